@@ -1,0 +1,258 @@
+package assay_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors is the map of the house: a room imports lower floors only. Change map and reason in the same commit, and
+// docs/map.md with them.
+var floors = map[string]int{
+	".": 0, "stats": 0,
+	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "notify": 1,
+	"study": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
+	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "layout": 3, "batchfile": 3,
+	"engine":         4,
+	"dispatch/local": 5, "dispatch/river": 5, "web": 5,
+	"cli":       6,
+	"cmd/assay": 7, "bench": 7,
+}
+
+// quiet rooms do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
+var quiet = []string{
+	".", "stats", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan",
+}
+
+const (
+	maxFileLines     = 400
+	maxFunctionLines = 80
+)
+
+// source is one parsed Go file of the house.
+type source struct {
+	room, name string
+	test       bool // a _test.go file, or any file of a *test room
+	fset       *token.FileSet
+	file       *ast.File
+	lines      int
+}
+
+func readHouse(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || isModule(name)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		room := path.Dir(filepath.ToSlash(name))
+		all = append(all, source{
+			room: room, name: name, fset: fset, file: file,
+			test:  strings.HasSuffix(name, "_test.go") || testRoom(room),
+			lines: strings.Count(string(text), "\n"),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// testRoom tells whether a room exists for tests alone: its name, or that of a folder above it, ends in "test".
+func testRoom(room string) bool {
+	return slices.ContainsFunc(strings.Split(room, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
+}
+
+// roomOf is the room that an import path names, or "" for what is not ours.
+func roomOf(importPath string) string {
+	if importPath == "assay" {
+		return "."
+	}
+	rest, ours := strings.CutPrefix(importPath, "assay/")
+	if !ours {
+		return ""
+	}
+	return rest
+}
+
+func TestEveryRoomStandsOnTheFloorMap(t *testing.T) {
+	t.Parallel()
+	for _, s := range readHouse(t) {
+		if _, ok := floors[s.room]; !ok && !testRoom(s.room) {
+			t.Errorf("%s: room %q is on no floor: give it one in house_test.go and docs/map.md", s.name, s.room)
+		}
+	}
+}
+
+func TestImportsGoDown(t *testing.T) {
+	t.Parallel()
+	for _, s := range readHouse(t) {
+		if s.test {
+			continue
+		}
+		for _, imp := range imports(s) {
+			room := roomOf(imp)
+			if room == "" {
+				continue
+			}
+			if floors[room] >= floors[s.room] || testRoom(room) {
+				t.Errorf("%s: room %s (floor %d) imports %s (floor %d)", s.name, s.room, floors[s.room], room, floors[room])
+			}
+		}
+	}
+}
+
+func TestQuietRoomsDoNoIO(t *testing.T) {
+	t.Parallel()
+	for _, s := range readHouse(t) {
+		if s.test || !slices.Contains(quiet, s.room) {
+			continue
+		}
+		for _, imp := range imports(s) {
+			if loud(imp) {
+				t.Errorf("%s: quiet room %s imports %s", s.name, s.room, imp)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if name := loudCall(s, call); name != "" {
+					t.Errorf("%s: quiet room %s calls %s: take it as an argument", s.fset.Position(call.Pos()), s.room, name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func loud(imp string) bool {
+	if imp == "net/url" || imp == "net/netip" {
+		return false
+	}
+	top, _, _ := strings.Cut(imp, "/")
+	return slices.Contains([]string{"os", "net", "database", "syscall", "log"}, top) ||
+		slices.Contains([]string{"math/rand", "crypto/rand", "io/ioutil"}, imp)
+}
+
+// loudCall names a call to the wall clock or to global randomness.
+func loudCall(s source, call *ast.CallExpr) string {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	switch imported(s, pkg.Name) {
+	case "time":
+		if slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}, sel.Sel.Name) {
+			return "time." + sel.Sel.Name
+		}
+	case "math/rand/v2":
+		if !slices.Contains([]string{"New", "NewPCG", "NewChaCha8", "NewZipf"}, sel.Sel.Name) {
+			return "rand." + sel.Sel.Name
+		}
+	}
+	return ""
+}
+
+func TestEveryPackageSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	said := map[string]bool{}
+	for _, s := range readHouse(t) {
+		if strings.HasSuffix(s.name, "_test.go") {
+			continue
+		}
+		said[s.room] = said[s.room] || s.file.Doc != nil
+	}
+	for room, ok := range said {
+		if !ok {
+			t.Errorf("room %s: no package doc line", room)
+		}
+	}
+}
+
+func TestFilesAndFunctionsStayShort(t *testing.T) {
+	t.Parallel()
+	for _, s := range readHouse(t) {
+		if strings.HasSuffix(s.name, "_test.go") {
+			continue
+		}
+		if s.lines > maxFileLines {
+			t.Errorf("%s: %d lines, at most %d", s.name, s.lines, maxFileLines)
+		}
+		for _, decl := range s.file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := s.fset.Position(fn.End()).Line - s.fset.Position(fn.Pos()).Line + 1; n > maxFunctionLines {
+				t.Errorf("%s: function %s has %d lines, at most %d", s.fset.Position(fn.Pos()), fn.Name.Name, n, maxFunctionLines)
+			}
+		}
+	}
+}
+
+func imports(s source) []string {
+	var all []string
+	for _, spec := range s.file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// imported is the path behind a package name in a file, or "".
+func imported(s source, name string) string {
+	for _, spec := range s.file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		local := path.Base(p)
+		if local == "v2" {
+			local = path.Base(path.Dir(p))
+		}
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		if local == name {
+			return p
+		}
+	}
+	return ""
+}

@@ -1,0 +1,66 @@
+package assay
+
+import "encoding/json"
+
+// Mode says how requests travel.
+type Mode string
+
+// The modes of a study, a stage or a lane.
+const (
+	ModeBatch         Mode = "batch"
+	ModeLive          Mode = "live"
+	ModeBatchElseLive Mode = "batch-else-live" // live where the provider has no batches
+)
+
+// Lane is a provider, a model and its parameters under one name: what competes, and also what judges.
+type Lane struct {
+	Name     string
+	Provider string // the name under `providers:` of the study, or a vendor's own
+	Model    string // as the provider spells it
+	Params   Params
+	Mode     Mode   // empty: the stage's, then the study's
+	API      string // "chat" or "responses" where a provider has both; empty: the provider's default
+	Label    string // for people
+	Notes    string // for people
+}
+
+// ID is the provider and the model as a study writes them.
+func (l Lane) ID() string { return l.Provider + "/" + l.Model }
+
+// Params are the sampling parameters of a lane. Only what is set is sent; nothing is ever dropped in silence.
+type Params struct {
+	Temperature *float64
+	TopP        *float64
+	TopK        *int
+	MaxTokens   int    // 0: not set
+	Effort      string // reasoning effort by the provider's own word; empty: not set
+	Thinking    Thinking
+	Thoughts    bool // ask the provider to hand out its thoughts (kept apart from the answer)
+	Stop        []string
+	Seed        *int64
+	Schema      json.RawMessage // JSON Schema of the answer; nil: free text
+	ServiceTier string
+	Extra       map[string]json.RawMessage // further body fields, sent as they are
+}
+
+// Thinking is a lane's wish for extended thinking. The zero value leaves the provider's default.
+type Thinking struct {
+	Mode   ThinkingMode
+	Tokens int    // with ThinkingTokens
+	Level  string // with ThinkingLevel
+}
+
+// ThinkingMode is the form in which a study asked for thinking.
+type ThinkingMode string
+
+// The forms of `thinking:` in a study.
+const (
+	ThinkingUnset  ThinkingMode = ""
+	ThinkingOff    ThinkingMode = "off"
+	ThinkingOn     ThinkingMode = "on"
+	ThinkingTokens ThinkingMode = "tokens"
+	ThinkingLevel  ThinkingMode = "level"
+)
+
+// Enabled tells whether the lane asks for thinking in any form.
+func (t Thinking) Enabled() bool { return t.Mode != ThinkingUnset && t.Mode != ThinkingOff }

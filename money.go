@@ -1,0 +1,74 @@
+package assay
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Money is an amount of US dollars in nanodollars, so that sums are exact.
+type Money int64
+
+// Dollar is one US dollar.
+const Dollar Money = 1_000_000_000
+
+// Dollars rounds an amount in dollars to nanodollars.
+func Dollars(d float64) Money { return Money(math.Round(d * float64(Dollar))) }
+
+// Float is the amount in dollars, for programs that read JSON.
+func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
+
+// String shows cents, and more digits where the amount is below ten cents.
+func (m Money) String() string {
+	sign := ""
+	if m < 0 {
+		sign, m = "-", -m
+	}
+	digits := 2
+	switch {
+	case m == 0:
+	case m < Dollar/1000:
+		digits = 6
+	case m < Dollar/10:
+		digits = 4
+	}
+	return sign + "$" + strconv.FormatFloat(m.Float(), 'f', digits, 64)
+}
+
+// ParseMoney reads an amount as a study writes it: "40 USD", "$40" or "40".
+func ParseMoney(s string) (Money, error) {
+	t := strings.TrimSpace(s)
+	t = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(t, "$"), "USD"))
+	d, err := strconv.ParseFloat(t, 64)
+	if err != nil || !(d >= 0 && d <= 1e9) {
+		return 0, fmt.Errorf("amount %q: want dollars, such as 40 USD", s)
+	}
+	return Dollars(d), nil
+}
+
+// Cost is a sum of which some parts may have no known price. Unknown is never shown as 0.
+type Cost struct {
+	Sum     Money // of the parts whose price is known
+	Priced  int64 // how many parts that is
+	Unknown int64 // how many parts have no known price
+}
+
+// Add sums two costs.
+func (c Cost) Add(d Cost) Cost {
+	return Cost{Sum: c.Sum + d.Sum, Priced: c.Priced + d.Priced, Unknown: c.Unknown + d.Unknown}
+}
+
+// Known tells whether every part has a price.
+func (c Cost) Known() bool { return c.Unknown == 0 }
+
+// String says "unknown" or "at least" where parts have no price.
+func (c Cost) String() string {
+	switch {
+	case c.Unknown == 0:
+		return c.Sum.String()
+	case c.Priced == 0:
+		return "unknown"
+	}
+	return "at least " + c.Sum.String()
+}

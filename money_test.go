@@ -1,0 +1,41 @@
+package assay_test
+
+import (
+	"testing"
+
+	"assay"
+)
+
+func TestAmountsReadAsAPersonWouldWriteThem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cost assay.Cost
+		want string
+	}{
+		{assay.Cost{Sum: 40 * assay.Dollar, Priced: 1}, "$40.00"},
+		{assay.Cost{Sum: assay.Dollars(0.0123), Priced: 1}, "$0.0123"},
+		{assay.Cost{Sum: assay.Dollars(0.000123), Priced: 1}, "$0.000123"},
+		{assay.Cost{}, "$0.00"},
+		{assay.Cost{Unknown: 3}, "unknown"},
+		{assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 3}, "at least $1.00"},
+		{assay.Cost{Sum: -assay.Dollar, Priced: 1}, "-$1.00"},
+	} {
+		if got := c.cost.String(); got != c.want {
+			t.Errorf("%+v shows %q, want %q", c.cost, got, c.want)
+		}
+	}
+}
+
+func TestParseMoneyTakesDollarsOnly(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]assay.Money{"40 USD": 40 * assay.Dollar, "$0.5": assay.Dollar / 2, "7": 7 * assay.Dollar, "0": 0} {
+		if got, err := assay.ParseMoney(in); err != nil || got != want {
+			t.Errorf("ParseMoney(%q) = %d, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "-1", "40 EUR", "much", "1e300", "NaN"} {
+		if got, err := assay.ParseMoney(in); err == nil {
+			t.Errorf("ParseMoney(%q) = %s, want an error", in, got)
+		}
+	}
+}

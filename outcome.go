@@ -1,0 +1,63 @@
+package assay
+
+// Ending is the kind of an outcome: how one attempt ended.
+type Ending string
+
+// The endings. Answered, cut and refused carry what the model said and stand for good; the others may be tried again by
+// the rules of the engine.
+const (
+	Answered  Ending = "answered"  // a whole answer
+	Cut       Ending = "cut"       // stopped by the output limit, with text
+	Empty     Ending = "empty"     // billed, no text (thinking ate the output limit, say)
+	Refused   Ending = "refused"   // the model or the provider's filter declined
+	Rejected  Ending = "rejected"  // the provider found the request invalid
+	Errored   Ending = "errored"   // the provider failed on it, or its reply cannot be read
+	Expired   Ending = "expired"   // the batch ran out of time before it
+	Cancelled Ending = "cancelled" // the batch was cancelled before it
+	Lost      Ending = "lost"      // the provider never said what became of it
+)
+
+// Endings lists every ending, in the order tables show them.
+func Endings() []Ending {
+	return []Ending{Answered, Cut, Empty, Refused, Rejected, Errored, Expired, Cancelled, Lost}
+}
+
+// Stands tells whether an outcome of this ending is never replaced by a later attempt.
+func (e Ending) Stands() bool { return e == Answered || e == Cut || e == Refused }
+
+// Outcome is how one attempt ended, and what came back.
+type Outcome struct {
+	Ending    Ending
+	Text      string // the answer alone
+	Thoughts  string // kept apart, never part of the answer
+	Finish    string // the provider's own word for why it stopped
+	Usage     Usage
+	Model     string // the model that answered, as the reply names it
+	RequestID string // the provider's id of this answer
+	Tier      string // the service tier that was used, as the reply names it
+	Fault     *Fault // why there is no answer; nil with an answer
+}
+
+// Usage is what a reply says it consumed. The zero value means that the reply said nothing, which is not the same as 0.
+type Usage struct {
+	Known        bool
+	Input        int64 // all prompt tokens: fresh, cached and written to the cache
+	Cached       int64 // of Input: read from the cache
+	CacheWrite5m int64 // of Input: written to the cache for minutes
+	CacheWrite1h int64 // of Input: written to the cache for an hour
+	Output       int64 // all billed output tokens, reasoning included
+	Reasoning    int64 // of Output: spent on thinking
+}
+
+// Add sums two usages; the sum is known only when both are.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Known:        u.Known && v.Known,
+		Input:        u.Input + v.Input,
+		Cached:       u.Cached + v.Cached,
+		CacheWrite5m: u.CacheWrite5m + v.CacheWrite5m,
+		CacheWrite1h: u.CacheWrite1h + v.CacheWrite1h,
+		Output:       u.Output + v.Output,
+		Reasoning:    u.Reasoning + v.Reasoning,
+	}
+}

@@ -1,0 +1,91 @@
+package assay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Place is a position in a file the user wrote. Line and column count from 1; 0 means unknown.
+type Place struct {
+	File string
+	Line int
+	Col  int
+}
+
+// String is file:line:col, as far as it is known.
+func (p Place) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.Col == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Problem is something wrong in a study: where, what, and what to do about it.
+type Problem struct {
+	Place
+	What    string
+	Hint    string // empty: none
+	Warning bool   // a warning never stops anything
+}
+
+// String is file:line:col: what (hint).
+func (p Problem) String() string {
+	var b strings.Builder
+	if at := p.Place.String(); at != "" {
+		b.WriteString(at + ": ")
+	}
+	if p.Warning {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(p.What)
+	if p.Hint != "" {
+		b.WriteString(" (" + p.Hint + ")")
+	}
+	return b.String()
+}
+
+// Problems are all that is wrong with a study, told at once.
+type Problems []Problem
+
+// Add appends a problem.
+func (p *Problems) Add(at Place, hint, format string, args ...any) {
+	*p = append(*p, Problem{Place: at, What: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// Warn appends a warning.
+func (p *Problems) Warn(at Place, hint, format string, args ...any) {
+	*p = append(*p, Problem{Place: at, What: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
+}
+
+// Errors leaves the warnings out.
+func (p Problems) Errors() Problems {
+	return slices.DeleteFunc(slices.Clone(p), func(q Problem) bool { return q.Warning })
+}
+
+// Warnings leaves the errors out.
+func (p Problems) Warnings() Problems {
+	return slices.DeleteFunc(slices.Clone(p), func(q Problem) bool { return !q.Warning })
+}
+
+// Sort orders the problems by place and leaves out repetitions.
+func (p Problems) Sort() Problems {
+	out := slices.Clone(p)
+	slices.SortStableFunc(out, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.What, b.What))
+	})
+	return slices.Compact(out)
+}
+
+// Error lists every problem, one on a line.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, q := range p {
+		lines[i] = q.String()
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,130 @@
+package assay
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// Role is who speaks in a conversation.
+type Role string
+
+// The roles of a conversation; the system text stands apart from it.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// Message is one text of a conversation.
+type Message struct {
+	Role Role
+	Text string
+}
+
+// Prompt is what a model is shown: the system text, the long shared context that prompt caching covers, and the
+// conversation, which ends with a user message. It says nothing about the lane, so that lanes share one prefix.
+type Prompt struct {
+	System   string
+	Context  string // goes in front of the first user message
+	Messages []Message
+}
+
+// Request is one complete question to one model.
+type Request struct {
+	Key    Key
+	Lane   *Lane
+	Wire   *Wire
+	Prompt *Prompt
+}
+
+// Coordinates say which question a request is. The same study gives the same coordinates, and so the same keys.
+type Coordinates struct {
+	Stage    string
+	Item     string
+	Lane     string
+	Template string
+	Turn     int
+	Branch   string
+	Draw     int
+	Pair     string
+	Judge    string
+}
+
+// Key is the hash of a request's coordinates: no body and no time is in it.
+type Key [16]byte
+
+// Key hashes the coordinates. Every field is written with its length, so that no two different sets run together.
+func (c Coordinates) Key() Key {
+	buf := make([]byte, 0, 256)
+	for _, s := range []string{c.Stage, c.Item, c.Lane, c.Template, c.Branch, c.Pair, c.Judge} {
+		buf = binary.AppendUvarint(buf, uint64(len(s)))
+		buf = append(buf, s...)
+	}
+	buf = binary.AppendVarint(buf, int64(c.Turn))
+	buf = binary.AppendVarint(buf, int64(c.Draw))
+	sum := sha256.Sum256(buf)
+	return Key(sum[:16])
+}
+
+const (
+	keyLen      = 26 // base32 of 16 bytes
+	nonceLen    = 10
+	customIDLen = 1 + nonceLen + 1 + keyLen
+)
+
+var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// String is the key in 26 characters of lower-case base32.
+func (k Key) String() string { return base32Lower.EncodeToString(k[:]) }
+
+// ParseKey reads what String wrote.
+func ParseKey(s string) (Key, error) {
+	var k Key
+	if len(s) != keyLen {
+		return k, fmt.Errorf("key %q: want %d characters, got %d", s, keyLen, len(s))
+	}
+	if _, err := base32Lower.Decode(k[:], []byte(s)); err != nil {
+		return k, fmt.Errorf("key %q: %w", s, err)
+	}
+	if k.String() != s { // the last character carries two unused bits
+		return k, fmt.Errorf("key %q: not in canonical form", s)
+	}
+	return k, nil
+}
+
+// Nonce tells one segment's custom ids from another's: a retry is the same key under a new nonce.
+type Nonce string
+
+// PlanNonce stands in a plan for the nonce that a segment gets when it is staged; it has the same length.
+const PlanNonce Nonce = "plan222222"
+
+// NonceFrom makes a nonce of ten base32 characters from at least seven random bytes.
+func NonceFrom(random [7]byte) Nonce {
+	return Nonce(base32Lower.EncodeToString(random[:])[:nonceLen])
+}
+
+// CustomID is the id a provider sees: legal at every provider, and opaque.
+func CustomID(n Nonce, k Key) string { return "a" + string(n) + "-" + k.String() }
+
+// AppendCustomID appends what CustomID returns.
+func AppendCustomID(dst []byte, n Nonce, k Key) []byte {
+	dst = append(dst, 'a')
+	dst = append(dst, n...)
+	dst = append(dst, '-')
+	return base32Lower.AppendEncode(dst, k[:])
+}
+
+// ParseCustomID takes a custom id apart. Ids that are not ours are an error, never a guess.
+func ParseCustomID(s string) (Nonce, Key, error) {
+	if len(s) != customIDLen || s[0] != 'a' || s[1+nonceLen] != '-' {
+		return "", Key{}, fmt.Errorf("custom id %q: not one of ours", s)
+	}
+	n := s[1 : 1+nonceLen]
+	if strings.Trim(n, "abcdefghijklmnopqrstuvwxyz234567") != "" {
+		return "", Key{}, fmt.Errorf("custom id %q: not one of ours", s)
+	}
+	k, err := ParseKey(s[2+nonceLen:])
+	return Nonce(n), k, err
+}
