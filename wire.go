@@ -43,6 +43,7 @@ type Wire struct {
 	CacheMarks     bool         // write cache marks on the context, where the dialect has them
 	CacheTTL       string       // "1h" in batches, "5m" live; empty: the provider's default
 	CacheKey       bool         // write a prompt_cache_key derived from the shared prefix
+	ReasoningApart bool         // replies count reasoning beside the output tokens, not among them
 }
 
 // ThinkingWire is a way to write a wish for thinking.

@@ -1,0 +1,49 @@
+package assay
+
+import "strings"
+
+// DidYouMean is a hint that names the candidate nearest to a misspelt word, or "" when none is near.
+func DidYouMean(word string, candidates []string) string {
+	best, ok := Closest(word, candidates)
+	if !ok {
+		return ""
+	}
+	return "did you mean " + best + "?"
+}
+
+// Closest is the candidate nearest to a misspelt word, the first of several; it is false when none is near.
+func Closest(word string, candidates []string) (string, bool) {
+	best, bestDistance := "", len(word)/3+2
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(word), strings.ToLower(c), bestDistance); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best, best != ""
+}
+
+// distance is the edit distance of two words, with neighbours swapped counting as one edit; limit when it is at least that.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 100 || len(b) > 100 {
+		return limit
+	}
+	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev, row = prev, row, before
+	}
+	return prev[len(b)]
+}
