@@ -1,0 +1,221 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Load reads a catalogue from the files under data/ and checks every row.
+func Load(files fs.FS) (*Catalog, error) {
+	c := &Catalog{}
+	apis, err := readRows[api](files, "data/apis.yaml")
+	if err != nil {
+		return nil, err
+	}
+	if c.vendors, err = readRows[Vendor](files, "data/vendors.yaml"); err != nil {
+		return nil, err
+	}
+	if c.families, err = readFolder[Family](files, "data/families"); err != nil {
+		return nil, err
+	}
+	if c.models, err = readFolder[Model](files, "data/models"); err != nil {
+		return nil, err
+	}
+	if c.rows, err = readRows[PriceRow](files, "data/prices.yaml"); err != nil {
+		return nil, err
+	}
+	if err := readFile(files, "data/output.yaml", &c.guesses); err != nil {
+		return nil, err
+	}
+	c.apis = make(map[string]api, len(apis))
+	for _, a := range apis {
+		c.apis[a.Name] = a
+	}
+	if err := c.index(); err != nil {
+		return nil, err
+	}
+	return c, c.check()
+}
+
+// readFolder reads the rows of every file in a folder, in the order of the files' names.
+func readFolder[T any](files fs.FS, folder string) ([]T, error) {
+	names, err := fs.Glob(files, path.Join(folder, "*.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", folder, err)
+	}
+	var all []T
+	for _, name := range names {
+		rows, err := readRows[T](files, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+func readRows[T any](files fs.FS, name string) ([]T, error) {
+	var rows []T
+	err := readFile(files, name, &rows)
+	return rows, err
+}
+
+func readFile(files fs.FS, name string, into any) error {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return fmt.Errorf("read catalogue: %w", err)
+	}
+	if err := decode(bytes.NewReader(text), into); err != nil {
+		return fmt.Errorf("read catalogue file %s: %w", name, err)
+	}
+	return nil
+}
+
+// decode reads one YAML document in which every key must be known. The decoder panics on some texts, such as a tagged
+// mapping where a list is wanted; a file of the user's must not.
+func decode(r io.Reader, into any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not the YAML that was expected: %v", p)
+		}
+	}()
+	return yaml.NewDecoder(r, yaml.Strict()).Decode(into)
+}
+
+// index makes models and prices findable by name.
+func (c *Catalog) index() error {
+	c.names = make(map[modelKey]int, 2*len(c.models))
+	for i, m := range c.models {
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			k := keyOf(m.Vendor, name)
+			if _, taken := c.names[k]; taken {
+				return fmt.Errorf("model %s/%s: named twice", m.Vendor, name)
+			}
+			c.names[k] = i
+		}
+	}
+	c.prices = make(map[modelKey]Price, len(c.rows))
+	for _, row := range c.rows {
+		k := keyOf(row.Vendor, row.Model)
+		if _, taken := c.prices[k]; taken {
+			return fmt.Errorf("price of %s/%s: given twice", row.Vendor, row.Model)
+		}
+		price, err := c.resolve(row)
+		if err != nil {
+			return err
+		}
+		c.prices[k] = price
+	}
+	return nil
+}
+
+// check tells everything that is wrong with the rows.
+func (c *Catalog) check() error {
+	var bad []error
+	dated := func(what string, d Date, source string) {
+		if !d.valid() || !slices.Contains(sourceTags(), firstWord(source)) {
+			bad = append(bad, fmt.Errorf("%s: date %q or source %q is missing or not legal", what, d, source))
+		}
+	}
+	for _, a := range c.apis {
+		dated("api "+a.Name, a.Date, a.Source)
+	}
+	for _, v := range c.vendors {
+		dated("vendor "+v.Name, v.Date, v.Source)
+		dated("limits of "+v.Name, v.Limits.Date, v.Limits.Source)
+		bad = append(bad, c.checkVendor(v))
+	}
+	for _, f := range c.families {
+		dated("family "+f.Name, f.Date, f.Source)
+		bad = append(bad, checkFamily(f))
+	}
+	for _, m := range c.models {
+		dated("model "+m.Vendor+"/"+m.Name, m.Date, m.Source)
+		bad = append(bad, c.checkModel(m))
+	}
+	for _, row := range c.rows {
+		dated("price of "+row.Vendor+"/"+row.Model, row.Date, row.Source)
+		if _, ok := c.names[keyOf(row.Vendor, row.Model)]; !ok {
+			bad = append(bad, fmt.Errorf("price of %s/%s: no such model", row.Vendor, row.Model))
+		}
+	}
+	dated("output estimates", c.guesses.Date, c.guesses.Source)
+	return errors.Join(bad...)
+}
+
+func (c *Catalog) checkVendor(v Vendor) error {
+	if _, ok := c.apis[v.DefaultAPI]; !ok || !slices.Contains(v.APIs, v.DefaultAPI) {
+		return fmt.Errorf("vendor %s: default api %q is not one of its own", v.Name, v.DefaultAPI)
+	}
+	for _, name := range v.APIs {
+		if _, ok := c.apis[name]; !ok {
+			return fmt.Errorf("vendor %s: api %q is not known", v.Name, name)
+		}
+	}
+	if _, ok := c.family(v.Fallback); !ok {
+		return fmt.Errorf("vendor %s: fallback family %q is not known", v.Name, v.Fallback)
+	}
+	if v.Batch && v.Carrier == "" {
+		return fmt.Errorf("vendor %s: has batches and no carrier", v.Name)
+	}
+	if v.BatchCached != cachedAsLive && v.BatchCached != cachedStack {
+		return fmt.Errorf("vendor %s: batch_cached %q is not known", v.Name, v.BatchCached)
+	}
+	return nil
+}
+
+func checkFamily(f Family) error {
+	for _, p := range f.Match {
+		if _, err := path.Match(p, ""); err != nil {
+			return fmt.Errorf("family %s: pattern %q: %w", f.Name, p, err)
+		}
+	}
+	if !slices.Contains([]Reasons{ReasonsUnknown, ReasonsAlways, ReasonsDefault, ReasonsAsked, ReasonsNever}, f.Reasons) {
+		return fmt.Errorf("family %s: reasons %q is not known", f.Name, f.Reasons)
+	}
+	if f.Tokens <= 0 {
+		return fmt.Errorf("family %s: tokens %v is not positive", f.Name, f.Tokens)
+	}
+	for _, r := range []*Rule{f.Temperature, f.TopP, f.TopK} {
+		if r != nil && !slices.Contains([]Allow{AllowAlways, AllowNever, AllowQuiet}, r.Allow) {
+			return fmt.Errorf("family %s: allow %q is not known", f.Name, r.Allow)
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) checkModel(m Model) error {
+	if _, ok := c.Vendor(m.Vendor); !ok {
+		return fmt.Errorf("model %s/%s: no such vendor", m.Vendor, m.Name)
+	}
+	if _, ok := c.family(m.Family); !ok {
+		return fmt.Errorf("model %s/%s: family %q is not known", m.Vendor, m.Name, m.Family)
+	}
+	if m.Retired != "" && !m.Retired.valid() {
+		return fmt.Errorf("model %s/%s: retired %q is no date", m.Vendor, m.Name, m.Retired)
+	}
+	if m.Use != "" {
+		if _, ok := c.names[keyOf(m.Vendor, m.Use)]; !ok {
+			return fmt.Errorf("model %s/%s: use %q is no model", m.Vendor, m.Name, m.Use)
+		}
+	}
+	return nil
+}
+
+// sourceTags are the words a source may start with; data/README.md says what they mean.
+func sourceTags() []string {
+	return []string{"sdk", "spec", "doc", "list", "reading", "peer", "known", "estimate"}
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return strings.TrimSuffix(word, ";")
+}
