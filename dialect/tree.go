@@ -1,0 +1,305 @@
+package dialect
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+)
+
+const (
+	maxDepth  = 200     // deeper documents are not read
+	maxValues = 1 << 22 // nor are larger ones: every value costs memory
+	maxSource = 1 << 31 // positions are 32 bits wide
+)
+
+var (
+	errNotJSON   = errors.New("not valid JSON")
+	errNotObject = errors.New("not a JSON object")
+	errTooMany   = errors.New("more JSON than we read at once")
+)
+
+// tree is a JSON document parsed in place: it copies nothing and remembers where every value stands. Its memory is used
+// again for the next document. It is lenient inside values (a number is any run of a number's characters, a string may
+// hold control characters) and strict about structure.
+type tree struct {
+	src   []byte
+	nodes []node // in the order in which they begin: the children of a node come right behind it
+}
+
+// node is one value.
+type node struct {
+	name    span // of the member, without quotes; empty for elements
+	at      span // of the value; of a string without its quotes
+	next    int32
+	kind    kind
+	escaped bool // the name holds a backslash
+}
+
+type span struct{ from, to uint32 }
+
+// kind is the first byte of a value, with a digit for every number; 0 where there is no value.
+type kind byte
+
+const (
+	object kind = '{'
+	array  kind = '['
+	text   kind = '"'
+	number kind = '0'
+	null   kind = 'n'
+	yes    kind = 't'
+)
+
+// parse reads a document and returns its top value, which is good until the next call.
+func (t *tree) parse(src []byte) (value, error) {
+	t.src, t.nodes = src, t.nodes[:0]
+	if len(src) >= maxSource {
+		return value{}, errTooMany
+	}
+	end, err := t.value(t.space(0), span{}, false, 0)
+	if err != nil {
+		return value{}, err
+	}
+	if t.space(end) != len(src) {
+		return value{}, errNotJSON
+	}
+	return value{t, 0}, nil
+}
+
+func (t *tree) space(i int) int {
+	for i < len(t.src) && t.src[i] <= ' ' && (t.src[i] == ' ' || t.src[i] == '\n' || t.src[i] == '\t' || t.src[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// value reads the value at i and returns where it ends.
+func (t *tree) value(i int, name span, escaped bool, depth int) (int, error) {
+	if i >= len(t.src) {
+		return i, errNotJSON
+	}
+	if depth > maxDepth || len(t.nodes) >= maxValues {
+		return i, errTooMany
+	}
+	self := len(t.nodes)
+	t.nodes = append(t.nodes, node{name: name, escaped: escaped, kind: kind(t.src[i])})
+	end, err := i, errNotJSON
+	switch c := t.src[i]; {
+	case c == '"':
+		if end = t.quote(i + 1); end > 0 {
+			t.nodes[self].at = span{uint32(i + 1), uint32(end)}
+			t.nodes[self].next = int32(len(t.nodes))
+			return end + 1, nil
+		}
+	case c == '{':
+		end, err = t.members(i+1, depth+1)
+	case c == '[':
+		end, err = t.elements(i+1, depth+1)
+	case c == 't':
+		end, err = t.word(i, "true")
+	case c == 'f':
+		end, err = t.word(i, "false")
+	case c == 'n':
+		end, err = t.word(i, "null")
+	case c == '-' || '0' <= c && c <= '9':
+		t.nodes[self].kind = number
+		for end++; end < len(t.src) && inNumber(t.src[end]); end++ {
+		}
+		err = nil
+	}
+	t.nodes[self].at = span{uint32(i), uint32(end)}
+	t.nodes[self].next = int32(len(t.nodes))
+	return end, err
+}
+
+func inNumber(c byte) bool {
+	return '0' <= c && c <= '9' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
+}
+
+func (t *tree) word(i int, word string) (int, error) {
+	if !bytes.HasPrefix(t.src[i:], []byte(word)) {
+		return i, errNotJSON
+	}
+	return i + len(word), nil
+}
+
+// quote is where the string ends whose first character is at i: the index of its closing quote, or -1.
+func (t *tree) quote(i int) int {
+	for j := i; ; j++ {
+		n := bytes.IndexByte(t.src[j:], '"')
+		if n < 0 {
+			return -1
+		}
+		j += n
+		slash := j
+		for slash > i && t.src[slash-1] == '\\' {
+			slash--
+		}
+		if (j-slash)%2 == 0 {
+			return j
+		}
+	}
+}
+
+// members reads an object from behind its brace.
+func (t *tree) members(i, depth int) (int, error) {
+	if i = t.space(i); i < len(t.src) && t.src[i] == '}' {
+		return i + 1, nil
+	}
+	for {
+		if i = t.space(i); i >= len(t.src) || t.src[i] != '"' {
+			return i, errNotJSON
+		}
+		name, escaped := t.name(i + 1)
+		if i = t.space(int(name.to) + 1); i >= len(t.src) || t.src[i] != ':' {
+			return i, errNotJSON
+		}
+		end, err := t.value(t.space(i+1), name, escaped, depth)
+		if err != nil {
+			return end, err
+		}
+		if i = t.space(end); i >= len(t.src) {
+			return i, errNotJSON
+		}
+		switch t.src[i] {
+		case '}':
+			return i + 1, nil
+		case ',':
+			i++
+		default:
+			return i, errNotJSON
+		}
+	}
+}
+
+// name reads a member's name; names are short and seldom escaped. One without an end reaches to the end of the source.
+func (t *tree) name(i int) (name span, escaped bool) {
+	for j := i; j < len(t.src); j++ {
+		switch t.src[j] {
+		case '"':
+			return span{uint32(i), uint32(j)}, escaped
+		case '\\':
+			escaped = true
+			j++
+		}
+	}
+	return span{uint32(i), uint32(len(t.src))}, escaped
+}
+
+// elements reads an array from behind its bracket.
+func (t *tree) elements(i, depth int) (int, error) {
+	if i = t.space(i); i < len(t.src) && t.src[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		end, err := t.value(t.space(i), span{}, false, depth)
+		if err != nil {
+			return end, err
+		}
+		if i = t.space(end); i >= len(t.src) {
+			return i, errNotJSON
+		}
+		switch t.src[i] {
+		case ']':
+			return i + 1, nil
+		case ',':
+			i++
+		default:
+			return i, errNotJSON
+		}
+	}
+}
+
+// value is one value of a tree. The zero value is one that is not there; it can be asked everything.
+type value struct {
+	t *tree
+	i int32
+}
+
+func (v value) kind() kind {
+	if v.t == nil {
+		return 0
+	}
+	return v.t.nodes[v.i].kind
+}
+
+func (v value) is(k kind) bool { return v.kind() == k }
+
+// source is the value as it was written; a string without its quotes.
+func (v value) source() []byte {
+	if v.t == nil {
+		return nil
+	}
+	at := v.t.nodes[v.i].at
+	return v.t.src[at.from:at.to]
+}
+
+// get is the member of that name, the first if there are several.
+func (v value) get(name string) value {
+	if !v.is(object) {
+		return value{}
+	}
+	nodes := v.t.nodes
+	for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
+		n := &nodes[i]
+		if int(n.name.to-n.name.from) != len(name) && !n.escaped {
+			continue
+		}
+		key := v.t.src[n.name.from:n.name.to]
+		if string(key) == name || n.escaped && string(appendUnescaped(nil, key)) == name {
+			return value{v.t, i}
+		}
+	}
+	return value{}
+}
+
+// members yields the members of an object with their names as they were written.
+func (v value) members() iter.Seq2[[]byte, value] {
+	return func(yield func([]byte, value) bool) {
+		if !v.is(object) {
+			return
+		}
+		nodes := v.t.nodes
+		for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
+			name := nodes[i].name
+			if !yield(v.t.src[name.from:name.to], value{v.t, i}) {
+				return
+			}
+		}
+	}
+}
+
+// all yields the elements of an array.
+func (v value) all() iter.Seq[value] {
+	return func(yield func(value) bool) {
+		if !v.is(array) {
+			return
+		}
+		nodes := v.t.nodes
+		for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
+			if !yield(value{v.t, i}) {
+				return
+			}
+		}
+	}
+}
+
+// first is the first element of an array.
+func (v value) first() value {
+	if v.is(array) && v.i+1 < v.t.nodes[v.i].next {
+		return value{v.t, v.i + 1}
+	}
+	return value{}
+}
+
+// present tells whether the value says anything: it is there, and not null, false, 0 or empty.
+func (v value) present() bool {
+	switch v.kind() {
+	case object, array:
+		return v.t.nodes[v.i].next > v.i+1
+	case text:
+		return len(v.source()) > 0
+	case number:
+		return string(v.source()) != "0"
+	}
+	return v.is(yes)
+}
