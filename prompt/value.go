@@ -1,0 +1,207 @@
+package prompt
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kindOf is what a value is, as messages say it.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "none"
+	case string:
+		return Text.String()
+	case int, int64, float64, json.Number:
+		return Number.String()
+	case bool:
+		return Bool.String()
+	case []any, []string:
+		return List.String()
+	case map[string]any, map[string]string, *loopState:
+		return Record.String()
+	}
+	return "a value of an unknown type"
+}
+
+// appendPlain appends a value as text. Lists and records are not ok.
+func appendPlain(dst []byte, v any) ([]byte, bool) {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		dst = append(dst, v...)
+	case bool:
+		dst = strconv.AppendBool(dst, v)
+	case int:
+		dst = strconv.AppendInt(dst, int64(v), 10)
+	case int64:
+		dst = strconv.AppendInt(dst, v, 10)
+	case float64:
+		dst = appendFloat(dst, v)
+	case json.Number:
+		dst = append(dst, v...)
+	default:
+		return dst, false
+	}
+	return dst, true
+}
+
+// appendFloat writes a number as JSON does: whole numbers below 1e21 without point or exponent.
+func appendFloat(dst []byte, f float64) []byte {
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, f+0, 'f', -1, 64) // +0 takes the sign from -0
+}
+
+// plain is a value as text.
+func plain(v any) (string, bool) {
+	if s, ok := v.(string); ok {
+		return s, true
+	}
+	b, ok := appendPlain(nil, v)
+	return string(b), ok
+}
+
+func truth(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case string:
+		return v != ""
+	case bool:
+		return v
+	case []any:
+		return len(v) > 0
+	case []string:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	case map[string]string:
+		return len(v) > 0
+	}
+	if n, ok := numberOf(v); ok {
+		return n.float() != 0
+	}
+	return true
+}
+
+// number is an int64 or a float64.
+type number struct {
+	i       int64
+	f       float64
+	isFloat bool
+}
+
+func (n number) float() float64 {
+	if n.isFloat {
+		return n.f
+	}
+	return float64(n.i)
+}
+
+func (n number) value() any {
+	if n.isFloat {
+		return n.f
+	}
+	return n.i
+}
+
+// whole is the number as an integer, if it is one.
+func (n number) whole() (int64, bool) {
+	if !n.isFloat {
+		return n.i, true
+	}
+	if n.f != math.Trunc(n.f) || math.Abs(n.f) >= 1<<53 {
+		return 0, false
+	}
+	return int64(n.f), true
+}
+
+// numberOf reads a number; true and false are none.
+func numberOf(v any) (number, bool) {
+	switch v := v.(type) {
+	case int:
+		return number{i: int64(v)}, true
+	case int64:
+		return number{i: v}, true
+	case float64:
+		return number{f: v, isFloat: true}, true
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return number{i: i}, true
+		}
+		f, err := v.Float64()
+		return number{f: f, isFloat: true}, err == nil
+	}
+	return number{}, false
+}
+
+// scalarOf reads a number, and true and false as 1 and 0, which is how Python compares them.
+func scalarOf(v any) (number, bool) {
+	if b, ok := v.(bool); ok {
+		if b {
+			return number{i: 1}, true
+		}
+		return number{}, true
+	}
+	return numberOf(v)
+}
+
+func compareNumbers(a, b number) int {
+	if !a.isFloat && !b.isFloat {
+		return cmp.Compare(a.i, b.i)
+	}
+	return cmp.Compare(a.float(), b.float())
+}
+
+// listOf is a list, or the keys of a record in order.
+func listOf(v any) ([]any, bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case []string:
+		return boxed(v), true
+	case map[string]any:
+		return boxed(slices.Sorted(maps.Keys(v))), true
+	case map[string]string:
+		return boxed(slices.Sorted(maps.Keys(v))), true
+	}
+	return nil, false
+}
+
+// sequenceOf is a list, the keys of a record, or the characters of a text.
+func sequenceOf(v any) ([]any, bool) {
+	if s, ok := v.(string); ok {
+		return boxed(strings.Split(s, "")), true
+	}
+	return listOf(v)
+}
+
+func boxed(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+// fieldOf is a field of a record.
+func fieldOf(v any, name string) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		f, ok := v[name]
+		return f, ok
+	case map[string]string:
+		f, ok := v[name]
+		return f, ok
+	case *loopState:
+		return v.field(name)
+	}
+	return nil, false
+}
