@@ -1,0 +1,219 @@
+package inputs
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// parser reads one JSON value into the types of an item's fields. It is as strict as the standard, and also refuses a
+// name that stands twice in one object, an escape that is half a character, and NUL. The text must be valid UTF-8.
+type parser struct {
+	b       []byte
+	i       int
+	depth   int
+	names   map[string]string // one string for each field name seen
+	scratch []byte
+	width   int // fields of the last object at the top: a good guess for the next
+	deepest int
+}
+
+// syntaxError is what is wrong with a JSON text, and before which byte.
+type syntaxError struct {
+	at   int
+	what string
+}
+
+func (e *syntaxError) Error() string { return e.what }
+
+const (
+	maxDepth = 500 // of a row; a joined row or an encoded item may be deeper
+	maxNames = 4096
+)
+
+func newParser() *parser { return &parser{names: map[string]string{}, deepest: maxDepth} }
+
+// parse reads a text that holds exactly one value.
+func (p *parser) parse(b []byte) (any, error) {
+	p.b, p.i, p.depth = b, 0, 0
+	p.space()
+	v, err := p.value()
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.i < len(p.b) {
+		return nil, p.fail("text follows the value")
+	}
+	return v, nil
+}
+
+func (p *parser) fail(format string, args ...any) error {
+	return &syntaxError{p.i, fmt.Sprintf(format, args...)}
+}
+
+// unexpected tells what stands where something else was wanted.
+func (p *parser) unexpected(want string) error {
+	if p.i >= len(p.b) {
+		return p.fail("the text ends where %s should stand", want)
+	}
+	c, _ := utf8.DecodeRune(p.b[p.i:])
+	return p.fail("%q stands where %s should", c, want)
+}
+
+func (p *parser) space() {
+	for p.i < len(p.b) {
+		switch p.b[p.i] {
+		case ' ', '\t', '\n', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) value() (any, error) {
+	if p.i >= len(p.b) {
+		return nil, p.unexpected("a value")
+	}
+	switch c := p.b[p.i]; {
+	case c == '"':
+		return p.text()
+	case c == '{':
+		return p.object()
+	case c == '[':
+		return p.list()
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	case c == 't':
+		return true, p.word("true")
+	case c == 'f':
+		return false, p.word("false")
+	case c == 'n':
+		return nil, p.word("null")
+	}
+	return nil, p.unexpected("a value")
+}
+
+func (p *parser) word(w string) error {
+	for j := range len(w) {
+		if p.i >= len(p.b) || p.b[p.i] != w[j] {
+			return p.unexpected("the word " + w)
+		}
+		p.i++
+	}
+	return nil
+}
+
+func (p *parser) enter() error {
+	if p.depth++; p.depth > p.deepest {
+		return p.fail("more than %d levels deep", p.deepest)
+	}
+	p.i++
+	p.space()
+	return nil
+}
+
+func (p *parser) object() (any, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	fields := make(map[string]any, p.guess())
+	if p.i < len(p.b) && p.b[p.i] == '}' {
+		return fields, p.leave()
+	}
+	for {
+		start := p.i
+		name, err := p.name()
+		if err != nil {
+			return nil, err
+		}
+		v, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		before := len(fields)
+		if fields[name] = v; len(fields) == before {
+			p.i = start
+			return nil, p.fail("the name %s stands twice", quote(name))
+		}
+		p.space()
+		if more, err := p.comma('}'); err != nil || !more {
+			if p.depth == 0 {
+				p.width = len(fields)
+			}
+			return fields, err
+		}
+	}
+}
+
+func (p *parser) guess() int {
+	if p.depth == 1 {
+		return p.width
+	}
+	return 0
+}
+
+// name reads a name and the colon after it.
+func (p *parser) name() (string, error) {
+	if p.i >= len(p.b) || p.b[p.i] != '"' {
+		return "", p.unexpected("a name in quotes")
+	}
+	raw, err := p.raw()
+	if err != nil {
+		return "", err
+	}
+	name, known := p.names[string(raw)]
+	if !known {
+		name = string(raw)
+		if len(p.names) < maxNames {
+			p.names[name] = name
+		}
+	}
+	p.space()
+	if p.i >= len(p.b) || p.b[p.i] != ':' {
+		return "", p.unexpected("a colon")
+	}
+	p.i++
+	p.space()
+	return name, nil
+}
+
+func (p *parser) list() (any, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	list := []any{}
+	if p.i < len(p.b) && p.b[p.i] == ']' {
+		return list, p.leave()
+	}
+	for {
+		v, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+		p.space()
+		if more, err := p.comma(']'); err != nil || !more {
+			return list, err
+		}
+	}
+}
+
+func (p *parser) leave() error {
+	p.i++
+	p.depth--
+	return nil
+}
+
+// comma reads what stands between two members: a comma, or the end.
+func (p *parser) comma(end byte) (more bool, err error) {
+	switch {
+	case p.i < len(p.b) && p.b[p.i] == ',':
+		p.i++
+		p.space()
+		return true, nil
+	case p.i < len(p.b) && p.b[p.i] == end:
+		return false, p.leave()
+	}
+	return false, p.unexpected("a comma or " + string(end))
+}
