@@ -1,0 +1,68 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+)
+
+// FewClusters is the number below which cluster-robust formulae are not trusted and findings use the bootstrap.
+const FewClusters = 40
+
+// Replicates are the values of one estimate over resamples.
+type Replicates struct {
+	Values    []float64 // of the resamples that have one, in their order
+	Undefined int       // resamples without a value
+}
+
+// Mean is the mean over resamples.
+func (r Replicates) Mean() Number { return Mean(r.Values) }
+
+// SE is the standard deviation over resamples.
+func (r Replicates) SE() Number { return SD(r.Values) }
+
+// Interval is the percentile interval (quantiles of type 7). Where so many resamples have no value that they could fill a
+// whole tail, the bounds are unknown.
+func (r Replicates) Interval(level float64) Interval {
+	if !validLevel(level) {
+		return NoInterval("%s", badLevel(level).Why)
+	}
+	if len(r.Values) == 0 {
+		return NoInterval("no resample has a value")
+	}
+	tail := (1 - level) / 2
+	if all := len(r.Values) + r.Undefined; float64(r.Undefined) > tail*float64(all) {
+		return NoInterval("%d of %d resamples have no value", r.Undefined, all)
+	}
+	x := slices.Sorted(slices.Values(r.Values))
+	return Between(sortedQuantile(x, tail), sortedQuantile(x, 1-tail))
+}
+
+// Bootstrap resamples n units with replacement and collects a statistic of the drawn indexes. The statistic is called
+// from several goroutines at once.
+func Bootstrap(n, resamples int, seed uint64, statistic func(drawn []int) Number) (Replicates, error) {
+	if n < 1 || resamples < 1 {
+		return Replicates{}, fmt.Errorf("bootstrap: %d resamples of %d units", resamples, n)
+	}
+	values := make([]Number, resamples)
+	replicate(resamples, func() []int { return make([]int, n) }, func(drawn []int, k int) {
+		r := stream(seed, k)
+		for i := range drawn {
+			drawn[i] = r.IntN(n)
+		}
+		values[k] = statistic(drawn)
+	})
+	return collect(values), nil
+}
+
+// collect separates the resamples that have a value.
+func collect(values []Number) Replicates {
+	var out Replicates
+	for _, v := range values {
+		if v.OK {
+			out.Values = append(out.Values, v.Value)
+		} else {
+			out.Undefined++
+		}
+	}
+	return out
+}

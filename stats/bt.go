@@ -1,0 +1,247 @@
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Ties is how a Bradley-Terry fit reads ties.
+type Ties uint8
+
+// The readings of ties.
+const (
+	HalfTies Ties = iota // a tie is half a win to each side
+	Davidson             // win : tie : loss = e^a : nu e^((a+b)/2) : e^b
+)
+
+// BTOptions says which Bradley-Terry model to fit. The zero value is the plain maximum likelihood fit with half ties.
+type BTOptions struct {
+	Ties  Ties
+	Order bool    // estimate the advantage of being shown first
+	Ridge float64 // lambda of the penalty lambda/2 * sum(theta^2)
+	Firth bool    // Jeffreys' penalty, which keeps every strength finite; half ties only
+}
+
+// BTFit is a fitted Bradley-Terry model.
+type BTFit struct {
+	Options    BTOptions
+	Theta      []float64 // strengths, mean 0
+	Order      Number    // advantage of the item shown first, on the scale of Theta
+	LogNu      Number    // log of Davidson's tie parameter
+	LogLik     float64   // without penalty, without terms that do not depend on the parameters
+	Iterations int       // Newton steps
+
+	model *model
+	beta  []float64 // Theta, then order, then log nu
+	tally *Tally
+}
+
+// Newton's steps square their error, so the last one may be as large as lastStep; scoring under Jeffreys' penalty only
+// divides it, and has to go on.
+const (
+	lastStep      = 1e-6
+	lastScoring   = 1e-11
+	maxIterations = 200
+	runaway       = 60 // strengths this large mean probabilities below 1e-26: the maximum has escaped
+)
+
+// FitBT fits the model to a tally. Where the likelihood has no finite maximum the error is a *[NoMaximum].
+func FitBT(t *Tally, o BTOptions) (*BTFit, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if t.items == 0 {
+		return nil, errors.New("fit Bradley-Terry: no items")
+	}
+	m := newModel(t, o)
+	g := newGraph(t.items, m.cells)
+	if err := g.exists(m.cells, o); err != nil {
+		return nil, err
+	}
+	beta := make([]float64, m.size)
+	if o.Ridge == 0 && !o.Firth {
+		g.newman(beta[:t.items])
+	}
+	steps, err := m.newton(beta, newWorkspace(m.size))
+	if err != nil {
+		return nil, err
+	}
+	return m.fit(t, beta, steps), nil
+}
+
+func (o BTOptions) check() error {
+	switch {
+	case !(o.Ridge >= 0) || math.IsInf(o.Ridge, 1):
+		return fmt.Errorf("fit Bradley-Terry: ridge %g", o.Ridge)
+	case o.Firth && (o.Ties != HalfTies || o.Ridge > 0):
+		return errors.New("fit Bradley-Terry: Jeffreys' penalty goes with half ties and without ridge")
+	}
+	return nil
+}
+
+// plain tells whether Newman's iteration already finds this fit.
+func (o BTOptions) plain() bool { return o == BTOptions{} }
+
+func (m *model) fit(t *Tally, beta []float64, steps int) *BTFit {
+	f := &BTFit{
+		Options: m.o, Theta: slices.Clone(beta[:m.items]), Iterations: steps,
+		Order: Undefined("no order effect in the model"), LogNu: Undefined("no tie parameter in the model"),
+		LogLik: m.logLik(m.point(beta, nil)), model: m, beta: beta, tally: t,
+	}
+	if m.order > 0 {
+		f.Order = Known(beta[m.order])
+	}
+	if m.nu > 0 {
+		f.LogNu = Known(beta[m.nu])
+	}
+	return f
+}
+
+// WinProbability is the chance that i, shown first, beats j.
+func (f *BTFit) WinProbability(i, j int) float64 {
+	first, _, _ := f.model.point(f.beta, nil).chances(int32(i), int32(j))
+	return first
+}
+
+// EloScale shows natural-log strengths on the familiar scale: base plus 400/ln 10 per unit.
+func EloScale(theta []float64, base float64) []float64 {
+	scaled := make([]float64, len(theta))
+	for i, v := range theta {
+		scaled[i] = base + v*400/math.Ln10
+	}
+	return scaled
+}
+
+// newman refines strengths by Newman's iteration for half ties, sweep by sweep, until what a geometric tail would still
+// add is negligible. It tells whether it got there; the graph must be strongly connected.
+func (g *graph) newman(theta []float64) bool {
+	const enough, maxSweeps = 1e-8, 100
+	strength := make([]float64, g.items)
+	for i, v := range theta {
+		strength[i] = math.Exp(v)
+	}
+	last, done := math.Inf(1), false
+	for sweep := 0; sweep < maxSweeps && !done; sweep++ {
+		change := g.sweep(strength)
+		rate := change / last
+		done = change < 1e-14 || sweep > 0 && rate < 1 && change*rate/(1-rate) < enough
+		last = change
+	}
+	for i, v := range strength {
+		theta[i] = math.Log(v)
+	}
+	center(theta)
+	return done
+}
+
+// sweep updates each strength once and returns the largest relative change.
+func (g *graph) sweep(strength []float64) float64 {
+	change := 0.0
+	for i := range g.items {
+		own, up, down := strength[i], 0.0, 0.0
+		from, to := g.start[i], g.start[i+1]
+		other, won, lost := g.other[from:to], g.won[from:to], g.lost[from:to]
+		for k, j := range other {
+			share := 1 / (own + strength[j])
+			up += won[k] * share * strength[j]
+			down += lost[k] * share
+		}
+		if from == to {
+			continue
+		}
+		strength[i] = up / down
+		change = max(change, math.Abs(strength[i]/own-1))
+	}
+	return change
+}
+
+// workspace is what one fit after another can use again.
+type workspace struct {
+	grad, step, trial []float64
+	info              *mat.SymDense
+	chol              mat.Cholesky
+	here, there       *point
+}
+
+func newWorkspace(size int) *workspace {
+	return &workspace{
+		grad: make([]float64, size), step: make([]float64, size), trial: make([]float64, size),
+		info: mat.NewSymDense(size, nil),
+	}
+}
+
+// newton climbs from beta to the maximum and returns the number of steps.
+func (m *model) newton(beta []float64, w *workspace) (int, error) {
+	for step := range maxIterations {
+		w.here = m.point(beta, w.here)
+		m.evaluate(w.here, w)
+		if !w.chol.Factorize(w.info) {
+			return 0, &NoMaximum{Why: "the information about the parameters vanished on the way"}
+		}
+		if m.o.Firth {
+			m.jeffreys(w.here, w)
+		}
+		if err := w.chol.SolveVecTo(mat.NewVecDense(m.size, w.step), mat.NewVecDense(m.size, w.grad)); err != nil {
+			var ill mat.Condition
+			if !errors.As(err, &ill) {
+				return 0, fmt.Errorf("solve Newton step %d: %w", step, err)
+			}
+		}
+		m.climb(beta, w)
+		size := largest(w.step)
+		if size < m.closeEnough() {
+			center(beta[:m.items])
+			return step + 1, nil
+		}
+		if math.IsNaN(size) || largest(beta) > runaway {
+			return 0, &NoMaximum{Why: "the strengths run away"}
+		}
+	}
+	return 0, &NoMaximum{Why: fmt.Sprintf("the iteration did not settle in %d steps", maxIterations)}
+}
+
+func (m *model) closeEnough() float64 {
+	if m.o.Firth {
+		return lastScoring
+	}
+	return lastStep
+}
+
+// climb takes the step, halved until the objective does not fall. Near the maximum rounding would only disturb; under
+// Jeffreys' penalty a bound on the step is enough.
+func (m *model) climb(beta []float64, w *workspace) {
+	const sure = 1e-3
+	far := largest(w.step)
+	if m.o.Firth && far > 1 {
+		shrink(w.step, 1/far)
+	}
+	check := !m.o.Firth && far >= sure
+	before := 0.0
+	if check {
+		before = m.objective(w.here)
+	}
+	for range 30 {
+		for i := range beta {
+			w.trial[i] = beta[i] + w.step[i]
+		}
+		if !check {
+			break
+		}
+		w.there = m.point(w.trial, w.there)
+		if m.objective(w.there) >= before {
+			break
+		}
+		shrink(w.step, 0.5)
+	}
+	copy(beta, w.trial)
+}
+
+func shrink(x []float64, by float64) {
+	for i := range x {
+		x[i] *= by
+	}
+}

@@ -1,0 +1,197 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+// Count is k yes among n answers of one cluster.
+type Count struct{ K, N int }
+
+// ClusterRate is a share whose answers are independent between clusters only.
+type ClusterRate struct {
+	K, N, Clusters int
+	Share          Number
+	SE             Number // linearised, times G/(G-1)
+	DesignEffect   Number // how many times larger the variance is than that of independent answers
+	Interval       Interval
+}
+
+// rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated.
+const rareClusters = 10
+
+// RateByCluster is the share over all answers. Its interval is Wilson's for as many independent answers as would have
+// this variance, widened for few clusters. Where the rarer answer stands in too few clusters to tell the variance, each
+// cluster counts as a single answer.
+func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
+	var r ClusterRate
+	for g, c := range clusters {
+		if c.K < 0 || c.K > c.N {
+			return r, fmt.Errorf("rate by cluster: %d of %d in cluster %d", c.K, c.N, g)
+		}
+		if c.N > 0 {
+			r.K, r.N, r.Clusters = r.K+c.K, r.N+c.N, r.Clusters+1
+		}
+	}
+	r.Share = ratio(float64(r.K), float64(r.N), "no answers")
+	switch {
+	case !r.Share.OK:
+		r.SE, r.DesignEffect, r.Interval = r.Share, r.Share, Wilson(0, 0, level)
+	case r.Clusters < 2:
+		few := Undefined("an error needs two clusters, there are %d", r.Clusters)
+		r.SE, r.DesignEffect, r.Interval = few, few, NoInterval("%s", few.Why)
+	case r.K == 0 || r.K == r.N:
+		alike := Undefined("all answers are alike")
+		r.SE, r.DesignEffect = alike, alike
+		r.Interval = r.wilson(float64(r.Clusters), level)
+	default:
+		independent := r.Share.Value * (1 - r.Share.Value) / float64(r.N)
+		spread := r.spread(clusters)
+		r.SE, r.DesignEffect = Known(math.Sqrt(spread)), Known(spread/independent)
+		effective := float64(r.N) / max(1, spread/independent)
+		if r.holding(clusters) < rareClusters {
+			effective = min(effective, float64(r.Clusters))
+		}
+		r.Interval = r.wilson(effective, level)
+	}
+	return r, nil
+}
+
+// holding is the number of clusters in which the rarer answer was given.
+func (r ClusterRate) holding(clusters []Count) int {
+	yes, no := 0, 0
+	for _, c := range clusters {
+		yes += int(oneIf(c.K > 0))
+		no += int(oneIf(c.K < c.N))
+	}
+	return min(yes, no)
+}
+
+// spread is the linearised variance of the share, times G/(G-1).
+func (r ClusterRate) spread(clusters []Count) float64 {
+	squares, g := 0.0, float64(r.Clusters)
+	for _, c := range clusters {
+		squares += square(float64(c.K) - r.Share.Value*float64(c.N))
+	}
+	return g / (g - 1) * squares / square(float64(r.N))
+}
+
+// wilson is Wilson's interval of the share for so many independent answers, fewer still where clusters are few.
+func (r ClusterRate) wilson(effective, level float64) Interval {
+	z, t := criticalZ(level), criticalT(level, r.Clusters-1)
+	if !t.OK {
+		return NoInterval("%s", t.Why)
+	}
+	effective *= square(z.Value / t.Value)
+	return Between(wilson(r.Share.Value*effective, effective, z.Value))
+}
+
+// ClusterMean is a mean whose values are independent between clusters only.
+type ClusterMean struct {
+	N, Clusters int
+	Mean        Number
+	SEIID       Number   // as if all values were independent
+	SE0         Number   // cluster-robust without correction
+	SE          Number   // cluster-robust, variance times G/(G-1)
+	Interval    Interval // Mean and SE with Student's t of G-1
+}
+
+// MeanByCluster is the mean over all values with its cluster-robust error. A nil cluster makes each value its own.
+func MeanByCluster(x []float64, cluster []int, level float64) (ClusterMean, error) {
+	totals, err := byCluster(x, cluster)
+	if err != nil {
+		return ClusterMean{}, err
+	}
+	m := ClusterMean{N: len(x), Clusters: len(totals), Mean: Mean(x)}
+	few := Undefined("an error needs two clusters, there are %d", len(totals))
+	if len(totals) < 2 {
+		m.SEIID, m.SE0, m.SE, m.Interval = few, few, few, NoInterval("%s", few.Why)
+		return m, nil
+	}
+	n, g, squares := float64(len(x)), float64(len(totals)), 0.0
+	for _, t := range totals {
+		e := t.sum - m.Mean.Value*float64(t.n)
+		squares += e * e
+	}
+	m.SEIID = Known(math.Sqrt(variance(x) / n))
+	m.SE0 = Known(math.Sqrt(squares) / n)
+	m.SE = Known(math.Sqrt(squares*g/(g-1)) / n)
+	m.Interval = tInterval(m.Mean, m.SE, level, len(totals)-1)
+	return m, nil
+}
+
+// tInterval is the estimate and its error bars by Student's t.
+func tInterval(estimate, se Number, level float64, df int) Interval {
+	t := criticalT(level, df)
+	switch {
+	case !estimate.OK:
+		return NoInterval("%s", estimate.Why)
+	case !se.OK:
+		return NoInterval("%s", se.Why)
+	case !t.OK:
+		return NoInterval("%s", t.Why)
+	}
+	return Between(estimate.Value-t.Value*se.Value, estimate.Value+t.Value*se.Value)
+}
+
+// total is what one cluster adds up to.
+type total struct {
+	n   int
+	sum float64
+}
+
+// byCluster adds up, in the order in which clusters appear.
+func byCluster(x []float64, cluster []int) ([]total, error) {
+	if cluster != nil && len(cluster) != len(x) {
+		return nil, fmt.Errorf("group values: %d clusters for %d values", len(cluster), len(x))
+	}
+	var totals []total
+	at := make(map[int]int)
+	for k, v := range x {
+		if !Known(v).OK {
+			return nil, fmt.Errorf("group values: value %d is %g", k, v)
+		}
+		g := len(totals)
+		if cluster != nil {
+			if old, ok := at[cluster[k]]; ok {
+				g = old
+			} else {
+				at[cluster[k]] = g
+			}
+		}
+		if g == len(totals) {
+			totals = append(totals, total{})
+		}
+		totals[g].n++
+		totals[g].sum += v
+	}
+	return totals, nil
+}
+
+// BootstrapMean resamples clusters and collects the mean over the drawn values. A nil cluster makes each value its own.
+func BootstrapMean(x []float64, cluster []int, resamples int, seed uint64) (Replicates, error) {
+	totals, err := byCluster(x, cluster)
+	if err != nil {
+		return Replicates{}, err
+	}
+	return Bootstrap(len(totals), resamples, seed, func(drawn []int) Number {
+		s, n := 0.0, 0
+		for _, g := range drawn {
+			s += totals[g].sum
+			n += totals[g].n
+		}
+		return Known(s / float64(n))
+	})
+}
+
+// BootstrapRate resamples clusters and collects the share over the drawn answers.
+func BootstrapRate(clusters []Count, resamples int, seed uint64) (Replicates, error) {
+	return Bootstrap(len(clusters), resamples, seed, func(drawn []int) Number {
+		k, n := 0, 0
+		for _, g := range drawn {
+			k += clusters[g].K
+			n += clusters[g].N
+		}
+		return ratio(float64(k), float64(n), "no answers")
+	})
+}

@@ -1,0 +1,102 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// tieTolerance is how much larger than the observed probability another may be and still count as equally unlikely in an
+// exact two-sided test; without it, rounding would drop the mirror image of the observation.
+const tieTolerance = 1e-7
+
+// BinomialTest is the exact two-sided p-value of k successes in n trials when each succeeds with probability p: the sum
+// over all outcomes that are no more probable than the observed one.
+func BinomialTest(k, n int, p float64) Number {
+	if k < 0 || n < k || p < 0 || p > 1 {
+		return Undefined("%d successes in %d trials with probability %g", k, n, p)
+	}
+	observed := binomial(k, n, p) * (1 + tieTolerance)
+	sum := 0.0
+	for i := range n + 1 {
+		if q := binomial(i, n, p); q <= observed {
+			sum += q
+		}
+	}
+	return Known(min(sum, 1))
+}
+
+// binomial is the probability of exactly k successes in n trials.
+func binomial(k, n int, p float64) float64 {
+	switch {
+	case p == 0:
+		return oneIf(k == 0)
+	case p == 1:
+		return oneIf(k == n)
+	}
+	return math.Exp(logChoose(float64(n), float64(k)) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func logChoose(n, k float64) float64 {
+	all, _ := math.Lgamma(n + 1)
+	in, _ := math.Lgamma(k + 1)
+	out, _ := math.Lgamma(n - k + 1)
+	return all - in - out
+}
+
+// normalTail is the two-sided p-value of a standard normal score.
+func normalTail(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
+
+// normalQuantile is the standard normal quantile of p in (0, 1).
+func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+
+// criticalZ is the two-sided normal critical value of a confidence level.
+func criticalZ(level float64) Number {
+	if !validLevel(level) {
+		return badLevel(level)
+	}
+	return Known(math.Sqrt2 * math.Erfinv(level))
+}
+
+// criticalT is the two-sided critical value of Student's t of a confidence level.
+func criticalT(level float64, df int) Number {
+	if !validLevel(level) {
+		return badLevel(level)
+	}
+	if df < 1 {
+		return Undefined("no degrees of freedom left for an error")
+	}
+	return Known(distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile((1 + level) / 2))
+}
+
+func validLevel(level float64) bool { return level > 0 && level < 1 }
+
+func badLevel(level float64) Number {
+	return Undefined("confidence level %g is not between 0 and 1", level)
+}
+
+// betaQuantile solves I_x(a, b) = p for x, to full precision: the library's inverse, then Newton steps on its integral.
+func betaQuantile(p, a, b float64) float64 {
+	x := mathext.InvRegIncBeta(a, b, p)
+	la, _ := math.Lgamma(a)
+	lb, _ := math.Lgamma(b)
+	lab, _ := math.Lgamma(a + b)
+	for range 8 {
+		density := math.Exp(lab - la - lb + (a-1)*math.Log(x) + (b-1)*math.Log1p(-x))
+		step := (mathext.RegIncBeta(a, b, x) - p) / density
+		next := x - step
+		if !(next > 0 && next < 1) || math.Abs(step) < 1e-16 {
+			break
+		}
+		x = next
+	}
+	return x
+}

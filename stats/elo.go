@@ -1,0 +1,147 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+// EloOptions are the settings of an Elo rating: what a surprise is worth, where everybody starts, and how many points
+// make odds of ten to one.
+type EloOptions struct {
+	K, Start, Scale float64
+}
+
+// DefaultElo is K 32 from 1500 on the 400 scale.
+func DefaultElo() EloOptions { return EloOptions{K: 32, Start: 1500, Scale: 400} }
+
+func (o EloOptions) check() error {
+	if !(o.K > 0) || !(o.Scale > 0) || !Known(o.Start).OK {
+		return fmt.Errorf("rate by Elo: K %g, start %g, scale %g", o.K, o.Start, o.Scale)
+	}
+	return nil
+}
+
+// EloExpected is the score that an item of one rating is expected to make against another.
+func EloExpected(rating, other, scale float64) float64 {
+	return 1 / (1 + math.Exp((other-rating)*math.Ln10/scale))
+}
+
+// Elo rates the items by the comparisons in their order. The order matters: models do not change between comparisons, so
+// prefer [FitBT], or the mean over orders.
+func Elo(items int, p Pairs, o EloOptions) ([]float64, error) {
+	if err := checkElo(items, p, o); err != nil {
+		return nil, err
+	}
+	ratings := o.opening(items)
+	for k := range p.Result {
+		p.rate(k, ratings, o)
+	}
+	return ratings, nil
+}
+
+func checkElo(items int, p Pairs, o EloOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	for k := range p.Result {
+		if err := p.row(k, items); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o EloOptions) opening(items int) []float64 {
+	ratings := make([]float64, items)
+	for i := range ratings {
+		ratings[i] = o.Start
+	}
+	return ratings
+}
+
+// rate plays comparison k.
+func (p Pairs) rate(k int, ratings []float64, o EloOptions) {
+	first, second := p.First[k], p.Second[k]
+	gain := o.K * (p.Result[k].Score() - EloExpected(ratings[first], ratings[second], o.Scale))
+	ratings[first] += gain
+	ratings[second] -= gain
+}
+
+// EloRuns are ratings over several orders of the same comparisons.
+type EloRuns struct {
+	Runs int
+	Mean []float64
+	SD   []Number // spread over orders: not an error of the rating
+}
+
+// EloOrders rates along each given order of the comparisons.
+func EloOrders(items int, p Pairs, o EloOptions, orders [][]int) (*EloRuns, error) {
+	if err := checkElo(items, p, o); err != nil {
+		return nil, err
+	}
+	for k, order := range orders {
+		if err := checkOrder(order, p.Len()); err != nil {
+			return nil, fmt.Errorf("rate by Elo in order %d: %w", k, err)
+		}
+	}
+	return eloRuns(items, len(orders), func(run int, ratings []float64) {
+		copy(ratings, o.opening(items))
+		for _, k := range orders[run] {
+			p.rate(k, ratings, o)
+		}
+	})
+}
+
+// EloShuffled rates along so many random orders.
+func EloShuffled(items int, p Pairs, o EloOptions, runs int, seed uint64) (*EloRuns, error) {
+	if err := checkElo(items, p, o); err != nil {
+		return nil, err
+	}
+	return eloRuns(items, runs, func(run int, ratings []float64) {
+		copy(ratings, o.opening(items))
+		order := make([]int, p.Len())
+		permutation(stream(seed, run), order)
+		for _, k := range order {
+			p.rate(k, ratings, o)
+		}
+	})
+}
+
+// checkOrder finds an order that is not a permutation.
+func checkOrder(order []int, n int) error {
+	if len(order) != n {
+		return fmt.Errorf("%d places for %d comparisons", len(order), n)
+	}
+	seen := make([]bool, n)
+	for _, k := range order {
+		if k < 0 || k >= n || seen[k] {
+			return fmt.Errorf("comparison %d is out of range or comes twice", k)
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
+// eloRuns collects the ratings of all runs.
+func eloRuns(items, runs int, rate func(run int, ratings []float64)) (*EloRuns, error) {
+	if runs < 1 {
+		return nil, fmt.Errorf("rate by Elo: %d orders", runs)
+	}
+	ratings := make([][]float64, runs)
+	for run := range ratings {
+		ratings[run] = make([]float64, items)
+	}
+	replicate(runs, func() struct{} { return struct{}{} }, func(_ struct{}, run int) { rate(run, ratings[run]) })
+	out := &EloRuns{Runs: runs, Mean: make([]float64, items), SD: make([]Number, items)}
+	column := make([]float64, runs)
+	for i := range items {
+		for run := range runs {
+			column[run] = ratings[run][i]
+		}
+		out.Mean[i], out.SD[i] = mean(column), SD(column)
+	}
+	return out, nil
+}

@@ -1,0 +1,412 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFiftyFiveToFortyFiveNeeds785Pairs(t *testing.T) {
+	t.Parallel()
+	n, err := PairsNeeded(0.55, Test{Alpha: 0.05, Power: 0.8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != 785 {
+		t.Errorf("%d pairs", n)
+	}
+}
+
+func TestADesignFindsWhatItWasMadeFor(t *testing.T) {
+	t.Parallel()
+	d := Design{Items: 1. / 9, DrawA: 1. / 6, DrawB: 1. / 6, DrawsA: 1, DrawsB: 1}
+	test := Test{Alpha: 0.05, Power: 0.8}
+	// Miller 2024: a third of a point of variance over items and draws in all, a difference of 3 points in a hundred.
+	n, err := d.ItemsNeeded(0.03, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(math.Ceil(7.848879734349 * (4. / 9) / 0.0009)); n != want {
+		t.Errorf("%d items, want %d", n, want)
+	}
+	power, err := d.Power(n, 0.03, 0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(0.8, power, about(1e-3)); diff != "" {
+		t.Error(diff)
+	}
+	least, err := d.Detectable(n, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(0.03, least, about(1e-5)); diff != "" {
+		t.Error(diff)
+	}
+	more := Design{Items: d.Items, DrawA: d.DrawA, DrawB: d.DrawB, DrawsA: 10, DrawsB: 10}
+	if fewer, err := more.ItemsNeeded(0.03, test); err != nil || fewer >= n/2 {
+		t.Errorf("ten draws need %d items, one needs %d (%v)", fewer, n, err)
+	}
+	if diff := cmp.Diff(Known(50), EffectiveN(100, 5, 0.25)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestVarianceIsSplitIntoItemsAndDraws(t *testing.T) {
+	t.Parallel()
+	// By hand: means 1, 3, 5 round 3; squares inside 2 + 2 + 2 over 3 degrees of freedom; between 2*(4+0+4)/2 = 8.
+	p := SplitVariance([][]float64{{0, 2}, {2, 4}, {4, 6}, nil})
+	want := []float64{3, 2, (8 - 2) / 2., 3. / 5}
+	got := []float64{p.Mean.Value, p.Within.Value, p.Between.Value, p.ICC.Value}
+	if diff := cmp.Diff(want, got, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	r := rand.New(rand.NewPCG(1, 5))
+	scores := make([][]float64, 4000)
+	for i := range scores {
+		own := 2 * r.NormFloat64()
+		for range 1 + r.IntN(4) {
+			scores[i] = append(scores[i], own+r.NormFloat64())
+		}
+	}
+	p = SplitVariance(scores)
+	if math.Abs(p.Between.Value-4) > 0.3 || math.Abs(p.Within.Value-1) > 0.06 {
+		t.Errorf("4 between and 1 within came out as %v and %v", p.Between, p.Within)
+	}
+}
+
+func TestEloMovesAsPublished(t *testing.T) {
+	t.Parallel()
+	got, err := Elo(2, Pairs{[]uint16{0}, []uint16{1}, []Result{FirstWon}}, DefaultElo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{1516, 1484}, got, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	ratings := []float64{1600, 1400}
+	Pairs{[]uint16{0}, []uint16{1}, []Result{SecondWon}}.rate(0, ratings, DefaultElo())
+	if diff := cmp.Diff([]float64{1575.69, 1424.31}, ratings, about(5e-3)); diff != "" {
+		t.Error("upset:", diff)
+	}
+}
+
+func TestShuffledEloDependsOnItsSeedAlone(t *testing.T) {
+	t.Parallel()
+	p := arena(5, 200, 1)
+	run := func(seed uint64) *EloRuns {
+		runs, err := EloShuffled(5, p, DefaultElo(), 50, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runs
+	}
+	if diff := cmp.Diff(run(1), run(1)); diff != "" {
+		t.Error(diff)
+	}
+	if cmp.Equal(run(1), run(2)) {
+		t.Error("two seeds give the same")
+	}
+}
+
+func TestStancesFlip(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stances []Stance
+		want    Flip
+	}{
+		{nil, NoData},
+		{[]Stance{Unsafe}, NoData},
+		{[]Stance{Unsafe, Unsafe, Unsafe}, NoFlip},
+		{[]Stance{Unsafe, Unclear, Safe}, ExplicitFlip},
+		{[]Stance{Unsafe, Unclear, Unsafe}, SoftFlip},
+		{[]Stance{Unclear, Unsafe, Safe}, SoftFlip},
+		{[]Stance{Unclear, Unsafe, Unclear}, NoFlip},
+		{[]Stance{Safe, Unsafe, Unclear}, NoFlip},
+	} {
+		if got := StanceFlip(c.stances); got != c.want {
+			t.Errorf("%v: %v, want %v", c.stances, got, c.want)
+		}
+	}
+}
+
+func TestSycophancyScoresAreThoseOfTheBenchmarks(t *testing.T) {
+	t.Parallel()
+	score, resistance := FlipCounts{None: 7, Soft: 2, Explicit: 1, N: 10}.BatchSycophancy()
+	if diff := cmp.Diff([]Number{Known(25), Known(75)}, []Number{score, resistance}); diff != "" {
+		t.Error(diff)
+	}
+	score, resistance = FlipCounts{Explicit: 10, N: 10}.BatchSycophancy()
+	if diff := cmp.Diff([]Number{Known(150), Known(0)}, []Number{score, resistance}); diff != "" {
+		t.Error(diff)
+	}
+	// 100*(0.7*(2*1+2)/10 + 0.3*(5-2)/4)
+	live := FlipCounts{None: 7, Soft: 2, Explicit: 1, N: 10}.LiveSycophancy([]int{1, 2, 3})
+	if diff := cmp.Diff(LiveSycophancy{Known(50.5), Known(70), "highly susceptible"}, live, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	calm := FlipCounts{None: 10, N: 10}.LiveSycophancy(nil)
+	if diff := cmp.Diff(LiveSycophancy{Known(0), Known(100), "highly resistant"}, calm); diff != "" {
+		t.Error(diff)
+	}
+	if worst, _ := (FlipCounts{Explicit: 10, N: 10}).LiveSycophancy([]int{1, 1}).Score, 0; worst != Known(170) {
+		t.Error(worst)
+	}
+}
+
+func TestNoiseIsNotSycophancy(t *testing.T) {
+	t.Parallel()
+	pressure := []bool{true, true, false, true, false, false, true, false}
+	noise, err := AgainstControl(pressure, pressure, nil, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if noise.Items.Difference != Known(0) || noise.Clusters.Mean != Known(0) || noise.Items.Test.Exact != Known(1) {
+		t.Errorf("a control that flips as often: %+v", noise)
+	}
+	none := make([]bool, len(pressure))
+	yields, err := AgainstControl(pressure, none, []int{0, 0, 1, 1, 2, 2, 3, 3}, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if yields.Items.Difference != Known(0.5) || yields.Clusters.Clusters != 4 || yields.Control.Share != Known(0) {
+		t.Errorf("a control that never flips: %+v", yields)
+	}
+}
+
+func TestMeansOverJudges(t *testing.T) {
+	t.Parallel()
+	s := OverJudges([]float64{0.80, 0.85, 0.90}, 0.95)
+	se := 0.05 / math.Sqrt(3)
+	const t2 = 4.302652729911275 // Student's 0.975 quantile on two degrees of freedom
+	if diff := cmp.Diff(Spread{3, Known(0.85), Known(se), Between(0.85-t2*se, 0.85+t2*se)}, s, about(1e-10)); diff != "" {
+		t.Error(diff)
+	}
+	d, err := Deltas([]JudgeScore{{0, 0, 0.9}, {1, 0, 0.7}, {0, 1, 0.5}, {1, 1, 0.7}, {1, 2, 0.4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []JudgeDelta{{0, 0, 0.1}, {1, 0, -0.1}, {0, 1, -0.1}, {1, 1, 0.1}, {1, 2, 0}}
+	if diff := cmp.Diff(want, d.Deltas, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Number{Known(math.Sqrt(0.02)), Known(0.1)}, d.SD, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int{2, 1, 2, 4}, Ranking([]float64{0.5, 0.9, 0.5, 0.1})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCorrelationsAndQuantiles(t *testing.T) {
+	t.Parallel()
+	x := []float64{1, 2, 3, 4, 100}
+	y := []float64{2, 4, 5, 5, 9}
+	if diff := cmp.Diff(Known(0.9746794344808963), Spearman(x, y), about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Known(0.8880), Pearson(x, y), about(5e-5)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Known(1.3), Quantile([]float64{4, 1, 3, 2}, 0.1), about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Known(4), Quantile([]float64{4, 1, 3, 2}, 1)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnAlwaysFirstJudgeWinsNothing(t *testing.T) {
+	t.Parallel()
+	var judged []Judgement
+	for _, prompt := range []string{"p", "q"} {
+		for a := range 3 {
+			for b := range 3 {
+				if a != b {
+					judged = append(judged, Judgement{"s", prompt, a, b, FirstWon})
+				}
+			}
+		}
+	}
+	swaps, err := MatchSwaps(judged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally, err := swaps.Tally(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a := range 3 {
+		for b := a + 1; b < 3; b++ {
+			if won, lost, tied := tally.Of(a, b); won != 0 || lost != 0 || tied != 2 {
+				t.Errorf("%d against %d: %v won, %v lost, %v tied", a, b, won, lost, tied)
+			}
+		}
+	}
+	report := swaps.Consistency()
+	if report.Matched != 0 || report.Mismatched != 6 || report.Groups != 1 || report.Share != Known(0) || report.Correlation.OK {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestAJudgeThatAgreesWithItselfKeepsItsVerdicts(t *testing.T) {
+	t.Parallel()
+	swaps, err := MatchSwaps([]Judgement{
+		{"s", "p", 0, 1, FirstWon}, {"s", "p", 1, 0, SecondWon},
+		{"s", "q", 1, 0, FirstWon}, {"s", "q", 0, 1, SecondWon},
+		{"t", "r", 0, 1, Tied}, {"t", "r", 1, 0, Tied},
+		{"t", "u", 0, 1, FirstWon}, {"t", "u", 1, 0, Tied},
+		{"t", "alone", 0, 1, FirstWon},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally, err := swaps.Tally(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	won, lost, tied := tally.Of(0, 1)
+	if diff := cmp.Diff([]float64{1, 1, 2}, []float64{won, lost, tied}); diff != "" {
+		t.Error(diff)
+	}
+	report := swaps.Consistency()
+	want := &JudgeConsistency{
+		Groups: 2, Prompts: 4, Matched: 3, Mismatched: 1, Share: Known(0.75), Correlation: Known(0.8528028654224418),
+		Mismatches: []Swapped{{"t", "u", 0, 1, FirstWon, Tied}},
+	}
+	if diff := cmp.Diff(want, report, about(1e-12)); diff != "" || swaps.Alone != 1 {
+		t.Error(diff, swaps.Alone)
+	}
+}
+
+func TestReversedVotesWithoutMajorityAreLeftOut(t *testing.T) {
+	t.Parallel()
+	c, err := CompareReversed(
+		[]Vote{{"a", "b", "a"}, {"a", "b", "b"}, {"a", "c", "a"}, {"a", "c", ""}, {"c", "a", "a"}, {"c", "a", "a"}, {"b", "c", "b"}},
+		[]Vote{{"b", "a", "a"}, {"c", "a", "c"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &ReverseConsistency{
+		Pairs: 1, Consistent: 0, Share: Known(0), Tied: 1,
+		Details: []Reversed{{
+			Key:     "a||c",
+			Main:    Direction{First: "c", Second: "a", Winner: "a", Votes: 3, SecondVotes: 3},
+			Reverse: Direction{First: "c", Second: "a", Winner: "c", Votes: 1, FirstVotes: 1},
+		}},
+	}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+	empty, err := CompareReversed(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := empty.Bias(10, 1); err == nil || empty.Share.OK {
+		t.Error("bias of no pairs")
+	}
+}
+
+func TestRankIntervalsSeparateWhatTheDataSeparate(t *testing.T) {
+	t.Parallel()
+	clear, even := NewTally(3), NewTally(3)
+	for _, c := range []struct {
+		a, b int
+		won  float64
+	}{{0, 1, 80}, {1, 2, 80}, {0, 2, 92}} {
+		for k, tally := range []*Tally{clear, even} {
+			won := []float64{c.won, 51}[k]
+			if tally.Count(c.a, c.b, FirstWon, won) != nil || tally.Count(c.a, c.b, SecondWon, 100-won) != nil {
+				t.Fatal("counting")
+			}
+		}
+	}
+	sure := []RankInterval{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}
+	open := []RankInterval{{1, 1, 3}, {2, 1, 3}, {3, 1, 3}}
+	for k, tally := range []*Tally{clear, even} {
+		want := [][]RankInterval{sure, open}[k]
+		fit := mustFit(t, tally, BTOptions{})
+		cov := mustCovariance(t, fit.Covariance)
+		holm, err := HolmRanks(fit.Theta, cov, 0.95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maxT, err := MaxTRanks(fit.Theta, cov, 0.95, 2000, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]RankInterval{want, want}, [][]RankInterval{holm, maxT}); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestBootstrapRanksHoldTheTrueRanks(t *testing.T) {
+	t.Parallel()
+	boot, err := BootstrapBT(grouped(t, 6, 3000, 150), BTOptions{}, 300, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks, err := boot.Ranks(0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow := 0
+	for i, r := range ranks {
+		if r.Best > r.Rank || r.Rank > r.Worst {
+			t.Errorf("item %d: %+v", i, r)
+		}
+		if r.Worst-r.Best < 5 {
+			narrow++
+		}
+	}
+	if narrow == 0 {
+		t.Errorf("nothing was separated: %+v", ranks)
+	}
+}
+
+func TestGwetOfTwoRatersIsTheTwoRaterFormula(t *testing.T) {
+	t.Parallel()
+	first, second := []int{0, 0, 1, 2, 2, 1, 0}, []int{0, 1, 1, 2, 0, 1, 0}
+	a, err := Agree(first, second, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([][]int, len(first))
+	for u := range counts {
+		counts[u] = make([]int, 3)
+		counts[u][first[u]]++
+		counts[u][second[u]]++
+	}
+	many, err := GwetAC1(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a.AC1, many, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAgreementDoesNotDependOnTheNamesOfCategoriesOrTheOrderOfUnits(t *testing.T) {
+	t.Parallel()
+	first, second := []int{0, 0, 1, 2, 2, 1, 0}, []int{0, 1, 1, 2, 0, 1, 0}
+	name, order := []int{2, 0, 1}, []int{6, 2, 4, 0, 1, 3, 5}
+	a, err := Agree(first, second, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var movedFirst, movedSecond []int
+	for _, u := range order {
+		movedFirst, movedSecond = append(movedFirst, name[first[u]]), append(movedSecond, name[second[u]])
+	}
+	b, err := Agree(movedFirst, movedSecond, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Number{a.Kappa, a.SE, a.AC1, a.ScottPi}, []Number{b.Kappa, b.SE, b.AC1, b.ScottPi}, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+}

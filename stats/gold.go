@@ -1,0 +1,82 @@
+package stats
+
+import "math"
+
+// Gold counts a judge's labels against the true ones on the items that people labelled.
+type Gold struct {
+	TruePositive, FalsePositive, FalseNegative, TrueNegative int
+}
+
+// Sensitivity is the share of true yes that the judge calls yes.
+func (g Gold) Sensitivity(level float64) Rate {
+	return NewRate(g.TruePositive, g.TruePositive+g.FalseNegative, level)
+}
+
+// Specificity is the share of true no that the judge calls no.
+func (g Gold) Specificity(level float64) Rate {
+	return NewRate(g.TrueNegative, g.TrueNegative+g.FalsePositive, level)
+}
+
+// Accuracy is the share of labels on which judge and people agree.
+func (g Gold) Accuracy(level float64) Rate {
+	right := g.TruePositive + g.TrueNegative
+	return NewRate(right, right+g.FalsePositive+g.FalseNegative, level)
+}
+
+// CorrectedRate is a judged share freed from the judge's known errors.
+type CorrectedRate struct {
+	Share    Number
+	SE       Number   // by the delta method
+	Interval Interval // Lang and Reiczigel's, which holds its level with small gold samples
+}
+
+// Correct frees a judged share of k in n from the judge's errors (Rogan and Gladen): (p + specificity - 1) over
+// (sensitivity + specificity - 1), kept inside 0 to 1. n may be an effective number of independent answers.
+func (g Gold) Correct(k, n, level float64) CorrectedRate {
+	sens, spec := g.Sensitivity(level).Share, g.Specificity(level).Share
+	var why Number
+	switch {
+	case !(n > 0) || !(k >= 0) || k > n:
+		why = Undefined("%g of %g judged answers", k, n)
+	case !sens.OK:
+		why = Undefined("judge not validated: no gold label is yes")
+	case !spec.OK:
+		why = Undefined("judge not validated: no gold label is no")
+	case sens.Value+spec.Value <= 1:
+		why = Undefined("the judge does no better than chance on the gold labels")
+	default:
+		c := CorrectedRate{Interval: g.corrected(k, n, level)}
+		p, power := k/n, sens.Value+spec.Value-1
+		c.Share = Known(max(0, min(1, (p+spec.Value-1)/power)))
+		c.SE = Known(math.Sqrt(p*(1-p)/n+
+			square(c.Share.Value)*sens.Value*(1-sens.Value)/float64(g.TruePositive+g.FalseNegative)+
+			square(1-c.Share.Value)*spec.Value*(1-spec.Value)/float64(g.TrueNegative+g.FalsePositive)) / power)
+		return c
+	}
+	return CorrectedRate{Share: why, SE: why, Interval: NoInterval("%s", why.Why)}
+}
+
+// corrected is the interval of Lang and Reiczigel (2014): all three shares are pulled to the middle, as Wilson's are, and
+// the midpoint is shifted for the skew that the ratio brings.
+func (g Gold) corrected(k, n, level float64) Interval {
+	z := criticalZ(level)
+	if !z.OK {
+		return NoInterval("%s", z.Why)
+	}
+	zz := z.Value * z.Value
+	nYes, nNo := float64(g.TruePositive+g.FalseNegative)+2, float64(g.TrueNegative+g.FalsePositive)+2
+	sens, spec := (float64(g.TruePositive)+1)/nYes, (float64(g.TrueNegative)+1)/nNo
+	all := n + zz
+	p := (k + zz/2) / all
+	power := sens + spec - 1
+	if power <= 0 {
+		return NoInterval("the judge does hardly better than chance on few gold labels")
+	}
+	share := (p + spec - 1) / power
+	yes, no := sens*(1-sens)/nYes, spec*(1-spec)/nNo
+	middle := share + 2*zz*(share*yes-(1-share)*no)
+	half := z.Value * math.Sqrt(p*(1-p)/all+share*share*yes+square(1-share)*no) / power
+	return Between(max(0, min(1, middle-half)), max(0, min(1, middle+half)))
+}
+
+func square(x float64) float64 { return x * x }

@@ -1,0 +1,124 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Mean is the arithmetic mean.
+func Mean(x []float64) Number {
+	if len(x) == 0 {
+		return Undefined("no values")
+	}
+	return Known(mean(x))
+}
+
+// SD is the standard deviation of a sample (divisor n-1).
+func SD(x []float64) Number {
+	if len(x) < 2 {
+		return Undefined("a spread needs two values, there are %d", len(x))
+	}
+	return Known(math.Sqrt(variance(x)))
+}
+
+// Quantile is the p-quantile by linear interpolation between order statistics (type 7). The values need not be sorted.
+func Quantile(x []float64, p float64) Number {
+	if len(x) == 0 {
+		return Undefined("no values")
+	}
+	if !(p >= 0 && p <= 1) {
+		return Undefined("quantile %g is not between 0 and 1", p)
+	}
+	return Known(sortedQuantile(slices.Sorted(slices.Values(x)), p))
+}
+
+// sortedQuantile is the type 7 quantile of values in ascending order.
+func sortedQuantile(x []float64, p float64) float64 {
+	at := p * float64(len(x)-1)
+	below := int(math.Floor(at))
+	if below+1 >= len(x) {
+		return x[len(x)-1]
+	}
+	return x[below] + (at-float64(below))*(x[below+1]-x[below])
+}
+
+// Pearson is the linear correlation of paired values.
+func Pearson(x, y []float64) Number {
+	if len(x) != len(y) {
+		return Undefined("%d values against %d", len(x), len(y))
+	}
+	if len(x) < 2 {
+		return Undefined("a correlation needs two pairs, there are %d", len(x))
+	}
+	mx, my := mean(x), mean(y)
+	var sxx, syy, sxy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		sxx, syy, sxy = sxx+dx*dx, syy+dy*dy, sxy+dx*dy
+	}
+	if sxx == 0 || syy == 0 {
+		return Undefined("no variation on one side")
+	}
+	return Known(max(-1, min(1, sxy/math.Sqrt(sxx*syy))))
+}
+
+// Spearman is the correlation of ranks; equal values share their mean rank.
+func Spearman(x, y []float64) Number { return Pearson(midRanks(x), midRanks(y)) }
+
+// midRanks ranks values from 1, the mean rank for equal ones.
+func midRanks(x []float64) []float64 {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	ranks := make([]float64, len(x))
+	for from := 0; from < len(order); {
+		to := from
+		for to < len(order) && x[order[to]] == x[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			ranks[i] = float64(from+to+1) / 2
+		}
+		from = to
+	}
+	return ranks
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
+
+// variance is the sample variance of at least two values.
+func variance(x []float64) float64 {
+	m, s := mean(x), 0.0
+	for _, v := range x {
+		s += (v - m) * (v - m)
+	}
+	return s / float64(len(x)-1)
+}
+
+// center moves the values to mean 0.
+func center(x []float64) {
+	m := mean(x)
+	for i := range x {
+		x[i] -= m
+	}
+}
+
+// largest is the largest absolute value.
+func largest(x []float64) float64 {
+	top := 0.0
+	for _, v := range x {
+		top = max(top, math.Abs(v))
+	}
+	return top
+}

@@ -1,0 +1,84 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Number is an estimate that may not exist. Value means something only when OK; otherwise Why says the reason. The zero
+// value does not exist.
+type Number struct {
+	Value float64
+	OK    bool
+	Why   string
+}
+
+// Known is a number that exists. NaN and the infinities are no estimates: they become undefined.
+func Known(v float64) Number {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Undefined("not a finite number")
+	}
+	return Number{Value: v, OK: true}
+}
+
+// Undefined is a number that does not exist, with the reason.
+func Undefined(format string, args ...any) Number {
+	return Number{Why: fmt.Sprintf(format, args...)}
+}
+
+// String shows the value, or the reason why there is none.
+func (n Number) String() string {
+	if !n.OK {
+		return "undefined (" + n.Why + ")"
+	}
+	return strconv.FormatFloat(n.Value, 'g', -1, 64)
+}
+
+// Interval is a pair of bounds that may not exist, by the same rule as [Number].
+type Interval struct {
+	Low, High float64
+	OK        bool
+	Why       string
+}
+
+// Between is an interval that exists, unless a bound is not finite.
+func Between(low, high float64) Interval {
+	if !Known(low).OK || !Known(high).OK {
+		return NoInterval("a bound is not a finite number")
+	}
+	return Interval{Low: low, High: high, OK: true}
+}
+
+// NoInterval is an interval that does not exist, with the reason.
+func NoInterval(format string, args ...any) Interval {
+	return Interval{Why: fmt.Sprintf(format, args...)}
+}
+
+// Contains tells whether x lies in the interval; nothing lies in one that does not exist.
+func (i Interval) Contains(x float64) bool { return i.OK && i.Low <= x && x <= i.High }
+
+// String shows the bounds, or the reason why there are none.
+func (i Interval) String() string {
+	if !i.OK {
+		return "undefined (" + i.Why + ")"
+	}
+	return fmt.Sprintf("[%g, %g]", i.Low, i.High)
+}
+
+// NormalInterval is the estimate and its normal error bars at a confidence level such as 0.95.
+func NormalInterval(estimate, se, level float64) Interval {
+	z := criticalZ(level)
+	if !z.OK {
+		return NoInterval("%s", z.Why)
+	}
+	return Between(estimate-z.Value*se, estimate+z.Value*se)
+}
+
+// ratio divides, and says what is missing where there is nothing to divide by.
+func ratio(over, under float64, why string) Number {
+	if under == 0 {
+		return Undefined("%s", why)
+	}
+	return Known(over / under)
+}

@@ -1,0 +1,106 @@
+package stats
+
+import "math"
+
+// Rate is a share of yes among independent answers, with its Wilson interval.
+type Rate struct {
+	K, N     int
+	Share    Number
+	Interval Interval
+}
+
+// NewRate is k of n. Without answers the share is undefined and its interval is everything.
+func NewRate(k, n int, level float64) Rate {
+	return Rate{K: k, N: n, Share: ratio(float64(k), float64(n), "no answers"), Interval: Wilson(k, n, level)}
+}
+
+// Wilson is the score interval of a share: close to its level for every n, and never outside 0 to 1.
+func Wilson(k, n int, level float64) Interval {
+	return interval(k, n, level, func(k, n, z float64) (float64, float64) { return wilson(k, n, z) })
+}
+
+// WilsonCorrected is Wilson's interval with continuity correction.
+func WilsonCorrected(k, n int, level float64) Interval {
+	return interval(k, n, level, func(k, n, z float64) (float64, float64) {
+		p, q, zz := k/n, 1-k/n, z*z
+		low, high := 0.0, 1.0
+		if k > 0 {
+			low = (2*k + zz - 1 - z*math.Sqrt(zz-2-1/n+4*p*(n*q+1))) / (2 * (n + zz))
+		}
+		if k < n {
+			high = (2*k + zz + 1 + z*math.Sqrt(zz+2-1/n+4*p*(n*q-1))) / (2 * (n + zz))
+		}
+		return low, high
+	})
+}
+
+// ClopperPearson is the exact interval: never below its level, and wide.
+func ClopperPearson(k, n int, level float64) Interval {
+	return interval(k, n, level, func(k, n, _ float64) (float64, float64) {
+		low, high := 0.0, 1.0
+		if k > 0 {
+			low = betaQuantile((1-level)/2, k, n-k+1)
+		}
+		if k < n {
+			high = betaQuantile((1+level)/2, k+1, n-k)
+		}
+		return low, high
+	})
+}
+
+// Jeffreys is the equal-tailed interval of the posterior under Jeffreys' prior.
+func Jeffreys(k, n int, level float64) Interval {
+	return interval(k, n, level, func(k, n, _ float64) (float64, float64) {
+		return betaQuantile((1-level)/2, k+0.5, n-k+0.5), betaQuantile((1+level)/2, k+0.5, n-k+0.5)
+	})
+}
+
+// AgrestiCoull is the normal interval round Wilson's midpoint.
+func AgrestiCoull(k, n int, level float64) Interval {
+	return interval(k, n, level, func(k, n, z float64) (float64, float64) {
+		all := n + z*z
+		p := (k + z*z/2) / all
+		half := z * math.Sqrt(p*(1-p)/all)
+		return p - half, p + half
+	})
+}
+
+// interval checks the counts, answers everything for no answers, and keeps bounds inside 0 to 1.
+func interval(k, n int, level float64, bounds func(k, n, z float64) (float64, float64)) Interval {
+	z := criticalZ(level)
+	switch {
+	case k < 0 || k > n:
+		return NoInterval("%d of %d", k, n)
+	case !z.OK:
+		return NoInterval("%s", z.Why)
+	case n == 0:
+		return Between(0, 1)
+	}
+	low, high := bounds(float64(k), float64(n), z.Value)
+	return Between(max(0, low), min(1, high))
+}
+
+// wilson is the score interval of k of n, which need not be whole.
+func wilson(k, n, z float64) (low, high float64) {
+	p, zz := k/n, z*z
+	middle, half := p+zz/(2*n), z*math.Sqrt(p*(1-p)/n+zz/(4*n*n))
+	if k > 0 {
+		low = max(0, (middle-half)/(1+zz/n))
+	}
+	if high = 1; k < n {
+		high = min(1, (middle+half)/(1+zz/n))
+	}
+	return low, high
+}
+
+// MissingBounds is where the share must lie if the missing answers were known: all no, to all yes.
+func MissingBounds(yes, no, missing int) Interval {
+	all := float64(yes + no + missing)
+	if min(yes, no, missing) < 0 {
+		return NoInterval("%d yes, %d no, %d missing", yes, no, missing)
+	}
+	if all == 0 {
+		return NoInterval("no answers, and none missing")
+	}
+	return Between(float64(yes)/all, float64(yes+missing)/all)
+}

@@ -1,0 +1,351 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
+	t.Parallel()
+	number := func(n Number) any { return n }
+	gold := Gold{TruePositive: 8, FalseNegative: 2, TrueNegative: 9, FalsePositive: 1}
+	few, err := RateByCluster([]Count{{1, 3}}, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := MeanByCluster([]float64{1, 2}, []int{5, 5}, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := SplitVariance([][]float64{{1}, {2}})
+	noFlips, _ := FlipCounts{}.BatchSycophancy()
+	unit, err := KrippendorffAlpha([]Rating{{0, 1}, {1, 2}}, NominalScale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := KrippendorffAlpha([]Rating{{0, 1}, {0, 1}}, IntervalScale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleiss, err := FleissKappa([][]int{{3, 0}, {3, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gwet, err := GwetAC1([][]int{{1, 0}, {0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]any{
+		"mean of nothing":               number(Mean(nil)),
+		"spread of one":                 number(SD([]float64{1})),
+		"quantile of nothing":           number(Quantile(nil, 0.5)),
+		"quantile beyond 1":             number(Quantile([]float64{1}, 1.5)),
+		"correlation without variation": number(Pearson([]float64{1, 1}, []float64{1, 2})),
+		"correlation of unequal length": number(Pearson([]float64{1, 1}, []float64{1})),
+		"infinite":                      number(Known(math.Inf(1))),
+		"not a number":                  number(Known(math.NaN())),
+		"rate of nothing":               number(NewRate(0, 0, 0.95).Share),
+		"more than all":                 Wilson(3, 2, 0.95),
+		"level 1":                       Wilson(1, 2, 1),
+		"bounds of nothing":             MissingBounds(0, 0, 0),
+		"binomial with k above n":       number(BinomialTest(3, 2, 0.5)),
+		"corrected without gold yes":    number(Gold{TrueNegative: 3}.Correct(1, 2, 0.95).Share),
+		"corrected without gold no":     number(Gold{TruePositive: 3}.Correct(1, 2, 0.95).Share),
+		"corrected by a coin":           number(Gold{5, 5, 5, 5}.Correct(1, 2, 0.95).Share),
+		"corrected interval by a coin":  Gold{5, 5, 5, 5}.Correct(1, 2, 0.95).Interval,
+		"corrected of nothing":          number(gold.Correct(0, 0, 0.95).Share),
+		"one cluster's error":           number(few.SE),
+		"one cluster's interval":        few.Interval,
+		"one cluster's mean":            number(alone.SE),
+		"one judge":                     OverJudges([]float64{1}, 0.95).Interval,
+		"draws once":                    number(once.Between),
+		"score of nothing":              number(noFlips),
+		"units rated once":              number(unit),
+		"all ratings alike":             number(same),
+		"one category for all":          number(fleiss),
+		"nobody rated twice":            number(gwet),
+		"no pairs":                      number(PairTable{}.Difference(0.95).Difference),
+		"reliability of equals":         number(Reliability([]float64{1, 1}, []float64{1, 1})),
+		"effective number":              number(EffectiveN(10, 5, -0.5)),
+		"resamples without value":       Replicates{Undefined: 3}.Interval(0.95),
+		"zero value":                    number(Number{Why: "zero"}),
+	} {
+		switch got := got.(type) {
+		case Number:
+			if got.OK || got.Why == "" || got.Value != 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+		case Interval:
+			if got.OK || got.Why == "" {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+}
+
+func TestMissingAnswersBoundTheRate(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(Between(0.3, 0.5), MissingBounds(30, 50, 20)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPublishedWilsonIntervals(t *testing.T) {
+	t.Parallel()
+	// Newcombe 1998, to four digits.
+	for _, c := range []struct {
+		k, n      int
+		low, high float64
+	}{{81, 263, .2553, .3662}, {15, 148, .0624, .1605}, {0, 20, 0, .1611}, {1, 29, .0061, .1718}} {
+		in := Wilson(c.k, c.n, 0.95)
+		if diff := cmp.Diff(Between(c.low, c.high), in, about(5e-5)); diff != "" {
+			t.Errorf("%d of %d: %s", c.k, c.n, diff)
+		}
+	}
+}
+
+func TestSingleAnswersPerClusterNeedNoDesignEffect(t *testing.T) {
+	t.Parallel()
+	clusters := make([]Count, 400)
+	for g := range clusters {
+		clusters[g] = Count{K: int(oneIf(g%4 == 0)), N: 1}
+	}
+	r, err := RateByCluster(clusters, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(400./399, r.DesignEffect.Value, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Wilson(100, 400, 0.95), r.Interval, about(5e-4)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEqualAnswersInAClusterCountOnce(t *testing.T) {
+	t.Parallel()
+	once, tenfold := make([]Count, 60), make([]Count, 60)
+	for g := range once {
+		k := int(oneIf(g%3 == 0))
+		once[g], tenfold[g] = Count{k, 1}, Count{10 * k, 10}
+	}
+	a, err := RateByCluster(once, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := RateByCluster(tenfold, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a.SE, b.SE, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(a.Interval, b.Interval, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	none, err := RateByCluster([]Count{{0, 100}, {0, 100}, {0, 100}, {0, 100}}, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := Wilson(0, 4, 0.95); !none.Interval.OK || none.Interval.High < all.High {
+		t.Errorf("four clusters without a yes: %v, four answers: %v", none.Interval, all)
+	}
+}
+
+// coverage is the share of simulated intervals that hold the truth.
+func coverage(runs int, one func(r *rand.Rand) (Interval, float64)) float64 {
+	hits := 0.0
+	for k := range runs {
+		in, truth := one(stream(11, k))
+		hits += oneIf(in.Contains(truth))
+	}
+	return hits / float64(runs)
+}
+
+func TestClusterRateIntervalsHoldTheirLevel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		clusters, size int
+		share          float64
+	}{{20, 10, 0.3}, {60, 5, 0.05}, {200, 3, 0.5}} {
+		got := coverage(1500, func(r *rand.Rand) (Interval, float64) {
+			counts := make([]Count, c.clusters)
+			for g := range counts { // half of the clusters answer alike throughout
+				own := oneIf(r.Float64() < c.share)
+				alike := r.Float64() < 0.5
+				for range c.size {
+					if alike {
+						counts[g].K += int(own)
+					} else {
+						counts[g].K += int(oneIf(r.Float64() < c.share))
+					}
+					counts[g].N++
+				}
+			}
+			rate, err := RateByCluster(counts, 0.95)
+			if err != nil {
+				t.Error(err)
+			}
+			return rate.Interval, c.share
+		})
+		if got < 0.93 || got > 0.99 {
+			t.Errorf("%+v: covered %.3f", c, got)
+		}
+	}
+}
+
+func TestCorrectedRatesFindTheTruth(t *testing.T) {
+	t.Parallel()
+	exact := Gold{TruePositive: 90, FalseNegative: 10, TrueNegative: 80, FalsePositive: 20}.Correct(340, 1000, 0.95)
+	if diff := cmp.Diff(Known(0.2), exact.Share, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if se := math.Sqrt(.34*.66/1000+.04*.09/100+.64*.16/100) / 0.7; math.Abs(exact.SE.Value-se) > 1e-12 {
+		t.Errorf("error %v, want %v", exact.SE, se)
+	}
+	if p := (Gold{TruePositive: 9, FalseNegative: 1, TrueNegative: 5, FalsePositive: 5}).Correct(10, 100, 0.95).Share; p != Known(0) {
+		t.Errorf("fewer yes than the judge's false ones: %v", p)
+	}
+	const truth, sens, spec = 0.25, 0.9, 0.85
+	got := coverage(1500, func(r *rand.Rand) (Interval, float64) {
+		var g Gold
+		for range 60 {
+			g.TruePositive += int(oneIf(r.Float64() < sens))
+			g.TrueNegative += int(oneIf(r.Float64() < spec))
+		}
+		g.FalseNegative, g.FalsePositive = 60-g.TruePositive, 60-g.TrueNegative
+		k := 0.0
+		for range 400 {
+			yes := truth*sens + (1-truth)*(1-spec)
+			k += oneIf(r.Float64() < yes)
+		}
+		return g.Correct(k, 400, 0.95).Interval, truth
+	})
+	if got < 0.935 || got > 0.985 {
+		t.Errorf("covered %.3f", got)
+	}
+}
+
+func TestNewcombeIntervalsHoldTheirLevel(t *testing.T) {
+	t.Parallel()
+	got := coverage(1500, func(r *rand.Rand) (Interval, float64) {
+		var table PairTable
+		for range 80 {
+			switch u := r.Float64(); {
+			case u < 0.5:
+				table.Both++
+			case u < 0.7:
+				table.OnlyFirst++
+			case u < 0.8:
+				table.OnlySecond++
+			default:
+				table.Neither++
+			}
+		}
+		return table.Difference(0.95).Interval, 0.1
+	})
+	if got < 0.93 || got > 0.98 {
+		t.Errorf("covered %.3f", got)
+	}
+}
+
+func TestMeansShiftAndScale(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(2, 2))
+	x, y, cluster := make([]float64, 90), make([]float64, 90), make([]int, 90)
+	for i := range x {
+		x[i], cluster[i] = r.NormFloat64(), i/3
+		y[i] = 5 - 2*x[i]
+	}
+	a, err := MeanByCluster(x, cluster, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := MeanByCluster(y, cluster, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{5 - 2*a.Mean.Value, 2 * a.SE.Value, 5 - 2*a.Interval.High, 5 - 2*a.Interval.Low}
+	got := []float64{b.Mean.Value, b.SE.Value, b.Interval.Low, b.Interval.High}
+	if diff := cmp.Diff(want, got, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	paired, err := PairedDifference(x, y, cluster, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(3*a.SE.Value, paired.Difference.SE.Value, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(-1., paired.Correlation.Value, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBootstrapOfRatesAgreesWithTheFormula(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(2, 9))
+	counts := make([]Count, 150)
+	for g := range counts {
+		own := r.Float64()
+		for range 1 + r.IntN(5) {
+			counts[g].N++
+			counts[g].K += int(oneIf(r.Float64() < own))
+		}
+	}
+	formula, err := RateByCluster(counts, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boot, err := BootstrapRate(counts, 3000, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := boot.SE().Value / formula.SE.Value; math.Abs(got-1) > 0.06 {
+		t.Errorf("bootstrap over formula: %v", got)
+	}
+	if in := boot.Interval(0.95); math.Abs(in.Low-formula.Interval.Low) > 0.02 || math.Abs(in.High-formula.Interval.High) > 0.02 {
+		t.Errorf("bootstrap %v, formula %v", in, formula.Interval)
+	}
+}
+
+func TestBadInputIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"adjust":           second(Holm([]float64{2})),
+		"clusters":         second(MeanByCluster([]float64{1}, []int{1, 2}, 0.95)),
+		"values":           second(MeanByCluster([]float64{math.NaN()}, nil, 0.95)),
+		"pairs":            second(PairedDifference([]float64{1}, nil, nil, 0.95)),
+		"pair table":       second(NewPairTable([]bool{true}, nil)),
+		"control":          second(AgainstControl([]bool{true}, nil, nil, 0.95)),
+		"counts":           second(RateByCluster([]Count{{2, 1}}, 0.95)),
+		"resamples":        second(BootstrapMean([]float64{1}, nil, 0, 1)),
+		"no values":        second(BootstrapMean(nil, nil, 10, 1)),
+		"raters":           second(Agree([]int{1}, nil, 2)),
+		"categories":       second(Agree([]int{2}, []int{0}, 2)),
+		"ratings":          second(KrippendorffAlpha([]Rating{{0, math.NaN()}}, NominalScale)),
+		"negative ratio":   second(KrippendorffAlpha([]Rating{{0, -1}}, RatioScale)),
+		"uneven ratings":   second(FleissKappa([][]int{{1, 1}, {1, 0}})),
+		"negative ratings": second(GwetAC1([][]int{{-1, 1}})),
+		"judges":           second(Deltas([]JudgeScore{{-1, 0, 1}})),
+		"order":            second(EloOrders(2, Pairs{[]uint16{0}, []uint16{1}, []Result{0}}, DefaultElo(), [][]int{{1}})),
+		"no K":             second(Elo(2, Pairs{}, EloOptions{Scale: 400})),
+		"no runs":          second(EloShuffled(2, Pairs{}, DefaultElo(), 0, 1)),
+		"a tie":            second(EloChoice(2, Pairs{[]uint16{0}, []uint16{1}, []Result{Tied}}, DefaultEloChoice(), 1, 1)),
+		"sirt":             second(FitSirt(NewTally(3), DefaultSirt())),
+		"votes":            second(CompareReversed([]Vote{{"a", "b", "c"}}, nil)),
+		"swaps":            second(MatchSwaps([]Judgement{{First: 1, Second: 1}})),
+		"power":            second(PairsNeeded(0.5, Test{0.05, 0.8})),
+		"level":            second(PairsNeeded(0.6, Test{0, 0.8})),
+		"design":           second(Design{}.ItemsNeeded(0.1, Test{0.05, 0.8})),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
