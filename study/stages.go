@@ -1,0 +1,191 @@
+package study
+
+import (
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// verbKeys are the keys that belong to each verb, besides those every stage has.
+func verbKeys(v Verb) []string {
+	common := []string{"name", "when", "where", "mode", "batch"}
+	talk := []string{"system", "turns", "control", "lanes", "repeats"}
+	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "repeats"}
+	switch v {
+	case VerbAsk:
+		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
+	case VerbContinue:
+		return slices.Concat(common, talk, []string{"continue"})
+	case VerbImport:
+		return []string{"name", "import"}
+	case VerbJudge:
+		return slices.Concat(common, judge, []string{"judge", "among"})
+	case VerbCompare:
+		return slices.Concat(common, judge, []string{"compare", "among", "pairs", "trait", "ties", "identical", "prompt"})
+	}
+	return nil
+}
+
+func (r *run) checkStages() {
+	first := map[string]assay.Place{}
+	for i := range r.study.Stages {
+		st := &r.study.Stages[i]
+		if !stageName.MatchString(st.Name) {
+			r.found.Add(st.Where.Key("name"), "small letters, digits and _, starting with a letter", "stage name %s", quote(st.Name))
+		} else if at, ok := first[st.Name]; ok {
+			r.found.Add(st.Where.Key("name"), "rename one", "stage %s is here a second time (first at line %d)", st.Name, at.Line)
+		}
+		first[st.Name] = st.Where.Key("name")
+		r.checkVerb(st)
+	}
+	if len(r.study.Stages) == 0 {
+		r.found.Add(r.study.At, "add `stages:` with one `ask`", "the study has no stages")
+	}
+}
+
+func (r *run) checkVerb(st *Stage) {
+	var verbs []string
+	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {
+		if st.Has(string(v)) {
+			verbs = append(verbs, string(v))
+		}
+	}
+	if len(verbs) != 1 {
+		r.found.Add(st.At, "one of ask, continue, import, judge, compare", "stage %s has %d verbs", st.Name, len(verbs))
+		return
+	}
+	verb := Verb(verbs[0])
+	if st.Verb() != verb {
+		r.found.Add(st.Where.Key(verbs[0]), "", "stage %s: %s names nothing", st.Name, verb)
+		return
+	}
+	allowed := verbKeys(verb)
+	for key, at := range st.keys {
+		if !slices.Contains(allowed, key) && slices.Contains(stageKeys(), key) {
+			r.found.Add(at, "", "%s does not belong to a stage that says %s", quote(key), verb)
+		}
+	}
+	if st.Batch.Size > 0 && st.Batch.Segments > 0 {
+		r.found.Add(st.Batch.At, "", "batch: want one of size, segments")
+	}
+	r.checkLaneNames(st.Lanes.Among)
+	r.checkLaneNames(st.Among)
+	r.checkSubject(st, verb)
+	r.checkJudges(st, verb)
+	r.checkTexts(st, verb)
+}
+
+// stageKeys are all keys a stage may have, so that an unknown key is told once, by the decoder.
+func stageKeys() []string {
+	var all []string
+	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {
+		all = append(all, verbKeys(v)...)
+	}
+	return all
+}
+
+// checkSubject looks at what the verb is about.
+func (r *run) checkSubject(st *Stage, verb Verb) {
+	inputs := r.study.Inputs.Names()
+	switch verb {
+	case VerbAsk:
+		r.known(st.Where.Key("ask"), "input", st.Ask, inputs)
+		if st.Has("prompt") && st.Has("turns") || st.Has("messages") && (st.Has("prompt") || st.Has("turns")) {
+			r.found.Add(st.At, "", "stage %s: want one of prompt, turns, messages", st.Name)
+		}
+		if !st.Has("prompt") && !st.Has("turns") && !st.Has("messages") {
+			r.found.Add(st.At, `such as prompt: "{{ text }}"`, "stage %s asks nothing: it has no prompt, turns or messages", st.Name)
+		}
+		if len(r.study.Contestants(st)) == 0 && len(r.study.LaneSpecs.List) == 0 {
+			r.found.Add(st.At, "add `lanes:` with a model", "stage %s has no lanes to ask", st.Name)
+		}
+	case VerbContinue:
+		r.answers(st.Where.Key("continue"), st.Continue, VerbContinue)
+		if len(st.Turns) == 0 {
+			r.found.Add(st.At, "add `turns:`", "stage %s has nothing to say", st.Name)
+		}
+	case VerbImport:
+		if st.Import.File == "" {
+			r.found.Add(st.Import.At, "", "import names no file")
+		}
+		if st.Import.Of != "" {
+			r.known(st.Import.Key("of"), "input", st.Import.Of, inputs)
+		}
+	case VerbJudge:
+		for i, name := range st.Judge.List {
+			r.answers(st.Judge.Places[i], name, VerbJudge)
+		}
+	case VerbCompare:
+		r.checkCompared(st, inputs)
+	}
+}
+
+// answers adds a problem when a stage that is to give answers does not exist or gives none.
+func (r *run) answers(at assay.Place, name string, verb Verb) {
+	if !r.known(at, "stage", name, r.stageNames()) {
+		return
+	}
+	if of, _ := r.study.Stage(name); of.Verb() == VerbJudge || of.Verb() == VerbCompare {
+		r.found.Add(at, "name a stage that asks, continues or imports", "cannot %s stage %s: it gives verdicts, not answers", verb, name)
+	}
+}
+
+func (r *run) checkCompared(st *Stage, inputs []string) {
+	isStage, isInput := slices.Contains(r.stageNames(), st.Compare), slices.Contains(inputs, st.Compare)
+	switch at := st.Where.Key("compare"); {
+	case isStage && isInput:
+		r.found.Add(at, "rename one", "%s is both a stage and an input", quote(st.Compare))
+	case isStage:
+		r.answers(at, st.Compare, VerbCompare)
+	case !isInput:
+		r.known(at, "stage or input", st.Compare, slices.Concat(r.stageNames(), inputs))
+	}
+	for i, name := range st.Trait.List {
+		r.known(st.Trait.Places[i], "trait", name, slices.Concat(r.study.Traits.Names(), BuiltinTraits()))
+	}
+}
+
+func (r *run) checkJudges(st *Stage, verb Verb) {
+	if verb != VerbJudge && verb != VerbCompare {
+		return
+	}
+	rubric := r.rubric(st)
+	if len(st.Judges.List) == 0 && (rubric == nil || !rubric.Modelless()) {
+		r.found.Add(st.At, "add `judges: [LANE]`", "stage %s has no judges", st.Name)
+	}
+	for i, name := range st.Judges.List {
+		if person, ok := strings.CutPrefix(name, "human:"); ok {
+			if person == "" {
+				r.found.Add(st.Judges.Places[i], "human:NAME or human:*", "a person without a name")
+			}
+			continue
+		}
+		r.checkLaneNames(Names{List: []string{name}, Places: st.Judges.Places[i : i+1]})
+	}
+}
+
+// checkOrder adds a problem for every stage that waits for itself.
+func (r *run) checkOrder() {
+	state := map[string]int{} // 1: being looked at, 2: done
+	var visit func(name string, trail []string)
+	visit = func(name string, trail []string) {
+		st, ok := r.study.Stage(name)
+		if !ok || state[name] == 2 {
+			return
+		}
+		if state[name] == 1 {
+			loop := append(trail[slices.Index(trail, name):], name)
+			r.found.Add(st.At, "a stage may only look at stages that do not wait for it", "stages wait for each other: %s", strings.Join(loop, " → "))
+			return
+		}
+		state[name] = 1
+		for _, n := range st.Needs() {
+			visit(n, append(trail, name))
+		}
+		state[name] = 2
+	}
+	for _, st := range r.study.Stages {
+		visit(st.Name, nil)
+	}
+}
