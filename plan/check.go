@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/expr"
+	"assay/prompt"
+	"assay/study"
+)
+
+// Check tells what is wrong with a study that only the catalogue and the columns of its inputs can tell. What the rows
+// themselves do wrong is told by Make. KeySet says whether an environment variable is set.
+func (d *Desk) Check(keySet func(name string) bool) assay.Problems {
+	var problems assay.Problems
+	d.checkLanes(&problems)
+	d.checkPrices(&problems)
+	d.checkKeys(keySet, &problems)
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		d.checkNames(st, &problems)
+		d.checkFields(st.Keep, d.root(st), &problems)
+	}
+	for _, e := range d.Study.Inputs {
+		d.checkFields(e.Value.Keep, e.Name, &problems)
+	}
+	return problems.Sort()
+}
+
+// checkPrices adds a problem for lanes without a price under a budget.
+func (d *Desk) checkPrices(problems *assay.Problems) {
+	if !d.Study.Budget.Set || d.Study.Unpriced == "allow" {
+		return
+	}
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, ok := d.kind(l)
+		if !ok {
+			continue
+		}
+		if _, ok := d.Catalog.Price(kind, l.Model); !ok {
+			problems.Add(l.Where.Key("model"), "give one under `prices`, or say `unpriced: allow`",
+				"lane %s: no price is known for %s, so the budget cannot be kept", l.Name, l.ID())
+		}
+	}
+}
+
+// checkKeys warns of API keys that are not set.
+func (d *Desk) checkKeys(keySet func(name string) bool, problems *assay.Problems) {
+	for _, k := range d.Keys(keySet) {
+		if k.Set || k.Optional {
+			continue
+		}
+		problems.Warn(d.Study.At, "needed only to run for real", "%s is not set: lanes %s cannot run", strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
+	}
+}
+
+// Key is what the lanes of one provider need from the environment.
+type Key struct {
+	Provider string
+	Names    []string // alternatives, in the order they are looked for
+	Lanes    []string
+	Set      bool
+	Optional bool
+}
+
+// Keys lists the API keys a study needs, in the order of its lanes.
+func (d *Desk) Keys(keySet func(name string) bool) []Key {
+	var keys []Key
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, ok := d.kind(l)
+		if !ok {
+			continue
+		}
+		if j := slices.IndexFunc(keys, func(k Key) bool { return k.Provider == l.Provider }); j >= 0 {
+			keys[j].Lanes = append(keys[j].Lanes, l.Name)
+			continue
+		}
+		v, _ := d.Catalog.Vendor(kind)
+		k := Key{Provider: l.Provider, Names: v.KeyEnv, Lanes: []string{l.Name}, Optional: v.KeyOptional}
+		if p, ok := d.Study.Providers.Find(l.Provider); ok && (p.Key != "" || p.BaseURL != "") {
+			k.Names = nil // a base URL in a study gets only the key the study names
+			if p.Key != "" {
+				k.Names = []string{strings.Trim(p.Key, "${}")}
+			}
+		}
+		k.Optional = k.Optional || len(k.Names) == 0
+		k.Set = slices.ContainsFunc(k.Names, keySet)
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// checkNames holds every template of a stage against the names it may use.
+func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
+	check := func(t study.Text, scope prompt.Scope) {
+		if t.Template != nil {
+			*problems = append(*problems, t.Template.Check(scope)...)
+		}
+	}
+	switch st.Verb() {
+	case study.VerbAsk, study.VerbContinue:
+		scope := d.itemScope(d.root(st))
+		check(st.System, scope)
+		check(st.Context, scope)
+		for _, p := range st.Prompt {
+			check(p.Text, scope)
+		}
+		if st.Control != nil {
+			check(st.Control.Say, scope)
+		}
+		for _, t := range st.Turns {
+			check(t.User, scope)
+			check(t.Assistant, scope)
+			for _, b := range t.Branches {
+				check(b.Text, scope)
+			}
+			if t.Each != "" {
+				check(t.Say, d.branchScope(scope, t))
+			}
+		}
+		if st.Messages != "" && !scope.Open {
+			if _, ok := scope.Fields[st.Messages]; !ok {
+				problems.Add(st.Where.Key("messages"), "", "input %s has no field %q", st.Ask, st.Messages)
+			}
+		}
+	case study.VerbJudge, study.VerbCompare:
+		scope := d.judgeScope(st)
+		for _, p := range st.Prompt {
+			check(p.Text, scope)
+		}
+		if rubric := d.Study.RubricOf(st); rubric != nil {
+			check(rubric.System, scope)
+			for _, p := range rubric.Prompt {
+				check(p.Text, scope)
+			}
+		}
+	}
+}
+
+// checkFields adds a problem for a field that a condition looks at and the input does not have.
+func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Problems) {
+	if p == nil {
+		return
+	}
+	scope := d.itemScope(input)
+	if scope.Open {
+		return
+	}
+	names := slices.Sorted(maps.Keys(scope.Fields))
+	for _, use := range p.Fields() {
+		if _, ok := scope.Fields[use.Field]; !ok && !use.Optional {
+			problems.Add(use.Place, assay.DidYouMean(use.Field, names), "input %s has no field %q", input, use.Field)
+		}
+	}
+}
+
+// root is the input whose items a stage is about in the end, or "".
+func (d *Desk) root(st *study.Stage) string {
+	for range d.Study.Stages { // at most one step for each stage: a cycle was told already
+		switch next := ""; st.Verb() {
+		case study.VerbAsk:
+			return st.Ask
+		case study.VerbImport:
+			return st.Import.Of
+		case study.VerbContinue:
+			next = st.Continue
+			fallthrough
+		case study.VerbJudge, study.VerbCompare:
+			if next == "" {
+				next = cmp.Or(st.Compare, first(st.Judge.List))
+			}
+			s, ok := d.Study.Stage(next)
+			if !ok {
+				return next // a compare stage may name an input itself
+			}
+			st = s
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func (d *Desk) itemScope(input string) prompt.Scope {
+	if input == "" {
+		return prompt.Scope{Open: true}
+	}
+	fields, open, _ := d.Items.Fields(input) // its problems are told when it is read
+	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open}
+	for _, f := range fields {
+		scope.Fields[f] = prompt.Shape{}
+	}
+	return scope
+}
+
+func (d *Desk) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
+	fields := d.itemScope(t.Each)
+	scope.Names = map[string]prompt.Shape{"branch": {Kind: prompt.Record, Fields: fields.Fields, Open: fields.Open}}
+	return scope
+}
+
+// judgeScope is what the prompt of a judge may use: the item and what was answered, never lane, model or cost.
+func (d *Desk) judgeScope(st *study.Stage) prompt.Scope {
+	scope := d.itemScope(d.root(st))
+	text := prompt.Shape{Kind: prompt.Text}
+	answer := prompt.Shape{Kind: prompt.Record, Fields: map[string]prompt.Shape{"text": text}}
+	scope.Names = map[string]prompt.Shape{"expect": text}
+	if st.Verb() == study.VerbJudge {
+		for _, name := range []string{"answer", "first"} {
+			scope.Names[name] = answer
+		}
+		scope.Names["said"], scope.Names["conversation"] = text, text
+		scope.Names["branch"] = prompt.Shape{Kind: prompt.Record, Open: true}
+		return scope
+	}
+	scope.Names["a"], scope.Names["b"] = answer, answer
+	scope.Names["trait"] = prompt.Shape{Kind: prompt.Record, Fields: map[string]prompt.Shape{"name": text, "description": text}}
+	return scope
+}
+
+// plural is a count with its noun.
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tiktoken-go/tokenizer"
+
+	"assay"
+	"assay/catalog"
+	"assay/study"
+)
+
+const (
+	bytesPerToken = 4.0  // of texts too few or too odd to count
+	visibleTokens = 400  // of an answer, thoughts aside, where it is quoted in a later prompt
+	rubricTokens  = 600  // of a built-in rubric's prompt
+	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
+)
+
+// counter tells how many tokens a byte of text is, from samples.
+type counter struct{ codec tokenizer.Codec }
+
+func newCounter() (*counter, error) {
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		return nil, fmt.Errorf("load the tokenizer: %w", err)
+	}
+	return &counter{codec: codec}, nil
+}
+
+// maxCounted bounds the bytes of one sample that are counted.
+const maxCounted = 64 << 10
+
+// perByte is the mean number of tokens a byte over the samples.
+func (c *counter) perByte(samples []string) float64 {
+	tokens, bytes := 0, 0
+	for _, s := range samples {
+		s = s[:min(len(s), maxCounted)]
+		n, err := c.codec.Count(s)
+		if err != nil {
+			continue
+		}
+		tokens, bytes = tokens+n, bytes+len(s)
+	}
+	if bytes == 0 {
+		return 1 / bytesPerToken
+	}
+	return float64(tokens) / float64(bytes)
+}
+
+// load is what the mean request of a part weighs, in tokens of o200k.
+type load struct {
+	input  float64
+	shared float64 // of input: the prefix that caching may cover
+}
+
+// price fills a part's tokens and money from its count and the weight of its mean request.
+func (d *Desk) price(p *Part, w load) {
+	kind, _ := d.kind(p.Lane)
+	factor := d.Catalog.TokenFactor(kind, p.Lane.Model)
+	spread := 0.03
+	if factor != 1 {
+		spread = 0.15
+	}
+	in := w.input * factor
+	low, expected, high := d.Catalog.OutputGuess(p.Lane.Lane, kind)
+	p.Input = Span{times(in*(1-spread), p.Requests), times(in, p.Requests), times(in*(1+spread), p.Requests)}
+	p.Output = Span{times(float64(low), p.Requests), times(float64(expected), p.Requests), times(float64(high), p.Requests)}
+	v, _ := d.Catalog.Vendor(kind)
+	shared := w.shared * factor
+	if shared < cacheFloor {
+		shared = 0
+	}
+	bill := func(mode assay.Mode) Price {
+		how := catalog.Billing{Mode: mode}
+		if mode == assay.ModeLive {
+			how.Tier = p.Lane.Params.ServiceTier
+		}
+		one := func(in float64, out int, cached float64) assay.Cost {
+			return d.bill(p, kind, assay.Usage{Known: true, Input: round(in), Cached: round(cached), Output: int64(out)}, how)
+		}
+		if mode == assay.ModeBatch && !v.Batch {
+			return Price{}
+		}
+		return Price{Low: one(in*(1-spread), low, 0.9*shared), Expected: one(in, expected, 0.5*shared), High: one(in*(1+spread), high, 0)}
+	}
+	p.Cost, p.Live = bill(p.Mode), bill(assay.ModeLive)
+	if p.Gated {
+		p.Input.Low, p.Output.Low = 0, 0
+		p.Cost.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
+	}
+}
+
+// bill is the cost of all requests of a part, each with the mean usage.
+func (d *Desk) bill(p *Part, kind string, u assay.Usage, how catalog.Billing) assay.Cost {
+	price, ok := d.Catalog.Price(kind, p.Lane.Model)
+	if !ok || !price.Covers(how) {
+		return assay.Cost{Unknown: p.Requests}
+	}
+	return assay.Cost{Sum: price.Cost(u, how) * assay.Money(p.Requests), Priced: p.Requests}
+}
+
+func times(each float64, n int64) int64 { return round(each * float64(n)) }
+
+func round(f float64) int64 { return int64(math.Round(f)) }
+
+// guess is the rough number of tokens of a text that is not rendered yet.
+func guess(t study.Text) float64 { return float64(len(t.Text)) / bytesPerToken }

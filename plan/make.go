@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/study"
+)
+
+// Make plans a study. Problems are what the rows of its inputs do wrong; with them there is no plan.
+func (d *Desk) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
+	m := &maker{Desk: d, options: o, plan: &Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{}}
+	var err error
+	if m.tokens, err = newCounter(); err != nil {
+		m.problems.Add(assay.Place{}, "", "%s", err)
+		return nil, m.problems
+	}
+	for _, st := range inOrder(d.Study) {
+		m.stage(ctx, st)
+	}
+	if err := ctx.Err(); err != nil && len(m.problems) == 0 {
+		m.problems.Add(assay.Place{}, "", "planning was stopped: %s", err)
+	}
+	if len(m.problems.Errors()) > 0 {
+		return nil, m.problems.Sort()
+	}
+	m.finish()
+	return m.plan, m.problems.Sort()
+}
+
+// maker is one planning of one study.
+type maker struct {
+	*Desk
+	options  Options
+	plan     *Plan
+	problems assay.Problems
+	tokens   *counter
+	given    map[string]*answers // what each stage gives to those after it
+}
+
+// answers is what a stage gives, at most.
+type answers struct {
+	lanes   []*study.Lane
+	items   int64
+	start   int     // the wave of the first turn
+	wave    int     // the wave of the last turn
+	turns   []int64 // answers of one lane at each asked turn, control included
+	tokens  float64 // of the conversation before the last answer, mean
+	gated   bool
+	unknown bool // how many there are is known only later
+}
+
+// last is how many conversations one lane has at the end.
+func (a *answers) last() int64 {
+	if len(a.turns) == 0 {
+		return 0
+	}
+	return a.turns[len(a.turns)-1]
+}
+
+// inOrder lists the stages so that each comes after those it needs.
+func inOrder(s *study.Study) []*study.Stage {
+	var out []*study.Stage
+	seen := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		st, ok := s.Stage(name)
+		if !ok || seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, n := range st.Needs() {
+			visit(n)
+		}
+		out = append(out, st)
+	}
+	for i := range s.Stages {
+		visit(s.Stages[i].Name)
+	}
+	return out
+}
+
+func (m *maker) stage(ctx context.Context, st *study.Stage) {
+	switch st.Verb() {
+	case study.VerbAsk:
+		m.ask(ctx, st)
+	case study.VerbContinue:
+		m.proceed(ctx, st)
+	case study.VerbImport:
+		m.given[st.Name] = &answers{unknown: true, turns: []int64{0}}
+		m.note("stage %s: imported answers are counted when they are read", st.Name)
+	case study.VerbJudge:
+		m.judge(st)
+	case study.VerbCompare:
+		m.compare(ctx, st)
+	}
+}
+
+func (m *maker) note(format string, args ...any) {
+	m.plan.Notes = append(m.plan.Notes, fmt.Sprintf(format, args...))
+}
+
+// wanted tells whether a stage is planned; one that is not still gives its answers to those after it.
+func (m *maker) wanted(st *study.Stage) bool {
+	return len(m.options.Stages) == 0 || slices.Contains(m.options.Stages, st.Name)
+}
+
+// chosen are the lanes of a stage within the options.
+func (m *maker) chosen(lanes []*study.Lane) []*study.Lane {
+	if len(m.options.Lanes) == 0 {
+		return lanes
+	}
+	picked := m.Study.LanesNamed(m.options.Lanes)
+	return slices.DeleteFunc(slices.Clone(lanes), func(l *study.Lane) bool { return !slices.Contains(picked, l) })
+}
+
+func (m *maker) add(st *study.Stage, p Part, w load) {
+	if !m.wanted(st) || p.Requests == 0 {
+		return
+	}
+	p.Stage, p.Verb = st.Name, st.Verb()
+	m.price(&p, w)
+	m.plan.Parts = append(m.plan.Parts, p)
+	m.plan.Waves = max(m.plan.Waves, p.Wave)
+}
+
+// after is the first wave in which a stage can start. Who reads first answers only does not wait for the later ones.
+func (m *maker) after(st *study.Stage) int {
+	wave := 0
+	for _, n := range st.Needs() {
+		g := m.given[n]
+		switch {
+		case g == nil:
+		case st.Of == "first" && g.start > 0:
+			wave = max(wave, g.start)
+		default:
+			wave = max(wave, g.wave)
+		}
+	}
+	return wave + 1
+}
+
+func draws(st *study.Stage) int64 { return int64(max(1, st.Repeats.N)) }
+
+func (m *maker) finish() {
+	slices.SortStableFunc(m.plan.Parts, func(a, b Part) int { return a.Wave - b.Wave })
+	for _, p := range m.plan.Parts {
+		sent := p.Bytes
+		if !p.Exact {
+			sent = p.Input.Expected * bytesPerToken
+		}
+		m.plan.DiskLow += sent + p.Output.Low*bytesPerToken + p.Requests*rowBytes
+		m.plan.DiskHigh += sent + p.Output.High*bytesPerToken*2 + p.Requests*(rowBytes+replyBytes)
+	}
+}
+
+const (
+	rowBytes   = 400  // of a request in the ledger
+	replyBytes = 1200 // of a reply around its text
+)

@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"assay"
+	"assay/dialect"
+	"assay/study"
+)
+
+const (
+	chunkItems   = 64  // items a worker takes at a time
+	maxShown     = 20  // problems of items that are told
+	sampleWanted = 256 // prompts whose tokens are counted; the rest follows by bytes
+)
+
+// fillerID has the length of every custom id, so that measured sizes are those that go out.
+var fillerID = assay.CustomID(assay.PlanNonce, assay.Key{})
+
+// route is one lane on its way through one stage.
+type route struct {
+	lane   *study.Lane
+	wire   assay.Wire
+	mode   assay.Mode
+	bounds Bounds
+	line   int64 // most bytes of one line; 0: unknown
+}
+
+// measured is what a pass over the items of an ask stage found.
+type measured struct {
+	items   int
+	asked   int64     // questions, before lanes and draws
+	sizes   [][]int32 // by route: bytes of each line, in order
+	text    int64     // bytes of all prompt texts
+	shared  int64     // of text: system and context, which caching may cover
+	samples []string  // some prompt texts
+	fans    []int64   // by step: branches over all items, where they come from an input
+}
+
+// measure renders and encodes every question of an ask stage's first step, in the order of the items.
+func (d *Desk) measure(ctx context.Context, a *asking, routes []route, o Options) (measured, assay.Problems) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	todo, done := make(chan *chunk, 2*o.workers()), make(chan *chunk, 2*o.workers())
+	var found assay.Problems // of the input; read once todo is closed
+	go func() {
+		defer close(todo)
+		found = d.chunks(ctx, a.stage.Ask, o.Limit, todo)
+	}()
+	var wg sync.WaitGroup
+	for range o.workers() {
+		wg.Go(func() {
+			w := worker{asking: a, routes: routes}
+			for c := range todo {
+				w.work(c)
+				done <- c
+			}
+		})
+	}
+	go func() { wg.Wait(); close(done) }()
+	m, problems := fold(done, len(routes), cancel)
+	return m, append(found, problems...)
+}
+
+func (o Options) workers() int { return max(1, o.Workers) }
+
+// chunk is a run of items and what came of them.
+type chunk struct {
+	index    int
+	items    []assay.Item
+	asked    int64
+	sizes    [][]int32
+	text     int64
+	shared   int64
+	samples  []string
+	problems assay.Problems
+}
+
+// chunks reads an input, tells what is wrong with it, and hands its items out in runs.
+func (d *Desk) chunks(ctx context.Context, input string, limit int, todo chan<- *chunk) assay.Problems {
+	n := 0
+	c := &chunk{}
+	send := func() bool {
+		select {
+		case todo <- c:
+		case <-ctx.Done():
+			return false
+		}
+		c = &chunk{index: c.index + 1}
+		return true
+	}
+	problems := d.Items.Walk(ctx, input, func(it assay.Item) bool {
+		c.items = append(c.items, it)
+		n++
+		return (len(c.items) < chunkItems || send()) && n != limit
+	})
+	send()
+	return problems
+}
+
+// fold puts the chunks back in order.
+func fold(done <-chan *chunk, routes int, cancel func()) (measured, assay.Problems) {
+	m := measured{sizes: make([][]int32, routes)}
+	var problems assay.Problems
+	waiting, next := map[int]*chunk{}, 0
+	for c := range done {
+		waiting[c.index] = c
+		for ; waiting[next] != nil; next++ {
+			m.add(waiting[next])
+			problems = append(problems, waiting[next].problems...)
+			delete(waiting, next)
+		}
+		if len(problems) >= maxShown {
+			cancel()
+		}
+	}
+	if len(problems) > maxShown {
+		problems = problems[:maxShown]
+	}
+	return m, problems
+}
+
+func (m *measured) add(c *chunk) {
+	m.items += len(c.items)
+	m.asked += c.asked
+	m.text += c.text
+	m.shared += c.shared
+	for i, s := range c.sizes {
+		m.sizes[i] = append(m.sizes[i], s...)
+	}
+	if len(m.samples) < sampleWanted {
+		m.samples = append(m.samples, c.samples...)
+	}
+}
+
+// worker renders and encodes; it keeps its buffers between chunks.
+type worker struct {
+	asking *asking
+	routes []route
+	buf    []byte
+	asked  []asked
+}
+
+func (w *worker) work(c *chunk) {
+	c.sizes = make([][]int32, len(w.routes))
+	for i, it := range c.items {
+		var err error
+		if w.asked, err = w.asking.questions(w.asked, it); err != nil {
+			c.problems.Add(it.Place, "", "item %q in stage %s: %s", it.ID, w.asking.stage.Name, err)
+			continue
+		}
+		for j := range w.asked {
+			w.encode(c, it, &w.asked[j])
+		}
+		if sampled(c.index, i) && len(w.asked) > 0 {
+			c.samples = append(c.samples, textOf(&w.asked[0].Prompt))
+		}
+	}
+}
+
+// sampled picks the items whose tokens are counted: many at the start, some of the rest.
+func sampled(chunk, i int) bool { return chunk == 0 || i == chunk%chunkItems && chunk%16 == 0 }
+
+func (w *worker) encode(c *chunk, it assay.Item, q *asked) {
+	c.asked++
+	c.shared += int64(len(q.Prompt.System) + len(q.Prompt.Context))
+	c.text += int64(len(q.Prompt.System) + len(q.Prompt.Context))
+	for _, m := range q.Prompt.Messages {
+		c.text += int64(len(m.Text))
+	}
+	for i := range w.routes {
+		r := &w.routes[i]
+		req := assay.Request{Lane: &r.lane.Lane, Wire: &r.wire, Prompt: &q.Prompt}
+		line, err := appendRequest(w.buf[:0], fillerID, &req)
+		w.buf = line[:0]
+		if err != nil {
+			c.problems.Add(it.Place, "", "item %q in lane %s: %s", it.ID, r.lane.Name, err)
+			continue
+		}
+		if most := r.most(); most > 0 && int64(len(line)) > most {
+			c.problems.Add(it.Place, "shorten the item, or leave it out with `where`", "item %q is too large for lane %s: %s, at most %s a request",
+				it.ID, r.lane.Name, Size(int64(len(line))), Size(most))
+		}
+		c.sizes[i] = append(c.sizes[i], int32(len(line)))
+	}
+}
+
+// appendRequest appends a request as it goes out: in a batch's line, or, where its wire has none, as a body alone.
+func appendRequest(dst []byte, id string, r *assay.Request) ([]byte, error) {
+	if r.Wire.Carrier == "" {
+		return dialect.AppendBody(dst, r)
+	}
+	return dialect.AppendLine(dst, id, r)
+}
+
+// most is how large one line may be.
+func (r *route) most() int64 {
+	if r.line > 0 && (r.bounds.Bytes == 0 || r.line < r.bounds.Bytes) {
+		return r.line
+	}
+	if r.bounds.Bytes > 0 {
+		return r.bounds.Bytes - r.bounds.Frame
+	}
+	return 0
+}
+
+func textOf(p *assay.Prompt) string {
+	text := p.System + "\n" + p.Context
+	for _, m := range p.Messages {
+		text += "\n" + m.Text
+	}
+	return text
+}
+
+// Size is a number of bytes for people.
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
+}

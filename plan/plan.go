@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"assay"
+	"assay/catalog"
+	"assay/inputs"
+	"assay/study"
+)
+
+// Desk is what a plan is made from.
+type Desk struct {
+	Study   *study.Study
+	Items   *inputs.Source
+	Catalog *catalog.Catalog
+	Today   catalog.Date
+}
+
+// Plan is everything a study may send, priced: the first wave exactly, later waves as counts (at most) and estimates.
+type Plan struct {
+	Study    string
+	Parts    []Part // one for each stage, lane and turn, in the order they can go out
+	Waves    int
+	Items    map[string]int // items of every input that is asked
+	Power    []Power        // what the comparisons can tell apart
+	Notes    []string       // what a careful reader should know
+	DiskLow  int64          // bytes expected on disk
+	DiskHigh int64
+}
+
+// Part is what one lane is asked in one turn of one stage.
+type Part struct {
+	Stage    string
+	Verb     study.Verb
+	Lane     *study.Lane
+	Turn     int        // asked turns count from 1
+	Wave     int        // waves count from 1
+	Mode     assay.Mode // batch or live: how it travels
+	Exact    bool       // rendered and encoded, not estimated
+	Gated    bool       // may turn out to be less, or nothing
+	Control  bool       // part of it is the control
+	Requests int64      // exact, or at most
+	Bytes    int64      // of all segments; 0 where not exact
+	Segments []Segment  // where exact
+	Input    Span       // tokens of all requests
+	Output   Span       // tokens of all requests, reasoning included
+	Cost     Price      // in its mode
+	Live     Price      // if it went live
+}
+
+// Span is a low, an expected and a high figure.
+type Span struct {
+	Low      int64 `json:"low"`
+	Expected int64 `json:"expected"`
+	High     int64 `json:"high"`
+}
+
+func (s Span) plus(t Span) Span {
+	return Span{Low: s.Low + t.Low, Expected: s.Expected + t.Expected, High: s.High + t.High}
+}
+
+// Price is a low, an expected and a high cost.
+type Price struct{ Low, Expected, High assay.Cost }
+
+func (p Price) plus(q Price) Price {
+	return Price{Low: p.Low.Add(q.Low), Expected: p.Expected.Add(q.Expected), High: p.High.Add(q.High)}
+}
+
+// Total is the sum over parts.
+type Total struct {
+	Requests int64
+	Segments int
+	Bytes    int64
+	Input    Span
+	Output   Span
+	Cost     Price
+	Live     Price
+	Exact    bool
+}
+
+// Sum adds up the parts that a condition picks.
+func (p *Plan) Sum(pick func(Part) bool) Total {
+	t := Total{Exact: true}
+	for _, part := range p.Parts {
+		if !pick(part) {
+			continue
+		}
+		t.Requests += part.Requests
+		t.Segments += len(part.Segments)
+		t.Bytes += part.Bytes
+		t.Input, t.Output = t.Input.plus(part.Input), t.Output.plus(part.Output)
+		t.Cost, t.Live = t.Cost.plus(part.Cost), t.Live.plus(part.Live)
+		t.Exact = t.Exact && part.Exact
+	}
+	return t
+}
+
+// Options say how much of a study is planned.
+type Options struct {
+	Lanes   []string // names and globs; empty: all
+	Stages  []string // empty: all
+	Limit   int      // items of every input; 0: all
+	Workers int      // goroutines that render and encode; 0: one
+}

@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"strings"
+
+	"assay"
+	"assay/catalog"
+	"assay/study"
+)
+
+// Prices is the catalogue with the prices of a study over it.
+func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problems) {
+	var problems assay.Problems
+	for _, e := range s.Prices {
+		provider, model, ok := strings.Cut(e.Name, "/")
+		if !ok {
+			problems.Add(e.At, "such as openai/gpt-5", "price of %q: want provider/model", e.Name)
+			continue
+		}
+		p, _ := s.Providers.Find(provider)
+		kind, _ := c.Kind(provider, p.Kind, p.BaseURL)
+		v := e.Value
+		row := catalog.PriceRow{Vendor: kind, Model: model, Batch: v.Batch, Date: "", Source: "study"}
+		row.Input, row.Cached, row.Write, row.Output = v.Input, v.Cached, v.CacheWrite, v.Output
+		with, err := c.With(catalog.Overrides{Prices: []catalog.PriceRow{row}})
+		if err != nil {
+			problems.Add(e.At, "", "%s", err)
+			continue
+		}
+		c = with
+	}
+	return c, problems
+}
+
+// Limits are the limits of a lane's provider.
+func (d *Desk) Limits(l *study.Lane) catalog.Limits {
+	kind, _ := d.kind(l)
+	v, _ := d.Catalog.Vendor(kind)
+	return v.Limits
+}
+
+// PriceDates are the oldest and the newest date among the prices of the study's lanes, empty where none is known.
+func (d *Desk) PriceDates() (oldest, newest catalog.Date) {
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, _ := d.kind(l)
+		p, ok := d.Catalog.Price(kind, l.Model)
+		if !ok || p.Date == "" {
+			continue
+		}
+		if oldest == "" || p.Date.Before(oldest) {
+			oldest = p.Date
+		}
+		if newest.Before(p.Date) || newest == "" {
+			newest = p.Date
+		}
+	}
+	return oldest, newest
+}

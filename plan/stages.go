@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"context"
+
+	"assay"
+	"assay/study"
+)
+
+// ask plans an ask stage: its first turn exactly, the others from the number of branches.
+func (m *maker) ask(ctx context.Context, st *study.Stage) {
+	lanes := m.chosen(m.Study.Contestants(st))
+	script := ScriptOf(st)
+	give := &answers{lanes: lanes, gated: gated(st)}
+	m.given[st.Name] = give
+	wave := m.after(st)
+	if len(lanes) == 0 {
+		give.wave = wave
+		return
+	}
+	a, err := newAsking(ctx, m.Desk, st)
+	if err != nil {
+		m.fail(st.At, err)
+		return
+	}
+	var routes []route
+	for _, l := range lanes {
+		routes = append(routes, m.route(st, l))
+	}
+	found, problems := m.measure(ctx, a, routes, m.options)
+	m.problems = append(m.problems, problems...)
+	if len(problems.Errors()) > 0 || found.asked == 0 {
+		return
+	}
+	m.plan.Items[st.Ask] = found.items
+	rate := m.tokens.perByte(found.samples)
+	mean := load{input: float64(found.text) * rate / float64(found.asked), shared: float64(found.shared) * rate / float64(found.asked)}
+	for i, r := range routes {
+		m.add(st, m.firstTurn(st, r, found.sizes[i], wave), mean)
+	}
+	give.items = int64(found.items)
+	give.turns = append(give.turns, found.asked*draws(st))
+	give.start, give.wave, give.tokens = wave, wave, mean.input
+	m.laterTurns(ctx, st, script, routes, give, mean)
+}
+
+func gated(st *study.Stage) bool {
+	return st.When.Source != "" || st.Lanes.Only.Source != "" || st.Filter.Source != ""
+}
+
+func (m *maker) fail(at assay.Place, err error) {
+	if problems, ok := err.(assay.Problems); ok {
+		m.problems = append(m.problems, problems...)
+		return
+	}
+	m.problems.Add(at, "", "%s", err)
+}
+
+// firstTurn is the exact part of one lane: counted, measured and cut.
+func (m *maker) firstTurn(st *study.Stage, r route, sizes []int32, wave int) Part {
+	all := sizes
+	for range draws(st) - 1 {
+		all = append(all[:len(all):len(all)], sizes...)
+	}
+	p := Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Exact: !gated(st), Gated: gated(st), Requests: int64(len(all))}
+	if r.mode == assay.ModeBatch {
+		p.Segments = Cut(all, r.bounds)
+		for _, s := range p.Segments {
+			p.Bytes += s.Bytes
+		}
+		return p
+	}
+	for _, size := range all {
+		p.Bytes += int64(size)
+	}
+	return p
+}
+
+// laterTurns counts the turns that follow answers nobody has yet. The control is a branch of its own from the first
+// pressure on.
+func (m *maker) laterTurns(ctx context.Context, st *study.Stage, s Script, routes []route, give *answers, w load) {
+	plain, control := give.last(), int64(0)
+	start := 1
+	if st.Verb() == study.VerbContinue {
+		start = 0
+	}
+	for k := start; k < len(s.Steps); k++ {
+		step := s.Steps[k]
+		if st.Control != nil && st.Control.On && control == 0 {
+			control = plain * int64(st.Control.Draws)
+		}
+		plain = m.fanOut(ctx, step, plain, give.items)
+		w.input += visibleTokens + sayTokens(step)
+		give.wave++
+		give.turns = append(give.turns, plain+control)
+		for _, r := range routes {
+			m.add(st, Part{
+				Lane: r.lane, Turn: k + 1, Wave: give.wave, Mode: r.mode, Gated: give.gated,
+				Control: control > 0, Requests: plain + control,
+			}, w)
+		}
+	}
+	give.tokens = w.input
+}
+
+// fanOut is how many messages follow n answers at a step.
+func (m *maker) fanOut(ctx context.Context, step Step, n, items int64) int64 {
+	if step.Each == nil {
+		return n * int64(len(step.Says))
+	}
+	table, err := loadBranches(ctx, m.Desk, step.Each)
+	if err != nil {
+		m.fail(step.Each.At, err)
+		return 0
+	}
+	if step.Each.Match == "" {
+		return n * int64(len(table.all))
+	}
+	rows := int64(0)
+	for _, r := range table.rows {
+		rows += int64(len(r))
+	}
+	return (n*rows + items - 1) / max(1, items) // every row belongs to one item: the mean over items
+}
+
+func sayTokens(step Step) float64 {
+	total, n := 0.0, 0
+	for _, b := range step.Says {
+		total, n = total+guess(b.Text), n+1
+	}
+	if step.Each != nil {
+		total, n = guess(step.Each.Say)+40, 1
+	}
+	for _, g := range step.Given {
+		total += guess(g.Text) * float64(max(1, n))
+	}
+	return total / float64(max(1, n))
+}
+
+// proceed plans a continue stage: every turn follows answers of another stage.
+func (m *maker) proceed(ctx context.Context, st *study.Stage) {
+	from := m.given[st.Continue]
+	if from == nil {
+		return
+	}
+	lanes := m.chosen(from.lanes)
+	if len(st.Lanes.Among.List) > 0 {
+		lanes = m.chosen(m.Study.LanesNamed(st.Lanes.Among.List))
+	}
+	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, unknown: from.unknown}
+	m.given[st.Name] = give
+	var routes []route
+	for _, l := range lanes {
+		routes = append(routes, m.route(st, l))
+	}
+	m.laterTurns(ctx, st, ScriptOf(st), routes, give, load{input: from.tokens})
+	give.turns = give.turns[1:]
+}
