@@ -1,0 +1,81 @@
+package simulator
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// controlRoutes answer to whoever runs the simulator. They need no key: listen on a private address.
+func (s *Server) controlRoutes() {
+	s.mux.HandleFunc("GET /sim/ledger", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if err := s.writeLedger(w); err != nil {
+			panic(http.ErrAbortHandler) // too late to say more
+		}
+	})
+	s.mux.HandleFunc("GET /sim/clock", func(w http.ResponseWriter, _ *http.Request) { s.tellTime(w) })
+	s.mux.HandleFunc("POST /sim/clock", s.moveClock)
+	s.mux.HandleFunc("GET /sim/faults", func(w http.ResponseWriter, _ *http.Request) { s.tellFaults(w) })
+	s.mux.HandleFunc("POST /sim/faults", s.addFaults)
+	s.mux.HandleFunc("DELETE /sim/faults", func(w http.ResponseWriter, _ *http.Request) {
+		s.faults.clear()
+		s.tellFaults(w)
+	})
+}
+
+// moveClock takes {"advance":"24h"}.
+func (s *Server) moveClock(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Advance string }
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, fmt.Sprintf(`want {"advance":"24h"}: %s`, err), http.StatusBadRequest)
+		return
+	}
+	d, err := time.ParseDuration(in.Advance)
+	if err != nil || d < 0 {
+		http.Error(w, fmt.Sprintf("advance %q: want a duration such as 24h; time does not run backwards", in.Advance), http.StatusBadRequest)
+		return
+	}
+	s.clock.advance(d)
+	s.tellTime(w)
+}
+
+func (s *Server) tellTime(w http.ResponseWriter) {
+	tell(w, map[string]any{"now": s.clock.Now()})
+}
+
+// addFaults takes rules, one on a line; blank lines and lines that begin with # are left out.
+func (s *Server) addFaults(w http.ResponseWriter, r *http.Request) {
+	var rules []Rule
+	lines := bufio.NewScanner(r.Body)
+	for lines.Scan() {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		rule, err := ParseRule(text)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		rules = append(rules, rule)
+	}
+	if err := lines.Err(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.faults.add(rules, s.clock.Now())
+	s.tellFaults(w)
+}
+
+func (s *Server) tellFaults(w http.ResponseWriter) {
+	tell(w, map[string]any{"faults": s.faults.list()})
+}
+
+func tell(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(appendJSON(nil, v)) // a client that went away hears nothing
+}
