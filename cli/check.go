@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/plan"
+)
+
+func checkCommand(w *World) *cobra.Command {
+	var f studyFlags
+	c := &cobra.Command{
+		Use:     "check STUDY",
+		GroupID: groupStart,
+		Short:   "Tell everything that is wrong with a study",
+		Long: "Reads a study, its texts and all its rows, renders every first request, and tells all problems at once as file:line:col: what (hint).\n" +
+			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.",
+		Args: args("STUDY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := checked(c, w, args[0], f, plan.Options{})
+			if err != nil {
+				return err
+			}
+			total := p.Sum(func(plan.Part) bool { return true })
+			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s requests in %s\n", args[0], thousands(total.Requests), plural(p.Waves, "wave"))
+			return err
+		},
+	}
+	f.register(c)
+	return c
+}
+
+// checked opens and plans a study; warnings go to standard error.
+func checked(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Plan, error) {
+	_, p, err := planned(c, w, name, f, o)
+	return p, err
+}
+
+func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Desk, *plan.Plan, error) {
+	d, problems, err := openStudy(w, name, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d == nil {
+		return nil, nil, problems
+	}
+	if err := knownNames(d, o); err != nil {
+		return nil, nil, err
+	}
+	o.Workers = runtime.GOMAXPROCS(0)
+	p, more, err := makePlan(c.Context(), d, o, filepath.Dir(name))
+	if err != nil {
+		if rows, ok := err.(assay.Problems); ok {
+			return nil, nil, append(problems, rows...).Sort()
+		}
+		return nil, nil, err
+	}
+	for _, q := range append(problems, more...).Sort() {
+		fmt.Fprintln(w.Stderr, q)
+	}
+	return d, p, nil
+}
+
+// knownNames tells a lane or stage that the study does not have.
+func knownNames(d *plan.Desk, o plan.Options) error {
+	var lanes, stages []string
+	for _, l := range d.Study.Lanes {
+		lanes = append(lanes, l.Name)
+	}
+	for _, s := range d.Study.Stages {
+		stages = append(stages, s.Name)
+	}
+	for _, name := range o.Lanes {
+		if len(d.Study.LanesNamed([]string{name})) == 0 {
+			return usage(assay.DidYouMean(name, lanes), "--lane: the study has no lane %q", name)
+		}
+	}
+	for _, name := range o.Stages {
+		if !slices.Contains(stages, name) {
+			return usage(assay.DidYouMean(name, stages), "--stage: the study has no stage %q", name)
+		}
+	}
+	return nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

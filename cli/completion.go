@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+)
+
+func completionCommand(w *World) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:       "completion SHELL",
+		GroupID:   groupStart,
+		Short:     "Print a completion script for " + strings.Join(shells, ", "),
+		Long:      "Prints a completion script. For bash:\n\n  source <(assay completion bash)",
+		Args:      args("SHELL"),
+		ValidArgs: shells,
+		RunE: func(c *cobra.Command, args []string) error {
+			root := c.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(w.Stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(w.Stdout)
+			case "fish":
+				return root.GenFishCompletion(w.Stdout, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(w.Stdout)
+			}
+			hint := assay.DidYouMean(args[0], shells)
+			if hint == "" {
+				hint = "there are " + strings.Join(shells, ", ")
+			}
+			return usage(hint, "no completion for shell %q", args[0])
+		},
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/examples"
+)
+
+func initCommand(w *World) *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:     "init [DIR]",
+		GroupID: groupStart,
+		Short:   "Write a small study that costs cents to start from",
+		Long:    "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\nExamples:\n" + exampleList(),
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return writeExample(w, dir, name)
+		},
+	}
+	c.Flags().StringVar(&name, "example", examples.All()[0].Name, "which example")
+	return c
+}
+
+func exampleList() string {
+	var b strings.Builder
+	for _, e := range examples.All() {
+		fmt.Fprintf(&b, "  %-12s %s\n", e.Name, e.What)
+	}
+	return b.String()
+}
+
+func writeExample(w *World, dir, name string) error {
+	var names []string
+	for _, e := range examples.All() {
+		if e.Name == name {
+			return copyExample(w, dir, e.FS)
+		}
+		names = append(names, e.Name)
+	}
+	hint := assay.DidYouMean(name, names)
+	if hint == "" {
+		hint = "there are " + strings.Join(names, ", ")
+	}
+	return usage(hint, "no example is called %q", name)
+}
+
+func copyExample(w *World, dir string, from fs.FS) error {
+	var files []string
+	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read the example: %w", err)
+	}
+	for _, f := range files {
+		if target := filepath.Join(dir, f); w.Disk.Exists(target) {
+			return usage("choose another folder", "%s exists already; nothing was written", target)
+		}
+	}
+	for _, f := range files {
+		text, err := fs.ReadFile(from, f)
+		if err != nil {
+			return fmt.Errorf("read the example: %w", err)
+		}
+		if err := w.Disk.WriteNew(filepath.Join(dir, f), text); err != nil {
+			return fmt.Errorf("write the example: %w", err)
+		}
+	}
+	study := filepath.Join(dir, "study.yaml")
+	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay plan %s\n", study, len(files)-1, study)
+	return err
+}

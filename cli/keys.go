@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/catalog"
+)
+
+func keysCommand(w *World) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "keys",
+		GroupID: groupStart,
+		Short:   "Tell which API keys are set; never prints one",
+		Args:    args(),
+		RunE: func(*cobra.Command, []string) error {
+			keys := keyStates(w)
+			if asJSON {
+				return writeJSON(w.Stdout, keys)
+			}
+			t := table{head: []string{"PROVIDER", "VARIABLE", "STATE", "GOES TO"}}
+			for _, k := range keys {
+				t.add(k.Provider, strings.Join(k.Variables, " or "), k.State, k.Host)
+			}
+			return t.write(w.Stdout)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+type keyState struct {
+	Provider  string   `json:"provider"`
+	Variables []string `json:"variables"`
+	State     string   `json:"state"` // "set", "not set" or "not needed"
+	Host      string   `json:"host"`  // where the key would go
+}
+
+func keyStates(w *World) []keyState {
+	var keys []keyState
+	for _, v := range catalog.Default().Vendors() {
+		k := keyState{Provider: v.Name, Variables: v.KeyEnv, State: "not set", Host: v.BaseURL}
+		if v.KeyOptional {
+			k.State = "not needed"
+		}
+		for _, name := range v.KeyEnv {
+			if w.isSet(name) {
+				k.State = fmt.Sprintf("set (%s)", name)
+				break
+			}
+		}
+		if base, ok := w.Env(v.BaseURLEnv); ok && base != "" && v.BaseURLEnv != "" {
+			k.Host = base
+		}
+		k.Host = cmp.Or(hostOf(k.Host), "named by the study")
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// hostOf is the scheme and host of a URL, without anything that could be secret.
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}

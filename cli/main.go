@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+)
+
+const welcome = `assay asks many language models many questions, keeps every answer it paid for, and tells which model is better.
+
+  assay init my-study                 write a small study to start from
+  assay plan my-study/study.yaml      see what would be sent and what it would cost; nothing is sent
+  assay help                          all commands
+`
+
+// The groups of commands, in the order help shows them.
+const (
+	groupStart  = "start"
+	groupRun    = "run"
+	groupLook   = "look"
+	groupDecide = "decide"
+	groupTools  = "tools"
+)
+
+// Main runs one command line and returns its exit code.
+func Main(ctx context.Context, w World) int {
+	root := newRoot(&w)
+	root.SetArgs(w.Args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(w.Stderr, "assay: interrupted; nothing is lost")
+		return exitInterrupted
+	}
+	report(&w, err)
+	return exitCode(err)
+}
+
+// report tells an error: problems one on a line, everything else after the program's name.
+func report(w *World, err error) {
+	var problems assay.Problems
+	if errors.As(err, &problems) {
+		fmt.Fprintln(w.Stderr, problems.Error())
+		return
+	}
+	fmt.Fprintln(w.Stderr, "assay:", err)
+}
+
+func newRoot(w *World) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "assay",
+		Short:         "Compare language models with many questions, at batch prices, losing nothing",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				_, err := fmt.Fprint(w.Stdout, welcome)
+				return err
+			}
+			return unknownCommand(w, args[0])
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(w.Stdin)
+	root.SetOut(w.Stdout)
+	root.SetErr(w.Stderr)
+	root.AddGroup(
+		&cobra.Group{ID: groupStart, Title: "Start:"}, &cobra.Group{ID: groupRun, Title: "Run:"},
+		&cobra.Group{ID: groupLook, Title: "Look:"}, &cobra.Group{ID: groupDecide, Title: "Decide:"},
+		&cobra.Group{ID: groupTools, Title: "Tools:"},
+	)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("assay help "+c.Name(), "%s", err)
+	})
+	for _, c := range commands(w) {
+		root.AddCommand(c)
+	}
+	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + exitCodeHelp})
+	return root
+}
+
+func unknownCommand(w *World, name string) error {
+	var names []string
+	for _, c := range commands(w) {
+		names = append(names, c.Name())
+	}
+	hint := assay.DidYouMean(name, names)
+	if hint == "" {
+		hint = "assay help lists the commands"
+	}
+	return usage(hint, "no command is called %q", name)
+}
+
+// commands lists every command; adding one is one file and one line here.
+func commands(w *World) []*cobra.Command {
+	return []*cobra.Command{
+		initCommand(w),
+		checkCommand(w),
+		planCommand(w),
+		keysCommand(w),
+		modelsCommand(w),
+		pricesCommand(w),
+		schemaCommand(w),
+		completionCommand(w),
+		versionCommand(w),
+		simCommand(w),
+	}
+}
+
+// args checks the number of arguments and names what is missing.
+func args(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, got []string) error {
+		if len(got) < len(names) {
+			return usage("assay help "+c.Name(), "%s wants %s", c.CommandPath(), strings.Join(names[len(got):], " and "))
+		}
+		if len(got) > len(names) {
+			return usage("assay help "+c.Name(), "%s does not take %q", c.CommandPath(), got[len(names)])
+		}
+		return nil
+	}
+}

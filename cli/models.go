@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/catalog"
+)
+
+func modelsCommand(w *World) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "models [PROVIDER]",
+		GroupID: groupStart,
+		Short:   "List the models the catalogue knows, their limits and retirement",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			cat := catalog.Default()
+			var models []catalog.Model
+			for _, v := range cat.Vendors() {
+				if len(args) == 0 || args[0] == v.Name {
+					models = append(models, cat.Models(v.Name)...)
+				}
+			}
+			if len(args) == 1 {
+				if err := knownVendor(cat, args[0]); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return writeJSON(w.Stdout, modelDocuments(models))
+			}
+			return printModels(w, models)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func knownVendor(cat *catalog.Catalog, name string) error {
+	var names []string
+	for _, v := range cat.Vendors() {
+		if v.Name == name {
+			return nil
+		}
+		names = append(names, v.Name)
+	}
+	return usage(assay.DidYouMean(name, names), "no provider is called %q", name)
+}
+
+func printModels(w *World, models []catalog.Model) error {
+	t := table{head: []string{"MODEL", "CONTEXT", "OUTPUT", "RETIRED", "FAMILY", "AS OF"}, right: map[int]bool{1: true, 2: true}}
+	today := catalog.DateOf(w.Now())
+	for _, m := range models {
+		retired := string(m.Retired)
+		if retired != "" && !m.Retired.Reached(today) {
+			retired = "on " + retired
+		}
+		t.add(m.Vendor+"/"+m.Name, orUnknown(m.ContextIn), orUnknown(m.MaxOut), cmp.Or(retired, "–"), m.Family, m.Date)
+	}
+	return t.write(w.Stdout)
+}
+
+func orUnknown(n int) string {
+	if n == 0 {
+		return "unknown"
+	}
+	return thousands(int64(n))
+}
+
+type modelDocument struct {
+	Model   string `json:"model"`
+	Family  string `json:"family"`
+	Context *int   `json:"context_tokens"` // null: unknown
+	Output  *int   `json:"output_tokens"`
+	Retired string `json:"retired,omitempty"`
+	Date    string `json:"as_of"`
+	Source  string `json:"source"`
+}
+
+func modelDocuments(models []catalog.Model) []modelDocument {
+	out := make([]modelDocument, 0, len(models))
+	known := func(n int) *int {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	for _, m := range models {
+		out = append(out, modelDocument{
+			Model: m.Vendor + "/" + m.Name, Family: m.Family, Context: known(m.ContextIn), Output: known(m.MaxOut),
+			Retired: string(m.Retired), Date: string(m.Date), Source: m.Source,
+		})
+	}
+	return out
+}
+
+// dollarsPerMillion shows a rate, or that it is not known.
+func dollarsPerMillion(r catalog.Rate) string {
+	if !r.Known {
+		return "unknown"
+	}
+	return fmt.Sprintf("%g", r.Million.Float())
+}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/plan"
+)
+
+type planFlags struct {
+	study  studyFlags
+	lanes  []string
+	stages []string
+	limit  int
+	show   int
+	write  string
+	json   bool
+}
+
+func planCommand(w *World) *cobra.Command {
+	var f planFlags
+	c := &cobra.Command{
+		Use:     "plan STUDY",
+		GroupID: groupStart,
+		Short:   "See what would be sent and what it would cost; nothing is sent",
+		Long: "Plans a study: the first wave is rendered and encoded exactly as it would go out and cut into batches; later waves are counted\n" +
+			"(at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown.",
+		Args: args("STUDY"),
+		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, args[0], f) },
+	}
+	f.study.register(c)
+	c.Flags().StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
+	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only these stages")
+	c.Flags().IntVar(&f.limit, "limit", 0, "only the first N items of each input")
+	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each lane, as they would go out")
+	c.Flags().StringVar(&f.write, "write", "", "write all first-wave batch files into this folder, as they would go out")
+	c.Flags().BoolVar(&f.json, "json", false, "print the plan as JSON")
+	return c
+}
+
+func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
+	if f.limit < 0 || f.show < 0 {
+		return usage("", "--limit and --show want a number from 0 up")
+	}
+	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
+	d, p, err := planned(c, w, name, f.study, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.show > 0:
+		err = showRequests(c, w, d, p, f)
+	case f.json:
+		err = writeJSON(w.Stdout, planJSON(p))
+	default:
+		err = printPlan(w, d, p)
+	}
+	if err != nil || f.write == "" {
+		return err
+	}
+	return writePlan(c, w, d, p, o, f.write)
+}
+
+func printPlan(w *World, d *plan.Desk, p *plan.Plan) error {
+	t := table{
+		head:  []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW", "EXPECTED", "HIGH"},
+		right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
+	}
+	for _, q := range p.Parts {
+		batches := "–"
+		if q.Mode == assay.ModeBatch && q.Segments != nil {
+			batches = fmt.Sprint(len(q.Segments))
+		}
+		t.add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), q.Mode, q.Turn, atMost(q.Exact)+thousands(q.Requests), batches,
+			tokens(q.Input.Expected), tokens(q.Output.Expected), q.Cost.Low, q.Cost.Expected, q.Cost.High)
+	}
+	if err := t.write(w.Stdout); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p))
+	return err
+}
+
+func atMost(exact bool) string {
+	if exact {
+		return ""
+	}
+	return "≤ "
+}
+
+func tokens(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// summary says the plan in sentences.
+func summary(d *plan.Desk, p *plan.Plan) string {
+	all := p.Sum(func(plan.Part) bool { return true })
+	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s requests in %s; the first wave is %s requests in %s, %s.\n",
+		map[bool]string{true: "", false: "At most "}[all.Exact], thousands(all.Requests), plural(p.Waves, "wave"),
+		thousands(first.Requests), plural(first.Segments, "batch file"), plan.Size(first.Bytes))
+	fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
+	if all.Live.Expected != all.Cost.Expected {
+		fmt.Fprintf(&b, " Live it would be %s.", all.Live.Expected)
+	}
+	b.WriteString("\n")
+	for _, line := range byProvider(p) {
+		b.WriteString("  " + line + "\n")
+	}
+	usual, longest := waiting(d, p)
+	fmt.Fprintf(&b, "Time: usually up to %s, at the longest %s. Disk: %s to %s.\n", hours(usual), hours(longest), plan.Size(p.DiskLow), plan.Size(p.DiskHigh))
+	if d.Study.Budget.Set {
+		fmt.Fprintf(&b, "Budget: %s.\n", d.Study.Budget.Money)
+	}
+	for _, q := range p.Power {
+		b.WriteString(powerLine(q) + "\n")
+	}
+	for _, n := range p.Notes {
+		b.WriteString("Note: " + n + ".\n")
+	}
+	b.WriteString("Tokens are estimated from a sample, answers from the model's family")
+	if oldest, newest := d.PriceDates(); oldest == newest && oldest != "" {
+		fmt.Fprintf(&b, "; prices of %s", oldest)
+	} else if oldest != "" {
+		fmt.Fprintf(&b, "; prices of %s to %s", oldest, newest)
+	}
+	b.WriteString(". Nothing was sent.\n")
+	return b.String()
+}
+
+func byProvider(p *plan.Plan) []string {
+	var names []string
+	for _, q := range p.Parts {
+		if !slices.Contains(names, q.Lane.Provider) {
+			names = append(names, q.Lane.Provider)
+		}
+	}
+	var lines []string
+	for _, name := range names {
+		t := p.Sum(func(q plan.Part) bool { return q.Lane.Provider == name })
+		lines = append(lines, fmt.Sprintf("%s: %s%s requests, %s (%s to %s)", name, atMost(t.Exact), thousands(t.Requests), t.Cost.Expected, t.Cost.Low, t.Cost.High))
+	}
+	return lines
+}
+
+func powerLine(q plan.Power) string {
+	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, plural(int(q.Pairs), "pair"))
+	if q.Share > 0 {
+		line += fmt.Sprintf(" tell %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
+	} else {
+		line += " tell nothing apart"
+	}
+	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", thousands(q.Need))
+}
+
+// waiting adds up, over the waves, how long the slowest provider usually and at the longest takes.
+func waiting(d *plan.Desk, p *plan.Plan) (usual, longest time.Duration) {
+	for wave := 1; wave <= p.Waves; wave++ {
+		var u, l time.Duration
+		for _, q := range p.Parts {
+			if q.Wave == wave && q.Mode == assay.ModeBatch {
+				limits := d.Limits(q.Lane)
+				u, l = max(u, limits.Usual), max(l, limits.Longest)
+			}
+		}
+		usual, longest = usual+u, longest+l
+	}
+	return usual, longest
+}
+
+func hours(t time.Duration) string {
+	if t == 0 {
+		return "minutes"
+	}
+	return fmt.Sprintf("%.0f hours", t.Hours())
+}
+
+// showRequests prints the first requests of every lane, each with its coordinates.
+func showRequests(c *cobra.Command, w *World, d *plan.Desk, p *plan.Plan, f planFlags) error {
+	for _, q := range p.Parts {
+		st, _ := d.Study.Stage(q.Stage)
+		l, ok := d.Study.Lane(q.Lane.Name)
+		if q.Wave != 1 || q.Turn != 1 || st.Ask == "" || !ok {
+			continue
+		}
+		n := 0
+		for r, err := range d.First(c.Context(), st, l, plan.Options{Limit: f.limit}) {
+			if err != nil {
+				return err
+			}
+			text, err := r.Line()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w.Stderr, "# stage %s, lane %s, item %q%s\n", q.Stage, l.Name, r.Coordinates.Item, named(r.Coordinates))
+			if _, err := fmt.Fprintf(w.Stdout, "%s\n", text); err != nil {
+				return err
+			}
+			if n++; n == f.show {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func named(at assay.Coordinates) string {
+	var b strings.Builder
+	for _, part := range []struct{ name, value string }{{"template", at.Template}, {"branch", at.Branch}} {
+		if part.value != "" {
+			fmt.Fprintf(&b, ", %s %q", part.name, part.value)
+		}
+	}
+	if at.Draw > 1 {
+		fmt.Fprintf(&b, ", draw %d", at.Draw)
+	}
+	return b.String()
+}
+
+func writePlan(c *cobra.Command, w *World, d *plan.Desk, p *plan.Plan, o plan.Options, dir string) error {
+	names, err := d.Write(c.Context(), p, o, func(name string) (io.WriteCloser, error) {
+		return w.Disk.Create(filepath.Join(dir, name), os.O_EXCL)
+	})
+	if err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "choose an empty folder"}
+	}
+	fmt.Fprintf(w.Stderr, "wrote %s into %s\n", plural(len(names), "file"), cmp.Or(dir, "."))
+	return nil
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"assay"
+	"assay/plan"
+)
+
+// The shape of `plan --json`. Money is in dollars; an unknown price is null, never 0.
+type planDocument struct {
+	Study string         `json:"study"`
+	Waves int            `json:"waves"`
+	Items map[string]int `json:"items"`
+	Total partDocument   `json:"total"`
+	Parts []partDocument `json:"parts"`
+	Power []plan.Power   `json:"power,omitempty"`
+	Notes []string       `json:"notes,omitempty"`
+}
+
+type partDocument struct {
+	Wave     int            `json:"wave,omitempty"`
+	Stage    string         `json:"stage,omitempty"`
+	Verb     string         `json:"verb,omitempty"`
+	Lane     string         `json:"lane,omitempty"`
+	Model    string         `json:"model,omitempty"`
+	Mode     string         `json:"mode,omitempty"`
+	Turn     int            `json:"turn,omitempty"`
+	Exact    bool           `json:"exact"`
+	Gated    bool           `json:"gated,omitempty"`
+	Requests int64          `json:"requests"`
+	Bytes    int64          `json:"bytes,omitempty"`
+	Segments []plan.Segment `json:"segments,omitempty"`
+	Input    plan.Span      `json:"input_tokens"`
+	Output   plan.Span      `json:"output_tokens"`
+	Cost     costDocument   `json:"cost_usd"`
+	Live     costDocument   `json:"live_cost_usd"`
+}
+
+type costDocument struct {
+	Low      *float64 `json:"low"`
+	Expected *float64 `json:"expected"`
+	High     *float64 `json:"high"`
+	Unpriced int64    `json:"unpriced_requests,omitempty"`
+}
+
+func planJSON(p *plan.Plan) planDocument {
+	total := p.Sum(func(plan.Part) bool { return true })
+	doc := planDocument{Study: p.Study, Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes, Total: partDocument{
+		Exact: total.Exact, Requests: total.Requests, Bytes: total.Bytes, Input: total.Input, Output: total.Output,
+		Cost: costJSON(total.Cost), Live: costJSON(total.Live),
+	}}
+	for _, q := range p.Parts {
+		doc.Parts = append(doc.Parts, partDocument{
+			Wave: q.Wave, Stage: q.Stage, Verb: string(q.Verb), Lane: q.Lane.Name, Model: q.Lane.ID(), Mode: string(q.Mode), Turn: q.Turn,
+			Exact: q.Exact, Gated: q.Gated, Requests: q.Requests, Bytes: q.Bytes, Segments: q.Segments, Input: q.Input, Output: q.Output,
+			Cost: costJSON(q.Cost), Live: costJSON(q.Live),
+		})
+	}
+	return doc
+}
+
+func costJSON(p plan.Price) costDocument {
+	return costDocument{Low: dollars(p.Low), Expected: dollars(p.Expected), High: dollars(p.High), Unpriced: p.Expected.Unknown}
+}
+
+// dollars is null where any part of the sum has no price.
+func dollars(c assay.Cost) *float64 {
+	if !c.Known() {
+		return nil
+	}
+	f := c.Sum.Float()
+	return &f
+}

@@ -1,0 +1,77 @@
+package cli_test
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"assay/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files and generated documents")
+
+// now is the day on which every session in testdata/script takes place.
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"assay": func() { os.Exit(session()) }})
+}
+
+// session is the program as the scripts see it: the real world but for the clock.
+func session() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir, err := os.Getwd()
+	if err != nil {
+		return 1
+	}
+	return cli.Main(ctx, cli.World{
+		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Now: func() time.Time { return now }, Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport,
+	})
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	examples, err := filepath.Abs("../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("EXAMPLES", examples)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+	})
+}
+
+// exits runs assay and wants an exit code: exits 2 check study.yaml.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE ARGS...")
+	}
+	err := ts.Exec("assay", args[1:]...)
+	code := "0"
+	if err != nil {
+		code = "none"
+		if e, ok := err.(interface{ ExitCode() int }); ok {
+			code = strconv.Itoa(e.ExitCode())
+		}
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}

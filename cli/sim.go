@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/catalog"
+	"assay/simulator"
+)
+
+type simFlags struct {
+	listen  string
+	faults  []string
+	options simulator.Options
+}
+
+func simCommand(w *World) *cobra.Command {
+	var f simFlags
+	c := &cobra.Command{
+		Use:     "sim",
+		GroupID: groupTools,
+		Short:   "Serve a simulator that speaks the providers' wire, without keys or costs",
+		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at it with the\n" +
+			"environment variables it prints. GET /sim/ledger tells what was accepted and billed; POST /sim/faults and /sim/clock change faults\n" +
+			"and time while it runs. docs/simulator.md tells the fault rules.",
+		Args: args(),
+		RunE: func(c *cobra.Command, _ []string) error { return serveSim(c.Context(), w, f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address to serve on")
+	flags.Uint64Var(&f.options.Seed, "seed", 1, "seed of answers and faults")
+	flags.Float64Var(&f.options.Rate, "rate", 0, "requests of a job that complete per second (0: all at once)")
+	flags.DurationVar(&f.options.Latency, "latency", 0, "latency of live calls")
+	flags.DurationVar(&f.options.Queue, "queue", 0, "how long a job waits before it runs")
+	flags.DurationVar(&f.options.Window, "window", 0, "after which a job expires (0: the provider's own)")
+	flags.StringVar(&f.options.Dir, "dir", "", "folder for its files (default: a temporary one)")
+	flags.StringArrayVar(&f.faults, "fault", nil, "a fault rule, such as 'openai create drop-reply once' (repeatable)")
+	flags.IntVar(&f.options.Limits.Requests, "limit-requests", 0, "live requests a minute and key")
+	flags.IntVar(&f.options.Limits.Tokens, "limit-tokens", 0, "live tokens a minute and key")
+	flags.Int64Var(&f.options.Limits.Enqueued, "limit-enqueued", 0, "prompt tokens that unfinished batches of one model may hold")
+	return c
+}
+
+func serveSim(ctx context.Context, w *World, f simFlags) error {
+	for _, text := range f.faults {
+		rule, err := simulator.ParseRule(text)
+		if err != nil {
+			return usage("assay help sim", "--fault: %s", err)
+		}
+		f.options.Faults = append(f.options.Faults, rule)
+	}
+	sim, err := simulator.New(f.options)
+	if err != nil {
+		return fmt.Errorf("start the simulator: %w", err)
+	}
+	defer sim.Close()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return usage("choose another --listen", "start the simulator: %s", err)
+	}
+	root := "http://" + listener.Addr().String()
+	if _, err := fmt.Fprintf(w.Stdout, "simulator at %s; stop it with Ctrl-C\n\n%s", root, simEnvironment(sim.BaseURLs(root))); err != nil {
+		return err
+	}
+	server := &http.Server{Handler: sim, ReadHeaderTimeout: 10 * time.Second}
+	stopped := context.AfterFunc(ctx, func() { server.Close() })
+	defer stopped()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the simulator: %w", err)
+	}
+	return nil
+}
+
+// simEnvironment is the lines a shell takes to send every provider's requests to the simulator.
+func simEnvironment(urls map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(urls)) {
+		v, ok := catalog.Default().Vendor(name)
+		if !ok || v.BaseURLEnv == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "export %s=%s", v.BaseURLEnv, urls[name])
+		if len(v.KeyEnv) > 0 {
+			fmt.Fprintf(&b, " %s=sim", v.KeyEnv[0])
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
