@@ -1,0 +1,98 @@
+// Command bench measures speed and memory as ratios against floors measured in the same run; machines are noisy, ratios less so.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// benchmark is one measurement; adding one is one file and one line in benchmarks.
+type benchmark struct {
+	name, what string
+	run        func(ctx context.Context, b *bench) error
+}
+
+func benchmarks() []benchmark {
+	return []benchmark{
+		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
+	}
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 2 && args[0] == "floor-of-plan" { // the floor runs in a process of its own, like what it is held against
+		return planFloor(args[1])
+	}
+	dir, err := os.MkdirTemp("", "assay-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{dir: dir, assay: filepath.Join(dir, "assay")}
+	build := exec.Command("go", "build", "-o", b.assay, "./cmd/assay")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build assay: %w\n%s", err, out)
+	}
+	for _, one := range benchmarks() {
+		if len(args) > 0 && args[0] != one.name {
+			continue
+		}
+		fmt.Printf("== %s: %s\n", one.name, one.what)
+		if err := one.run(context.Background(), b); err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
+		}
+	}
+	return nil
+}
+
+// bench is what the measurements share.
+type bench struct {
+	dir   string // thrown away at the end
+	assay string // the built binary
+}
+
+// cost is what a child process took.
+type cost struct {
+	wall time.Duration
+	cpu  time.Duration
+	peak int64 // bytes
+}
+
+// measure runs a command to its end; the best of n runs by time, the worst by memory.
+func measure(ctx context.Context, n int, name string, args ...string) (cost, error) {
+	var best cost
+	for i := range n {
+		c := exec.CommandContext(ctx, name, args...)
+		var out strings.Builder
+		c.Stderr = &out
+		start := time.Now()
+		if err := c.Run(); err != nil {
+			return cost{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, out.String())
+		}
+		wall := time.Since(start)
+		if i == 0 || wall < best.wall {
+			best.wall, best.cpu = wall, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
+		}
+		if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			best.peak = max(best.peak, usage.Maxrss<<10)
+		}
+	}
+	return best, nil
+}
+
+func (c cost) String() string {
+	return fmt.Sprintf("%.2f s wall, %.2f s CPU, %d MB peak", c.wall.Seconds(), c.cpu.Seconds(), c.peak>>20)
+}
