@@ -1,0 +1,16 @@
+.PHONY: build test proof bench update
+
+build: ## the binary, without cgo
+	CGO_ENABLED=0 go build -o bin/assay ./cmd/assay
+
+test: ## what CI runs
+	./scripts/test
+
+bench: ## speed and memory as ratios against floors measured in the same run
+	go run ./bench
+
+proof: ## what takes longer than a test may: long fuzzing
+	./scripts/proof
+
+update: ## golden files and generated documents
+	go test ./cli ./dialect -update
