@@ -152,8 +152,12 @@ func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Proble
 	if scope.Open {
 		return
 	}
+	in, _ := d.Study.Inputs.Find(input)
 	names := slices.Sorted(maps.Keys(scope.Fields))
 	for _, use := range p.Fields() {
+		if use.Field == "id" || use.Field == "expect" && in.Expect != (study.Expect{}) {
+			continue // every item has the one, and the other where its input says so
+		}
 		if _, ok := scope.Fields[use.Field]; !ok && !use.Optional {
 			problems.Add(use.Place, assay.DidYouMean(use.Field, names), "input %s has no field %q", input, use.Field)
 		}

@@ -116,7 +116,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	prompts := int64(max(1, len(st.Prompt)) * max(1, len(st.Trait.List)))
 	each := int64(math.Round(float64(n)*orders)) * prompts * draws(st)
 	judges := m.Study.LanesNamed(st.Judges.List)
-	if total := each * int64(len(judges)); total > unsampled && (st.Pairs == nil || !st.Pairs.Has("all") && st.Pairs.Sample == 0) {
+	if total := each * int64(len(judges)); total > unsampled && (st.Pairs == nil || !st.Pairs.All && st.Pairs.Sample == 0) {
 		m.problems.Add(st.Where.Key("compare"), "say pairs: all, or pairs: {sample: 2000}", "stage %s would make %d judge requests", st.Name, total)
 		return
 	}
