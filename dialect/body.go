@@ -102,7 +102,7 @@ func (w *body) end() {
 }
 
 func (w *body) merge(name string, raw json.RawMessage) error {
-	if !json.Valid(raw) {
+	if !valid(raw) {
 		return fmt.Errorf("extra field %s: not valid JSON", name)
 	}
 	if s := skipSpace(raw); s[0] != '{' {
@@ -204,7 +204,7 @@ func (w *body) tier(name string) {
 
 // schema appends the answer schema itself.
 func (w *body) schema() {
-	if !json.Valid(w.params.Schema) {
+	if !valid(w.params.Schema) {
 		w.fail(errors.New("the answer schema is not valid JSON"))
 		return
 	}
@@ -239,7 +239,7 @@ func (w *body) writeExtra() error {
 		if w.top.has(name) || reserved(name) {
 			return fmt.Errorf("extra field %s: the lane or the prompt sets it", name)
 		}
-		if !json.Valid(w.params.Extra[name]) {
+		if !valid(w.params.Extra[name]) {
 			return fmt.Errorf("extra field %s: not valid JSON", name)
 		}
 		if w.b[len(w.b)-1] != '{' {

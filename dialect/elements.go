@@ -142,17 +142,18 @@ func (s *stream) enter(name string) (found bool, err error) {
 		if c, err = s.peek(); err != nil {
 			return false, err
 		}
-		if c == '}' {
+		switch c {
+		case '}':
 			return false, nil
+		case '"':
+		default:
+			return false, errNotJSON
 		}
 		key, err := s.value()
 		if err != nil {
 			return false, err
 		}
-		isName := !key.TooLong && len(key.Bytes) > 1 && string(appendUnescaped(nil, key.Bytes[1:len(key.Bytes)-1])) == name
-		if c != '"' {
-			return false, errNotJSON
-		}
+		isName := !key.TooLong && string(appendUnescaped(nil, key.Bytes[1:len(key.Bytes)-1])) == name
 		if c, err = s.peek(); err != nil || c != ':' {
 			return false, errors.Join(errNotJSON, err)
 		}

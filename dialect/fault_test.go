@@ -88,6 +88,10 @@ func TestEveryProvidersErrorsAreClassified(t *testing.T) {
 		{"Groq, flex", 498, `{"error":{"message":"capacity","type":"x"}}`, assay.Fault{Class: assay.FaultBusy, Status: 498, Code: "x", Message: "capacity"}},
 		{"a URL with a key", 400, `{"error":{"message":"GET https://x.test/v1?key=AIzaSyabcdefghijk: bad"}}`,
 			assay.Fault{Class: assay.FaultInvalid, Status: 400, Message: "GET https://x.test/v1?[secret] bad"}},
+		{"a word that only looks like a key", 400, `{"error":{"message":"no task-abcdefghijklmnopqrstuvwxyz"}}`,
+			assay.Fault{Class: assay.FaultInvalid, Status: 400, Message: "no task-abcdefghijklmnopqrstuvwxyz"}},
+		{"a status and another in the body", 400, `{"error":{"code":503,"message":"x"}}`,
+			assay.Fault{Class: assay.FaultInvalid, Status: 400, Code: "503", Message: "x"}},
 		{"a teapot redirected", 302, "moved", assay.Fault{Class: assay.FaultUnknown, Status: 302, Message: "moved"}},
 	} {
 		if diff := cmp.Diff(c.want, dialect.Classify(c.status, []byte(c.body))); diff != "" {

@@ -114,6 +114,15 @@ func TestLinesOfAnyLengthNeedLittleMemory(t *testing.T) {
 	}
 }
 
+func TestElementsOfAnySizeNeedLittleMemory(t *testing.T) {
+	doc := io.MultiReader(strings.NewReader(`["`), io.LimitReader(zeros{}, 100<<20), strings.NewReader(`",{"a":1}]`))
+	got, err := collect(dialect.Elements(doc))
+	want := []found{{1, 100<<20 + 2, "", true}, {100<<20 + 4, 7, `{"a":1}`, false}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
 // zeros is an endless text without a newline.
 type zeros struct{}
 

@@ -285,7 +285,7 @@ func TestDocumentsBeyondAllMeasureAreNotParsed(t *testing.T) {
 	t.Parallel()
 	var d dialect.Decoder
 	for name, line := range map[string]string{
-		"too deep":        `{"custom_id":"x","response":` + strings.Repeat("[", 100_000),
+		"too deep":        `{"custom_id":"x","response":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
 		"too many values": `{"custom_id":"x","response":[` + strings.Repeat("1,", 5_000_000) + "1]}",
 	} {
 		r := d.Line(resultWires()["chat-openai"], []byte(line))

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +10,7 @@ import (
 // does not know. What has no counterpart there is left out, which only makes the schema looser; a reference cannot be
 // left out. (Batches ignore responseJsonSchema, which would take the schema as it is.)
 func (w *body) geminiSchema() error {
-	if !json.Valid(w.params.Schema) {
+	if !valid(w.params.Schema) {
 		return errors.New("the answer schema is not valid JSON")
 	}
 	return w.geminiNode(w.params.Schema)

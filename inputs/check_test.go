@@ -198,6 +198,18 @@ func TestTheCheckTellsTwentyProblemsAndHowManyMore(t *testing.T) {
 	same(t, "study.yaml:3:5: input in: and 4980 problems more", got[20])
 }
 
+func TestARecordWithABadByteIsNoItem(t *testing.T) {
+	t.Parallel()
+	s := one(map[string]string{"a.csv": "a,b\n1,\"x\n\xFF\ny\"\n3,4\n"}, Spec{File: "a.csv"})
+	var got []string
+	for it, err := range s.stream(t.Context(), s.specs["in"]) {
+		if err == nil {
+			got = append(got, it.ID)
+		}
+	}
+	same(t, []string{"2"}, got)
+}
+
 func TestInputsMadeOfOthersAreChecked(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"bad.jsonl": "{}\n?\n", "good.txt": "x"}

@@ -72,10 +72,10 @@ func TestEveryFormatGivesItsItems(t *testing.T) {
 			},
 		},
 		"json: an array is many items": {
-			files: map[string]string{"a.json": "\n [ {\"id\":\"x\",\"t\":\"]},\\\"\"},\n{\"id\":\"y\"} ]\n"},
+			files: map[string]string{"a.json": "\n [ {\"id\":\"x\",\"t\":\"a\\nb]},\\\"\"},\n{\"id\":\"y\"} ]\n"},
 			spec:  Spec{File: "a.json"},
 			want: []assay.Item{
-				{ID: "x", Cluster: "x", Fields: fields{"id": "x", "t": `]},"`}, Place: at("a.json", 2, 4)},
+				{ID: "x", Cluster: "x", Fields: fields{"id": "x", "t": "a\nb]},\""}, Place: at("a.json", 2, 4)},
 				{ID: "y", Cluster: "y", Fields: fields{"id": "y"}, Place: at("a.json", 3, 1)},
 			},
 		},
@@ -148,7 +148,7 @@ func TestElementsOfInputsMayHaveTheirOwnIDs(t *testing.T) {
 	t.Parallel()
 	s := one(map[string]string{"a.json": `{"id":"outer","inputs":[{"id":"p"},{"id":"q"}]}`}, Spec{File: "a.json"})
 	same(t, []string{"p", "q"}, ids(t, s, "in"))
-	s = one(map[string]string{"a.json": `{"id":"outer","inputs":["x","y"]}`}, Spec{File: "a.json"})
+	s = one(map[string]string{"a.json": `{"id":"outer","inputs":["x",{"text":"y"}]}`}, Spec{File: "a.json"})
 	same(t, []string{"a-1", "a-2"}, ids(t, s, "in"))
 }
 

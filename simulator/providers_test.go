@@ -422,4 +422,3 @@ func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
 	w.clock.Advance(31 * day)
 	wantStatus(t, w.do("GET", url+"/"+id, nil), 410)
 }
-

@@ -42,7 +42,7 @@ func (families) Check(a Asked) *Rejection {
 	case "generate":
 		return checkGemini(a)
 	case "chat", "responses":
-		if slices.Contains([]string{"openai", "azure", "openrouter"}, a.Vendor) {
+		if a.Vendor == "openai" || a.Vendor == "azure" { // others have models of their own, or drop what they do not know
 			return checkGPT(a)
 		}
 	}

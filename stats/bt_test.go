@@ -176,6 +176,18 @@ func TestClustersOfOneAreTheSandwich(t *testing.T) {
 	}
 }
 
+func TestFewClustersRaiseDoubt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		items, clusters int
+		doubt           bool
+	}{{5, 39, true}, {5, 40, false}, {60, 50, true}, {60, 61, false}} {
+		if got := grouped(t, c.items, 500, c.clusters).Doubt(); (got != "") != c.doubt {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 func TestCopiedClustersDoNotFoolTheClusterRobustError(t *testing.T) {
 	t.Parallel()
 	const items, n = 5, 300
@@ -252,6 +264,34 @@ func TestTheBootstrapAgreesWithTheClusterRobustError(t *testing.T) {
 	}
 	if got := boot.OrderEffect().SE(); math.Abs(got.Value/cov.OrderSE().Value-1) > 0.15 {
 		t.Errorf("order effect: bootstrap %v, formula %v", got, cov.OrderSE())
+	}
+}
+
+func TestARefitIsTheFitOfTheDrawnClusters(t *testing.T) {
+	t.Parallel()
+	const items, n, clusters = 7, 900, 30
+	p, cluster := arena(items, n, 8), make([]uint32, n)
+	for k := range cluster {
+		cluster[k] = uint32(k % clusters)
+	}
+	g, err := Group(items, p, cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []BTOptions{{}, {Order: true}, {Ties: Davidson}, {Ties: Davidson, Order: true}, {Ridge: 1}, {Firth: true}} {
+		r := newRefit(g, mustFit(t, g.Tally(), o))
+		for draw := range 3 {
+			resample(stream(1, draw), r.times)
+			drawn := NewTally(items)
+			for k, c := range cluster {
+				if err := drawn.Count(int(p.First[k]), int(p.Second[k]), p.Result[k], float64(r.times[c])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(mustFit(t, drawn, o).beta, r.run(), about(1e-7)); diff != "" {
+				t.Errorf("%+v, draw %d: %s", o, draw, diff)
+			}
+		}
 	}
 }
 

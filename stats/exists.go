@@ -147,9 +147,11 @@ func (g *graph) equalities(cells []cell) []float64 {
 	for k := range gap {
 		gap[k] = math.Inf(-1)
 	}
-	for k := range cells {
-		forth, back := g.at[k], g.back[g.at[k]]
-		gap[forth], gap[back] = max(gap[forth], -1), max(gap[back], 1)
+	for k, c := range cells {
+		if c.n() > 0 {
+			forth, back := g.at[k], g.back[g.at[k]]
+			gap[forth], gap[back] = max(gap[forth], -1), max(gap[back], 1)
+		}
 	}
 	return gap
 }

@@ -63,6 +63,11 @@ func TestVarianceIsSplitIntoItemsAndDraws(t *testing.T) {
 	if diff := cmp.Diff(want, got, about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
+	// Unequal draws, by hand: means 1 and 4 round 2.2; inside (2+0+2)+0 over 3; between 3*1.44+2*3.24 = 10.8; 5-13/5 = 2.4.
+	p = SplitVariance([][]float64{{0, 1, 2}, {4, 4}})
+	if diff := cmp.Diff([]float64{2. / 3, (10.8 - 2./3) / 2.4}, []float64{p.Within.Value, p.Between.Value}, about(1e-12)); diff != "" {
+		t.Error(diff)
+	}
 	r := rand.New(rand.NewPCG(1, 5))
 	scores := make([][]float64, 4000)
 	for i := range scores {
@@ -307,6 +312,32 @@ func TestReversedVotesWithoutMajorityAreLeftOut(t *testing.T) {
 	}
 	if _, err := empty.Bias(10, 1); err == nil || empty.Share.OK {
 		t.Error("bias of no pairs")
+	}
+}
+
+func TestADirectionShownBothWaysSpeaksAlphabetically(t *testing.T) {
+	t.Parallel()
+	c, err := CompareReversed(
+		[]Vote{{"b", "a", "a"}, {"a", "b", "a"}},
+		[]Vote{{"a", "b", "a"}}, // not reversed at all: consistent, and no sign of a position
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Reversed{
+		Key: "a||b", Consistent: true,
+		Main:    Direction{First: "a", Second: "b", Winner: "a", Votes: 2, FirstVotes: 2},
+		Reverse: Direction{First: "a", Second: "b", Winner: "a", Votes: 1, FirstVotes: 1},
+	}
+	if diff := cmp.Diff([]Reversed{want}, c.Details); diff != "" {
+		t.Error(diff)
+	}
+	bias, err := c.Bias(10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bias.FirstWins != 2 || bias.FirstWonTwice != 0 || bias.SecondWonTwice != 0 || bias.InconsistentTest != Known(1) {
+		t.Errorf("%+v", bias)
 	}
 }
 

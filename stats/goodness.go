@@ -31,7 +31,7 @@ type Goodness struct {
 	BinomialLogLik Number
 }
 
-// Goodness compares the fit with the data it was made from.
+// Goodness compares the fit with the tally it was made from, which must not have grown since.
 func (f *BTFit) Goodness() Goodness {
 	m := f.model
 	g := Goodness{BinomialLogLik: Known(0), DF: -(m.size - 1)}

@@ -78,6 +78,17 @@ func (g *Grouped) split(keys []uint64) {
 // Clusters is the number of clusters that hold a comparison.
 func (g *Grouped) Clusters() int { return len(g.start) - 1 }
 
+// Doubt says why cluster-robust formulae are not to be trusted here and the bootstrap is; empty when they are.
+func (g *Grouped) Doubt() string {
+	switch n := g.Clusters(); {
+	case n < FewClusters:
+		return fmt.Sprintf("%d clusters are fewer than %d", n, FewClusters)
+	case n <= g.tally.items:
+		return fmt.Sprintf("%d clusters are no more than the %d items", n, g.tally.items)
+	}
+	return ""
+}
+
 // Tally is the whole without its clusters.
 func (g *Grouped) Tally() *Tally { return g.tally }
 

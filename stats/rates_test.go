@@ -155,6 +155,29 @@ func TestEqualAnswersInAClusterCountOnce(t *testing.T) {
 	}
 }
 
+func TestFewClustersWidenTheInterval(t *testing.T) {
+	t.Parallel()
+	few, many := make([]Count, 12), make([]Count, 1200)
+	for g := range many {
+		many[g] = Count{g % 2, 1}
+	}
+	copy(few, many)
+	a, err := RateByCluster(few, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := RateByCluster(many, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain := Wilson(6, 12, 0.95); a.Interval.Low > plain.Low-0.02 || a.Interval.High < plain.High+0.02 {
+		t.Errorf("12 clusters: %v, 12 answers: %v", a.Interval, plain)
+	}
+	if diff := cmp.Diff(Wilson(600, 1200, 0.95), b.Interval, about(5e-4)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // coverage is the share of simulated intervals that hold the truth.
 func coverage(runs int, one func(r *rand.Rand) (Interval, float64)) float64 {
 	hits := 0.0
