@@ -45,7 +45,8 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems,
 	}
 	prices, more := plan.Prices(prices, s)
 	problems = append(problems, more...)
-	d := &plan.Desk{Study: s, Items: inputs.Open(fsys, s.Specs()), Catalog: prices, Today: catalog.DateOf(w.Now())}
+	source := inputs.Open(fsys, s.Specs())
+	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
 	problems = append(problems, d.Check(w.isSet)...)
 	if len(problems.Errors()) > 0 {
 		// Broken rows are told with the rest, as far as the inputs can be read.

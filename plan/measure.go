@@ -36,23 +36,22 @@ type measured struct {
 	text    int64     // bytes of all prompt texts
 	shared  int64     // of text: system and context, which caching may cover
 	samples []string  // some prompt texts
-	fans    []int64   // by step: branches over all items, where they come from an input
 }
 
 // measure renders and encodes every question of an ask stage's first step, in the order of the items.
-func (d *Desk) measure(ctx context.Context, a *asking, routes []route, o Options) (measured, assay.Problems) {
+func (d *Desk) measure(ctx context.Context, t *Talk, routes []route, o Options) (measured, assay.Problems) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	todo, done := make(chan *chunk, 2*o.workers()), make(chan *chunk, 2*o.workers())
 	var found assay.Problems // of the input; read once todo is closed
 	go func() {
 		defer close(todo)
-		found = d.chunks(ctx, a.stage.Ask, o.Limit, todo)
+		found = d.chunks(ctx, t.Stage.Ask, o.Limit, todo)
 	}()
 	var wg sync.WaitGroup
 	for range o.workers() {
 		wg.Go(func() {
-			w := worker{asking: a, routes: routes}
+			w := worker{talk: t, routes: routes}
 			for c := range todo {
 				w.work(c)
 				done <- c
@@ -137,25 +136,24 @@ func (m *measured) add(c *chunk) {
 
 // worker renders and encodes; it keeps its buffers between chunks.
 type worker struct {
-	asking *asking
+	talk   *Talk
 	routes []route
 	buf    []byte
-	asked  []asked
 }
 
 func (w *worker) work(c *chunk) {
 	c.sizes = make([][]int32, len(w.routes))
 	for i, it := range c.items {
-		var err error
-		if w.asked, err = w.asking.questions(w.asked, it); err != nil {
-			c.problems.Add(it.Place, "", "item %q in stage %s: %s", it.ID, w.asking.stage.Name, err)
-			continue
-		}
-		for j := range w.asked {
-			w.encode(c, it, &w.asked[j])
-		}
-		if sampled(c.index, i) && len(w.asked) > 0 {
-			c.samples = append(c.samples, textOf(&w.asked[0].Prompt))
+		for j, way := range w.talk.Ways(0, it, 1) {
+			p, err := w.talk.Prompt(0, it, way, nil)
+			if err != nil {
+				c.problems.Add(it.Place, "", "item %q in stage %s: %s", it.ID, w.talk.Stage.Name, err)
+				break
+			}
+			w.encode(c, it, &p)
+			if j == 0 && sampled(c.index, i) {
+				c.samples = append(c.samples, textOf(&p))
+			}
 		}
 	}
 }
@@ -163,16 +161,16 @@ func (w *worker) work(c *chunk) {
 // sampled picks the items whose tokens are counted: many at the start, some of the rest.
 func sampled(chunk, i int) bool { return chunk == 0 || i == chunk%chunkItems && chunk%16 == 0 }
 
-func (w *worker) encode(c *chunk, it assay.Item, q *asked) {
+func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 	c.asked++
-	c.shared += int64(len(q.Prompt.System) + len(q.Prompt.Context))
-	c.text += int64(len(q.Prompt.System) + len(q.Prompt.Context))
-	for _, m := range q.Prompt.Messages {
+	c.shared += int64(len(p.System) + len(p.Context))
+	c.text += int64(len(p.System) + len(p.Context))
+	for _, m := range p.Messages {
 		c.text += int64(len(m.Text))
 	}
 	for i := range w.routes {
 		r := &w.routes[i]
-		req := assay.Request{Lane: &r.lane.Lane, Wire: &r.wire, Prompt: &q.Prompt}
+		req := assay.Request{Lane: &r.lane.Lane, Wire: &r.wire, Prompt: p}
 		line, err := appendRequest(w.buf[:0], fillerID, &req)
 		w.buf = line[:0]
 		if err != nil {

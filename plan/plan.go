@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"context"
+	"iter"
+
 	"assay"
 	"assay/catalog"
 	"assay/inputs"
@@ -10,9 +13,15 @@ import (
 // Desk is what a plan is made from.
 type Desk struct {
 	Study   *study.Study
-	Items   *inputs.Source
+	Items   *inputs.Source // the files, for checking and measuring; nil where a snapshot is all there is
+	Rows    Rows           // the items
 	Catalog *catalog.Catalog
 	Today   catalog.Date
+}
+
+// Rows streams the items of an input: from files, or from the snapshot of a run.
+type Rows interface {
+	Items(ctx context.Context, input string) iter.Seq2[assay.Item, error]
 }
 
 // Plan is everything a study may send, priced: the first wave exactly, later waves as counts (at most) and estimates.

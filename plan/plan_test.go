@@ -31,7 +31,8 @@ func desk(t *testing.T, text string, files fstest.MapFS) *plan.Desk {
 	if s == nil || len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	return &plan.Desk{Study: s, Items: inputs.Open(files, s.Specs()), Catalog: catalog.Default(), Today: today}
+	source := inputs.Open(files, s.Specs())
+	return &plan.Desk{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: today}
 }
 
 func must(t *testing.T, d *plan.Desk, o plan.Options) *plan.Plan {

@@ -5,11 +5,6 @@ import (
 	"assay/study"
 )
 
-// Script is the conversation of an ask or continue stage as the points at which a model is asked.
-type Script struct {
-	Steps []Step
-}
-
 // Step is one asked turn: what is said before it without asking, and the messages that may follow.
 type Step struct {
 	Given    []Said   // user and assistant messages in front of it that are not asked
@@ -30,12 +25,12 @@ type Branch struct {
 	Text study.Text
 }
 
-// ScriptOf reads the turns of a stage. A user message that is followed by a given answer is not asked.
-func ScriptOf(st *study.Stage) Script {
-	var s Script
+// steps reads the turns of a stage. A user message that is followed by a given answer is not asked.
+func steps(st *study.Stage) []Step {
+	var all []Step
 	var given []Said
 	if len(st.Turns) == 0 { // one question: the prompt; its templates are coordinates of their own
-		return Script{Steps: []Step{{Says: []Branch{{}}}}}
+		return []Step{{Says: []Branch{{}}}}
 	}
 	for i, t := range st.Turns {
 		switch {
@@ -46,7 +41,7 @@ func ScriptOf(st *study.Stage) Script {
 			given = append(given, Said{Role: assay.RoleUser, Text: t.User})
 			continue
 		}
-		step := Step{Given: given, Pressure: len(s.Steps) > 0 || st.Verb() == study.VerbContinue}
+		step := Step{Given: given, Pressure: len(all) > 0 || st.Verb() == study.VerbContinue}
 		given = nil
 		switch {
 		case t.Each != "":
@@ -58,19 +53,10 @@ func ScriptOf(st *study.Stage) Script {
 		default:
 			step.Says = []Branch{{Text: t.User}}
 		}
-		s.Steps = append(s.Steps, step)
+		all = append(all, step)
 	}
-	return s
+	return all
 }
 
 // ControlBranch is the name under which a neutral re-ask stands among the branches.
 const ControlBranch = "control"
-
-// fan is how many messages follow one answer at a step, the control aside. Branches that come from an input are counted
-// by who knows the items.
-func (s Step) fan(matched int) int {
-	if s.Each != nil {
-		return matched
-	}
-	return len(s.Says)
-}

@@ -10,7 +10,6 @@ import (
 // ask plans an ask stage: its first turn exactly, the others from the number of branches.
 func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	lanes := m.chosen(m.Study.Contestants(st))
-	script := ScriptOf(st)
 	give := &answers{lanes: lanes, gated: gated(st)}
 	m.given[st.Name] = give
 	wave := m.after(st)
@@ -18,7 +17,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 		give.wave = wave
 		return
 	}
-	a, err := newAsking(ctx, m.Desk, st)
+	talk, err := m.Talk(ctx, st)
 	if err != nil {
 		m.fail(st.At, err)
 		return
@@ -27,7 +26,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	for _, l := range lanes {
 		routes = append(routes, m.route(st, l))
 	}
-	found, problems := m.measure(ctx, a, routes, m.options)
+	found, problems := m.measure(ctx, talk, routes, m.options)
 	m.problems = append(m.problems, problems...)
 	if len(problems.Errors()) > 0 || found.asked == 0 {
 		return
@@ -41,7 +40,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	give.items = int64(found.items)
 	give.turns = append(give.turns, found.asked*draws(st))
 	give.start, give.wave, give.tokens = wave, wave, mean.input
-	m.laterTurns(ctx, st, script, routes, give, mean)
+	m.laterTurns(st, talk, routes, give, mean)
 }
 
 func gated(st *study.Stage) bool {
@@ -58,9 +57,11 @@ func (m *maker) fail(at assay.Place, err error) {
 
 // firstTurn is the exact part of one lane: counted, measured and cut.
 func (m *maker) firstTurn(st *study.Stage, r route, sizes []int32, wave int) Part {
-	all := sizes
-	for range draws(st) - 1 {
-		all = append(all[:len(all):len(all)], sizes...)
+	all := make([]int32, 0, int64(len(sizes))*draws(st))
+	for _, size := range sizes { // the draws of a question stand together
+		for range draws(st) {
+			all = append(all, size)
+		}
 	}
 	p := Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Exact: !gated(st), Gated: gated(st), Requests: int64(len(all))}
 	if r.mode == assay.ModeBatch {
@@ -78,18 +79,18 @@ func (m *maker) firstTurn(st *study.Stage, r route, sizes []int32, wave int) Par
 
 // laterTurns counts the turns that follow answers nobody has yet. The control is a branch of its own from the first
 // pressure on.
-func (m *maker) laterTurns(ctx context.Context, st *study.Stage, s Script, routes []route, give *answers, w load) {
+func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []route, give *answers, w load) {
 	plain, control := give.last(), int64(0)
 	start := 1
 	if st.Verb() == study.VerbContinue {
 		start = 0
 	}
-	for k := start; k < len(s.Steps); k++ {
-		step := s.Steps[k]
+	for k := start; k < len(talk.Steps); k++ {
+		step := talk.Steps[k]
 		if st.Control != nil && st.Control.On && control == 0 {
 			control = plain * int64(st.Control.Draws)
 		}
-		plain = m.fanOut(ctx, step, plain, give.items)
+		plain = talk.fanOut(k, plain, give.items)
 		w.input += visibleTokens + sayTokens(step)
 		give.wave++
 		give.turns = append(give.turns, plain+control)
@@ -103,21 +104,17 @@ func (m *maker) laterTurns(ctx context.Context, st *study.Stage, s Script, route
 	give.tokens = w.input
 }
 
-// fanOut is how many messages follow n answers at a step.
-func (m *maker) fanOut(ctx context.Context, step Step, n, items int64) int64 {
+// fanOut is how many messages follow n answers at a step, at most.
+func (t *Talk) fanOut(k int, n, items int64) int64 {
+	step := t.Steps[k]
 	if step.Each == nil {
 		return n * int64(len(step.Says))
 	}
-	table, err := loadBranches(ctx, m.Desk, step.Each)
-	if err != nil {
-		m.fail(step.Each.At, err)
-		return 0
-	}
 	if step.Each.Match == "" {
-		return n * int64(len(table.all))
+		return n * int64(len(t.branches[k].all))
 	}
 	rows := int64(0)
-	for _, r := range table.rows {
+	for _, r := range t.branches[k].rows {
 		rows += int64(len(r))
 	}
 	return (n*rows + items - 1) / max(1, items) // every row belongs to one item: the mean over items
@@ -153,6 +150,11 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	for _, l := range lanes {
 		routes = append(routes, m.route(st, l))
 	}
-	m.laterTurns(ctx, st, ScriptOf(st), routes, give, load{input: from.tokens})
+	talk, err := m.Talk(ctx, st)
+	if err != nil {
+		m.fail(st.At, err)
+		return
+	}
+	m.laterTurns(st, talk, routes, give, load{input: from.tokens})
 	give.turns = give.turns[1:]
 }

@@ -37,7 +37,7 @@ type Way struct {
 
 // Talk prepares the conversations of a stage.
 func (d *Desk) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
-	t := &Talk{Stage: st, Steps: ScriptOf(st).Steps, templates: st.Prompt}
+	t := &Talk{Stage: st, Steps: steps(st), templates: st.Prompt}
 	if len(t.templates) == 0 {
 		t.templates = []study.Named{{}}
 	}
@@ -94,6 +94,24 @@ func (t *Talk) Ways(k int, it assay.Item, draw int) []Way {
 		ways = t.fork(ways, s, it)
 	}
 	return ways
+}
+
+// AllWays lists the ways that reach step k, all draws of a way together.
+func (t *Talk) AllWays(k int, it assay.Item) []Way {
+	if t.Repeats() == 1 {
+		return t.Ways(k, it, 1)
+	}
+	byDraw := make([][]Way, t.Repeats())
+	for d := range byDraw {
+		byDraw[d] = t.Ways(k, it, d+1)
+	}
+	var all []Way
+	for i := range byDraw[0] {
+		for d := range byDraw {
+			all = append(all, byDraw[d][i])
+		}
+	}
+	return all
 }
 
 // maxDraw is the highest draw that any way has.

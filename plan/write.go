@@ -21,39 +21,31 @@ type First struct {
 // one stage and lane are those that Make counted.
 func (d *Desk) First(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error] {
 	return func(yield func(First, error) bool) {
-		a, err := newAsking(ctx, d, st)
+		talk, err := d.Talk(ctx, st)
 		if err != nil {
 			yield(First{}, err)
 			return
 		}
 		r := d.route(st, l)
-		for draw := range draws(st) {
-			n := 0
-			var questions []asked
-			for it, err := range d.Items.Items(ctx, st.Ask) {
-				if err == nil {
-					questions, err = a.questions(questions, it)
-				}
-				if err != nil {
-					yield(First{}, err)
+		n := 0
+		for it, err := range d.Rows.Items(ctx, st.Ask) {
+			if err != nil {
+				yield(First{}, err)
+				return
+			}
+			for _, way := range talk.AllWays(0, it) {
+				p, err := talk.Prompt(0, it, way, nil)
+				at := talk.At(0, l.Name, it.ID, way)
+				first := First{Coordinates: at, Request: assay.Request{Key: at.Key(), Lane: &r.lane.Lane, Wire: &r.wire, Prompt: &p}}
+				if !yield(first, err) || err != nil {
 					return
 				}
-				for i := range questions {
-					if !yield(firstRequest(st, &r, it, &questions[i], int(draw)+1), nil) {
-						return
-					}
-				}
-				if n++; n == o.Limit {
-					break
-				}
+			}
+			if n++; n == o.Limit {
+				return
 			}
 		}
 	}
-}
-
-func firstRequest(st *study.Stage, r *route, it assay.Item, q *asked, draw int) First {
-	at := assay.Coordinates{Stage: st.Name, Item: it.ID, Lane: r.lane.Name, Template: q.Template, Turn: 1, Branch: q.Branch, Draw: draw}
-	return First{Coordinates: at, Request: assay.Request{Key: at.Key(), Lane: &r.lane.Lane, Wire: &r.wire, Prompt: &q.Prompt}}
 }
 
 // Write writes the first wave's segments as they would go out, each to the file that create opens for it. It returns the

@@ -19,6 +19,9 @@ func (r *run) checkTexts(st *Stage, verb Verb) {
 		r.template(&t.Say)
 		for j := range t.Branches {
 			r.template(&t.Branches[j].Text)
+			if name := t.Branches[j].Name; name == "control" || name == "" {
+				r.found.Add(t.Branches[j].At, "choose another name", "a branch cannot be called %q", name)
+			}
 		}
 		if t.Each != "" {
 			r.known(t.Where.Key("each"), "input", t.Each, r.study.Inputs.Names())

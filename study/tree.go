@@ -48,7 +48,6 @@ type node struct {
 	pairs []pair
 	at    assay.Place // of the value
 	body  assay.Place // of the first character of a text's content, for problems inside it
-	set   bool        // set from the command line: the place is not in the file
 }
 
 type pair struct {
