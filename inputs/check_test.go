@@ -239,10 +239,49 @@ func TestInputsMadeOfOthersAreChecked(t *testing.T) {
 	}
 }
 
+func TestTheProblemsOfAnInputAreNotToldAgainForItsSlices(t *testing.T) {
+	t.Parallel()
+	s := Open(tree(map[string]string{"a.jsonl": "{}\n" + strings.Repeat("?\n", 30)}), map[string]Spec{
+		"whole": {File: "a.jsonl"}, "slice": {Of: "whole"}, "joined": {Of: "slice", Join: []Join{{With: "whole", Left: "id", Right: "id"}}},
+	})
+	got := told(t, s)
+	same(t, 21, len(got))
+	same(t, "input whole: and 10 problems more", got[0])
+}
+
 func TestProblemsShowForeignTextEscapedAndShort(t *testing.T) {
 	t.Parallel()
 	same(t, `"a\x1b[2J\n"`, quote("a\x1b[2J\n"))
 	same(t, `"`+strings.Repeat("é", 30)+`"…`, quote(strings.Repeat("é", 200)))
 	same(t, `"`+strings.Repeat("€", 20)+`"…`, quote(strings.Repeat("€", 21)))
 	same(t, `"x`+strings.Repeat("€", 19)+`"…`, quote("x"+strings.Repeat("€", 21)))
+}
+
+func TestAWalkChecksWhatItShows(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"a.jsonl": "{\"id\":\"x\"}\n?\n{\"id\":\"y\"}\n{\"id\":\"x\"}\n?\n", "empty.txt": ""}
+	s := Open(tree(files), map[string]Spec{"in": {File: "a.jsonl"}, "empty": {At: studyPlace, File: "empty.txt"}})
+	walk := func(name string, most int) (seen, problems []string) {
+		for _, p := range s.Walk(t.Context(), name, func(it assay.Item) bool {
+			seen = append(seen, it.ID)
+			return len(seen) < most
+		}) {
+			problems = append(problems, p.String())
+		}
+		return seen, problems
+	}
+	seen, problems := walk("in", 10)
+	same(t, []string{"x", "y", "x"}, seen)
+	same(t, []string{
+		"a.jsonl:2:1: bad JSON: '?' stands where a value should",
+		`a.jsonl:4: the id "x" also stands at a.jsonl:1 (ids must differ)`,
+		"a.jsonl:5:1: bad JSON: '?' stands where a value should",
+	}, problems)
+	seen, problems = walk("in", 2)
+	same(t, []string{"x", "y"}, seen)
+	same(t, []string{"a.jsonl:2:1: bad JSON: '?' stands where a value should"}, problems)
+	_, problems = walk("empty", 1)
+	same(t, []string{"study.yaml:3:5: input empty has no items"}, problems)
+	_, problems = walk("nothing", 1)
+	same(t, []string{`the study has no input "nothing"`}, problems)
 }

@@ -119,6 +119,7 @@ func TestParquetTellsWhatItCannotRead(t *testing.T) {
 	}{
 		"not parquet":    {[]byte("id,text\nthis is a CSV"), "a.parquet: parquet: the file does not end as parquet does"},
 		"a false footer": {[]byte("PAR1....\xFF\xFF\xFF\x7FPAR1"), "a.parquet: parquet: the footer cannot have 2147483647 bytes"},
+		"a long footer":  {[]byte("PAR1....\xE8\x03\x00\x00PAR1"), "a.parquet: parquet: the footer cannot have 1000 bytes"},
 		"too short":      {[]byte("PAR1"), "a.parquet: parquet: the file has 4 bytes and cannot be parquet"},
 		"cut":            {whole[:len(whole)-20], ""},
 		"damaged":        {damaged, ""},

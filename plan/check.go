@@ -23,7 +23,7 @@ func (d *Desk) Check(keySet func(name string) bool) assay.Problems {
 	for i := range d.Study.Stages {
 		st := &d.Study.Stages[i]
 		d.checkNames(st, &problems)
-		d.checkFields(st.Keep, d.root(st), &problems)
+		d.checkFields(st.Keep, d.Root(st), &problems)
 	}
 	for _, e := range d.Study.Inputs {
 		d.checkFields(e.Value.Keep, e.Name, &problems)
@@ -105,7 +105,7 @@ func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
 	}
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue:
-		scope := d.itemScope(d.root(st))
+		scope := d.itemScope(d.Root(st))
 		check(st.System, scope)
 		check(st.Context, scope)
 		for _, p := range st.Prompt {
@@ -164,8 +164,8 @@ func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Proble
 	}
 }
 
-// root is the input whose items a stage is about in the end, or "".
-func (d *Desk) root(st *study.Stage) string {
+// Root is the input whose items a stage is about in the end, or "".
+func (d *Desk) Root(st *study.Stage) string {
 	for range d.Study.Stages { // at most one step for each stage: a cycle was told already
 		switch next := ""; st.Verb() {
 		case study.VerbAsk:
@@ -218,7 +218,7 @@ func (d *Desk) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
 
 // judgeScope is what the prompt of a judge may use: the item and what was answered, never lane, model or cost.
 func (d *Desk) judgeScope(st *study.Stage) prompt.Scope {
-	scope := d.itemScope(d.root(st))
+	scope := d.itemScope(d.Root(st))
 	text := prompt.Shape{Kind: prompt.Text}
 	answer := prompt.Shape{Kind: prompt.Record, Fields: map[string]prompt.Shape{"text": text}}
 	scope.Names = map[string]prompt.Shape{"expect": text}

@@ -38,7 +38,7 @@ func (m *maker) judge(st *study.Stage) {
 	}
 	templates := int64(max(1, len(rubric.Prompt)))
 	for _, l := range m.Study.LanesNamed(st.Judges.List) {
-		r := m.route(st, l)
+		r := m.path(st, l)
 		m.add(st, Part{
 			Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || unknown, Requests: subjects * templates * draws(st),
 		}, load{input: rubricWeight(rubric) + tokens})
@@ -121,7 +121,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		return
 	}
 	for _, l := range judges {
-		r := m.route(st, l)
+		r := m.path(st, l)
 		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st), Requests: each},
 			load{input: rubricTokens + 2*visibleTokens})
 	}

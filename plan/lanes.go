@@ -18,51 +18,101 @@ func (d *Desk) kind(l *study.Lane) (string, bool) {
 	return d.Catalog.Kind(l.Provider, p.Kind, p.BaseURL)
 }
 
-// mode is how a lane's requests travel in a stage: the lane's word, else the stage's, else the study's, else batches.
-func (d *Desk) mode(st *study.Stage, l *study.Lane, v catalog.Vendor) assay.Mode {
+// Mode is how a lane's requests travel in a stage: the lane's word, else the stage's, else the study's, else batches.
+func (d *Desk) Mode(st *study.Stage, l *study.Lane) assay.Mode {
 	m := cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(d.Study.Mode), assay.ModeBatch)
-	if m == assay.ModeBatchElseLive {
-		if v.Batch {
-			return assay.ModeBatch
-		}
-		return assay.ModeLive
+	if m != assay.ModeBatchElseLive {
+		return m
 	}
-	return m
+	if d.vendor(l).Batch {
+		return assay.ModeBatch
+	}
+	return assay.ModeLive
 }
 
-// route is a lane's way through a stage. The lane's parameters become the effective ones.
-func (d *Desk) route(st *study.Stage, l *study.Lane) route {
+func (d *Desk) vendor(l *study.Lane) catalog.Vendor {
 	kind, _ := d.kind(l)
 	v, _ := d.Catalog.Vendor(kind)
-	effective := *l
-	effective.Params = d.Catalog.Effective(l.Lane, kind)
-	r := route{lane: &effective, mode: d.mode(st, l, v)}
-	r.wire = d.Catalog.Wire(effective.Lane, kind, r.mode)
+	return v
+}
+
+// Route is how a lane's requests are written and what they cost.
+type Route struct {
+	Lane  assay.Lane // with the effective parameters
+	Wire  assay.Wire
+	Price catalog.Price // its zero value prices nothing
+
+	how            catalog.Billing
+	factor         float64
+	expected, high int // output tokens
+}
+
+// Route is a lane's way in a mode.
+func (d *Desk) Route(l *study.Lane, mode assay.Mode) Route {
+	kind, _ := d.kind(l)
+	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, factor: d.Catalog.TokenFactor(kind, l.Model)}
+	r.Lane.Params = d.Catalog.Effective(l.Lane, kind)
+	r.Wire = d.Catalog.Wire(r.Lane, kind, mode)
 	if d.Study.PromptCache != nil && !*d.Study.PromptCache {
-		r.wire.CacheMarks, r.wire.CacheKey = false, false
+		r.Wire.CacheMarks, r.Wire.CacheKey = false, false
 	}
-	if r.mode == assay.ModeLive {
-		r.wire.Carrier = ""
-		r.line = v.Limits.LiveBytes
-		return r
+	if mode == assay.ModeLive {
+		r.Wire.Carrier = ""
+		r.how.Tier = l.Params.ServiceTier
 	}
-	frame := dialect.FrameOf(r.wire, l.Model)
-	r.bounds = Bounds{
-		Requests: v.Limits.Requests, Bytes: v.Limits.Bytes,
+	r.Price, _ = d.Catalog.Price(kind, l.Model)
+	_, r.expected, r.high = d.Catalog.OutputGuess(r.Lane, kind)
+	return r
+}
+
+// Estimate is what one request with so many bytes of prompt may cost.
+func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
+	in := round(float64(bytes) / bytesPerToken * r.factor)
+	expected = r.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(r.expected)}, r.how)
+	return expected, r.Price.Bill(assay.Usage{Known: true, Input: in + in/7, Output: int64(r.high)}, r.how)
+}
+
+// path is a lane's way through a stage, with the limits that cut it.
+type path struct {
+	lane   *study.Lane // with the effective parameters
+	wire   assay.Wire
+	mode   assay.Mode
+	bounds Bounds
+	line   int64 // most bytes of one line; 0: unknown
+}
+
+func (d *Desk) path(st *study.Stage, l *study.Lane) path {
+	mode := d.Mode(st, l)
+	r := d.Route(l, mode)
+	effective := *l
+	effective.Lane = r.Lane
+	p := path{lane: &effective, wire: r.Wire, mode: mode}
+	limits := d.vendor(l).Limits
+	if mode == assay.ModeLive {
+		p.line = limits.LiveBytes
+		return p
+	}
+	frame := dialect.FrameOf(p.wire, l.Model)
+	p.bounds = Bounds{
+		Requests: limits.Requests, Bytes: limits.Bytes,
 		Frame: int64(len(frame.Open) + len(frame.Close)), Between: int64(len(frame.Separator)),
 	}
-	r.line = v.Limits.LineBytes
-	if p, ok := d.Study.Providers.Find(l.Provider); ok {
-		r.bounds.Requests = cmp.Or(p.Limits.Requests, r.bounds.Requests)
-		r.bounds.Bytes = cmp.Or(p.Limits.Bytes, r.bounds.Bytes)
-		r.line = cmp.Or(p.Limits.Line, r.line)
+	p.line = limits.LineBytes
+	if own, ok := d.Study.Providers.Find(l.Provider); ok {
+		p.bounds.Requests = cmp.Or(own.Limits.Requests, p.bounds.Requests)
+		p.bounds.Bytes = cmp.Or(own.Limits.Bytes, p.bounds.Bytes)
+		p.line = cmp.Or(own.Limits.Line, p.line)
 	}
-	batch := d.Study.Batch
+	p.bounds = p.bounds.with(d.BatchOf(st))
+	return p
+}
+
+// BatchOf says how a stage's segments are cut: its own word, else the study's.
+func (d *Desk) BatchOf(st *study.Stage) study.Batch {
 	if st.Batch.Size > 0 || st.Batch.Segments > 0 {
-		batch = st.Batch
+		return st.Batch
 	}
-	r.bounds = r.bounds.with(batch)
-	return r
+	return d.Study.Batch
 }
 
 // checkLanes holds every lane against the catalogue.
@@ -91,13 +141,12 @@ func (d *Desk) checkLanes(problems *assay.Problems) {
 }
 
 func (d *Desk) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
-	v, _ := d.Catalog.Vendor(kind)
-	if v.Batch {
+	if d.vendor(l).Batch {
 		return
 	}
 	for i := range d.Study.Stages {
 		st := &d.Study.Stages[i]
-		if d.mode(st, l, v) == assay.ModeBatch && slices.Contains(d.uses(st), l) {
+		if d.Mode(st, l) == assay.ModeBatch && slices.Contains(d.uses(st), l) {
 			problems.Add(l.Where.Key("mode"), "add mode: live to the lane, or mode: batch-else-live to the study", "lane %s: %s has no batches", l.Name, kind)
 			return
 		}

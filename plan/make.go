@@ -17,7 +17,7 @@ func (d *Desk) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
 		m.problems.Add(assay.Place{}, "", "%s", err)
 		return nil, m.problems
 	}
-	for _, st := range inOrder(d.Study) {
+	for _, st := range InOrder(d.Study) {
 		m.stage(ctx, st)
 	}
 	if err := ctx.Err(); err != nil && len(m.problems) == 0 {
@@ -60,8 +60,8 @@ func (a *answers) last() int64 {
 	return a.turns[len(a.turns)-1]
 }
 
-// inOrder lists the stages so that each comes after those it needs.
-func inOrder(s *study.Study) []*study.Stage {
+// InOrder lists the stages so that each comes after those it needs.
+func InOrder(s *study.Study) []*study.Stage {
 	var out []*study.Stage
 	seen := map[string]bool{}
 	var visit func(name string)

@@ -7,7 +7,6 @@ import (
 
 	"assay"
 	"assay/dialect"
-	"assay/study"
 )
 
 const (
@@ -18,15 +17,6 @@ const (
 
 // fillerID has the length of every custom id, so that measured sizes are those that go out.
 var fillerID = assay.CustomID(assay.PlanNonce, assay.Key{})
-
-// route is one lane on its way through one stage.
-type route struct {
-	lane   *study.Lane
-	wire   assay.Wire
-	mode   assay.Mode
-	bounds Bounds
-	line   int64 // most bytes of one line; 0: unknown
-}
 
 // measured is what a pass over the items of an ask stage found.
 type measured struct {
@@ -39,7 +29,7 @@ type measured struct {
 }
 
 // measure renders and encodes every question of an ask stage's first step, in the order of the items.
-func (d *Desk) measure(ctx context.Context, t *Talk, routes []route, o Options) (measured, assay.Problems) {
+func (d *Desk) measure(ctx context.Context, t *Talk, routes []path, o Options) (measured, assay.Problems) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	todo, done := make(chan *chunk, 2*o.workers()), make(chan *chunk, 2*o.workers())
@@ -137,7 +127,7 @@ func (m *measured) add(c *chunk) {
 // worker renders and encodes; it keeps its buffers between chunks.
 type worker struct {
 	talk   *Talk
-	routes []route
+	routes []path
 	buf    []byte
 }
 
@@ -194,7 +184,7 @@ func appendRequest(dst []byte, id string, r *assay.Request) ([]byte, error) {
 }
 
 // most is how large one line may be.
-func (r *route) most() int64 {
+func (r *path) most() int64 {
 	if r.line > 0 && (r.bounds.Bytes == 0 || r.line < r.bounds.Bytes) {
 		return r.line
 	}

@@ -34,9 +34,7 @@ func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problem
 
 // Limits are the limits of a lane's provider.
 func (d *Desk) Limits(l *study.Lane) catalog.Limits {
-	kind, _ := d.kind(l)
-	v, _ := d.Catalog.Vendor(kind)
-	return v.Limits
+	return d.vendor(l).Limits
 }
 
 // PriceDates are the oldest and the newest date among the prices of the study's lanes, empty where none is known.

@@ -22,9 +22,9 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 		m.fail(st.At, err)
 		return
 	}
-	var routes []route
+	var routes []path
 	for _, l := range lanes {
-		routes = append(routes, m.route(st, l))
+		routes = append(routes, m.path(st, l))
 	}
 	found, problems := m.measure(ctx, talk, routes, m.options)
 	m.problems = append(m.problems, problems...)
@@ -56,7 +56,7 @@ func (m *maker) fail(at assay.Place, err error) {
 }
 
 // firstTurn is the exact part of one lane: counted, measured and cut.
-func (m *maker) firstTurn(st *study.Stage, r route, sizes []int32, wave int) Part {
+func (m *maker) firstTurn(st *study.Stage, r path, sizes []int32, wave int) Part {
 	all := make([]int32, 0, int64(len(sizes))*draws(st))
 	for _, size := range sizes { // the draws of a question stand together
 		for range draws(st) {
@@ -79,7 +79,7 @@ func (m *maker) firstTurn(st *study.Stage, r route, sizes []int32, wave int) Par
 
 // laterTurns counts the turns that follow answers nobody has yet. The control is a branch of its own from the first
 // pressure on.
-func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []route, give *answers, w load) {
+func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []path, give *answers, w load) {
 	plain, control := give.last(), int64(0)
 	start := 1
 	if st.Verb() == study.VerbContinue {
@@ -146,9 +146,9 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	}
 	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, unknown: from.unknown}
 	m.given[st.Name] = give
-	var routes []route
+	var routes []path
 	for _, l := range lanes {
-		routes = append(routes, m.route(st, l))
+		routes = append(routes, m.path(st, l))
 	}
 	talk, err := m.Talk(ctx, st)
 	if err != nil {

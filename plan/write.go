@@ -26,7 +26,7 @@ func (d *Desk) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opti
 			yield(First{}, err)
 			return
 		}
-		r := d.route(st, l)
+		r := d.path(st, l)
 		n := 0
 		for it, err := range d.Rows.Items(ctx, st.Ask) {
 			if err != nil {
@@ -63,7 +63,7 @@ func (d *Desk) Write(ctx context.Context, p *Plan, o Options, create func(name s
 		}
 		requests, stop := iter.Pull2(d.First(ctx, st, l, o))
 		for i, s := range part.Segments {
-			name := fmt.Sprintf("%s/%s-%03d.%s", part.Stage, part.Lane.Name, i+1, suffix(part.Lane, d.route(st, l)))
+			name := fmt.Sprintf("%s/%s-%03d.%s", part.Stage, part.Lane.Name, i+1, suffix(part.Lane, d.path(st, l)))
 			err := writeSegment(requests, s, name, create)
 			if err != nil {
 				stop()
@@ -76,7 +76,7 @@ func (d *Desk) Write(ctx context.Context, p *Plan, o Options, create func(name s
 	return names, nil
 }
 
-func suffix(l *study.Lane, r route) string {
+func suffix(l *study.Lane, r path) string {
 	if dialect.FrameOf(r.wire, l.Model).Open != "" {
 		return "json"
 	}

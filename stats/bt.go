@@ -40,11 +40,7 @@ type BTFit struct {
 	tally *Tally
 }
 
-// Newton's steps square their error, so the last one may be as large as lastStep; scoring under Jeffreys' penalty only
-// divides it, and has to go on.
 const (
-	lastStep      = 1e-6
-	lastScoring   = 1e-11
 	maxIterations = 200
 	runaway       = 60 // strengths this large mean probabilities below 1e-26: the maximum has escaped
 )
@@ -66,7 +62,7 @@ func FitBT(t *Tally, o BTOptions) (*BTFit, error) {
 	if o.Ridge == 0 && !o.Firth {
 		g.newman(beta[:t.items])
 	}
-	steps, err := m.newton(beta, newWorkspace(m.size))
+	steps, err := m.newton(beta, newWorkspace(m.size), m.lastStep())
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +77,15 @@ func (o BTOptions) check() error {
 		return errors.New("fit Bradley-Terry: Jeffreys' penalty goes with half ties and without ridge")
 	}
 	return nil
+}
+
+// lastStep is how small a step must be to be the last. Newton's steps square their error, so that what is left after this
+// one is beyond the digits of a float64; scoring under Jeffreys' penalty only divides it, and has to go on.
+func (m *model) lastStep() float64 {
+	if m.o.Firth {
+		return 1e-11
+	}
+	return 1e-6
 }
 
 // plain tells whether Newman's iteration already finds this fit.
@@ -174,8 +179,8 @@ func newWorkspace(size int) *workspace {
 	}
 }
 
-// newton climbs from beta to the maximum and returns the number of steps.
-func (m *model) newton(beta []float64, w *workspace) (int, error) {
+// newton climbs from beta to the maximum, until a step is smaller than last, and returns the number of steps.
+func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) {
 	for step := range maxIterations {
 		w.here = m.point(beta, w.here)
 		m.evaluate(w.here, w)
@@ -193,7 +198,7 @@ func (m *model) newton(beta []float64, w *workspace) (int, error) {
 		}
 		m.climb(beta, w)
 		size := largest(w.step)
-		if size < m.closeEnough() {
+		if size < last {
 			center(beta[:m.items])
 			return step + 1, nil
 		}
@@ -204,17 +209,10 @@ func (m *model) newton(beta []float64, w *workspace) (int, error) {
 	return 0, &NoMaximum{Why: fmt.Sprintf("the iteration did not settle in %d steps", maxIterations)}
 }
 
-func (m *model) closeEnough() float64 {
-	if m.o.Firth {
-		return lastScoring
-	}
-	return lastStep
-}
-
-// climb takes the step, halved until the objective does not fall. Near the maximum rounding would only disturb; under
-// Jeffreys' penalty a bound on the step is enough.
+// climb takes the step, halved until the objective does not fall. A step that changes log odds by a fraction cannot
+// overshoot, so it is not checked; under Jeffreys' penalty a bound on the step is enough.
 func (m *model) climb(beta []float64, w *workspace) {
-	const sure = 1e-3
+	const sure = 0.1
 	far := largest(w.step)
 	if m.o.Firth && far > 1 {
 		shrink(w.step, 1/far)

@@ -47,6 +47,9 @@ func BootstrapBT(g *Grouped, o BTOptions, resamples int, seed uint64) (*BTBootst
 	return out, nil
 }
 
+// coarser is how much larger the last step of a refit may be: what is left is still far below the noise of resampling.
+const coarser = 100
+
 // refit is what one goroutine needs to fit one resample after another: cells and graph keep their shape.
 type refit struct {
 	grouped *Grouped
@@ -91,7 +94,7 @@ func (r *refit) run() []float64 {
 	if r.model.o.plain() && r.graph.newman(beta) {
 		return beta
 	}
-	if _, err := r.model.newton(beta, r.work); err != nil {
+	if _, err := r.model.newton(beta, r.work, coarser*r.model.lastStep()); err != nil {
 		return nil
 	}
 	return beta

@@ -341,6 +341,20 @@ func TestADirectionShownBothWaysSpeaksAlphabetically(t *testing.T) {
 	}
 }
 
+func TestIdsMayHoldTheSeparator(t *testing.T) {
+	t.Parallel()
+	c, err := CompareReversed(
+		[]Vote{{"a", "b||c", "a"}, {"a||b", "c", "c"}},
+		[]Vote{{"b||c", "a", "a"}, {"c", "a||b", "c"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Pairs != 2 || c.Consistent != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestRankIntervalsSeparateWhatTheDataSeparate(t *testing.T) {
 	t.Parallel()
 	clear, even := NewTally(3), NewTally(3)

@@ -57,18 +57,22 @@ func CompareReversed(main, reverse []Vote) (*ReverseConsistency, error) {
 			continue
 		}
 		same := m.Winner == r.Winner
-		out.Details = append(out.Details, Reversed{Key: key, Main: m, Reverse: r, Consistent: same})
+		out.Details = append(out.Details, Reversed{Key: key.first + "||" + key.second, Main: m, Reverse: r, Consistent: same})
 		out.Consistent += int(oneIf(same))
 	}
-	slices.SortFunc(out.Details, func(a, b Reversed) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(out.Details, func(a, b Reversed) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Main.First, b.Main.First))
+	})
 	out.Pairs = len(out.Details)
 	out.Share = ratio(float64(out.Consistent), float64(out.Pairs), "no pair was decided both ways")
 	return out, nil
 }
 
-// majorities collapses the votes of each pair; the winner is empty where there is no majority.
-func majorities(votes []Vote) (map[string]Direction, error) {
-	type order struct{ first, second string }
+// order is two items in an order.
+type order struct{ first, second string }
+
+// majorities collapses the votes of each pair, by its alphabetical order; the winner is empty where there is no majority.
+func majorities(votes []Vote) (map[order]Direction, error) {
 	shown, won := make(map[order]int), make(map[order]int)
 	for k, v := range votes {
 		switch v.Winner {
@@ -86,7 +90,7 @@ func majorities(votes []Vote) (map[string]Direction, error) {
 			return nil, fmt.Errorf("vote %d: %q against itself", k, v.First)
 		}
 	}
-	out := make(map[string]Direction)
+	out := make(map[order]Direction)
 	for o, n := range shown {
 		turned := order{o.second, o.first}
 		if m := shown[turned]; m > n || m == n && o.second < o.first {
@@ -102,7 +106,7 @@ func majorities(votes []Vote) (map[string]Direction, error) {
 		case d.SecondVotes > d.FirstVotes:
 			d.Winner = d.Second
 		}
-		out[min(o.first, o.second)+"||"+max(o.first, o.second)] = d
+		out[order{min(o.first, o.second), max(o.first, o.second)}] = d
 	}
 	return out, nil
 }

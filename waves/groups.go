@@ -1,0 +1,106 @@
+package waves
+
+import (
+	"context"
+
+	"assay"
+	"assay/engine"
+	"assay/plan"
+	"assay/store"
+)
+
+// Groups lists what can be asked. A group whose forerunners are not settled may still grow.
+func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := s.settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []engine.Group
+	for _, st := range plan.InOrder(s.desk.Study) {
+		rec, ok := s.recipes[st.Name]
+		if !ok || !s.settings.wants(st.Name) {
+			continue
+		}
+		for turn := 1; turn <= rec.turns(); turn++ {
+			for _, l := range rec.lanes() {
+				g := engine.Group{Stage: st.Name, Lane: l.Name, Turn: turn, Wave: s.wave(st.Name, turn), Mode: store.Batch, Final: true}
+				if s.desk.Mode(st, l) == assay.ModeLive {
+					g.Mode = store.Live
+				}
+				for _, before := range rec.after(l.Name, turn) {
+					g.Final = g.Final && settled[before]
+				}
+				out = append(out, g)
+			}
+		}
+	}
+	return out, nil
+}
+
+// wave is the first wave a group can go out in.
+func (s *script) wave(stage string, turn int) int {
+	st, ok := s.desk.Study.Stage(stage)
+	if !ok {
+		return turn
+	}
+	before := 0
+	for _, n := range st.Needs() {
+		if rec, ok := s.recipes[n]; ok {
+			before = max(before, s.wave(n, rec.turns()))
+		}
+	}
+	return before + turn
+}
+
+// settled tells of which groups nothing more will come: all of it was staged, every segment has come to its end, and
+// nothing waits to be sent again. A lane that was stopped brings nothing more either.
+func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
+	out := map[groupKey]bool{}
+	groups, err := s.Ledger.Groups(ctx, s.run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		out[groupKey{g.Stage, g.Lane, g.Turn}] = g.Complete
+	}
+	lanes, err := s.Ledger.Lanes(ctx, s.run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lanes {
+		if rec, ok := s.recipes[l.Stage]; ok && l.State == store.LaneStopped {
+			for turn := 1; turn <= rec.turns(); turn++ {
+				out[groupKey{l.Stage, l.Name, turn}] = true
+			}
+		}
+	}
+	segments, err := s.Ledger.Segments(ctx, s.run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range segments {
+		if !g.State.Terminal() {
+			out[groupKey{g.Stage, g.Lane, g.Turn}] = false
+		}
+	}
+	for r, err := range s.Ledger.Resends(ctx, s.run.No) {
+		if err != nil {
+			return nil, err
+		}
+		out[groupKey{r.At.Stage, r.Lane, r.At.Turn}] = false
+	}
+	// A turn is settled only when those before it are.
+	for stage, rec := range s.recipes {
+		for _, l := range rec.lanes() {
+			for turn := 2; turn <= rec.turns(); turn++ {
+				key := groupKey{stage, l.Name, turn}
+				out[key] = out[key] && out[groupKey{stage, l.Name, turn - 1}]
+			}
+		}
+	}
+	return out, nil
+}

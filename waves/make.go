@@ -1,0 +1,128 @@
+package waves
+
+import (
+	"context"
+	"fmt"
+
+	"assay"
+	"assay/dialect"
+	"assay/engine"
+	"assay/plan"
+	"assay/store"
+)
+
+// maker turns coordinates into requests of one lane.
+type maker struct {
+	*script
+	route plan.Route
+}
+
+func (s *script) maker(lane string, mode store.SegmentMode) (*maker, error) {
+	l, ok := s.desk.Study.Lane(lane)
+	if !ok {
+		return nil, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
+	}
+	travel := assay.ModeBatch
+	if mode == store.Live {
+		travel = assay.ModeLive
+	}
+	return &maker{script: s, route: s.desk.Route(l, travel)}, nil
+}
+
+// yield makes the requests of a block that can be made, reading all answers they need at once. It tells whether the
+// walk goes on.
+func (m *maker) yield(ctx context.Context, rec recipe, block []wanted, yield func(engine.Planned, error) bool) bool {
+	answered, err := m.answersFor(ctx, rec, block)
+	if err != nil {
+		yield(engine.Planned{}, err)
+		return false
+	}
+	for _, w := range block {
+		p, ok, err := rec.prompt(w.item, w.at, answered)
+		if err != nil {
+			yield(engine.Planned{}, fmt.Errorf("item %q in stage %s: %w", w.item.ID, w.at.Stage, err))
+			return false
+		}
+		if ok && !yield(m.planned(w.at, &p), nil) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *maker) planned(at assay.Coordinates, p *assay.Prompt) engine.Planned {
+	bytes := len(p.System) + len(p.Context)
+	for _, msg := range p.Messages {
+		bytes += len(msg.Text)
+	}
+	expected, high := m.route.Estimate(bytes)
+	return engine.Planned{
+		At: at, Expected: expected, High: high,
+		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p},
+	}
+}
+
+// answersFor reads the texts that a block of requests is made from.
+func (m *maker) answersFor(ctx context.Context, rec recipe, block []wanted) (answers, error) {
+	seen := map[assay.Key]bool{}
+	var keys []assay.Key
+	for _, w := range block {
+		needs, err := rec.needs(w.item, w.at)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range needs {
+			if k := n.Key(); !seen[k] {
+				seen[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	out := answers{}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	found, err := m.Ledger.AnswersTo(ctx, m.run.No, keys)
+	if err != nil {
+		return nil, err
+	}
+	for k, a := range found {
+		if !a.Ended || !a.Outcome.Ending.Stands() {
+			continue
+		}
+		if out[k], err = m.text(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// text is an answer's text; one too long for a row is read from the bytes that came.
+func (s *script) text(ctx context.Context, a store.Answer) (string, error) {
+	if !a.Over {
+		return a.Outcome.Text, nil
+	}
+	files, err := s.Ledger.Artifacts(ctx, a.Segment)
+	if err != nil {
+		return "", err
+	}
+	l, ok := s.desk.Study.Lane(a.Lane)
+	if !ok {
+		return "", fmt.Errorf("run %s has no lane %q", s.run.ID, a.Lane)
+	}
+	for _, f := range files {
+		if f.No != a.Artifact {
+			continue
+		}
+		line, err := s.Files.Line(s.run.ID, f.Name, a.Offset, a.Length)
+		if err != nil {
+			return "", fmt.Errorf("read the answer to %s: %w", a.Key, err)
+		}
+		var d dialect.Decoder
+		if f.Kind == "live" {
+			return d.Body(s.desk.Route(l, assay.ModeLive).Wire.Dialect, line).Text, nil
+		}
+		return d.Line(s.desk.Route(l, assay.ModeBatch).Wire, line).Outcome.Text, nil
+	}
+	return "", fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
+}

@@ -1,0 +1,243 @@
+// Package waves makes the requests of a run, wave by wave, from the snapshot of its study and from what is answered.
+//
+// It is the engine's Planner. Everything is made again from coordinates: no request is kept anywhere but as the bytes
+// that went out. A wave is walked in the order of the items, a block at a time, so that memory does not grow with the
+// number of requests.
+package waves
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"assay"
+	"assay/artifacts"
+	"assay/catalog"
+	"assay/engine"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+)
+
+// Planner makes the requests of all runs of a ledger. It is safe for concurrent use.
+type Planner struct {
+	Ledger  *store.Store
+	Files   *artifacts.Folder
+	Catalog *catalog.Catalog
+
+	mu   sync.Mutex
+	runs map[int64]*script
+}
+
+// script is a run's study, ready to make requests.
+type script struct {
+	*Planner
+	run      store.Run
+	desk     *plan.Desk
+	settings Settings
+	recipes  map[string]recipe // by stage
+	absorbed map[int64]bool    // segments whose answers were read
+	mu       sync.Mutex
+}
+
+// recipe makes the requests of one stage.
+type recipe interface {
+	// lanes are those that answer, in the order of the study.
+	lanes() []*study.Lane
+	// turns is how many turns the stage has.
+	turns() int
+	// items names the input whose items the stage walks over.
+	items() string
+	// at lists the requests about one item that a lane is asked in a turn.
+	at(it assay.Item, lane string, turn int) []assay.Coordinates
+	// needs lists the requests whose answers one request is made from.
+	needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error)
+	// prompt makes one request's prompt; false where an answer it needs is missing.
+	prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error)
+	// after lists the groups that have to be settled before nothing more can join.
+	after(lane string, turn int) []groupKey
+}
+
+type groupKey struct {
+	stage, lane string
+	turn        int
+}
+
+// answers are what stands for some requests.
+type answers map[assay.Key]string
+
+// script loads a run's snapshot once.
+func (p *Planner) script(ctx context.Context, run store.Run) (*script, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s, ok := p.runs[run.No]; ok {
+		return s, nil
+	}
+	s, err := p.load(ctx, run)
+	if err != nil {
+		return nil, fmt.Errorf("load the study of run %s: %w", run.ID, err)
+	}
+	if p.runs == nil {
+		p.runs = map[int64]*script{}
+	}
+	p.runs[run.No] = s
+	return s, nil
+}
+
+// Policy is how the run is to be driven.
+func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return engine.Policy{}, err
+	}
+	st := s.desk.Study
+	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == "high", Size: st.Batch.Size, VerifyFirst: s.settings.VerifyFirst}
+	if st.LiveBelow != nil {
+		policy.LiveBelow = *st.LiveBelow
+	}
+	if d := st.Deadline; d != nil {
+		policy.Deadline = time.Duration(d.After)
+		if d.Then == "live" {
+			policy.Then = engine.ThenLive
+		}
+	}
+	if st.Cleanup != nil {
+		policy.Cleanup = *st.Cleanup
+	}
+	if policy.Reuse, err = s.reuse(ctx); err != nil {
+		return policy, err
+	}
+	return policy, nil
+}
+
+func (s *script) reuse(ctx context.Context) (*store.ReuseFrom, error) {
+	r := s.desk.Study.Reuse
+	if r == nil || s.run.Rehearsal {
+		return nil, nil
+	}
+	from := &store.ReuseFrom{Run: s.run.No, Study: r.Study}
+	if r.For > 0 {
+		from.Since = s.run.Created.Add(-time.Duration(r.For))
+	}
+	if r.Run != "" {
+		earlier, err := s.Ledger.FindRun(ctx, r.Run, "")
+		if err != nil {
+			return nil, fmt.Errorf("reuse answers of run %q: %w", r.Run, err)
+		}
+		from.From = earlier.No
+	}
+	return from, nil
+}
+
+// Route is how a lane's requests of a stage travel in a mode.
+func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return engine.Route{}, err
+	}
+	l, ok := s.desk.Study.Lane(lane)
+	if !ok {
+		return engine.Route{}, fmt.Errorf("run %s has no lane %q", run.ID, lane)
+	}
+	travel := assay.ModeBatch
+	if mode == store.Live {
+		travel = assay.ModeLive
+	}
+	r := s.desk.Route(l, travel)
+	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price}, nil
+}
+
+// Requests walks over the requests of a group whose answers are there, in the order of the items.
+func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
+	return func(yield func(engine.Planned, error) bool) {
+		s, err := p.script(ctx, run)
+		if err != nil {
+			yield(engine.Planned{}, err)
+			return
+		}
+		rec, ok := s.recipes[g.Stage]
+		if !ok {
+			yield(engine.Planned{}, fmt.Errorf("run %s has no stage %q", run.ID, g.Stage))
+			return
+		}
+		maker, err := s.maker(g.Lane, g.Mode)
+		if err != nil {
+			yield(engine.Planned{}, err)
+			return
+		}
+		var block []wanted
+		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+			if err != nil {
+				yield(engine.Planned{}, err)
+				return
+			}
+			for _, at := range rec.at(it, g.Lane, g.Turn) {
+				block = append(block, wanted{it, at})
+			}
+			if len(block) < blockSize {
+				continue
+			}
+			if !maker.yield(ctx, rec, block, yield) {
+				return
+			}
+			block = block[:0]
+		}
+		maker.yield(ctx, rec, block, yield)
+	}
+}
+
+// blockSize is how many requests are made at a time.
+const blockSize = 256
+
+// wanted is a request that is to be made.
+type wanted struct {
+	item assay.Item
+	at   assay.Coordinates
+}
+
+// Build makes requests again from their coordinates, in the same order.
+func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]engine.Planned, error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]engine.Planned, 0, len(at))
+	for _, c := range at {
+		rec, ok := s.recipes[c.Stage]
+		if !ok {
+			return nil, fmt.Errorf("run %s has no stage %q", run.ID, c.Stage)
+		}
+		it, err := s.Ledger.Item(ctx, run.No, rec.items(), c.Item)
+		if err != nil {
+			return nil, fmt.Errorf("item %q of run %s: %w", c.Item, run.ID, err)
+		}
+		maker, err := s.maker(answering(c), mode)
+		if err != nil {
+			return nil, err
+		}
+		made := len(out)
+		maker.yield(ctx, rec, []wanted{{it, c}}, func(p engine.Planned, e error) bool {
+			if err = e; e == nil {
+				out = append(out, p)
+			}
+			return e == nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out) == made {
+			return nil, fmt.Errorf("request %s cannot be made any more: an answer it needs is gone", c.Key())
+		}
+	}
+	return out, nil
+}
+
+// answering is the lane that answers a request: the judge's, where one is asked.
+func answering(at assay.Coordinates) string {
+	if at.Judge != "" {
+		return at.Judge
+	}
+	return at.Lane
+}

@@ -1,0 +1,255 @@
+package waves
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/catalog"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+)
+
+// Settings are what the command line said when a run began.
+type Settings struct {
+	File        string   `json:"file"` // the study's name in its folder
+	Profile     string   `json:"profile,omitempty"`
+	Set         []string `json:"set,omitempty"`
+	Lanes       []string `json:"lanes,omitempty"`
+	Stages      []string `json:"stages,omitempty"`
+	Limit       int      `json:"limit,omitempty"`
+	VerifyFirst bool     `json:"verify_first,omitempty"`
+	NoCanary    bool     `json:"no_canary,omitempty"`
+}
+
+func (s Settings) wants(stage string) bool {
+	return len(s.Stages) == 0 || slices.Contains(s.Stages, stage)
+}
+
+// Beginning is what a run begins with.
+type Beginning struct {
+	Run      store.NewRun
+	Desk     *plan.Desk
+	Plan     *plan.Plan
+	Files    fs.FS  // the study's folder
+	Prices   []byte // the price file of the command line; nil: none
+	Settings Settings
+}
+
+// Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.
+func (p *Planner) Begin(ctx context.Context, b Beginning) (store.Run, error) {
+	settings, err := json.Marshal(b.Settings)
+	if err != nil {
+		return store.Run{}, err
+	}
+	b.Run.Settings = string(settings)
+	run, err := p.Ledger.CreateRun(ctx, b.Run)
+	if err != nil {
+		return store.Run{}, fmt.Errorf("begin a run: %w", err)
+	}
+	for _, name := range append([]string{b.Settings.File}, b.Desk.Study.Loaded...) {
+		if err := p.keep(ctx, run.No, b.Files, name); err != nil {
+			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+		}
+	}
+	if b.Prices != nil {
+		if err := p.Ledger.PutPart(ctx, run.No, pricesPart, bytes.NewReader(b.Prices)); err != nil {
+			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+		}
+	}
+	for _, e := range b.Desk.Study.Inputs {
+		items := first(b.Desk.Rows.Items(ctx, e.Name), b.Settings.Limit)
+		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
+			return store.Run{}, fmt.Errorf("begin run %s: keep input %s: %w", run.ID, e.Name, err)
+		}
+	}
+	if err := p.Ledger.PutLanes(ctx, lanesOf(run.No, b)); err != nil {
+		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+	}
+	if err := p.Ledger.OpenRun(ctx, run.No); err != nil {
+		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+	}
+	return p.Ledger.Run(ctx, run.No)
+}
+
+const (
+	filePart   = "file/"
+	pricesPart = "prices"
+)
+
+func (p *Planner) keep(ctx context.Context, run int64, files fs.FS, name string) error {
+	f, err := files.Open(name)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", name, err)
+	}
+	defer f.Close()
+	return p.Ledger.PutPart(ctx, run, filePart+name, f)
+}
+
+func first(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {
+	if n == 0 {
+		return items
+	}
+	return func(yield func(assay.Item, error) bool) {
+		left := n
+		for it, err := range items {
+			if !yield(it, err) {
+				return
+			}
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// lanesOf are the lanes of a plan, one for each stage they answer in.
+func lanesOf(run int64, b Beginning) []store.Lane {
+	var out []store.Lane
+	for _, part := range b.Plan.Parts {
+		i := slices.IndexFunc(out, func(l store.Lane) bool { return l.Stage == part.Stage && l.Name == part.Lane.Name })
+		if i >= 0 {
+			out[i].Planned += part.Requests
+			continue
+		}
+		params, err := json.Marshal(part.Lane.Params)
+		if err != nil {
+			params = []byte("{}") // parameters that cannot be written were told as a problem of the study
+		}
+		canary := store.CanaryOff
+		wanted := b.Desk.Study.Canary == nil || *b.Desk.Study.Canary
+		if part.Mode == assay.ModeBatch && wanted && !b.Settings.NoCanary {
+			canary = store.CanaryDue
+		}
+		out = append(out, store.Lane{
+			Run: run, Stage: part.Stage, Name: part.Lane.Name, Provider: part.Lane.Provider, Model: part.Lane.Model, Label: part.Lane.Label,
+			Params: string(params), Planned: part.Requests, State: store.LaneOpen, Canary: canary,
+		})
+	}
+	return out
+}
+
+// load reads a run's snapshot.
+func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
+	s := &script{Planner: p, run: run, recipes: map[string]recipe{}, absorbed: map[int64]bool{}}
+	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
+		return nil, fmt.Errorf("its settings: %w", err)
+	}
+	files := partFS{ctx: ctx, ledger: p.Ledger, run: run.No}
+	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set})
+	if st == nil || len(problems.Errors()) > 0 {
+		return nil, problems.Errors()
+	}
+	cat, err := p.prices(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	cat, more := plan.Prices(cat, st)
+	if len(more.Errors()) > 0 {
+		return nil, more.Errors()
+	}
+	s.desk = &plan.Desk{Study: st, Rows: ledgerRows{p.Ledger, run.No}, Catalog: cat}
+	return s, s.cook(ctx)
+}
+
+// prices is the catalogue with the price file that the run began with.
+func (p *Planner) prices(ctx context.Context, run int64) (*catalog.Catalog, error) {
+	text, err := io.ReadAll(p.Ledger.Part(ctx, run, pricesPart))
+	if errors.Is(err, store.ErrNotFound) {
+		return p.Catalog, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	over, err := catalog.ReadOverrides(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return p.Catalog.With(over)
+}
+
+// cook makes the recipe of every stage.
+func (s *script) cook(ctx context.Context) error {
+	for _, st := range plan.InOrder(s.desk.Study) {
+		switch st.Verb() {
+		case study.VerbAsk, study.VerbContinue:
+			talk, err := s.desk.Talk(ctx, st)
+			if err != nil {
+				return err
+			}
+			a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st))}
+			if st.Continue != "" {
+				from, ok := s.recipes[st.Continue].(*asking)
+				if !ok {
+					return fmt.Errorf("stage %s continues %s, which has no conversations", st.Name, st.Continue)
+				}
+				a.from = from
+				if len(st.Lanes.Among.List) == 0 {
+					a.chosen = from.chosen
+				}
+			}
+			s.recipes[st.Name] = a
+		}
+	}
+	return nil
+}
+
+// chosen are the lanes within the settings.
+func (s *script) chosen(lanes []*study.Lane) []*study.Lane {
+	if len(s.settings.Lanes) == 0 {
+		return lanes
+	}
+	picked := s.desk.Study.LanesNamed(s.settings.Lanes)
+	return slices.DeleteFunc(slices.Clone(lanes), func(l *study.Lane) bool { return !slices.Contains(picked, l) })
+}
+
+// ledgerRows streams items out of a snapshot.
+type ledgerRows struct {
+	ledger *store.Store
+	run    int64
+}
+
+func (r ledgerRows) Items(ctx context.Context, input string) iter.Seq2[assay.Item, error] {
+	return r.ledger.Items(ctx, r.run, input)
+}
+
+// partFS is the texts of a snapshot as a file system.
+type partFS struct {
+	ctx    context.Context
+	ledger *store.Store
+	run    int64
+}
+
+func (p partFS) Open(name string) (fs.File, error) {
+	text, err := io.ReadAll(p.ledger.Part(p.ctx, p.run, filePart+name))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &partFile{Reader: bytes.NewReader(text), name: name}, nil
+}
+
+// partFile is one text of a snapshot.
+type partFile struct {
+	*bytes.Reader
+	name string
+}
+
+func (f *partFile) Close() error               { return nil }
+func (f *partFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *partFile) Name() string               { return f.name }
+func (f *partFile) Mode() fs.FileMode          { return 0o400 }
+func (f *partFile) ModTime() time.Time         { return time.Time{} }
+func (f *partFile) IsDir() bool                { return false }
+func (f *partFile) Sys() any                   { return nil }
