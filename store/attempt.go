@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// Attempt is one sending of one request in one segment.
+type Attempt struct {
+	Ord    int64 // its place in the segment, from 0
+	Key    assay.Key
+	Try    int64 // 1 for the first sending of a request
+	Digest []byte
+	At     assay.Coordinates
+}
+
+var attemptColumns = []string{"segment_no", "ord", "run_no", "key", "try", "digest", "item", "lane", "template", "branch", "draw", "pair", "judge"}
+
+// AddAttempts appends attempts to a planned segment, ordinals following each other. A request that is already on its
+// way is ErrDuplicate, and none of the block is written.
+func (s *Store) AddAttempts(ctx context.Context, l Lease, attempts []Attempt) error {
+	if len(attempts) == 0 {
+		return nil
+	}
+	most := int64(1)
+	for _, a := range attempts {
+		most = max(most, a.Try)
+	}
+	return s.tx(ctx, "add attempts", relaxed, func(t *txn) error {
+		var run, requests int64
+		err := t.QueryRowContext(ctx, `UPDATE segments SET requests = requests + $3, max_try = CASE WHEN max_try < $4 THEN $4 ELSE max_try END
+			WHERE no = $1 AND epoch = $2 AND state = 'planned' RETURNING run_no, requests`, l.No, l.Epoch, len(attempts), most).Scan(&run, &requests)
+		if err != nil {
+			return t.whyNot(ctx, l, err)
+		}
+		first := requests - int64(len(attempts))
+		rows := make([][]any, len(attempts))
+		for i, a := range attempts {
+			if a.Ord != first+int64(i) {
+				return fmt.Errorf("attempt %d of segment %d stands at place %d", a.Ord, l.No, first+int64(i))
+			}
+			rows[i] = []any{l.No, a.Ord, run, a.Key[:], a.Try, nullBytes(a.Digest), a.At.Item, a.At.Lane, a.At.Template,
+				a.At.Branch, int64(a.At.Draw), a.At.Pair, a.At.Judge}
+		}
+		err = s.engine.bulk(ctx, t, "attempts", attemptColumns, rows)
+		if s.engine.unique(err) {
+			return fmt.Errorf("segment %d: a request is already on its way: %w", l.No, ErrDuplicate)
+		}
+		return err
+	})
+}
+
+func nullBytes(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// Attempts walks over the attempts of a segment in their order.
+func (s *Store) Attempts(ctx context.Context, segment int64) iter.Seq2[Attempt, error] {
+	return s.attempts(ctx, `WHERE a.segment_no = $1 ORDER BY a.ord`, segment)
+}
+
+// OpenAttempts walks over those of a segment's attempts, from an ordinal on, that have no outcome yet.
+func (s *Store) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq2[Attempt, error] {
+	return s.attempts(ctx, `WHERE a.segment_no = $1 AND a.ord >= $2 AND NOT EXISTS
+		(SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord) ORDER BY a.ord`, segment, from)
+}
+
+func (s *Store) attempts(ctx context.Context, where string, args ...any) iter.Seq2[Attempt, error] {
+	return func(yield func(Attempt, error) bool) {
+		rows, err := s.read.QueryContext(ctx, `SELECT a.ord, a.key, a.try, a.digest, g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge
+			FROM attempts a JOIN segments g ON g.no = a.segment_no `+where, args...)
+		if err != nil {
+			yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var a Attempt
+			var key []byte
+			c := &a.At
+			err := rows.Scan(&a.Ord, &key, &a.Try, &a.Digest, &c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge)
+			if err != nil {
+				yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
+				return
+			}
+			copy(a.Key[:], key)
+			if !yield(a, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
+		}
+	}
+}
+
+// Seat is the place of a key in a segment.
+type Seat struct {
+	Ord  int64
+	Done bool // it has an outcome
+}
+
+// Seats reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
+// segment.
+func (s *Store) Seats(ctx context.Context, segment int64) (map[assay.Key]Seat, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
+		FROM attempts a WHERE a.segment_no = $1`, segment)
+	if err != nil {
+		return nil, fmt.Errorf("read seats: %w", err)
+	}
+	defer rows.Close()
+	all := map[assay.Key]Seat{}
+	var key []byte
+	for rows.Next() {
+		var seat Seat
+		if err := rows.Scan(&key, &seat.Ord, &seat.Done); err != nil {
+			return nil, fmt.Errorf("read seats: %w", err)
+		}
+		all[assay.Key(key)] = seat
+	}
+	return all, rows.Err()
+}
+
+// LateKeys reads the keys of a segment's attempts that were given up: a result for them would be late.
+func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
+	return s.keys(ctx, `SELECT key, ord FROM outcomes o WHERE segment_no = $1 AND late = 0 AND ending IN ('lost', 'expired', 'cancelled')
+		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)`, segment)
+}
+
+func (s *Store) keys(ctx context.Context, text string, args ...any) (map[assay.Key]int64, error) {
+	rows, err := s.read.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	defer rows.Close()
+	all := map[assay.Key]int64{}
+	var key []byte
+	var n int64
+	for rows.Next() {
+		if err := rows.Scan(&key, &n); err != nil {
+			return nil, fmt.Errorf("read keys: %w", err)
+		}
+		all[assay.Key(key)] = n
+	}
+	return all, rows.Err()
+}
+
+// Asked tells which of these requests of a run have an attempt, and how many.
+func (s *Store) Asked(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]int64, error) {
+	all := make(map[assay.Key]int64, len(keys))
+	for len(keys) > 0 {
+		n := min(500, len(keys))
+		list, args := keyList(keys[:n], run)
+		part, err := s.keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND key IN (`+list+`) GROUP BY key`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range part {
+			all[k] = v
+		}
+		keys = keys[n:]
+	}
+	return all, nil
+}
+
+// keyList is placeholders for keys after the given first arguments.
+func keyList(keys []assay.Key, first ...any) (string, []any) {
+	var b strings.Builder
+	args := first
+	for i := range keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		args = append(args, keys[i][:])
+		fmt.Fprintf(&b, "$%d", len(args))
+	}
+	return b.String(), args
+}
+
+// Resend is a request that is to be sent again.
+type Resend struct {
+	Attempt             // the one to come: its Try is the next; Ord is 0
+	Lane    string      // the lane it travels in
+	Segment int64       // of the attempt before
+	Mode    SegmentMode // how it is to travel
+	After   time.Time
+	Cause   string
+	Recuts  int
+}
+
+// Resends walks over what a run has to send again, grouped by stage, lane, turn and mode.
+func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error] {
+	return func(yield func(Resend, error) bool) {
+		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, a.digest,
+			g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge
+			FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
+			WHERE r.run_no = $1 ORDER BY g.stage, g.lane, g.turn, r.mode, r.segment_no, r.ord`, run)
+		if err != nil {
+			yield(Resend{}, fmt.Errorf("read resends: %w", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r Resend
+			var key []byte
+			var after int64
+			c := &r.At
+			err := rows.Scan(&key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Digest,
+				&c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge)
+			if err != nil {
+				yield(Resend{}, fmt.Errorf("read resends: %w", err))
+				return
+			}
+			copy(r.Key[:], key)
+			r.After = time.UnixMilli(after).UTC()
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Resend{}, fmt.Errorf("read resends: %w", err))
+		}
+	}
+}

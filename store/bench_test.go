@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/store"
+)
+
+// BenchmarkOneSegment stages and settles segments of 20,000 requests; rows/s counts one attempt and one outcome as one.
+func BenchmarkOneSegment(b *testing.B) {
+	for name, fresh := range map[string]func() string{
+		"sqlite":     func() string { return filepath.Join(b.TempDir(), "assay.db") },
+		"postgresql": func() string { return server.Database(b) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			ctx := context.Background()
+			s, err := store.Open(ctx, fresh(), store.Options{})
+			must(b, err)
+			defer s.Close()
+			r, err := s.CreateRun(ctx, store.NewRun{ID: "r"})
+			must(b, err)
+			must(b, s.PutLanes(ctx, []store.Lane{{Run: r.No, Stage: "s", Name: "l", Params: "{}", Planned: 1}}))
+			must(b, s.OpenRun(ctx, r.No))
+			var staging, settling time.Duration
+			const requests, block = 20_000, 2000
+			n := 0
+			for b.Loop() {
+				began := time.Now()
+				g := stageMany(b, s, r.No, n, requests)
+				staging += time.Since(began)
+				must(b, s.GoLive(ctx, g.Lease, "k", 0, time.Now()))
+				began = time.Now()
+				settleMany(b, s, g, block)
+				settling += time.Since(began)
+				n += requests
+			}
+			b.ReportMetric(float64(n)/staging.Seconds(), "staged/s")
+			b.ReportMetric(float64(n)/settling.Seconds(), "settled/s")
+		})
+	}
+}
+
+func stageMany(b *testing.B, s *store.Store, run int64, first, requests int) store.Segment {
+	ctx := context.Background()
+	g, err := s.AddSegment(ctx, store.NewSegment{Run: run, Stage: "s", Lane: "l", Mode: store.Live, Purpose: store.ForWave}, "me", time.Hour)
+	must(b, err)
+	block := make([]store.Attempt, 0, 2000)
+	for i := range requests {
+		at := assay.Coordinates{Stage: "s", Lane: "l", Item: fmt.Sprint("item-", first+i)}
+		key := at.Key()
+		block = append(block, store.Attempt{Ord: int64(i), Key: key, Try: 1, Digest: key[:], At: at})
+		if len(block) == cap(block) {
+			must(b, s.AddAttempts(ctx, g.Lease, block))
+			block = block[:0]
+		}
+	}
+	must(b, s.Stage(ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()))
+	return g
+}
+
+func settleMany(b *testing.B, s *store.Store, g store.Segment, size int) {
+	ctx := context.Background()
+	keys, err := s.Seats(ctx, g.No)
+	must(b, err)
+	text := fmt.Sprintf("%0800d", 7)
+	cost := assay.Money(1234)
+	block := make([]store.Settlement, 0, size)
+	for key, seat := range keys {
+		block = append(block, store.Settlement{Ord: seat.Ord, Key: key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: text,
+			Finish: "stop", Model: "gpt-5-2026", RequestID: "req_0123456789abcdef", Usage: assay.Usage{Known: true, Input: 100, Output: 200}}})
+		if len(block) == size {
+			_, err := s.Settle(ctx, g.Lease, block)
+			must(b, err)
+			block = block[:0]
+		}
+	}
+	must(b, s.Finish(ctx, g.Lease, time.Time{}))
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// encodeFields writes item fields so that decodeFields finds the types again.
+func encodeFields(fields map[string]any) (string, error) {
+	marked, _ := mark(fields).(map[string]any)
+	text, err := json.Marshal(marked)
+	return string(text), err
+}
+
+// mark gives whole floats a decimal point.
+func mark(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+			return json.Number(strconv.FormatFloat(v, 'f', 1, 64))
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = mark(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = mark(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+// decodeFields reads item fields back with the types they had: whole numbers stay int64.
+func decodeFields(text []byte, into *map[string]any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("fields: %w", err)
+	}
+	for k, v := range *into {
+		(*into)[k] = plain(v)
+	}
+	return nil
+}
+
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if !strings.ContainsAny(v.String(), ".eE") {
+			if n, err := v.Int64(); err == nil {
+				return n
+			}
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return v.String()
+		}
+		return f
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+		return v
+	case map[string]any:
+		for k := range v {
+			v[k] = plain(v[k])
+		}
+		return v
+	}
+	return v
+}

@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/store"
+)
+
+func TestFilesAreForTheirOwnerAlone(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "home")
+	s, err := store.Open(context.Background(), filepath.Join(home, "assay.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.CreateRun(context.Background(), store.NewRun{ID: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.Stat(home)
+	if err != nil || dir.Mode().Perm() != 0o700 {
+		t.Errorf("folder: %v, %v", dir.Mode(), err)
+	}
+	files, err := os.ReadDir(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", f.Name(), info.Mode())
+		}
+		names++
+	}
+	if names < 3 { // the database, its log and its index
+		t.Errorf("%d files: is this WAL?", names)
+	}
+}
+
+func TestAnOlderProgramRefusesANewerLedger(t *testing.T) {
+	t.Parallel()
+	for name, where := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "assay.db"), "pgx": server.Database(t)} {
+		s, err := store.Open(context.Background(), where, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		db, err := sql.Open(name, where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		if _, err := store.Open(context.Background(), where, store.Options{}); err == nil || !strings.Contains(err.Error(), "newer assay") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAURLIsPrintedWithoutItsSecrets(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ in, want string }{
+		{"postgres://anna:secret@db.example:5432/assay?sslpassword=x", "postgres://db.example:5432/assay"},
+		{"postgresql://h/d", "postgresql://h/d"},
+		{"postgres://an\x7fna:secret@h/d", "postgres://…"},
+		{"/home/anna/assay.db", "/home/anna/assay.db"},
+	}
+	for _, tt := range tests {
+		if got := store.Redact(tt.in); got != tt.want {
+			t.Errorf("Redact(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+	for _, where := range []string{"postgres://anna:secret@h:port/d", "postgres://anna:secret@127.0.0.1:1/d?connect_timeout=1"} {
+		if _, err := store.Open(context.Background(), where, store.Options{}); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", where, err)
+		}
+	}
+}

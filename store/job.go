@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Job is a job that a provider made for one of our segments.
+type Job struct {
+	Provider string
+	ID       string
+	Segment  int64
+	Account  string // whose key
+	Role     string // current, failed or double
+	Created  time.Time
+}
+
+func (t *txn) addJob(ctx context.Context, segment int64, job, role string) error {
+	n, err := t.change(ctx, `INSERT INTO jobs (provider, job, segment_no, account, role, created_ms)
+		SELECT provider, $2, no, COALESCE(account, ''), $3, $4 FROM segments WHERE no = $1
+		ON CONFLICT (provider, job) DO UPDATE SET role = excluded.role WHERE jobs.segment_no = excluded.segment_no`, segment, job, role, t.s.millis())
+	if err == nil && n == 0 {
+		err = fmt.Errorf("job %s belongs to another segment: %w", job, ErrDuplicate)
+	}
+	return err
+}
+
+// Double notes that a segment was launched more than once: this job is one too many.
+func (s *Store) Double(ctx context.Context, l Lease, job string) error {
+	return s.tx(ctx, "double", durable, func(t *txn) error {
+		var run int64
+		if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run); err != nil {
+			return t.whyNot(ctx, l, err)
+		}
+		return errors.Join(t.addJob(ctx, l.No, job, "double"),
+			t.event(ctx, run, l.No, "double", "job "+job+" was made for the same segment: cancelled; what it did may be billed"))
+	})
+}
+
+// Jobs reads the jobs of a run, or of all runs with run = 0.
+func (s *Store) Jobs(ctx context.Context, run int64) ([]Job, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT j.provider, j.job, j.segment_no, j.account, j.role, j.created_ms
+		FROM jobs j JOIN segments g ON g.no = j.segment_no WHERE $1 = 0 OR g.run_no = $1 ORDER BY j.segment_no, j.created_ms`, run)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	defer rows.Close()
+	var all []Job
+	for rows.Next() {
+		var j Job
+		var at int64
+		if err := rows.Scan(&j.Provider, &j.ID, &j.Segment, &j.Account, &j.Role, &at); err != nil {
+			return nil, fmt.Errorf("read jobs: %w", err)
+		}
+		j.Created = time.UnixMilli(at).UTC()
+		all = append(all, j)
+	}
+	return all, rows.Err()
+}
+
+// TakenJobs reads the jobs at a provider that belong to other segments than this.
+func (s *Store) TakenJobs(ctx context.Context, provider string, segment int64) (map[string]bool, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT job FROM jobs WHERE provider = $1 AND segment_no <> $2`, provider, segment)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	defer rows.Close()
+	all := map[string]bool{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read jobs: %w", err)
+		}
+		all[id] = true
+	}
+	return all, rows.Err()
+}
+
+// Stray is a result line that belongs to no open attempt of its segment.
+type Stray struct {
+	Artifact, Offset, Length int64
+	Kind                     StrayKind
+	CustomID                 string
+	Ord                      int64 // with StrayDuplicate: the attempt that has an outcome
+}
+
+// StrayKind is what is strange about a line.
+type StrayKind string
+
+// The kinds of strays.
+const (
+	StrayUnknown   StrayKind = "unknown"   // its id is not one of ours
+	StrayDuplicate StrayKind = "duplicate" // its attempt has an outcome
+	StrayForeign   StrayKind = "foreign"   // its id is ours, of another segment
+)
+
+// AddStrays keeps strange lines aside; the same line again is the same stray, and the line that an outcome was read from
+// is none.
+func (s *Store) AddStrays(ctx context.Context, l Lease, strays []Stray) error {
+	if len(strays) == 0 {
+		return nil
+	}
+	return s.tx(ctx, "add strays", relaxed, func(t *txn) error {
+		for _, y := range strays {
+			id := clean(y.CustomID)
+			if len(id) > 200 {
+				id = clean(id[:200])
+			}
+			_, err := t.ExecContext(ctx, `INSERT INTO strays (segment_no, artifact_no, line_offset, line_length, kind, custom_id, at_ms)
+				SELECT no, $3, $4, $5, $6, $7, $8 FROM segments WHERE no = $1 AND epoch = $2
+				AND NOT ($6 = 'duplicate' AND EXISTS (SELECT 1 FROM outcomes WHERE segment_no = $1 AND ord = $9 AND artifact_no = $3 AND line_offset = $4))
+				ON CONFLICT DO NOTHING`,
+				l.No, l.Epoch, y.Artifact, y.Offset, y.Length, string(y.Kind), id, s.millis(), y.Ord)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Strays counts a run's strange lines by kind.
+func (s *Store) Strays(ctx context.Context, run int64) (map[StrayKind]int64, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT y.kind, COUNT(*) FROM strays y JOIN segments g ON g.no = y.segment_no WHERE g.run_no = $1 GROUP BY y.kind`, run)
+	if err != nil {
+		return nil, fmt.Errorf("read strays: %w", err)
+	}
+	defer rows.Close()
+	all := map[StrayKind]int64{}
+	for rows.Next() {
+		var k StrayKind
+		var n int64
+		if err := rows.Scan(&k, &n); err != nil {
+			return nil, fmt.Errorf("read strays: %w", err)
+		}
+		all[k] = n
+	}
+	return all, rows.Err()
+}

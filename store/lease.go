@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Lease is the right to work on a segment or a run until a moment. Every write carries its epoch, so that a holder who
+// was asleep for too long cannot write any more.
+type Lease struct {
+	No     int64 // of the segment or the run
+	Holder string
+	Epoch  int64
+	Until  time.Time
+	run    bool
+}
+
+// HeldError tells who holds a lease.
+type HeldError struct {
+	Holder string
+	Until  time.Time
+}
+
+// Error names the holder.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
+}
+
+// HoldSegment takes the lease of a segment for a while. Held by another: *HeldError.
+func (s *Store) HoldSegment(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
+	return s.hold(ctx, Lease{No: no, Holder: holder}, ttl)
+}
+
+// HoldRun takes the lease of a run for a while. Held by another: *HeldError.
+func (s *Store) HoldRun(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
+	return s.hold(ctx, Lease{No: no, Holder: holder, run: true}, ttl)
+}
+
+// SeizeSegment takes the lease of a planned segment from whoever has it: only the holder of its run plans, so that the
+// other one is dead. The first lease is the run's.
+func (s *Store) SeizeSegment(ctx context.Context, run Lease, no int64, holder string, ttl time.Duration) (Lease, error) {
+	l := Lease{No: no, Holder: holder}
+	err := s.tx(ctx, "seize segment", relaxed, func(t *txn) error {
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		until := now + ttl.Milliseconds()
+		l.Until = time.UnixMilli(until).UTC()
+		err = t.QueryRowContext(ctx, `UPDATE segments SET holder = $2, epoch = epoch + 1, lease_until_ms = $3
+			WHERE no = $1 AND state = 'planned' AND run_no = $4 AND EXISTS (SELECT 1 FROM runs WHERE no = $4 AND epoch = $5) RETURNING epoch`,
+			no, holder, until, run.No, run.Epoch).Scan(&l.Epoch)
+		if err == sql.ErrNoRows {
+			return ErrLeaseLost
+		}
+		return err
+	})
+	return l, err
+}
+
+func (l Lease) table() string {
+	if l.run {
+		return "runs"
+	}
+	return "segments"
+}
+
+func (s *Store) hold(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
+	err := s.tx(ctx, "hold "+l.table(), relaxed, func(t *txn) error {
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		until := now + ttl.Milliseconds()
+		err = t.QueryRowContext(ctx, `UPDATE `+l.table()+` SET holder = $2, epoch = epoch + 1, lease_until_ms = $3
+			WHERE no = $1 AND (holder IS NULL OR holder = $2 OR lease_until_ms <= $4) RETURNING epoch`,
+			l.No, l.Holder, until, now).Scan(&l.Epoch)
+		l.Until = time.UnixMilli(until).UTC()
+		if err == sql.ErrNoRows {
+			return t.heldBy(ctx, l)
+		}
+		return err
+	})
+	return l, err
+}
+
+// heldBy explains why a lease could not be taken.
+func (t *txn) heldBy(ctx context.Context, l Lease) error {
+	var holder string
+	var until int64
+	err := t.QueryRowContext(ctx, `SELECT COALESCE(holder, ''), COALESCE(lease_until_ms, 0) FROM `+l.table()+` WHERE no = $1`, l.No).
+		Scan(&holder, &until)
+	if err != nil {
+		return notFound(err)
+	}
+	return &HeldError{holder, time.UnixMilli(until).UTC()}
+}
+
+// Renew makes a lease last a while from now.
+func (s *Store) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
+	err := s.tx(ctx, "renew "+l.table(), relaxed, func(t *txn) error {
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		until := now + ttl.Milliseconds()
+		l.Until = time.UnixMilli(until).UTC()
+		return t.one(ctx, ErrLeaseLost, `UPDATE `+l.table()+` SET lease_until_ms = $3 WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`,
+			l.No, l.Epoch, until)
+	})
+	return l, err
+}
+
+// Release gives a lease back. One that was lost is no error: it is not ours to give.
+func (s *Store) Release(ctx context.Context, l Lease) error {
+	return s.tx(ctx, "release "+l.table(), relaxed, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `UPDATE `+l.table()+` SET holder = NULL, lease_until_ms = NULL WHERE no = $1 AND epoch = $2`, l.No, l.Epoch)
+		return err
+	})
+}

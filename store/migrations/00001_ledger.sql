@@ -1,0 +1,416 @@
+-- The ledger. One text for SQLite and PostgreSQL; {{serial}} is the only word that differs.
+-- Times are milliseconds since 1970 in UTC; money is nanodollars; truth values are 0 and 1.
+
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+
+CREATE TABLE runs (
+    no             {{serial}},
+    id             TEXT NOT NULL UNIQUE,
+    study          TEXT NOT NULL,
+    folder         TEXT NOT NULL,
+    digest         TEXT NOT NULL,
+    settings       TEXT NOT NULL,
+    note           TEXT NOT NULL,
+    started_by     TEXT NOT NULL,
+    rehearsal      INTEGER NOT NULL CHECK (rehearsal IN (0, 1)),
+    state          TEXT NOT NULL CHECK (state IN ('preparing', 'open', 'closed')),
+    result         TEXT NOT NULL DEFAULT '' CHECK (result IN ('', 'done', 'incomplete', 'budget', 'cancelled')),
+    budget_nano    BIGINT CHECK (budget_nano >= 0),
+    reserved_nano  BIGINT NOT NULL DEFAULT 0 CHECK (reserved_nano >= 0),
+    spent_nano     BIGINT NOT NULL DEFAULT 0 CHECK (spent_nano >= 0),
+    spent_unknown  BIGINT NOT NULL DEFAULT 0 CHECK (spent_unknown >= 0),
+    created_ms     BIGINT NOT NULL,
+    due_ms         BIGINT,
+    closed_ms      BIGINT,
+    holder         TEXT,
+    epoch          BIGINT NOT NULL DEFAULT 0,
+    lease_until_ms BIGINT,
+    CHECK ((holder IS NULL) = (lease_until_ms IS NULL)),
+    CHECK ((state = 'closed') = (closed_ms IS NOT NULL)),
+    CHECK ((state = 'closed') = (result <> '')),
+    CHECK (state <> 'closed' OR due_ms IS NULL)
+);
+CREATE INDEX runs_study ON runs (study, no);
+
+-- A run works from what the study was when it began: named parts, cut into chunks, and the items of its inputs.
+CREATE TABLE snapshot_parts (
+    run_no BIGINT NOT NULL REFERENCES runs (no),
+    name   TEXT NOT NULL,
+    chunk  BIGINT NOT NULL,
+    bytes  BYTEA NOT NULL,
+    PRIMARY KEY (run_no, name, chunk)
+);
+
+CREATE TABLE items (
+    run_no  BIGINT NOT NULL,
+    input   TEXT NOT NULL,
+    ord     BIGINT NOT NULL,
+    id      TEXT NOT NULL,
+    cluster TEXT NOT NULL,
+    expect  TEXT NOT NULL,
+    fields  TEXT NOT NULL,
+    PRIMARY KEY (run_no, input, ord)
+);
+CREATE UNIQUE INDEX items_id ON items (run_no, input, id);
+
+-- One row per lane and stage of a run, from the plan on, so that lanes at zero are seen. The n_ columns count requests,
+-- each once, by the outcome that stands for it now; n_open are those on their way; the hits_ columns count cache hits.
+CREATE TABLE lanes (
+    run_no      BIGINT NOT NULL REFERENCES runs (no),
+    stage       TEXT NOT NULL,
+    lane        TEXT NOT NULL,
+    provider    TEXT NOT NULL,
+    model       TEXT NOT NULL,
+    label       TEXT NOT NULL,
+    params      TEXT NOT NULL,
+    planned     BIGINT NOT NULL CHECK (planned >= 0),
+    state       TEXT NOT NULL CHECK (state IN ('open', 'stopped', 'held')),
+    reason      TEXT NOT NULL,
+    canary      TEXT NOT NULL CHECK (canary IN ('off', 'due', 'asked', 'shown', 'passed', 'failed')),
+    n_open      BIGINT NOT NULL DEFAULT 0 CHECK (n_open >= 0),
+    n_answered  BIGINT NOT NULL DEFAULT 0 CHECK (n_answered >= 0),
+    n_cut       BIGINT NOT NULL DEFAULT 0 CHECK (n_cut >= 0),
+    n_empty     BIGINT NOT NULL DEFAULT 0 CHECK (n_empty >= 0),
+    n_refused   BIGINT NOT NULL DEFAULT 0 CHECK (n_refused >= 0),
+    n_rejected  BIGINT NOT NULL DEFAULT 0 CHECK (n_rejected >= 0),
+    n_errored   BIGINT NOT NULL DEFAULT 0 CHECK (n_errored >= 0),
+    n_expired   BIGINT NOT NULL DEFAULT 0 CHECK (n_expired >= 0),
+    n_cancelled BIGINT NOT NULL DEFAULT 0 CHECK (n_cancelled >= 0),
+    n_lost      BIGINT NOT NULL DEFAULT 0 CHECK (n_lost >= 0),
+    hits_answered BIGINT NOT NULL DEFAULT 0,
+    hits_cut      BIGINT NOT NULL DEFAULT 0,
+    hits_empty    BIGINT NOT NULL DEFAULT 0,
+    hits_refused  BIGINT NOT NULL DEFAULT 0,
+    reused      BIGINT NOT NULL DEFAULT 0,
+    surplus     BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (run_no, stage, lane),
+    CHECK ((state = 'open') = (reason = ''))
+);
+
+-- A group is what one lane is asked in one turn of one stage. It is complete when nothing can join it any more.
+CREATE TABLE groups (
+    run_no   BIGINT NOT NULL REFERENCES runs (no),
+    stage    TEXT NOT NULL,
+    lane     TEXT NOT NULL,
+    turn     BIGINT NOT NULL,
+    first_ms BIGINT,
+    complete INTEGER NOT NULL DEFAULT 0 CHECK (complete IN (0, 1)),
+    PRIMARY KEY (run_no, stage, lane, turn)
+);
+
+-- A segment is requests of one lane, stage and turn that travel together. moved_from makes illegal moves impossible,
+-- the other checks make impossible states impossible. The n_ columns count attempts by ending.
+CREATE TABLE segments (
+    no                {{serial}},
+    run_no            BIGINT NOT NULL REFERENCES runs (no),
+    stage             TEXT NOT NULL,
+    lane              TEXT NOT NULL,
+    turn              BIGINT NOT NULL,
+    mode              TEXT NOT NULL CHECK (mode IN ('batch', 'live', 'reuse')),
+    purpose           TEXT NOT NULL CHECK (purpose IN ('wave', 'canary', 'again')),
+    provider          TEXT NOT NULL,
+    model             TEXT NOT NULL,
+    state             TEXT NOT NULL CHECK (state IN ('planned', 'staged', 'uploaded', 'intended', 'launched', 'ended',
+                          'fetched', 'settled', 'failed', 'cancelled', 'held')),
+    moved_from        TEXT NOT NULL DEFAULT '',
+    moved_ms          BIGINT NOT NULL,
+    created_ms        BIGINT NOT NULL,
+    due_ms            BIGINT,
+    reason            TEXT NOT NULL DEFAULT '',
+    nonce             TEXT NOT NULL,
+    requests          BIGINT NOT NULL DEFAULT 0 CHECK (requests >= 0),
+    max_try           BIGINT NOT NULL DEFAULT 1,
+    expected_nano     BIGINT NOT NULL DEFAULT 0,
+    unpriced          BIGINT NOT NULL DEFAULT 0,
+    input             TEXT,
+    input_bytes       BIGINT,
+    input_sha256      TEXT,
+    handle            TEXT,
+    account           TEXT,
+    stamped           INTEGER CHECK (stamped IN (0, 1)),
+    cursor_mark       TEXT,
+    intended_ms       BIGINT,
+    intends           BIGINT NOT NULL DEFAULT 0,
+    absents           BIGINT NOT NULL DEFAULT 0,
+    absent_ms         BIGINT,
+    reserved_nano     BIGINT NOT NULL DEFAULT 0 CHECK (reserved_nano >= 0),
+    job               TEXT,
+    launched_ms       BIGINT,
+    deadline_ms       BIGINT,
+    job_state         TEXT,
+    job_word          TEXT,
+    job_counts        TEXT,
+    parts             TEXT,
+    collect_before_ms BIGINT,
+    cancel_cause      TEXT NOT NULL DEFAULT '' CHECK (cancel_cause IN ('', 'user', 'deadline', 'double')),
+    cancel_ms         BIGINT,
+    ended_ms          BIGINT,
+    fetched_ms        BIGINT,
+    refetches         BIGINT NOT NULL DEFAULT 0,
+    settled_ms        BIGINT,
+    failures          BIGINT NOT NULL DEFAULT 0,
+    recuts            BIGINT NOT NULL DEFAULT 0,
+    held_from         TEXT,
+    holder            TEXT,
+    epoch             BIGINT NOT NULL DEFAULT 0,
+    lease_until_ms    BIGINT,
+    n_answered        BIGINT NOT NULL DEFAULT 0 CHECK (n_answered >= 0),
+    n_cut             BIGINT NOT NULL DEFAULT 0 CHECK (n_cut >= 0),
+    n_empty           BIGINT NOT NULL DEFAULT 0 CHECK (n_empty >= 0),
+    n_refused         BIGINT NOT NULL DEFAULT 0 CHECK (n_refused >= 0),
+    n_rejected        BIGINT NOT NULL DEFAULT 0 CHECK (n_rejected >= 0),
+    n_errored         BIGINT NOT NULL DEFAULT 0 CHECK (n_errored >= 0),
+    n_expired         BIGINT NOT NULL DEFAULT 0 CHECK (n_expired >= 0),
+    n_cancelled       BIGINT NOT NULL DEFAULT 0 CHECK (n_cancelled >= 0),
+    n_lost            BIGINT NOT NULL DEFAULT 0 CHECK (n_lost >= 0),
+    n_late            BIGINT NOT NULL DEFAULT 0 CHECK (n_late >= 0),
+    n_surplus         BIGINT NOT NULL DEFAULT 0 CHECK (n_surplus >= 0),
+    cost_nano         BIGINT NOT NULL DEFAULT 0,
+    cost_priced       BIGINT NOT NULL DEFAULT 0,
+    cost_unknown      BIGINT NOT NULL DEFAULT 0,
+    cache_hits        BIGINT NOT NULL DEFAULT 0,
+    input_tokens      BIGINT NOT NULL DEFAULT 0,
+    cached_tokens     BIGINT NOT NULL DEFAULT 0,
+    output_tokens     BIGINT NOT NULL DEFAULT 0,
+    reasoning_tokens  BIGINT NOT NULL DEFAULT 0,
+    CHECK (moved_from || '>' || state IN ('>planned',
+        'planned>staged', 'planned>cancelled',
+        'staged>uploaded', 'staged>cancelled', 'staged>failed', 'staged>launched', 'staged>held',
+        'uploaded>intended', 'uploaded>staged', 'uploaded>cancelled', 'uploaded>failed', 'uploaded>held',
+        'intended>launched', 'intended>uploaded', 'intended>staged', 'intended>failed', 'intended>held',
+        'launched>ended', 'launched>settled', 'launched>held', 'launched>staged', 'launched>failed',
+        'ended>fetched', 'ended>held', 'ended>staged', 'ended>failed',
+        'fetched>settled', 'fetched>ended', 'fetched>held', 'fetched>failed',
+        'held>uploaded', 'held>staged', 'held>launched', 'held>cancelled')),
+    CHECK (state IN ('planned', 'cancelled') OR requests > 0),
+    CHECK (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost <= requests),
+    CHECK (state NOT IN ('settled', 'failed', 'cancelled') OR requests =
+        n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost),
+    CHECK (mode <> 'batch' OR state IN ('planned', 'cancelled') OR (input IS NOT NULL AND input_bytes IS NOT NULL AND input_sha256 IS NOT NULL)),
+    CHECK (mode = 'batch' OR state IN ('planned', 'staged', 'launched', 'settled', 'cancelled', 'failed', 'held')),
+    CHECK (state NOT IN ('uploaded', 'intended', 'ended', 'fetched') OR handle IS NOT NULL),
+    CHECK (state NOT IN ('planned', 'staged', 'uploaded') OR (intended_ms IS NULL AND job IS NULL AND reserved_nano = 0)),
+    CHECK (state <> 'intended' OR (intended_ms IS NOT NULL AND cursor_mark IS NOT NULL AND account IS NOT NULL AND stamped IS NOT NULL AND job IS NULL)),
+    CHECK (mode <> 'batch' OR state NOT IN ('launched', 'ended', 'fetched', 'settled') OR (job IS NOT NULL AND account IS NOT NULL)),
+    CHECK (state NOT IN ('launched', 'ended', 'fetched', 'settled') OR launched_ms IS NOT NULL),
+    CHECK (mode <> 'batch' OR state NOT IN ('ended', 'fetched', 'settled') OR (ended_ms IS NOT NULL AND parts IS NOT NULL)),
+    CHECK (mode <> 'batch' OR state NOT IN ('fetched', 'settled') OR fetched_ms IS NOT NULL),
+    CHECK ((state = 'settled') = (settled_ms IS NOT NULL)),
+    CHECK (state NOT IN ('settled', 'failed', 'cancelled') OR reserved_nano = 0),
+    CHECK ((state = 'held') = (held_from IS NOT NULL)),
+    CHECK (state NOT IN ('failed', 'held') OR reason <> ''),
+    CHECK (state NOT IN ('failed', 'cancelled') OR due_ms IS NULL),
+    CHECK ((cancel_cause = '') = (cancel_ms IS NULL)),
+    CHECK ((holder IS NULL) = (lease_until_ms IS NULL))
+);
+CREATE INDEX segments_run ON segments (run_no, state);
+CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
+-- Without a stamp a job can only be told by its count: one create of unknown fate per account and count.
+CREATE UNIQUE INDEX segments_twins ON segments (account, requests)
+    WHERE stamped = 0 AND (state = 'intended' OR (state = 'held' AND held_from = 'intended'));
+
+-- An attempt is one sending of one request in one segment. Stage and turn are the segment's.
+CREATE TABLE attempts (
+    segment_no BIGINT NOT NULL,
+    ord        BIGINT NOT NULL,
+    run_no     BIGINT NOT NULL,
+    key        BYTEA NOT NULL,
+    try        BIGINT NOT NULL CHECK (try > 0),
+    digest     BYTEA,
+    item       TEXT NOT NULL,
+    lane       TEXT NOT NULL,
+    template   TEXT NOT NULL,
+    branch     TEXT NOT NULL,
+    draw       BIGINT NOT NULL,
+    pair       TEXT NOT NULL,
+    judge      TEXT NOT NULL,
+    PRIMARY KEY (segment_no, ord)
+);
+CREATE UNIQUE INDEX attempts_key ON attempts (run_no, key, try);
+CREATE INDEX attempts_digest ON attempts (digest) WHERE digest IS NOT NULL;
+
+CREATE TABLE artifacts (
+    no         {{serial}},
+    run_no     BIGINT NOT NULL REFERENCES runs (no),
+    segment_no BIGINT NOT NULL REFERENCES segments (no),
+    name       TEXT NOT NULL,
+    kind       TEXT NOT NULL CHECK (kind IN ('input', 'results', 'errors', 'live')),
+    part       TEXT NOT NULL,
+    bytes      BIGINT NOT NULL CHECK (bytes >= 0),
+    sha256     TEXT NOT NULL,
+    created_ms BIGINT NOT NULL,
+    UNIQUE (segment_no, name)
+);
+
+-- How an attempt ended: inserted once, never changed. A row with late = 1 is what a provider handed out after we had
+-- given the attempt up. At most one outcome stands for a request; a second answer is surplus.
+CREATE TABLE outcomes (
+    segment_no    BIGINT NOT NULL,
+    ord           BIGINT NOT NULL,
+    late          INTEGER NOT NULL CHECK (late IN (0, 1)),
+    run_no        BIGINT NOT NULL,
+    key           BYTEA NOT NULL,
+    ending        TEXT NOT NULL CHECK (ending IN ('answered', 'cut', 'empty', 'refused', 'rejected', 'errored', 'expired', 'cancelled', 'lost')),
+    stands        INTEGER NOT NULL CHECK (stands IN (0, 1)),
+    surplus       INTEGER NOT NULL CHECK (surplus IN (0, 1)),
+    reused_no     BIGINT,
+    text          TEXT,
+    thoughts      TEXT,
+    over          INTEGER NOT NULL CHECK (over IN (0, 1)),
+    finish        TEXT NOT NULL,
+    model         TEXT NOT NULL,
+    request_id    TEXT NOT NULL,
+    tier          TEXT NOT NULL,
+    input_tokens  BIGINT,
+    cached_tokens BIGINT,
+    write5m_tokens BIGINT,
+    write1h_tokens BIGINT,
+    output_tokens BIGINT,
+    reasoning_tokens BIGINT,
+    cost_nano     BIGINT,
+    fault_class   TEXT,
+    fault_status  BIGINT,
+    fault_code    TEXT,
+    fault_message TEXT,
+    artifact_no   BIGINT,
+    line_offset   BIGINT,
+    line_length   BIGINT,
+    at_ms         BIGINT NOT NULL,
+    PRIMARY KEY (segment_no, ord, late),
+    CHECK (stands = 0 OR (surplus = 0 AND ending IN ('answered', 'cut', 'refused'))),
+    CHECK (surplus = 0 OR ending IN ('answered', 'cut', 'refused')),
+    CHECK ((artifact_no IS NULL) = (line_offset IS NULL) AND (artifact_no IS NULL) = (line_length IS NULL)),
+    CHECK (late = 0 OR ending NOT IN ('lost', 'expired', 'cancelled'))
+);
+CREATE UNIQUE INDEX outcomes_stand ON outcomes (run_no, key) WHERE stands = 1;
+CREATE INDEX outcomes_failed ON outcomes (run_no, ending) WHERE stands = 0;
+
+-- Requests to send again: the queue between a settled attempt and its next one.
+CREATE TABLE resends (
+    run_no        BIGINT NOT NULL,
+    key           BYTEA NOT NULL,
+    try           BIGINT NOT NULL,
+    segment_no    BIGINT NOT NULL,
+    ord           BIGINT NOT NULL,
+    mode          TEXT NOT NULL CHECK (mode IN ('batch', 'live')),
+    not_before_ms BIGINT NOT NULL,
+    cause         TEXT NOT NULL,
+    PRIMARY KEY (run_no, key, try)
+);
+
+-- Live requests that may be in flight: claimed, durably, before they are asked.
+CREATE TABLE claims (
+    segment_no BIGINT NOT NULL REFERENCES segments (no),
+    ord        BIGINT NOT NULL,
+    epoch      BIGINT NOT NULL,
+    at_ms      BIGINT NOT NULL,
+    PRIMARY KEY (segment_no, ord, epoch)
+);
+
+-- Live requests that were in flight when their holder died: they may be billed twice.
+CREATE TABLE doubts (
+    segment_no BIGINT NOT NULL REFERENCES segments (no),
+    ord        BIGINT NOT NULL,
+    epoch      BIGINT NOT NULL,
+    at_ms      BIGINT NOT NULL,
+    PRIMARY KEY (segment_no, ord, epoch)
+);
+
+-- Every job the provider made for a segment, the failed ones and the doubles too.
+CREATE TABLE jobs (
+    provider   TEXT NOT NULL,
+    job        TEXT NOT NULL,
+    segment_no BIGINT NOT NULL REFERENCES segments (no),
+    account    TEXT NOT NULL,
+    role       TEXT NOT NULL CHECK (role IN ('current', 'failed', 'double')),
+    created_ms BIGINT NOT NULL,
+    PRIMARY KEY (provider, job)
+);
+CREATE UNIQUE INDEX jobs_current ON jobs (segment_no) WHERE role = 'current';
+
+-- Result lines that belong to no open attempt.
+CREATE TABLE strays (
+    segment_no  BIGINT NOT NULL REFERENCES segments (no),
+    artifact_no BIGINT NOT NULL REFERENCES artifacts (no),
+    line_offset BIGINT NOT NULL,
+    line_length BIGINT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('unknown', 'duplicate', 'foreign')),
+    custom_id   TEXT NOT NULL,
+    at_ms       BIGINT NOT NULL,
+    PRIMARY KEY (segment_no, artifact_no, line_offset)
+);
+
+CREATE TABLE orders (
+    no         {{serial}},
+    run_no     BIGINT NOT NULL REFERENCES runs (no),
+    segment_no BIGINT REFERENCES segments (no),
+    kind       TEXT NOT NULL CHECK (kind IN ('cancel', 'retry', 'resolve', 'collect', 'proceed', 'redo')),
+    args       TEXT NOT NULL,
+    given_by   TEXT NOT NULL,
+    given_ms   BIGINT NOT NULL,
+    obeyed_ms  BIGINT,
+    answer     TEXT,
+    CHECK ((obeyed_ms IS NULL) = (answer IS NULL)),
+    CHECK (kind <> 'resolve' OR segment_no IS NOT NULL)
+);
+CREATE INDEX orders_open ON orders (run_no) WHERE obeyed_ms IS NULL;
+
+-- Nothing is sent to a model at an account before its gate opens.
+CREATE TABLE gates (
+    account  TEXT NOT NULL,
+    model    TEXT NOT NULL,
+    until_ms BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    reason   TEXT NOT NULL,
+    PRIMARY KEY (account, model)
+);
+
+CREATE TABLE events (
+    no         {{serial}},
+    run_no     BIGINT NOT NULL REFERENCES runs (no),
+    segment_no BIGINT,
+    at_ms      BIGINT NOT NULL,
+    kind       TEXT NOT NULL,
+    text       TEXT NOT NULL
+);
+CREATE INDEX events_run ON events (run_no, no);
+
+-- A verdict is a judge's reading of an answer or a pair. Its coordinates are those of the judge's request (or of the
+-- person's label); subject and against are the keys of the answers it read.
+CREATE TABLE verdicts (
+    no           {{serial}},
+    run_no       BIGINT NOT NULL REFERENCES runs (no),
+    key          BYTEA NOT NULL,
+    stage        TEXT NOT NULL,
+    item         TEXT NOT NULL,
+    lane         TEXT NOT NULL,
+    template     TEXT NOT NULL,
+    turn         BIGINT NOT NULL,
+    branch       TEXT NOT NULL,
+    draw         BIGINT NOT NULL,
+    pair         TEXT NOT NULL,
+    judge        TEXT NOT NULL,
+    trait        TEXT NOT NULL,
+    direction    TEXT NOT NULL,
+    subject      BYTEA,
+    against      BYTEA,
+    state        TEXT NOT NULL CHECK (state IN ('valid', 'abstained', 'malformed', 'failed', 'missing')),
+    label        TEXT,
+    score        DOUBLE PRECISION,
+    reason       TEXT NOT NULL,
+    fields       TEXT NOT NULL,
+    segment_no   BIGINT,
+    ord          BIGINT,
+    second_try   INTEGER NOT NULL CHECK (second_try IN (0, 1)),
+    stale        INTEGER NOT NULL DEFAULT 0 CHECK (stale IN (0, 1)),
+    at_ms        BIGINT NOT NULL,
+    CHECK ((state = 'valid') = (label IS NOT NULL OR score IS NOT NULL)),
+    CHECK ((segment_no IS NULL) = (ord IS NULL))
+);
+CREATE UNIQUE INDEX verdicts_key ON verdicts (run_no, key) WHERE stale = 0;
+CREATE INDEX verdicts_stage ON verdicts (run_no, stage);
+CREATE INDEX verdicts_subject ON verdicts (run_no, subject);
+CREATE INDEX verdicts_against ON verdicts (run_no, against);

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+type postgres struct{}
+
+func (s *Store) openPostgres(ctx context.Context, where string) error {
+	cfg, err := pgx.ParseConfig(where)
+	if err != nil {
+		return errors.New("the URL cannot be read: want postgres://user@host:port/database") // the cause repeats the password
+	}
+	// What is not asked to be durable is done again after a crash; a durable commit carries everything before it.
+	cfg.RuntimeParams["synchronous_commit"] = "off"
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "assay"
+	}
+	s.engine = postgres{}
+	s.write = stdlib.OpenDB(*cfg)
+	s.write.SetMaxOpenConns(8)
+	s.read = s.write
+	if err := migrate(ctx, s.write, postgresDialect(s.write)); err != nil {
+		return errors.Join(err, s.write.Close())
+	}
+	return nil
+}
+
+func (postgres) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err == nil && d == durable {
+		_, err = tx.ExecContext(ctx, "SET LOCAL synchronous_commit TO on")
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &txn{Tx: tx, s: s, conn: conn, done: func() { conn.Close() }}, nil
+}
+
+// clock is the database's own, so that workers need not agree on the time.
+func (postgres) clock(ctx context.Context, t *txn) (int64, error) {
+	var ms int64
+	err := t.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`).Scan(&ms)
+	return ms, err
+}
+
+func (postgres) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
+	return t.conn.Raw(func(c any) error {
+		n, err := c.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+		if err == nil && n != int64(len(rows)) {
+			err = fmt.Errorf("copied %d of %d rows into %s", n, len(rows), table)
+		}
+		return err
+	})
+}
+
+func (postgres) unique(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505"
+}
+
+func (postgres) violation(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && strings.HasPrefix(e.Code, "23")
+}
+
+func (postgres) reader(ctx context.Context, s *Store) (*sql.Tx, func(), error) {
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return tx, func() {}, err
+}

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+
+	"assay"
+)
+
+// Answer is a request and what stands for it: its answer, else how its latest attempt ended.
+type Answer struct {
+	Attempt
+	Lane     string // the lane it travelled in
+	Segment  int64
+	Mode     SegmentMode
+	Ended    bool // false: on its way, and Outcome is zero
+	Outcome  assay.Outcome
+	Over     bool // the text is too long for a row: read it from the artifact
+	Cost     *assay.Money
+	Surplus  bool
+	Reused   int64 // number of the run it came from; 0: asked by this one
+	Artifact int64 // 0: no raw line
+	Offset   int64
+	Length   int64
+	Settled  time.Time
+}
+
+const answerColumns = `a.ord, a.key, a.try, a.digest, g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge,
+	g.lane, g.no, g.mode, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
+	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
+	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
+	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),
+	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), o.at_ms`
+
+const answerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
+	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
+
+// standing keeps, for every request, the outcome that stands, else the latest attempt.
+const standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
+	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
+	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
+
+// Answers walks over the requests of a run that have been sent, each once, with what stands for it, in the order they
+// were sent. Stage and lane narrow it where they are not empty; lane is the one it travelled in.
+func (s *Store) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[Answer, error] {
+	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE g.run_no = $1 AND g.state <> 'planned' AND ($2 = '' OR g.stage = $2)
+		AND ($3 = '' OR g.lane = $3) AND`+standing+`ORDER BY a.segment_no, a.ord`, run, stage, lane)
+}
+
+// SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
+func (s *Store) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[Answer, error] {
+	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
+}
+
+// AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.
+func (s *Store) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]Answer, error) {
+	all := make(map[assay.Key]Answer, len(keys))
+	for len(keys) > 0 {
+		n := min(500, len(keys))
+		list, args := keyList(keys[:n], run)
+		for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.run_no = $1 AND a.key IN (`+list+`)
+			AND g.state <> 'planned' AND`+standing, args...) {
+			if err != nil {
+				return nil, err
+			}
+			all[a.Key] = a
+		}
+		keys = keys[n:]
+	}
+	return all, nil
+}
+
+// ReuseFrom says whose answers may stand in for asking again.
+type ReuseFrom struct {
+	Run   int64  // not from this run itself
+	Study string // from runs of this study; or
+	From  int64  // from this run
+	Since time.Time
+}
+
+// Reusable reads, for each digest, the newest answer or refusal to an equal request in other runs. Rehearsals are never
+// reused, and neither is what was itself reused.
+func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (map[string]Answer, error) {
+	all := make(map[string]Answer, len(digests))
+	for _, d := range digests {
+		for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
+			WHERE a.digest = $1 AND o.stands = 1 AND o.reused_no IS NULL AND o.ending IN ('answered', 'refused') AND r.rehearsal = 0
+			AND r.no <> $2 AND ($3 = '' OR r.study = $3) AND ($4 = 0 OR r.no = $4) AND o.at_ms >= $5
+			ORDER BY o.at_ms DESC LIMIT 1`, d, f.Run, f.Study, f.From, f.Since.UnixMilli()) {
+			if err != nil {
+				return nil, err
+			}
+			all[string(d)] = a
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) answers(ctx context.Context, text string, args ...any) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		rows, err := s.read.QueryContext(ctx, text, args...)
+		if err != nil {
+			yield(Answer{}, fmt.Errorf("read answers: %w", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			a, err := scanAnswer(rows)
+			if err != nil {
+				yield(Answer{}, fmt.Errorf("read answers: %w", err))
+				return
+			}
+			if !yield(a, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Answer{}, fmt.Errorf("read answers: %w", err))
+		}
+	}
+}
+
+func scanAnswer(rows *sql.Rows) (Answer, error) {
+	var a Answer
+	var key []byte
+	var ending, class sql.NullString
+	var input, cost, at sql.NullInt64
+	var fault assay.Fault
+	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
+	err := rows.Scan(&a.Ord, &key, &a.Try, &a.Digest, &c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge,
+		&a.Lane, &a.Segment, &a.Mode, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
+		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
+		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
+		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
+		&a.Artifact, &a.Offset, &a.Length, &at)
+	if err != nil {
+		return a, err
+	}
+	copy(a.Key[:], key)
+	a.Ended, o.Ending = ending.Valid, assay.Ending(ending.String)
+	u.Known, u.Input = input.Valid, input.Int64
+	if cost.Valid {
+		m := assay.Money(cost.Int64)
+		a.Cost = &m
+	}
+	if class.Valid {
+		fault.Class = assay.FaultClass(class.String)
+		o.Fault = &fault
+	}
+	a.Settled = fromMillis(at)
+	return a, nil
+}

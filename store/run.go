@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// RunState is where a run stands.
+type RunState string
+
+// The states of a run.
+const (
+	RunPreparing RunState = "preparing" // its snapshot is being written
+	RunOpen      RunState = "open"
+	RunClosed    RunState = "closed"
+)
+
+// Result is how a closed run ended.
+type Result string
+
+// The results of a run.
+const (
+	ResultDone       Result = "done"       // every planned request has an answer
+	ResultIncomplete Result = "incomplete" // some have none, and nothing more will be sent
+	ResultBudget     Result = "budget"     // stopped by the budget
+	ResultCancelled  Result = "cancelled"
+)
+
+// NewRun is what a run begins with.
+type NewRun struct {
+	ID        string // opaque, unique in the world
+	Study     string
+	Folder    string // where the study file lies
+	Digest    string // of the study: tells whether it was edited since
+	Settings  string // JSON: what the command line said
+	Note, By  string
+	Rehearsal bool
+	Budget    *assay.Money // nil: none
+}
+
+// Run is one execution of one study.
+type Run struct {
+	NewRun
+	No       int64
+	State    RunState
+	Result   Result
+	Reserved assay.Money
+	Spent    assay.Money // of settled segments
+	Unpriced int64       // settled attempts without a known price
+	Created  time.Time
+	Due      time.Time // when to extend it next; zero: when a segment settles
+	Closed   time.Time
+	Lease    Lease // zero: nobody holds it
+}
+
+// CreateRun begins a run in state preparing.
+func (s *Store) CreateRun(ctx context.Context, n NewRun) (Run, error) {
+	var no int64
+	err := s.tx(ctx, "create run", relaxed, func(t *txn) error {
+		err := t.QueryRowContext(ctx, `INSERT INTO runs
+			(id, study, folder, digest, settings, note, started_by, rehearsal, state, budget_nano, created_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'preparing', $9, $10) RETURNING no`,
+			n.ID, n.Study, n.Folder, n.Digest, n.Settings, n.Note, n.By, flag(n.Rehearsal), nanos(n.Budget), s.millis()).Scan(&no)
+		if s.engine.unique(err) {
+			return fmt.Errorf("run %s: %w", n.ID, ErrDuplicate)
+		}
+		return err
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	return s.Run(ctx, no)
+}
+
+// OpenRun ends the preparation: the snapshot is whole, and the run is due now.
+func (s *Store) OpenRun(ctx context.Context, no int64) error {
+	return s.tx(ctx, "open run", durable, func(t *txn) error {
+		err := t.one(ctx, fmt.Errorf("run %d is not in preparation", no),
+			`UPDATE runs SET state = 'open', due_ms = $2 WHERE no = $1 AND state = 'preparing'`, no, s.millis())
+		if err != nil {
+			return err
+		}
+		return t.event(ctx, no, 0, "opened", "")
+	})
+}
+
+// RunDue says when the run is to be extended next; the zero time means when a segment settles.
+func (s *Store) RunDue(ctx context.Context, no int64, at time.Time) error {
+	return s.tx(ctx, "run due", relaxed, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = $2 WHERE no = $1 AND state = 'open'`, no, millis(at))
+		return err
+	})
+}
+
+// CloseRun ends a run. The lease is the run's.
+func (s *Store) CloseRun(ctx context.Context, l Lease, r Result) error {
+	return s.tx(ctx, "close run", durable, func(t *txn) error {
+		err := t.one(ctx, ErrLeaseLost,
+			`UPDATE runs SET state = 'closed', result = $3, closed_ms = $4, due_ms = NULL WHERE no = $1 AND epoch = $2 AND state = 'open'`,
+			l.No, l.Epoch, string(r), s.millis())
+		if err != nil {
+			return err
+		}
+		return t.event(ctx, l.No, 0, "closed", string(r))
+	})
+}
+
+// ReopenRun makes a closed run due again: something is to be sent again, or came late.
+func (s *Store) ReopenRun(ctx context.Context, no int64, why string) error {
+	return s.tx(ctx, "reopen run", relaxed, func(t *txn) error {
+		n, err := t.change(ctx, `UPDATE runs SET state = 'open', result = '', closed_ms = NULL, due_ms = $2
+			WHERE no = $1 AND state = 'closed'`, no, s.millis())
+		if err != nil || n == 0 {
+			return err
+		}
+		return t.event(ctx, no, 0, "reopened", why)
+	})
+}
+
+// SetBudget changes what a run may spend; nil lifts the limit.
+func (s *Store) SetBudget(ctx context.Context, no int64, budget *assay.Money) error {
+	return s.tx(ctx, "set budget", durable, func(t *txn) error {
+		return t.one(ctx, fmt.Errorf("run %d: %w", no, ErrNotFound), `UPDATE runs SET budget_nano = $2 WHERE no = $1`, no, nanos(budget))
+	})
+}
+
+// Run reads a run by its number.
+func (s *Store) Run(ctx context.Context, no int64) (Run, error) {
+	return s.oneRun(ctx, fmt.Sprint(no), `WHERE no = $1`, no)
+}
+
+// FindRun reads the run that a reference means: an id, a unique beginning of one, a study's name (its newest run) or
+// "latest". A folder narrows study names and "latest" to runs of that folder; empty: all.
+func (s *Store) FindRun(ctx context.Context, ref, folder string) (Run, error) {
+	if ref == "latest" || ref == "" {
+		return s.oneRun(ctx, "latest", `WHERE $1 = '' OR folder = $1 ORDER BY no DESC LIMIT 1`, folder)
+	}
+	all, err := s.runs(ctx, `WHERE id = $1 OR id LIKE $2 ESCAPE '\' ORDER BY (id = $1) DESC, no DESC LIMIT 2`, ref, likePrefix(ref))
+	switch {
+	case err != nil:
+		return Run{}, fmt.Errorf("find run %s: %w", ref, err)
+	case len(all) > 0 && (all[0].ID == ref || len(all) == 1):
+		return all[0], nil
+	case len(all) > 1:
+		return Run{}, fmt.Errorf("run %s: more than one run begins like that: %s, %s", ref, all[0].ID, all[1].ID)
+	}
+	return s.oneRun(ctx, ref, `WHERE study = $1 AND ($2 = '' OR folder = $2) ORDER BY no DESC LIMIT 1`, ref, folder)
+}
+
+func likePrefix(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s) + "%"
+}
+
+// Runs reads runs, newest first: those of a study, or of all studies where it is empty.
+func (s *Store) Runs(ctx context.Context, study string, states ...RunState) ([]Run, error) {
+	all, err := s.runs(ctx, `WHERE ($1 = '' OR study = $1) ORDER BY no DESC`, study)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	if len(states) == 0 {
+		return all, nil
+	}
+	var some []Run
+	for _, r := range all {
+		for _, st := range states {
+			if r.State == st {
+				some = append(some, r)
+			}
+		}
+	}
+	return some, nil
+}
+
+func (s *Store) oneRun(ctx context.Context, name, where string, args ...any) (Run, error) {
+	all, err := s.runs(ctx, where, args...)
+	if err == nil && len(all) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("run %s: %w", name, err)
+	}
+	return all[0], nil
+}
+
+func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT no, id, study, folder, digest, settings, note, started_by, rehearsal, state,
+		result, budget_nano, reserved_nano, spent_nano, spent_unknown, created_ms, due_ms, closed_ms, holder, epoch, lease_until_ms
+		FROM runs `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Run
+	for rows.Next() {
+		var r Run
+		var budget, created, due, closed, until sql.NullInt64
+		var holder sql.NullString
+		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Note, &r.By, &r.Rehearsal, &r.State,
+			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &created, &due, &closed, &holder, &r.Lease.Epoch, &until)
+		if err != nil {
+			return nil, err
+		}
+		if budget.Valid {
+			m := assay.Money(budget.Int64)
+			r.Budget = &m
+		}
+		r.Created, r.Due, r.Closed = fromMillis(created), fromMillis(due), fromMillis(closed)
+		r.Lease.No, r.Lease.Holder, r.Lease.Until, r.Lease.run = r.No, holder.String, fromMillis(until), true
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+func nanos(m *assay.Money) any {
+	if m == nil {
+		return nil
+	}
+	return int64(*m)
+}
+
+// notFound turns an empty answer into the error callers decide by.
+func notFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,297 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// State is where a segment stands. The picture is in the package comment.
+type State string
+
+// The states of a segment.
+const (
+	Planned   State = "planned"   // its attempts are being written; scratch until it is staged
+	Staged    State = "staged"    // its bytes are made
+	Uploaded  State = "uploaded"  // its bytes are at the provider; nothing is paid
+	Intended  State = "intended"  // the create call is about to go, or went, and its fate is not known
+	Launched  State = "launched"  // the job is known; live: its requests are being asked
+	Ended     State = "ended"     // the job has come to an end
+	Fetched   State = "fetched"   // the results are here
+	Settled   State = "settled"   // every attempt has an outcome
+	Failed    State = "failed"    // the job as a whole was refused or failed
+	Cancelled State = "cancelled" // never launched
+	Held      State = "held"      // a person has to decide
+)
+
+// Terminal tells whether a segment will not move any more.
+func (s State) Terminal() bool { return s == Settled || s == Failed || s == Cancelled }
+
+// SegmentMode is how a segment travels.
+type SegmentMode string
+
+// The modes of a segment.
+const (
+	Batch SegmentMode = "batch"
+	Live  SegmentMode = "live"
+	Reuse SegmentMode = "reuse" // answers of another run, at no cost
+)
+
+// Purpose is why a segment exists.
+type Purpose string
+
+// The purposes of a segment.
+const (
+	ForWave   Purpose = "wave"
+	ForCanary Purpose = "canary"
+	ForAgain  Purpose = "again"
+)
+
+// NewSegment is what a segment begins with.
+type NewSegment struct {
+	Run             int64
+	Stage, Lane     string
+	Turn            int
+	Mode            SegmentMode
+	Purpose         Purpose
+	Provider, Model string
+	Nonce           assay.Nonce
+	Recuts          int // how often its requests were cut out of a failed job
+}
+
+// Segment is requests of one lane, one stage and one turn that travel together.
+type Segment struct {
+	NewSegment
+	No            int64
+	State         State
+	MovedFrom     State
+	Moved         time.Time
+	Created       time.Time
+	Due           time.Time
+	Reason        string
+	Requests      int64
+	MaxTry        int64
+	Expected      assay.Money
+	Unpriced      int64 // requests without an expected price
+	Input         string
+	InputBytes    int64
+	InputSHA256   string
+	Handle        string
+	Account       string // whose key: a fingerprint
+	Stamped       bool
+	Cursor        string
+	Intended      time.Time
+	Intends       int64
+	Absents       int64
+	Absent        time.Time
+	Reserved      assay.Money
+	Job           string
+	Launched      time.Time
+	Deadline      time.Time
+	JobState      string
+	JobWord       string
+	JobCounts     string // JSON
+	Parts         string // JSON
+	CollectBefore time.Time
+	CancelCause   CancelCause
+	CancelAsked   time.Time
+	EndedAt       time.Time
+	FetchedAt     time.Time
+	Refetches     int64
+	SettledAt     time.Time
+	Failures      int64
+	HeldFrom      State
+	Lease         Lease
+	Endings       map[assay.Ending]int64
+	Late, Surplus int64
+	Cost          assay.Cost
+	CacheHits     int64
+	InputTokens   int64
+	CachedTokens  int64
+	OutputTokens  int64
+	Reasoning     int64
+}
+
+// Done is how many attempts have an outcome.
+func (g Segment) Done() int64 {
+	var n int64
+	for _, m := range g.Endings {
+		n += m
+	}
+	return n
+}
+
+// Open is how many attempts have none yet.
+func (g Segment) Open() int64 { return g.Requests - g.Done() }
+
+// AddSegment begins a segment in state planned, held by its maker.
+func (s *Store) AddSegment(ctx context.Context, n NewSegment, holder string, ttl time.Duration) (Segment, error) {
+	var no int64
+	err := s.tx(ctx, "add segment", relaxed, func(t *txn) error {
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		return t.QueryRowContext(ctx, `INSERT INTO segments
+			(run_no, stage, lane, turn, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder, epoch, lease_until_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'planned', $11, $11, $12, 1, $13) RETURNING no`,
+			n.Run, n.Stage, n.Lane, n.Turn, string(n.Mode), string(n.Purpose), n.Provider, n.Model, string(n.Nonce), n.Recuts,
+			s.millis(), holder, now+ttl.Milliseconds()).Scan(&no)
+	})
+	if err != nil {
+		return Segment{}, err
+	}
+	return s.Segment(ctx, no)
+}
+
+// Discard takes a planned segment away as if it had never been: nothing of it left this machine.
+func (s *Store) Discard(ctx context.Context, l Lease) error {
+	return s.tx(ctx, "discard segment", relaxed, func(t *txn) error {
+		err := t.one(ctx, ErrLeaseLost, `DELETE FROM segments WHERE no = $1 AND epoch = $2 AND state = 'planned'`, l.No, l.Epoch)
+		if err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, `DELETE FROM attempts WHERE segment_no = $1`, l.No)
+		return err
+	})
+}
+
+// Segment reads one segment.
+func (s *Store) Segment(ctx context.Context, no int64) (Segment, error) {
+	all, err := s.segments(ctx, `WHERE no = $1`, no)
+	if err == nil && len(all) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Segment{}, fmt.Errorf("segment %d: %w", no, err)
+	}
+	return all[0], nil
+}
+
+// Segments reads the segments of a run, in the order they were made: those in the given states, or all.
+func (s *Store) Segments(ctx context.Context, run int64, states ...State) ([]Segment, error) {
+	all, err := s.segments(ctx, `WHERE run_no = $1`+inStates(states)+` ORDER BY no`, run)
+	if err != nil {
+		return nil, fmt.Errorf("read segments: %w", err)
+	}
+	return all, nil
+}
+
+func inStates(states []State) string {
+	if len(states) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(states))
+	for i, st := range states {
+		quoted[i] = "'" + string(st) + "'" // constants of this package
+	}
+	return " AND state IN (" + strings.Join(quoted, ", ") + ")"
+}
+
+// Rouse makes the sleeping segments of a lane in a stage due: what they waited for may be there.
+func (s *Store) Rouse(ctx context.Context, run int64, stage, lane string) error {
+	return s.tx(ctx, "rouse", relaxed, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND due_ms IS NULL
+			AND state IN ('staged', 'uploaded', 'launched')`, run, stage, lane, s.millis())
+		return err
+	})
+}
+
+// Work is something that is due.
+type Work struct {
+	Run     int64
+	Segment int64     // 0: the run itself is to be extended
+	Due     time.Time // zero: somebody's lease ended while it worked
+}
+
+// Due lists what may be worked on now, longest due first: nobody holds it. With run > 0 of that run only.
+func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
+	now := s.millis()
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms FROM segments
+		WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2) AND (holder IS NULL OR lease_until_ms <= $1)
+		UNION ALL SELECT no, 0, due_ms FROM runs
+		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= $1)
+		ORDER BY 3, 2 LIMIT $3`, now, run, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read what is due: %w", err)
+	}
+	defer rows.Close()
+	var all []Work
+	for rows.Next() {
+		var w Work
+		var due sql.NullInt64
+		if err := rows.Scan(&w.Run, &w.Segment, &due); err != nil {
+			return nil, fmt.Errorf("read what is due: %w", err)
+		}
+		w.Due = fromMillis(due)
+		all = append(all, w)
+	}
+	return all, rows.Err()
+}
+
+// NextDue is when the next thing of a run is due, held or not; zero: nothing is. With run = 0 of all runs.
+func (s *Store) NextDue(ctx context.Context, run int64) (time.Time, error) {
+	var due sql.NullInt64
+	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
+		SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1)
+		UNION ALL SELECT due_ms FROM runs WHERE due_ms IS NOT NULL AND ($1 = 0 OR no = $1)) AS d`, run).Scan(&due)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
+	}
+	return fromMillis(due), nil
+}
+
+func (s *Store) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, mode, purpose, provider, model, nonce, recuts, state,
+		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, input, input_bytes, input_sha256,
+		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, absents, absent_ms, reserved_nano, job, launched_ms,
+		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
+		refetches, settled_ms, failures, held_from, holder, epoch, lease_until_ms,
+		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
+		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens
+		FROM segments `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Segment
+	for rows.Next() {
+		g, err := scanSegment(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, rows.Err()
+}
+
+func scanSegment(rows *sql.Rows) (Segment, error) {
+	var g Segment
+	var moved, created, due, bytes, intended, absent, launched, deadline, before, cancel, ended, fetched, settled, until sql.NullInt64
+	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
+	n := make([]int64, len(assay.Endings()))
+	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
+		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &input, &bytes, &sum,
+		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.Absents, &absent, &g.Reserved, &job, &launched,
+		&deadline, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
+		&g.Refetches, &settled, &g.Failures, &held, &holder, &g.Lease.Epoch, &until,
+		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,
+		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning)
+	if err != nil {
+		return g, err
+	}
+	g.Moved, g.Created, g.Due = fromMillis(moved), fromMillis(created), fromMillis(due)
+	g.Input, g.InputBytes, g.InputSHA256 = input.String, bytes.Int64, sum.String
+	g.Handle, g.Account, g.Cursor, g.Job = handle.String, account.String, cursor.String, job.String
+	g.Intended, g.Absent, g.Launched, g.Deadline = fromMillis(intended), fromMillis(absent), fromMillis(launched), fromMillis(deadline)
+	g.JobState, g.JobWord, g.JobCounts, g.Parts = jobState.String, jobWord.String, counts.String, parts.String
+	g.CollectBefore, g.CancelAsked, g.EndedAt = fromMillis(before), fromMillis(cancel), fromMillis(ended)
+	g.FetchedAt, g.SettledAt, g.HeldFrom = fromMillis(fetched), fromMillis(settled), State(held.String)
+	g.Lease.No, g.Lease.Holder, g.Lease.Until = g.No, holder.String, fromMillis(until)
+	g.Endings = byEnding(n)
+	return g, nil
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"assay"
+)
+
+const chunkSize = 256 << 10
+
+// PutPart writes a named part of a run's snapshot, replacing what an interrupted preparation left.
+func (s *Store) PutPart(ctx context.Context, run int64, name string, r io.Reader) error {
+	return s.tx(ctx, "put snapshot part", relaxed, func(t *txn) error {
+		if _, err := t.ExecContext(ctx, `DELETE FROM snapshot_parts WHERE run_no = $1 AND name = $2`, run, name); err != nil {
+			return err
+		}
+		buf := make([]byte, chunkSize)
+		for chunk := 0; ; chunk++ {
+			n, err := io.ReadFull(r, buf)
+			last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+			if err != nil && !last {
+				return fmt.Errorf("read part %s: %w", name, err)
+			}
+			if n > 0 || chunk == 0 {
+				_, err := t.ExecContext(ctx, `INSERT INTO snapshot_parts (run_no, name, chunk, bytes) VALUES ($1, $2, $3, $4)`,
+					run, name, chunk, buf[:n])
+				if err != nil {
+					return err
+				}
+			}
+			if last {
+				return nil
+			}
+		}
+	})
+}
+
+// Part reads a named part of a run's snapshot, chunk by chunk. A part that is not there is ErrNotFound at the first read.
+func (s *Store) Part(ctx context.Context, run int64, name string) io.Reader {
+	return &partReader{ctx: ctx, s: s, run: run, name: name}
+}
+
+type partReader struct {
+	ctx   context.Context
+	s     *Store
+	run   int64
+	name  string
+	chunk int64
+	rest  []byte
+}
+
+func (p *partReader) Read(b []byte) (int, error) {
+	if len(p.rest) == 0 {
+		err := p.s.read.QueryRowContext(p.ctx, `SELECT bytes FROM snapshot_parts WHERE run_no = $1 AND name = $2 AND chunk = $3`,
+			p.run, p.name, p.chunk).Scan(&p.rest)
+		err = notFound(err)
+		if p.chunk > 0 && errors.Is(err, ErrNotFound) {
+			return 0, io.EOF
+		}
+		if err != nil {
+			return 0, fmt.Errorf("snapshot part %s: %w", p.name, err)
+		}
+		p.chunk++
+		if len(p.rest) == 0 {
+			return 0, io.EOF
+		}
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// PutItems writes the items of one input into a run's snapshot, replacing what an interrupted preparation left. It goes
+// block by block: nobody waits for the reading of a file.
+func (s *Store) PutItems(ctx context.Context, run int64, input string, items iter.Seq2[assay.Item, error]) error {
+	err := s.tx(ctx, "put items", relaxed, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `DELETE FROM items WHERE run_no = $1 AND input = $2`, run, input)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	block := make([][]any, 0, blockRows)
+	ord := int64(0)
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		fields, err := encodeFields(item.Fields)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", item.ID, err)
+		}
+		block = append(block, []any{run, input, ord, item.ID, item.Cluster, item.Expect, fields})
+		ord++
+		if len(block) == blockRows {
+			if err := s.putItems(ctx, input, block); err != nil {
+				return err
+			}
+			block = block[:0]
+		}
+	}
+	return s.putItems(ctx, input, block)
+}
+
+func (s *Store) putItems(ctx context.Context, input string, block [][]any) error {
+	if len(block) == 0 {
+		return nil
+	}
+	return s.tx(ctx, "put items", relaxed, func(t *txn) error {
+		err := s.engine.bulk(ctx, t, "items", []string{"run_no", "input", "ord", "id", "cluster", "expect", "fields"}, block)
+		if s.engine.unique(err) {
+			err = fmt.Errorf("input %s has two items with one id: %w", input, ErrDuplicate)
+		}
+		return err
+	})
+}
+
+// blockRows is how many rows are held in memory on their way into the database.
+const blockRows = 1000
+
+// Items walks over the items of one input in their order.
+func (s *Store) Items(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
+	return s.items(ctx, `WHERE run_no = $1 AND input = $2 ORDER BY ord`, run, input)
+}
+
+// Item reads one item of one input by its id.
+func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.Item, error) {
+	for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id = $3`, run, input, id) {
+		return item, err
+	}
+	return assay.Item{}, fmt.Errorf("item %s of %s: %w", id, input, ErrNotFound)
+}
+
+func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[assay.Item, error] {
+	return func(yield func(assay.Item, error) bool) {
+		rows, err := s.read.QueryContext(ctx, `SELECT id, cluster, expect, fields FROM items `+where, args...)
+		if err != nil {
+			yield(assay.Item{}, fmt.Errorf("read items: %w", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var item assay.Item
+			var fields []byte
+			err := rows.Scan(&item.ID, &item.Cluster, &item.Expect, &fields)
+			if err == nil {
+				err = decodeFields(fields, &item.Fields)
+			}
+			if err != nil {
+				yield(assay.Item{}, fmt.Errorf("read items: %w", err))
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(assay.Item{}, fmt.Errorf("read items: %w", err))
+		}
+	}
+}

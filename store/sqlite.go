@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// maxVariables is how many values one SQLite statement can take.
+const maxVariables = 32766
+
+type sqlite struct{ path string }
+
+func (s *Store) openSQLite(ctx context.Context, path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
+		return err
+	}
+	if err := refuseNetwork(filepath.Dir(abs)); err != nil {
+		return err
+	}
+	// The side files get the mode of the database, so it is made before SQLite makes it.
+	f, err := os.OpenFile(abs, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	s.engine = sqlite{abs}
+	s.write, err = openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)")
+	if err != nil {
+		return err
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := migrate(ctx, s.write, sqliteDialect(abs)); err != nil {
+		return errors.Join(err, s.write.Close())
+	}
+	s.read, err = openPool(abs, nil, "query_only(1)")
+	if err != nil {
+		return errors.Join(err, s.write.Close())
+	}
+	s.read.SetMaxOpenConns(4)
+	return nil
+}
+
+func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
+	if q == nil {
+		q = url.Values{}
+	}
+	q["_pragma"] = append([]string{
+		"busy_timeout(30000)", "journal_mode(WAL)", "foreign_keys(1)", "temp_store(MEMORY)", "cache_size(-32000)",
+	}, pragmas...)
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return sql.Open("sqlite", u.String())
+}
+
+// begin takes the one writing connection. How durable a commit is can only be said between transactions.
+func (sqlite) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	level := "NORMAL"
+	if d == durable {
+		level = "FULL"
+	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous="+level); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &txn{Tx: tx, s: s, conn: conn, done: func() { conn.Close() }}, nil
+}
+
+func (sqlite) clock(_ context.Context, t *txn) (int64, error) { return t.s.millis(), nil }
+
+func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
+	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + ")"
+	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	most := min(500, maxVariables/len(columns))
+	var stmt *sql.Stmt
+	args := make([]any, 0, most*len(columns))
+	for len(rows) > 0 {
+		n := min(most, len(rows))
+		args = args[:0]
+		for _, r := range rows[:n] {
+			args = append(args, r...)
+		}
+		rows = rows[n:]
+		text := head + strings.TrimSuffix(strings.Repeat(tuple+",", n), ",")
+		if n < most {
+			_, err := t.ExecContext(ctx, text, args...)
+			return err
+		}
+		if stmt == nil {
+			var err error
+			if stmt, err = t.PrepareContext(ctx, text); err != nil {
+				return err
+			}
+			defer stmt.Close()
+		}
+		if _, err := stmt.ExecContext(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sqlite) unique(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && (e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == lib.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+func (sqlite) violation(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_CONSTRAINT
+}
+
+// reader opens the file read-only: a pragma cannot undo that.
+func (d sqlite) reader(ctx context.Context, _ *Store) (*sql.Tx, func(), error) {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path),
+		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(30000)"}}.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return tx, func() { db.Close() }, nil
+}
+
+// errNetwork says why SQLite will not do on a network file system.
+func errNetwork(dir, kind string) error {
+	return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: use a local folder, or PostgreSQL with --db", dir, kind)
+}

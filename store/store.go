@@ -1,0 +1,209 @@
+// Package store is the ledger: the tables that remember runs, segments, attempts, outcomes, verdicts and money.
+//
+// One store serves SQLite and PostgreSQL, with one SQL text for both wherever the two understand the same words. Every
+// method is one transaction. A segment moves through these states, each move a compare-and-set that carries the epoch of
+// the lease; the same picture stands as CHECK constraints in migrations, so that nothing else can be stored:
+//
+//	planned ──> staged ──> uploaded ──> intended ──> launched ──> ended ──> fetched ──> settled
+//	   │          │ ▲ ▲        │ ▲          │ │ ▲         │ │        │  ▲        │
+//	   │          │ │ └────────┘ └──────────┘ │ │         │ │        │  └────────┘  a result is missing: fetch again
+//	   │          │ │                         │ │         │ │        │
+//	   │          │ └── no job was made ──────┼─┼─────────┘ └────────┤  token limit: staged again
+//	   │          │                           ▼ │                    ▼
+//	   │          │   fate unknown, or gone: held <──────────────── failed  (the job as a whole; nothing billed)
+//	   ▼          ▼                           │
+//	cancelled <───┴───────────────────────────┘  before launch, or dropped by `assay resolve`
+//
+// A live segment goes staged > launched > settled. Terminal states have one outcome for every attempt.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Store is an open ledger. It is safe for concurrent use.
+type Store struct {
+	engine database
+	write  *sql.DB // SQLite: one connection, which is the writer
+	read   *sql.DB // SQLite: never waits for the writer
+	now    func() time.Time
+	around func(op string, call func() error) error
+}
+
+// Options are what a store needs from outside. The zero value works.
+type Options struct {
+	Now func() time.Time // nil: the wall clock
+	// Around wraps every ledger call, named op. It sees the moment before the call and the moment after its commit.
+	Around func(op string, call func() error) error
+}
+
+// Errors that callers decide by.
+var (
+	ErrLeaseLost = errors.New("the lease is lost: somebody else works on this now")
+	ErrBudget    = errors.New("the budget does not cover this")
+	ErrTwin      = errors.New("a create of unknown fate with the same request count is open at this account")
+	ErrAnswered  = errors.New("a request of this segment has an answer by now")
+	ErrNotFound  = errors.New("not in the ledger")
+	ErrDuplicate = errors.New("already in the ledger")
+)
+
+// database hides where SQLite and PostgreSQL differ.
+type database interface {
+	// begin opens a transaction on a connection that durably commits where asked.
+	begin(ctx context.Context, s *Store, d durability) (*txn, error)
+	// clock is the time by which leases are judged, in milliseconds.
+	clock(ctx context.Context, t *txn) (int64, error)
+	// bulk inserts rows as fast as the database can.
+	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
+	// unique tells whether an error is a violated uniqueness.
+	unique(err error) bool
+	// violation tells whether an error is any violated constraint.
+	violation(err error) bool
+	// reader opens what user-written queries run on: nothing can be written through it.
+	reader(ctx context.Context, s *Store) (*sql.Tx, func(), error)
+}
+
+type durability int
+
+const (
+	relaxed durability = iota // survives a kill; may be lost with the power, and is then done again
+	durable                   // survives the power
+)
+
+// Open opens the ledger at a path (SQLite) or a postgres:// URL, and brings it up to date.
+func Open(ctx context.Context, where string, o Options) (*Store, error) {
+	s := &Store{now: o.Now, around: o.Around}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.around == nil {
+		s.around = func(_ string, call func() error) error { return call() }
+	}
+	var err error
+	if isPostgres(where) {
+		err = s.openPostgres(ctx, where)
+	} else {
+		err = s.openSQLite(ctx, where)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", Redact(where), err)
+	}
+	return s, nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error {
+	err := s.write.Close()
+	if s.read != s.write {
+		err = errors.Join(s.read.Close(), err)
+	}
+	return err
+}
+
+// Postgres tells whether the ledger is PostgreSQL, which many workers may share.
+func (s *Store) Postgres() bool { _, ok := s.engine.(postgres); return ok }
+
+// Redact takes the user part and the parameters out of a database URL, for printing.
+func Redact(where string) string {
+	if !isPostgres(where) {
+		return where
+	}
+	u, err := url.Parse(where)
+	if err != nil {
+		return "postgres://…"
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}
+
+func isPostgres(where string) bool {
+	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
+}
+
+func (s *Store) millis() int64 { return s.now().UnixMilli() }
+
+// txn is one write transaction.
+type txn struct {
+	*sql.Tx
+	s    *Store
+	conn *sql.Conn
+	done func()
+}
+
+// tx runs one named write transaction.
+func (s *Store) tx(ctx context.Context, op string, d durability, fn func(t *txn) error) error {
+	return s.around(op, func() error {
+		t, err := s.engine.begin(ctx, s, d)
+		if err != nil {
+			return fmt.Errorf("%s: begin: %w", op, err)
+		}
+		defer t.done()
+		if err := fn(t); err != nil {
+			return fmt.Errorf("%s: %w", op, errors.Join(err, t.Rollback()))
+		}
+		if err := t.Commit(); err != nil {
+			return fmt.Errorf("%s: commit: %w", op, err)
+		}
+		return nil
+	})
+}
+
+// change executes a statement and tells how many rows it changed.
+func (t *txn) change(ctx context.Context, text string, args ...any) (int64, error) {
+	res, err := t.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// one executes a statement that has to change exactly one row; otherwise the error is none.
+func (t *txn) one(ctx context.Context, none error, text string, args ...any) error {
+	n, err := t.change(ctx, text, args...)
+	if err == nil && n != 1 {
+		err = none
+	}
+	return err
+}
+
+// event writes a line of history. A segment of 0 means the run as a whole.
+func (t *txn) event(ctx context.Context, run, segment int64, kind, text string) error {
+	_, err := t.ExecContext(ctx, `INSERT INTO events (run_no, segment_no, at_ms, kind, text) VALUES ($1, $2, $3, $4, $5)`,
+		run, null(segment), t.s.millis(), kind, text)
+	return err
+}
+
+// null stores a zero value as NULL.
+func null[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func millis(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(ms sql.NullInt64) time.Time {
+	if !ms.Valid {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms.Int64).UTC()
+}

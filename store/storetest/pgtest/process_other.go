@@ -1,0 +1,9 @@
+//go:build !linux
+
+package pgtest
+
+import "os/exec"
+
+func dieWithParent(*exec.Cmd) {}
+
+func runAs(*exec.Cmd, int, int) {}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+
+	"assay"
+)
+
+// VerdictState is how well a judge's reading could be read. The states are never merged.
+type VerdictState string
+
+// The states of a verdict.
+const (
+	VerdictValid     VerdictState = "valid"     // a label (a tie is one) or a score
+	VerdictAbstained VerdictState = "abstained" // the judge declined to judge
+	VerdictMalformed VerdictState = "malformed" // the judge answered, and nothing could be read from it
+	VerdictFailed    VerdictState = "failed"    // the judge did not answer
+	VerdictMissing   VerdictState = "missing"   // there was nothing to judge
+)
+
+// Verdict is a judge's reading of an answer or a pair.
+type Verdict struct {
+	No        int64
+	Run       int64
+	At        assay.Coordinates // of the judge's request, or of the person's label
+	Trait     string
+	Direction string // which of a pair stood first
+	Subject   assay.Key
+	Against   assay.Key // the other answer of a pair; zero: none
+	State     VerdictState
+	Label     string // with a valid verdict: a label, a score, or both
+	Score     *float64
+	Reason    string
+	Fields    string // JSON: what else the rubric asked for
+	Segment   int64  // of the attempt the verdict was read from; 0: no model gave it
+	Ord       int64
+	SecondTry bool
+	Stale     bool // the answer was replaced since
+	Given     time.Time
+}
+
+// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is; the result tells how
+// many are new.
+func (s *Store) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, error) {
+	var n int64
+	err := s.tx(ctx, "add verdicts", relaxed, func(t *txn) error {
+		n = 0
+		for i := range verdicts {
+			m, err := t.addVerdict(ctx, &verdicts[i])
+			if err != nil {
+				return fmt.Errorf("verdict of %s on %s: %w", verdicts[i].At.Judge, verdicts[i].At.Item, err)
+			}
+			n += m
+		}
+		return nil
+	})
+	return n, err
+}
+
+func (t *txn) addVerdict(ctx context.Context, v *Verdict) (int64, error) {
+	key, fields := v.At.Key(), v.Fields
+	if fields == "" {
+		fields = "{}"
+	}
+	var ord any
+	if v.Segment != 0 {
+		ord = v.Ord
+	}
+	var score any
+	if v.Score != nil {
+		score = *v.Score
+	}
+	c := v.At
+	return t.change(ctx, `INSERT INTO verdicts (run_no, key, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
+		subject, against, state, label, score, reason, fields, segment_no, ord, second_try, at_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+		ON CONFLICT DO NOTHING`,
+		v.Run, key[:], c.Stage, c.Item, c.Lane, c.Template, c.Turn, c.Branch, c.Draw, c.Pair, c.Judge, v.Trait, v.Direction,
+		nullKey(v.Subject), nullKey(v.Against), string(v.State), null(clean(v.Label)), score, clean(v.Reason), clean(fields),
+		null(v.Segment), ord, flag(v.SecondTry), t.s.millis())
+}
+
+func nullKey(k assay.Key) any {
+	if k == (assay.Key{}) {
+		return nil
+	}
+	return k[:]
+}
+
+// Stale marks the verdicts on these answers as stale: the answers were replaced. It tells how many it marked.
+func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
+	var n int64
+	err := s.tx(ctx, "mark stale", relaxed, func(t *txn) error {
+		n = 0
+		for _, k := range answers {
+			m, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND stale = 0 AND (subject = $2 OR against = $2)`, run, k[:])
+			if err != nil {
+				return err
+			}
+			n += m
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
+// Stale ones are left out.
+func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
+	return func(yield func(Verdict, error) bool) {
+		rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
+			subject, against, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
+			FROM verdicts WHERE run_no = $1 AND stale = 0 AND ($2 = '' OR stage = $2) ORDER BY no`, run, stage)
+		if err != nil {
+			yield(Verdict{}, fmt.Errorf("read verdicts: %w", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			v, err := scanVerdict(rows)
+			if err != nil {
+				yield(Verdict{}, fmt.Errorf("read verdicts: %w", err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Verdict{}, fmt.Errorf("read verdicts: %w", err))
+		}
+	}
+}
+
+func scanVerdict(rows *sql.Rows) (Verdict, error) {
+	var v Verdict
+	var subject, against []byte
+	var score sql.NullFloat64
+	var at int64
+	c := &v.At
+	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge, &v.Trait, &v.Direction,
+		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.SecondTry, &v.Stale, &at)
+	copy(v.Subject[:], subject)
+	copy(v.Against[:], against)
+	if score.Valid {
+		v.Score = &score.Float64
+	}
+	v.Given = time.UnixMilli(at).UTC()
+	return v, err
+}
