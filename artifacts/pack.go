@@ -1,0 +1,248 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A packed file is the zstd seekable format: independent frames, then a table of their sizes in a skippable frame. Any
+// zstd program can read it.
+const (
+	frameSize     = 1 << 20
+	skipMagic     = 0x184D2A5E
+	seekMagic     = 0x8F92EAB1
+	seekFooterLen = 9
+	seekEntryLen  = 8
+)
+
+// Pack compresses the artifacts of a closed run. It may be stopped and called again at any point.
+func (f *Folder) Pack(ctx context.Context, run string) error {
+	names, err := f.Names(run)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f.pack(run, name); err != nil {
+			return fmt.Errorf("pack artifact %s of run %s: %w", name, run, err)
+		}
+	}
+	return nil
+}
+
+func (f *Folder) pack(run, name string) error {
+	at := path.Join(run, name)
+	in, err := f.root.Open(at)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // packed already
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	temp := at + packed + partial
+	out, err := f.root.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	err = writePacked(out, in)
+	if err == nil {
+		err = samePacked(out, in)
+	}
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, f.root.Remove(temp))
+	}
+	if err := f.root.Rename(temp, at+packed); err != nil {
+		return err
+	}
+	if err := f.sync(run); err != nil {
+		return err
+	}
+	return f.root.Remove(at)
+}
+
+func writePacked(w io.Writer, r io.Reader) error {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	defer enc.Close()
+	var table []byte
+	buf, frame := make([]byte, frameSize), []byte(nil)
+	for {
+		n, err := io.ReadFull(r, buf)
+		if n > 0 {
+			frame = enc.EncodeAll(buf[:n], frame[:0])
+			if _, err := w.Write(frame); err != nil {
+				return err
+			}
+			table = binary.LittleEndian.AppendUint32(table, uint32(len(frame)))
+			table = binary.LittleEndian.AppendUint32(table, uint32(n))
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return writeTable(w, table)
+}
+
+func writeTable(w io.Writer, table []byte) error {
+	tail := binary.LittleEndian.AppendUint32(nil, skipMagic)
+	tail = binary.LittleEndian.AppendUint32(tail, uint32(len(table)+seekFooterLen))
+	tail = append(tail, table...)
+	tail = binary.LittleEndian.AppendUint32(tail, uint32(len(table)/seekEntryLen))
+	tail = append(tail, 0) // no checksums: the frames have their own
+	tail = binary.LittleEndian.AppendUint32(tail, seekMagic)
+	_, err := w.Write(tail)
+	return err
+}
+
+// samePacked makes sure that a packed file reads as the plain one, before that is taken away.
+func samePacked(out, in *os.File) error {
+	if err := out.Sync(); err != nil {
+		return err
+	}
+	z, err := openPacked(out)
+	if err != nil {
+		return err
+	}
+	defer z.dec.Close()
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	a, b := make([]byte, frameSize), make([]byte, frameSize)
+	packedReader := io.NewSectionReader(z, 0, z.size)
+	for {
+		n, err := io.ReadFull(in, a)
+		m, _ := io.ReadFull(packedReader, b)
+		if n != m || string(a[:n]) != string(b[:m]) {
+			return errors.New("the packed file does not read as the plain one")
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// packedFile reads a packed file from any place.
+type packedFile struct {
+	file  *os.File
+	dec   *zstd.Decoder
+	size  int64
+	plain []int64 // where each frame begins in the plain file
+	where []int64 // where each frame begins in the packed one; one more for the end
+	mu    sync.Mutex
+	frame int // the frame in memory
+	bytes []byte
+}
+
+func openPacked(file *os.File) (*packedFile, error) {
+	st, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	table, err := readTable(file, st.Size())
+	if err != nil {
+		return nil, err
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*frameSize))
+	if err != nil {
+		return nil, err
+	}
+	z := &packedFile{file: file, dec: dec, frame: -1, where: []int64{0}}
+	for ; len(table) > 0; table = table[seekEntryLen:] {
+		z.plain = append(z.plain, z.size)
+		z.size += int64(binary.LittleEndian.Uint32(table[4:]))
+		z.where = append(z.where, z.where[len(z.where)-1]+int64(binary.LittleEndian.Uint32(table)))
+	}
+	if z.where[len(z.where)-1] > st.Size() {
+		dec.Close()
+		return nil, errPacked
+	}
+	return z, nil
+}
+
+var errPacked = errors.New("not a packed artifact")
+
+func readTable(file io.ReaderAt, size int64) ([]byte, error) {
+	var foot [seekFooterLen]byte
+	if size < seekFooterLen+8 {
+		return nil, errPacked
+	}
+	if _, err := file.ReadAt(foot[:], size-seekFooterLen); err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint32(foot[:])) * seekEntryLen
+	if binary.LittleEndian.Uint32(foot[5:]) != seekMagic || n > size-seekFooterLen-8 {
+		return nil, errPacked
+	}
+	table := make([]byte, n)
+	_, err := file.ReadAt(table, size-seekFooterLen-n)
+	return table, err
+}
+
+// ReadAt reads frame by frame; the last one stays in memory, so that reading on is cheap.
+func (z *packedFile) ReadAt(p []byte, off int64) (int, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	done := 0
+	for done < len(p) {
+		if off >= z.size {
+			return done, io.EOF
+		}
+		i := sort.Search(len(z.plain), func(i int) bool { return z.plain[i] > off }) - 1
+		if err := z.load(i); err != nil {
+			return done, err
+		}
+		from := off - z.plain[i]
+		if from >= int64(len(z.bytes)) {
+			return done, fmt.Errorf("frame %d is shorter than the table says", i)
+		}
+		n := copy(p[done:], z.bytes[from:])
+		done += n
+		off += int64(n)
+	}
+	return done, nil
+}
+
+func (z *packedFile) load(i int) error {
+	if z.frame == i {
+		return nil
+	}
+	raw := make([]byte, z.where[i+1]-z.where[i])
+	if _, err := z.file.ReadAt(raw, z.where[i]); err != nil {
+		return err
+	}
+	var err error
+	z.frame = -1
+	if z.bytes, err = z.dec.DecodeAll(raw, z.bytes[:0]); err != nil {
+		return err
+	}
+	z.frame = i
+	return nil
+}
+
+// Close closes the file.
+func (z *packedFile) Close() error {
+	z.dec.Close()
+	return z.file.Close()
+}
