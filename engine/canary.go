@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"assay/store"
+)
+
+// canaries sends one request of a lane live before its first batch in a stage, and takes up canaries whose process died.
+func (x *extension) canaries(ctx context.Context) error {
+	asked, err := x.canarySegments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range x.lanes {
+		g, sent := asked[l.Stage+"\x00"+l.Name]
+		switch {
+		case l.State != store.LaneOpen:
+		case l.Canary == store.CanaryDue && sent:
+			_, err = x.Ledger.SetCanary(ctx, x.run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryAsked)
+		case l.Canary == store.CanaryAsked && sent && g.State.Terminal():
+			err = (&work{Engine: x.Engine, g: g, run: x.run, policy: x.policy}).judgeCanary(ctx)
+		case l.Canary == store.CanaryDue:
+			err = x.canary(ctx, l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return x.reload(ctx)
+}
+
+func (x *extension) canarySegments(ctx context.Context) (map[string]store.Segment, error) {
+	all, err := x.Ledger.Segments(ctx, x.run.No)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]store.Segment{}
+	for _, g := range all {
+		if g.Purpose == store.ForCanary {
+			found[g.Stage+"\x00"+g.Lane] = g
+		}
+	}
+	return found, nil
+}
+
+// canary stages the first request that the lane can be asked in this stage.
+func (x *extension) canary(ctx context.Context, l store.Lane) error {
+	access, err := x.Accounts(l.Provider)
+	if err != nil {
+		return err
+	}
+	if access.Live == nil {
+		_, err := x.Ledger.SetCanary(ctx, x.run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryOff)
+		return err
+	}
+	groups, err := x.groups(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if g.Stage != l.Stage || g.Lane != l.Name || g.Mode != store.Batch {
+			continue
+		}
+		for p, err := range x.fresh(ctx, g) {
+			if err != nil {
+				return err
+			}
+			return x.stageCanary(ctx, g, p)
+		}
+	}
+	return nil
+}
+
+func (x *extension) stageCanary(ctx context.Context, g Group, p Planned) error {
+	c, err := x.newCutter(ctx, g, store.Live, store.ForCanary)
+	if err != nil {
+		return err
+	}
+	if err := c.add(ctx, p, 1); err != nil {
+		return errors.Join(err, c.giveUp(ctx))
+	}
+	if err := c.finish(ctx); err != nil {
+		return err
+	}
+	_, err = x.Ledger.SetCanary(ctx, x.run.No, g.Stage, g.Lane, store.CanaryDue, store.CanaryAsked)
+	return err
+}

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay"
+	"assay/provider"
+	"assay/store"
+)
+
+// check looks where a job stands, and cancels it when a person or its deadline says so.
+func (w *work) check(ctx context.Context) error {
+	if w.access.Fingerprint != w.g.Account {
+		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax),
+			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.g.Account, w.access.Fingerprint))
+	}
+	st, err := w.access.Batch.Check(ctx, w.job())
+	if err != nil {
+		return w.unchecked(ctx, err)
+	}
+	if st.State.Terminal() {
+		return w.ended(ctx, st)
+	}
+	if err := w.cancelIfDue(ctx); err != nil {
+		return err
+	}
+	now := w.Clock.Now()
+	see := sighting(st)
+	see.Due = now.Add(w.poll(now.Sub(w.g.Launched)))
+	if left := w.g.Deadline.Sub(now); !w.g.Deadline.IsZero() && left > 0 && left < see.Due.Sub(now) {
+		see.Due = w.g.Deadline
+	}
+	return w.Ledger.Checked(ctx, w.l, see)
+}
+
+// unchecked decides about a check that failed. The job is paid for: it is looked at again, never called failed for that.
+func (w *work) unchecked(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now := w.Clock.Now()
+	f := provider.FaultOf(err)
+	if f == nil {
+		f = &assay.Fault{Class: assay.FaultUnknown, Message: err.Error()}
+	}
+	// A new job may be missing from a lagging replica; one that stays away is for a person.
+	if f.Class == assay.FaultGone && now.Sub(w.g.Launched) > w.Timing.Gone && w.g.Failures >= 3 {
+		return w.Ledger.Hold(ctx, w.l, "the provider does not know job "+w.g.Job+" under this key ("+w.access.Fingerprint+")")
+	}
+	return w.Ledger.Stumble(ctx, w.l, now.Add(max(w.poll(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+}
+
+// cancelIfDue asks the provider to stop a job. The wish is in the ledger before the call, and the call is repeated until
+// the job has ended.
+func (w *work) cancelIfDue(ctx context.Context) error {
+	now := w.Clock.Now()
+	lane, err := w.lane(ctx, w.run.No, w.g.Stage, w.g.Lane)
+	if err != nil {
+		return err
+	}
+	if w.g.CancelCause == "" && lane.State == store.LaneStopped && lane.Reason == cancelledByUser {
+		if err := w.Ledger.AskCancel(ctx, w.l, store.ByUser, now); err != nil {
+			return err
+		}
+		w.g.CancelCause = store.ByUser
+	}
+	if w.g.CancelCause == "" && !w.g.Deadline.IsZero() && !now.Before(w.g.Deadline) {
+		if err := w.Ledger.AskCancel(ctx, w.l, store.ByDeadline, now); err != nil {
+			return err
+		}
+		w.g.CancelCause = store.ByDeadline
+	}
+	if w.g.CancelCause == "" {
+		return nil
+	}
+	c, ok := w.access.Batch.(provider.Canceler)
+	if !ok {
+		return nil // it ends when it ends
+	}
+	if err := c.Cancel(ctx, w.job()); err != nil && ctx.Err() == nil {
+		return w.Ledger.Note(ctx, w.run.No, w.g.No, "cancel", "the provider did not take it: "+err.Error())
+	}
+	return ctx.Err()
+}
+
+// ended decides about a job that will not change any more.
+func (w *work) ended(ctx context.Context, st provider.Status) error {
+	nothing := len(st.Parts) == 0 && st.Counts.Succeeded == 0
+	if st.State == provider.StateFailed && nothing {
+		return w.failed(ctx, st)
+	}
+	see := sighting(st)
+	see.Due = w.Clock.Now()
+	return w.Ledger.Ended(ctx, w.l, see)
+}
+
+func sighting(st provider.Status) store.Sighting {
+	counts, _ := json.Marshal(st.Counts) // plain numbers
+	parts, _ := json.Marshal(st.Parts)   // plain strings and numbers
+	if st.Parts == nil {
+		parts = []byte("[]")
+	}
+	return store.Sighting{State: string(st.State), Word: st.Word, Counts: string(counts), Parts: string(parts), CollectBefore: st.CollectBefore}
+}
+
+// failed decides about a job that failed as a whole and did nothing: later behind a gate, without the lines at fault, or
+// not before a person has looked.
+func (w *work) failed(ctx context.Context, st provider.Status) error {
+	f := st.Fault
+	if f == nil {
+		f = &assay.Fault{Class: assay.FaultUnknown, Message: "the job failed and says nothing more (" + st.Word + ")"}
+	}
+	if f.Class == assay.FaultBusy {
+		return w.gate(ctx, f)
+	}
+	if len(st.Problems) > 0 && w.g.Recuts == 0 {
+		return w.recut(ctx, st)
+	}
+	if f.Class == assay.FaultUnknown && w.g.Failures < 3 {
+		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: w.Clock.Now().Add(w.backoff(w.g.Failures+2, f.RetryAfter))})
+	}
+	state := store.LaneHeld
+	if f.Class == assay.FaultQuota || f.Class == assay.FaultDenied {
+		state = store.LaneStopped
+	}
+	return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error()}), w.stopLane(ctx, state, f.Error()))
+}
+
+// gate closes the model for a while: the account has too much under way.
+func (w *work) gate(ctx context.Context, f *assay.Fault) error {
+	g, err := w.Ledger.GateOf(ctx, w.g.Account, w.g.Model)
+	if err != nil {
+		return err
+	}
+	rest := min(w.Timing.GateMin<<min(g.Failures, 10), w.Timing.GateMax)
+	until := w.Clock.Now().Add(max(rest, f.RetryAfter))
+	err = w.Ledger.ShutGate(ctx, store.Gate{Account: w.g.Account, Model: w.g.Model, Until: until, Reason: f.Error()})
+	if err != nil {
+		return err
+	}
+	return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: until.Add(w.jitter(w.Timing.PollMin))})
+}
+
+// recut rejects the lines that the provider names, and sends the others again without them.
+func (w *work) recut(ctx context.Context, st provider.Status) error {
+	seats, err := w.Ledger.Seats(ctx, w.g.No)
+	if err != nil {
+		return err
+	}
+	byOrd := make(map[int64]assay.Key, len(st.Problems))
+	for key, seat := range seats {
+		byOrd[seat.Ord] = key
+	}
+	var block []store.Settlement
+	for _, p := range st.Problems {
+		key, ord, ok := w.blamed(p, seats, byOrd)
+		if !ok {
+			continue
+		}
+		zero := assay.Money(0)
+		fault := p.Fault
+		block = append(block, store.Settlement{Ord: ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &fault}})
+	}
+	if len(block) == 0 {
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: "no line at fault could be told"}),
+			w.stopLane(ctx, store.LaneHeld, "the job failed at its validation: "+st.Word))
+	}
+	if _, err := w.Ledger.Settle(ctx, w.l, block); err != nil {
+		return err
+	}
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job failed because of other lines",
+		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "recut", Cap: noCap}}
+	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
+		return err
+	}
+	return w.Ledger.Fail(ctx, w.l, fmt.Sprintf("%d lines were invalid", len(block)))
+}
+
+// blamed is the attempt that a provider's complaint is about.
+func (w *work) blamed(p provider.LineProblem, seats map[assay.Key]store.Seat, byOrd map[int64]assay.Key) (assay.Key, int64, bool) {
+	if p.CustomID != "" {
+		nonce, key, err := assay.ParseCustomID(p.CustomID)
+		seat, ok := seats[key]
+		return key, seat.Ord, err == nil && ok && nonce == w.g.Nonce
+	}
+	ord := int64(p.Line) - 1
+	key, ok := byOrd[ord]
+	return key, ord, ok
+}
+
+// counts are the provider's numbers as the ledger keeps them.
+func (w *work) counts() provider.Counts {
+	var c provider.Counts
+	_ = json.Unmarshal([]byte(w.g.JobCounts), &c) // our own writing; nothing there means unknown
+	return c
+}
+
+// parts are what can be fetched, as the ledger keeps them.
+func (w *work) parts() ([]provider.Part, error) {
+	var parts []provider.Part
+	if err := json.Unmarshal([]byte(w.g.Parts), &parts); err != nil {
+		return nil, fmt.Errorf("parts of job %s: %w", w.g.Job, err)
+	}
+	return parts, nil
+}
+
+// noCap lets a request go again whatever happened before: it was never sent.
+const noCap = int64(1) << 30
+
+// soon is a due time for what can go on at once.
+func (w *work) soon() time.Time { return w.Clock.Now() }

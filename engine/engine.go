@@ -1,0 +1,179 @@
+// Package engine drives runs: it keeps what was paid for and never pays again for what is known.
+//
+// Advance moves one segment as far as it can go now; Extend looks at a run and makes the segments that can go out next.
+// Both may be called at any time, by any process, any number of times: who may work is decided by a lease in the
+// ledger, and every step is one transaction that can be repeated or taken up by somebody else after a kill.
+//
+//	staged ─ Prepare ─> uploaded ─ Intend (durable) ─> intended ─ Launch ─> launched ─ Check ─> ended ─ Fetch ─> fetched ─ Decode ─> settled
+//	  ▲ ▲                  ▲                              │  │                  │                 ▲                 │
+//	  │ └─ gone ───────────┤                              │  │                  │                 └─── missing ─────┘ 3 times, then lost
+//	  │                    └── surely refused ────────────┤  │                  │
+//	  │                    └── absent in two reads ── Find┘  ├── found: adopt ─>│
+//	  └── the job failed without doing anything ────────────────────────────────┤ token limit: behind a gate
+//	                                                         └── cannot tell: held, until a person says resend, adopt or drop
+//
+// Before the one call that costs money, Intend is committed with the provider's newest job as a cursor, and the money is
+// reserved. A create whose fate is unknown is never sent again before Find has looked twice, the provider's lag apart.
+// Live segments go staged ─ GoLive ─> launched ─ Claim, Ask, Settle ─> settled: what is claimed may be in flight.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"assay/artifacts"
+	"assay/provider"
+	"assay/store"
+)
+
+// Engine is what it takes to drive runs. It is safe for concurrent use.
+type Engine struct {
+	Ledger   *store.Store
+	Files    *artifacts.Folder
+	Planner  Planner
+	Accounts func(name string) (Access, error) // ErrNoKey: this process cannot use the account
+	Clock    Clock
+	Timing   Timing
+	Random   *rand.Rand // for jitter and nonces; guarded by the engine
+	Holder   string     // who we are in leases: unique for this process
+
+	mu sync.Mutex
+}
+
+// Access is an account that this process can use.
+type Access struct {
+	provider.Account
+	Fingerprint string // tells keys apart without telling the key
+}
+
+// ErrNoKey tells that this process has no key for an account: somebody else may.
+var ErrNoKey = errors.New("no key for this account here")
+
+// maxSteps bounds one Advance: a segment that moves more often than this is going in circles.
+const maxSteps = 40
+
+// Advance moves a segment as far as it can go now. *store.HeldError: somebody else is at it. ErrNoKey: not from here.
+func (e *Engine) Advance(ctx context.Context, segment int64) (err error) {
+	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
+	if err != nil {
+		return fmt.Errorf("advance segment %d: %w", segment, err)
+	}
+	ctx, stop := e.keep(ctx, l)
+	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
+	for range maxSteps {
+		w, err := e.look(ctx, l)
+		if err != nil {
+			return fmt.Errorf("advance segment %d: %w", segment, err)
+		}
+		if w.g.Due.IsZero() || w.g.Due.After(e.Clock.Now()) {
+			return nil
+		}
+		if err := w.step(ctx); err != nil {
+			return fmt.Errorf("advance segment %d (%s): %w", segment, w.g.State, err)
+		}
+	}
+	return e.Ledger.Wake(ctx, l, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
+}
+
+// work is one segment under our lease, with all it takes to move it.
+type work struct {
+	*Engine
+	l      store.Lease
+	g      store.Segment
+	run    store.Run
+	policy Policy
+	route  Route
+	access Access
+}
+
+func (e *Engine) look(ctx context.Context, l store.Lease) (*work, error) {
+	w := &work{Engine: e, l: l}
+	var err error
+	if w.g, err = e.Ledger.Segment(ctx, l.No); err != nil {
+		return nil, err
+	}
+	if w.run, err = e.Ledger.Run(ctx, w.g.Run); err != nil {
+		return nil, err
+	}
+	if w.policy, err = e.Planner.Policy(ctx, w.run); err != nil {
+		return nil, err
+	}
+	if w.route, err = e.Planner.Route(ctx, w.run, w.g.Stage, w.g.Lane, w.g.Mode); err != nil {
+		return nil, err
+	}
+	if w.g.Mode == store.Reuse {
+		return w, nil
+	}
+	w.access, err = e.Accounts(w.g.Provider)
+	return w, err
+}
+
+// step does the one thing that a segment's state asks for. It moves the segment, or says when to look again.
+func (w *work) step(ctx context.Context) error {
+	if w.g.Mode != store.Batch {
+		return w.stepLive(ctx)
+	}
+	switch w.g.State {
+	case store.Staged:
+		return w.prepare(ctx)
+	case store.Uploaded:
+		return w.launch(ctx)
+	case store.Intended:
+		return w.find(ctx)
+	case store.Launched:
+		return w.check(ctx)
+	case store.Ended:
+		return w.fetch(ctx)
+	case store.Fetched:
+		return w.settle(ctx)
+	case store.Settled:
+		return w.lookLate(ctx)
+	}
+	return w.Ledger.Wake(ctx, w.l, time.Time{}, w.g.Reason) // nothing to do by itself
+}
+
+// keep renews a lease while its work goes on, and ends the context when the lease is lost.
+func (e *Engine) keep(ctx context.Context, l store.Lease) (context.Context, func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan error, 1)
+	quit := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(e.Timing.Lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				done <- nil
+				return
+			case <-ctx.Done():
+				done <- nil
+				return
+			case <-tick.C:
+			}
+			if _, err := e.Ledger.Renew(ctx, l, e.Timing.Lease); errors.Is(err, store.ErrLeaseLost) {
+				cancel(err)
+				done <- err
+				return
+			}
+		}
+	}()
+	return ctx, func() error { close(quit); err := <-done; cancel(nil); return err }
+}
+
+// job is the segment as the calls after Launch need it.
+func (w *work) job() provider.Job {
+	return provider.Job{ID: w.g.Job, Handle: provider.Handle(w.g.Handle), Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests)}
+}
+
+func (w *work) stamp() provider.Stamp {
+	return provider.Stamp{Run: w.run.ID, Segment: fmt.Sprintf("s%d", w.g.No), SHA256: w.g.InputSHA256}
+}
+
+// parcel is the segment as Prepare and Launch need it.
+func (w *work) parcel() provider.Parcel {
+	return provider.Parcel{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source()}
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/store"
+)
+
+// Standing is where a run is after Extend.
+type Standing struct {
+	Closed  bool
+	Result  store.Result
+	Made    int // segments made now
+	Moving  int // segments that move by themselves
+	Held    int // segments that wait for a person
+	Asleep  int // segments that wait for a lane, a canary or money
+	Budget  bool
+	Verify  []string // lanes whose canary waits for a yes
+	Waiting bool     // requests wait for others to join them, or to be sent again
+}
+
+// extension is one look at a run under its lease.
+type extension struct {
+	*Engine
+	l      store.Lease
+	run    store.Run
+	policy Policy
+	lanes  []store.Lane
+	made   int
+	next   time.Time // when to look again by itself; zero: when something settles
+	short  bool      // the budget left something out
+	waits  bool
+}
+
+// Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
+// do. *store.HeldError: somebody else is at it.
+func (e *Engine) Extend(ctx context.Context, run int64) (st Standing, err error) {
+	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
+	if err != nil {
+		return st, fmt.Errorf("extend run %d: %w", run, err)
+	}
+	ctx, stop := e.keep(ctx, l)
+	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
+	x := &extension{Engine: e, l: l}
+	if x.run, err = e.Ledger.Run(ctx, run); err != nil {
+		return st, fmt.Errorf("extend run %d: %w", run, err)
+	}
+	if err := x.obey(ctx); err != nil {
+		return st, fmt.Errorf("extend run %d: %w", run, err)
+	}
+	if x.run.State != store.RunOpen {
+		return Standing{Closed: x.run.State == store.RunClosed, Result: x.run.Result}, nil
+	}
+	if err := x.grow(ctx); err != nil {
+		return st, fmt.Errorf("extend run %d: %w", run, err)
+	}
+	return x.conclude(ctx)
+}
+
+// grow makes the segments that can go out now.
+func (x *extension) grow(ctx context.Context) error {
+	var err error
+	if x.policy, err = x.Planner.Policy(ctx, x.run); err != nil {
+		return err
+	}
+	if err := x.discardScratch(ctx); err != nil {
+		return err
+	}
+	if err := x.Planner.Absorb(ctx, x.run); err != nil {
+		return err
+	}
+	if err := x.reload(ctx); err != nil {
+		return err
+	}
+	if err := x.canaries(ctx); err != nil {
+		return err
+	}
+	if err := x.resends(ctx); err != nil {
+		return err
+	}
+	if err := x.waves(ctx); err != nil {
+		return err
+	}
+	if err := x.reload(ctx); err != nil {
+		return err
+	}
+	for _, l := range x.lanes {
+		if l.State == store.LaneOpen {
+			if err := x.Ledger.Rouse(ctx, x.run.No, l.Stage, l.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *extension) reload(ctx context.Context) (err error) {
+	x.lanes, err = x.Ledger.Lanes(ctx, x.run.No)
+	return err
+}
+
+func (x *extension) laneOf(stage, name string) (store.Lane, bool) {
+	for _, l := range x.lanes {
+		if l.Stage == stage && l.Name == name {
+			return l, true
+		}
+	}
+	return store.Lane{}, false
+}
+
+// discardScratch takes away what a killed process had begun to write: nothing of it left this machine.
+func (x *extension) discardScratch(ctx context.Context) error {
+	planned, err := x.Ledger.Segments(ctx, x.run.No, store.Planned)
+	if err != nil {
+		return err
+	}
+	for _, g := range planned {
+		// The run is ours, and only the holder of a run plans: whatever lease is on it belongs to the dead.
+		l, err := x.Ledger.SeizeSegment(ctx, x.l, g.No, x.Holder, x.Timing.Lease)
+		if err != nil {
+			return err
+		}
+		if err := x.Files.Remove(x.run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
+			return err
+		}
+		if err := x.Ledger.Discard(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conclude says where the run is, when to look again, and closes it when nothing is left to do.
+func (x *extension) conclude(ctx context.Context) (Standing, error) {
+	st := Standing{Made: x.made, Budget: x.short, Waiting: x.waits}
+	all, err := x.Ledger.Segments(ctx, x.run.No, store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched, store.Held)
+	if err != nil {
+		return st, err
+	}
+	for _, g := range all {
+		switch {
+		case g.State == store.Held:
+			st.Held++
+		case g.Due.IsZero():
+			st.Asleep++
+			st.Budget = st.Budget || g.Reason == blockedByBudget
+		default:
+			st.Moving++
+		}
+	}
+	for _, l := range x.lanes {
+		if l.Canary == store.CanaryShown {
+			st.Verify = append(st.Verify, l.Name)
+		}
+	}
+	if len(all) > 0 || x.waits || x.short || len(st.Verify) > 0 {
+		return st, x.Ledger.RunDue(ctx, x.run.No, x.next)
+	}
+	if x.made > 0 { // what was settled at once may make more possible
+		return st, x.Ledger.RunDue(ctx, x.run.No, x.Clock.Now())
+	}
+	return x.close(ctx, st)
+}
+
+// close reconciles the run with its providers and ends it.
+func (x *extension) close(ctx context.Context, st Standing) (Standing, error) {
+	if err := x.reconcile(ctx); err != nil {
+		return st, err
+	}
+	st.Closed, st.Result = true, x.result()
+	return st, x.Ledger.CloseRun(ctx, x.l, st.Result)
+}
+
+// cancelledByUser is the reason of lanes that a person stopped.
+const cancelledByUser = "cancelled"
+
+func (x *extension) result() store.Result {
+	result := store.ResultDone
+	for _, l := range x.lanes {
+		if l.State == store.LaneStopped && l.Reason == cancelledByUser {
+			return store.ResultCancelled
+		}
+		var stands int64
+		for e, n := range l.Endings {
+			if e.Stands() {
+				stands += n
+			}
+		}
+		if stands < l.Planned {
+			result = store.ResultIncomplete
+		}
+	}
+	return result
+}
+
+// wake makes sure that the run is looked at again by a moment.
+func (x *extension) wake(at time.Time) {
+	if x.next.IsZero() || at.Before(x.next) {
+		x.next = at
+	}
+	x.waits = true
+}

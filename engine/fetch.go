@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"assay"
+	"assay/artifacts"
+	"assay/provider"
+	"assay/store"
+)
+
+// fetch brings every part of an ended job here. A cut fetch goes on where it stopped.
+func (w *work) fetch(ctx context.Context) error {
+	if w.access.Fingerprint != w.g.Account {
+		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax), "the job was made with another key ("+w.g.Account+")")
+	}
+	if w.g.Refetches > 0 || w.g.Failures > 0 {
+		if err := w.lookAgain(ctx); err != nil {
+			return w.unfetched(ctx, err)
+		}
+	}
+	parts, err := w.parts()
+	if err != nil {
+		return err
+	}
+	have, err := w.Ledger.Artifacts(ctx, w.g.No)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		name := w.artifactName(part, fmt.Sprint(w.g.Refetches))
+		if named(have, name) {
+			continue
+		}
+		if _, err := w.fetchPart(ctx, part, name); err != nil {
+			return w.unfetched(ctx, err)
+		}
+	}
+	return w.Ledger.Fetched(ctx, w.l, w.soon())
+}
+
+// lookAgain asks for the parts anew: addresses go stale, and missing ones appear.
+func (w *work) lookAgain(ctx context.Context) error {
+	st, err := w.access.Batch.Check(ctx, w.job())
+	if err != nil {
+		return err
+	}
+	see := sighting(st)
+	see.Due = w.Clock.Now()
+	if err := w.Ledger.Looked(ctx, w.l, see); err != nil {
+		return &ledgerError{err}
+	}
+	w.g.JobCounts, w.g.Parts = see.Counts, see.Parts
+	return nil
+}
+
+// ledgerError marks an error that is ours, not the provider's.
+type ledgerError struct{ error }
+
+func (e *ledgerError) Unwrap() error { return e.error }
+
+// unfetched decides about a fetch that failed. The results are paid for: it is tried until they are gone.
+func (w *work) unfetched(ctx context.Context, err error) error {
+	var ours *ledgerError
+	if ctx.Err() != nil || errors.As(err, &ours) {
+		return err
+	}
+	now := w.Clock.Now()
+	f := provider.FaultOf(err)
+	if f == nil {
+		return err // our own disk, or the ledger
+	}
+	gone := !w.g.CollectBefore.IsZero() && now.After(w.g.CollectBefore)
+	if f.Class == assay.FaultGone && (gone || w.g.Failures >= 8) {
+		return w.Ledger.Hold(ctx, w.l, "the results of job "+w.g.Job+" are not there any more: "+f.Error())
+	}
+	return w.Ledger.Stumble(ctx, w.l, now.Add(w.backoff(w.g.Failures, f.RetryAfter)), "fetching results: "+f.Error())
+}
+
+func (w *work) artifactName(part provider.Part, round string) string {
+	return w.roundName(round) + artifacts.Name(part.Name)
+}
+
+// roundName is what the names of all artifacts of one fetch begin with.
+func (w *work) roundName(round string) string { return fmt.Sprintf("s%d-%s-", w.g.No, round) }
+
+func named(all []store.Artifact, name string) bool {
+	for _, a := range all {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// fetchPart brings one part into an artifact and enters it into the ledger.
+func (w *work) fetchPart(ctx context.Context, part provider.Part, name string) (store.Artifact, error) {
+	a := store.Artifact{Name: name, Kind: string(part.Kind), Part: partText(part)}
+	if a.Kind == "" {
+		a.Kind = string(provider.PartResults)
+	}
+	// A kill may have come between the rename and the ledger: then the file is whole, and the fetch is not repeated.
+	if f, err := w.Files.Open(w.run.ID, name); err == nil {
+		a.Size = f.Size()
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return a, &ledgerError{err}
+	} else {
+		sink, err := w.Files.Sink(w.run.ID, name)
+		if err != nil {
+			return a, &ledgerError{err}
+		}
+		if err := w.access.Batch.Fetch(ctx, w.job(), part, sink); err != nil {
+			return a, errors.Join(err, sink.Close())
+		}
+		info, err := commit(sink)
+		if err != nil {
+			return a, &ledgerError{err}
+		}
+		a.Size, a.SHA256 = info.Size, info.SHA256
+	}
+	no, err := w.Ledger.AddArtifact(ctx, w.l, a)
+	if err != nil {
+		return a, &ledgerError{err}
+	}
+	a.No = no
+	return a, nil
+}
+
+// commit finishes a sink, also one into which an empty part was fetched.
+func commit(sink *artifacts.Sink) (artifacts.Info, error) {
+	if sink.Size() == 0 {
+		if err := sink.Begin(0, ""); err != nil {
+			return artifacts.Info{}, err
+		}
+	}
+	return sink.Commit()
+}
+
+// partText keeps a part beside its artifact, so that it can be decoded on another machine.
+func partText(part provider.Part) string {
+	text, _ := json.Marshal(part) // plain strings and numbers
+	return string(text)
+}

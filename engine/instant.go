@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"assay"
+	"assay/store"
+)
+
+// reject keeps a request that no provider would take: it has an outcome without being sent.
+func (c *cutter) reject(a store.Attempt, f assay.Fault) error {
+	zero := assay.Money(0)
+	c.instant = append(c.instant, settledNow{a, store.Settlement{Key: a.Key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &f}}})
+	return nil
+}
+
+// reuse takes the answers of other runs for those requests that equal theirs, and returns the others.
+func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]Planned, []int64, error) {
+	if c.policy.Reuse == nil || len(block) == 0 {
+		return block, tries, nil
+	}
+	from := *c.policy.Reuse
+	from.Run = c.run.No
+	digests := make([][]byte, len(block))
+	for i, p := range block {
+		digests[i] = c.digest(p)
+	}
+	found, err := c.Ledger.Reusable(ctx, from, digests)
+	if err != nil {
+		return nil, nil, err
+	}
+	var rest []Planned
+	var restTries []int64
+	for i, p := range block {
+		old, ok := found[string(digests[i])]
+		if !ok || old.Over {
+			rest, restTries = append(rest, p), append(restTries, tries[i])
+			continue
+		}
+		zero := assay.Money(0)
+		source, err := c.Ledger.Segment(ctx, old.Segment)
+		if err != nil {
+			return nil, nil, err
+		}
+		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: digests[i]}
+		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run}
+		o.Outcome.Usage = assay.Usage{} // it cost nothing here
+		c.instant = append(c.instant, settledNow{a, o})
+		if len(c.instant) >= attemptBlock {
+			if err := c.settleInstant(ctx); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return rest, restTries, nil
+}
+
+// settleInstant writes the requests whose outcome is known as a segment that is settled at once.
+func (c *cutter) settleInstant(ctx context.Context) error {
+	if len(c.instant) == 0 {
+		return nil
+	}
+	all := c.instant
+	c.instant = nil
+	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.run.No, Stage: c.group.Stage, Lane: c.group.Lane, Turn: c.group.Turn, Mode: store.Reuse,
+		Purpose: c.purpose, Provider: c.route.Lane.Provider, Model: c.route.Lane.Model, Nonce: c.nonce()}, c.Holder, c.Timing.Lease)
+	if err != nil {
+		return err
+	}
+	attempts, block := make([]store.Attempt, len(all)), make([]store.Settlement, len(all))
+	for i, s := range all {
+		attempts[i], block[i] = s.attempt, s.outcome
+		attempts[i].Ord, block[i].Ord = int64(i), int64(i)
+	}
+	if err := c.Ledger.AddAttempts(ctx, g.Lease, attempts); err != nil {
+		return err
+	}
+	if err := c.Ledger.Stage(ctx, g.Lease, store.Bytes{}, 0, 0, c.Clock.Now()); err != nil {
+		return err
+	}
+	if err := c.Ledger.GoLive(ctx, g.Lease, "", 0, c.Clock.Now()); err != nil {
+		return err
+	}
+	if _, err := c.Ledger.SettleLive(ctx, g.Lease, block); err != nil {
+		return err
+	}
+	if err := c.Ledger.Finish(ctx, g.Lease, time.Time{}); err != nil {
+		return err
+	}
+	c.made++
+	return c.Ledger.Release(ctx, g.Lease)
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay"
+	"assay/provider"
+	"assay/store"
+)
+
+// launch commits the intent, then makes the one call that costs money.
+func (w *work) launch(ctx context.Context) error {
+	if ok, err := w.mayGo(ctx); !ok || err != nil {
+		return err
+	}
+	in := store.Intent{Account: w.access.Fingerprint, Reserve: w.g.Expected}
+	if finder, ok := w.access.Batch.(provider.Finder); ok {
+		cursor, err := finder.Cursor(ctx)
+		if err != nil {
+			return w.stumble(ctx, err)
+		}
+		in.Cursor, in.Stamped = cursor, finder.Stamped()
+	}
+	began := w.Clock.Now()
+	if _, err := w.Ledger.Renew(ctx, w.l, w.Timing.Lease); err != nil {
+		return err
+	}
+	in.Due = began.Add(w.Timing.Create)
+	if err := w.Ledger.Intend(ctx, w.l, in); err != nil {
+		return w.unintended(ctx, err)
+	}
+	// Asleep between the intent and here? Then the lease may be another's, who looks for a job that is yet to come.
+	if w.Clock.Now().Sub(began) > w.Timing.Lease-w.Timing.Create {
+		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Uploaded, Reason: "the create call came too late and was not sent", Due: w.Clock.Now()})
+	}
+	call, cancel := context.WithTimeout(ctx, w.Timing.Create)
+	defer cancel()
+	r := w.access.Batch.Launch(call, w.parcel(), provider.Handle(w.g.Handle))
+	return w.received(context.WithoutCancel(ctx), r)
+}
+
+// unintended decides about an intent that the ledger refused. Nothing was sent.
+func (w *work) unintended(ctx context.Context, err error) error {
+	now := w.Clock.Now()
+	switch {
+	case errors.Is(err, store.ErrBudget):
+		return errors.Join(w.Ledger.Wake(ctx, w.l, time.Time{}, blockedByBudget),
+			w.Ledger.Note(ctx, w.run.No, w.g.No, "budget", "needs "+w.g.Expected.String()))
+	case errors.Is(err, store.ErrTwin):
+		return w.Ledger.Wake(ctx, w.l, now.Add(w.poll(0)), "waits until a create of the same size at this account is cleared up")
+	case errors.Is(err, store.ErrAnswered):
+		return w.dropAnswered(ctx)
+	}
+	return err
+}
+
+// blockedByBudget is the reason of segments that do not fit into the budget.
+const blockedByBudget = "the budget does not cover it"
+
+// dropAnswered gives a segment up in which a request was answered late; the others go out again in a new one.
+func (w *work) dropAnswered(ctx context.Context) error {
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "not sent: a late answer came for a request beside it",
+		Again: &store.Again{Mode: w.g.Mode, After: w.Clock.Now(), Cause: "not sent", Cap: noCap}}
+	return errors.Join(w.Ledger.EndOpen(ctx, w.l, end), w.Ledger.Drop(ctx, w.l, "an answer came late"))
+}
+
+// received decides about the receipt of the create call.
+func (w *work) received(ctx context.Context, r provider.Receipt) error {
+	now := w.Clock.Now()
+	switch r.Fate {
+	case provider.Accepted:
+		return w.launched(ctx, r.Job, r.Warning)
+	case provider.Refused:
+		return w.refused(ctx, r.Err)
+	}
+	why := "the fate of the create call is unknown"
+	if r.Err != nil {
+		why += ": " + r.Err.Error()
+	}
+	return errors.Join(w.Ledger.Wake(ctx, w.l, now.Add(w.poll(0)), why), w.Ledger.Note(ctx, w.run.No, w.g.No, "unknown", why))
+}
+
+func (w *work) launched(ctx context.Context, job, note string) error {
+	now := w.Clock.Now()
+	l := store.Launch{Job: job, At: now, Due: now.Add(w.poll(0)), Note: note}
+	if w.policy.Deadline > 0 {
+		l.Deadline = now.Add(w.policy.Deadline)
+	}
+	return w.Ledger.Launched(ctx, w.l, l)
+}
+
+// refused decides by class about a create call that surely made no job.
+func (w *work) refused(ctx context.Context, err error) error {
+	f := provider.FaultOf(err)
+	if f == nil {
+		f = &assay.Fault{Class: assay.FaultUnknown, Message: fmt.Sprint(err)}
+	}
+	back := store.Back{To: store.Uploaded, Reason: f.Error(), Due: w.Clock.Now().Add(w.backoff(w.g.Failures, f.RetryAfter))}
+	switch f.Class {
+	case assay.FaultGone:
+		back.To = store.Staged
+	case assay.FaultQuota, assay.FaultDenied:
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneStopped, f.Error()))
+	case assay.FaultInvalid, assay.FaultLarge:
+		back.To = store.Staged
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, f.Error()))
+	}
+	return w.Ledger.GoBack(ctx, w.l, back)
+}
+
+// find learns what became of a create call of unknown fate.
+func (w *work) find(ctx context.Context) error {
+	finder, ok := w.access.Batch.(provider.Finder)
+	if !ok {
+		return w.Ledger.Hold(ctx, w.l, "the fate of the create call is unknown, and "+w.g.Provider+" cannot list its jobs")
+	}
+	if w.access.Fingerprint != w.g.Account {
+		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax), "made with another key ("+w.g.Account+"): only that one can tell")
+	}
+	taken, err := w.Ledger.TakenJobs(ctx, w.g.Provider, w.g.No)
+	if err != nil {
+		return err
+	}
+	found, err := finder.Find(ctx, provider.Search{
+		Stamp: w.stamp(), Handle: provider.Handle(w.g.Handle), Nonce: w.g.Nonce, Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests),
+		Cursor: w.g.Cursor, NotBefore: w.g.Intended, Taken: func(job string) bool { return taken[job] },
+	})
+	if err != nil {
+		return w.unfound(ctx, err)
+	}
+	switch found.Sighting {
+	case provider.Located:
+		return w.adopt(ctx, found.Jobs)
+	case provider.Absent:
+		return w.absent(ctx)
+	}
+	now := w.Clock.Now()
+	if longest := w.access.Batch.Limits().Longest; longest > 0 && now.Sub(w.g.Intended) > longest+w.Timing.Gone {
+		return w.Ledger.Hold(ctx, w.l, "cannot tell whether the create call made a job: "+found.Why)
+	}
+	return w.Ledger.Wake(ctx, w.l, now.Add(w.poll(now.Sub(w.g.Intended))), found.Why)
+}
+
+// unfound decides about a Find that failed: nothing is sent until one works.
+func (w *work) unfound(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return w.Ledger.Stumble(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures+2, 0)), "looking for the job: "+err.Error())
+}
+
+// adopt takes the job that was found for our own. Further ones are doubles: they are noted, then cancelled.
+func (w *work) adopt(ctx context.Context, jobs []string) error {
+	for _, double := range jobs[1:] {
+		if err := w.double(ctx, double); err != nil {
+			return err
+		}
+	}
+	return w.launched(ctx, jobs[0], "adopted")
+}
+
+// double notes a job that was made twice, and cancels it.
+func (w *work) double(ctx context.Context, job string) error {
+	if err := w.Ledger.Double(ctx, w.l, job); err != nil {
+		return err
+	}
+	if c, ok := w.access.Batch.(provider.Canceler); ok {
+		j := w.job()
+		j.ID = job
+		if err := c.Cancel(ctx, j); err != nil {
+			return w.Ledger.Note(ctx, w.run.No, w.g.No, "double", "could not cancel "+job+": "+err.Error())
+		}
+	}
+	return nil
+}
+
+// absent counts reads that see no job. After two, the provider's lag apart, the same bytes may go again.
+func (w *work) absent(ctx context.Context) error {
+	lag := w.Timing.lag(w.access.Batch.Limits().Lag, w.g.Stamped)
+	now := w.Clock.Now()
+	if w.g.Absents == 0 {
+		return w.Ledger.Absent(ctx, w.l, now.Add(lag+w.jitter(lag/10)))
+	}
+	if wait := w.g.Absent.Add(lag).Sub(now); wait > 0 {
+		return w.Ledger.Wake(ctx, w.l, now.Add(wait), "no job is visible; looking once more")
+	}
+	return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Uploaded, Reason: "no job was made: absent in two reads", Due: now})
+}

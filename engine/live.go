@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay"
+	"assay/artifacts"
+	"assay/provider"
+	"assay/store"
+)
+
+// stepLive moves a segment that does not travel as a batch.
+func (w *work) stepLive(ctx context.Context) error {
+	switch {
+	case w.g.Mode == store.Reuse && !w.g.State.Terminal():
+		return w.abandon(ctx)
+	case w.g.State == store.Staged:
+		return w.goLive(ctx)
+	case w.g.State == store.Launched:
+		return w.askAll(ctx)
+	}
+	return w.Ledger.Wake(ctx, w.l, time.Time{}, w.g.Reason)
+}
+
+// abandon gives up a segment whose outcomes were in the memory of a process that died. Its requests go on by queue.
+func (w *work) abandon(ctx context.Context) error {
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "its process died before it was written",
+		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "not sent", Cap: noCap}}
+	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
+		return err
+	}
+	if w.g.State == store.Staged {
+		return w.Ledger.Drop(ctx, w.l, end.Message)
+	}
+	return w.Ledger.Finish(ctx, w.l, time.Time{})
+}
+
+// goLive reserves the money of a live segment.
+func (w *work) goLive(ctx context.Context) error {
+	if ok, err := w.mayGo(ctx); !ok || err != nil {
+		return err
+	}
+	if w.access.Live == nil {
+		return w.stopLane(ctx, store.LaneHeld, "provider "+w.g.Provider+" cannot be asked live")
+	}
+	err := w.Ledger.GoLive(ctx, w.l, w.access.Fingerprint, w.g.Expected, w.soon())
+	if err != nil {
+		return w.unintended(ctx, err)
+	}
+	return nil
+}
+
+// askAll asks what has no answer yet, a fixed number of requests at a time, and settles the segment when all have one.
+func (w *work) askAll(ctx context.Context) error {
+	if _, err := w.Ledger.Doubt(ctx, w.l); err != nil {
+		return err
+	}
+	if w.g.CancelCause != "" {
+		return w.stopAsking(ctx, "cancelled")
+	}
+	if ok, err := w.mayGo(ctx); !ok || err != nil {
+		return err
+	}
+	log, err := w.openLog(ctx)
+	if err != nil {
+		return err
+	}
+	a := &asking{work: w, log: log, width: w.policy.Concurrency, results: make(chan reply)}
+	if a.width <= 0 {
+		a.width = 4
+	}
+	err = a.fly(ctx)
+	if err := errors.Join(err, log.Close()); err != nil {
+		return err
+	}
+	if a.halt != nil {
+		return w.halted(context.WithoutCancel(ctx), a.halt)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	g, err := w.Ledger.Segment(ctx, w.g.No)
+	if err != nil {
+		return err
+	}
+	if g.Open() > 0 { // a cancel came in between
+		return w.Ledger.Wake(ctx, w.l, w.soon(), "")
+	}
+	if err := w.Ledger.Finish(ctx, w.l, time.Time{}); err != nil {
+		return err
+	}
+	return w.judgeCanary(ctx)
+}
+
+// halted stops the lane because of a fault that every further request would meet.
+func (w *work) halted(ctx context.Context, f *assay.Fault) error {
+	if w.g.Purpose == store.ForCanary {
+		if _, err := w.Ledger.SetCanary(ctx, w.run.No, w.g.Stage, w.g.Lane, store.CanaryAsked, store.CanaryFailed); err != nil {
+			return err
+		}
+	}
+	return w.stopLane(ctx, store.LaneStopped, f.Error())
+}
+
+// stopAsking ends what has not been asked.
+func (w *work) stopAsking(ctx context.Context, why string) error {
+	if err := w.Ledger.EndOpen(ctx, w.l, store.EndOpen{Ending: assay.Cancelled, Message: why}); err != nil {
+		return err
+	}
+	return w.Ledger.Finish(ctx, w.l, time.Time{})
+}
+
+// judgeCanary decides by a canary's outcome whether the lane's batches may go.
+func (w *work) judgeCanary(ctx context.Context) error {
+	if w.g.Purpose != store.ForCanary {
+		return nil
+	}
+	for a, err := range w.Ledger.SegmentAnswers(ctx, w.g.No) {
+		if err != nil {
+			return err
+		}
+		to := store.CanaryPassed
+		switch {
+		case a.Outcome.Ending == assay.Rejected:
+			to = store.CanaryFailed
+			why := "the canary was rejected"
+			if a.Outcome.Fault != nil {
+				why += ": " + a.Outcome.Fault.Error()
+			}
+			if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, why); err != nil {
+				return err
+			}
+		case w.policy.VerifyFirst:
+			to = store.CanaryShown
+		}
+		_, err := w.Ledger.SetCanary(ctx, w.run.No, w.g.Stage, w.g.Lane, store.CanaryAsked, to)
+		return err
+	}
+	return nil
+}
+
+// liveLog is where the raw replies of a live segment go.
+type liveLog struct {
+	*artifacts.Log
+	no int64
+}
+
+func (w *work) openLog(ctx context.Context) (*liveLog, error) {
+	name := fmt.Sprintf("s%d-live", w.g.No)
+	log, err := w.Files.Log(w.run.ID, name)
+	if err != nil {
+		return nil, err
+	}
+	no, err := w.Ledger.AddArtifact(ctx, w.l, store.Artifact{Name: name, Kind: "live", Size: log.Size()})
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return &liveLog{log, no}, nil
+}
+
+// reply is what became of one asked request.
+type reply struct {
+	attempt store.Attempt
+	provider.Reply
+	err  error
+	halt bool // every further request would meet the same
+}

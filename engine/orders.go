@@ -1,0 +1,248 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"assay"
+	"assay/provider"
+	"assay/store"
+)
+
+// Resolve is what a person decides about a held segment: the arguments of store.OrderResolve.
+type Resolve struct {
+	Do  string `json:"do"`            // resend, adopt or drop
+	Job string `json:"job,omitempty"` // with adopt
+}
+
+// Retry is what a person wants sent again: the arguments of store.OrderRetry.
+type Retry struct {
+	Only []assay.Ending    `json:"only"` // empty: everything that may be sent again
+	Mode store.SegmentMode `json:"mode,omitempty"`
+}
+
+// obey carries out the orders of the run, each once.
+func (x *extension) obey(ctx context.Context) error {
+	orders, err := x.Ledger.Orders(ctx, x.run.No)
+	if err != nil {
+		return err
+	}
+	for _, o := range orders {
+		answer, err := x.order(ctx, o)
+		if err != nil {
+			return fmt.Errorf("order %d (%s): %w", o.No, o.Kind, err)
+		}
+		if err := x.Ledger.Obey(ctx, o.No, answer); err != nil {
+			return err
+		}
+	}
+	if len(orders) > 0 {
+		x.run, err = x.Ledger.Run(ctx, x.run.No)
+	}
+	return err
+}
+
+func (x *extension) order(ctx context.Context, o store.Order) (string, error) {
+	switch o.Kind {
+	case store.OrderCancel:
+		return x.cancel(ctx, o)
+	case store.OrderRetry:
+		return x.retry(ctx, o)
+	case store.OrderResolve:
+		return x.resolve(ctx, o)
+	case store.OrderProceed:
+		return x.proceed(ctx)
+	case store.OrderCollect:
+		return x.collect(ctx)
+	}
+	return "not understood", nil
+}
+
+// cancel stops lanes and jobs. What a provider still hands out is kept.
+func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
+	if o.Segment == 0 {
+		lanes, err := x.Ledger.Lanes(ctx, x.run.No)
+		if err != nil {
+			return "", err
+		}
+		for _, l := range lanes {
+			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneStopped, cancelledByUser); err != nil {
+				return "", err
+			}
+		}
+	}
+	all, err := x.Ledger.Segments(ctx, x.run.No, store.Staged, store.Uploaded, store.Intended, store.Launched)
+	if err != nil {
+		return "", err
+	}
+	dropped, asked, busy := 0, 0, 0
+	for _, g := range all {
+		if o.Segment != 0 && o.Segment != g.No {
+			continue
+		}
+		l, err := x.Ledger.HoldSegment(ctx, g.No, x.Holder, x.Timing.Lease)
+		var held *store.HeldError
+		if errors.As(err, &held) {
+			busy++ // its holder sees the order, or the next Extend does
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		switch g.State {
+		case store.Launched:
+			asked++
+			err = x.Ledger.AskCancel(ctx, l, store.ByUser, x.Clock.Now())
+		case store.Intended: // may exist: found first, cancelled then
+		default:
+			dropped++
+			err = x.Ledger.Drop(ctx, l, cancelledByUser)
+		}
+		if err := errors.Join(err, x.Ledger.Release(ctx, l)); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d at work elsewhere", dropped, asked, busy), nil
+}
+
+// retry sends again what ended without an answer, and opens lanes that were stopped.
+func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
+	var r Retry
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return "arguments: " + err.Error(), nil
+	}
+	if len(r.Only) == 0 {
+		r.Only = []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}
+	}
+	if r.Mode == "" {
+		r.Mode = store.Batch
+	}
+	lanes, err := x.Ledger.Lanes(ctx, x.run.No)
+	if err != nil {
+		return "", err
+	}
+	for _, l := range lanes {
+		if l.State != store.LaneOpen {
+			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneOpen, ""); err != nil {
+				return "", err
+			}
+			if _, err := x.Ledger.SetCanary(ctx, x.run.No, l.Stage, l.Name, store.CanaryFailed, store.CanaryPassed); err != nil {
+				return "", err
+			}
+		}
+	}
+	n, err := x.Ledger.SendAgain(ctx, x.run.No, store.Again{Mode: r.Mode, After: x.Clock.Now(), Cause: "asked for"}, r.Only...)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d requests go out again", n), x.Ledger.ReopenRun(ctx, x.run.No, "retry")
+}
+
+// resolve carries out what a person decided about a held segment.
+func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) {
+	var r Resolve
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return "arguments: " + err.Error(), nil
+	}
+	g, err := x.Ledger.Segment(ctx, o.Segment)
+	if err != nil {
+		return "", err
+	}
+	if g.State != store.Held {
+		return fmt.Sprintf("segment %d is %s, not held", g.No, g.State), nil
+	}
+	l, err := x.Ledger.HoldSegment(ctx, g.No, x.Holder, x.Timing.Lease)
+	if err != nil {
+		return "", err
+	}
+	now := x.Clock.Now()
+	switch {
+	case r.Do == "resend":
+		err = x.Ledger.GoBack(ctx, l, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
+	case r.Do == "adopt" && r.Job != "":
+		err = x.Ledger.Launched(ctx, l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By})
+	case r.Do == "drop":
+		err = x.Ledger.Drop(ctx, l, "dropped by "+o.By)
+	default:
+		return "want resend, adopt with a job, or drop", x.Ledger.Release(ctx, l)
+	}
+	return r.Do + "ed", errors.Join(err, x.Ledger.Release(ctx, l))
+}
+
+// proceed is a yes to the canaries that were shown.
+func (x *extension) proceed(ctx context.Context) (string, error) {
+	lanes, err := x.Ledger.Lanes(ctx, x.run.No)
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for _, l := range lanes {
+		moved, err := x.Ledger.SetCanary(ctx, x.run.No, l.Stage, l.Name, store.CanaryShown, store.CanaryPassed)
+		if err != nil {
+			return "", err
+		}
+		if moved {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d lanes go on", n), nil
+}
+
+// collect fetches what running jobs have ready now.
+func (x *extension) collect(ctx context.Context) (string, error) {
+	all, err := x.Ledger.Segments(ctx, x.run.No, store.Launched)
+	if err != nil {
+		return "", err
+	}
+	var got int64
+	for _, g := range all {
+		if g.Mode != store.Batch {
+			continue
+		}
+		n, err := x.collectSegment(ctx, g.No)
+		var held *store.HeldError
+		if errors.As(err, &held) || errors.Is(err, ErrNoKey) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		got += n
+	}
+	return fmt.Sprintf("%d outcomes collected", got), nil
+}
+
+func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err error) {
+	l, err := x.Ledger.HoldSegment(ctx, no, x.Holder, x.Timing.Lease)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, x.Ledger.Release(ctx, l)) }()
+	w, err := x.look(ctx, l)
+	if err != nil {
+		return 0, err
+	}
+	st, err := w.access.Batch.Check(ctx, w.job())
+	if err != nil || st.State.Terminal() {
+		return 0, w.Ledger.Wake(ctx, l, x.Clock.Now(), "") // the usual way
+	}
+	r := &reading{work: w, seen: map[assay.Key]bool{}}
+	if r.seats, err = x.Ledger.Seats(ctx, no); err != nil {
+		return 0, err
+	}
+	for _, part := range st.Parts {
+		a, err := w.fetchPart(ctx, part, w.artifactName(part, fmt.Sprintf("early%d", x.Clock.Now().UnixMilli())))
+		if provider.FaultOf(err) != nil {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		if err := r.read(ctx, a); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(r.seen)), nil
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"assay"
+	"assay/catalog"
+	"assay/store"
+)
+
+// Planner says what a run has to send, from the snapshot of its study and from what is answered. It decides nothing
+// about time, money or providers.
+type Planner interface {
+	// Policy is how the run is to be driven.
+	Policy(ctx context.Context, run store.Run) (Policy, error)
+
+	// Route is how a lane's requests of a stage travel in a mode.
+	Route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (Route, error)
+
+	// Absorb reads the newest answers and writes the verdicts they make possible. It may be called again at any time.
+	Absorb(ctx context.Context, run store.Run) error
+
+	// Groups lists what can be asked, given what is answered: one lane in one turn of one stage each, earlier waves
+	// first. Groups that the ledger knows to be complete may be left out.
+	Groups(ctx context.Context, run store.Run) ([]Group, error)
+
+	// Requests walks over those requests of a group that all they need is answered for, in the order of the items, the
+	// same for all lanes. Requests that were sent before may be among them: the engine leaves them out.
+	Requests(ctx context.Context, run store.Run, g Group) iter.Seq2[Planned, error]
+
+	// Build makes requests again from their coordinates, in the same order.
+	Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]Planned, error)
+}
+
+// Policy is how a run is to be driven.
+type Policy struct {
+	Deadline    time.Duration // per job: after this it is cancelled; 0: never
+	Then        Then          // what becomes of the rest
+	LiveBelow   int           // a later wave of fewer requests than this goes live where the lane can
+	VerifyFirst bool          // show a canary's answer and wait for a yes
+	ReserveHigh bool          // reserve the high estimate: a hard cap
+	Reuse       *store.ReuseFrom
+	Concurrency int // live requests at a time; 0: 4
+	Size        int // most requests a segment; 0: the provider's limit
+	Cleanup     bool
+}
+
+// Then is what becomes of requests that a job did not answer by its deadline.
+type Then string
+
+// The ways on after a deadline.
+const (
+	ThenStop Then = ""
+	ThenLive Then = "live"
+)
+
+// Route is how a lane's requests travel.
+type Route struct {
+	Lane  assay.Lane
+	Wire  assay.Wire
+	Price catalog.Price
+}
+
+// Group is what one lane is asked in one turn of one stage.
+type Group struct {
+	Stage string
+	Lane  string // the lane that answers: a judge's, where a judge is asked
+	Turn  int
+	Wave  int // from 1
+	Mode  store.SegmentMode
+	Final bool // nothing can join any more
+}
+
+// Planned is a request with what it may cost.
+type Planned struct {
+	At       assay.Coordinates
+	Request  *assay.Request
+	Expected assay.Cost
+	High     assay.Cost
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"assay"
+	"assay/store"
+)
+
+// resends stages what is to be sent again, lane by lane.
+func (x *extension) resends(ctx context.Context) error {
+	next, stop := iter.Pull2(x.Ledger.Resends(ctx, x.run.No))
+	defer stop()
+	r, err, ok := next()
+	for ok && err == nil {
+		g := Group{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, Wave: 2, Mode: r.Mode, Final: true}
+		l, known := x.laneOf(g.Stage, g.Lane)
+		open := known && l.State == store.LaneOpen // else they wait with their lane
+		// The requests of one group follow each other; take is the walk over them.
+		take := func(yield func(store.Resend) bool) {
+			for ok && err == nil && r.At.Stage == g.Stage && r.Lane == g.Lane && r.At.Turn == g.Turn && r.Mode == g.Mode {
+				switch {
+				case !open:
+				case r.After.After(x.Clock.Now()):
+					x.wake(r.After)
+				case !yield(r):
+					return
+				}
+				r, err, ok = next()
+			}
+		}
+		if e := x.resend(ctx, g, take); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
+// resend stages one group of the queue: few of them live, where the lane can.
+func (x *extension) resend(ctx context.Context, g Group, take iter.Seq[store.Resend]) error {
+	var c *cutter
+	var block []store.Resend
+	for r := range take {
+		if block = append(block, r); len(block) < max(500, x.policy.LiveBelow) {
+			continue
+		}
+		if err := x.stageBlock(ctx, g, &c, block); err != nil {
+			return err
+		}
+		block = block[:0]
+	}
+	if err := x.stageBlock(ctx, g, &c, block); err != nil || c == nil {
+		return err
+	}
+	return c.finish(ctx)
+}
+
+// stageBlock builds requests of the queue again and puts them into segments. The first block says how they travel.
+func (x *extension) stageBlock(ctx context.Context, g Group, c **cutter, block []store.Resend) (err error) {
+	if len(block) == 0 {
+		return nil
+	}
+	if *c == nil {
+		mode, err := x.modeOf(g, int64(len(block)))
+		if err != nil {
+			return err
+		}
+		if *c, err = x.newCutter(ctx, g, mode, store.ForAgain); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, (*c).giveUp(ctx))
+		}
+	}()
+	coords, tries := make([]assay.Coordinates, len(block)), make([]int64, len(block))
+	for i, r := range block {
+		coords[i], tries[i] = r.At, r.Try
+		if r.Cause == "recut" {
+			(*c).recuts = max((*c).recuts, r.Recuts+1)
+		}
+	}
+	built, err := x.Planner.Build(ctx, x.run, (*c).mode, coords)
+	if err != nil {
+		return err
+	}
+	if len(built) != len(block) {
+		return fmt.Errorf("the planner built %d of %d requests", len(built), len(block))
+	}
+	rest, restTries, err := (*c).reuse(ctx, built, tries)
+	if err != nil {
+		return err
+	}
+	for i, p := range rest {
+		if err := (*c).add(ctx, p, restTries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

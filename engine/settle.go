@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/catalog"
+	"assay/provider"
+	"assay/store"
+)
+
+// settleBlock is how many outcomes are written in one transaction.
+const settleBlock = 1000
+
+// settle reads what was fetched and gives every attempt its outcome.
+func (w *work) settle(ctx context.Context) error {
+	r := &reading{work: w, seen: map[assay.Key]bool{}}
+	var err error
+	if r.seats, err = w.Ledger.Seats(ctx, w.g.No); err != nil {
+		return err
+	}
+	files, err := w.Ledger.Artifacts(ctx, w.g.No)
+	if err != nil {
+		return err
+	}
+	for _, a := range files {
+		if !strings.HasPrefix(a.Name, w.roundName(fmt.Sprint(w.g.Refetches))) {
+			continue
+		}
+		if err := r.read(ctx, a); err != nil {
+			return fmt.Errorf("read artifact %s: %w", a.Name, err)
+		}
+	}
+	missing := int64(0)
+	for _, seat := range r.seats {
+		if !seat.Done {
+			missing++
+		}
+	}
+	if missing > 0 {
+		again, err := w.missing(ctx, missing)
+		if again || err != nil {
+			return err
+		}
+	}
+	if err := w.Ledger.OpenGate(ctx, w.g.Account, w.g.Model); err != nil {
+		return err
+	}
+	return w.finish(ctx)
+}
+
+// finish settles the segment. Where something was given up, it is looked at again as long as the provider keeps results.
+func (w *work) finish(ctx context.Context) error {
+	late, err := w.Ledger.LateKeys(ctx, w.g.No)
+	if err != nil {
+		return err
+	}
+	var due time.Time
+	now := w.Clock.Now()
+	if len(late) > 0 && w.g.CollectBefore.After(now) {
+		due = now.Add(w.Timing.Late)
+	}
+	return w.Ledger.Finish(ctx, w.l, due)
+}
+
+// reading is one walk over the result lines of a segment.
+type reading struct {
+	*work
+	seats  map[assay.Key]store.Seat
+	block  []store.Settlement
+	strays []store.Stray
+	seen   map[assay.Key]bool  // settled on this walk
+	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
+}
+
+func (r *reading) read(ctx context.Context, a store.Artifact) error {
+	var part provider.Part
+	if err := json.Unmarshal([]byte(a.Part), &part); err != nil {
+		return err
+	}
+	file, err := r.Files.Open(r.run.ID, a.Name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for line, err := range r.access.Batch.Decode(r.job(), part, file) {
+		if err != nil {
+			return err
+		}
+		if r.late != nil {
+			r.takeLate(a, line)
+		} else {
+			r.take(a, line)
+		}
+		if len(r.block) >= settleBlock || len(r.strays) >= settleBlock {
+			if err := r.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return r.flush(ctx)
+}
+
+// take seats one line: it becomes an outcome, or a stray.
+func (r *reading) take(a store.Artifact, line provider.Line) {
+	stray := store.Stray{Artifact: a.No, Offset: line.Offset, Length: line.Length, CustomID: line.CustomID}
+	nonce, key, err := assay.ParseCustomID(line.CustomID)
+	seat, known := r.seats[key]
+	switch {
+	case err != nil:
+		stray.Kind = store.StrayUnknown
+	case nonce != r.g.Nonce || !known:
+		stray.Kind = store.StrayForeign
+	case r.seen[key]:
+		stray.Kind, stray.Ord = store.StrayDuplicate, seat.Ord
+	case seat.Done:
+		return // from an earlier walk over the same results
+	default:
+		r.block = append(r.block, r.settlement(a, line, key, seat.Ord))
+		seat.Done, r.seen[key] = true, true
+		r.seats[key] = seat
+		return
+	}
+	r.strays = append(r.strays, stray)
+}
+
+// takeLate takes a line for an attempt that was given up.
+func (r *reading) takeLate(a store.Artifact, line provider.Line) {
+	nonce, key, err := assay.ParseCustomID(line.CustomID)
+	ord, waits := r.late[key]
+	if err != nil || nonce != r.g.Nonce || !waits || givenUp(line.Outcome.Ending) {
+		return
+	}
+	delete(r.late, key)
+	s := r.settlement(a, line, key, ord)
+	s.Again = nil
+	r.block = append(r.block, s)
+}
+
+func givenUp(e assay.Ending) bool {
+	return e == assay.Lost || e == assay.Expired || e == assay.Cancelled
+}
+
+func (r *reading) settlement(a store.Artifact, line provider.Line, key assay.Key, ord int64) store.Settlement {
+	return store.Settlement{Ord: ord, Key: key, Outcome: line.Outcome, Cost: r.bill(line.Outcome), Artifact: a.No, Offset: line.Offset, Length: line.Length,
+		Again: r.again(line.Outcome)}
+}
+
+func (r *reading) flush(ctx context.Context) error {
+	var err error
+	if r.late != nil {
+		if len(r.block) > 0 {
+			_, err = r.Ledger.SettleLate(ctx, r.l, r.block)
+		}
+	} else {
+		_, err = r.Ledger.Settle(ctx, r.l, r.block)
+		err = errors.Join(err, r.Ledger.AddStrays(ctx, r.l, r.strays))
+	}
+	r.block, r.strays = r.block[:0], r.strays[:0]
+	return err
+}
+
+// bill is what an outcome cost; nil: nobody knows. What no model worked on costs nothing.
+func (w *work) bill(o assay.Outcome) *assay.Money {
+	zero := assay.Money(0)
+	billed := o.Ending.Stands() || o.Ending == assay.Empty || o.Usage.Known
+	if !billed {
+		return &zero
+	}
+	how := catalog.Billing{Mode: assay.ModeBatch}
+	if w.g.Mode == store.Live {
+		how = catalog.Billing{Mode: assay.ModeLive, Tier: o.Tier}
+	}
+	c := w.route.Price.Bill(o.Usage, how)
+	if !c.Known() {
+		return nil
+	}
+	return &c.Sum
+}
+
+// again says whether a request that ended like this goes out again by itself. Billed non-answers are data: never.
+func (w *work) again(o assay.Outcome) *store.Again {
+	a := store.Again{Mode: w.g.Mode, After: w.Clock.Now().Add(w.backoff(w.g.MaxTry, 0)), Cause: string(o.Ending)}
+	switch o.Ending {
+	case assay.Errored:
+		a.Cap = 3
+		if f := o.Fault; f != nil {
+			switch f.Class {
+			case assay.FaultInvalid, assay.FaultLarge, assay.FaultDenied, assay.FaultQuota:
+				return nil
+			case assay.FaultBusy:
+				a.Cap = 8
+			}
+		}
+	case assay.Expired:
+		a.Cap = 2
+	case assay.Cancelled:
+		return w.cancelledAgain(a)
+	default:
+		return nil
+	}
+	return &a
+}
+
+// cancelledAgain decides about a request that a cancelled job did not get to: by its cause.
+func (w *work) cancelledAgain(a store.Again) *store.Again {
+	switch w.g.CancelCause {
+	case store.ByUser:
+		return nil
+	case store.ByDeadline:
+		if w.policy.Then != ThenLive || w.access.Live == nil {
+			return nil
+		}
+		a.Mode, a.Cause, a.Cap, a.After = store.Live, "deadline", noCap, w.Clock.Now()
+		return &a
+	}
+	a.Cap = 2 // cancelled by somebody else
+	return &a
+}
+
+// missing decides about attempts that no line speaks of: fetch again, or give them up in the way the job ended. It tells
+// whether the segment went back to fetch.
+func (w *work) missing(ctx context.Context, n int64) (bool, error) {
+	counts := w.counts()
+	state := provider.State(w.g.JobState)
+	have := w.g.Requests - n
+	short := have < counts.Succeeded+counts.Failed || state == provider.StateEnded
+	if short && int(w.g.Refetches) < len(w.Timing.Refetch) {
+		due := w.Clock.Now().Add(w.Timing.Refetch[w.g.Refetches])
+		return true, w.Ledger.Refetch(ctx, w.l, fmt.Sprintf("%d results are missing", n), due)
+	}
+	end := store.EndOpen{}
+	switch {
+	case state == provider.StateExpired:
+		end.Ending, end.Message = assay.Expired, "the job ran out of time before it"
+		end.Again = w.again(assay.Outcome{Ending: assay.Expired})
+	case state == provider.StateCancelled:
+		end.Ending, end.Message = assay.Cancelled, "the job was cancelled before it"
+		end.Again = w.again(assay.Outcome{Ending: assay.Cancelled})
+	default:
+		end.Ending, end.Message = assay.Lost, "the provider never said what became of it"
+		// Sent again by itself only where the provider's own numbers say that it was not done.
+		if counts.Known && counts.Succeeded <= have && counts.Done() < w.g.Requests {
+			end.Again = &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "lost", Cap: 1}
+		}
+	}
+	return false, w.Ledger.EndOpen(ctx, w.l, end)
+}

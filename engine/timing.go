@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay"
+)
+
+// Clock is the time and the waiting for it.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits, or returns the context's error.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// WallClock is the real time.
+func WallClock() Clock { return wallClock{} }
+
+type wallClock struct{}
+
+func (wallClock) Now() time.Time { return time.Now() }
+
+func (wallClock) Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Timing is every wait there is. A rehearsal shortens it; the product has no other switch.
+type Timing struct {
+	Lease        time.Duration   // how long a lease lasts unless it is renewed
+	Create       time.Duration   // the longest a create call may take: well inside the lease
+	PollMin      time.Duration   // between looks at a young job
+	PollMax      time.Duration   // between looks at an old one
+	LagStamped   time.Duration   // at least this between two reads that see no job
+	LagUnstamped time.Duration   // the same where jobs carry no stamp
+	Refetch      []time.Duration // before each further fetch for results that are missing
+	Gone         time.Duration   // a job that is not found for this long is held
+	BackoffMin   time.Duration
+	BackoffMax   time.Duration
+	GateMin      time.Duration // a model over its token limit rests this long
+	GateMax      time.Duration // … growing up to this
+	Cut          time.Duration // a later wave goes out this long after its first request was ready
+	Late         time.Duration // between looks at results that may come late
+	Ask          time.Duration // the longest a live request may take
+
+	faster int64 // how many times faster than the providers' own figures; 0: as they are
+}
+
+// DefaultTiming is the product's.
+func DefaultTiming() Timing {
+	return Timing{
+		Lease: 2 * time.Minute, Create: 75 * time.Second,
+		PollMin: 15 * time.Second, PollMax: 5 * time.Minute,
+		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute,
+		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
+		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
+		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
+	}
+}
+
+// Scaled is the same timing, so many times faster. The lease is not scaled: it is about processes, not about providers.
+func (t Timing) Scaled(by int64) Timing {
+	s := func(d time.Duration) time.Duration { return max(d/time.Duration(by), time.Millisecond) }
+	u := t
+	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
+	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax)
+	u.Cut, u.Late, u.faster = s(t.Cut), s(t.Late), max(t.faster, 1)*by
+	u.Refetch = nil
+	for _, d := range t.Refetch {
+		u.Refetch = append(u.Refetch, s(d))
+	}
+	return u
+}
+
+// lag is how far two reads that see no job have to be apart.
+func (t Timing) lag(provider time.Duration, stamped bool) time.Duration {
+	lag := max(t.LagStamped, provider/time.Duration(max(t.faster, 1)))
+	if !stamped {
+		lag = max(lag, t.LagUnstamped)
+	}
+	return lag
+}
+
+// Check says what is wrong with a timing.
+func (t Timing) Check() error {
+	if t.Create >= t.Lease {
+		return fmt.Errorf("a create call may take %s, which is not inside the lease of %s", t.Create, t.Lease)
+	}
+	return nil
+}
+
+// jitter is a random part of a duration.
+func (e *Engine) jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return time.Duration(e.Random.Int64N(int64(d)))
+}
+
+// nonce is a new segment's.
+func (e *Engine) nonce() assay.Nonce {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var random [7]byte
+	for i := range random {
+		random[i] = byte(e.Random.UintN(256))
+	}
+	return assay.NonceFrom(random)
+}
+
+// backoff is how long to wait after the n-th failure in a row: full jitter under a doubling roof, and not less than the
+// provider asked for.
+func (e *Engine) backoff(n int64, asked time.Duration) time.Duration {
+	roof := e.Timing.BackoffMin << min(n, 20)
+	if roof <= 0 || roof > e.Timing.BackoffMax {
+		roof = e.Timing.BackoffMax
+	}
+	return max(e.Timing.BackoffMin/2+e.jitter(roof), asked)
+}
+
+// poll is how long to wait between looks at a job of this age: a tenth of it, within bounds, and a little more.
+func (e *Engine) poll(age time.Duration) time.Duration {
+	d := min(max(age/10, e.Timing.PollMin), e.Timing.PollMax)
+	return d + e.jitter(d/5)
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"assay"
+	"assay/store"
+)
+
+// waves stages what the planner has ready.
+func (x *extension) waves(ctx context.Context) error {
+	groups, err := x.groups(ctx)
+	if err != nil {
+		return err
+	}
+	items, err := x.affordable(ctx, groups)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := x.wave(ctx, g, items); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groups are those that may have something to send: not complete, and their lane is open and past its canary's start.
+func (x *extension) groups(ctx context.Context) ([]Group, error) {
+	all, err := x.Planner.Groups(ctx, x.run)
+	if err != nil {
+		return nil, err
+	}
+	known, err := x.Ledger.Groups(ctx, x.run.No)
+	if err != nil {
+		return nil, err
+	}
+	var some []Group
+	for _, g := range all {
+		l, ok := x.laneOf(g.Stage, g.Lane)
+		if !ok {
+			return nil, errors.New("lane " + g.Lane + " of stage " + g.Stage + " is not in the plan")
+		}
+		if l.State == store.LaneOpen && !complete(known, g) {
+			some = append(some, g)
+		}
+	}
+	return some, nil
+}
+
+func complete(known []store.Group, g Group) bool {
+	for _, k := range known {
+		if k.Stage == g.Stage && k.Lane == g.Lane && k.Turn == g.Turn {
+			return k.Complete
+		}
+	}
+	return false
+}
+
+// wave stages one group, as far as the budget and the rules for cutting allow: a group that may still grow goes out when
+// it fills a segment, or some time after its first request was ready.
+func (x *extension) wave(ctx context.Context, g Group, items limit) error {
+	ready, err := x.ready(ctx, g)
+	if err != nil {
+		return err
+	}
+	if ready == 0 {
+		if g.Final && !items.short {
+			return x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Complete: true})
+		}
+		return nil
+	}
+	mode, err := x.modeOf(g, ready)
+	if err != nil {
+		return err
+	}
+	c, err := x.newCutter(ctx, g, mode, store.ForWave)
+	if err != nil {
+		return err
+	}
+	most := int64(-1)
+	if !g.Final {
+		if wait, err := x.waitForMore(ctx, g, ready, c.limits().requests); wait || err != nil {
+			return err
+		}
+		if full := c.limits().requests; full > 0 && ready >= full {
+			most = ready - ready%full
+		}
+	}
+	if err := c.stageAll(ctx, x.fresh(ctx, g), items, most); err != nil {
+		return errors.Join(err, c.giveUp(ctx))
+	}
+	group := store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Complete: g.Final && !items.short}
+	return x.Ledger.PutGroup(ctx, group)
+}
+
+// waitForMore tells whether a group that may grow should wait, and notes since when it does.
+func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64) (bool, error) {
+	if full > 0 && ready >= full {
+		return false, nil
+	}
+	known, err := x.Ledger.Groups(ctx, x.run.No)
+	if err != nil {
+		return false, err
+	}
+	now := x.Clock.Now()
+	first := now
+	for _, k := range known {
+		if k.Stage == g.Stage && k.Lane == g.Lane && k.Turn == g.Turn && !k.First.IsZero() {
+			first = k.First
+		}
+	}
+	if cut := first.Add(x.Timing.Cut); now.Before(cut) {
+		x.wake(cut)
+		return true, x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, First: first})
+	}
+	return false, nil
+}
+
+// modeOf says how a group's requests travel: as it wishes, where the provider can; few of a later wave go live.
+func (x *extension) modeOf(g Group, ready int64) (store.SegmentMode, error) {
+	l, _ := x.laneOf(g.Stage, g.Lane)
+	access, err := x.Accounts(l.Provider)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case g.Mode == store.Live || access.Batch == nil:
+		return store.Live, nil
+	case g.Wave > 1 && ready < int64(x.policy.LiveBelow) && access.Live != nil:
+		return store.Live, nil
+	}
+	return store.Batch, nil
+}
+
+// ready counts the requests of a group that wait to be sent.
+func (x *extension) ready(ctx context.Context, g Group) (int64, error) {
+	n := int64(0)
+	for _, err := range x.fresh(ctx, g) {
+		if err != nil {
+			return 0, err
+		}
+		if n++; g.Final && n >= int64(max(x.policy.LiveBelow, 1)) {
+			break // more than this makes no difference
+		}
+	}
+	return n, nil
+}
+
+// fresh walks over the requests of a group that were never sent.
+func (x *extension) fresh(ctx context.Context, g Group) iter.Seq2[Planned, error] {
+	return func(yield func(Planned, error) bool) {
+		block := make([]Planned, 0, 500)
+		flush := func() bool {
+			keys := make([]assay.Key, len(block))
+			for i := range block {
+				keys[i] = block[i].At.Key()
+			}
+			asked, err := x.Ledger.Asked(ctx, x.run.No, keys)
+			if err != nil {
+				yield(Planned{}, err)
+				return false
+			}
+			for i, p := range block {
+				if _, sent := asked[keys[i]]; !sent && !yield(p, nil) {
+					return false
+				}
+			}
+			block = block[:0]
+			return true
+		}
+		for p, err := range x.Planner.Requests(ctx, x.run, g) {
+			if err != nil {
+				yield(Planned{}, err)
+				return
+			}
+			if block = append(block, p); len(block) == cap(block) && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// stageAll cuts requests into segments, at most so many of them, of the items the budget covers.
+func (c *cutter) stageAll(ctx context.Context, requests iter.Seq2[Planned, error], items limit, most int64) error {
+	block := make([]Planned, 0, 500)
+	flush := func() error {
+		tries := make([]int64, len(block))
+		for i := range tries {
+			tries[i] = 1
+		}
+		rest, tries, err := c.reuse(ctx, block, tries)
+		if err != nil {
+			return err
+		}
+		for i, p := range rest {
+			if err := c.add(ctx, p, tries[i]); err != nil {
+				return err
+			}
+		}
+		block = block[:0]
+		return nil
+	}
+	rank := items.ranker()
+	n := int64(0)
+	for p, err := range requests {
+		if err != nil {
+			return err
+		}
+		if n == most || !rank.covers(p.At.Item) {
+			break
+		}
+		n++
+		if block = append(block, p); len(block) == cap(block) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	return c.finish(ctx)
+}
