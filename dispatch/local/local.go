@@ -1,0 +1,126 @@
+// Package local drives runs in one process: it hands what is due to the engine, and sleeps until the next thing is.
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"assay/engine"
+	"assay/store"
+)
+
+// Driver drives runs with one engine.
+type Driver struct {
+	Engine  *engine.Engine
+	Workers int                             // pieces of work at a time; 0: 8
+	Moved   func(ctx context.Context) error // called after every round of work; nil: nobody looks
+	Until   func(st engine.Standing) bool   // ends the drive when nothing more can be done at once; nil: never
+}
+
+// busy is how long to wait when all that is due is held by somebody else.
+const busy = time.Second
+
+// Drive works on a run until it is closed, or until nothing moves by itself any more: what is left waits for a person, for
+// money, or for a key. A context that ends stops the work; nothing is lost by it.
+func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
+	var st engine.Standing
+	for {
+		if err := ctx.Err(); err != nil {
+			return st, err
+		}
+		worked, err := d.round(ctx, run, &st)
+		if err != nil {
+			return st, err
+		}
+		if d.Moved != nil {
+			if err := d.Moved(ctx); err != nil {
+				return st, err
+			}
+		}
+		if st.Closed {
+			return st, nil
+		}
+		if worked {
+			continue
+		}
+		if d.Until != nil && d.Until(st) {
+			return st, nil
+		}
+		next, err := d.Engine.Ledger.NextDue(ctx, run)
+		if err != nil {
+			return st, fmt.Errorf("drive run %d: %w", run, err)
+		}
+		if next.IsZero() {
+			return st, nil
+		}
+		if err := d.Engine.Clock.Sleep(ctx, max(next.Sub(d.Engine.Clock.Now()), time.Millisecond)); err != nil {
+			return st, err
+		}
+	}
+}
+
+// round does everything that is due now. It tells whether there was anything.
+func (d *Driver) round(ctx context.Context, run int64, st *engine.Standing) (bool, error) {
+	due, err := d.Engine.Ledger.Due(ctx, run, 256)
+	if err != nil {
+		return false, fmt.Errorf("drive run %d: %w", run, err)
+	}
+	places := make(chan struct{}, cmp.Or(d.Workers, 8))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed, keyless []error
+	done := 0
+	for _, w := range due {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			standing, err := d.work(ctx, w)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				done++
+			case errors.Is(err, engine.ErrNoKey):
+				keyless = append(keyless, err)
+			case elsewhere(err):
+			default:
+				failed = append(failed, err)
+			}
+			if standing != nil {
+				*st = *standing
+			}
+		})
+	}
+	wg.Wait()
+	if len(failed) > 0 {
+		return false, errors.Join(failed...)
+	}
+	if len(keyless) > 0 && len(keyless) == len(due) {
+		return false, errors.Join(keyless...)
+	}
+	if len(due) > 0 && done == 0 {
+		return true, d.Engine.Clock.Sleep(ctx, busy)
+	}
+	return done > 0, nil
+}
+
+func (d *Driver) work(ctx context.Context, w store.Work) (*engine.Standing, error) {
+	if w.Segment != 0 {
+		return nil, d.Engine.Advance(ctx, w.Segment)
+	}
+	st, err := d.Engine.Extend(ctx, w.Run)
+	if err != nil {
+		return nil, err
+	}
+	return &st, nil
+}
+
+// elsewhere tells whether an error means that somebody else is at the work.
+func elsewhere(err error) bool {
+	var held *store.HeldError
+	return errors.As(err, &held) || errors.Is(err, store.ErrLeaseLost)
+}
