@@ -111,7 +111,21 @@ func commands(w *World) []*cobra.Command {
 		schemaCommand(w),
 		completionCommand(w),
 		versionCommand(w),
+		runCommand(w),
+		resumeCommand(w),
+		collectCommand(w),
+		cancelCommand(w),
+		retryCommand(w),
+		resolveCommand(w),
+		statusCommand(w),
+		resultsCommand(w),
+		errorsCommand(w),
+		spendCommand(w),
+		sqlCommand(w),
 		simCommand(w),
+		rankCommand(w),
+		agreeCommand(w),
+		rateCommand(w),
 	}
 }
 

@@ -86,6 +86,17 @@ func (p *Planner) script(ctx context.Context, run store.Run) (*script, error) {
 	return s, nil
 }
 
+var _ engine.Planner = (*Planner)(nil)
+
+// Study is the study that a run works from.
+func (p *Planner) Study(ctx context.Context, run store.Run) (*study.Study, error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return s.desk.Study, nil
+}
+
 // Policy is how the run is to be driven.
 func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, error) {
 	s, err := p.script(ctx, run)

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"assay/catalog"
+	"assay/engine"
+	"assay/provider"
+	"assay/provider/vendor"
+	"assay/simulator"
+	"assay/study"
+)
+
+// accounts opens the providers of one study as they are needed.
+type accounts struct {
+	world *World
+	study *study.Study
+	sim   *simulator.Server // a rehearsal's; nil: the real providers
+
+	mu   sync.Mutex
+	open map[string]engine.Access
+}
+
+// access is the account of a provider's name. Without its key the error is engine.ErrNoKey.
+func (a *accounts) access(name string) (engine.Access, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if got, ok := a.open[name]; ok {
+		return got, nil
+	}
+	got, err := a.dial(name)
+	if err != nil {
+		return got, err
+	}
+	if a.open == nil {
+		a.open = map[string]engine.Access{}
+	}
+	a.open[name] = got
+	return got, nil
+}
+
+func (a *accounts) dial(name string) (engine.Access, error) {
+	p, _ := a.study.Providers.Find(name)
+	kind, ok := catalog.Default().Kind(name, p.Kind, p.BaseURL)
+	if !ok {
+		return engine.Access{}, fmt.Errorf("no provider is called %q", name)
+	}
+	v, _ := catalog.Default().Vendor(kind)
+	cfg, from, err := provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env)
+	if a.sim != nil {
+		cfg = provider.Config{Name: name, Kind: kind, BaseURL: a.sim.BaseURLs(simRoot)[kind], Key: provider.NewSecret("sim"), HTTP: a.sim.Transport(), Limits: v.Limits}
+		if cfg.BaseURL == "" {
+			cfg.BaseURL = a.sim.BaseURLs(simRoot)["openai"]
+		}
+		cfg.Storage = simRoot + "/gcs"
+	} else if err != nil {
+		return engine.Access{}, err
+	}
+	if a.sim == nil && !from.KeySet && !v.KeyOptional && len(v.KeyEnv) > 0 {
+		return engine.Access{}, fmt.Errorf("%w: set %s", engine.ErrNoKey, from.KeyEnv)
+	}
+	cfg.Version, cfg.Account = a.expand(p.Version), cmp.Or(a.expand(p.Account), sim(a.sim, "sim"))
+	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
+	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, "gs://sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, "gs://sim/out/"))
+	if a.sim == nil {
+		cfg.HTTP = a.world.HTTP
+	}
+	override(&cfg.Limits, p.Limits)
+	account, err := vendor.Open(cfg)
+	if err != nil {
+		return engine.Access{}, err
+	}
+	return engine.Access{Account: account, Fingerprint: fingerprint(cfg.Key)}, nil
+}
+
+// simRoot is where the in-process simulator seems to be; nothing leaves the process.
+const simRoot = "http://simulator.invalid"
+
+// sim is a setting that only a rehearsal makes up.
+func sim(s *simulator.Server, value string) string {
+	if s == nil {
+		return ""
+	}
+	return value
+}
+
+func override(l *catalog.Limits, own study.ProviderLimits) {
+	l.Requests = cmp.Or(own.Requests, l.Requests)
+	l.Bytes = cmp.Or(own.Bytes, l.Bytes)
+	l.LineBytes = cmp.Or(own.Line, l.LineBytes)
+}
+
+func (a *accounts) env(name string) string {
+	v, _ := a.world.Env(name)
+	return v
+}
+
+// expand fills ${NAME} from the environment.
+func (a *accounts) expand(text string) string { return os.Expand(text, a.env) }
+
+// fingerprint tells keys apart without telling them.
+func fingerprint(key provider.Secret) string {
+	sum := sha256.Sum256([]byte("assay key " + key.Reveal()))
+	return hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/stats"
+	"assay/votes"
+)
+
+// level is the confidence level of all intervals.
+const level = 0.95
+
+// openTable opens a table of votes, labels or answers; - is standard input. Whoever gets it closes the closer.
+func openTable(w *World, name string) (*votes.Table, io.Closer, error) {
+	if name == "-" {
+		t, err := votes.Open(w.Stdin, "stdin")
+		return t, io.NopCloser(nil), err
+	}
+	f, err := w.Disk.Folder(".").Open(name)
+	if err != nil {
+		return nil, nil, usage("", "read the table: %s", err)
+	}
+	t, err := votes.Open(f, name)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return t, f, nil
+}
+
+// columnNames are the names that a command gives to the columns it reads, and what --columns calls them in the file.
+type columnNames map[string]string
+
+// check tells a name that the command does not have.
+func (c columnNames) check(known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		if !slices.Contains(known, name) {
+			hint := assay.DidYouMean(name, known)
+			if hint == "" {
+				hint = "there is " + strings.Join(known, ", ")
+			}
+			return usage(hint, "--columns: no column is called %q", name)
+		}
+	}
+	return nil
+}
+
+// of is what the file calls a column.
+func (c columnNames) of(name string) string {
+	if own, ok := c[name]; ok {
+		return own
+	}
+	return name
+}
+
+// ifThere is what the file calls a column that it may lack; empty when it does. One that --columns names must be there,
+// and one that it names as nothing is not read.
+func (c columnNames) ifThere(t *votes.Table, name string) string {
+	if own, ok := c[name]; ok {
+		return own
+	}
+	if t.Has(name) {
+		return name
+	}
+	return ""
+}
+
+// orNull is a number for JSON: null where it does not exist.
+func orNull(n stats.Number) *float64 {
+	if !n.OK {
+		return nil
+	}
+	return &n.Value
+}
+
+// bounds are an interval for JSON.
+func bounds(i stats.Interval) (low, high *float64) {
+	if !i.OK {
+		return nil, nil
+	}
+	return &i.Low, &i.High
+}
+
+// shownNumber is a number in a table.
+func shownNumber(n *float64, digits int) string {
+	if n == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.*f", digits, *n)
+}
+
+// shownShare is a share in a table.
+func shownShare(n *float64) string {
+	if n == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f%%", 100**n)
+}
+
+// warnAll tells warnings about a file.
+func warnAll(w *World, file string, warnings []string) {
+	for _, what := range warnings {
+		fmt.Fprintln(w.Stderr, assay.Problem{Place: assay.Place{File: file}, What: what, Warning: true})
+	}
+}

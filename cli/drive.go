@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"assay"
+	"assay/dispatch/local"
+	"assay/engine"
+	"assay/simulator"
+	"assay/store"
+	"assay/study"
+)
+
+type driveOptions struct {
+	detach bool // stop when everything that can go out now is on its way
+	once   bool // one round, for cron
+}
+
+// rehearsalSpeed is how many times faster than life a rehearsal waits.
+const rehearsalSpeed = 2000
+
+// drive works on a run until it is closed or waits for somebody, and says how it ended.
+func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) error {
+	e, closeEngine, err := newEngine(ctx, w, h, run, s)
+	if err != nil {
+		return err
+	}
+	defer closeEngine()
+	progress := &progress{world: w, home: h, run: run}
+	if h.rehearsal {
+		fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", run.Study, run.ID)
+	} else {
+		fmt.Fprintf(w.Stderr, "run %s of %s\n", run.ID, run.Study)
+	}
+	d := &local.Driver{Engine: e, Moved: progress.show}
+	if o.once || o.detach {
+		d.Until = func(st engine.Standing) bool { return true }
+	}
+	st, err := d.Drive(ctx, run.No)
+	if ctx.Err() != nil {
+		fmt.Fprintf(w.Stderr, "\ndetached: jobs go on at the providers; `assay resume %s` goes on with the run\n", run.ID)
+		return ctx.Err()
+	}
+	if err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay resume " + run.ID + "` goes on"}
+	}
+	return conclude(ctx, w, h, run, st)
+}
+
+// newEngine is an engine for one run. The second result ends what it started.
+func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.Study) (*engine.Engine, func(), error) {
+	rng, err := newRand()
+	if err != nil {
+		return nil, nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "here"
+	}
+	e := &engine.Engine{
+		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: engine.WallClock(), Timing: engine.DefaultTiming(), Random: rng,
+		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newID(rng)),
+	}
+	a := &accounts{world: w, study: s}
+	stop := func() {}
+	if h.rehearsal {
+		sim, err := simulator.New(simulator.Options{Seed: 1, Dir: h.files.Dir()})
+		if err != nil {
+			return nil, nil, fmt.Errorf("start the simulator: %w", err)
+		}
+		a.sim, stop = sim, func() { sim.Close() }
+		e.Timing = e.Timing.Scaled(rehearsalSpeed)
+	}
+	e.Accounts = a.access
+	return e, stop, ctx.Err()
+}
+
+// conclude says in words how a run stands, with the exit code that goes with it.
+func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.Standing) error {
+	run, err := h.ledger.Run(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	if err := printStatus(ctx, w, h, run, false); err != nil {
+		return err
+	}
+	switch {
+	case st.Held > 0:
+		return &exitError{code: exitHeld, err: fmt.Errorf("%s held", plural(st.Held, "segment")), hint: "assay status " + run.ID + " --segments, then assay resolve"}
+	case len(st.Verify) > 0:
+		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "assay results " + run.ID + ", then assay resume " + run.ID + " --proceed"}
+	case st.Budget || run.Result == store.ResultBudget:
+		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + run.ID + " --budget"}
+	case !st.Closed:
+		return &exitError{code: exitIncomplete, err: errors.New("the run goes on"), hint: "assay resume " + run.ID}
+	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("done, but %s", run.Result), hint: "assay errors " + run.ID}
+	}
+	return nil
+}
+
+// progress tells what changed, one plain line for each change.
+type progress struct {
+	world *World
+	home  *home
+	run   store.Run
+	last  string
+}
+
+func (p *progress) show(ctx context.Context) error {
+	lanes, err := p.home.ledger.Lanes(ctx, p.run.No)
+	if err != nil {
+		return err
+	}
+	run, err := p.home.ledger.Run(ctx, p.run.No)
+	if err != nil {
+		return err
+	}
+	var planned, open, ended int64
+	for _, l := range lanes {
+		planned, open = planned+l.Planned, open+l.Open
+		for _, n := range l.Endings {
+			ended += n
+		}
+	}
+	line := fmt.Sprintf("%s of %s answered or ended, %s on their way, %s spent", thousands(ended), thousands(planned), thousands(open), spent(run))
+	if line == p.last {
+		return nil
+	}
+	p.last = line
+	_, err = fmt.Fprintln(p.world.Stderr, line)
+	return err
+}
+
+// spent is what a run has cost so far.
+func spent(run store.Run) assay.Cost {
+	return assay.Cost{Sum: run.Spent, Priced: cmp.Or(int64(run.Spent), 0), Unknown: run.Unpriced}
+}

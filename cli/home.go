@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	crand "crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"assay/artifacts"
+	"assay/catalog"
+	"assay/store"
+	"assay/waves"
+)
+
+// homeFlags say where runs are kept.
+type homeFlags struct {
+	home, db, artifacts string
+}
+
+func (f *homeFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.home, "home", "", "folder of ledger and artifacts (default: assay-data here or above; ASSAY_HOME)")
+	c.Flags().StringVar(&f.db, "db", "", "the ledger: a file or a postgres:// URL (default: in the home; ASSAY_DB)")
+	c.Flags().StringVar(&f.artifacts, "artifacts", "", "folder of raw bytes, shared between workers (default: in the home)")
+}
+
+// homeName is the folder that is looked for here and above, as git does.
+const homeName = "assay-data"
+
+// home is an open ledger with its artifacts.
+type home struct {
+	ledger    *store.Store
+	files     *artifacts.Folder
+	planner   *waves.Planner
+	rehearsal bool
+}
+
+func (h *home) Close() error {
+	h.files.Close()
+	return h.ledger.Close()
+}
+
+// dir is where the home is, or would be.
+func (f homeFlags) dir(w *World) string {
+	if env, _ := w.Env("ASSAY_HOME"); f.home != "" || env != "" {
+		return w.Disk.Path(cmp.Or(f.home, env))
+	}
+	for dir := w.Disk.Dir; ; dir = filepath.Dir(dir) {
+		if found := filepath.Join(dir, homeName); w.Disk.isFolder(found) {
+			return found
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Join(w.Disk.Dir, homeName)
+		}
+	}
+}
+
+// open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
+func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, error) {
+	dir := f.dir(w)
+	env, _ := w.Env("ASSAY_DB")
+	db, files := cmp.Or(f.db, env), f.artifacts
+	if rehearsal {
+		dir, db, files = filepath.Join(dir, "rehearsal"), "", ""
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open the home of runs: %w", err)
+	}
+	ledger, err := store.Open(ctx, cmp.Or(db, filepath.Join(dir, "ledger.db")), store.Options{Now: w.Now})
+	if err != nil {
+		return nil, err
+	}
+	folder, err := artifacts.Open(cmp.Or(files, filepath.Join(dir, "runs")))
+	if err != nil {
+		ledger.Close()
+		return nil, fmt.Errorf("open the artifacts: %w", err)
+	}
+	if err := folder.Probe(); err != nil {
+		ledger.Close()
+		return nil, fmt.Errorf("the artifacts cannot be used: %w", err)
+	}
+	h := &home{ledger: ledger, files: folder, rehearsal: rehearsal}
+	h.planner = &waves.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()}
+	return h, nil
+}
+
+// find opens the home that holds a run: the usual one, or that of the rehearsals.
+func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
+	var newest *home
+	var run store.Run
+	for _, rehearsal := range []bool{false, true} {
+		if rehearsal && !w.Disk.isFolder(filepath.Join(f.dir(w), "rehearsal")) {
+			continue
+		}
+		h, err := f.open(ctx, w, rehearsal)
+		if err != nil {
+			return nil, run, err
+		}
+		found, err := h.ledger.FindRun(ctx, cmp.Or(ref, "latest"), "")
+		switch {
+		case err == nil && (newest == nil || found.Created.After(run.Created)):
+			if newest != nil {
+				newest.Close()
+			}
+			newest, run = h, found
+		default:
+			h.Close()
+		}
+	}
+	if newest == nil {
+		if ref == "" {
+			return nil, run, usage("assay run STUDY begins one", "there is no run yet")
+		}
+		return nil, run, usage("assay status lists them", "no run is called %q", ref)
+	}
+	return newest, run, nil
+}
+
+// newID is an id for a run: ten letters that say nothing.
+func newID(rng *rand.Rand) string {
+	const letters = "abcdefghjkmnpqrstuvwxyz23456789"
+	id := make([]byte, 10)
+	for i := range id {
+		id[i] = letters[rng.IntN(len(letters))]
+	}
+	return string(id)
+}
+
+// newRand is randomness for ids, nonces and jitter.
+func newRand() (*rand.Rand, error) {
+	var seed [16]byte
+	if _, err := crand.Read(seed[:]); err != nil {
+		return nil, fmt.Errorf("read randomness: %w", err)
+	}
+	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(seed[:8]), binary.LittleEndian.Uint64(seed[8:]))), nil
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/store"
+)
+
+type resultFlags struct {
+	home        homeFlags
+	stage, lane string
+	item        string
+	json        bool
+}
+
+func resultsCommand(w *World) *cobra.Command {
+	var f resultFlags
+	c := &cobra.Command{
+		Use:     "results [RUN]",
+		GroupID: groupLook,
+		Short:   "Show the answers of a run",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, run, err := f.home.find(c.Context(), w, firstOf(args))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			return printResults(c.Context(), w, h, run, f)
+		},
+	}
+	f.home.register(c)
+	c.Flags().StringVar(&f.stage, "stage", "", "only this stage")
+	c.Flags().StringVar(&f.lane, "lane", "", "only this lane")
+	c.Flags().StringVar(&f.item, "item", "", "only this item")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a request, whole texts")
+	return c
+}
+
+// resultDocument is one request and what stands for it.
+type resultDocument struct {
+	Run       string   `json:"run"`
+	Rehearsal bool     `json:"rehearsal,omitempty"`
+	Key       string   `json:"key"`
+	Stage     string   `json:"stage"`
+	Item      string   `json:"item"`
+	Lane      string   `json:"lane"`
+	Template  string   `json:"template,omitempty"`
+	Turn      int      `json:"turn"`
+	Branch    string   `json:"branch,omitempty"`
+	Draw      int      `json:"draw"`
+	Pair      string   `json:"pair,omitempty"`
+	Judge     string   `json:"judge,omitempty"`
+	Ending    string   `json:"ending"` // empty: on its way
+	Text      string   `json:"text"`
+	Thoughts  string   `json:"thoughts,omitempty"`
+	Finish    string   `json:"finish,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	Fault     string   `json:"fault,omitempty"`
+	Input     *int64   `json:"input_tokens"` // null: the reply did not say
+	Output    *int64   `json:"output_tokens"`
+	Cost      *float64 `json:"cost_usd"`
+	Attempts  int64    `json:"attempts"`
+	Reused    bool     `json:"reused,omitempty"`
+}
+
+func printResults(ctx context.Context, w *World, h *home, run store.Run, f resultFlags) error {
+	e := json.NewEncoder(w.Stdout)
+	e.SetEscapeHTML(false)
+	if h.rehearsal {
+		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
+	}
+	t := table{head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, right: map[int]bool{3: true}}
+	for a, err := range h.ledger.Answers(ctx, run.No, f.stage, f.lane) {
+		if err != nil {
+			return err
+		}
+		if f.item != "" && f.item != a.At.Item {
+			continue
+		}
+		if f.json {
+			if err := e.Encode(documentOf(h, run, a)); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(t.rows) == maxTableRows {
+			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
+			break
+		}
+		t.add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, shorten(a.Outcome))
+	}
+	if f.json {
+		return nil
+	}
+	return t.write(w.Stdout)
+}
+
+// maxTableRows is as much as a person reads in a table.
+const maxTableRows = 1000
+
+func shorten(o assay.Outcome) string {
+	text := o.Text
+	if o.Fault != nil {
+		text = o.Fault.Error()
+	}
+	if len(text) > 100 {
+		text = text[:100] + "…"
+	}
+	return text
+}
+
+func documentOf(h *home, run store.Run, a store.Answer) resultDocument {
+	o := a.Outcome
+	doc := resultDocument{
+		Run: run.ID, Rehearsal: h.rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Item: a.At.Item, Lane: a.Lane, Template: a.At.Template, Turn: a.At.Turn,
+		Branch: a.At.Branch, Draw: a.At.Draw, Pair: a.At.Pair, Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts,
+		Finish: o.Finish, Model: o.Model, Attempts: a.Try, Reused: a.Reused != 0,
+	}
+	if o.Fault != nil {
+		doc.Fault = o.Fault.Error()
+	}
+	if o.Usage.Known {
+		doc.Input, doc.Output = &o.Usage.Input, &o.Usage.Output
+	}
+	if a.Cost != nil {
+		cost := a.Cost.Float()
+		doc.Cost = &cost
+	}
+	return doc
+}

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/engine"
+	"assay/store"
+)
+
+type resumeFlags struct {
+	home    homeFlags
+	all     bool
+	once    bool
+	proceed bool
+	budget  string
+}
+
+func resumeCommand(w *World) *cobra.Command {
+	var f resumeFlags
+	c := &cobra.Command{
+		Use:     "resume [RUN…]",
+		GroupID: groupRun,
+		Short:   "Drive open runs to their end",
+		Long:    "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave. With --once it does what can be done now and stops, for cron.",
+		RunE:    func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
+	}
+	f.home.register(c)
+	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home")
+	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
+	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
+	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend")
+	return c
+}
+
+func resumeRuns(ctx context.Context, w *World, refs []string, f resumeFlags) error {
+	if f.all {
+		h, err := f.home.open(ctx, w, false)
+		if err != nil {
+			return err
+		}
+		open, err := h.ledger.Runs(ctx, "", store.RunOpen)
+		h.Close()
+		if err != nil {
+			return err
+		}
+		for _, r := range open {
+			refs = append(refs, r.ID)
+		}
+		if len(refs) == 0 {
+			fmt.Fprintln(w.Stderr, "no run is open")
+			return nil
+		}
+	}
+	if len(refs) == 0 {
+		refs = []string{""}
+	}
+	var worst error
+	for _, ref := range refs {
+		err := resumeRun(ctx, w, ref, f)
+		if err != nil && len(refs) > 1 {
+			report(w, err)
+		}
+		if worse(err, worst) {
+			worst = err
+		}
+	}
+	return worst
+}
+
+// worse orders errors by their exit codes, highest first: 2, 1, 5, 4, 6, 3.
+func worse(a, b error) bool {
+	rank := map[int]int{exitDone: 0, exitIncomplete: 1, exitGate: 2, exitBudget: 3, exitHeld: 4, exitFailed: 5, exitUsage: 6}
+	return rank[exitCode(a)] > rank[exitCode(b)]
+}
+
+func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
+	h, run, err := f.home.find(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if f.budget != "" {
+		m, err := assay.ParseMoney(f.budget)
+		if err != nil {
+			return usage("", "--budget: %s", err)
+		}
+		if err := h.ledger.SetBudget(ctx, run.No, &m); err != nil {
+			return err
+		}
+		if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
+			return err
+		}
+	}
+	if f.proceed {
+		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
+			return err
+		}
+	}
+	return driveRun(ctx, w, h, run, driveOptions{once: f.once})
+}
+
+// driveRun drives a run from its own snapshot.
+func driveRun(ctx context.Context, w *World, h *home, run store.Run, o driveOptions) error {
+	s, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	return drive(ctx, w, h, run, s, o)
+}
+
+// give writes an order for whoever drives the run.
+func give(ctx context.Context, w *World, h *home, run store.Run, o store.Order) error {
+	o.Run, o.By = run.No, currentUser(w)
+	if o.Args == "" {
+		o.Args = "{}"
+	}
+	_, err := h.ledger.Give(ctx, o)
+	return err
+}
+
+// orderCommand is a command that gives an order. When somebody drives the run, that process obeys it; else we do.
+func orderCommand(w *World, use, short string, order func(args []string) (store.Order, error)) (*cobra.Command, *homeFlags) {
+	var f homeFlags
+	c := &cobra.Command{
+		Use:     use,
+		GroupID: groupRun,
+		Short:   short,
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := order(args)
+			if err != nil {
+				return err
+			}
+			h, run, err := f.find(c.Context(), w, firstOf(args))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			if run.State == store.RunClosed && o.Kind == store.OrderCancel {
+				return usage("", "run %s is closed already", run.ID)
+			}
+			if err := give(c.Context(), w, h, run, o); err != nil {
+				return err
+			}
+			var held *store.HeldError
+			err = driveRun(c.Context(), w, h, run, driveOptions{once: true})
+			if errors.As(err, &held) {
+				fmt.Fprintf(w.Stderr, "%s holds the run and will obey\n", held.Holder)
+				return nil
+			}
+			return err
+		},
+	}
+	f.register(c)
+	return c, &f
+}
+
+func cancelCommand(w *World) *cobra.Command {
+	c, _ := orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
+		return store.Order{Kind: store.OrderCancel}, nil
+	})
+	return c
+}
+
+func collectCommand(w *World) *cobra.Command {
+	c, _ := orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done", func([]string) (store.Order, error) {
+		return store.Order{Kind: store.OrderCollect}, nil
+	})
+	return c
+}
+
+func retryCommand(w *World) *cobra.Command {
+	var only []string
+	c, _ := orderCommand(w, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
+		var r engine.Retry
+		for _, name := range only {
+			e, err := endingOf(name)
+			if err != nil {
+				return store.Order{}, err
+			}
+			r.Only = append(r.Only, e)
+		}
+		text, err := json.Marshal(r)
+		return store.Order{Kind: store.OrderRetry, Args: string(text)}, err
+	})
+	c.Flags().StringSliceVar(&only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
+	return c
+}
+
+func endingOf(name string) (assay.Ending, error) {
+	var names []string
+	for _, e := range assay.Endings() {
+		if e.Stands() {
+			continue
+		}
+		if string(e) == name {
+			return e, nil
+		}
+		names = append(names, string(e))
+	}
+	return "", usage("there are "+strings.Join(names, ", "), "--only: no ending is called %q", name)
+}
+
+func resolveCommand(w *World) *cobra.Command {
+	var resend, drop bool
+	var adopt string
+	c, _ := orderCommand(w, "resolve RUN SEGMENT", "Decide about a segment that is held", func(args []string) (store.Order, error) {
+		if len(args) != 2 {
+			return store.Order{}, usage("assay status RUN --segments lists them", "assay resolve wants RUN and SEGMENT")
+		}
+		no, err := strconv.ParseInt(args[1], 10, 64)
+		if err != nil {
+			return store.Order{}, usage("assay status RUN --segments lists them", "segment %q is no number", args[1])
+		}
+		r := engine.Resolve{Job: adopt}
+		chosen := 0
+		for do, yes := range map[string]bool{"resend": resend, "drop": drop, "adopt": adopt != ""} {
+			if yes {
+				r.Do = do
+				chosen++
+			}
+		}
+		if chosen != 1 {
+			return store.Order{}, usage("", "choose one of --resend, --adopt JOB, --drop")
+		}
+		text, err := json.Marshal(r)
+		return store.Order{Kind: store.OrderResolve, Segment: no, Args: string(text)}, err
+	})
+	c.Flags().BoolVar(&resend, "resend", false, "send it again: the job surely does not exist")
+	c.Flags().StringVar(&adopt, "adopt", "", "the job that it became")
+	c.Flags().BoolVar(&drop, "drop", false, "give it up")
+	return c
+}

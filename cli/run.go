@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+type runFlags struct {
+	study    studyFlags
+	home     homeFlags
+	lanes    []string
+	stages   []string
+	limit    int
+	budget   string
+	note, by string
+	settings waves.Settings
+	yes      bool
+	rehearse bool
+	anew     bool
+	detach   bool
+}
+
+func runCommand(w *World) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:     "run STUDY",
+		GroupID: groupRun,
+		Short:   "Continue (or start) the run of a study",
+		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything is answered.\n" +
+			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n\n" +
+			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
+		Args: args("STUDY"),
+		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, args[0], f) },
+	}
+	f.study.register(c)
+	f.home.register(c)
+	flags := c.Flags()
+	flags.BoolVarP(&f.yes, "yes", "y", false, "send without asking")
+	flags.BoolVar(&f.rehearse, "rehearse", false, "run against the built-in simulator")
+	flags.BoolVar(&f.anew, "new", false, "begin a new run: everything is asked again")
+	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is on its way")
+	flags.StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
+	flags.StringSliceVar(&f.stages, "stage", nil, "only these stages")
+	flags.IntVar(&f.limit, "limit", 0, "only the first N items of each input")
+	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's")
+	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "show each lane's first answer and wait for a yes")
+	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
+	flags.StringVar(&f.note, "note", "", "a note kept with the run")
+	flags.StringVar(&f.by, "by", "", "who runs it")
+	return c
+}
+
+func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
+	ctx := c.Context()
+	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
+	d, p, err := planned(c, w, name, f.study, o)
+	if err != nil {
+		return err
+	}
+	if err := runnable(w, d, p, name, f.rehearse); err != nil {
+		return err
+	}
+	h, err := f.home.open(ctx, w, f.rehearse)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	run, fresh, err := currentRun(ctx, w, h, d, name, f)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		if err := confirm(w, d, p, f); err != nil {
+			return err
+		}
+		if run, err = beginRun(ctx, w, h, d, p, name, f); err != nil {
+			return err
+		}
+	}
+	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach})
+}
+
+// runnable tells what keeps a good study from being run: keys that are missing.
+func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) error {
+	var problems assay.Problems
+	for _, k := range d.Keys(w.isSet) {
+		if k.Set || k.Optional || rehearse {
+			continue
+		}
+		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
+			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
+	}
+	for _, st := range d.Study.Stages {
+		if st.Gate != nil || st.LaneGate != nil {
+			problems.Add(st.At, "`assay plan` counts it; running it comes with the analyses", "stage %s waits for a finding, which this version cannot do yet", st.Name)
+		}
+	}
+	if len(problems) > 0 {
+		return shown(problems, filepath.Dir(name))
+	}
+	if len(p.Parts) == 0 {
+		return usage("", "there is nothing to send")
+	}
+	return nil
+}
+
+// currentRun is the open run of this study in this folder. Fresh means that there is none and one is to begin.
+func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name string, f runFlags) (run store.Run, fresh bool, err error) {
+	open, err := h.ledger.Runs(ctx, d.Study.Study, store.RunOpen)
+	if err != nil {
+		return run, false, err
+	}
+	folder := filepath.Dir(w.Disk.Path(name))
+	for _, r := range open {
+		if r.Folder != folder || f.anew {
+			continue
+		}
+		digest, err := studyDigest(ctx, w, d, name)
+		if err != nil {
+			return run, false, err
+		}
+		if r.Digest != digest {
+			return run, false, usage("undo the change, or `assay resume "+r.ID+"` for the old one, or `assay run --new` for a new run",
+				"run %s is open and the study was changed since it began", r.ID)
+		}
+		fmt.Fprintf(w.Stderr, "going on with run %s\n", r.ID)
+		return r, false, nil
+	}
+	return run, true, nil
+}
+
+// studyDigest tells whether a study, its texts or its items were changed.
+func studyDigest(ctx context.Context, w *World, d *plan.Desk, name string) (string, error) {
+	h := sha256.New()
+	fsys := w.Disk.Folder(filepath.Dir(name))
+	for _, file := range append([]string{filepath.Base(name)}, d.Study.Loaded...) {
+		text, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return "", fmt.Errorf("read the study: %w", err)
+		}
+		fmt.Fprintf(h, "%s %d\n%s\n", file, len(text), text)
+	}
+	for _, e := range d.Study.Inputs {
+		digest, err := d.Items.Digest(ctx, e.Name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %s\n", e.Name, digest)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// confirm says what goes where and for how much, and asks. Without a terminal and without --yes nothing is sent.
+func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
+	if f.rehearse {
+		return nil
+	}
+	fmt.Fprint(w.Stderr, summary(d, p))
+	for _, k := range d.Keys(w.isSet) {
+		fmt.Fprintf(w.Stderr, "Lanes %s go to %s with the key in %s.\n", strings.Join(k.Lanes, ", "), k.Provider, strings.Join(k.Names, " or "))
+	}
+	if f.yes {
+		return nil
+	}
+	if !w.Terminal.In {
+		return usage("add --yes to send", "nothing was sent: there is no terminal to ask")
+	}
+	fmt.Fprint(w.Stderr, "Send? [y/N] ")
+	answer, err := bufio.NewReader(w.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return usage("", "nothing was sent")
+	}
+	return nil
+}
+
+func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags) (store.Run, error) {
+	rng, err := newRand()
+	if err != nil {
+		return store.Run{}, err
+	}
+	digest, err := studyDigest(ctx, w, d, name)
+	if err != nil {
+		return store.Run{}, err
+	}
+	prices, err := priceFile(w, f.study.prices)
+	if err != nil {
+		return store.Run{}, err
+	}
+	begin := waves.Beginning{Desk: d, Plan: p, Files: w.Disk.Folder(filepath.Dir(name)), Prices: prices, Settings: f.settings}
+	begin.Settings.File, begin.Settings.Profile, begin.Settings.Set = filepath.Base(name), f.study.profile, f.study.set
+	begin.Settings.Lanes, begin.Settings.Stages, begin.Settings.Limit = f.lanes, f.stages, f.limit
+	begin.Run = store.NewRun{
+		ID: newID(rng), Study: d.Study.Study, Folder: filepath.Dir(w.Disk.Path(name)), Digest: digest,
+		Note: f.note, By: cmp.Or(f.by, currentUser(w)), Rehearsal: f.rehearse,
+	}
+	if begin.Run.Budget, err = budgetOf(d.Study, f); err != nil {
+		return store.Run{}, err
+	}
+	return h.planner.Begin(ctx, begin)
+}
+
+func budgetOf(s *study.Study, f runFlags) (*assay.Money, error) {
+	if f.budget != "" {
+		m, err := assay.ParseMoney(f.budget)
+		if err != nil {
+			return nil, usage("", "--budget: %s", err)
+		}
+		return &m, nil
+	}
+	if !s.Budget.Set {
+		return nil, nil
+	}
+	return &s.Budget.Money, nil
+}
+
+func priceFile(w *World, name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return os.ReadFile(w.Disk.Path(name))
+}
+
+func currentUser(w *World) string {
+	user, _ := w.Env("USER")
+	return user
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+type sqlFlags struct {
+	home      homeFlags
+	json, csv bool
+	rehearsal bool
+}
+
+func (f *sqlFlags) register(c *cobra.Command) {
+	f.home.register(c)
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a row")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV")
+}
+
+func sqlCommand(w *World) *cobra.Command {
+	var f sqlFlags
+	c := &cobra.Command{
+		Use:     "sql QUERY",
+		GroupID: groupLook,
+		Short:   "Ask the ledger in SQL, read-only",
+		Long: "Asks the ledger in SQL; nothing can be written. Views for people: lane_status, lane_coverage, run_errors, run_spend.\n\n" +
+			"  assay sql 'SELECT lane, status, count, cache_hits FROM lane_status'",
+		Args: args("QUERY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, err := f.home.open(c.Context(), w, f.rehearsal)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			return printQuery(c.Context(), w, h, args[0], f)
+		},
+	}
+	f.register(c)
+	c.Flags().BoolVar(&f.rehearsal, "rehearsal", false, "ask the ledger of the rehearsals")
+	return c
+}
+
+func errorsCommand(w *World) *cobra.Command {
+	return viewCommand(w, "errors [RUN]", "List the requests of a run that have no answer, and why",
+		"SELECT stage, lane, item, turn, branch, status, class, http_status, code, message, attempt, segment, job FROM run_errors WHERE run = '%s' ORDER BY stage, lane, item, turn")
+}
+
+func spendCommand(w *World) *cobra.Command {
+	return viewCommand(w, "spend [RUN]", "Tell what a run has cost, by stage, lane and mode",
+		"SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose")
+}
+
+// viewCommand shows a view of the ledger for one run. Run ids are ours: letters and digits, nothing to escape.
+func viewCommand(w *World, use, short, query string) *cobra.Command {
+	var f sqlFlags
+	c := &cobra.Command{
+		Use:     use,
+		GroupID: groupLook,
+		Short:   short,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, run, err := f.home.find(c.Context(), w, firstOf(args))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			if h.rehearsal {
+				fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
+			}
+			return printQuery(c.Context(), w, h, fmt.Sprintf(query, run.ID), f)
+		},
+	}
+	f.register(c)
+	return c
+}
+
+func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags) error {
+	var t table
+	out := csv.NewWriter(w.Stdout)
+	lines := json.NewEncoder(w.Stdout)
+	lines.SetEscapeHTML(false)
+	err := h.ledger.Query(ctx, query, func(columns []string, values []any) error {
+		switch {
+		case f.json:
+			return lines.Encode(rowObject(columns, values))
+		case f.csv:
+			if t.head == nil {
+				t.head = columns
+				if err := out.Write(columns); err != nil {
+					return err
+				}
+			}
+			return out.Write(csvRow(values))
+		}
+		t.head = columns
+		t.add(cells(values)...)
+		return nil
+	})
+	if err != nil {
+		return usage("docs/ledger.md has the tables and views", "%s", err)
+	}
+	if f.json {
+		return nil
+	}
+	if f.csv {
+		out.Flush()
+		return out.Error()
+	}
+	if len(t.rows) == 0 {
+		fmt.Fprintln(w.Stderr, "nothing")
+		return nil
+	}
+	return t.write(w.Stdout)
+}
+
+func cells(values []any) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = cell(v)
+	}
+	return out
+}
+
+// cell is a value as text: bytes that are no text as hex, nothing as nothing.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []byte:
+		if !utf8.Valid(v) || len(v) == 16 {
+			return hex.EncodeToString(v)
+		}
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// csvRow keeps a spreadsheet from taking a text for a formula.
+func csvRow(values []any) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = cell(v)
+		if _, text := v.(string); text && out[i] != "" && strings.ContainsRune("=+-@\t\r", rune(out[i][0])) {
+			out[i] = "'" + out[i]
+		}
+	}
+	return out
+}
+
+func rowObject(columns []string, values []any) map[string]any {
+	row := make(map[string]any, len(columns))
+	for i, c := range columns {
+		if b, ok := values[i].([]byte); ok {
+			row[c] = cell(b)
+			continue
+		}
+		row[c] = values[i]
+	}
+	return row
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/store"
+)
+
+type statusFlags struct {
+	home     homeFlags
+	segments bool
+	json     bool
+}
+
+func statusCommand(w *World) *cobra.Command {
+	var f statusFlags
+	c := &cobra.Command{
+		Use:     "status [RUN]",
+		GroupID: groupLook,
+		Short:   "Tell how a run stands: one sentence first",
+		Long:    "Tells how a run stands, from the ledger alone. RUN is an id, the beginning of one, a study's name, or latest (the default).",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, run, err := f.home.find(c.Context(), w, firstOf(args))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			if f.json {
+				return statusJSON(c.Context(), w, h, run)
+			}
+			return printStatus(c.Context(), w, h, run, f.segments)
+		},
+	}
+	f.home.register(c)
+	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments bool) error {
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout, watermark(h)+sentence(run, lanes))
+	t := table{head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, right: map[int]bool{}}
+	for i := 3; i < 14; i++ {
+		t.right[i] = true
+	}
+	for _, l := range lanes {
+		cells := []any{l.Stage, l.Name, l.State, thousands(l.Planned), thousands(l.Open)}
+		for _, e := range assay.Endings() {
+			cells = append(cells, thousands(l.Endings[e]))
+		}
+		t.add(append(cells, laneNote(l))...)
+	}
+	if err := t.write(w.Stdout); err != nil {
+		return err
+	}
+	if err := printDoubts(ctx, w, h, run); err != nil || !segments {
+		return err
+	}
+	return printSegments(ctx, w, h, run)
+}
+
+func watermark(h *home) string {
+	if h.rehearsal {
+		return "REHEARSAL: "
+	}
+	return ""
+}
+
+// sentence says how a run stands.
+func sentence(run store.Run, lanes []store.Lane) string {
+	var planned, open, stands, ended int64
+	for _, l := range lanes {
+		planned, open = planned+l.Planned, open+l.Open
+		for e, n := range l.Endings {
+			ended += n
+			if e.Stands() {
+				stands += n
+			}
+		}
+	}
+	state := "is open"
+	if run.State == store.RunClosed {
+		state = "is " + string(run.Result)
+	}
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, thousands(stands), thousands(planned))
+	if n := ended - stands; n > 0 {
+		text += fmt.Sprintf(", %s ended without one", thousands(n))
+	}
+	if open > 0 {
+		text += fmt.Sprintf(", %s are on their way", thousands(open))
+	}
+	return text + fmt.Sprintf("; %s spent.", spent(run))
+}
+
+func laneNote(l store.Lane) string {
+	var notes []string
+	if l.Reason != "" {
+		notes = append(notes, l.Reason)
+	}
+	if l.Canary == store.CanaryShown {
+		notes = append(notes, "its first answer waits for a yes")
+	}
+	if l.Reused > 0 {
+		notes = append(notes, thousands(l.Reused)+" reused")
+	}
+	if l.Surplus > 0 {
+		notes = append(notes, thousands(l.Surplus)+" paid twice")
+	}
+	return strings.Join(notes, "; ")
+}
+
+// printDoubts names the live requests that may be billed twice.
+func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
+	n := 0
+	for d, err := range h.ledger.Doubts(ctx, run.No) {
+		if err != nil {
+			return err
+		}
+		if n++; n == 1 {
+			fmt.Fprintln(w.Stdout, "\nLive requests that were in flight at a stop, and may be billed twice:")
+		}
+		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s)\n", d.Lane, d.Item, d.Key)
+	}
+	return nil
+}
+
+func printSegments(ctx context.Context, w *World, h *home, run store.Run) error {
+	all, err := h.ledger.Segments(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout)
+	t := table{head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
+	for _, g := range all {
+		before := ""
+		if !g.CollectBefore.IsZero() {
+			before = g.CollectBefore.Local().Format(time.DateTime)
+		}
+		t.add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, thousands(g.Requests), thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
+	}
+	return t.write(w.Stdout)
+}
+
+type statusDocument struct {
+	Run       string         `json:"run"`
+	Study     string         `json:"study"`
+	State     string         `json:"state"`
+	Result    string         `json:"result,omitempty"`
+	Rehearsal bool           `json:"rehearsal,omitempty"`
+	Spent     *float64       `json:"spent_usd"` // null: some of it has no known price
+	Unpriced  int64          `json:"unpriced,omitempty"`
+	Reserved  float64        `json:"reserved_usd"`
+	Lanes     []laneDocument `json:"lanes"`
+}
+
+type laneDocument struct {
+	Stage   string           `json:"stage"`
+	Lane    string           `json:"lane"`
+	Model   string           `json:"model"`
+	State   string           `json:"state"`
+	Reason  string           `json:"reason,omitempty"`
+	Planned int64            `json:"planned"`
+	Open    int64            `json:"open"`
+	Endings map[string]int64 `json:"endings"`
+	Hits    int64            `json:"cache_hits"`
+	Reused  int64            `json:"reused"`
+	Surplus int64            `json:"paid_twice"`
+}
+
+func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	doc := statusDocument{
+		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.rehearsal,
+		Spent: dollars(spent(run)), Unpriced: run.Unpriced, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
+	}
+	for _, l := range lanes {
+		endings := map[string]int64{}
+		for e, n := range l.Endings {
+			endings[string(e)] = n
+		}
+		doc.Lanes = append(doc.Lanes, laneDocument{
+			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: string(l.State), Reason: l.Reason, Planned: l.Planned, Open: l.Open,
+			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Surplus: l.Surplus,
+		})
+	}
+	return writeJSON(w.Stdout, doc)
+}
