@@ -1,0 +1,59 @@
+package provider
+
+import (
+	"log/slog"
+	"net/http"
+
+	"assay/catalog"
+)
+
+// Config is what an account is opened with.
+type Config struct {
+	Name     string // the name under `providers:` of the study; empty: the kind
+	Kind     string // the vendor
+	BaseURL  string // empty: the vendor's own, where its file knows how to make it
+	Key      Secret // goes to the origin of BaseURL and nowhere else
+	Headers  map[string]string
+	Version  string            // of the API, where it has versions; empty: the vendor file's default
+	Account  string            // Fireworks: the account id
+	Org      string            // OpenAI: the organisation
+	Project  string            // Vertex: the project; OpenAI: the project id
+	Location string            // Vertex: the region
+	Input    string            // Vertex: gs:// folder for uploads
+	Output   string            // Vertex: gs:// folder for results
+	Storage  string            // Vertex: base URL of the object store; empty: Google's
+	Limits   catalog.Limits    // the catalogue's row, with the study's overrides
+	HTTP     http.RoundTripper // nil: NewTransport
+	Trace    func(Exchange)    // sees every call, without secrets; nil: nobody looks
+}
+
+// Secret is a key. It prints as stars wherever it is printed: the pointer keeps it from fmt even as an unexported field.
+type Secret struct{ value *string }
+
+// NewSecret wraps a key.
+func NewSecret(value string) Secret { return Secret{&value} }
+
+// Reveal is the key itself.
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
+
+// Empty tells whether there is no key.
+func (s Secret) Empty() bool { return s.Reveal() == "" }
+
+const stars = "****"
+
+// String is stars.
+func (s Secret) String() string { return stars }
+
+// GoString is stars.
+func (s Secret) GoString() string { return stars }
+
+// MarshalText is stars.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(stars), nil }
+
+// LogValue is stars.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(stars) }

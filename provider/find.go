@@ -1,0 +1,106 @@
+package provider
+
+import (
+	"iter"
+	"time"
+)
+
+// Trail is a walk over an account's jobs, for finding one of them.
+type Trail struct {
+	Jobs iter.Seq2[Status, error]
+	// Sorted promises newest first, so that the walk may stop at the cursor.
+	Sorted bool
+	// Match tells whether a job is the one that is searched for.
+	Match func(Status) bool
+}
+
+// clockSlack is how far the provider's clock and ours may be apart.
+const clockSlack = 24 * time.Hour
+
+// Stamped walks the trail and finds by stamp: what matches is ours, for certain.
+func (t Trail) Stamped(s Search) (Found, error) {
+	var jobs []string
+	for st, err := range t.newer(s) {
+		if err != nil {
+			return Found{}, err
+		}
+		if t.Match(st) && !taken(s, st.Job) {
+			jobs = append(jobs, st.Job)
+		}
+	}
+	if len(jobs) == 0 {
+		return Found{Sighting: Absent}, nil
+	}
+	return Found{Sighting: Located, Jobs: jobs}, nil
+}
+
+// Unstamped walks the trail and finds by likeness. A job that is like ours is ours only when confirm finds our nonce in
+// its results, which it can only once the job has ended; until then nobody can tell.
+func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) (Found, error) {
+	var jobs []string
+	open := 0
+	for st, err := range t.newer(s) {
+		if err != nil {
+			return Found{}, err
+		}
+		if !t.Match(st) || taken(s, st.Job) {
+			continue
+		}
+		if st.State == StateFailed && len(st.Parts) == 0 { // nothing came of it, and nothing is billed
+			continue
+		}
+		if !st.State.Terminal() || len(st.Parts) == 0 {
+			open++
+			continue
+		}
+		ours, err := confirm(st)
+		if err != nil {
+			return Found{}, err
+		}
+		if ours {
+			jobs = append(jobs, st.Job)
+		}
+	}
+	switch {
+	case len(jobs) > 0:
+		return Found{Sighting: Located, Jobs: jobs}, nil
+	case open > 0:
+		return Found{Sighting: Unclear, Why: "a job of the same size has not ended; only its results can tell whose it is"}, nil
+	}
+	return Found{Sighting: Absent}, nil
+}
+
+// taken tells whether a job is known to be another segment's.
+func taken(s Search, job string) bool { return s.Taken != nil && s.Taken(job) }
+
+// newer walks what is newer than the cursor. Where the cursor is gone, time ends the walk.
+func (t Trail) newer(s Search) iter.Seq2[Status, error] {
+	return func(yield func(Status, error) bool) {
+		for st, err := range t.Jobs {
+			if err == nil && t.Sorted {
+				old := !s.NotBefore.IsZero() && !st.Created.IsZero() && st.Created.Before(s.NotBefore.Add(-clockSlack))
+				if st.Job == s.Cursor || old {
+					return
+				}
+			}
+			if !yield(st, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// SameSize matches jobs that have as many requests as the search, and young ones that do not tell yet how many.
+func SameSize(s Search) func(Status) bool {
+	return func(st Status) bool {
+		return st.Counts.Total == int64(s.Count) || st.Counts.Total == 0 && !st.State.Terminal()
+	}
+}
+
+// Newest is the id of the first job of a sorted walk, for a cursor; empty where there is none.
+func Newest(jobs iter.Seq2[Status, error]) (string, error) {
+	for st, err := range jobs {
+		return st.Job, err
+	}
+	return "", nil
+}

@@ -1,0 +1,39 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay"
+)
+
+// Made is the answer to a launching call: a wire type that knows where the job's id stands in it.
+type Made interface {
+	Made() (id string, created time.Time)
+}
+
+// Launch makes the one call that costs money, once, and tells what is certain about it.
+func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
+	if _, err := c.JSON(ctx, call, answer); err != nil {
+		return Receipt{Fate: FateOf(err), Err: fmt.Errorf("launch: %w", err)}
+	}
+	id, created := answer.Made()
+	if id == "" {
+		return Receipt{Fate: Unknown, Err: BadAnswer("launch: the answer names no job")}
+	}
+	return Receipt{Fate: Accepted, Job: id, Created: created}
+}
+
+// NotSent is the receipt of a launch that was given up before anything went out.
+func NotSent(err error) Receipt {
+	if FaultOf(err) == nil {
+		err = fmt.Errorf("launch: %w: %w", err, &assay.Fault{Class: assay.FaultUnknown, Code: "not_sent"})
+	}
+	return Receipt{Fate: Refused, Err: err}
+}
+
+// Unprepared is the receipt of a launch whose handle does not hold what Prepare should have put there.
+func Unprepared() Receipt {
+	return NotSent(fmt.Errorf("launch: %w", &assay.Fault{Class: assay.FaultGone, Code: "not_prepared", Message: "nothing is uploaded for this segment"}))
+}

@@ -1,0 +1,93 @@
+package provider
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay"
+	"assay/dialect"
+)
+
+// Reply is what one live call brought back.
+type Reply struct {
+	Outcome assay.Outcome // with an error: rejected or errored, with the same fault
+	Raw     []byte        // the body of a reply, as it came; nil: none came
+	Rate    Rate
+	// Unsent tells that the request surely never left: asking again cannot be paid twice.
+	Unsent bool
+}
+
+// Rate is what the headers of a reply say about the limits. Absolute times are told relative to the server's own clock.
+type Rate struct {
+	Requests   Window
+	Tokens     Window
+	Input      Window // input tokens, where they are counted apart
+	Output     Window // output tokens, where they are counted apart
+	RetryAfter time.Duration
+}
+
+// Window is one limit. The zero value means that nothing was said.
+type Window struct {
+	Known     bool
+	Limit     int64
+	Remaining int64
+	Reset     time.Duration // until it is full again; 0: not said
+}
+
+// maxReply is the longest live reply that is read.
+const maxReply = dialect.MaxLine
+
+// Ask makes one live call and reads the answer. The error, if any, wraps the outcome's fault.
+func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply, error) {
+	body, err := dialect.AppendBody(nil, r)
+	if err != nil {
+		f := assay.Fault{Class: assay.FaultInvalid, Code: "not_sent", Message: dialect.Clean(err.Error(), maxWords)}
+		return Reply{Outcome: faulty(f), Unsent: true}, fmt.Errorf("ask: %w", &f)
+	}
+	resp, err := c.Do(ctx, Call{
+		Method: "POST", Path: path, Type: "application/json", Body: bytes.NewReader(body), Length: int64(len(body)),
+	})
+	if err != nil {
+		return c.unanswered(err)
+	}
+	defer resp.Body.Close()
+	reply := Reply{Rate: rateOf(resp.Header)}
+	if reply.Raw, err = c.read(ctx, resp, maxReply); err != nil {
+		failed, err := c.unanswered(err)
+		failed.Rate = reply.Rate
+		return failed, err
+	}
+	var d dialect.Decoder
+	reply.Outcome = d.Body(r.Wire.Dialect, reply.Raw)
+	reply.Outcome.RequestID = cmp.Or(requestID(resp.Header), reply.Outcome.RequestID)
+	if f := reply.Outcome.Fault; f != nil && reply.Outcome.Ending != assay.Refused {
+		f.RetryAfter = max(f.RetryAfter, reply.Rate.RetryAfter)
+		return reply, fmt.Errorf("ask: %w", f)
+	}
+	return reply, nil
+}
+
+// unanswered is the reply where none came that can be read. A refusal that came as an error is an answer all the same.
+func (c *Client) unanswered(err error) (Reply, error) {
+	f := FaultOf(err)
+	if f == nil { // the context ended
+		f = &assay.Fault{Class: assay.FaultUnknown, Code: "interrupted"}
+	}
+	reply := Reply{Outcome: faulty(*f), Unsent: Unsent(err)}
+	var call *callError
+	if errors.As(err, &call) {
+		reply.Raw, reply.Rate = call.body, call.rate
+	}
+	if reply.Outcome.Ending == assay.Refused {
+		return reply, nil
+	}
+	return reply, fmt.Errorf("ask: %w", err)
+}
+
+func faulty(f assay.Fault) assay.Outcome {
+	return assay.Outcome{Ending: dialect.EndingOf(f), Fault: &f, RequestID: f.RequestID}
+}

@@ -1,0 +1,61 @@
+package provider
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+)
+
+// Stamp marks a job as ours: in its metadata, display name, label or file name, whatever the provider keeps.
+type Stamp struct {
+	Run     string
+	Segment string
+	SHA256  string // of the parcel's bytes, lower-case hex
+}
+
+const (
+	stampPrefix = "assay"
+	stampSum    = 12 // characters of the hash in a name
+	stampWord   = 20 // longest run or segment id that a name spells out
+)
+
+// Name is the stamp in at most 63 characters of [a-z0-9-]: legal as a file name, display name, label and resource id.
+func (s Stamp) Name() string {
+	return strings.Join([]string{stampPrefix, nameWord(s.Run), nameWord(s.Segment), nameSum(s.SHA256)}, "-")
+}
+
+// Short is the stamp in 32 characters, for ids that have to be shorter than a name.
+func (s Stamp) Short() string { return stampPrefix + "-" + hash32(s.Name()) }
+
+// Matches tells whether a name at the provider is this stamp's. A name is compared as a whole, never by its beginning.
+func (s Stamp) Matches(name string) bool { return name == s.Name() }
+
+// ParseName reads a name back as far as it goes: of the hash only the beginning, of long ids only a hash. The second
+// result is false for names that are not ours.
+func ParseName(name string) (Stamp, bool) {
+	f := strings.Split(name, "-")
+	if len(f) != 4 || f[0] != stampPrefix || f[1] == "" || f[2] == "" || f[3] == "" {
+		return Stamp{}, false
+	}
+	return Stamp{Run: f[1], Segment: f[2], SHA256: f[3]}, true
+}
+
+// nameWord is the id itself where it is short and plain, else a hash of it.
+func nameWord(id string) string {
+	if id != "" && len(id) <= stampWord && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
+		return id
+	}
+	return hash32(id)[:stampWord]
+}
+
+func nameSum(sum string) string {
+	if len(sum) < stampSum {
+		return hash32(sum)[:stampSum]
+	}
+	return sum[:stampSum]
+}
+
+func hash32(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
+}

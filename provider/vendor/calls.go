@@ -1,0 +1,231 @@
+package vendor
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/dialect"
+	"assay/provider"
+)
+
+// The calls below are those that several vendors make in the same way.
+
+// account is what most vendors open.
+func account(cfg provider.Config, batch provider.Provider, live provider.Asker) provider.Account {
+	return provider.Account{BaseURL: cfg.BaseURL, Batch: batch, Live: live}
+}
+
+// also is the headers with one more, if it has a value.
+func also(headers map[string]string, name, value string) map[string]string {
+	if value == "" {
+		return headers
+	}
+	out := maps.Clone(headers)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[name] = value
+	return out
+}
+
+// clean makes a provider's words fit to print.
+func clean(s string) string { return dialect.Clean(s, 500) }
+
+// gone tells whether an error means that the thing is not there.
+func gone(err error) bool {
+	f := provider.FaultOf(err)
+	return f != nil && f.Class == assay.FaultGone
+}
+
+// batchForm is the upload of a parcel's lines under the name of its stamp.
+func batchForm(p provider.Parcel) provider.Form {
+	return provider.Form{
+		Fields: [][2]string{{"purpose", "batch"}},
+		Field:  "file", Name: p.Stamp.Name() + ".jsonl", Type: "application/jsonl", File: p.Body,
+	}
+}
+
+// anew is the handle of a segment whose upload has to begin again. It is not empty, so that it takes the place of the
+// one that led nowhere.
+const anew provider.Handle = "{}"
+
+// upload sends a form and reads the answer.
+func upload(ctx context.Context, api *provider.Client, form provider.Form, path string, into any) error {
+	call, err := form.Call(path)
+	if err != nil {
+		return err
+	}
+	if _, err := api.JSON(ctx, call, into); err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	return nil
+}
+
+// launchJSON launches with a small body.
+func launchJSON(ctx context.Context, api *provider.Client, path string, body any, answer provider.Made) provider.Receipt {
+	call, err := postJSON(path, body)
+	if err != nil {
+		return provider.NotSent(err)
+	}
+	return api.Launch(ctx, call, answer)
+}
+
+// launchBody launches with the parcel itself.
+func launchBody(ctx context.Context, api *provider.Client, path string, body provider.Source, answer provider.Made) provider.Receipt {
+	r, err := body.From(0)
+	if err != nil {
+		return provider.NotSent(err)
+	}
+	return api.Launch(ctx, provider.Call{
+		Method: http.MethodPost, Path: path, Type: "application/json", Body: r, Length: body.Size,
+	}, answer)
+}
+
+func postJSON(path string, body any) (provider.Call, error) {
+	r, n, err := provider.JSONBody(body)
+	return provider.Call{Method: http.MethodPost, Path: path, Type: "application/json", Body: r, Length: n}, err
+}
+
+// post makes a call that has nothing to say but its path.
+func post(ctx context.Context, api *provider.Client, path string) error {
+	_, err := api.JSON(ctx, provider.Call{Method: http.MethodPost, Path: path}, nil)
+	return err
+}
+
+// remove deletes; what is gone already is deleted.
+func remove(ctx context.Context, api *provider.Client, path string) error {
+	if _, err := api.JSON(ctx, provider.Call{Method: http.MethodDelete, Path: path}, nil); err != nil && !gone(err) {
+		return fmt.Errorf("remove: %w", err)
+	}
+	return nil
+}
+
+// removeFiles deletes files; empty ids name none.
+func removeFiles(ctx context.Context, api *provider.Client, ids ...string) error {
+	for _, id := range ids {
+		if id == "" {
+			continue
+		}
+		if err := remove(ctx, api, provider.Path("files", id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetchFile downloads a file of an OpenAI-like server. Where the download announces no length, the file object tells it.
+func fetchFile(ctx context.Context, api *provider.Client, path string, part provider.Part, into provider.Sink) error {
+	want := part.Whole()
+	want.Ask = func(ctx context.Context) (int64, error) {
+		var f openAIFile
+		_, err := api.JSON(ctx, provider.Call{Path: path}, &f)
+		if fault := provider.FaultOf(err); fault != nil && (fault.Status == http.StatusNotFound || fault.Status == http.StatusMethodNotAllowed) {
+			return 0, nil // a server without file objects
+		}
+		return int64(f.Bytes), err
+	}
+	if err := api.Download(ctx, provider.Call{Path: path + "/content"}, want, into); err != nil {
+		return fmt.Errorf("fetch %s: %w", part.Name, err)
+	}
+	return nil
+}
+
+// page is one answer of a list.
+type page struct {
+	jobs []provider.Status
+	next string // where the next one begins; empty: this is the last
+}
+
+// pages walks a list. A server that gives the same next page again is stopped: its list would never end.
+func pages(read func(after string) (page, error)) iter.Seq2[provider.Status, error] {
+	return func(yield func(provider.Status, error) bool) {
+		for after := ""; ; {
+			p, err := read(after)
+			if err != nil {
+				yield(provider.Status{}, err)
+				return
+			}
+			for _, st := range p.jobs {
+				if !yield(st, nil) {
+					return
+				}
+			}
+			if p.next == "" {
+				return
+			}
+			if p.next == after {
+				yield(provider.Status{}, provider.BadAnswer("list: the pages go round in a circle"))
+				return
+			}
+			after = p.next
+		}
+	}
+}
+
+// listed is a status as a list shows it.
+func listed(s provider.Status) provider.Status {
+	s.Parts, s.Problems = nil, nil
+	return s
+}
+
+// sameInput matches a job by its stamp, by the name of its input file, or by the file itself.
+func sameInput(s provider.Search) func(provider.Status) bool {
+	var hold fileHandle
+	s.Handle.Read(&hold)
+	return func(st provider.Status) bool {
+		return st.Stamp == s.Stamp || s.Stamp.Matches(st.Name) || (hold.File != "" && st.Input == hold.File)
+	}
+}
+
+// sameName matches a job by its display name.
+func sameName(s provider.Search) func(provider.Status) bool {
+	return func(st provider.Status) bool { return s.Stamp.Matches(st.Name) }
+}
+
+// firstIs tells whether the first result with an id of ours is the segment's. Results without any such id are not ours.
+func firstIs(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, error) {
+	for line, err := range lines {
+		if err != nil {
+			return false, err
+		}
+		if nonce, _, err := assay.ParseCustomID(line.CustomID); err == nil {
+			return nonce == s.Nonce, nil
+		}
+	}
+	return false, nil
+}
+
+// latest is the last of some times.
+func latest(times ...time.Time) time.Time {
+	var last time.Time
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// resource is the path of a resource that goes by its full name, such as batches/abc.
+func resource(version, name string) string {
+	return provider.Path(append([]string{version}, strings.Split(name, "/")...)...)
+}
+
+// window is a completion window as OpenAI and its relatives write it: 24h, or 7d.
+func window(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == 0:
+		return "24h"
+	case d > day && d%day == 0:
+		return strconv.Itoa(int(d/day)) + "d"
+	}
+	return strconv.Itoa(int(d/time.Hour)) + "h"
+}
