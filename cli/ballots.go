@@ -18,7 +18,7 @@ const level = 0.95
 // openTable opens a table of votes, labels or answers; - is standard input. Whoever gets it closes the closer.
 func openTable(w *World, name string) (*votes.Table, io.Closer, error) {
 	if name == "-" {
-		t, err := votes.Open(w.Stdin, "stdin")
+		t, err := votes.Open(w.Stdin, shownName(name))
 		return t, io.NopCloser(nil), err
 	}
 	f, err := w.Disk.Folder(".").Open(name)
@@ -31,6 +31,14 @@ func openTable(w *World, name string) (*votes.Table, io.Closer, error) {
 		return nil, nil, err
 	}
 	return t, f, nil
+}
+
+// shownName is what problems call a file.
+func shownName(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return name
 }
 
 // columnNames are the names that a command gives to the columns it reads, and what --columns calls them in the file.

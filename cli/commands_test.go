@@ -23,10 +23,7 @@ var (
 		"batch", "import", "clean", "sim",
 	}
 	toCome = []string{
-		"run", "resume", "worker", "collect", "cancel", "retry", "redo", "adopt", "resolve",
-		"status", "watch", "results", "errors", "spend", "sql", "view",
-		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
-		"batch", "import", "clean",
+		"worker", "redo", "adopt", "watch", "view", "analyse", "report", "diff", "export", "label", "verdicts", "bundle", "batch", "import", "clean",
 	}
 )
 

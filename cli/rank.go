@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,7 +117,7 @@ func runRank(w *World, name string, f rankFlags) error {
 		return err
 	}
 	doc.place()
-	warnAll(w, name, doc.Warnings)
+	warnAll(w, shownName(name), doc.Warnings)
 	if f.json {
 		err = writeJSON(w.Stdout, doc)
 	} else {
@@ -131,7 +132,7 @@ func runRank(w *World, name string, f rankFlags) error {
 // ballots are the comparisons as a method wants them.
 type ballots struct {
 	items    []string
-	n        int
+	n        float64 // weighted
 	judges   int
 	warnings []string
 	rows     *votes.Rows    // nil where counts are enough
@@ -171,8 +172,14 @@ func readBallots(w *World, name string, f rankFlags) (*ballots, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.items, b.n, b.judges = c.Items(), c.Rows(), c.Judges()
-	return b, b.count(f)
+	b.items, b.n, b.judges = c.Items(), float64(c.Rows()), c.Judges()
+	if err := b.count(f); err != nil {
+		return nil, err
+	}
+	if b.tally != nil {
+		b.n = b.tally.N()
+	}
+	return b, nil
 }
 
 // clusterColumn is the column of clusters in the file, empty when none was asked for.
@@ -242,9 +249,21 @@ func (d *rankDocument) print(w *World) error {
 	return err
 }
 
+func methodName(method string) string {
+	switch method {
+	case methodBT:
+		return "Bradley-Terry"
+	case methodDavidson:
+		return "Davidson's model"
+	case methodElo:
+		return "Elo"
+	}
+	return "win rate"
+}
+
 // footer says in lines what belongs to the whole table.
 func (d *rankDocument) footer() []string {
-	lines := []string{fmt.Sprintf("%s by %s", plural(d.N, "comparison"), methodNames[d.Method])}
+	lines := []string{fmt.Sprintf("comparisons: %s, by %s", strconv.FormatFloat(d.N, 'f', -1, 64), methodName(d.Method))}
 	if d.Clusters > 0 {
 		lines[0] += fmt.Sprintf(" in %s", plural(d.Clusters, "cluster"))
 	}

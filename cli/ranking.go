@@ -12,7 +12,7 @@ import (
 // rankDocument is a ranking for programs. What does not exist is null.
 type rankDocument struct {
 	Method       string     `json:"method"`
-	N            int        `json:"n"`
+	N            float64    `json:"n"`         // comparisons, weighted
 	Connected    *bool      `json:"connected"` // null: too many items to tell
 	Items        []rankItem `json:"items"`
 	Tie          *float64   `json:"tie"`
@@ -37,10 +37,6 @@ type rankItem struct {
 	Rank    *int     `json:"rank"`
 	Average *float64 `json:"average,omitempty"`  // win rate with equal weight for each opponent
 	OrderSD *float64 `json:"order_sd,omitempty"` // spread of an Elo rating over random orders
-}
-
-var methodNames = map[string]string{
-	methodBT: "Bradley-Terry", methodDavidson: "Davidson's model", methodElo: "Elo", methodWinrate: "win rate",
 }
 
 // join finds out whether all items can be ranked together.
@@ -90,10 +86,10 @@ func (d *rankDocument) bradleyTerry(b *ballots, f rankFlags) error {
 	for i, theta := range fit.Theta {
 		d.Items[i].Score = orNull(stats.Known(theta))
 	}
-	if *d.Connected = len(stats.Components(b.tally)) == 1; !*d.Connected {
+	if !*d.Connected {
 		d.warn("the items fall into %s between which all wins go one way: without the penalty their scores would be infinite", plural(len(d.Components), "group"))
 	}
-	if err := d.errors(b, fit, f); err != nil {
+	if err := d.standardErrors(b, fit, f); err != nil {
 		return err
 	}
 	if boot != nil {
@@ -114,8 +110,8 @@ func fitBallots(b *ballots, o stats.BTOptions, f rankFlags) (*stats.BTFit, *stat
 	return boot.Fit, boot, nil
 }
 
-// errors are those of the model, or of the clusters where they were asked for.
-func (d *rankDocument) errors(b *ballots, fit *stats.BTFit, f rankFlags) error {
+// standardErrors are those of the model, or of the clusters where they were asked for.
+func (d *rankDocument) standardErrors(b *ballots, fit *stats.BTFit, f rankFlags) error {
 	var c *stats.Covariance
 	var err error
 	if f.clusterColumn() == "" {
@@ -131,7 +127,11 @@ func (d *rankDocument) errors(b *ballots, fit *stats.BTFit, f rankFlags) error {
 			return nil
 		}
 		if doubt := b.grouped.Doubt(); doubt != "" {
-			d.warn("%s: cluster-robust errors are not to be trusted, the bootstrap is better (--bootstrap 1000)", doubt)
+			instead := "the bootstrap is better (--bootstrap 1000)"
+			if f.bootstrap > 0 {
+				instead = "low and high are the bootstrap's"
+			}
+			d.warn("%s: the cluster-robust se is not to be trusted, %s", doubt, instead)
 		}
 		c, err = fit.ClusterRobust(b.grouped, stats.CR1)
 	}

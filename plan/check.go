@@ -98,11 +98,7 @@ func (d *Desk) Keys(keySet func(name string) bool) []Key {
 
 // checkNames holds every template of a stage against the names it may use.
 func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
-	check := func(t study.Text, scope prompt.Scope) {
-		if t.Template != nil {
-			*problems = append(*problems, t.Template.Check(scope)...)
-		}
-	}
+	check := func(t study.Text, scope prompt.Scope) { d.checkText(t, scope, problems) }
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue:
 		scope := d.itemScope(d.Root(st))
@@ -130,16 +126,7 @@ func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
 			}
 		}
 	case study.VerbJudge, study.VerbCompare:
-		scope := d.judgeScope(st)
-		for _, p := range st.Prompt {
-			check(p.Text, scope)
-		}
-		if rubric := d.Study.RubricOf(st); rubric != nil {
-			check(rubric.System, scope)
-			for _, p := range rubric.Prompt {
-				check(p.Text, scope)
-			}
-		}
+		d.checkRubric(st, problems)
 	}
 }
 
@@ -213,25 +200,6 @@ func (d *Desk) itemScope(input string) prompt.Scope {
 func (d *Desk) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
 	fields := d.itemScope(t.Each)
 	scope.Names = map[string]prompt.Shape{"branch": {Kind: prompt.Record, Fields: fields.Fields, Open: fields.Open}}
-	return scope
-}
-
-// judgeScope is what the prompt of a judge may use: the item and what was answered, never lane, model or cost.
-func (d *Desk) judgeScope(st *study.Stage) prompt.Scope {
-	scope := d.itemScope(d.Root(st))
-	text := prompt.Shape{Kind: prompt.Text}
-	answer := prompt.Shape{Kind: prompt.Record, Fields: map[string]prompt.Shape{"text": text}}
-	scope.Names = map[string]prompt.Shape{"expect": text}
-	if st.Verb() == study.VerbJudge {
-		for _, name := range []string{"answer", "first"} {
-			scope.Names[name] = answer
-		}
-		scope.Names["said"], scope.Names["conversation"] = text, text
-		scope.Names["branch"] = prompt.Shape{Kind: prompt.Record, Open: true}
-		return scope
-	}
-	scope.Names["a"], scope.Names["b"] = answer, answer
-	scope.Names["trait"] = prompt.Shape{Kind: prompt.Record, Fields: map[string]prompt.Shape{"name": text, "description": text}}
 	return scope
 }
 

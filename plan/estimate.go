@@ -14,7 +14,6 @@ import (
 const (
 	bytesPerToken = 4.0  // of texts too few or too odd to count
 	visibleTokens = 400  // of an answer, thoughts aside, where it is quoted in a later prompt
-	rubricTokens  = 600  // of a built-in rubric's prompt
 	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
 )
 

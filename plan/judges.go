@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"assay/judge"
+	"assay/pairs"
 	"assay/stats"
 	"assay/study"
 )
@@ -30,13 +32,13 @@ func (m *maker) judge(st *study.Stage) {
 		subjects += n * int64(len(lanes))
 		tokens = math.Max(tokens, read)
 	}
-	rubric := m.Study.RubricOf(st)
+	rubric, err := m.Rubric(st)
 	m.given[st.Name] = &answers{wave: wave}
-	if rubric == nil || rubric.Modelless() {
+	if err != nil || len(rubric.Prompts) == 0 {
 		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for nobody
 		return
 	}
-	templates := int64(max(1, len(rubric.Prompt)))
+	templates := int64(len(rubric.Prompts))
 	for _, l := range m.Study.LanesNamed(st.Judges.List) {
 		r := m.path(st, l)
 		m.add(st, Part{
@@ -86,35 +88,29 @@ func judged(st *study.Stage, from *answers) (n int64, tokens float64) {
 	return from.last(), visibleTokens
 }
 
-func rubricWeight(r *study.Rubric) float64 {
-	if len(r.Prompt) == 0 {
-		return rubricTokens
+func rubricWeight(r judge.Rubric) float64 {
+	bytes := len(r.System) * len(r.Prompts)
+	for _, p := range r.Prompts {
+		bytes += len(p.Text)
 	}
-	total := guess(r.System)
-	for _, p := range r.Prompt {
-		total += guess(p.Text) / float64(len(r.Prompt))
-	}
-	return total + 60 // what the item's fields bring
+	return float64(bytes)/bytesPerToken/float64(max(1, len(r.Prompts))) + 60 // what the item's fields bring
 }
 
 // compare plans a compare stage: every judge reads every pair, in one order or both.
 func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	wave := m.after(st)
 	m.given[st.Name] = &answers{wave: wave}
-	all, groups, ok := m.pairs(ctx, st)
-	if !ok {
+	groups, ok := m.pairs(ctx, st)
+	rubric, err := m.Rubric(st)
+	if !ok || err != nil {
 		return
 	}
-	n := picked(st.Pairs, all, groups)
-	orders := 1.0
-	if st.Pairs != nil {
-		if st.Pairs.Order == "both" {
-			orders = 2
-		}
-		orders += st.Pairs.Reverse
+	schedule, err := pairs.New(Design(st, groups.lanes, groups.slots))
+	if err != nil {
+		m.fail(st.At, err)
+		return
 	}
-	prompts := int64(max(1, len(st.Prompt)) * max(1, len(st.Trait.List)))
-	each := int64(math.Round(float64(n)*orders)) * prompts * draws(st)
+	each := schedule.Len() * int64(max(1, len(rubric.Prompts))*len(m.TraitsOf(st))) * draws(st)
 	judges := m.Study.LanesNamed(st.Judges.List)
 	if total := each * int64(len(judges)); total > unsampled && (st.Pairs == nil || !st.Pairs.All && st.Pairs.Sample == 0) {
 		m.problems.Add(st.Where.Key("compare"), "say pairs: all, or pairs: {sample: 2000}", "stage %s would make %d judge requests", st.Name, total)
@@ -123,58 +119,41 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	for _, l := range judges {
 		r := m.path(st, l)
 		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st), Requests: each},
-			load{input: rubricTokens + 2*visibleTokens})
+			load{input: rubricWeight(rubric) + 2*visibleTokens})
 	}
 	if m.wanted(st) {
-		m.power(st, n, groups)
+		m.power(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
 	}
 }
 
-// grouping is how the pairs of a compare stage fall: contestants against each other on items.
+// grouping is what meets in a compare stage.
 type grouping struct {
-	items     int64
-	lanePairs int64 // 0: items against each other
+	lanes int64 // 0: items against each other
+	slots int64 // what every lane answered; without lanes, the items
 }
 
-// pairs is the number of unordered pairs of a compare stage.
-func (m *maker) pairs(ctx context.Context, st *study.Stage) (int64, grouping, bool) {
+func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 	if from := m.given[st.Compare]; from != nil {
 		lanes := from.lanes
 		if len(st.Among.List) > 0 {
 			lanes = within(lanes, m.Study.LanesNamed(st.Among.List))
 		}
 		n, _ := judged(st, from)
-		k := int64(len(lanes))
-		g := grouping{items: n, lanePairs: k * (k - 1) / 2}
-		if k < 2 {
+		if k := int64(len(lanes)); k < 2 {
 			m.problems.Add(st.At, "name two with `among`", "stage %s has %s to compare", st.Name, plural(k, "lane"))
-			return 0, g, false
+			return grouping{}, false
 		}
-		return g.items * g.lanePairs, g, true
+		return grouping{lanes: int64(len(lanes)), slots: n}, true
 	}
 	n, err := m.Items.Count(ctx, st.Compare)
 	if err != nil {
 		m.fail(st.At, err)
-		return 0, grouping{}, false
+		return grouping{}, false
 	}
-	g := grouping{items: int64(n)}
-	return g.items * (g.items - 1) / 2, g, true
-}
-
-func picked(p *study.Pairs, all int64, g grouping) int64 {
-	switch {
-	case p == nil:
-		return all
-	case p.Sample > 0:
-		return min(all, int64(p.Sample))
-	case p.PerItem > 0 && g.lanePairs > 0:
-		return g.items * min(g.lanePairs, int64(p.PerItem))
-	case p.PerItem > 0:
-		return min(all, g.items*int64(p.PerItem))
-	case p.PerLanePair > 0 && g.lanePairs > 0:
-		return g.lanePairs * min(g.items, int64(p.PerLanePair))
+	if m.options.Limit > 0 {
+		n = min(n, m.options.Limit)
 	}
-	return all
+	return grouping{slots: int64(n)}, true
 }
 
 // Power is what a compare stage can tell apart, two-sided at 5% with 80% power.
@@ -185,11 +164,11 @@ type Power struct {
 	Need  int64   `json:"needed"` // pairs that 55:45 needs
 }
 
-func (m *maker) power(st *study.Stage, n int64, g grouping) {
-	if g.lanePairs == 0 {
+func (m *maker) power(st *study.Stage, n, lanePairs int64) {
+	if lanePairs == 0 {
 		return
 	}
-	p := Power{Stage: st.Name, Pairs: n / g.lanePairs}
+	p := Power{Stage: st.Name, Pairs: n / lanePairs}
 	if need, err := stats.PairsNeeded(0.55, stats.Test{Alpha: 0.05, Power: 0.8}); err == nil {
 		p.Need = int64(need)
 	}

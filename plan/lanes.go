@@ -65,6 +65,14 @@ func (d *Desk) Route(l *study.Lane, mode assay.Mode) Route {
 	return r
 }
 
+// Structured tells whether a lane's model takes a schema for its answer.
+func (d *Desk) Structured(l *study.Lane, schema json.RawMessage) bool {
+	kind, ok := d.kind(l)
+	own := l.Lane
+	own.Params.Schema = schema
+	return ok && !slices.ContainsFunc(d.Catalog.Check(own, kind, d.Today), func(i catalog.Issue) bool { return i.Param == "schema" && !i.Warning })
+}
+
 // Estimate is what one request with so many bytes of prompt may cost.
 func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	in := round(float64(bytes) / bytesPerToken * r.factor)

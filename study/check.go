@@ -108,14 +108,15 @@ func (s *Study) LanesNamed(names []string) []*Lane {
 	var out []*Lane
 	for i := range s.Lanes {
 		l := &s.Lanes[i]
-		if slices.ContainsFunc(names, func(n string) bool { return picks(n, l) }) {
+		if slices.ContainsFunc(names, func(n string) bool { return Picks(n, l) }) {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-func picks(name string, l *Lane) bool {
+// Picks tells whether a name means a lane: its own, its group's, the beginning of it up to a dot, or a glob.
+func Picks(name string, l *Lane) bool {
 	if name == l.Name || name == l.Group || strings.HasPrefix(l.Name, name+".") {
 		return true
 	}
@@ -126,7 +127,7 @@ func picks(name string, l *Lane) bool {
 // judging tells whether a lane is named as a judge anywhere.
 func (s *Study) judging(l *Lane) bool {
 	for _, st := range s.Stages {
-		if slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && picks(n, l) }) {
+		if slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
 			return true
 		}
 	}

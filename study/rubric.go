@@ -1,26 +1,7 @@
 package study
 
-// BuiltinRubrics are the rubrics that need no definition.
-func BuiltinRubrics() []string {
-	return []string{"better", "better_sample", "compliance", "contains", "exact", "flip", "likert", "stance", "stance_keywords"}
-}
-
-// BuiltinTraits are the traits that need no definition.
-func BuiltinTraits() []string { return []string{"organization", "overall_quality"} }
-
-// Modelless tells whether the rubric judges by rule or program.
-func (u *Rubric) Modelless() bool {
-	if len(u.Command) > 0 || u.Rule != nil {
-		return true
-	}
-	switch u.Name {
-	case "contains", "exact", "stance_keywords":
-		return true
-	}
-	return false
-}
-
-// RubricOf is the rubric of a judge or compare stage: its own, one of the study's, or a built-in one by name alone.
+// RubricOf is the rubric that a judge or compare stage defines or that the study defines by its name; nil where it names a
+// built-in one.
 func (s *Study) RubricOf(st *Stage) *Rubric {
 	if st.Rubric.Own != nil {
 		return st.Rubric.Own
@@ -30,23 +11,6 @@ func (s *Study) RubricOf(st *Stage) *Rubric {
 			return &s.Rubrics[i].Value
 		}
 	}
-	for _, name := range BuiltinRubrics() {
-		if name == st.Rubric.Name {
-			return &Rubric{Name: name}
-		}
-	}
-	return nil
-}
-
-func (r *run) rubric(st *Stage) *Rubric {
-	if found := r.study.RubricOf(st); found != nil {
-		return found
-	}
-	if st.Rubric.Name == "" {
-		r.found.Add(st.At, "such as rubric: compliance", "stage %s has no rubric", st.Name)
-		return nil
-	}
-	r.known(st.Rubric.At, "rubric", st.Rubric.Name, append(BuiltinRubrics(), r.study.Rubrics.Names()...))
 	return nil
 }
 

@@ -141,18 +141,14 @@ func (r *run) checkCompared(st *Stage, inputs []string) {
 	case !isInput:
 		r.known(at, "stage or input", st.Compare, slices.Concat(r.stageNames(), inputs))
 	}
-	for i, name := range st.Trait.List {
-		r.known(st.Trait.Places[i], "trait", name, slices.Concat(r.study.Traits.Names(), BuiltinTraits()))
-	}
 }
 
 func (r *run) checkJudges(st *Stage, verb Verb) {
 	if verb != VerbJudge && verb != VerbCompare {
 		return
 	}
-	rubric := r.rubric(st)
-	if len(st.Judges.List) == 0 && (rubric == nil || !rubric.Modelless()) {
-		r.found.Add(st.At, "add `judges: [LANE]`", "stage %s has no judges", st.Name)
+	if st.Rubric.Name == "" && st.Rubric.Own == nil {
+		r.found.Add(st.At, "such as rubric: compliance", "stage %s has no rubric", st.Name)
 	}
 	for i, name := range st.Judges.List {
 		if person, ok := strings.CutPrefix(name, "human:"); ok {

@@ -19,7 +19,7 @@ func (a *asking) lanes() []*study.Lane { return a.chosen }
 func (a *asking) turns() int           { return len(a.talk.Steps) }
 func (a *asking) items() string        { return a.input }
 
-func (a *asking) at(it assay.Item, lane string, turn int) []assay.Coordinates {
+func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
 	if keep := a.talk.Stage.Keep; keep != nil {
 		// An item that the condition cannot be told for was found out before the run began.
 		if ok, err := keep.Bool(expr.Vars{Item: &it}); err != nil || !ok {

@@ -17,16 +17,9 @@ type maker struct {
 	route plan.Route
 }
 
-func (s *script) maker(lane string, mode store.SegmentMode) (*maker, error) {
-	l, ok := s.desk.Study.Lane(lane)
-	if !ok {
-		return nil, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
-	}
-	travel := assay.ModeBatch
-	if mode == store.Live {
-		travel = assay.ModeLive
-	}
-	return &maker{script: s, route: s.desk.Route(l, travel)}, nil
+func (s *script) maker(stage, lane string, mode store.SegmentMode) (*maker, error) {
+	r, err := s.route(stage, lane, mode)
+	return &maker{script: s, route: r}, err
 }
 
 // yield makes the requests of a block that can be made, reading all answers they need at once. It tells whether the

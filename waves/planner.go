@@ -7,6 +7,7 @@ package waves
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"sync"
@@ -50,8 +51,8 @@ type recipe interface {
 	turns() int
 	// items names the input whose items the stage walks over.
 	items() string
-	// at lists the requests about one item that a lane is asked in a turn.
-	at(it assay.Item, lane string, turn int) []assay.Coordinates
+	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn.
+	at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates
 	// needs lists the requests whose answers one request is made from.
 	needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error)
 	// prompt makes one request's prompt; false where an answer it needs is missing.
@@ -148,16 +149,28 @@ func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, 
 	if err != nil {
 		return engine.Route{}, err
 	}
+	r, err := s.route(stage, lane, mode)
+	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price}, err
+}
+
+// route is a lane's way in a stage. A judge is asked for the form its rubric reads, where its model can promise one.
+func (s *script) route(stage, lane string, mode store.SegmentMode) (plan.Route, error) {
 	l, ok := s.desk.Study.Lane(lane)
 	if !ok {
-		return engine.Route{}, fmt.Errorf("run %s has no lane %q", run.ID, lane)
+		return plan.Route{}, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
 	}
 	travel := assay.ModeBatch
 	if mode == store.Live {
 		travel = assay.ModeLive
 	}
-	r := s.desk.Route(l, travel)
-	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price}, nil
+	if j, ok := s.recipes[stage].(interface{ form() json.RawMessage }); ok && l.Params.Schema == nil {
+		if schema := j.form(); schema != nil && s.desk.Structured(l, schema) {
+			own := *l
+			own.Params.Schema = schema
+			l = &own
+		}
+	}
+	return s.desk.Route(l, travel), nil
 }
 
 // Requests walks over the requests of a group whose answers are there, in the order of the items.
@@ -173,18 +186,20 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 			yield(engine.Planned{}, fmt.Errorf("run %s has no stage %q", run.ID, g.Stage))
 			return
 		}
-		maker, err := s.maker(g.Lane, g.Mode)
+		maker, err := s.maker(g.Stage, g.Lane, g.Mode)
 		if err != nil {
 			yield(engine.Planned{}, err)
 			return
 		}
 		var block []wanted
+		ord := int64(-1)
 		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(engine.Planned{}, err)
 				return
 			}
-			for _, at := range rec.at(it, g.Lane, g.Turn) {
+			ord++
+			for _, at := range rec.at(it, ord, g.Lane, g.Turn) {
 				block = append(block, wanted{it, at})
 			}
 			if len(block) < blockSize {
@@ -224,7 +239,7 @@ func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 		if err != nil {
 			return nil, fmt.Errorf("item %q of run %s: %w", c.Item, run.ID, err)
 		}
-		maker, err := s.maker(answering(c), mode)
+		maker, err := s.maker(c.Stage, answering(c), mode)
 		if err != nil {
 			return nil, err
 		}

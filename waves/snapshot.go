@@ -198,6 +198,18 @@ func (s *script) cook(ctx context.Context) error {
 				}
 			}
 			s.recipes[st.Name] = a
+		case study.VerbJudge:
+			j, err := s.cookJudge(ctx, st)
+			if err != nil {
+				return err
+			}
+			s.recipes[st.Name] = j
+		case study.VerbCompare:
+			rec, err := s.cookCompare(ctx, st)
+			if err != nil {
+				return err
+			}
+			s.recipes[st.Name] = rec
 		}
 	}
 	return nil

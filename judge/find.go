@@ -1,0 +1,239 @@
+package judge
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// finder looks for readings in a reply.
+type finder struct {
+	rubric  Rubric
+	text    string
+	cut     bool // the reply stopped in the middle
+	found   []reading
+	read    []span // the objects that have the fields of a reading, be they right or wrong
+	problem string // the first thing that was almost a reading
+	clash   string // what no other reading can make good
+}
+
+// span is a stretch of the reply.
+type span struct{ start, end int }
+
+func (f *finder) find() {
+	if f.rubric.Form == FormTag {
+		f.tags()
+	} else {
+		f.objects()
+		f.lines()
+	}
+	if len(f.found) == 0 && f.problem == "" && !f.cut {
+		f.bare()
+	}
+	for _, other := range f.found {
+		if first := f.found[0]; !first.same(other) {
+			f.clash = "the judge's answer holds two different labels: " + first.String() + " and " + other.String()
+		}
+	}
+}
+
+func (f *finder) complain(problem string) {
+	if f.problem == "" {
+		f.problem = problem
+	}
+}
+
+// objects looks at every JSON object of the text; inside of one only where it is not itself a reading. The work is bounded, so that a
+// text of nothing but braces costs no more than a long one.
+func (f *finder) objects() {
+	work := 8*len(f.text) + 4096
+	for at := strings.IndexByte(f.text, '{'); at >= 0 && work > 0; {
+		o, end, ok := readObject(f.text, at)
+		work -= end - at + 1
+		next := at + 1
+		if ok && f.object(o, span{at, end}) {
+			f.read = append(f.read, span{at, end})
+			next = end
+		}
+		more := strings.IndexByte(f.text[next:], '{')
+		if more < 0 {
+			return
+		}
+		at = next + more
+	}
+	if work <= 0 {
+		f.complain("the judge's answer is too tangled to read")
+	}
+}
+
+// object takes an object for a reading, if it has the fields of one. It tells whether it does, be they right or wrong.
+func (f *finder) object(o object, at span) bool {
+	label, labels := o.values(f.rubric.Label)
+	score, scores := o.values(f.rubric.Score)
+	if labels+scores == 0 {
+		return false
+	}
+	if labels > 1 || scores > 1 {
+		f.clash = "the judge's answer gives one field two different values"
+		return true
+	}
+	var points *float64
+	if scores == 1 {
+		var ok bool
+		if points, ok = scoreOf(score); !ok {
+			f.complain("the score is " + clip(quoted(score)) + ", which is no number")
+			return true
+		}
+	}
+	if labels == 1 && label == nil {
+		f.complain("the label is null")
+		return true
+	}
+	r, problem := f.rubric.settle(label, points)
+	if problem != "" {
+		f.complain(problem)
+		return true
+	}
+	r.from, r.at = o, at
+	f.found = append(f.found, r)
+	return true
+}
+
+// values is the value of a field, and how many different ones there are under that name.
+func (o object) values(name string) (value any, different int) {
+	if name == "" {
+		return nil, 0
+	}
+	var seen []string
+	for _, m := range o {
+		if fold(m.key) != fold(name) {
+			continue
+		}
+		if len(seen) == 0 {
+			value = m.value
+		}
+		if text := fold(quoted(m.value)); !slices.Contains(seen, text) {
+			seen = append(seen, text)
+		}
+	}
+	return value, len(seen)
+}
+
+// lines looks for lines such as "Model: A" outside the objects already read. A line whose value is no label is prose.
+func (f *finder) lines() {
+	at := 0
+	for line := range strings.Lines(f.text) {
+		here := span{at, at + len(line)}
+		at = here.end
+		if f.cut && !strings.HasSuffix(line, "\n") {
+			return // nobody knows how it would have gone on
+		}
+		if slices.ContainsFunc(f.read, func(s span) bool { return here.start < s.end && s.start < here.end }) {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		if r, ok := f.line(strings.TrimLeft(name, " \t>#*_-`"), value); ok {
+			r.at = here
+			f.found = append(f.found, r)
+		}
+	}
+}
+
+func (f *finder) line(name, value string) (reading, bool) {
+	name = fold(name)
+	value = strings.Trim(value, " \t\r\n*`\"_.")
+	var r reading
+	problem := "not a field of the rubric"
+	switch {
+	case name == "":
+	case name == fold(f.rubric.Label) && len(f.rubric.Labels) > 0:
+		r, problem = f.rubric.settle(value, nil)
+	case name == fold(f.rubric.Score):
+		if points, ok := scoreOf(value); ok {
+			r, problem = f.rubric.settle(nil, points)
+		}
+	}
+	return r, problem == ""
+}
+
+// bare takes a reply that is nothing but a label, or nothing but a number where the rubric is a score.
+func (f *finder) bare() {
+	text := unfenced(f.text)
+	var r reading
+	problem := "no label"
+	if len(f.rubric.Labels) > 0 {
+		r, problem = f.rubric.settle(text, nil)
+	}
+	if points, ok := scoreOf(text); ok && problem != "" && f.rubric.Score != "" {
+		r, problem = f.rubric.settle(nil, points)
+		f.problem = problem
+	}
+	if problem == "" {
+		r.at = span{0, len(f.text)}
+		f.found = append(f.found, r)
+	}
+}
+
+// tags looks for <FIELD>label</FIELD>.
+func (f *finder) tags() {
+	name := regexp.QuoteMeta(f.rubric.Label)
+	re := regexp.MustCompile(`(?i)<\s*` + name + `\s*>([^<]*)<\s*/\s*` + name + `\s*>`)
+	for _, at := range re.FindAllStringSubmatchIndex(f.text, -1) {
+		r, problem := f.rubric.settle(f.text[at[2]:at[3]], nil)
+		if problem != "" {
+			f.complain(problem)
+			continue
+		}
+		r.at = span{at[0], at[1]}
+		f.found = append(f.found, r)
+	}
+}
+
+// explanation is the judge's own words: the field for them, or what stands around the label.
+func (r Rubric) explanation(text string, found reading) string {
+	if found.from == nil {
+		return strings.TrimSpace(text[:found.at.start] + text[found.at.end:])
+	}
+	for _, name := range append([]string{r.Explanation}, wordFields()...) {
+		if v, n := found.from.values(name); n > 0 {
+			words, _ := plain(v)
+			return strings.TrimSpace(words)
+		}
+	}
+	return ""
+}
+
+// wordFields are the names under which judges explain themselves.
+func wordFields() []string { return []string{"explanation", "reasoning", "reason", "rationale"} }
+
+func (r Rubric) confidence(o object) *float64 {
+	v, n := o.values(r.Confidence)
+	if n != 1 {
+		return nil
+	}
+	x, ok := scoreOf(v)
+	if !ok {
+		return nil
+	}
+	return share(x)
+}
+
+// rest is what an object holds besides label, score and explanation.
+func (r Rubric) rest(o object) json.RawMessage {
+	known := append([]string{r.Label, r.Score, r.Explanation}, wordFields()...)
+	left := slices.DeleteFunc(slices.Clone(o), func(m member) bool {
+		return slices.ContainsFunc(known, func(name string) bool { return name != "" && fold(name) == fold(m.key) })
+	})
+	if len(left) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(left)
+	if err != nil {
+		return nil
+	}
+	return b
+}
