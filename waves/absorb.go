@@ -33,7 +33,7 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 		}
 		s.absorbed[g.No] = true
 	}
-	return nil
+	return s.close(ctx)
 }
 
 func (s *script) absorb(ctx context.Context, g store.Segment) error {

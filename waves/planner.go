@@ -40,6 +40,7 @@ type script struct {
 	settings Settings
 	recipes  map[string]recipe // by stage
 	absorbed map[int64]bool    // segments whose answers were read
+	closed   map[string]bool   // stages whose verdicts are all there
 	mu       sync.Mutex
 }
 

@@ -140,7 +140,7 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 
 // load reads a run's snapshot.
 func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
-	s := &script{Planner: p, run: run, recipes: map[string]recipe{}, absorbed: map[int64]bool{}}
+	s := &script{Planner: p, run: run, recipes: map[string]recipe{}, absorbed: map[int64]bool{}, closed: map[string]bool{}}
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
