@@ -1,4 +1,4 @@
-.PHONY: build test proof bench update
+.PHONY: build test proof bench interop update
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 go build -o bin/assay ./cmd/assay
@@ -12,5 +12,8 @@ bench: ## speed and memory as ratios against floors measured in the same run
 proof: ## what takes longer than a test may: long fuzzing
 	./scripts/proof
 
+interop: ## the official JavaScript clients against the simulator
+	./interop/js/run
+
 update: ## golden files and generated documents
-	go test ./cli ./dialect -update
+	go test ./cli ./dialect ./study -update

@@ -22,12 +22,13 @@ func checkCommand(w *World) *cobra.Command {
 			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := checked(c, w, args[0], f, plan.Options{})
+			name := studyFile(w, args[0])
+			_, p, err := planned(c, w, name, f, plan.Options{})
 			if err != nil {
 				return err
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
-			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s requests in %s\n", args[0], thousands(total.Requests), plural(p.Waves, "wave"))
+			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s requests in %s\n", name, thousands(total.Requests), plural(p.Waves, "wave"))
 			return err
 		},
 	}
@@ -35,12 +36,7 @@ func checkCommand(w *World) *cobra.Command {
 	return c
 }
 
-// checked opens and plans a study; warnings go to standard error.
-func checked(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Plan, error) {
-	_, p, err := planned(c, w, name, f, o)
-	return p, err
-}
-
+// planned opens and plans a study; warnings go to standard error.
 func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Desk, *plan.Plan, error) {
 	d, problems, err := openStudy(w, name, f)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"assay"
 	"assay/dispatch/local"
@@ -62,7 +63,7 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		host = "here"
 	}
 	e := &engine.Engine{
-		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: engine.WallClock(), Timing: engine.DefaultTiming(), Random: rng,
+		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: clock{w.Now}, Timing: engine.DefaultTiming(), Random: rng,
 		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newID(rng)),
 	}
 	a := &accounts{world: w, study: s}
@@ -75,8 +76,20 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		a.sim, stop = sim, func() { sim.Close() }
 		e.Timing = e.Timing.Scaled(rehearsalSpeed)
 	}
+	if w.Timing != nil {
+		e.Timing = w.Timing(e.Timing)
+	}
 	e.Accounts = a.access
 	return e, stop, ctx.Err()
+}
+
+// clock is the world's time; waiting for it takes real time.
+type clock struct{ now func() time.Time }
+
+func (c clock) Now() time.Time { return c.now() }
+
+func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	return engine.WallClock().Sleep(ctx, d)
 }
 
 // conclude says in words how a run stands, with the exit code that goes with it.
@@ -95,7 +108,7 @@ func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.S
 		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "assay results " + run.ID + ", then assay resume " + run.ID + " --proceed"}
 	case st.Budget || run.Result == store.ResultBudget:
 		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + run.ID + " --budget"}
-	case !st.Closed:
+	case run.State != store.RunClosed:
 		return &exitError{code: exitIncomplete, err: errors.New("the run goes on"), hint: "assay resume " + run.ID}
 	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("done, but %s", run.Result), hint: "assay errors " + run.ID}

@@ -71,7 +71,7 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
-	ledger, err := store.Open(ctx, cmp.Or(db, filepath.Join(dir, "ledger.db")), store.Options{Now: w.Now})
+	ledger, err := store.Open(ctx, cmp.Or(db, filepath.Join(dir, "ledger.db")), store.Options{Now: w.Now, Around: w.Around})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func planCommand(w *World) *cobra.Command {
 		Long: "Plans a study: the first wave is rendered and encoded exactly as it would go out and cut into batches; later waves are counted\n" +
 			"(at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown.",
 		Args: args("STUDY"),
-		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, studyFile(w, args[0]), f) },
 	}
 	f.study.register(c)
 	c.Flags().StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")

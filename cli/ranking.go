@@ -211,7 +211,9 @@ func (d *rankDocument) winrate(b *ballots, f rankFlags) error {
 		one := &d.Items[i]
 		one.Score, one.Average = orNull(rates.Overall[i]), orNull(rates.Average[i])
 		if n := rates.N[i]; n > 0 {
-			one.SE = orNull(stats.Known(math.Sqrt(spread(b.tally, i, rates) / n)))
+			if v := spread(b.tally, i, rates); v > 0 { // where all results are alike the data do not tell it
+				one.SE = orNull(stats.Known(math.Sqrt(v / n)))
+			}
 			// Half points and half weights: the bounds of the whole numbers around them.
 			low, high := stats.Wilson(int(rates.Won[i]), int(n), level), stats.Wilson(min(int(math.Ceil(rates.Won[i])), int(n)), int(n), level)
 			one.Low, one.High = bounds(stats.Between(low.Low, high.High))

@@ -48,7 +48,7 @@ func runCommand(w *World) *cobra.Command {
 			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),
-		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, studyFile(w, args[0]), f) },
 	}
 	f.study.register(c)
 	f.home.register(c)

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files and generated documents")
 
-// now is the day on which every session in testdata/script takes place.
-var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+// noon is when every session in testdata/script begins; from there its clock runs as usual.
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"assay": func() { os.Exit(session()) }})
@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 
 // session is the program as the scripts see it: the real world but for the clock.
 func session() int {
+	start := time.Now()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	dir, err := os.Getwd()
@@ -35,7 +36,7 @@ func session() int {
 	}
 	return cli.Main(ctx, cli.World{
 		Args: os.Args[1:], Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Now: func() time.Time { return now }, Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport,
+		Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport,
 	})
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"path"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -27,12 +26,17 @@ func (f *studyFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.prices, "prices", "", "a file of prices over the built-in table")
 }
 
+// studyFile is the study that a name on the command line means: the file, or study.yaml in the folder.
+func studyFile(w *World, name string) string {
+	if w.Disk.isFolder(w.Disk.Path(name)) {
+		return filepath.Join(name, "study.yaml")
+	}
+	return name
+}
+
 // openStudy reads a study and everything that can be said without reading its rows. Problems come with file names as the
 // user would type them. The desk is nil when the study cannot be used.
 func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems, error) {
-	if w.Disk.isFolder(w.Disk.Path(name)) {
-		name = path.Join(filepath.ToSlash(name), "study.yaml")
-	}
 	dir, base := filepath.Split(name)
 	fsys := w.Disk.Folder(dir)
 	s, problems := study.Read(fsys, base, study.Options{Profile: f.profile, Set: f.set})

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"assay/engine"
 )
 
 // World is everything outside the program. Commands touch nothing else, so that a test can be a whole session.
@@ -21,6 +23,10 @@ type World struct {
 	Now      func() time.Time
 	Disk     Disk
 	HTTP     http.RoundTripper // how providers are reached
+
+	// For tests that stop the process or cannot wait for hours. The program leaves them empty.
+	Around func(op string, call func() error) error // wraps every ledger call, as store.Options.Around does
+	Timing func(engine.Timing) engine.Timing        // makes other waits of the usual ones
 }
 
 // Terminal says which of the standard streams a person looks at.
