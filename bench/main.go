@@ -21,6 +21,7 @@ type benchmark struct {
 func benchmarks() []benchmark {
 	return []benchmark{
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
+		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 	}
 }
 
@@ -32,8 +33,13 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) == 2 && args[0] == "floor-of-plan" { // the floor runs in a process of its own, like what it is held against
-		return planFloor(args[1])
+	if len(args) == 2 { // floors run in a process of their own, like what they are held against
+		switch args[0] {
+		case "floor-of-plan":
+			return planFloor(args[1])
+		case "floor-of-rank":
+			return rankFloor(args[1])
+		}
 	}
 	dir, err := os.MkdirTemp("", "assay-bench-")
 	if err != nil {

@@ -14,18 +14,29 @@ import (
 
 func checkCommand(w *World) *cobra.Command {
 	var f studyFlags
+	var online bool
 	c := &cobra.Command{
 		Use:     "check STUDY",
 		GroupID: groupStart,
 		Short:   "Tell everything that is wrong with a study",
 		Long: "Reads a study, its texts and all its rows, renders every first request, and tells all problems at once as file:line:col: what (hint).\n" +
-			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.",
+			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.\n\n" +
+			"--online also asks the providers, by calls that cost nothing, whether keys, models and permissions are there.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := studyFile(w, args[0])
-			_, p, err := planned(c, w, name, f, plan.Options{})
+			d, p, err := planned(c, w, name, f, plan.Options{})
 			if err != nil {
 				return err
+			}
+			if online {
+				problems := shown(checkOnline(c.Context(), w, d), filepath.Dir(name))
+				if len(problems.Errors()) > 0 {
+					return problems
+				}
+				for _, q := range problems {
+					fmt.Fprintln(w.Stderr, q)
+				}
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
 			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s requests in %s\n", name, thousands(total.Requests), plural(p.Waves, "wave"))
@@ -33,6 +44,7 @@ func checkCommand(w *World) *cobra.Command {
 		},
 	}
 	f.register(c)
+	c.Flags().BoolVar(&online, "online", false, "also ask the providers, free calls only")
 	return c
 }
 

@@ -184,7 +184,8 @@ func (c *complaint) class(status int) assay.FaultClass {
 		}
 	}
 	said := strings.ToLower(cut(c.message, maxMessage))
-	if class := tellingPhrase(said); class != "" {
+	soon := c.delay > 0 && !c.daily // Google says "quota" of a limit by the minute too, and when to come back
+	if class := tellingPhrase(said); class != "" && !(class == assay.FaultQuota && soon) {
 		return class
 	}
 	class := statusClass(status)

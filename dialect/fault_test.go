@@ -22,6 +22,8 @@ func TestEveryProvidersErrorsAreClassified(t *testing.T) {
 	}{
 		{"OpenAI, rate", 429, `{"error":{"message":"Rate limit reached","type":"requests","param":null,"code":"rate_limit_exceeded"}}`,
 			assay.Fault{Class: assay.FaultBusy, Status: 429, Code: "rate_limit_exceeded", Message: "Rate limit reached"}},
+		{"Google, a limit by the minute", 429, `{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"RequestsPerMinute"}]},{"retryDelay":"34s"}]}}`,
+			assay.Fault{Class: assay.FaultBusy, Status: 429, Code: "RESOURCE_EXHAUSTED", Message: "You exceeded your current quota", RetryAfter: 34 * time.Second}},
 		{"OpenAI, money", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`,
 			assay.Fault{Class: assay.FaultQuota, Status: 429, Code: "insufficient_quota", Message: "You exceeded your current quota"}},
 		{"OpenAI, key", 401, `{"error":{"message":"Incorrect API key provided: sk-abcdefghijklmnopqrstuvwxyz.","type":"invalid_request_error","code":"invalid_api_key"}}`,

@@ -18,6 +18,7 @@ type RawLine struct {
 	Length  int64
 	Bytes   []byte // until the next one is asked for; nil where it is too long
 	TooLong bool
+	Head    []byte // how a line that is too long begins: where its id stands
 }
 
 const (
@@ -73,7 +74,7 @@ func (s *splitter) next() (RawLine, error) {
 		switch {
 		case line.TooLong:
 		case line.Length > int64(s.max)+readSize: // with room for space around the line
-			line.TooLong, s.buf = true, nil
+			line.TooLong, line.Head, s.buf = true, beginning(s.buf), nil
 		case full || len(s.buf) > 0:
 			s.buf = append(s.buf, part...)
 			line.Bytes = s.buf
@@ -108,7 +109,10 @@ func (s *splitter) trim(line RawLine, start int64, end []byte) RawLine {
 	b = bytes.TrimRight(b, " \t\r\n")
 	line.Bytes, line.Length = b, int64(len(b))
 	if len(b) > s.max {
-		line.TooLong, line.Bytes = true, nil
+		line.TooLong, line.Head, line.Bytes = true, beginning(b), nil
 	}
 	return line
 }
+
+// beginning is a copy of the first bytes of a line.
+func beginning(line []byte) []byte { return bytes.Clone(line[:min(len(line), 1000)]) }

@@ -44,31 +44,25 @@ func (f *finder) complain(problem string) {
 	}
 }
 
-// objects looks at every JSON object of the text; inside of one only where it is not itself a reading. The work is bounded, so that a
-// text of nothing but braces costs no more than a long one.
+// objects looks at every JSON object of the text; inside of one only where it is not itself a reading. Objects are read to a bounded
+// depth, so that a text of nothing but braces costs no more than a long one.
 func (f *finder) objects() {
-	work := 8*len(f.text) + 4096
-	for at := strings.IndexByte(f.text, '{'); at >= 0 && work > 0; {
-		o, end, ok := readObject(f.text, at)
-		work -= end - at + 1
-		next := at + 1
-		if ok && f.object(o, span{at, end}) {
+	for next := 0; ; {
+		at := strings.IndexByte(f.text[next:], '{')
+		if at < 0 {
+			return
+		}
+		at += next
+		next = at + 1
+		if o, end, ok := readObject(f.text, at); ok && f.object(o) {
 			f.read = append(f.read, span{at, end})
 			next = end
 		}
-		more := strings.IndexByte(f.text[next:], '{')
-		if more < 0 {
-			return
-		}
-		at = next + more
-	}
-	if work <= 0 {
-		f.complain("the judge's answer is too tangled to read")
 	}
 }
 
 // object takes an object for a reading, if it has the fields of one. It tells whether it does, be they right or wrong.
-func (f *finder) object(o object, at span) bool {
+func (f *finder) object(o object) bool {
 	label, labels := o.values(f.rubric.Label)
 	score, scores := o.values(f.rubric.Score)
 	if labels+scores == 0 {
@@ -95,30 +89,34 @@ func (f *finder) object(o object, at span) bool {
 		f.complain(problem)
 		return true
 	}
-	r.from, r.at = o, at
+	r.from = o
 	f.found = append(f.found, r)
 	return true
 }
 
 // values is the value of a field, and how many different ones there are under that name.
 func (o object) values(name string) (value any, different int) {
-	if name == "" {
-		return nil, 0
-	}
-	var seen []string
 	for _, m := range o {
-		if fold(m.key) != fold(name) {
+		if !named(m.key, name) {
 			continue
 		}
-		if len(seen) == 0 {
-			value = m.value
-		}
-		if text := fold(quoted(m.value)); !slices.Contains(seen, text) {
-			seen = append(seen, text)
+		switch {
+		case different == 0:
+			value, different = m.value, 1
+		case fold(quoted(m.value)) != fold(quoted(value)):
+			different++
 		}
 	}
-	return value, len(seen)
+	return value, different
 }
+
+// named tells whether a key is a field of the rubric, in whatever case.
+func named(key, field string) bool {
+	return field != "" && strings.EqualFold(strings.TrimSpace(key), field)
+}
+
+// longest is how much may stand before the colon of a line that names a field.
+const longest = 100
 
 // lines looks for lines such as "Model: A" outside the objects already read. A line whose value is no label is prose.
 func (f *finder) lines() {
@@ -133,7 +131,7 @@ func (f *finder) lines() {
 			continue
 		}
 		name, value, ok := strings.Cut(line, ":")
-		if !ok {
+		if !ok || len(name) > longest {
 			continue
 		}
 		if r, ok := f.line(strings.TrimLeft(name, " \t>#*_-`"), value); ok {
@@ -178,12 +176,16 @@ func (f *finder) bare() {
 	}
 }
 
+var tagged = regexp.MustCompile(`<\s*([\w-]+)\s*>([^<]*)<\s*/\s*([\w-]+)\s*>`)
+
 // tags looks for <FIELD>label</FIELD>.
 func (f *finder) tags() {
-	name := regexp.QuoteMeta(f.rubric.Label)
-	re := regexp.MustCompile(`(?i)<\s*` + name + `\s*>([^<]*)<\s*/\s*` + name + `\s*>`)
-	for _, at := range re.FindAllStringSubmatchIndex(f.text, -1) {
-		r, problem := f.rubric.settle(f.text[at[2]:at[3]], nil)
+	name := fold(f.rubric.Label)
+	for _, at := range tagged.FindAllStringSubmatchIndex(f.text, -1) {
+		if fold(f.text[at[2]:at[3]]) != name || fold(f.text[at[6]:at[7]]) != name {
+			continue
+		}
+		r, problem := f.rubric.settle(f.text[at[4]:at[5]], nil)
 		if problem != "" {
 			f.complain(problem)
 			continue
@@ -226,7 +228,7 @@ func (r Rubric) confidence(o object) *float64 {
 func (r Rubric) rest(o object) json.RawMessage {
 	known := append([]string{r.Label, r.Score, r.Explanation}, wordFields()...)
 	left := slices.DeleteFunc(slices.Clone(o), func(m member) bool {
-		return slices.ContainsFunc(known, func(name string) bool { return name != "" && fold(name) == fold(m.key) })
+		return slices.ContainsFunc(known, func(name string) bool { return named(m.key, name) })
 	})
 	if len(left) == 0 {
 		return nil

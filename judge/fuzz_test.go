@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -41,6 +42,23 @@ func doubled(v any) bool {
 		}
 	}
 	return false
+}
+
+func TestReadingEveryObjectOfAHostileTextTakesBoundedWork(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"{", `{"a":`, `{"a":[`, `{"a":"`, `[{`, `"{`, `{"`, `{"a":[{},{},`, `{"a":"\`} {
+		text := strings.Repeat(unit, 1<<12)
+		work := 0
+		for at := range len(text) {
+			if text[at] == '{' {
+				_, end, _ := readObject(text, at)
+				work += end - at
+			}
+		}
+		if work > 128*len(text) {
+			t.Errorf("%q again and again: %d bytes are read of %d", unit, work, len(text))
+		}
+	}
 }
 
 // Whatever a judge replies, the verdict is sound: a label of the rubric or a score inside its range, or a reason.

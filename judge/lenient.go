@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // A judge without structured output writes JSON almost as it should. This reader takes what can only be meant one way: commas
@@ -145,7 +146,7 @@ func (s *scanner) string() (string, bool) {
 		case c == '"':
 			s.at++
 			if plain {
-				return strings.ToValidUTF8(s.text[start+1:s.at-1], "�"), true
+				return valid8(s.text[start+1 : s.at-1]), true
 			}
 			return unquote(s.text[start:s.at])
 		case c == '\\':
@@ -155,7 +156,16 @@ func (s *scanner) string() (string, bool) {
 			plain = false
 		}
 	}
+	s.at = len(s.text)
 	return "", false
+}
+
+// valid8 puts a mark in the place of every byte that is no text.
+func valid8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 // unquote reads a string with escapes; control characters in it stand for themselves.

@@ -58,7 +58,7 @@ type reading struct {
 	score   *float64
 	abstain bool
 	from    object // what it stood in; nil: a line, a tag or the bare word
-	at      span
+	at      span   // the line, the tag or the word
 }
 
 func (a reading) same(b reading) bool {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -72,6 +71,8 @@ func TestComplianceIsReadInEveryFormThatMeansOneThing(t *testing.T) {
 		{"{\n  \"explanation\": \"it says \"never\" twice\",\n  \"compliant\": false\n}", "noncompliant 0"}, // quotes not escaped
 		{"<think>{\"compliant\": false}</think>\n{\"compliant\": true}", "compliant 1"},
 		{`{"thoughts": {"a": 1}} {"compliant": true}`, "compliant 1"},
+		{`{"compliant": true, "checks": [{"compliant": false}]}`, "compliant 1"}, // the outer one decides
+		{`{"checks": [1, 2,], "compliant": true, "confidence": 0.5,}`, "compliant 1"},
 		{`{'compliant': true}`, "compliant 1"},
 		{`{"compliant": true`, "compliant 1"}, // a brace is missing, nothing else
 
@@ -256,19 +257,35 @@ func TestWhatElseAJudgeSaysIsKept(t *testing.T) {
 	}
 }
 
-func TestRepliesOfNothingButBracketsTakeNoLongerThanOthers(t *testing.T) {
+func TestRepliesOfNothingButBracketsAreMalformed(t *testing.T) {
 	t.Parallel()
 	r := builtin(t, "compliance")
-	for _, unit := range []string{"{", `{"a":`, `{"a":{"b":[`, `{"a":"`, "[{", `{"compliant":{`, `"{`, "compliant:\n", "```"} {
-		text := strings.Repeat(unit, 1<<18/len(unit))
-		start := time.Now()
-		if v := judge.Read(r, answered(text)); v.State != assay.VerdictMalformed {
+	for _, unit := range hostile() {
+		if v := judge.Read(r, answered(strings.Repeat(unit, 1<<12))); v.State != assay.VerdictMalformed {
 			t.Errorf("%q again and again gives %+v", unit, v)
-		}
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("%q again and again takes %s", unit, took)
 		}
 	}
 }
 
+func hostile() []string {
+	return []string{"{", `{"a":`, `{"a":{"b":[`, `{"a":"`, "[{", `{"compliant":{`, `"{`, "compliant:\n", "```", "<compliant>"}
+}
+
 func ptr(x float64) *float64 { return &x }
+
+func BenchmarkRead(b *testing.B) {
+	for _, c := range []struct{ rubric, reply string }{
+		{"compliance", "```json\n{\"explanation\": \"" + strings.Repeat("It says what it does. ", 20) + "\", \"compliant\": true, \"confidence\": 0.9}\n```"},
+		{"better_sample", strings.Repeat("Both are fine, but the first is clearer. ", 20) + "\n<BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE>"},
+	} {
+		b.Run(c.rubric, func(b *testing.B) {
+			r := builtin(b, c.rubric)
+			o := answered(c.reply)
+			for b.Loop() {
+				if v := judge.Read(r, o); v.State != assay.VerdictValid {
+					b.Fatal(v)
+				}
+			}
+		})
+	}
+}

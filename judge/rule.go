@@ -79,7 +79,7 @@ func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	inner, opened := strings.CutPrefix(text, "```")
 	inner, closed := strings.CutSuffix(inner, "```")
-	if !opened || !closed || strings.Contains(inner, "```") {
+	if !opened || !closed {
 		return text
 	}
 	if language, rest, ok := strings.Cut(inner, "\n"); ok && !strings.ContainsAny(language, "{[\"") {

@@ -117,8 +117,8 @@ func TestSidesAreMappedBackByTheOrderThatWasShown(t *testing.T) {
 		if got := judge.ForPair(v, c.shown); got.Label != c.label || *got.Score != c.score {
 			t.Errorf("%s, shown %s: %s %g, want %s %g", c.reply, c.shown, got.Label, *got.Score, c.label, c.score)
 		}
-		if v != judge.Read(better, answered(c.reply)) && *v.Score != *judge.Read(better, answered(c.reply)).Score {
-			t.Errorf("mapping changed the verdict it was given: %+v", v)
+		if diff := cmp.Diff(judge.Read(better, answered(c.reply)), v); diff != "" {
+			t.Errorf("mapping changed the verdict it was given: %s", diff)
 		}
 	}
 	for _, v := range []assay.Verdict{{State: assay.VerdictAbstained, Why: "n/a"}, {State: assay.VerdictValid, Label: "right", Score: ptr(1)}, {}} {
