@@ -39,7 +39,7 @@ func checkCommand(w *World) *cobra.Command {
 				}
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
-			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s requests in %s\n", name, thousands(total.Requests), plural(p.Waves, "wave"))
+			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, count(total.Requests, "request"), plural(p.Waves, "wave"))
 			return err
 		},
 	}
@@ -96,9 +96,12 @@ func knownNames(d *plan.Desk, o plan.Options) error {
 	return nil
 }
 
-func plural(n int, noun string) string {
+func plural(n int, noun string) string { return count(int64(n), noun) }
+
+// count is a number with its noun.
+func count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return thousands(n) + " " + noun + "s"
 }

@@ -123,6 +123,7 @@ func commands(w *World) []*cobra.Command {
 		spendCommand(w),
 		sqlCommand(w),
 		simCommand(w),
+		analyseCommand(w),
 		rankCommand(w),
 		agreeCommand(w),
 		rateCommand(w),

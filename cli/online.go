@@ -60,7 +60,7 @@ func checkProvider(ctx context.Context, a *accounts, d *plan.Desk, k plan.Key) a
 			break // one answer is enough
 		}
 	}
-	if asked && len(problems) == 0 {
+	if asked && len(problems.Errors()) == 0 {
 		fmt.Fprintf(a.world.Stderr, "%s: the key works, lanes %s can go\n", k.Provider, strings.Join(k.Lanes, ", "))
 	}
 	return problems

@@ -112,9 +112,9 @@ func summary(d *plan.Desk, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s requests in %s; the first wave is %s requests in %s, %s.\n",
-		map[bool]string{true: "", false: "At most "}[all.Exact], thousands(all.Requests), plural(p.Waves, "wave"),
-		thousands(first.Requests), plural(first.Segments, "batch file"), plan.Size(first.Bytes))
+	fmt.Fprintf(&b, "%s%s in %s; the first wave is %s in %s, %s.\n",
+		map[bool]string{true: "", false: "At most "}[all.Exact], count(all.Requests, "request"), plural(p.Waves, "wave"),
+		count(first.Requests, "request"), plural(first.Segments, "batch file"), plan.Size(first.Bytes))
 	fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
 	if all.Live.Expected != all.Cost.Expected {
 		fmt.Fprintf(&b, " Live it would be %s.", all.Live.Expected)
@@ -154,7 +154,7 @@ func byProvider(p *plan.Plan) []string {
 	var lines []string
 	for _, name := range names {
 		t := p.Sum(func(q plan.Part) bool { return q.Lane.Provider == name })
-		lines = append(lines, fmt.Sprintf("%s: %s%s requests, %s (%s to %s)", name, atMost(t.Exact), thousands(t.Requests), t.Cost.Expected, t.Cost.Low, t.Cost.High))
+		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, atMost(t.Exact), count(t.Requests, "request"), t.Cost.Expected, t.Cost.Low, t.Cost.High))
 	}
 	return lines
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"flag"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"assay/cli"
+	"assay/simulator"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and generated documents")
@@ -42,17 +43,19 @@ func session() int {
 
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	examples, err := filepath.Abs("../examples")
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := httptest.NewServer(sim)
+	t.Cleanup(func() { server.Close(); sim.Close() })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("EXAMPLES", examples)
+			e.Setenv("SIM", server.URL)
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},

@@ -211,6 +211,9 @@ func TestSchedulesNeverChangeBetweenVersions(t *testing.T) {
 		{pairs.Design{Lanes: 3, Slots: 10, Pick: pairs.Sample, N: 7, Reverse: 0.3, Seed: 7}, []string{"9:2-0", "8:0-1", "0:1-2", "6:2-0", "3:1-0", "4:2-1", "5:2-0", "3:0-1", "4:1-2"}},
 		{pairs.Design{Lanes: 3, Slots: 4, Pick: pairs.PerItem, N: 2, Seed: 7}, []string{"0:2-0", "0:1-2", "1:0-1", "1:1-2", "2:2-1", "2:2-0", "3:2-0", "3:1-0"}},
 		{pairs.Design{Slots: 10, Pick: pairs.Sample, N: 7, Seed: 7}, []string{"0:7-0", "0:4-6", "0:3-8", "0:9-1", "0:2-5", "0:2-0", "0:5-1"}},
+		{pairs.Design{Slots: 7, Pick: pairs.Sample, N: 12, Order: pairs.Alternate, Seed: 7}, []string{
+			"0:0-3", "0:6-2", "0:1-5", "0:5-2", "0:0-6", "0:4-3", "0:0-1", "0:5-4", "0:3-6", "0:6-1", "0:2-3", "0:4-0",
+		}},
 		{pairs.Design{Slots: 4, Order: pairs.Alternate}, []string{"0:0-1", "0:2-0", "0:0-3", "0:2-1", "0:1-3", "0:3-2"}},
 	} {
 		if diff := cmp.Diff(c.want, show(c.d)); diff != "" {

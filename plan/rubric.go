@@ -1,9 +1,14 @@
 package plan
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"assay"
 	"assay/judge"
@@ -39,7 +44,7 @@ func (d *Desk) Rubric(st *study.Stage) (judge.Rubric, error) {
 		o.Labels = append(o.Labels, judge.Label{Name: l.Name, Score: l.Score})
 	}
 	var err error
-	if o.Rule, err = ruleOf(own.Rule); err != nil {
+	if o.Rule, err = ruleOf(own); err != nil {
 		return judge.Rubric{}, err
 	}
 	r, err := judge.New(o)
@@ -73,7 +78,9 @@ func withPrompts(r judge.Rubric, st *study.Stage) judge.Rubric {
 	return r
 }
 
-func ruleOf(rule *study.Rule) (judge.Rule, error) {
+// ruleOf is the rule of a rubric that needs no model. What `exact` expects is a template, filled for every item by who asks.
+func ruleOf(own *study.Rubric) (judge.Rule, error) {
+	rule := own.Rule
 	switch {
 	case rule == nil:
 		return nil, nil
@@ -81,6 +88,8 @@ func ruleOf(rule *study.Rule) (judge.Rule, error) {
 		return judge.Exact(), nil
 	case len(rule.Contains.List) > 0:
 		return judge.Contains(rule.Contains.List...), nil
+	case rule.JSON:
+		return schemaRule(own.Schema.JSON)
 	case len(rule.Regex) > 0:
 		var all []judge.Pattern
 		for _, e := range rule.Regex {
@@ -92,7 +101,33 @@ func ruleOf(rule *study.Rule) (judge.Rule, error) {
 		}
 		return judge.Match(all, ""), nil
 	}
-	return nil, fmt.Errorf("a rule has one of exact, contains, regex")
+	return nil, errors.New("a rule has one of exact, contains, regex, json")
+}
+
+// schemaRule holds answers against a JSON Schema; without one, any JSON fits.
+func schemaRule(text json.RawMessage) (judge.Rule, error) {
+	if text == nil {
+		text = json.RawMessage("true")
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("answer.json", doc); err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	schema, err := c.Compile("answer.json")
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	return judge.FitsSchema(func(answer []byte) error {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer))
+		if err != nil {
+			return err
+		}
+		return schema.Validate(v)
+	}), nil
 }
 
 // checkRubric tells what is wrong with a stage's rubric, and holds its prompts against the names they may use.

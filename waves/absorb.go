@@ -155,8 +155,12 @@ func (w *verdictWriter) rules(g store.Segment, a store.Answer) error {
 			if err != nil {
 				return err
 			}
+			expect, err := j.expected(it)
+			if err != nil {
+				return err
+			}
 			at := j.request(a.At, "", "rule", 0)
-			if err := w.add(store.Verdict{At: at, Subject: a.Key}, j.rubric.Rule(a.Outcome.Text, it.Expect)); err != nil {
+			if err := w.add(store.Verdict{At: at, Subject: a.Key}, j.rubric.Rule(a.Outcome.Text, expect)); err != nil {
 				return err
 			}
 		}

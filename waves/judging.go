@@ -24,6 +24,7 @@ type judging struct {
 	chosen  []*study.Lane
 	input   string
 	votes   int
+	expects *prompt.Template // what a rule expects of an answer; nil: what the item says
 }
 
 // rubric is a rubric with its templates parsed.
@@ -274,6 +275,15 @@ func (j *judging) after(_ string, turn int) []groupKey {
 	return out
 }
 
+// expected is what a rule holds an answer about an item against.
+func (j *judging) expected(it assay.Item) (string, error) {
+	if j.expects == nil {
+		return it.Expect, nil
+	}
+	text, err := j.expects.Render(nil, prompt.Values{Fields: it.Fields, Names: map[string]any{"expect": it.Expect}}, maxPrompt)
+	return string(text), err
+}
+
 // origin is the recipe whose first turn began the conversation.
 func (a *asking) origin() *asking {
 	for a.from != nil {
@@ -316,6 +326,13 @@ func (s *script) cookJudge(ctx context.Context, st *study.Stage) (*judging, erro
 		return nil, err
 	}
 	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N)}
+	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil && own.Rule.Exact != "" {
+		t, problems := prompt.Parse(own.Rule.Key("exact"), own.Rule.Exact)
+		if t == nil {
+			return nil, problems
+		}
+		j.expects = t
+	}
 	for _, name := range st.Judge.List {
 		source, ok := s.recipes[name].(*asking)
 		if !ok {

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/analysis"
+	"assay/expr"
+	"assay/store"
+	"assay/study"
+)
+
+type analyseFlags struct {
+	home  homeFlags
+	by    []string
+	where string
+	junit string
+	json  bool
+}
+
+func analyseCommand(w *World) *cobra.Command {
+	var f analyseFlags
+	c := &cobra.Command{
+		Use:     "analyse [RUN...]",
+		GroupID: groupDecide,
+		Short:   "Tell what the verdicts of a run say, with error bars and coverage",
+		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by sensible ones where it declares none. RUN is an id, the\n" +
+			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
+			"cluster, expect, draw, or any field of the items; --where keeps the rows for which a condition on the same names is true.\n" +
+			"Exit code 6: a gate under require failed; 3: less than 95% of the planned verdicts of a table are valid.",
+		RunE: func(c *cobra.Command, args []string) error { return runAnalyse(c.Context(), w, args, f) },
+	}
+	f.home.register(c)
+	c.Flags().StringSliceVar(&f.by, "by", nil, "group by these fields instead")
+	c.Flags().StringVar(&f.where, "where", "", "only rows for which this is true, such as 'lane != \"haiku\"'")
+	c.Flags().StringVar(&f.junit, "junit", "", "write the gates as JUnit XML to this file")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) error {
+	if len(refs) == 0 {
+		refs = []string{""}
+	}
+	var all []analysed
+	for _, ref := range refs {
+		one, err := analyseRun(ctx, w, ref, f)
+		if err != nil {
+			return err
+		}
+		all = append(all, *one)
+	}
+	if f.junit != "" {
+		if err := writeJUnit(w, f.junit, all); err != nil {
+			return err
+		}
+	}
+	var err error
+	if f.json {
+		doc := analyseDocument{Runs: []runDocument{}}
+		for _, a := range all {
+			doc.Runs = append(doc.Runs, a.document())
+		}
+		err = writeJSON(w.Stdout, doc)
+	} else {
+		err = printAnalysed(w, all)
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOf(all)
+}
+
+// verdictOf is the exit code of what was found.
+func verdictOf(all []analysed) error {
+	failed, incomplete := 0, false
+	for _, a := range all {
+		incomplete = incomplete || a.report.Incomplete()
+		for _, g := range a.gates {
+			if !g.Passed {
+				failed++
+			}
+		}
+	}
+	switch {
+	case failed > 0:
+		return &exitError{code: exitGate, err: fmt.Errorf("%s under require failed", plural(failed, "gate"))}
+	case incomplete:
+		return &exitError{code: exitIncomplete, err: errors.New("incomplete: less than 95% of the planned verdicts of a table are valid")}
+	}
+	return nil
+}
+
+// analysed is what the verdicts of one run say.
+type analysed struct {
+	run       store.Run
+	rehearsal bool
+	report    *analysis.Report
+	gates     []analysis.Passage
+	costs     []costLine
+}
+
+func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*analysed, error) {
+	h, run, err := f.home.find(ctx, w, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	st, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	d := &digest{h: h, run: run, study: st, by: f.by}
+	if f.where != "" {
+		if d.where, err = compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where); err != nil {
+			return nil, err
+		}
+	}
+	gates, err := gatesOf(st)
+	if err != nil {
+		return nil, err
+	}
+	out := &analysed{run: run, rehearsal: h.rehearsal}
+	if out.report, err = d.report(ctx, gates); err != nil {
+		return nil, err
+	}
+	programs := make([]analysis.Gate, len(gates))
+	for i, g := range gates {
+		programs[i] = g.Gate
+	}
+	out.gates = out.report.Pass(programs)
+	out.costs, err = costsOf(ctx, h, run, out.report)
+	return out, err
+}
+
+func compileWhere(at assay.Place, source string) (*expr.Program, error) {
+	p, problems := expr.Compile(at, source, expr.Env{Kind: expr.Rows, Open: true})
+	if p == nil {
+		return nil, problems
+	}
+	return p, nil
+}
+
+// gate is a condition under require, and the stages it asks about.
+type gate struct {
+	analysis.Gate
+	stages []string
+}
+
+func gatesOf(st *study.Study) ([]gate, error) {
+	var out []gate
+	for _, r := range st.Require {
+		p, problems := expr.Compile(r.At, r.Source, expr.Env{Kind: expr.Require})
+		if p == nil {
+			return nil, problems
+		}
+		g := gate{Gate: analysis.Gate{Condition: r.Source, Program: p}}
+		for _, ref := range p.Stages() {
+			g.stages = append(g.stages, ref.Stage)
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// specs are the analyses to do: those of the study, and the usual ones of stages that have none or that a gate asks about.
+func (d *digest) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, error) {
+	var out []analysis.Spec
+	declared := map[string]bool{}
+	for i := range d.study.Analyses {
+		a := &d.study.Analyses[i]
+		s := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Primary: a.Primary}
+		if a.Filter.Source != "" {
+			p, err := compileWhere(a.Filter.At, a.Filter.Source)
+			if err != nil {
+				return nil, err
+			}
+			s.Keep = d.keeper(p)
+		}
+		declared[a.Of] = true
+		out = append(out, s)
+	}
+	for _, s := range stages {
+		asked := slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, s.Name) })
+		if !declared[s.Name] || asked {
+			out = append(out, analysis.Default(s)...)
+		}
+	}
+	if len(d.by) > 0 {
+		for i := range out {
+			out[i].By = d.by
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,367 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/analysis"
+	"assay/expr"
+	"assay/judge"
+	"assay/pairs"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+// digest turns the ledger of one run into rows.
+type digest struct {
+	h     *home
+	run   store.Run
+	study *study.Study
+	by    []string
+	where *expr.Program // nil: all rows
+
+	fields  []string // of items, that somebody asks for
+	items   map[string]map[string]*analysedItem
+	endings map[assay.Key]assay.Ending // of answers that were refused or cut
+	err     error                      // of a condition
+}
+
+// analysedItem is what rows need of an item.
+type analysedItem struct {
+	cluster, expect string
+	texts           map[string]string
+	item            assay.Item // for conditions: the fields they ask for, and the row's own
+}
+
+// report reads all verdicts once.
+func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, error) {
+	stages, err := d.stages()
+	if err != nil {
+		return nil, err
+	}
+	specs, err := d.specs(stages, gates)
+	if err != nil {
+		return nil, err
+	}
+	book, err := analysis.Open(stages, specs, analysis.Options{Seed: 1})
+	if err != nil {
+		return nil, usage("", "%s", err)
+	}
+	d.wanted(specs)
+	if err := d.readEndings(ctx); err != nil {
+		return nil, err
+	}
+	d.items = map[string]map[string]*analysedItem{}
+	for _, s := range stages {
+		if err := d.read(ctx, book, s); err != nil {
+			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
+		}
+	}
+	return book.Report()
+}
+
+// stages are the stages that give verdicts.
+func (d *digest) stages() ([]analysis.Stage, error) {
+	desk := &plan.Desk{Study: d.study}
+	families := map[string]string{}
+	for _, l := range d.study.Lanes {
+		families[l.Name] = l.Provider
+		if maker, _, ok := strings.Cut(l.Model, "/"); ok {
+			families[l.Name] = maker
+		}
+	}
+	var out []analysis.Stage
+	for _, st := range plan.InOrder(d.study) {
+		verb := st.Verb()
+		if verb != study.VerbJudge && verb != study.VerbCompare {
+			continue
+		}
+		r, err := desk.Rubric(st)
+		if err != nil {
+			return nil, err
+		}
+		s := analysis.Stage{
+			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Families: families,
+			Validated: st.Gold != "" || r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
+		}
+		for _, l := range r.Labels {
+			if !l.Abstain {
+				s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
+			}
+		}
+		for _, l := range d.study.LanesNamed(st.Judges.List) {
+			s.Judges = append(s.Judges, l.Name)
+		}
+		if verb == study.VerbCompare {
+			s.Verb = analysis.Compared
+			_, lanes := d.study.Stage(st.Compare)
+			s.Items = !lanes
+		}
+		s.Low, s.High = scoreRange(s)
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// scoreRange is the range that the rubric gives, else that of its labels.
+func scoreRange(s analysis.Stage) (low, high *float64) {
+	low, high = s.Low, s.High
+	if low != nil && high != nil {
+		return low, high
+	}
+	for _, l := range s.Labels {
+		if l.Score == nil {
+			return s.Low, s.High
+		}
+		if low == nil || *l.Score < *low {
+			low = l.Score
+		}
+		if high == nil || *l.Score > *high {
+			high = l.Score
+		}
+	}
+	return low, high
+}
+
+func countRule(c study.Count) string {
+	var parts []string
+	for _, p := range []struct {
+		name string
+		as   study.CountAs
+	}{{"refused", c.Refused}, {"cut", c.Cut}} {
+		if p.as != "" && p.as != "answer" {
+			parts = append(parts, p.name+": "+string(p.as))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sources are the stages whose answers a stage reads.
+func (d *digest) sources(st *study.Stage) []*study.Stage {
+	var out []*study.Stage
+	for _, name := range append(slices.Clone(st.Judge.List), st.Compare) {
+		if s, ok := d.study.Stage(name); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (d *digest) control(st *study.Stage) string {
+	for _, s := range d.sources(st) {
+		if s.Control != nil && s.Control.On {
+			return plan.ControlBranch
+		}
+	}
+	return ""
+}
+
+// selected is the stage after whose results the judged lanes were chosen.
+func (d *digest) selected(st *study.Stage) string {
+	for _, s := range d.sources(st) {
+		if s.LaneGate == nil {
+			continue
+		}
+		for _, ref := range s.LaneGate.Stages() {
+			return ref.Stage
+		}
+	}
+	return ""
+}
+
+// wanted notes the fields of items that analyses group by or conditions look at.
+func (d *digest) wanted(specs []analysis.Spec) {
+	for _, s := range specs {
+		for _, f := range s.By {
+			if !slices.Contains(analysis.OwnFields(), f) {
+				d.fields = append(d.fields, f)
+			}
+		}
+	}
+	if d.where != nil {
+		d.lookAt(d.where)
+	}
+}
+
+func (d *digest) lookAt(p *expr.Program) {
+	for _, u := range p.Fields() {
+		d.fields = append(d.fields, u.Field)
+	}
+}
+
+// readEndings notes which answers were refused or cut; most lanes have none.
+func (d *digest) readEndings(ctx context.Context) error {
+	d.endings = map[assay.Key]assay.Ending{}
+	lanes, err := d.h.ledger.Lanes(ctx, d.run.No)
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		st, ok := d.study.Stage(l.Stage)
+		if !ok || st.Verb() == study.VerbJudge || st.Verb() == study.VerbCompare || l.Endings[assay.Refused]+l.Endings[assay.Cut] == 0 {
+			continue
+		}
+		for a, err := range d.h.ledger.Answers(ctx, d.run.No, l.Stage, l.Name) {
+			if err != nil {
+				return err
+			}
+			if e := a.Outcome.Ending; e == assay.Refused || e == assay.Cut {
+				d.endings[a.Key] = e
+			}
+		}
+	}
+	return nil
+}
+
+// read enters the verdicts of one stage, and the places where there should be some.
+func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage) error {
+	reading, err := d.h.planner.Readings(ctx, d.run, s.Name)
+	if err != nil {
+		return err
+	}
+	st, _ := d.study.Stage(s.Name)
+	items, err := d.itemsOf(ctx, (&plan.Desk{Study: d.study}).Root(st))
+	if err != nil {
+		return err
+	}
+	expected := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		for at, err := range d.h.planner.Expected(ctx, d.run, s.Name) {
+			if !yield(at, nil, err) {
+				return
+			}
+		}
+	}
+	given := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		for v, err := range d.h.ledger.Verdicts(ctx, d.run.No, s.Name) {
+			if !yield(v.At, func(r *analysis.Row) { d.verdict(r, &v) }, err) {
+				return
+			}
+		}
+	}
+	if err := book.Expect(d.rows(expected, reading, items)); err != nil {
+		return err
+	}
+	if err := book.Read(d.rows(given, reading, items)); err != nil {
+		return err
+	}
+	return d.err
+}
+
+// coordinated walks over coordinates, each with what else is known of its row.
+type coordinated func(yield func(assay.Coordinates, func(*analysis.Row), error) bool)
+
+// rows makes one row after the other out of coordinates, leaving out those that --where does not keep.
+func (d *digest) rows(all coordinated, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
+	return func(yield func(*analysis.Row, error) bool) {
+		var row analysis.Row
+		all(func(at assay.Coordinates, fill func(*analysis.Row), err error) bool {
+			if err != nil {
+				return yield(nil, err)
+			}
+			r, err := reading(at)
+			if err != nil {
+				return yield(nil, err)
+			}
+			it := items[at.Item]
+			row = rowOf(at, r, it)
+			if fill != nil {
+				fill(&row)
+			}
+			if d.where != nil && !d.keeps(d.where, &row, it) {
+				return d.err == nil || yield(nil, d.err)
+			}
+			return yield(&row, nil)
+		})
+	}
+}
+
+func rowOf(at assay.Coordinates, r waves.Reading, it *analysedItem) analysis.Row {
+	row := analysis.Row{
+		Stage: at.Stage, Judge: at.Judge, Lane: at.Lane, Item: at.Item, Template: r.Template, Prompt: r.Prompt, Trait: r.Trait,
+		Branch: at.Branch, Turn: at.Turn, Draw: r.Draw, Vote: r.Vote,
+	}
+	if r.Second != "" {
+		row.Lane, row.Other = r.First, r.Second
+	}
+	if r.Items { // the item is who competes, not what both are about
+		row.Item, row.Branch, row.Cluster = "", "", pairs.Unordered(at.Pair)
+		return row
+	}
+	if it != nil {
+		row.Cluster, row.Expect, row.Fields = it.cluster, it.expect, it.texts
+	}
+	return row
+}
+
+func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
+	r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+	r.Excluded = v.State == store.VerdictMissing && strings.HasPrefix(v.Reason, judge.WhyExcluded)
+	if len(d.endings) > 0 {
+		r.Ending = d.endings[v.Subject]
+		if r.Ending == "" {
+			r.Ending = d.endings[v.Against]
+		}
+	}
+}
+
+// itemsOf reads what rows need of the items of an input.
+func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analysedItem, error) {
+	if items, ok := d.items[input]; ok {
+		return items, nil
+	}
+	out := map[string]*analysedItem{}
+	for it, err := range d.h.ledger.Items(ctx, d.run.No, input) {
+		if err != nil {
+			return nil, err
+		}
+		kept := &analysedItem{cluster: it.Cluster, expect: it.Expect, item: assay.Item{ID: it.ID, Expect: it.Expect, Fields: map[string]any{}}}
+		for _, f := range d.fields {
+			if v, ok := it.Fields[f]; ok {
+				if kept.texts == nil {
+					kept.texts = map[string]string{}
+				}
+				kept.texts[f], kept.item.Fields[f] = fmt.Sprint(v), v
+			}
+		}
+		out[it.ID] = kept
+	}
+	d.items[input] = out
+	return out, nil
+}
+
+// keeper is a condition of an analysis; what goes wrong is told when all rows are read.
+func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
+	d.lookAt(p)
+	return func(r *analysis.Row) bool {
+		st, ok := d.study.Stage(r.Stage)
+		if !ok {
+			return false
+		}
+		return d.keeps(p, r, d.items[(&plan.Desk{Study: d.study}).Root(st)][r.Item])
+	}
+}
+
+// keeps asks a condition about a row: it sees the item's fields and the row's own, of which the latter win.
+func (d *digest) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool {
+	if it == nil {
+		it = &analysedItem{item: assay.Item{ID: r.Item, Fields: map[string]any{}}}
+	}
+	for _, f := range analysis.OwnFields() {
+		it.item.Fields[f] = r.Field(f)
+	}
+	it.item.Fields[analysis.ByTurn], it.item.Fields[analysis.ByDraw] = int64(r.Turn), int64(r.Draw)
+	if r.Other != "" {
+		it.item.Fields["other"] = r.Other
+	}
+	ok, err := p.Bool(expr.Vars{Item: &it.item})
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	return ok && err == nil
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+
+	"assay/analysis"
+	"assay/stats"
+)
+
+// analyseDocument is findings for programs. What does not exist is null, and why says the reason.
+type analyseDocument struct {
+	Runs []runDocument `json:"runs"`
+}
+
+type runDocument struct {
+	Run        string          `json:"run"`
+	Study      string          `json:"study"`
+	Rehearsal  bool            `json:"rehearsal,omitempty"`
+	Incomplete bool            `json:"incomplete"`
+	Tables     []tableDocument `json:"tables"`
+	Costs      []costDocument  `json:"costs"`
+	Gates      []gateDocument  `json:"gates"`
+}
+
+type tableDocument struct {
+	Stage      string            `json:"stage"`
+	Title      string            `json:"title"`
+	Method     string            `json:"method"`
+	Primary    bool              `json:"primary,omitempty"`
+	Coverage   coverageDocument  `json:"coverage"`
+	Incomplete bool              `json:"incomplete"`
+	Findings   []findingDocument `json:"findings"`
+	Matrix     *matrixDocument   `json:"matrix,omitempty"`
+	Notes      []string          `json:"notes,omitempty"`
+}
+
+type coverageDocument struct {
+	Share     *float64 `json:"share"`
+	Planned   int      `json:"planned"`
+	Valid     int      `json:"valid"`
+	Abstained int      `json:"abstained"`
+	Malformed int      `json:"malformed"`
+	Failed    int      `json:"failed"`
+	Missing   int      `json:"missing"`
+	Excluded  int      `json:"excluded"`
+}
+
+type findingDocument struct {
+	What      string            `json:"what"`
+	By        map[string]string `json:"by"`
+	Unit      string            `json:"unit"`
+	Value     *float64          `json:"value"`
+	Low       *float64          `json:"low"`
+	High      *float64          `json:"high"`
+	Level     float64           `json:"level"`
+	N         int               `json:"n"`
+	Clusters  int               `json:"clusters"`
+	Coverage  coverageDocument  `json:"coverage"`
+	BoundLow  *float64          `json:"bound_low"`
+	BoundHigh *float64          `json:"bound_high"`
+	Method    string            `json:"method,omitempty"`
+	P         *float64          `json:"p,omitempty"`
+	Holm      *float64          `json:"p_holm,omitempty"`
+	Rank      *rankBounds       `json:"rank,omitempty"`
+	Rule      string            `json:"rule,omitempty"`
+	Other     *otherDocument    `json:"other_rule,omitempty"`
+	Primary   bool              `json:"primary,omitempty"`
+	Words     string            `json:"words,omitempty"`
+	Notes     []string          `json:"notes,omitempty"`
+	Why       string            `json:"why,omitempty"`          // why there is no value
+	WhyNo     string            `json:"why_interval,omitempty"` // why there is no interval
+}
+
+type rankBounds struct {
+	Rank  int `json:"rank"`
+	Best  int `json:"best"`
+	Worst int `json:"worst"`
+}
+
+type otherDocument struct {
+	Rule  string   `json:"rule"`
+	Value *float64 `json:"value"`
+	N     int      `json:"n"`
+}
+
+type matrixDocument struct {
+	Names  []string     `json:"names"`
+	Shares [][]*float64 `json:"shares"`
+}
+
+type costDocument struct {
+	Stage      string   `json:"stage"`
+	Lane       string   `json:"lane"`
+	Cost       *float64 `json:"cost_usd"` // null: some of it has no known price
+	AtLeast    float64  `json:"at_least_usd"`
+	Answers    int64    `json:"answers"`
+	PerAnswer  *float64 `json:"per_answer_usd"`
+	PerVerdict *float64 `json:"per_valid_verdict_usd"`
+}
+
+type gateDocument struct {
+	Condition string `json:"condition"`
+	Passed    bool   `json:"passed"`
+	Why       string `json:"why,omitempty"`
+}
+
+func (a analysed) document() runDocument {
+	doc := runDocument{
+		Run: a.run.ID, Study: a.run.Study, Rehearsal: a.rehearsal, Incomplete: a.report.Incomplete(),
+		Tables: []tableDocument{}, Costs: []costDocument{}, Gates: []gateDocument{},
+	}
+	for i := range a.report.Tables {
+		doc.Tables = append(doc.Tables, tableOf(&a.report.Tables[i]))
+	}
+	for _, c := range a.costs {
+		one := costDocument{Stage: c.stage, Lane: c.lane, AtLeast: c.cost.Sum.Float(), Answers: c.answers, PerAnswer: c.per(c.answers), PerVerdict: c.per(int64(c.valid))}
+		if c.cost.Known() {
+			one.Cost = &one.AtLeast
+		}
+		doc.Costs = append(doc.Costs, one)
+	}
+	for _, g := range a.gates {
+		doc.Gates = append(doc.Gates, gateDocument(g))
+	}
+	return doc
+}
+
+func coverageOf(c analysis.Coverage) coverageDocument {
+	return coverageDocument{
+		Share: orNull(c.Share()), Planned: c.Planned, Valid: c.Valid, Abstained: c.Abstained, Malformed: c.Malformed, Failed: c.Failed,
+		Missing: c.Missing, Excluded: c.Excluded,
+	}
+}
+
+func tableOf(t *analysis.Table) tableDocument {
+	doc := tableDocument{
+		Stage: t.Stage, Title: t.Title, Method: string(t.Method), Primary: t.Primary, Coverage: coverageOf(t.Coverage), Incomplete: t.Incomplete(),
+		Findings: []findingDocument{}, Notes: t.Notes,
+	}
+	for i := range t.Findings {
+		doc.Findings = append(doc.Findings, findingOf(&t.Findings[i]))
+	}
+	if t.Matrix != nil {
+		doc.Matrix = &matrixDocument{Names: t.Matrix.Names}
+		for _, row := range t.Matrix.Shares {
+			var shares []*float64
+			for _, s := range row {
+				shares = append(shares, orNull(s))
+			}
+			doc.Matrix.Shares = append(doc.Matrix.Shares, shares)
+		}
+	}
+	return doc
+}
+
+func findingOf(f *analysis.Finding) findingDocument {
+	doc := findingDocument{
+		What: f.What, By: map[string]string{}, Unit: string(f.Unit), Value: orNull(f.Value), Level: f.Level, N: f.N, Clusters: f.Clusters,
+		Coverage: coverageOf(f.Coverage), Method: f.Method, P: orNull(f.P), Holm: orNull(f.Holm), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
+	}
+	for _, v := range f.By {
+		doc.By[v.Field] = v.Value
+	}
+	doc.Low, doc.High = bounds(f.Interval)
+	doc.BoundLow, doc.BoundHigh = bounds(f.Bounds)
+	doc.Why, doc.WhyNo = reason(f.Value), f.Interval.Why
+	if f.Rank != nil {
+		doc.Rank = &rankBounds{f.Rank.Rank, f.Rank.Best, f.Rank.Worst}
+	}
+	if f.Other != nil {
+		doc.Other = &otherDocument{f.Other.Rule, orNull(f.Other.Value), f.Other.N}
+	}
+	return doc
+}
+
+func reason(n stats.Number) string {
+	if n.OK {
+		return ""
+	}
+	return n.Why
+}
+
+// writeJUnit writes the gates as test cases, one suite for each run.
+func writeJUnit(w *World, name string, all []analysed) error {
+	var doc junitSuites
+	for _, a := range all {
+		suite := junitSuite{Name: a.run.Study + " " + a.run.ID, Tests: len(a.gates)}
+		for _, g := range a.gates {
+			c := junitCase{Name: g.Condition, Class: a.run.Study + ".require"}
+			if !g.Passed {
+				c.Failure = &junitFailure{Message: g.Why}
+				suite.Failures++
+			}
+			suite.Cases = append(suite.Cases, c)
+		}
+		doc.Suites = append(doc.Suites, suite)
+	}
+	text, err := xml.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the gates: %w", err)
+	}
+	f, err := w.Disk.Create(name, os.O_TRUNC)
+	if err != nil {
+		return fmt.Errorf("write the gates: %w", err)
+	}
+	if _, err := f.Write(append([]byte(xml.Header), append(text, '\n')...)); err != nil {
+		f.Close()
+		return fmt.Errorf("write the gates: %w", err)
+	}
+	return f.Close()
+}
+
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Failure *junitFailure `xml:"failure"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+}

@@ -1,0 +1,110 @@
+package waves
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"assay"
+	"assay/store"
+)
+
+// Reading says what a judge's request is about.
+type Reading struct {
+	First, Second string // of a pair: the lanes or items, as they are shown
+	Items         bool   // the two are items
+	Template      string // of the judged answers
+	Prompt        string // of the judge
+	Trait         string
+	Draw          int // of the judged answers
+	Vote          int // of the judge on the same answers, from 0
+}
+
+// Readings takes the coordinates of a judge or compare stage apart.
+func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (func(assay.Coordinates) (Reading, error), error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	switch rec := s.recipes[stage].(type) {
+	case *judging:
+		return rec.reading, nil
+	case *laneContest:
+		return func(at assay.Coordinates) (Reading, error) {
+			r, err := rec.reading(at)
+			if err != nil {
+				return r, err
+			}
+			a, b, err := rec.sides(at)
+			r.First, r.Second = a.Lane, b.Lane
+			return r, err
+		}, nil
+	case *itemContest:
+		return func(at assay.Coordinates) (Reading, error) {
+			r, err := rec.reading(at)
+			if err != nil {
+				return r, err
+			}
+			second, err := rec.against(at)
+			r.First, r.Second, r.Items = at.Item, second.ID, true
+			return r, err
+		}, nil
+	}
+	return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
+}
+
+func (j *judging) reading(at assay.Coordinates) (Reading, error) {
+	subject, name, err := j.subject(at)
+	return Reading{Template: subject.Template, Prompt: name, Draw: subject.Draw, Vote: (at.Draw - 1) / drawStride}, err
+}
+
+func (c *contest) reading(at assay.Coordinates) (Reading, error) {
+	template, prompt, trait, err := c.variant(at)
+	return Reading{Template: template, Prompt: prompt, Trait: trait.ID, Draw: (at.Draw-1)%drawStride + 1, Vote: (at.Draw - 1) / drawStride}, err
+}
+
+// Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people
+// may say is not among them: nobody waits for it.
+func (p *Planner) Expected(ctx context.Context, run store.Run, stage string) iter.Seq2[assay.Coordinates, error] {
+	return func(yield func(assay.Coordinates, error) bool) {
+		s, err := p.script(ctx, run)
+		if err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		rec, ok := s.recipes[stage]
+		if _, asks := rec.(*asking); !ok || asks || !s.settings.wants(stage) {
+			return
+		}
+		ord := int64(-1)
+		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+			if err != nil {
+				yield(assay.Coordinates{}, err)
+				return
+			}
+			ord++
+			for turn := 1; turn <= rec.turns(); turn++ {
+				for _, at := range expectedOf(rec, it, ord, turn) {
+					if !yield(at, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// expectedOf lists the verdicts on one item in one turn: of every judge, or of the rule.
+func expectedOf(rec recipe, it assay.Item, ord int64, turn int) []assay.Coordinates {
+	var out []assay.Coordinates
+	if j, ok := rec.(*judging); ok && j.rubric.Rule != nil {
+		for _, subject := range j.subjects(it, turn) {
+			out = append(out, j.request(subject, "", "rule", 0))
+		}
+		return out
+	}
+	for _, l := range rec.lanes() {
+		out = append(out, rec.at(it, ord, l.Name, turn)...)
+	}
+	return out
+}
