@@ -47,6 +47,14 @@ func KeyHeader(name string, key Secret) Auth {
 	}
 }
 
+// With adds a header that is no secret, such as the version of an API.
+func (a Auth) With(name, value string) Auth {
+	return func(ctx context.Context, h http.Header) error {
+		h.Set(name, value)
+		return a(ctx, h)
+	}
+}
+
 // Exchange is one call as a debug log may show it: no header, no query, no body.
 type Exchange struct {
 	Method    string

@@ -2,9 +2,12 @@ package provider
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,6 +175,8 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 			io.WriteString(w, `{"id":`)
 		}, Unknown},
 		"an error that came as a success":  {answer(200, `{"error":{"message":"internal"}}`), Unknown},
+		"a 400 that came as a success":     {answer(200, `{"error":{"code":400,"message":"bad"}}`), Unknown},
+		"400 in a list":                    {answer(400, `[{"error":{"code":400,"message":"bad"}}]`), Refused},
 		"400 in the provider's words":      {answer(400, said), Refused},
 		"401 in the provider's words":      {answer(401, said), Refused},
 		"402 in the provider's words":      {answer(402, said), Refused},
@@ -189,8 +195,8 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			calls := 0
-			client := serve(t, func(w http.ResponseWriter, r *http.Request) { calls++; c.h(w, r) })
+			var calls atomic.Int32
+			client := serve(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); c.h(w, r) })
 			body, n, err := JSONBody(map[string]string{"input": "x"})
 			if err != nil {
 				t.Fatal(err)
@@ -203,7 +209,7 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 			if got.Err != nil && FaultOf(got.Err) == nil {
 				t.Errorf("no fault in %v", got.Err)
 			}
-			diff(t, 1, calls)
+			diff(t, int32(1), calls.Load())
 		})
 	}
 }
@@ -230,6 +236,8 @@ func TestALaunchThatNeverConnectedIsSurelyRefused(t *testing.T) {
 	lookup := clientFor(t, "http://nowhere.invalid")
 	lookup.http.Transport = failing{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host"}}}
 	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Fate)
+	lookup.http.Transport = failing{&tls.CertificateVerificationError{Err: errors.New("expired")}}
+	diff(t, Refused, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Fate)
 	lookup.http.Transport = failing{errors.New("something in process")}
 	diff(t, Unknown, lookup.Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{}).Fate)
 }
@@ -249,6 +257,18 @@ func TestALaunchThatRanOutOfTimeIsUnknown(t *testing.T) {
 	diff(t, Unknown, got.Fate)
 	if !errors.Is(got.Err, context.Canceled) {
 		t.Errorf("error %v does not tell that the context ended", got.Err)
+	}
+}
+
+func TestALaunchThatWasCalledOffBeforeItBeganIsRefused(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	c := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
+	got := c.Launch(ctx, Call{Method: "POST", Path: "/batches"}, &testJob{})
+	diff(t, Refused, got.Fate)
+	if !errors.Is(got.Err, context.Canceled) || FaultOf(got.Err) == nil {
+		t.Errorf("error %v", got.Err)
 	}
 }
 
@@ -322,6 +342,12 @@ func TestASecretPrintsAsStars(t *testing.T) {
 				t.Errorf("%s of %T shows the key", verb, v)
 			}
 		}
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", cfg.Key)
+	text, err := json.Marshal(map[string]any{"key": cfg.Key})
+	if strings.Contains(log.String()+string(text), testKey) || err != nil {
+		t.Errorf("%s %s shows the key (%v)", log.String(), text, err)
 	}
 	diff(t, []string{testKey, ""}, []string{cfg.Key.Reveal(), Secret{}.Reveal()})
 }

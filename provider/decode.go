@@ -20,7 +20,7 @@ func DecodeLines(w assay.Wire, r io.Reader) iter.Seq2[Line, error] {
 				return
 			}
 			if raw.TooLong {
-				line.Malformed = true
+				line.CustomID, line.Malformed = d.Line(w, raw.Head).ID, true
 				line.Outcome = assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{
 					Class: assay.FaultLarge, Code: "line_too_large", Message: fmt.Sprintf("the line has %d bytes", raw.Length),
 				}}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,14 +53,16 @@ func Unsent(err error) bool {
 	return errors.As(err, &c) && c.unsent
 }
 
-// undialled looks for an error of dialling or of the name lookup: both come before the first byte.
+// undialled looks for an error of the name lookup, of dialling or of the server's certificate: all come before the first
+// byte of a request.
 func undialled(err error) bool {
 	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return true
 	}
 	var dns *net.DNSError
-	return errors.As(err, &dns)
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &dns) || errors.As(err, &cert)
 }
 
 // callError is a call that brought no answer to use.
@@ -129,7 +132,7 @@ func (c *Client) saidNo(req *http.Request, resp *http.Response, body []byte) err
 	if resp.StatusCode/100 == 3 {
 		f.Code = cmp.Or(f.Code, "redirect")
 	}
-	return &callError{doing: doing(req), fault: &f, told: isObject(body), body: body, rate: rateOf(resp.Header)}
+	return &callError{doing: doing(req), fault: &f, told: resp.StatusCode >= 400 && isDocument(body), body: body, rate: rateOf(resp.Header)}
 }
 
 // answerError is for answers of a good status that make no sense.
@@ -163,8 +166,10 @@ const maxWords = 500
 // minSecret is the shortest text that is taken for a secret: hiding shorter ones would tear holes into every message.
 const minSecret = 8
 
-func isObject(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Valid(body)
+// isDocument tells a provider's own error from the page of somebody in between.
+func isDocument(body []byte) bool {
+	b := bytes.TrimSpace(body)
+	return len(b) > 0 && (b[0] == '{' || b[0] == '[') && json.Valid(b) // Google wraps some errors in a list
 }
 
 // BadAnswer is the fault of an answer with a good status that lacks what it must have.

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -14,8 +15,10 @@ type Trail struct {
 	Match func(Status) bool
 }
 
-// clockSlack is how far the provider's clock and ours may be apart.
-const clockSlack = 24 * time.Hour
+const (
+	clockSlack = 24 * time.Hour   // how far the provider's clock and ours may be apart
+	sameMoment = 30 * time.Second // how far jobs of the provider's own clock may stand in the wrong order
+)
 
 // Stamped walks the trail and finds by stamp: what matches is ours, for certain.
 func (t Trail) Stamped(s Search) (Found, error) {
@@ -24,7 +27,7 @@ func (t Trail) Stamped(s Search) (Found, error) {
 		if err != nil {
 			return Found{}, err
 		}
-		if t.Match(st) && !taken(s, st.Job) {
+		if t.Match(st) && !taken(s, st.Job) && !slices.Contains(jobs, st.Job) { // a list that moves shows some twice
 			jobs = append(jobs, st.Job)
 		}
 	}
@@ -43,7 +46,7 @@ func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) 
 		if err != nil {
 			return Found{}, err
 		}
-		if !t.Match(st) || taken(s, st.Job) {
+		if !t.Match(st) || taken(s, st.Job) || slices.Contains(jobs, st.Job) {
 			continue
 		}
 		if st.State == StateFailed && len(st.Parts) == 0 { // nothing came of it, and nothing is billed
@@ -73,13 +76,24 @@ func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) 
 // taken tells whether a job is known to be another segment's.
 func taken(s Search, job string) bool { return s.Taken != nil && s.Taken(job) }
 
-// newer walks what is newer than the cursor. Where the cursor is gone, time ends the walk.
+// newer walks what is newer than the cursor, and a little further: jobs made in the same moment have no order. Where the
+// cursor is gone, time ends the walk.
 func (t Trail) newer(s Search) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
+		oldest := s.NotBefore
+		if !oldest.IsZero() {
+			oldest = oldest.Add(-clockSlack)
+		}
 		for st, err := range t.Jobs {
 			if err == nil && t.Sorted {
-				old := !s.NotBefore.IsZero() && !st.Created.IsZero() && st.Created.Before(s.NotBefore.Add(-clockSlack))
-				if st.Job == s.Cursor || old {
+				if st.Job == s.Cursor {
+					if st.Created.IsZero() {
+						return
+					}
+					oldest = st.Created.Add(-sameMoment)
+					continue
+				}
+				if !st.Created.IsZero() && st.Created.Before(oldest) {
 					return
 				}
 			}

@@ -36,9 +36,15 @@ func TestAStampedJobIsFoundAmongOthers(t *testing.T) {
 		search Search
 		want   Found
 	}{
-		"alone":                       {jobs(Status{Job: "a", Stamp: mine}), true, Search{}, Found{Located, []string{"a"}, ""}},
-		"beside a foreign one":        {jobs(Status{Job: "x", Stamp: other}, Status{Job: "a", Stamp: mine}, Status{Job: "y"}), true, Search{}, Found{Located, []string{"a"}, ""}},
-		"twice":                       {jobs(Status{Job: "b", Stamp: mine}, Status{Job: "a", Stamp: mine}), true, Search{}, Found{Located, []string{"b", "a"}, ""}},
+		"alone":                           {jobs(Status{Job: "a", Stamp: mine}), true, Search{}, Found{Located, []string{"a"}, ""}},
+		"beside a foreign one":            {jobs(Status{Job: "x", Stamp: other}, Status{Job: "a", Stamp: mine}, Status{Job: "y"}), true, Search{}, Found{Located, []string{"a"}, ""}},
+		"twice":                           {jobs(Status{Job: "b", Stamp: mine}, Status{Job: "a", Stamp: mine}), true, Search{}, Found{Located, []string{"b", "a"}, ""}},
+		"seen twice in a list that moves": {jobs(Status{Job: "a", Stamp: mine}, Status{Job: "a", Stamp: mine}), true, Search{}, Found{Located, []string{"a"}, ""}},
+		"in the same moment as the cursor": {jobs(Status{Job: "cur", Created: intended}, Status{Job: "a", Stamp: mine, Created: intended}), true,
+			Search{Cursor: "cur"}, Found{Located, []string{"a"}, ""}},
+		"behind a cursor without a time": {func(yield func(Status, error) bool) {
+			_ = yield(Status{Job: "cur"}, nil) && yield(Status{Job: "a", Stamp: mine}, nil)
+		}, true, Search{Cursor: "cur"}, Found{Sighting: Absent}},
 		"not there":                   {jobs(Status{Job: "x", Stamp: other}), true, Search{}, Found{Sighting: Absent}},
 		"behind the cursor":           {jobs(Status{Job: "new"}, Status{Job: "cur"}, Status{Job: "a", Stamp: mine}), true, Search{Cursor: "cur"}, Found{Sighting: Absent}},
 		"behind the cursor, unsorted": {jobs(Status{Job: "cur"}, Status{Job: "a", Stamp: mine}), false, Search{Cursor: "cur"}, Found{Located, []string{"a"}, ""}},

@@ -15,6 +15,9 @@ type Made interface {
 
 // Launch makes the one call that costs money, once, and tells what is certain about it.
 func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
+	if ctx.Err() != nil {
+		return NotSent(context.Cause(ctx))
+	}
 	if _, err := c.JSON(ctx, call, answer); err != nil {
 		return Receipt{Fate: FateOf(err), Err: fmt.Errorf("launch: %w", err)}
 	}
@@ -28,7 +31,7 @@ func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 // NotSent is the receipt of a launch that was given up before anything went out.
 func NotSent(err error) Receipt {
 	if FaultOf(err) == nil {
-		err = fmt.Errorf("launch: %w: %w", err, &assay.Fault{Class: assay.FaultUnknown, Code: "not_sent"})
+		err = fmt.Errorf("launch: %w: %w", err, &assay.Fault{Class: assay.FaultBusy, Code: "not_sent"})
 	}
 	return Receipt{Fate: Refused, Err: err}
 }

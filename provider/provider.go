@@ -78,15 +78,15 @@ type Finder interface {
 	// Cursor is an opaque mark of the newest job. Taken before a launch, it bounds what Find has to read.
 	Cursor(ctx context.Context) (string, error)
 
-	// Find reads every job newer than the cursor and answers found, absent or later. Absent means: not visible now; the
-	// provider's lag is for the caller to wait out.
+	// Find reads every job newer than the cursor and answers located, absent or unclear. Absent means: not visible now;
+	// the provider's lag is for the caller to wait out. A list that cannot be read whole is an error, never absence.
 	Find(ctx context.Context, s Search) (Found, error)
 }
 
 // Asker is the power to answer one request live.
 type Asker interface {
-	// Ask sends one request and waits for the answer. An answer of any ending has a nil error. With an error the reply
-	// still says how the attempt ended, what came back and what the headers said.
+	// Ask sends one request and waits for the answer; a refusal is one. With an error, which wraps the outcome's fault,
+	// the reply still says how the attempt ended, what came back and what the headers said.
 	Ask(ctx context.Context, r *assay.Request) (Reply, error)
 }
 

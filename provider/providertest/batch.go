@@ -2,7 +2,6 @@ package providertest
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/catalog"
 	"assay/provider"
 	"assay/simulator"
 )
@@ -71,6 +71,8 @@ func RunSocket(t *testing.T, s Subject) {
 
 func wholeSegment(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Queue: time.Minute, Rate: 10})
+	row, _ := catalog.Default().Vendor(s.Kind)
+	diff(t, row.Limits, w.batch.Limits())
 	c := w.parcel(questions(60)...)
 	job := w.launch(c)
 	st := w.settle(job)
@@ -268,37 +270,14 @@ func cancelled(t *testing.T, s Subject) {
 	if err := stop.Cancel(context.Background(), job); err != nil {
 		t.Fatal(err)
 	}
-	st := w.settleOrGone(job)
+	st := w.settle(job)
 	if !st.State.Terminal() || st.State == provider.StateFailed || st.State == provider.StateExpired {
 		t.Errorf("state %s (%s)", st.State, st.Word)
-	}
-	if s.LosesStopped {
-		return
 	}
 	got := w.collect(job, st).endings(c)
 	if got[assay.Answered] < 200 || got[assay.Answered] > 700 || got[assay.Answered]+got[assay.Cancelled]+got["none"] != 1000 {
 		t.Errorf("endings %v", got)
 	}
-}
-
-// settleOrGone is settle for jobs that may vanish when they are cancelled.
-func (w *world) settleOrGone(job provider.Job) provider.Status {
-	w.t.Helper()
-	for range 50 {
-		st, err := w.batch.Check(context.Background(), job)
-		if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultGone && w.s.LosesStopped {
-			return provider.Status{State: provider.StateCancelled}
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if st.State.Terminal() {
-			return st
-		}
-		w.clock.Advance(time.Minute)
-	}
-	w.t.Fatal("the job is never over")
-	return provider.Status{}
 }
 
 func unknownState(t *testing.T, s Subject) {
@@ -336,79 +315,6 @@ func noOutput(t *testing.T, s Subject) {
 			t.Errorf("%s: %v", rule, got)
 		}
 	}
-}
-
-var errCalledOff = errors.New("called off")
-
-func cutFetch(t *testing.T, s Subject) {
-	w := newWorld(t, s, simulator.Options{}, "fetch truncate=60% once")
-	c := w.parcel(questions(200)...)
-	job := w.launch(c)
-	st := w.settle(job)
-	if len(st.Parts) == 0 {
-		t.Fatalf("no parts in %+v", st)
-	}
-	into := &memory{}
-	err := w.batch.Fetch(context.Background(), job, st.Parts[0], into)
-	if err == nil { // the results of this provider come with the job: the rule struck nothing
-		diff(t, 200, strings.Count(into.String(), "\n"))
-		return
-	}
-	diff(t, assay.FaultBusy, w.class(err))
-	if err := w.batch.Fetch(context.Background(), job, st.Parts[0], into); err != nil {
-		t.Fatal(err)
-	}
-	whole := &memory{}
-	if err := w.batch.Fetch(context.Background(), job, st.Parts[0], whole); err != nil {
-		t.Fatal(err)
-	}
-	if whole.String() != into.String() || len(into.String()) == 0 {
-		t.Errorf("the second try has %d bytes, a whole one %d", len(into.String()), len(whole.String()))
-	}
-}
-
-// memory is a sink that keeps what a cut fetch left.
-type memory struct {
-	strings.Builder
-	validator string
-	onWrite   func()
-}
-
-func (m *memory) Held() (int64, string) { return int64(m.Len()), m.validator }
-
-func (m *memory) Begin(offset int64, validator string) error {
-	kept := m.String()[:offset]
-	m.Reset()
-	m.validator = validator
-	_, err := m.WriteString(kept)
-	return err
-}
-
-func (m *memory) Write(p []byte) (int, error) {
-	if m.onWrite != nil {
-		m.onWrite()
-	}
-	return m.Builder.Write(p)
-}
-
-func cancelledFetch(t *testing.T, s Subject) {
-	w := newWorld(t, s, simulator.Options{}, "fetch stall")
-	c := w.parcel(questions(300)...)
-	job := w.launch(c)
-	st := w.settle(job)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	timer := time.AfterFunc(20*time.Second, func() { cancel(errors.New("the test hangs")) })
-	defer timer.Stop()
-	into := &memory{onWrite: func() { cancel(errCalledOff) }}
-	err := w.batch.Fetch(ctx, job, st.Parts[0], into)
-	if err == nil && into.Len() > 0 {
-		return // all of it came in one piece
-	}
-	if !errors.Is(err, errCalledOff) {
-		t.Errorf("error %v", err)
-	}
-	w.clean(err)
 }
 
 func listedJobs(t *testing.T, s Subject) {

@@ -41,7 +41,6 @@ type Subject struct {
 	Socket bool
 
 	LosesExpired bool // an expired job hands out nothing
-	LosesStopped bool // a cancelled job hands out nothing
 	Shards       bool // results may lie in several files
 	NoRefusals   bool // a refusal is told in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids

@@ -24,8 +24,7 @@ func openAnthropic(cfg provider.Config) (provider.Account, error) {
 	} else if cfg.Version > anthropicVersion {
 		auth = provider.Bearer(cfg.Key)
 	}
-	cfg.Headers = also(cfg.Headers, "anthropic-version", cfg.Version)
-	api, err := provider.NewClient(cfg, auth)
+	api, err := provider.NewClient(cfg, auth.With("anthropic-version", cfg.Version))
 	if err != nil {
 		return provider.Account{}, err
 	}
@@ -126,7 +125,7 @@ func (a *anthropic) Find(ctx context.Context, s provider.Search) (provider.Found
 			return false, fmt.Errorf("look into the results of %s: %w", st.Job, err)
 		}
 		defer resp.Body.Close()
-		return firstIs(s, a.Decode(provider.Job{Wire: s.Wire}, provider.Part{}, resp.Body))
+		return ours(s, a.Decode(provider.Job{Wire: s.Wire}, provider.Part{}, resp.Body))
 	})
 }
 

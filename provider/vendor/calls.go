@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"assay"
+	"assay/catalog"
 	"assay/dialect"
 	"assay/provider"
 )
@@ -20,19 +20,6 @@ import (
 // account is what most vendors open.
 func account(cfg provider.Config, batch provider.Provider, live provider.Asker) provider.Account {
 	return provider.Account{BaseURL: cfg.BaseURL, Batch: batch, Live: live}
-}
-
-// also is the headers with one more, if it has a value.
-func also(headers map[string]string, name, value string) map[string]string {
-	if value == "" {
-		return headers
-	}
-	out := maps.Clone(headers)
-	if out == nil {
-		out = map[string]string{}
-	}
-	out[name] = value
-	return out
 }
 
 // clean makes a provider's words fit to print.
@@ -143,9 +130,10 @@ type page struct {
 	next string // where the next one begins; empty: this is the last
 }
 
-// pages walks a list. A server that gives the same next page again is stopped: its list would never end.
+// pages walks a list. A server that names a page for the second time is stopped: its list would never end.
 func pages(read func(after string) (page, error)) iter.Seq2[provider.Status, error] {
 	return func(yield func(provider.Status, error) bool) {
+		seen := map[string]bool{}
 		for after := ""; ; {
 			p, err := read(after)
 			if err != nil {
@@ -160,11 +148,11 @@ func pages(read func(after string) (page, error)) iter.Seq2[provider.Status, err
 			if p.next == "" {
 				return
 			}
-			if p.next == after {
+			if seen[p.next] {
 				yield(provider.Status{}, provider.BadAnswer("list: the pages go round in a circle"))
 				return
 			}
-			after = p.next
+			after, seen[p.next] = p.next, true
 		}
 	}
 }
@@ -172,6 +160,14 @@ func pages(read func(after string) (page, error)) iter.Seq2[provider.Status, err
 // listed is a status as a list shows it.
 func listed(s provider.Status) provider.Status {
 	s.Parts, s.Problems = nil, nil
+	return s
+}
+
+// kept is a status with the time until which results are kept, where the provider does not say so itself.
+func kept(s provider.Status, l catalog.Limits) provider.Status {
+	if from := latest(s.Created, s.Ended); s.CollectBefore.IsZero() && s.State.Terminal() && !from.IsZero() && l.Retention > 0 {
+		s.CollectBefore = from.Add(l.Retention)
+	}
 	return s
 }
 
@@ -189,8 +185,11 @@ func sameName(s provider.Search) func(provider.Status) bool {
 	return func(st provider.Status) bool { return s.Stamp.Matches(st.Name) }
 }
 
-// firstIs tells whether the first result with an id of ours is the segment's. Results without any such id are not ours.
-func firstIs(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, error) {
+// ours tells from the first results whose job it is: all ids of a segment have its nonce. Results that are not there tell
+// nothing, which is an error.
+func ours(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, error) {
+	const enough = 20 // a few lines may be broken
+	n := 0
 	for line, err := range lines {
 		if err != nil {
 			return false, err
@@ -198,6 +197,12 @@ func firstIs(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, er
 		if nonce, _, err := assay.ParseCustomID(line.CustomID); err == nil {
 			return nonce == s.Nonce, nil
 		}
+		if n++; n == enough {
+			break
+		}
+	}
+	if n == 0 {
+		return false, provider.BadAnswer("the results are empty")
 	}
 	return false, nil
 }

@@ -70,7 +70,7 @@ func (g *gemini) Check(ctx context.Context, job provider.Job) (provider.Status, 
 	if err := g.api.Elements(ctx, provider.Call{Path: resource(g.version, job.ID)}, provider.Document{Lists: inlineLists(), Rest: &op}); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return op.status(), nil
+	return kept(op.status(), g.limits), nil
 }
 
 // Fetch downloads the result file. Results that stand inside the operation, of jobs that others made, are copied out.

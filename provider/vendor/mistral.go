@@ -66,7 +66,7 @@ func (m *mistral) Check(ctx context.Context, job provider.Job) (provider.Status,
 	if _, err := m.api.JSON(ctx, provider.Call{Path: m.path(job.ID)}, &b); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return b.status(), nil
+	return kept(b.status(), m.limits), nil
 }
 
 // Fetch reads a file.

@@ -15,9 +15,14 @@ import (
 
 // openOpenAI opens OpenAI itself.
 func openOpenAI(cfg provider.Config) (provider.Account, error) {
-	cfg.Headers = also(cfg.Headers, "OpenAI-Organization", cfg.Org)
-	cfg.Headers = also(cfg.Headers, "OpenAI-Project", cfg.Project)
-	return openFiles(cfg, provider.Bearer(cfg.Key), paged)
+	auth := provider.Bearer(cfg.Key)
+	if cfg.Org != "" {
+		auth = auth.With("OpenAI-Organization", cfg.Org)
+	}
+	if cfg.Project != "" {
+		auth = auth.With("OpenAI-Project", cfg.Project)
+	}
+	return openFiles(cfg, auth, paged)
 }
 
 // openAzure opens an Azure OpenAI resource on its v1 surface: model names are names of batch deployments.
@@ -132,7 +137,7 @@ func (o *openAI) Check(ctx context.Context, job provider.Job) (provider.Status, 
 	if _, err := o.api.JSON(ctx, provider.Call{Path: provider.Path("batches", job.ID)}, &b); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return b.status(), nil
+	return kept(b.status(), o.limits), nil
 }
 
 // Fetch reads a file, and holds it against the size that the server gives for it.

@@ -1,12 +1,12 @@
 package vendor
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"iter"
 	"net/url"
-	"strings"
 	"time"
 
 	"assay/catalog"
@@ -50,7 +50,7 @@ func (o *openRouter) Check(ctx context.Context, job provider.Job) (provider.Stat
 	}); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return b.status(), nil
+	return kept(b.status(), o.limits), nil
 }
 
 // Fetch reads the job again and writes its results as lines.
@@ -114,21 +114,17 @@ func (o *openRouter) Find(ctx context.Context, s provider.Search) (provider.Foun
 		return same(st) && (st.Model == "" || st.Model == s.Model)
 	}}
 	return trail.Unstamped(s, func(st provider.Status) (bool, error) {
-		ours := false
+		var first []byte
 		err := o.api.Elements(ctx, provider.Call{Path: provider.Path("batches", st.Job)}, provider.Document{
 			Lists: [][]string{{"results"}}, Each: func(raw []byte) error {
-				var err error
-				ours, err = firstIs(s, o.Decode(provider.Job{Wire: s.Wire}, provider.Part{}, strings.NewReader(string(raw)+"\n")))
-				if err != nil {
-					return err
-				}
+				first = bytes.Clone(raw)
 				return provider.ErrEnough
 			},
 		})
 		if err != nil {
 			return false, fmt.Errorf("look into the results of %s: %w", st.Job, err)
 		}
-		return ours, nil
+		return ours(s, o.Decode(provider.Job{Wire: s.Wire}, provider.Part{}, bytes.NewReader(first)))
 	})
 }
 

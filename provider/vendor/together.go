@@ -116,7 +116,7 @@ func (t *together) Check(ctx context.Context, job provider.Job) (provider.Status
 	if _, err := t.api.JSON(ctx, provider.Call{Path: provider.Path("batches", job.ID)}, &b); err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return b.status(), nil
+	return kept(b.status(), t.limits), nil
 }
 
 // Fetch reads a file.

@@ -331,6 +331,39 @@ func TestGoogleWithoutCredentialsIsDeniedBeforeAnythingGoesOut(t *testing.T) {
 	diff(t, provider.Refused, r.Fate)
 }
 
+func TestResultsTellWhoseJobItIs(t *testing.T) {
+	t.Parallel()
+	key := assay.Coordinates{Item: "i"}.Key()
+	mine, other := assay.NonceFrom([7]byte{1}), assay.NonceFrom([7]byte{2})
+	lines := func(ids ...string) func(func(provider.Line, error) bool) {
+		return func(yield func(provider.Line, error) bool) {
+			for _, id := range ids {
+				if !yield(provider.Line{CustomID: id}, nil) {
+					return
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		ids  []string
+		want bool
+	}{
+		"ours":                {[]string{assay.CustomID(mine, key)}, true},
+		"another segment's":   {[]string{assay.CustomID(other, key), assay.CustomID(mine, key)}, false},
+		"behind broken lines": {[]string{"", "x", assay.CustomID(mine, key)}, true},
+		"somebody else's":     {[]string{"request-1", "request-2"}, false},
+		"long":                {append(make([]string, 50), assay.CustomID(mine, key)), false},
+	} {
+		got, err := ours(provider.Search{Nonce: mine}, lines(c.ids...))
+		if err != nil || got != c.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if _, err := ours(provider.Search{Nonce: mine}, lines()); provider.FaultOf(err) == nil {
+		t.Errorf("no results at all: %v", err)
+	}
+}
+
 func TestPagesThatGoRoundInACircleAreStopped(t *testing.T) {
 	t.Parallel()
 	reads := 0
@@ -338,13 +371,13 @@ func TestPagesThatGoRoundInACircleAreStopped(t *testing.T) {
 		if reads++; reads > 10 {
 			return page{}, errors.New("would never end")
 		}
-		return page{jobs: []provider.Status{{Job: "a"}}, next: "again"}, nil
+		return page{jobs: []provider.Status{{Job: "a"}}, next: []string{"even", "odd"}[reads%2]}, nil
 	})
 	var last error
 	for _, err := range list {
 		last = err
 	}
-	if f := provider.FaultOf(last); f == nil || reads != 2 {
+	if f := provider.FaultOf(last); f == nil || reads != 3 {
 		t.Errorf("%d reads, %v", reads, last)
 	}
 }
@@ -352,4 +385,53 @@ func TestPagesThatGoRoundInACircleAreStopped(t *testing.T) {
 // noBytes is an empty body.
 func noBytes() provider.Source {
 	return provider.Source{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}
+}
+
+func TestAFileWithoutAnAnnouncedLengthIsHeldAgainstItsObject(t *testing.T) {
+	t.Parallel()
+	line := "{\"custom_id\":\"a\"}\n"
+	for object, want := range map[string]string{
+		fmt.Sprintf(`{"id":"f","bytes":%d}`, len(line)): "", `{"id":"f","bytes":99}`: "truncated", `{"id":"f"}`: "",
+	} {
+		a := open(t, "openai", func(r *http.Request) *http.Response {
+			if strings.HasSuffix(r.URL.Path, "/content") {
+				resp := answer(200, line)
+				resp.ContentLength = -1
+				return resp
+			}
+			return answer(200, object)
+		})
+		err := a.Batch.Fetch(context.Background(), provider.Job{}, provider.Part{Name: "results", Ref: "f"}, provider.Fresh(io.Discard))
+		got := ""
+		if f := provider.FaultOf(err); f != nil {
+			got = f.Code
+		}
+		diff(t, want, got)
+	}
+}
+
+func TestAFileThatIsNotReadyIsAskedAfter(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[string]string{
+		`{"id":"f","status":"pending"}`: `{"file":"f"} later`, `{"id":"f","status":"processed"}`: `{"file":"f","ready":true} ready`,
+		`{"id":"f"}`: `{"file":"f","ready":true} ready`, `{"id":"f","status":"error","status_details":"bad"}`: `{} `, `{}`: `{"file":"f"} `,
+	} {
+		a := open(t, "azure", func(*http.Request) *http.Response { return answer(200, object) })
+		h, ready, err := a.Batch.Prepare(context.Background(), parcelOf("x"), `{"file":"f"}`)
+		diff(t, want, string(h)+" "+string(ready))
+		diff(t, strings.HasSuffix(want, " "), err != nil)
+	}
+}
+
+func TestAFilterThatTheServerIgnoresIsNoHarm(t *testing.T) {
+	t.Parallel()
+	s := provider.Search{Stamp: provider.Stamp{Run: "r", Segment: "s", SHA256: strings.Repeat("0", 64)}}
+	a := open(t, "vertex", func(*http.Request) *http.Response {
+		return answer(200, `{"batchPredictionJobs":[{"name":"projects/p/jobs/1","displayName":"other"},{"name":"projects/p/jobs/2","displayName":"`+s.Stamp.Name()+`"}]}`)
+	})
+	got, err := a.Batch.(provider.Finder).Find(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, provider.Found{Sighting: provider.Located, Jobs: []string{"projects/p/jobs/2"}}, got)
 }

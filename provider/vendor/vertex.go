@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -27,7 +28,7 @@ import (
 // openVertex opens Vertex AI. A key is taken for a bearer token; without one, Google's default credentials are used.
 func openVertex(cfg provider.Config) (provider.Account, error) {
 	if cfg.Project == "" || cfg.Location == "" {
-		return provider.Account{}, fmt.Errorf("Vertex needs a project and a location")
+		return provider.Account{}, errors.New("a project and a location are needed")
 	}
 	cfg.BaseURL = vertexURL(cfg.BaseURL, cfg.Location)
 	if cfg.Version == "" {
