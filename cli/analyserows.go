@@ -88,7 +88,7 @@ func (d *digest) stages() ([]analysis.Stage, error) {
 		}
 		s := analysis.Stage{
 			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Families: families,
-			Validated: st.Gold != "" || r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
+			Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
 		}
 		for _, l := range r.Labels {
 			if !l.Abstain {

@@ -19,6 +19,7 @@ import (
 type driveOptions struct {
 	detach bool // stop when everything that can go out now is on its way
 	once   bool // one round, for cron
+	quiet  bool // no table at the end
 }
 
 // rehearsalSpeed is how many times faster than life a rehearsal waits.
@@ -49,7 +50,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if err != nil {
 		return &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay resume " + run.ID + "` goes on"}
 	}
-	return conclude(ctx, w, h, run, st)
+	return conclude(ctx, w, h, run, st, o)
 }
 
 // newEngine is an engine for one run. The second result ends what it started.
@@ -93,7 +94,7 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // conclude says in words how a run stands, with the exit code that goes with it.
-func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.Standing) error {
+func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.Standing, o driveOptions) error {
 	run, err := h.ledger.Run(ctx, run.No)
 	if err != nil {
 		return err
@@ -101,19 +102,40 @@ func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.S
 	if err := printStatus(ctx, w, h, run, false); err != nil {
 		return err
 	}
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	open := run.State != store.RunClosed
+	held, isHeld := laneIn(lanes, store.LaneHeld)
+	stopped, isStopped := laneIn(lanes, store.LaneStopped)
 	switch {
 	case st.Held > 0:
 		return &exitError{code: exitHeld, err: fmt.Errorf("%s held", plural(st.Held, "segment")), hint: "assay status " + run.ID + " --segments, then assay resolve"}
+	case open && isHeld:
+		return &exitError{code: exitHeld, err: fmt.Errorf("lane %s is held: %s", held.Name, held.Reason), hint: "put it right, then assay retry " + run.ID}
 	case len(st.Verify) > 0:
 		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "assay results " + run.ID + ", then assay resume " + run.ID + " --proceed"}
 	case st.Budget || run.Result == store.ResultBudget:
 		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + run.ID + " --budget"}
-	case run.State != store.RunClosed:
+	case open && isStopped && st.Moving == 0:
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", stopped.Name, stopped.Reason), hint: "put it right, then assay retry " + run.ID}
+	case open:
 		return &exitError{code: exitIncomplete, err: errors.New("the run goes on"), hint: "assay resume " + run.ID}
 	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("done, but %s", run.Result), hint: "assay errors " + run.ID}
 	}
 	return nil
+}
+
+// laneIn is the first lane in a state, if there is one.
+func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
+	for _, l := range lanes {
+		if l.State == s {
+			return l, true
+		}
+	}
+	return store.Lane{}, false
 }
 
 // progress tells what changed, one plain line for each change.

@@ -20,7 +20,7 @@ type runDocument struct {
 	Rehearsal  bool            `json:"rehearsal,omitempty"`
 	Incomplete bool            `json:"incomplete"`
 	Tables     []tableDocument `json:"tables"`
-	Costs      []costDocument  `json:"costs"`
+	Costs      []spentDocument `json:"costs"`
 	Gates      []gateDocument  `json:"gates"`
 }
 
@@ -90,7 +90,7 @@ type matrixDocument struct {
 	Shares [][]*float64 `json:"shares"`
 }
 
-type costDocument struct {
+type spentDocument struct {
 	Stage      string   `json:"stage"`
 	Lane       string   `json:"lane"`
 	Cost       *float64 `json:"cost_usd"` // null: some of it has no known price
@@ -109,13 +109,13 @@ type gateDocument struct {
 func (a analysed) document() runDocument {
 	doc := runDocument{
 		Run: a.run.ID, Study: a.run.Study, Rehearsal: a.rehearsal, Incomplete: a.report.Incomplete(),
-		Tables: []tableDocument{}, Costs: []costDocument{}, Gates: []gateDocument{},
+		Tables: []tableDocument{}, Costs: []spentDocument{}, Gates: []gateDocument{},
 	}
 	for i := range a.report.Tables {
 		doc.Tables = append(doc.Tables, tableOf(&a.report.Tables[i]))
 	}
 	for _, c := range a.costs {
-		one := costDocument{Stage: c.stage, Lane: c.lane, AtLeast: c.cost.Sum.Float(), Answers: c.answers, PerAnswer: c.per(c.answers), PerVerdict: c.per(int64(c.valid))}
+		one := spentDocument{Stage: c.stage, Lane: c.lane, AtLeast: c.cost.Sum.Float(), Answers: c.answers, PerAnswer: c.per(c.answers), PerVerdict: c.per(int64(c.valid))}
 		if c.cost.Known() {
 			one.Cost = &one.AtLeast
 		}

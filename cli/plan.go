@@ -24,6 +24,7 @@ type planFlags struct {
 	show   int
 	write  string
 	json   bool
+	pilot  pilotFlags
 }
 
 func planCommand(w *World) *cobra.Command {
@@ -44,6 +45,7 @@ func planCommand(w *World) *cobra.Command {
 	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each lane, as they would go out")
 	c.Flags().StringVar(&f.write, "write", "", "write all first-wave batch files into this folder, as they would go out")
 	c.Flags().BoolVar(&f.json, "json", false, "print the plan as JSON")
+	f.pilot.register(c)
 	return c
 }
 
@@ -55,6 +57,11 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	d, p, err := planned(c, w, name, f.study, o)
 	if err != nil {
 		return err
+	}
+	if f.pilot.n > 0 {
+		if p, err = pilot(c, w, d, p, o, name, f); err != nil {
+			return err
+		}
 	}
 	switch {
 	case f.show > 0:

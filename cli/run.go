@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -177,21 +174,7 @@ func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
 	for _, k := range d.Keys(w.isSet) {
 		fmt.Fprintf(w.Stderr, "Lanes %s go to %s with the key in %s.\n", strings.Join(k.Lanes, ", "), k.Provider, strings.Join(k.Names, " or "))
 	}
-	if f.yes {
-		return nil
-	}
-	if !w.Terminal.In {
-		return usage("add --yes to send", "nothing was sent: there is no terminal to ask")
-	}
-	fmt.Fprint(w.Stderr, "Send? [y/N] ")
-	answer, err := bufio.NewReader(w.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return usage("", "nothing was sent")
-	}
-	return nil
+	return ask(w, f.yes, "Send?")
 }
 
 func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags) (store.Run, error) {
@@ -205,6 +188,9 @@ func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan
 	}
 	prices, err := priceFile(w, f.study.prices)
 	if err != nil {
+		return store.Run{}, err
+	}
+	if f.settings.ReuseRun, err = pilotOf(ctx, h, d.Study.Study, digest); err != nil {
 		return store.Run{}, err
 	}
 	begin := waves.Beginning{Desk: d, Plan: p, Files: w.Disk.Folder(filepath.Dir(name)), Prices: prices, Settings: f.settings}

@@ -52,6 +52,7 @@ func (c *counter) perByte(samples []string) float64 {
 type load struct {
 	input  float64
 	shared float64 // of input: the prefix that caching may cover
+	bytes  float64 // of its prompt, where that is rendered; 0: unknown
 }
 
 // price fills a part's tokens and money from its count and the weight of its mean request.
@@ -64,6 +65,12 @@ func (d *Desk) price(p *Part, w load) {
 	}
 	in := w.input * factor
 	low, expected, high := d.Catalog.OutputGuess(p.Lane.Lane, kind)
+	if seen, ok := d.Observed[p.Lane.Name]; ok && seen.N > 0 && (p.Verb == study.VerbAsk || p.Verb == study.VerbContinue) {
+		low, expected, high = int(seen.Low), int(math.Ceil(seen.Mean)), int(math.Ceil(seen.High))
+		if seen.PerByte > 0 && w.bytes > 0 {
+			in, spread = w.bytes*seen.PerByte, 0.03
+		}
+	}
 	p.Input = Span{times(in*(1-spread), p.Requests), times(in, p.Requests), times(in*(1+spread), p.Requests)}
 	p.Output = Span{times(float64(low), p.Requests), times(float64(expected), p.Requests), times(float64(high), p.Requests)}
 	v, _ := d.Catalog.Vendor(kind)

@@ -17,6 +17,15 @@ type Desk struct {
 	Rows    Rows           // the items
 	Catalog *catalog.Catalog
 	Today   catalog.Date
+
+	Observed map[string]Observed // by lane: what a pilot saw; estimates use it in place of guesses
+}
+
+// Observed is what some answers of a lane really took.
+type Observed struct {
+	N               int64   // answers
+	PerByte         float64 // input tokens a byte of prompt; 0: not known
+	Low, Mean, High float64 // output tokens an answer: the least, the mean, the most
 }
 
 // Rows streams the items of an input: from files, or from the snapshot of a run.

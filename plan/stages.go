@@ -33,7 +33,8 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	}
 	m.plan.Items[st.Ask] = found.items
 	rate := m.tokens.perByte(found.samples)
-	mean := load{input: float64(found.text) * rate / float64(found.asked), shared: float64(found.shared) * rate / float64(found.asked)}
+	mean := load{bytes: float64(found.text) / float64(found.asked)}
+	mean.input, mean.shared = mean.bytes*rate, float64(found.shared)*rate/float64(found.asked)
 	for i, r := range routes {
 		m.add(st, m.firstTurn(st, r, found.sizes[i], wave), mean)
 	}
@@ -91,7 +92,7 @@ func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []path, give *ans
 			control = plain * int64(st.Control.Draws)
 		}
 		plain = talk.fanOut(k, plain, give.items)
-		w.input += visibleTokens + sayTokens(step)
+		w.input, w.bytes = w.input+visibleTokens+sayTokens(step), 0
 		give.wave++
 		give.turns = append(give.turns, plain+control)
 		for _, r := range routes {

@@ -78,18 +78,13 @@ func (a anthropic) create(c *call) {
 		}
 		return nil
 	})
-	var j *job
-	if rej == nil && err == nil {
-		j, rej, err = c.submit(draft{
-			newID: prefixed("msgbatch_01", letters(base62, 22)), format: anthropicFormat{messagesOf(c)}, data: data, strict: anthropicStrict,
-		})
+	if !c.good(rej, err) {
+		return
 	}
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
+	j, ok := c.launch(draft{
+		newID: prefixed("msgbatch_01", letters(base62, 22)), format: anthropicFormat{messagesOf(c)}, data: data, strict: anthropicStrict,
+	})
+	if ok {
 		c.reply(http.StatusOK, a.object(c, j, view{progress: progress{phase: running}}))
 	}
 }

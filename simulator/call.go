@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -191,9 +192,20 @@ func (c *call) send(status int, mime string, b []byte) {
 // fail says no in the vendor's own words.
 func (c *call) fail(r *Rejection) {
 	if r.RetryAfter > 0 && !c.v.retryInBody {
-		c.w.Header().Set("Retry-After", strconv.Itoa(int(r.RetryAfter.Round(time.Second).Seconds())))
+		c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(r.RetryAfter.Seconds()))))
 	}
 	c.reply(r.Status, c.v.shape(c, r))
+}
+
+// good tells whether nothing went wrong. It answers the call itself when something did.
+func (c *call) good(rej *Rejection, err error) bool {
+	switch {
+	case err != nil:
+		c.trouble(err)
+	case rej != nil:
+		c.fail(rej)
+	}
+	return err == nil && rej == nil
 }
 
 // trouble tells of something that went wrong in the simulator itself.

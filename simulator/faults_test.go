@@ -277,3 +277,29 @@ func TestFaultsAndClockAreSetOverHTTP(t *testing.T) {
 	diff(t, map[string]any{"live.0.count": 2.0, "live.0.provider": "openai", "jobs.0.provider": "openai", "jobs.0.billed.4": "id-004"},
 		l.pick("live.0.count", "live.0.provider", "jobs.0.provider", "jobs.0.billed.4"))
 }
+
+func TestSomeFaultsLookDifferentElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, "anthropic create fail", "xai check freeze once", "gemini check no-output x2", "mistral create expire=50%")
+	b := w.json("POST", w.base["anthropic"]+"/v1/messages/batches", messageBatch(3))
+	diff(t, map[string]any{"processing_status": "ended", "request_counts.errored": 3.0},
+		w.json("GET", w.base["anthropic"]+"/v1/messages/batches/"+b.str("id"), "").pick("processing_status", "request_counts.errored"))
+
+	x := w.base["xai"] + "/batches"
+	id := w.json("POST", x, `{"name":"n","input_file_id":"`+w.upload(w.base["xai"]+"/files", "in", chatLines(3)).str("id")+`"}`).str("batch_id")
+	diff(t, []any{0.0, 3.0}, []any{w.json("GET", x+"/"+id, "").at("state.num_requests"), w.json("GET", x+"/"+id, "").at("state.num_requests")})
+
+	w.geminiFile("in", geminiLines(2))
+	name := w.geminiBatchOf("in")
+	for _, there := range []bool{false, false, true} {
+		op := w.json("GET", w.base["gemini"]+"/v1beta/"+name, "")
+		diff(t, []any{"BATCH_STATE_SUCCEEDED", there}, []any{op.str("metadata.state"), op.str("response.responsesFile") != ""})
+	}
+
+	m := w.base["mistral"] + "/v1"
+	f := w.upload(m+"/files", "in.jsonl", bareLines(4), "purpose", "batch").str("id")
+	job := w.json("POST", m+"/batch/jobs", `{"input_files":["`+f+`"],"endpoint":"/v1/chat/completions","model":"m"}`)
+	job = w.json("GET", m+"/batch/jobs/"+job.str("id"), "")
+	diff(t, map[string]any{"status": "TIMEOUT_EXCEEDED", "succeeded_requests": 2.0, "total_requests": 4.0}, job.pick("status", "succeeded_requests", "total_requests"))
+	diff(t, 2, len(lines(t, w.do("GET", m+"/files/"+job.str("output_file")+"/content", nil).Body)))
+}

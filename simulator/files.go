@@ -52,7 +52,7 @@ func (s *Server) keepFile(f *file) *Rejection {
 	return nil
 }
 
-// findFile finds a file of the caller's account.
+// findFile finds a file of the caller's account: a copy, as it is now.
 func (c *call) findFile(id string) *file {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -60,33 +60,30 @@ func (c *call) findFile(id string) *file {
 	if f == nil || f.gone || f.expired(c.now) {
 		return nil
 	}
-	return f
+	found := *f
+	return &found
 }
 
-// myFiles lists the caller's files, newest first.
+// myFiles lists the caller's files, newest first: copies, as they are now.
 func (c *call) myFiles() []*file {
 	c.s.mu.Lock()
-	all := slices.Clone(c.s.files)
-	all = slices.DeleteFunc(all, func(f *file) bool {
-		return f.vendor != c.v.name || f.account != c.account || f.gone || f.expired(c.now)
-	})
-	c.s.mu.Unlock()
-	slices.Reverse(all)
+	defer c.s.mu.Unlock()
+	var all []*file
+	for _, f := range slices.Backward(c.s.files) {
+		if f.vendor == c.v.name && f.account == c.account && !f.gone && !f.expired(c.now) {
+			found := *f
+			all = append(all, &found)
+		}
+	}
 	return all
 }
 
-func (c *call) dropFile(f *file) {
+// dropFile makes a file unfindable, if there is one.
+func (c *call) dropFile(id string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	f.gone = true
-}
-
-// nameOutputs gives a job's result files their ids.
-func (s *Server) nameOutputs(j *job, ids ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, id := range ids {
-		s.outputs[scoped(j.vendor.name, j.account, id)] = output{job: j, file: i}
+	if f := c.s.fileByID[scoped(c.v.name, c.account, id)]; f != nil {
+		f.gone = true
 	}
 }
 

@@ -74,17 +74,11 @@ func (f fireworks) create(c *call) {
 	}
 	id := cmp.Or(c.r.URL.Query().Get("batchInferenceJobId"), letters(base36, 12)(c.request))
 	x := &fireworksExtra{account: c.r.PathValue("account"), output: cmp.Or(lastPart(in.Output), id+"-output")}
-	j, rej, err := c.submit(draft{
-		id: id, format: fireworksFormat{model: in.Model}, data: d.blob, input: d.id, name: in.DisplayName, model: in.Model, scope: in.Model, extra: x,
-		late: oneBadFailsAll,
+	j, ok := c.launch(draft{
+		id: id, format: fireworksFormat{model: in.Model}, data: d.blob, input: d.id, name: in.DisplayName, model: in.Model, extra: x,
+		late: oneBadFailsAll, outputs: func(j *job) []string { return []string{fireworksOutput(j, 0), fireworksOutput(j, 1)} },
 	})
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
-		c.s.nameOutputs(j, fireworksOutput(j, 0), fireworksOutput(j, 1))
+	if ok {
 		f.keep(c, &fireDataset{id: x.output, made: c.now, job: j})
 		c.reply(http.StatusOK, f.object(j, view{progress: progress{phase: validating}}))
 	}

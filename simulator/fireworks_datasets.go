@@ -34,11 +34,25 @@ func (d *fireDataset) state(c *call) string {
 	return "UPLOADING"
 }
 
-// find finds a dataset of the caller's account.
+// find finds a dataset of the caller's account: a copy, as it is now.
 func (f fireworks) find(c *call, id string) *fireDataset {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	return c.s.datasets[c.account+" "+id]
+	d := c.s.datasets[c.account+" "+id]
+	if d == nil {
+		return nil
+	}
+	found := *d
+	return &found
+}
+
+// change changes a dataset, if it is still there.
+func (f fireworks) change(c *call, id string, how func(*fireDataset)) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if d := c.s.datasets[c.account+" "+id]; d != nil {
+		how(d)
+	}
 }
 
 // keep registers a dataset, unless its id is taken.
@@ -106,14 +120,8 @@ func (f fireworks) upload(c *call) {
 	if !ok {
 		return
 	}
-	f.fill(c, d, in.blob)
+	f.change(c, d.id, func(d *fireDataset) { d.blob, d.filled = in.blob, c.now })
 	c.reply(http.StatusOK, map[string]any{"filename": in.name, "message": "uploaded"})
-}
-
-func (f fireworks) fill(c *call, d *fireDataset, b blob) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	d.blob, d.filled = b, c.now
 }
 
 // sign makes an address that is good for some minutes and needs no key.
@@ -161,9 +169,7 @@ func (f fireworks) put(c *call) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // the client hung up
 	}
-	c.s.mu.Lock()
-	d.pending = b
-	c.s.mu.Unlock()
+	f.change(c, d.id, func(d *fireDataset) { d.pending = b })
 	c.send(http.StatusOK, "text/plain", nil)
 }
 
@@ -176,7 +182,7 @@ func (f fireworks) validate(c *call) {
 		c.fail(invalid("", "", "nothing was uploaded to dataset %s", d.id))
 		return
 	}
-	f.fill(c, d, d.pending)
+	f.change(c, d.id, func(d *fireDataset) { d.blob, d.filled = d.pending, c.now })
 	c.reply(http.StatusOK, struct{}{})
 }
 
@@ -191,7 +197,8 @@ func (f fireworks) listDatasets(c *call) {
 	var all []*fireDataset
 	for k, d := range c.s.datasets {
 		if strings.HasPrefix(k, c.account+" ") {
-			all = append(all, d)
+			found := *d
+			all = append(all, &found)
 		}
 	}
 	c.s.mu.Unlock()

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"bufio"
 	"io"
 	"net/http"
 	"strings"
@@ -57,12 +58,12 @@ func FuzzBatchLines(f *testing.F) {
 	f.Add(uint8(3), vertexLines(2))
 	f.Add(uint8(4), "\n\n{}\r\n[]\n\"x\"\n{\"custom_id\":1}\n")
 	f.Add(uint8(5), messageBatch(1))
+	s, err := New(Options{Dir: f.TempDir(), Clock: NewManual(epoch)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = s.Close() })
 	f.Fuzz(func(t *testing.T, at uint8, content string) {
-		s, err := New(Options{Dir: t.TempDir(), Clock: NewManual(epoch)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
 		formats := []format{
 			openAIFormat{endpoint: "/v1/chat/completions", dialect: chat{}}, bareFormat{dialect: mistralChat(), shape: mistralError}, geminiFormat{},
 			vertexFormat{shards: 2}, xaiFormat{xaiWrapped{}}, anthropicFormat{}, fireworksFormat{model: "m"}, openRouterFormat{model: "m"},
@@ -79,7 +80,9 @@ func FuzzBatchLines(f *testing.F) {
 		if err := s.settle(j, epoch); err != nil {
 			t.Fatal(err)
 		}
-		_ = s.Ledger()
+		if err := s.writeLedgerJob(bufio.NewWriter(io.Discard), j); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

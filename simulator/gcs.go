@@ -44,9 +44,10 @@ type object struct {
 func (g gcs) find(c *call, bucket, name string) (*object, error) {
 	c.s.mu.Lock()
 	f := c.s.fileByID[scoped("gcs", bucket, name)]
+	there := f != nil && !f.gone
 	c.s.mu.Unlock()
-	if f != nil && !f.gone {
-		return objectOf(f), nil
+	if there {
+		return objectOf(f), nil // but for being gone, an object never changes
 	}
 	for _, o := range c.vertexObjects(bucket) {
 		if o.name == name {

@@ -73,21 +73,14 @@ func (g gemini) create(c *call) {
 		return
 	}
 	d := draft{
-		newID: letters(base36, 36), model: c.name, scope: c.name, name: in.Batch.DisplayName, format: geminiFormat{},
-		strict: func(sv *survey) *Rejection { return geminiBusy(c, sv) },
+		newID: letters(base36, 36), model: c.name, name: in.Batch.DisplayName, format: geminiFormat{},
+		strict:  func(sv *survey) *Rejection { return geminiBusy(c, sv) },
+		outputs: func(j *job) []string { return []string{"batch-" + j.id} },
 	}
-	rej, err := g.source(c, in.Batch.InputConfig, &d)
-	var j *job
-	if rej == nil && err == nil {
-		j, rej, err = c.submit(d)
+	if !c.good(g.source(c, in.Batch.InputConfig, &d)) {
+		return
 	}
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
-		c.s.nameOutputs(j, "batch-"+j.id)
+	if j, ok := c.launch(d); ok {
 		c.reply(http.StatusOK, g.operation(c, j, view{progress: progress{phase: queued}, total: j.lines.n, pending: j.lines.n}, wholeOutput))
 	}
 }

@@ -202,7 +202,7 @@ func (g gemini) deleteFile(c *call) {
 		c.fail(noSuchFile(c.name))
 		return
 	}
-	c.dropFile(f)
+	c.dropFile(f.id)
 	c.reply(http.StatusOK, struct{}{})
 }
 

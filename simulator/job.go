@@ -35,7 +35,6 @@ type job struct {
 	most     int     // requests that ever run; fewer than all where it runs out of time
 	troubles float64 // share of requests that end in a provider error
 	refusals float64 // share of requests that are refused
-	scope    string  // what its answers depend on besides the body
 
 	failure  []issue           // why it is invalid as a whole
 	bad      []uint32          // places in the order, sorted, of requests that end in an error
@@ -71,11 +70,11 @@ const (
 
 // progress is a job at one moment.
 type progress struct {
-	phase   phase
-	done    int // requests that have run, with or without an answer
-	started time.Time
-	ended   time.Time // zero: not yet
-	cancel  time.Time // when a cancel was asked for; zero: never
+	phase  phase
+	done   int       // requests that have run, with or without an answer
+	ran    time.Time // when the last request has run or will have
+	ended  time.Time // zero: not yet
+	cancel time.Time // when a cancel was asked for; zero: never
 }
 
 func (p progress) over() bool { return !p.ended.IsZero() }
@@ -90,7 +89,7 @@ func (j *job) at(now time.Time) progress {
 	if len(j.failure) > 0 {
 		p = progress{phase: failed, ended: ready}
 	}
-	p.started, p.cancel = start, stopped
+	p.ran, p.cancel = start.Add(j.running()), stopped
 	if !now.Before(p.ended) {
 		return p
 	}
@@ -113,11 +112,7 @@ func (j *job) at(now time.Time) progress {
 
 // end tells how and when the job ends if nobody touches it any more.
 func (j *job) end(start, stopped time.Time, lag time.Duration) progress {
-	var run time.Duration
-	if j.rate > 0 {
-		run = time.Duration(float64(j.most) / j.rate * float64(time.Second))
-	}
-	p := progress{phase: completed, done: j.most, ended: start.Add(run + j.tail)}
+	p := progress{phase: completed, done: j.most, ended: start.Add(j.running() + j.tail)}
 	if j.most < j.lines.n {
 		p.phase = expired
 	}
@@ -128,6 +123,14 @@ func (j *job) end(start, stopped time.Time, lag time.Duration) progress {
 		p = progress{phase: cancelled, done: j.doneBy(stop), ended: stop}
 	}
 	return p
+}
+
+// running is how long the requests take to run.
+func (j *job) running() time.Duration {
+	if j.rate <= 0 {
+		return 0
+	}
+	return time.Duration(min(float64(j.most)/j.rate*float64(time.Second), float64(forever)))
 }
 
 // doneBy tells how many requests have run by then.

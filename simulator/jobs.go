@@ -20,10 +20,9 @@ type draft struct {
 	meta     map[string]string
 	endpoint string
 	model    string
-	scope    string
 	extra    any
 	window   time.Duration
-	account  string                   // "": the caller's
+	outputs  func(*job) []string      // ids of its result files
 	inOrder  bool                     // results in the order of the requests
 	strict   func(*survey) *Rejection // what makes the provider refuse at once
 	late     func(*survey)            // what else it finds wrong later
@@ -35,14 +34,20 @@ const forever = 100 * 365 * 24 * time.Hour
 // tailShare is the part of the queue time that handing out results takes.
 const tailShare = 10
 
+// launch makes a job of a draft. It answers the call itself when the provider refuses.
+func (c *call) launch(d draft) (*job, bool) {
+	j, rej, err := c.submit(d)
+	return j, c.good(rej, err)
+}
+
 // submit makes a job of a draft and keeps it. What is wrong with single requests comes out when they run; what is wrong with
 // the whole comes out late too, unless the draft's strict says otherwise.
 func (c *call) submit(d draft) (*job, *Rejection, error) {
 	o := c.s.opts
 	n := c.s.newID(c.v.name, c.now)
 	j := &job{
-		vendor: c.v, account: cmp.Or(d.account, c.account), number: n, made: c.now, format: d.format, input: d.input, name: d.name,
-		key: d.key, meta: d.meta, endpoint: d.endpoint, model: d.model, extra: d.extra, scope: d.scope,
+		vendor: c.v, account: c.account, number: n, made: c.now, format: d.format, input: d.input, name: d.name,
+		key: d.key, meta: d.meta, endpoint: d.endpoint, model: d.model, extra: d.extra,
 		valid: o.Queue / 2, queue: o.Queue, tail: o.Queue / tailShare, rate: o.Rate, window: cmp.Or(o.Window, d.window, c.v.window),
 	}
 	if j.id = d.id; j.id == "" {
@@ -73,7 +78,11 @@ func (c *call) submit(d draft) (*job, *Rejection, error) {
 	j.order.same = d.inOrder
 	c.spoil(j)
 	j.place(sv)
-	return j, c.s.keep(j), nil
+	var outputs []string
+	if d.outputs != nil {
+		outputs = d.outputs(j)
+	}
+	return j, c.s.keep(j, outputs), nil
 }
 
 // take moves what was found out about the lines into the job.
@@ -115,8 +124,8 @@ func (c *call) spoil(j *job) {
 // scoped is an id as the registries keep it: providers let every account choose its own names.
 func scoped(vendor, account, id string) string { return vendor + " " + account + " " + id }
 
-// keep registers a job, unless its id is taken.
-func (s *Server) keep(j *job) *Rejection {
+// keep registers a job and its result files, unless its id is taken.
+func (s *Server) keep(j *job, outputs []string) *Rejection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := scoped(j.vendor.name, j.account, cmp.Or(j.key, j.id))
@@ -125,6 +134,9 @@ func (s *Server) keep(j *job) *Rejection {
 	}
 	s.jobByID[k] = j
 	s.jobs = append(s.jobs, j)
+	for i, id := range outputs {
+		s.outputs[scoped(j.vendor.name, j.account, id)] = output{job: j, file: i}
+	}
 	return nil
 }
 

@@ -74,32 +74,26 @@ func (m mistral) create(c *call) {
 		}
 		return nil
 	})
-	if rej == nil && err == nil {
-		rej = m.check(in, inline)
+	if !c.good(rej, err) || !c.good(m.check(in, inline), nil) {
+		return
 	}
-	d := draft{newID: uuid, data: data, meta: in.Metadata, endpoint: in.Endpoint, model: in.Model, scope: in.Model, window: time.Duration(in.TimeoutHours) * time.Hour}
-	if rej == nil && err == nil && !inline {
-		d.data, rej, err = m.joined(c, in.InputFiles)
-	}
-	d.format = bareFormat{dialect: m.dialect(in.Endpoint), model: in.Model, shape: mistralError}
-	d.extra = mistralExtra{files: in.InputFiles, inline: inline}
-	d.strict = func(sv *survey) *Rejection {
-		if inline && sv.lines.n > mistralInline {
-			return unprocessable("requests", "List should have at most "+strconv.Itoa(mistralInline)+" items")
+	if !inline {
+		if data, rej, err = m.joined(c, in.InputFiles); !c.good(rej, err) {
+			return
 		}
-		return nil
 	}
-	var j *job
-	if rej == nil && err == nil {
-		j, rej, err = c.submit(d)
-	}
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
-		c.s.nameOutputs(j, uuid(j.number+1), uuid(j.number+2))
+	j, ok := c.launch(draft{
+		newID: uuid, data: data, meta: in.Metadata, endpoint: in.Endpoint, model: in.Model, window: time.Duration(in.TimeoutHours) * time.Hour,
+		format: bareFormat{dialect: m.dialect(in.Endpoint), model: in.Model, shape: mistralError}, extra: mistralFiles(in.InputFiles),
+		outputs: func(j *job) []string { return []string{uuid(j.number + 1), uuid(j.number + 2)} },
+		strict: func(sv *survey) *Rejection {
+			if inline && sv.lines.n > mistralInline {
+				return unprocessable("requests", "List should have at most "+strconv.Itoa(mistralInline)+" items")
+			}
+			return nil
+		},
+	})
+	if ok {
 		c.reply(http.StatusOK, m.object(c, j, view{progress: progress{phase: queued}, total: j.lines.n}))
 	}
 }
@@ -252,9 +246,8 @@ func mistralStatus(p phase) string {
 }
 
 func (m mistral) object(c *call, j *job, v view) mistralJob {
-	x := j.extra.(mistralExtra)
 	o := mistralJob{
-		ID: j.id, Object: "batch", InputFiles: slices.Concat([]string{}, x.files), Metadata: j.meta, Endpoint: j.endpoint, Model: j.model, Errors: []any{},
+		ID: j.id, Object: "batch", InputFiles: slices.Concat([]string{}, j.extra.(mistralFiles)), Metadata: j.meta, Endpoint: j.endpoint, Model: j.model, Errors: []any{},
 		Status: cmp.Or(v.word, mistralStatus(v.phase)), CreatedAt: j.made.Unix(), Total: v.total, Succeeded: v.succeeded, Failed: v.errored,
 		Completed: v.succeeded + v.errored,
 	}
@@ -284,10 +277,8 @@ func (m mistral) object(c *call, j *job, v view) mistralJob {
 	return o
 }
 
-type mistralExtra struct {
-	files  []string
-	inline bool
-}
+// mistralFiles are the files a job was made from.
+type mistralFiles []string
 
 type mistralCreate struct {
 	InputFiles   []string          `json:"input_files"`

@@ -75,7 +75,7 @@ func (m mistral) showFile(c *call) {
 func (m mistral) deleteFile(c *call) {
 	id := c.r.PathValue("id")
 	if f := c.findFile(id); f != nil {
-		c.dropFile(f)
+		c.dropFile(f.id)
 	} else if m.result(c, id) == nil {
 		return
 	} else {

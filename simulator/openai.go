@@ -103,17 +103,11 @@ func (k openAIKind) create(c *call) {
 		c.fail(invalid("input_file_id", "file_not_ready", "File %s is not processed yet.", f.id))
 		return
 	}
-	j, rej, err := c.submit(draft{
-		newID: prefixed("batch_", hexID), format: openAIFormat{endpoint: in.Endpoint, dialect: k.dialect(in.Endpoint)},
+	j, ok := c.launch(draft{
+		newID: prefixed("batch_", hexID), outputs: openAIOutputs, format: openAIFormat{endpoint: in.Endpoint, dialect: k.dialect(in.Endpoint)},
 		data: f.blob, input: f.id, meta: in.Metadata, endpoint: in.Endpoint, window: window, late: c.tooMuchQueued,
 	})
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
-		c.s.nameOutputs(j, openAIOutput(j, 0), openAIOutput(j, 1))
+	if ok {
 		c.reply(http.StatusOK, openAIBatch(c, j, view{progress: progress{phase: validating}}))
 	}
 }

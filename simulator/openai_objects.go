@@ -46,9 +46,9 @@ func (b *openAIBatchObject) stamp(v view) {
 	}
 	switch v.phase {
 	case finalizing:
-		b.FinalizingAt = unix(v.started)
+		b.FinalizingAt = unix(v.ran)
 	case completed:
-		b.FinalizingAt, b.CompletedAt = unix(v.ended), unix(v.ended)
+		b.FinalizingAt, b.CompletedAt = unix(v.ran), unix(v.ended)
 	case failed:
 		b.FailedAt = unix(v.ended)
 	case expired:
@@ -88,6 +88,8 @@ func openAIStatus(p phase) string {
 func openAIOutput(j *job, file int) string {
 	return "file-" + letters(base62, 22)(j.number+uint64(file)+1)
 }
+
+func openAIOutputs(j *job) []string { return []string{openAIOutput(j, 0), openAIOutput(j, 1)} }
 
 func (k openAIKind) upload(c *call) {
 	f, ok := c.receive(512 << 20)
@@ -199,7 +201,7 @@ func (k openAIKind) showFile(c *call) {
 func (k openAIKind) deleteFile(c *call) {
 	id := c.r.PathValue("id")
 	if f := c.findFile(id); f != nil {
-		c.dropFile(f)
+		c.dropFile(f.id)
 	} else if _, _, ok, _ := c.output(id); ok {
 		c.dropOutput(id)
 	} else {

@@ -59,26 +59,22 @@ func (o openRouter) create(c *call) {
 		}
 		return nil
 	})
+	if !c.good(rej, err) {
+		return
+	}
 	switch {
-	case rej != nil || err != nil:
 	case in.Endpoint != "/v1/chat/completions" && in.Endpoint != "/api/v1/chat/completions" && in.Endpoint != "/chat/completions":
-		rej = invalid("endpoint", "invalid_endpoint", "Unsupported endpoint: %s", in.Endpoint)
+		c.fail(invalid("endpoint", "invalid_endpoint", "Unsupported endpoint: %s", in.Endpoint))
+		return
 	case in.Window != "24h":
-		rej = invalid("completion_window", "invalid_value", "completion_window must be 24h")
+		c.fail(invalid("completion_window", "invalid_value", "completion_window must be 24h"))
+		return
 	}
-	var j *job
-	if rej == nil && err == nil {
-		j, rej, err = c.submit(draft{
-			newID: prefixed("batch_", letters(base62, 24)), data: data, endpoint: in.Endpoint, model: in.Model, scope: in.Model,
-			format: openRouterFormat{model: in.Model}, strict: openRouterStrict, late: oneBadFailsAll,
-		})
-	}
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
+	j, ok := c.launch(draft{
+		newID: prefixed("batch_", letters(base62, 24)), data: data, endpoint: in.Endpoint, model: in.Model,
+		format: openRouterFormat{model: in.Model}, strict: openRouterStrict, late: oneBadFailsAll,
+	})
+	if ok {
 		c.reply(http.StatusAccepted, o.object(j, view{progress: progress{phase: validating}, total: j.lines.n}))
 	}
 }

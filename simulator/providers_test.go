@@ -221,6 +221,22 @@ func TestVertexReadsAndWritesBuckets(t *testing.T) {
 	wantStatus(t, w.do("GET", strings.ReplaceAll(w.vertexJobs(), "us-central1", "europe-west4")+"/"+name[strings.LastIndex(name, "/")+1:], nil), 404)
 }
 
+func TestTheNonceInALabelDoesNotChangeWhatVertexAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{})
+	var texts []string
+	for i, nonce := range []string{"aaaaaaaaaa", "bbbbbbbbbb"} {
+		in := fmt.Sprintf("in/%d", i)
+		w.gcsPut("b", in, `{"request":{"contents":[{"parts":[{"text":"x"}]}],"labels":{"other":"z","id":"a`+nonce+`-abcdefghijklmnopqrstuvwxya"}}}`+"\n")
+		job := w.json("GET", w.base["vertex"]+"/v1/"+w.json("POST", w.vertexJobs(), vertexCreate("one", in)).str("name"), "")
+		dir := strings.TrimPrefix(job.str("outputInfo.gcsOutputDirectory"), "gs://b/")
+		outs := lines(t, w.do("GET", w.base["gcs"]+"/storage/v1/b/b/o/"+strings.ReplaceAll(dir, "/", "%2F")+"%2Fpredictions.jsonl?alt=media", nil).Body)
+		texts = append(texts, outs[0].str("response.candidates.0.content.parts.0.text"))
+		diff(t, []string{"a" + nonce + "-abcdefghijklmnopqrstuvwxya"}, w.s.Ledger().Jobs[i].Billed)
+	}
+	diff(t, texts[0], texts[1])
+}
+
 func TestVertexFailsLateWhenItsInputIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Queue: time.Minute})
@@ -396,9 +412,11 @@ func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Rate: 1})
 	url := w.base["openrouter"] + "/batches"
-	g := w.do("POST", url, strings.NewReader(`{"endpoint":"/v1/chat/completions","requests":[],"model":"m","completion_window":"24h"}`))
+	ends := `"model":"m/large","completion_window":"24h"`
+	late := strings.TrimSuffix(strings.Replace(openRouterDoc(bareLines(3)), ends+",", "", 1), "}") + "," + ends + "}"
+	g := w.do("POST", url, strings.NewReader(late))
 	wantStatus(t, g, 400)
-	diff(t, 400.0, g.doc(t).at("error.code"))
+	diff(t, map[string]any{"error.code": 400.0, "error.metadata.reason": "invalid_order"}, g.doc(t).pick("error.code", "error.metadata.reason"))
 	g = w.do("POST", url, strings.NewReader(openRouterDoc(bareLines(3))))
 	wantStatus(t, g, 202)
 	id := g.doc(t).str("id")

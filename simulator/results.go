@@ -152,7 +152,7 @@ func (s *Server) finish(j *job, n int, line []byte, p *fastjson.Parser, how endi
 		e.how, e.rej = errored, rej
 		return e, nil
 	}
-	q.Draw, q.batch = s.batchDraw(j, in), true
+	q.Draw, q.batch = s.batchDraw(in), true
 	q.Refuse = chance(mix(e.num)) < j.refusals
 	r := s.complete(&q, func(h uint64) bool {
 		first, known := j.prefixes[h]
@@ -163,9 +163,9 @@ func (s *Server) finish(j *job, n int, line []byte, p *fastjson.Parser, how endi
 }
 
 // batchDraw is where the answer to a request in a batch comes from.
-func (s *Server) batchDraw(j *job, in carried) uint64 {
+func (s *Server) batchDraw(in carried) uint64 {
 	body := in.body.MarshalTo(nil)
-	return hashString(hashBytes(hashString(s.opts.Seed, in.model+j.scope), body), keyPart(in.id))
+	return hashString(hashBytes(hashString(s.opts.Seed, in.model), body), keyPart(in.id))
 }
 
 func (w *settling) write(file int, line []byte) error {

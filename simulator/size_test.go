@@ -67,7 +67,9 @@ func TestMemoryDoesNotGrowWithTheNumberOfRequests(t *testing.T) {
 		}
 	}
 	diff(t, n, got)
-	if used := int64(heap()) - int64(before); used > n*8 {
+	used := int64(heap()) - int64(before)
+	t.Logf("%d bytes in use for %d requests", used, n)
+	if used > n*8 {
 		t.Errorf("%d bytes in use for %d requests: more than 8 each", used, n)
 	}
 	rows := 0

@@ -55,18 +55,13 @@ func (t together) create(c *call) {
 		c.fail(notFound("input file %s not found", in.InputFileID))
 		return
 	}
-	j, rej, err := c.submit(draft{
-		newID: uuid, data: f.blob, input: f.id, endpoint: in.Endpoint, model: in.ModelID,
+	j, ok := c.launch(draft{
+		newID: uuid, outputs: func(j *job) []string { return []string{togetherOutput(j, 0), togetherOutput(j, 1)} },
+		data: f.blob, input: f.id, endpoint: in.Endpoint, model: in.ModelID,
 		format: bareFormat{dialect: togetherChat(), idMost: 64, idNeeded: true, shape: func(r *Rejection) any { return map[string]any{"error": openAIError(r)} }},
 		late:   c.tooMuchQueued,
 	})
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
-		c.s.nameOutputs(j, togetherOutput(j, 0), togetherOutput(j, 1))
+	if ok {
 		c.reply(http.StatusCreated, map[string]any{"job": t.object(c, j, view{progress: progress{phase: validating}}), "warning": ""})
 	}
 }
@@ -207,19 +202,17 @@ func (t together) form(c *call) {
 		c.fail(rej)
 		return
 	}
-	c.reply(http.StatusOK, t.fileObject(c, f))
+	c.reply(http.StatusOK, t.fileObject(f))
 }
 
-func (t together) fileObject(c *call, f *file) togetherFile {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
+func (t together) fileObject(f *file) togetherFile {
 	return togetherFile{ID: f.id, Object: "file", Bytes: f.size, CreatedAt: f.made.Unix(), Filename: f.name, FileType: "jsonl", Processed: f.path != "", Purpose: f.purpose}
 }
 
 func (t together) listFiles(c *call) {
 	all := []togetherFile{}
 	for _, f := range c.myFiles() {
-		all = append(all, t.fileObject(c, f))
+		all = append(all, t.fileObject(f))
 	}
 	c.reply(http.StatusOK, map[string]any{"data": all})
 }
@@ -243,7 +236,7 @@ func (t together) find(c *call, id string) *file {
 
 func (t together) showFile(c *call) {
 	if f := t.find(c, c.r.PathValue("id")); f != nil {
-		c.reply(http.StatusOK, t.fileObject(c, f))
+		c.reply(http.StatusOK, t.fileObject(f))
 	}
 }
 
@@ -253,7 +246,7 @@ func (t together) deleteFile(c *call) {
 	if f == nil {
 		return
 	}
-	c.dropFile(f)
+	c.dropFile(f.id)
 	c.dropOutput(id)
 	c.reply(http.StatusOK, map[string]any{"id": id, "deleted": true})
 }

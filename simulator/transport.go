@@ -34,9 +34,9 @@ func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, func() { _ = pw.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		defer func() {
-			stop()
 			_ = in.Body.Close()
-			w.finish(recover())
+			w.finish(recover(), context.Cause(ctx))
+			stop()
 		}()
 		t.s.ServeHTTP(w, in)
 	}()
@@ -120,7 +120,11 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 // Flush does nothing: what is written is at the reader already.
 func (w *pipeWriter) Flush() {}
 
-func (w *pipeWriter) finish(panicked any) {
+// finish ends the reply after the handler has returned or panicked; gone is why the client went away, if it did.
+func (w *pipeWriter) finish(panicked any, gone error) {
+	if gone == nil {
+		gone = io.ErrUnexpectedEOF
+	}
 	if panicked != nil {
 		w.once.Do(func() {
 			w.err = errDropped
@@ -129,12 +133,12 @@ func (w *pipeWriter) finish(panicked any) {
 			}
 			close(w.ready)
 		})
-		_ = w.pw.CloseWithError(io.ErrUnexpectedEOF)
+		_ = w.pw.CloseWithError(gone)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
 	if w.declared > w.written && w.method != http.MethodHead {
-		_ = w.pw.CloseWithError(io.ErrUnexpectedEOF)
+		_ = w.pw.CloseWithError(gone)
 		return
 	}
 	_ = w.pw.Close()

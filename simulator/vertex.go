@@ -85,21 +85,16 @@ func (v vertex) create(c *call) {
 		c.trouble(err)
 		return
 	}
-	j, rej, err := c.submit(draft{
+	j, made := c.launch(draft{
 		newID: func(n uint64) string { return strconv.FormatUint(1e18+n%8e18, 10) }, format: vertexFormat{shards: x.shards}, data: data,
-		name: in.DisplayName, meta: in.Labels, model: model, scope: model, extra: x,
+		name: in.DisplayName, meta: in.Labels, model: model, extra: x,
 		late: func(sv *survey) {
 			if missing != "" {
 				sv.issues = []issue{{Rejection: *notFound("%s does not exist.", missing)}}
 			}
 		},
 	})
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
+	if made {
 		c.reply(http.StatusOK, v.object(c, j, view{progress: progress{phase: queued}}))
 	}
 }

@@ -99,19 +99,13 @@ func (x xai) create(c *call) {
 
 // part makes a job of more requests and adds it. It answers the call itself when that does not work.
 func (x xai) part(c *call, b *xaiBatch, data blob, f format) bool {
-	j, rej, err := c.submit(draft{
+	j, ok := c.launch(draft{
 		id: b.id, key: fmt.Sprintf("%s#%d", b.id, len(b.parts)), format: xaiFormat{f}, data: data, name: b.name, window: b.expires.Sub(c.now),
 	})
-	switch {
-	case err != nil:
-		c.trouble(err)
-	case rej != nil:
-		c.fail(rej)
-	default:
+	if ok {
 		b.parts = append(b.parts, j)
-		return true
 	}
-	return false
+	return ok
 }
 
 func (x xai) find(c *call, id string) *xaiBatch {
@@ -133,8 +127,7 @@ func (x xai) add(c *call) {
 		return
 	}
 	data, rej, err := c.split("batch_requests", c.v.bytes, func(string, json.RawMessage) *Rejection { return nil })
-	if rej != nil {
-		c.fail(rej)
+	if !c.good(rej, err) {
 		return
 	}
 	b.mu.Lock()
@@ -143,12 +136,8 @@ func (x xai) add(c *call) {
 		c.fail(invalid("", "failed_precondition", "batch %s was made from a file: requests cannot be added", b.id))
 		return
 	}
-	var fresh blob
-	if err == nil {
-		fresh, err = x.fresh(c, b, data)
-	}
-	if err != nil {
-		c.trouble(err)
+	fresh, err := x.fresh(c, b, data)
+	if !c.good(nil, err) {
 		return
 	}
 	if fresh.size > 0 && !x.part(c, b, fresh, xaiWrapped{}) {
@@ -226,6 +215,9 @@ func (x xai) object(c *call, b *xaiBatch) xaiObject {
 		if !v.cancel.IsZero() {
 			o.CancelTime = rfc(v.cancel)
 		}
+	}
+	if _, frozen := c.effect("freeze"); frozen {
+		o.State = xaiState{} // as if nothing had been counted yet
 	}
 	o.Cost["total_cost_usd_ticks"] = int64(o.State.Success) * 1_000_000
 	return o

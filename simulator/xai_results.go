@@ -201,6 +201,6 @@ func (x xai) deleteFile(c *call) {
 		c.fail(notFound("file %s not found", id))
 		return
 	}
-	c.dropFile(f)
+	c.dropFile(f.id)
 	c.reply(http.StatusOK, map[string]any{"id": id, "deleted": true})
 }

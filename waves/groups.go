@@ -25,10 +25,14 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 		if !ok || !s.settings.wants(st.Name) {
 			continue
 		}
-		for turn := 1; turn <= rec.turns(); turn++ {
+		turns := rec.turns()
+		if s.settings.Pilot {
+			turns = 1
+		}
+		for turn := 1; turn <= turns; turn++ {
 			for _, l := range rec.lanes() {
 				g := engine.Group{Stage: st.Name, Lane: l.Name, Turn: turn, Wave: s.wave(st.Name, turn), Mode: store.Batch, Final: true}
-				if s.desk.Mode(st, l) == assay.ModeLive {
+				if s.settings.Pilot || s.desk.Mode(st, l) == assay.ModeLive {
 					g.Mode = store.Live
 				}
 				for _, before := range rec.after(l.Name, turn) {

@@ -127,6 +127,9 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 
 func (s *script) reuse(ctx context.Context) (*store.ReuseFrom, error) {
 	r := s.desk.Study.Reuse
+	if s.settings.ReuseRun != "" {
+		r = &study.Reuse{Run: s.settings.ReuseRun}
+	}
 	if r == nil || s.run.Rehearsal {
 		return nil, nil
 	}

@@ -29,6 +29,8 @@ type Settings struct {
 	Limit       int      `json:"limit,omitempty"`
 	VerifyFirst bool     `json:"verify_first,omitempty"`
 	NoCanary    bool     `json:"no_canary,omitempty"`
+	Pilot       bool     `json:"pilot,omitempty"`     // only first questions, live
+	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot whose answers stand in for asking again
 }
 
 func (s Settings) wants(stage string) bool {
