@@ -23,7 +23,7 @@ var (
 		"batch", "import", "clean", "sim",
 	}
 	toCome = []string{
-		"worker", "redo", "adopt", "watch", "view", "report", "diff", "export", "label", "verdicts", "bundle", "batch", "import", "clean",
+		"worker", "redo", "adopt", "view", "report", "diff", "export", "label", "verdicts", "bundle", "batch", "import", "clean",
 	}
 )
 

@@ -118,6 +118,7 @@ func commands(w *World) []*cobra.Command {
 		retryCommand(w),
 		resolveCommand(w),
 		statusCommand(w),
+		watchCommand(w),
 		resultsCommand(w),
 		errorsCommand(w),
 		spendCommand(w),

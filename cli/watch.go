@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/engine"
+	"assay/store"
+)
+
+func watchCommand(w *World) *cobra.Command {
+	var f homeFlags
+	var interval time.Duration
+	c := &cobra.Command{
+		Use:     "watch [RUN]",
+		GroupID: groupLook,
+		Short:   "Look at a run until it is closed; `resume` drives it",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, run, err := f.find(c.Context(), w, firstOf(args))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			return watch(c.Context(), w, h, run, interval)
+		},
+	}
+	f.register(c)
+	c.Flags().DurationVar(&interval, "interval", 2*time.Second, "between two looks")
+	return c
+}
+
+// watch tells every change of a run, from the ledger alone.
+func watch(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration) error {
+	p := &progress{world: w, home: h, run: run}
+	for {
+		if err := p.show(ctx); err != nil {
+			return err
+		}
+		now, err := h.ledger.Run(ctx, run.No)
+		if err != nil {
+			return err
+		}
+		if now.State == store.RunClosed {
+			return printStatus(ctx, w, h, now, false)
+		}
+		if err := engine.WallClock().Sleep(ctx, interval); err != nil {
+			return err
+		}
+	}
+}
