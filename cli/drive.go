@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"assay"
 	"assay/dispatch/local"
 	"assay/engine"
+	"assay/notify"
 	"assay/simulator"
 	"assay/store"
 	"assay/study"
@@ -50,7 +52,29 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if err != nil {
 		return &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay resume " + run.ID + "` goes on"}
 	}
-	return conclude(ctx, w, h, run, st, o)
+	result := conclude(ctx, w, h, run, st, o)
+	tell(ctx, w, s, h, run, result)
+	return result
+}
+
+// tell sends the run's news to where the study wants it. News of rehearsals stay here.
+func tell(ctx context.Context, w *World, s *study.Study, h *home, run store.Run, result error) {
+	if h.rehearsal || len(s.Notify.List) == 0 {
+		return
+	}
+	var urls []string
+	for _, name := range s.Notify.List {
+		if url, ok := w.Env(strings.Trim(name, "${}")); ok && url != "" {
+			urls = append(urls, url)
+		}
+	}
+	news := "done"
+	if result != nil {
+		news = result.Error()
+	}
+	if err := notify.Send(ctx, urls, fmt.Sprintf("assay: run %s of %s: %s", run.ID, run.Study, news)); err != nil {
+		fmt.Fprintln(w.Stderr, "assay:", err)
+	}
 }
 
 // newEngine is an engine for one run. The second result ends what it started.
