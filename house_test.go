@@ -21,8 +21,8 @@ var floors = map[string]int{
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "votes": 1, "notify": 1,
 	"study": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
 	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "layout": 3, "batchfile": 3,
-	"engine":         4,
-	"waves": 5, "dispatch/local": 5, "dispatch/river": 5, "web": 5,
+	"engine": 4,
+	"waves":  5, "dispatch/local": 5, "dispatch/river": 5, "web": 5,
 	"cli":       6,
 	"cmd/assay": 7, "bench": 7,
 }

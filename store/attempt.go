@@ -129,10 +129,12 @@ func (s *Store) Seats(ctx context.Context, segment int64) (map[assay.Key]Seat, e
 	return all, rows.Err()
 }
 
-// LateKeys reads the keys of a segment's attempts that were given up: a result for them would be late.
+// LateKeys reads the keys of a segment's attempts that were given up and whose requests have no answer: a result for them
+// would be late, and welcome.
 func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
 	return s.keys(ctx, `SELECT key, ord FROM outcomes o WHERE segment_no = $1 AND late = 0 AND ending IN ('lost', 'expired', 'cancelled')
-		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)`, segment)
+		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
+		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
 }
 
 func (s *Store) keys(ctx context.Context, text string, args ...any) (map[assay.Key]int64, error) {

@@ -49,10 +49,14 @@ func (postgres) begin(ctx context.Context, s *Store, d durability) (*txn, error)
 	return &txn{Tx: tx, s: s, conn: conn, done: func() { conn.Close() }}, nil
 }
 
+func (postgres) clockText(string) string {
+	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
+}
+
 // clock is the database's own, so that workers need not agree on the time.
-func (postgres) clock(ctx context.Context, t *txn) (int64, error) {
+func (p postgres) clock(ctx context.Context, t *txn) (int64, error) {
 	var ms int64
-	err := t.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`).Scan(&ms)
+	err := t.QueryRowContext(ctx, `SELECT `+p.clockText("")).Scan(&ms)
 	return ms, err
 }
 

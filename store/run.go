@@ -113,14 +113,17 @@ func (s *Store) CloseRun(ctx context.Context, l Lease, r Result) error {
 
 // ReopenRun makes a closed run due again: something is to be sent again, or came late.
 func (s *Store) ReopenRun(ctx context.Context, no int64, why string) error {
-	return s.tx(ctx, "reopen run", relaxed, func(t *txn) error {
-		n, err := t.change(ctx, `UPDATE runs SET state = 'open', result = '', closed_ms = NULL, due_ms = $2
-			WHERE no = $1 AND state = 'closed'`, no, s.millis())
-		if err != nil || n == 0 {
-			return err
-		}
-		return t.event(ctx, no, 0, "reopened", why)
-	})
+	return s.tx(ctx, "reopen run", relaxed, func(t *txn) error { return t.reopen(ctx, no, why) })
+}
+
+// reopen opens a closed run, and makes an open one due.
+func (t *txn) reopen(ctx context.Context, run int64, why string) error {
+	n, err := t.change(ctx, `UPDATE runs SET state = 'open', result = '', closed_ms = NULL, due_ms = $2
+		WHERE no = $1 AND state = 'closed'`, run, t.s.millis())
+	if err != nil || n == 0 {
+		return errors.Join(err, t.wakeRun(ctx, run))
+	}
+	return t.event(ctx, run, 0, "reopened", why)
 }
 
 // SetBudget changes what a run may spend; nil lifts the limit.

@@ -212,9 +212,9 @@ type Work struct {
 func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 	now := s.millis()
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms FROM segments
-		WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2) AND (holder IS NULL OR lease_until_ms <= $1)
+		WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
 		UNION ALL SELECT no, 0, due_ms FROM runs
-		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= $1)
+		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
 		ORDER BY 3, 2 LIMIT $3`, now, run, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what is due: %w", err)

@@ -88,6 +88,8 @@ func (sqlite) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
 
 func (sqlite) clock(_ context.Context, t *txn) (int64, error) { return t.s.millis(), nil }
 
+func (sqlite) clockText(ours string) string { return ours }
+
 func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
 	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + ")"
 	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "

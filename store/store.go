@@ -59,6 +59,8 @@ type database interface {
 	begin(ctx context.Context, s *Store, d durability) (*txn, error)
 	// clock is the time by which leases are judged, in milliseconds.
 	clock(ctx context.Context, t *txn) (int64, error)
+	// clockText is that time as SQL; ours is the placeholder that holds the process's own.
+	clockText(ours string) string
 	// bulk inserts rows as fast as the database can.
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
 	// unique tells whether an error is a violated uniqueness.

@@ -270,21 +270,23 @@ func money(t *testing.T, fresh Fresh) {
 			t.Error(d)
 		}
 	})
-	t.Run("without a stamp, one create of unknown fate per account and count", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		in := store.Intent{Account: "k1"}
-		one, two, other := b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 3), store.Uploaded)
-		b.ok(b.s.Intend(b.ctx, one.Lease, in))
-		if err := b.s.Intend(b.ctx, two.Lease, in); !errors.Is(err, store.ErrTwin) {
-			t.Errorf("a twin: %v", err)
-		}
-		b.ok(b.s.Intend(b.ctx, other.Lease, in))
-		b.ok(b.s.Hold(b.ctx, one.Lease, "cannot tell"))
-		if err := b.s.Intend(b.ctx, two.Lease, in); !errors.Is(err, store.ErrTwin) {
-			t.Errorf("a twin of a held one: %v", err)
-		}
-		b.ok(b.s.Launched(b.ctx, one.Lease, store.Launch{Job: "j", At: b.clock.now()}))
-		b.ok(b.s.Intend(b.ctx, two.Lease, in))
-	})
+	t.Run("without a stamp, one create of unknown fate per account and count", func(t *testing.T) { twins(t, fresh) })
+}
+
+func twins(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	in := store.Intent{Account: "k1"}
+	one, two, other := b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 3), store.Uploaded)
+	b.ok(b.s.Intend(b.ctx, one.Lease, in))
+	if err := b.s.Intend(b.ctx, two.Lease, in); !errors.Is(err, store.ErrTwin) {
+		t.Errorf("a twin: %v", err)
+	}
+	b.ok(b.s.Intend(b.ctx, other.Lease, in))
+	b.ok(b.s.Hold(b.ctx, one.Lease, "cannot tell"))
+	if err := b.s.Intend(b.ctx, two.Lease, in); !errors.Is(err, store.ErrTwin) {
+		t.Errorf("a twin of a held one: %v", err)
+	}
+	b.ok(b.s.Launched(b.ctx, one.Lease, store.Launch{Job: "j", At: b.clock.now()}))
+	b.ok(b.s.Intend(b.ctx, two.Lease, in))
 }

@@ -275,6 +275,10 @@ func late(t *testing.T, fresh Fresh) {
 			t.Errorf("%d answers to one request", n)
 		}
 	})
+	lateAndSecondTries(t, fresh)
+}
+
+func lateAndSecondTries(t *testing.T, fresh Fresh) {
 	t.Run("a second try that fails takes nothing from a late answer", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
