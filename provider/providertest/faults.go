@@ -106,9 +106,6 @@ func faults(t *testing.T, s Subject) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
-			if rule == "quota" && s.BrokeIsBusy {
-				want.class = assay.FaultBusy
-			}
 			w := newWorld(t, s, simulator.Options{}, "check "+rule+" x1", "create "+rule+" x1")
 			c := w.parcel(questions(2)...)
 			h := w.prepare(c)

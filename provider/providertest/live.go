@@ -80,9 +80,6 @@ func liveFaults(t *testing.T, s Subject) {
 		"429=30s": assay.FaultBusy, "500": assay.FaultBusy, "503": assay.FaultBusy, "529": assay.FaultBusy, "drop": assay.FaultBusy,
 		"revoke": assay.FaultDenied, "quota": assay.FaultQuota,
 	} {
-		if rule == "quota" && s.BrokeIsBusy {
-			want = assay.FaultBusy
-		}
 		w := newWorld(t, s, simulator.Options{}, "ask "+rule)
 		r, err := w.ask(context.Background(), "What?")
 		if got := w.class(err); got != want {

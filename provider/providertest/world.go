@@ -44,7 +44,6 @@ type Subject struct {
 	Shards       bool // results may lie in several files
 	NoRefusals   bool // a refusal is told in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids
-	BrokeIsBusy  bool // out of money is said with the words for too many requests
 }
 
 const secret = "key-never-to-be-shown-7f3a9c"

@@ -18,7 +18,7 @@ func subjects() []providertest.Subject {
 		{Kind: "azure", Model: "my-deployment"},
 		{Kind: "groq", Model: "llama-3.3-70b-versatile"},
 		{Kind: catalog.Compatible, Model: "some-model", Sim: "generic"},
-		{Kind: "anthropic", Model: "claude-sonnet-4-5", BrokeIsBusy: true},
+		{Kind: "anthropic", Model: "claude-sonnet-4-5"},
 		{Kind: "gemini", Model: "gemini-2.5-flash", LosesExpired: true},
 		{Kind: "vertex", Model: "gemini-2.5-flash", NoStrangers: true, Shards: true, More: func(cfg *provider.Config, simulated map[string]string) {
 			cfg.Project, cfg.Location = "my-project", "us-central1"
