@@ -21,6 +21,7 @@ type benchmark struct {
 func benchmarks() []benchmark {
 	return []benchmark{
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
+		{"fetch", "fetching and decoding a 1 GB result file against the parser alone and a copy over loopback", fetchBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 	}
 }
@@ -39,6 +40,14 @@ func run(args []string) error {
 			return planFloor(args[1])
 		case "floor-of-rank":
 			return rankFloor(args[1])
+		case "serve-of-fetch":
+			return fetchServe(args[1])
+		case "floor-of-fetch-parse":
+			return fetchParse(args[1])
+		case "floor-of-fetch-copy":
+			return fetchCopy(args[1])
+		case "work-of-fetch":
+			return fetchWork(args[1])
 		}
 	}
 	dir, err := os.MkdirTemp("", "assay-bench-")

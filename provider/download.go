@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,22 +68,52 @@ func (c *Client) Download(ctx context.Context, call Call, want Whole, into Sink)
 	return c.whole(ctx, resp, want, t, total)
 }
 
-// pour copies an answer, telling an error of the sink from one of the connection.
+// pour copies an answer, telling an error of the sink from one of the connection. Reading and writing go on at the same
+// time: hashing and syncing a block takes about as long as receiving one.
 func (c *Client) pour(ctx context.Context, req *http.Request, body io.Reader, w io.Writer) error {
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := body.Read(buf)
-		if _, werr := w.Write(buf[:n]); werr != nil {
-			return fmt.Errorf("write what was fetched: %w", werr)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return c.transportError(ctx, req, err)
-		}
+	free, full := make(chan []byte, pourBlocks), make(chan []byte, pourBlocks)
+	for range pourBlocks {
+		free <- make([]byte, pourBlock)
 	}
+	stop := make(chan struct{})
+	defer close(stop)
+	var readErr error // set before full is closed
+	go func() {
+		defer close(full)
+		for {
+			var buf []byte
+			select {
+			case buf = <-free:
+			case <-stop:
+				return
+			}
+			n, err := body.Read(buf[:pourBlock])
+			full <- buf[:n] // there is room: as many blocks as places
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				readErr = err
+				return
+			}
+		}
+	}()
+	for buf := range full {
+		if _, err := w.Write(buf); err != nil {
+			return fmt.Errorf("write what was fetched: %w", err)
+		}
+		free <- buf
+	}
+	if readErr != nil {
+		return c.transportError(ctx, req, readErr)
+	}
+	return nil
 }
+
+const (
+	pourBlock  = 256 << 10
+	pourBlocks = 4
+)
 
 // sniff finds out an error document that came under a good status in place of the part.
 func (c *Client) sniff(resp *http.Response, body *bufio.Reader, start int64) error {
@@ -180,22 +211,26 @@ type tally struct {
 	resumed bool
 }
 
-// Write counts.
+// Write counts. Lines of white space alone are none.
 func (t *tally) Write(p []byte) (int, error) {
-	for _, b := range p {
-		switch {
-		case b == '\n' && t.open:
-			t.lines, t.open = t.lines+1, false
-		case b != '\n' && b != '\r' && b != ' ':
-			t.open = true
-		}
-	}
+	t.bytes += int64(len(p))
 	if len(p) > 0 {
 		t.last = p[len(p)-1]
 	}
-	t.bytes += int64(len(p))
-	return len(p), nil
+	for rest := p; ; {
+		line, after, ended := bytes.Cut(rest, newline)
+		t.open = t.open || len(bytes.TrimLeft(line, "\r ")) > 0
+		if !ended {
+			return len(p), nil
+		}
+		if t.open {
+			t.lines, t.open = t.lines+1, false
+		}
+		rest = after
+	}
 }
+
+var newline = []byte{'\n'}
 
 func (t *tally) count() int64 {
 	if t.open {
