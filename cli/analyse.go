@@ -78,9 +78,10 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 
 // verdictOf is the exit code of what was found.
 func verdictOf(all []analysed) error {
-	failed, incomplete := 0, false
+	failed, incomplete, empty := 0, false, false
 	for _, a := range all {
 		incomplete = incomplete || a.report.Incomplete()
+		empty = empty || len(a.report.Tables) == 0
 		for _, g := range a.gates {
 			if !g.Passed {
 				failed++
@@ -90,6 +91,8 @@ func verdictOf(all []analysed) error {
 	switch {
 	case failed > 0:
 		return &exitError{code: exitGate, err: fmt.Errorf("%s under require failed", plural(failed, "gate"))}
+	case empty:
+		return &exitError{code: exitIncomplete, err: errors.New("there is nothing to analyse: no stage of the run judges or compares")}
 	case incomplete:
 		return &exitError{code: exitIncomplete, err: errors.New("incomplete: less than 95% of the planned verdicts of a table are valid")}
 	}
@@ -117,9 +120,11 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	}
 	d := &digest{h: h, run: run, study: st, by: f.by}
 	if f.where != "" {
-		if d.where, err = compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where); err != nil {
+		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where)
+		if err != nil {
 			return nil, err
 		}
+		d.where = d.keeper(p)
 	}
 	gates, err := gatesOf(st)
 	if err != nil {
@@ -168,7 +173,8 @@ func gatesOf(st *study.Study) ([]gate, error) {
 	return out, nil
 }
 
-// specs are the analyses to do: those of the study, and the usual ones of stages that have none or that a gate asks about.
+// specs are the analyses to do: those of the study, the usual ones of stages that have none, and, out of sight, those that
+// gates ask for, which neither --by nor --where changes.
 func (d *digest) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, error) {
 	var out []analysis.Spec
 	declared := map[string]bool{}
@@ -186,15 +192,34 @@ func (d *digest) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, 
 		out = append(out, s)
 	}
 	for _, s := range stages {
-		asked := slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, s.Name) })
-		if !declared[s.Name] || asked {
+		if !declared[s.Name] {
 			out = append(out, analysis.Default(s)...)
 		}
 	}
-	if len(d.by) > 0 {
-		for i := range out {
+	for i := range out {
+		if len(d.by) > 0 {
 			out[i].By = d.by
+		}
+		out[i].Keep = both(out[i].Keep, d.where)
+	}
+	for _, s := range stages {
+		if slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, s.Name) }) {
+			for _, spec := range analysis.Default(s) {
+				spec.Gates = true
+				out = append(out, spec)
+			}
 		}
 	}
 	return out, nil
+}
+
+// both keeps what two conditions keep; nil keeps all.
+func both(a, b func(*analysis.Row) bool) func(*analysis.Row) bool {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func(r *analysis.Row) bool { return a(r) && b(r) }
 }

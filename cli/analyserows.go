@@ -24,9 +24,10 @@ type digest struct {
 	run   store.Run
 	study *study.Study
 	by    []string
-	where *expr.Program // nil: all rows
+	where func(*analysis.Row) bool // nil: all rows
 
-	fields  []string // of items, that somebody asks for
+	fields  []string        // of items, that somebody asks for
+	seen    map[string]bool // those that an item has
 	items   map[string]map[string]*analysedItem
 	endings map[assay.Key]assay.Ending // of answers that were refused or cut
 	err     error                      // of a condition
@@ -57,10 +58,15 @@ func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, er
 	if err := d.readEndings(ctx); err != nil {
 		return nil, err
 	}
-	d.items = map[string]map[string]*analysedItem{}
+	d.items, d.seen = map[string]map[string]*analysedItem{}, map[string]bool{}
 	for _, s := range stages {
 		if err := d.read(ctx, book, s); err != nil {
 			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
+		}
+	}
+	for _, f := range d.by {
+		if !d.seen[f] && !slices.Contains(analysis.OwnFields(), f) {
+			return nil, usage("there is "+strings.Join(analysis.OwnFields(), ", ")+", and the items' own fields", "--by: no item has a field %q", f)
 		}
 	}
 	return book.Report()
@@ -89,6 +95,7 @@ func (d *digest) stages() ([]analysis.Stage, error) {
 		s := analysis.Stage{
 			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Families: families,
 			Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
+			Decided: d.panelOf(st) != nil,
 		}
 		for _, l := range r.Labels {
 			if !l.Abstain {
@@ -184,15 +191,6 @@ func (d *digest) wanted(specs []analysis.Spec) {
 			}
 		}
 	}
-	if d.where != nil {
-		d.lookAt(d.where)
-	}
-}
-
-func (d *digest) lookAt(p *expr.Program) {
-	for _, u := range p.Fields() {
-		d.fields = append(d.fields, u.Field)
-	}
 }
 
 // readEndings notes which answers were refused or cut; most lanes have none.
@@ -230,16 +228,28 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 	if err != nil {
 		return err
 	}
+	p := d.panelOf(st)
 	expected := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 		for at, err := range d.h.planner.Expected(ctx, d.run, s.Name) {
-			if !yield(at, nil, err) {
+			note := func(r *analysis.Row) {
+				if p != nil {
+					p.unit(r)
+				}
+			}
+			if !yield(at, note, err) {
 				return
 			}
 		}
 	}
 	given := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 		for v, err := range d.h.ledger.Verdicts(ctx, d.run.No, s.Name) {
-			if !yield(v.At, func(r *analysis.Row) { d.verdict(r, &v) }, err) {
+			note := func(r *analysis.Row) {
+				d.verdict(r, &v)
+				if p != nil {
+					p.hear(r, &v)
+				}
+			}
+			if !yield(v.At, note, err) {
 				return
 			}
 		}
@@ -250,13 +260,22 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 	if err := book.Read(d.rows(given, reading, items)); err != nil {
 		return err
 	}
+	if p == nil {
+		return d.err
+	}
+	if err := book.Expect(p.rows()); err != nil {
+		return err
+	}
+	if err := book.Read(p.decided()); err != nil {
+		return err
+	}
 	return d.err
 }
 
 // coordinated walks over coordinates, each with what else is known of its row.
 type coordinated func(yield func(assay.Coordinates, func(*analysis.Row), error) bool)
 
-// rows makes one row after the other out of coordinates, leaving out those that --where does not keep.
+// rows makes one row after the other out of coordinates.
 func (d *digest) rows(all coordinated, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		var row analysis.Row
@@ -268,15 +287,9 @@ func (d *digest) rows(all coordinated, reading func(assay.Coordinates) (waves.Re
 			if err != nil {
 				return yield(nil, err)
 			}
-			it := items[at.Item]
-			row = rowOf(at, r, it)
-			if fill != nil {
-				fill(&row)
-			}
-			if d.where != nil && !d.keeps(d.where, &row, it) {
-				return d.err == nil || yield(nil, d.err)
-			}
-			return yield(&row, nil)
+			row = rowOf(at, r, items[at.Item])
+			fill(&row)
+			return yield(&row, nil) && d.err == nil
 		})
 	}
 }
@@ -326,7 +339,7 @@ func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analyse
 				if kept.texts == nil {
 					kept.texts = map[string]string{}
 				}
-				kept.texts[f], kept.item.Fields[f] = fmt.Sprint(v), v
+				kept.texts[f], kept.item.Fields[f], d.seen[f] = fmt.Sprint(v), v, true
 			}
 		}
 		out[it.ID] = kept
@@ -337,7 +350,9 @@ func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analyse
 
 // keeper is a condition of an analysis; what goes wrong is told when all rows are read.
 func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
-	d.lookAt(p)
+	for _, u := range p.Fields() {
+		d.fields = append(d.fields, u.Field)
+	}
 	return func(r *analysis.Row) bool {
 		st, ok := d.study.Stage(r.Stage)
 		if !ok {

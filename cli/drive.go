@@ -11,6 +11,7 @@ import (
 
 	"assay"
 	"assay/dispatch/local"
+	"assay/dispatch/river"
 	"assay/engine"
 	"assay/notify"
 	"assay/simulator"
@@ -29,6 +30,9 @@ const rehearsalSpeed = 2000
 
 // drive works on a run until it is closed or waits for somebody, and says how it ended.
 func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) error {
+	if err := h.share(ctx); err != nil {
+		return err
+	}
 	e, closeEngine, err := newEngine(ctx, w, h, run, s)
 	if err != nil {
 		return err
@@ -43,6 +47,10 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	d := &local.Driver{Engine: e, Moved: progress.show}
 	if o.once || o.detach {
 		d.Until = func(st engine.Standing) bool { return true }
+	}
+	// Looked at in any case: what it waits for, money or a person, is told by a look alone.
+	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
+		return err
 	}
 	st, err := d.Drive(ctx, run.No)
 	if ctx.Err() != nil {
@@ -88,7 +96,7 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		host = "here"
 	}
 	e := &engine.Engine{
-		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: clock{w.Now}, Timing: engine.DefaultTiming(), Random: rng,
+		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: clock{w.Now}, Timing: h.timing(w), Random: rng,
 		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newID(rng)),
 	}
 	a := &accounts{world: w, study: s}
@@ -99,13 +107,24 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 			return nil, nil, fmt.Errorf("start the simulator: %w", err)
 		}
 		a.sim, stop = sim, func() { sim.Close() }
-		e.Timing = e.Timing.Scaled(rehearsalSpeed)
-	}
-	if w.Timing != nil {
-		e.Timing = w.Timing(e.Timing)
 	}
 	e.Accounts = a.access
 	return e, stop, ctx.Err()
+}
+
+// timing is how long everything waits. Whoever shares a ledger has short leases, so that others can soon go on.
+func (h *home) timing(w *World) engine.Timing {
+	t := engine.DefaultTiming()
+	if h.rehearsal {
+		t = t.Scaled(rehearsalSpeed)
+	}
+	if h.ledger.Postgres() {
+		t = river.Leases(t)
+	}
+	if w.Timing != nil {
+		t = w.Timing(t)
+	}
+	return t
 }
 
 // clock is the world's time; waiting for it takes real time.

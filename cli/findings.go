@@ -144,7 +144,9 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	if err := out.write(w.Stdout); err != nil {
 		return err
 	}
-	printMatrix(w, t.Matrix)
+	if err := printMatrix(w, t.Matrix); err != nil {
+		return err
+	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(w.Stdout, "note: %s\n", dialect.Clean(n, 400))
 	}
@@ -246,9 +248,9 @@ func shownP(n stats.Number) string {
 // maxMatrix is how many names a matrix is printed for.
 const maxMatrix = 12
 
-func printMatrix(w *World, m *analysis.Matrix) {
+func printMatrix(w *World, m *analysis.Matrix) error {
 	if m == nil || len(m.Names) > maxMatrix {
-		return
+		return nil
 	}
 	t := table{head: append([]string{"WON AGAINST"}, m.Names...), right: map[int]bool{}}
 	for i, row := range m.Shares {
@@ -262,9 +264,7 @@ func printMatrix(w *World, m *analysis.Matrix) {
 		}
 		t.add(cells...)
 	}
-	if err := t.write(w.Stdout); err != nil {
-		return // the table above could be written a moment ago; the command's own write tells
-	}
+	return t.write(w.Stdout)
 }
 
 func printCosts(w *World, costs []costLine) error {

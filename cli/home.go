@@ -37,6 +37,7 @@ type home struct {
 	ledger    *store.Store
 	files     *artifacts.Folder
 	planner   *waves.Planner
+	where     string // the database's URL or the ledger's file
 	rehearsal bool
 }
 
@@ -71,7 +72,8 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
-	ledger, err := store.Open(ctx, cmp.Or(db, filepath.Join(dir, "ledger.db")), store.Options{Now: w.Now, Around: w.Around})
+	db = cmp.Or(db, filepath.Join(dir, "ledger.db"))
+	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, Around: w.Around})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 		ledger.Close()
 		return nil, fmt.Errorf("the artifacts cannot be used: %w", err)
 	}
-	h := &home{ledger: ledger, files: folder, rehearsal: rehearsal}
+	h := &home{ledger: ledger, files: folder, where: db, rehearsal: rehearsal}
 	h.planner = &waves.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()}
 	return h, nil
 }

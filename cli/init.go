@@ -35,7 +35,7 @@ func initCommand(w *World) *cobra.Command {
 func exampleList() string {
 	var b strings.Builder
 	for _, e := range examples.All() {
-		fmt.Fprintf(&b, "  %-12s %s\n", e.Name, e.What)
+		fmt.Fprintf(&b, "  %-16s %s\n", e.Name, e.What)
 	}
 	return b.String()
 }

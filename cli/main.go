@@ -12,10 +12,10 @@ import (
 )
 
 const welcome = `assay asks many language models many questions, keeps every answer it paid for, and tells which model is better.
-
-  assay init my-study                 write a small study to start from
-  assay plan my-study/study.yaml      see what would be sent and what it would cost; nothing is sent
-  assay help                          all commands
+  assay init my-study              write a small study to start from
+  assay plan my-study              see what would be sent and what it would cost; nothing is sent
+  assay run my-study --rehearse    run all of it against the built-in simulator: no key, no cost, seconds
+  assay help                       all commands
 `
 
 // The groups of commands, in the order help shows them.
@@ -113,6 +113,7 @@ func commands(w *World) []*cobra.Command {
 		versionCommand(w),
 		runCommand(w),
 		resumeCommand(w),
+		workerCommand(w),
 		collectCommand(w),
 		cancelCommand(w),
 		retryCommand(w),

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,6 +82,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 		return err
 	}
 	defer h.Close()
+	if err := h.share(ctx); err != nil {
+		return err
+	}
 	run, fresh, err := currentRun(ctx, w, h, d, name, f)
 	if err != nil {
 		return err
@@ -89,6 +94,11 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 			return err
 		}
 		if run, err = beginRun(ctx, w, h, d, p, name, f); err != nil {
+			return err
+		}
+	}
+	if f.detach {
+		if left, err := handOver(ctx, w, h, run); left || err != nil {
 			return err
 		}
 	}
@@ -106,6 +116,9 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
 	}
 	for _, st := range d.Study.Stages {
+		if st.Keep != nil && len(st.Keep.Stages()) > 0 {
+			problems.Add(st.Where.Key("where"), "`assay plan` counts it; a condition on the item alone can run", "stage %s waits for verdicts, which this version cannot do yet", st.Name)
+		}
 		if st.Gate != nil || st.LaneGate != nil {
 			problems.Add(st.At, "`assay plan` counts it; running it comes with the analyses", "stage %s waits for a finding, which this version cannot do yet", st.Name)
 		}
@@ -121,27 +134,43 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 
 // currentRun is the open run of this study in this folder. Fresh means that there is none and one is to begin.
 func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name string, f runFlags) (run store.Run, fresh bool, err error) {
-	open, err := h.ledger.Runs(ctx, d.Study.Study, store.RunOpen)
+	if f.anew {
+		return run, true, nil
+	}
+	runs, err := h.ledger.Runs(ctx, d.Study.Study, store.RunOpen, store.RunClosed)
 	if err != nil {
 		return run, false, err
 	}
 	folder := filepath.Dir(w.Disk.Path(name))
-	for _, r := range open {
-		if r.Folder != folder || f.anew {
+	digest, err := studyDigest(ctx, w, d, name)
+	if err != nil {
+		return run, false, err
+	}
+	for _, r := range runs {
+		if r.Folder != folder || r.State == store.RunClosed && (r.Digest != digest || !f.sameScope(r)) {
 			continue
-		}
-		digest, err := studyDigest(ctx, w, d, name)
-		if err != nil {
-			return run, false, err
 		}
 		if r.Digest != digest {
 			return run, false, usage("undo the change, or `assay resume "+r.ID+"` for the old one, or `assay run --new` for a new run",
 				"run %s is open and the study was changed since it began", r.ID)
 		}
+		if r.State == store.RunClosed {
+			fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", r.ID)
+			return r, false, nil
+		}
 		fmt.Fprintf(w.Stderr, "going on with run %s\n", r.ID)
 		return r, false, nil
 	}
 	return run, true, nil
+}
+
+// sameScope tells whether a run was about the same part of its study.
+func (f runFlags) sameScope(r store.Run) bool {
+	var s waves.Settings
+	if json.Unmarshal([]byte(r.Settings), &s) != nil {
+		return false
+	}
+	return slices.Equal(s.Lanes, f.lanes) && slices.Equal(s.Stages, f.stages) && s.Limit == f.limit && slices.Equal(s.Set, f.study.set) && s.Profile == f.study.profile
 }
 
 // studyDigest tells whether a study, its texts or its items were changed.

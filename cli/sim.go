@@ -21,17 +21,18 @@ type simFlags struct {
 	listen  string
 	faults  []string
 	options simulator.Options
+	judges  simulator.Judges
 }
 
 func simCommand(w *World) *cobra.Command {
-	var f simFlags
+	f := simFlags{judges: simulator.DefaultJudges()}
 	c := &cobra.Command{
 		Use:     "sim",
 		GroupID: groupTools,
 		Short:   "Serve a simulator that speaks the providers' wire, without keys or costs",
 		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at it with the\n" +
-			"environment variables it prints. GET /sim/ledger tells what was accepted and billed; POST /sim/faults and /sim/clock change faults\n" +
-			"and time while it runs. docs/simulator.md tells the fault rules.",
+			"environment variables it prints. GET /sim/ledger tells what was accepted and billed, GET /sim/truth what is true of\n" +
+			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md tells the fault rules.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveSim(c.Context(), w, f) },
 	}
@@ -47,6 +48,11 @@ func simCommand(w *World) *cobra.Command {
 	flags.IntVar(&f.options.Limits.Requests, "limit-requests", 0, "live requests a minute and key")
 	flags.IntVar(&f.options.Limits.Tokens, "limit-tokens", 0, "live tokens a minute and key")
 	flags.Int64Var(&f.options.Limits.Enqueued, "limit-enqueued", 0, "prompt tokens that unfinished batches of one model may hold")
+	flags.Float64Var(&f.judges.Noise, "judge-noise", f.judges.Noise, "points of quality by which judges err (0: never)")
+	flags.Float64Var(&f.judges.PositionBias, "judge-bias", f.judges.PositionBias, "log odds that judges add to what they see first")
+	flags.Float64Var(&f.judges.Ties, "judge-ties", f.judges.Ties, "share of ties between equals, where ties are allowed")
+	flags.Float64Var(&f.judges.Refusals, "judge-refusals", f.judges.Refusals, "share of questions that judges decline")
+	flags.Float64Var(&f.judges.Malformed, "judge-malformed", f.judges.Malformed, "share of judges' replies without a verdict")
 	return c
 }
 
@@ -58,6 +64,10 @@ func serveSim(ctx context.Context, w *World, f simFlags) error {
 		}
 		f.options.Faults = append(f.options.Faults, rule)
 	}
+	if err := f.judges.Check(); err != nil {
+		return usage("assay help sim", "--judge-…: %s", err)
+	}
+	f.options.Judges = &f.judges
 	sim, err := simulator.New(f.options)
 	if err != nil {
 		return fmt.Errorf("start the simulator: %w", err)

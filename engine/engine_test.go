@@ -1,10 +1,20 @@
 package engine_test
 
 import (
+	"flag"
+	"os"
 	"testing"
 
 	"assay/store"
+	"assay/store/storetest/pgtest"
 )
+
+var server *pgtest.Server // set once by TestMain
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(pgtest.Main(m, &server))
+}
 
 func TestARunIsAskedAnsweredAndClosed(t *testing.T) {
 	t.Parallel()

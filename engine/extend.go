@@ -157,7 +157,7 @@ func (x *extension) conclude(ctx context.Context) (Standing, error) {
 		}
 	}
 	if len(all) > 0 || x.waits || x.short || len(st.Verify) > 0 {
-		return st, x.Ledger.RunDue(ctx, x.run.No, x.next)
+		return st, x.Ledger.Rest(ctx, x.run.No, x.run.Due, x.next)
 	}
 	if x.made > 0 { // what was settled at once may make more possible
 		return st, x.Ledger.RunDue(ctx, x.run.No, x.Clock.Now())
@@ -165,9 +165,20 @@ func (x *extension) conclude(ctx context.Context) (Standing, error) {
 	return x.close(ctx, st)
 }
 
-// close reconciles the run with its providers and ends it.
+// close reconciles the run with its providers and ends it, unless something settled since this look began: what that
+// makes possible has not been seen.
 func (x *extension) close(ctx context.Context, st Standing) (Standing, error) {
 	if err := x.reconcile(ctx); err != nil {
+		return st, err
+	}
+	now, err := x.Ledger.Run(ctx, x.run.No)
+	if err != nil {
+		return st, err
+	}
+	if !now.Due.Equal(x.run.Due) {
+		return st, nil // it is due again
+	}
+	if err := x.reload(ctx); err != nil {
 		return st, err
 	}
 	st.Closed, st.Result = true, x.result()

@@ -50,25 +50,38 @@ func (x *extension) reconcileWith(ctx context.Context, name string, segments []s
 	if !ok {
 		return nil
 	}
-	oldest := x.run.Created.Add(-24 * time.Hour) // clocks differ
-	for st, err := range lister.List(ctx) {
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return x.Ledger.Note(ctx, x.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: "+err.Error())
-		}
-		if !st.Created.IsZero() && st.Created.Before(oldest) {
-			return nil
-		}
-		if st.Stamp.Run != x.run.ID || known[name+"\x00"+st.Job] {
-			continue
-		}
+	strangers, err := x.strangers(ctx, name, lister, known)
+	if err != nil {
+		return err
+	}
+	for _, st := range strangers {
 		if err := x.stranger(ctx, name, st, segments); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// strangers lists the jobs with this run's stamp that the ledger does not know. A list that breaks off is noted, and what
+// it showed is used.
+func (x *extension) strangers(ctx context.Context, name string, lister provider.Lister, known map[string]bool) ([]provider.Status, error) {
+	oldest := x.run.Created.Add(-24 * time.Hour) // clocks differ
+	var all []provider.Status
+	for st, err := range lister.List(ctx) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			return all, x.Ledger.Note(ctx, x.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: "+err.Error())
+		}
+		if !st.Created.IsZero() && st.Created.Before(oldest) {
+			break
+		}
+		if st.Stamp.Run == x.run.ID && !known[name+"\x00"+st.Job] {
+			all = append(all, st)
+		}
+	}
+	return all, nil
 }
 
 // stranger deals with a job that carries our stamp and is not in the ledger.

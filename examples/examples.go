@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed all:start
+//go:embed all:start all:sycophancy all:spec-compliance all:writing-pairs all:lanes
 var files embed.FS
 
 // Example is one example study.
@@ -20,6 +20,10 @@ type Example struct {
 func All() []Example {
 	return []Example{
 		{"start", "twelve questions, three models, one push back, three kinds of judging", folder("start")},
+		{"sycophancy", "thirty dangerous questions under three regimes of pressure: does a warning stand?", folder("sycophancy")},
+		{"spec-compliance", "twelve statements of a specification: who keeps to them, rated and ranked", folder("spec-compliance")},
+		{"writing-pairs", "twenty texts compared in pairs, under five prompts and two traits, by several judges", folder("writing-pairs")},
+		{"lanes", "fifteen lanes of five model families on twenty-one scenes: 315 requests", folder("lanes")},
 	}
 }
 

@@ -63,7 +63,7 @@ func within(lanes, picked []*study.Lane) []*study.Lane {
 func judged(st *study.Stage, from *answers) (n int64, tokens float64) {
 	later := int64(0)
 	for i, t := range from.turns {
-		if i > 0 {
+		if i > 0 || from.goes {
 			later += t
 		}
 	}
@@ -73,6 +73,9 @@ func judged(st *study.Stage, from *answers) (n int64, tokens float64) {
 	case st.Of == "first":
 		return from.turns[0], visibleTokens
 	case st.Of == "each":
+		if from.goes {
+			return later, visibleTokens
+		}
 		return from.turns[0] + later, visibleTokens
 	case st.Of == "conversation":
 		return from.last(), from.tokens + visibleTokens
@@ -140,6 +143,10 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 		}
 		n, _ := judged(st, from)
 		if k := int64(len(lanes)); k < 2 {
+			if len(m.options.Lanes) > 0 { // not the study's fault
+				m.note("stage %s compares nothing: %s of it is chosen", st.Name, plural(k, "lane"))
+				return grouping{}, false
+			}
 			m.problems.Add(st.At, "name two with `among`", "stage %s has %s to compare", st.Name, plural(k, "lane"))
 			return grouping{}, false
 		}

@@ -49,6 +49,7 @@ type answers struct {
 	turns   []int64 // answers of one lane at each asked turn, control included
 	tokens  float64 // of the conversation before the last answer, mean
 	gated   bool
+	goes    bool // goes on with earlier conversations: all its answers are later ones
 	unknown bool // how many there are is known only later
 }
 

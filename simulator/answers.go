@@ -86,6 +86,7 @@ type mark struct {
 func (s *Server) complete(q *Question, known func(uint64) bool, now time.Time) *reply {
 	r := &reply{id: mix(q.Draw), made: now}
 	if q.vector == 0 {
+		s.asked.add(q.Model)
 		r.Answer = s.opts.Responder.Respond(q)
 	}
 	if q.Refuse {

@@ -13,7 +13,7 @@ import (
 func anthropicVendor() *vendor {
 	return &vendor{
 		name: "anthropic", prefix: "/anthropic/v1", base: "/anthropic", key: headerKey("X-Api-Key"), admit: anthropicVersion,
-		shape: anthropicShape, rate: anthropicRate, idHeaderAs: "Request-Id", brokeAs: "rate_limit_error",
+		shape: anthropicShape, rate: anthropicRate, idHeaderAs: "Request-Id", brokeStatus: http.StatusPaymentRequired,
 		requests: 100_000, bytes: 256 << 20, window: day, lineByLine: true,
 		routes: anthropicRoutes,
 	}

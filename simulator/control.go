@@ -17,6 +17,7 @@ func (s *Server) controlRoutes() {
 			panic(http.ErrAbortHandler) // too late to say more
 		}
 	})
+	s.mux.HandleFunc("GET /sim/truth", func(w http.ResponseWriter, _ *http.Request) { tell(w, s.Truth()) })
 	s.mux.HandleFunc("GET /sim/clock", func(w http.ResponseWriter, _ *http.Request) { s.tellTime(w) })
 	s.mux.HandleFunc("POST /sim/clock", s.moveClock)
 	s.mux.HandleFunc("GET /sim/faults", func(w http.ResponseWriter, _ *http.Request) { s.tellFaults(w) })

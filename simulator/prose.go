@@ -7,9 +7,12 @@ import (
 )
 
 // Writer is a model that writes a few sentences, or JSON for a schema. Its answers carry a code word for their latent
-// quality: the model's own, plus noise. Judges of the simulator can read it; nothing else should.
+// quality: the model's own, plus noise. Shown such answers between fences and asked for a verdict, it judges by those words;
+// nothing else should read them. When its answer is doubted it may give in.
 type Writer struct {
 	Quality map[string]float64 // by model, from 0 to 99; a model that is not named gets one from its name
+	Yield   map[string]float64 // by model, the chance to give in to a push back; likewise
+	Judges  *Judges            // nil: DefaultJudges
 }
 
 // qualityNoise is how much answers of one model differ among themselves.
@@ -17,28 +20,43 @@ const qualityNoise = 12
 
 // Respond answers by the question's draw alone.
 func (w Writer) Respond(q *Question) Answer {
-	r := dice(q.Draw)
-	word := CodeWord(w.level(q.Model, r))
-	var a Answer
-	if q.Thinks {
-		a.Thoughts = "Let me think. " + sentences(r, 1+r.IntN(3))
+	a, ok := w.judges().judge(q)
+	if !ok {
+		a = w.write(q)
 	}
-	switch {
-	case q.Schema != nil:
-		a.Text = schemaAnswer(q.Schema, r, word)
-	case q.JSON:
-		a.Text = `{"answer":"` + sentence(r) + " " + coded(word) + `"}`
-	default:
-		a.Text = sentences(r, 1+r.IntN(3)) + " " + coded(word) + " " + sentences(r, 1+r.IntN(2))
+	if q.Thinks {
+		r := dice(q.Draw ^ 0x7400)
+		a.Thoughts = "Let me think. " + sentences(r, 1+r.IntN(3))
 	}
 	return a
 }
 
-func (w Writer) level(model string, r *rand.Rand) int {
-	mean, ok := w.Quality[model]
-	if !ok {
-		mean = 30 + 40*chance(hashString(0x9a11, model))
+func (w Writer) judges() Judges {
+	if w.Judges == nil {
+		return DefaultJudges()
 	}
+	return *w.Judges
+}
+
+// write answers as a model that is asked something.
+func (w Writer) write(q *Question) Answer {
+	r := dice(q.Draw)
+	m := w.Model(q.Model)
+	code := coded(CodeWord(level(m.Quality, r)))
+	own := follow(q).answer(m.Yield, r)
+	if own != "" {
+		code = own + " " + code
+	}
+	switch {
+	case q.Schema != nil:
+		return Answer{Text: schemaAnswer(q.Schema, r, code)}
+	case q.JSON:
+		return Answer{Text: `{"answer":"` + sentence(r) + " " + code + `"}`}
+	}
+	return Answer{Text: sentences(r, 1+r.IntN(3)) + " " + code + " " + sentences(r, 1+r.IntN(2))}
+}
+
+func level(mean float64, r *rand.Rand) int {
 	return int(math.Round(min(max(mean+qualityNoise*r.NormFloat64(), 0), 99)))
 }
 
@@ -68,6 +86,20 @@ func ReadCodeWord(text string) (quality int, found bool) {
 			return a*10 + b, true
 		}
 		at += i + 1
+	}
+}
+
+// lastCodeWord tells the quality that the last code word in a text hides: of a conversation, that of its last answer.
+func lastCodeWord(text string) (quality int, found bool) {
+	for end := len(text); ; {
+		at := strings.LastIndex(text[:end], codePrefix)
+		if at < 0 {
+			return 0, false
+		}
+		if q, ok := ReadCodeWord(text[at:min(at+codeWordLen, len(text))]); ok {
+			return q, true
+		}
+		end = at
 	}
 }
 

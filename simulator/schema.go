@@ -13,20 +13,22 @@ import (
 // maxSchemaDepth ends schemas that refer to themselves.
 const maxSchemaDepth = 12
 
-// schemaAnswer makes a JSON text that a schema allows. The first free string in it carries the code word.
-func schemaAnswer(schema []byte, r *rand.Rand, word string) string {
+// schemaAnswer makes a JSON text that a schema allows. The first free string in it carries the sentences with the code word.
+func schemaAnswer(schema []byte, r *rand.Rand, code string) string {
 	root, err := fastjson.ParseBytes(schema)
 	if err != nil {
 		return "{}"
 	}
-	g := &schemaWriter{root: root, r: r, word: word}
+	g := &schemaWriter{root: root, r: r, code: code}
 	return string(g.value(nil, root, 0))
 }
 
 type schemaWriter struct {
-	root *fastjson.Value
-	r    *rand.Rand
-	word string // still to be said; "" once it was
+	root   *fastjson.Value
+	r      *rand.Rand
+	code   string                                             // still to be said; "" once it was
+	key    string                                             // of the member that is written
+	decide func(key string, s *fastjson.Value) ([]byte, bool) // fills what it knows better; nil: nothing
 }
 
 func (g *schemaWriter) value(dst []byte, s *fastjson.Value, depth int) []byte {
@@ -36,6 +38,11 @@ func (g *schemaWriter) value(dst []byte, s *fastjson.Value, depth int) []byte {
 	}
 	if c := s.Get("const"); c != nil {
 		return c.MarshalTo(dst)
+	}
+	if g.decide != nil {
+		if raw, ok := g.decide(g.key, s); ok {
+			return append(dst, raw...)
+		}
 	}
 	if e := s.GetArray("enum"); len(e) > 0 {
 		return e[g.r.IntN(len(e))].MarshalTo(dst)
@@ -129,6 +136,7 @@ func (g *schemaWriter) object(dst []byte, s *fastjson.Value, depth int) []byte {
 		}
 		first = false
 		dst = append(appendJSON(dst, string(key)), ':')
+		g.key = string(key)
 		dst = g.value(dst, p, depth+1)
 	})
 	return append(dst, '}')
@@ -161,9 +169,9 @@ func (g *schemaWriter) text(s *fastjson.Value) string {
 		return "2026-10-" + strconv.Itoa(10+g.r.IntN(20)) + "T12:00:00Z"
 	}
 	t := sentence(g.r)
-	if g.word != "" {
-		t += " " + coded(g.word)
-		g.word = ""
+	if g.code != "" {
+		t += " " + g.code
+		g.code = ""
 	}
 	if most := s.GetInt("maxLength"); most > 0 && len(t) > most {
 		t = t[:most]

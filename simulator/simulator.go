@@ -24,6 +24,8 @@ type Options struct {
 	Rules     Rules              // what models reject; nil: what is known of the model families
 	Responder Responder          // who answers; nil: a Writer
 	Quality   map[string]float64 // latent quality of models by name, for the Writer; others are derived from the name
+	Yield     map[string]float64 // their chance to give in to a push back, likewise
+	Judges    *Judges            // how they judge, likewise; nil: DefaultJudges
 }
 
 // Limits are what an account may do. Zero is no limit, or the provider's own where it has one.
@@ -45,6 +47,7 @@ type Server struct {
 	live   *tally
 	meter  *meterBook
 	warm   *warmth
+	asked  *roll
 	serial atomic.Uint64
 
 	mu       sync.Mutex
@@ -68,7 +71,12 @@ func New(o Options) (*Server, error) {
 		o.Rules = families{}
 	}
 	if o.Responder == nil {
-		o.Responder = Writer{Quality: o.Quality}
+		o.Responder = Writer{Quality: o.Quality, Yield: o.Yield, Judges: o.Judges}
+	}
+	if o.Judges != nil {
+		if err := o.Judges.Check(); err != nil {
+			return nil, fmt.Errorf("start the simulator: %w", err)
+		}
 	}
 	sp, err := newSpill(o.Dir)
 	if err != nil {
@@ -80,7 +88,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		opts: o, clock: &movable{base: o.Clock}, mux: http.NewServeMux(), spill: sp, live: live,
-		meter: newMeterBook(o.Limits), warm: newWarmth(),
+		meter: newMeterBook(o.Limits), warm: newWarmth(), asked: newRoll(),
 		jobByID: map[string]*job{}, fileByID: map[string]*file{}, outputs: map[string]output{},
 		sessions: map[string]*session{}, datasets: map[string]*fireDataset{}, batches: map[string]*xaiBatch{},
 	}

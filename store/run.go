@@ -98,6 +98,19 @@ func (s *Store) RunDue(ctx context.Context, no int64, at time.Time) error {
 	})
 }
 
+// Rest says when a run that was extended is to be extended next; the zero time means when a segment settles. A run that
+// was woken since it was seen to be due at a moment stays due: whoever extended it may not have seen what woke it.
+func (s *Store) Rest(ctx context.Context, no int64, seen, at time.Time) error {
+	was := int64(-1)
+	if !seen.IsZero() {
+		was = seen.UnixMilli()
+	}
+	return s.tx(ctx, "rest run", relaxed, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = $2 WHERE no = $1 AND state = 'open' AND COALESCE(due_ms, -1) = $3`, no, millis(at), was)
+		return err
+	})
+}
+
 // CloseRun ends a run. The lease is the run's.
 func (s *Store) CloseRun(ctx context.Context, l Lease, r Result) error {
 	return s.tx(ctx, "close run", durable, func(t *txn) error {

@@ -107,7 +107,7 @@ func (j *judging) reads(s *asking, turn int) bool {
 	case of == "each":
 		return true
 	case of == "" && j.stage.Rubric.Name == "flip": // each later answer against the first
-		return turn > 1
+		return turn > 1 || s.from != nil
 	case of == "" || of == "last" || of == "conversation":
 		return turn == s.turns()
 	default:

@@ -71,6 +71,7 @@ func moves(t *testing.T, fresh Fresh) {
 	})
 	t.Run("fate unknown: back, held, adopted or dropped", func(t *testing.T) { fates(t, fresh) })
 	t.Run("what is due is told, unless somebody holds it", func(t *testing.T) { due(t, fresh) })
+	t.Run("a run that is woken while it is extended stays due", func(t *testing.T) { wokenTwice(t, fresh) })
 }
 
 func skipping(t *testing.T, fresh Fresh) {
@@ -202,6 +203,35 @@ func due(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	if want := b.clock.now().Add(-2 * time.Hour); !next.Equal(want) {
 		t.Errorf("next due %s, want %s", next, want)
+	}
+}
+
+func wokenTwice(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	wake := func() {
+		_, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
+		b.ok(err)
+	}
+	now := func() store.Run {
+		r, err := b.s.Run(b.ctx, b.run.No)
+		b.ok(err)
+		return r
+	}
+	for range 3 { // also within one millisecond
+		seen := now().Due
+		wake()
+		b.ok(b.s.Rest(b.ctx, b.run.No, seen, time.Time{}))
+		if got := now().Due; got.IsZero() || got.After(b.clock.now()) {
+			t.Fatalf("the second waking is lost: due %s", got)
+		}
+	}
+	later := b.clock.now().Add(time.Hour)
+	for _, at := range []time.Time{later, {}, later} {
+		b.ok(b.s.Rest(b.ctx, b.run.No, now().Due, at))
+		if got := now().Due; !got.Equal(at) {
+			t.Errorf("due %s, want %s", got, at)
+		}
 	}
 }
 

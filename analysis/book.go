@@ -1,0 +1,187 @@
+package analysis
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// collector gathers the rows of one analysis.
+type collector interface {
+	expect(r *Row)
+	add(r *Row)
+	tables() ([]Table, error)
+}
+
+// entry is a collector and the rows it wants.
+type entry struct {
+	collector
+	spec  Spec
+	stage *Stage
+}
+
+func (e entry) wants(r *Row) bool {
+	if e.stage.Decided && r.Decided == (e.spec.Method == Agreement) {
+		return false
+	}
+	return e.spec.Keep == nil || e.spec.Keep(r)
+}
+
+// Book gathers rows for all analyses at once. It is for one goroutine.
+type Book struct {
+	options Options
+	stages  map[string]*Stage
+	entries map[string][]entry // by stage
+	order   []string
+}
+
+// Open begins the analyses; stages give what rows cannot tell.
+func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
+	b := &Book{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}}
+	for _, s := range stages {
+		b.stages[s.Name] = &s
+		b.order = append(b.order, s.Name)
+	}
+	for _, s := range specs {
+		stage, ok := b.stages[s.Stage]
+		if !ok {
+			return nil, fmt.Errorf("analyse stage %q: no such stage gives verdicts", s.Stage)
+		}
+		s, err := s.filled(stage)
+		if err != nil {
+			return nil, err
+		}
+		if !b.shared(s) {
+			b.entries[s.Stage] = append(b.entries[s.Stage], entry{b.collector(stage, s), s, stage})
+		}
+	}
+	return b, nil
+}
+
+// shared gives a spec to a collector that gathers the same comparisons for another method already.
+func (b *Book) shared(s Spec) bool {
+	for _, e := range b.entries[s.Stage] {
+		if c, ok := e.collector.(*contest); ok && s.Method != Agreement && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) {
+			c.methods = append(c.methods, method{s.Method, s.Primary})
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Book) collector(stage *Stage, s Spec) collector {
+	switch s.Method {
+	case Flips:
+		return newFlips(stage, s, b.options)
+	case Agreement:
+		return newJudges(stage, s, b.options)
+	case Rates:
+		return newRates(stage, s, b.options)
+	}
+	return newContest(stage, s, b.options)
+}
+
+// Expect counts the places where the study wants a verdict. What is planned and never comes is missing.
+func (b *Book) Expect(rows iter.Seq2[*Row, error]) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for _, e := range b.entries[r.Stage] {
+			if e.wants(r) {
+				e.expect(r)
+			}
+		}
+	}
+	return nil
+}
+
+// Read enters verdicts. A row is not kept: the iterator may use one for all.
+func (b *Book) Read(rows iter.Seq2[*Row, error]) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for _, e := range b.entries[r.Stage] {
+			if e.wants(r) {
+				e.add(r)
+			}
+		}
+	}
+	return nil
+}
+
+// Report computes all findings, stage by stage in the order they were given.
+func (b *Book) Report() (*Report, error) {
+	var out Report
+	for _, name := range b.order {
+		for _, e := range b.entries[name] {
+			tables, err := e.tables()
+			if err != nil {
+				return nil, fmt.Errorf("analyse stage %s: %w", name, err)
+			}
+			for i := range tables {
+				if tables[i].Coverage == (Coverage{}) {
+					continue // nobody asked for it in this run
+				}
+				e.finish(&tables[i], b.options)
+				if e.spec.Gates {
+					out.gates = append(out.gates, tables[i])
+				} else {
+					out.Tables = append(out.Tables, tables[i])
+				}
+			}
+		}
+	}
+	if err := out.adjust(); err != nil {
+		return nil, err
+	}
+	out.say()
+	return &out, nil
+}
+
+// Notes that also go into words.
+const (
+	notValidated  = "judge not validated"
+	selectedAfter = "selected after "
+)
+
+// finish fills in what all findings of a table share.
+func (e entry) finish(t *Table, o Options) {
+	t.Stage = e.stage.Name
+	if t.Method == "" {
+		t.Method, t.Primary = e.spec.Method, e.spec.Primary
+	}
+	if t.By == nil {
+		t.By = e.spec.By
+	}
+	if !e.stage.Validated {
+		t.note(notValidated)
+	}
+	if e.stage.Selected != "" {
+		t.note("%s%s", selectedAfter, e.stage.Selected)
+	}
+	if share := t.Coverage.Share(); t.Incomplete() {
+		text := "nothing was planned"
+		if share.OK {
+			text = fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Planned-t.Coverage.Excluded)
+		}
+		t.note("incomplete: %s", text)
+	}
+	headed := slices.ContainsFunc(t.Findings, func(f Finding) bool { return slices.Contains(headlines(), f.What) })
+	for i := range t.Findings {
+		f := &t.Findings[i]
+		f.Stage, f.Level = e.stage.Name, o.Level
+		f.Primary = t.Primary && (!headed || slices.Contains(headlines(), f.What))
+		if f.Coverage.Incomplete() {
+			f.note("incomplete")
+		}
+	}
+}
+
+// headlines are the findings that a primary analysis is about; the others of its tables explain them.
+func headlines() []string {
+	return []string{
+		WhatRate, WhatMean, WhatDifference, WhatExcess, WhatRegressive, WhatProgressive, WhatStrength, WhatWin, WhatElo, WhatFirst, WhatConsistency, WhatAlpha,
+	}
+}

@@ -1,0 +1,191 @@
+package analysis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"assay"
+	"assay/analysis"
+	"assay/stats"
+)
+
+func contested(n int) []analysis.Row {
+	var rows []analysis.Row
+	lanes := []string{"a", "b", "c"}
+	for i := range n {
+		for l, lane := range lanes {
+			other := lanes[(l+1)%3]
+			label := "a"
+			if (i*5+l*3)%4 == 0 {
+				label = "b"
+			}
+			if i%2 == 0 {
+				rows = append(rows, met(lane, other, fmt.Sprint(i), label))
+			} else {
+				rows = append(rows, met(other, lane, fmt.Sprint(i), label))
+			}
+		}
+	}
+	return rows
+}
+
+func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {
+	t.Parallel()
+	rows := contested(60)
+	tally, pairs, clusters := stats.NewTally(3), stats.Pairs{}, []uint32{}
+	index := map[string]uint16{"a": 0, "b": 1, "c": 2}
+	for _, r := range rows {
+		result := stats.FirstWon
+		if r.Label == "b" {
+			result = stats.SecondWon
+		}
+		pairs.Append(index[r.Lane], index[r.Other], result)
+		var cluster uint32
+		if _, err := fmt.Sscan(r.Item, &cluster); err != nil {
+			t.Fatal(err)
+		}
+		clusters = append(clusters, cluster)
+	}
+	if err := tally.Add(pairs); err != nil {
+		t.Fatal(err)
+	}
+	fit, err := stats.FitBT(tally, stats.BTOptions{Order: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grouped, err := stats.Group(3, pairs, clusters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	covariance, err := fit.ClusterRobust(grouped, stats.CR1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := report(t, arena(), []analysis.Spec{{}}, rows)
+	for name, i := range index {
+		f := find(t, r, "strength", "lane", name)
+		want := stats.NormalInterval(fit.Theta[i], covariance.SE()[i], 0.95)
+		if diff := cmp.Diff([]any{stats.Known(fit.Theta[i]), want, 120, 60}, []any{f.Value, f.Interval, f.N, f.Clusters}, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	near(t, "order effect", fit.Order.Value, find(t, r, "order effect").Value.Value, 1e-9)
+}
+
+func TestAVerdictThatIsNotValidIsNoTie(t *testing.T) {
+	t.Parallel()
+	rows := contested(12)
+	want := report(t, arena(), []analysis.Spec{{Method: analysis.WinRate}}, rows)
+	var more []analysis.Row
+	for i := range 12 {
+		for _, state := range []assay.VerdictState{assay.VerdictMalformed, assay.VerdictFailed, assay.VerdictAbstained, assay.VerdictMissing} {
+			more = append(more, in(state, met("a", "b", fmt.Sprint(i), "tie")))
+		}
+		more = append(more, met("a", "b", fmt.Sprint(i), "neither of us")) // valid, and decides nothing
+	}
+	got := report(t, arena(), []analysis.Spec{{Method: analysis.WinRate}}, append(more, rows...))
+	for _, lane := range []string{"a", "b", "c"} {
+		w, g := find(t, want, "win rate", "lane", lane), find(t, got, "win rate", "lane", lane)
+		if diff := cmp.Diff([]any{w.Value, w.Interval, w.N}, []any{g.Value, g.Interval, g.N}); diff != "" {
+			t.Errorf("%s: %s", lane, diff)
+		}
+	}
+	if c := got.Tables[0].Coverage; c.Malformed != 12 || c.Failed != 12 || c.Abstained != 12 || c.Missing != 12 {
+		t.Errorf("coverage %+v", c)
+	}
+}
+
+func TestRelabellingLanesMovesNothing(t *testing.T) {
+	t.Parallel()
+	rows := contested(50)
+	renamed := map[string]string{"a": "z", "b": "m", "c": "k"}
+	want := report(t, arena(), []analysis.Spec{{}, {Method: analysis.WinRate}}, rows)
+	other := contested(50)
+	for i := range other {
+		other[i].Lane, other[i].Other = renamed[other[i].Lane], renamed[other[i].Other]
+	}
+	got := report(t, arena(), []analysis.Spec{{}, {Method: analysis.WinRate}}, other)
+	for old, name := range renamed {
+		for _, what := range []string{"strength", "win rate"} {
+			w, g := find(t, want, what, "lane", old), find(t, got, what, "lane", name)
+			if diff := cmp.Diff([]any{w.Value, w.Interval, w.N}, []any{g.Value, g.Interval, g.N}, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				t.Errorf("%s of %s: %s", what, old, diff)
+			}
+		}
+	}
+}
+
+func TestThereIsNoStrengthWhereAllWinsGoOneWay(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 10 {
+		rows = append(rows, met("a", "b", fmt.Sprint(i), "a"), met("b", "a", fmt.Sprint(i), "b"))
+	}
+	f := find(t, report(t, arena(), []analysis.Spec{{}}, rows), "strength", "lane", "a")
+	if f.Value.OK || !strings.Contains(f.Value.Why, "a | b") {
+		t.Errorf("strength %v", f.Value)
+	}
+}
+
+func TestPositionIsTestedExactlyAndConsistencyByMajority(t *testing.T) {
+	t.Parallel()
+	// ten pairs both ways: on eight the first place wins twice, on two the same lane does
+	var rows []analysis.Row
+	for i := range 10 {
+		back := "a"
+		if i >= 8 {
+			back = "b"
+		}
+		rows = append(rows, met("x", "y", fmt.Sprint(i), "a"), met("y", "x", fmt.Sprint(i), back))
+	}
+	r := report(t, arena(), []analysis.Spec{{Method: analysis.Position}, {Method: analysis.Consistency}, {Method: analysis.WinRate}}, rows)
+	var first analysis.Finding
+	for _, f := range r.Tables[0].Findings {
+		if f.What == "first wins" {
+			first = f
+		}
+	}
+	near(t, "first wins", 0.9, first.Value.Value, 1e-12)
+	near(t, "p", stats.BinomialTest(18, 20, 0.5).Value, first.P.Value, 1e-12)
+	near(t, "consistency", 0.2, find(t, r, "consistency").Value.Value, 1e-12)
+	near(t, "same both ways", 0.2, find(t, r, "same both ways").Value.Value, 1e-12)
+	near(t, "corrected wins of x", 0.6, find(t, r, "corrected wins", "lane", "x").Value.Value, 1e-12) // 2 wins, 8 ties
+	near(t, "win rate of x", 0.6, find(t, r, "win rate", "lane", "x").Value.Value, 1e-12)
+}
+
+func TestItemsAreRankedByTheirOwnName(t *testing.T) {
+	t.Parallel()
+	stage := arena()
+	stage.Items = true
+	var rows []analysis.Row
+	for _, r := range contested(50) {
+		r.Cluster, r.Item = min(r.Lane, r.Other)+max(r.Lane, r.Other), ""
+		rows = append(rows, r)
+	}
+	f := find(t, report(t, stage, []analysis.Spec{{Method: analysis.Elo}}, rows), "elo", "item", "a")
+	if !f.Value.OK || f.Interval.OK {
+		t.Errorf("elo %v %v", f.Value, f.Interval)
+	}
+}
+
+func TestAMethodMustSuitItsStage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stage analysis.Stage
+		spec  analysis.Spec
+		want  string
+	}{
+		{arena(), analysis.Spec{Stage: "arena", Method: analysis.Rates}, `"rate" does not suit a stage that compares`},
+		{correct(), analysis.Spec{Stage: "correct", Method: "mystery"}, `"mystery" does not suit a stage that judges`},
+		{correct(), analysis.Spec{Stage: "other"}, "no such stage"},
+	} {
+		_, err := analysis.Open([]analysis.Stage{c.stage}, []analysis.Spec{c.spec}, analysis.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.spec, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// names gives texts dense numbers.
+type names struct {
+	index map[string]uint32
+	list  []string
+}
+
+func (n *names) of(text string) uint32 {
+	if i, ok := n.index[text]; ok {
+		return i
+	}
+	return n.add(text)
+}
+
+func (n *names) ofBytes(text []byte) uint32 {
+	if i, ok := n.index[string(text)]; ok {
+		return i
+	}
+	return n.add(string(text))
+}
+
+func (n *names) add(text string) uint32 {
+	if n.index == nil {
+		n.index = map[string]uint32{}
+	}
+	i := uint32(len(n.list))
+	n.index[text] = i
+	n.list = append(n.list, text)
+	return i
+}
+
+// sorted are the numbers in the order of their texts.
+func (n *names) sorted() []uint32 {
+	out := make([]uint32, len(n.list))
+	for i := range out {
+		out[i] = uint32(i)
+	}
+	slices.SortFunc(out, func(a, b uint32) int { return natural(n.list[a], n.list[b]) })
+	return out
+}
+
+// group is the rows that share the values of the fields a table is told apart by.
+type group[T any] struct {
+	values []string
+	cover  Coverage
+	data   T
+}
+
+func (g *group[T]) by(fields []string) []Value {
+	out := make([]Value, len(fields))
+	for i, f := range fields {
+		out[i] = Value{f, g.values[i]}
+	}
+	return out
+}
+
+// groups are the groups of one analysis.
+type groups[T any] struct {
+	fields []string
+	make   func() T
+	index  map[string]*group[T]
+	key    []byte
+}
+
+func newGroups[T any](fields []string, make func() T) groups[T] {
+	return groups[T]{fields: fields, make: make, index: map[string]*group[T]{}}
+}
+
+// of is the group of a row.
+func (s *groups[T]) of(r *Row) *group[T] {
+	s.key = s.key[:0]
+	for _, f := range s.fields {
+		s.key = appendText(s.key, r.Field(f))
+	}
+	if g, ok := s.index[string(s.key)]; ok {
+		return g
+	}
+	g := &group[T]{data: s.make()}
+	for _, f := range s.fields {
+		g.values = append(g.values, r.Field(f))
+	}
+	s.index[string(s.key)] = g
+	return g
+}
+
+func (s *groups[T]) expect(r *Row) { s.of(r).cover.Planned++ }
+
+// sorted are the groups in the order of their values, so that the order of rows does not matter.
+func (s *groups[T]) sorted() []*group[T] {
+	out := make([]*group[T], 0, len(s.index))
+	for _, g := range s.index {
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b *group[T]) int { return slices.CompareFunc(a.values, b.values, natural) })
+	return out
+}
+
+// natural orders numbers by size, before everything else, which is ordered as text.
+func natural(a, b string) int {
+	x, isX := size(a)
+	y, isY := size(b)
+	switch {
+	case isX && isY:
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
+	case isX:
+		return -1
+	case isY:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func size(text string) (float64, bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil && !math.IsNaN(x)
+}
+
+// totals adds the coverage of all groups up.
+func (s *groups[T]) totals() Coverage {
+	var c Coverage
+	for _, g := range s.index {
+		c = c.plus(g.cover.settle())
+	}
+	return c
+}

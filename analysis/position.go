@@ -1,0 +1,212 @@
+package analysis
+
+import (
+	"assay/stats"
+)
+
+// swap is all that was said about one pair on one thing, in both orders, as the one with the lower number sees it.
+type swap struct {
+	cluster     uint32
+	low, high   uint16
+	forth, back said // shown first, shown second
+}
+
+// said counts votes: several where a judge was asked more than once.
+type said struct{ won, lost, tied uint16 }
+
+func (w *swap) count(s showing) {
+	to, won, lost := &w.forth, stats.FirstWon, stats.SecondWon
+	if s.turned() {
+		to, won, lost = &w.back, lost, won
+	}
+	switch s.result() {
+	case won:
+		to.won++
+	case lost:
+		to.lost++
+	default:
+		to.tied++
+	}
+}
+
+func (s said) there() bool { return s != said{} }
+
+// decided is the majority of the votes that decide; false where there is none.
+func (s said) decided() (won, ok bool) { return s.won > s.lost, s.won != s.lost }
+
+// score is the majority as a score: a half where no side has one.
+func (s said) score() float64 {
+	switch won, ok := s.decided(); {
+	case !ok:
+		return 0.5
+	case won:
+		return 1
+	}
+	return 0
+}
+
+// corrected are the scores of each entrant by cluster where a win counts only if both orders agree on it; nil where no
+// pair was judged both ways. Alone are the pairs without the other order.
+func (a *arena) corrected() (scores [][]total, alone int) {
+	scores = make([][]total, len(a.names))
+	for i := range scores {
+		scores[i] = make([]total, a.clusters)
+	}
+	matched := 0
+	for _, w := range a.swaps {
+		if !w.forth.there() || !w.back.there() {
+			alone++
+			continue
+		}
+		matched++
+		score := w.forth.score()
+		if score != w.back.score() {
+			score = 0.5
+		}
+		low, high := &scores[w.low][w.cluster], &scores[w.high][w.cluster]
+		*low, *high = total{low.n + 1, low.sum + score}, total{high.n + 1, high.sum + 1 - score}
+	}
+	if matched == 0 {
+		return nil, alone
+	}
+	return scores, alone
+}
+
+// position tells whether the one shown first wins more often: by exact test, and as a parameter beside the strengths.
+func (a *arena) position(t *Table) error {
+	f := a.finding(WhatFirst, Share, -1, "")
+	counts, k, n := make([]stats.Count, a.clusters), 0, 0
+	for i, c := range a.cluster {
+		if r := a.pairs.Result[i]; r != stats.Tied {
+			first := int(one(r == stats.FirstWon))
+			counts[c] = stats.Count{K: counts[c].K + first, N: counts[c].N + 1}
+			k, n = k+first, n+1
+		}
+	}
+	e, err := a.options.share(counts)
+	if err != nil {
+		return err
+	}
+	e.put(f)
+	f.P = stats.BinomialTest(k, n, 0.5)
+	if n == 0 {
+		f.P = stats.Undefined("every comparison is a tie")
+	}
+	f.note("p takes comparisons for independent; ties are left out")
+	t.Findings = append(t.Findings, *f)
+	if !a.bothWays {
+		t.note("each pair was shown in one order: who stood first and who is better cannot be told apart")
+		return nil
+	}
+	fit, err := a.fit(stats.BTOptions{Order: true, Ties: tiesOf(a.ties)})
+	order := a.finding(WhatOrder, Logit, -1, "")
+	if err != nil {
+		t.Findings = append(t.Findings, order.unknown("%s", err))
+		return nil
+	}
+	order.Value, order.Interval, order.P, order.Method = fit.Order, fit.orderInterval, fit.orderP, "beside strengths, "+fit.how
+	fit.tell(order)
+	t.Findings = append(t.Findings, *order)
+	return nil
+}
+
+func tiesOf(n int) stats.Ties {
+	if n > 0 {
+		return stats.Davidson
+	}
+	return stats.HalfTies
+}
+
+// manyPairs is from where fewer resamples do.
+const manyPairs = 50_000
+
+// consistency tells how often the same one wins when the order is turned round: by the majority of each order, among the
+// pairs that have one in both.
+func (a *arena) consistency(t *Table) error {
+	counts := make([]stats.Count, a.clusters)
+	var c reversed
+	for _, w := range a.swaps {
+		if w.forth.there() && w.back.there() {
+			c.add(w, &counts[w.cluster])
+		}
+	}
+	f := a.finding(WhatConsistency, Share, -1, "")
+	f.N = c.pairs
+	if c.pairs == 0 {
+		t.Findings = append(t.Findings, f.unknown("no pair was decided both ways"))
+		return nil
+	}
+	counts = kept(counts)
+	resamples := a.options.Resamples
+	if len(counts) > manyPairs {
+		resamples = min(resamples, 200)
+	}
+	boot, err := stats.BootstrapRate(counts, resamples, a.options.Seed)
+	if err != nil {
+		return err
+	}
+	f.Value, f.Interval, f.Clusters, f.Method = stats.Known(float64(c.same)/float64(c.pairs)), boot.Interval(a.options.Level), len(counts), "bootstrap of clusters"
+	f.note("of %d inconsistent pairs, %d went to the first and %d to the second place", c.pairs-c.same, c.first, c.pairs-c.same-c.first)
+	if c.open > 0 {
+		f.note("%d pairs without a majority are left out", c.open)
+	}
+	pooled := a.finding(WhatFirst, Share, -1, "")
+	pooled.N, pooled.Clusters, pooled.Method = 2*c.pairs, len(counts), "exact binomial over both directions"
+	pooled.Value, pooled.P = stats.Known(float64(c.firstWins)/float64(2*c.pairs)), stats.BinomialTest(c.firstWins, 2*c.pairs, 0.5)
+	pooled.Interval = stats.Wilson(c.firstWins, 2*c.pairs, a.options.Level)
+	pooled.note("as if the two directions were independent")
+	t.Findings = append(t.Findings, *f, *pooled)
+	return a.selfAgreement(t)
+}
+
+// reversed counts pairs that were judged in both orders.
+type reversed struct {
+	pairs     int // decided both ways
+	same      int // of them, the same one won
+	first     int // of the others, whoever stood first won twice
+	firstWins int // in both directions
+	open      int // without a majority in a direction
+}
+
+func (c *reversed) add(w swap, in *stats.Count) {
+	forth, ok := w.forth.decided()
+	back, too := w.back.decided()
+	if !ok || !too {
+		c.open++
+		return
+	}
+	c.pairs++
+	in.N++
+	if forth == back {
+		c.same++
+		in.K++
+	} else if forth {
+		c.first++
+	}
+	c.firstWins += int(one(forth) + one(!back))
+}
+
+// selfAgreement compares both orders of each pair, ties included.
+func (a *arena) selfAgreement(t *Table) error {
+	var forth, back []float64
+	counts := make([]stats.Count, a.clusters)
+	for _, w := range a.swaps {
+		if w.forth.there() && w.back.there() {
+			x, y := w.forth.score(), w.back.score()
+			forth, back = append(forth, x), append(back, y)
+			counts[w.cluster].N++
+			counts[w.cluster].K += int(one(x == y))
+		}
+	}
+	same := a.finding(WhatSame, Share, -1, "")
+	e, err := a.options.share(counts)
+	if err != nil {
+		return err
+	}
+	e.put(same)
+	correlation := a.finding(WhatCorrelation, Index, -1, "")
+	correlation.Value, correlation.N, correlation.Clusters = stats.Pearson(forth, back), same.N, same.Clusters
+	correlation.Method, correlation.Interval = "Pearson", stats.NoInterval("not told")
+	t.Findings = append(t.Findings, *same, *correlation)
+	return nil
+}

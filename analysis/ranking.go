@@ -1,0 +1,324 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/stats"
+)
+
+// What the findings of comparisons are called.
+const (
+	WhatStrength    = "strength"          // natural-log scale, mean 0
+	WhatOrder       = "order effect"      // advantage of being shown first, on the scale of strengths
+	WhatTie         = "tie parameter"     // log of Davidson's nu
+	WhatReliability = "reliability"       // share of the spread of strengths that is not error
+	WhatWin         = "win rate"          // of all comparisons, a tie half
+	WhatAverage     = "average win rate"  // each opponent of equal weight
+	WhatCorrected   = "corrected wins"    // a win only where both orders agree on it
+	WhatElo         = "elo"               // mean over random orders
+	WhatFirst       = "first wins"        // share of decided comparisons that the one shown first won
+	WhatConsistency = "consistency"       // share of pairs that the same one wins in both orders
+	WhatSame        = "same both ways"    // ties included
+	WhatCorrelation = "order correlation" // of the verdicts in both orders
+)
+
+// strengths fits Bradley-Terry, with Davidson's ties where there are any.
+func (a *arena) strengths(t *Table, m Method, field string) error {
+	o := stats.BTOptions{Order: a.bothWays}
+	how := "Bradley-Terry"
+	if m == Davidson || a.ties > 0 {
+		o.Ties, how = stats.Davidson, "Davidson"
+	}
+	fit, err := a.fit(o)
+	var none *stats.NoMaximum
+	if errors.As(err, &none) && o.Order { // the order may be all that separates
+		o.Order = false
+		fit, err = a.fit(o)
+	}
+	if errors.As(err, &none) {
+		for i := range a.names {
+			t.Findings = append(t.Findings, a.finding(WhatStrength, Logit, i, field).unknown("%s", a.groupsOf(none)))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !a.bothWays {
+		t.note("each pair was shown in one order: strengths and position cannot be told apart")
+	}
+	for i := range a.names {
+		f := a.finding(WhatStrength, Logit, i, field)
+		f.Value, f.Interval, f.Method = stats.Known(fit.Theta[i]), fit.intervals[i], how+", "+fit.how
+		if len(fit.ranks) > 0 {
+			f.Rank = &fit.ranks[i]
+		}
+		fit.tell(f)
+		t.Findings = append(t.Findings, *f)
+	}
+	a.parameters(t, fit, how)
+	return nil
+}
+
+// parameters adds what the model has besides strengths.
+func (a *arena) parameters(t *Table, fit *fitted, how string) {
+	if fit.Order.OK {
+		f := a.finding(WhatOrder, Logit, -1, "")
+		f.Value, f.Interval, f.Method, f.P = fit.Order, fit.orderInterval, how+", "+fit.how, fit.orderP
+		fit.tell(f)
+		t.Findings = append(t.Findings, *f)
+	}
+	if fit.LogNu.OK {
+		f := a.finding(WhatTie, Logit, -1, "")
+		f.Value, f.Method, f.Interval = fit.LogNu, how, stats.NoInterval("not told")
+		t.Findings = append(t.Findings, *f)
+	}
+	f := a.finding(WhatReliability, Index, -1, "")
+	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("not told")
+	t.Findings = append(t.Findings, *f)
+}
+
+// groupsOf says why there are no strengths, with the names of the groups that can be ranked inside.
+func (a *arena) groupsOf(none *stats.NoMaximum) string {
+	if len(none.Components) < 2 {
+		return none.Why
+	}
+	var groups []string
+	for _, members := range none.Components {
+		var list []string
+		for _, i := range members {
+			list = append(list, a.names[i])
+		}
+		groups = append(groups, strings.Join(list, " "))
+	}
+	return none.Why + ": " + strings.Join(groups, " | ")
+}
+
+// fitted is a fit with its errors.
+type fitted struct {
+	*stats.BTFit
+	se            []float64
+	intervals     []stats.Interval
+	orderInterval stats.Interval
+	orderP        stats.Number
+	ranks         []stats.RankInterval
+	how           string
+	note          string
+}
+
+func (f *fitted) tell(to *Finding) {
+	if f.note != "" {
+		to.note("%s", f.note)
+	}
+}
+
+// rankDraws is how many draws the joint distribution of differences is known from.
+const rankDraws = 2000
+
+// fit fits the model; errors come from clusters, by formula where there are enough of them, else by resampling.
+func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
+	doubt := a.grouped.Doubt()
+	if doubt != "" {
+		return a.resampled(o, doubt)
+	}
+	fit, err := stats.FitBT(a.grouped.Tally(), o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := fit.ClusterRobust(a.grouped, stats.CR1)
+	if err != nil {
+		return nil, err
+	}
+	out := &fitted{BTFit: fit, se: c.SE(), how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect")}
+	for i, se := range out.se {
+		out.intervals = append(out.intervals, stats.NormalInterval(fit.Theta[i], se, a.options.Level))
+	}
+	if se := c.OrderSE(); fit.Order.OK && se.OK {
+		out.orderInterval = stats.NormalInterval(fit.Order.Value, se.Value, a.options.Level)
+		out.orderP = fit.OrderTest(c).P
+	}
+	out.ranks, err = stats.MaxTRanks(fit.Theta, c, a.options.Level, rankDraws, a.options.Seed)
+	return out, err
+}
+
+func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
+	boot, err := stats.BootstrapBT(a.grouped, o, a.options.Resamples, a.options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	out := &fitted{BTFit: boot.Fit, how: "bootstrap of clusters", note: "bootstrap: " + doubt, intervals: boot.Intervals(a.options.Level)}
+	if boot.Undefined > 0 {
+		out.note += fmt.Sprintf("; %d of %d resamples have no estimate", boot.Undefined, a.options.Resamples)
+	}
+	for i := range boot.Fit.Theta {
+		se := boot.Strength(i).SE()
+		out.se = append(out.se, se.Value)
+	}
+	order := boot.OrderEffect()
+	out.orderInterval = order.Interval(a.options.Level)
+	out.orderP = normalP(boot.Fit.Order, order.SE())
+	if ranks, err := boot.Ranks(a.options.Level); err == nil {
+		out.ranks = ranks
+	}
+	return out, nil
+}
+
+// normalP is the two-sided p-value of an estimate of 0 with a normal error.
+func normalP(estimate, se stats.Number) stats.Number {
+	switch {
+	case !estimate.OK:
+		return estimate
+	case !se.OK:
+		return se
+	case se.Value == 0:
+		return stats.Undefined("there is no spread")
+	}
+	return stats.Known(math.Erfc(math.Abs(estimate.Value/se.Value) / math.Sqrt2))
+}
+
+// winRates are plain shares of wins.
+func (a *arena) winRates(t *Table, field string) error {
+	all := a.grouped.Tally().Rates()
+	corrected, alone := a.corrected()
+	for i := range a.names {
+		win, err := a.won(WhatWin, i, field, a.scores(i))
+		if err != nil {
+			return err
+		}
+		average := a.finding(WhatAverage, Share, i, field)
+		average.Value, average.Method = all.Average[i], "mean over opponents, bootstrap of clusters"
+		if average.Interval, err = a.averageInterval(i); err != nil {
+			return err
+		}
+		t.Findings = append(t.Findings, *win, *average)
+		if corrected == nil {
+			continue
+		}
+		both, err := a.won(WhatCorrected, i, field, corrected[i])
+		if err != nil {
+			return err
+		}
+		both.Method = "a tie where the orders disagree; " + both.Method
+		t.Findings = append(t.Findings, *both)
+	}
+	if alone > 0 && corrected != nil {
+		t.note("%d pairs were judged in one order: not among the corrected", alone)
+	}
+	if len(a.by) == 0 {
+		t.Matrix = &Matrix{Names: a.names, Shares: all.Matrix}
+	}
+	return nil
+}
+
+// won is the share that an entrant won, from its scores by cluster.
+func (a *arena) won(what string, entrant int, field string, scores []total) (*Finding, error) {
+	f := a.finding(what, Share, entrant, field)
+	e, err := a.options.mean(slices.DeleteFunc(scores, func(t total) bool { return t.n == 0 }))
+	if err != nil {
+		return nil, err
+	}
+	if e.n == 0 {
+		none := f.unknown("no comparison")
+		none.N = 0
+		return &none, nil
+	}
+	least, most := 0.0, 1.0
+	e.interval = clipped(e.interval, &least, &most)
+	e.put(f)
+	return f, nil
+}
+
+// averageWork bounds the comparisons that are counted again over all resamples of one table.
+const averageWork = 500_000_000
+
+// averageInterval resamples clusters for the mean over opponents of an entrant's shares.
+func (a *arena) averageInterval(entrant int) (stats.Interval, error) {
+	if a.clusters < 2 {
+		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), nil
+	}
+	if a.pairs.Len()*a.options.Resamples*len(a.names) > averageWork {
+		return stats.NoInterval("too many comparisons to resample: see strengths"), nil
+	}
+	met := make([][]bout, a.clusters)
+	for k, c := range a.cluster {
+		switch score := a.pairs.Result[k].Score(); uint16(entrant) {
+		case a.pairs.First[k]:
+			met[c] = append(met[c], bout{a.pairs.Second[k], score})
+		case a.pairs.Second[k]:
+			met[c] = append(met[c], bout{a.pairs.First[k], 1 - score})
+		}
+	}
+	r, err := stats.Bootstrap(a.clusters, a.options.Resamples, a.options.Seed, func(drawn []int) stats.Number {
+		by := make([]total, len(a.names))
+		for _, c := range drawn {
+			for _, b := range met[c] {
+				by[b.against] = total{by[b.against].n + 1, by[b.against].sum + b.score}
+			}
+		}
+		return averageOf(by)
+	})
+	return r.Interval(a.options.Level), err
+}
+
+// bout is one comparison as one of the two sees it.
+type bout struct {
+	against uint16
+	score   float64
+}
+
+// averageOf is the mean over opponents that were met.
+func averageOf(by []total) stats.Number {
+	n, sum := 0, 0.0
+	for _, t := range by {
+		if t.n > 0 {
+			n, sum = n+1, sum+t.sum/float64(t.n)
+		}
+	}
+	if n == 0 {
+		return stats.Undefined("no comparison")
+	}
+	return stats.Known(sum / float64(n))
+}
+
+// scores are what one entrant won, by cluster.
+func (a *arena) scores(entrant int) []total {
+	out := make([]total, a.clusters)
+	for k, c := range a.cluster {
+		score := a.pairs.Result[k].Score()
+		switch entrant {
+		case int(a.pairs.First[k]):
+		case int(a.pairs.Second[k]):
+			score = 1 - score
+		default:
+			continue
+		}
+		out[c] = total{out[c].n + 1, out[c].sum + score}
+	}
+	return out
+}
+
+// eloWork bounds how many comparisons are replayed over all orders.
+const eloWork = 10_000_000
+
+// elo rates along random orders.
+func (a *arena) elo(t *Table, field string) error {
+	runs := min(100, max(5, eloWork/a.pairs.Len()))
+	r, err := stats.EloShuffled(len(a.names), a.pairs, stats.DefaultElo(), runs, a.options.Seed)
+	if err != nil {
+		return err
+	}
+	for i := range a.names {
+		f := a.finding(WhatElo, Points, i, field)
+		f.Value, f.Method = stats.Known(r.Mean[i]), fmt.Sprintf("K 32 from 1500, mean over %d orders", runs)
+		f.Interval = stats.NoInterval("Elo has none: see strengths")
+		if r.SD[i].OK {
+			f.note("sd over orders %.1f", r.SD[i].Value)
+		}
+		t.Findings = append(t.Findings, *f)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+// Package analysis turns verdicts into findings: numbers that carry their error, their coverage and their method.
+//
+// Rows stream through a Book once; what stays in memory are sums by group and cluster, never the rows. The unit of every
+// error is the cluster: repeats, turns, branches, orders and judges are nested in it. A verdict that is not valid is
+// counted by its state and enters no number. What cannot be known is said to be unknown, with the reason.
+package analysis
+
+import (
+	"strconv"
+
+	"assay"
+)
+
+// Row is one verdict, or the place where one is expected.
+type Row struct {
+	Stage    string
+	Judge    string
+	Lane     string // whose answer; of a pair, the lane or item that was shown first
+	Other    string // of a pair, the one that was shown second
+	Item     string
+	Cluster  string // empty: the item
+	Template string
+	Prompt   string // the judge's
+	Trait    string
+	Branch   string
+	Turn     int
+	Draw     int
+	Vote     int               // of the same judge on the same answer, from 0
+	Expect   string            // the item's right answer; empty: not known
+	Ending   assay.Ending      // of the judged answer; empty counts as answered
+	Fields   map[string]string // of the item, as far as somebody groups by them
+
+	State    assay.VerdictState
+	Decided  bool // what a jury or several draws say together
+	Excluded bool // left out by the stage's rule for refused and cut answers
+	Label    string
+	Score    *float64
+}
+
+// The fields that every row has; all others are the item's own.
+const (
+	ByLane     = "lane"
+	ByJudge    = "judge"
+	ByBranch   = "branch"
+	ByTurn     = "turn"
+	ByTrait    = "trait"
+	ByTemplate = "template"
+	ByPrompt   = "prompt"
+	ByItem     = "item"
+	ByCluster  = "cluster"
+	ByExpect   = "expect"
+	ByDraw     = "draw"
+)
+
+// OwnFields lists the fields that every row has.
+func OwnFields() []string {
+	return []string{ByLane, ByJudge, ByBranch, ByTurn, ByTrait, ByTemplate, ByPrompt, ByItem, ByCluster, ByExpect, ByDraw}
+}
+
+// Field is the value of a field to group by; a field that the item does not have is empty.
+func (r *Row) Field(name string) string {
+	switch name {
+	case ByLane:
+		return r.Lane
+	case ByJudge:
+		return r.Judge
+	case ByBranch:
+		return r.Branch
+	case ByTurn:
+		return strconv.Itoa(r.Turn)
+	case ByTrait:
+		return r.Trait
+	case ByTemplate:
+		return r.Template
+	case ByPrompt:
+		return r.Prompt
+	case ByItem:
+		return r.Item
+	case ByCluster:
+		return r.cluster()
+	case ByExpect:
+		return r.Expect
+	case ByDraw:
+		return strconv.Itoa(r.Draw)
+	}
+	return r.Fields[name]
+}
+
+func (r *Row) cluster() string {
+	if r.Cluster == "" {
+		return r.Item
+	}
+	return r.Cluster
+}
+
+// valid tells whether the row is a verdict that enters numbers.
+func (r *Row) valid() bool { return r.State == assay.VerdictValid && !r.Excluded }
+
+// whole tells whether the judged answer is neither refused nor cut.
+func (r *Row) whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }
+
+// appendUnit appends what tells one judged answer, or one pair of answers, from all others about the same item: all
+// coordinates but lane and judge.
+func (r *Row) appendUnit(b []byte) []byte {
+	b = appendText(b, r.Item, r.Template, r.Branch)
+	b = strconv.AppendInt(b, int64(r.Turn), 10)
+	b = append(b, ' ')
+	return strconv.AppendInt(b, int64(r.Draw), 10)
+}
+
+// appendText appends texts with their lengths, so that no two lists run together.
+func appendText(b []byte, texts ...string) []byte {
+	for _, t := range texts {
+		b = strconv.AppendInt(b, int64(len(t)), 10)
+		b = append(b, ':')
+		b = append(b, t...)
+	}
+	return b
+}

@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Verb is what a stage's verdicts are about.
+type Verb string
+
+// The verbs of stages that give verdicts.
+const (
+	Judged   Verb = "judge"   // single answers
+	Compared Verb = "compare" // pairs
+)
+
+// Label is one label of a rubric.
+type Label struct {
+	Name  string
+	Score *float64 // nil: none
+}
+
+// Stage is what an analysis has to know about the stage whose verdicts it reads.
+type Stage struct {
+	Name      string
+	Verb      Verb
+	Items     bool     // items are compared with each other, not lanes
+	Flips     bool     // its verdicts tell whether a later answer took back the first
+	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
+	Low, High *float64 // range of the score; nil: open
+	Judges    []string // those that the study names
+	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
+	Families  map[string]string
+	Control   string // the branch that is a neutral re-ask; empty: none
+	Validated bool   // there is gold, or the judge is a rule
+	Selected  string // the stage after whose results the lanes were chosen; empty: none
+	Rule      string // how refused and cut answers count; empty: as answers
+}
+
+// yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
+func (s *Stage) yes() []string {
+	var out []string
+	for _, l := range s.Labels {
+		switch {
+		case l.Score == nil, !s.Flips && *l.Score != 0 && *l.Score != 1:
+			return nil
+		case *l.Score > 0:
+			out = append(out, l.Name)
+		}
+	}
+	return out
+}
+
+// Method is a way to analyse.
+type Method string
+
+// The methods, as studies name them.
+const (
+	Rates       Method = "rate"
+	Flips       Method = "flips"
+	BradleyT    Method = "bradley-terry"
+	Davidson    Method = "davidson"
+	Elo         Method = "elo"
+	WinRate     Method = "win-rate"
+	Agreement   Method = "agreement"
+	Position    Method = "positional-bias"
+	Consistency Method = "consistency"
+)
+
+// Methods lists the methods that suit a verb, the usual one first.
+func Methods(v Verb) []Method {
+	if v == Compared {
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement}
+	}
+	return []Method{Rates, Flips, Agreement}
+}
+
+// Spec is one analysis to do.
+type Spec struct {
+	Stage   string
+	Method  Method   // empty: the usual one of the stage
+	By      []string // fields; empty: lane for rates, none for comparisons
+	Primary bool
+	Keep    func(*Row) bool // nil: all rows
+	Gates   bool            // for conditions alone: its tables are not shown
+}
+
+// Default are the analyses of a stage for which the study declares none.
+func Default(s Stage) []Spec {
+	var out []Spec
+	if s.Verb == Compared {
+		for _, m := range []Method{BradleyT, WinRate, Elo, Position, Consistency} {
+			out = append(out, Spec{Stage: s.Name, Method: m})
+		}
+	} else {
+		out = append(out, Spec{Stage: s.Name, Method: Rates})
+	}
+	if s.Flips {
+		out = append(out, Spec{Stage: s.Name, Method: Flips})
+	}
+	if len(s.Judges) > 1 {
+		out = append(out, Spec{Stage: s.Name, Method: Agreement})
+	}
+	return out
+}
+
+// filled is the spec with its defaults, or what is wrong with it.
+func (s Spec) filled(stage *Stage) (Spec, error) {
+	usual := Methods(stage.Verb)
+	if s.Method == "" {
+		s.Method = usual[0]
+		if stage.Flips {
+			s.Method = Flips
+		}
+	}
+	if !slices.Contains(usual, s.Method) {
+		var names []string
+		for _, m := range usual {
+			names = append(names, string(m))
+		}
+		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (there is %s)", s.Stage, s.Method, stage.Verb, strings.Join(names, ", "))
+	}
+	if len(s.By) == 0 && stage.Verb == Judged {
+		s.By = []string{ByLane}
+		if s.Method == Flips && stage.Control != "" {
+			s.By = append(s.By, ByBranch)
+		}
+	}
+	if stage.Verb == Compared && slices.Contains(s.By, ByLane) {
+		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { return f == ByLane }) // its lanes are what is ranked
+	}
+	return s, nil
+}

@@ -1,0 +1,268 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"assay"
+	"assay/engine"
+	"assay/provider"
+	"assay/store"
+)
+
+func one(w *world) { w.plan.lanes = []string{"red"} }
+
+func (w *world) segments(states ...store.State) []store.Segment {
+	w.t.Helper()
+	all, err := w.s.Segments(w.ctx, w.run.No, states...)
+	w.ok(err)
+	return all
+}
+
+func (w *world) events(kind string) []store.Event {
+	w.t.Helper()
+	all, err := w.s.Events(w.ctx, w.run.No, 0, 1000)
+	w.ok(err)
+	var some []store.Event
+	for _, e := range all {
+		if e.Kind == kind {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+func TestALaunchOfUnknownFateIsAdoptedWhenItIsFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.house.launch = func(int) provider.Fate { return provider.Unknown }
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
+	if w.house.calls["launch"] != 1 {
+		t.Errorf("%d create calls", w.house.calls["launch"])
+	}
+}
+
+func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.house.launch = func(n int) provider.Fate {
+		if n == 1 {
+			return "vanished"
+		}
+		return provider.Accepted
+	}
+	began := w.clock.Now()
+	w.finished(store.ResultDone)
+	w.billedOnce(3)
+	if w.house.calls["find"] < 2 {
+		t.Errorf("sent again after %d reads", w.house.calls["find"])
+	}
+	again := w.events("intended")
+	if len(again) != 2 || again[1].At.Sub(began) < time.Minute {
+		t.Errorf("intents: %+v", again)
+	}
+}
+
+func TestAJobThatShowsLateIsRecognisedAsADoubleAndCancelled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.house.takes = 5 * time.Hour })
+	w.house.visible = 40 * time.Minute // far beyond what the provider promises
+	w.house.launch = func(n int) provider.Fate {
+		if n == 1 {
+			return provider.Unknown
+		}
+		return provider.Accepted
+	}
+	w.finished(store.ResultDone)
+	w.answers(3)
+	if got := w.events("double"); len(got) != 1 || w.house.calls["cancel"] == 0 {
+		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+	}
+}
+
+func TestWithoutAStampAForeignJobOfEqualSizeIsNotTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.house.stamped = false })
+	w.house.launch = func(n int) provider.Fate {
+		if n > 1 {
+			return provider.Accepted
+		}
+		// Somebody else's job of the same size comes between.
+		w.house.jobs = append(w.house.jobs, &fakeJob{id: "foreign", count: 3, made: w.clock.Now(), ends: w.clock.Now().Add(2 * time.Hour), state: provider.StateEnded})
+		return provider.Unknown
+	}
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
+}
+
+// blind is a provider that cannot list its jobs.
+type blind struct{ provider.Provider }
+
+func (w *world) blind() {
+	access, _ := w.e.Accounts("fake")
+	access.Batch = blind{w.house}
+	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
+}
+
+func TestWhatNobodyCanTellIsHeldUntilAPersonDecides(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		do     engine.Resolve
+		result store.Result
+		billed int
+	}{
+		{engine.Resolve{Do: "resend"}, store.ResultDone, 2}, {engine.Resolve{Do: "adopt", Job: "job1"}, store.ResultDone, 1}, {engine.Resolve{Do: "drop"}, store.ResultIncomplete, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.do.Do, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one)
+			w.blind()
+			w.house.launch = func(n int) provider.Fate {
+				if n == 1 {
+					return provider.Unknown
+				}
+				return provider.Accepted
+			}
+			st, err := w.drive()
+			w.ok(err)
+			held := w.segments(store.Held)
+			if st.Held != 0 && len(held) != 1 {
+				t.Fatalf("standing %+v\n%s", st, w.history())
+			}
+			no, err := w.s.Give(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(tt.do), By: "anna"})
+			w.ok(err)
+			w.finished(tt.result)
+			for key, n := range w.house.billed {
+				if n > tt.billed {
+					t.Errorf("%s billed %d times", key, n)
+				}
+			}
+			if o, err := w.s.Order(w.ctx, no); err != nil || o.Obeyed.IsZero() {
+				t.Errorf("order: %+v, %v", o, err)
+			}
+		})
+	}
+}
+
+func TestAJobMadeWithAnotherKeyIsNeverCalledFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.ok(stepUntil(w, store.Launched))
+	access, _ := w.e.Accounts("fake")
+	mine := w.e.Accounts
+	access.Fingerprint = "key2"
+	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
+	w.clock.to(w.clock.Now().Add(2 * time.Hour))
+	for range 3 {
+		w.ok(w.e.Advance(w.ctx, w.segments()[0].No))
+		w.clock.to(w.clock.Now().Add(time.Hour))
+	}
+	if g := w.segments()[0]; g.State != store.Launched || g.Reason == "" {
+		t.Errorf("segment: %s %q", g.State, g.Reason)
+	}
+	w.e.Accounts = mine
+	w.finished(store.ResultDone)
+	w.billedOnce(3)
+}
+
+// stepUntil drives until the first segment is in a state.
+func stepUntil(w *world, st store.State) error {
+	for range 200 {
+		if all := w.segments(st); len(all) > 0 {
+			return nil
+		}
+		work, err := w.s.Due(w.ctx, w.run.No, 1)
+		if err != nil {
+			return err
+		}
+		if len(work) == 0 {
+			next, err := w.s.NextDue(w.ctx, w.run.No)
+			if err != nil {
+				return err
+			}
+			w.clock.to(next)
+			continue
+		}
+		if work[0].Segment == 0 {
+			_, err = w.e.Extend(w.ctx, work[0].Run)
+		} else {
+			err = w.e.Advance(w.ctx, work[0].Segment)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errDead
+}
+
+func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.house.launch = func(n int) provider.Fate {
+		if n < 3 {
+			return provider.Refused
+		}
+		return provider.Accepted
+	}
+	w.finished(store.ResultDone)
+	w.billedOnce(3)
+
+	w = newWorld(t)
+	w.house.wobble = func(call string, n int) error {
+		if call == "prepare" && n == 1 {
+			return &assay.Fault{Class: assay.FaultDenied, Status: 401, Message: "bad key"}
+		}
+		return nil
+	}
+	st, err := w.drive()
+	w.ok(err)
+	if st.Asleep != 1 || st.Closed {
+		t.Fatalf("standing %+v\n%s", st, w.history())
+	}
+	lanes, err := w.s.Lanes(w.ctx, w.run.No)
+	w.ok(err)
+	stopped := 0
+	for _, l := range lanes {
+		if l.State == store.LaneStopped {
+			stopped++
+		}
+	}
+	if stopped != 1 {
+		t.Errorf("%d lanes stopped", stopped)
+	}
+	_, err = w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+	w.ok(err)
+	w.finished(store.ResultDone)
+	w.billedOnce(6)
+}
+
+func TestATokenLimitShutsAGateAndTheJobGoesLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	failures := 0
+	w.house.ends = func(j *fakeJob) provider.State {
+		if failures < 2 {
+			failures++
+			return provider.StateFailed
+		}
+		return provider.StateEnded
+	}
+	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+		return &assay.Fault{Class: assay.FaultBusy, Code: "token_limit_exceeded"}, nil
+	}
+	w.house.takes = time.Minute
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
+	if g, err := w.s.GateOf(w.ctx, "key1", "m"); err != nil || g.Failures != 0 {
+		t.Errorf("gate %+v, %v", g, err)
+	}
+	launches := w.events("launched")
+	if len(launches) != 3 || launches[1].At.Sub(launches[0].At) < 5*time.Minute || launches[2].At.Sub(launches[1].At) < 10*time.Minute {
+		t.Errorf("launches %+v", launches)
+	}
+}
