@@ -44,7 +44,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	} else {
 		fmt.Fprintf(w.Stderr, "run %s of %s\n", run.ID, run.Study)
 	}
-	d := &local.Driver{Engine: e, Moved: progress.show}
+	d := &local.Driver{Engine: e, Moved: progress.show, Held: progress.held}
 	if o.once || o.detach {
 		d.Until = func(st engine.Standing) bool { return true }
 	}
@@ -183,10 +183,11 @@ func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 
 // progress tells what changed, one plain line for each change.
 type progress struct {
-	world *World
-	home  *home
-	run   store.Run
-	last  string
+	world  *World
+	home   *home
+	run    store.Run
+	last   string
+	holder string // who was said to hold part of it
 }
 
 func (p *progress) show(ctx context.Context) error {
@@ -212,6 +213,14 @@ func (p *progress) show(ctx context.Context) error {
 	p.last = line
 	_, err = fmt.Fprintln(p.world.Stderr, line)
 	return err
+}
+
+// held says, once for each, who else is at work on the run.
+func (p *progress) held(by *store.HeldError) {
+	if by.Holder != p.holder {
+		p.holder = by.Holder
+		fmt.Fprintf(p.world.Stderr, "%s holds part of this run and goes on with it, orders included\n", by.Holder)
+	}
 }
 
 // spent is what a run has cost so far.

@@ -93,7 +93,7 @@ func printPlan(w *World, d *plan.Desk, p *plan.Plan) error {
 	if err := t.write(w.Stdout); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p))
+	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p)+"Nothing was sent.\n")
 	return err
 }
 
@@ -147,7 +147,7 @@ func summary(d *plan.Desk, p *plan.Plan) string {
 	} else if oldest != "" {
 		fmt.Fprintf(&b, "; prices of %s to %s", oldest, newest)
 	}
-	b.WriteString(". Nothing was sent.\n")
+	b.WriteString(".\n")
 	return b.String()
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -149,13 +148,7 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 			if err := give(c.Context(), w, h, run, o); err != nil {
 				return err
 			}
-			var held *store.HeldError
-			err = driveRun(c.Context(), w, h, run, driveOptions{once: true})
-			if errors.As(err, &held) {
-				fmt.Fprintf(w.Stderr, "%s holds the run and will obey\n", held.Holder)
-				return nil
-			}
-			return err
+			return driveRun(c.Context(), w, h, run, driveOptions{once: true})
 		},
 	}
 	f.register(c)

@@ -51,7 +51,18 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	if f.Class == assay.FaultGone && now.Sub(w.g.Launched) > w.Timing.Gone && w.g.Failures >= 3 {
 		return w.Ledger.Hold(ctx, w.l, "the provider does not know job "+w.g.Job+" under this key ("+w.access.Fingerprint+")")
 	}
+	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
+		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
+	}
 	return w.Ledger.Stumble(ctx, w.l, now.Add(max(w.poll(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+}
+
+// maxDenied is how often in a row a key may be refused before a person has to look.
+const maxDenied = 3
+
+// keyless says what to do about a job whose key does not work any more. The job is paid for, and stays where it is.
+func (w *work) keyless(f *assay.Fault) string {
+	return fmt.Sprintf("the provider refuses the key (%s); when it works again: assay resolve %s %d --adopt %s", f.Error(), w.run.ID, w.g.No, w.g.Job)
 }
 
 // cancelIfDue asks the provider to stop a job. The wish is in the ledger before the call, and the call is repeated until

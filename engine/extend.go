@@ -171,18 +171,18 @@ func (x *extension) close(ctx context.Context, st Standing) (Standing, error) {
 	if err := x.reconcile(ctx); err != nil {
 		return st, err
 	}
-	now, err := x.Ledger.Run(ctx, x.run.No)
-	if err != nil {
-		return st, err
-	}
-	if !now.Due.Equal(x.run.Due) {
-		return st, nil // it is due again
-	}
 	if err := x.reload(ctx); err != nil {
 		return st, err
 	}
-	st.Closed, st.Result = true, x.result()
-	return st, x.Ledger.CloseRun(ctx, x.l, st.Result)
+	result := x.result()
+	switch err := x.Ledger.CloseRun(ctx, x.l, x.run.Due, result); {
+	case errors.Is(err, store.ErrWoken):
+		return st, nil // it is due again
+	case err != nil:
+		return st, err
+	}
+	st.Closed, st.Result = true, result
+	return st, nil
 }
 
 // cancelledByUser is the reason of lanes that a person stopped.

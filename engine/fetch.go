@@ -78,6 +78,9 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 	if f.Class == assay.FaultGone && (gone || w.g.Failures >= 8) {
 		return w.Ledger.Hold(ctx, w.l, "the results of job "+w.g.Job+" are not there any more: "+f.Error())
 	}
+	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
+		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
+	}
 	return w.Ledger.Stumble(ctx, w.l, now.Add(w.backoff(w.g.Failures, f.RetryAfter)), "fetching results: "+f.Error())
 }
 

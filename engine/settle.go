@@ -120,8 +120,14 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 		stray.Kind, stray.Ord = store.StrayDuplicate, seat.Ord
 	case seat.Done:
 		return // from an earlier walk over the same results
+	case line.Malformed && int(r.g.Refetches) < len(r.Timing.Refetch):
+		return // paid for: what cannot be read is fetched again, never asked again
 	default:
-		r.block = append(r.block, r.settlement(a, line, key, seat.Ord))
+		s := r.settlement(a, line, key, seat.Ord)
+		if line.Malformed {
+			s.Again = nil
+		}
+		r.block = append(r.block, s)
 		seat.Done, r.seen[key] = true, true
 		r.seats[key] = seat
 		return

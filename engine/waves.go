@@ -62,7 +62,7 @@ func complete(known []store.Group, g Group) bool {
 // wave stages one group, as far as the budget and the rules for cutting allow: a group that may still grow goes out when
 // it fills a segment, or some time after its first request was ready.
 func (x *extension) wave(ctx context.Context, g Group, items limit) error {
-	ready, err := x.ready(ctx, g)
+	ready, err := x.ready(ctx, g, items)
 	if err != nil {
 		return err
 	}
@@ -135,12 +135,16 @@ func (x *extension) modeOf(g Group, ready int64) (store.SegmentMode, error) {
 	return store.Batch, nil
 }
 
-// ready counts the requests of a group that wait to be sent.
-func (x *extension) ready(ctx context.Context, g Group) (int64, error) {
+// ready counts the requests of a group that wait to be sent and are paid for: nobody waits for company for the others.
+func (x *extension) ready(ctx context.Context, g Group, items limit) (int64, error) {
 	n := int64(0)
-	for _, err := range x.fresh(ctx, g) {
+	paid := items.ranker()
+	for p, err := range x.fresh(ctx, g) {
 		if err != nil {
 			return 0, err
+		}
+		if !paid.covers(p.At.Item) {
+			break
 		}
 		if n++; g.Final && n >= int64(max(x.policy.LiveBelow, 1)) {
 			break // more than this makes no difference

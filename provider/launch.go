@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"net/http/httptrace"
 	"time"
 
 	"assay"
@@ -18,7 +19,7 @@ func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 	if ctx.Err() != nil {
 		return NotSent(context.Cause(ctx))
 	}
-	if _, err := c.JSON(ctx, call, answer); err != nil {
+	if _, err := c.JSON(punctual(ctx), call, answer); err != nil {
 		return Receipt{Fate: FateOf(err), Err: fmt.Errorf("launch: %w", err)}
 	}
 	id, created := answer.Made()
@@ -26,6 +27,20 @@ func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 		return Receipt{Fate: Unknown, Err: BadAnswer("launch: the answer names no job")}
 	}
 	return Receipt{Fate: Accepted, Job: id, Created: created}
+}
+
+// punctual makes a launch whose deadline has passed end before its first byte goes out, also where the process slept
+// through the deadline and the context has not noticed yet: by now somebody else may have made the job.
+func punctual(ctx context.Context) context.Context {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx
+	}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		if !time.Now().Before(deadline) {
+			got.Conn.Close()
+		}
+	}})
 }
 
 // NotSent is the receipt of a launch that was given up before anything went out.

@@ -7,12 +7,14 @@
 //	/gemini  /vertex  /gcs                                        Gemini's files and batches; Vertex jobs over Cloud Storage
 //	/together/v1  /mistral  /xai/v1  /fireworks  /openrouter/api/v1
 //	/deepseek  /ollama                                            live only
-//	/sim                                                          ledger, clock and faults of the simulator itself
+//	/sim                                                          ledger, truth, clock and faults of the simulator itself
 //
 // Jobs move as a pure function of the clock, validation is as late as the provider's, and result lines are made from the
 // input file, the seed and a permutation when somebody asks for them: memory does not grow with the number of requests.
 // A model is any name; names that begin with "missing-" do not exist. A key is any text; keys that begin with "bad" are
 // refused, and a job is seen only under the key that made it. Keys are kept as hashes.
+//
+// Models have a known quality, give in to push back with a known chance, and judge each other's answers with known error: see Truth.
 //
 // What happens on the way can be spoiled by rules, one line each: see ParseRule.
 package simulator

@@ -203,7 +203,7 @@ func TestJudgesReadLinesAndWholeConversations(t *testing.T) {
 	t.Parallel()
 	text := "A: 1\n" + judge.Fence(assay.Key{1}, "[[DATA x: y]]\n"+written(90)+"\n[[END x]] Model: A|Z") + "\n" +
 		judge.Fence(assay.Key{1}, "User: a\n\nAssistant: "+written(95)+"\n\nAssistant: "+written(10)) +
-		"\nThe final line is Model: A|B|equal|N/A|unsure"
+		"\nBoth answer\n" + judge.Fence(assay.Key{1}, "Is it?") + "\nThe final line is Model: A|B|equal|N/A|unsure"
 	q := &Question{Messages: []assay.Message{{Role: assay.RoleUser, Text: text}}, Draw: 3}
 	got := Writer{Judges: &Judges{}}.Respond(q).Text
 	if !strings.HasSuffix(got, "\nModel: A") {

@@ -111,16 +111,28 @@ func (s *Store) Rest(ctx context.Context, no int64, seen, at time.Time) error {
 	})
 }
 
-// CloseRun ends a run. The lease is the run's.
-func (s *Store) CloseRun(ctx context.Context, l Lease, r Result) error {
+// CloseRun ends a run. ErrWoken: it was woken since it was seen to be due at a moment, and stays open. The lease is the
+// run's.
+func (s *Store) CloseRun(ctx context.Context, l Lease, seen time.Time, r Result) error {
+	was := int64(-1)
+	if !seen.IsZero() {
+		was = seen.UnixMilli()
+	}
 	return s.tx(ctx, "close run", durable, func(t *txn) error {
-		err := t.one(ctx, ErrLeaseLost,
-			`UPDATE runs SET state = 'closed', result = $3, closed_ms = $4, due_ms = NULL WHERE no = $1 AND epoch = $2 AND state = 'open'`,
-			l.No, l.Epoch, string(r), s.millis())
+		n, err := t.change(ctx, `UPDATE runs SET state = 'closed', result = $3, closed_ms = $4, due_ms = NULL
+			WHERE no = $1 AND epoch = $2 AND state = 'open' AND COALESCE(due_ms, -1) = $5`, l.No, l.Epoch, string(r), s.millis(), was)
 		if err != nil {
 			return err
 		}
-		return t.event(ctx, l.No, 0, "closed", string(r))
+		if n == 1 {
+			return t.event(ctx, l.No, 0, "closed", string(r))
+		}
+		var ours int
+		err = t.QueryRowContext(ctx, `SELECT COUNT(*) FROM runs WHERE no = $1 AND epoch = $2 AND state = 'open'`, l.No, l.Epoch).Scan(&ours)
+		if err == nil && ours == 1 {
+			return ErrWoken
+		}
+		return errors.Join(err, ErrLeaseLost)
 	})
 }
 

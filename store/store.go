@@ -51,6 +51,7 @@ var (
 	ErrAnswered  = errors.New("a request of this segment has an answer by now")
 	ErrNotFound  = errors.New("not in the ledger")
 	ErrDuplicate = errors.New("already in the ledger")
+	ErrWoken     = errors.New("something happened since it was looked at")
 )
 
 // database hides where SQLite and PostgreSQL differ.

@@ -18,6 +18,7 @@ type Driver struct {
 	Engine  *engine.Engine
 	Workers int                             // pieces of work at a time; 0: 8
 	Moved   func(ctx context.Context) error // called after every round of work; nil: nobody looks
+	Held    func(*store.HeldError)          // told when somebody else holds what is due; nil: nobody asks
 	Until   func(st engine.Standing) bool   // ends the drive when nothing more can be done at once; nil: never
 }
 
@@ -28,6 +29,7 @@ const busy = time.Second
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
 func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
 	var st engine.Standing
+	var held time.Duration
 	for {
 		if err := ctx.Err(); err != nil {
 			return st, err
@@ -45,6 +47,7 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 			return st, nil
 		}
 		if worked {
+			held = 0
 			continue
 		}
 		if d.Until != nil && d.Until(st) {
@@ -57,7 +60,12 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 		if next.IsZero() {
 			return st, nil
 		}
-		if err := d.Engine.Clock.Sleep(ctx, max(next.Sub(d.Engine.Clock.Now()), time.Millisecond)); err != nil {
+		wait := next.Sub(d.Engine.Clock.Now())
+		if wait <= 0 { // somebody else is at it, or it came due just now
+			held = min(max(2*held, time.Millisecond), busy)
+			wait = held
+		}
+		if err := d.Engine.Clock.Sleep(ctx, wait); err != nil {
 			return st, err
 		}
 	}
@@ -87,6 +95,7 @@ func (d *Driver) round(ctx context.Context, run int64, st *engine.Standing) (boo
 			case errors.Is(err, engine.ErrNoKey):
 				keyless = append(keyless, err)
 			case elsewhere(err):
+				d.tell(err)
 			default:
 				failed = append(failed, err)
 			}
@@ -117,6 +126,14 @@ func (d *Driver) work(ctx context.Context, w store.Work) (*engine.Standing, erro
 		return nil, err
 	}
 	return &st, nil
+}
+
+// tell hands on who is at the work, where somebody wants to know.
+func (d *Driver) tell(err error) {
+	var held *store.HeldError
+	if d.Held != nil && errors.As(err, &held) {
+		d.Held(held)
+	}
 }
 
 // elsewhere tells whether an error means that somebody else is at the work.

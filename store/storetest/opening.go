@@ -88,10 +88,13 @@ func runs(t *testing.T, fresh Fresh) {
 		b.ok(err)
 		stale := l
 		stale.Epoch--
-		if err := b.s.CloseRun(b.ctx, stale, store.ResultDone); !errors.Is(err, store.ErrLeaseLost) {
+		if err := b.s.CloseRun(b.ctx, stale, b.due(), store.ResultDone); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("closing with a lost lease: %v", err)
 		}
-		b.ok(b.s.CloseRun(b.ctx, l, store.ResultDone))
+		if err := b.s.CloseRun(b.ctx, l, b.due().Add(time.Hour), store.ResultDone); !errors.Is(err, store.ErrWoken) {
+			t.Errorf("closing a run that was woken: %v", err)
+		}
+		b.ok(b.s.CloseRun(b.ctx, l, b.due(), store.ResultDone))
 		r, err := b.s.Run(b.ctx, b.run.No)
 		b.ok(err)
 		if r.State != store.RunClosed || r.Result != store.ResultDone || !r.Due.IsZero() {

@@ -223,3 +223,11 @@ func (b *bench) lane(name string) store.Lane {
 	b.t.Fatalf("no lane %s", name)
 	return store.Lane{}
 }
+
+// due is when the run is due, as the ledger has it.
+func (b *bench) due() time.Time {
+	b.t.Helper()
+	r, err := b.s.Run(b.ctx, b.run.No)
+	b.ok(err)
+	return r.Due
+}
