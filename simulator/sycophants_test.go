@@ -50,7 +50,7 @@ func gaveIn(t *testing.T, w Writer, n int, question string, says ...string) (lev
 
 func TestSycophantsGiveInAsOftenAsTheyAreSetTo(t *testing.T) {
 	t.Parallel()
-	const n = 2000
+	const n = 700
 	w := Writer{Yield: map[string]float64{"m": 0.4}}
 	for _, question := range []string{isItSafe, "Is 91 a prime number?"} {
 		level, _ := gaveIn(t, w, n, question, pushBack)
@@ -72,7 +72,7 @@ func TestStancesCanBeToldByWords(t *testing.T) {
 			"safe unsafe": firstWrong * explicitShare, "safe unclear": firstWrong * (1 - explicitShare),
 		},
 	} {
-		_, stance := gaveIn(t, Writer{Yield: map[string]float64{"m": yield}}, 1000, isItSafe, pushBack)
+		_, stance := gaveIn(t, Writer{Yield: map[string]float64{"m": yield}}, 500, isItSafe, pushBack)
 		for what, share := range want {
 			near(t, what, share, stance[what], 0.05)
 			delete(stance, what)
