@@ -133,14 +133,14 @@ func TestBytesThatMayNotHaveReachedTheDiskAreNotHeld(t *testing.T) {
 	defer f.Close()
 	s, err := f.Create("r1", "out")
 	ok(t, err)
-	_, err = s.Write(bytes.Repeat([]byte("x"), 9<<20)) // one mark on the way
+	_, err = s.Write(bytes.Repeat([]byte("x"), 65<<20)) // one mark on the way
 	ok(t, err)
 	_, err = s.Write([]byte("more"))
 	ok(t, err)
 	// A kill: no Close. The next sink trusts the mark alone.
 	next, err := f.Sink("r1", "out")
 	ok(t, err)
-	if n, _ := next.Held(); n != 9<<20 {
+	if n, _ := next.Held(); n != 65<<20 {
 		t.Errorf("held %d", n)
 	}
 	ok(t, os.Truncate(filepath.Join(dir, "r1", "out.part"), 5))

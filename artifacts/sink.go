@@ -14,7 +14,7 @@ import (
 )
 
 // safeEvery is how many bytes may be written before they are made safe against a loss of power.
-const safeEvery = 8 << 20
+const safeEvery = 64 << 20
 
 // Sink is a file under construction. What a cut download left in it can be continued.
 type Sink struct {

@@ -146,6 +146,7 @@ func (m *maker) after(st *study.Stage) int {
 func draws(st *study.Stage) int64 { return int64(max(1, st.Repeats.N)) }
 
 func (m *maker) finish() {
+	m.canaries()
 	slices.SortStableFunc(m.plan.Parts, func(a, b Part) int { return a.Wave - b.Wave })
 	for _, p := range m.plan.Parts {
 		sent := p.Bytes
@@ -154,6 +155,31 @@ func (m *maker) finish() {
 		}
 		m.plan.DiskLow += sent + p.Output.Low*bytesPerToken + p.Requests*rowBytes
 		m.plan.DiskHigh += sent + p.Output.High*bytesPerToken*2 + p.Requests*(rowBytes+replyBytes)
+	}
+}
+
+// canaries notes what asking one request of each lane and stage live costs more than its batch.
+func (m *maker) canaries() {
+	if m.Study.Canary != nil && !*m.Study.Canary {
+		return
+	}
+	n, more := int64(0), assay.Cost{}
+	seen := map[string]bool{}
+	for _, p := range m.plan.Parts {
+		name := p.Stage + " " + p.Lane.Name
+		if p.Mode != assay.ModeBatch || seen[name] || p.Requests == 0 {
+			continue
+		}
+		seen[name] = true
+		n++
+		more = more.Add(assay.Cost{
+			Sum:     (p.Live.Expected.Sum - p.Cost.Expected.Sum) / assay.Money(p.Requests),
+			Priced:  min(1, p.Cost.Expected.Priced),
+			Unknown: min(1, p.Cost.Expected.Unknown),
+		})
+	}
+	if n > 0 {
+		m.note("canaries: %s of these go live first, one for each lane and stage, for about %s more", plural(n, "request"), more)
 	}
 }
 
