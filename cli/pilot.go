@@ -119,27 +119,14 @@ func ask(w *World, yes bool, question string) error {
 }
 
 func beginPilot(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, o plan.Options, name string, f planFlags) (store.Run, error) {
-	rng, err := newRand()
-	if err != nil {
-		return store.Run{}, err
-	}
 	digest, err := studyDigest(ctx, w, d, name)
 	if err != nil {
 		return store.Run{}, err
 	}
-	prices, err := priceFile(w, f.study.prices)
-	if err != nil {
-		return store.Run{}, err
-	}
-	return h.planner.Begin(ctx, waves.Beginning{
-		Run: store.NewRun{
-			ID: newID(rng), Study: d.Study.Study + pilotSuffix, Folder: filepath.Dir(w.Disk.Path(name)), Digest: digest, By: currentUser(w),
-		},
-		Desk: d, Plan: p, Files: w.Disk.Folder(filepath.Dir(name)), Prices: prices,
-		Settings: waves.Settings{
-			File: filepath.Base(name), Profile: f.study.profile, Set: f.study.set, Lanes: o.Lanes, Stages: o.Stages, Limit: o.Limit, NoCanary: true, Pilot: true,
-		},
-	})
+	return begin(ctx, w, h, waves.Beginning{
+		Run: store.NewRun{Study: d.Study.Study + pilotSuffix, Digest: digest}, Desk: d, Plan: p,
+		Settings: waves.Settings{Lanes: o.Lanes, Stages: o.Stages, Limit: o.Limit, NoCanary: true, Pilot: true},
+	}, name, f.study)
 }
 
 // pilotOf is the newest pilot of the same study, unchanged since; empty where there is none.

@@ -207,32 +207,36 @@ func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
 }
 
 func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags) (store.Run, error) {
-	rng, err := newRand()
+	budget, err := budgetOf(d.Study, f)
 	if err != nil {
 		return store.Run{}, err
 	}
+	settings := f.settings
+	settings.Lanes, settings.Stages, settings.Limit = f.lanes, f.stages, f.limit
 	digest, err := studyDigest(ctx, w, d, name)
 	if err != nil {
 		return store.Run{}, err
 	}
-	prices, err := priceFile(w, f.study.prices)
+	if settings.ReuseRun, err = pilotOf(ctx, h, d.Study.Study, digest); err != nil {
+		return store.Run{}, err
+	}
+	run := store.NewRun{Study: d.Study.Study, Digest: digest, Note: f.note, By: f.by, Rehearsal: f.rehearse, Budget: budget}
+	return begin(ctx, w, h, waves.Beginning{Run: run, Desk: d, Plan: p, Settings: settings}, name, f.study)
+}
+
+// begin writes a run of a study file, with what the command line said about it.
+func begin(ctx context.Context, w *World, h *home, b waves.Beginning, name string, f studyFlags) (store.Run, error) {
+	rng, err := newRand()
 	if err != nil {
 		return store.Run{}, err
 	}
-	if f.settings.ReuseRun, err = pilotOf(ctx, h, d.Study.Study, digest); err != nil {
+	if b.Prices, err = priceFile(w, f.prices); err != nil {
 		return store.Run{}, err
 	}
-	begin := waves.Beginning{Desk: d, Plan: p, Files: w.Disk.Folder(filepath.Dir(name)), Prices: prices, Settings: f.settings}
-	begin.Settings.File, begin.Settings.Profile, begin.Settings.Set = filepath.Base(name), f.study.profile, f.study.set
-	begin.Settings.Lanes, begin.Settings.Stages, begin.Settings.Limit = f.lanes, f.stages, f.limit
-	begin.Run = store.NewRun{
-		ID: newID(rng), Study: d.Study.Study, Folder: filepath.Dir(w.Disk.Path(name)), Digest: digest,
-		Note: f.note, By: cmp.Or(f.by, currentUser(w)), Rehearsal: f.rehearse,
-	}
-	if begin.Run.Budget, err = budgetOf(d.Study, f); err != nil {
-		return store.Run{}, err
-	}
-	return h.planner.Begin(ctx, begin)
+	b.Files = w.Disk.Folder(filepath.Dir(name))
+	b.Settings.File, b.Settings.Profile, b.Settings.Set = filepath.Base(name), f.profile, f.set
+	b.Run.ID, b.Run.Folder, b.Run.By = newID(rng), filepath.Dir(w.Disk.Path(name)), cmp.Or(b.Run.By, currentUser(w))
+	return h.planner.Begin(ctx, b)
 }
 
 func budgetOf(s *study.Study, f runFlags) (*assay.Money, error) {
