@@ -114,6 +114,10 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 			h.Close()
 		}
 	}
+	if newest != nil && run.State == store.RunPreparing {
+		newest.Close()
+		return nil, run, usage("assay run STUDY begins again", "run %s was stopped while it was being prepared; nothing of it was sent", run.ID)
+	}
 	if newest == nil {
 		if ref == "" {
 			return nil, run, usage("assay run STUDY begins one", "there is no run yet")
