@@ -3,6 +3,8 @@ package plan
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"sync"
 
 	"assay"
@@ -26,6 +28,19 @@ type measured struct {
 	text    int64     // bytes of all prompt texts
 	shared  int64     // of text: system and context, which caching may cover
 	samples []string  // some prompt texts
+	hashes  []uint64  // of all prompts, to find equal ones
+}
+
+// equal is how many questions say exactly what another one says.
+func (m *measured) equal() int64 {
+	slices.Sort(m.hashes)
+	n := int64(0)
+	for i := 1; i < len(m.hashes); i++ {
+		if m.hashes[i] == m.hashes[i-1] {
+			n++
+		}
+	}
+	return n
 }
 
 // measure renders and encodes every question of an ask stage's first step, in the order of the items.
@@ -38,10 +53,11 @@ func (d *Desk) measure(ctx context.Context, t *Talk, routes []path, o Options) (
 		defer close(todo)
 		found = d.chunks(ctx, t.Stage.Ask, o.Limit, todo)
 	}()
+	seed := maphash.MakeSeed() // which prompts are equal does not depend on it
 	var wg sync.WaitGroup
 	for range o.workers() {
 		wg.Go(func() {
-			w := worker{talk: t, routes: routes}
+			w := worker{talk: t, routes: routes, seed: seed}
 			for c := range todo {
 				w.work(c)
 				done <- c
@@ -64,6 +80,7 @@ type chunk struct {
 	text     int64
 	shared   int64
 	samples  []string
+	hashes   []uint64
 	problems assay.Problems
 }
 
@@ -116,6 +133,7 @@ func (m *measured) add(c *chunk) {
 	m.asked += c.asked
 	m.text += c.text
 	m.shared += c.shared
+	m.hashes = append(m.hashes, c.hashes...)
 	for i, s := range c.sizes {
 		m.sizes[i] = append(m.sizes[i], s...)
 	}
@@ -129,6 +147,7 @@ type worker struct {
 	talk   *Talk
 	routes []path
 	buf    []byte
+	seed   maphash.Seed
 }
 
 func (w *worker) work(c *chunk) {
@@ -153,6 +172,16 @@ func sampled(chunk, i int) bool { return chunk == 0 || i == chunk%chunkItems && 
 
 func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 	c.asked++
+	var h maphash.Hash
+	h.SetSeed(w.seed)
+	for _, text := range []string{p.System, "\x00", p.Context} {
+		h.WriteString(text)
+	}
+	for _, m := range p.Messages {
+		h.WriteString("\x00" + string(m.Role))
+		h.WriteString(m.Text)
+	}
+	c.hashes = append(c.hashes, h.Sum64())
 	c.shared += int64(len(p.System) + len(p.Context))
 	c.text += int64(len(p.System) + len(p.Context))
 	for _, m := range p.Messages {

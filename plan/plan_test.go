@@ -280,3 +280,17 @@ func TestAnUnknownPriceIsNeverZero(t *testing.T) {
 		t.Errorf("a budget over an unknown price: want %s", want)
 	}
 }
+
+func TestThePlanNotesEqualQuestions(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]string{
+		"{{ text }}":  "",
+		"{{ topic }}": "stage one: 1 question asks exactly what another one of it asks; each is asked and paid for",
+		"hi":          "stage one: 2 questions ask exactly what another one of it asks; each is asked and paid for",
+	} {
+		p := must(t, desk(t, "canary: false\n"+head+fmt.Sprintf("  - {name: one, ask: q, prompt: %q}\n", prompt), nil), plan.Options{})
+		if got := strings.Join(p.Notes, "; "); got != want {
+			t.Errorf("%s: notes %q, want %q", prompt, got, want)
+		}
+	}
+}

@@ -32,6 +32,9 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 		return
 	}
 	m.plan.Items[st.Ask] = found.items
+	if n := found.equal(); n > 0 {
+		m.note("stage %s: %s exactly what another one of it asks; each is asked and paid for", st.Name, asks(n))
+	}
 	rate := m.tokens.perByte(found.samples)
 	mean := load{bytes: float64(found.text) / float64(found.asked)}
 	mean.input, mean.shared = mean.bytes*rate, float64(found.shared)*rate/float64(found.asked)
@@ -42,6 +45,13 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	give.turns = append(give.turns, found.asked*draws(st))
 	give.start, give.wave, give.tokens = wave, wave, mean.input
 	m.laterTurns(st, talk, routes, give, mean)
+}
+
+func asks(n int64) string {
+	if n == 1 {
+		return "1 question asks"
+	}
+	return plural(n, "question") + " ask"
 }
 
 func gated(st *study.Stage) bool {
