@@ -115,21 +115,54 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
 			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
 	}
-	for _, st := range d.Study.Stages {
-		if st.Keep != nil && len(st.Keep.Stages()) > 0 {
-			problems.Add(st.Where.Key("where"), "`assay plan` counts it; a condition on the item alone can run", "stage %s waits for verdicts, which this version cannot do yet", st.Name)
-		}
-		if st.Gate != nil || st.LaneGate != nil {
-			problems.Add(st.At, "`assay plan` counts it; running it comes with the analyses", "stage %s waits for a finding, which this version cannot do yet", st.Name)
-		}
+	notYet(d, &problems)
+	for _, q := range shown(problems.Warnings(), filepath.Dir(name)) {
+		fmt.Fprintln(w.Stderr, q)
 	}
-	if len(problems) > 0 {
+	if problems = problems.Errors(); len(problems) > 0 {
 		return shown(problems, filepath.Dir(name))
 	}
 	if len(p.Parts) == 0 {
 		return usage("", "there is nothing to send")
 	}
 	return nil
+}
+
+// notYet tells what a study may say and this version does not do: as a problem where the run would be wrong without it, as
+// a warning where it is only ignored.
+func notYet(d *plan.Desk, problems *assay.Problems) {
+	const hint = "`assay plan` counts it"
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		if st.Keep != nil && len(st.Keep.Stages()) > 0 {
+			problems.Add(st.Where.Key("where"), hint+"; a condition on the item alone can run", "stage %s waits for verdicts, which this version cannot do yet", st.Name)
+		}
+		if st.Gate != nil || st.LaneGate != nil {
+			problems.Add(st.At, hint, "stage %s waits for a finding, which this version cannot do yet", st.Name)
+		}
+		if st.Import != nil {
+			problems.Add(st.Import.At, "", "stage %s imports answers, which this version cannot do yet", st.Name)
+		}
+		if r := d.Study.RubricOf(st); r != nil && len(r.Command) > 0 {
+			problems.Add(r.Where.Key("command"), "", "stage %s is judged by a program, which this version cannot do yet", st.Name)
+		}
+		if st.Gold != "" {
+			problems.Warn(st.Where.Key("gold"), "", "`gold` is not read yet: the judge counts as not validated")
+		}
+		if d.BatchOf(st).Segments > 0 {
+			problems.Warn(st.At, "use batch: {size: N}", "`batch: {segments}` cuts the plan's files, not yet those of a run")
+		}
+	}
+	for i := range d.Study.Lanes {
+		if l := &d.Study.Lanes[i]; l.Live != (study.Live{}) {
+			problems.Warn(l.At, "", "lane %s: caps on live calls are not obeyed yet", l.Name)
+		}
+	}
+	for _, e := range d.Study.Providers {
+		if e.Value.Live != (study.Live{}) {
+			problems.Warn(e.At, "", "provider %s: caps on live calls are not obeyed yet", e.Name)
+		}
+	}
 }
 
 // currentRun is the open run of this study in this folder. Fresh means that there is none and one is to begin.

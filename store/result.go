@@ -101,25 +101,31 @@ func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (ma
 }
 
 func (s *Store) answers(ctx context.Context, text string, args ...any) iter.Seq2[Answer, error] {
-	return func(yield func(Answer, error) bool) {
+	return walk(ctx, s, "read answers", scanAnswer, text, args...)
+}
+
+// walk streams the rows of a query, each as its scan reads it.
+func walk[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
 		rows, err := s.read.QueryContext(ctx, text, args...)
 		if err != nil {
-			yield(Answer{}, fmt.Errorf("read answers: %w", err))
+			yield(none, fmt.Errorf("%s: %w", doing, err))
 			return
 		}
 		defer rows.Close()
 		for rows.Next() {
-			a, err := scanAnswer(rows)
+			v, err := scan(rows)
 			if err != nil {
-				yield(Answer{}, fmt.Errorf("read answers: %w", err))
+				yield(none, fmt.Errorf("%s: %w", doing, err))
 				return
 			}
-			if !yield(a, nil) {
+			if !yield(v, nil) {
 				return
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(Answer{}, fmt.Errorf("read answers: %w", err))
+			yield(none, fmt.Errorf("%s: %w", doing, err))
 		}
 	}
 }

@@ -111,33 +111,13 @@ func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int6
 // Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
 // Stale ones are left out.
 func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
-	return func(yield func(Verdict, error) bool) {
-		of := `$2 = ''`
-		if stage != "" {
-			of = `stage = $2` // so that the index of stages gives the order too
-		}
-		rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
-			subject, against, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
-			FROM verdicts WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
-		if err != nil {
-			yield(Verdict{}, fmt.Errorf("read verdicts: %w", err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			v, err := scanVerdict(rows)
-			if err != nil {
-				yield(Verdict{}, fmt.Errorf("read verdicts: %w", err))
-				return
-			}
-			if !yield(v, nil) {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(Verdict{}, fmt.Errorf("read verdicts: %w", err))
-		}
+	of := `$2 = ''`
+	if stage != "" {
+		of = `stage = $2` // so that the index of stages gives the order too
 	}
+	return walk(ctx, s, "read verdicts", scanVerdict, `SELECT no, run_no, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
+		subject, against, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
+		FROM verdicts WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
 }
 
 func scanVerdict(rows *sql.Rows) (Verdict, error) {
