@@ -67,6 +67,7 @@ type resultDocument struct {
 	Cost      *float64 `json:"cost_usd"`
 	Attempts  int64    `json:"attempts"`
 	Reused    bool     `json:"reused,omitempty"`
+	Imported  bool     `json:"imported,omitempty"`
 }
 
 func printResults(ctx context.Context, w *World, h *home, run store.Run, f resultFlags) error {
@@ -120,7 +121,7 @@ func documentOf(h *home, run store.Run, a store.Answer) resultDocument {
 	doc := resultDocument{
 		Run: run.ID, Rehearsal: h.rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Item: a.At.Item, Lane: a.Lane, Template: a.At.Template, Turn: a.At.Turn,
 		Branch: a.At.Branch, Draw: a.At.Draw, Pair: a.At.Pair, Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts,
-		Finish: o.Finish, Model: o.Model, Attempts: a.Try, Reused: a.Reused != 0,
+		Finish: o.Finish, Model: o.Model, Attempts: a.Try, Reused: a.Reused != 0, Imported: a.Mode == store.Imported,
 	}
 	if o.Fault != nil {
 		doc.Fault = o.Fault.Error()

@@ -122,7 +122,7 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 	if problems = problems.Errors(); len(problems) > 0 {
 		return shown(problems, filepath.Dir(name))
 	}
-	if len(p.Parts) == 0 {
+	if len(p.Parts)+len(p.Imports) == 0 {
 		return usage("", "there is nothing to send")
 	}
 	return nil
@@ -139,9 +139,6 @@ func notYet(d *plan.Desk, problems *assay.Problems) {
 		}
 		if st.Gate != nil || st.LaneGate != nil {
 			problems.Add(st.At, hint, "stage %s waits for a finding, which this version cannot do yet", st.Name)
-		}
-		if st.Import != nil {
-			problems.Add(st.Import.At, "", "stage %s imports answers, which this version cannot do yet", st.Name)
 		}
 		if r := d.Study.RubricOf(st); r != nil && len(r.Command) > 0 {
 			problems.Add(r.Where.Key("command"), "", "stage %s is judged by a program, which this version cannot do yet", st.Name)
@@ -223,6 +220,17 @@ func studyDigest(ctx context.Context, w *World, d *plan.Desk, name string) (stri
 			return "", err
 		}
 		fmt.Fprintf(h, "%s %s\n", e.Name, digest)
+	}
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		if st.Import == nil {
+			continue
+		}
+		digest, err := d.Items.Digest(ctx, study.ImportRows(st.Name))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "import %s %s\n", st.Name, digest)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

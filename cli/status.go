@@ -118,6 +118,9 @@ func laneNote(l store.Lane) string {
 	if l.Canary == store.CanaryShown {
 		notes = append(notes, "its first answer waits for a yes")
 	}
+	if l.Imported > 0 {
+		notes = append(notes, thousands(l.Imported)+" imported")
+	}
 	if l.Reused > 0 {
 		notes = append(notes, thousands(l.Reused)+" reused")
 	}
@@ -172,17 +175,18 @@ type statusDocument struct {
 }
 
 type laneDocument struct {
-	Stage   string           `json:"stage"`
-	Lane    string           `json:"lane"`
-	Model   string           `json:"model"`
-	State   string           `json:"state"`
-	Reason  string           `json:"reason,omitempty"`
-	Planned int64            `json:"planned"`
-	Open    int64            `json:"open"`
-	Endings map[string]int64 `json:"endings"`
-	Hits    int64            `json:"cache_hits"`
-	Reused  int64            `json:"reused"`
-	Surplus int64            `json:"paid_twice"`
+	Stage    string           `json:"stage"`
+	Lane     string           `json:"lane"`
+	Model    string           `json:"model"`
+	State    string           `json:"state"`
+	Reason   string           `json:"reason,omitempty"`
+	Planned  int64            `json:"planned"`
+	Open     int64            `json:"open"`
+	Endings  map[string]int64 `json:"endings"`
+	Hits     int64            `json:"cache_hits"`
+	Reused   int64            `json:"reused"`
+	Imported int64            `json:"imported"`
+	Surplus  int64            `json:"paid_twice"`
 }
 
 func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
@@ -201,7 +205,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 		}
 		doc.Lanes = append(doc.Lanes, laneDocument{
 			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: string(l.State), Reason: l.Reason, Planned: l.Planned, Open: l.Open,
-			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Surplus: l.Surplus,
+			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
 	}
 	return writeJSON(w.Stdout, doc)

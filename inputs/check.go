@@ -180,7 +180,7 @@ func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit f
 		if it.Expect != "" {
 			expects++
 		}
-		if spec.Of == "" {
+		if spec.Of == "" && !spec.Repeated {
 			ids.see(it.ID)
 		}
 		if !visit(it) {

@@ -138,6 +138,12 @@ func find(it assay.Item, path string) (any, bool) {
 	return nil, false
 }
 
+// Value is what an item has under a field's name or dotted path.
+func Value(it assay.Item, path string) (any, bool) { return find(it, path) }
+
+// Text is the text of a scalar; false for null, lists and records.
+func Text(v any) (string, bool) { return textOf(v) }
+
 // textOf is the text of a scalar; false for null, lists and records.
 func textOf(v any) (string, bool) {
 	switch v := v.(type) {

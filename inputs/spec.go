@@ -29,7 +29,8 @@ type Spec struct {
 	ExpectField string // the field that holds the right answer
 	Where       func(assay.Item) (bool, error)
 	Sample      *Sample
-	Limit       int // 0: all
+	Limit       int  // 0: all
+	Repeated    bool // ids may repeat: the rows are not items but say something about items
 }
 
 // Range is a run of rows, both ends counted from 1 and included. To 0 means up to the end.

@@ -100,7 +100,7 @@ func (d *Desk) Keys(keySet func(name string) bool) []Key {
 func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
 	check := func(t study.Text, scope prompt.Scope) { d.checkText(t, scope, problems) }
 	switch st.Verb() {
-	case study.VerbAsk, study.VerbContinue:
+	case study.VerbAsk, study.VerbContinue, study.VerbImport:
 		scope := d.itemScope(d.Root(st))
 		check(st.System, scope)
 		check(st.Context, scope)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"assay/judge"
 	"assay/pairs"
@@ -26,7 +27,7 @@ func (m *maker) judge(st *study.Stage) {
 		unknown = unknown || from.unknown
 		lanes := from.lanes
 		if len(st.Among.List) > 0 {
-			lanes = within(lanes, m.Study.LanesNamed(st.Among.List))
+			lanes = within(lanes, st.Among.List)
 		}
 		n, read := judged(st, from)
 		subjects += n * int64(len(lanes))
@@ -47,13 +48,12 @@ func (m *maker) judge(st *study.Stage) {
 	}
 }
 
-func within(lanes, picked []*study.Lane) []*study.Lane {
+// within are the lanes that names and globs pick.
+func within(lanes []*study.Lane, names []string) []*study.Lane {
 	var out []*study.Lane
 	for _, l := range lanes {
-		for _, p := range picked {
-			if l == p {
-				out = append(out, l)
-			}
+		if slices.ContainsFunc(names, func(n string) bool { return study.Picks(n, l) }) {
+			out = append(out, l)
 		}
 	}
 	return out
@@ -139,7 +139,7 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 	if from := m.given[st.Compare]; from != nil {
 		lanes := from.lanes
 		if len(st.Among.List) > 0 {
-			lanes = within(lanes, m.Study.LanesNamed(st.Among.List))
+			lanes = within(lanes, st.Among.List)
 		}
 		n, _ := judged(st, from)
 		if k := int64(len(lanes)); k < 2 {

@@ -90,8 +90,7 @@ func (m *maker) stage(ctx context.Context, st *study.Stage) {
 	case study.VerbContinue:
 		m.proceed(ctx, st)
 	case study.VerbImport:
-		m.given[st.Name] = &answers{unknown: true, turns: []int64{0}}
-		m.note("stage %s: imported answers are counted when they are read", st.Name)
+		m.importing(ctx, st)
 	case study.VerbJudge:
 		m.judge(st)
 	case study.VerbCompare:
@@ -113,8 +112,7 @@ func (m *maker) chosen(lanes []*study.Lane) []*study.Lane {
 	if len(m.options.Lanes) == 0 {
 		return lanes
 	}
-	picked := m.Study.LanesNamed(m.options.Lanes)
-	return slices.DeleteFunc(slices.Clone(lanes), func(l *study.Lane) bool { return !slices.Contains(picked, l) })
+	return within(lanes, m.options.Lanes)
 }
 
 func (m *maker) add(st *study.Stage, p Part, w load) {

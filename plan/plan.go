@@ -37,6 +37,7 @@ type Rows interface {
 type Plan struct {
 	Study    string
 	Parts    []Part // one for each stage, lane and turn, in the order they can go out
+	Imports  []Import
 	Waves    int
 	Items    map[string]int // items of every input that is asked
 	Power    []Power        // what the comparisons can tell apart

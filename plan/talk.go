@@ -295,6 +295,15 @@ func (t *Talk) Prompt(k int, it assay.Item, w Way, answers []string) (assay.Prom
 	return p, fmt.Errorf("the conversation has no step %d", k+1)
 }
 
+// guessed is what was asked in a conversation that was made elsewhere, where nobody says: first the item's text, then
+// nothing that is known.
+func guessed(it assay.Item, step int) string {
+	if text, ok := it.Fields["text"].(string); ok && step == 0 {
+		return text
+	}
+	return ""
+}
+
 // speak adds the user's side of a moment.
 func (m moment) speak(p *assay.Prompt, it assay.Item, values prompt.Values) error {
 	step := m.talk.Steps[m.step]
@@ -320,6 +329,9 @@ func (m moment) speak(p *assay.Prompt, it assay.Item, values prompt.Values) erro
 
 func (m moment) said(it assay.Item, values prompt.Values) (string, error) {
 	t, step := m.talk, m.talk.Steps[m.step]
+	if t.Stage.Guessed {
+		return guessed(it, m.step), nil
+	}
 	if m.way.isControl() && step.Pressure {
 		if say := t.Stage.Control.Say; !say.Empty() {
 			return render(say, values)

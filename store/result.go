@@ -29,7 +29,7 @@ type Answer struct {
 }
 
 const answerColumns = `a.ord, a.key, a.try, a.digest, g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge,
-	g.lane, g.no, g.mode, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
+	g.lane, g.no, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),

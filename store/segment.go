@@ -39,6 +39,9 @@ const (
 	Batch SegmentMode = "batch"
 	Live  SegmentMode = "live"
 	Reuse SegmentMode = "reuse" // answers of another run, at no cost
+
+	// Imported segments hold answers made elsewhere. They are settled from the start.
+	Imported SegmentMode = "import"
 )
 
 // Purpose is why a segment exists.
@@ -246,7 +249,7 @@ func (s *Store) NextDue(ctx context.Context, run int64) (time.Time, error) {
 }
 
 func (s *Store) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, mode, purpose, provider, model, nonce, recuts, state,
+	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
 		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, input, input_bytes, input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, absents, absent_ms, reserved_nano, job, launched_ms,
 		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,

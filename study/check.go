@@ -134,8 +134,15 @@ func (s *Study) judging(l *Lane) bool {
 	return false
 }
 
-// Contestants are the lanes that a stage asks: those it names, or all that judge nowhere.
+// Contestants are the lanes whose answers a stage gives: those it names, or all that judge nowhere; those of the stage it
+// goes on with; those that its rows name.
 func (s *Study) Contestants(st *Stage) []*Lane {
+	if st.Import != nil {
+		return s.imported(st)
+	}
+	if from, ok := s.Stage(st.Continue); ok && from != st && len(st.Lanes.Among.List) == 0 {
+		return s.Contestants(from)
+	}
 	if len(st.Lanes.Among.List) > 0 {
 		return s.LanesNamed(st.Lanes.Among.List)
 	}
@@ -146,6 +153,15 @@ func (s *Study) Contestants(st *Stage) []*Lane {
 		}
 	}
 	return out
+}
+
+// checkAnswerers adds a problem for names that pick no lane with answers, imported ones included.
+func (r *run) checkAnswerers(names Names) {
+	for i, name := range names.List {
+		if !slices.ContainsFunc(r.study.Elsewhere, func(l Lane) bool { return Picks(name, &l) }) {
+			r.checkLaneNames(Names{List: []string{name}, Places: names.Places[i : i+1]})
+		}
+	}
 }
 
 func (r *run) checkLaneNames(names Names) {

@@ -26,7 +26,7 @@ func (r *run) compile(e Expression, kind expr.Kind) *expr.Program {
 			r.found.Add(ref.Place, "name a stage that judges or compares", "stage %s gives no %ss", ref.Stage, ref.Func)
 		}
 		if ref.Lane != "" {
-			r.checkLaneNames(Names{List: []string{ref.Lane}, Places: []assay.Place{ref.Place}})
+			r.checkAnswerers(Names{List: []string{ref.Lane}, Places: []assay.Place{ref.Place}})
 		}
 	}
 	return p

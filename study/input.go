@@ -9,12 +9,17 @@ import (
 	"assay/inputs"
 )
 
-// Specs are the study's inputs as the inputs room takes them. Conditions on items are compiled; what is wrong with them
+// Specs are the study's inputs, and the rows of its import stages, as the inputs room takes them. Conditions on items are compiled; what is wrong with them
 // was told when the study was read.
 func (s *Study) Specs() map[string]inputs.Spec {
 	specs := make(map[string]inputs.Spec, len(s.Inputs))
 	for _, e := range s.Inputs {
 		specs[e.Name] = e.Value.spec(e.Name, e.At)
+	}
+	for i := range s.Stages {
+		if st := &s.Stages[i]; st.Import != nil {
+			specs[ImportRows(st.Name)] = st.Import.spec(st.Name)
+		}
 	}
 	return specs
 }

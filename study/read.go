@@ -16,8 +16,9 @@ import (
 
 // Options change a study while it is read.
 type Options struct {
-	Profile string   // a name under `profiles:`; empty: none
-	Set     []string // path=value, each over the file
+	Profile  string              // a name under `profiles:`; empty: none
+	Set      []string            // path=value, each over the file
+	Imported map[string]Imported // by stage: what the rows of import stages say; else they are read
 }
 
 // Read reads a study and the texts it names. Files are named relative to the study's own folder, which is where fsys
@@ -44,6 +45,7 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 	r.loadLanes()
 	r.expandLanes()
 	r.loadTexts(reflect.ValueOf(r.study).Elem())
+	r.importStages(o.Imported)
 	r.check()
 	return r.study, r.found.Sort()
 }

@@ -56,6 +56,8 @@ type Stage struct {
 	Keep     *expr.Program `json:"-"` // `where`, compiled
 	Gate     *expr.Program `json:"-"` // `when`, compiled
 	LaneGate *expr.Program `json:"-"` // the `where` of its lanes, compiled
+	Taken    *Imported     `json:"-"` // of an import stage: what its rows say
+	Guessed  bool          `json:"-"` // of an import stage: nobody said what was asked, its turns are those of the rows
 }
 
 // Verb is the stage's verb, or "" when it has none.
@@ -73,16 +75,6 @@ func (s Stage) Verb() Verb {
 		return VerbCompare
 	}
 	return ""
-}
-
-// Import says where answers made elsewhere are.
-type Import struct {
-	Where
-	File string `json:"file" jsonschema:"one row an answer"`
-	Of   string `json:"of,omitempty" jsonschema:"the input whose items were asked"`
-	Item string `json:"item,omitempty" jsonschema:"the field with the item's id (item)"`
-	Lane string `json:"lane,omitempty" jsonschema:"the field with the lane's name (lane)"`
-	Text string `json:"text,omitempty" jsonschema:"the field with the answer (text)"`
 }
 
 // Turn is one message of a conversation. Exactly one of its forms is filled.

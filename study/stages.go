@@ -18,7 +18,7 @@ func verbKeys(v Verb) []string {
 	case VerbContinue:
 		return slices.Concat(common, talk, []string{"continue"})
 	case VerbImport:
-		return []string{"name", "import"}
+		return []string{"name", "import", "system", "prompt", "turns", "control", "repeats"}
 	case VerbJudge:
 		return slices.Concat(common, judge, []string{"judge", "among"})
 	case VerbCompare:
@@ -70,7 +70,7 @@ func (r *run) checkVerb(st *Stage) {
 		r.found.Add(st.Batch.At, "", "batch: want one of size, segments")
 	}
 	r.checkLaneNames(st.Lanes.Among)
-	r.checkLaneNames(st.Among)
+	r.checkAnswerers(st.Among)
 	r.checkSubject(st, verb)
 	r.checkJudges(st, verb)
 	r.checkTexts(st, verb)
@@ -105,12 +105,18 @@ func (r *run) checkSubject(st *Stage, verb Verb) {
 		if len(st.Turns) == 0 {
 			r.found.Add(st.At, "add `turns:`", "stage %s has nothing to say", st.Name)
 		}
+		r.checkGoesOn(st)
 	case VerbImport:
 		if st.Import.File == "" {
 			r.found.Add(st.Import.At, "", "import names no file")
 		}
-		if st.Import.Of != "" {
+		if st.Import.Of == "" {
+			r.found.Add(st.Import.At, "such as of: questions", "import does not say which input was asked")
+		} else {
 			r.known(st.Import.Key("of"), "input", st.Import.Of, inputs)
+		}
+		if st.Has("prompt") && st.Has("turns") {
+			r.found.Add(st.At, "", "stage %s: want one of prompt, turns", st.Name)
 		}
 	case VerbJudge:
 		for i, name := range st.Judge.List {
@@ -118,6 +124,23 @@ func (r *run) checkSubject(st *Stage, verb Verb) {
 		}
 	case VerbCompare:
 		r.checkCompared(st, inputs)
+	}
+}
+
+// checkGoesOn adds a problem where a conversation that was imported cannot be gone on with.
+func (r *run) checkGoesOn(st *Stage) {
+	from, ok := r.study.Stage(st.Continue)
+	if !ok || from.Import == nil {
+		return
+	}
+	at := st.Where.Key("continue")
+	if from.Guessed && len(from.Turns) > 1 {
+		r.found.Add(at, "say it with `turns:` on stage "+from.Name, "nobody knows what was asked in the conversations of stage %s", from.Name)
+	}
+	for _, l := range r.study.Contestants(st) {
+		if r.study.elsewhere(l.Name) == l {
+			r.found.Add(at, "declare it under `lanes` with its model, or choose others with `lanes:`", "lane %s has imported answers only: it cannot be asked", l.Name)
+		}
 	}
 }
 

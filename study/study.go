@@ -35,8 +35,9 @@ type Study struct {
 	Require      []Expression          `json:"require,omitempty" jsonschema:"gates on findings: exit code 6 when one fails"`
 	Profiles     Ordered[Ordered[Any]] `json:"profiles,omitempty" jsonschema:"named sets of path: value that --profile applies"`
 
-	Lanes  []Lane   `json:"-"` // the lanes, expanded
-	Loaded []string `json:"-"` // the files that were read besides the data: texts, rubrics, lanes
+	Lanes     []Lane   `json:"-"` // the lanes, expanded
+	Elsewhere []Lane   `json:"-"` // lanes that only rows of import stages name: they have answers and cannot be asked
+	Loaded    []string `json:"-"` // the files that were read besides the data: texts, rubrics, lanes
 }
 
 // Provider is one entry under `providers:`.

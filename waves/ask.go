@@ -13,6 +13,8 @@ type asking struct {
 	input  string
 	chosen []*study.Lane
 	from   *asking // of a continue stage
+
+	imported bool // its answers were made elsewhere: nothing is asked
 }
 
 func (a *asking) lanes() []*study.Lane { return a.chosen }

@@ -22,7 +22,7 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 	var out []engine.Group
 	for _, st := range plan.InOrder(s.desk.Study) {
 		rec, ok := s.recipes[st.Name]
-		if !ok || !s.settings.wants(st.Name) {
+		if !ok || !s.settings.wants(st.Name) || imports(rec) {
 			continue
 		}
 		turns := rec.turns()
@@ -53,11 +53,17 @@ func (s *script) wave(stage string, turn int) int {
 	}
 	before := 0
 	for _, n := range st.Needs() {
-		if rec, ok := s.recipes[n]; ok {
+		if rec, ok := s.recipes[n]; ok && !imports(rec) {
 			before = max(before, s.wave(n, rec.turns()))
 		}
 	}
 	return before + turn
+}
+
+// imports tells whether a stage has all its answers from the start.
+func imports(rec recipe) bool {
+	a, ok := rec.(*asking)
+	return ok && a.imported
 }
 
 // settled tells of which groups nothing more will come: all of it was staged, every segment has come to its end, and
@@ -97,9 +103,12 @@ func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
 		}
 		out[groupKey{r.At.Stage, r.Lane, r.At.Turn}] = false
 	}
-	// A turn is settled only when those before it are.
+	// A turn is settled only when those before it are; what is imported was there before the run.
 	for stage, rec := range s.recipes {
 		for _, l := range rec.lanes() {
+			for turn := 1; turn <= rec.turns() && imports(rec); turn++ {
+				out[groupKey{stage, l.Name, turn}] = true
+			}
 			for turn := 2; turn <= rec.turns(); turn++ {
 				key := groupKey{stage, l.Name, turn}
 				out[key] = out[key] && out[groupKey{stage, l.Name, turn - 1}]

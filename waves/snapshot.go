@@ -30,6 +30,7 @@ type Settings struct {
 	VerifyFirst bool     `json:"verify_first,omitempty"`
 	NoCanary    bool     `json:"no_canary,omitempty"`
 	Pilot       bool     `json:"pilot,omitempty"`     // only first questions, live
+	Imports     []string `json:"imports,omitempty"`   // the stages that import
 	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot whose answers stand in for asking again
 }
 
@@ -49,6 +50,11 @@ type Beginning struct {
 
 // Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.
 func (p *Planner) Begin(ctx context.Context, b Beginning) (store.Run, error) {
+	for i := range b.Desk.Study.Stages {
+		if st := &b.Desk.Study.Stages[i]; st.Import != nil {
+			b.Settings.Imports = append(b.Settings.Imports, st.Name)
+		}
+	}
 	settings, err := json.Marshal(b.Settings)
 	if err != nil {
 		return store.Run{}, err
@@ -75,6 +81,9 @@ func (p *Planner) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 		}
 	}
 	if err := p.Ledger.PutLanes(ctx, lanesOf(run.No, b)); err != nil {
+		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+	}
+	if err := p.importAll(ctx, run, b); err != nil {
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
 	if err := p.Ledger.OpenRun(ctx, run.No); err != nil {
@@ -137,6 +146,12 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 			Params: string(params), Planned: part.Requests, State: store.LaneOpen, Canary: canary,
 		})
 	}
+	for _, i := range b.Plan.Imports {
+		out = append(out, store.Lane{
+			Run: run, Stage: i.Stage, Name: i.Lane.Name, Provider: i.Lane.Provider, Model: i.Lane.Model, Label: i.Lane.Label, Params: "{}",
+			Planned: i.Expected, State: store.LaneOpen, Canary: store.CanaryOff,
+		})
+	}
 	return out
 }
 
@@ -146,8 +161,12 @@ func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
+	imported, err := p.importsOf(ctx, run.No, s.settings.Imports)
+	if err != nil {
+		return nil, err
+	}
 	files := partFS{ctx: ctx, ledger: p.Ledger, run: run.No}
-	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set})
+	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set, Imported: imported})
 	if st == nil || len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
 	}
@@ -183,12 +202,12 @@ func (p *Planner) prices(ctx context.Context, run int64) (*catalog.Catalog, erro
 func (s *script) cook(ctx context.Context) error {
 	for _, st := range plan.InOrder(s.desk.Study) {
 		switch st.Verb() {
-		case study.VerbAsk, study.VerbContinue:
+		case study.VerbAsk, study.VerbContinue, study.VerbImport:
 			talk, err := s.desk.Talk(ctx, st)
 			if err != nil {
 				return err
 			}
-			a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st))}
+			a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st)), imported: st.Import != nil}
 			if st.Continue != "" {
 				from, ok := s.recipes[st.Continue].(*asking)
 				if !ok {
@@ -222,8 +241,9 @@ func (s *script) chosen(lanes []*study.Lane) []*study.Lane {
 	if len(s.settings.Lanes) == 0 {
 		return lanes
 	}
-	picked := s.desk.Study.LanesNamed(s.settings.Lanes)
-	return slices.DeleteFunc(slices.Clone(lanes), func(l *study.Lane) bool { return !slices.Contains(picked, l) })
+	return slices.DeleteFunc(slices.Clone(lanes), func(l *study.Lane) bool {
+		return !slices.ContainsFunc(s.settings.Lanes, func(n string) bool { return study.Picks(n, l) })
+	})
 }
 
 // ledgerRows streams items out of a snapshot.
