@@ -13,7 +13,7 @@ var (
 	random   = flag.Int("random", 0, "further runs that are killed several times at random points")
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
-	postgres = flag.Int("postgres", 4, "points on PostgreSQL; 0: all")
+	postgres = flag.Int("postgres", 20, "points at which one of two workers is killed on PostgreSQL; 0: all")
 )
 
 var server *pgtest.Server // set once by TestMain

@@ -35,6 +35,9 @@ func (p Point) String() string { return fmt.Sprintf("%s#%d %s", p.Call, p.Nth, p
 // Class is the point without its number: what is going on there.
 func (p Point) Class() string { return p.Call + " " + string(p.Moment) }
 
+// First is the first moment of the same class.
+func (p Point) First() Point { return Point{Call: p.Call, Nth: 1, Moment: p.Moment} }
+
 // ParsePoint reads what String wrote.
 func ParsePoint(text string) (Point, error) {
 	call, rest, ok := strings.Cut(text, "#")
@@ -49,7 +52,7 @@ func ParsePoint(text string) (Point, error) {
 // fuse counts calls and ends the process, or stops it, when it comes to its point.
 type fuse struct {
 	at      Point          // the zero value: never
-	signal  syscall.Signal // SIGKILL, or SIGSTOP for a process that is to go on later
+	signal  syscall.Signal // SIGKILL, SIGSTOP for a process that is to go on later, or SIGXFSZ: from here on the disk is full
 	journal func(line string)
 
 	mu    sync.Mutex
@@ -75,10 +78,22 @@ func (f *fuse) pass(call string, nth int, m Moment) {
 		return
 	}
 	f.journal(burnt)
+	if f.signal == syscall.SIGXFSZ {
+		fillDisk()
+		return
+	}
 	woken := make(chan os.Signal, 1)
 	signal.Notify(woken, syscall.SIGCONT)
 	_ = syscall.Kill(syscall.Getpid(), f.signal) // a process may always signal itself
 	<-woken                                      // the signal may come a moment later: until then nothing goes on here
+}
+
+// fillDisk lets no file of this process grow any more. A pipe still takes what is written to it.
+func fillDisk() {
+	signal.Ignore(syscall.SIGXFSZ) // a write is to come back with an error
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{}); err != nil {
+		panic(err)
+	}
 }
 
 // burnt is the journal's line for a fuse that has gone off.

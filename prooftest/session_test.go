@@ -33,6 +33,7 @@ type session struct {
 	env     map[string]string
 	journal int
 	around  func(op string, call func() error) error // of commands in this process
+	ahead   time.Duration                            // of the true time is the clock of commands in this process
 }
 
 // queue is how long jobs wait at the providers, so that some are seen that are not done.
@@ -113,6 +114,15 @@ type child struct {
 }
 
 func (s *session) start(ctx context.Context, at *Point, signal syscall.Signal, args ...string) (*child, error) {
+	c, err := s.prepare(ctx, at, signal, args...)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Start()
+}
+
+// prepare is a process that has not begun.
+func (s *session) prepare(ctx context.Context, at *Point, signal syscall.Signal, args ...string) (*child, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -128,7 +138,7 @@ func (s *session) start(ctx context.Context, at *Point, signal syscall.Signal, a
 	if at != nil {
 		c.Env = append(c.Env, envPoint+"="+at.String(), fmt.Sprintf("%s=%d", envSignal, signal))
 	}
-	return c, c.Start()
+	return c, nil
 }
 
 func (c *child) wait() (ended, error) {
@@ -178,7 +188,8 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 	defer cancel()
 	var out, err bytes.Buffer
 	code := cli.Main(ctx, cli.World{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Now: time.Now, Disk: cli.Disk{Dir: s.dir}, Timing: Hasty, Around: s.around,
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: Hasty, Around: s.around,
+		Now:  func() time.Time { return time.Now().Add(s.ahead) },
 		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
 		HTTP: s.sim.Transport(),
 	})

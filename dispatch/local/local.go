@@ -25,6 +25,9 @@ type Driver struct {
 // busy is how long to wait when all that is due is held by somebody else.
 const busy = time.Second
 
+// longest is the longest sleep: a clock that is set back meanwhile is noticed soon.
+const longest = 5 * time.Minute
+
 // Drive works on a run until it is closed, or until nothing moves by itself any more: what is left waits for a person, for
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
 func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
@@ -33,6 +36,9 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 	for {
 		if err := ctx.Err(); err != nil {
 			return st, err
+		}
+		if _, err := d.Engine.Ledger.KeepTime(ctx); err != nil {
+			return st, fmt.Errorf("drive run %d: %w", run, err)
 		}
 		worked, err := d.round(ctx, run, &st)
 		if err != nil {
@@ -65,7 +71,7 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 			held = min(max(2*held, time.Millisecond), busy)
 			wait = held
 		}
-		if err := d.Engine.Clock.Sleep(ctx, wait); err != nil {
+		if err := d.Engine.Clock.Sleep(ctx, min(wait, longest)); err != nil {
 			return st, err
 		}
 	}
