@@ -114,15 +114,6 @@ type child struct {
 }
 
 func (s *session) start(ctx context.Context, at *Point, signal syscall.Signal, args ...string) (*child, error) {
-	c, err := s.prepare(ctx, at, signal, args...)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.Start()
-}
-
-// prepare is a process that has not begun.
-func (s *session) prepare(ctx context.Context, at *Point, signal syscall.Signal, args ...string) (*child, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -138,7 +129,7 @@ func (s *session) prepare(ctx context.Context, at *Point, signal syscall.Signal,
 	if at != nil {
 		c.Env = append(c.Env, envPoint+"="+at.String(), fmt.Sprintf("%s=%d", envSignal, signal))
 	}
-	return c, nil
+	return c, c.Start()
 }
 
 func (c *child) wait() (ended, error) {

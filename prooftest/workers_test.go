@@ -1,7 +1,6 @@
 package prooftest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"assay/store"
 )
 
 // TestAKillOfOneOfTwoWorkersCostsNothing lets two workers share runs in PostgreSQL and kills one of them: the other takes
@@ -29,7 +30,7 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 			t.Errorf("%s, undisturbed: %v", all[i].name, err)
 			return
 		}
-		pair, err := twoWorkers(t.Context(), all[i], courses[i], Point{}, dir+"-pair", server.Database(t))
+		pair, err := twoWorkers(t.Context(), all[i], courses[i], nil, dir+"-pair", server.Database(t))
 		if err != nil {
 			t.Errorf("%s, two workers, undisturbed: %v", all[i].name, err)
 		}
@@ -48,9 +49,10 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 		p := proofs[i]
 		dir := filepath.Join(dirs, fmt.Sprint(i))
 		defer os.RemoveAll(dir)
-		e, err := twoWorkers(t.Context(), p.scenario, courses[p.which], p.kills[0], dir, server.Database(t))
+		e, err := twoWorkers(t.Context(), p.scenario, courses[p.which], &p.kills[0], dir, server.Database(t))
 		if err == nil && !e.reached { // the other one was faster: the first moment of the sort comes to everybody
-			e, err = twoWorkers(t.Context(), p.scenario, courses[p.which], p.kills[0].First(), dir+"-again", server.Database(t))
+			again := p.kills[0].First()
+			e, err = twoWorkers(t.Context(), p.scenario, courses[p.which], &again, dir+"-again", server.Database(t))
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -69,7 +71,7 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 
 // twoWorkers begins a run, lets two workers drive it, of which the first is killed at a point, and holds the end against
 // that of an undisturbed run. It tells how the first worker ended.
-func twoWorkers(ctx context.Context, sc scenario, want course, at Point, dir, db string) (ended, error) {
+func twoWorkers(ctx context.Context, sc scenario, want course, at *Point, dir, db string) (ended, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s, err := open(dir, sc.study, db)
@@ -81,12 +83,11 @@ func twoWorkers(ctx context.Context, sc scenario, want course, at Point, dir, db
 	if e, err := s.assay(ctx, &begun, sc.commands()[0]...); err != nil || !e.reached {
 		return ended{}, errors.Join(err, fmt.Errorf("the run was not begun: %s", e))
 	}
-	closed := make(chan struct{}, 2)
-	first, err := s.worker(ctx, &at, closed)
+	first, err := s.start(ctx, at, syscall.SIGKILL, "worker")
 	if err != nil {
 		return ended{}, err
 	}
-	second, err := s.worker(ctx, nil, closed)
+	second, err := s.start(ctx, nil, 0, "worker")
 	if err != nil {
 		return ended{}, err
 	}
@@ -101,12 +102,10 @@ func twoWorkers(ctx context.Context, sc scenario, want course, at Point, dir, db
 		flew = errors.Join(flew, err)
 		gone <- e
 	}()
-	select {
-	case <-closed:
-	case <-ctx.Done():
+	if err := s.closed(ctx); err != nil {
 		_ = second.Process.Kill()
-		_, _ = second.wait()
-		return <-gone, fmt.Errorf("the run does not close: %s%s", &second.out, &second.err)
+		o, _ := second.wait()
+		return <-gone, fmt.Errorf("the run does not close: %w: %s", err, o)
 	}
 	_ = first.Process.Signal(syscall.SIGINT) // it may be dead
 	_ = second.Process.Signal(syscall.SIGINT)
@@ -121,31 +120,24 @@ func twoWorkers(ctx context.Context, sc scenario, want course, at Point, dir, db
 	return e, errors.Join(same(want.state, got), s.sound(ctx), s.paidOnce(ctx, len(flying)))
 }
 
-// worker starts a worker that says on a channel when it has closed a run.
-func (s *session) worker(ctx context.Context, at *Point, closed chan<- struct{}) (*child, error) {
-	if at != nil && *at == (Point{}) {
-		at = nil
-	}
-	c, err := s.prepare(ctx, at, syscall.SIGKILL, "worker")
+// closed waits until the run is closed. The worker that closed it may not have lived to tell.
+func (s *session) closed(ctx context.Context) error {
+	l, err := s.ledger(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.Stderr = &herald{into: &c.err, closed: closed}
-	return c, c.Start()
-}
-
-// herald keeps what a worker says, and tells when it speaks of a run that is over.
-type herald struct {
-	into   *bytes.Buffer
-	closed chan<- struct{}
-	told   bool
-}
-
-func (h *herald) Write(p []byte) (int, error) {
-	n, err := h.into.Write(p)
-	if !h.told && bytes.Contains(h.into.Bytes(), []byte("\nrun ")) {
-		h.told = true
-		h.closed <- struct{}{}
+	defer l.Close()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		runs, err := l.Runs(ctx, "", store.RunClosed)
+		if err != nil || len(runs) > 0 {
+			return err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return n, err
 }

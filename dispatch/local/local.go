@@ -33,6 +33,7 @@ const longest = 5 * time.Minute
 func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
 	var st engine.Standing
 	var held time.Duration
+	looked, last := false, false // at the run, since anything moved; for the last time
 	for {
 		if err := ctx.Err(); err != nil {
 			return st, err
@@ -40,9 +41,15 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 		if _, err := d.Engine.Ledger.KeepTime(ctx); err != nil {
 			return st, fmt.Errorf("drive run %d: %w", run, err)
 		}
-		worked, err := d.round(ctx, run, &st)
+		now, worked, err := d.round(ctx, run)
 		if err != nil {
 			return st, err
+		}
+		if now != nil {
+			st = *now
+		}
+		if worked {
+			looked = now != nil
 		}
 		if d.Moved != nil {
 			if err := d.Moved(ctx); err != nil {
@@ -63,8 +70,15 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 		if err != nil {
 			return st, fmt.Errorf("drive run %d: %w", run, err)
 		}
-		if next.IsZero() {
+		if next.IsZero() && (looked || last) {
 			return st, nil
+		}
+		if next.IsZero() { // the last look was somebody else's, and only a look tells what the run waits for
+			last = true
+			if err := d.Engine.Ledger.RunDue(ctx, run, d.Engine.Clock.Now()); err != nil {
+				return st, fmt.Errorf("drive run %d: %w", run, err)
+			}
+			continue
 		}
 		wait := next.Sub(d.Engine.Clock.Now())
 		if wait <= 0 { // somebody else is at it, or it came due just now
@@ -77,11 +91,11 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 	}
 }
 
-// round does everything that is due now. It tells whether there was anything.
-func (d *Driver) round(ctx context.Context, run int64, st *engine.Standing) (bool, error) {
+// round does everything that is due now. It tells how the run stands, if it looked, and whether there was anything to do.
+func (d *Driver) round(ctx context.Context, run int64) (st *engine.Standing, worked bool, err error) {
 	due, err := d.Engine.Ledger.Due(ctx, run, 256)
 	if err != nil {
-		return false, fmt.Errorf("drive run %d: %w", run, err)
+		return nil, false, fmt.Errorf("drive run %d: %w", run, err)
 	}
 	places := make(chan struct{}, cmp.Or(d.Workers, 8))
 	var mu sync.Mutex
@@ -106,21 +120,21 @@ func (d *Driver) round(ctx context.Context, run int64, st *engine.Standing) (boo
 				failed = append(failed, err)
 			}
 			if standing != nil {
-				*st = *standing
+				st = standing
 			}
 		})
 	}
 	wg.Wait()
 	if len(failed) > 0 {
-		return false, errors.Join(failed...)
+		return st, false, errors.Join(failed...)
 	}
 	if len(keyless) > 0 && len(keyless) == len(due) {
-		return false, errors.Join(keyless...)
+		return st, false, errors.Join(keyless...)
 	}
 	if len(due) > 0 && done == 0 {
-		return true, d.Engine.Clock.Sleep(ctx, busy)
+		return st, true, d.Engine.Clock.Sleep(ctx, busy)
 	}
-	return done > 0, nil
+	return st, done > 0, nil
 }
 
 func (d *Driver) work(ctx context.Context, w store.Work) (*engine.Standing, error) {
