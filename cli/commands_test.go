@@ -23,7 +23,7 @@ var (
 		"batch", "import", "clean", "sim",
 	}
 	toCome = []string{
-		"redo", "adopt", "view", "report", "diff", "export", "label", "verdicts", "bundle", "batch", "import", "clean",
+		"redo", "adopt", "view", "report", "diff", "label", "verdicts", "bundle", "batch", "import", "clean",
 	}
 )
 

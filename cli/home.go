@@ -127,6 +127,11 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 	return newest, run, nil
 }
 
+// look opens what only reads: the home that holds a run.
+func (f homeFlags) look(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
+	return f.find(ctx, w, ref)
+}
+
 // newID is an id for a run: ten letters that say nothing.
 func newID(rng *rand.Rand) string {
 	const letters = "abcdefghjkmnpqrstuvwxyz23456789"

@@ -126,6 +126,7 @@ func commands(w *World) []*cobra.Command {
 		sqlCommand(w),
 		simCommand(w),
 		analyseCommand(w),
+		exportCommand(w),
 		rankCommand(w),
 		agreeCommand(w),
 		rateCommand(w),

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"assay"
@@ -115,9 +116,38 @@ func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2
 	if stage != "" {
 		of = `stage = $2` // so that the index of stages gives the order too
 	}
-	return walk(ctx, s, "read verdicts", scanVerdict, `SELECT no, run_no, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
-		subject, against, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
-		FROM verdicts WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
+	return walk(ctx, s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
+}
+
+const verdictColumns = `SELECT no, run_no, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
+	subject, against, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
+	FROM verdicts `
+
+// VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
+// Stale ones are left out.
+func (s *Store) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key][]Verdict, error) {
+	all := map[assay.Key][]Verdict{}
+	wanted := map[assay.Key]bool{}
+	for _, k := range keys {
+		wanted[k] = true
+	}
+	for len(keys) > 0 {
+		n := min(500, len(keys))
+		list, args := keyList(keys[:n], run)
+		keys = keys[n:]
+		text := verdictColumns + `WHERE run_no = $1 AND stale = 0 AND (key IN (` + list + `) OR subject IN (` + list + `) OR against IN (` + list + `)) ORDER BY no`
+		for v, err := range walk(ctx, s, "read verdicts", scanVerdict, text, args...) {
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range []assay.Key{v.At.Key(), v.Subject, v.Against} {
+				if wanted[k] && !slices.ContainsFunc(all[k], func(have Verdict) bool { return have.No == v.No }) {
+					all[k] = append(all[k], v)
+				}
+			}
+		}
+	}
+	return all, nil
 }
 
 func scanVerdict(rows *sql.Rows) (Verdict, error) {

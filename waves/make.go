@@ -90,18 +90,41 @@ func (m *maker) answersFor(ctx context.Context, rec recipe, block []wanted) (ans
 	return out, nil
 }
 
+// Whole is an answer with all of its text; one too long for a row is read from the bytes that came.
+func (p *Planner) Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error) {
+	if !a.Over {
+		return a, nil
+	}
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return a, err
+	}
+	o, err := s.reread(ctx, a)
+	if err == nil {
+		a.Outcome.Text, a.Outcome.Thoughts, a.Over = o.Text, o.Thoughts, false
+	}
+	return a, err
+}
+
 // text is an answer's text; one too long for a row is read from the bytes that came.
 func (s *script) text(ctx context.Context, a store.Answer) (string, error) {
 	if !a.Over {
 		return a.Outcome.Text, nil
 	}
+	o, err := s.reread(ctx, a)
+	return o.Text, err
+}
+
+// reread decodes an answer again from the bytes that came.
+func (s *script) reread(ctx context.Context, a store.Answer) (assay.Outcome, error) {
+	var none assay.Outcome
 	files, err := s.Ledger.Artifacts(ctx, a.Segment)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	l, ok := s.desk.Study.Lane(a.Lane)
 	if !ok {
-		return "", fmt.Errorf("run %s has no lane %q", s.run.ID, a.Lane)
+		return none, fmt.Errorf("run %s has no lane %q", s.run.ID, a.Lane)
 	}
 	for _, f := range files {
 		if f.No != a.Artifact {
@@ -109,13 +132,13 @@ func (s *script) text(ctx context.Context, a store.Answer) (string, error) {
 		}
 		line, err := s.Files.Line(s.run.ID, f.Name, a.Offset, a.Length)
 		if err != nil {
-			return "", fmt.Errorf("read the answer to %s: %w", a.Key, err)
+			return none, fmt.Errorf("read the answer to %s: %w", a.Key, err)
 		}
 		var d dialect.Decoder
 		if f.Kind == "live" {
-			return d.Body(s.desk.Route(l, assay.ModeLive).Wire.Dialect, line).Text, nil
+			return d.Body(s.desk.Route(l, assay.ModeLive).Wire.Dialect, line), nil
 		}
-		return d.Line(s.desk.Route(l, assay.ModeBatch).Wire, line).Outcome.Text, nil
+		return d.Line(s.desk.Route(l, assay.ModeBatch).Wire, line).Outcome, nil
 	}
-	return "", fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
+	return none, fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
 }

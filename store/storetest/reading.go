@@ -41,6 +41,11 @@ func verdicts(t *testing.T, fresh Fresh) {
 		if d := cmp.Diff(want[2:], b.verdicts("arena"), ignoreMade()); d != "" {
 			t.Error(d)
 		}
+		on, err := b.s.VerdictsOn(b.ctx, b.run.No, []assay.Key{subject, want[1].At.Key()})
+		b.ok(err)
+		if d := cmp.Diff(map[assay.Key][]store.Verdict{subject: {want[0], want[2]}, want[1].At.Key(): {want[1]}}, on, ignoreMade()); d != "" {
+			t.Errorf("on an answer, and of a judge's request: %s", d)
+		}
 		if n, err = b.s.Stale(b.ctx, b.run.No, []assay.Key{other}); n != 2 || err != nil {
 			t.Errorf("%d became stale, %v", n, err)
 		}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"assay"
+	"assay/layout"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+// rowsOf walks over the rows of one table. A row is used again for the next one.
+type rowsOf[T any] iter.Seq2[*T, error]
+
+// exportBlock is how many requests are held while their verdicts are read.
+const exportBlock = 250
+
+// teller knows what all rows of a run need.
+type teller struct {
+	exported
+	study    *study.Study
+	lanes    map[[2]string]store.Lane // by stage and name
+	params   map[[2]string]assay.Params
+	jobs     map[int64]string // by segment
+	readings map[string]func(assay.Coordinates) (waves.Reading, error)
+	origins  map[int64]string // ids of runs whose answers were reused
+}
+
+func (e exported) teller(ctx context.Context) (*teller, error) {
+	st, err := e.h.planner.Study(ctx, e.run)
+	if err != nil {
+		return nil, err
+	}
+	t := &teller{
+		exported: e, study: st, lanes: map[[2]string]store.Lane{}, params: map[[2]string]assay.Params{}, jobs: map[int64]string{},
+		readings: map[string]func(assay.Coordinates) (waves.Reading, error){}, origins: map[int64]string{},
+	}
+	lanes, err := e.h.ledger.Lanes(ctx, e.run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lanes {
+		at := [2]string{l.Stage, l.Name}
+		var p assay.Params
+		if err := json.Unmarshal([]byte(l.Params), &p); err != nil {
+			return nil, fmt.Errorf("parameters of lane %s: %w", l.Name, err)
+		}
+		t.lanes[at], t.params[at] = l, p
+	}
+	segments, err := e.h.ledger.Segments(ctx, e.run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range segments {
+		t.jobs[g.No] = g.Job
+	}
+	for i := range st.Stages {
+		s := &st.Stages[i]
+		if s.Verb() != study.VerbJudge && s.Verb() != study.VerbCompare {
+			continue
+		}
+		if t.readings[s.Name], err = e.h.planner.Readings(ctx, e.run, s.Name); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// reading takes coordinates apart; an answer's own are as they are.
+func (t *teller) reading(at assay.Coordinates) (waves.Reading, error) {
+	if read, ok := t.readings[at.Stage]; ok {
+		return read(at)
+	}
+	return waves.Reading{Template: at.Template, Draw: at.Draw}, nil
+}
+
+func (t *teller) verb(stage string) string {
+	if s, ok := t.study.Stage(stage); ok {
+		return string(s.Verb())
+	}
+	return ""
+}
+
+// requests are the rows of the table of requests, in the order in which they were sent.
+func (e exported) requests(ctx context.Context) rowsOf[layout.Request] {
+	return func(yield func(*layout.Request, error) bool) {
+		t, err := e.teller(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		block := make([]store.Answer, 0, exportBlock)
+		for a, err := range e.h.ledger.Answers(ctx, e.run.No, "", "") {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if block = append(block, a); len(block) < exportBlock {
+				continue
+			}
+			if !t.tell(ctx, block, yield) {
+				return
+			}
+			block = block[:0]
+		}
+		t.tell(ctx, block, yield)
+	}
+}
+
+// tell yields a block of requests with their verdicts; it tells whether the walk goes on.
+func (t *teller) tell(ctx context.Context, block []store.Answer, yield func(*layout.Request, error) bool) bool {
+	keys := make([]assay.Key, len(block))
+	for i, a := range block {
+		keys[i] = a.Key
+	}
+	verdicts, err := t.h.ledger.VerdictsOn(ctx, t.run.No, keys)
+	if err != nil {
+		return yield(nil, err)
+	}
+	for _, a := range block {
+		row, err := t.request(ctx, a, verdicts[a.Key])
+		if !yield(row, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*layout.Request, error) {
+	a, err := t.h.planner.Whole(ctx, t.run, a)
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.reading(a.At)
+	if err != nil {
+		return nil, err
+	}
+	at, o := [2]string{a.At.Stage, a.Lane}, a.Outcome
+	row := &layout.Request{
+		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.verb(a.At.Stage), Item: a.At.Item,
+		Lane: a.At.Lane, Template: r.Template, Turn: int64(a.At.Turn), Branch: branchOf(a.At, r), Draw: int64(r.Draw), Pair: a.At.Pair,
+		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
+		AskedLane: a.Lane, Provider: t.lanes[at].Provider, Model: t.lanes[at].Model, Mode: string(a.Mode), Job: t.jobs[a.Segment], Attempts: a.Try,
+		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
+		Imported: imported(a), Verdicts: []layout.Said{},
+	}
+	if err := row.SetParams(t.params[at]); err != nil {
+		return nil, err
+	}
+	if u := o.Usage; u.Known {
+		row.InputTokens, row.CachedTokens, row.Write5m, row.Write1h, row.OutputTokens, row.Reasoning =
+			&u.Input, &u.Cached, &u.CacheWrite5m, &u.CacheWrite1h, &u.Output, &u.Reasoning
+	}
+	if a.Cost != nil {
+		usd := a.Cost.Float()
+		row.Cost = &usd
+	}
+	if f := o.Fault; f != nil {
+		row.FaultClass, row.FaultCode, row.FaultMessage = string(f.Class), f.Code, f.Message
+		if f.Status != 0 {
+			status := int64(f.Status)
+			row.FaultStatus = &status
+		}
+	}
+	if !a.Settled.IsZero() {
+		row.SettledAt = a.Settled.UTC().Format(time.RFC3339Nano)
+	}
+	if row.ReusedFrom, err = t.origin(ctx, a.Reused); err != nil {
+		return nil, err
+	}
+	return row, t.hear(row, verdicts)
+}
+
+// imported tells whether an answer was made elsewhere.
+func imported(a store.Answer) bool { return a.Mode == "import" }
+
+// branchOf is the branch of a conversation; where items are compared, the coordinate says something else.
+func branchOf(at assay.Coordinates, r waves.Reading) string {
+	if r.Items {
+		return ""
+	}
+	return at.Branch
+}
+
+// origin is the id of the run that an answer was taken from.
+func (t *teller) origin(ctx context.Context, run int64) (string, error) {
+	if run == 0 || t.origins[run] != "" {
+		return t.origins[run], nil
+	}
+	from, err := t.h.ledger.Run(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	t.origins[run] = from.ID
+	return from.ID, nil
+}
+
+// hear writes the verdicts into the row of the answer they are about.
+func (t *teller) hear(row *layout.Request, verdicts []store.Verdict) error {
+	for i := range verdicts {
+		v, err := t.verdict(&verdicts[i])
+		if err != nil {
+			return err
+		}
+		row.Verdicts = append(row.Verdicts, layout.Said{
+			Stage: v.Stage, Judge: v.Judge, Prompt: v.Prompt, Trait: v.Trait, First: v.First, Second: v.Second, Vote: v.Vote,
+			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason,
+		})
+	}
+	return nil
+}
+
+func (t *teller) verdict(v *store.Verdict) (*layout.Verdict, error) {
+	r, err := t.reading(v.At)
+	if err != nil {
+		return nil, err
+	}
+	row := &layout.Verdict{
+		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.verb(v.At.Stage),
+		Item: v.At.Item, Lane: v.At.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: branchOf(v.At, r), Draw: int64(r.Draw),
+		Pair: v.At.Pair, First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
+		State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.SecondTry, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
+		Subject: shownKey(v.Subject), Against: shownKey(v.Against),
+	}
+	var said struct {
+		Confidence *float64 `json:"confidence"`
+	}
+	if v.Fields != "" && v.Fields != "{}" {
+		row.Fields = layout.Raw(v.Fields)
+		if json.Unmarshal([]byte(v.Fields), &said) == nil {
+			row.Confidence = said.Confidence
+		}
+	}
+	return row, nil
+}
+
+func shownKey(k assay.Key) string {
+	if k == (assay.Key{}) {
+		return ""
+	}
+	return k.String()
+}
+
+// verdicts are the rows of the table of verdicts, in the order in which they were given.
+func (e exported) verdicts(ctx context.Context) rowsOf[layout.Verdict] {
+	return func(yield func(*layout.Verdict, error) bool) {
+		t, err := e.teller(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for v, err := range e.h.ledger.Verdicts(ctx, e.run.No, "") {
+			var row *layout.Verdict
+			if err == nil {
+				row, err = t.verdict(&v)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// items are the rows of the table of items, input by input.
+func (e exported) items(ctx context.Context) rowsOf[layout.Item] {
+	return func(yield func(*layout.Item, error) bool) {
+		st, err := e.h.planner.Study(ctx, e.run)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, in := range st.Inputs {
+			for it, err := range e.h.ledger.Items(ctx, e.run.No, in.Name) {
+				row := &layout.Item{Study: e.run.Study, Run: e.run.ID, Input: in.Name, Item: it.ID, Cluster: it.Cluster, Expect: it.Expect}
+				if err == nil {
+					row.Fields, err = fieldsText(it.Fields)
+				}
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func fieldsText(fields map[string]any) (layout.Raw, error) {
+	text, err := json.Marshal(fields)
+	return layout.Raw(text), err
+}
