@@ -118,6 +118,9 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	if err != nil {
 		return nil, err
 	}
+	if err := tellRedone(ctx, w, h, run); err != nil {
+		return nil, err
+	}
 	d := &digest{h: h, run: run, study: st, by: f.by}
 	if f.where != "" {
 		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where)

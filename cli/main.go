@@ -117,6 +117,7 @@ func commands(w *World) []*cobra.Command {
 		collectCommand(w),
 		cancelCommand(w),
 		retryCommand(w),
+		redoCommand(w),
 		resolveCommand(w),
 		statusCommand(w),
 		watchCommand(w),

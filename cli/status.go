@@ -61,12 +61,16 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	for i := 3; i < 14; i++ {
 		t.right[i] = true
 	}
+	redos, err := h.ledger.Redos(ctx, run.No)
+	if err != nil {
+		return err
+	}
 	for _, l := range lanes {
 		cells := []any{l.Stage, l.Name, l.State, thousands(l.Planned), thousands(l.Open)}
 		for _, e := range assay.Endings() {
 			cells = append(cells, thousands(l.Endings[e]))
 		}
-		t.add(append(cells, laneNote(l))...)
+		t.add(append(cells, laneNote(l, redos))...)
 	}
 	if err := t.write(w.Stdout); err != nil {
 		return err
@@ -110,7 +114,7 @@ func sentence(run store.Run, lanes []store.Lane) string {
 	return text + fmt.Sprintf("; %s spent.", spent(run))
 }
 
-func laneNote(l store.Lane) string {
+func laneNote(l store.Lane, redos []store.Redo) string {
 	var notes []string
 	if l.Reason != "" {
 		notes = append(notes, l.Reason)
@@ -123,6 +127,9 @@ func laneNote(l store.Lane) string {
 	}
 	if l.Reused > 0 {
 		notes = append(notes, thousands(l.Reused)+" reused")
+	}
+	if n := redone(redos, l); n > 0 {
+		notes = append(notes, thousands(n)+" redone")
 	}
 	if l.Surplus > 0 {
 		notes = append(notes, thousands(l.Surplus)+" paid twice")

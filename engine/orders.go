@@ -23,6 +23,20 @@ type Retry struct {
 	Mode store.SegmentMode `json:"mode,omitempty"`
 }
 
+// Redo is what a person wants asked again, as one more draw: the arguments of store.OrderRedo.
+type Redo struct {
+	Stage  string `json:"stage"`
+	Lane   string `json:"lane"`
+	Item   string `json:"item"`
+	Branch string `json:"branch,omitempty"` // empty: all
+	Draw   int    `json:"draw,omitempty"`   // 0: all
+}
+
+// Of is the redo as the ledger keeps it.
+func (r Redo) Of(run int64) store.Redo {
+	return store.Redo{Run: run, Stage: r.Stage, Lane: r.Lane, Item: r.Item, Branch: r.Branch, Draw: r.Draw}
+}
+
 // obey carries out the orders of the run, each once.
 func (x *extension) obey(ctx context.Context) error {
 	orders, err := x.Ledger.Orders(ctx, x.run.No)
@@ -56,6 +70,8 @@ func (x *extension) order(ctx context.Context, o store.Order) (string, error) {
 		return x.proceed(ctx)
 	case store.OrderCollect:
 		return x.collect(ctx)
+	case store.OrderRedo:
+		return x.redo(ctx, o)
 	}
 	return "not understood", nil
 }
@@ -138,6 +154,26 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%d requests go out again", n), x.Ledger.ReopenRun(ctx, x.run.No, "retry")
+}
+
+// redo adds one more draw to what was asked: an answer is never replaced.
+func (x *extension) redo(ctx context.Context, o store.Order) (string, error) {
+	var r Redo
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return "arguments: " + err.Error(), nil
+	}
+	adds, err := x.Planner.Redo(ctx, x.run, r.Of(x.run.No))
+	if err != nil {
+		return "", err
+	}
+	if len(adds) == 0 {
+		return fmt.Sprintf("item %q was not asked like that in lane %s of stage %s", r.Item, r.Lane, r.Stage), nil
+	}
+	n := int64(0)
+	for _, a := range adds {
+		n += a.Requests
+	}
+	return fmt.Sprintf("%d requests are asked again, as further draws", n), x.Ledger.AddRedo(ctx, o.No, r.Of(x.run.No), adds)
 }
 
 // resolve carries out what a person decided about a held segment.

@@ -30,6 +30,10 @@ type Planner interface {
 	// same for all lanes. Requests that were sent before may be among them: the engine leaves them out.
 	Requests(ctx context.Context, run store.Run, g Group) iter.Seq2[Planned, error]
 
+	// Redo counts, by stage and lane, the requests that one more draw of an item adds to the run. What the run never asks
+	// adds none.
+	Redo(ctx context.Context, run store.Run, r store.Redo) ([]store.Share, error)
+
 	// Build makes requests again from their coordinates, in the same order.
 	Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]Planned, error)
 }

@@ -117,6 +117,14 @@ func (t *Talk) AllWays(k int, it assay.Item) []Way {
 // maxDraw is the highest draw that any way has.
 func (t *Talk) maxDraw() int { return t.Repeats() * max(1, t.draws) }
 
+// Draws is the highest draw that a way of the plan can have; what is asked again later counts on from there.
+func (t *Talk) Draws() int {
+	if t.from != nil {
+		return t.maxDraw() * t.from.Draws()
+	}
+	return t.maxDraw()
+}
+
 // fork multiplies the ways at a step.
 func (t *Talk) fork(ways []Way, s int, it assay.Item) []Way {
 	names := t.messages(s, it)

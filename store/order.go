@@ -35,7 +35,8 @@ type Order struct {
 	Answer  string
 }
 
-// Give writes an order and wakes the run, so that whoever holds it sees it.
+// Give writes an order and wakes the run, so that whoever holds it sees it. A closed run is opened again, unless the order
+// is to stop it.
 func (s *Store) Give(ctx context.Context, o Order) (int64, error) {
 	var no int64
 	err := s.tx(ctx, "give order", durable, func(t *txn) error {
@@ -47,7 +48,10 @@ func (s *Store) Give(ctx context.Context, o Order) (int64, error) {
 		if err := t.event(ctx, o.Run, o.Segment, "order "+string(o.Kind), o.By); err != nil {
 			return err
 		}
-		return t.wakeRun(ctx, o.Run)
+		if o.Kind == OrderCancel {
+			return t.wakeRun(ctx, o.Run)
+		}
+		return t.reopen(ctx, o.Run, "order "+string(o.Kind))
 	})
 	return no, err
 }

@@ -20,6 +20,9 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.rereads(ctx); err != nil {
+		return err
+	}
 	settled, err := s.Ledger.Segments(ctx, run.No, store.Settled)
 	if err != nil {
 		return err

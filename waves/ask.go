@@ -13,6 +13,7 @@ type asking struct {
 	input  string
 	chosen []*study.Lane
 	from   *asking // of a continue stage
+	redone *redone
 
 	imported bool // its answers were made elsewhere: nothing is asked
 }
@@ -33,24 +34,42 @@ func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coord
 	for i, w := range ways {
 		out[i] = a.talk.At(turn-1, lane, it.ID, w)
 	}
+	for _, r := range a.redone.of(a.talk.Stage.Name, lane, it.ID) {
+		out = append(out, a.extra(it, 0, r, turn)...)
+	}
 	return out
 }
 
 func (a *asking) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {
+	_, out, err := a.history(it, at)
+	return out, err
+}
+
+// history is the way of a request, and the requests whose answers stand before it. A further draw follows its own
+// answers; those of the stage that it continues are the plan's.
+func (a *asking) history(it assay.Item, at assay.Coordinates) (plan.Way, []assay.Coordinates, error) {
+	draw, further := a.planned(at.Draw)
+	at.Draw = draw
 	w, err := plan.ParseWay(at)
 	if err != nil {
-		return nil, err
+		return w, nil, err
 	}
-	return a.talk.History(at.Turn-1, at.Lane, it, w), nil
+	out := a.talk.History(at.Turn-1, at.Lane, it, w)
+	for i := range out {
+		if out[i].Stage == at.Stage {
+			out[i].Draw += further
+		}
+	}
+	return w, out, nil
 }
 
 func (a *asking) prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error) {
-	w, err := plan.ParseWay(at)
+	w, before, err := a.history(it, at)
 	if err != nil {
 		return assay.Prompt{}, false, err
 	}
 	var texts []string
-	for _, h := range a.talk.History(at.Turn-1, at.Lane, it, w) {
+	for _, h := range before {
 		text, ok := answered[h.Key()]
 		if !ok {
 			return assay.Prompt{}, false, nil

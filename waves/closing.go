@@ -21,6 +21,9 @@ func (s *script) close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if n := s.redone.count(); n != s.closedAt {
+		s.closed, s.closedAt = map[string]bool{}, n
+	}
 	for stage, rec := range s.recipes {
 		if _, asks := rec.(*asking); asks || s.closed[stage] || moving[stage] || !s.settings.wants(stage) {
 			continue

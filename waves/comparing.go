@@ -21,6 +21,7 @@ type contest struct {
 	chosen   []*study.Lane
 	traits   []judge.Trait
 	votes    int
+	redone   *redone
 	schedule *pairs.Schedule
 }
 
@@ -32,10 +33,10 @@ func (c *contest) form() json.RawMessage { return c.rubric.Answer() }
 // variants lists the requests of one showing: every prompt, trait and vote.
 func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordinates {
 	var out []assay.Coordinates
-	draw := at.Draw
+	draw, votes := at.Draw, c.ballots(at)
 	for _, p := range c.rubric.Prompts {
 		for _, t := range c.traits {
-			for vote := range c.votes {
+			for _, vote := range votes {
 				at.Template, at.Draw = joined(template, p.Name, t.ID), draw+vote*drawStride
 				out = append(out, at)
 			}
@@ -161,7 +162,7 @@ func (s *script) cookCompare(ctx context.Context, st *study.Stage) (recipe, erro
 	if err != nil {
 		return nil, err
 	}
-	c := contest{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), traits: s.desk.TraitsOf(st), votes: max(1, st.Repeats.N)}
+	c := contest{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), traits: s.desk.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	source, ok := s.recipes[st.Compare].(*asking)
 	if !ok {
 		return s.cookItems(ctx, c)

@@ -24,6 +24,7 @@ type judging struct {
 	chosen  []*study.Lane
 	input   string
 	votes   int
+	redone  *redone
 	expects *prompt.Template // what a rule expects of an answer; nil: what the item says
 }
 
@@ -125,6 +126,9 @@ func (j *judging) at(it assay.Item, _ int64, lane string, turn int) []assay.Coor
 			}
 		}
 	}
+	for _, r := range j.redone.of(j.stage.Name, lane, it.ID) {
+		out = append(out, j.extra(it, 0, r, turn)...)
+	}
 	return out
 }
 
@@ -136,13 +140,17 @@ func (j *judging) subjects(it assay.Item, turn int) []assay.Coordinates {
 			continue
 		}
 		for _, l := range s.lanes() {
-			if len(j.stage.Among.List) > 0 && !slices.ContainsFunc(j.stage.Among.List, func(n string) bool { return study.Picks(n, l) }) {
-				continue
+			if j.picks(l) {
+				out = append(out, s.at(it, 0, l.Name, turn)...)
 			}
-			out = append(out, s.at(it, 0, l.Name, turn)...)
 		}
 	}
 	return out
+}
+
+// picks tells whether the stage is about a lane's answers.
+func (j *judging) picks(l *study.Lane) bool {
+	return len(j.stage.Among.List) == 0 || slices.ContainsFunc(j.stage.Among.List, func(n string) bool { return study.Picks(n, l) })
 }
 
 // request is the coordinates of one judge's reading of one answer.
@@ -325,7 +333,7 @@ func (s *script) cookJudge(ctx context.Context, st *study.Stage) (*judging, erro
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N)}
+	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil && own.Rule.Exact != "" {
 		t, problems := prompt.Parse(own.Rule.Key("exact"), own.Rule.Exact)
 		if t == nil {

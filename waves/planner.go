@@ -41,6 +41,8 @@ type script struct {
 	recipes  map[string]recipe // by stage
 	absorbed map[int64]bool    // segments whose answers were read
 	closed   map[string]bool   // stages whose verdicts are all there
+	closedAt int               // how many redos there were then
+	redone   redone
 	mu       sync.Mutex
 }
 
@@ -54,6 +56,8 @@ type recipe interface {
 	items() string
 	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn.
 	at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates
+	// extra lists the requests about that item in a turn that one redo adds.
+	extra(it assay.Item, ord int64, r store.Redo, turn int) []assay.Coordinates
 	// needs lists the requests whose answers one request is made from.
 	needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error)
 	// prompt makes one request's prompt; false where an answer it needs is missing.
@@ -191,6 +195,9 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 			return
 		}
 		maker, err := s.maker(g.Stage, g.Lane, g.Mode)
+		if err == nil {
+			err = s.rereads(ctx)
+		}
 		if err != nil {
 			yield(engine.Planned{}, err)
 			return

@@ -72,6 +72,10 @@ func (p *Planner) Expected(ctx context.Context, run store.Run, stage string) ite
 			yield(assay.Coordinates{}, err)
 			return
 		}
+		if err := s.rereads(ctx); err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
 		rec, ok := s.recipes[stage]
 		if _, asks := rec.(*asking); !ok || asks || !s.settings.wants(stage) {
 			return

@@ -207,7 +207,7 @@ func (s *script) cook(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st)), imported: st.Import != nil}
+			a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
 			if st.Continue != "" {
 				from, ok := s.recipes[st.Continue].(*asking)
 				if !ok {
