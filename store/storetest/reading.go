@@ -108,39 +108,7 @@ func orders(t *testing.T, fresh Fresh) {
 			t.Errorf("order: %+v", o)
 		}
 	})
-	t.Run("a redo is one more draw, written once, and opens a closed run", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		l, err := b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
-		b.ok(err)
-		r, err := b.s.Run(b.ctx, b.run.No)
-		b.ok(err)
-		b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1, Complete: true}))
-		b.ok(b.s.CloseRun(b.ctx, l, r.Due, store.ResultDone))
-		redo := store.Redo{Run: b.run.No, Stage: "answers", Lane: "gpt", Item: "7", Branch: "doubt", Draw: 2}
-		var want []store.Redo
-		for nth := 1; nth <= 2; nth++ {
-			no, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderRedo, Args: "{}", By: "anna"})
-			b.ok(err)
-			for range 2 {
-				b.ok(b.s.AddRedo(b.ctx, no, redo, []store.Share{{Stage: "answers", Lane: "gpt", Requests: 3}}))
-			}
-			redo.Nth = nth
-			want = append(want, redo)
-		}
-		got, err := b.s.Redos(b.ctx, b.run.No)
-		b.ok(err)
-		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
-		}
-		groups, err := b.s.Groups(b.ctx, b.run.No)
-		b.ok(err)
-		r, err = b.s.Run(b.ctx, b.run.No)
-		b.ok(err)
-		if n := b.lane("gpt").Planned; n != 1006 || groups[0].Complete || r.State != store.RunOpen || r.Due.IsZero() {
-			t.Errorf("planned %d, group %+v, run %s due %s", n, groups[0], r.State, r.Due)
-		}
-	})
+	t.Run("a redo is one more draw, written once, and opens a closed run", func(t *testing.T) { redos(t, fresh) })
 	t.Run("gates shut for longer each time, and open", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
@@ -183,6 +151,40 @@ func orders(t *testing.T, fresh Fresh) {
 			}
 		}
 	})
+}
+
+func redos(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	l, err := b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
+	b.ok(err)
+	r, err := b.s.Run(b.ctx, b.run.No)
+	b.ok(err)
+	b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1, Complete: true}))
+	b.ok(b.s.CloseRun(b.ctx, l, r.Due, store.ResultDone))
+	redo := store.Redo{Run: b.run.No, Stage: "answers", Lane: "gpt", Item: "7", Branch: "doubt", Draw: 2}
+	var want []store.Redo
+	for nth := 1; nth <= 2; nth++ {
+		no, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderRedo, Args: "{}", By: "anna"})
+		b.ok(err)
+		for range 2 {
+			b.ok(b.s.AddRedo(b.ctx, no, redo, []store.Share{{Stage: "answers", Lane: "gpt", Requests: 3}}))
+		}
+		redo.Nth = nth
+		want = append(want, redo)
+	}
+	got, err := b.s.Redos(b.ctx, b.run.No)
+	b.ok(err)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	groups, err := b.s.Groups(b.ctx, b.run.No)
+	b.ok(err)
+	r, err = b.s.Run(b.ctx, b.run.No)
+	b.ok(err)
+	if n := b.lane("gpt").Planned; n != 1006 || groups[0].Complete || r.State != store.RunOpen || r.Due.IsZero() {
+		t.Errorf("planned %d, group %+v, run %s due %s", n, groups[0], r.State, r.Due)
+	}
 }
 
 func reading(t *testing.T, fresh Fresh) {
