@@ -18,13 +18,38 @@ type entry struct {
 	collector
 	spec  Spec
 	stage *Stage
+	who   who
 }
 
+// who is whose verdicts an analysis rests on.
+type who int
+
+const (
+	everybody who = iota
+	machines      // models and rules: people have a table of their own
+	people
+)
+
 func (e entry) wants(r *Row) bool {
-	if e.stage.Decided && r.Decided == (e.spec.Method == Agreement) {
+	person := r.Person()
+	switch {
+	case e.who == machines && person, e.who == people && !person:
+		return false
+	case !person && e.stage.Decided && r.Decided == (e.spec.Method == Agreement):
 		return false
 	}
 	return e.spec.Keep == nil || e.spec.Keep(r)
+}
+
+// sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
+// and those of models are never added up; they are told judge by judge instead.
+func (b *Book) sharers(stage *Stage, s Spec) []entry {
+	if s.Method == Agreement || s.Gates || slices.Contains(s.By, ByJudge) || !stage.Machines() {
+		return []entry{{b.collector(stage, s), s, stage, everybody}}
+	}
+	own := s
+	own.By, own.Primary = append([]string{ByJudge}, s.By...), false
+	return []entry{{b.collector(stage, s), s, stage, machines}, {b.collector(stage, own), own, stage, people}}
 }
 
 // Book gathers rows for all analyses at once. It is for one goroutine.
@@ -51,17 +76,20 @@ func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !b.shared(s) {
-			b.entries[s.Stage] = append(b.entries[s.Stage], entry{b.collector(stage, s), s, stage})
+		for _, e := range b.sharers(stage, s) {
+			if !b.shared(e) {
+				b.entries[s.Stage] = append(b.entries[s.Stage], e)
+			}
 		}
 	}
 	return b, nil
 }
 
-// shared gives a spec to a collector that gathers the same comparisons for another method already.
-func (b *Book) shared(s Spec) bool {
+// shared gives an analysis to a collector that gathers the same comparisons for another method already.
+func (b *Book) shared(n entry) bool {
+	s := n.spec
 	for _, e := range b.entries[s.Stage] {
-		if c, ok := e.collector.(*contest); ok && s.Method != Agreement && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) {
+		if c, ok := e.collector.(*contest); ok && s.Method != Agreement && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
 			c.methods = append(c.methods, method{s.Method, s.Primary})
 			return true
 		}
@@ -149,13 +177,17 @@ const (
 // finish fills in what all findings of a table share.
 func (e entry) finish(t *Table, o Options) {
 	t.Stage = e.stage.Name
+	if e.who == people {
+		t.People = true
+		t.Title += ", by people"
+	}
 	if t.Method == "" {
 		t.Method, t.Primary = e.spec.Method, e.spec.Primary
 	}
 	if t.By == nil {
 		t.By = e.spec.By
 	}
-	if !e.stage.Validated {
+	if !e.stage.Validated && e.who != people && e.stage.Machines() {
 		t.note(notValidated)
 	}
 	if e.stage.Selected != "" {

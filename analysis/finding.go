@@ -158,6 +158,7 @@ type Table struct {
 	Coverage Coverage // of everything the table is about
 	Matrix   *Matrix  // who won how often against whom; nil: nobody was compared
 	Primary  bool
+	People   bool // it rests on people's verdicts alone, which nobody waits for
 	Notes    []string
 }
 
@@ -186,10 +187,10 @@ type Report struct {
 	gates  []Table // what conditions ask besides
 }
 
-// Incomplete tells whether a table is.
+// Incomplete tells whether a table is; what people left undone makes nothing incomplete.
 func (r *Report) Incomplete() bool {
 	for i := range r.Tables {
-		if r.Tables[i].Incomplete() {
+		if r.Tables[i].Incomplete() && !r.Tables[i].People {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ package analysis
 
 import (
 	"strconv"
+	"strings"
 
 	"assay"
 )
@@ -85,6 +86,12 @@ func (r *Row) Field(name string) string {
 	}
 	return r.Fields[name]
 }
+
+// Person tells whether a person gave the verdict.
+func (r *Row) Person() bool { return IsPerson(r.Judge) }
+
+// IsPerson tells whether a judge's name is that of a person: human:NAME.
+func IsPerson(judge string) bool { return strings.HasPrefix(judge, "human:") }
 
 func (r *Row) cluster() string {
 	if r.Cluster == "" {

@@ -29,7 +29,9 @@ type Stage struct {
 	Flips     bool     // its verdicts tell whether a later answer took back the first
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
-	Judges    []string // those that the study names
+	Judges    []string // the lanes that judge, as the study names them
+	Ruled     bool     // a rule judges, or a program
+	People    []string // the people who have said something
 	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
 	Families  map[string]string
 	Control   string // the branch that is a neutral re-ask; empty: none
@@ -37,6 +39,9 @@ type Stage struct {
 	Selected  string // the stage after whose results the lanes were chosen; empty: none
 	Rule      string // how refused and cut answers count; empty: as answers
 }
+
+// Machines tells whether anybody but people judges.
+func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
 
 // yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
 func (s *Stage) yes() []string {
@@ -99,7 +104,7 @@ func Default(s Stage) []Spec {
 	if s.Flips {
 		out = append(out, Spec{Stage: s.Name, Method: Flips})
 	}
-	if len(s.Judges) > 1 {
+	if len(s.Judges)+len(s.People) > 1 {
 		out = append(out, Spec{Stage: s.Name, Method: Agreement})
 	}
 	return out

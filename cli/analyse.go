@@ -142,7 +142,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		programs[i] = g.Gate
 	}
 	out.gates = out.report.Pass(programs)
-	out.costs, err = costsOf(ctx, h, run, out.report)
+	out.costs, err = costsOf(ctx, h, run, d.valid)
 	return out, err
 }
 

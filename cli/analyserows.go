@@ -30,8 +30,12 @@ type digest struct {
 	seen    map[string]bool // those that an item has
 	items   map[string]map[string]*analysedItem
 	endings map[assay.Key]assay.Ending // of answers that were refused or cut
+	valid   map[judgeOf]int            // valid verdicts
 	err     error                      // of a condition
 }
+
+// judgeOf is a judge in a stage.
+type judgeOf struct{ stage, judge string }
 
 // analysedItem is what rows need of an item.
 type analysedItem struct {
@@ -42,7 +46,7 @@ type analysedItem struct {
 
 // report reads all verdicts once.
 func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, error) {
-	stages, err := d.stages()
+	stages, err := d.stages(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, er
 	if err := d.readEndings(ctx); err != nil {
 		return nil, err
 	}
-	d.items, d.seen = map[string]map[string]*analysedItem{}, map[string]bool{}
+	d.items, d.seen, d.valid = map[string]map[string]*analysedItem{}, map[string]bool{}, map[judgeOf]int{}
 	for _, s := range stages {
 		if err := d.read(ctx, book, s); err != nil {
 			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
@@ -70,116 +74,6 @@ func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, er
 		}
 	}
 	return book.Report()
-}
-
-// stages are the stages that give verdicts.
-func (d *digest) stages() ([]analysis.Stage, error) {
-	desk := &plan.Desk{Study: d.study}
-	families := map[string]string{}
-	for _, l := range d.study.Lanes {
-		families[l.Name] = l.Provider
-		if maker, _, ok := strings.Cut(l.Model, "/"); ok {
-			families[l.Name] = maker
-		}
-	}
-	var out []analysis.Stage
-	for _, st := range plan.InOrder(d.study) {
-		verb := st.Verb()
-		if verb != study.VerbJudge && verb != study.VerbCompare {
-			continue
-		}
-		r, err := desk.Rubric(st)
-		if err != nil {
-			return nil, err
-		}
-		s := analysis.Stage{
-			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Families: families,
-			Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
-			Decided: d.panelOf(st) != nil,
-		}
-		for _, l := range r.Labels {
-			if !l.Abstain {
-				s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
-			}
-		}
-		for _, l := range d.study.LanesNamed(st.Judges.List) {
-			s.Judges = append(s.Judges, l.Name)
-		}
-		if verb == study.VerbCompare {
-			s.Verb = analysis.Compared
-			_, lanes := d.study.Stage(st.Compare)
-			s.Items = !lanes
-		}
-		s.Low, s.High = scoreRange(s)
-		out = append(out, s)
-	}
-	return out, nil
-}
-
-// scoreRange is the range that the rubric gives, else that of its labels.
-func scoreRange(s analysis.Stage) (low, high *float64) {
-	low, high = s.Low, s.High
-	if low != nil && high != nil {
-		return low, high
-	}
-	for _, l := range s.Labels {
-		if l.Score == nil {
-			return s.Low, s.High
-		}
-		if low == nil || *l.Score < *low {
-			low = l.Score
-		}
-		if high == nil || *l.Score > *high {
-			high = l.Score
-		}
-	}
-	return low, high
-}
-
-func countRule(c study.Count) string {
-	var parts []string
-	for _, p := range []struct {
-		name string
-		as   study.CountAs
-	}{{"refused", c.Refused}, {"cut", c.Cut}} {
-		if p.as != "" && p.as != "answer" {
-			parts = append(parts, p.name+": "+string(p.as))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// sources are the stages whose answers a stage reads.
-func (d *digest) sources(st *study.Stage) []*study.Stage {
-	var out []*study.Stage
-	for _, name := range append(slices.Clone(st.Judge.List), st.Compare) {
-		if s, ok := d.study.Stage(name); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func (d *digest) control(st *study.Stage) string {
-	for _, s := range d.sources(st) {
-		if s.Control != nil && s.Control.On {
-			return plan.ControlBranch
-		}
-	}
-	return ""
-}
-
-// selected is the stage after whose results the judged lanes were chosen.
-func (d *digest) selected(st *study.Stage) string {
-	for _, s := range d.sources(st) {
-		if s.LaneGate == nil {
-			continue
-		}
-		for _, ref := range s.LaneGate.Stages() {
-			return ref.Stage
-		}
-	}
-	return ""
 }
 
 // wanted notes the fields of items that analyses group by or conditions look at.
@@ -245,7 +139,7 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 		for v, err := range d.h.ledger.Verdicts(ctx, d.run.No, s.Name) {
 			note := func(r *analysis.Row) {
 				d.verdict(r, &v)
-				if p != nil {
+				if p != nil && !r.Person() { // people sit on no jury: nobody knows whether they come
 					p.hear(r, &v)
 				}
 			}
@@ -314,6 +208,9 @@ func rowOf(at assay.Coordinates, r waves.Reading, it *analysedItem) analysis.Row
 
 func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
 	r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+	if v.State == store.VerdictValid && v.Segment != 0 {
+		d.valid[judgeOf{r.Stage, r.Judge}]++
+	}
 	r.Excluded = v.State == store.VerdictMissing && strings.HasPrefix(v.Reason, judge.WhyExcluded)
 	if len(d.endings) > 0 {
 		r.Ending = d.endings[v.Subject]

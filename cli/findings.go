@@ -19,11 +19,11 @@ type costLine struct {
 	stage, lane string
 	cost        assay.Cost
 	answers     int64
-	valid       int // verdicts of the stage that are valid, where the lane judges alone
+	valid       int // of its verdicts, those that are valid; 0: it gives none
 }
 
 // costsOf adds up what segments cost.
-func costsOf(ctx context.Context, h *home, run store.Run, report *analysis.Report) ([]costLine, error) {
+func costsOf(ctx context.Context, h *home, run store.Run, valid map[judgeOf]int) ([]costLine, error) {
 	segments, err := h.ledger.Segments(ctx, run.No)
 	if err != nil {
 		return nil, err
@@ -44,12 +44,7 @@ func costsOf(ctx context.Context, h *home, run store.Run, report *analysis.Repor
 	}
 	slices.SortFunc(out, func(a, b costLine) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.lane, b.lane)) })
 	for i := range out {
-		alone := !slices.ContainsFunc(out, func(c costLine) bool { return c.stage == out[i].stage && c.lane != out[i].lane })
-		for _, t := range report.Tables {
-			if alone && t.Stage == out[i].stage {
-				out[i].valid = max(out[i].valid, t.Coverage.Valid)
-			}
-		}
+		out[i].valid = valid[judgeOf{out[i].stage, out[i].lane}]
 	}
 	return out, nil
 }

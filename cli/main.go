@@ -131,6 +131,8 @@ func commands(w *World) []*cobra.Command {
 		rankCommand(w),
 		agreeCommand(w),
 		rateCommand(w),
+		labelCommand(w),
+		verdictsCommand(w),
 	}
 }
 

@@ -109,6 +109,38 @@ func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int6
 	return n, err
 }
 
+// People lists the judges of a stage who are people, by name: those who have said something.
+func (s *Store) People(ctx context.Context, run int64, stage string) ([]string, error) {
+	var out []string
+	scan := func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
+	for name, err := range walk(ctx, s, "read who labelled", scan, `SELECT DISTINCT judge FROM verdicts
+		WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge LIKE 'human:%' ORDER BY judge`, run, stage) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// Withdraw takes back verdicts that people gave, by the keys of their coordinates: they stay in the ledger, marked stale. It
+// tells how many it took back. What models and rules say is never withdrawn.
+func (s *Store) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
+	var n int64
+	err := s.tx(ctx, "withdraw verdicts", relaxed, func(t *txn) error {
+		n = 0
+		for _, k := range keys {
+			m, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND judge LIKE 'human:%'`, run, k[:])
+			if err != nil {
+				return err
+			}
+			n += m
+		}
+		return nil
+	})
+	return n, err
+}
+
 // Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
 // Stale ones are left out.
 func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {

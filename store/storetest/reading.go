@@ -56,6 +56,29 @@ func verdicts(t *testing.T, fresh Fresh) {
 			t.Errorf("given again: %d new, %v", n, err)
 		}
 	})
+	t.Run("people are known by name and may take back what they said", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		of := func(judge, item string) store.Verdict {
+			return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: item, Judge: judge}, State: store.VerdictValid, Label: "flip"}
+		}
+		all := []store.Verdict{of("judge", "q1"), of("human:zoe", "q1"), of("human:anna", "q1"), of("human:anna", "q2")}
+		_, err := b.s.AddVerdicts(b.ctx, all)
+		b.ok(err)
+		who, err := b.s.People(b.ctx, b.run.No, "flips")
+		b.ok(err)
+		if d := cmp.Diff([]string{"human:anna", "human:zoe"}, who); d != "" {
+			t.Error(d)
+		}
+		n, err := b.s.Withdraw(b.ctx, b.run.No, []assay.Key{all[0].At.Key(), all[1].At.Key(), all[2].At.Key()})
+		b.ok(err)
+		if left := b.verdicts("flips"); n != 2 || len(left) != 2 {
+			t.Errorf("%d withdrawn, %d left: a model's verdict stays", n, len(left))
+		}
+		if n, err = b.s.AddVerdicts(b.ctx, all); n != 2 || err != nil {
+			t.Errorf("said again: %d new, %v", n, err)
+		}
+	})
 	t.Run("a valid verdict says something, and no other does", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)

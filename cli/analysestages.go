@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"assay/analysis"
+	"assay/plan"
+	"assay/study"
+)
+
+// stages are the stages that give verdicts.
+func (d *digest) stages(ctx context.Context) ([]analysis.Stage, error) {
+	desk := &plan.Desk{Study: d.study}
+	families := map[string]string{}
+	for _, l := range d.study.Lanes {
+		families[l.Name] = l.Provider
+		if maker, _, ok := strings.Cut(l.Model, "/"); ok {
+			families[l.Name] = maker
+		}
+	}
+	var out []analysis.Stage
+	for _, st := range plan.InOrder(d.study) {
+		verb := st.Verb()
+		if verb != study.VerbJudge && verb != study.VerbCompare {
+			continue
+		}
+		r, err := desk.Rubric(st)
+		if err != nil {
+			return nil, err
+		}
+		s := analysis.Stage{
+			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Families: families,
+			Ruled: r.Rule != nil || d.program(st), Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
+			Decided: d.panelOf(st) != nil,
+		}
+		for _, l := range r.Labels {
+			if !l.Abstain {
+				s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
+			}
+		}
+		for _, l := range d.study.LanesNamed(st.Judges.List) {
+			s.Judges = append(s.Judges, l.Name)
+		}
+		if s.People, err = d.h.ledger.People(ctx, d.run.No, st.Name); err != nil {
+			return nil, err
+		}
+		if verb == study.VerbCompare {
+			s.Verb = analysis.Compared
+			_, lanes := d.study.Stage(st.Compare)
+			s.Items = !lanes
+		}
+		s.Low, s.High = scoreRange(s)
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// program tells whether a program of the study's author judges.
+func (d *digest) program(st *study.Stage) bool {
+	r := d.study.RubricOf(st)
+	return r != nil && len(r.Command) > 0
+}
+
+// scoreRange is the range that the rubric gives, else that of its labels.
+func scoreRange(s analysis.Stage) (low, high *float64) {
+	low, high = s.Low, s.High
+	if low != nil && high != nil {
+		return low, high
+	}
+	for _, l := range s.Labels {
+		if l.Score == nil {
+			return s.Low, s.High
+		}
+		if low == nil || *l.Score < *low {
+			low = l.Score
+		}
+		if high == nil || *l.Score > *high {
+			high = l.Score
+		}
+	}
+	return low, high
+}
+
+func countRule(c study.Count) string {
+	var parts []string
+	for _, p := range []struct {
+		name string
+		as   study.CountAs
+	}{{"refused", c.Refused}, {"cut", c.Cut}} {
+		if p.as != "" && p.as != "answer" {
+			parts = append(parts, p.name+": "+string(p.as))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sources are the stages whose answers a stage reads.
+func (d *digest) sources(st *study.Stage) []*study.Stage {
+	var out []*study.Stage
+	for _, name := range append(slices.Clone(st.Judge.List), st.Compare) {
+		if s, ok := d.study.Stage(name); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (d *digest) control(st *study.Stage) string {
+	for _, s := range d.sources(st) {
+		if s.Control != nil && s.Control.On {
+			return plan.ControlBranch
+		}
+	}
+	return ""
+}
+
+// selected is the stage after whose results the judged lanes were chosen.
+func (d *digest) selected(st *study.Stage) string {
+	for _, s := range d.sources(st) {
+		if s.LaneGate == nil {
+			continue
+		}
+		for _, ref := range s.LaneGate.Stages() {
+			return ref.Stage
+		}
+	}
+	return ""
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/analysis"
+	"assay/judge"
+	"assay/waves"
+)
+
+type labelFlags struct {
+	home  homeFlags
+	as    string
+	count int
+	seed  uint64
+}
+
+func labelCommand(w *World) *cobra.Command {
+	var f labelFlags
+	c := &cobra.Command{
+		Use:     "label RUN STAGE",
+		GroupID: groupDecide,
+		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
+		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and no model is\n" +
+			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the judge's errors are\n" +
+			"seen; of pairs, the least compared lanes come first, and who stands first is balanced. Every label is written at once: quit (q) when\n" +
+			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot tell.\n" +
+			"`assay analyse` tells from these labels how far a judge can be trusted.",
+		Args: args("RUN", "STAGE"),
+		RunE: func(c *cobra.Command, args []string) error { return runLabel(c.Context(), w, args[0], args[1], f) },
+	}
+	f.home.register(c)
+	c.Flags().StringVar(&f.as, "as", "", "your name (default: USER)")
+	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
+	return c
+}
+
+var personName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// personOf is the judge that a person is.
+func personOf(name string) (string, error) {
+	name = strings.TrimPrefix(name, waves.PersonPrefix)
+	if !personName.MatchString(name) {
+		return "", usage("--as NAME, of letters, digits, . _ and -", "%q cannot be a person's name", name)
+	}
+	return waves.PersonPrefix + name, nil
+}
+
+func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) error {
+	if f.as == "" {
+		f.as = currentUser(w)
+	}
+	person, err := personOf(f.as)
+	if err != nil {
+		return err
+	}
+	h, run, err := f.home.find(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	people, err := h.planner.People(ctx, run, stage)
+	if err != nil {
+		return usage("assay status "+run.ID+" lists the stages", "%s", err)
+	}
+	q := &labelling{world: w, people: people, person: person, rubric: people.Rubric(), keys: newKeyboard(w), aside: map[assay.Key]bool{}, left: f.count}
+	q.choices = choicesOf(q.rubric)
+	if q.choices == nil {
+		return usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
+	}
+	err = q.work(ctx, f.seed)
+	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", plural(len(q.given), "label"), person)
+	return err
+}
+
+// choice is one key and what it says.
+type choice struct {
+	key  string
+	text string
+	said judge.Said
+}
+
+// choicesOf are the keys of a rubric; nil where it has none, or too many.
+func choicesOf(r judge.Rubric) []choice {
+	var out []choice
+	if r.Kind == judge.Pairs {
+		out = []choice{{"a", "A is better", judge.Said{Label: assay.LabelA}}, {"b", "B is better", judge.Said{Label: assay.LabelB}}}
+		if r.Ties() {
+			out = append(out, choice{"t", "tie", judge.Said{Label: assay.LabelTie}})
+		}
+		return out
+	}
+	for _, l := range r.Labels {
+		if !l.Abstain {
+			out = append(out, choice{strconv.Itoa(len(out) + 1), l.Name, judge.Said{Label: l.Name}})
+		}
+	}
+	if low, high := r.Range.Low, r.Range.High; len(out) == 0 && low != nil && high != nil && *low >= 0 && *high <= 9 && r.Range.Whole {
+		for x := *low; x <= *high; x++ {
+			score := x
+			out = append(out, choice{strconv.Itoa(int(x)), "", judge.Said{Score: &score}})
+		}
+	}
+	if len(out) > 9 && r.Range.Low == nil {
+		return nil
+	}
+	return out
+}
+
+// labelling is one session of one person.
+type labelling struct {
+	world   *World
+	people  *waves.People
+	person  string
+	rubric  judge.Rubric
+	choices []choice
+	keys    *keyboard
+	aside   map[assay.Key]bool // put aside, or nothing to show
+	given   []analysis.Task
+	left    int // labels until it stops; 0: no end
+}
+
+// queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
+const queueLength = 20
+
+func (q *labelling) work(ctx context.Context, seed uint64) error {
+	for {
+		tasks, err := q.people.Next(ctx, analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Skip: func(k assay.Key) bool { return q.aside[k] }})
+		if err != nil {
+			return err
+		}
+		if len(tasks) == 0 {
+			fmt.Fprintln(q.world.Stderr, "nothing is left to label")
+			return nil
+		}
+		for len(tasks) > 0 {
+			next, err := q.one(ctx, tasks[0])
+			switch {
+			case err != nil:
+				return err
+			case next == nextQuit:
+				return nil
+			case next == nextUndone:
+				last := q.given[len(q.given)-1]
+				q.given = q.given[:len(q.given)-1]
+				tasks = slices.Insert(tasks, 0, last)
+			default:
+				tasks = tasks[1:]
+			}
+		}
+	}
+}
+
+// next is what comes after a key.
+type next int
+
+const (
+	nextTask next = iota
+	nextUndone
+	nextQuit
+)
+
+// one shows a task and obeys keys until it is done with.
+func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
+	if q.left > 0 && len(q.given) >= q.left {
+		return nextQuit, nil
+	}
+	sheet, ok, err := q.people.Show(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		q.aside[t.ID] = true
+		return nextTask, nil
+	}
+	printSheet(q.world, sheet)
+	for {
+		fmt.Fprint(q.world.Stdout, q.prompt())
+		key, err := q.keys.read()
+		if err != nil {
+			return 0, err
+		}
+		switch key {
+		case "", "q":
+			return nextQuit, nil
+		case "s":
+			q.aside[t.ID] = true
+			return nextTask, nil
+		case "u":
+			if done, err := q.undo(ctx); done || err != nil {
+				return nextUndone, err
+			}
+			continue
+		case "n":
+			return nextTask, q.say(ctx, t, assay.Verdict{State: assay.VerdictAbstained, Why: "cannot tell"})
+		}
+		i := slices.IndexFunc(q.choices, func(c choice) bool { return c.key == key })
+		if i < 0 {
+			fmt.Fprintf(q.world.Stdout, "no key %q\n", key)
+			continue
+		}
+		return nextTask, q.say(ctx, t, q.rubric.Take(q.choices[i].said))
+	}
+}
+
+func (q *labelling) prompt() string {
+	var b strings.Builder
+	for _, c := range q.choices {
+		b.WriteString("[" + c.key + "]")
+		if c.text != "" {
+			b.WriteString(" " + c.text)
+		}
+		b.WriteString("  ")
+	}
+	return b.String() + "[n] cannot tell  [s] put aside  [u] undo  [q] quit: "
+}
+
+func (q *labelling) say(ctx context.Context, t analysis.Task, said assay.Verdict) error {
+	v, err := q.people.Verdict(t, q.person, said)
+	if err != nil {
+		return err
+	}
+	if err := q.people.Label(ctx, v); err != nil {
+		return err
+	}
+	q.given = append(q.given, t)
+	return nil
+}
+
+// undo takes the last label of this session back.
+func (q *labelling) undo(ctx context.Context) (bool, error) {
+	if len(q.given) == 0 {
+		fmt.Fprintln(q.world.Stdout, "there is nothing to take back in this session")
+		return false, nil
+	}
+	v, err := q.people.Verdict(q.given[len(q.given)-1], q.person, assay.Verdict{State: assay.VerdictMissing})
+	if err != nil {
+		return false, err
+	}
+	_, err = q.people.Withdraw(ctx, v)
+	return true, err
+}

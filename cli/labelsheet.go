@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+
+	"assay/dialect"
+	"assay/waves"
+)
+
+// maxSheet is how much of one text a person is shown.
+const maxSheet = 64 << 10
+
+// printSheet shows what is to be judged. Every line was written by somebody else.
+func printSheet(w *World, s waves.Sheet) {
+	rule := strings.Repeat("─", 72)
+	fmt.Fprintln(w.Stdout, "\n"+rule)
+	part := func(title, text string) {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		fmt.Fprintf(w.Stdout, "%s\n%s\n", title, foreign(text))
+	}
+	if a := s.Answer; a != nil {
+		part("ASKED", a.Asked)
+		if a.First != a.Answer {
+			part("FIRST ANSWER", a.First)
+			part("THEN SAID", a.Said)
+		}
+		part("ANSWER TO JUDGE", a.Answer)
+	}
+	if p := s.Pair; p != nil {
+		part("ASKED", p.Said)
+		part("WHICH IS BETTER IN", strings.TrimSpace(p.Trait.Name+"\n"+p.Trait.Description))
+		part("A", p.A)
+		part("B", p.B)
+	}
+	fmt.Fprintln(w.Stdout, rule)
+}
+
+// foreign is a text of somebody else with its lines kept and everything that could steer a terminal shown as an escape. Each
+// line stands behind a bar, so that no text can pose as ours.
+func foreign(text string) string {
+	if len(text) > maxSheet {
+		text = text[:maxSheet] + "\n(cut: it is longer than a person can read)"
+	}
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = "│ " + dialect.Clean(l, maxSheet)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// keyboard reads one key after the other: single key presses on a terminal, else characters of the input, line ends aside.
+type keyboard struct {
+	in   *bufio.Reader
+	file *os.File // the terminal; nil: none
+	echo io.Writer
+}
+
+func newKeyboard(w *World) *keyboard {
+	k := &keyboard{in: bufio.NewReader(w.Stdin), echo: w.Stdout}
+	if f, ok := w.Stdin.(*os.File); ok && w.Terminal.In {
+		k.file = f
+	}
+	return k
+}
+
+// read is the next key in small letters; empty where there is none any more, or Ctrl-C or Ctrl-D was pressed.
+func (k *keyboard) read() (string, error) {
+	if k.file != nil && k.in.Buffered() == 0 {
+		was, err := term.MakeRaw(k.file.Fd())
+		if err != nil {
+			return "", fmt.Errorf("read a key: %w", err)
+		}
+		defer term.Restore(k.file.Fd(), was)
+	}
+	for {
+		r, _, err := k.in.ReadRune()
+		switch {
+		case errors.Is(err, io.EOF), r == 3, r == 4:
+			fmt.Fprint(k.echo, "\r\n")
+			return "", nil
+		case err != nil:
+			return "", fmt.Errorf("read a key: %w", err)
+		case r == '\n' || r == '\r' || r == ' ' || r == '\t':
+			continue
+		}
+		key := strings.ToLower(string(r))
+		fmt.Fprint(k.echo, dialect.Clean(key, 8)+"\r\n")
+		return key, nil
+	}
+}

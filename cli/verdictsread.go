@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/analysis"
+)
+
+// labelRow is one row of a table of people's labels. What the row does not say is nil or empty.
+type labelRow struct {
+	at                      assay.Place
+	key                     *assay.Key
+	stage, judge            string
+	item, lane, a, b        string
+	branch, template, trait *string
+	turn, draw              *int
+	label                   string
+	score, confidence       *float64
+	state                   assay.VerdictState
+	explanation             string
+	task                    analysis.Task
+	found                   int // tasks that it may mean
+}
+
+// readLabels reads a CSV file with a heading, or JSON Lines; all problems are told together.
+func readLabels(w *World, name string) ([]labelRow, error) {
+	f, err := os.Open(w.Disk.Path(name))
+	if err != nil {
+		return nil, fmt.Errorf("read labels: %w", err)
+	}
+	defer f.Close()
+	read := labelsOfCSV
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jsonl", ".ndjson":
+		read = labelsOfLines
+	case ".csv", ".tsv":
+	default:
+		return nil, usage("a name that ends in .csv, .tsv or .jsonl", "%s: what kind of file is this?", name)
+	}
+	return read(name, f)
+}
+
+// maxProblems is as many problems of one table as a person reads.
+const maxProblems = 50
+
+func labelsOfCSV(name string, r io.Reader) ([]labelRow, error) {
+	in := bufio.NewReader(r)
+	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		in.Discard(3)
+	}
+	table := csv.NewReader(in)
+	if strings.EqualFold(filepath.Ext(name), ".tsv") {
+		table.Comma = '\t'
+	}
+	head, err := table.Read()
+	if err != nil {
+		return nil, usage("a heading line such as item,lane,label", "%s has no heading: %s", name, err)
+	}
+	head = slices.Clone(head)
+	for i, h := range head {
+		head[i] = strings.ToLower(strings.TrimSpace(h))
+	}
+	var problems assay.Problems
+	var out []labelRow
+	for {
+		cells, err := table.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, usage("", "read labels: %s: %s", name, err)
+		}
+		line, _ := table.FieldPos(0)
+		values := map[string]string{}
+		for i, c := range cells {
+			values[head[i]] = c
+		}
+		out = append(out, labelOf(assay.Place{File: name, Line: line, Col: 1}, values, &problems))
+		if len(problems) >= maxProblems {
+			break
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return out, nil
+}
+
+func labelsOfLines(name string, r io.Reader) ([]labelRow, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 16<<20)
+	var problems assay.Problems
+	var out []labelRow
+	for line := 1; in.Scan() && len(problems) < maxProblems; line++ {
+		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+			continue
+		}
+		at := assay.Place{File: name, Line: line, Col: 1}
+		d := json.NewDecoder(bytes.NewReader(in.Bytes()))
+		d.UseNumber()
+		var object map[string]any
+		if err := d.Decode(&object); err != nil {
+			problems.Add(at, "one JSON object a line", "%s", err)
+			continue
+		}
+		values := map[string]string{}
+		for k, v := range object {
+			if v != nil {
+				values[strings.ToLower(k)] = fmt.Sprint(v)
+			}
+		}
+		out = append(out, labelOf(at, values, &problems))
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("read labels: %s: %w", name, err)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return out, nil
+}
+
+// labelOf reads the fields of one row.
+func labelOf(at assay.Place, values map[string]string, problems *assay.Problems) labelRow {
+	first := func(names ...string) string {
+		for _, n := range names {
+			if v := strings.TrimSpace(values[n]); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	// A column that is there but empty means the empty branch; one that is not there means any.
+	given := func(name string) *string {
+		if v, ok := values[name]; ok {
+			v = strings.TrimSpace(v)
+			return &v
+		}
+		return nil
+	}
+	r := labelRow{
+		at: at, stage: first("stage"), judge: first("judge"), item: first("item"), lane: first("lane"), a: first("a"), b: first("b"),
+		branch: given("branch"), template: given("template"), trait: given("trait"),
+		label: first("label", "winner"), state: assay.VerdictState(first("state")), explanation: first("explanation", "reason"),
+	}
+	r.turn, r.draw = wholeOf(at, "turn", first("turn"), problems), wholeOf(at, "draw", first("draw"), problems)
+	r.score, r.confidence = numberOf(at, "score", first("score"), problems), numberOf(at, "confidence", first("confidence"), problems)
+	if text := first("key"); text != "" {
+		key, err := assay.ParseKey(text)
+		if err != nil {
+			problems.Add(at, "", "%s", err)
+		}
+		r.key = &key
+	} else if r.item == "" && (r.a == "" || r.b == "") {
+		problems.Add(at, "key, or item and lane, or a and b", "the row does not say what it is about")
+	}
+	if r.state != "" && !slices.Contains(assay.VerdictStates(), r.state) {
+		problems.Add(at, "valid, abstained, malformed, failed or missing", "no state is called %q", r.state)
+	}
+	return r
+}
+
+func wholeOf(at assay.Place, name, text string, problems *assay.Problems) *int {
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		problems.Add(at, "", "%s is %q, which is no whole number", name, text)
+	}
+	return &n
+}
+
+func numberOf(at assay.Place, name, text string, problems *assay.Problems) *float64 {
+	if text == "" {
+		return nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || x != x {
+		problems.Add(at, "", "%s is %q, which is no number", name, text)
+	}
+	return &x
+}
