@@ -23,7 +23,7 @@ var (
 		"batch", "import", "clean", "sim",
 	}
 	toCome = []string{
-		"adopt", "view", "report", "diff", "bundle", "batch", "import", "clean",
+		"view", "report", "diff", "bundle", "batch", "import", "clean",
 	}
 )
 

@@ -118,6 +118,7 @@ func commands(w *World) []*cobra.Command {
 		cancelCommand(w),
 		retryCommand(w),
 		redoCommand(w),
+		adoptCommand(w),
 		resolveCommand(w),
 		statusCommand(w),
 		watchCommand(w),

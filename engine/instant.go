@@ -11,7 +11,7 @@ import (
 // reject keeps a request that no provider would take: it has an outcome without being sent.
 func (c *cutter) reject(a store.Attempt, f assay.Fault) error {
 	zero := assay.Money(0)
-	c.instant = append(c.instant, settledNow{a, store.Settlement{Key: a.Key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &f}}})
+	c.instant = append(c.instant, settledNow{attempt: a, outcome: store.Settlement{Key: a.Key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &f}}})
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: digests[i]}
 		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run}
 		o.Outcome.Usage = assay.Usage{} // it cost nothing here
-		c.instant = append(c.instant, settledNow{a, o})
+		c.instant = append(c.instant, settledNow{attempt: a, outcome: o})
 		if len(c.instant) >= attemptBlock {
 			if err := c.settleInstant(ctx); err != nil {
 				return nil, nil, err
@@ -82,6 +82,9 @@ func (c *cutter) settleInstant(ctx context.Context) error {
 	if err := c.Ledger.GoLive(ctx, g.Lease, "", 0, c.Clock.Now()); err != nil {
 		return err
 	}
+	if err := c.enterRaw(ctx, g.Lease, all, block); err != nil {
+		return err
+	}
 	if _, err := c.Ledger.SettleLive(ctx, g.Lease, block); err != nil {
 		return err
 	}
@@ -90,4 +93,24 @@ func (c *cutter) settleInstant(ctx context.Context) error {
 	}
 	c.made++
 	return c.Ledger.Release(ctx, g.Lease)
+}
+
+// enterRaw enters the files with the bytes of answers, so that each can be walked back to them.
+func (c *cutter) enterRaw(ctx context.Context, l store.Lease, all []settledNow, block []store.Settlement) error {
+	numbers := map[string]int64{}
+	for i, s := range all {
+		if s.raw == nil {
+			continue
+		}
+		no, ok := numbers[s.raw.Name]
+		if !ok {
+			var err error
+			if no, err = c.Ledger.AddArtifact(ctx, l, *s.raw); err != nil {
+				return err
+			}
+			numbers[s.raw.Name] = no
+		}
+		block[i].Artifact = no
+	}
+	return nil
 }

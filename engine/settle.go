@@ -172,17 +172,19 @@ func (r *reading) flush(ctx context.Context) error {
 }
 
 // bill is what an outcome cost; nil: nobody knows. What no model worked on costs nothing.
-func (w *work) bill(o assay.Outcome) *assay.Money {
+func (w *work) bill(o assay.Outcome) *assay.Money { return bill(w.route.Price, w.g.Mode, o) }
+
+func bill(price catalog.Price, mode store.SegmentMode, o assay.Outcome) *assay.Money {
 	zero := assay.Money(0)
 	billed := o.Ending.Stands() || o.Ending == assay.Empty || o.Usage.Known
 	if !billed {
 		return &zero
 	}
 	how := catalog.Billing{Mode: assay.ModeBatch}
-	if w.g.Mode == store.Live {
+	if mode == store.Live {
 		how = catalog.Billing{Mode: assay.ModeLive, Tier: o.Tier}
 	}
-	c := w.route.Price.Bill(o.Usage, how)
+	c := price.Bill(o.Usage, how)
 	if !c.Known() {
 		return nil
 	}

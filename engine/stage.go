@@ -46,6 +46,7 @@ type draft struct {
 type settledNow struct {
 	attempt store.Attempt
 	outcome store.Settlement
+	raw     *store.Artifact // where its bytes are; nil: nowhere here
 }
 
 // attemptBlock is how many attempts are written in one transaction.

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"assay"
+	"assay/artifacts"
+	"assay/catalog"
+	"assay/provider"
+)
+
+// foreignAnswer is one result of a job that is not ours.
+type foreignAnswer struct {
+	CustomID string          `json:"custom_id"`
+	Ending   assay.Ending    `json:"ending"`
+	Text     string          `json:"text"`
+	Thoughts string          `json:"thoughts,omitempty"`
+	Finish   string          `json:"finish,omitempty"`
+	Model    string          `json:"model,omitempty"`
+	Input    *int64          `json:"input_tokens"` // null: the reply did not say
+	Output   *int64          `json:"output_tokens"`
+	Fault    json.RawMessage `json:"fault,omitempty"`
+}
+
+// keepForeign writes the answers of a job that is not ours into a file.
+func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, error) {
+	vendor, _ := catalog.Default().Kind(a.name, "", "")
+	job := provider.Job{ID: st.Job, Model: st.Model, Count: int(st.Counts.Total)}
+	now, err := a.access.Batch.Check(ctx, job)
+	if err != nil {
+		return "", fmt.Errorf("look at job %s: %w", st.Job, err)
+	}
+	if !now.State.Terminal() {
+		return "still at work: adopt it again when it has ended", nil
+	}
+	name := a.f.out
+	if name == "" {
+		name = a.name + "-" + artifacts.Name(st.Job) + ".jsonl"
+	}
+	out, err := os.OpenFile(a.Disk.Path(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", usage("--out names another", "write the answers of job %s: %s", st.Job, err)
+	}
+	lines, err := a.copyForeign(ctx, vendor, job, now.Parts, out)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("write the answers of job %s: %w", st.Job, err), os.Remove(a.Disk.Path(name)))
+	}
+	return fmt.Sprintf("not ours: %s in %s", count(lines, "line"), name), nil
+}
+
+func (a *adopter) copyForeign(ctx context.Context, vendor string, job provider.Job, parts []provider.Part, out io.Writer) (lines int64, err error) {
+	w := bufio.NewWriter(out)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, part := range parts {
+		file, err := os.CreateTemp("", "assay-adopt-*")
+		if err != nil {
+			return lines, err
+		}
+		defer os.Remove(file.Name())
+		defer file.Close()
+		if err := a.access.Batch.Fetch(ctx, job, part, provider.Fresh(file)); err != nil {
+			return lines, err
+		}
+		if job.Wire, err = foreignWire(vendor, job, file); err != nil {
+			return lines, err
+		}
+		for line, err := range a.access.Batch.Decode(job, part, file) {
+			if err != nil {
+				return lines, err
+			}
+			lines++
+			if err := enc.Encode(foreignDocument(line)); err != nil {
+				return lines, err
+			}
+		}
+	}
+	return lines, w.Flush()
+}
+
+// foreignWire is how the answers in a file are read: OpenAI's newer API names its objects.
+func foreignWire(vendor string, job provider.Job, file io.ReadSeeker) (assay.Wire, error) {
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return assay.Wire{}, err
+	}
+	lane := assay.Lane{Provider: vendor, Model: job.Model, API: "chat"}
+	if text := strings.ReplaceAll(string(head[:n]), " ", ""); strings.Contains(text, `"object":"response"`) {
+		lane.API = "responses"
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return catalog.Default().Wire(lane, vendor, assay.ModeBatch), err
+}
+
+func foreignDocument(line provider.Line) foreignAnswer {
+	o := line.Outcome
+	d := foreignAnswer{CustomID: line.CustomID, Ending: o.Ending, Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, Model: o.Model}
+	if o.Usage.Known {
+		d.Input, d.Output = &o.Usage.Input, &o.Usage.Output
+	}
+	if o.Fault != nil {
+		d.Fault, _ = json.Marshal(o.Fault.Error()) // a text
+	}
+	return d
+}

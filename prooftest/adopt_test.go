@@ -1,0 +1,87 @@
+package prooftest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestALostLedgerIsRecoveredFromTheProviders throws the ledger away and joins what the providers still hold to the study:
+// the end is that of the first run, and nothing is paid for again.
+func TestALostLedgerIsRecoveredFromTheProviders(t *testing.T) {
+	t.Parallel()
+	for _, study := range []string{"single", "turns", "judged"} {
+		t.Run(study, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, study)
+			s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary"})
+			want, err := s.state(t.Context())
+			s.ok(err)
+			before, err := s.billed()
+			s.ok(err)
+			s.ok(os.RemoveAll(filepath.Join(s.dir, "assay-data")))
+			for range 3 { // a later turn of one provider may follow another's
+				for _, name := range []string{"openai", "anthropic", "gemini"} {
+					s.here(t.Context(), "adopt", name, "--study", "study.yaml")
+				}
+			}
+			s.exits(0, []string{"resume"})
+			got, err := s.state(t.Context())
+			s.ok(err)
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("the run before and after its ledger was lost (-before +after):\n%s", d)
+			}
+			after, err := s.billed()
+			s.ok(err)
+			if d := cmp.Diff(before.Jobs, after.Jobs); d != "" {
+				t.Errorf("something was paid for again:\n%s", d)
+			}
+			s.ok(s.sound(t.Context()))
+		})
+	}
+}
+
+// TestAJobThatTheLedgerDoesNotKnowIsTakenForItsSegment gives back a ledger as it was before a job was made.
+func TestAJobThatTheLedgerDoesNotKnowIsTakenForItsSegment(t *testing.T) {
+	t.Parallel()
+	for _, at := range []Point{{"ledger stage", 1, After}, {"ledger upload", 1, After}, {"ledger intend", 1, After}} {
+		t.Run(at.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "single")
+			s.killedAt(at, "--lane", "gpt")
+			home, backup := filepath.Join(s.dir, "assay-data"), filepath.Join(s.dir, "backup")
+			s.ok(os.CopyFS(backup, os.DirFS(home)))
+			s.exits(0, []string{"resume"})
+			s.ok(os.RemoveAll(home))
+			s.ok(os.Rename(backup, home))
+			s.exits(0, []string{"adopt", "openai"}, "taken for segment")
+			s.exits(0, []string{"resume"}, "3 of 3 requests have an answer")
+			s.whole()
+		})
+	}
+}
+
+func TestTheAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single")
+	job := s.foreignJob(2)
+	s.control("POST", "/sim/clock", `{"advance":"1m"}`)
+	s.exits(0, []string{"adopt", "anthropic"}, "carry no stamp")
+	s.exits(0, []string{"adopt", "anthropic", job, "--out", "theirs.jsonl"}, "not ours: 2 lines in theirs.jsonl")
+	text, err := os.ReadFile(filepath.Join(s.dir, "theirs.jsonl"))
+	s.ok(err)
+	lines := 0
+	for _, b := range text {
+		if b == '\n' {
+			lines++
+		}
+	}
+	if lines != 2 {
+		t.Errorf("want 2 lines:\n%s", text)
+	}
+	s.exits(2, []string{"adopt", "anthropic", job, "--out", "theirs.jsonl"}, "--out names another")
+	s.exits(1, []string{"adopt", "anthropic", "msgbatch_none"}, "look at job msgbatch_none")
+	s.exits(2, []string{"adopt", "nobody"}, "assay keys")
+}
