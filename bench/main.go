@@ -2,7 +2,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,6 +58,12 @@ func run(args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, assay: filepath.Join(dir, "assay")}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	args = flags.Args()
 	build := exec.Command("go", "build", "-o", b.assay, "./cmd/assay")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -77,7 +85,11 @@ func run(args []string) error {
 type bench struct {
 	dir   string // thrown away at the end
 	assay string // the built binary
+	n     int    // how much was asked for; 0: nothing
 }
+
+// size is how much to measure: what was asked for, or the benchmark's own.
+func (b *bench) size(own int) int { return cmp.Or(b.n, own) }
 
 // cost is what a child process took.
 type cost struct {
