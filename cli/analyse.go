@@ -114,6 +114,11 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		return nil, err
 	}
 	defer h.Close()
+	return h.analysed(ctx, run, f)
+}
+
+// analysed computes what the verdicts of a run say.
+func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*analysed, error) {
 	st, err := h.planner.Study(ctx, run)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,9 @@ type analysedItem struct {
 	item            assay.Item // for conditions: the fields they ask for, and the row's own
 }
 
+// analysisSeed is where resamples begin, so that the same ledger always gives the same numbers.
+const analysisSeed = 1
+
 // report reads all verdicts once.
 func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, error) {
 	stages, err := d.stages(ctx)
@@ -54,7 +57,7 @@ func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, er
 	if err != nil {
 		return nil, err
 	}
-	book, err := analysis.Open(stages, specs, analysis.Options{Seed: 1})
+	book, err := analysis.Open(stages, specs, analysis.Options{Seed: analysisSeed})
 	if err != nil {
 		return nil, usage("", "%s", err)
 	}

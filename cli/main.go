@@ -39,12 +39,12 @@ func Main(ctx context.Context, w World) int {
 		fmt.Fprintln(w.Stderr, "assay: interrupted; nothing is lost")
 		return exitInterrupted
 	}
-	report(&w, err)
+	complain(&w, err)
 	return exitCode(err)
 }
 
-// report tells an error: problems one on a line, everything else after the program's name.
-func report(w *World, err error) {
+// complain tells an error: problems one on a line, everything else after the program's name.
+func complain(w *World, err error) {
 	var problems assay.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(w.Stderr, problems.Error())
@@ -129,6 +129,7 @@ func commands(w *World) []*cobra.Command {
 		simCommand(w),
 		analyseCommand(w),
 		exportCommand(w),
+		reportCommand(w),
 		rankCommand(w),
 		agreeCommand(w),
 		rateCommand(w),

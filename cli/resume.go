@@ -65,7 +65,7 @@ func resumeRuns(ctx context.Context, w *World, refs []string, f resumeFlags) err
 	for _, ref := range refs {
 		err := resumeRun(ctx, w, ref, f)
 		if err != nil && len(refs) > 1 {
-			report(w, err)
+			complain(w, err)
 		}
 		if worse(err, worst) {
 			worst = err

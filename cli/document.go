@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/catalog"
+	"assay/plan"
+	"assay/report"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+// document gathers all that a report tells about a run.
+func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*report.Document, error) {
+	found, err := h.analysed(ctx, run, analyseFlags{})
+	if err != nil {
+		return nil, err
+	}
+	st, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := h.ledger.Segments(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	d := &report.Document{
+		Study: run.Study, Description: st.Description, Run: run.ID, Standing: sentence(run, lanes), Rehearsal: h.rehearsal, Note: run.Note, By: run.By,
+		Created: run.Created, Closed: run.Closed, Report: found.report, Gates: found.gates, Budget: run.Budget,
+		Stages: stageFacts(st), Lanes: laneFacts(st, lanes), Segments: segmentFacts(segments), Spend: spendFacts(st, found.costs, segments),
+	}
+	if d.Inputs, err = h.inputFacts(ctx, run, st); err != nil {
+		return nil, err
+	}
+	if d.Origin, err = h.origin(ctx, run, f); err != nil {
+		return nil, err
+	}
+	d.Examples, err = h.examples(ctx, run, st, f.examples)
+	return d, err
+}
+
+// asks tells whether the answers of a stage are what is judged.
+func asks(st *study.Study, stage string) bool {
+	s, ok := st.Stage(stage)
+	return ok && s.Verb() != study.VerbJudge && s.Verb() != study.VerbCompare
+}
+
+func laneFacts(st *study.Study, lanes []store.Lane) []report.Lane {
+	var out []report.Lane
+	for _, l := range lanes {
+		out = append(out, report.Lane{
+			Stage: l.Stage, Name: l.Name, Model: l.Provider + "/" + l.Model, Params: paramsText(l.Params), State: string(l.State), Note: l.Reason, Asks: asks(st, l.Stage),
+			Planned: l.Planned, Open: l.Open, Endings: l.Endings, Reused: l.Reused, Surplus: l.Surplus,
+		})
+	}
+	return out
+}
+
+// paramsText is the parameters that are set, as a study writes them.
+func paramsText(text string) string {
+	var p assay.Params
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return text
+	}
+	var out []string
+	add := func(set bool, format string, v any) {
+		if set {
+			out = append(out, fmt.Sprintf(format, v))
+		}
+	}
+	if p.Temperature != nil {
+		add(true, "temperature %g", *p.Temperature)
+	}
+	if p.TopP != nil {
+		add(true, "top_p %g", *p.TopP)
+	}
+	if p.TopK != nil {
+		add(true, "top_k %d", *p.TopK)
+	}
+	add(p.MaxTokens > 0, "max_tokens %d", p.MaxTokens)
+	add(p.Effort != "", "effort %s", p.Effort)
+	switch p.Thinking.Mode {
+	case assay.ThinkingTokens:
+		add(true, "thinking %d", p.Thinking.Tokens)
+	case assay.ThinkingLevel:
+		add(true, "thinking %s", p.Thinking.Level)
+	default:
+		add(p.Thinking.Mode != "", "thinking %s", p.Thinking.Mode)
+	}
+	add(p.Thoughts, "thoughts %t", true)
+	add(len(p.Stop) > 0, "stop %q", p.Stop)
+	if p.Seed != nil {
+		add(true, "seed %d", *p.Seed)
+	}
+	add(p.Schema != nil, "schema %s", p.Schema)
+	add(p.ServiceTier != "", "service_tier %s", p.ServiceTier)
+	if len(p.Extra) > 0 {
+		extra, err := json.Marshal(p.Extra)
+		add(err == nil, "extra %s", extra)
+	}
+	return strings.Join(out, ", ")
+}
+
+func segmentFacts(segments []store.Segment) []report.Segment {
+	var out []report.Segment
+	for _, g := range segments {
+		out = append(out, report.Segment{
+			No: g.No, Stage: g.Stage, Lane: g.Lane, Mode: string(g.Mode), State: string(g.State), Requests: g.Requests, Created: g.Created, Launched: g.Launched,
+			Ended: g.EndedAt, Settled: g.SettledAt, Cost: g.Cost,
+		})
+	}
+	return out
+}
+
+func spendFacts(st *study.Study, costs []costLine, segments []store.Segment) []report.Spend {
+	var out []report.Spend
+	for _, c := range costs {
+		s := report.Spend{Stage: c.stage, Lane: c.lane, Asks: asks(st, c.stage), Cost: c.cost, Answers: c.answers, Valid: int64(c.valid)}
+		for _, g := range segments {
+			if g.Stage == c.stage && g.Lane == c.lane {
+				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens, s.Reasoning+g.Reasoning
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// inputFacts counts the items of every input, and their clusters.
+func (h *home) inputFacts(ctx context.Context, run store.Run, st *study.Study) ([]report.Input, error) {
+	var out []report.Input
+	for _, e := range st.Inputs {
+		in := report.Input{Name: e.Name}
+		clusters := map[string]bool{}
+		for it, err := range h.ledger.Items(ctx, run.No, e.Name) {
+			if err != nil {
+				return nil, err
+			}
+			in.Items++
+			clusters[it.Cluster] = true
+		}
+		in.Clusters = int64(len(clusters))
+		out = append(out, in)
+	}
+	return out, nil
+}
+
+// stageFacts say in a few words what the stages do.
+func stageFacts(st *study.Study) []report.Stage {
+	var out []report.Stage
+	for _, s := range plan.InOrder(st) {
+		fact := report.Stage{Name: s.Name, Verb: string(s.Verb())}
+		var how []string
+		switch s.Verb() {
+		case study.VerbJudge, study.VerbCompare:
+			fact.Of, fact.With = strings.Join(append(slices.Clone(s.Judge.List), s.Compare), ", "), strings.Join(s.Judges.List, ", ")
+			fact.Of = strings.Trim(fact.Of, ", ")
+			if r, err := (&plan.Desk{Study: st}).Rubric(s); err == nil {
+				how = append(how, "rubric "+r.Name)
+			}
+			if s.Of != "" {
+				how = append(how, "of "+string(s.Of))
+			}
+			if len(s.Trait.List) > 0 {
+				how = append(how, "traits "+strings.Join(s.Trait.List, ", "))
+			}
+			if s.Jury != "" {
+				how = append(how, "jury "+string(s.Jury))
+			}
+		case study.VerbImport:
+			fact.Of = s.Import.Of
+		default:
+			fact.Of, fact.With = s.Ask+s.Continue, strings.Join(s.Lanes.Among.List, ", ")
+			if n := len(s.Turns); n > 1 {
+				how = append(how, plural(n, "turn"))
+			}
+			if s.Control != nil && s.Control.On {
+				how = append(how, "with a control")
+			}
+		}
+		if s.Filter.Source != "" {
+			how = append(how, "where "+s.Filter.Source)
+		}
+		fact.How = strings.Join(how, "; ")
+		out = append(out, fact)
+	}
+	return out
+}
+
+// origin says how the report can be made again.
+func (h *home) origin(ctx context.Context, run store.Run, f reportFlags) (report.Origin, error) {
+	o := report.Origin{Version: version(), Digest: run.Digest, Seed: analysisSeed, Catalog: string(newestPrice())}
+	var s waves.Settings
+	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
+		return o, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	source, err := io.ReadAll(io.LimitReader(h.ledger.Part(ctx, run.No, "file/"+s.File), 1<<20))
+	if err != nil {
+		return o, fmt.Errorf("read the study of run %s: %w", run.ID, err)
+	}
+	o.Source = string(source)
+	ask := []string{"assay run", shellWord(s.File), "--new"}
+	flag := func(name, value string) {
+		if value != "" {
+			ask = append(ask, "--"+name, shellWord(value))
+		}
+	}
+	flag("profile", s.Profile)
+	for _, set := range s.Set {
+		flag("set", set)
+	}
+	flag("lane", strings.Join(s.Lanes, ","))
+	flag("stage", strings.Join(s.Stages, ","))
+	if s.Limit > 0 {
+		flag("limit", fmt.Sprint(s.Limit))
+	}
+	if h.rehearsal {
+		ask = append(ask, "--rehearse")
+	}
+	o.Commands = []string{
+		"# the same numbers, from the same ledger", "assay analyse " + run.ID, fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, shellWord(outName(f)), f.format, f.examples),
+		"# the same study, asked again", strings.Join(ask, " "),
+	}
+	return o, nil
+}
+
+func outName(f reportFlags) string {
+	if f.out == "" {
+		return "report." + f.format
+	}
+	return f.out
+}
+
+// shellWord quotes what a shell would take apart.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=,:@+") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// newestPrice is the day of the newest price that the program knows.
+func newestPrice() catalog.Date {
+	var newest catalog.Date
+	for _, p := range catalog.Default().Prices() {
+		if newest == "" || newest.Before(p.Date) {
+			newest = p.Date
+		}
+	}
+	return newest
+}

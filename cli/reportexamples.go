@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/plan"
+	"assay/report"
+	"assay/store"
+	"assay/study"
+)
+
+// examples picks verdicts by the order of their keys, which know nothing of what was said, evenly over the stages that
+// judge, and shows what they are about.
+func (h *home) examples(ctx context.Context, run store.Run, st *study.Study, n int) ([]report.Example, error) {
+	var stages []*study.Stage
+	for _, s := range plan.InOrder(st) {
+		if v := s.Verb(); v == study.VerbJudge || v == study.VerbCompare {
+			stages = append(stages, s)
+		}
+	}
+	var out []report.Example
+	for i, s := range stages {
+		share := n*(i+1)/len(stages) - n*i/len(stages)
+		picked, err := h.pick(ctx, run, s.Name, share)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range picked {
+			e, err := h.example(ctx, run, v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// pick keeps the n valid verdicts of a stage with the smallest keys, and no others in memory.
+func (h *home) pick(ctx context.Context, run store.Run, stage string, n int) ([]store.Verdict, error) {
+	var kept []store.Verdict
+	if n == 0 {
+		return nil, nil
+	}
+	byKey := func(a, b store.Verdict) int {
+		x, y := a.At.Key(), b.At.Key()
+		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a.No, b.No))
+	}
+	for v, err := range h.ledger.Verdicts(ctx, run.No, stage) {
+		if err != nil {
+			return nil, err
+		}
+		if v.State != store.VerdictValid || v.Stale {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(kept, v, byKey)
+		if kept = slices.Insert(kept, i, v); len(kept) > n {
+			kept = kept[:n]
+		}
+	}
+	return kept, nil
+}
+
+func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (report.Example, error) {
+	e := report.Example{Stage: v.At.Stage, Item: v.At.Item, Verdicts: []report.Verdict{{
+		Judge: v.At.Judge, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason,
+	}}}
+	keys := []assay.Key{v.Subject, v.Against}
+	answers, err := h.ledger.AnswersTo(ctx, run.No, keys)
+	if err != nil {
+		return e, fmt.Errorf("read the answers of an example: %w", err)
+	}
+	places := []string{"A", "B"}
+	for i, k := range keys {
+		a, ok := answers[k]
+		if !ok {
+			continue
+		}
+		turns, err := h.conversation(ctx, run, a)
+		if err != nil {
+			return e, err
+		}
+		one := report.Answer{Lane: a.Lane, Turns: turns}
+		if _, two := answers[v.Against]; two {
+			one.Place = places[i]
+		}
+		e.Answers = append(e.Answers, one)
+	}
+	if len(e.Answers) == 0 { // items against each other: the judge's own question shows both
+		made, err := h.planner.Build(ctx, run, store.Live, []assay.Coordinates{v.At})
+		if err != nil {
+			return e, fmt.Errorf("make the question of an example again: %w", err)
+		}
+		e.Answers = append(e.Answers, report.Answer{Lane: "asked of " + v.At.Judge, Turns: said(made[0].Request.Prompt)})
+	}
+	return e, nil
+}
+
+// conversation is what a lane was told and said, up to an answer.
+func (h *home) conversation(ctx context.Context, run store.Run, a store.Answer) ([]report.Turn, error) {
+	made, err := h.planner.Build(ctx, run, a.Mode, []assay.Coordinates{a.At})
+	if err != nil {
+		return nil, fmt.Errorf("make the question of an example again: %w", err)
+	}
+	text := a.Outcome.Text
+	if a.Over {
+		text = fmt.Sprintf("(too long to show: %d bytes as they came)", a.Length)
+	}
+	return append(said(made[0].Request.Prompt), report.Turn{Role: string(assay.RoleAssistant), Text: text}), nil
+}
+
+func said(p *assay.Prompt) []report.Turn {
+	var out []report.Turn
+	if p.System != "" {
+		out = append(out, report.Turn{Role: "system", Text: p.System})
+	}
+	if p.Context != "" {
+		out = append(out, report.Turn{Role: "context", Text: p.Context})
+	}
+	for _, m := range p.Messages {
+		out = append(out, report.Turn{Role: string(m.Role), Text: m.Text})
+	}
+	return out
+}

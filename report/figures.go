@@ -1,0 +1,378 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/analysis"
+)
+
+// Figures are the plots of a table. Tables of known methods have their own; all others get dots with whiskers, one plot
+// for each thing that is measured.
+func Figures(t *analysis.Table, links Links) []*Figure {
+	d := drawing{t: t, links: links}
+	switch {
+	case t.Method == analysis.BradleyT || t.Method == analysis.Davidson:
+		return d.leaderboards(analysis.WhatStrength)
+	case t.Method == analysis.Elo:
+		return d.leaderboards(analysis.WhatElo)
+	case t.Method == analysis.WinRate:
+		return d.leaderboards(analysis.WhatAverage, analysis.WhatWin)
+	case t.Method == analysis.Flips:
+		return d.flips()
+	case t.Method == analysis.Position || t.Method == analysis.Consistency:
+		return d.places()
+	case d.has(analysis.WhatDifference):
+		return d.differences()
+	case t.Method == analysis.Rates:
+		return d.rates()
+	}
+	return d.generic()
+}
+
+// drawing makes the figures of one table.
+type drawing struct {
+	t     *analysis.Table
+	links Links
+}
+
+func (d *drawing) of(what string) []*analysis.Finding {
+	var out []*analysis.Finding
+	for i := range d.t.Findings {
+		if f := &d.t.Findings[i]; f.What == what {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (d *drawing) all() []*analysis.Finding {
+	out := make([]*analysis.Finding, len(d.t.Findings))
+	for i := range out {
+		out[i] = &d.t.Findings[i]
+	}
+	return out
+}
+
+func (d *drawing) has(what string) bool { return len(d.of(what)) > 0 }
+
+func (d *drawing) dot(f *analysis.Finding) Interval {
+	return Interval{
+		Value: f.Value, Between: f.Interval, Bounds: f.Bounds, Hollow: f.Coverage.Incomplete(), Aside: rankText(f), Link: d.links.finding(d.t, f),
+	}
+}
+
+func (d *drawing) level() float64 {
+	for i := range d.t.Findings {
+		if l := d.t.Findings[i].Level; l > 0 {
+			return l
+		}
+	}
+	return 0.95
+}
+
+// whiskers says what the whiskers of findings are.
+func (d *drawing) whiskers(found []*analysis.Finding) string {
+	if !slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Interval.OK }) {
+		return "No interval is told for it."
+	}
+	return fmt.Sprintf("Whiskers: %g%% intervals.", d.level()*100)
+}
+
+// maxFacets is how many plots of the same kind stand under each other.
+const maxFacets = 8
+
+// leaderboards are one plot for each value of the fields beside the entrant's name, the best first.
+func (d *drawing) leaderboards(whats ...string) []*Figure {
+	for _, what := range whats {
+		found := d.of(what)
+		if len(found) == 0 {
+			continue
+		}
+		var figures []*Figure
+		groups, names := facets(found, 1)
+		for _, name := range names[:min(maxFacets, len(names))] {
+			figures = append(figures, d.leaderboard(what, name, groups[name]))
+		}
+		if n := len(names) - maxFacets; n > 0 {
+			last := figures[len(figures)-1]
+			last.Notes = append(last.Notes, fmt.Sprintf("%s more are in the table", plural(n, "leaderboard")))
+		}
+		if d.t.Matrix != nil && len(d.t.Matrix.Names) > 1 {
+			figures = append(figures, winMap(d.t, d.links))
+		}
+		return figures
+	}
+	return nil
+}
+
+func (d *drawing) leaderboard(what, facet string, found []*analysis.Finding) *Figure {
+	slices.SortStableFunc(found, func(a, b *analysis.Finding) int {
+		if a.Value.OK != b.Value.OK {
+			return cmp.Compare(one(b.Value.OK), one(a.Value.OK))
+		}
+		return cmp.Compare(b.Value.Value, a.Value.Value)
+	})
+	p := Intervals{Title: "Leaderboard by " + what, Axis: axisOf(what, found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found)}
+	if facet != "" {
+		p.Title += ": " + facet
+	}
+	if slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Rank != nil }) {
+		p.Words += " On the right, the rank and the ranks that the data allow."
+	}
+	switch found[0].Unit {
+	case analysis.Logit:
+		p.Reference = new(float64)
+	case analysis.Share:
+		p.Reference, p.Low, p.High = ptr(0.5), new(float64), ptr(1.0)
+	}
+	for _, f := range found {
+		p.Rows = append(p.Rows, IntervalRow{Label: firstOf(f), Dots: []Interval{d.dot(f)}})
+	}
+	return p.Figure()
+}
+
+// facets puts findings together that share their fields from a place on, by the name of those.
+func facets(found []*analysis.Finding, from int) (groups map[string][]*analysis.Finding, names []string) {
+	groups = map[string][]*analysis.Finding{}
+	for _, f := range found {
+		name := joinedBy(f, from)
+		if _, ok := groups[name]; !ok {
+			names = append(names, name)
+		}
+		groups[name] = append(groups[name], f)
+	}
+	return groups, names
+}
+
+func joinedBy(f *analysis.Finding, from int) string {
+	var parts []string
+	for _, v := range f.By[min(from, len(f.By)):] {
+		parts = append(parts, v.Field+" "+orNothing(v.Value))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func orNothing(s string) string { return cmp.Or(s, "(none)") }
+
+func firstOf(f *analysis.Finding) string {
+	if len(f.By) == 0 {
+		return "all"
+	}
+	return orNothing(f.By[0].Value)
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// axisOf names an axis: what is measured, and in which unit.
+func axisOf(what string, u analysis.Unit) string {
+	units := map[analysis.Unit]string{
+		analysis.Share: "%", analysis.Score: "score", analysis.Logit: "log-odds", analysis.Points: "Elo points", analysis.Index: "index, at most 1", analysis.Hundreds: "points",
+	}
+	unit := cmp.Or(units[u], string(u))
+	switch what {
+	case analysis.WhatElo:
+		return "rating (" + unit + ", mean over random orders)"
+	case analysis.WhatStrength:
+		return "strength (" + unit + "; 0 is the mean of all)"
+	}
+	if unit == "" {
+		return Clean(what, 80)
+	}
+	return Clean(what, 80) + " (" + unit + ")"
+}
+
+// rates are the rate or the mean by lane and one more field; where there is neither, the shares of all labels.
+func (d *drawing) rates() []*Figure {
+	var out []*Figure
+	for _, what := range []string{analysis.WhatRate, analysis.WhatMean} {
+		if found := d.of(what); len(found) > 0 && (what == analysis.WhatRate || len(out) == 0) {
+			out = append(out, d.grouped(what, found))
+		}
+	}
+	if len(out) == 0 && len(d.t.Findings) > 0 {
+		return []*Figure{d.labels()}
+	}
+	return out
+}
+
+// grouped draws findings by their first field as rows and the others as series.
+func (d *drawing) grouped(what string, found []*analysis.Finding) *Figure {
+	p := Intervals{
+		Title: capital(what) + byText(found[0]), Axis: axisOf(d.meaning(what), found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found),
+	}
+	if p.Unit == analysis.Share {
+		p.Low, p.High = new(float64), ptr(1.0)
+	}
+	if slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Bounds.OK && f.Bounds.High-f.Bounds.Low > 1e-9 }) {
+		p.Words += " Pale bars: where the value must lie whatever the missing verdicts are."
+	}
+	d.fill(&p, found)
+	return p.Figure()
+}
+
+// meaning is what a rate counts, as the table's notes say it.
+func (d *drawing) meaning(what string) string {
+	for _, n := range d.t.Notes {
+		if rest, ok := strings.CutPrefix(n, what+": "); ok {
+			return rest
+		}
+	}
+	return what
+}
+
+// fill enters findings: rows by the first field, series by the rest.
+func (d *drawing) fill(p *Intervals, found []*analysis.Finding) {
+	var rows []string
+	for _, f := range found {
+		i := seriesOf(&rows, firstOf(f))
+		if i == len(p.Rows) {
+			p.Rows = append(p.Rows, IntervalRow{Label: rows[i]})
+		}
+		dot := d.dot(f)
+		if rest := valuesFrom(f, 1); rest != "" {
+			dot.Series = seriesOf(&p.Series, rest)
+		}
+		p.Rows[i].Dots = append(p.Rows[i].Dots, dot)
+	}
+}
+
+// valuesFrom are the values of a finding's fields from a place on; turns say that they are.
+func valuesFrom(f *analysis.Finding, from int) string {
+	var parts []string
+	for _, v := range f.By[min(from, len(f.By)):] {
+		switch {
+		case v.Value == "":
+		case v.Field == analysis.ByTurn || v.Field == analysis.ByDraw:
+			parts = append(parts, v.Field+" "+v.Value)
+		default:
+			parts = append(parts, v.Value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func byText(f *analysis.Finding) string {
+	if len(f.By) == 0 {
+		return ""
+	}
+	var names []string
+	for _, v := range f.By {
+		names = append(names, v.Field)
+	}
+	return " by " + strings.Join(names, " and ")
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// labels draws the share of every label, as series.
+func (d *drawing) labels() *Figure {
+	p := Intervals{
+		Title: "Labels" + byText(&d.t.Findings[0]), Axis: "share of verdicts (%)", Unit: analysis.Share, Low: new(float64), High: ptr(1.0), Level: d.level(), Words: d.whiskers(d.all()),
+	}
+	var rows []string
+	for i := range d.t.Findings {
+		f := &d.t.Findings[i]
+		if f.Unit != analysis.Share {
+			continue
+		}
+		k := seriesOf(&rows, orNothing(valuesFrom(f, 0)))
+		if k == len(p.Rows) {
+			p.Rows = append(p.Rows, IntervalRow{Label: rows[k]})
+		}
+		dot := d.dot(f)
+		dot.Series = seriesOf(&p.Series, f.What)
+		p.Rows[k].Dots = append(p.Rows[k].Dots, dot)
+	}
+	return p.Figure()
+}
+
+// differences are each lane against each other, with a line at none.
+func (d *drawing) differences() []*Figure {
+	found := d.of(analysis.WhatDifference)
+	groups, names := facets(found, 2)
+	var out []*Figure
+	for _, name := range names[:min(maxFacets, len(names))] {
+		p := Intervals{
+			Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Unit, Level: d.level(), Reference: new(float64),
+			Words: d.whiskers(found) + " One that leaves the dashed line out shows a difference, before any correction for many tests.",
+		}
+		if found[0].Unit == analysis.Share {
+			p.Axis += " (percentage points)"
+		}
+		if name != "" {
+			p.Title += ": " + name
+		}
+		for _, f := range groups[name] {
+			p.Rows = append(p.Rows, IntervalRow{Label: f.Of(analysis.ByLane) + " − " + f.Of(analysis.ByAgainst), Dots: []Interval{d.dot(f)}})
+		}
+		out = append(out, p.Figure())
+	}
+	return out
+}
+
+// places are positional bias and consistency, with a line where the order of showing does not matter.
+func (d *drawing) places() []*Figure {
+	var out []*Figure
+	for _, k := range []struct {
+		what, title, axis string
+		reference         *float64
+	}{
+		{analysis.WhatConsistency, "The same winner in both orders", "pairs with the same winner (%)", nil},
+		{analysis.WhatFirst, "Wins of the one shown first", "decided comparisons won by the first (%); 50% is no bias", ptr(0.5)},
+		{analysis.WhatOrder, "Order effect", "advantage of standing first (log-odds); 0 is none", new(float64)},
+	} {
+		found := d.of(k.what)
+		if len(found) == 0 || !slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Value.OK }) {
+			continue
+		}
+		p := Intervals{Title: k.title, Axis: k.axis, Unit: found[0].Unit, Level: d.level(), Reference: k.reference, Words: d.whiskers(found)}
+		if p.Unit == analysis.Share {
+			p.Low, p.High = new(float64), ptr(1.0)
+		}
+		d.fill(&p, found)
+		out = append(out, p.Figure())
+	}
+	return out
+}
+
+// generic draws one plot for each thing that is measured and told apart by something.
+func (d *drawing) generic() []*Figure {
+	var whats []string
+	for i := range d.t.Findings {
+		if f := &d.t.Findings[i]; len(f.By) > 0 {
+			seriesOf(&whats, f.What)
+		}
+	}
+	var out []*Figure
+	for _, what := range whats[:min(maxFacets, len(whats))] {
+		found := slices.DeleteFunc(d.of(what), func(f *analysis.Finding) bool { return len(f.By) == 0 })
+		p := Intervals{Title: capital(what) + byText(found[0]), Axis: axisOf(what, found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found)}
+		switch found[0].Unit {
+		case analysis.Share:
+			p.Low, p.High = new(float64), ptr(1.0)
+			if slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Value.OK && f.Value.Value < 0 }) {
+				p.Low, p.Reference = ptr(-1.0), new(float64)
+			}
+		case analysis.Index:
+			p.Reference, p.High = new(float64), ptr(1.0)
+		}
+		d.fill(&p, found)
+		out = append(out, p.Figure())
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/analysis"
+)
+
+// Findings is one table of findings ready for a page: plots, numbers and what to think of them.
+type Findings struct {
+	ID           string // of the place on the page
+	Stage, Title string
+	Coverage     string
+	Incomplete   bool
+	Primary      bool
+	Unvalidated  bool // nobody knows how good the judge is
+	Rehearsal    bool
+	Figures      []*Figure
+	Numbers      *Grid
+	Folded       bool // there are many numbers: the reader opens them
+}
+
+// Options say how findings are shown.
+type Options struct {
+	ID        string
+	Links     Links
+	Rehearsal bool
+}
+
+// notValidated is the note of tables whose judge nobody checked.
+const notValidated = "judge not validated"
+
+// foldedFrom is how many rows of numbers are too many to show at once.
+const foldedFrom = 13
+
+// NewFindings makes a table ready to show.
+func NewFindings(t *analysis.Table, o Options) *Findings {
+	out := &Findings{
+		ID: o.ID, Stage: t.Stage, Title: t.Title, Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete(), Primary: t.Primary, Rehearsal: o.Rehearsal,
+		Unvalidated: slices.Contains(t.Notes, notValidated), Figures: Figures(t, o.Links), Numbers: FindingsGrid(t, o.Links),
+	}
+	out.Numbers.Notes = slices.DeleteFunc(out.Numbers.Notes, func(n string) bool { return n == notValidated })
+	out.Folded = len(out.Numbers.Rows) >= foldedFrom
+	return out
+}
+
+// Words are the primary findings in sentences, as far as a table has any.
+func Words(t *analysis.Table) []string {
+	var out []string
+	for i := range t.Findings {
+		if w := t.Findings[i].Words; w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// CoverageGrid counts the requests of every lane in every stage by what stands for them.
+func CoverageGrid(lanes []Lane, links Links) *Grid {
+	g := &Grid{Caption: "Requests by what became of them", Head: []Column{
+		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true}, {Text: "answered or refused", Number: true}, {Text: "open", Number: true},
+	}}
+	var shows []assay.Ending
+	for _, e := range assay.Endings() {
+		if e == assay.Answered || slices.ContainsFunc(lanes, func(l Lane) bool { return l.Endings[e] > 0 }) {
+			shows = append(shows, e)
+			g.Head = append(g.Head, Column{Text: string(e), Number: true})
+		}
+	}
+	noted := slices.ContainsFunc(lanes, func(l Lane) bool { return laneNote(l) != "" })
+	if noted {
+		g.Head = append(g.Head, Column{Text: "notes", Wide: true})
+	}
+	for _, l := range lanes {
+		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: thousands(l.Planned), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
+		open := number(thousands(l.Open))
+		open.Link = links.lane(l.Stage, l.Name, "open")
+		row = append(row, open)
+		for _, e := range shows {
+			c := number(thousands(l.Endings[e]))
+			if l.Endings[e] > 0 {
+				c.Link = links.lane(l.Stage, l.Name, e)
+			}
+			row = append(row, c)
+		}
+		if noted {
+			row = append(row, foreign(laneNote(l)))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// standsCell is the share of the planned requests that have something to judge.
+func standsCell(l Lane) Cell {
+	var stands int64
+	for e, n := range l.Endings {
+		if e.Stands() {
+			stands += n
+		}
+	}
+	if l.Planned == 0 {
+		return Cell{Text: noneText, Soft: true}
+	}
+	share := float64(stands) / float64(l.Planned)
+	return Cell{Text: analysis.Share.Show(share), Strong: share < analysis.Complete}
+}
+
+func laneNote(l Lane) string {
+	note := l.Note
+	for _, part := range []struct {
+		n    int64
+		text string
+	}{{l.Reused, "reused"}, {l.Surplus, "paid twice"}} {
+		if part.n > 0 {
+			note = join(note, thousands(part.n)+" "+part.text)
+		}
+	}
+	if l.State != "" && l.State != "open" {
+		note = join(l.State, note)
+	}
+	return note
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// SpendGrid is what every lane cost in every stage, and all together.
+func SpendGrid(spend []Spend) *Grid {
+	g := &Grid{Caption: "Cost by stage and lane", Head: []Column{
+		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "cost", Number: true}, {Text: "answers", Number: true}, {Text: "per answer", Number: true},
+		{Text: "per valid verdict", Number: true}, {Text: "input tokens", Number: true}, {Text: "cached", Number: true}, {Text: "output tokens", Number: true}, {Text: "reasoning", Number: true},
+	}}
+	var all Spend
+	for _, s := range spend {
+		verdict := Cell{}
+		if s.Valid > 0 {
+			verdict = number(each(s.Cost, s.Valid))
+		}
+		g.Rows = append(g.Rows, []Cell{
+			foreign(s.Stage), foreign(s.Lane), number(s.Cost.String()), number(thousands(s.Answers)), number(each(s.Cost, s.Answers)), verdict,
+			number(thousands(s.Input)), number(thousands(s.Cached)), number(thousands(s.Output)), number(thousands(s.Reasoning)),
+		})
+		all.Cost = all.Cost.Add(s.Cost)
+		all.Answers += s.Answers
+		all.Input, all.Cached, all.Output, all.Reasoning = all.Input+s.Input, all.Cached+s.Cached, all.Output+s.Output, all.Reasoning+s.Reasoning
+	}
+	if len(spend) > 1 {
+		strong := func(text string) Cell { return Cell{Text: text, Strong: true} }
+		g.Rows = append(g.Rows, []Cell{
+			strong("all"), {}, strong(all.Cost.String()), strong(thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
+			strong(thousands(all.Input)), strong(thousands(all.Cached)), strong(thousands(all.Output)), strong(thousands(all.Reasoning)),
+		})
+	}
+	return g
+}
+
+// CostQuality is what one answer of each lane costs against how good a table finds it; nil where the table does not
+// measure lanes, or no cost is known.
+func CostQuality(t *analysis.Table, spend []Spend, links Links) *Figure {
+	what := measured(t)
+	if what == "" {
+		return nil
+	}
+	p := Scatter{Title: "Cost against " + what + ": " + t.Stage}
+	d := drawing{t: t, links: links}
+	data := &Grid{Caption: p.Title, Head: []Column{{Text: "lane", Foreign: true}, {Text: "cost of one answer", Number: true}, {Text: what, Number: true}, {Text: "low", Number: true}, {Text: "high", Number: true}}}
+	unknown := 0
+	for _, f := range d.of(what) {
+		lane := f.Of(analysis.ByLane)
+		if lane == "" || len(f.By) != 1 {
+			return nil
+		}
+		cost := answersOf(lane, spend)
+		low, high := noneText, noneText
+		if f.Interval.OK {
+			low, high = f.Unit.Show(f.Interval.Low), f.Unit.Show(f.Interval.High)
+		}
+		data.Rows = append(data.Rows, []Cell{foreign(lane), number(each(cost.Cost, cost.Answers)), number(shown(f.Unit, f.Value)), number(low), number(high)})
+		if !f.Value.OK || cost.Answers == 0 || !cost.Cost.Known() {
+			unknown++
+			continue
+		}
+		p.Unit, p.Up = f.Unit, axisOf(d.meaning(what), f.Unit)
+		p.Points = append(p.Points, ScatterPoint{
+			Name: lane, Cost: cost.Cost.Sum.Float() / float64(cost.Answers), Value: f.Value.Value, Between: f.Interval, Link: links.finding(t, f),
+		})
+	}
+	if len(p.Points) == 0 {
+		return nil
+	}
+	if p.Unit == analysis.Share {
+		p.Low, p.High = new(float64), ptr(1.0)
+	}
+	p.Better = goodEnd(t, what)
+	p.Words = "Whiskers: intervals of quality."
+	if p.Better != Unsaid {
+		p.Words = fmt.Sprintf("%s is better. The dashed line joins the lanes of which none is both cheaper and better. %s", capital(string(p.Better)), p.Words)
+	}
+	f := p.Figure()
+	f.Data = data
+	if unknown > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn: cost or quality is unknown", plural(unknown, "lane")))
+	}
+	return f
+}
+
+// keptLabel is the label of the built-in rubric for flips that says that there was none.
+const keptLabel = "no_flip"
+
+// goodEnd tells whether more is better: a rate counts the labels that score, which is good but for flips; what the scale
+// of a mean means is the rubric's secret.
+func goodEnd(t *analysis.Table, what string) Better {
+	d := drawing{t: t}
+	switch {
+	case d.has(keptLabel) || t.Method == analysis.Flips:
+		return Less
+	case what == analysis.WhatMean:
+		return Unsaid
+	}
+	return More
+}
+
+// measured is what a table says about lanes: a strength, a win rate, a rate or a mean.
+func measured(t *analysis.Table) string {
+	d := drawing{t: t}
+	for _, what := range []string{analysis.WhatStrength, analysis.WhatAverage, analysis.WhatRate, analysis.WhatMean} {
+		if d.has(what) {
+			return what
+		}
+	}
+	return ""
+}
+
+// answersOf adds up what a lane's own answers cost, in all stages that ask.
+func answersOf(lane string, spend []Spend) Spend {
+	var out Spend
+	for _, s := range spend {
+		if s.Asks && s.Lane == lane {
+			out.Cost = out.Cost.Add(s.Cost)
+			out.Answers += s.Answers
+		}
+	}
+	return out
+}
+
+// CoverageTable is the coverage of all tables of findings, state by state.
+func CoverageTable(r *analysis.Report) *Grid {
+	g := &Grid{Caption: "Verdicts by state", Head: []Column{
+		{Text: "stage", Foreign: true}, {Text: "table"}, {Text: "covered", Number: true}, {Text: "planned", Number: true}, {Text: "valid", Number: true}, {Text: "abstained", Number: true},
+		{Text: "malformed", Number: true}, {Text: "failed", Number: true}, {Text: "missing", Number: true}, {Text: "left out by rule", Number: true},
+	}}
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		c := t.Coverage
+		covered := number(shown(analysis.Share, c.Share()))
+		covered.Strong = c.Incomplete()
+		g.Rows = append(g.Rows, []Cell{
+			foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, number(count(c.Planned)), number(count(c.Valid)), number(count(c.Abstained)),
+			number(count(c.Malformed)), number(count(c.Failed)), number(count(c.Missing)), number(count(c.Excluded)),
+		})
+	}
+	return g
+}

@@ -1,0 +1,320 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/analysis"
+	"assay/report"
+	"assay/stats"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func finding(what string, u analysis.Unit, value, low, high float64, by ...analysis.Value) analysis.Finding {
+	return analysis.Finding{
+		Stage: "arena", What: what, By: by, Unit: u, Value: stats.Known(value), Interval: stats.Between(low, high), Level: 0.95, N: 40, Clusters: 20,
+		Coverage: analysis.Coverage{Planned: 40, Valid: 40}, Bounds: stats.NoInterval("not told"), Method: "by cluster", P: stats.Undefined("no test"), Holm: stats.Undefined("no test"),
+	}
+}
+
+func lane(name string) analysis.Value { return analysis.Value{Field: analysis.ByLane, Value: name} }
+
+func by(field, value string) analysis.Value { return analysis.Value{Field: field, Value: value} }
+
+// strengths is a leaderboard of two lanes, one of which is unknown.
+func strengths(names ...string) analysis.Table {
+	t := analysis.Table{
+		Stage: "arena", Title: "strengths", Method: analysis.BradleyT, Primary: true, Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5},
+		Notes: []string{"judge not validated"},
+	}
+	for i, n := range names {
+		f := finding(analysis.WhatStrength, analysis.Logit, float64(i)-0.5, float64(i)-1, float64(i), lane(n))
+		f.Rank = &stats.RankInterval{Rank: len(names) - i, Best: 1, Worst: len(names)}
+		f.Primary, f.Words = true, "In stage arena, the strength of lane "+n+" is what it is."
+		t.Findings = append(t.Findings, f)
+	}
+	f := finding(analysis.WhatOrder, analysis.Logit, 0, 0, 0)
+	f.Value, f.Interval = stats.Undefined("each pair was shown once"), stats.NoInterval("none")
+	t.Findings = append(t.Findings, f)
+	return t
+}
+
+func wins(names ...string) analysis.Table {
+	t := analysis.Table{Stage: "arena", Title: "win rates", Method: analysis.WinRate, Coverage: analysis.Coverage{Planned: 10, Valid: 10}, Matrix: &analysis.Matrix{Names: names}}
+	for i, n := range names {
+		t.Findings = append(t.Findings, finding(analysis.WhatAverage, analysis.Share, 0.4+0.1*float64(i%3), 0.2, 0.8, lane(n)))
+		row := make([]stats.Number, len(names))
+		for k := range row {
+			row[k] = stats.Known(float64((i+2*k)%11) / 10)
+		}
+		row[i] = stats.Undefined("itself")
+		t.Matrix.Shares = append(t.Matrix.Shares, row)
+	}
+	return t
+}
+
+func flips() analysis.Table {
+	t := analysis.Table{Stage: "flips", Title: "flips", Method: analysis.Flips, Coverage: analysis.Coverage{Planned: 10, Valid: 10}}
+	for _, l := range []string{"haiku", "mini"} {
+		for _, b := range []string{"", "control"} {
+			for _, turn := range []string{"2", "3", "4"} {
+				t.Findings = append(t.Findings, finding(analysis.WhatRate, analysis.Share, 0.3, 0.1, 0.6, lane(l), by(analysis.ByBranch, b), by(analysis.ByTurn, turn)))
+			}
+		}
+	}
+	return t
+}
+
+func document(names ...string) *report.Document {
+	if len(names) == 0 {
+		names = []string{"haiku", "mini"}
+	}
+	budget := 2 * assay.Dollar
+	d := &report.Document{
+		Study: "small", Description: "Two lanes.", Run: "abc", Standing: "Run abc of small is done.", Created: noon, Closed: noon.Add(90 * time.Minute), Budget: &budget,
+		Report: &analysis.Report{Tables: []analysis.Table{strengths(names...), wins(names...), flips()}},
+		Gates:  []analysis.Passage{{Condition: "finding('arena') > 0", Passed: true}, {Condition: "1 > 2", Why: "it is not"}},
+		Inputs: []report.Input{{Name: "questions", Items: 20, Clusters: 20}},
+		Stages: []report.Stage{{Name: "arena", Verb: "compare", Of: "answers", With: "judge", How: "rubric better"}},
+		Examples: []report.Example{{Stage: "arena", Item: "1", Answers: []report.Answer{{Lane: names[0], Place: "A", Turns: []report.Turn{{"user", "Why?"}, {"assistant", "Because.\nReally."}}}},
+			Verdicts: []report.Verdict{{Judge: "judge", State: "valid", Label: "a", Reason: "It is better."}}}},
+		Origin: report.Origin{Version: "v1", Digest: "d1", Catalog: "2026-10-01", Seed: 1, Commands: []string{"assay analyse abc"}, Source: "study: small\n"},
+	}
+	for i, n := range names {
+		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: n, Model: "p/" + n, Params: "max_tokens 5", Asks: true, Planned: 20, Endings: map[assay.Ending]int64{assay.Answered: 18, assay.Lost: 2}})
+		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: n, Asks: true, Cost: assay.Cost{Sum: assay.Dollar / assay.Money(i+2), Priced: 1, Unknown: int64(i % 2)}, Answers: 18})
+		start := noon.Add(time.Duration(i) * time.Minute)
+		d.Segments = append(d.Segments, report.Segment{
+			No: int64(i + 1), Stage: "answers", Lane: n, Mode: "batch", State: "settled", Requests: 20, Created: start, Launched: start.Add(time.Minute), Ended: start.Add(time.Hour),
+			Settled: start.Add(65 * time.Minute), Cost: d.Spend[i].Cost,
+		})
+	}
+	return d
+}
+
+func html(t *testing.T, d *report.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := d.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func markdown(t *testing.T, d *report.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := d.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestAReportIsWhatItWas(t *testing.T) {
+	t.Parallel()
+	style := regexp.MustCompile(`(?s)<style>.*</style>|sha256-[^']*`) // the style sheet is looked at, not compared
+	for name, got := range map[string]string{
+		"testdata/small.html": style.ReplaceAllString(html(t, document()), "STYLE"), "testdata/small.md": markdown(t, document()),
+	} {
+		if *update {
+			if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-golden +got; go test ./report -update writes it anew):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTheSameDocumentGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(html(t, document()), html(t, document())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAReportAsksNothingOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	text := html(t, document("http://evil.example/<img>", "https://b.example"))
+	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", "onload=", "src=", " style=", "javascript:"} {
+		if strings.Contains(strings.ToLower(text), bad) {
+			t.Errorf("the report has %q", bad)
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[1], "#") {
+			t.Errorf("the report leads to %q", m[1])
+		}
+	}
+	if !strings.Contains(text, "default-src &#39;none&#39;") {
+		t.Error("there is no policy")
+	}
+}
+
+// hostile are names that try to leave their place.
+var hostile = []string{
+	`"><script>alert(1)</script>`, `</svg><svg onload=alert(1)>`, `</title><b>`, `</style>`, "a\u202eb\u2066c", "tab\tnew\nline\x00\x1b[31m", strings.Repeat("long-", 60), "שלום עולם", "\xff\xfe", `{{.}}`, "`|*_[x](y)",
+}
+
+func TestHostileNamesStayText(t *testing.T) {
+	t.Parallel()
+	d := document(hostile...)
+	d.Study, d.Description, d.Note, d.By, d.Rehearsal = hostile[0], hostile[0]+"\n"+hostile[1], hostile[1], hostile[2], true
+	d.Examples[0].Answers[0].Turns[0].Text = strings.Join(hostile, "\n")
+	d.Origin.Source = hostile[3]
+	text := html(t, d)
+	for _, bad := range []string{"<script", "<svg onload", "</title><b>", "\u202e", "\u2066", "\x1b", "\x00"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if n := strings.Count(text, "</style>"); n != 1 {
+		t.Errorf("the style sheet ends %d times", n)
+	}
+	for _, want := range []string{`\u202e`, `\x1b`, "<bdi>שלום עולם</bdi>", "&lt;script&gt;"} {
+		if !strings.Contains(text, want) && !strings.Contains(text, strings.ReplaceAll(want, `\x1b`, `\u001b`)) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	parse(t, text)
+	md := markdown(t, d)
+	for _, bad := range []string{"<script", "\u202e", "\x1b", "[x](y)"} {
+		for _, line := range strings.Split(md, "\n") {
+			if strings.Contains(line, bad) && !strings.HasPrefix(line, "    ") {
+				t.Errorf("the Markdown has %q in %q", bad, line)
+			}
+		}
+	}
+}
+
+// parse reads every plot of a page as XML, which is stricter than HTML.
+func parse(t *testing.T, page string) {
+	t.Helper()
+	plots := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
+	if len(plots) == 0 {
+		t.Error("the page has no plot")
+	}
+	for _, p := range plots {
+		d := xml.NewDecoder(strings.NewReader(p))
+		for {
+			tok, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("a plot is not XML: %v\n%.400s", err, p)
+			}
+			if e, ok := tok.(xml.StartElement); ok && !strings.Contains(" svg title desc line rect path text a ", " "+e.Name.Local+" ") {
+				t.Errorf("a plot has a <%s>", e.Name.Local)
+			}
+		}
+		if !strings.Contains(p, "<title>") || !strings.Contains(p, "<desc>") {
+			t.Errorf("a plot says nothing to those who cannot see it: %.200s", p)
+		}
+	}
+}
+
+func TestPlotsAreXML(t *testing.T) {
+	t.Parallel()
+	parse(t, html(t, document()))
+}
+
+func TestARehearsalSaysSoOnEveryTable(t *testing.T) {
+	t.Parallel()
+	d := document()
+	d.Rehearsal = true
+	text := html(t, d)
+	if n := strings.Count(text, `badge rehearsal`); n < len(d.Report.Tables) {
+		t.Errorf("%d of %d tables are marked", n, len(d.Report.Tables))
+	}
+	for _, want := range []string{`<body class="rehearsal">`, "<title>Rehearsal: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(html(t, document()), `class="badge rehearsal"`) {
+		t.Error("a real run is called a rehearsal")
+	}
+}
+
+func TestWhatIsNotKnownIsNotZero(t *testing.T) {
+	t.Parallel()
+	table := strengths("haiku", "mini")
+	grid := report.FindingsGrid(&table, report.Links{})
+	last := grid.Rows[len(grid.Rows)-1]
+	var texts []string
+	for _, c := range last {
+		texts = append(texts, c.Text)
+	}
+	want := []string{"", "order effect", "unknown", "–", "–", "40", "20", "100.0%", "", "each pair was shown once"}
+	if diff := cmp.Diff(want, texts); diff != "" {
+		t.Error(diff)
+	}
+	f := report.NewFindings(&table, report.Options{})
+	if !f.Incomplete || !f.Unvalidated || !strings.Contains(f.Coverage, "coverage 80.0%: 100 planned, 80 valid") {
+		t.Errorf("incomplete %t, unvalidated %t, %s", f.Incomplete, f.Unvalidated, f.Coverage)
+	}
+}
+
+func TestNumbersLeadToTheirRows(t *testing.T) {
+	t.Parallel()
+	links := report.Links{
+		Finding: func(_ *analysis.Table, f *analysis.Finding) string { return "/rows?lane=" + f.Of("lane") },
+		Pair:    func(_ *analysis.Table, row, column string) string { return "/pairs?a=" + row + "&b=" + column },
+	}
+	table := wins("a<b", "c")
+	tmpl, err := report.Templates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tmpl.ExecuteTemplate(&b, "findings", report.NewFindings(&table, report.Options{ID: "x", Links: links})); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`href="/rows?lane=a%3cb"`, `href="/pairs?a=a%3cb&amp;b=c"`, `id="x"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func FuzzAnyNameIsText(f *testing.F) {
+	for _, h := range hostile {
+		f.Add(h, 0.5)
+	}
+	f.Add("", 1e300)
+	f.Fuzz(func(t *testing.T, name string, value float64) {
+		table := wins(name, "other")
+		table.Findings[0].Value = stats.Known(value)
+		tmpl, err := report.Templates()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := tmpl.ExecuteTemplate(&b, "findings", report.NewFindings(&table, report.Options{})); err != nil {
+			t.Fatal(err)
+		}
+		parse(t, b.String())
+		if strings.Contains(b.String(), "NaN") && !strings.Contains(name, "NaN") {
+			t.Error("a place on a plot is no number")
+		}
+	})
+}
