@@ -114,6 +114,9 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		return nil, err
 	}
 	defer h.Close()
+	if err := tellRedone(ctx, w, h, run); err != nil {
+		return nil, err
+	}
 	return h.analysed(ctx, run, f)
 }
 
@@ -121,9 +124,6 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*analysed, error) {
 	st, err := h.planner.Study(ctx, run)
 	if err != nil {
-		return nil, err
-	}
-	if err := tellRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
 	d := &digest{h: h, run: run, study: st, by: f.by}
