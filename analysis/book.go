@@ -35,7 +35,7 @@ func (e entry) wants(r *Row) bool {
 	switch {
 	case e.who == machines && person, e.who == people && !person:
 		return false
-	case !person && e.stage.Decided && r.Decided == (e.spec.Method == Agreement):
+	case !person && e.stage.Decided && r.Decided == e.spec.each():
 		return false
 	}
 	return e.spec.Keep == nil || e.spec.Keep(r)
@@ -44,7 +44,7 @@ func (e entry) wants(r *Row) bool {
 // sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
 // and those of models are never added up; they are told judge by judge instead.
 func (b *Book) sharers(stage *Stage, s Spec) []entry {
-	if s.Method == Agreement || s.Gates || slices.Contains(s.By, ByJudge) || !stage.Machines() {
+	if s.each() || s.Gates || slices.Contains(s.By, ByJudge) || !stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, everybody}}
 	}
 	own := s
@@ -89,7 +89,7 @@ func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
 func (b *Book) shared(n entry) bool {
 	s := n.spec
 	for _, e := range b.entries[s.Stage] {
-		if c, ok := e.collector.(*contest); ok && s.Method != Agreement && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
+		if c, ok := e.collector.(*contest); ok && !s.each() && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
 			c.methods = append(c.methods, method{s.Method, s.Primary})
 			return true
 		}
@@ -103,10 +103,27 @@ func (b *Book) collector(stage *Stage, s Spec) collector {
 		return newFlips(stage, s, b.options)
 	case Agreement:
 		return newJudges(stage, s, b.options)
+	case Validity:
+		return newValidity(stage, s, b.options)
 	case Rates:
 		return newRates(stage, s, b.options)
 	}
 	return newContest(stage, s, b.options)
+}
+
+// Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people said.
+func (b *Book) Gold(rows iter.Seq2[*Row, error]) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for _, e := range b.entries[r.Stage] {
+			if v, ok := e.collector.(*validity); ok {
+				v.learn(r)
+			}
+		}
+	}
+	return nil
 }
 
 // Expect counts the places where the study wants a verdict. What is planned and never comes is missing.
@@ -143,6 +160,11 @@ func (b *Book) Read(rows iter.Seq2[*Row, error]) error {
 func (b *Book) Report() (*Report, error) {
 	var out Report
 	for _, name := range b.order {
+		for _, e := range b.entries[name] {
+			if v, ok := e.collector.(*validity); ok && v.validated() {
+				e.stage.Validated = true
+			}
+		}
 		for _, e := range b.entries[name] {
 			tables, err := e.tables()
 			if err != nil {

@@ -150,16 +150,17 @@ func (f *Finding) name() string {
 
 // Table is the findings of one analysis.
 type Table struct {
-	Stage    string
-	Title    string
-	Method   Method
-	By       []string
-	Findings []Finding
-	Coverage Coverage // of everything the table is about
-	Matrix   *Matrix  // who won how often against whom; nil: nobody was compared
-	Primary  bool
-	People   bool // it rests on people's verdicts alone, which nobody waits for
-	Notes    []string
+	Stage      string
+	Title      string
+	Method     Method
+	By         []string
+	Findings   []Finding
+	Coverage   Coverage    // of everything the table is about
+	Matrix     *Matrix     // who won how often against whom; nil: nobody was compared
+	Confusions []Confusion // judges against gold; none: nothing is known to be true
+	Primary    bool
+	People     bool // it rests on people's verdicts alone, which nobody waits for
+	Notes      []string
 }
 
 // Incomplete tells whether too little of what was planned is in the table.
@@ -179,6 +180,13 @@ func (t *Table) note(format string, args ...any) {
 type Matrix struct {
 	Names  []string
 	Shares [][]stats.Number
+}
+
+// Confusion is how often a judge said what about answers whose true label is known.
+type Confusion struct {
+	Judge  string
+	Labels []string
+	Counts [][]int // by the true label, then by the judge's
 }
 
 // Report is all tables.

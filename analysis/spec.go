@@ -34,10 +34,12 @@ type Stage struct {
 	People    []string // the people who have said something
 	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
 	Families  map[string]string
-	Control   string // the branch that is a neutral re-ask; empty: none
-	Validated bool   // there is gold, or the judge is a rule
-	Selected  string // the stage after whose results the lanes were chosen; empty: none
-	Rule      string // how refused and cut answers count; empty: as answers
+	Control   string   // the branch that is a neutral re-ask; empty: none
+	Flagged   []string // labels on the bad side of the rubric, which people look at first
+	Gold      bool     // the study has a file of gold labels
+	Validated bool     // the judge is a rule, or gold that was read says how far it can be trusted
+	Selected  string   // the stage after whose results the lanes were chosen; empty: none
+	Rule      string   // how refused and cut answers count; empty: as answers
 }
 
 // Machines tells whether anybody but people judges.
@@ -69,6 +71,7 @@ const (
 	Elo         Method = "elo"
 	WinRate     Method = "win-rate"
 	Agreement   Method = "agreement"
+	Validity    Method = "validity"
 	Position    Method = "positional-bias"
 	Consistency Method = "consistency"
 )
@@ -76,9 +79,9 @@ const (
 // Methods lists the methods that suit a verb, the usual one first.
 func Methods(v Verb) []Method {
 	if v == Compared {
-		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement}
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity}
 	}
-	return []Method{Rates, Flips, Agreement}
+	return []Method{Rates, Flips, Agreement, Validity}
 }
 
 // Spec is one analysis to do.
@@ -90,6 +93,9 @@ type Spec struct {
 	Keep    func(*Row) bool // nil: all rows
 	Gates   bool            // for conditions alone: its tables are not shown
 }
+
+// each tells whether the analysis is about each judge, not about what a jury decides.
+func (s *Spec) each() bool { return s.Method == Agreement || s.Method == Validity }
 
 // Default are the analyses of a stage for which the study declares none.
 func Default(s Stage) []Spec {
@@ -103,6 +109,9 @@ func Default(s Stage) []Spec {
 	}
 	if s.Flips {
 		out = append(out, Spec{Stage: s.Name, Method: Flips})
+	}
+	if s.Machines() && (s.Gold || len(s.People) > 0) {
+		out = append(out, Spec{Stage: s.Name, Method: Validity})
 	}
 	if len(s.Judges)+len(s.People) > 1 {
 		out = append(out, Spec{Stage: s.Name, Method: Agreement})

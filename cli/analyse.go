@@ -126,7 +126,7 @@ func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*an
 	if err != nil {
 		return nil, err
 	}
-	d := &digest{h: h, run: run, study: st, by: f.by}
+	d := &digest{world: w, h: h, run: run, study: st, by: f.by}
 	if f.where != "" {
 		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where)
 		if err != nil {

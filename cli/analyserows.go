@@ -20,6 +20,7 @@ import (
 
 // digest turns the ledger of one run into rows.
 type digest struct {
+	world *World
 	h     *home
 	run   store.Run
 	study *study.Study
@@ -123,6 +124,9 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 	st, _ := d.study.Stage(s.Name)
 	items, err := d.itemsOf(ctx, (&plan.Desk{Study: d.study}).Root(st))
 	if err != nil {
+		return err
+	}
+	if err := d.gold(ctx, book, st, reading, items); err != nil {
 		return err
 	}
 	p := d.panelOf(st)

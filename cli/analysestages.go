@@ -32,12 +32,15 @@ func (d *digest) stages(ctx context.Context) ([]analysis.Stage, error) {
 		}
 		s := analysis.Stage{
 			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Families: families,
-			Ruled: r.Rule != nil || d.program(st), Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
+			Gold: st.Gold != "", Ruled: r.Rule != nil || d.program(st), Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
 			Decided: d.panelOf(st) != nil,
 		}
 		for _, l := range r.Labels {
 			if !l.Abstain {
 				s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
+				if r.Flags(l.Score) {
+					s.Flagged = append(s.Flagged, l.Name)
+				}
 			}
 		}
 		for _, l := range d.study.LanesNamed(st.Judges.List) {

@@ -142,6 +142,11 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	if err := printMatrix(w, t.Matrix); err != nil {
 		return err
 	}
+	for _, c := range t.Confusions {
+		if err := printConfusion(w, c); err != nil {
+			return err
+		}
+	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(w.Stdout, "note: %s\n", dialect.Clean(n, 400))
 	}
@@ -256,6 +261,23 @@ func printMatrix(w *World, m *analysis.Matrix) error {
 				s = stats.Undefined("itself")
 			}
 			cells = append(cells, shownIn(analysis.Share, s))
+		}
+		t.add(cells...)
+	}
+	return t.write(w.Stdout)
+}
+
+// printConfusion shows what a judge said by what is true.
+func printConfusion(w *World, c analysis.Confusion) error {
+	t := table{head: []string{c.Judge + ": GOLD SAYS"}, right: map[int]bool{}}
+	for i, l := range c.Labels {
+		t.right[i+1] = true
+		t.head = append(t.head, "JUDGE SAYS "+dialect.Clean(l, 60))
+	}
+	for i, row := range c.Counts {
+		cells := []any{c.Labels[i]}
+		for _, n := range row {
+			cells = append(cells, thousands(int64(n)))
 		}
 		t.add(cells...)
 	}

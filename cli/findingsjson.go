@@ -33,6 +33,8 @@ type tableDocument struct {
 	Incomplete bool              `json:"incomplete"`
 	Findings   []findingDocument `json:"findings"`
 	Matrix     *matrixDocument   `json:"matrix,omitempty"`
+	Confusions []confusionDoc    `json:"confusions,omitempty"`
+	People     bool              `json:"people,omitempty"` // it rests on people's verdicts alone
 	Notes      []string          `json:"notes,omitempty"`
 }
 
@@ -90,6 +92,13 @@ type matrixDocument struct {
 	Shares [][]*float64 `json:"shares"`
 }
 
+// confusionDoc counts what a judge said, by what is true and then by what it said.
+type confusionDoc struct {
+	Judge  string   `json:"judge"`
+	Labels []string `json:"labels"`
+	Counts [][]int  `json:"counts"`
+}
+
 type spentDocument struct {
 	Stage      string   `json:"stage"`
 	Lane       string   `json:"lane"`
@@ -137,7 +146,10 @@ func coverageOf(c analysis.Coverage) coverageDocument {
 func tableOf(t *analysis.Table) tableDocument {
 	doc := tableDocument{
 		Stage: t.Stage, Title: t.Title, Method: string(t.Method), Primary: t.Primary, Coverage: coverageOf(t.Coverage), Incomplete: t.Incomplete(),
-		Findings: []findingDocument{}, Notes: t.Notes,
+		Findings: []findingDocument{}, Notes: t.Notes, People: t.People,
+	}
+	for _, c := range t.Confusions {
+		doc.Confusions = append(doc.Confusions, confusionDoc(c))
 	}
 	for i := range t.Findings {
 		doc.Findings = append(doc.Findings, findingOf(&t.Findings[i]))

@@ -32,25 +32,29 @@ type CorrectedRate struct {
 
 // Correct frees a judged share of k in n from the judge's errors (Rogan and Gladen): (p + specificity - 1) over
 // (sensitivity + specificity - 1), kept inside 0 to 1. n may be an effective number of independent answers.
-func (g Gold) Correct(k, n, level float64) CorrectedRate {
-	sens, spec := g.Sensitivity(level).Share, g.Specificity(level).Share
+func (g Gold) Correct(k, n, level float64) CorrectedRate { return g.Errors(level).Correct(k, n, level) }
+
+// judged is a share of right judgements, pulled to the middle, and the number of labels it is known from.
+type judged struct{ share, n float64 }
+
+func (j judged) variance() float64 { return j.share * (1 - j.share) / j.n }
+
+func correct(k, n, level, sens, spec float64, pulledSens, pulledSpec judged) CorrectedRate {
 	var why Number
 	switch {
 	case !(n > 0) || !(k >= 0) || k > n:
 		why = Undefined("%g of %g judged answers", k, n)
-	case !sens.OK:
-		why = Undefined("judge not validated: no gold label is yes")
-	case !spec.OK:
-		why = Undefined("judge not validated: no gold label is no")
-	case sens.Value+spec.Value <= 1:
+	case sens+spec <= 1:
 		why = Undefined("the judge does no better than chance on the gold labels")
 	default:
-		c := CorrectedRate{Interval: g.corrected(k, n, level)}
-		p, power := k/n, sens.Value+spec.Value-1
-		c.Share = Known(max(0, min(1, (p+spec.Value-1)/power)))
-		c.SE = Known(math.Sqrt(p*(1-p)/n+
-			square(c.Share.Value)*sens.Value*(1-sens.Value)/float64(g.TruePositive+g.FalseNegative)+
-			square(1-c.Share.Value)*spec.Value*(1-spec.Value)/float64(g.TrueNegative+g.FalsePositive)) / power)
+		c := CorrectedRate{Interval: corrected(k, n, level, pulledSens, pulledSpec)}
+		p, power := k/n, sens+spec-1
+		c.Share = Known(max(0, min(1, (p+spec-1)/power)))
+		yes, no := square(c.Share.Value)*sens*(1-sens)/(pulledSens.n-2), square(1-c.Share.Value)*spec*(1-spec)/(pulledSpec.n-2)
+		c.SE = Known(math.Sqrt(p*(1-p)/n+yes+no) / power)
+		if !(pulledSens.n > 2) || !(pulledSpec.n > 2) {
+			c.SE = Undefined("too few labels")
+		}
 		return c
 	}
 	return CorrectedRate{Share: why, SE: why, Interval: NoInterval("%s", why.Why)}
@@ -58,24 +62,21 @@ func (g Gold) Correct(k, n, level float64) CorrectedRate {
 
 // corrected is the interval of Lang and Reiczigel (2014): all three shares are pulled to the middle, as Wilson's are, and
 // the midpoint is shifted for the skew that the ratio brings.
-func (g Gold) corrected(k, n, level float64) Interval {
+func corrected(k, n, level float64, sens, spec judged) Interval {
 	z := criticalZ(level)
 	if !z.OK {
 		return NoInterval("%s", z.Why)
 	}
 	zz := z.Value * z.Value
-	nYes, nNo := float64(g.TruePositive+g.FalseNegative)+2, float64(g.TrueNegative+g.FalsePositive)+2
-	sens, spec := (float64(g.TruePositive)+1)/nYes, (float64(g.TrueNegative)+1)/nNo
 	all := n + zz
 	p := (k + zz/2) / all
-	power := sens + spec - 1
+	power := sens.share + spec.share - 1
 	if power <= 0 {
 		return NoInterval("the judge does hardly better than chance on few gold labels")
 	}
-	share := (p + spec - 1) / power
-	yes, no := sens*(1-sens)/nYes, spec*(1-spec)/nNo
-	middle := share + 2*zz*(share*yes-(1-share)*no)
-	half := z.Value * math.Sqrt(p*(1-p)/all+share*share*yes+square(1-share)*no) / power
+	share := (p + spec.share - 1) / power
+	middle := share + 2*zz*(share*sens.variance()-(1-share)*spec.variance())
+	half := z.Value * math.Sqrt(p*(1-p)/all+share*share*sens.variance()+square(1-share)*spec.variance()) / power
 	return Between(max(0, min(1, middle-half)), max(0, min(1, middle+half)))
 }
 

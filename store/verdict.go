@@ -141,6 +141,12 @@ func (s *Store) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int6
 	return n, err
 }
 
+// PeopleSaid walks over the verdicts that people gave in a stage.
+func (s *Store) PeopleSaid(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
+	return walk(ctx, s, "read what people said", scanVerdict, verdictColumns+`
+		WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge LIKE 'human:%' ORDER BY no`, run, stage)
+}
+
 // Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
 // Stale ones are left out.
 func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+
+	"assay"
+	"assay/analysis"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+// gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
+// that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot.
+func (d *digest) gold(ctx context.Context, book *analysis.Book, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
+	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
+		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+			for v, err := range all {
+				note := func(r *analysis.Row) {
+					r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+					if judge != "" {
+						r.Judge = judge
+					}
+				}
+				if !yield(v.At, note, err) {
+					return
+				}
+			}
+		}
+	}
+	if err := book.Gold(d.rows(said(d.h.ledger.PeopleSaid(ctx, d.run.No, st.Name), ""), reading, items)); err != nil || st.Gold == "" {
+		return err
+	}
+	labels, err := d.goldFile(ctx, st)
+	if err != nil {
+		return err
+	}
+	all := func(yield func(store.Verdict, error) bool) {
+		for _, v := range labels {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+	return book.Gold(d.rows(said(all, analysis.GoldJudge), reading, items))
+}
+
+// goldFile reads the gold labels of a stage. Rows that mean nothing in this run are told, and left out.
+func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
+	name := st.Gold
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(d.run.Folder, filepath.FromSlash(name))
+	}
+	rows, err := readLabels(d.world, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(d.world.Stderr, "stage %s: its gold labels %s are not there: the judge counts as not validated\n", st.Name, st.Gold)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	people, err := d.h.planner.People(ctx, d.run, st.Name)
+	if err != nil {
+		return nil, err
+	}
+	var problems assay.Problems
+	var mine []*labelRow
+	for i := range rows {
+		rows[i].stage, rows[i].judge = st.Name, waves.PersonPrefix+analysis.GoldJudge
+		mine = append(mine, &rows[i])
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	found, err := matchLabels(ctx, d.h, d.run, people, mine, &problems)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range problems[:min(len(problems), maxProblems)] {
+		fmt.Fprintln(d.world.Stderr, p)
+	}
+	out := make([]store.Verdict, len(found))
+	for i, l := range found {
+		out[i] = l.verdict
+	}
+	return out, nil
+}
