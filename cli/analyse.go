@@ -53,6 +53,9 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 		if err != nil {
 			return err
 		}
+		for _, text := range one.warnings {
+			fmt.Fprintln(w.Stderr, text)
+		}
 		all = append(all, *one)
 	}
 	if f.junit != "" {
@@ -106,6 +109,7 @@ type analysed struct {
 	report    *analysis.Report
 	gates     []analysis.Passage
 	costs     []costLine
+	warnings  []string
 }
 
 func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*analysed, error) {
@@ -126,7 +130,7 @@ func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*an
 	if err != nil {
 		return nil, err
 	}
-	d := &digest{world: w, h: h, run: run, study: st, by: f.by}
+	d := &digest{h: h, run: run, study: st, by: f.by}
 	if f.where != "" {
 		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where)
 		if err != nil {
@@ -146,7 +150,7 @@ func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*an
 	for i, g := range gates {
 		programs[i] = g.Gate
 	}
-	out.gates = out.report.Pass(programs)
+	out.gates, out.warnings = out.report.Pass(programs), d.warnings
 	out.costs, err = costsOf(ctx, h, run, d.valid)
 	return out, err
 }

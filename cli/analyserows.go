@@ -20,7 +20,6 @@ import (
 
 // digest turns the ledger of one run into rows.
 type digest struct {
-	world *World
 	h     *home
 	run   store.Run
 	study *study.Study
@@ -33,6 +32,8 @@ type digest struct {
 	endings map[assay.Key]assay.Ending // of answers that were refused or cut
 	valid   map[judgeOf]int            // valid verdicts
 	err     error                      // of a condition
+
+	warnings []string // for the person who analyses
 }
 
 // judgeOf is a judge in a stage.

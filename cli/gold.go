@@ -56,9 +56,9 @@ func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(d.run.Folder, filepath.FromSlash(name))
 	}
-	rows, err := readLabels(d.world, name)
+	rows, err := readLabels(name, st.Gold)
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(d.world.Stderr, "stage %s: its gold labels %s are not there: the judge counts as not validated\n", st.Name, st.Gold)
+		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
 		return nil, nil
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict
 		return nil, err
 	}
 	for _, p := range problems[:min(len(problems), maxProblems)] {
-		fmt.Fprintln(d.world.Stderr, p)
+		d.warnings = append(d.warnings, p.String())
 	}
 	out := make([]store.Verdict, len(found))
 	for i, l := range found {

@@ -58,7 +58,7 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 		return err
 	}
 	defer h.Close()
-	rows, err := readLabels(w, name)
+	rows, err := readLabels(w.Disk.Path(name), name)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ type labelRow struct {
 	found                   int // tasks that it may mean
 }
 
-// readLabels reads a CSV file with a heading, or JSON Lines; all problems are told together.
-func readLabels(w *World, name string) ([]labelRow, error) {
-	f, err := os.Open(w.Disk.Path(name))
+// readLabels reads a CSV file with a heading, or JSON Lines, which problems call by its name; they are told together.
+func readLabels(file, name string) ([]labelRow, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("read labels: %w", err)
 	}
