@@ -37,20 +37,11 @@ func fetchBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	server := exec.CommandContext(ctx, self, "serve-of-fetch", file)
-	out, err := server.StdoutPipe()
+	server, address, err := serveFile(ctx, self, file)
 	if err != nil {
 		return err
 	}
-	if err := server.Start(); err != nil {
-		return err
-	}
-	defer server.Process.Kill()
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	address = strings.TrimSpace(address)
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
 	parse, err := measure(ctx, 3, self, "floor-of-fetch-parse", file)
 	if err != nil {
 		return err
@@ -67,6 +58,20 @@ func fetchBench(ctx context.Context, b *bench) error {
 	fmt.Printf("ratio          %.2f of wall time, %.2f of CPU (at most 1.5); peak %d MB (under 64)\n",
 		got.wall.Seconds()/(parse.wall+copied.wall).Seconds(), got.cpu.Seconds()/(parse.cpu+copied.cpu).Seconds(), got.peak>>20)
 	return nil
+}
+
+// serveFile serves a file from a process of its own, and returns its address.
+func serveFile(ctx context.Context, self, file string) (*exec.Cmd, string, error) {
+	server := exec.CommandContext(ctx, self, "serve-of-fetch", file)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := server.Start(); err != nil {
+		return nil, "", err
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	return server, strings.TrimSpace(address), err
 }
 
 // writeResults writes an OpenAI result file; its lines are a few KB, some are a megabyte.

@@ -24,6 +24,7 @@ func benchmarks() []benchmark {
 	return []benchmark{
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
 		{"fetch", "fetching and decoding a 1 GB result file against the parser alone and a copy over loopback", fetchBench},
+		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 	}
 }
@@ -42,6 +43,8 @@ func run(args []string) error {
 			return planFloor(args[1])
 		case "floor-of-rank":
 			return rankFloor(args[1])
+		case "floor-of-run-insert":
+			return runInsert(args[1])
 		case "serve-of-fetch":
 			return fetchServe(args[1])
 		case "floor-of-fetch-parse":

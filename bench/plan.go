@@ -22,15 +22,16 @@ import (
 const (
 	planItems = 100_000
 	planFew   = 1_000
+	planText  = 1500 // bytes of an item's text
 )
 
 // planBench holds `assay plan` against its floor, and its memory at a million requests against that at ten thousand.
 func planBench(ctx context.Context, b *bench) error {
 	large, small := filepath.Join(b.dir, "large"), filepath.Join(b.dir, "small")
-	if err := writePlanStudy(large, planItems); err != nil {
+	if err := writeStudy(large, planItems, planText); err != nil {
 		return err
 	}
-	if err := writePlanStudy(small, planFew); err != nil {
+	if err := writeStudy(small, planFew, planText); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -58,8 +59,8 @@ func planBench(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// writePlanStudy writes a study of ten lanes and n items, each request about 2 KB.
-func writePlanStudy(dir string, n int) error {
+// writeStudy writes a study of ten lanes and n items with texts of a size.
+func writeStudy(dir string, n, size int) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func writePlanStudy(dir string, n int) error {
 	words := strings.Fields(planWords)
 	for i := range n {
 		var text strings.Builder
-		for text.Len() < 1500 {
+		for text.Len() < size {
 			text.WriteString(words[rng.IntN(len(words))] + " ")
 		}
 		line, err := json.Marshal(map[string]string{"id": fmt.Sprintf("item-%06d", i), "topic": words[rng.IntN(len(words))], "text": text.String()})
@@ -120,7 +121,10 @@ func planFloor(dir string) error {
 	if s == nil || len(problems.Errors()) > 0 {
 		return problems
 	}
-	items := floorItems()
+	n, items, err := floorItems(filepath.Join(dir, "items.jsonl"))
+	if err != nil {
+		return err
+	}
 	cat := catalog.Default()
 	wires := make([]assay.Wire, len(s.Lanes))
 	for i, l := range s.Lanes {
@@ -132,7 +136,7 @@ func planFloor(dir string) error {
 	for w := range workers {
 		wg.Go(func() {
 			var text, body []byte
-			for i := w; i < planItems; i += workers {
+			for i := w; i < n; i += workers {
 				var err error
 				if text, err = st.Prompt[0].Template.Render(text[:0], prompt.Values{Fields: items[i%len(items)]}, 1<<20); err != nil {
 					panic(err)
@@ -151,17 +155,22 @@ func planFloor(dir string) error {
 	return nil
 }
 
-// floorItems are a few items of the right size; rendering them over and over costs what rendering all would.
-func floorItems() []map[string]any {
-	rng := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields(planWords)
-	items := make([]map[string]any, 512)
-	for i := range items {
-		var text strings.Builder
-		for text.Len() < 1500 {
-			text.WriteString(words[rng.IntN(len(words))] + " ")
-		}
-		items[i] = map[string]any{"id": fmt.Sprint(i), "topic": words[rng.IntN(len(words))], "text": text.String()}
+// floorItems counts the items of a file and returns a few; rendering them over and over costs what rendering all would.
+func floorItems(name string) (n int, few []map[string]any, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, nil, err
 	}
-	return items
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+		if len(few) == 512 {
+			continue
+		}
+		var item map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &item); err != nil {
+			return 0, nil, err
+		}
+		few = append(few, item)
+	}
+	return n, few, nil
 }
