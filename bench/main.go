@@ -25,6 +25,7 @@ func benchmarks() []benchmark {
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
 		{"fetch", "fetching and decoding a 1 GB result file against the parser alone and a copy over loopback", fetchBench},
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
+		{"settle", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", settleBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 	}
 }
