@@ -11,19 +11,57 @@ import (
 
 // Claim notes, durably and before they are asked, that these live requests may be in flight.
 func (s *Store) Claim(ctx context.Context, l Lease, ords []int64) error {
-	return s.tx(ctx, "claim", durable, func(t *txn) error {
-		n, err := t.change(ctx, `UPDATE segments SET epoch = epoch WHERE no = $1 AND epoch = $2 AND state = 'launched' AND mode = 'live'`, l.No, l.Epoch)
-		if err == nil && n == 0 {
-			return fmt.Errorf("segment %d: %w", l.No, ErrLeaseLost)
+	return s.tx(ctx, "claim", durable, func(t *txn) error { return t.claim(ctx, l, Round{Claim: ords}) })
+}
+
+// Round is what a live segment writes at once: what came home, and what may leave next.
+type Round struct {
+	Settle  []Settlement
+	Claim   []int64 // may be in flight from now on
+	Unclaim []int64 // surely never left: asking them later is no doubt
+}
+
+// LiveRound writes a round in one durable transaction.
+func (s *Store) LiveRound(ctx context.Context, l Lease, r Round) (Tally, error) {
+	if len(r.Settle) == 0 {
+		op := "claim"
+		if len(r.Claim) == 0 {
+			op = "unclaim"
 		}
-		if err != nil {
+		return Tally{}, s.tx(ctx, op, durable, func(t *txn) error { return t.claim(ctx, l, r) })
+	}
+	return s.settle(ctx, l, r.Settle, durable, func(t *txn) error { return t.claim(ctx, l, r) })
+}
+
+// claim enters and takes back claims.
+func (t *txn) claim(ctx context.Context, l Lease, r Round) error {
+	for _, ord := range r.Unclaim {
+		if _, err := t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1 AND epoch = $2 AND ord = $3`, l.No, l.Epoch, ord); err != nil {
 			return err
 		}
-		rows := make([][]any, len(ords))
-		for i, ord := range ords {
-			rows[i] = []any{l.No, ord, l.Epoch, s.millis()}
-		}
-		return s.engine.bulk(ctx, t, "claims", []string{"segment_no", "ord", "epoch", "at_ms"}, rows)
+	}
+	if len(r.Claim) == 0 {
+		return nil
+	}
+	err := t.one(ctx, fmt.Errorf("segment %d: %w", l.No, ErrLeaseLost),
+		`UPDATE segments SET epoch = epoch WHERE no = $1 AND epoch = $2 AND state = 'launched' AND mode = 'live'`, l.No, l.Epoch)
+	if err != nil {
+		return err
+	}
+	rows := make([][]any, len(r.Claim))
+	for i, ord := range r.Claim {
+		rows[i] = []any{l.No, ord, l.Epoch, t.s.millis()}
+	}
+	return t.s.engine.bulk(ctx, t, "claims", []string{"segment_no", "ord", "epoch", "at_ms"}, rows)
+}
+
+// Unanswered notes, durably, that the reply to a live request did not come home: it may be billed, and asked again it may
+// be billed twice.
+func (s *Store) Unanswered(ctx context.Context, l Lease, ord int64) error {
+	return s.tx(ctx, "unanswered", durable, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `INSERT INTO doubts (segment_no, ord, epoch, at_ms, cause) VALUES ($1, $2, $3, $4, 'reply')
+			ON CONFLICT (segment_no, ord, epoch) DO UPDATE SET times = doubts.times + 1`, l.No, ord, l.Epoch, s.millis())
+		return err
 	})
 }
 
@@ -36,9 +74,13 @@ func (s *Store) Doubt(ctx context.Context, l Lease) (int64, error) {
 			SELECT a.segment_no, a.ord, c.epoch, $3 FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord = c.ord
 			WHERE c.segment_no = $1 AND c.epoch < $2
 			AND NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
-			AND NOT EXISTS (SELECT 1 FROM doubts d WHERE d.segment_no = a.segment_no AND d.ord = a.ord AND d.epoch = c.epoch)`,
-			l.No, l.Epoch, s.millis())
+			ON CONFLICT (segment_no, ord, epoch) DO UPDATE SET times = doubts.times + 1, cause = 'stop'`, l.No, l.Epoch, s.millis())
 		if err != nil || n == 0 {
+			return err
+		}
+		// Once noted, a claim of the dead is not counted again.
+		_, err = t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1 AND epoch < $2`, l.No, l.Epoch)
+		if err != nil {
 			return err
 		}
 		var run int64
@@ -50,15 +92,7 @@ func (s *Store) Doubt(ctx context.Context, l Lease) (int64, error) {
 	return n, err
 }
 
-// Unclaim takes back the claim of a request that surely was not answered, so that asking it again is no doubt.
-func (s *Store) Unclaim(ctx context.Context, l Lease, ord int64) error {
-	return s.tx(ctx, "unclaim", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1 AND epoch = $2 AND ord = $3`, l.No, l.Epoch, ord)
-		return err
-	})
-}
-
-// Doubtful is a live request that may be billed twice.
+// Doubtful is a live request that may be billed without its answer being kept: once for each of its Times.
 type Doubtful struct {
 	Segment int64
 	Ord     int64
@@ -66,12 +100,14 @@ type Doubtful struct {
 	Item    string
 	Lane    string
 	At      time.Time
+	Times   int64
+	Lost    bool // its reply was lost on the way; otherwise its process ended while it was in flight
 }
 
 // Doubts walks over the live requests of a run that may be billed twice.
 func (s *Store) Doubts(ctx context.Context, run int64) iter.Seq2[Doubtful, error] {
 	return func(yield func(Doubtful, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms FROM doubts d
+		rows, err := s.read.QueryContext(ctx, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms, d.times, d.cause FROM doubts d
 			JOIN attempts a ON a.segment_no = d.segment_no AND a.ord = d.ord JOIN segments g ON g.no = d.segment_no
 			WHERE g.run_no = $1 ORDER BY d.segment_no, d.ord, d.epoch`, run)
 		if err != nil {
@@ -83,12 +119,13 @@ func (s *Store) Doubts(ctx context.Context, run int64) iter.Seq2[Doubtful, error
 			var d Doubtful
 			var key []byte
 			var at int64
-			if err := rows.Scan(&d.Segment, &d.Ord, &key, &d.Item, &d.Lane, &at); err != nil {
+			var cause string
+			if err := rows.Scan(&d.Segment, &d.Ord, &key, &d.Item, &d.Lane, &at, &d.Times, &cause); err != nil {
 				yield(Doubtful{}, fmt.Errorf("read doubts: %w", err))
 				return
 			}
 			copy(d.Key[:], key)
-			d.At = time.UnixMilli(at).UTC()
+			d.At, d.Lost = time.UnixMilli(at).UTC(), cause == "reply"
 			if !yield(d, nil) {
 				return
 			}

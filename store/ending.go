@@ -96,7 +96,10 @@ func (s *Store) Refetch(ctx context.Context, l Lease, why string, due time.Time)
 // due, because what these answers make possible can go out. A due time asks for a look at what may come late.
 func (s *Store) Finish(ctx context.Context, l Lease, due time.Time) error {
 	return s.move(ctx, l, move{op: "finish", to: Settled, from: []State{Fetched, Launched}, due: due, set: `settled_ms = $4, reason = ''`,
-		before:    func(ctx context.Context, t *txn) error { return t.spend(ctx, l.No) },
+		before: func(ctx context.Context, t *txn) error {
+			_, err := t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1`, l.No)
+			return errors.Join(err, t.spend(ctx, l.No))
+		},
 		alongside: func(ctx context.Context, t *txn, run int64) error { return t.wakeRun(ctx, run) }})
 }
 

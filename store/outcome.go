@@ -50,24 +50,31 @@ var errCareful = errors.New("go the careful way")
 // Settle writes a block of outcomes and moves the counters, once per attempt however often it is called. Attempts that
 // have an outcome keep the one they have.
 func (s *Store) Settle(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
-	return s.settle(ctx, l, block, relaxed)
+	return s.settle(ctx, l, block, relaxed, nil)
 }
 
 // SettleLive is Settle for answers that no provider keeps for us: once written, they survive the power.
 func (s *Store) SettleLive(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
-	return s.settle(ctx, l, block, durable)
+	return s.settle(ctx, l, block, durable, nil)
 }
 
-func (s *Store) settle(ctx context.Context, l Lease, block []Settlement, d durability) (Tally, error) {
+// settle writes a block, and what goes with it in the same transaction; nil: nothing does.
+func (s *Store) settle(ctx context.Context, l Lease, block []Settlement, d durability, with func(t *txn) error) (Tally, error) {
 	if len(block) == 0 {
 		return Tally{}, nil
+	}
+	if with == nil {
+		with = func(*txn) error { return nil }
 	}
 	err := s.tx(ctx, "settle", d, func(t *txn) error {
 		err := t.settle(ctx, l, block, nil)
 		if s.engine.violation(err) {
 			return errCareful
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return with(t)
 	})
 	if !errors.Is(err, errCareful) {
 		return Tally{Written: int64(len(block))}, err
@@ -83,11 +90,12 @@ func (s *Store) settle(ctx context.Context, l Lease, block []Settlement, d durab
 				tally.Surplus++
 			}
 		}
-		tally.Written = int64(len(fresh))
-		if len(fresh) == 0 {
-			return nil
+		if tally.Written = int64(len(fresh)); len(fresh) > 0 {
+			if err := t.settle(ctx, l, fresh, stands); err != nil {
+				return err
+			}
 		}
-		return t.settle(ctx, l, fresh, stands)
+		return with(t)
 	})
 	return tally, err
 }

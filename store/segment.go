@@ -211,11 +211,17 @@ type Work struct {
 	Due     time.Time // zero: somebody's lease ended while it worked
 }
 
+// liveAtOnce is how many live segments of one lane are worked on at a time: enough that the next one flies while the last
+// requests of another come home, and few enough that no lane takes the places of the others.
+const liveAtOnce = "2"
+
 // Due lists what may be worked on now, longest due first: nobody holds it. With run > 0 of that run only.
 func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 	now := s.millis()
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms FROM segments
-		WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms FROM (
+			SELECT run_no, no, due_ms, mode, holder, lease_until_ms, ROW_NUMBER() OVER (PARTITION BY run_no, stage, lane, mode ORDER BY no) AS place
+			FROM segments WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2)) AS d
+		WHERE (mode <> 'live' OR place <= `+liveAtOnce+`) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
 		UNION ALL SELECT no, 0, due_ms FROM runs
 		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
 		ORDER BY 3, 2 LIMIT $3`, now, run, limit)

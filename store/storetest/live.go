@@ -1,0 +1,218 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/store"
+)
+
+func live(t *testing.T, fresh Fresh) {
+	t.Run("claims are kept, and what was in flight at a kill is named", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		g := b.staged(store.Live, 5)
+		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1, 3}))
+		_, err := b.s.LiveRound(b.ctx, g.Lease, store.Round{Settle: []store.Settlement{b.outcome(g, 0, assay.Answered)}, Claim: []int64{2}, Unclaim: []int64{3}})
+		b.ok(err)
+		if n, err := b.s.Doubt(b.ctx, g.Lease); n != 0 || err != nil {
+			t.Errorf("the holder's own claims are doubted: %d, %v", n, err)
+		}
+		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
+		b.ok(err)
+		if err := b.s.Claim(b.ctx, g.Lease, []int64{4}); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("a claim with a lost lease: %v", err)
+		}
+		for _, want := range []int64{2, 0} {
+			n, err := b.s.Doubt(b.ctx, next)
+			b.ok(err)
+			if n != want {
+				t.Errorf("%d doubts, want %d", n, want)
+			}
+		}
+		var items []string
+		for d, err := range b.s.Doubts(b.ctx, b.run.No) {
+			b.ok(err)
+			items = append(items, d.Item)
+		}
+		if d := cmp.Diff([]string{"q1", "q2"}, items); d != "" {
+			t.Error(d)
+		}
+		var open []int64
+		for a, err := range b.s.OpenAttempts(b.ctx, g.No, 2) {
+			b.ok(err)
+			open = append(open, a.Ord)
+		}
+		if d := cmp.Diff([]int64{2, 3, 4}, open); d != "" {
+			t.Error(d)
+		}
+	})
+	t.Run("a reply that was lost is named, as often as it was", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		g := b.staged(store.Live, 2)
+		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1}))
+		b.ok(b.s.Unanswered(b.ctx, g.Lease, 0))
+		b.ok(b.s.Unanswered(b.ctx, g.Lease, 0))
+		b.ok(b.s.Unanswered(b.ctx, g.Lease, 1))
+		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl) // and both were in flight at a kill
+		b.ok(err)
+		_, err = b.s.Doubt(b.ctx, next)
+		b.ok(err)
+		b.ok(b.s.Unanswered(b.ctx, next, 1))
+		got := map[string]int64{}
+		for d, err := range b.s.Doubts(b.ctx, b.run.No) {
+			b.ok(err)
+			got[d.Item+" "+fmt.Sprint(d.Lost)] += d.Times
+		}
+		if d := cmp.Diff(map[string]int64{"q0 false": 3, "q1 false": 2, "q1 true": 1}, got); d != "" {
+			t.Error(d)
+		}
+	})
+	t.Run("a round of a segment that is sent again is written as a whole", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		g := b.staged(store.Live, 3)
+		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1}))
+		round := store.Round{Settle: []store.Settlement{b.outcome(g, 0, assay.Answered)}}
+		_, err := b.s.LiveRound(b.ctx, g.Lease, round)
+		b.ok(err)
+		round = store.Round{Settle: append(round.Settle, b.outcome(g, 1, assay.Answered)), Claim: []int64{2}} // the first one is there already
+		tally, err := b.s.LiveRound(b.ctx, g.Lease, round)
+		b.ok(err)
+		if tally.Written != 1 {
+			t.Errorf("%d outcomes are new", tally.Written)
+		}
+		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
+		b.ok(err)
+		if n, err := b.s.Doubt(b.ctx, next); n != 1 || err != nil {
+			t.Errorf("%d doubts, %v: the claim of the round is gone", n, err)
+		}
+	})
+	t.Run("money is taken while a segment is asked, as far as the budget goes", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		budget := 2 * assay.Dollar
+		b.run = b.newRun("r2", &budget)
+		g := b.staged(store.Live, 1)
+		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+		b.ok(b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar/2))
+		if err := b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar); !errors.Is(err, store.ErrBudget) {
+			t.Errorf("more than there is: %v", err)
+		}
+		if got := b.segmentNow(g).Reserved; got != 3*assay.Dollar/2 {
+			t.Errorf("%s are reserved", got)
+		}
+	})
+	t.Run("two live segments of a lane are due at a time", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		var all []int64
+		for range 3 {
+			g := b.staged(store.Live, 1)
+			all = append(all, g.No)
+			b.ok(b.s.Release(b.ctx, g.Lease))
+		}
+		due := func() (got []int64) {
+			work, err := b.s.Due(b.ctx, b.run.No, 10)
+			b.ok(err)
+			for _, w := range work {
+				if w.Segment != 0 {
+					got = append(got, w.Segment)
+				}
+			}
+			return got
+		}
+		if d := cmp.Diff(all[:2], due()); d != "" {
+			t.Error(d)
+		}
+		l, err := b.s.HoldSegment(b.ctx, all[0], "me", ttl)
+		b.ok(err)
+		if d := cmp.Diff(all[1:2], due()); d != "" {
+			t.Errorf("while one is worked on: %s", d)
+		}
+		b.ok(b.s.Drop(b.ctx, l, "enough"))
+		if d := cmp.Diff(all[1:], due()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func quotas(t *testing.T, fresh Fresh) {
+	t.Run("moments are leased once, whoever asks", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		const every, n, workers, rounds = 10 * time.Second, 3, 4, 5
+		var mu sync.Mutex
+		var firsts []time.Duration
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for range rounds {
+					wait, err := b.s.Lease(b.ctx, "account", every, n)
+					if err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					firsts = append(firsts, wait.Round(every*n))
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		slices.Sort(firsts)
+		for i, f := range firsts {
+			if f != time.Duration(i)*every*n {
+				t.Errorf("lease %d begins after %s", i, f)
+			}
+		}
+		if wait, err := b.s.Lease(b.ctx, "another", every, n); wait != 0 || err != nil {
+			t.Errorf("another account waits %s: %v", wait, err)
+		}
+	})
+	t.Run("a cap on requests in flight is shared", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		share := func(holder string, uses, wants int64) int64 {
+			has, err := b.s.Share(b.ctx, store.Share{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
+			b.ok(err)
+			return has
+		}
+		for i, c := range []struct {
+			holder            string
+			uses, wants, want int64
+		}{
+			{"a", 0, 20, 8}, // alone: all of it
+			{"b", 0, 20, 0}, // nothing is free yet
+			{"a", 8, 20, 8}, // what is in flight stays
+			{"a", 3, 20, 4}, // an equal part, as soon as it can
+			{"b", 0, 20, 4},
+			{"c", 0, 1, 0},
+			{"a", 1, 20, 2},
+			{"c", 0, 1, 1},
+			{"b", 0, 0, 0}, // leaves
+			{"a", 2, 20, 7},
+		} {
+			if got := share(c.holder, c.uses, c.wants); got != c.want {
+				t.Errorf("step %d: %s gets %d, want %d", i, c.holder, got, c.want)
+			}
+		}
+		if _, err := b.s.Share(b.ctx, store.Share{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
+			t.Error(err)
+		}
+		has, err := b.s.Share(b.ctx, store.Share{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
+		if b.ok(err); has != 1 {
+			t.Error("the share of the dead is not given on")
+		}
+	})
+}
