@@ -147,16 +147,6 @@ func notYet(d *plan.Desk, problems *assay.Problems) {
 			problems.Warn(st.At, "use batch: {size: N}", "`batch: {segments}` cuts the plan's files, not yet those of a run")
 		}
 	}
-	for i := range d.Study.Lanes {
-		if l := &d.Study.Lanes[i]; l.Live != (study.Live{}) {
-			problems.Warn(l.At, "", "lane %s: caps on live calls are not obeyed yet", l.Name)
-		}
-	}
-	for _, e := range d.Study.Providers {
-		if e.Value.Live != (study.Live{}) {
-			problems.Warn(e.At, "", "provider %s: caps on live calls are not obeyed yet", e.Name)
-		}
-	}
 }
 
 // currentRun is the open run of this study in this folder. Fresh means that there is none and one is to begin.

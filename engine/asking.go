@@ -1,55 +1,321 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"assay"
+	"assay/pace"
 	"assay/provider"
 	"assay/store"
 )
 
-// asking keeps a fixed number of live requests in flight. What may be in flight is claimed in the ledger before it is
-// asked, and answers are committed in groups before their places are given to others.
+// asking keeps the live requests of one segment in flight.
+//
+//	feed ── built ──> rounds ── claimed ──> send ── let out by the desk ──> ask ── replies ──> rounds
+//
+// Every round is one durable transaction: answers that came home are written, and the next requests are claimed. What is
+// claimed and has no outcome may be in flight; at most as many are claimed ahead as may fly.
 type asking struct {
 	*work
 	log     *liveLog
-	width   int
-	results chan reply
-	flying  int
-	halt    *assay.Fault // why asking stopped; nil: it did not
+	desk    *desk
+	own     *quota // the lane's
+	model   *pace.Limiter
+	retries int64
+	tokens  tokens
+
+	built  chan []flight // pages of requests
+	page   []flight      // what is left of the newest
+	more   bool          // further pages may come
+	out    chan flight   // claimed
+	unsent atomic.Int64  // of them
+	low    chan struct{} // fewer wait to be sent
+	home   chan reply
+	away   int // claimed, and not home
+	cost   assay.Money
+	done   int64
+
+	trouble chan error   // of the feed
+	over    bool         // somebody wants it to stop
+	halt    *assay.Fault // why the lane has to stop; nil: it has not
+	broke   error        // what the budget says; nil: it is not used up
 }
 
-// askBusy is how often one request is asked again because the provider is busy.
-const askBusy = 8
+// flight is a request with its place in the segment.
+type flight struct {
+	store.Attempt
+	request *assay.Request
+}
 
+// reply is what became of a request.
+type reply struct {
+	flight
+	provider.Reply
+	stays bool         // it has no answer, and is not asked again now
+	lost  bool         // nobody knows whether it was answered
+	halt  *assay.Fault // every further request would meet the same
+	err   error        // the ledger's: nothing goes on
+}
+
+func (w *work) newAsking(log *liveLog) *asking {
+	caps := w.route.Live
+	if n := w.policy.Concurrency; n > 0 && (caps.Lane.Concurrency == 0 || n < caps.Lane.Concurrency) {
+		caps.Lane.Concurrency = n
+	}
+	d := w.deskOf(w.access, caps.Account)
+	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, cost: w.g.Cost.Sum, done: w.g.Done(),
+		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
+		built: make(chan []flight), out: make(chan flight, 2*pace.DefaultMost), home: make(chan reply, 2*pace.DefaultMost),
+		low: make(chan struct{}, 1), trouble: make(chan error, 1)}
+	if caps.Retries != nil {
+		a.retries = int64(*caps.Retries)
+	}
+	return a
+}
+
+// fly asks until everything has an outcome or something stops it. A stop lets what is in flight come home: it is paid for.
 func (a *asking) fly(ctx context.Context) error {
-	next, stop := iter.Pull2(a.open(ctx))
-	defer stop()
-	more := true
-	for more || a.flying > 0 {
-		if more && a.halt == nil && ctx.Err() == nil {
-			var err error
-			if more, err = a.fill(ctx, next); err != nil {
-				return errors.Join(err, a.drain(ctx))
-			}
-		} else {
-			more = false
+	going, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { a.feed(going) })
+	wg.Go(func() { a.send(going) })
+	err := a.rounds(going, stop)
+	stop()
+	close(a.out)
+	wg.Wait()
+	return err
+}
+
+// rounds writes round after round until nothing is left, in flight or to be asked.
+func (a *asking) rounds(ctx context.Context, stop func()) error {
+	look := time.NewTicker(a.Timing.Look)
+	defer look.Stop()
+	err := a.afford(ctx)
+	for {
+		if err != nil || a.halt != nil || a.broke != nil || a.over {
+			stop()
 		}
-		if a.flying == 0 {
-			continue
+		if ctx.Err() != nil {
+			a.more, a.page = false, nil
 		}
-		if err := a.commit(ctx, a.gather()); err != nil {
-			return errors.Join(err, a.drain(ctx))
+		if a.away == 0 && !a.more && len(a.page) == 0 {
+			return err
+		}
+		replies, e := a.next(ctx, look.C)
+		err = errors.Join(err, e, a.round(ctx, replies))
+	}
+}
+
+// next waits until there is something to write, and returns the replies that are there.
+func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]reply, error) {
+	if len(a.page) > 0 && a.hungry(ctx) > 0 {
+		return a.gather(nil), nil
+	}
+	pages, stopped := a.built, ctx.Done()
+	if !a.more || len(a.page) > 0 {
+		pages = nil
+	}
+	if ctx.Err() != nil {
+		stopped = nil
+	}
+	select {
+	case r := <-a.home:
+		return a.gather([]reply{r}), nil
+	case page, ok := <-pages:
+		a.page, a.more = page, ok
+	case <-a.low:
+	case err := <-a.trouble:
+		return nil, err
+	case <-look:
+		return nil, a.look(ctx)
+	case <-stopped:
+	}
+	return nil, nil
+}
+
+// gather adds the replies that are there already.
+func (a *asking) gather(all []reply) []reply {
+	for {
+		select {
+		case r := <-a.home:
+			all = append(all, r)
+		default:
+			return all
 		}
 	}
-	return nil
+}
+
+// hungry is how many more requests are to be claimed: half of what may fly, as long as fewer than that wait to be sent.
+func (a *asking) hungry(ctx context.Context) int {
+	if ctx.Err() != nil {
+		return 0
+	}
+	width := a.desk.width(a.own, a.model)
+	half := max(width/2, 1)
+	if int(a.unsent.Load()) >= half || a.away >= 4*width {
+		return 0
+	}
+	return half
+}
+
+// round writes replies and claims what goes next, durably: raw bytes first, then everything else in one transaction.
+func (a *asking) round(ctx context.Context, replies []reply) error {
+	durable := context.WithoutCancel(ctx)
+	next := a.page[:min(a.hungry(ctx), len(a.page))]
+	r := store.Round{}
+	for _, f := range next {
+		r.Claim = append(r.Claim, f.Ord)
+	}
+	a.away -= len(replies)
+	failed, err := a.settle(&r, replies)
+	if err = errors.Join(failed, err); err != nil || len(r.Settle)+len(r.Claim)+len(r.Unclaim) == 0 {
+		return err
+	}
+	if _, err := a.Ledger.LiveRound(durable, a.l, r); err != nil {
+		return err
+	}
+	a.page = a.page[len(next):]
+	a.away += len(next)
+	a.unsent.Add(int64(len(next)))
+	for _, f := range next {
+		a.out <- f
+	}
+	a.done += int64(len(r.Settle))
+	return a.afford(durable)
+}
+
+// settle turns replies into outcomes. The first error is a reply's own, the second that of writing them.
+func (a *asking) settle(r *store.Round, replies []reply) (failed, err error) {
+	raw := false
+	for _, got := range replies {
+		failed = errors.Join(failed, got.err)
+		if got.halt != nil {
+			a.halt = cmp.Or(a.halt, got.halt)
+		}
+		if got.stays || got.err != nil {
+			if got.stays {
+				r.Unclaim = append(r.Unclaim, got.Ord)
+			}
+			continue
+		}
+		s := store.Settlement{Ord: got.Ord, Key: got.Key, Outcome: got.Outcome, Cost: a.bill(got.Outcome)}
+		if s.Cost != nil {
+			a.cost += *s.Cost
+		}
+		if got.Raw != nil {
+			at, err := a.log.Add(got.Raw)
+			if err != nil {
+				return failed, err
+			}
+			s.Artifact, s.Offset, s.Length = a.log.no, at, int64(len(got.Raw))
+			raw = true
+		}
+		r.Settle = append(r.Settle, s)
+	}
+	if raw {
+		return failed, a.log.Sync()
+	}
+	return failed, nil
+}
+
+// afford takes more money when the answers cost more than was reserved: for what came and for what is to come.
+func (a *asking) afford(ctx context.Context) error {
+	if a.run.Budget == nil || a.cost <= a.g.Reserved || a.done == 0 {
+		return nil
+	}
+	more := a.cost - a.g.Reserved + assay.Money(int64(a.cost)/a.done*(a.g.Requests-a.done))
+	err := a.Ledger.ReserveMore(ctx, a.l, more)
+	if errors.Is(err, store.ErrBudget) {
+		a.broke = err
+		return nil
+	}
+	if err == nil {
+		a.g.Reserved += more
+	}
+	return err
+}
+
+// look sees, now and then, whether somebody or something wants this segment to stop.
+func (a *asking) look(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	orders, err := a.Ledger.Orders(ctx, a.run.No)
+	if err != nil {
+		return err
+	}
+	for _, o := range orders {
+		if o.Kind == store.OrderCancel && (o.Segment == 0 || o.Segment == a.g.No) {
+			a.over = true
+			return a.Ledger.AskCancel(ctx, a.l, store.ByUser, a.soon())
+		}
+	}
+	lane, err := a.lane(ctx, a.run.No, a.g.Stage, a.g.Lane)
+	if err != nil {
+		return err
+	}
+	stopped, err := a.stopForErrors(ctx, lane, a.route.StopAbove)
+	a.over = stopped || lane.State != store.LaneOpen || a.overdue()
+	return err
+}
+
+// feed builds requests, a page ahead.
+func (a *asking) feed(ctx context.Context) {
+	defer close(a.built)
+	var page []store.Attempt
+	for at, err := range a.open(ctx) {
+		if err != nil {
+			a.trouble <- err
+			return
+		}
+		if page = append(page, at); len(page) < feedPage {
+			continue
+		}
+		if !a.build(ctx, page) {
+			return
+		}
+		page = nil
+	}
+	a.build(ctx, page)
+}
+
+// feedPage is how many requests are built at a time.
+const feedPage = 128
+
+func (a *asking) build(ctx context.Context, page []store.Attempt) bool {
+	if len(page) == 0 {
+		return false
+	}
+	at := make([]assay.Coordinates, len(page))
+	for i := range page {
+		at[i] = page[i].At
+	}
+	planned, err := a.Planner.Build(ctx, a.run, store.Live, at)
+	if err != nil {
+		a.trouble <- err
+		return false
+	}
+	flights := make([]flight, len(page))
+	for i := range page {
+		flights[i] = flight{page[i], planned[i].Request}
+	}
+	select {
+	case a.built <- flights:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // open walks over the attempts that have no outcome, a page at a time: no query stays open while requests are asked.
 func (a *asking) open(ctx context.Context) iter.Seq2[store.Attempt, error] {
-	const page = 256
+	const page = 512
 	return func(yield func(store.Attempt, error) bool) {
 		for from := int64(0); ; {
 			var some []store.Attempt
@@ -73,140 +339,4 @@ func (a *asking) open(ctx context.Context) iter.Seq2[store.Attempt, error] {
 			}
 		}
 	}
-}
-
-// fill claims as many requests as there are free places and lets them fly. It tells whether there may be more.
-func (a *asking) fill(ctx context.Context, next func() (store.Attempt, error, bool)) (bool, error) {
-	var some []store.Attempt
-	for len(some) < a.width-a.flying {
-		at, err, ok := next()
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			break
-		}
-		some = append(some, at)
-	}
-	more := len(some) == a.width-a.flying
-	if len(some) == 0 {
-		return more, nil
-	}
-	if cancelled, err := a.cancelled(ctx); cancelled || err != nil {
-		return false, err
-	}
-	ords, coords := make([]int64, len(some)), make([]assay.Coordinates, len(some))
-	for i, at := range some {
-		ords[i], coords[i] = at.Ord, at.At
-	}
-	built, err := a.Planner.Build(ctx, a.run, store.Live, coords)
-	if err != nil {
-		return false, err
-	}
-	if err := a.Ledger.Claim(ctx, a.l, ords); err != nil {
-		return false, err
-	}
-	for i, at := range some {
-		a.flying++
-		go func() { a.results <- a.ask(ctx, at, built[i].Request) }()
-	}
-	return more, nil
-}
-
-// cancelled tells whether somebody ordered this segment to stop.
-func (a *asking) cancelled(ctx context.Context) (bool, error) {
-	orders, err := a.Ledger.Orders(ctx, a.run.No)
-	if err != nil {
-		return false, err
-	}
-	for _, o := range orders {
-		if o.Kind == store.OrderCancel && (o.Segment == 0 || o.Segment == a.g.No) {
-			return true, a.Ledger.AskCancel(ctx, a.l, store.ByUser, a.soon())
-		}
-	}
-	return false, nil
-}
-
-// ask asks one request until it is answered, refused for good, or too often busy. A stop of the program lets what is in
-// flight come home: it is paid for.
-func (a *asking) ask(ctx context.Context, at store.Attempt, req *assay.Request) reply {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timing.Ask)
-	defer cancel()
-	for try := int64(1); ; try++ {
-		got, err := a.access.Live.Ask(call, req)
-		r := reply{attempt: at, Reply: got, err: err}
-		if err == nil {
-			return r
-		}
-		f := provider.FaultOf(err)
-		if f == nil {
-			f = &assay.Fault{Class: assay.FaultUnknown, Message: err.Error()}
-			r.Outcome = assay.Outcome{Ending: assay.Errored, Fault: f}
-		}
-		r.halt = f.Class == assay.FaultQuota || f.Class == assay.FaultDenied
-		if f.Class != assay.FaultBusy && !got.Unsent || r.halt || try > askBusy {
-			return r
-		}
-		if ctx.Err() != nil || a.Clock.Sleep(ctx, a.backoff(try, max(f.RetryAfter, got.Rate.RetryAfter))) != nil {
-			r.Unsent = true // surely not answered, and not asked again now
-			r.err = context.Cause(ctx)
-			return r
-		}
-	}
-}
-
-// gather takes the next reply, and those that are there already.
-func (a *asking) gather() []reply {
-	all := []reply{<-a.results}
-	a.flying--
-	for a.flying > 0 {
-		select {
-		case r := <-a.results:
-			a.flying--
-			all = append(all, r)
-		default:
-			return all
-		}
-	}
-	return all
-}
-
-// drain waits for what is in flight after an error: its claims stay, and name it.
-func (a *asking) drain(ctx context.Context) error {
-	var err error
-	for a.flying > 0 {
-		err = errors.Join(err, a.commit(ctx, a.gather()))
-	}
-	return err
-}
-
-// commit writes replies: raw bytes first, then the outcomes, durably.
-func (a *asking) commit(ctx context.Context, replies []reply) error {
-	ctx = context.WithoutCancel(ctx)
-	var block []store.Settlement
-	for _, r := range replies {
-		if r.halt || (r.Unsent && r.err != nil && provider.FaultOf(r.err) == nil) {
-			if f := provider.FaultOf(r.err); f != nil {
-				a.halt = f
-			}
-			if err := a.Ledger.Unclaim(ctx, a.l, r.attempt.Ord); err != nil {
-				return err
-			}
-			continue
-		}
-		s := store.Settlement{Ord: r.attempt.Ord, Key: r.attempt.Key, Outcome: r.Outcome, Cost: a.bill(r.Outcome), Again: a.again(r.Outcome)}
-		if r.Raw != nil {
-			at, err := a.log.Add(r.Raw)
-			if err != nil {
-				return err
-			}
-			s.Artifact, s.Offset, s.Length = a.log.no, at, int64(len(r.Raw))
-		}
-		block = append(block, s)
-	}
-	if err := a.log.Sync(); err != nil {
-		return err
-	}
-	_, err := a.Ledger.SettleLive(ctx, a.l, block)
-	return err
 }

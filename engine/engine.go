@@ -41,7 +41,8 @@ type Engine struct {
 	Random   *rand.Rand // for jitter and nonces; guarded by the engine
 	Holder   string     // who we are in leases: unique for this process
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	desks map[string]*desk // where live requests wait, by account
 }
 
 // Access is an account that this process can use.
@@ -159,6 +160,7 @@ func (e *Engine) keep(ctx context.Context, l store.Lease) (context.Context, func
 				done <- err
 				return
 			}
+			_ = e.keepShares(ctx) // a share that is not renewed ends by itself
 		}
 	}()
 	return ctx, func() error { close(quit); err := <-done; cancel(nil); return err }

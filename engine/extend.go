@@ -75,6 +75,9 @@ func (x *extension) grow(ctx context.Context) error {
 	if err := x.reload(ctx); err != nil {
 		return err
 	}
+	if err := x.stopLanes(ctx); err != nil {
+		return err
+	}
 	if err := x.canaries(ctx); err != nil {
 		return err
 	}

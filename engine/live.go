@@ -8,7 +8,6 @@ import (
 
 	"assay"
 	"assay/artifacts"
-	"assay/provider"
 	"assay/store"
 )
 
@@ -53,13 +52,16 @@ func (w *work) goLive(ctx context.Context) error {
 	return nil
 }
 
-// askAll asks what has no answer yet, a fixed number of requests at a time, and settles the segment when all have one.
+// askAll asks what has no answer yet, and settles the segment when all have one.
 func (w *work) askAll(ctx context.Context) error {
 	if _, err := w.Ledger.Doubt(ctx, w.l); err != nil {
 		return err
 	}
 	if w.g.CancelCause != "" {
 		return w.stopAsking(ctx, "cancelled")
+	}
+	if w.overdue() {
+		return w.stopAsking(ctx, "the deadline came before it")
 	}
 	if ok, err := w.mayGo(ctx); !ok || err != nil {
 		return err
@@ -68,31 +70,41 @@ func (w *work) askAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{work: w, log: log, width: w.policy.Concurrency, results: make(chan reply)}
-	if a.width <= 0 {
-		a.width = 4
-	}
-	err = a.fly(ctx)
-	if err := errors.Join(err, log.Close()); err != nil {
+	a := w.newAsking(log)
+	err = errors.Join(a.fly(ctx), log.Close(), a.desk.keepShares(context.WithoutCancel(ctx)))
+	if err != nil {
 		return err
 	}
-	if a.halt != nil {
-		return w.halted(context.WithoutCancel(ctx), a.halt)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	return w.asked(context.WithoutCancel(ctx), a, ctx.Err())
+}
+
+// asked decides what comes after asking: all is answered, or it was stopped.
+func (w *work) asked(ctx context.Context, a *asking, interrupted error) error {
+	switch {
+	case a.halt != nil:
+		return w.halted(ctx, a.halt)
+	case a.broke != nil:
+		return w.unintended(ctx, a.broke)
+	case interrupted != nil:
+		return interrupted
 	}
 	g, err := w.Ledger.Segment(ctx, w.g.No)
 	if err != nil {
 		return err
 	}
-	if g.Open() > 0 { // a cancel came in between
+	if g.Open() > 0 { // something came in between: the next step sees what
 		return w.Ledger.Wake(ctx, w.l, w.soon(), "")
 	}
 	if err := w.Ledger.Finish(ctx, w.l, time.Time{}); err != nil {
 		return err
 	}
 	return w.judgeCanary(ctx)
+}
+
+// overdue tells whether the study's deadline has come, after which nothing more is asked. Where the rest of a batch would
+// go live, what is live already goes on.
+func (w *work) overdue() bool {
+	return w.policy.Deadline > 0 && w.policy.Then != ThenLive && !w.Clock.Now().Before(w.g.Launched.Add(w.policy.Deadline))
 }
 
 // halted stops the lane because of a fault that every further request would meet.
@@ -159,12 +171,4 @@ func (w *work) openLog(ctx context.Context) (*liveLog, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	return &liveLog{log, no}, nil
-}
-
-// reply is what became of one asked request.
-type reply struct {
-	attempt store.Attempt
-	provider.Reply
-	err  error
-	halt bool // every further request would meet the same
 }

@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/catalog"
+	"assay/pace"
 	"assay/store"
 )
 
@@ -46,7 +47,7 @@ type Policy struct {
 	VerifyFirst bool          // show a canary's answer and wait for a yes
 	ReserveHigh bool          // reserve the high estimate: a hard cap
 	Reuse       *store.ReuseFrom
-	Concurrency int // live requests at a time; 0: 4
+	Concurrency int // most live requests of a lane at a time; 0: as many as the provider takes
 	Size        int // most requests a segment; 0: the provider's limit
 	Cleanup     bool
 }
@@ -65,6 +66,16 @@ type Route struct {
 	Lane  assay.Lane
 	Wire  assay.Wire
 	Price catalog.Price
+	Live  Live
+	// StopAbove stops the lane when more than this share of its requests ends without an answer; 0: never.
+	StopAbove float64
+}
+
+// Live are the study's caps on live requests.
+type Live struct {
+	Lane    pace.Caps // of this lane alone
+	Account pace.Caps // of all lanes that use the account
+	Retries *int      // tries after the first; nil: as many as usual
 }
 
 // Group is what one lane is asked in one turn of one stage.

@@ -50,6 +50,7 @@ type Timing struct {
 	Cut          time.Duration // a later wave goes out this long after its first request was ready
 	Late         time.Duration // between looks at results that may come late
 	Ask          time.Duration // the longest a live request may take
+	Look         time.Duration // between looks at a live lane's orders and errors
 
 	faster int64 // how many times faster than the providers' own figures; 0: as they are
 }
@@ -62,7 +63,7 @@ func DefaultTiming() Timing {
 		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
-		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
+		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute, Look: time.Second,
 	}
 }
 
@@ -73,6 +74,7 @@ func (t Timing) Scaled(by int64) Timing {
 	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
 	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax)
 	u.Cut, u.Late, u.faster = s(t.Cut), s(t.Late), max(t.faster, 1)*by
+	u.Look = max(s(t.Look), 50*time.Millisecond)
 	u.Refetch = nil
 	for _, d := range t.Refetch {
 		u.Refetch = append(u.Refetch, s(d))

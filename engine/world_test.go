@@ -174,7 +174,7 @@ func (w *world) billedOnce(requests int) {
 	doubts := map[string]int{}
 	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
 		w.ok(err)
-		doubts[d.Lane+" q "+d.Item]++
+		doubts[d.Lane+" q "+d.Item] += int(d.Times)
 	}
 	for prompt, n := range w.house.asked {
 		total++

@@ -53,6 +53,28 @@ func Unsent(err error) bool {
 	return errors.As(err, &c) && c.unsent
 }
 
+// Lost tells whether an error leaves it open that the provider did the work of a call and bills it: nothing came back, or
+// only the word of somebody in between.
+func Lost(err error) bool {
+	if err == nil {
+		return false
+	}
+	if FaultOf(err) == nil { // the context ended
+		return true
+	}
+	var c *callError
+	if !errors.As(err, &c) {
+		return false // its own words, under a good status
+	}
+	switch c.fault.Status {
+	case 0:
+		return !c.unsent
+	case http.StatusRequestTimeout, 499, http.StatusBadGateway, http.StatusGatewayTimeout, 522, 524:
+		return true
+	}
+	return !c.told && c.fault.Status/100 == 5
+}
+
 // undialled looks for an error of the name lookup, of dialling or of the server's certificate: all come before the first
 // byte of a request.
 func undialled(err error) bool {

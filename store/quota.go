@@ -26,8 +26,8 @@ func (s *Store) Lease(ctx context.Context, scope string, every time.Duration, n 
 	return wait, err
 }
 
-// Share is what one worker wants of a cap on requests in flight.
-type Share struct {
+// Portion is what one worker wants of a cap on requests in flight.
+type Portion struct {
 	Scope  string
 	Holder string
 	Cap    int64         // of all workers together
@@ -36,9 +36,9 @@ type Share struct {
 	For    time.Duration // how long the share is its own, unless it asks again
 }
 
-// Share gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
+// Portion gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
 // keeps. A worker that wants nothing leaves.
-func (s *Store) Share(ctx context.Context, w Share) (int64, error) {
+func (s *Store) Portion(ctx context.Context, w Portion) (int64, error) {
 	var has int64
 	err := s.tx(ctx, "share", relaxed, func(t *txn) error {
 		// The row of the scope keeps others out until this is written.

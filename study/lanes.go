@@ -68,6 +68,7 @@ type laneKeys struct {
 	Concurrency int          `json:"concurrency,omitempty" jsonschema:"live requests in flight"`
 	Pause       Duration     `json:"pause,omitempty" jsonschema:"between two live requests"`
 	Rate        Rate         `json:"rate,omitempty" jsonschema:"live requests, such as 10/s"`
+	StopIf      StopIf       `json:"stop_if,omitempty" jsonschema:"stops the lane when its requests fail: error_rate > 0.1"`
 	Label       string       `json:"label,omitempty" jsonschema:"for people"`
 	Notes       string       `json:"notes,omitempty" jsonschema:"for people"`
 }
@@ -206,7 +207,7 @@ func (r *run) addLane(spec laneSpec, name string, params *node) {
 	r.into(params, valueOf(&k))
 	at := k.Where
 	at.At = spec.at
-	lane := Lane{Where: at, Group: spec.name, Live: Live{Concurrency: k.Concurrency, Pause: k.Pause, Rate: k.Rate}}
+	lane := Lane{Where: at, Group: spec.name, StopIf: k.StopIf, Live: Live{Concurrency: k.Concurrency, Pause: k.Pause, Rate: k.Rate}}
 	lane.Name, lane.Mode, lane.API, lane.Label, lane.Notes = name, assay.Mode(k.Mode), string(k.API), k.Label, k.Notes
 	lane.Params = assay.Params{
 		Temperature: k.Temperature, TopP: k.TopP, TopK: k.TopK, MaxTokens: k.MaxTokens, Effort: k.Effort,
@@ -218,6 +219,9 @@ func (r *run) addLane(spec laneSpec, name string, params *node) {
 			lane.Params.Extra = map[string]json.RawMessage{}
 		}
 		lane.Params.Extra[e.Name] = e.Value.JSON
+	}
+	if k.Concurrency < 0 {
+		r.problems.Add(k.Key("concurrency"), "", "concurrency: want at least 1, got %d", k.Concurrency)
 	}
 	if k.MaxTokens < 0 {
 		r.problems.Add(k.Key("max_tokens"), "", "max_tokens: want at least 1, got %d", k.MaxTokens)

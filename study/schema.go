@@ -115,6 +115,7 @@ func (g *schemas) unions() {
 	put[Amount](g, scalar)
 	put[assay.Money](g, scalar)
 	put[Rate](g, of("string"))
+	put[StopIf](g, &jsonschema.Schema{Type: "string", Pattern: `^error_rate *> *[0-9.]+%?$`})
 	put[Any](g, &jsonschema.Schema{})
 	put[RawSchema](g, &jsonschema.Schema{Types: []string{"string", "object"}})
 	put[Thinking](g, &jsonschema.Schema{Types: []string{"string", "integer", "boolean"}})

@@ -27,6 +27,7 @@ type Study struct {
 	Reserve      Reserve               `json:"reserve,omitempty" jsonschema:"what is reserved before a batch goes out: expected (the default) or high for a hard cap"`
 	Unpriced     Unpriced              `json:"unpriced,omitempty" jsonschema:"allow: lanes without a known price may run under a budget"`
 	Deadline     *Deadline             `json:"deadline,omitempty" jsonschema:"how long a job may take"`
+	StopIf       StopIf                `json:"stop_if,omitempty" jsonschema:"stops a lane whose requests fail: error_rate > 0.1"`
 	Canary       *bool                 `json:"canary,omitempty" jsonschema:"one request live before a lane's first batch (true)"`
 	PromptCache  *bool                 `json:"prompt_cache,omitempty" jsonschema:"cache marks on the context (true)"`
 	Cleanup      *bool                 `json:"cleanup,omitempty" jsonschema:"delete remote files when they are collected (Gemini: true, others: false)"`
@@ -149,6 +150,7 @@ type Join struct {
 type Lane struct {
 	assay.Lane
 	Where
-	Live  Live   // caps of this lane alone
-	Group string // the name under `lanes:` it came from
+	Live   Live   // caps of this lane alone
+	StopIf StopIf // over the study's; 0: the study's
+	Group  string // the name under `lanes:` it came from
 }

@@ -192,6 +192,27 @@ func parseRate(s string) (float64, bool) {
 	return v * scale / seconds, true
 }
 
+// StopIf is the share of requests without an answer above which a lane stops, written error_rate > 0.1 or error_rate > 10%.
+// 0 means never.
+type StopIf float64
+
+func (s *StopIf) read(d *decoder, n *node) {
+	if n.kind == kindNull {
+		return
+	}
+	number, ok := strings.CutPrefix(strings.ReplaceAll(n.text, " ", ""), "error_rate>")
+	scale := 1.0
+	if bare, percent := strings.CutSuffix(number, "%"); percent {
+		number, scale = bare, 100
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if v /= scale; !ok || err != nil || !(v > 0 && v < 1) {
+		d.wrong(n, "a condition, such as error_rate > 0.1")
+		return
+	}
+	*s = StopIf(v)
+}
+
 // oneOf reads a word out of a list.
 func (d *decoder) oneOf(n *node, words ...string) string {
 	if (n.kind == kindText || n.kind == kindBool || n.kind == kindNumber) && slices.Contains(words, n.text) {

@@ -17,6 +17,7 @@ import (
 	"assay/artifacts"
 	"assay/catalog"
 	"assay/engine"
+	"assay/pace"
 	"assay/plan"
 	"assay/store"
 	"assay/study"
@@ -158,7 +159,28 @@ func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, 
 		return engine.Route{}, err
 	}
 	r, err := s.route(stage, lane, mode)
-	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price}, err
+	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: s.live(lane), StopAbove: s.stopAbove(lane)}, err
+}
+
+// live are the caps on live requests of a lane and of its provider.
+func (s *script) live(lane string) engine.Live {
+	l, ok := s.desk.Study.Lane(lane)
+	if !ok {
+		return engine.Live{}
+	}
+	p, _ := s.desk.Study.Providers.Find(l.Provider)
+	return engine.Live{Lane: caps(l.Live), Account: caps(p.Live), Retries: p.Live.Retries}
+}
+
+func caps(l study.Live) pace.Caps {
+	return pace.Caps{Rate: float64(l.Rate), Tokens: float64(l.Tokens), Concurrency: l.Concurrency, Pause: time.Duration(l.Pause)}
+}
+
+func (s *script) stopAbove(lane string) float64 {
+	if l, ok := s.desk.Study.Lane(lane); ok && l.StopIf > 0 {
+		return float64(l.StopIf)
+	}
+	return float64(s.desk.Study.StopIf)
 }
 
 // route is a lane's way in a stage. A judge is asked for the form its rubric reads, where its model can promise one.

@@ -184,7 +184,7 @@ func quotas(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		share := func(holder string, uses, wants int64) int64 {
-			has, err := b.s.Share(b.ctx, store.Share{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
+			has, err := b.s.Portion(b.ctx, store.Portion{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
 			b.ok(err)
 			return has
 		}
@@ -207,10 +207,10 @@ func quotas(t *testing.T, fresh Fresh) {
 				t.Errorf("step %d: %s gets %d, want %d", i, c.holder, got, c.want)
 			}
 		}
-		if _, err := b.s.Share(b.ctx, store.Share{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
+		if _, err := b.s.Portion(b.ctx, store.Portion{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
 			t.Error(err)
 		}
-		has, err := b.s.Share(b.ctx, store.Share{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
+		has, err := b.s.Portion(b.ctx, store.Portion{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
 		if b.ok(err); has != 1 {
 			t.Error("the share of the dead is not given on")
 		}

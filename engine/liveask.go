@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"assay"
+	"assay/pace"
+	"assay/provider"
+)
+
+// The most tries after the first, by what went wrong. A study's `retries` may lower them.
+const (
+	askBusy    = 8 // the provider said so
+	askLost    = 3 // nobody knows whether it is billed
+	askTimeout = 1 // it took as long as a request may
+)
+
+// send lets claimed requests out, one by one, as the desk allows.
+func (a *asking) send(ctx context.Context) {
+	for f := range a.out {
+		p, err := a.desk.enter(ctx, a.own, a.model, a.tokens.load(f.request))
+		a.unsent.Add(-1)
+		select {
+		case a.low <- struct{}{}:
+		default:
+		}
+		switch {
+		case err == nil:
+			go func() { a.home <- a.ask(ctx, f, p) }()
+		case ctx.Err() != nil:
+			a.home <- reply{flight: f, stays: true}
+		default:
+			a.home <- reply{flight: f, stays: true, err: err}
+		}
+	}
+}
+
+// ask asks one request until it is answered, refused for good, or too often not answered. A stop of the program lets what
+// is in flight come home: it is paid for.
+func (a *asking) ask(ctx context.Context, f flight, p permit) reply {
+	for try := int64(1); ; try++ {
+		r, fault := a.once(ctx, f, p)
+		if fault == nil || r.err != nil || r.halt != nil || try > a.tries(r, fault) {
+			return r
+		}
+		wait := a.backoff(try, max(fault.RetryAfter, r.Rate.RetryAfter))
+		if ctx.Err() != nil || a.Clock.Sleep(ctx, wait) != nil {
+			return reply{flight: f, stays: true}
+		}
+		var err error
+		if p, err = a.desk.enter(ctx, a.own, a.model, a.tokens.load(f.request)); err != nil {
+			if ctx.Err() != nil {
+				err = nil
+			}
+			return reply{flight: f, stays: true, err: err}
+		}
+	}
+}
+
+// once makes one call. The fault is nil where an answer came.
+func (a *asking) once(ctx context.Context, f flight, p permit) (reply, *assay.Fault) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timing.Ask)
+	defer cancel()
+	got, err := a.access.Live.Ask(call, f.request)
+	r := reply{flight: f, Reply: got}
+	if err == nil {
+		p.leave(pace.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
+		return r, nil
+	}
+	fault := provider.FaultOf(err)
+	if fault == nil {
+		fault = &assay.Fault{Class: assay.FaultUnknown, Message: err.Error()}
+		if call.Err() != nil {
+			fault = &assay.Fault{Class: assay.FaultBusy, Code: timedOut, Message: fmt.Sprintf("no answer in %s", a.Timing.Ask)}
+		}
+		r.Outcome = assay.Outcome{Ending: assay.Errored, Fault: fault}
+	}
+	p.leave(pace.Reply{Kind: kindOf(fault), RetryAfter: max(fault.RetryAfter, got.Rate.RetryAfter), Hints: hints(got.Rate)}, 0)
+	if fault.Class == assay.FaultQuota || fault.Class == assay.FaultDenied {
+		r.halt, r.stays = fault, true
+		return r, fault
+	}
+	if provider.Lost(err) {
+		r.lost = true
+		r.err = a.Ledger.Unanswered(context.WithoutCancel(ctx), a.l, f.Ord)
+	}
+	return r, fault
+}
+
+// timedOut is the code of a request that took as long as one may.
+const timedOut = "timeout"
+
+// tries is how often a request is asked again after a fault.
+func (a *asking) tries(r reply, f *assay.Fault) int64 {
+	switch {
+	case f.Code == timedOut:
+		return min(a.retries, askTimeout)
+	case r.lost:
+		return min(a.retries, askLost)
+	case f.Class == assay.FaultBusy, r.Unsent && f.Class != assay.FaultInvalid:
+		return a.retries
+	}
+	return 0
+}
+
+// kindOf is what a fault says about the provider's limits.
+func kindOf(f *assay.Fault) pace.Kind {
+	switch {
+	case f.Class != assay.FaultBusy:
+		return pace.Silent
+	case f.Status == 429 && f.Code != "resource_unavailable": // of the flex tier: there is no room, whatever the limits
+		return pace.Throttled
+	}
+	return pace.Busy
+}
+
+func hints(r provider.Rate) pace.Hints {
+	return pace.Hints{Requests: pace.Hint(r.Requests), Tokens: pace.Hint(r.Tokens), Input: pace.Hint(r.Input), Output: pace.Hint(r.Output)}
+}
+
+// tokens estimates what requests of one lane take out of limits on tokens.
+type tokens struct {
+	mu   sync.Mutex
+	mean float64 // of the output so far
+}
+
+// load is what a request is expected to take. Where the study bounds the output, providers count the bound.
+func (t *tokens) load(r *assay.Request) pace.Load {
+	bytes := len(r.Prompt.System) + len(r.Prompt.Context)
+	for _, m := range r.Prompt.Messages {
+		bytes += len(m.Text)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := float64(r.Lane.Params.MaxTokens)
+	if out == 0 {
+		out = max(t.mean, 1)
+	}
+	return pace.Load{Input: float64(bytes)/4 + 1, Output: out}
+}
+
+// used learns from what an answer took.
+func (t *tokens) used(u assay.Usage) float64 {
+	if !u.Known {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.mean == 0 {
+		t.mean = float64(u.Output)
+	}
+	t.mean += (float64(u.Output) - t.mean) / 32
+	return float64(u.Input + u.Output)
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"assay/pace"
+)
+
+// desk lets the live requests of one account out, as fast as the account allows. All lanes of this process that use the
+// account stand at it, and the one that was served longest ago is served first: a lane that waits for its own cap, or for
+// its own model, keeps nobody else waiting.
+type desk struct {
+	engine *Engine
+	scope  string
+
+	mu     sync.Mutex
+	whole  *quota            // the caps of the account
+	lanes  map[string]*quota // the caps of lanes, by scope
+	models map[string]*pace.Limiter
+	line   []*waiter
+	served int64
+}
+
+// waiter is a request that stands at a desk.
+type waiter struct {
+	lane   *quota
+	model  *pace.Limiter
+	load   pace.Load
+	ticket pace.Ticket
+	done   bool
+	wait   time.Duration // until it is worth looking again; pace.Release: until something happens
+	lease  *lease        // what has to be leased first; nil: nothing
+	wake   func()
+}
+
+// permit is a request that was let out.
+type permit struct {
+	*waiter
+	desk *desk
+}
+
+// deskOf is the desk of an account. Whoever has the same key at the same place has the same limits.
+func (e *Engine) deskOf(a Access, caps pace.Caps) *desk {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	scope := "account " + a.Fingerprint + " " + a.BaseURL
+	d := e.desks[scope]
+	if d == nil {
+		d = &desk{engine: e, scope: scope, whole: &quota{scope: scope}, lanes: map[string]*quota{}, models: map[string]*pace.Limiter{}}
+		if e.desks == nil {
+			e.desks = map[string]*desk{}
+		}
+		e.desks[scope] = d
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.whole.caps = caps
+	return d
+}
+
+// laneOf is where a lane stands at the desk.
+func (d *desk) laneOf(scope string, caps pace.Caps) *quota {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lanes[scope] == nil {
+		d.lanes[scope] = &quota{scope: scope}
+	}
+	d.lanes[scope].caps = caps
+	return d.lanes[scope]
+}
+
+// modelOf is what is known about the limits of a model.
+func (d *desk) modelOf(name string) *pace.Limiter {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.models[name] == nil {
+		d.models[name] = &pace.Limiter{Back: d.engine.Timing.BackoffMin}
+	}
+	return d.models[name]
+}
+
+// width is how many requests of a lane may be in flight now.
+func (d *desk) width(lane *quota, m *pace.Limiter) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := m.Width()
+	for _, q := range []*quota{lane, d.whole} {
+		if q.caps.Concurrency > 0 {
+			n = min(n, q.caps.Concurrency)
+		}
+		if q.caps.Every() > time.Second {
+			n = 1
+		}
+	}
+	return n
+}
+
+// enter waits until a request may go.
+func (d *desk) enter(ctx context.Context, lane *quota, m *pace.Limiter, load pace.Load) (permit, error) {
+	w := &waiter{lane: lane, model: m, load: load, wait: pace.Release}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.line = append(d.line, w)
+	d.pump()
+	for !w.done {
+		if err := ctx.Err(); err != nil {
+			d.forget(w)
+			return permit{}, err
+		}
+		if l := w.lease; l != nil && !l.quota.leasing {
+			if err := d.borrow(ctx, l); err != nil {
+				d.forget(w)
+				return permit{}, err
+			}
+			continue
+		}
+		d.rest(ctx, w)
+		if !w.done {
+			d.pump()
+		}
+	}
+	return permit{w, d}, nil
+}
+
+// rest sleeps until a waiter is worth looking at again. The desk is open meanwhile.
+func (d *desk) rest(ctx context.Context, w *waiter) {
+	sleep, wake := context.WithCancel(ctx)
+	w.wake = wake
+	wait := w.wait
+	d.mu.Unlock()
+	if wait > 0 {
+		_ = d.engine.Clock.Sleep(sleep, wait) // woken or not: it is looked at again
+	} else {
+		<-sleep.Done()
+	}
+	wake()
+	d.mu.Lock()
+	w.wake = nil
+}
+
+func (d *desk) forget(w *waiter) {
+	d.line = slices.DeleteFunc(d.line, func(v *waiter) bool { return v == w })
+}
+
+// pump lets out all who may go, and tells the others how long to wait.
+func (d *desk) pump() {
+	now := d.engine.Clock.Now()
+	slices.SortStableFunc(d.line, func(a, b *waiter) int { return cmp.Compare(a.lane.served, b.lane.served) })
+	rest := d.line[:0]
+	for _, w := range d.line {
+		was := w.wait
+		w.wait, w.lease = d.look(now, w)
+		if w.wait == 0 && w.lease == nil {
+			d.serve(now, w)
+		} else {
+			rest = append(rest, w)
+		}
+		sooner := w.wait > 0 && (was == pace.Release || w.wait < was)
+		if w.wake != nil && (w.done || sooner || w.lease != nil && !w.lease.quota.leasing) {
+			w.wake()
+		}
+	}
+	clear(d.line[len(rest):])
+	d.line = rest
+}
+
+// look tells how long a waiter has to wait, or what has to be leased for it. Nothing is leased for a request that would
+// have to wait all the same.
+func (d *desk) look(now time.Time, w *waiter) (time.Duration, *lease) {
+	if wait := w.model.Wait(now, w.load); wait != 0 {
+		return wait, nil
+	}
+	for _, q := range []*quota{w.lane, d.whole} {
+		if wait, l := q.look(now, w.load); wait != 0 || l != nil {
+			return wait, l
+		}
+	}
+	return 0, nil
+}
+
+func (d *desk) serve(now time.Time, w *waiter) {
+	w.done = true
+	w.ticket = w.model.Send(now, w.load)
+	w.lane.send(w.load)
+	d.whole.send(w.load)
+	d.served++
+	w.lane.served = d.served
+}
+
+// leave notes that a request came back; used is how many tokens it took, 0: nobody knows.
+func (p permit) leave(r pace.Reply, used float64) {
+	d := p.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p.model.Done(d.engine.Clock.Now(), p.ticket, r)
+	p.lane.back(p.load, used)
+	d.whole.back(p.load, used)
+	d.pump()
+}
