@@ -260,7 +260,7 @@ func (a *asking) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stopped, err := a.stopForErrors(ctx, lane, a.route.StopAbove)
+	stopped, err := a.stopForErrors(ctx, lane, a.policy.StopAbove[a.g.Lane])
 	a.over = stopped || lane.State != store.LaneOpen || a.overdue()
 	return err
 }

@@ -50,6 +50,8 @@ type Policy struct {
 	Concurrency int // most live requests of a lane at a time; 0: as many as the provider takes
 	Size        int // most requests a segment; 0: the provider's limit
 	Cleanup     bool
+	// StopAbove stops a lane when more than this share of its requests ends without an answer; 0: never.
+	StopAbove map[string]float64
 }
 
 // Then is what becomes of requests that a job did not answer by its deadline.
@@ -67,8 +69,6 @@ type Route struct {
 	Wire  assay.Wire
 	Price catalog.Price
 	Live  Live
-	// StopAbove stops the lane when more than this share of its requests ends without an answer; 0: never.
-	StopAbove float64
 }
 
 // Live are the study's caps on live requests.

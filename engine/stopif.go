@@ -36,11 +36,7 @@ func (e *Engine) stopForErrors(ctx context.Context, l store.Lane, above float64)
 // stopLanes stops every lane that has too many errors.
 func (x *extension) stopLanes(ctx context.Context) error {
 	for _, l := range x.lanes {
-		route, err := x.Planner.Route(ctx, x.run, l.Stage, l.Name, store.Batch)
-		if err != nil {
-			return err
-		}
-		if _, err := x.stopForErrors(ctx, l, route.StopAbove); err != nil {
+		if _, err := x.stopForErrors(ctx, l, x.policy.StopAbove[l.Name]); err != nil {
 			return err
 		}
 	}

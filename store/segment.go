@@ -207,8 +207,9 @@ func (s *Store) Rouse(ctx context.Context, run int64, stage, lane string) error 
 // Work is something that is due.
 type Work struct {
 	Run     int64
-	Segment int64     // 0: the run itself is to be extended
-	Due     time.Time // zero: somebody's lease ended while it worked
+	Segment int64       // 0: the run itself is to be extended
+	Mode    SegmentMode // of the segment
+	Due     time.Time   // zero: somebody's lease ended while it worked
 }
 
 // liveAtOnce is how many live segments of one lane are worked on at a time: enough that the next one flies while the last
@@ -218,11 +219,11 @@ const liveAtOnce = "2"
 // Due lists what may be worked on now, longest due first: nobody holds it. With run > 0 of that run only.
 func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 	now := s.millis()
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms FROM (
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms, mode FROM (
 			SELECT run_no, no, due_ms, mode, holder, lease_until_ms, ROW_NUMBER() OVER (PARTITION BY run_no, stage, lane, mode ORDER BY no) AS place
 			FROM segments WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2)) AS d
 		WHERE (mode <> 'live' OR place <= `+liveAtOnce+`) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
-		UNION ALL SELECT no, 0, due_ms FROM runs
+		UNION ALL SELECT no, 0, due_ms, '' FROM runs
 		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
 		ORDER BY 3, 2 LIMIT $3`, now, run, limit)
 	if err != nil {
@@ -233,7 +234,7 @@ func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 	for rows.Next() {
 		var w Work
 		var due sql.NullInt64
-		if err := rows.Scan(&w.Run, &w.Segment, &due); err != nil {
+		if err := rows.Scan(&w.Run, &w.Segment, &due, &w.Mode); err != nil {
 			return nil, fmt.Errorf("read what is due: %w", err)
 		}
 		w.Due = fromMillis(due)
@@ -248,6 +249,18 @@ func (s *Store) NextDue(ctx context.Context, run int64) (time.Time, error) {
 	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
 		SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1)
 		UNION ALL SELECT due_ms FROM runs WHERE due_ms IS NOT NULL AND ($1 = 0 OR no = $1)) AS d`, run).Scan(&due)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
+	}
+	return fromMillis(due), nil
+}
+
+// NextDueAfter is when the next thing of a run becomes due after a moment; zero: nothing does.
+func (s *Store) NextDueAfter(ctx context.Context, run int64, after time.Time) (time.Time, error) {
+	var due sql.NullInt64
+	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
+		SELECT MIN(due_ms) AS due_ms FROM segments WHERE due_ms > $2 AND run_no = $1
+		UNION ALL SELECT due_ms FROM runs WHERE due_ms > $2 AND no = $1) AS d`, run, after.UnixMilli()).Scan(&due)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
 	}

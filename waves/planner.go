@@ -6,6 +6,7 @@
 package waves
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -124,6 +125,14 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 	if st.Cleanup != nil {
 		policy.Cleanup = *st.Cleanup
 	}
+	for i := range st.Lanes {
+		if share := cmp.Or(st.Lanes[i].StopIf, st.StopIf); share > 0 {
+			if policy.StopAbove == nil {
+				policy.StopAbove = map[string]float64{}
+			}
+			policy.StopAbove[st.Lanes[i].Name] = float64(share)
+		}
+	}
 	if policy.Reuse, err = s.reuse(ctx); err != nil {
 		return policy, err
 	}
@@ -159,7 +168,7 @@ func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, 
 		return engine.Route{}, err
 	}
 	r, err := s.route(stage, lane, mode)
-	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: s.live(lane), StopAbove: s.stopAbove(lane)}, err
+	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: s.live(lane)}, err
 }
 
 // live are the caps on live requests of a lane and of its provider.
@@ -174,13 +183,6 @@ func (s *script) live(lane string) engine.Live {
 
 func caps(l study.Live) pace.Caps {
 	return pace.Caps{Rate: float64(l.Rate), Tokens: float64(l.Tokens), Concurrency: l.Concurrency, Pause: time.Duration(l.Pause)}
-}
-
-func (s *script) stopAbove(lane string) float64 {
-	if l, ok := s.desk.Study.Lane(lane); ok && l.StopIf > 0 {
-		return float64(l.StopIf)
-	}
-	return float64(s.desk.Study.StopIf)
 }
 
 // route is a lane's way in a stage. A judge is asked for the form its rubric reads, where its model can promise one.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"assay/engine"
@@ -16,125 +15,223 @@ import (
 // Driver drives runs with one engine.
 type Driver struct {
 	Engine  *engine.Engine
-	Workers int                             // pieces of work at a time; 0: 8
-	Moved   func(ctx context.Context) error // called after every round of work; nil: nobody looks
+	Workers int                             // pieces of work at a time, live segments aside; 0: 8
+	Moved   func(ctx context.Context) error // called when something was done; nil: nobody looks
+	Every   time.Duration                   // Moved is called this often, too, while work goes on; 0: not
 	Held    func(*store.HeldError)          // told when somebody else holds what is due; nil: nobody asks
 	Until   func(st engine.Standing) bool   // ends the drive when nothing more can be done at once; nil: never
 }
 
-// busy is how long to wait when all that is due is held by somebody else.
-const busy = time.Second
+const (
+	// busy is how long to wait when all that is due is held by somebody else.
+	busy = time.Second
+	// longest is the longest sleep: a clock that is set back meanwhile is noticed soon.
+	longest = 5 * time.Minute
+	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
+	// have places of their own.
+	liveWorkers = 256
+)
 
-// longest is the longest sleep: a clock that is set back meanwhile is noticed soon.
-const longest = 5 * time.Minute
+// drive is one Drive.
+type drive struct {
+	*Driver
+	run    int64
+	done   chan result
+	at     map[store.Work]bool // work that goes on, without its due time
+	places map[bool]int        // free ones: live, and not
+	st     engine.Standing
+	looked bool // at the run, since anything moved
+}
+
+// result is a piece of work that was done.
+type result struct {
+	work store.Work
+	st   *engine.Standing // nil: it was not the run
+	err  error
+}
 
 // Drive works on a run until it is closed, or until nothing moves by itself any more: what is left waits for a person, for
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
 func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
-	var st engine.Standing
+	ctx, stop := context.WithCancel(ctx)
+	v := &drive{Driver: d, run: run, done: make(chan result), at: map[store.Work]bool{},
+		places: map[bool]int{true: liveWorkers, false: cmp.Or(d.Workers, 8)}}
+	err := v.loop(ctx)
+	stop()
+	for len(v.at) > 0 { // what goes on comes home
+		r := <-v.done
+		v.finish(r)
+		if err != nil && !errors.Is(r.err, context.Canceled) && !elsewhere(r.err) {
+			err = errors.Join(err, r.err)
+		}
+	}
+	if err != nil {
+		return v.st, fmt.Errorf("drive run %d: %w", run, err)
+	}
+	return v.st, nil
+}
+
+func (v *drive) loop(ctx context.Context) error {
 	var held time.Duration
-	looked, last := false, false // at the run, since anything moved; for the last time
+	last := false // it is looked at for the last time
 	for {
 		if err := ctx.Err(); err != nil {
-			return st, err
+			return err
 		}
-		if _, err := d.Engine.Ledger.KeepTime(ctx); err != nil {
-			return st, fmt.Errorf("drive run %d: %w", run, err)
+		if _, err := v.Engine.Ledger.KeepTime(ctx); err != nil {
+			return err
 		}
-		now, worked, err := d.round(ctx, run)
+		worked, err := v.round(ctx)
 		if err != nil {
-			return st, err
+			return err
 		}
-		if now != nil {
-			st = *now
-		}
-		if worked {
-			looked = now != nil
-		}
-		if d.Moved != nil {
-			if err := d.Moved(ctx); err != nil {
-				return st, err
+		if v.Moved != nil {
+			if err := v.Moved(ctx); err != nil {
+				return err
 			}
 		}
-		if st.Closed {
-			return st, nil
+		if v.st.Closed {
+			return nil
 		}
-		if worked {
+		if worked || len(v.at) > 0 {
 			held = 0
 			continue
 		}
-		if d.Until != nil && d.Until(st) {
-			return st, nil
+		if v.Until != nil && v.Until(v.st) {
+			return nil
 		}
-		next, err := d.Engine.Ledger.NextDue(ctx, run)
+		next, err := v.Engine.Ledger.NextDue(ctx, v.run)
 		if err != nil {
-			return st, fmt.Errorf("drive run %d: %w", run, err)
+			return err
 		}
-		if next.IsZero() && (looked || last) {
-			return st, nil
+		if next.IsZero() && (v.looked || last) {
+			return nil
 		}
 		if next.IsZero() { // the last look was somebody else's, and only a look tells what the run waits for
 			last = true
-			if err := d.Engine.Ledger.RunDue(ctx, run, d.Engine.Clock.Now()); err != nil {
-				return st, fmt.Errorf("drive run %d: %w", run, err)
+			if err := v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now()); err != nil {
+				return err
 			}
 			continue
 		}
-		wait := next.Sub(d.Engine.Clock.Now())
+		wait := next.Sub(v.Engine.Clock.Now())
 		if wait <= 0 { // somebody else is at it, or it came due just now
 			held = min(max(2*held, time.Millisecond), busy)
 			wait = held
 		}
-		if err := d.Engine.Clock.Sleep(ctx, min(wait, longest)); err != nil {
-			return st, err
+		if err := v.Engine.Clock.Sleep(ctx, min(wait, longest)); err != nil {
+			return err
 		}
 	}
 }
 
-// round does everything that is due now. It tells how the run stands, if it looked, and whether there was anything to do.
-func (d *Driver) round(ctx context.Context, run int64) (st *engine.Standing, worked bool, err error) {
-	due, err := d.Engine.Ledger.Due(ctx, run, 256)
+// round begins everything that is due and waits until something is done. It tells whether there was anything to do.
+func (v *drive) round(ctx context.Context) (bool, error) {
+	due, err := v.Engine.Ledger.Due(ctx, v.run, 256)
 	if err != nil {
-		return nil, false, fmt.Errorf("drive run %d: %w", run, err)
+		return false, err
 	}
-	places := make(chan struct{}, cmp.Or(d.Workers, 8))
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed, keyless []error
-	done := 0
 	for _, w := range due {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			standing, err := d.work(ctx, w)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err == nil:
-				done++
-			case errors.Is(err, engine.ErrNoKey):
-				keyless = append(keyless, err)
-			case elsewhere(err):
-				d.tell(err)
-			default:
-				failed = append(failed, err)
+		v.begin(ctx, w)
+	}
+	if len(v.at) == 0 {
+		return false, nil
+	}
+	var failed, keyless []error
+	done, others, looked := 0, 0, false
+	for _, r := range v.wait(ctx) {
+		v.finish(r)
+		switch {
+		case r.err == nil:
+			done++
+			looked = looked || r.st != nil
+		case errors.Is(r.err, engine.ErrNoKey):
+			keyless = append(keyless, r.err)
+		case elsewhere(r.err):
+			others++
+			v.tell(r.err)
+		default:
+			failed = append(failed, r.err)
+		}
+	}
+	if done > 0 {
+		v.looked = looked
+	}
+	switch {
+	case len(failed) > 0:
+		return false, errors.Join(failed...)
+	case len(keyless) > 0 && done == 0 && others == 0 && len(v.at) == 0:
+		return false, errors.Join(keyless...)
+	case done == 0 && len(keyless)+others > 0 && len(v.at) == 0:
+		return true, v.Engine.Clock.Sleep(ctx, busy)
+	}
+	return done > 0, nil
+}
+
+// begin begins a piece of work, unless it goes on already or there is no place for it.
+func (v *drive) begin(ctx context.Context, w store.Work) {
+	w.Due = time.Time{}
+	live := w.Mode == store.Live
+	if v.at[w] || v.places[live] == 0 {
+		return
+	}
+	v.at[w] = true
+	v.places[live]--
+	go func() {
+		r := result{work: w}
+		r.st, r.err = v.work(ctx, w)
+		v.done <- r
+	}()
+}
+
+func (v *drive) finish(r result) {
+	delete(v.at, r.work)
+	v.places[r.work.Mode == store.Live]++
+	if r.st != nil {
+		v.st = *r.st
+	}
+}
+
+// wait waits until a live segment is done, or all other work is, or it is time to look for more. It returns what is done.
+func (v *drive) wait(ctx context.Context) []result {
+	sleep, wake := context.WithCancel(ctx)
+	defer wake()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = v.Engine.Clock.Sleep(sleep, v.patience(ctx)) // woken or not: it is looked again
+	}()
+	quick := 0
+	for w := range v.at {
+		if w.Mode != store.Live {
+			quick++
+		}
+	}
+	var all []result
+	for {
+		select {
+		case r := <-v.done:
+			all = append(all, r)
+			if r.work.Mode != store.Live {
+				quick--
 			}
-			if standing != nil {
-				st = standing
+			if quick == 0 || r.work.Mode == store.Live {
+				return all
 			}
-		})
+		case <-over:
+			return all
+		}
 	}
-	wg.Wait()
-	if len(failed) > 0 {
-		return st, false, errors.Join(failed...)
+}
+
+// patience is how long to wait for work that goes on before looking for more.
+func (v *drive) patience(ctx context.Context) time.Duration {
+	wait := cmp.Or(min(v.Every, busy), busy)
+	now := v.Engine.Clock.Now()
+	if next, err := v.Engine.Ledger.NextDueAfter(ctx, v.run, now); err == nil && !next.IsZero() {
+		wait = min(wait, next.Sub(now))
 	}
-	if len(keyless) > 0 && len(keyless) == len(due) {
-		return st, false, errors.Join(keyless...)
-	}
-	if len(due) > 0 && done == 0 {
-		return st, true, d.Engine.Clock.Sleep(ctx, busy)
-	}
-	return st, done > 0, nil
+	return wait
 }
 
 func (d *Driver) work(ctx context.Context, w store.Work) (*engine.Standing, error) {

@@ -190,7 +190,7 @@ func due(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Release(b.ctx, g.Lease))
 	work, err = b.s.Due(b.ctx, b.run.No, 10)
 	b.ok(err)
-	if d := cmp.Diff([]store.Work{{Run: b.run.No, Segment: g.No, Due: b.clock.now()}}, work); d != "" {
+	if d := cmp.Diff([]store.Work{{Run: b.run.No, Segment: g.No, Mode: g.Mode, Due: b.clock.now()}}, work); d != "" {
 		t.Error(d)
 	}
 	b.clock.pass(2 * time.Hour)
