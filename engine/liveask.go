@@ -13,7 +13,7 @@ import (
 // The most tries after the first, by what went wrong. A study's `retries` may lower them.
 const (
 	askBusy    = 8 // the provider said so
-	askLost    = 3 // nobody knows whether it is billed
+	askLost    = 3 // nobody knows whether it is billed, or what it means
 	askTimeout = 1 // it took as long as a request may
 )
 
@@ -97,7 +97,7 @@ func (a *asking) tries(r reply, f *assay.Fault) int64 {
 	switch {
 	case f.Code == timedOut:
 		return min(a.retries, askTimeout)
-	case r.lost:
+	case r.lost, f.Class == assay.FaultUnknown && f.Status >= 300:
 		return min(a.retries, askLost)
 	case f.Class == assay.FaultBusy, r.Unsent && f.Class != assay.FaultInvalid:
 		return a.retries
