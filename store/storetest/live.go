@@ -55,6 +55,11 @@ func live(t *testing.T, fresh Fresh) {
 			t.Error(d)
 		}
 	})
+	t.Run("two live segments of a lane are due at a time", func(t *testing.T) { dueLive(t, fresh) })
+	t.Run("money is taken while a segment is asked, as far as the budget goes", func(t *testing.T) { reserveMore(t, fresh) })
+}
+
+func doubts(t *testing.T, fresh Fresh) {
 	t.Run("a reply that was lost is named, as often as it was", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
@@ -99,53 +104,55 @@ func live(t *testing.T, fresh Fresh) {
 			t.Errorf("%d doubts, %v: the claim of the round is gone", n, err)
 		}
 	})
-	t.Run("money is taken while a segment is asked, as far as the budget goes", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		budget := 2 * assay.Dollar
-		b.run = b.newRun("r2", &budget)
+}
+
+func reserveMore(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	budget := 2 * assay.Dollar
+	b.run = b.newRun("r2", &budget)
+	g := b.staged(store.Live, 1)
+	b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+	b.ok(b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar/2))
+	if err := b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar); !errors.Is(err, store.ErrBudget) {
+		t.Errorf("more than there is: %v", err)
+	}
+	if got := b.segmentNow(g).Reserved; got != 3*assay.Dollar/2 {
+		t.Errorf("%s are reserved", got)
+	}
+}
+
+func dueLive(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	var all []int64
+	for range 3 {
 		g := b.staged(store.Live, 1)
-		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-		b.ok(b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar/2))
-		if err := b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar); !errors.Is(err, store.ErrBudget) {
-			t.Errorf("more than there is: %v", err)
-		}
-		if got := b.segmentNow(g).Reserved; got != 3*assay.Dollar/2 {
-			t.Errorf("%s are reserved", got)
-		}
-	})
-	t.Run("two live segments of a lane are due at a time", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		var all []int64
-		for range 3 {
-			g := b.staged(store.Live, 1)
-			all = append(all, g.No)
-			b.ok(b.s.Release(b.ctx, g.Lease))
-		}
-		due := func() (got []int64) {
-			work, err := b.s.Due(b.ctx, b.run.No, 10)
-			b.ok(err)
-			for _, w := range work {
-				if w.Segment != 0 {
-					got = append(got, w.Segment)
-				}
-			}
-			return got
-		}
-		if d := cmp.Diff(all[:2], due()); d != "" {
-			t.Error(d)
-		}
-		l, err := b.s.HoldSegment(b.ctx, all[0], "me", ttl)
+		all = append(all, g.No)
+		b.ok(b.s.Release(b.ctx, g.Lease))
+	}
+	due := func() (got []int64) {
+		work, err := b.s.Due(b.ctx, b.run.No, 10)
 		b.ok(err)
-		if d := cmp.Diff(all[1:2], due()); d != "" {
-			t.Errorf("while one is worked on: %s", d)
+		for _, w := range work {
+			if w.Segment != 0 {
+				got = append(got, w.Segment)
+			}
 		}
-		b.ok(b.s.Drop(b.ctx, l, "enough"))
-		if d := cmp.Diff(all[1:], due()); d != "" {
-			t.Error(d)
-		}
-	})
+		return got
+	}
+	if d := cmp.Diff(all[:2], due()); d != "" {
+		t.Error(d)
+	}
+	l, err := b.s.HoldSegment(b.ctx, all[0], "me", ttl)
+	b.ok(err)
+	if d := cmp.Diff(all[1:2], due()); d != "" {
+		t.Errorf("while one is worked on: %s", d)
+	}
+	b.ok(b.s.Drop(b.ctx, l, "enough"))
+	if d := cmp.Diff(all[1:], due()); d != "" {
+		t.Error(d)
+	}
 }
 
 func quotas(t *testing.T, fresh Fresh) {
