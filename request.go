@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -37,6 +38,7 @@ type Request struct {
 	Lane   *Lane
 	Wire   *Wire
 	Prompt *Prompt
+	Body   json.RawMessage // what is sent in the place of parameters and prompt, as its author wrote it; nil: made from them
 }
 
 // Coordinates say which question a request is. The same study gives the same coordinates, and so the same keys.

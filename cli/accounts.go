@@ -69,7 +69,7 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
 	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, "gs://sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, "gs://sim/out/"))
 	if a.sim == nil {
-		cfg.HTTP = a.world.HTTP
+		cfg.HTTP, cfg.Storage = a.world.HTTP, a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
 	}
 	override(&cfg.Limits, p.Limits)
 	account, err := vendor.Open(cfg)

@@ -14,6 +14,7 @@ import (
 
 	"assay/artifacts"
 	"assay/catalog"
+	"assay/plain"
 	"assay/store"
 	"assay/waves"
 )
@@ -36,7 +37,7 @@ const homeName = "assay-data"
 type home struct {
 	ledger    *store.Store
 	files     *artifacts.Folder
-	planner   *waves.Planner
+	planner   *planners
 	where     string // the database's URL or the ledger's file
 	rehearsal bool
 }
@@ -87,7 +88,10 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 		return nil, fmt.Errorf("the artifacts cannot be used: %w", err)
 	}
 	h := &home{ledger: ledger, files: folder, where: db, rehearsal: rehearsal}
-	h.planner = &waves.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()}
+	h.planner = &planners{
+		Planner: &waves.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()},
+		plain:   &plain.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()},
+	}
 	return h, nil
 }
 

@@ -126,6 +126,7 @@ func commands(w *World) []*cobra.Command {
 		errorsCommand(w),
 		spendCommand(w),
 		sqlCommand(w),
+		batchCommand(w),
 		simCommand(w),
 		analyseCommand(w),
 		exportCommand(w),

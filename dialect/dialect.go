@@ -14,13 +14,17 @@ import (
 )
 
 // AppendBody appends the body of req (its lane's parameters and its prompt, as its wire says) to dst. What a dialect
-// has no place for is an error, never dropped. After an error dst is returned as it was.
+// has no place for is an error, never dropped. A body that the request brings along goes out as it is. After an error dst
+// is returned as it was.
 func AppendBody(dst []byte, req *assay.Request) ([]byte, error) {
 	return appendBody(dst, req, "")
 }
 
 // appendBody writes the body; a label is the custom id that a Vertex line carries inside its request.
 func appendBody(dst []byte, req *assay.Request, label string) ([]byte, error) {
+	if req.Body != nil {
+		return appendGiven(dst, req.Body, label)
+	}
 	if req.Lane == nil || req.Wire == nil || req.Prompt == nil {
 		return dst, errors.New("write body: the request has no lane, no wire or no prompt")
 	}

@@ -255,11 +255,15 @@ func (c *cutter) digest(p Planned) []byte {
 	text(c.route.Lane.Model)
 	text(c.route.Lane.API)
 	h.Write(c.params)
-	text(p.Request.Prompt.System)
-	text(p.Request.Prompt.Context)
-	for _, m := range p.Request.Prompt.Messages {
-		text(string(m.Role))
-		text(m.Text)
+	if p.Request.Body != nil {
+		text(string(p.Request.Body))
+	} else {
+		text(p.Request.Prompt.System)
+		text(p.Request.Prompt.Context)
+		for _, m := range p.Request.Prompt.Messages {
+			text(string(m.Role))
+			text(m.Text)
+		}
 	}
 	text(fmt.Sprint(p.At.Draw))
 	return h.Sum(nil)[:16]

@@ -176,7 +176,7 @@ func (b *xaiBatch) status() provider.Status {
 	if s.State == provider.StateFailed {
 		s.Fault = &assay.Fault{Class: assay.FaultInvalid, Code: "cancelled_by_xai", Message: clean(string(b.Message))}
 	}
-	if s.State.Terminal() && n.Requests > 0 {
+	if s.State.Terminal() && n.Requests > 0 || n.Success+n.Error > 0 { // what is done can be read while the rest is pending
 		s.Parts = []provider.Part{{Name: "results", Kind: provider.PartResults}}
 	}
 	return s

@@ -1,0 +1,236 @@
+package batchfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"assay"
+)
+
+// readBody takes from a body what rules and prices need. What it does not know goes out all the same.
+func readBody(e *Entry) *flaw {
+	var err error
+	var f *flaw
+	switch e.API {
+	case "messages":
+		var b messagesBody
+		if err = json.Unmarshal(e.Body, &b); err == nil {
+			f = b.into(e)
+		}
+	case "generate":
+		var b generateBody
+		if err = json.Unmarshal(e.Body, &b); err == nil {
+			f = b.into(e)
+		}
+	default: // chat and responses share most of their names
+		var b openBody
+		if err = json.Unmarshal(e.Body, &b); err == nil {
+			f = b.into(e)
+		}
+	}
+	if err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return flawf("", "%s is a %s, want a %s", wrong.Field, wrong.Value, kindOf(wrong))
+		}
+		return flawf("", "its body cannot be read: %s", err)
+	}
+	return f
+}
+
+// kindOf is the type that a field wants, in JSON's words.
+func kindOf(e *json.UnmarshalTypeError) string {
+	switch k := e.Type.Kind().String(); {
+	case strings.HasPrefix(k, "int"), strings.HasPrefix(k, "float"):
+		return "number"
+	case k == "slice":
+		return "list"
+	case k == "struct":
+		return "object"
+	default:
+		return k
+	}
+}
+
+// list tells whether raw is a list with something in it.
+func list(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) > 2 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) > 0
+}
+
+// present tells whether a field is there and not null.
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+const streaming = "a batch does not stream: remove stream"
+
+func (b *openBody) into(e *Entry) *flaw {
+	e.Model = b.Model
+	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, Effort: b.ReasoningEffort, Seed: b.Seed, ServiceTier: b.ServiceTier}
+	if b.RandomSeed != nil {
+		p.Seed = b.RandomSeed
+	}
+	p.Stop = stops(b.Stop)
+	if b.Stream {
+		return flawf(streaming, "stream is on")
+	}
+	if b.Reasoning != nil && p.Effort == "" {
+		p.Effort = b.Reasoning.Effort
+	}
+	if e.API == "responses" {
+		if !present(b.Input) {
+			return flawf("", "the body has no input")
+		}
+		if b.Background {
+			return flawf("remove background", "background is on")
+		}
+		p.MaxTokens, e.Prompt = b.MaxOutputTokens, len(b.Input)+len(b.Instructions)
+		e.Params = p
+		return nil
+	}
+	if !list(b.Messages) {
+		return flawf("", "the body has no messages")
+	}
+	p.MaxTokens = b.MaxCompletionTokens
+	if b.MaxTokens != 0 {
+		p.MaxTokens, e.oldLimit = b.MaxTokens, true
+	}
+	e.Prompt, e.Params = len(b.Messages), p
+	return nil
+}
+
+func (b *messagesBody) into(e *Entry) *flaw {
+	e.Model, e.Prompt = b.Model, len(b.Messages)+len(b.System)
+	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, MaxTokens: b.MaxTokens, Stop: b.Stop, ServiceTier: b.ServiceTier}
+	switch {
+	case b.Stream:
+		return flawf(streaming, "stream is on")
+	case !list(b.Messages):
+		return flawf("", "params has no messages")
+	case b.MaxTokens <= 0:
+		return flawf("Anthropic demands it", "params has no max_tokens")
+	}
+	if b.Config != nil {
+		p.Effort = b.Config.Effort
+	}
+	if t := b.Thinking; t != nil {
+		switch t.Type {
+		case "enabled":
+			p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: t.Budget}
+		case "adaptive":
+			p.Thinking.Mode = assay.ThinkingOn
+		case "disabled":
+			p.Thinking.Mode = assay.ThinkingOff
+		}
+	}
+	e.Params = p
+	return nil
+}
+
+func (b *generateBody) into(e *Entry) *flaw {
+	e.Model = strings.TrimPrefix(b.Model, "models/")
+	e.Prompt = len(b.Contents) + len(b.System) + len(b.SystemSnake)
+	if !list(b.Contents) {
+		return flawf("", "the request has no contents")
+	}
+	c := b.Config
+	if c == nil {
+		c = b.ConfigSnake
+	}
+	if c == nil {
+		return nil
+	}
+	p := assay.Params{Temperature: c.Temperature, TopP: c.TopP, TopK: c.TopK, MaxTokens: c.MaxTokens, Stop: c.Stop, Seed: c.Seed}
+	if t := c.Thinking; t != nil {
+		switch {
+		case t.Level != "":
+			p.Thinking = assay.Thinking{Mode: assay.ThinkingLevel, Level: strings.ToLower(t.Level)}
+		case t.Budget == nil:
+		case *t.Budget == 0:
+			p.Thinking.Mode = assay.ThinkingOff
+		case *t.Budget < 0: // as much as the model likes
+			p.Thinking.Mode = assay.ThinkingOn
+		default:
+			p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: *t.Budget}
+		}
+	}
+	e.Params = p
+	return nil
+}
+
+// stops reads one stop text or a list of them.
+func stops(raw json.RawMessage) []string {
+	var one string
+	var many []string
+	if json.Unmarshal(raw, &one) == nil && one != "" {
+		return []string{one}
+	}
+	_ = json.Unmarshal(raw, &many) // another form is for the provider to judge
+	return many
+}
+
+type openBody struct {
+	Model               string          `json:"model"`
+	Messages            json.RawMessage `json:"messages"`
+	Input               json.RawMessage `json:"input"`
+	Instructions        json.RawMessage `json:"instructions"`
+	Temperature         *float64        `json:"temperature"`
+	TopP                *float64        `json:"top_p"`
+	TopK                *int            `json:"top_k"`
+	MaxTokens           int             `json:"max_tokens"`
+	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	MaxOutputTokens     int             `json:"max_output_tokens"`
+	ReasoningEffort     string          `json:"reasoning_effort"`
+	Reasoning           *struct {
+		Effort string `json:"effort"`
+	} `json:"reasoning"`
+	Stop        json.RawMessage `json:"stop"`
+	Seed        *int64          `json:"seed"`
+	RandomSeed  *int64          `json:"random_seed"`
+	ServiceTier string          `json:"service_tier"`
+	Stream      bool            `json:"stream"`
+	Background  bool            `json:"background"`
+}
+
+type messagesBody struct {
+	Model       string          `json:"model"`
+	Messages    json.RawMessage `json:"messages"`
+	System      json.RawMessage `json:"system"`
+	Temperature *float64        `json:"temperature"`
+	TopP        *float64        `json:"top_p"`
+	TopK        *int            `json:"top_k"`
+	MaxTokens   int             `json:"max_tokens"`
+	Stop        []string        `json:"stop_sequences"`
+	ServiceTier string          `json:"service_tier"`
+	Stream      bool            `json:"stream"`
+	Thinking    *struct {
+		Type   string `json:"type"`
+		Budget int    `json:"budget_tokens"`
+	} `json:"thinking"`
+	Config *struct {
+		Effort string `json:"effort"`
+	} `json:"output_config"`
+}
+
+type generateBody struct {
+	Model       string          `json:"model"`
+	Contents    json.RawMessage `json:"contents"`
+	System      json.RawMessage `json:"systemInstruction"`
+	SystemSnake json.RawMessage `json:"system_instruction"`
+	Config      *generateConfig `json:"generationConfig"`
+	ConfigSnake *generateConfig `json:"generation_config"`
+}
+
+type generateConfig struct {
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"topP"`
+	TopK        *int     `json:"topK"`
+	MaxTokens   int      `json:"maxOutputTokens"`
+	Stop        []string `json:"stopSequences"`
+	Seed        *int64   `json:"seed"`
+	Thinking    *struct {
+		Budget *int   `json:"thinkingBudget"`
+		Level  string `json:"thinkingLevel"`
+	} `json:"thinkingConfig"`
+}

@@ -1,0 +1,227 @@
+// Package batchfile reads, checks and writes the files that the providers' batch APIs take, as streams.
+package batchfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"assay"
+)
+
+// Shape is the form of a request line, told by the fields it has.
+type Shape string
+
+// The shapes there are.
+const (
+	ShapeOpenAI    Shape = "openai"    // {"custom_id","method","url","body"}: OpenAI, Azure, Groq, xAI
+	ShapeBare      Shape = "bare"      // {"custom_id","body"}: Together, Mistral, Fireworks, OpenRouter
+	ShapeAnthropic Shape = "anthropic" // {"custom_id","params"}
+	ShapeGemini    Shape = "gemini"    // {"key","request"}, or {"request"} alone: Gemini, Vertex
+)
+
+// words is a shape as messages show it.
+func (s Shape) words() string {
+	switch s {
+	case ShapeOpenAI:
+		return `{"custom_id","method","url","body"}`
+	case ShapeBare:
+		return `{"custom_id","body"}`
+	case ShapeAnthropic:
+		return `{"custom_id","params"}`
+	}
+	return `{"key","request"}`
+}
+
+// shapeOf is the shape of a carrier's lines.
+func shapeOf(c assay.Carrier) Shape {
+	switch c {
+	case assay.CarrierBare, assay.CarrierOpenRouter:
+		return ShapeBare
+	case assay.CarrierAnthropic:
+		return ShapeAnthropic
+	case assay.CarrierGemini, assay.CarrierVertex:
+		return ShapeGemini
+	}
+	return ShapeOpenAI
+}
+
+// Entry is one request of a file.
+type Entry struct {
+	Line   int    // from 1
+	ID     string // its author's; the number of the line in a file without ids
+	Shape  Shape
+	Model  string          // as the line names it, else the file's
+	API    string          // chat, responses, messages or generate
+	Lane   string          // among the file's lanes
+	Body   json.RawMessage // until the next entry is asked for
+	Offset int64           // of the body's first byte in the file
+	Prompt int             // bytes of what the model is shown
+	Params assay.Params    // as far as rules and prices need them
+
+	oldLimit bool // the output limit is written as max_tokens in a chat body
+}
+
+// flaw is what is wrong with a line.
+type flaw struct{ what, hint string }
+
+func flawf(hint, format string, args ...any) *flaw {
+	return &flaw{what: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// read takes one line apart.
+func read(l line) (Entry, *flaw) {
+	e := Entry{Line: l.no}
+	if l.long {
+		return e, flawf("", "the line has more than %d MB", maxLine>>20)
+	}
+	var raw rawLine
+	if err := json.Unmarshal(l.text, &raw); err != nil {
+		return e, notJSON(l, err)
+	}
+	if f := raw.shape(&e); f != nil {
+		return e, f
+	}
+	if f := raw.id(&e); f != nil {
+		return e, f
+	}
+	if f := raw.api(&e); f != nil {
+		return e, f
+	}
+	if len(e.Body) == 0 || e.Body[0] != '{' {
+		return e, flawf("", "its %s is no object", raw.bodyName(e.Shape))
+	}
+	// The same bytes may also stand elsewhere in the line: equal bytes are as good.
+	e.Offset = l.offset + int64(bytes.Index(l.text, e.Body))
+	return e, readBody(&e)
+}
+
+// notJSON tells why a line cannot be read, with the causes that people meet.
+func notJSON(l line, err error) *flaw {
+	switch {
+	case l.no == 1 && bytes.HasPrefix(l.text, []byte{0x1f, 0x8b}):
+		return flawf("unpack it first: gunzip FILE", "the file is compressed")
+	case l.no == 1 && (bytes.HasPrefix(l.text, []byte{0xff, 0xfe}) || bytes.HasPrefix(l.text, []byte{0xfe, 0xff})):
+		return flawf("write it as UTF-8", "the file is UTF-16")
+	case l.no == 1 && l.text[0] == '[':
+		return flawf("write one request a line: jq -c '.[]' FILE", "the file is one JSON list, not lines")
+	case l.no == 1 && len(l.text) == 1 && l.text[0] == '{':
+		return flawf("write each request on one line: jq -c . FILE", "the JSON goes over several lines")
+	case l.open:
+		return flawf("write the file anew: its end is missing", "the last line is cut off")
+	case l.text[0] != '{' && json.Valid(l.text):
+		return flawf("", "the line is no JSON object")
+	}
+	return flawf("", "not JSON: %s", err)
+}
+
+// shape tells the line's form and takes its body.
+func (r *rawLine) shape(e *Entry) *flaw {
+	switch {
+	case r.Requests != nil:
+		return flawf("write one request a line: jq -c '.requests[]' FILE", "this is the document of a create call, not lines")
+	case r.Result != nil || r.Response != nil:
+		return flawf("", "this is a line of results, not of requests")
+	case r.Params != nil && r.Body == nil && r.Request == nil:
+		e.Shape, e.Body = ShapeAnthropic, r.Params
+	case r.Request != nil && r.Body == nil && r.Params == nil:
+		e.Shape, e.Body = ShapeGemini, r.Request
+	case r.Body != nil && r.Params == nil && r.Request == nil:
+		e.Shape, e.Body = ShapeBare, r.Body
+		if r.URL != nil || r.Method != nil {
+			e.Shape = ShapeOpenAI
+		}
+	case r.Messages != nil || r.Contents != nil || r.Prompt != nil:
+		return flawf("`assay batch write` makes lines from questions", "this is a bare body without an id around it")
+	default:
+		return flawf("want body, params or request", "not a line of any provider's batch file")
+	}
+	return nil
+}
+
+func (r *rawLine) bodyName(s Shape) string {
+	switch s {
+	case ShapeAnthropic:
+		return "params"
+	case ShapeGemini:
+		return "request"
+	}
+	return "body"
+}
+
+// maxID is the longest id that is kept.
+const maxID = 1024
+
+// id takes the author's id. Google's lines may have none; others must.
+func (r *rawLine) id(e *Entry) *flaw {
+	name, raw := "custom_id", r.CustomID
+	if e.Shape == ShapeGemini {
+		name, raw = "key", r.Key
+	}
+	if raw == nil {
+		if e.Shape == ShapeGemini {
+			return nil
+		}
+		return flawf("give every line its own custom_id", "the line has no custom_id")
+	}
+	if json.Unmarshal(raw, &e.ID) != nil || raw[0] != '"' {
+		return flawf("write it in quotes", "its %s is no text", name)
+	}
+	switch {
+	case strings.TrimSpace(e.ID) == "":
+		return flawf("give every line its own "+name, "its %s is empty", name)
+	case len(e.ID) > maxID:
+		return flawf("", "its %s has %d bytes, more than %d", name, len(e.ID), maxID)
+	}
+	return nil
+}
+
+// api tells which API the line wants.
+func (r *rawLine) api(e *Entry) *flaw {
+	switch e.Shape {
+	case ShapeAnthropic:
+		e.API = "messages"
+		return nil
+	case ShapeGemini:
+		e.API = "generate"
+		return nil
+	case ShapeBare:
+		e.API = "chat"
+		return nil
+	}
+	var method, url string
+	if r.Method != nil && (json.Unmarshal(r.Method, &method) != nil || method != "POST") {
+		return flawf(`write "method":"POST"`, "its method is not POST")
+	}
+	if r.URL == nil || json.Unmarshal(r.URL, &url) != nil {
+		return flawf(`write "url":"/v1/chat/completions"`, "the line has no url")
+	}
+	switch url {
+	case "/v1/chat/completions", "/chat/completions":
+		e.API = "chat"
+	case "/v1/responses", "/responses":
+		e.API = "responses"
+	default:
+		return flawf("assay carries /v1/chat/completions and /v1/responses", "its url is %q", url)
+	}
+	return nil
+}
+
+type rawLine struct {
+	CustomID json.RawMessage `json:"custom_id"`
+	Key      json.RawMessage `json:"key"`
+	Method   json.RawMessage `json:"method"`
+	URL      json.RawMessage `json:"url"`
+	Body     json.RawMessage `json:"body"`
+	Params   json.RawMessage `json:"params"`
+	Request  json.RawMessage `json:"request"`
+
+	// What stands in files that are something else.
+	Requests json.RawMessage `json:"requests"`
+	Response json.RawMessage `json:"response"`
+	Result   json.RawMessage `json:"result"`
+	Messages json.RawMessage `json:"messages"`
+	Contents json.RawMessage `json:"contents"`
+	Prompt   json.RawMessage `json:"prompt"`
+}

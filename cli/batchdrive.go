@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/dispatch/local"
+	"assay/engine"
+	"assay/notify"
+	"assay/store"
+)
+
+// driveFor works on a plain run until it is closed, nothing moves any more, or until says so.
+func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
+	var st engine.Standing
+	s, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return st, err
+	}
+	e, stop, err := newEngine(ctx, w, h, run, s)
+	if err != nil {
+		return st, err
+	}
+	defer stop()
+	if interval > 0 {
+		e.Timing.PollMin, e.Timing.PollMax = interval, interval
+	}
+	p := &progress{world: w, home: h, run: run}
+	moved := func(ctx context.Context) error { return p.show(ctx) }
+	d := &local.Driver{Engine: e, Moved: moved, Held: p.held, Until: until}
+	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
+		return st, err
+	}
+	st, err = d.Drive(ctx, run.No)
+	if err != nil && ctx.Err() == nil {
+		return st, &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay batch watch " + run.ID + "` goes on"}
+	}
+	return st, err
+}
+
+// once ends a drive when nothing more can be done at once.
+func once(engine.Standing) bool { return true }
+
+// patience is how long sending waits for a provider that takes its time with an upload.
+const patience = 2 * time.Minute
+
+// sendOff drives files until their jobs are made, and tells what they became.
+func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
+	end := w.Now().Add(patience)
+	for _, run := range runs {
+		left := func(engine.Standing) bool {
+			n, err := unsent(ctx, h, run)
+			return err != nil || n == 0 || w.Now().After(end)
+		}
+		if _, err := driveFor(ctx, w, h, run, 0, left); err != nil {
+			return interruptedAt(w, run, err)
+		}
+	}
+	if err := printBatches(ctx, w, h, runs); err != nil {
+		return err
+	}
+	for _, run := range runs {
+		fmt.Fprintf(w.Stderr, "recorded as batch %s: `assay batch watch %s` brings it back, `assay batch status %s` looks\n", run.ID, run.ID, run.ID)
+	}
+	return stuck(ctx, h, runs)
+}
+
+// unsent counts the jobs of a run that are on their way to the provider and move by themselves.
+func unsent(ctx context.Context, h *home, run store.Run) (int, error) {
+	all, err := h.ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
+	n := 0
+	for _, g := range all {
+		if !g.Due.IsZero() {
+			n++
+		}
+	}
+	return n, err
+}
+
+// stuck is an error where something waits for a person.
+func stuck(ctx context.Context, h *home, runs []store.Run) error {
+	for _, run := range runs {
+		lanes, err := h.ledger.Lanes(ctx, run.No)
+		if err != nil {
+			return err
+		}
+		for _, l := range lanes {
+			if l.State != store.LaneOpen && l.Reason != "" && l.Open > 0 {
+				return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s is %s: %s", run.ID, l.Name, l.State, l.Reason),
+					hint: "put it right, then assay batch retry " + run.ID}
+			}
+		}
+		held, err := h.ledger.Segments(ctx, run.No, store.Held)
+		if err != nil {
+			return err
+		}
+		if len(held) > 0 {
+			return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, plural(len(held), "job"), held[0].Reason),
+				hint: "assay status " + run.ID + " --segments, then assay resolve"}
+		}
+	}
+	return nil
+}
+
+func interruptedAt(w *World, run store.Run, err error) error {
+	if _, ok := err.(*exitError); !ok {
+		fmt.Fprintf(w.Stderr, "\ndetached: jobs go on at the provider; `assay batch watch %s` goes on\n", run.ID)
+	}
+	return err
+}
+
+type watchFlags struct {
+	interval time.Duration
+	notify   []string
+}
+
+// watchBatches drives runs to their end, all at the same time, tells the news, and prints what they came to.
+func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f watchFlags) error {
+	if err := h.share(ctx); err != nil {
+		return err
+	}
+	quiet := *w
+	quiet.Stderr = &together{to: w.Stderr}
+	var wg sync.WaitGroup
+	failed := make([]error, len(runs))
+	for i, run := range runs {
+		if run.State == store.RunClosed {
+			continue
+		}
+		// The first look is now, whenever the last one was.
+		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+			return err
+		}
+		wg.Go(func() { _, failed[i] = driveFor(ctx, &quiet, h, run, f.interval, nil) })
+	}
+	wg.Wait()
+	for i, err := range failed {
+		if err != nil {
+			return interruptedAt(w, runs[i], err)
+		}
+	}
+	if err := printBatches(ctx, w, h, runs); err != nil {
+		return err
+	}
+	result := finished(ctx, h, runs)
+	tellBatches(ctx, w, h, runs, f.notify, result)
+	return result
+}
+
+// finished is an error where runs have come to their end without all answers.
+func finished(ctx context.Context, h *home, runs []store.Run) error {
+	if err := stuck(ctx, h, runs); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		run, err := h.ledger.Run(ctx, r.No)
+		if err != nil {
+			return err
+		}
+		switch {
+		case run.Result == store.ResultBudget:
+			return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget"}
+		case run.State != store.RunClosed:
+			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch watch " + run.ID}
+		case run.Result != store.ResultDone:
+			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is done, but %s", run.ID, run.Result),
+				hint: "assay batch errors " + run.ID + " tells why, assay batch retry " + run.ID + " sends them again"}
+		}
+	}
+	return nil
+}
+
+// tellBatches sends the news. A rehearsal's stay here.
+func tellBatches(ctx context.Context, w *World, h *home, runs []store.Run, names []string, result error) {
+	if len(names) == 0 || h.rehearsal {
+		return
+	}
+	var urls []string
+	for _, name := range names {
+		if v, ok := strings.CutPrefix(name, "$"); ok {
+			name, _ = w.Env(strings.Trim(v, "{}"))
+		}
+		if name != "" {
+			urls = append(urls, name)
+		}
+	}
+	news := "done"
+	if result != nil {
+		news = result.Error()
+	}
+	var ids []string
+	for _, r := range runs {
+		ids = append(ids, r.ID+" ("+r.Study+")")
+	}
+	if err := notify.Send(ctx, urls, fmt.Sprintf("assay: batch %s: %s", strings.Join(ids, ", "), news)); err != nil {
+		fmt.Fprintln(w.Stderr, "assay:", err)
+	}
+}
+
+// together lets several drives write whole lines into one stream.
+type together struct {
+	mu sync.Mutex
+	to interface{ Write([]byte) (int, error) }
+}
+
+func (t *together) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.to.Write(p)
+}
+
+// give is an order for a batch; what can be done of it now is done.
+func orderBatch(ctx context.Context, w *World, h *home, run store.Run, o store.Order) error {
+	if err := give(ctx, w, h, run, o); err != nil {
+		return err
+	}
+	_, err := driveFor(ctx, w, h, run, 0, once)
+	return err
+}

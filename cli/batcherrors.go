@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay/plain"
+)
+
+func batchErrorsCommand(w *World) *cobra.Command {
+	var home homeFlags
+	var asJSON, rehearsal bool
+	c := &cobra.Command{
+		Use:   "errors [BATCH…]",
+		Short: "List the lines that have no answer, and why",
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			h, err := home.open(ctx, w, rehearsal)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			refs, err := findBatches(ctx, w, h, args, reachFlags{})
+			if err != nil {
+				return err
+			}
+			if len(refs.foreign) > 0 {
+				return usage("assay batch collect writes its lines", "batch %s was made elsewhere", refs.foreign[0].status.Job)
+			}
+			return printErrors(ctx, w, h, refs, asJSON)
+		},
+	}
+	home.register(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	c.Flags().BoolVar(&rehearsal, "rehearsal", false, "of the rehearsals")
+	return c
+}
+
+type errorDocument struct {
+	Batch    string `json:"batch"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	ID       string `json:"custom_id"`
+	Model    string `json:"model"`
+	Status   string `json:"status"`
+	Class    string `json:"class,omitempty"`
+	HTTP     int    `json:"http_status,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Message  string `json:"message,omitempty"`
+	Attempts int64  `json:"attempts"`
+}
+
+func printErrors(ctx context.Context, w *World, h *home, refs batchRefs, asJSON bool) error {
+	e := json.NewEncoder(w.Stdout)
+	e.SetEscapeHTML(false)
+	t := table{head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, right: map[int]bool{1: true, 7: true}}
+	for _, run := range refs.runs {
+		for a, err := range plain.Answers(ctx, h.ledger, run.No) {
+			if err != nil {
+				return err
+			}
+			if !a.Ended || a.Outcome.Ending.Stands() {
+				continue
+			}
+			doc := errorDocument{Batch: run.ID, File: run.Study, Line: a.Line.No, ID: a.Line.ID, Model: a.Line.Lane, Status: string(a.Outcome.Ending), Attempts: a.Try}
+			if f := a.Outcome.Fault; f != nil {
+				doc.Class, doc.HTTP, doc.Code, doc.Message = string(f.Class), f.Status, f.Code, f.Message
+			}
+			if asJSON {
+				if err := e.Encode(doc); err != nil {
+					return err
+				}
+				continue
+			}
+			if len(t.rows) == maxTableRows {
+				fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
+				return t.write(w.Stdout)
+			}
+			t.add(doc.Batch, doc.Line, doc.ID, doc.Model, doc.Status, doc.Code, doc.Message, doc.Attempts)
+		}
+	}
+	if asJSON {
+		return nil
+	}
+	if len(t.rows) == 0 {
+		fmt.Fprintln(w.Stderr, "nothing")
+		return nil
+	}
+	return t.write(w.Stdout)
+}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/artifacts"
+	"assay/batchfile"
+	"assay/catalog"
+	"assay/dialect"
+	"assay/plain"
+	"assay/store"
+)
+
+// collector writes the answers of a plain run, one line of its file after the other.
+type collector struct {
+	h       *home
+	run     store.Run
+	batch   *plain.Batch
+	format  string
+	results *bufio.Writer
+	errors  *bufio.Writer
+	table   *csv.Writer
+
+	named map[int64]map[int64]store.Artifact // files of a segment, by number
+	files map[int64]artifacts.File
+	buf   []byte
+	dec   dialect.Decoder
+
+	answers, failures, open int64
+}
+
+// maxOpen bounds the files that are held open to read answers from.
+const maxOpen = 64
+
+func newCollector(h *home, run store.Run, format string, results, failed *output) (*collector, error) {
+	b, ok := plain.Of(run)
+	if !ok {
+		return nil, fmt.Errorf("run %s is not one of a plain file", run.ID)
+	}
+	c := &collector{h: h, run: run, batch: b, format: format, results: bufio.NewWriterSize(results, 1<<20), errors: bufio.NewWriterSize(failed, 1<<16),
+		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
+	if format == "csv" {
+		c.table = csv.NewWriter(c.results)
+		return c, c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens", "cost_usd", "error"})
+	}
+	return c, nil
+}
+
+func (c *collector) close() {
+	for _, f := range c.files {
+		f.Close()
+	}
+}
+
+func (c *collector) finish() error {
+	if c.table != nil {
+		c.table.Flush()
+		if err := c.table.Error(); err != nil {
+			return err
+		}
+	}
+	if err := c.results.Flush(); err != nil {
+		return err
+	}
+	return c.errors.Flush()
+}
+
+// add writes one line of the file: its answer, or why there is none.
+func (c *collector) add(ctx context.Context, a plain.Answered) error {
+	good := a.Ended && (a.Outcome.Ending.Stands() || a.Outcome.Ending == assay.Empty)
+	switch {
+	case good:
+		c.answers++
+	case a.Ended:
+		c.failures++
+	default:
+		c.open++
+	}
+	if c.format != "provider" {
+		return c.tidy(ctx, a)
+	}
+	if !a.Ended {
+		return nil // nothing was said about it yet
+	}
+	line, err := c.line(ctx, a)
+	if err != nil {
+		return err
+	}
+	to := c.errors
+	if good {
+		to = c.results
+	}
+	_, err = to.Write(append(line, '\n'))
+	return err
+}
+
+// line is the provider's own result line under the author's id. Where there is none that can be read, one of the same form
+// says what is known.
+func (c *collector) line(ctx context.Context, a plain.Answered) ([]byte, error) {
+	raw, file, err := c.raw(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	shape := c.batch.File.Shape
+	c.buf = c.buf[:0]
+	switch {
+	case raw == nil:
+	case file.Kind == "live" && a.Outcome.Fault == nil:
+		if c.buf, err = batchfile.AppendReply(c.buf, shape, a.Line.ID, a.Outcome.RequestID, raw); err == nil {
+			return c.buf, nil
+		}
+	case file.Kind != "live":
+		if c.buf, err = batchfile.AppendResult(c.buf, raw, a.Line.ID); err == nil {
+			return c.buf, nil
+		}
+	}
+	c.buf, err = batchfile.AppendMissing(c.buf[:0], shape, a.Line.ID, a.Outcome)
+	return c.buf, err
+}
+
+// raw reads the bytes that an answer was read from; nil: there are none.
+func (c *collector) raw(ctx context.Context, a plain.Answered) ([]byte, store.Artifact, error) {
+	if a.Artifact == 0 {
+		return nil, store.Artifact{}, nil
+	}
+	known, ok := c.named[a.Segment]
+	if !ok {
+		all, err := c.h.ledger.Artifacts(ctx, a.Segment)
+		if err != nil {
+			return nil, store.Artifact{}, err
+		}
+		known = map[int64]store.Artifact{}
+		for _, f := range all {
+			known[f.No] = f
+		}
+		if len(c.named) >= maxOpen {
+			clear(c.named)
+		}
+		c.named[a.Segment] = known
+	}
+	info, ok := known[a.Artifact]
+	if !ok {
+		return nil, info, nil
+	}
+	f, err := c.file(info)
+	if err != nil {
+		return nil, info, err
+	}
+	if a.Offset < 0 || a.Length < 0 || a.Offset+a.Length > f.Size() {
+		return nil, info, fmt.Errorf("its bytes are not in %s", info.Name)
+	}
+	text := make([]byte, a.Length)
+	if _, err := f.ReadAt(text, a.Offset); err != nil {
+		return nil, info, fmt.Errorf("read %s: %w", info.Name, err)
+	}
+	return text, info, nil
+}
+
+func (c *collector) file(info store.Artifact) (artifacts.File, error) {
+	if f, ok := c.files[info.No]; ok {
+		return f, nil
+	}
+	if len(c.files) >= maxOpen {
+		c.close()
+		clear(c.files)
+	}
+	f, err := c.h.files.Open(c.run.ID, info.Name)
+	if err == nil {
+		c.files[info.No] = f
+	}
+	return f, err
+}
+
+// tidyRow is one line of the file and what became of it, for programs that want no nesting.
+type tidyRow struct {
+	ID      string   `json:"custom_id"`
+	Line    int      `json:"line"`
+	Model   string   `json:"model"`
+	Status  string   `json:"status"` // how it ended; open: not back yet
+	Text    string   `json:"text"`
+	Finish  string   `json:"finish,omitempty"`
+	Input   *int64   `json:"input_tokens"` // null: not said
+	Output  *int64   `json:"output_tokens"`
+	Cost    *float64 `json:"cost_usd"`
+	Problem string   `json:"error,omitempty"`
+}
+
+func (c *collector) tidy(ctx context.Context, a plain.Answered) error {
+	row := tidyRow{ID: a.Line.ID, Line: a.Line.No, Model: a.Line.Lane, Status: "open"}
+	if a.Ended {
+		o := a.Outcome
+		row.Status, row.Text, row.Finish = string(o.Ending), o.Text, o.Finish
+		if a.Over {
+			text, err := c.longText(ctx, a)
+			if err != nil {
+				return err
+			}
+			row.Text = text
+		}
+		if o.Usage.Known {
+			row.Input, row.Output = &o.Usage.Input, &o.Usage.Output
+		}
+		if a.Cost != nil {
+			cost := a.Cost.Float()
+			row.Cost = &cost
+		}
+		if o.Fault != nil {
+			row.Problem = o.Fault.Error()
+		}
+	}
+	if c.table != nil {
+		return c.table.Write(csvRow([]any{row.ID, int64(row.Line), row.Model, row.Status, row.Text, row.Finish, number(row.Input), number(row.Output), number(row.Cost), row.Problem}))
+	}
+	e := json.NewEncoder(c.results)
+	e.SetEscapeHTML(false)
+	return e.Encode(row)
+}
+
+// number is a number that may not be known.
+func number[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// longText reads an answer that is too long for a row of the ledger.
+func (c *collector) longText(ctx context.Context, a plain.Answered) (string, error) {
+	raw, file, err := c.raw(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(c.batch.File.Lanes, func(l batchfile.Lane) bool { return l.Name == a.Line.Lane })
+	if raw == nil || i < 0 {
+		return "", fmt.Errorf("the bytes of the answer are gone")
+	}
+	lane := c.batch.File.Lanes[i].Lane
+	if file.Kind == "live" {
+		return c.dec.Body(c.batch.File.Wire(catalog.Default(), lane, assay.ModeLive).Dialect, raw).Text, nil
+	}
+	return c.dec.Line(c.batch.File.Wire(catalog.Default(), lane, assay.ModeBatch), raw).Outcome.Text, nil
+}

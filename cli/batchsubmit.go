@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/batchfile"
+	"assay/catalog"
+	"assay/engine"
+	"assay/plain"
+	"assay/store"
+)
+
+type submitFlags struct {
+	reach       reachFlags
+	home        homeFlags
+	description string
+	budget      string
+	size        int
+	concurrency int
+	yes         bool
+	watch       bool
+	anew        bool
+	rehearse    bool
+	interval    time.Duration
+	notify      []string
+}
+
+func batchSubmitCommand(w *World) *cobra.Command {
+	var f submitFlags
+	c := &cobra.Command{
+		Use:   "submit FILE…",
+		Short: "Check batch files and send them",
+		Long: "Checks every file from end to end, tells the price, asks, and sends: recorded first, cut under the provider's limits, one job a model.\n" +
+			"Where something is wrong with any of the files, nothing is sent. Submitting the same file again goes on with it; --new sends it anew.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return submitFiles(c.Context(), w, args, f) },
+	}
+	f.reach.register(c)
+	f.home.register(c)
+	c.Flags().StringVar(&f.description, "description", "", "a note kept with the batch")
+	c.Flags().StringVar(&f.budget, "budget", "", "the most that each file may cost")
+	c.Flags().IntVar(&f.size, "size", 0, "most requests a job, below the provider's limit")
+	c.Flags().IntVar(&f.concurrency, "concurrency", 0, "live requests at a time (0: 4)")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
+	c.Flags().BoolVar(&f.watch, "watch", false, "stay until everything is back")
+	c.Flags().BoolVar(&f.anew, "new", false, "send a file again that was sent before")
+	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "send to the built-in simulator, without key and cost")
+	c.Flags().DurationVar(&f.interval, "interval", 0, "with --watch: between two looks at a job")
+	c.Flags().StringArrayVar(&f.notify, "notify", nil, "with --watch: where to send the news, as a notification URL or ${VARIABLE}")
+	return c
+}
+
+// parcel is one file that is ready to go.
+type parcel struct {
+	path   string
+	batch  plain.Batch
+	digest string
+	run    store.Run // where it was sent before
+	fresh  bool
+}
+
+func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) error {
+	all, err := checkFiles(ctx, w, names, f)
+	if err != nil {
+		return err
+	}
+	h, err := f.home.open(ctx, w, f.rehearse)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := h.share(ctx); err != nil {
+		return err
+	}
+	for i := range all {
+		if err := sentBefore(ctx, w, h, &all[i], f); err != nil {
+			return err
+		}
+	}
+	if err := confirmFiles(w, h, all, f); err != nil {
+		return err
+	}
+	for i := range all {
+		if err := beginFile(ctx, w, h, &all[i], f); err != nil {
+			return err
+		}
+	}
+	var runs []store.Run
+	stay := f.watch || f.rehearse
+	for _, p := range all {
+		runs = append(runs, p.run)
+		stay = stay || p.batch.File.Mode == assay.ModeLive
+	}
+	if stay {
+		return watchBatches(ctx, w, h, runs, watchFlags{interval: f.interval, notify: f.notify})
+	}
+	return sendOff(ctx, w, h, runs)
+}
+
+// checkFiles reads every file from end to end. Problems of all of them are told at once.
+func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([]parcel, error) {
+	t, err := f.reach.target(w)
+	if err != nil {
+		return nil, err
+	}
+	var out []parcel
+	var problems assay.Problems
+	for _, name := range names {
+		file, found, err := checkFile(ctx, w, name, t, f.reach.model)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, found...)
+		if file == nil {
+			continue
+		}
+		own := t
+		if own.name == "" {
+			if own, err = f.reach.complete(w, target{name: file.Provider, mode: file.Mode, entry: t.entry}); err != nil {
+				return nil, err
+			}
+		}
+		p := parcel{path: name, batch: plain.Batch{File: *file, Entry: own.entry, Size: f.size, Width: f.concurrency}}
+		p.digest = digestOf(p.batch)
+		out = append(out, p)
+		if f.rehearse {
+			continue
+		}
+		if err := cmp.Or(own.lacks(), reachable(w, own)); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range problems.Warnings() {
+		fmt.Fprintln(w.Stderr, q)
+	}
+	if bad := problems.Errors(); len(bad) > 0 {
+		return nil, bad
+	}
+	return out, nil
+}
+
+func checkFile(ctx context.Context, w *World, name string, t target, model string) (*batchfile.File, assay.Problems, error) {
+	open := opener(w, name)
+	file, problems, err := batchfile.Check(ctx, open, batchfile.Options{
+		Name: name, Provider: t.name, Kind: t.kind, Model: model, Mode: t.mode, Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()),
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, usage("", "there is no file %s", name)
+	}
+	return file, problems, err
+}
+
+func opener(w *World, name string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		f, err := os.Open(w.Disk.Path(name))
+		if err != nil {
+			return nil, err
+		}
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+			return nil, errors.Join(usage("", "%s is no file", name), err, f.Close())
+		}
+		return f, nil
+	}
+}
+
+// reachable tells whether there is a key for the provider.
+func reachable(w *World, t target) error {
+	a := &accounts{world: w, study: plain.Providers("", t.name, t.kind, t.entry)}
+	_, err := a.access(t.name)
+	if errors.Is(err, engine.ErrNoKey) {
+		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.name, err)
+	}
+	if err != nil {
+		return usage("--key-env names the variable that holds the key", "%s cannot be reached: %s", t.name, err)
+	}
+	return nil
+}
+
+// digestOf tells whether a file was sent before: the same bytes to the same place.
+func digestOf(b plain.Batch) string {
+	h := sha256.New()
+	entry, _ := json.Marshal(b.Entry) // plain texts
+	fmt.Fprintf(h, "batch %s %s %s %s %s %s", b.File.SHA256, b.File.Provider, b.File.Kind, b.File.Model, b.File.Mode, entry)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// sentBefore finds the run of a file that was sent before: it is gone on with, never sent twice.
+func sentBefore(ctx context.Context, w *World, h *home, p *parcel, f submitFlags) error {
+	p.fresh = true
+	if f.anew {
+		return nil
+	}
+	runs, err := h.ledger.Runs(ctx, filepath.Base(p.path), store.RunOpen, store.RunClosed)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Digest == p.digest {
+			p.run, p.fresh = r, false
+			fmt.Fprintf(w.Stderr, "%s was sent before as batch %s; --new sends it anew\n", p.path, r.ID)
+			return nil
+		}
+	}
+	return nil
+}
+
+// confirmFiles says what goes where and for how much, and asks.
+func confirmFiles(w *World, h *home, all []parcel, f submitFlags) error {
+	fresh := false
+	for _, p := range all {
+		if !p.fresh {
+			continue
+		}
+		fresh = true
+		fmt.Fprint(w.Stderr, describe(p.batch.File, h.rehearsal))
+	}
+	if !fresh || h.rehearsal {
+		return nil
+	}
+	return ask(w, f.yes, "Send?")
+}
+
+// describe says what a file is and what it may cost.
+func describe(file batchfile.File, rehearsal bool) string {
+	how := "as a batch"
+	if file.Mode == assay.ModeLive {
+		how = "live"
+	}
+	where := file.Provider
+	if rehearsal {
+		where += " (simulated)"
+	}
+	var expected, high assay.Cost
+	text := ""
+	for _, l := range file.Lanes {
+		text += fmt.Sprintf("  %s: %s requests, %s\n", l.Name, thousands(l.Requests), money(l.Expected, l.High))
+		expected, high = expected.Add(l.Expected), high.Add(l.High)
+	}
+	head := fmt.Sprintf("%s: %s requests to %s, %s; %s\n", file.Name, thousands(file.Requests), where, how, money(expected, high))
+	if len(file.Lanes) == 1 {
+		return head + "  model " + file.Lanes[0].Model + "\n"
+	}
+	return head + text
+}
+
+// beginFile records a file; from then on it is safe.
+func beginFile(ctx context.Context, w *World, h *home, p *parcel, f submitFlags) error {
+	if !p.fresh {
+		return nil
+	}
+	rng, err := newRand()
+	if err != nil {
+		return err
+	}
+	n := store.NewRun{ID: newID(rng), Study: filepath.Base(p.path), Folder: filepath.Dir(w.Disk.Path(p.path)), Digest: p.digest,
+		Note: f.description, By: currentUser(w), Rehearsal: h.rehearsal}
+	if f.budget != "" {
+		m, err := assay.ParseMoney(f.budget)
+		if err != nil {
+			return usage("", "--budget: %s", err)
+		}
+		n.Budget = &m
+	}
+	p.run, err = h.planner.plain.Begin(ctx, n, p.batch, opener(w, p.path))
+	return err
+}

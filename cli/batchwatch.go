@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func batchWatchCommand(w *World) *cobra.Command {
+	var home homeFlags
+	var f watchFlags
+	c := &cobra.Command{
+		Use:   "watch [BATCH…]",
+		Short: "Stay with batches until everything is back",
+		Long:  "Looks at the jobs again and again, fetches what is done, and sends again what failed without an answer, until all has come to an end.\nCtrl-C leaves the jobs alone; watch again to go on.",
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			h, err := home.open(ctx, w, false)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			refs, err := findBatches(ctx, w, h, args, reachFlags{})
+			if err != nil {
+				return err
+			}
+			if len(refs.foreign) > 0 {
+				return usage("assay batch status looks at it, assay batch collect fetches it", "batch %s was made elsewhere", refs.foreign[0].status.Job)
+			}
+			return watchBatches(ctx, w, h, refs.runs, f)
+		},
+	}
+	home.register(c)
+	c.Flags().DurationVar(&f.interval, "interval", 5*time.Minute, "between two looks at a job")
+	c.Flags().StringArrayVar(&f.notify, "notify", nil, "where to send the news at the end, as a notification URL or ${VARIABLE}")
+	return c
+}

@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/batchfile"
+	"assay/catalog"
+	"assay/inputs"
+	"assay/prompt"
+)
+
+type writeFlags struct {
+	provider, model string
+	input, output   string
+	prompt, system  string
+	id, text        string
+	limit           int
+	force           bool
+	lane            laneFlags
+}
+
+func batchWriteCommand(w *World) *cobra.Command {
+	var f writeFlags
+	c := &cobra.Command{
+		Use:   "write",
+		Short: "Make a provider's batch file from questions",
+		Long: "Makes a batch file in the provider's exact format from a file of questions: lines of text, CSV, TSV, JSONL, JSON or parquet.\n" +
+			"--prompt names a template whose {{ names }} are columns; without one, the column text, question or prompt is asked as it is.\n" +
+			"Parameters that the model would refuse are told before anything is written. Limits cut the output: FILE.jsonl, FILE-2.jsonl, …",
+		Args: args(),
+		RunE: func(c *cobra.Command, _ []string) error { return writeBatch(c.Context(), w, f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.provider, "provider", "", "the provider")
+	fl.StringVar(&f.model, "model", "", "the model, as the provider spells it")
+	fl.StringVar(&f.input, "input", "", "the file of questions")
+	fl.StringVarP(&f.output, "output", "o", "", "the file to write")
+	fl.StringVar(&f.prompt, "prompt", "", "a file with the prompt's template")
+	fl.StringVar(&f.system, "system", "", "the system text")
+	fl.StringVar(&f.id, "id", "", "the column of ids (default: id, else the number of the row)")
+	fl.StringVar(&f.text, "text", "", "the column that is the question")
+	fl.IntVar(&f.limit, "limit", 0, "only the first N questions")
+	fl.BoolVar(&f.force, "force", false, "write over a file that is there")
+	f.lane.register(c)
+	return c
+}
+
+// laneFlags are the parameters of a lane.
+type laneFlags struct {
+	api, effort, thinking, tier, schema string
+	temperature, topP                   float64
+	topK, maxTokens                     int
+	seed                                int64
+	stop, extra                         []string
+
+	set func(name string) bool
+}
+
+func (f *laneFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.api, "api", "", "chat or responses, where the provider has both")
+	fl.Float64Var(&f.temperature, "temperature", 0, "sampling temperature")
+	fl.Float64Var(&f.topP, "top-p", 0, "nucleus sampling")
+	fl.IntVar(&f.topK, "top-k", 0, "sampling among the k likeliest")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "most output tokens, thinking included")
+	fl.StringVar(&f.effort, "effort", "", "reasoning effort, in the provider's word")
+	fl.StringVar(&f.thinking, "thinking", "", "off, on, a number of tokens, or a level")
+	fl.Int64Var(&f.seed, "seed", 0, "seed of the sampling")
+	fl.StringArrayVar(&f.stop, "stop", nil, "a text that ends the answer (repeatable)")
+	fl.StringVar(&f.tier, "service-tier", "", "the provider's service tier")
+	fl.StringVar(&f.schema, "schema", "", "a file with the JSON Schema of the answer")
+	fl.StringArrayVar(&f.extra, "extra", nil, "a further field of the body, as name=JSON (repeatable)")
+	f.set = fl.Changed
+}
+
+func (f *laneFlags) params(w *World) (assay.Params, error) {
+	p := assay.Params{MaxTokens: f.maxTokens, Effort: f.effort, Stop: f.stop, ServiceTier: f.tier}
+	if f.set("temperature") {
+		p.Temperature = &f.temperature
+	}
+	if f.set("top-p") {
+		p.TopP = &f.topP
+	}
+	if f.set("top-k") {
+		p.TopK = &f.topK
+	}
+	if f.set("seed") {
+		p.Seed = &f.seed
+	}
+	switch n, err := strconv.Atoi(f.thinking); {
+	case f.thinking == "":
+	case f.thinking == "off" || f.thinking == "on":
+		p.Thinking.Mode = assay.ThinkingMode(f.thinking)
+	case err == nil:
+		p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: n}
+	default:
+		p.Thinking = assay.Thinking{Mode: assay.ThinkingLevel, Level: f.thinking}
+	}
+	if f.schema != "" {
+		text, err := os.ReadFile(w.Disk.Path(f.schema))
+		if err != nil || !json.Valid(text) {
+			return p, usage("", "--schema: %s is no JSON file", f.schema)
+		}
+		p.Schema = text
+	}
+	for _, e := range f.extra {
+		name, value, ok := strings.Cut(e, "=")
+		if !ok || !json.Valid([]byte(value)) {
+			return p, usage(`such as --extra 'logprobs=true'`, "--extra %s: want name=JSON", e)
+		}
+		if p.Extra == nil {
+			p.Extra = map[string]json.RawMessage{}
+		}
+		p.Extra[name] = json.RawMessage(value)
+	}
+	return p, nil
+}
+
+func writeBatch(ctx context.Context, w *World, f writeFlags) error {
+	for _, need := range [][2]string{{f.provider, "--provider"}, {f.model, "--model"}, {f.input, "--input"}, {f.output, "--output"}} {
+		if need[0] == "" {
+			return usage("assay help batch write", "assay batch write wants %s", need[1])
+		}
+	}
+	lane, vendor, err := f.laneOf(w)
+	if err != nil {
+		return err
+	}
+	source := inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{"questions": {File: f.input, ID: f.id, Text: f.text, Limit: f.limit}})
+	template, err := f.template(w, source)
+	if err != nil {
+		return err
+	}
+	wire := catalog.Default().Wire(lane, vendor.Name, assay.ModeBatch)
+	job := &writing{flags: f, world: w, template: template, lane: lane, wire: wire}
+	if strict := vendor.Name == "anthropic" || vendor.Name == "together"; strict {
+		job.legal = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	}
+	// Nothing is written over before all of it is known to be good.
+	if problems := source.Walk(ctx, "questions", job.check); len(problems.Errors()) > 0 || len(job.problems) > 0 {
+		return append(problems.Errors(), job.problems...).Sort()
+	}
+	if job.n == 0 {
+		return usage("", "%s holds no questions", f.input)
+	}
+	return job.write(ctx, source, vendor.Limits)
+}
+
+// laneOf is the lane that the flags mean; parameters that the vendor would refuse are told with the reason.
+func (f writeFlags) laneOf(w *World) (assay.Lane, catalog.Vendor, error) {
+	t, err := reachFlags{provider: f.provider}.target(w)
+	if err != nil {
+		return assay.Lane{}, catalog.Vendor{}, err
+	}
+	vendor, _ := catalog.Default().Vendor(t.kind)
+	lane := assay.Lane{Name: f.model, Provider: t.name, Model: f.model, API: f.lane.api, Mode: t.mode}
+	if !vendor.Batch { // such a server reads OpenAI's lines through our live lanes
+		vendor, _ = catalog.Default().Vendor(catalog.Compatible)
+		lane.Mode = assay.ModeBatch
+	}
+	if lane.Params, err = f.lane.params(w); err != nil {
+		return lane, vendor, err
+	}
+	var problems assay.Problems
+	for _, i := range catalog.Default().Check(lane, vendor.Name, catalog.DateOf(w.Now())) {
+		problems = append(problems, assay.Problem{What: i.What, Hint: strings.Replace(i.Hint, i.Param+": ", "--"+strings.ReplaceAll(i.Param, "_", "-")+" ", 1), Warning: i.Warning})
+	}
+	for _, q := range problems.Warnings() {
+		fmt.Fprintln(w.Stderr, q)
+	}
+	if bad := problems.Errors(); len(bad) > 0 {
+		return lane, vendor, bad
+	}
+	lane.Params = catalog.Default().Effective(lane, vendor.Name)
+	return lane, vendor, nil
+}
+
+// template is what every question is put into.
+func (f writeFlags) template(w *World, source *inputs.Source) (*prompt.Template, error) {
+	fields, open, problems := source.Fields("questions")
+	if len(problems.Errors()) > 0 {
+		return nil, problems.Errors()
+	}
+	name, text := f.prompt, ""
+	if name != "" {
+		raw, err := os.ReadFile(w.Disk.Path(name))
+		if err != nil {
+			return nil, usage("", "--prompt: %s cannot be read", name)
+		}
+		text = string(raw)
+	} else {
+		column := "text"
+		for _, c := range []string{"text", "question", "prompt"} {
+			if slices.Contains(fields, c) {
+				column = c
+				break
+			}
+		}
+		text = "{{ " + column + " }}"
+	}
+	t, problems := prompt.Parse(assay.Place{File: name, Line: 1, Col: 1}, text)
+	if len(problems.Errors()) > 0 {
+		return nil, problems.Errors()
+	}
+	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open}
+	for _, c := range fields {
+		scope.Fields[c] = prompt.Shape{}
+	}
+	if problems := t.Check(scope); len(problems.Errors()) > 0 {
+		if name == "" {
+			return nil, usage("--text names the column, --prompt a template", "%s has no column text, question or prompt", f.input)
+		}
+		return nil, problems.Errors()
+	}
+	return t, nil
+}
+
+// writing is the making of one batch file.
+type writing struct {
+	flags    writeFlags
+	world    *World
+	template *prompt.Template
+	lane     assay.Lane
+	wire     assay.Wire
+	legal    *regexp.Regexp // ids that the provider takes; nil: any
+	n        int
+	problems assay.Problems
+}
+
+const maxPromptBytes = 32 << 20
+
+func (j *writing) request(it assay.Item) (*assay.Request, error) {
+	text, err := j.template.Render(nil, prompt.Values{Fields: it.Fields}, maxPromptBytes)
+	if err != nil {
+		return nil, err
+	}
+	p := &assay.Prompt{System: j.flags.system, Messages: []assay.Message{{Role: assay.RoleUser, Text: string(text)}}}
+	return &assay.Request{Lane: &j.lane, Wire: &j.wire, Prompt: p}, nil
+}
+
+// check looks at one question before anything is written.
+func (j *writing) check(it assay.Item) bool {
+	j.n++
+	if j.legal != nil && !j.legal.MatchString(it.ID) {
+		j.problems.Add(it.Place, "--id names another column", "the id %q: %s takes letters, digits, _ and -, at most 64", it.ID, j.lane.Provider)
+	}
+	if _, err := j.request(it); err != nil {
+		j.problems.Add(it.Place, "", "%s", err)
+	}
+	return len(j.problems) < 20
+}
+
+func (j *writing) write(ctx context.Context, source *inputs.Source, limits catalog.Limits) error {
+	var made []string
+	out := &batchfile.Writer{Limits: limits, Create: func(n int) (io.WriteCloser, error) {
+		name := numberedName(j.flags.output, n)
+		made = append(made, name)
+		flag := os.O_EXCL
+		if j.flags.force {
+			flag = os.O_TRUNC
+		}
+		file, err := j.world.Disk.Create(name, flag)
+		if errors.Is(err, fs.ErrExist) {
+			return nil, usage("--force writes over it", "%s is there already", name)
+		}
+		return file, err
+	}}
+	for it, err := range source.Items(ctx, "questions") {
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+		req, err := j.request(it)
+		if err == nil {
+			err = out.Add(it.ID, req)
+		}
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	for i, f := range out.Files {
+		fmt.Fprintf(j.world.Stdout, "%s: %s requests, %s bytes\n", made[i], thousands(int64(f.Requests)), thousands(f.Bytes))
+	}
+	model := ""
+	if !j.wire.ModelInBody {
+		model = " --model " + j.lane.Model
+	}
+	fmt.Fprintf(j.world.Stderr, "send with: assay batch submit --provider %s%s %s\n", j.lane.Provider, model, strings.Join(made, " "))
+	return nil
+}
+
+// numberedName is the n-th file of an output: FILE.jsonl, FILE-2.jsonl, …
+func numberedName(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
+}

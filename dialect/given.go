@@ -1,0 +1,118 @@
+package dialect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// appendGiven appends a body that somebody else wrote, without the space between its tokens. A label joins those that it
+// has: what stands under our label's name is ours.
+func appendGiven(dst, body []byte, label string) ([]byte, error) {
+	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
+		return dst, errors.New("write body: the given body is no JSON object")
+	}
+	if label == "" {
+		return appendRaw(dst, body), nil
+	}
+	b := append(dst, `{"labels":{`...)
+	b = appendString(append(appendString(b, labelName), ':'), label)
+	var rest []byte
+	err := members(body, func(key, value []byte) error {
+		if !named(key, "labels") {
+			rest = appendPair(append(rest, ','), key, value)
+			return nil
+		}
+		if skipSpace(value)[0] != '{' {
+			return errors.New("labels is no object")
+		}
+		return members(value, func(name, text []byte) error {
+			if !named(name, labelName) {
+				b = appendPair(append(b, ','), name, text)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return dst, fmt.Errorf("write body: %w", err)
+	}
+	return append(append(append(b, '}'), rest...), '}'), nil
+}
+
+// AppendRenamed appends a result line under another id, wherever its carrier keeps it, and without the label that carries
+// ours. Everything else of the line stays as it came. After an error dst is returned as it was.
+func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
+	if raw := skipSpace(line); !valid(raw) || raw[0] != '{' {
+		return dst, errors.New("rename a result: the line is no JSON object")
+	}
+	b := append(dst, '{')
+	err := members(line, func(key, value []byte) error {
+		b = appendComma(b)
+		switch {
+		case named(key, "custom_id"), named(key, "batch_request_id"), named(key, "key"):
+			b = appendName(b, key)
+			b = appendString(b, id)
+		case named(key, "request"):
+			b = appendUnlabelled(appendName(b, key), value)
+		default:
+			b = appendPair(b, key, value)
+		}
+		return nil
+	})
+	if err != nil {
+		return dst, err
+	}
+	return append(b, '}'), nil
+}
+
+// appendUnlabelled appends an echoed request without our label, and without labels where it has no others.
+func appendUnlabelled(dst, request []byte) []byte {
+	if len(request) == 0 || request[0] != '{' || !bytes.Contains(request, []byte(labelName)) {
+		return appendRaw(dst, request)
+	}
+	b := append(dst, '{')
+	_ = members(request, func(key, value []byte) error { // the callback has no errors
+		if named(key, "labels") && len(value) > 0 && value[0] == '{' {
+			labels := []byte{'{'}
+			_ = members(value, func(name, text []byte) error {
+				if !named(name, labelName) {
+					labels = appendPair(appendComma(labels), name, text)
+				}
+				return nil
+			})
+			if len(labels) == 1 {
+				return nil
+			}
+			value = append(labels, '}')
+		}
+		b = appendPair(appendComma(b), key, value)
+		return nil
+	})
+	return append(b, '}')
+}
+
+// named tells whether a name, as it is written in JSON, means a word.
+func named(key []byte, word string) bool {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		key = appendUnescaped(nil, key)
+	}
+	return string(key) == word
+}
+
+// appendComma separates what follows from the member before it, if there is one.
+func appendComma(b []byte) []byte {
+	if b[len(b)-1] == '{' {
+		return b
+	}
+	return append(b, ',')
+}
+
+func appendName(b, key []byte) []byte {
+	b = append(b, '"')
+	b = appendRawString(b, key)
+	return append(b, '"', ':')
+}
+
+func appendPair(b, key, value []byte) []byte {
+	return appendRaw(appendName(b, key), value)
+}

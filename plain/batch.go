@@ -1,0 +1,79 @@
+// Package plain makes the requests of a run that has no study, from the batch file its user wrote: the engine's other Planner.
+//
+// The file is kept whole among the run's artifacts; the ledger knows, for every line, its author's id and where its body
+// stands. A request is those bytes under an id of ours, and its result goes back under the author's.
+package plain
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"assay"
+	"assay/batchfile"
+	"assay/store"
+	"assay/study"
+)
+
+// Batch is what a plain run was begun with. It is kept in the run's settings.
+type Batch struct {
+	File  batchfile.File `json:"file"`
+	Entry Entry          `json:"entry"`
+	Size  int            `json:"size,omitempty"`        // most requests a job, below the provider's limit
+	Width int            `json:"concurrency,omitempty"` // live requests at a time
+}
+
+// Entry is how the provider is reached. Secrets are named, never written.
+type Entry struct {
+	BaseURL  string `json:"base_url,omitempty"`
+	Key      string `json:"key,omitempty"` // the variable that holds it, as ${NAME}
+	Project  string `json:"project,omitempty"`
+	Location string `json:"location,omitempty"`
+	Input    string `json:"input,omitempty"`
+	Output   string `json:"output,omitempty"`
+	Account  string `json:"account,omitempty"`
+}
+
+// settings is the run's settings, told from a study's by its one field.
+type settings struct {
+	Plain *Batch `json:"plain"`
+}
+
+// Of is what a run was begun with; false: it is the run of a study.
+func Of(run store.Run) (*Batch, bool) {
+	var s settings
+	if json.Unmarshal([]byte(run.Settings), &s) != nil || s.Plain == nil {
+		return nil, false
+	}
+	return s.Plain, true
+}
+
+func of(run store.Run) (*Batch, error) {
+	b, ok := Of(run)
+	if !ok {
+		return nil, fmt.Errorf("run %s is not one of a plain file", run.ID)
+	}
+	return b, nil
+}
+
+// Study is a study that says of the provider what the batch does, and nothing else.
+func (b *Batch) Study() *study.Study {
+	return Providers(b.File.Name, b.File.Provider, b.File.Kind, b.Entry)
+}
+
+// Providers is a study with one provider in it.
+func Providers(name, provider, kind string, e Entry) *study.Study {
+	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input, Output: e.Output, Account: e.Account}
+	return &study.Study{Study: name, Providers: study.Ordered[study.Provider]{{Name: provider, Value: p}}}
+}
+
+// stage is the one stage of a plain run; input is the name of its lines in the snapshot.
+const (
+	stage = "batch"
+	input = "lines"
+	kept  = "input.jsonl" // the user's file among the run's artifacts
+)
+
+// At are the coordinates of a line.
+func At(id, lane string) assay.Coordinates {
+	return assay.Coordinates{Stage: stage, Item: id, Lane: lane, Turn: 1, Draw: 1}
+}

@@ -1,0 +1,93 @@
+package plain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"assay"
+	"assay/store"
+)
+
+// Begin writes a run and the snapshot it works from: the file itself, where each line stands in it, and its lanes. The
+// file must still be what was checked; else nothing of it will be sent.
+func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error)) (store.Run, error) {
+	text, err := json.Marshal(settings{&b})
+	if err != nil {
+		return store.Run{}, err
+	}
+	n.Settings = string(text)
+	run, err := p.Ledger.CreateRun(ctx, n)
+	if err != nil {
+		return store.Run{}, fmt.Errorf("begin a run: %w", err)
+	}
+	if err := p.prepare(ctx, run, &b, open); err != nil {
+		// Nothing of it will be sent: what was copied is of no use.
+		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(run.ID, kept))
+	}
+	return p.Ledger.Run(ctx, run.No)
+}
+
+func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error)) error {
+	if err := p.keep(run.ID, b, open); err != nil {
+		return err
+	}
+	file, err := p.Files.Open(run.ID, kept)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := p.Ledger.PutItems(ctx, run.No, input, items(b, file)); err != nil {
+		return err
+	}
+	lanes := make([]store.Lane, len(b.File.Lanes))
+	for i, l := range b.File.Lanes {
+		lanes[i] = store.Lane{Run: run.No, Stage: stage, Name: l.Name, Provider: l.Provider, Model: l.Model, Params: "{}", Planned: l.Requests,
+			State: store.LaneOpen, Canary: store.CanaryOff}
+	}
+	if err := p.Ledger.PutLanes(ctx, lanes); err != nil {
+		return err
+	}
+	return p.Ledger.OpenRun(ctx, run.No)
+}
+
+// keep copies the file.
+func (p *Planner) keep(run string, b *Batch, open func() (io.ReadCloser, error)) error {
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	sink, err := p.Files.Create(run, kept)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(sink, r); err != nil {
+		return errors.Join(err, sink.Discard())
+	}
+	info, err := sink.Commit()
+	if err != nil {
+		return err
+	}
+	if info.SHA256 != b.File.SHA256 {
+		return fmt.Errorf("%s was changed while it was read: send it again", b.File.Name)
+	}
+	return nil
+}
+
+func items(b *Batch, r io.Reader) iter.Seq2[assay.Item, error] {
+	return func(yield func(assay.Item, error) bool) {
+		for e, err := range b.File.Entries(r) {
+			if err != nil {
+				yield(assay.Item{}, err)
+				return
+			}
+			if !yield(item(e), nil) {
+				return
+			}
+		}
+	}
+}
