@@ -66,9 +66,10 @@ func TestSessions(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SIM", server.URL)
+			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "slow": slow, "later": later},
 	})
 }
 
