@@ -112,7 +112,9 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 }
 
 // Redo adds nothing: a line that is to be asked once more is written once more.
-func (p *Planner) Redo(context.Context, store.Run, store.Redo) ([]store.Share, error) { return nil, nil }
+func (p *Planner) Redo(context.Context, store.Run, store.Redo) ([]store.Share, error) {
+	return nil, nil
+}
 
 // Build makes requests again from their coordinates, in the same order.
 func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]engine.Planned, error) {
