@@ -29,6 +29,7 @@ type Stage struct {
 	Flips     bool     // its verdicts tell whether a later answer took back the first
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
+	Whole     bool     // scores are whole numbers
 	Judges    []string // the lanes that judge, as the study names them
 	Ruled     bool     // a rule judges, or a program
 	People    []string // the people who have said something

@@ -61,6 +61,11 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay resume " + run.ID + "` goes on"}
 	}
 	result := conclude(ctx, w, h, run, st, o)
+	if h.rehearsal && !o.quiet && !o.detach && !o.once {
+		if err := printTruth(ctx, w, h, run, s); err != nil {
+			return err
+		}
+	}
 	tell(ctx, w, s, h, run, result)
 	return result
 }
