@@ -113,7 +113,7 @@ type analysed struct {
 }
 
 func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*analysed, error) {
-	h, run, err := f.home.find(ctx, w, ref)
+	h, run, err := f.home.look(ctx, w, ref)
 	if err != nil {
 		return nil, err
 	}

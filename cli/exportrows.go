@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 	"time"
 
 	"assay"
@@ -177,7 +179,7 @@ func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.V
 }
 
 // imported tells whether an answer was made elsewhere.
-func imported(a store.Answer) bool { return a.Mode == "import" }
+func imported(a store.Answer) bool { return a.Mode == store.Imported }
 
 // branchOf is the branch of a conversation; where items are compared, the coordinate says something else.
 func branchOf(at assay.Coordinates, r waves.Reading) string {
@@ -193,6 +195,9 @@ func (t *teller) origin(ctx context.Context, run int64) (string, error) {
 		return t.origins[run], nil
 	}
 	from, err := t.h.ledger.Run(ctx, run)
+	if errors.Is(err, store.ErrNotFound) { // in a bundle, which holds one run
+		from.ID, err = "run "+strconv.FormatInt(run, 10)+" of its ledger", nil
+	}
 	if err != nil {
 		return "", err
 	}

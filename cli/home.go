@@ -5,6 +5,7 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -40,11 +41,15 @@ type home struct {
 	planner   *planners
 	where     string // the database's URL or the ledger's file
 	rehearsal bool
+	passing   string // a folder that goes away with it; empty: it stays
 }
 
 func (h *home) Close() error {
-	h.files.Close()
-	return h.ledger.Close()
+	err := errors.Join(h.files.Close(), h.ledger.Close())
+	if h.passing != "" {
+		err = errors.Join(err, os.RemoveAll(h.passing))
+	}
+	return err
 }
 
 // dir is where the home is, or would be.
@@ -131,9 +136,17 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 	return newest, run, nil
 }
 
-// look opens what only reads: the home that holds a run.
+// look opens what commands that only read look at: the home that holds a run, or a bundle.
 func (f homeFlags) look(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
+	if name := w.Disk.Path(ref); ref != "" && isFile(name) {
+		return openBundle(ctx, w, name)
+	}
 	return f.find(ctx, w, ref)
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // newID is an id for a run: ten letters that say nothing.

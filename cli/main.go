@@ -131,6 +131,7 @@ func commands(w *World) []*cobra.Command {
 		analyseCommand(w),
 		exportCommand(w),
 		reportCommand(w),
+		bundleCommand(w),
 		rankCommand(w),
 		agreeCommand(w),
 		rateCommand(w),

@@ -26,7 +26,7 @@ func resultsCommand(w *World) *cobra.Command {
 		Short:   "Show the answers of a run",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.find(c.Context(), w, firstOf(args))
+			h, run, err := f.home.look(c.Context(), w, firstOf(args))
 			if err != nil {
 				return err
 			}

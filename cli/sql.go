@@ -66,7 +66,7 @@ func viewCommand(w *World, use, short, query string) *cobra.Command {
 		Short:   short,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.find(c.Context(), w, firstOf(args))
+			h, run, err := f.home.look(c.Context(), w, firstOf(args))
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func statusCommand(w *World) *cobra.Command {
 		Long:    "Tells how a run stands, from the ledger alone. RUN is an id, the beginning of one, a study's name, or latest (the default).",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.find(c.Context(), w, firstOf(args))
+			h, run, err := f.home.look(c.Context(), w, firstOf(args))
 			if err != nil {
 				return err
 			}
