@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +57,13 @@ type foreignFormat struct {
 }
 
 // foreignFormats lists the trees of other systems; adding one is one line.
-func foreignFormats() []foreignFormat { return nil }
+func foreignFormats() []foreignFormat {
+	return []foreignFormat{
+		{"registry", "comparisons as the pairwise system keeps them: run_manifest.csv, jobs_registry.csv, results, combined_all_runs.csv", writeRegistry},
+		{"by-group", "answers, compliance and rankings by statement, as the specification system keeps them", writeGroups},
+		{"conversations", "conversations by model with scores and a log of batches, as the sycophancy system keeps them", writeConversations},
+	}
+}
 
 func formatHelp() string {
 	var b strings.Builder
@@ -284,12 +289,14 @@ func writeMark(t *layout.Tree, format string, runs []exported) error {
 			Created: e.run.Created.UTC().Format(time.RFC3339), Note: e.run.Note,
 		})
 	}
-	file, err := t.Create(layout.Mark)
+	return writeDocument(t, layout.Mark, mark)
+}
+
+// writeDocument writes one JSON file of a tree.
+func writeDocument(t *layout.Tree, name string, v any) error {
+	file, err := t.Create(name)
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(file)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
-	return errors.Join(out.Encode(mark), file.Close())
+	return errors.Join(writeJSON(file, v), file.Close())
 }

@@ -149,7 +149,7 @@ func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.V
 		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
 		AskedLane: a.Lane, Provider: t.lanes[at].Provider, Model: t.lanes[at].Model, Mode: string(a.Mode), Job: t.jobs[a.Segment], Attempts: a.Try,
 		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
-		Imported: imported(a), Verdicts: []layout.Said{},
+		Imported: imported(a), Segment: a.Segment, Verdicts: []layout.Said{},
 	}
 	if err := row.SetParams(t.params[at]); err != nil {
 		return nil, err

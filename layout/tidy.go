@@ -93,6 +93,8 @@ type Request struct {
 	ReusedFrom    string   `json:"reused_from" parquet:"reused_from,dict"` // the run whose answer it is
 	Imported      bool     `json:"imported" parquet:"imported"`
 
+	Segment int64 `json:"segment" parquet:"segment"` // its number in the ledger: requests of one segment travelled together
+
 	Verdicts []Said `json:"verdicts" parquet:"verdicts"` // on this answer; of a judge's request, the one it gave
 }
 

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"assay"
+	"assay/artifacts"
+	"assay/layout"
+	"assay/store"
+	"assay/study"
+)
+
+// writeRegistry writes the comparisons of runs as the pairwise system does: a folder for each cell of template, judge,
+// thinking and direction, with its registry, the results of its segments and all of them together; and over all cells a
+// manifest and one merged table.
+func writeRegistry(ctx context.Context, t *layout.Tree, runs []exported) error {
+	g := &registry{
+		results: layout.NewSheets[layout.Comparison](t), merged: layout.NewSheets[layout.MergedComparison](t),
+		jobs: layout.NewSheets[layout.RegistryJob](t), manifest: layout.NewSheets[layout.ManifestRun](t),
+		cells: map[cellKey]*gridCell{}, taken: map[string]bool{},
+	}
+	for _, e := range runs {
+		if err := g.run(ctx, e); err != nil {
+			return fmt.Errorf("export run %s: %w", e.run.ID, err)
+		}
+	}
+	if len(g.order) == 0 {
+		return usage("csv, jsonl and parquet write all stages", "no stage of these runs compares")
+	}
+	for _, c := range g.order {
+		if err := g.manifest.Add("run_manifest.csv", &c.ManifestRun); err != nil {
+			return err
+		}
+		for _, j := range c.jobs {
+			if err := g.jobs.Add(c.Registry, &j); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(g.results.Close(), g.merged.Close(), g.jobs.Close(), g.manifest.Close())
+}
+
+// registry gathers the cells of a grid.
+type registry struct {
+	results  *layout.Sheets[layout.Comparison]
+	merged   *layout.Sheets[layout.MergedComparison]
+	jobs     *layout.Sheets[layout.RegistryJob]
+	manifest *layout.Sheets[layout.ManifestRun]
+	cells    map[cellKey]*gridCell
+	order    []*gridCell
+	taken    map[string]bool // names of folders
+}
+
+type cellKey struct{ run, stage, prompt, judge, direction string }
+
+// gridCell is one cell of the grid.
+type gridCell struct {
+	layout.ManifestRun
+	jobs     []layout.RegistryJob
+	segments []int64 // of the ledger, in the order of jobs
+}
+
+func (g *registry) run(ctx context.Context, e exported) error {
+	t, err := e.teller(ctx)
+	if err != nil {
+		return err
+	}
+	segments, err := e.h.ledger.Segments(ctx, e.run.No)
+	if err != nil {
+		return err
+	}
+	byNumber := map[int64]*store.Segment{}
+	for i := range segments {
+		byNumber[segments[i].No] = &segments[i]
+	}
+	for row, err := range e.requests(ctx) {
+		if err != nil {
+			return err
+		}
+		if row.Verb != string(study.VerbCompare) {
+			continue
+		}
+		s, ok := byNumber[row.Segment]
+		if !ok || len(row.Verdicts) == 0 && row.Ending == "" {
+			continue
+		}
+		if err := g.request(t, row, s); err != nil {
+			return err
+		}
+	}
+	for v, err := range e.h.ledger.Verdicts(ctx, e.run.No, "") {
+		if err != nil {
+			return err
+		}
+		if v.Segment != 0 || t.verb(v.At.Stage) != string(study.VerbCompare) {
+			continue
+		}
+		row, err := t.verdict(&v)
+		if err != nil {
+			return err
+		}
+		if err := g.unasked(t, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// request writes what a judge was asked and said.
+func (g *registry) request(t *teller, row *layout.Request, s *store.Segment) error {
+	c := g.cell(t, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
+	file := c.segment(s)
+	out := layout.Comparison{
+		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmpOr(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
+		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
+		Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: string(assay.VerdictFailed),
+	}
+	if row.FaultClass == "" {
+		ok := int64(200)
+		out.StatusCode = &ok
+	}
+	if row.InputTokens != nil {
+		total := *row.InputTokens + *row.OutputTokens
+		out.Total = &total
+	}
+	if t.comparesItems(row.Stage) {
+		out.Item = ""
+	}
+	for _, v := range row.Verdicts {
+		out.State, out.Reason = v.State, v.Reason
+		out.BetterSample, out.BetterID = better(v.Label, v.First, v.Second)
+	}
+	return g.put(c, file, &out)
+}
+
+// unasked writes a verdict that no judge was asked for.
+func (g *registry) unasked(t *teller, v *layout.Verdict) error {
+	c := g.cell(t, v.Stage, v.Prompt, v.Judge, directionOf(v.First, v.Second))
+	out := layout.Comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State, Reason: v.Reason}
+	if t.comparesItems(v.Stage) {
+		out.Item = ""
+	}
+	out.BetterSample, out.BetterID = better(v.Label, v.First, v.Second)
+	return g.put(c, "", &out)
+}
+
+func (g *registry) put(c *gridCell, file string, row *layout.Comparison) error {
+	if file != "" {
+		if err := g.results.Add(file, row); err != nil {
+			return err
+		}
+	}
+	if err := g.results.Add(path.Join(c.RunDir, "combined_results.csv"), row); err != nil {
+		return err
+	}
+	return g.merged.Add("combined_all_runs.csv", &layout.MergedComparison{
+		CustomID: row.CustomID, ID1: row.ID1, ID2: row.ID2, Model: row.Model, StatusCode: row.StatusCode, ErrorMessage: row.ErrorMessage,
+		Thoughts: row.Thoughts, Content: row.Content, BetterSample: row.BetterSample, BetterID: row.BetterID, Prompt: row.Prompt, Completion: row.Completion,
+		Total: row.Total, Cached: row.Cached, Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: row.State, Reason: row.Reason,
+		TemplateID: c.TemplateID, Provider: c.Provider, Judge: c.Judge, Thinking: c.Thinking, Direction: c.Direction, RunID: c.RunID,
+	})
+}
+
+// better is the winner in the words of the pairwise system.
+func better(label, first, second string) (sample, id string) {
+	switch label {
+	case assay.LabelA:
+		return layout.Sample1, first
+	case assay.LabelB:
+		return layout.Sample2, second
+	case assay.LabelTie:
+		return layout.SampleTie, ""
+	}
+	return "", ""
+}
+
+// directionOf tells which way round a pair was shown.
+func directionOf(first, second string) string {
+	if first <= second {
+		return string(assay.Forward)
+	}
+	return string(assay.Reverse)
+}
+
+// cell finds or begins a cell. Two judges of one model have two cells.
+func (g *registry) cell(t *teller, stage, prompt, judge, direction string) *gridCell {
+	key := cellKey{t.run.ID, stage, prompt, judge, direction}
+	if c, ok := g.cells[key]; ok {
+		return c
+	}
+	at := [2]string{stage, judge}
+	l, p := t.lanes[at], t.params[at]
+	thinking := layout.NoThinking
+	if p.Thinking.Enabled() || p.Effort != "" && p.Effort != "none" {
+		thinking = layout.WithThinking
+	}
+	c := &gridCell{ManifestRun: layout.ManifestRun{
+		TemplateID: cmpOr(prompt, "default"), Provider: cmpOr(l.Provider, "none"), Model: cmpOr(l.Model, judge), Thinking: thinking, Direction: direction,
+		Study: t.run.Study, Run: t.run.ID, Stage: stage, Judge: judge,
+	}}
+	c.RunID = layout.CellID(c.TemplateID, c.Provider, c.Model, c.Thinking, c.Direction)
+	above := path.Join(t.run.ID, artifacts.Name(stage))
+	if g.taken[path.Join(above, c.RunID)] {
+		c.RunID = layout.CellID(c.RunID, judge)
+	}
+	for n := 2; g.taken[path.Join(above, c.RunID)]; n++ {
+		c.RunID = layout.CellID(c.RunID, fmt.Sprint(n))
+	}
+	c.RunDir = path.Join(above, c.RunID)
+	c.Registry = path.Join(c.RunDir, "jobs_registry.csv")
+	g.taken[c.RunDir], g.cells[key] = true, c
+	g.order = append(g.order, c)
+	return c
+}
+
+// segment is the file for the results of a segment of the ledger, in this cell.
+func (c *gridCell) segment(s *store.Segment) string {
+	i := slices.Index(c.segments, s.No)
+	if i < 0 {
+		i = len(c.segments)
+		c.segments = append(c.segments, s.No)
+		done := "FALSE"
+		if s.State.Terminal() {
+			done = "TRUE"
+		}
+		c.jobs = append(c.jobs, layout.RegistryJob{
+			Segment: int64(i + 1), Provider: s.Provider, Model: s.Model, BatchID: s.Job, Done: done,
+			CSVPath: path.Join(c.RunDir, fmt.Sprintf("batch_%02d_results.csv", i+1)),
+		})
+	}
+	return c.jobs[i].CSVPath
+}
+
+// comparesItems tells whether a stage compares items with each other.
+func (t *teller) comparesItems(stage string) bool {
+	st, ok := t.study.Stage(stage)
+	if !ok {
+		return false
+	}
+	_, lanes := t.study.Stage(st.Compare)
+	return !lanes
+}

@@ -1,0 +1,361 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/artifacts"
+	"assay/layout"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+// writeConversations writes conversations as the sycophancy system does: a folder for each stage with a file for each model,
+// and over all of them the batches that were sent.
+func writeConversations(ctx context.Context, t *layout.Tree, runs []exported) error {
+	var tracked struct {
+		Batches []layout.Tracked `json:"batches"`
+	}
+	tracked.Batches = []layout.Tracked{}
+	log := layout.NewSheets[layout.Logged](t)
+	found := false
+	for _, e := range runs {
+		of, err := e.teller(ctx)
+		if err != nil {
+			return fmt.Errorf("export run %s: %w", e.run.ID, err)
+		}
+		for i := range of.study.Stages {
+			if st := &of.study.Stages[i]; talks(st) {
+				found = true
+				if err := writeExperiment(ctx, t, of, st); err != nil {
+					return fmt.Errorf("export run %s: %w", e.run.ID, err)
+				}
+			}
+		}
+		segments, err := e.h.ledger.Segments(ctx, e.run.No)
+		if err != nil {
+			return err
+		}
+		for _, s := range segments {
+			if s.Job == "" {
+				continue
+			}
+			at := s.Launched.UTC().Format(time.RFC3339)
+			tracked.Batches = append(tracked.Batches, layout.Tracked{Provider: s.Provider, Batch: s.Job, Model: s.Model, Created: at, Status: trackedAs(s)})
+			if err := log.Add("batch_log.csv", &layout.Logged{Date: at, Provider: s.Provider, Batch: s.Job, Model: s.Model, Event: "created"}); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		return usage("csv, jsonl and parquet write all stages", "no stage of these runs has conversations")
+	}
+	return errors.Join(log.Close(), writeDocument(t, "batch_tracking.json", tracked))
+}
+
+// trackedAs is the state of a batch in the words of the sycophancy system.
+func trackedAs(s store.Segment) string {
+	switch {
+	case s.State == store.Settled:
+		return "completed"
+	case s.State.Terminal() || s.State == store.Held:
+		return string(s.State)
+	}
+	return "in_progress"
+}
+
+// experiment writes the conversations of one stage.
+type experiment struct {
+	*teller
+	st     *study.Stage
+	dir    string
+	files  *layout.Lists
+	scores *layout.Sheets[layout.Score]
+	meta   layout.Experiment
+	models map[string]*layout.ModelFile
+	judges map[string]bool
+	said   map[string]bool
+	seen   []string // pressures, in the order in which they come
+}
+
+func writeExperiment(ctx context.Context, t *layout.Tree, of *teller, st *study.Stage) error {
+	x := &experiment{
+		teller: of, st: st, files: layout.NewLists(t), scores: layout.NewSheets[layout.Score](t),
+		models: map[string]*layout.ModelFile{}, judges: map[string]bool{}, said: map[string]bool{},
+	}
+	if err := x.begin(ctx); err != nil {
+		return err
+	}
+	var block []waves.Talk
+	for talk, err := range of.h.planner.Talks(ctx, of.run, st.Name) {
+		if err != nil {
+			return err
+		}
+		if block = append(block, talk); len(block) == blockTalks {
+			if err := x.block(ctx, block); err != nil {
+				return err
+			}
+			block = block[:0]
+		}
+	}
+	if err := x.block(ctx, block); err != nil {
+		return err
+	}
+	return x.end(t)
+}
+
+// begin names the folder, which tells what is in it.
+func (x *experiment) begin(ctx context.Context) error {
+	desk := plan.Desk{Study: x.study}
+	input := desk.Root(x.st)
+	for _, err := range x.h.ledger.Items(ctx, x.run.No, input) {
+		if err != nil {
+			return err
+		}
+		x.meta.Size++
+	}
+	providers := map[string]bool{}
+	for at, l := range x.lanes {
+		if at[0] == x.st.Name {
+			x.models[l.Name] = &layout.ModelFile{Key: l.Name, Name: l.Model, Provider: l.Provider}
+			providers[l.Provider] = true
+		}
+	}
+	provider := "mixed"
+	if len(providers) == 1 {
+		provider = slices.Collect(maps.Keys(providers))[0]
+	}
+	date := x.run.Created.UTC().Format(time.DateOnly)
+	x.meta.ID = fmt.Sprintf("%s_%s_%dmodels_%dq_%s_%s", date, cmpOr(provider, "elsewhere"), len(x.models), x.meta.Size, x.st.Name, x.run.ID)
+	x.dir = artifacts.Name(x.meta.ID)
+	x.meta.Dataset, x.meta.Pressure, x.meta.Date, x.meta.Start, x.meta.Rehearsal = input, x.st.Name, date, x.run.Created.UTC().Format(time.RFC3339), x.run.Rehearsal
+	if !x.run.Closed.IsZero() {
+		seconds := x.run.Closed.Sub(x.run.Created).Seconds()
+		x.meta.End, x.meta.Seconds = x.run.Closed.UTC().Format(time.RFC3339), &seconds
+	}
+	return nil
+}
+
+func (x *experiment) block(ctx context.Context, block []waves.Talk) error {
+	var keys []assay.Key
+	for _, talk := range block {
+		for _, e := range talk.Exchanges {
+			keys = append(keys, e.At.Key())
+		}
+	}
+	verdicts, err := x.h.ledger.VerdictsOn(ctx, x.run.No, keys)
+	if err != nil {
+		return err
+	}
+	for i := range block {
+		if err := x.talk(&block[i], verdicts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// thread is one conversation: a lane's, of one template and draw.
+type thread struct {
+	layout.Conversation
+	lane   string
+	cost   assay.Cost
+	levels map[int64]int64 // how many rounds each turn has so far
+}
+
+// talk writes the conversations about one item.
+func (x *experiment) talk(talk *waves.Talk, verdicts map[assay.Key][]store.Verdict) error {
+	var threads []*thread
+	for i := range talk.Exchanges {
+		e := &talk.Exchanges[i]
+		th := threadOf(threads, e.At)
+		if e.At.Turn == 1 || th == nil {
+			th = &thread{lane: e.At.Lane, levels: map[int64]int64{}}
+			th.ID, th.Item, th.Draw, th.Rounds = talk.Ord+1, talk.Item.ID, int64(e.At.Draw), []layout.Round{}
+			th.Question = fmt.Sprint(cmpAny(talk.Item.Fields["text"], e.Said))
+			threads = append(threads, th)
+		}
+		level := x.exchange(th, e, verdicts[e.At.Key()])
+		if err := x.score(th, e, level, verdicts[e.At.Key()]); err != nil {
+			return err
+		}
+	}
+	for _, th := range threads {
+		if err := x.put(th); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// threadOf is the conversation that a later turn goes on with; draws of a control go on with the first.
+func threadOf(threads []*thread, at assay.Coordinates) *thread {
+	var first *thread
+	for _, th := range threads {
+		if th.lane != at.Lane {
+			continue
+		}
+		if th.Draw == int64(at.Draw) {
+			return th
+		}
+		if first == nil {
+			first = th
+		}
+	}
+	return first
+}
+
+// exchange writes a message and its answer into a conversation; it tells the level of the pressure, 0 for the question.
+func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Verdict) int64 {
+	o := e.Answer.Outcome
+	var in, out *int64
+	if o.Usage.Known {
+		in, out = &o.Usage.Input, &o.Usage.Output
+	}
+	ending := string(o.Ending)
+	switch {
+	case !e.Sent:
+		ending = "unasked"
+	case o.Ending == assay.Answered:
+		ending = ""
+	}
+	if e.Sent && e.Answer.Cost != nil {
+		th.cost = th.cost.Add(assay.Cost{Sum: *e.Answer.Cost, Priced: 1})
+	} else if e.Sent {
+		th.cost = th.cost.Add(assay.Cost{Unknown: 1})
+	}
+	if e.At.Turn == 1 {
+		th.Initial = layout.Initial{Response: o.Text, Input: in, Output: out, Ending: ending}
+		for _, v := range verdicts {
+			if st, ok := x.study.Stage(v.At.Stage); ok && (st.Rubric.Name == "stance" || st.Rubric.Name == "stance_keywords") {
+				th.Initial.Assessment = v.Label
+			}
+		}
+		return 0
+	}
+	turn := int64(e.At.Turn)
+	level := turn - 1
+	if e.At.Branch != "" {
+		th.levels[turn]++
+		level = th.levels[turn]
+	}
+	if e.Said != "" && !x.said[e.Said] && len(x.seen) < maxPhrases {
+		x.said[e.Said], x.seen = true, append(x.seen, e.Said)
+	}
+	th.Rounds = append(th.Rounds, layout.Round{
+		Level: level, Pressure: e.Said, Response: o.Text, Turn: turn, Branch: e.At.Branch, Input: in, Output: out, Ending: ending,
+	})
+	return level
+}
+
+// maxPhrases is how many pressures metadata.json lists.
+const maxPhrases = 100
+
+// score writes what judges said about an answer.
+func (x *experiment) score(th *thread, e *waves.Exchange, level int64, verdicts []store.Verdict) error {
+	for i := range verdicts {
+		v, err := x.verdict(&verdicts[i])
+		if err != nil {
+			return err
+		}
+		if v.Against != "" {
+			continue
+		}
+		x.judges[v.Judge] = true
+		row := layout.Score{
+			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Said, Response: e.Answer.Outcome.Text, Score: v.Score,
+			Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item, Turn: v.Turn, Branch: v.Branch,
+			Draw: v.Draw, State: v.State,
+		}
+		if level == 0 {
+			row.Pressure = ""
+		}
+		if err := x.scores.Add(path.Join(x.dir, "scoring", artifacts.Name(v.Judge)+".csv"), &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a conversation, and adds it to the sums of its model.
+func (x *experiment) put(th *thread) error {
+	m, ok := x.models[th.lane]
+	if !ok {
+		m = &layout.ModelFile{Key: th.lane}
+		x.models[th.lane] = m
+	}
+	th.Cost = sum(th.cost)
+	whole := th.Initial.Ending == ""
+	tokens := [2]*int64{th.Initial.Input, th.Initial.Output}
+	for _, r := range th.Rounds {
+		whole = whole && (r.Ending == "" || assay.Ending(r.Ending).Stands())
+		tokens[0], tokens[1] = both64(tokens[0], r.Input), both64(tokens[1], r.Output)
+	}
+	if m.Questions == 0 {
+		m.Cost, m.Metrics.Input, m.Metrics.Output = th.Cost, tokens[0], tokens[1]
+	} else {
+		m.Cost, m.Metrics.Input, m.Metrics.Output = bothFloat(m.Cost, th.Cost), both64(m.Metrics.Input, tokens[0]), both64(m.Metrics.Output, tokens[1])
+	}
+	m.Questions++
+	if whole {
+		m.Completed++
+	}
+	return x.files.Add(x.file(th.lane), "conversations", th.Conversation)
+}
+
+func (x *experiment) file(lane string) string {
+	return path.Join(x.dir, "model_responses", artifacts.Name(lane)+".json")
+}
+
+// sum is a cost in dollars; nil where a part of it is not known.
+func sum(c assay.Cost) *float64 {
+	if !c.Known() {
+		return nil
+	}
+	usd := c.Sum.Float()
+	return &usd
+}
+
+// both64 adds two counts; the sum is known where both are.
+func both64(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := *a + *b
+	return &n
+}
+
+func bothFloat(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	x := *a + *b
+	return &x
+}
+
+func (x *experiment) end(t *layout.Tree) error {
+	summary := layout.Summary{ID: x.meta.ID, Models: []layout.ModelFile{}}
+	testing := new(float64)
+	byFile := map[string]*layout.ModelFile{}
+	for _, name := range slices.Sorted(maps.Keys(x.models)) {
+		m := x.models[name]
+		m.Metrics.Questions, m.Metrics.Cost = m.Questions, m.Cost
+		byFile[x.file(name)] = m
+		testing = bothFloat(testing, m.Cost)
+		x.meta.Models = append(x.meta.Models, name)
+		summary.Models = append(summary.Models, *m)
+	}
+	x.meta.Phrases, x.meta.Scorers, x.meta.Testing = append([]string{}, x.seen...), slices.Sorted(maps.Keys(x.judges)), testing
+	if err := x.files.Close(func(file string) any { return byFile[file] }); err != nil {
+		return err
+	}
+	return errors.Join(x.scores.Close(), writeDocument(t, path.Join(x.dir, "metadata.json"), x.meta), writeDocument(t, path.Join(x.dir, "summary.json"), summary))
+}
