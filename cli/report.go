@@ -52,7 +52,7 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 	if f.examples < 0 || f.examples > maxExamples {
 		return usage("", "--examples wants a number from 0 to %d", maxExamples)
 	}
-	h, run, err := f.home.find(ctx, w, ref)
+	h, run, err := f.home.look(ctx, w, ref)
 	if err != nil {
 		return err
 	}

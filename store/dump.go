@@ -12,7 +12,7 @@ import (
 // DumpTables lists the tables that hold what is known of one run's results, in the order in which they can be written into
 // an empty ledger. How it was sent, and by whom, is not among them.
 func DumpTables() []string {
-	return []string{"runs", "snapshot_parts", "items", "lanes", "groups", "segments", "attempts", "outcomes", "verdicts"}
+	return []string{"runs", "snapshot_parts", "items", "lanes", "groups", "segments", "orders", "redos", "attempts", "outcomes", "verdicts"}
 }
 
 // DumpRow is one row of a table: a value of type nil, int64, float64, string or []byte for every column.
@@ -36,6 +36,8 @@ func (s *Store) Dump(ctx context.Context, run int64, table string) iter.Seq2[Dum
 		order = " ORDER BY input, ord"
 	case "lanes", "groups":
 		order = " ORDER BY stage, lane"
+	case "redos":
+		order = " ORDER BY order_no"
 	case "attempts", "outcomes":
 		order = " ORDER BY segment_no, ord"
 	}
@@ -76,6 +78,8 @@ func (r *DumpRow) depersonalise(table string) {
 		}
 		gone["account"] = fmt.Sprintf("%s %v", elsewhere, r.Values[slices.Index(r.Columns, "no")]) // no two alike
 		gone["epoch"], gone["reserved_nano"], gone["parts"] = int64(0), int64(0), "[]"
+	case "orders":
+		gone["given_by"] = ""
 	case "outcomes":
 		gone["artifact_no"], gone["line_offset"], gone["line_length"] = nil, nil, nil
 	}
