@@ -13,10 +13,8 @@ import (
 
 	"assay"
 	"assay/artifacts"
-	"assay/catalog"
 	"assay/layout"
 	"assay/store"
-	"assay/waves"
 )
 
 type bundleFlags struct {
@@ -153,7 +151,5 @@ func unpack(ctx context.Context, w *World, b *layout.Bundle, dir string) (*home,
 	if err != nil {
 		return nil, run, errors.Join(err, ledger.Close())
 	}
-	h := &home{ledger: ledger, files: files, where: where, rehearsal: run.Rehearsal, passing: dir}
-	h.planner = &waves.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()}
-	return h, run, nil
+	return &home{ledger: ledger, files: files, planner: newPlanners(ledger, files), where: where, rehearsal: run.Rehearsal, passing: dir}, run, nil
 }

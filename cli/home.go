@@ -92,12 +92,14 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 		ledger.Close()
 		return nil, fmt.Errorf("the artifacts cannot be used: %w", err)
 	}
-	h := &home{ledger: ledger, files: folder, where: db, rehearsal: rehearsal}
-	h.planner = &planners{
-		Planner: &waves.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()},
-		plain:   &plain.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()},
+	return &home{ledger: ledger, files: folder, planner: newPlanners(ledger, folder), where: db, rehearsal: rehearsal}, nil
+}
+
+func newPlanners(ledger *store.Store, files *artifacts.Folder) *planners {
+	return &planners{
+		Planner: &waves.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
+		plain:   &plain.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
 	}
-	return h, nil
 }
 
 // find opens the home that holds a run: the usual one, or that of the rehearsals.
