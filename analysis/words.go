@@ -92,6 +92,9 @@ func (f *Finding) shown() string {
 
 // Show is a value in its unit.
 func (u Unit) Show(x float64) string {
+	if x > -0.0005 && x < 0 {
+		x = 0 // no number is shown as minus zero
+	}
 	switch u {
 	case Share:
 		return fmt.Sprintf("%.1f%%", x*100)

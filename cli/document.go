@@ -46,6 +46,13 @@ func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*rep
 	if d.Origin, err = h.origin(ctx, run, f); err != nil {
 		return nil, err
 	}
+	redos, err := h.ledger.Redos(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(redos); n > 0 {
+		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", plural(n, "draw")))
+	}
 	d.Examples, err = h.examples(ctx, run, st, f.examples)
 	return d, err
 }
@@ -103,7 +110,7 @@ func paramsText(text string) string {
 	if p.Seed != nil {
 		add(true, "seed %d", *p.Seed)
 	}
-	add(p.Schema != nil, "schema %s", p.Schema)
+	add(len(p.Schema) > 0 && string(p.Schema) != "null", "schema %s", p.Schema)
 	add(p.ServiceTier != "", "service_tier %s", p.ServiceTier)
 	if len(p.Extra) > 0 {
 		extra, err := json.Marshal(p.Extra)

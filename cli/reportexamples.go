@@ -95,7 +95,9 @@ func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (rep
 		if err != nil {
 			return e, fmt.Errorf("make the question of an example again: %w", err)
 		}
-		e.Answers = append(e.Answers, report.Answer{Lane: "asked of " + v.At.Judge, Turns: said(made[0].Request.Prompt)})
+		question := *made[0].Request.Prompt
+		question.System = "" // the same in every example
+		e.Answers = append(e.Answers, report.Answer{Lane: "asked of " + v.At.Judge, Turns: said(&question)})
 	}
 	return e, nil
 }

@@ -43,9 +43,9 @@ type Curves struct {
 const maxPanels = 24
 
 const (
-	panelWidth  = 246.0
-	panelHeight = 168.0
+	panelHeight = 172.0
 	panelGap    = 24.0
+	panelLeft   = 44.0 // room for the numbers of the axis
 )
 
 // Figure draws the panels.
@@ -84,19 +84,22 @@ func (c *Curves) scene() *Scene {
 		top += 22 * float64(len(legend.legend()))
 	}
 	columns := min(3, len(c.Panels))
+	if len(c.Panels) == 4 {
+		columns = 2
+	}
 	rows := (len(c.Panels) + columns - 1) / columns
-	const left = 44.0
+	wide := min(380, (plotWidth-panelLeft-8-panelGap*float64(columns-1))/float64(columns))
 	s := &Scene{
 		Title: c.Title, Desc: fmt.Sprintf("%s for %s, one small plot each: %s. The table has every number.", c.Up, plural(len(c.Panels), "lane"), c.Across),
-		Width: Px(max(left+float64(columns)*(panelWidth+panelGap)-panelGap+8, 420)), Height: Px(top + float64(rows)*(panelHeight+24) + 22),
+		Width: Px(max(panelLeft+float64(columns)*(wide+panelGap)-panelGap+8, legend.legendEnd(), 300)), Height: Px(top + float64(rows)*(panelHeight+24) + 22),
 	}
 	legend.drawLegend(s)
 	low, high := c.levels()
 	for i, p := range c.Panels {
-		x, y := left+float64(i%columns)*(panelWidth+panelGap), top+float64(i/columns)*(panelHeight+24)
+		x, y := panelLeft+float64(i%columns)*(wide+panelGap), top+float64(i/columns)*(panelHeight+24)
 		d := panelDrawing{
 			scene: s, names: names, legend: &legend, outer: i%columns == 0,
-			x: scale{low: float64(low) - 0.3, high: float64(high) + 0.3, from: x, to: x + panelWidth}, y: scale{high: 1, from: y + panelHeight - 20, to: y + 26},
+			x: scale{low: float64(low) - 0.3, high: float64(high) + 0.3, from: x, to: x + wide}, y: scale{high: 1, from: y + panelHeight - 20, to: y + 26},
 		}
 		d.frame(p.Name, low, high)
 		for _, k := range p.Curves {
@@ -133,7 +136,7 @@ type panelDrawing struct {
 
 func (d *panelDrawing) frame(name string, low, high int) {
 	s := d.scene
-	s.name("label strong", d.x.from, d.y.to-9, panelWidth, name)
+	s.name("label strong", d.x.from, d.y.to-9, d.x.to-d.x.from, name)
 	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {
 		y := d.y.at(v)
 		s.line("grid", d.x.from, y, d.x.to, y)

@@ -76,7 +76,14 @@ func (d *drawing) level() float64 {
 // whiskers says what the whiskers of findings are.
 func (d *drawing) whiskers(found []*analysis.Finding) string {
 	if !slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Interval.OK }) {
-		return "No interval is told for it."
+		why := ""
+		for i, f := range found {
+			if i > 0 && f.Interval.Why != why {
+				return "No interval is told for it."
+			}
+			why = f.Interval.Why
+		}
+		return "No interval: " + why + "."
 	}
 	return fmt.Sprintf("Whiskers: %g%% intervals.", d.level()*100)
 }
@@ -230,16 +237,23 @@ func (d *drawing) meaning(what string) string {
 	return what
 }
 
-// fill enters findings: rows by the first field, series by the rest.
+// fill enters findings: rows by the first field, or by the two that are held against each other; series by the rest.
 func (d *drawing) fill(p *Intervals, found []*analysis.Finding) {
 	var rows []string
 	for _, f := range found {
-		i := seriesOf(&rows, firstOf(f))
+		label, from := firstOf(f), 1
+		if len(f.By) > 1 && f.By[1].Field == analysis.ByAgainst {
+			label, from = label+" − "+orNothing(f.By[1].Value), 2
+			if f.What != analysis.WhatDifference {
+				label = firstOf(f) + " and " + orNothing(f.By[1].Value)
+			}
+		}
+		i := seriesOf(&rows, label)
 		if i == len(p.Rows) {
 			p.Rows = append(p.Rows, IntervalRow{Label: rows[i]})
 		}
 		dot := d.dot(f)
-		if rest := valuesFrom(f, 1); rest != "" {
+		if rest := valuesFrom(f, from); rest != "" {
 			dot.Series = seriesOf(&p.Series, rest)
 		}
 		p.Rows[i].Dots = append(p.Rows[i].Dots, dot)
@@ -267,6 +281,9 @@ func byText(f *analysis.Finding) string {
 	}
 	var names []string
 	for _, v := range f.By {
+		if v.Field == analysis.ByAgainst {
+			return " of two " + f.By[0].Field + "s"
+		}
 		names = append(names, v.Field)
 	}
 	return " by " + strings.Join(names, " and ")
@@ -304,25 +321,15 @@ func (d *drawing) labels() *Figure {
 // differences are each lane against each other, with a line at none.
 func (d *drawing) differences() []*Figure {
 	found := d.of(analysis.WhatDifference)
-	groups, names := facets(found, 2)
-	var out []*Figure
-	for _, name := range names[:min(maxFacets, len(names))] {
-		p := Intervals{
-			Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Unit, Level: d.level(), Reference: new(float64),
-			Words: d.whiskers(found) + " One that leaves the dashed line out shows a difference, before any correction for many tests.",
-		}
-		if found[0].Unit == analysis.Share {
-			p.Axis += " (percentage points)"
-		}
-		if name != "" {
-			p.Title += ": " + name
-		}
-		for _, f := range groups[name] {
-			p.Rows = append(p.Rows, IntervalRow{Label: f.Of(analysis.ByLane) + " − " + f.Of(analysis.ByAgainst), Dots: []Interval{d.dot(f)}})
-		}
-		out = append(out, p.Figure())
+	p := Intervals{
+		Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Unit, Level: d.level(), Reference: new(float64),
+		Words: d.whiskers(found) + " Those that leave the dashed line out show a difference, before any correction for many tests.",
 	}
-	return out
+	if found[0].Unit == analysis.Share {
+		p.Axis += " (percentage points)"
+	}
+	d.fill(&p, found)
+	return []*Figure{p.Figure()}
 }
 
 // places are positional bias and consistency, with a line where the order of showing does not matter.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/analysis"
@@ -39,7 +40,7 @@ const foldedFrom = 13
 // NewFindings makes a table ready to show.
 func NewFindings(t *analysis.Table, o Options) *Findings {
 	out := &Findings{
-		ID: o.ID, Stage: t.Stage, Title: t.Title, Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete(), Primary: t.Primary, Rehearsal: o.Rehearsal,
+		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete(), Primary: t.Primary, Rehearsal: o.Rehearsal,
 		Unvalidated: slices.Contains(t.Notes, notValidated), Figures: Figures(t, o.Links), Numbers: FindingsGrid(t, o.Links),
 	}
 	out.Numbers.Notes = slices.DeleteFunc(out.Numbers.Notes, func(n string) bool { return n == notValidated })
@@ -47,21 +48,41 @@ func NewFindings(t *analysis.Table, o Options) *Findings {
 	return out
 }
 
-// Words are the primary findings in sentences, as far as a table has any.
+// titleOf tells a table from others of the same stage and method: by what its findings are told apart.
+func titleOf(t *analysis.Table) string {
+	by := t.By
+	if i := slices.Index(by, analysis.ByAgainst); i >= 0 {
+		by = by[i+1:]
+	}
+	if len(by) == 0 || t.Method == analysis.Agreement {
+		return t.Title
+	}
+	return t.Title + " by " + strings.Join(by, " and ")
+}
+
+// Words are the primary findings in sentences, as far as a table has any: those that a test decides come first.
 func Words(t *analysis.Table) []string {
-	var out []string
+	tested, told := wordsOf(t)
+	return append(tested, told...)
+}
+
+func wordsOf(t *analysis.Table) (tested, told []string) {
 	for i := range t.Findings {
-		if w := t.Findings[i].Words; w != "" {
-			out = append(out, w)
+		switch f := &t.Findings[i]; {
+		case f.Words == "":
+		case f.Holm.OK:
+			tested = append(tested, f.Words)
+		default:
+			told = append(told, f.Words)
 		}
 	}
-	return out
+	return tested, told
 }
 
 // CoverageGrid counts the requests of every lane in every stage by what stands for them.
 func CoverageGrid(lanes []Lane, links Links) *Grid {
 	g := &Grid{Caption: "Requests by what became of them", Head: []Column{
-		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true}, {Text: "answered or refused", Number: true}, {Text: "open", Number: true},
+		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true}, {Text: "with an answer", Number: true}, {Text: "open", Number: true},
 	}}
 	var shows []assay.Ending
 	for _, e := range assay.Endings() {

@@ -294,6 +294,19 @@ func (p *Intervals) legendWidth(i int) float64 {
 	return 34 + min(220, widthOf(Clean(p.Series[i], maxName), labelSize))
 }
 
+// legendEnd is how far to the right the legend reaches.
+func (p *Intervals) legendEnd() float64 {
+	end := 0.0
+	for _, line := range p.legend() {
+		x := 8.0
+		for _, i := range line {
+			x += p.legendWidth(i)
+		}
+		end = max(end, x)
+	}
+	return min(end, plotWidth)
+}
+
 func (p *Intervals) drawLegend(s *Scene) {
 	if len(p.Series) < 2 {
 		return

@@ -61,6 +61,9 @@ func (m markdown) head(p *page) {
 	if p.Note != "" {
 		m.para("Note: " + p.Note)
 	}
+	for _, r := range p.Remarks {
+		m.para(r)
+	}
 	for _, f := range p.Facts {
 		fmt.Fprintf(m.w, "- %s: %s\n", escaped(f.Name), escaped(f.Value))
 	}

@@ -64,15 +64,15 @@ func newPage(d *Document) *page {
 	if d.Report != nil {
 		for i := range d.Report.Tables {
 			t := &d.Report.Tables[i]
-			p.Words = append(p.Words, Words(t)...)
+			tested, told := wordsOf(t)
+			p.Words, p.More = append(p.Words, tested...), append(p.More, told...)
 			p.Findings = append(p.Findings, NewFindings(t, Options{ID: fmt.Sprintf("t%d", i+1), Rehearsal: d.Rehearsal}))
 		}
 		p.Quality = d.quality()
 		p.Verdicts = orNil(CoverageTable(d.Report))
 	}
-	if len(p.Words) > maxSaid {
-		p.Words, p.More = p.Words[:maxSaid], p.Words[maxSaid:]
-	}
+	all := append(p.Words, p.More...)
+	p.Words, p.More = all[:min(maxSaid, len(all))], all[min(maxSaid, len(all)):]
 	p.Costs, p.Requests = orNil(SpendGrid(d.Spend)), orNil(CoverageGrid(d.Lanes, Links{}))
 	if len(d.Segments) > 0 {
 		until := d.until()

@@ -18,7 +18,8 @@ type Document struct {
 	Run         string
 	Standing    string // one sentence: how the run stands
 	Rehearsal   bool
-	Note, By    string // of the run
+	Note, By    string   // of the run
+	Remarks     []string // what a reader should know before anything else
 	Created     time.Time
 	Closed      time.Time // zero: the run is open
 

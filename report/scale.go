@@ -65,8 +65,11 @@ func widened(low, high float64, about int) (float64, float64) {
 		pad := math.Max(math.Abs(low)*0.1, 0.5)
 		low, high = low-pad, high+pad
 	}
-	step := niceStep((high - low) / float64(about))
-	return math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step
+	for range 3 { // a wider range may want wider steps
+		step := niceStep((high - low) / float64(about))
+		low, high = math.Floor(low/step+1e-9)*step, math.Ceil(high/step-1e-9)*step
+	}
+	return low, high
 }
 
 // logTicks are 1, 2 and 5 times powers of ten over a range; powers alone where it is wide.

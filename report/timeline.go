@@ -158,7 +158,7 @@ func burnScene(settled []Segment, sums []assay.Cost, budget *assay.Money, start,
 
 // Timeline is when the segments of a run waited, ran and were collected. Until is now for a run that is open.
 func Timeline(segments []Segment, until time.Time, links Links) *Figure {
-	f := &Figure{Title: "Segments over time", Words: "Pale: waiting to be sent. Dark: at the provider. Hatched edge: being collected."}
+	f := &Figure{Title: "Segments over time", Words: "Each bar is a segment: requests of one lane that travel together."}
 	if len(segments) == 0 {
 		f.Words = "There is no segment yet."
 		return f
@@ -187,16 +187,21 @@ func segmentGrid(segments []Segment, links Links) *Grid {
 	return g
 }
 
-// track is the segments of one lane in one stage.
+// track is the segments of one lane in one stage; those that overlap stand under each other.
 type track struct {
 	stage, lane string
 	segments    []Segment
+	line        []int // of each segment
+	lines       int
 }
 
-// maxTracks is how many lanes of stages a timeline has.
-const maxTracks = 60
+// maxTracks is how many lanes of stages a timeline has; maxLines, how many bars stand under each other in one.
+const (
+	maxTracks = 60
+	maxLines  = 6
+)
 
-func tracksOf(segments []Segment) []track {
+func tracksOf(segments []Segment, end time.Time) []track {
 	var out []track
 	for _, g := range segments {
 		i := slices.IndexFunc(out, func(t track) bool { return t.stage == g.Stage && t.lane == g.Lane })
@@ -207,68 +212,114 @@ func tracksOf(segments []Segment) []track {
 		out[i].segments = append(out[i].segments, g)
 	}
 	order := map[string]int{}
-	for _, t := range out {
-		if _, ok := order[t.stage]; !ok {
-			order[t.stage] = len(order)
+	for i := range out {
+		out[i].pack(end)
+		if _, ok := order[out[i].stage]; !ok {
+			order[out[i].stage] = len(order)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b track) int { return order[a.stage] - order[b.stage] })
 	return out
 }
 
+// pack gives each segment the first line that is free when it begins.
+func (t *track) pack(end time.Time) {
+	slices.SortStableFunc(t.segments, func(a, b Segment) int { return a.Created.Compare(b.Created) })
+	var free []time.Time
+	for _, g := range t.segments {
+		i := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(g.Created) })
+		if i < 0 && len(free) < maxLines {
+			i = len(free)
+			free = append(free, time.Time{})
+		}
+		i = max(0, i)
+		free[i] = g.last(end)
+		t.line = append(t.line, i)
+	}
+	t.lines = len(free)
+}
+
+// last is when a segment came to its end, or the end of the plot.
+func (g Segment) last(end time.Time) time.Time {
+	if g.open() {
+		return end
+	}
+	last := g.Created
+	for _, t := range []time.Time{g.Launched, g.Ended, g.Settled} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+const (
+	barHigh   = 7.0
+	barGap    = 2.0
+	trackGap  = 7.0
+	stageHead = 22.0
+	ganttTop  = 30.0
+)
+
+func (t *track) high() float64 { return max(13, float64(t.lines)*(barHigh+barGap)) + trackGap }
+
 func ganttScene(segments []Segment, start, end time.Time, links Links, f *Figure) *Scene {
-	tracks := tracksOf(segments)
+	tracks := tracksOf(segments, end)
 	if n := len(tracks) - maxTracks; n > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of stages more are in the table", plural(n, "lane")))
 		tracks = tracks[:maxTracks]
 	}
-	label, stages := 0.0, 1
+	label, bottom := 0.0, ganttTop
 	for i, t := range tracks {
 		label = max(label, widthOf(Clean(t.lane, maxName), labelSize))
-		if i > 0 && tracks[i-1].stage != t.stage {
-			stages++
+		if i == 0 || tracks[i-1].stage != t.stage {
+			bottom += stageHead
 		}
+		bottom += t.high()
 	}
 	label = min(220, max(70, label+14))
-	const line, head = 17.0, 22.0
-	bottom := 8 + float64(len(tracks))*line + float64(stages)*head
 	s := &Scene{
 		Title: f.Title, Desc: fmt.Sprintf("Bars of %s in %s of stages, from waiting to collected. The table has every time.", plural(len(segments), "segment"), plural(len(tracks), "lane")),
 		Width: plotWidth, Height: Px(bottom + axisRoom),
 	}
+	ganttLegend(s)
 	c := newClock(start, end, label, plotWidth-12)
-	c.draw(s, 8, bottom)
-	y := 8.0
+	c.draw(s, ganttTop, bottom)
+	y := ganttTop
 	for i, t := range tracks {
 		if i == 0 || tracks[i-1].stage != t.stage {
 			s.name("label strong", 0, y+15, label+200, t.stage)
-			y += head
+			y += stageHead
 		}
-		s.name("label end", label-8, y+line/2+4, label-10, t.lane)
-		for _, g := range t.segments {
-			drawSegment(s, c, g, end, y+3, line-6, links)
+		s.name("label end", label-8, y+(t.high()-trackGap)/2+4, label-10, t.lane)
+		first := y + (t.high()-trackGap-float64(t.lines)*(barHigh+barGap)+barGap)/2
+		for k, g := range t.segments {
+			drawSegment(s, c, g, end, first+float64(t.line[k])*(barHigh+barGap), links)
 		}
-		y += line
+		y += t.high()
 	}
 	return s
 }
 
-// drawSegment draws the three parts of a segment's life as far as they have come.
-func drawSegment(s *Scene, c clock, g Segment, end time.Time, y, high float64, links Links) {
-	tip := fmt.Sprintf("segment %d, %s, %s, %s", g.No, plural(int(g.Requests), "request"), g.Mode, g.State)
-	upTo := func(t time.Time) time.Time {
-		if t.IsZero() {
-			return end
-		}
-		return t
+func ganttLegend(s *Scene) {
+	x := 2.0
+	for _, k := range []struct{ class, name string }{{"waits", "waiting to be sent"}, {"runs", "at the provider"}, {"collects", "being collected"}, {"failed", "failed or cancelled"}} {
+		s.rect("bar "+k.class, x, 4, 16, barHigh)
+		s.say("label", x+22, 12, k.name)
+		x += 22 + widthOf(k.name, labelSize) + 18
 	}
+}
+
+// drawSegment draws the three parts of a segment's life as far as they have come.
+func drawSegment(s *Scene, c clock, g Segment, end time.Time, y float64, links Links) {
+	tip := fmt.Sprintf("segment %d, %s, %s, %s", g.No, plural(int(g.Requests), "request"), g.Mode, g.State)
 	bar := func(class string, from, to time.Time) {
-		x := c.at(from)
-		r := s.rect("bar "+class, x, y, max(1.5, c.at(to)-x), high)
+		x := min(c.at(from), c.x.to-1.5)
+		r := s.rect("bar "+class, x, y, max(1.5, c.at(to)-x), barHigh)
 		r.Tip, r.Link = tip, links.segment(g.No)
 	}
 	if g.State == "failed" || g.State == "cancelled" {
-		bar("failed", g.Created, upTo(g.Launched))
+		bar("failed", g.Created, g.last(end))
 		return
 	}
 	if g.Launched.IsZero() {
@@ -280,8 +331,11 @@ func drawSegment(s *Scene, c clock, g Segment, end time.Time, y, high float64, l
 	if ran.IsZero() {
 		ran = g.Settled
 	}
-	bar("runs", g.Launched, upTo(ran))
+	if ran.IsZero() {
+		ran = end
+	}
+	bar("runs", g.Launched, ran)
 	if !g.Ended.IsZero() {
-		bar("collects", g.Ended, upTo(g.Settled))
+		bar("collects", g.Ended, g.last(end))
 	}
 }
