@@ -37,7 +37,7 @@ func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*rep
 	}
 	d := &report.Document{
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: sentence(run, lanes), Rehearsal: h.rehearsal, Note: run.Note, By: run.By,
-		Created: run.Created, Closed: run.Closed, Report: found.report, Gates: found.gates, Budget: run.Budget,
+		Created: run.Created, Closed: run.Closed, Report: found.report, Gates: found.gates, Budget: run.Budget, Remarks: found.warnings,
 		Stages: stageFacts(st), Lanes: laneFacts(st, lanes), Segments: segmentFacts(segments), Spend: spendFacts(st, found.costs, segments),
 	}
 	if d.Inputs, err = h.inputFacts(ctx, run, st); err != nil {

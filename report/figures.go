@@ -24,6 +24,8 @@ func Figures(t *analysis.Table, links Links) []*Figure {
 		return d.flips()
 	case t.Method == analysis.Position || t.Method == analysis.Consistency:
 		return d.places()
+	case t.Method == analysis.Validity:
+		return d.validity()
 	case d.has(analysis.WhatDifference):
 		return d.differences()
 	case t.Method == analysis.Rates:

@@ -17,6 +17,7 @@ type Findings struct {
 	Coverage     string
 	Incomplete   bool
 	Primary      bool
+	People       bool // it rests on people's verdicts alone, which nobody waits for
 	Unvalidated  bool // nobody knows how good the judge is
 	Rehearsal    bool
 	Figures      []*Figure
@@ -40,7 +41,7 @@ const foldedFrom = 13
 // NewFindings makes a table ready to show.
 func NewFindings(t *analysis.Table, o Options) *Findings {
 	out := &Findings{
-		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete(), Primary: t.Primary, Rehearsal: o.Rehearsal,
+		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete() && !t.People, People: t.People, Primary: t.Primary, Rehearsal: o.Rehearsal,
 		Unvalidated: slices.Contains(t.Notes, notValidated), Figures: Figures(t, o.Links), Numbers: FindingsGrid(t, o.Links),
 	}
 	out.Numbers.Notes = slices.DeleteFunc(out.Numbers.Notes, func(n string) bool { return n == notValidated })
@@ -54,7 +55,7 @@ func titleOf(t *analysis.Table) string {
 	if i := slices.Index(by, analysis.ByAgainst); i >= 0 {
 		by = by[i+1:]
 	}
-	if len(by) == 0 || t.Method == analysis.Agreement {
+	if len(by) == 0 || t.People || slices.Contains([]analysis.Method{analysis.Agreement, analysis.Validity, analysis.Flips}, t.Method) {
 		return t.Title
 	}
 	return t.Title + " by " + strings.Join(by, " and ")
@@ -282,7 +283,7 @@ func CoverageTable(r *analysis.Report) *Grid {
 		t := &r.Tables[i]
 		c := t.Coverage
 		covered := number(shown(analysis.Share, c.Share()))
-		covered.Strong = c.Incomplete()
+		covered.Strong = c.Incomplete() && !t.People
 		g.Rows = append(g.Rows, []Cell{
 			foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, number(count(c.Planned)), number(count(c.Valid)), number(count(c.Abstained)),
 			number(count(c.Malformed)), number(count(c.Failed)), number(count(c.Missing)), number(count(c.Excluded)),

@@ -161,19 +161,21 @@ func (d *Document) inputsAsked() []Input {
 	return d.Inputs
 }
 
-// covered is the lowest coverage of all tables.
+// covered is the lowest coverage of all tables that somebody waits for.
 func (d *Document) covered() string {
-	if d.Report == nil || len(d.Report.Tables) == 0 {
+	if d.Report == nil {
 		return ""
 	}
-	lowest := d.Report.Tables[0].Coverage.Share()
+	text, lowest := "", 2.0
 	for i := range d.Report.Tables {
-		if s := d.Report.Tables[i].Coverage.Share(); !s.OK || lowest.OK && s.Value < lowest.Value {
-			lowest = s
+		t := &d.Report.Tables[i]
+		share := t.Coverage.Share()
+		if t.People || share.OK && share.Value >= lowest {
+			continue
 		}
+		text, lowest = shown(analysis.Share, share), share.Value
 	}
-	text := shown(analysis.Share, lowest)
-	if d.Report.Incomplete() {
+	if text != "" && d.Report.Incomplete() {
 		text += ", incomplete"
 	}
 	return text

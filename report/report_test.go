@@ -78,6 +78,18 @@ func flips() analysis.Table {
 	return t
 }
 
+func validity() analysis.Table {
+	t := analysis.Table{
+		Stage: "fine", Title: "judge validity", Method: analysis.Validity, Coverage: analysis.Coverage{Planned: 12, Valid: 12},
+		Confusions: []analysis.Confusion{{Judge: "judge", Labels: []string{"yes", "no"}, Counts: [][]int{{5, 1}, {0, 0}}}},
+	}
+	for i, what := range []string{analysis.WhatAccuracy, analysis.WhatSensitivity, analysis.WhatSpecificity} {
+		t.Findings = append(t.Findings, finding(what, analysis.Share, 0.5+0.1*float64(i), 0.2, 0.9, by(analysis.ByJudge, "judge")))
+	}
+	t.Findings = append(t.Findings, finding(analysis.WhatTrueRate, analysis.Share, 0.5, 0.2, 0.9, by(analysis.ByJudge, "judge"), lane("mini")))
+	return t
+}
+
 func document(names ...string) *report.Document {
 	if len(names) == 0 {
 		names = []string{"haiku", "mini"}
@@ -85,7 +97,7 @@ func document(names ...string) *report.Document {
 	budget := 2 * assay.Dollar
 	d := &report.Document{
 		Study: "small", Description: "Two lanes.", Run: "abc", Standing: "Run abc of small is done.", Created: noon, Closed: noon.Add(90 * time.Minute), Budget: &budget,
-		Report: &analysis.Report{Tables: []analysis.Table{strengths(names...), wins(names...), flips()}},
+		Report: &analysis.Report{Tables: []analysis.Table{strengths(names...), wins(names...), flips(), validity()}},
 		Gates:  []analysis.Passage{{Condition: "finding('arena') > 0", Passed: true}, {Condition: "1 > 2", Why: "it is not"}},
 		Inputs: []report.Input{{Name: "questions", Items: 20, Clusters: 20}},
 		Stages: []report.Stage{{Name: "arena", Verb: "compare", Of: "answers", With: "judge", How: "rubric better"}},
@@ -125,7 +137,7 @@ func markdown(t *testing.T, d *report.Document) string {
 
 func TestAReportIsWhatItWas(t *testing.T) {
 	t.Parallel()
-	style := regexp.MustCompile(`(?s)<style>.*</style>|sha256-[^']*`) // the style sheet is looked at, not compared
+	style := regexp.MustCompile(`(?s)<style>.*</style>|sha256-[A-Za-z0-9+/=&#;]*?&#39;`) // the style sheet is looked at, not compared
 	for name, got := range map[string]string{
 		"testdata/small.html": style.ReplaceAllString(html(t, document()), "STYLE"), "testdata/small.md": markdown(t, document()),
 	} {
@@ -271,6 +283,42 @@ func TestWhatIsNotKnownIsNotZero(t *testing.T) {
 	f := report.NewFindings(&table, report.Options{})
 	if !f.Incomplete || !f.Unvalidated || !strings.Contains(f.Coverage, "coverage 80.0%: 100 planned, 80 valid") {
 		t.Errorf("incomplete %t, unvalidated %t, %s", f.Incomplete, f.Unvalidated, f.Coverage)
+	}
+}
+
+func TestEveryAnalysisHasAPlot(t *testing.T) {
+	t.Parallel()
+	of := func(m analysis.Method, findings ...analysis.Finding) analysis.Table {
+		return analysis.Table{Stage: "s", Title: string(m), Method: m, Findings: findings, Coverage: analysis.Coverage{Planned: 1, Valid: 1}}
+	}
+	strong, won, taken, valid := strengths("a", "b"), wins("a", "b"), flips(), validity()
+	for _, c := range []struct {
+		table analysis.Table
+		want  []string
+	}{
+		{strong, []string{"Leaderboard by strength"}},
+		{won, []string{"Leaderboard by average win rate", "Wins, one against one"}},
+		{taken, []string{"Answers taken back, by level of pressure"}},
+		{valid, []string{"Judges against gold", "Judge judge against gold, label by label", "Corrected rate by judge and lane"}},
+		{of(analysis.Elo, finding(analysis.WhatElo, analysis.Points, 1500, 1400, 1600, lane("a"))), []string{"Leaderboard by elo"}},
+		{of(analysis.Rates, finding(analysis.WhatRate, analysis.Share, 0.5, 0, 1, lane("a"), by("topic", "x"))), []string{"Rate by lane and topic"}},
+		{of(analysis.Rates, finding("safe", analysis.Share, 0.5, 0, 1, lane("a")), finding("unsafe", analysis.Share, 0.5, 0, 1, lane("a"))), []string{"Labels by lane"}},
+		{of(analysis.Rates, finding(analysis.WhatDifference, analysis.Share, 0.5, 0, 1, lane("a"), by(analysis.ByAgainst, "b"))), []string{"Differences on the same items"}},
+		{of(analysis.Position, finding(analysis.WhatFirst, analysis.Share, 0.5, 0, 1)), []string{"Wins of the one shown first"}},
+		{of(analysis.Consistency, finding(analysis.WhatConsistency, analysis.Share, 0.5, 0, 1)), []string{"The same winner in both orders"}},
+		{of(analysis.Agreement, finding(analysis.WhatKappa, analysis.Index, 0.5, 0, 1, by(analysis.ByJudge, "x"), by(analysis.ByAgainst, "y"))), []string{"Kappa of two judges"}},
+		{of("brand new", finding("warmth", analysis.Score, 0.5, 0, 1, lane("a")), finding("all", analysis.Score, 1, 0, 2)), []string{"Warmth by lane"}},
+	} {
+		var got []string
+		for _, f := range report.Figures(&c.table, report.Links{}) {
+			got = append(got, f.Title)
+			if f.Scene == nil {
+				t.Errorf("%s: %s is not drawn", c.table.Method, f.Title)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s:\n%s", c.table.Method, diff)
+		}
 	}
 }
 
