@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,9 +156,13 @@ func (h *home) inputFacts(ctx context.Context, run store.Run, st *study.Study) (
 				return nil, err
 			}
 			in.Items++
-			clusters[it.Cluster] = true
+			if it.Cluster == it.ID {
+				in.Clusters++
+			} else {
+				clusters[it.Cluster] = true
+			}
 		}
-		in.Clusters = int64(len(clusters))
+		in.Clusters += int64(len(clusters))
 		out = append(out, in)
 	}
 	return out, nil
@@ -188,7 +193,7 @@ func stageFacts(st *study.Study) []report.Stage {
 		case study.VerbImport:
 			fact.Of = s.Import.Of
 		default:
-			fact.Of, fact.With = s.Ask+s.Continue, strings.Join(s.Lanes.Among.List, ", ")
+			fact.Of, fact.With = s.Ask+s.Continue, cmp.Or(strings.Join(s.Lanes.Among.List, ", "), "all lanes that judge nowhere")
 			if n := len(s.Turns); n > 1 {
 				how = append(how, plural(n, "turn"))
 			}

@@ -181,7 +181,7 @@ func SpendGrid(spend []Spend) *Grid {
 			strong(thousands(all.Input)), strong(thousands(all.Cached)), strong(thousands(all.Output)), strong(thousands(all.Reasoning)),
 		})
 	}
-	return g
+	return g.trimmed()
 }
 
 // CostQuality is what one answer of each lane costs against how good a table finds it; nil where the table does not

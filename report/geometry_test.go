@@ -163,6 +163,67 @@ func TestMoreSeriesThanColoursGetRowsOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestFewRowsWithManySeriesAreTurnedRound(t *testing.T) {
+	t.Parallel()
+	p := Intervals{Title: "turned", Rows: []IntervalRow{{Label: "haiku"}, {Label: "mini"}}}
+	for i := range 9 {
+		p.Series = append(p.Series, fmt.Sprintf("topic %d", i))
+		for k := range p.Rows {
+			p.Rows[k].Dots = append(p.Rows[k].Dots, Interval{Series: i, Value: stats.Known(float64(i + k))})
+		}
+	}
+	inside(t, p.Figure().Scene)
+	got := p.turned()
+	if diff := cmp.Diff([]string{"haiku", "mini"}, got.Series); diff != "" {
+		t.Error(diff)
+	}
+	if len(got.Rows) != 9 || got.Rows[3].Label != "topic 3" || len(got.Rows[3].Dots) != 2 || got.Rows[3].Dots[1].Value.Value != 4 || got.Rows[3].Dots[1].Series != 1 {
+		t.Errorf("turned rows: %+v", got.Rows)
+	}
+}
+
+func TestManyLanesByManyTopicsAreAMap(t *testing.T) {
+	t.Parallel()
+	table := analysis.Table{Method: analysis.Rates}
+	for i := range 8 {
+		for k := range 9 {
+			table.Findings = append(table.Findings, analysis.Finding{
+				What: analysis.WhatRate, Unit: analysis.Share, Value: stats.Known(float64(i*k) / 72),
+				By: []analysis.Value{{Field: "lane", Value: fmt.Sprint("lane ", i)}, {Field: "topic", Value: fmt.Sprint("topic ", k)}},
+			})
+		}
+	}
+	figures := Figures(&table, Links{})
+	if len(figures) != 1 {
+		t.Fatalf("%d figures", len(figures))
+	}
+	inside(t, figures[0].Scene)
+	if !has(figures[0].Scene, "cell q5") || !has(figures[0].Scene, "cell q0") {
+		t.Error("the map has no dark or no light square")
+	}
+}
+
+func TestColumnsWithoutAnythingAreLeftOut(t *testing.T) {
+	t.Parallel()
+	g := (&Grid{Head: []Column{{Text: "a"}, {Text: "b"}, {Text: "c"}}, Rows: [][]Cell{{{Text: "1"}, {}, {Marks: []string{"x"}}}, {{}, {}, {}}}}).trimmed()
+	if diff := cmp.Diff([]Column{{Text: "a"}, {Text: "c"}}, g.Head); diff != "" || len(g.Rows[1]) != 2 {
+		t.Error(diff, g.Rows)
+	}
+}
+
+func TestSegmentsThatOverlapStandUnderEachOther(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	at := func(from, to int) Segment {
+		return Segment{State: "settled", Created: start.Add(time.Duration(from) * time.Minute), Settled: start.Add(time.Duration(to) * time.Minute)}
+	}
+	tr := track{segments: []Segment{at(0, 10), at(5, 20), at(10, 15), at(12, 30)}}
+	tr.pack(start.Add(time.Hour))
+	if diff := cmp.Diff([]int{0, 1, 0, 2}, tr.line); diff != "" || tr.lines != 3 {
+		t.Errorf("%d lines\n%s", tr.lines, diff)
+	}
+}
+
 func TestTheDotStandsAtItsValue(t *testing.T) {
 	t.Parallel()
 	p := Intervals{Title: "x", Unit: analysis.Share, Low: new(float64), High: ptr(1.0), Rows: dots(0.25)}

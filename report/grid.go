@@ -47,6 +47,20 @@ func number(text string) Cell {
 
 func foreign(text string) Cell { return Cell{Text: text, Foreign: true} }
 
+// trimmed leaves out the columns in which no row has anything.
+func (g *Grid) trimmed() *Grid {
+	for i := len(g.Head) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(g.Rows, func(row []Cell) bool { return row[i].Text != "" || len(row[i].Marks) > 0 }) {
+			continue
+		}
+		g.Head = slices.Delete(g.Head, i, i+1)
+		for k, row := range g.Rows {
+			g.Rows[k] = slices.Delete(row, i, i+1)
+		}
+	}
+	return g
+}
+
 // FindingsGrid is the findings of a table, one in a row, with the columns of `assay analyse`. Methods and notes that several
 // rows share are said once, under the table.
 func FindingsGrid(t *analysis.Table, links Links) *Grid {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"assay/analysis"
 	"assay/stats"
@@ -126,6 +127,27 @@ func (h *Heat) drawLegend(s *Scene, x, y float64) {
 
 func (h *Heat) desc() string {
 	return fmt.Sprintf("A map of %d by %d squares: %s in rows, %s in columns. The table has every number.", len(h.Rows), len(h.Columns), h.Down, h.Across)
+}
+
+// crowded shows shares as a map: there are too many rows and series for dots.
+func crowded(p *Intervals) *Figure {
+	h := Heat{
+		Title: p.Title, Words: "Too many for whiskers: the table has the intervals. Colours: " + p.Axis + ".", Down: "row", Across: "column", Columns: p.Series, Legend: "share",
+	}
+	for _, r := range p.Rows {
+		cells := make([]HeatCell, len(p.Series))
+		for i := range cells {
+			cells[i].Share, cells[i].Blank = stats.Undefined("no verdict"), true
+		}
+		for _, d := range r.Dots {
+			cells[d.Series] = HeatCell{Share: d.Value, Text: strings.TrimSuffix(shown(p.Unit, d.Value), "%"), Tip: p.tip(r.Label, &d), Link: d.Link}
+			if !d.Value.OK {
+				cells[d.Series].Text = "?"
+			}
+		}
+		h.Rows, h.Cells = append(h.Rows, r.Label), append(h.Cells, cells)
+	}
+	return h.Figure()
 }
 
 // winMap is who won how often against whom, the strongest first.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"assay/analysis"
 	"assay/stats"
@@ -51,7 +50,11 @@ const (
 // Figure draws the plot.
 func (p Intervals) Figure() *Figure {
 	f := &Figure{Title: p.Title, Words: p.Words}
-	if len(p.Series) > markShapes {
+	switch {
+	case len(p.Series) <= markShapes:
+	case len(p.Rows) <= markShapes && len(p.Rows) > 1:
+		p = p.turned()
+	default:
 		p = p.flat()
 	}
 	rows, left := p.kept()
@@ -68,6 +71,24 @@ func (p Intervals) Figure() *Figure {
 		f.Notes = append(f.Notes, "hollow: rests on less than 95% of the plan")
 	}
 	return f
+}
+
+// turned makes rows of series and series of rows: there are more series than colours, and few rows.
+func (p Intervals) turned() Intervals {
+	rows, series := make([]IntervalRow, len(p.Series)), make([]string, len(p.Rows))
+	for i, name := range p.Series {
+		rows[i].Label = name
+	}
+	for i, r := range p.Rows {
+		series[i] = r.Label
+		for _, d := range r.Dots {
+			row := &rows[d.Series]
+			d.Series = i
+			row.Dots = append(row.Dots, d)
+		}
+	}
+	p.Rows, p.Series, p.Control = rows, series, 0
+	return p
 }
 
 // flat puts every dot in a row of its own: more series than colours.
@@ -275,59 +296,6 @@ func (p *Intervals) drawAxis(s *Scene, l layout) {
 	}
 }
 
-// legend is the names of the series by line.
-func (p *Intervals) legend() [][]int {
-	var lines [][]int
-	x := plotWidth
-	for i := range p.Series {
-		w := p.legendWidth(i)
-		if x+w > plotWidth {
-			lines, x = append(lines, nil), 0
-		}
-		lines[len(lines)-1] = append(lines[len(lines)-1], i)
-		x += w
-	}
-	return lines
-}
-
-func (p *Intervals) legendWidth(i int) float64 {
-	return 34 + min(220, widthOf(Clean(p.Series[i], maxName), labelSize))
-}
-
-// legendEnd is how far to the right the legend reaches.
-func (p *Intervals) legendEnd() float64 {
-	end := 0.0
-	for _, line := range p.legend() {
-		x := 8.0
-		for _, i := range line {
-			x += p.legendWidth(i)
-		}
-		end = max(end, x)
-	}
-	return min(end, plotWidth)
-}
-
-func (p *Intervals) drawLegend(s *Scene) {
-	if len(p.Series) < 2 {
-		return
-	}
-	for n, line := range p.legend() {
-		x, y := 8.0, 12+22*float64(n)
-		for _, i := range line {
-			s.mark("dot "+p.hue(i), i, x+4, y-4, 4.6)
-			s.name("label", x+15, y, 220, p.Series[i])
-			x += p.legendWidth(i)
-		}
-	}
-}
-
-func (p *Intervals) hue(series int) string {
-	if p.Control > 0 && series == p.Control-1 {
-		return "control"
-	}
-	return hue(series)
-}
-
 // drawDot draws bounds, whiskers, dot and number.
 func (p *Intervals) drawDot(s *Scene, l layout, label string, d *Interval, y float64) {
 	text := s.say("value", l.x.to+14, y+3.8, p.valueText(d))
@@ -372,13 +340,4 @@ func (p *Intervals) tip(label string, d *Interval) string {
 		text += ", " + Clean(p.Series[d.Series], maxName)
 	}
 	return text + ": " + p.valueText(d)
-}
-
-// seriesOf gives names their numbers in the order in which they are met.
-func seriesOf(list *[]string, name string) int {
-	if i := slices.Index(*list, name); i >= 0 {
-		return i
-	}
-	*list = append(*list, name)
-	return len(*list) - 1
 }

@@ -232,7 +232,7 @@ func (d *Document) stages() *Grid {
 	for _, s := range d.Stages {
 		g.Rows = append(g.Rows, []Cell{foreign(s.Name), {Text: s.Verb}, foreign(s.Of), foreign(s.With), foreign(s.How)})
 	}
-	return g
+	return g.trimmed()
 }
 
 // lanes lists each lane once, with its model and its parameters.
