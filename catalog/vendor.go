@@ -74,7 +74,9 @@ type Limits struct {
 	Retention      time.Duration `yaml:"retention"`       // how long results can be fetched
 	Lag            time.Duration `yaml:"lag"`             // how long a new job may be missing from lists
 	CreatesPerHour int           `yaml:"creates_per_hour"`
-	Concurrent     int           `yaml:"concurrent"` // jobs at one time
+	Concurrent     int           `yaml:"concurrent"`     // jobs at one time
+	AllOrNothing   bool          `yaml:"all_or_nothing"` // one bad request fails the whole job, and nobody says which
+	Tidy           bool          `yaml:"tidy"`           // room for files is small: they are deleted there when all is here, unless the study says no
 	Date           Date          `yaml:"date"`
 	Source         string        `yaml:"source"`
 }

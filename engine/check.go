@@ -131,14 +131,36 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	if len(st.Problems) > 0 && w.g.Recuts == 0 {
 		return w.recut(ctx, st)
 	}
-	if f.Class == assay.FaultUnknown && w.g.Failures < 3 {
-		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: w.Clock.Now().Add(w.backoff(w.g.Failures+2, f.RetryAfter))})
+	if f.Class == assay.FaultInvalid && w.access.Batch.Limits().AllOrNothing {
+		return w.bisect(ctx, f)
+	}
+	failed, err := w.failedJobs(ctx)
+	if err != nil {
+		return err
+	}
+	if f.Class == assay.FaultUnknown && failed < maxFailed {
+		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: w.Clock.Now().Add(w.backoff(failed+2, f.RetryAfter))})
 	}
 	state := store.LaneHeld
 	if f.Class == assay.FaultQuota || f.Class == assay.FaultDenied {
 		state = store.LaneStopped
 	}
 	return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error()}), w.stopLane(ctx, state, f.Error()))
+}
+
+// maxFailed is how many jobs of a segment may fail without a word before a person has to look.
+const maxFailed = 3
+
+// failedJobs counts the jobs of the segment that failed before this one.
+func (w *work) failedJobs(ctx context.Context) (int64, error) {
+	jobs, err := w.Ledger.Jobs(ctx, w.run.No)
+	n := int64(0)
+	for _, j := range jobs {
+		if j.Segment == w.g.No && j.Role == "failed" {
+			n++
+		}
+	}
+	return n, err
 }
 
 // gate closes the model for a while: the account has too much under way.
@@ -154,53 +176,6 @@ func (w *work) gate(ctx context.Context, f *assay.Fault) error {
 		return err
 	}
 	return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: until.Add(w.jitter(w.Timing.PollMin))})
-}
-
-// recut rejects the lines that the provider names, and sends the others again without them.
-func (w *work) recut(ctx context.Context, st provider.Status) error {
-	seats, err := w.Ledger.Seats(ctx, w.g.No)
-	if err != nil {
-		return err
-	}
-	byOrd := make(map[int64]assay.Key, len(st.Problems))
-	for key, seat := range seats {
-		byOrd[seat.Ord] = key
-	}
-	var block []store.Settlement
-	for _, p := range st.Problems {
-		key, ord, ok := w.blamed(p, seats, byOrd)
-		if !ok {
-			continue
-		}
-		zero := assay.Money(0)
-		fault := p.Fault
-		block = append(block, store.Settlement{Ord: ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &fault}})
-	}
-	if len(block) == 0 {
-		return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: "no line at fault could be told"}),
-			w.stopLane(ctx, store.LaneHeld, "the job failed at its validation: "+st.Word))
-	}
-	if _, err := w.Ledger.Settle(ctx, w.l, block); err != nil {
-		return err
-	}
-	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job failed because of other lines",
-		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "recut", Cap: noCap}}
-	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
-		return err
-	}
-	return w.Ledger.Fail(ctx, w.l, fmt.Sprintf("%d lines were invalid", len(block)))
-}
-
-// blamed is the attempt that a provider's complaint is about.
-func (w *work) blamed(p provider.LineProblem, seats map[assay.Key]store.Seat, byOrd map[int64]assay.Key) (assay.Key, int64, bool) {
-	if p.CustomID != "" {
-		nonce, key, err := assay.ParseCustomID(p.CustomID)
-		seat, ok := seats[key]
-		return key, seat.Ord, err == nil && ok && nonce == w.g.Nonce
-	}
-	ord := int64(p.Line) - 1
-	key, ok := byOrd[ord]
-	return key, ord, ok
 }
 
 // counts are the provider's numbers as the ledger keeps them.

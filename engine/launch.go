@@ -102,11 +102,17 @@ func (w *work) refused(ctx context.Context, err error) error {
 	switch f.Class {
 	case assay.FaultGone:
 		back.To = store.Staged
+		if w.g.Intends > maxBusy {
+			return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, "what was uploaded is gone again and again: "+f.Error()))
+		}
 	case assay.FaultQuota, assay.FaultDenied:
 		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneStopped, f.Error()))
 	case assay.FaultInvalid, assay.FaultLarge:
 		back.To = store.Staged
 		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, f.Error()))
+	}
+	if w.tooBusy(f) {
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, busyFor(f)))
 	}
 	return w.Ledger.GoBack(ctx, w.l, back)
 }
@@ -148,6 +154,9 @@ func (w *work) find(ctx context.Context) error {
 func (w *work) unfound(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
+		return w.Ledger.Hold(ctx, w.l, "the fate of the create call is unknown, and the provider refuses the key: "+f.Error())
 	}
 	return w.Ledger.Stumble(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures+2, 0)), "looking for the job: "+err.Error())
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -53,6 +54,15 @@ func (w *work) unprepared(ctx context.Context, h provider.Handle, err error) err
 	return w.stumble(ctx, err)
 }
 
+// maxBusy is how often in a row a provider may say that it is busy before a person has to look.
+const maxBusy = 8
+
+// tooBusy tells whether a provider has said often enough that it is busy. One that cannot be reached says nothing: a
+// machine that sleeps or has lost its network waits for it.
+func (w *work) tooBusy(f *assay.Fault) bool {
+	return f.Class == assay.FaultBusy && f.Status != 0 && w.g.Failures >= maxBusy
+}
+
 // stumble decides by class about a call that costs nothing and failed: later, or the lane stops.
 func (w *work) stumble(ctx context.Context, err error) error {
 	f := provider.FaultOf(err)
@@ -65,7 +75,15 @@ func (w *work) stumble(ctx context.Context, err error) error {
 	case assay.FaultInvalid, assay.FaultLarge:
 		return w.stopLane(ctx, store.LaneHeld, f.Error())
 	}
+	if w.tooBusy(f) {
+		return w.stopLane(ctx, store.LaneHeld, busyFor(f))
+	}
 	return w.Ledger.Stumble(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures, f.RetryAfter)), f.Error())
+}
+
+// busyFor says that a provider was busy too often.
+func busyFor(f *assay.Fault) string {
+	return fmt.Sprintf("the provider was busy %d times in a row; nothing was sent and nothing is lost: %s", maxBusy+1, f.Error())
 }
 
 // stopLane stops or holds the lane in its stage; the segment waits with it.

@@ -77,11 +77,15 @@ func (x *extension) stageBlock(ctx context.Context, g Group, c **cutter, block [
 			err = errors.Join(err, (*c).giveUp(ctx))
 		}
 	}()
+	pieces := map[assay.Key]piece{}
 	coords, tries := make([]assay.Coordinates, len(block)), make([]int64, len(block))
 	for i, r := range block {
 		coords[i], tries[i] = r.At, r.Try
-		if r.Cause == "recut" {
+		if r.Cause == causeRecut || r.Cause == causeBisect {
 			(*c).recuts = max((*c).recuts, r.Recuts+1)
+		}
+		if r.Cause == causeBisect {
+			pieces[r.Key] = piece{r.Segment, r.Second}
 		}
 	}
 	built, err := x.Planner.Build(ctx, x.run, (*c).mode, coords)
@@ -96,6 +100,9 @@ func (x *extension) stageBlock(ctx context.Context, g Group, c **cutter, block [
 		return err
 	}
 	for i, p := range rest {
+		if err := (*c).apart(ctx, pieces[p.At.Key()]); err != nil {
+			return err
+		}
 		if err := (*c).add(ctx, p, restTries[i]); err != nil {
 			return err
 		}

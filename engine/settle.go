@@ -51,7 +51,10 @@ func (w *work) settle(ctx context.Context) error {
 	if err := w.Ledger.OpenGate(ctx, w.g.Account, w.g.Model); err != nil {
 		return err
 	}
-	return w.finish(ctx)
+	if err := w.finish(ctx); err != nil || r.halt == nil {
+		return err
+	}
+	return w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, r.halt.Error())
 }
 
 // finish settles the segment. Where something was given up, it is looked at again as long as the provider keeps results.
@@ -76,6 +79,7 @@ type reading struct {
 	strays []store.Stray
 	seen   map[assay.Key]bool  // settled on this walk
 	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
+	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
 }
 
 func (r *reading) read(ctx context.Context, a store.Artifact) error {
@@ -126,6 +130,9 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 		s := r.settlement(a, line, key, seat.Ord)
 		if line.Malformed {
 			s.Again = nil
+		}
+		if f := line.Outcome.Fault; r.halt == nil && f != nil && (f.Class == assay.FaultQuota || f.Class == assay.FaultDenied) {
+			r.halt = f
 		}
 		r.block = append(r.block, s)
 		seat.Done, r.seen[key] = true, true

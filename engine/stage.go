@@ -28,6 +28,7 @@ type cutter struct {
 	line    []byte
 	open    *draft
 	instant []settledNow
+	piece   piece // of a failed segment, that the open one is made of
 }
 
 // draft is the segment that is being written.

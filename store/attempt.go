@@ -196,12 +196,13 @@ type Resend struct {
 	After   time.Time
 	Cause   string
 	Recuts  int
+	Second  bool // it stood in the second half of that attempt's segment
 }
 
 // Resends walks over what a run has to send again, grouped by stage, lane, turn and mode.
 func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error] {
 	return func(yield func(Resend, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, a.digest,
+		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, r.ord * 2 >= g.requests, a.digest,
 			g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge
 			FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
 			WHERE r.run_no = $1 ORDER BY g.stage, g.lane, g.turn, r.mode, r.segment_no, r.ord`, run)
@@ -215,7 +216,7 @@ func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error]
 			var key []byte
 			var after int64
 			c := &r.At
-			err := rows.Scan(&key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Digest,
+			err := rows.Scan(&key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Second, &r.Digest,
 				&c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge)
 			if err != nil {
 				yield(Resend{}, fmt.Errorf("read resends: %w", err))

@@ -158,7 +158,7 @@ func (s *Store) Upload(ctx context.Context, l Lease, handle string, due time.Tim
 
 // SaveHandle keeps what a vendor wants to remember in the middle of its preparations.
 func (s *Store) SaveHandle(ctx context.Context, l Lease, handle string, due time.Time) error {
-	return s.touch(ctx, "save handle", l, relaxed, []State{Staged}, `handle = $3, due_ms = $4`, handle, millis(due))
+	return s.touch(ctx, "save handle", l, relaxed, []State{Staged}, `handle = $3, due_ms = $4, failures = 0`, handle, millis(due))
 }
 
 // touch changes a segment without moving it.
