@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -41,6 +42,32 @@ func (f *Folder) Pack(ctx context.Context, run string) error {
 		}
 	}
 	return nil
+}
+
+// Bytes is how much room the files of a run take.
+func (f *Folder) Bytes(run string) (int64, error) {
+	if _, err := place(run, "x"); err != nil {
+		return 0, err
+	}
+	entries, err := fs.ReadDir(f.root.FS(), run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("list artifacts of run %s: %w", run, err)
+	}
+	sum := int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // packed or renamed meanwhile
+		}
+		if err != nil {
+			return 0, fmt.Errorf("list artifacts of run %s: %w", run, err)
+		}
+		sum += info.Size()
+	}
+	return sum, nil
 }
 
 func (f *Folder) pack(run, name string) error {

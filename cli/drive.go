@@ -164,7 +164,7 @@ func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.S
 		return &exitError{code: exitHeld, err: fmt.Errorf("lane %s is held: %s", held.Name, held.Reason), hint: "put it right, then assay retry " + run.ID}
 	case len(st.Verify) > 0:
 		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "assay results " + run.ID + ", then assay resume " + run.ID + " --proceed"}
-	case st.Budget || run.Result == store.ResultBudget:
+	case st.Budget:
 		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + run.ID + " --budget"}
 	case open && isStopped && st.Moving == 0:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", stopped.Name, stopped.Reason), hint: "put it right, then assay retry " + run.ID}

@@ -127,6 +127,7 @@ func commands(w *World) []*cobra.Command {
 		spendCommand(w),
 		sqlCommand(w),
 		batchCommand(w),
+		cleanCommand(w),
 		simCommand(w),
 		analyseCommand(w),
 		exportCommand(w),

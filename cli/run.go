@@ -143,9 +143,6 @@ func notYet(d *plan.Desk, problems *assay.Problems) {
 		if r := d.Study.RubricOf(st); r != nil && len(r.Command) > 0 {
 			problems.Add(r.Where.Key("command"), "", "stage %s is judged by a program, which this version cannot do yet", st.Name)
 		}
-		if d.BatchOf(st).Segments > 0 {
-			problems.Warn(st.At, "use batch: {size: N}", "`batch: {segments}` cuts the plan's files, not yet those of a run")
-		}
 	}
 }
 

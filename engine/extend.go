@@ -185,6 +185,10 @@ func (x *extension) close(ctx context.Context, st Standing) (Standing, error) {
 		return st, err
 	}
 	st.Closed, st.Result = true, result
+	// What cannot be packed is whole where it is: `assay clean` packs it later.
+	if err := x.Files.Pack(ctx, x.run.ID); err != nil && ctx.Err() == nil {
+		return st, x.Ledger.Note(ctx, x.run.No, 0, "pack", err.Error())
+	}
 	return st, nil
 }
 

@@ -63,6 +63,7 @@ type house struct {
 	calls    map[string]int
 	limits   catalog.Limits
 	visible  time.Duration // how long a new job is missing from lists
+	removed  []string
 }
 
 type fakeJob struct {

@@ -16,7 +16,10 @@ func (w *work) lookLate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(keys) == 0 || w.access.Fingerprint != w.g.Account || !now.Before(w.g.CollectBefore) {
+	if len(keys) == 0 {
+		return w.tidy(ctx)
+	}
+	if w.access.Fingerprint != w.g.Account || !now.Before(w.g.CollectBefore) {
 		return w.Ledger.Wake(ctx, w.l, time.Time{}, "")
 	}
 	st, err := w.access.Batch.Check(ctx, w.job())

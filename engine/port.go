@@ -48,11 +48,20 @@ type Policy struct {
 	ReserveHigh bool          // reserve the high estimate: a hard cap
 	Reuse       *store.ReuseFrom
 	Concurrency int // most live requests of a lane at a time; 0: as many as the provider takes
-	Size        int // most requests a segment; 0: the provider's limit
-	Cleanup     bool
+	Cleanup     Cleanup
 	// StopAbove stops a lane when more than this share of its requests ends without an answer; 0: never.
 	StopAbove map[string]float64
 }
+
+// Cleanup says whether what a job left at its provider is deleted there as soon as all of it is here.
+type Cleanup string
+
+// The ways to clean up.
+const (
+	CleanupUsual  Cleanup = "" // only where the provider's room for files is small
+	CleanupAlways Cleanup = "always"
+	CleanupNever  Cleanup = "never"
+)
 
 // Then is what becomes of requests that a job did not answer by its deadline.
 type Then string
@@ -69,6 +78,9 @@ type Route struct {
 	Wire  assay.Wire
 	Price catalog.Price
 	Live  Live
+
+	Size     int // most requests a segment; 0: the provider's limit
+	Segments int // how many segments a wave is divided into; 0: as few as possible
 }
 
 // Live are the study's caps on live requests.

@@ -68,6 +68,9 @@ func (w *work) finish(ctx context.Context) error {
 	if len(late) > 0 && w.g.CollectBefore.After(now) {
 		due = now.Add(w.Timing.Late)
 	}
+	if len(late) == 0 && w.tidies() {
+		due = now
+	}
 	return w.Ledger.Finish(ctx, w.l, due)
 }
 

@@ -28,7 +28,9 @@ type cutter struct {
 	line    []byte
 	open    *draft
 	instant []settledNow
-	piece   piece // of a failed segment, that the open one is made of
+	piece   piece   // of a failed segment, that the open one is made of
+	shares  []int64 // what segments to come are to hold, where their number is set
+	share   int64   // what the open one may still take
 }
 
 // draft is the segment that is being written.
@@ -114,7 +116,7 @@ type cutLimits struct {
 }
 
 func (c *cutter) limits() cutLimits {
-	l := cutLimits{requests: int64(c.policy.Size)}
+	l := cutLimits{requests: int64(c.route.Size)}
 	if c.mode == store.Live {
 		l.requests = liveSlice
 		return l
@@ -132,6 +134,9 @@ const liveSlice = 5000
 
 func (c *cutter) fits() bool {
 	l := c.limits()
+	if c.shares != nil && c.share == 0 {
+		return false
+	}
 	if l.requests > 0 && c.open.requests >= l.requests {
 		return false
 	}
@@ -139,7 +144,23 @@ func (c *cutter) fits() bool {
 	return l.bytes == 0 || after <= l.bytes
 }
 
+// divide makes the next n requests travel in so many segments as the study says, which differ by one request at most, the
+// larger ones first. One over the provider's limits is cut again.
+func (c *cutter) divide(n int64) {
+	parts := int64(c.route.Segments)
+	c.shares = make([]int64, parts)
+	for i := range c.shares {
+		c.shares[i] = n / parts
+		if int64(i) < n%parts {
+			c.shares[i]++
+		}
+	}
+}
+
 func (c *cutter) begin(ctx context.Context) error {
+	if len(c.shares) > 0 && c.share <= 0 {
+		c.share, c.shares = c.shares[0], c.shares[1:]
+	}
 	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.run.No, Stage: c.group.Stage, Lane: c.group.Lane, Turn: c.group.Turn, Mode: c.mode,
 		Purpose: c.purpose, Provider: c.route.Lane.Provider, Model: c.route.Lane.Model, Nonce: c.nonce(), Recuts: c.recuts}, c.Holder, c.Timing.Lease)
 	if err != nil {
@@ -176,6 +197,7 @@ func (c *cutter) put(ctx context.Context, a store.Attempt, p Planned) error {
 	}
 	a.Ord = d.requests
 	d.requests++
+	c.share--
 	cost := p.Expected
 	if c.policy.ReserveHigh {
 		cost = p.High

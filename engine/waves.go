@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 
 	"assay"
 	"assay/store"
@@ -62,7 +63,7 @@ func complete(known []store.Group, g Group) bool {
 // wave stages one group, as far as the budget and the rules for cutting allow: a group that may still grow goes out when
 // it fills a segment, or some time after its first request was ready.
 func (x *extension) wave(ctx context.Context, g Group, items limit) error {
-	ready, err := x.ready(ctx, g, items)
+	ready, err := x.ready(ctx, g, items, int64(max(x.policy.LiveBelow, 1)))
 	if err != nil {
 		return err
 	}
@@ -88,6 +89,12 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 		if full := c.limits().requests; full > 0 && ready >= full {
 			most = ready - ready%full
 		}
+	}
+	if mode == store.Batch && c.route.Segments > 0 {
+		if ready, err = x.ready(ctx, g, items, countAll); err != nil {
+			return err
+		}
+		c.divide(ready)
 	}
 	if err := c.stageAll(ctx, x.fresh(ctx, g), items, most); err != nil {
 		return errors.Join(err, c.giveUp(ctx))
@@ -135,8 +142,12 @@ func (x *extension) modeOf(g Group, ready int64) (store.SegmentMode, error) {
 	return store.Batch, nil
 }
 
-// ready counts the requests of a group that wait to be sent and are paid for: nobody waits for company for the others.
-func (x *extension) ready(ctx context.Context, g Group, items limit) (int64, error) {
+// countAll asks ready to count to the end.
+const countAll = math.MaxInt64
+
+// ready counts the requests of a group that wait to be sent and are paid for: nobody waits for company for the others. Of a
+// group that is complete, more than enough makes no difference.
+func (x *extension) ready(ctx context.Context, g Group, items limit, enough int64) (int64, error) {
 	n := int64(0)
 	paid := items.ranker()
 	for p, err := range x.fresh(ctx, g) {
@@ -146,8 +157,8 @@ func (x *extension) ready(ctx context.Context, g Group, items limit) (int64, err
 		if !paid.covers(p.At.Item) {
 			break
 		}
-		if n++; g.Final && n >= int64(max(x.policy.LiveBelow, 1)) {
-			break // more than this makes no difference
+		if n++; g.Final && n >= enough {
+			break
 		}
 	}
 	return n, nil

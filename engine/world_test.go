@@ -213,6 +213,7 @@ type planner struct {
 	mode   store.SegmentMode
 	price  assay.Money
 	policy engine.Policy
+	cut    engine.Route // its Size and Segments
 }
 
 func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { return p.policy, nil }
@@ -220,7 +221,7 @@ func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { re
 func (p *planner) Route(_ context.Context, _ store.Run, _, lane string, _ store.SegmentMode) (engine.Route, error) {
 	rate := catalog.Rates{Input: catalog.Rate{Million: assay.Dollar, Known: true}, Output: catalog.Rate{Million: assay.Dollar, Known: true}}
 	return engine.Route{Lane: assay.Lane{Name: lane, Provider: "fake", Model: "m"}, Wire: fakeWire(),
-		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}}, nil
+		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}, Size: p.cut.Size, Segments: p.cut.Segments}, nil
 }
 
 func fakeWire() assay.Wire {

@@ -37,6 +37,11 @@ func (s *Store) Looked(ctx context.Context, l Lease, c Sighting) error {
 	return s.touch(ctx, "looked", l, relaxed, []State{Ended, Settled}, `job_counts = $3, parts = $4, due_ms = $5`, c.Counts, c.Parts, millis(c.Due))
 }
 
+// Removed notes that what a job left at its provider was deleted there: nothing is left to look at.
+func (s *Store) Removed(ctx context.Context, l Lease) error {
+	return s.touch(ctx, "removed", l, relaxed, []State{Settled, Failed, Cancelled}, `removed_ms = $3, due_ms = NULL, reason = ''`, s.millis())
+}
+
 // Artifact is a file of raw bytes that belongs to a segment.
 type Artifact struct {
 	No     int64

@@ -28,7 +28,6 @@ type Result string
 const (
 	ResultDone       Result = "done"       // every planned request has an answer
 	ResultIncomplete Result = "incomplete" // some have none, and nothing more will be sent
-	ResultBudget     Result = "budget"     // stopped by the budget
 	ResultCancelled  Result = "cancelled"
 )
 

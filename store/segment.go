@@ -108,6 +108,7 @@ type Segment struct {
 	SettledAt     time.Time
 	Failures      int64
 	HeldFrom      State
+	Removed       time.Time // when what the job left at its provider was deleted there
 	Lease         Lease
 	Endings       map[assay.Ending]int64
 	Late, Surplus int64
@@ -273,7 +274,7 @@ func (s *Store) segments(ctx context.Context, where string, args ...any) ([]Segm
 		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, input, input_bytes, input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, absents, absent_ms, reserved_nano, job, launched_ms,
 		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
-		refetches, settled_ms, failures, held_from, holder, epoch, lease_until_ms,
+		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
 		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens
 		FROM segments `+where, args...)
@@ -294,14 +295,14 @@ func (s *Store) segments(ctx context.Context, where string, args ...any) ([]Segm
 
 func scanSegment(rows *sql.Rows) (Segment, error) {
 	var g Segment
-	var moved, created, due, bytes, intended, absent, launched, deadline, before, cancel, ended, fetched, settled, until sql.NullInt64
+	var moved, created, due, bytes, intended, absent, launched, deadline, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
 	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
 	n := make([]int64, len(assay.Endings()))
 	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
 		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &input, &bytes, &sum,
 		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.Absents, &absent, &g.Reserved, &job, &launched,
 		&deadline, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
-		&g.Refetches, &settled, &g.Failures, &held, &holder, &g.Lease.Epoch, &until,
+		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until,
 		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,
 		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning)
 	if err != nil {
@@ -314,6 +315,7 @@ func scanSegment(rows *sql.Rows) (Segment, error) {
 	g.JobState, g.JobWord, g.JobCounts, g.Parts = jobState.String, jobWord.String, counts.String, parts.String
 	g.CollectBefore, g.CancelAsked, g.EndedAt = fromMillis(before), fromMillis(cancel), fromMillis(ended)
 	g.FetchedAt, g.SettledAt, g.HeldFrom = fromMillis(fetched), fromMillis(settled), State(held.String)
+	g.Removed = fromMillis(removed)
 	g.Lease.No, g.Lease.Holder, g.Lease.Until = g.No, holder.String, fromMillis(until)
 	g.Endings = byEnding(n)
 	return g, nil

@@ -112,7 +112,7 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 		return engine.Policy{}, err
 	}
 	st := s.desk.Study
-	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == "high", Size: st.Batch.Size, VerifyFirst: s.settings.VerifyFirst}
+	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == "high", VerifyFirst: s.settings.VerifyFirst}
 	if st.LiveBelow != nil {
 		policy.LiveBelow = *st.LiveBelow
 	}
@@ -123,7 +123,10 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 		}
 	}
 	if st.Cleanup != nil {
-		policy.Cleanup = *st.Cleanup
+		policy.Cleanup = engine.CleanupNever
+		if *st.Cleanup {
+			policy.Cleanup = engine.CleanupAlways
+		}
 	}
 	for i := range st.Lanes {
 		if share := cmp.Or(st.Lanes[i].StopIf, st.StopIf); share > 0 {
@@ -168,7 +171,15 @@ func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, 
 		return engine.Route{}, err
 	}
 	r, err := s.route(stage, lane, mode)
-	return engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: s.live(lane)}, err
+	if err != nil {
+		return engine.Route{}, err
+	}
+	route := engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: s.live(lane)}
+	if st, ok := s.desk.Study.Stage(stage); ok {
+		batch := s.desk.BatchOf(st)
+		route.Size, route.Segments = batch.Size, batch.Segments
+	}
+	return route, nil
 }
 
 // live are the caps on live requests of a lane and of its provider.
