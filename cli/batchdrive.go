@@ -161,8 +161,6 @@ func finished(ctx context.Context, h *home, runs []store.Run) error {
 			return err
 		}
 		switch {
-		case run.Result == store.ResultBudget:
-			return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget"}
 		case run.State != store.RunClosed:
 			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch watch " + run.ID}
 		case run.Result != store.ResultDone:

@@ -32,11 +32,7 @@ func (p *Planner) Policy(_ context.Context, run store.Run) (engine.Policy, error
 	if err != nil {
 		return engine.Policy{}, err
 	}
-	size := maxSize
-	if b.Size > 0 {
-		size = min(size, b.Size)
-	}
-	return engine.Policy{Size: size, Concurrency: b.Width}, nil
+	return engine.Policy{Concurrency: b.Width}, nil
 }
 
 // Route is how a lane's requests travel in a mode.
@@ -54,7 +50,10 @@ func (p *Planner) route(run store.Run, b *Batch, lane string, mode store.Segment
 		return engine.Route{}, fmt.Errorf("run %s has no lane %q", run.ID, lane)
 	}
 	l := b.File.Lanes[i].Lane
-	r := engine.Route{Lane: l, Wire: b.File.Wire(p.Catalog, l, travel(mode))}
+	r := engine.Route{Lane: l, Wire: b.File.Wire(p.Catalog, l, travel(mode)), Size: maxSize}
+	if b.Size > 0 {
+		r.Size = min(maxSize, b.Size)
+	}
 	r.Price, _ = p.Catalog.Price(b.File.Kind, l.Model)
 	return r, nil
 }
