@@ -26,6 +26,7 @@ func benchmarks() []benchmark {
 		{"fetch", "fetching and decoding a 1 GB result file against the parser alone and a copy over loopback", fetchBench},
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
 		{"settle", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", settleBench},
+		{"idle", "waiting for 1,000 open jobs; -n says for how many minutes", idleBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 	}
 }

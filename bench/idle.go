@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	idleJobs    = 1000
+	idleMinutes = 10
+)
+
+// idleBench lets a run wait for a thousand jobs that do not end, and measures what waiting costs.
+func idleBench(ctx context.Context, b *bench) error {
+	minutes := b.size(idleMinutes)
+	dir := filepath.Join(b.dir, "idle")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	var items strings.Builder
+	for i := range idleJobs {
+		fmt.Fprintf(&items, "question number %d\n", i)
+	}
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(idleStudy), 0o600), os.WriteFile(filepath.Join(dir, "items.txt"), []byte(items.String()), 0o600))
+	if err != nil {
+		return err
+	}
+	sim, env, err := b.startSim(ctx, filepath.Join(dir, "sim"), "--fault", "* create stuck=24h")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sim.Process.Kill(); _ = sim.Wait() }()
+	run := exec.CommandContext(ctx, b.assay, "run", "study.yaml", "--yes", "--no-canary")
+	run.Dir, run.Env = dir, append(os.Environ(), env...)
+	if err := run.Start(); err != nil {
+		return err
+	}
+	defer func() { _ = run.Process.Kill(); _ = run.Wait() }()
+	if err := b.launched(ctx, dir); err != nil {
+		return err
+	}
+	before, err := cpuOf(run.Process.Pid)
+	if err != nil {
+		return err
+	}
+	time.Sleep(time.Duration(minutes) * time.Minute)
+	after, err := cpuOf(run.Process.Pid)
+	if err != nil {
+		return err
+	}
+	used := after - before
+	fmt.Printf("%d open jobs, %d minutes: %s CPU, %.2f%% of a core (goal: under 1%%)\n", idleJobs, minutes, used, 100*used.Minutes()/float64(minutes))
+	return nil
+}
+
+const idleStudy = `study: idle
+inputs: {items: {file: items.txt}}
+lanes: {gpt: {model: openai/gpt-4.1-2025-04-14, max_tokens: 100}}
+batch: {size: 1}
+stages: [{name: answers, ask: items, prompt: "{{ text }}"}]
+`
+
+// launched waits until all jobs are at the provider.
+func (b *bench) launched(ctx context.Context, dir string) error {
+	for {
+		c := exec.CommandContext(ctx, b.assay, "sql", "SELECT COUNT(*) FROM segments WHERE state = 'launched'", "--csv")
+		c.Dir = dir
+		out, err := c.Output()
+		if err != nil {
+			return err
+		}
+		lines := strings.Fields(string(out))
+		if len(lines) > 0 && lines[len(lines)-1] == strconv.Itoa(idleJobs) {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// cpuOf is the CPU time that another process has used.
+func cpuOf(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, errors.New("cannot read the CPU time of the run")
+	}
+	var ticks int64
+	for _, f := range fields[11:13] { // user and system
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	const perSecond = 100
+	return time.Duration(ticks) * time.Second / perSecond, nil
+}
