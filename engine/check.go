@@ -23,6 +23,7 @@ func (w *work) check(ctx context.Context) error {
 		return w.unchecked(ctx, err)
 	}
 	if st.State.Terminal() {
+		w.unpoll(w.g.No)
 		return w.ended(ctx, st)
 	}
 	if err := w.cancelIfDue(ctx); err != nil {
@@ -30,7 +31,7 @@ func (w *work) check(ctx context.Context) error {
 	}
 	now := w.Clock.Now()
 	see := sighting(st)
-	see.Due = now.Add(w.poll(now.Sub(w.g.Launched)))
+	see.Due = now.Add(w.pollJob(now.Sub(w.g.Launched)))
 	if left := w.g.Deadline.Sub(now); !w.g.Deadline.IsZero() && left > 0 && left < see.Due.Sub(now) {
 		see.Due = w.g.Deadline
 	}
@@ -54,7 +55,7 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
 		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
 	}
-	return w.Ledger.Stumble(ctx, w.l, now.Add(max(w.poll(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+	return w.Ledger.Stumble(ctx, w.l, now.Add(max(w.pollJob(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
 }
 
 // maxDenied is how often in a row a key may be refused before a person has to look.

@@ -43,6 +43,7 @@ type Engine struct {
 
 	mu    sync.Mutex
 	desks map[string]*desk // where live requests wait, by account
+	open  map[int64]bool   // segments whose jobs are looked at from here
 }
 
 // Access is an account that this process can use.

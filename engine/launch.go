@@ -85,7 +85,7 @@ func (w *work) received(ctx context.Context, r provider.Receipt) error {
 
 func (w *work) launched(ctx context.Context, job, note string) error {
 	now := w.Clock.Now()
-	l := store.Launch{Job: job, At: now, Due: now.Add(w.poll(0)), Note: note}
+	l := store.Launch{Job: job, At: now, Due: now.Add(w.pollJob(0)), Note: note}
 	if w.policy.Deadline > 0 {
 		l.Deadline = now.Add(w.policy.Deadline)
 	}

@@ -39,6 +39,7 @@ type Timing struct {
 	Create       time.Duration   // the longest a create call may take: well inside the lease
 	PollMin      time.Duration   // between looks at a young job
 	PollMax      time.Duration   // between looks at an old one
+	PollEach     time.Duration   // between looks at any two jobs, on average: many jobs are looked at less often
 	LagStamped   time.Duration   // at least this between two reads that see no job
 	LagUnstamped time.Duration   // the same where jobs carry no stamp
 	Refetch      []time.Duration // before each further fetch for results that are missing
@@ -59,7 +60,7 @@ type Timing struct {
 func DefaultTiming() Timing {
 	return Timing{
 		Lease: 2 * time.Minute, Create: 75 * time.Second,
-		PollMin: 15 * time.Second, PollMax: 5 * time.Minute,
+		PollMin: 15 * time.Second, PollMax: 5 * time.Minute, PollEach: 250 * time.Millisecond,
 		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
@@ -71,6 +72,7 @@ func DefaultTiming() Timing {
 func (t Timing) Scaled(by int64) Timing {
 	s := func(d time.Duration) time.Duration { return max(d/time.Duration(by), time.Millisecond) }
 	u := t
+	u.PollEach = t.PollEach / time.Duration(by)
 	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
 	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax)
 	u.Cut, u.Late, u.faster = s(t.Cut), s(t.Late), max(t.faster, 1)*by
@@ -128,6 +130,25 @@ func (e *Engine) backoff(n int64, asked time.Duration) time.Duration {
 		roof = e.Timing.BackoffMax
 	}
 	return max(e.Timing.BackoffMin/2+e.jitter(roof), asked)
+}
+
+// pollJob is how long to wait before the next look at the segment's job, given how many jobs are looked at from here.
+func (w *work) pollJob(age time.Duration) time.Duration {
+	w.mu.Lock()
+	if w.open == nil {
+		w.open = map[int64]bool{}
+	}
+	w.open[w.g.No] = true
+	every := time.Duration(len(w.open)) * w.Timing.PollEach
+	w.mu.Unlock()
+	return max(w.poll(age), every+w.jitter(every/5))
+}
+
+// unpoll forgets a job that has ended.
+func (e *Engine) unpoll(segment int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.open, segment)
 }
 
 // poll is how long to wait between looks at a job of this age: a tenth of it, within bounds, and a little more.

@@ -50,6 +50,9 @@ type result struct {
 	err  error
 }
 
+// shortest is the part of the shortest poll that a sleep takes at least.
+const shortest = 15
+
 // Drive works on a run until it is closed, or until nothing moves by itself any more: what is left waits for a person, for
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
 func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) {
