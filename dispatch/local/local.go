@@ -27,6 +27,8 @@ const (
 	busy = time.Second
 	// longest is the longest sleep: a clock that is set back meanwhile is noticed soon.
 	longest = 5 * time.Minute
+	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
+	shortest = 15
 	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
 	// have places of their own.
 	liveWorkers = 256
@@ -49,9 +51,6 @@ type result struct {
 	st   *engine.Standing // nil: it was not the run
 	err  error
 }
-
-// shortest is the part of the shortest poll that a sleep takes at least.
-const shortest = 15
 
 // Drive works on a run until it is closed, or until nothing moves by itself any more: what is left waits for a person, for
 // money, or for a key. A context that ends stops the work; nothing is lost by it.
@@ -122,6 +121,7 @@ func (v *drive) loop(ctx context.Context) error {
 			held = min(max(2*held, time.Millisecond), busy)
 			wait = held
 		}
+		wait = max(wait, v.Engine.Timing.PollMin/shortest)
 		if err := v.Engine.Clock.Sleep(ctx, min(wait, longest)); err != nil {
 			return err
 		}
