@@ -25,23 +25,8 @@ func (s *Store) Note(ctx context.Context, run, segment int64, kind, text string)
 
 // Events reads a run's history after a line, oldest first.
 func (s *Store) Events(ctx context.Context, run, after int64, limit int) ([]Event, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
-		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT $3`, run, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	defer rows.Close()
-	var all []Event
-	for rows.Next() {
-		var e Event
-		var at int64
-		if err := rows.Scan(&e.No, &e.Run, &e.Segment, &at, &e.Kind, &e.Text); err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		e.At = time.UnixMilli(at).UTC()
-		all = append(all, e)
-	}
-	return all, rows.Err()
+	return collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT $3`, run, after, limit))
 }
 
 // Gate closes a model at an account for a while: nothing is sent to it before it opens.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -160,6 +161,28 @@ func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[
 		}
 		if err := rows.Err(); err != nil {
 			yield(assay.Item{}, fmt.Errorf("read items: %w", err))
+		}
+	}
+}
+
+// Named reads the items of a run that have an id, at most one of each input, by the input's name.
+func (s *Store) Named(ctx context.Context, run int64, id string) (map[string]assay.Item, error) {
+	all := map[string]assay.Item{}
+	for input := ""; ; {
+		var next sql.NullString
+		err := s.read.QueryRowContext(ctx, `SELECT MIN(input) FROM items WHERE run_no = $1 AND input > $2`, run, input).Scan(&next)
+		if err != nil {
+			return nil, fmt.Errorf("read inputs: %w", err)
+		}
+		if !next.Valid {
+			return all, nil
+		}
+		input = next.String
+		item, err := s.Item(ctx, run, input, id)
+		if err == nil {
+			all[input] = item
+		} else if !errors.Is(err, ErrNotFound) {
+			return nil, err
 		}
 	}
 }

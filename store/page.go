@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// RunsPage reads at most limit runs that are older than one, newest first. Before 0: from the newest on.
+func (s *Store) RunsPage(ctx context.Context, before int64, limit int) ([]Run, error) {
+	all, err := s.runs(ctx, `WHERE $1 = 0 OR no < $1 ORDER BY no DESC LIMIT $2`, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	return all, nil
+}
+
+// Progress is how far a run is, from counters alone.
+type Progress struct {
+	Planned       int64
+	Open          int64
+	Endings       map[assay.Ending]int64
+	Surplus       int64
+	Held          int64 // segments and lanes that wait for a person
+	Stopped       int64 // lanes that a provider, or a person, stopped
+	Running       int64 // segments on their way
+	Segments      int64
+	CollectBefore time.Time // the earliest of what has not been collected; zero: nothing waits
+}
+
+// Answered is how many requests have an answer that stands.
+func (p Progress) Answered() int64 {
+	var n int64
+	for e, m := range p.Endings {
+		if e.Stands() {
+			n += m
+		}
+	}
+	return n
+}
+
+// Ended is how many requests have ended, with an answer or without.
+func (p Progress) Ended() int64 {
+	var n int64
+	for _, m := range p.Endings {
+		n += m
+	}
+	return n
+}
+
+// Progress reads how far runs are.
+func (s *Store) Progress(ctx context.Context, runs []int64) (map[int64]Progress, error) {
+	all := make(map[int64]Progress, len(runs))
+	if len(runs) == 0 {
+		return all, nil
+	}
+	if err := s.laneSums(ctx, runs, all); err != nil {
+		return nil, fmt.Errorf("read progress: %w", err)
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, COUNT(*), CAST(SUM(CASE WHEN state = 'held' THEN 1 ELSE 0 END) AS BIGINT),
+		CAST(SUM(CASE WHEN state IN ('settled', 'failed', 'cancelled', 'held') THEN 0 ELSE 1 END) AS BIGINT),
+		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END)
+		FROM segments WHERE run_no IN (`+numbers(runs)+`) GROUP BY run_no`)
+	if err != nil {
+		return nil, fmt.Errorf("read progress: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var run, segments, held, running int64
+		var before sql.NullInt64
+		if err := rows.Scan(&run, &segments, &held, &running, &before); err != nil {
+			return nil, fmt.Errorf("read progress: %w", err)
+		}
+		p := all[run]
+		p.Segments, p.Held, p.Running, p.CollectBefore = segments, p.Held+held, running, fromMillis(before)
+		all[run] = p
+	}
+	return all, rows.Err()
+}
+
+// laneSums adds up the counters of lanes.
+func (s *Store) laneSums(ctx context.Context, runs []int64, into map[int64]Progress) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, planned, n_open, surplus, state, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored,
+		n_expired, n_cancelled, n_lost FROM lanes WHERE run_no IN (`+numbers(runs)+`)`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var run, planned, open, surplus int64
+		var state LaneState
+		n := make([]int64, len(assay.Endings()))
+		if err := rows.Scan(&run, &planned, &open, &surplus, &state, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8]); err != nil {
+			return err
+		}
+		p := into[run]
+		if p.Endings == nil {
+			p.Endings = map[assay.Ending]int64{}
+		}
+		p.Planned, p.Open, p.Surplus = p.Planned+planned, p.Open+open, p.Surplus+surplus
+		for e, m := range byEnding(n) {
+			p.Endings[e] += m
+		}
+		switch state {
+		case LaneHeld:
+			p.Held++
+		case LaneStopped:
+			p.Stopped++
+		}
+		into[run] = p
+	}
+	return rows.Err()
+}
+
+// numbers lists numbers as SQL: they are ours, never a person's text.
+func numbers(all []int64) string {
+	text := make([]string, len(all))
+	for i, n := range all {
+		text[i] = fmt.Sprint(n)
+	}
+	return strings.Join(text, ", ")
+}
+
+// Version is a text that changes whenever something about a run does: its state, its counters, its history, its verdicts
+// or its orders. It costs a few looks into indexes.
+func (s *Store) Version(ctx context.Context, run int64) (string, error) {
+	var v [8]int64
+	err := s.read.QueryRowContext(ctx, `SELECT CASE WHEN r.state = 'closed' THEN 1 ELSE 0 END, r.spent_nano, r.reserved_nano, COALESCE(r.budget_nano, -1),
+		(SELECT COALESCE(MAX(no), 0) FROM events WHERE run_no = $1),
+		(SELECT COALESCE(MAX(no), 0) FROM verdicts WHERE run_no = $1),
+		(SELECT CAST(COALESCE(SUM(n_open + 3 * (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost)), 0) AS BIGINT)
+			FROM lanes WHERE run_no = $1),
+		(SELECT COUNT(*) FROM orders WHERE run_no = $1 AND obeyed_ms IS NULL) FROM runs r WHERE r.no = $1`, run).
+		Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7])
+	if err != nil {
+		return "", fmt.Errorf("version of run %d: %w", run, notFound(err))
+	}
+	return strings.Trim(fmt.Sprint(v), "[]"), nil
+}
+
+// LedgerVersion is a text that changes whenever the progress of any run does.
+func (s *Store) LedgerVersion(ctx context.Context) (string, error) {
+	var v [4]int64
+	err := s.read.QueryRowContext(ctx, `SELECT (SELECT COALESCE(MAX(no), 0) FROM runs),
+		(SELECT CAST(COALESCE(SUM(spent_nano / 1000 + reserved_nano / 1000 + CASE WHEN state = 'closed' THEN 1 ELSE 0 END), 0) AS BIGINT) FROM runs),
+		(SELECT COALESCE(MAX(no), 0) FROM events),
+		(SELECT CAST(COALESCE(SUM(n_open + 3 * (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost)), 0) AS BIGINT)
+			FROM lanes)`).Scan(&v[0], &v[1], &v[2], &v[3])
+	if err != nil {
+		return "", fmt.Errorf("version of the ledger: %w", err)
+	}
+	return strings.Trim(fmt.Sprint(v), "[]"), nil
+}
+
+// Pulse tells whether somebody drives a run.
+type Pulse struct {
+	Holder string    // who works on it right now; empty: nobody does
+	Due    time.Time // when the next thing is due; zero: nothing is
+}
+
+// Pulse reads who works on a run now, and when it needs somebody next.
+func (s *Store) Pulse(ctx context.Context, run int64) (Pulse, error) {
+	var p Pulse
+	clock := s.engine.clockText("CAST($2 AS BIGINT)")
+	err := s.read.QueryRowContext(ctx, `SELECT COALESCE((SELECT holder FROM runs WHERE no = $1 AND CAST($2 AS BIGINT) > 0 AND lease_until_ms > `+clock+`),
+		(SELECT MIN(holder) FROM segments WHERE run_no = $1 AND state NOT IN ('settled', 'failed', 'cancelled') AND lease_until_ms > `+clock+`), '')`,
+		run, s.millis()).Scan(&p.Holder)
+	if err != nil {
+		return p, fmt.Errorf("read the pulse of run %d: %w", run, err)
+	}
+	p.Due, err = s.NextDue(ctx, run)
+	return p, err
+}
+
+// EventsBefore reads a run's history backwards, newest first, from before a line. Before 0: from the newest on.
+func (s *Store) EventsBefore(ctx context.Context, run, before int64, limit int) ([]Event, error) {
+	all, err := collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+		WHERE run_no = $1 AND ($2 = 0 OR no < $2) ORDER BY no DESC LIMIT $3`, run, before, limit))
+	return all, err
+}
+
+func scanEvent(rows *sql.Rows) (Event, error) {
+	var e Event
+	var at int64
+	err := rows.Scan(&e.No, &e.Run, &e.Segment, &at, &e.Kind, &e.Text)
+	e.At = time.UnixMilli(at).UTC()
+	return e, err
+}
+
+// SegmentsPage reads at most limit segments of a run that are older than one, newest first; of one stage and lane where
+// these are not empty. Before 0: from the newest on.
+func (s *Store) SegmentsPage(ctx context.Context, run int64, stage, lane string, before int64, limit int) ([]Segment, error) {
+	all, err := s.segments(ctx, `WHERE run_no = $1 AND state <> 'planned' AND ($2 = 0 OR no < $2) AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)
+		ORDER BY no DESC LIMIT $5`, run, before, stage, lane, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read segments: %w", err)
+	}
+	return all, nil
+}
+
+// ArtifactNo reads one artifact of a run.
+func (s *Store) ArtifactNo(ctx context.Context, run, no int64) (Artifact, error) {
+	var a Artifact
+	err := s.read.QueryRowContext(ctx, `SELECT no, name, kind, part, bytes, sha256 FROM artifacts WHERE no = $1 AND run_no = $2`, no, run).
+		Scan(&a.No, &a.Name, &a.Kind, &a.Part, &a.Size, &a.SHA256)
+	if err != nil {
+		return a, fmt.Errorf("artifact %d: %w", no, notFound(err))
+	}
+	return a, nil
+}

@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/store"
+)
+
+func pages(t *testing.T, fresh Fresh) {
+	t.Run("pages of answers hold every request once, in order, whatever the filter", func(t *testing.T) { answerPages(t, fresh) })
+	t.Run("pages of verdicts hold every verdict once, in order, whatever the filter", func(t *testing.T) { verdictPages(t, fresh) })
+	t.Run("runs, segments and events are read backwards", func(t *testing.T) { backwards(t, fresh) })
+	t.Run("a version changes with whatever a page shows", func(t *testing.T) { versions(t, fresh) })
+	t.Run("a pulse tells who is at work", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		p, err := b.s.Pulse(b.ctx, b.run.No)
+		b.ok(err)
+		if p.Holder != "" || p.Due.IsZero() {
+			t.Errorf("a run nobody drives: %+v", p)
+		}
+		g := b.staged(store.Batch, 1)
+		if p, err = b.s.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "me" {
+			t.Errorf("a segment is at work: %+v, %v", p, err)
+		}
+		b.ok(b.s.Release(b.ctx, g.Lease))
+		if p, err = b.s.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "" {
+			t.Errorf("the lease was given back: %+v, %v", p, err)
+		}
+	})
+}
+
+// walkAnswers reads all pages of a filter, two requests a page.
+func (b *bench) walkAnswers(f store.AnswerFilter) string {
+	b.t.Helper()
+	var after store.Mark
+	text := ""
+	for {
+		page, err := b.s.AnswersPage(b.ctx, b.run.No, f, after, 2)
+		b.ok(err)
+		for _, a := range page {
+			text += a.At.Item + " "
+			after = store.Mark{Segment: a.Segment, Ord: a.Ord}
+		}
+		if len(page) < 2 {
+			return text
+		}
+	}
+}
+
+func answerPages(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	one := b.to(b.staged(store.Batch, 4), store.Fetched)
+	b.settle(one, b.outcome(one, 0, assay.Answered), b.outcome(one, 1, assay.Errored), b.outcome(one, 2, assay.Refused))
+	b.segment(store.Batch, 1) // planned: not sent yet
+	two := b.to(b.staged(store.Batch, 3), store.Fetched)
+	b.settle(two, b.outcome(two, 0, assay.Cut), b.outcome(two, 1, assay.Answered), b.outcome(two, 2, assay.Answered))
+	for _, tt := range []struct {
+		filter store.AnswerFilter
+		want   string
+	}{
+		{store.AnswerFilter{}, "q0 q1 q2 q3 q5 q6 q7 "},
+		{store.AnswerFilter{Stage: "answers", Lane: "gpt"}, "q0 q1 q2 q3 q5 q6 q7 "},
+		{store.AnswerFilter{Lane: "opus"}, ""},
+		{store.AnswerFilter{Ending: assay.Answered}, "q0 q6 q7 "},
+		{store.AnswerFilter{Ending: assay.Errored}, "q1 "},
+		{store.AnswerFilter{Ending: assay.Cut, Stage: "answers"}, "q5 "},
+		{store.AnswerFilter{Ending: "'; DROP TABLE runs"}, "q0 q1 q2 q3 q5 q6 q7 "},
+		{store.AnswerFilter{Open: true}, "q3 "},
+		{store.AnswerFilter{Item: "q6"}, "q6 "},
+		{store.AnswerFilter{Item: "q6", Ending: assay.Refused}, ""},
+	} {
+		if got := b.walkAnswers(tt.filter); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.filter, got, tt.want)
+		}
+	}
+	causes, err := b.s.Causes(b.ctx, b.run.No, 10)
+	b.ok(err)
+	want := []store.Cause{{Stage: "answers", Lane: "gpt", Ending: assay.Errored, Class: assay.FaultBusy, Status: 500, Code: "oops", Message: "it broke", Count: 1, Item: "q1"}}
+	if d := cmp.Diff(want, causes); d != "" {
+		t.Error(d)
+	}
+	if _, err := b.s.AnswerTo(b.ctx, b.run.No, b.attempt(0, 99).Key); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a request that was never sent: %v", err)
+	}
+}
+
+func verdictPages(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	var all []store.Verdict
+	for i := range 40 {
+		at := assay.Coordinates{Stage: "flips", Item: fmt.Sprint(i), Lane: []string{"gpt", "opus"}[i%2], Judge: "judge"}
+		if i >= 30 {
+			at = assay.Coordinates{Stage: "arena", Item: fmt.Sprint(i), Pair: []string{"p", "q", "r"}[i%3], Judge: "judge"}
+		}
+		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: store.VerdictValid, Label: []string{"yes", "no", "no"}[i%3]})
+	}
+	_, err := b.s.AddVerdicts(b.ctx, all)
+	b.ok(err)
+	_, err = b.s.Stale(b.ctx, b.run.No, []assay.Key{b.attempt(0, 4).Key})
+	b.ok(err)
+	for _, tt := range []struct {
+		name   string
+		filter store.VerdictFilter
+		want   string
+	}{
+		{"a stage", store.VerdictFilter{Stage: "arena"}, "30 31 32 33 34 35 36 37 38 39 "},
+		{"a lane", store.VerdictFilter{Stage: "flips", Lane: "gpt"}, "0 2 6 8 10 12 14 16 18 20 22 24 26 28 "},
+		{"two pairs in one order", store.VerdictFilter{Stage: "arena", Pairs: []string{"r", "p"}}, "30 32 33 35 36 38 39 "},
+		{"a label", store.VerdictFilter{Stage: "flips", Lane: "opus", Keep: func(v *store.Verdict) bool { return v.Label == "yes" }}, "3 9 15 21 27 "},
+		{"nothing", store.VerdictFilter{Stage: "none"}, ""},
+	} {
+		got := ""
+		for after, first := int64(0), true; first || after != 0; first = false {
+			page, err := b.s.VerdictsPage(b.ctx, b.run.No, tt.filter, after, 2)
+			b.ok(err)
+			for _, v := range page.Verdicts {
+				got += v.At.Item + " "
+			}
+			after = page.Next
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func backwards(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	second := b.newRun("r2", nil)
+	b.staged(store.Batch, 2)
+	g := b.to(b.staged(store.Batch, 3), store.Fetched)
+	runs, err := b.s.RunsPage(b.ctx, 0, 1)
+	b.ok(err)
+	older, err := b.s.RunsPage(b.ctx, second.No, 5)
+	b.ok(err)
+	if len(runs) != 1 || runs[0].ID != "r2" || len(older) != 1 || older[0].ID != "r1" {
+		t.Errorf("pages of runs: %+v, %+v", runs, older)
+	}
+	newest, err := b.s.SegmentsPage(b.ctx, b.run.No, "answers", "gpt", 0, 1)
+	b.ok(err)
+	rest, err := b.s.SegmentsPage(b.ctx, b.run.No, "", "", g.No, 9)
+	b.ok(err)
+	if len(newest) != 1 || newest[0].No != g.No || len(rest) != 1 || rest[0].No >= g.No {
+		t.Errorf("pages of segments: %+v, %+v", newest, rest)
+	}
+	spans, err := b.s.Spans(b.ctx, b.run.No, 1)
+	b.ok(err)
+	if len(spans) != 1 || spans[0].No != g.No || spans[0].Launched.IsZero() || spans[0].Ended.IsZero() || !spans[0].Settled.IsZero() {
+		t.Errorf("spans: %+v", spans)
+	}
+	events, err := b.s.EventsBefore(b.ctx, b.run.No, 0, 2)
+	b.ok(err)
+	more, err := b.s.EventsBefore(b.ctx, b.run.No, events[1].No, 100)
+	b.ok(err)
+	if events[0].No < events[1].No || more[0].No > events[1].No || more[len(more)-1].Kind != "opened" {
+		t.Errorf("pages of events: %+v, %+v", events, more)
+	}
+	p, err := b.s.Progress(b.ctx, []int64{b.run.No, second.No})
+	b.ok(err)
+	if p[b.run.No].Planned != 2000 || p[b.run.No].Open != 5 || p[b.run.No].Segments != 2 || p[b.run.No].Running != 2 || p[second.No].Segments != 0 {
+		t.Errorf("progress: %+v", p)
+	}
+	no, err := b.s.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results", Size: 3})
+	b.ok(err)
+	a, err := b.s.ArtifactNo(b.ctx, b.run.No, no)
+	b.ok(err)
+	if a.Name != "out" || a.Size != 3 {
+		t.Errorf("artifact: %+v", a)
+	}
+	if _, err := b.s.ArtifactNo(b.ctx, second.No, no); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an artifact of another run: %v", err)
+	}
+}
+
+func versions(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	seen := map[string]string{}
+	look := func(what string) {
+		t.Helper()
+		v, err := b.s.Version(b.ctx, b.run.No)
+		b.ok(err)
+		if before, ok := seen[v]; ok {
+			t.Errorf("%s: the version is that of %s", what, before)
+		}
+		seen[v] = what
+		if again, err := b.s.Version(b.ctx, b.run.No); again != v || err != nil {
+			t.Errorf("%s: looking changed the version", what)
+		}
+	}
+	look("a new run")
+	whole, err := b.s.LedgerVersion(b.ctx)
+	b.ok(err)
+	g := b.to(b.staged(store.Batch, 2), store.Fetched)
+	look("a segment on its way")
+	b.settle(g, b.outcome(g, 0, assay.Answered))
+	look("an answer")
+	_, err = b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: assay.Coordinates{Stage: "x"}, State: store.VerdictMissing}})
+	b.ok(err)
+	look("a verdict")
+	no, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
+	b.ok(err)
+	look("an order")
+	b.ok(b.s.Obey(b.ctx, no, "done"))
+	look("an order that was obeyed")
+	now, err := b.s.LedgerVersion(b.ctx)
+	b.ok(err)
+	if now == whole {
+		t.Error("the ledger's version did not change")
+	}
+}
