@@ -128,6 +128,7 @@ func commands(w *World) []*cobra.Command {
 		sqlCommand(w),
 		batchCommand(w),
 		cleanCommand(w),
+		dashboardCommand(w),
 		simCommand(w),
 		analyseCommand(w),
 		exportCommand(w),

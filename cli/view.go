@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	crand "crypto/rand"
+	"encoding/base32"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/report"
+	"assay/store"
+	"assay/web"
+)
+
+type viewFlags struct {
+	home      homeFlags
+	listen    string
+	open      bool
+	hosts     []string
+	tokenFile string
+}
+
+func dashboardCommand(w *World) *cobra.Command {
+	var f viewFlags
+	c := &cobra.Command{
+		Use:     "view",
+		GroupID: groupLook,
+		Short:   "Open the dashboard: runs, answers, findings and a blind arena, in a browser",
+		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; whoever opens it may look and give orders. It shows all runs\n" +
+			"of this home, rehearsals too, while they go on in other processes. docs/view.md has its pages, its JSON API and its metrics.\n" +
+			"It listens on this machine alone; --expose lets others in, over plain HTTP: put a proxy with TLS in front.",
+		Args: args(),
+		RunE: func(c *cobra.Command, _ []string) error { return view(c.Context(), w, f) },
+	}
+	f.home.register(c)
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7788", "address to listen on; port 0 takes a free one")
+	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
+	c.Flags().StringSliceVar(&f.hosts, "host", nil, "a name the dashboard may be called by, besides IP addresses and localhost")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "keep the token in this file, so that it is the same after a restart")
+	return c
+}
+
+func view(ctx context.Context, w *World, f viewFlags) error {
+	local, err := web.Loopback(f.listen)
+	if err != nil {
+		return usage("", "--listen: %s", err)
+	}
+	if !local && !f.open {
+		return usage("--expose allows it; the token then travels over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
+	}
+	token, err := f.token(w)
+	if err != nil {
+		return err
+	}
+	homes, closeAll, err := f.homes(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	server, err := web.New(web.Options{Homes: homes, Token: token, Hosts: lowered(f.hosts), By: currentUser(w), Version: version(), Now: w.Now})
+	if err != nil {
+		return err
+	}
+	on, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return &exitError{code: exitFailed, err: fmt.Errorf("listen: %w", err), hint: "--listen 127.0.0.1:0 takes a free port"}
+	}
+	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
+	fmt.Fprintln(w.Stderr, "the address above lets whoever has it look and give orders; Ctrl-C ends the dashboard, not the runs")
+	return server.Serve(ctx, on)
+}
+
+func lowered(all []string) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, strings.ToLower(s))
+	}
+	return out
+}
+
+// token makes a new token, or takes the one that is kept in a file.
+func (f viewFlags) token(w *World) (string, error) {
+	if f.tokenFile != "" && w.Disk.Exists(f.tokenFile) {
+		text, err := os.ReadFile(w.Disk.Path(f.tokenFile))
+		if err != nil {
+			return "", fmt.Errorf("read the token: %w", err)
+		}
+		if token := strings.TrimSpace(string(text)); len(token) >= 16 {
+			return token, nil
+		}
+		return "", usage("remove the file, and a new one is made", "--token-file %s: a token has at least 16 characters", f.tokenFile)
+	}
+	var random [20]byte
+	if _, err := crand.Read(random[:]); err != nil {
+		return "", fmt.Errorf("make a token: %w", err)
+	}
+	token := strings.ToLower(base32.StdEncoding.EncodeToString(random[:]))
+	if f.tokenFile != "" {
+		if err := w.Disk.WriteNew(f.tokenFile, []byte(token+"\n")); err != nil {
+			return "", fmt.Errorf("keep the token: %w", err)
+		}
+	}
+	return token, nil
+}
+
+// homes opens the ledger, and that of the rehearsals where there is one.
+func (f viewFlags) homes(ctx context.Context, w *World) ([]*web.Home, func(), error) {
+	var all []*web.Home
+	var open []*home
+	closeAll := func() {
+		for _, h := range open {
+			h.Close()
+		}
+	}
+	for _, rehearsal := range []bool{false, true} {
+		if rehearsal && !w.Disk.isFolder(filepath.Join(f.home.dir(w), "rehearsal")) {
+			continue
+		}
+		h, err := f.home.open(ctx, w, rehearsal)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		open, all = append(open, h), append(all, h.seen())
+	}
+	return all, closeAll, nil
+}
+
+// seen is a home as the dashboard sees it.
+func (h *home) seen() *web.Home {
+	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal, Findings: h.found, Prompts: h.prompts, Keep: h.keeps}
+}
+
+// found tells what a run found.
+func (h *home) found(ctx context.Context, run store.Run, by []string) (*web.Findings, error) {
+	all, err := h.analysed(ctx, run, analyseFlags{by: by})
+	if err != nil {
+		return nil, err
+	}
+	st, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := h.ledger.Segments(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	doc := &report.Document{
+		Study: run.Study, Run: run.ID, Rehearsal: h.rehearsal, Created: run.Created, Closed: run.Closed, Report: all.report, Gates: all.gates, Budget: run.Budget,
+		Spend: spendFacts(st, all.costs, segments),
+	}
+	return &web.Findings{Document: doc, JSON: all.document()}, nil
+}
+
+// prompts makes again what requests were asked.
+func (h *home) prompts(ctx context.Context, run store.Run, at []assay.Coordinates) ([]assay.Prompt, error) {
+	made, err := h.planner.Build(ctx, run, store.Live, at)
+	if err != nil {
+		return nil, err
+	}
+	var out []assay.Prompt
+	for _, p := range made {
+		out = append(out, *p.Request.Prompt)
+	}
+	return out, nil
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/analysis"
+	"assay/plan"
+	"assay/store"
+	"assay/waves"
+)
+
+// keeps makes a filter of the verdicts of a stage, by the very rows that findings are made from.
+func (h *home) keeps(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error) {
+	reading, err := h.planner.Readings(ctx, run, stage)
+	if err != nil {
+		return nil, err
+	}
+	study, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	st, ok := study.Stage(stage)
+	if !ok {
+		return nil, fmt.Errorf("the study has no stage %q", stage)
+	}
+	sieve := &rowSieve{h: h, run: run, input: (&plan.Desk{Study: study}).Root(st), fields: fields, known: map[string]*analysedItem{}}
+	return func(v *store.Verdict) (bool, error) {
+		r, err := reading(v.At)
+		if err != nil {
+			return false, err
+		}
+		return sieve.keeps(ctx, v.At, r)
+	}, nil
+}
+
+// rowSieve keeps rows whose fields have the values asked for. It reads an item only where a field of it is asked for.
+type rowSieve struct {
+	h      *home
+	run    store.Run
+	input  string
+	fields map[string]string
+	known  map[string]*analysedItem
+}
+
+// maxSieved bounds the items that one look holds.
+const maxSieved = 20_000
+
+func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r waves.Reading) (bool, error) {
+	row := rowOf(at, r, nil)
+	foreign := false
+	for name, want := range s.fields {
+		if ofItem(name) {
+			foreign = true
+		} else if row.Field(name) != want {
+			return false, nil
+		}
+	}
+	if !foreign || r.Items {
+		return !foreign, nil
+	}
+	it, err := s.item(ctx, at.Item)
+	if err != nil {
+		return false, err
+	}
+	row = rowOf(at, r, it)
+	for name, want := range s.fields {
+		if row.Field(name) != want {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// ofItem tells whether a field is the item's, not the row's own.
+func ofItem(name string) bool {
+	return name == analysis.ByCluster || name == analysis.ByExpect || !slices.Contains(analysis.OwnFields(), name)
+}
+
+func (s *rowSieve) item(ctx context.Context, id string) (*analysedItem, error) {
+	if it, ok := s.known[id]; ok {
+		return it, nil
+	}
+	it, err := s.h.ledger.Item(ctx, s.run.No, s.input, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.known) >= maxSieved {
+		clear(s.known)
+	}
+	kept := &analysedItem{cluster: it.Cluster, expect: it.Expect, texts: map[string]string{}}
+	for name, v := range it.Fields {
+		kept.texts[name] = fmt.Sprint(v)
+	}
+	s.known[id] = kept
+	return kept, nil
+}

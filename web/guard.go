@@ -1,0 +1,132 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard keeps strangers out: other hosts' names, other sites' pages, whoever does not know the token.
+type guard struct {
+	token, cookie, csrf string
+	hosts               []string
+	crossOrigin         *http.CrossOriginProtection
+}
+
+func newGuard(token string, hosts []string) *guard {
+	return &guard{
+		token: token, cookie: derived(token, "cookie"), csrf: derived(token, "form"), hosts: hosts,
+		crossOrigin: http.NewCrossOriginProtection(),
+	}
+}
+
+// derived is a secret made from the token, so that neither a cookie nor a form gives the token away.
+func derived(token, use string) string {
+	h := hmac.New(sha256.New, []byte(token))
+	h.Write([]byte(use))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// policy lets a page load what this server serves, and nothing else; no script and no style stands in a page itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// protect sets the rules for browsers on every answer, and refuses names that are not ours: a page of another site whose
+// name suddenly points here (DNS rebinding) still calls us by its own name.
+func (g *guard) protect(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+		h.Set("Cache-Control", "no-store")
+		if !g.knows(r.Host) {
+			http.Error(w, "this dashboard is not called by that name: use the address that `assay view` printed, or allow the name with --host", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knows tells whether a Host header is an address, localhost, or a name that was allowed.
+func (g *guard) knows(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return name == "localhost" || slices.Contains(g.hosts, name)
+}
+
+// admit lets those in who know the token: by the address that was printed, by the cookie it left, or by a header.
+func (g *guard) admit(next http.Handler, s *Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if given := r.URL.Query().Get("token"); given != "" && r.Method == http.MethodGet && same(given, g.token) {
+			http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+			http.Redirect(w, r, withoutToken(r.URL), http.StatusSeeOther)
+			return
+		}
+		if !g.trusts(r) {
+			s.refuse(w, r)
+			return
+		}
+		if err := g.crossOrigin.Check(r); err != nil {
+			http.Error(w, "this came from another site: refused", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// cookieName has the port in it: browsers do not tell ports apart, and two dashboards may run on one machine.
+func cookieName(host string) string {
+	_, port, err := net.SplitHostPort(host)
+	if err != nil {
+		port = "80"
+	}
+	return "assay-" + port
+}
+
+func (g *guard) trusts(r *http.Request) bool {
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return same(bearer, g.token)
+	}
+	c, err := r.Cookie(cookieName(r.Host))
+	return err == nil && same(c.Value, g.cookie)
+}
+
+// withoutToken is the same address on this server, fit to be seen in a history.
+func withoutToken(u *url.URL) string {
+	q := u.Query()
+	q.Del("token")
+	to := url.URL{Path: "/" + strings.TrimLeft(u.Path, "/\\"), RawQuery: q.Encode()}
+	return to.String()
+}
+
+// refuse says how to get in.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="assay"`)
+	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/metrics" {
+		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "no token: send Authorization: Bearer TOKEN, as `assay view` printed it"})
+		return
+	}
+	http.Error(w, "no token: open the address that `assay view` printed", http.StatusUnauthorized)
+}

@@ -1,0 +1,215 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/store"
+)
+
+// paths are all pages of the rig's run.
+func paths() []string {
+	key, other := coordinates("gpt", 0).Key().String(), coordinates("opus", 0).Key().String()
+	item := url.QueryEscape(itemID(0))
+	return []string{
+		"/runs", "/runs/run1", "/runs/run1/segments", "/runs/run1/segments/1", "/runs/run1/events",
+		"/runs/run1/answers", "/runs/run1/answers?stage=answers&lane=gpt", "/runs/run1/answers?ending=errored", "/runs/run1/answers?ending=open",
+		"/runs/run1/answers?item=" + item, "/runs/run1/answers?verdict=good:yes", "/runs/run1/answers/" + key,
+		"/runs/run1/answers/" + coordinates("gpt", 1).Key().String(), "/runs/run1/item?id=" + item, "/runs/run1/diff?a=" + key + "&b=" + other,
+		"/runs/run1/verdicts", "/runs/run1/verdicts?stage=good&lane=gpt&label=yes", "/runs/run1/findings", "/runs/run1/findings?by=lane",
+	}
+}
+
+func TestEveryPageIsAPageAndJSON(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, path := range paths() {
+		if a := r.get(path); a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") || !strings.Contains(a.body, "</html>") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		if a := r.get("/api" + path); a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
+			t.Errorf("/api%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+func TestWhatIsNotThereIsSaidInTheFormThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for path, want := range map[string]int{
+		"/runs/nothing": 404, "/runs/run": 404, "/nothing": 404, "/runs/run1/answers/x": 400, "/runs/run1/answers/" + coordinates("x", 9).Key().String(): 404,
+		"/runs/run1/segments/99": 404, "/runs/run1/segments/x": 404, "/runs/run1/item": 400, "/runs/run1/item?id=none": 404, "/runs/run1/answers?ending=nice": 400,
+		"/runs/run1/answers?after=x": 400, "/runs/run1/answers?limit=0": 400, "/runs/run1/answers?limit=100000": 400, "/runs?before=1.2.3": 400, "/runs/run1/verdicts?lane=gpt": 400,
+		"/runs/run1/answers?verdict=yes": 400, "/runs/run1/events?before=-1": 400, "/static/web.go": 404, "/static/..%2fweb.go": 404, "/runs/run1/search?q=x": 400,
+		"/runs/run1/diff?a=&b=": 400, "/runs/run1/artifacts/99": 404,
+	} {
+		if a := r.get(path); a.status != want {
+			t.Errorf("%s: %d, want %d", path, a.status, want)
+		}
+		if strings.HasPrefix(path, "/static/") || strings.Contains(path, "artifacts") {
+			continue
+		}
+		if a := r.get("/api" + path); a.status != want || !strings.Contains(a.body, `"error"`) {
+			t.Errorf("/api%s: %d %s, want %d and an error", path, a.status, a.body, want)
+		}
+	}
+}
+
+func TestARunIsToldInNumbers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	got := r.json("/runs")["runs"].([]any)[0].(map[string]any)
+	for name, want := range map[string]any{"run": "run1", "state": "open", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0, "on_their_way": 2.0, "budget_usd": 10.0, "rehearsal": false} {
+		if d := cmp.Diff(want, got[name]); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	causes := r.json("/runs/run1")["causes"].([]any)
+	if len(causes) != 2 || causes[0].(map[string]any)["code"] != "oops" {
+		t.Errorf("causes: %v", causes)
+	}
+}
+
+func TestPagesOfAnswersFollowEachOther(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var got []string
+	for next := ""; ; {
+		page := r.json("/runs/run1/answers?limit=3&after=" + next)
+		for _, a := range page["answers"].([]any) {
+			got = append(got, a.(map[string]any)["key"].(string))
+		}
+		var more bool
+		if next, more = page["next"].(string); !more {
+			break
+		}
+	}
+	var want []string
+	for _, lane := range []string{"gpt", "opus"} {
+		for i := range 5 {
+			want = append(want, coordinates(lane, i).Key().String())
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAnswersAreFilteredByWhatWasSaidAboutThem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for filter, want := range map[string]int{"verdict=good:yes": 2, "verdict=good:malformed": 2, "verdict=good:no": 0, "verdict=good:yes&lane=gpt": 1, "verdict=arena:b": 2,
+		"ending=answered": 6, "ending=errored&lane=opus": 1, "ending=open": 2, "stage=good": 0} {
+		if got := r.json("/runs/run1/answers?" + filter)["answers"].([]any); len(got) != want {
+			t.Errorf("%s: %d answers, want %d", filter, len(got), want)
+		}
+	}
+}
+
+func TestASearchFindsWordsInOneLane(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a := r.get("/api/runs/run1/search?stage=answers&lane=gpt&q=pArIs")
+	lines := strings.Split(strings.TrimSpace(a.body), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"match":"Paris"`) || !strings.Contains(lines[1], `"seen":5`) {
+		t.Errorf("search: %s", a.body)
+	}
+	if a := r.get("/runs/run1/search?stage=answers&lane=gpt&q=Paris"); !strings.Contains(a.body, "<mark>Paris</mark>") || !strings.Contains(a.body, "</html>") {
+		t.Errorf("page: %s", a.body)
+	}
+	if a := r.get("/runs/run1/search?stage=answers&lane=gpt&q=" + url.QueryEscape("<script>")); strings.Contains(a.body, "<script>a") {
+		t.Error("a search shows markup")
+	}
+}
+
+func TestRawBytesAreThoseOfTheProvider(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a := r.get("/runs/run1/answers/" + coordinates("gpt", 0).Key().String() + "/raw")
+	if d := cmp.Diff(`{"text":"`+hostile+`"}`, a.body); d != "" || a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, d)
+	}
+	for name, want := range map[string]string{"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"} {
+		if got := a.header.Get(name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if !strings.HasPrefix(a.header.Get("Content-Disposition"), "attachment") {
+		t.Error("a browser would show it")
+	}
+	if a := r.get("/runs/run1/artifacts/2"); a.status != http.StatusOK || !strings.HasPrefix(a.body, "first line\n") {
+		t.Errorf("artifact: %d", a.status)
+	}
+	if a := r.get("/runs/run1/answers/" + coordinates("gpt", 2).Key().String() + "/raw"); a.status != http.StatusNotFound {
+		t.Errorf("an answer without raw bytes: %d", a.status)
+	}
+}
+
+func TestFindingsAreComputedOncePerLedger(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for range 3 {
+		if a := r.get("/runs/run1/findings"); !strings.Contains(a.body, "/runs/run1/verdicts?lane=gpt&amp;stage=good") {
+			t.Fatalf("no link to the rows: %s", a.body)
+		}
+	}
+	if r.found != 1 {
+		t.Errorf("computed %d times", r.found)
+	}
+	r.json("/runs/run1/findings?by=judge")
+	if r.found != 2 {
+		t.Errorf("another grouping: computed %d times", r.found)
+	}
+	r.ok(r.ledger.Note(t.Context(), r.run.No, 0, "something", "happened"))
+	r.json("/runs/run1/findings")
+	if r.found != 3 {
+		t.Errorf("after a change: computed %d times", r.found)
+	}
+}
+
+func TestMetricsAndHealth(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if a := r.do(http.MethodGet, "/healthz", nil, nil); a.status != http.StatusOK || a.body != "ok\n" {
+		t.Errorf("health: %d %s", a.status, a.body)
+	}
+	a := r.get("/metrics")
+	for _, want := range []string{
+		"# TYPE assay_run_spent_dollars gauge\n", `assay_requests{run="run1",study="<b>demo</b>",rehearsal="false",stage="answers",lane="gpt",state="answered"} 3` + "\n",
+		`assay_run_budget_dollars{run="run1",study="<b>demo</b>",rehearsal="false"} 10` + "\n", `assay_info{version="test"} 1` + "\n",
+	} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("no %q in\n%s", want, a.body)
+		}
+	}
+}
+
+func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	state := func() any { return r.json("/runs/run1")["runner"].(map[string]any)["state"] }
+	if got := state(); got != "waiting" {
+		t.Errorf("due now: %v", got)
+	}
+	r.clock = r.clock.Add(60e9)
+	if a := r.get("/runs/run1"); state() != "nobody" || !strings.Contains(a.body, "No runner is alive") {
+		t.Errorf("a minute later: %v", state())
+	}
+	l, err := r.ledger.HoldRun(t.Context(), r.run.No, "host/1/x", 60e9)
+	r.ok(err)
+	if got := state(); got != "working" {
+		t.Errorf("held: %v", got)
+	}
+	r.ok(r.ledger.Release(t.Context(), l))
+	r.ok(r.ledger.RunDue(t.Context(), r.run.No, r.clock.Add(60e9)))
+	if _, err := r.ledger.Give(t.Context(), store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.json("/runs/run1")["orders"].([]any); len(got) != 1 {
+		t.Errorf("orders: %v", got)
+	}
+}

@@ -1,0 +1,255 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/store"
+)
+
+// runRow is how a run stands.
+type runRow struct {
+	ID            string     `json:"run"`
+	Study         string     `json:"study"`
+	State         string     `json:"state"`
+	Result        string     `json:"result,omitempty"`
+	Rehearsal     bool       `json:"rehearsal"`
+	Note          string     `json:"note,omitempty"`
+	By            string     `json:"by,omitempty"`
+	Created       time.Time  `json:"created"`
+	Closed        *time.Time `json:"closed"`
+	Planned       int64      `json:"planned"`
+	Answered      int64      `json:"answered"`
+	Unanswered    int64      `json:"ended_without_answer"`
+	Open          int64      `json:"on_their_way"`
+	Segments      int64      `json:"segments"`
+	Held          int64      `json:"held"`
+	Stopped       int64      `json:"stopped"`
+	PaidTwice     int64      `json:"paid_twice"`
+	Spent         float64    `json:"spent_at_least_usd"`
+	Unpriced      int64      `json:"unpriced"`
+	Reserved      float64    `json:"reserved_usd"`
+	Budget        *float64   `json:"budget_usd"`
+	CollectBefore *time.Time `json:"collect_before"`
+	DoneAbout     *time.Time `json:"done_about"` // at the pace so far
+
+	no int64
+}
+
+// SpentText is what was spent, in words.
+func (r runRow) SpentText() string {
+	return assay.Cost{Sum: assay.Dollars(r.Spent), Priced: r.Answered + r.Unanswered, Unknown: r.Unpriced}.String()
+}
+
+// Standing is the run's state in one word.
+func (r runRow) Standing() string {
+	if r.State == string(store.RunClosed) {
+		return r.Result
+	}
+	if r.Held > 0 {
+		return "held"
+	}
+	return r.State
+}
+
+// Live tells whether the run may still change.
+func (r runRow) Live() bool { return r.State != string(store.RunClosed) }
+
+func (s *Server) rowOf(ctx context.Context, h *Home, run store.Run) (runRow, error) {
+	rows, err := s.rowsOf(ctx, h, []store.Run{run})
+	if err != nil {
+		return runRow{}, err
+	}
+	return rows[0], nil
+}
+
+func (s *Server) rowsOf(ctx context.Context, h *Home, runs []store.Run) ([]runRow, error) {
+	numbers := make([]int64, len(runs))
+	for i, r := range runs {
+		numbers[i] = r.No
+	}
+	progress, err := h.Ledger.Progress(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]runRow, len(runs))
+	for i, r := range runs {
+		rows[i] = s.row(h, r, progress[r.No])
+	}
+	return rows, nil
+}
+
+func (s *Server) row(h *Home, r store.Run, p store.Progress) runRow {
+	row := runRow{
+		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note, By: r.By,
+		Created: r.Created, Closed: orNone(r.Closed), Planned: p.Planned, Answered: p.Answered(), Unanswered: p.Ended() - p.Answered(), Open: p.Open,
+		Segments: p.Segments, Held: p.Held, Stopped: p.Stopped, PaidTwice: p.Surplus, Spent: r.Spent.Float(), Unpriced: r.Unpriced, Reserved: r.Reserved.Float(),
+		CollectBefore: orNone(p.CollectBefore), no: r.No,
+	}
+	if r.Budget != nil {
+		b := r.Budget.Float()
+		row.Budget = &b
+	}
+	if done := p.Ended(); r.State == store.RunOpen && done > 0 && p.Planned > done {
+		left := float64(p.Planned-done) / float64(done) * float64(s.options.Now().Sub(r.Created))
+		row.DoneAbout = orNone(s.options.Now().Add(time.Duration(left)))
+	}
+	return row
+}
+
+func orNone(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+type runsData struct {
+	Runs  []runRow `json:"runs"`
+	Older string   `json:"older,omitempty"` // the mark of the next page
+}
+
+// runsPage lists runs of all homes, newest first.
+func (s *Server) runsPage(q *request) (*view, error) {
+	before, err := readMarks(q.FormValue("before"), len(s.options.Homes))
+	if err != nil {
+		return nil, err
+	}
+	limit, err := q.limit()
+	if err != nil {
+		return nil, err
+	}
+	type placed struct {
+		runRow
+		home int
+	}
+	var all []placed
+	for i, h := range s.options.Homes {
+		runs, err := h.Ledger.RunsPage(q.Context(), before[i], limit+1)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := s.rowsOf(q.Context(), h, runs)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			all = append(all, placed{r, i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return b.Created.Compare(a.Created) })
+	data := runsData{Runs: []runRow{}}
+	for i, r := range all {
+		if i == limit {
+			data.Older = marks(before)
+			break
+		}
+		data.Runs = append(data.Runs, r.runRow)
+		before[r.home] = r.no
+	}
+	return &view{template: "runs", title: "Runs", data: data, live: "/news"}, nil
+}
+
+// marks spell where the next page begins in every home.
+func marks(before []int64) string {
+	text := make([]string, len(before))
+	for i, n := range before {
+		text[i] = fmt.Sprint(n)
+	}
+	return strings.Join(text, ".")
+}
+
+func readMarks(text string, homes int) ([]int64, error) {
+	out := make([]int64, homes)
+	if text == "" {
+		return out, nil
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != homes {
+		return nil, bad("before: %q is no mark of a page", text)
+	}
+	for i, p := range parts {
+		n, err := strconv.ParseInt(p, 10, 64)
+		if err != nil || n < 0 {
+			return nil, bad("before: %q is no mark of a page", text)
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+// laneRow is a lane in one stage.
+type laneRow struct {
+	Stage      string           `json:"stage"`
+	Lane       string           `json:"lane"`
+	Model      string           `json:"model"`
+	Label      string           `json:"label,omitempty"`
+	Params     string           `json:"params,omitempty"`
+	State      string           `json:"state"`
+	Reason     string           `json:"reason,omitempty"`
+	Canary     string           `json:"canary"`
+	Planned    int64            `json:"planned"`
+	Open       int64            `json:"on_their_way"`
+	Answered   int64            `json:"answered"`
+	Unanswered int64            `json:"ended_without_answer"`
+	Endings    map[string]int64 `json:"endings"`
+	CacheHits  int64            `json:"cache_hits"`
+	Reused     int64            `json:"reused"`
+	PaidTwice  int64            `json:"paid_twice"`
+}
+
+// Unasked is how many requests have not gone out yet.
+func (l laneRow) Unasked() int64 { return max(0, l.Planned-l.Open-l.Answered-l.Unanswered) }
+
+func laneRowOf(l store.Lane) laneRow {
+	row := laneRow{
+		Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
+		Canary: string(l.Canary), Planned: l.Planned, Open: l.Open, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
+	}
+	for e, n := range l.Endings {
+		row.Endings[string(e)] = n
+		if e.Stands() {
+			row.Answered += n
+		} else {
+			row.Unanswered += n
+		}
+	}
+	return row
+}
+
+// grid is lanes by stages, as a page shows them.
+type grid struct {
+	Stages []string
+	Rows   []gridRow
+}
+
+type gridRow struct {
+	Lane, Model string
+	Cells       []*laneRow // nil: the lane has no part in the stage
+}
+
+// gridOf puts lanes into a grid: stages in the order of the study where it is known, else by name.
+func gridOf(lanes []laneRow) grid {
+	var g grid
+	for _, l := range lanes {
+		if !slices.Contains(g.Stages, l.Stage) {
+			g.Stages = append(g.Stages, l.Stage)
+		}
+	}
+	for _, l := range lanes {
+		i := slices.IndexFunc(g.Rows, func(r gridRow) bool { return r.Lane == l.Lane })
+		if i < 0 {
+			i = len(g.Rows)
+			g.Rows = append(g.Rows, gridRow{l.Lane, l.Model, make([]*laneRow, len(g.Stages))})
+		}
+		g.Rows[i].Cells[slices.Index(g.Stages, l.Stage)] = &l
+	}
+	slices.SortStableFunc(g.Rows, func(a, b gridRow) int { return cmp.Compare(a.Lane, b.Lane) })
+	return g
+}

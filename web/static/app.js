@@ -1,0 +1,88 @@
+// Pages that change by themselves, keys for the arena, and times as the reader's clock has them. Nothing else: every page
+// works without it.
+"use strict";
+
+(function () {
+  // Times are written in UTC by the server.
+  function localTimes(within) {
+    for (const t of within.querySelectorAll("time[datetime]")) {
+      const at = new Date(t.dateTime);
+      if (isNaN(at)) continue;
+      t.title = t.dateTime;
+      t.textContent = at.toLocaleString(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    }
+  }
+
+  // What is open or in use in a fragment stays so.
+  function replace(old, fresh) {
+    localTimes(fresh);
+    if (old.innerHTML === fresh.innerHTML) return;
+    if (old.contains(document.activeElement) && document.activeElement !== document.body) {
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+    }
+    const open = Array.from(old.querySelectorAll("details"), (d) => d.open);
+    fresh.querySelectorAll("details").forEach((d, i) => { if (i < open.length) d.open = open[i]; });
+    const boxes = Array.from(old.querySelectorAll(".scroll"), (b) => b.scrollLeft);
+    const left = old.scrollLeft;
+    old.replaceChildren(...fresh.childNodes);
+    old.scrollLeft = left;
+    old.querySelectorAll(".scroll").forEach((b, i) => { if (i < boxes.length) b.scrollLeft = boxes[i]; });
+  }
+
+  let busy = false, again = false, last = 0;
+
+  async function refresh() {
+    if (busy || document.hidden) { again = true; return; }
+    busy = true; again = false;
+    try {
+      const wait = last + 1000 - Date.now();
+      if (wait > 0) await new Promise((done) => setTimeout(done, wait));
+      last = Date.now();
+      const answer = await fetch(location.pathname + location.search, { credentials: "same-origin", cache: "no-store" });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const old of document.querySelectorAll("[data-live]")) {
+        const fresh = page.getElementById(old.id);
+        if (fresh) replace(old, fresh);
+      }
+    } catch (e) {
+      // The server is away for a moment; the next news try again.
+    } finally {
+      busy = false;
+      if (again) refresh();
+    }
+  }
+
+  function listen(where) {
+    const mark = document.getElementById("live");
+    const say = (word, state) => { if (mark) { mark.textContent = word; mark.dataset.state = state; } };
+    const news = new EventSource(where);
+    let lost = false;
+    news.addEventListener("hello", () => { say("live", "on"); if (lost) refresh(); lost = false; });
+    news.addEventListener("change", refresh);
+    news.onerror = () => { lost = true; say("not connected", "off"); };
+    document.addEventListener("visibilitychange", () => { if (!document.hidden && again) refresh(); });
+    addEventListener("pagehide", () => news.close());
+  }
+
+  // A key presses the button that names it, unless the reader is typing.
+  function keys() {
+    const buttons = document.querySelectorAll("[data-key]");
+    if (buttons.length === 0) return;
+    addEventListener("keydown", (e) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+      for (const b of buttons) {
+        if (b.dataset.key.split(" ").includes(e.key.toLowerCase()) && !b.disabled) {
+          e.preventDefault();
+          b.click();
+          return;
+        }
+      }
+    });
+  }
+
+  localTimes(document);
+  keys();
+  for (const b of document.querySelectorAll("[data-stop]")) b.addEventListener("click", () => window.stop());
+  if (document.body.dataset.news) listen(document.body.dataset.news);
+})();

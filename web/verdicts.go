@@ -1,0 +1,264 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/pairs"
+	"assay/store"
+)
+
+// verdictRow is what a judge said about an answer or a pair.
+type verdictRow struct {
+	No        int64     `json:"no"`
+	Stage     string    `json:"stage"`
+	Item      string    `json:"item"`
+	Lane      string    `json:"lane,omitempty"`
+	Template  string    `json:"template,omitempty"`
+	Turn      int       `json:"turn"`
+	Branch    string    `json:"branch,omitempty"`
+	Draw      int       `json:"draw"`
+	Pair      string    `json:"pair,omitempty"`
+	Judge     string    `json:"judge"`
+	Trait     string    `json:"trait,omitempty"`
+	Direction string    `json:"direction,omitempty"`
+	State     string    `json:"state"`
+	Label     string    `json:"label,omitempty"`
+	Score     *float64  `json:"score"`
+	Reason    string    `json:"reason,omitempty"`
+	Subject   string    `json:"subject,omitempty"` // the key of the answer
+	Against   string    `json:"against,omitempty"` // the key of the other answer of a pair
+	Given     time.Time `json:"given"`
+
+	First, Second string `json:"-"` // the lanes of a pair, where they are known
+	won           string // of a pair: what it says about the answer beside which it stands
+}
+
+// wonBy is what a verdict on a pair says about one of the two answers; empty where it is about something else.
+func wonBy(v store.Verdict, k assay.Key) string {
+	better := v.Subject
+	if v.Label == assay.LabelB {
+		better = v.Against
+	}
+	switch {
+	case v.Against == (assay.Key{}) || v.State != store.VerdictValid || k != v.Subject && k != v.Against:
+		return ""
+	case v.Label == assay.LabelTie:
+		return "tie"
+	case better == k:
+		return "won"
+	}
+	return "lost"
+}
+
+// Says is the verdict in a word.
+func (v verdictRow) Says() string {
+	switch {
+	case v.State != string(store.VerdictValid):
+		return v.State
+	case v.won != "":
+		return v.won
+	case v.Label == "":
+		return "scored"
+	case v.Label == assay.LabelA && v.First != "":
+		return v.First
+	case v.Label == assay.LabelB && v.Second != "":
+		return v.Second
+	}
+	return v.Label
+}
+
+// Shown is the score where it says more than the word does.
+func (v verdictRow) Shown() *float64 {
+	if v.Pair != "" {
+		return nil
+	}
+	return v.Score
+}
+
+// Tone is how the verdict is coloured: a state that is not valid stands out.
+func (v verdictRow) Tone() string {
+	if v.State == string(store.VerdictValid) {
+		return "valid"
+	}
+	return "other"
+}
+
+func verdictRowOf(v store.Verdict) verdictRow {
+	row := verdictRow{
+		No: v.No, Stage: v.At.Stage, Item: v.At.Item, Lane: v.At.Lane, Template: v.At.Template, Turn: v.At.Turn, Branch: v.At.Branch, Draw: v.At.Draw, Pair: v.At.Pair,
+		Judge: v.At.Judge, Trait: v.Trait, Direction: v.Direction, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, Given: v.Given,
+	}
+	if v.Subject != (assay.Key{}) {
+		row.Subject = v.Subject.String()
+	}
+	if v.Against != (assay.Key{}) {
+		row.Against = v.Against.String()
+	}
+	return row
+}
+
+type verdictsData struct {
+	Filter   map[string]string `json:"filter"`
+	Verdicts []verdictRow      `json:"verdicts"`
+	Next     int64             `json:"next,omitempty"`
+	Seen     int               `json:"seen"`
+
+	Stages []string `json:"-"`
+	Lanes  []string `json:"-"`
+	Query  string   `json:"-"` // the filter as part of an address
+}
+
+// Fields lists the filter's other fields, in order.
+func (d verdictsData) Fields() []string {
+	var names []string
+	for name := range d.Filter {
+		if name != "stage" && name != "lane" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// own are the names of the query that are not fields to filter by.
+var verdictWords = []string{"after", "limit", "stage", "lane", "against", "label", "state"}
+
+// verdictsPage lists verdicts: the rows that numbers come from. Whatever a finding is told apart by is a filter.
+func (s *Server) verdictsPage(q *request) (*view, error) {
+	limit, err := q.limit()
+	if err != nil {
+		return nil, err
+	}
+	after, err := q.number("after", 0)
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := q.home.Ledger.Lanes(q.Context(), q.run.No)
+	if err != nil {
+		return nil, err
+	}
+	data := verdictsData{Filter: map[string]string{}, Verdicts: []verdictRow{}}
+	data.Stages, data.Lanes = namesOf(lanes)
+	for name, values := range q.URL.Query() {
+		if name != "after" && name != "limit" && values[0] != "" {
+			data.Filter[name] = values[0]
+		}
+	}
+	query := q.URL.Query()
+	query.Del("after")
+	data.Query = query.Encode()
+	filter, failed, err := s.verdictFilter(q, data)
+	if err != nil {
+		return nil, err
+	}
+	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, filter, after, limit)
+	if err == nil {
+		err = failed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	data.Next, data.Seen = page.Next, page.Seen
+	name := pairNames(data.Lanes)
+	for _, v := range page.Verdicts {
+		row := verdictRowOf(v)
+		row.First, row.Second = name(v.At.Pair)
+		data.Verdicts = append(data.Verdicts, row)
+	}
+	return &view{template: "verdicts", title: "Verdicts", tab: "verdicts", data: data}, nil
+}
+
+// verdictFilter makes a filter of a query. Its second result tells what went wrong while it was used.
+func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilter, func() error, error) {
+	f := store.VerdictFilter{Stage: data.Filter["stage"]}
+	lane, against := data.Filter["lane"], data.Filter["against"]
+	if lane != "" && f.Stage == "" {
+		return f, nil, bad("lane: say of which stage")
+	}
+	compares, err := s.compares(q, f.Stage)
+	if err != nil {
+		return f, nil, err
+	}
+	switch {
+	case lane != "" && compares:
+		f.Pairs = pairsWith(lane, against, data.Lanes)
+	case lane != "":
+		f.Lane = lane
+	}
+	fields := map[string]string{}
+	for name, value := range data.Filter {
+		if !slices.Contains(verdictWords, name) {
+			fields[name] = value
+		}
+	}
+	var failure error
+	keep := func(*store.Verdict) (bool, error) { return true, nil }
+	if len(fields) > 0 && f.Stage != "" && q.home.Keep != nil {
+		if keep, err = q.home.Keep(q.Context(), q.run, f.Stage, fields); err != nil {
+			return f, nil, bad("%s", err)
+		}
+	}
+	label, state := data.Filter["label"], data.Filter["state"]
+	f.Keep = func(v *store.Verdict) bool {
+		if label != "" && v.Label != label || state != "" && string(v.State) != state || failure != nil {
+			return false
+		}
+		yes, err := keep(v)
+		if err != nil {
+			failure = err
+		}
+		return yes && err == nil
+	}
+	return f, func() error { return failure }, nil
+}
+
+// compares tells whether a stage's verdicts are about pairs, by the first of them.
+func (s *Server) compares(q *request, stage string) (bool, error) {
+	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 1)
+	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Pair != "", err
+}
+
+// pairsWith are the pairs that a lane is one of, in both orders; with one other lane, or with all.
+func pairsWith(lane, against string, lanes []string) []string {
+	if against != "" {
+		lanes = []string{against}
+	}
+	var out []string
+	for _, other := range lanes {
+		if other != lane {
+			out = append(out, pairs.ID(lane, other), pairs.ID(other, lane))
+		}
+	}
+	if len(out) == 0 {
+		return []string{pairs.ID(lane, lane)} // none
+	}
+	return out
+}
+
+// pairNames reads the lanes of a pair out of its id.
+func pairNames(lanes []string) func(id string) (first, second string) {
+	known := map[string][2]string{}
+	for _, a := range lanes {
+		for _, b := range lanes {
+			if a != b {
+				known[pairs.ID(a, b)] = [2]string{a, b}
+			}
+		}
+	}
+	return func(id string) (string, string) { return known[id][0], known[id][1] }
+}
+
+// verdictsLink is the address of the rows behind a number.
+func verdictsLink(run string, by ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(by); i += 2 {
+		if by[i+1] != "" {
+			q.Set(by[i], by[i+1])
+		}
+	}
+	return "/runs/" + run + "/verdicts?" + strings.ReplaceAll(q.Encode(), "+", "%20")
+}

@@ -1,0 +1,184 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"assay/store"
+)
+
+// view is what a page shows.
+type view struct {
+	template string
+	title    string
+	run      *runRow // nil: the page is about no run
+	tab      string  // of the run
+	data     any     // as JSON: what the API hands out
+	live     string  // where news come from; empty: the page does not change by itself
+}
+
+// request is what somebody asks for.
+type request struct {
+	*http.Request
+	writer http.ResponseWriter // for deadlines alone: pages are written when they are whole
+	home   *Home
+	run    store.Run // of the path; zero: none
+}
+
+// problem is an error that the asker made.
+type problem struct {
+	status int
+	what   string
+}
+
+func (p *problem) Error() string { return p.what }
+
+var errNoPage = &problem{http.StatusNotFound, "there is no such page"}
+
+func bad(format string, args ...any) error {
+	return &problem{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+// open reads what a path says: the home and the run.
+func (s *Server) open(r *http.Request) (*request, error) {
+	q := &request{Request: r}
+	id := r.PathValue("run")
+	if id == "" {
+		return q, nil
+	}
+	for _, h := range s.options.Homes {
+		run, err := h.Ledger.FindRun(r.Context(), id, "")
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if run.ID == id { // a study's name or a beginning will do for the command line; an address stays the same for good
+			q.home, q.run = h, run
+			return q, nil
+		}
+	}
+	return nil, &problem{http.StatusNotFound, "no run is called " + strconv.Quote(id)}
+}
+
+// number reads a whole number of the query; fallback where it is not there.
+func (q *request) number(name string, fallback int64) (int64, error) {
+	text := q.FormValue(name)
+	if text == "" {
+		return fallback, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, bad("%s: %q is no number", name, text)
+	}
+	return n, nil
+}
+
+// limit is how many rows a page holds: as many as a person reads, or as a program asks for.
+func (q *request) limit() (int, error) {
+	n, err := q.number("limit", pageRows)
+	if err == nil && (n < 1 || n > maxRows) {
+		err = bad("limit: want 1 to %d", maxRows)
+	}
+	return int(n), err
+}
+
+const (
+	pageRows = 50
+	maxRows  = 1000
+)
+
+// html answers with a page.
+func (s *Server) html(p page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.read(p, w, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.show(w, r, http.StatusOK, v)
+	}
+}
+
+// json answers with what a page shows.
+func (s *Server) json(p page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.read(p, w, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, v.data)
+	}
+}
+
+func (s *Server) read(p page, w http.ResponseWriter, r *http.Request) (*view, error) {
+	q, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	q.writer = w
+	v, err := p.read(s, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.home != nil && v.run == nil {
+		row, err := s.rowOf(r.Context(), q.home, q.run)
+		if err != nil {
+			return nil, err
+		}
+		v.run = &row
+	}
+	return v, nil
+}
+
+// show writes a page: all of it is made before the first byte goes out.
+func (s *Server) show(w http.ResponseWriter, _ *http.Request, status int, v *view) {
+	var b bytes.Buffer
+	if err := s.pages.write(&b, v, s.guard.csrf); err != nil {
+		http.Error(w, "the page cannot be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+}
+
+// fail tells what is wrong, in the form that was asked for.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, what := statusOf(err)
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		writeJSON(w, status, map[string]string{"error": what})
+		return
+	}
+	s.show(w, r, status, &view{template: "error", title: http.StatusText(status), data: what})
+}
+
+func statusOf(err error) (int, string) {
+	var p *problem
+	switch {
+	case errors.As(err, &p):
+		return p.status, p.what
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound, err.Error()
+	}
+	return http.StatusInternalServerError, err.Error()
+}
+
+// writeJSON writes a value for programs. Markup in it is escaped, for whoever opens it in a browser after all.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(append(text, '\n'))
+}
