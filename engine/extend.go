@@ -33,6 +33,8 @@ type extension struct {
 	next   time.Time // when to look again by itself; zero: when something settles
 	short  bool      // the budget left something out
 	waits  bool
+
+	completed bool // a group came to its end without anything to send: what waits for it can go on
 }
 
 // Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
@@ -162,7 +164,7 @@ func (x *extension) conclude(ctx context.Context) (Standing, error) {
 	if len(all) > 0 || x.waits || x.short || len(st.Verify) > 0 {
 		return st, x.Ledger.Rest(ctx, x.run.No, x.run.Due, x.next)
 	}
-	if x.made > 0 { // what was settled at once may make more possible
+	if x.made > 0 || x.completed { // what was settled at once may make more possible
 		return st, x.Ledger.RunDue(ctx, x.run.No, x.Clock.Now())
 	}
 	return x.close(ctx, st)
@@ -207,7 +209,7 @@ func (x *extension) result() store.Result {
 				stands += n
 			}
 		}
-		if stands < l.Planned {
+		if stands < l.Planned-l.Spared {
 			result = store.ResultIncomplete
 		}
 	}

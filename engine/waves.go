@@ -69,6 +69,7 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 	}
 	if ready == 0 {
 		if g.Final && !items.short {
+			x.completed = true
 			return x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Complete: true})
 		}
 		return nil

@@ -39,6 +39,7 @@ type Lane struct {
 	Label           string
 	Params          string // JSON of the effective parameters
 	Planned         int64  // at most this many requests
+	Spared          int64  // of them: those that need no asking
 	State           LaneState
 	Reason          string // why it is not open
 	Canary          Canary
@@ -100,7 +101,7 @@ func (s *Store) SetCanary(ctx context.Context, run int64, stage, lane string, fr
 func (s *Store) Lanes(ctx context.Context, run int64) ([]Lane, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, provider, model, label, params, planned, state, reason, canary,
 		n_open, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost,
-		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, surplus FROM lanes WHERE run_no = $1 ORDER BY stage, lane`, run)
+		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus FROM lanes WHERE run_no = $1 ORDER BY stage, lane`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read lanes: %w", err)
 	}
@@ -110,7 +111,7 @@ func (s *Store) Lanes(ctx context.Context, run int64) ([]Lane, error) {
 		var l Lane
 		n := make([]int64, len(assay.Endings()))
 		err := rows.Scan(&l.Run, &l.Stage, &l.Name, &l.Provider, &l.Model, &l.Label, &l.Params, &l.Planned, &l.State, &l.Reason, &l.Canary,
-			&l.Open, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &l.CacheHits, &l.Reused, &l.Imported, &l.Surplus)
+			&l.Open, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &l.CacheHits, &l.Reused, &l.Imported, &l.Spared, &l.Surplus)
 		if err != nil {
 			return nil, fmt.Errorf("read lanes: %w", err)
 		}
