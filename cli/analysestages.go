@@ -122,11 +122,15 @@ func (d *digest) control(st *study.Stage) string {
 // selected is the stage after whose results the judged lanes were chosen.
 func (d *digest) selected(st *study.Stage) string {
 	for _, s := range d.sources(st) {
-		if s.LaneGate == nil {
-			continue
-		}
-		for _, ref := range s.LaneGate.Stages() {
-			return ref.Stage
+		for range d.study.Stages { // what goes on with a chosen lane is about a chosen lane
+			if s.LaneGate != nil && len(s.LaneGate.Stages()) > 0 {
+				return s.LaneGate.Stages()[0].Stage
+			}
+			from, ok := d.study.Stage(s.Continue)
+			if !ok {
+				break
+			}
+			s = from
 		}
 	}
 	return ""

@@ -206,7 +206,7 @@ func (p *progress) show(ctx context.Context) error {
 	}
 	var planned, open, ended int64
 	for _, l := range lanes {
-		planned, open = planned+l.Planned, open+l.Open
+		planned, open = planned+l.Planned-l.Spared, open+l.Open
 		for _, n := range l.Endings {
 			ended += n
 		}

@@ -92,7 +92,9 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 		ledger.Close()
 		return nil, fmt.Errorf("the artifacts cannot be used: %w", err)
 	}
-	return &home{ledger: ledger, files: folder, planner: newPlanners(ledger, folder), where: db, rehearsal: rehearsal}, nil
+	h := &home{ledger: ledger, files: folder, planner: newPlanners(ledger, folder), where: db, rehearsal: rehearsal}
+	h.planner.Findings, h.planner.Program = h.findings, programs(w)
+	return h, nil
 }
 
 func newPlanners(ledger *store.Store, files *artifacts.Folder) *planners {

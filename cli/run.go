@@ -105,7 +105,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach})
 }
 
-// runnable tells what keeps a good study from being run: keys that are missing.
+// runnable tells what keeps a good study from being run: keys and programs that are missing.
 func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) error {
 	var problems assay.Problems
 	for _, k := range d.Keys(w.isSet) {
@@ -115,7 +115,7 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
 			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
 	}
-	notYet(d, &problems)
+	checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Add)
 	for _, q := range shown(problems.Warnings(), filepath.Dir(name)) {
 		fmt.Fprintln(w.Stderr, q)
 	}
@@ -126,24 +126,6 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 		return usage("", "there is nothing to send")
 	}
 	return nil
-}
-
-// notYet tells what a study may say and this version does not do: as a problem where the run would be wrong without it, as
-// a warning where it is only ignored.
-func notYet(d *plan.Desk, problems *assay.Problems) {
-	const hint = "`assay plan` counts it"
-	for i := range d.Study.Stages {
-		st := &d.Study.Stages[i]
-		if st.Keep != nil && len(st.Keep.Stages()) > 0 {
-			problems.Add(st.Where.Key("where"), hint+"; a condition on the item alone can run", "stage %s waits for verdicts, which this version cannot do yet", st.Name)
-		}
-		if st.Gate != nil || st.LaneGate != nil {
-			problems.Add(st.At, hint, "stage %s waits for a finding, which this version cannot do yet", st.Name)
-		}
-		if r := d.Study.RubricOf(st); r != nil && len(r.Command) > 0 {
-			problems.Add(r.Where.Key("command"), "", "stage %s is judged by a program, which this version cannot do yet", st.Name)
-		}
-	}
 }
 
 // currentRun is the open run of this study in this folder. Fresh means that there is none and one is to begin.

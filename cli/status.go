@@ -75,6 +75,9 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := t.write(w.Stdout); err != nil {
 		return err
 	}
+	if err := printGatesOf(ctx, w, h, run); err != nil {
+		return err
+	}
 	if err := printDoubts(ctx, w, h, run); err != nil || !segments {
 		return err
 	}
@@ -92,7 +95,7 @@ func watermark(h *home) string {
 func sentence(run store.Run, lanes []store.Lane) string {
 	var planned, open, stands, ended int64
 	for _, l := range lanes {
-		planned, open = planned+l.Planned, open+l.Open
+		planned, open = planned+l.Planned-l.Spared, open+l.Open
 		for e, n := range l.Endings {
 			ended += n
 			if e.Stands() {
@@ -121,6 +124,9 @@ func laneNote(l store.Lane, redos []store.Redo) string {
 	}
 	if l.Canary == store.CanaryShown {
 		notes = append(notes, "its first answer waits for a yes")
+	}
+	if l.Spared > 0 {
+		notes = append(notes, thousands(l.Spared)+" spared")
 	}
 	if l.Imported > 0 {
 		notes = append(notes, thousands(l.Imported)+" imported")
@@ -188,6 +194,7 @@ type laneDocument struct {
 	State    string           `json:"state"`
 	Reason   string           `json:"reason,omitempty"`
 	Planned  int64            `json:"planned"`
+	Spared   int64            `json:"spared"`
 	Open     int64            `json:"open"`
 	Endings  map[string]int64 `json:"endings"`
 	Hits     int64            `json:"cache_hits"`
@@ -211,7 +218,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 			endings[string(e)] = n
 		}
 		doc.Lanes = append(doc.Lanes, laneDocument{
-			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: string(l.State), Reason: l.Reason, Planned: l.Planned, Open: l.Open,
+			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: string(l.State), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Open,
 			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
 	}

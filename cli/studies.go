@@ -52,6 +52,7 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems,
 	source := inputs.Open(fsys, s.Specs())
 	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
 	problems = append(problems, d.Check(w.isSet)...)
+	checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 	if len(problems.Errors()) > 0 {
 		// Broken rows are told with the rest, as far as the inputs can be read.
 		problems = append(problems, d.Items.Check(context.Background())...)

@@ -128,11 +128,11 @@ func betterSample() Rubric {
 }
 
 func exact() Rubric {
-	return Rubric{Name: "exact", Kind: Answers, Labels: rightWrong(), Needs: []string{"expect"}, Rule: Exact()}
+	return Rubric{Name: "exact", Kind: Answers, Labels: RightWrong(), Needs: []string{"expect"}, Rule: Exact()}
 }
 
 func contains() Rubric {
-	return Rubric{Name: "contains", Kind: Answers, Labels: rightWrong(), Needs: []string{"expect"}, Rule: Contains()}
+	return Rubric{Name: "contains", Kind: Answers, Labels: RightWrong(), Needs: []string{"expect"}, Rule: Contains()}
 }
 
 func stanceKeywords() Rubric {

@@ -24,6 +24,7 @@ func (d *Desk) Check(keySet func(name string) bool) assay.Problems {
 		st := &d.Study.Stages[i]
 		d.checkNames(st, &problems)
 		d.checkFields(st.Keep, d.Root(st), &problems)
+		d.checkVerdicts(st, &problems)
 	}
 	for _, e := range d.Study.Inputs {
 		d.checkFields(e.Value.Keep, e.Name, &problems)

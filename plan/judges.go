@@ -39,6 +39,9 @@ func (m *maker) judge(st *study.Stage) {
 		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for nobody
 		return
 	}
+	if st.SecondTry != nil && *st.SecondTry {
+		m.note("stage %s: a malformed verdict is asked for once more; these are not priced here", st.Name)
+	}
 	templates := int64(len(rubric.Prompts))
 	for _, l := range m.Study.LanesNamed(st.Judges.List) {
 		r := m.path(st, l)

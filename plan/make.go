@@ -84,6 +84,7 @@ func InOrder(s *study.Study) []*study.Stage {
 }
 
 func (m *maker) stage(ctx context.Context, st *study.Stage) {
+	m.where(ctx, st)
 	switch st.Verb() {
 	case study.VerbAsk:
 		m.ask(ctx, st)

@@ -153,6 +153,13 @@ type worker struct {
 func (w *worker) work(c *chunk) {
 	c.sizes = make([][]int32, len(w.routes))
 	for i, it := range c.items {
+		keep, err := w.talk.Keeps(it)
+		if err != nil {
+			c.problems.Add(it.Place, "", "item %q in stage %s: %s", it.ID, w.talk.Stage.Name, err)
+		}
+		if !keep {
+			continue
+		}
 		for j, way := range w.talk.Ways(0, it, 1) {
 			p, err := w.talk.Prompt(0, it, way, nil)
 			if err != nil {

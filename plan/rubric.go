@@ -47,6 +47,9 @@ func (d *Desk) Rubric(st *study.Stage) (judge.Rubric, error) {
 	if o.Rule, err = ruleOf(own); err != nil {
 		return judge.Rubric{}, err
 	}
+	if o.Rule != nil && len(o.Labels) == 0 {
+		o.Labels = ruleLabels(own.Rule)
+	}
 	r, err := judge.New(o)
 	if err != nil {
 		return r, err
@@ -78,6 +81,18 @@ func withPrompts(r judge.Rubric, st *study.Stage) judge.Rubric {
 	return r
 }
 
+// ruleLabels are what a rule can say where the study does not list it.
+func ruleLabels(rule *study.Rule) []judge.Label {
+	var out []judge.Label
+	for _, e := range rule.Regex {
+		out = append(out, judge.Label{Name: e.Name})
+	}
+	if out == nil {
+		out = judge.RightWrong()
+	}
+	return out
+}
+
 // ruleOf is the rule of a rubric that needs no model. What `exact` expects is a template, filled for every item by who asks.
 func ruleOf(own *study.Rubric) (judge.Rule, error) {
 	rule := own.Rule
@@ -96,6 +111,11 @@ func ruleOf(own *study.Rubric) (judge.Rule, error) {
 			p, err := judge.ParsePattern(e.Name, e.Value.List...)
 			if err != nil {
 				return nil, err
+			}
+			for _, l := range own.Labels {
+				if l.Name == e.Name {
+					p.Score = l.Score
+				}
 			}
 			all = append(all, p)
 		}

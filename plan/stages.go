@@ -55,7 +55,7 @@ func asks(n int64) string {
 }
 
 func gated(st *study.Stage) bool {
-	return st.When.Source != "" || st.Lanes.Only.Source != "" || st.Filter.Source != ""
+	return st.When.Source != "" || st.Lanes.Only.Source != "" || st.Keep != nil && (len(st.Keep.Stages()) > 0 || st.Verb() != study.VerbAsk)
 }
 
 func (m *maker) fail(at assay.Place, err error) {

@@ -33,6 +33,17 @@ func (d *Desk) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opti
 				yield(First{}, err)
 				return
 			}
+			keep, err := talk.Keeps(it)
+			if err != nil {
+				yield(First{}, err)
+				return
+			}
+			if n++; !keep {
+				if n == o.Limit {
+					return
+				}
+				continue
+			}
 			for _, way := range talk.AllWays(0, it) {
 				p, err := talk.Prompt(0, it, way, nil)
 				at := talk.At(0, l.Name, it.ID, way)
@@ -41,7 +52,7 @@ func (d *Desk) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opti
 					return
 				}
 			}
-			if n++; n == o.Limit {
+			if n == o.Limit {
 				return
 			}
 		}

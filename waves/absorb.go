@@ -3,16 +3,16 @@ package waves
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"assay"
 	"assay/judge"
-	"assay/pairs"
+	"assay/plan"
 	"assay/store"
-	"assay/study"
 )
 
-// Absorb reads the newest answers and writes the verdicts they make possible: what judges said, and what rules say. Every
-// segment is read once a process; a verdict that is there already stays as it is.
+// Absorb reads the newest answers and writes the verdicts they make possible: what judges said, and what rules and
+// programs say. Every segment is read once a process; a verdict that is there already stays as it is.
 func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 	s, err := p.script(ctx, run)
 	if err != nil {
@@ -41,7 +41,13 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 
 func (s *script) absorb(ctx context.Context, g store.Segment) error {
 	w := &verdictWriter{script: s, ctx: ctx}
-	rec := s.recipes[g.Stage]
+	if source, ok := s.recipes[g.Stage].(*asking); ok {
+		return w.read(source, g)
+	}
+	rec, ok := s.recipes[g.Stage].(reader)
+	if !ok {
+		return errors.New("answers of a stage that nobody asked")
+	}
 	for a, err := range s.Ledger.SegmentAnswers(ctx, g.No) {
 		if err != nil {
 			return err
@@ -53,12 +59,7 @@ func (s *script) absorb(ctx context.Context, g store.Segment) error {
 		if a.Outcome.Text, err = s.text(ctx, a); err != nil {
 			return err
 		}
-		if _, ok := rec.(*asking); ok {
-			err = w.rules(g, a)
-		} else {
-			err = w.judged(rec, a)
-		}
-		if err != nil {
+		if err := w.judged(rec, a); err != nil {
 			return err
 		}
 	}
@@ -68,13 +69,23 @@ func (s *script) absorb(ctx context.Context, g store.Segment) error {
 // verdictWriter writes verdicts a block at a time.
 type verdictWriter struct {
 	*script
-	ctx   context.Context
-	block []store.Verdict
+	ctx    context.Context
+	block  []store.Verdict
+	second []store.Verdict // of judges that were asked once more
+	final  bool            // nothing more can come: what has no answer is missing
 }
 
 const verdictBlock = 500
 
 func (w *verdictWriter) add(v store.Verdict, said assay.Verdict) error {
+	w.block = append(w.block, w.filled(v, said))
+	if len(w.block) < verdictBlock {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *verdictWriter) filled(v store.Verdict, said assay.Verdict) store.Verdict {
 	v.Run = w.run.No
 	v.State, v.Label, v.Score, v.Reason = store.VerdictState(said.State), said.Label, said.Score, firstNonEmpty(said.Why, said.Explanation)
 	v.Fields = string(said.Fields)
@@ -82,10 +93,7 @@ func (w *verdictWriter) add(v store.Verdict, said assay.Verdict) error {
 		v.Fields = "{}"
 	}
 	v.Given = w.run.Created
-	if w.block = append(w.block, v); len(w.block) < verdictBlock {
-		return nil
-	}
-	return w.flush()
+	return v
 }
 
 func firstNonEmpty(a, b string) string {
@@ -96,77 +104,72 @@ func firstNonEmpty(a, b string) string {
 }
 
 func (w *verdictWriter) flush() error {
-	if len(w.block) == 0 {
-		return nil
+	if len(w.block) > 0 {
+		if _, err := w.Ledger.AddVerdicts(w.ctx, w.block); err != nil {
+			return err
+		}
+		w.block = w.block[:0]
 	}
-	_, err := w.Ledger.AddVerdicts(w.ctx, w.block)
-	w.block = w.block[:0]
-	return err
+	if len(w.second) > 0 {
+		if err := w.Ledger.SecondVerdicts(w.ctx, w.second); err != nil {
+			return err
+		}
+		w.second = w.second[:0]
+	}
+	return nil
 }
 
-// judged reads what a judge said.
-func (w *verdictWriter) judged(rec recipe, a store.Answer) error {
-	v := store.Verdict{At: a.At, Segment: a.Segment, Ord: a.Ord}
-	switch rec := rec.(type) {
-	case *judging:
-		subject, _, err := rec.subject(a.At)
-		if err != nil {
-			return err
-		}
-		v.Subject = subject.Key()
-		return w.add(v, judge.Read(rec.rubric.Rubric, a.Outcome))
-	case *laneContest:
-		first, second, err := rec.sides(a.At)
-		if err != nil {
-			return err
-		}
-		v.Subject, v.Against = first.Key(), second.Key()
-		return w.compared(v, &rec.contest, first.Lane, second.Lane, a)
-	case *itemContest:
-		second, err := rec.against(a.At)
-		if err != nil {
-			return err
-		}
-		v.Subject = assay.Coordinates{Stage: rec.input, Item: a.At.Item}.Key()
-		v.Against = assay.Coordinates{Stage: rec.input, Item: second.ID}.Key()
-		return w.compared(v, &rec.contest, a.At.Item, second.ID, a)
-	}
-	return errors.New("answers of a stage that nobody asked")
-}
-
-func (w *verdictWriter) compared(v store.Verdict, c *contest, first, second string, a store.Answer) error {
-	_, _, trait, err := c.variant(a.At)
+// judged reads what a judge said. A second try that brought nothing leaves the malformed verdict as it is.
+func (w *verdictWriter) judged(rec reader, a store.Answer) error {
+	v, err := rec.frame(a.At)
 	if err != nil {
 		return err
 	}
-	v.Trait, v.Direction = trait.ID, string(pairs.Direction(first, second))
-	return w.add(v, judge.Read(c.rubric.Rubric, a.Outcome))
+	v.Segment, v.Ord = a.Segment, a.Ord
+	r, _ := rec.by()
+	said := judge.Read(r.Rubric, a.Outcome)
+	if _, again := firstTry(rec, a.At); !again {
+		return w.add(v, said)
+	}
+	if a.Outcome.Ending.Stands() {
+		w.second = append(w.second, w.filled(v, said))
+	}
+	return nil
 }
 
-// rules judges an answer by every stage that needs no model for it.
-func (w *verdictWriter) rules(g store.Segment, a store.Answer) error {
-	for _, st := range w.desk.Study.Stages {
+// read has the answers of a segment judged by every stage that needs no model for it.
+func (w *verdictWriter) read(source *asking, g store.Segment) error {
+	for _, st := range plan.InOrder(w.desk.Study) {
 		j, ok := w.recipes[st.Name].(*judging)
-		if !ok || j.rubric.Rule == nil || st.Verb() != study.VerbJudge {
+		if !ok || !silent(j.rubric) || !w.settings.wants(st.Name) || !slices.Contains(j.sources, source) || !j.reads(source, g.Turn) || !j.about(g.Lane, source) {
 			continue
 		}
-		for _, source := range j.sources {
-			if source.talk.Stage.Name != g.Stage || !j.reads(source, a.At.Turn) {
+		var block []wanted
+		for a, err := range w.Ledger.SegmentAnswers(w.ctx, g.No) {
+			if err != nil {
+				return err
+			}
+			if !a.Ended || !a.Outcome.Ending.Stands() {
 				continue
 			}
 			it, err := w.Ledger.Item(w.ctx, w.run.No, source.items(), a.At.Item)
 			if err != nil {
 				return err
 			}
-			expect, err := j.expected(it)
-			if err != nil {
+			if !keeps(st, it) {
+				continue
+			}
+			if block = append(block, wanted{it, j.request(a.At, "", j.voices()[0], 0)}); len(block) < verdictBlock {
+				continue
+			}
+			if err := w.silently(j, block); err != nil {
 				return err
 			}
-			at := j.request(a.At, "", "rule", 0)
-			if err := w.add(store.Verdict{At: at, Subject: a.Key}, j.rubric.Rule(a.Outcome.Text, expect)); err != nil {
-				return err
-			}
+			block = block[:0]
+		}
+		if err := w.silently(j, block); err != nil {
+			return err
 		}
 	}
-	return nil
+	return w.flush()
 }

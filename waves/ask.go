@@ -1,8 +1,10 @@
 package waves
 
 import (
+	"fmt"
+	"slices"
+
 	"assay"
-	"assay/expr"
 	"assay/plan"
 	"assay/study"
 )
@@ -15,19 +17,18 @@ type asking struct {
 	from   *asking // of a continue stage
 	redone *redone
 
-	imported bool // its answers were made elsewhere: nothing is asked
+	judges   []*judging // whose verdicts its condition looks at
+	imported bool       // its answers were made elsewhere: nothing is asked
 }
 
 func (a *asking) lanes() []*study.Lane { return a.chosen }
 func (a *asking) turns() int           { return len(a.talk.Steps) }
+func (a *asking) base() int            { return a.turns() }
 func (a *asking) items() string        { return a.input }
 
 func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
-	if keep := a.talk.Stage.Keep; keep != nil {
-		// An item that the condition cannot be told for was found out before the run began.
-		if ok, err := keep.Bool(expr.Vars{Item: &it}); err != nil || !ok {
-			return nil
-		}
+	if !keeps(a.talk.Stage, it) || a.from != nil && !a.from.wants(it) {
+		return nil
 	}
 	ways := a.talk.AllWays(turn-1, it)
 	out := make([]assay.Coordinates, len(ways))
@@ -38,6 +39,64 @@ func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coord
 		out = append(out, a.extra(it, 0, r, turn)...)
 	}
 	return out
+}
+
+// wants tells whether an item passes the conditions on items alone, of this stage and of those it continues.
+func (a *asking) wants(it assay.Item) bool {
+	return keeps(a.talk.Stage, it) && (a.from == nil || a.from.wants(it))
+}
+
+func (a *asking) conditional() bool {
+	return conditional(a.talk.Stage) || a.from != nil && a.from.conditional()
+}
+
+// trials of a conversation are those of the one it goes on with, and its own. Where a stage asks anew, its condition is
+// about the same lane's answers to the same item; where that lane gave none, about those of all lanes.
+func (a *asking) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
+	if !a.conditional() {
+		return nil, nil
+	}
+	st := a.talk.Stage
+	own := trial{stage: st, item: &it, lane: at.Lane}
+	if a.from == nil {
+		if asksVerdicts(st) {
+			own.talks = a.earlier(it, at.Lane)
+		}
+		return []trial{own}, nil
+	}
+	_, before, err := a.history(it, at)
+	if err != nil {
+		return nil, err
+	}
+	before = slices.DeleteFunc(before, func(c assay.Coordinates) bool { return c.Stage == st.Name })
+	if len(before) == 0 {
+		return nil, fmt.Errorf("request %s continues no conversation", at.Key())
+	}
+	out, err := a.from.trials(it, before[len(before)-1])
+	own.talks = [][]assay.Coordinates{latestFirst(before)}
+	if conditional(st) {
+		out = append(out, own)
+	}
+	return out, err
+}
+
+// earlier are the answers about an item that the stage's condition looks at, each as a conversation of its own.
+func (a *asking) earlier(it assay.Item, lane string) [][]assay.Coordinates {
+	var own, others [][]assay.Coordinates
+	for _, j := range a.judges {
+		for turn := 1; turn <= j.base(); turn++ {
+			for _, subject := range j.subjects(it, turn) {
+				others = append(others, []assay.Coordinates{subject})
+				if subject.Lane == lane {
+					own = append(own, []assay.Coordinates{subject})
+				}
+			}
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return others
 }
 
 func (a *asking) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {
@@ -74,7 +133,7 @@ func (a *asking) prompt(it assay.Item, at assay.Coordinates, answered answers) (
 		if !ok {
 			return assay.Prompt{}, false, nil
 		}
-		texts = append(texts, text)
+		texts = append(texts, text.text)
 	}
 	p, err := a.talk.Prompt(at.Turn-1, it, w, texts)
 	return p, err == nil, err

@@ -2,16 +2,18 @@ package waves
 
 import (
 	"context"
+	"iter"
 
 	"assay"
 	"assay/judge"
-	"assay/pairs"
-	"assay/store"
+	"assay/plan"
+	"assay/study"
 )
 
-// close writes, for every judge and compare stage that nothing more can come for, the verdicts that nobody was asked for or
-// that no judge gave: ties of identical answers, answers that are missing, judges that failed. They are states of their
-// own, so that no table has to guess why a verdict is not there.
+// close goes through the stages in their order: it asks the gates that can be asked, and writes, for every judge and
+// compare stage that nothing more can come for, the verdicts that nobody was asked for or that no judge gave: ties of
+// identical answers, answers that are missing, judges that failed. They are states of their own, so that no table has to
+// guess why a verdict is not there.
 func (s *script) close(ctx context.Context) error {
 	settled, err := s.settled(ctx)
 	if err != nil {
@@ -21,29 +23,53 @@ func (s *script) close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n := s.redone.count(); n != s.closedAt {
-		s.closed, s.closedAt = map[string]bool{}, n
-	}
-	for stage, rec := range s.recipes {
-		if _, asks := rec.(*asking); asks || s.closed[stage] || moving[stage] || !s.settings.wants(stage) {
+	s.reopen()
+	for _, st := range plan.InOrder(s.desk.Study) {
+		rec, ok := s.recipes[st.Name]
+		if !ok || !s.settings.wants(st.Name) {
 			continue
 		}
-		ready := true
-		for turn := 1; turn <= rec.turns(); turn++ {
-			for _, before := range rec.after("", turn) {
-				ready = ready && settled[before]
+		if err := s.decideGates(ctx, st, rec); err != nil {
+			return err
+		}
+		if a, ok := rec.(*asking); ok {
+			if err := s.spareAsked(ctx, st, a); err != nil {
+				return err
 			}
-		}
-		if !ready {
 			continue
 		}
-		done, err := s.closeStage(ctx, rec)
+		r, ok := rec.(reader)
+		if !ok || s.isClosed(st.Name) || moving[st.Name] || !s.ready(st, rec, settled) {
+			continue
+		}
+		done, err := s.closeStage(ctx, st, r)
 		if err != nil {
 			return err
 		}
-		s.closed[stage] = done
+		s.setClosed(st.Name, done)
 	}
 	return nil
+}
+
+// reopen looks at all stages again when something was ordered since they were closed.
+func (s *script) reopen() {
+	s.gateMu.Lock()
+	defer s.gateMu.Unlock()
+	if n := s.redone.count(); n != s.closedAt {
+		s.closed, s.spared, s.closedAt = map[string]bool{}, map[string]bool{}, n
+	}
+}
+
+// ready tells whether all that a judge or compare stage reads is there, and all its conditions look at.
+func (s *script) ready(st *study.Stage, rec recipe, settled map[groupKey]bool) bool {
+	for turn := 1; turn <= rec.base(); turn++ {
+		for _, before := range rec.after("", turn) {
+			if !settled[before] {
+				return false
+			}
+		}
+	}
+	return s.certain(st, "")
 }
 
 // moving tells which stages have requests on their way or waiting to be sent again.
@@ -65,96 +91,196 @@ func (s *script) moving(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// closeStage looks at every request of a stage. It is false when one of them has yet to go out.
-func (s *script) closeStage(ctx context.Context, rec recipe) (bool, error) {
-	w := &verdictWriter{script: s, ctx: ctx}
-	for _, l := range rec.lanes() {
+// blocks walks over what one lane, rule or program is asked in one turn of a stage, a block at a time.
+func (s *script) blocks(ctx context.Context, rec recipe, name string, turn int) iter.Seq2[[]wanted, error] {
+	return func(yield func([]wanted, error) bool) {
+		ord := int64(-1)
+		var block []wanted
+		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			ord++
+			for _, at := range rec.at(it, ord, name, turn) {
+				block = append(block, wanted{it, at})
+			}
+			if len(block) < blockSize {
+				continue
+			}
+			if !yield(block, nil) {
+				return
+			}
+			block = block[:0]
+		}
+		if len(block) > 0 {
+			yield(block, nil)
+		}
+	}
+}
+
+// closeStage looks at every request of a stage. It is false when one of them has yet to go out, or to be decided about.
+func (s *script) closeStage(ctx context.Context, st *study.Stage, rec reader) (bool, error) {
+	w := &verdictWriter{script: s, ctx: ctx, final: true}
+	r, _ := rec.by()
+	for _, name := range rec.voices() {
+		asked := int64(0)
 		for turn := 1; turn <= rec.turns(); turn++ {
-			ord := int64(-1)
-			var block []wanted
-			for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+			for block, err := range s.blocks(ctx, rec, name, turn) {
 				if err != nil {
 					return false, err
 				}
-				ord++
-				for _, at := range rec.at(it, ord, l.Name, turn) {
-					block = append(block, wanted{it, at})
-				}
-				if len(block) < blockSize {
+				if silent(r) {
+					if err := w.silently(rec, block); err != nil {
+						return false, err
+					}
 					continue
 				}
-				if done, err := w.closeBlock(rec, block); !done || err != nil {
+				n, done, err := w.closeBlock(rec, block)
+				if !done || err != nil {
 					return false, err
 				}
-				block = block[:0]
+				asked += n
 			}
-			if done, err := w.closeBlock(rec, block); !done || err != nil {
-				return false, err
-			}
+		}
+		if err := s.spare(ctx, st.Name, name, asked); err != nil {
+			return false, err
 		}
 	}
 	return true, w.flush()
 }
 
-func (w *verdictWriter) closeBlock(rec recipe, block []wanted) (bool, error) {
-	m := &maker{script: w.script}
-	answered, err := m.answersFor(w.ctx, rec, block)
+// closeBlock writes the verdicts that no judge gives. It counts the requests that a judge is needed for, and is false
+// where one of them has yet to go out.
+func (w *verdictWriter) closeBlock(rec reader, block []wanted) (int64, bool, error) {
+	fates, err := w.fates(w.ctx, rec, block)
 	if err != nil {
-		return false, err
+		return 0, false, err
+	}
+	block, certain := alive(block, fates)
+	if !certain {
+		return 0, false, w.flush()
+	}
+	answered, err := (&maker{script: w.script}).answersFor(w.ctx, rec, block)
+	if err != nil {
+		return 0, false, err
 	}
 	keys := make([]assay.Key, len(block))
 	for i, b := range block {
 		keys[i] = b.at.Key()
 	}
-	asked, err := w.Ledger.AnswersTo(w.ctx, w.run.No, keys)
+	sent, err := w.Ledger.AnswersTo(w.ctx, w.run.No, keys)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
+	asked := int64(0)
 	for i, b := range block {
-		a, sent := asked[keys[i]]
+		a, ok := sent[keys[i]]
 		_, makeable, err := rec.prompt(b.item, b.at, answered)
 		switch {
 		case err != nil:
-			return false, err
-		case sent && a.Ended && !a.Outcome.Ending.Stands():
+			return 0, false, err
+		case ok && a.Ended && !a.Outcome.Ending.Stands():
 			err = w.judged(rec, a)
-		case sent:
+			asked++
+		case ok:
+			asked++
 		case makeable:
-			return false, w.flush() // it has yet to go out
+			return 0, false, w.flush() // it has yet to go out
 		default:
-			err = w.unasked(rec, b, answered)
+			var needed bool
+			needed, err = w.unasked(rec, b, answered)
+			if needed {
+				asked++
+			}
 		}
 		if err != nil {
-			return false, err
+			return 0, false, err
 		}
 	}
-	return true, nil
+	return asked, true, nil
 }
 
-// unasked writes the verdict of a request that will never go out: a tie of identical answers, or nothing to judge.
-func (w *verdictWriter) unasked(rec recipe, b wanted, answered answers) error {
-	v := store.Verdict{At: b.at}
-	switch rec := rec.(type) {
-	case *judging:
-		subject, _, err := rec.subject(b.at)
-		if err != nil {
-			return err
-		}
-		v.Subject = subject.Key()
-	case *laneContest:
-		first, second, err := rec.sides(b.at)
-		if err != nil {
-			return err
-		}
-		v.Subject, v.Against = first.Key(), second.Key()
-		_, _, trait, err := rec.variant(b.at)
-		if err != nil {
-			return err
-		}
-		v.Trait, v.Direction = trait.ID, string(pairs.Direction(first.Lane, second.Lane))
-		if tie, same := pairs.Identical(answered[v.Subject], answered[v.Against]); same {
-			return w.add(v, tie)
+// unasked writes the verdict of a request that will never go out: one that is known without a judge, or nothing to judge.
+// It tells whether the request is missed.
+func (w *verdictWriter) unasked(rec reader, b wanted, answered answers) (bool, error) {
+	if _, again := firstTry(rec, b.at); again {
+		return true, nil
+	}
+	v, err := rec.frame(b.at)
+	if err != nil {
+		return false, err
+	}
+	said, known, err := rec.known(b.at, answered)
+	if err != nil {
+		return false, err
+	}
+	if known {
+		return false, w.add(v, said)
+	}
+	return true, w.add(v, judge.Missing("there is no answer to judge"))
+}
+
+// spareAsked counts what the conditions of a stage that asks leave of its plan, once they are all decided.
+func (s *script) spareAsked(ctx context.Context, st *study.Stage, a *asking) error {
+	if s.spared[st.Name] || a.imported || !s.narrowed(a) {
+		return nil
+	}
+	for x := a; x != nil; x = x.from {
+		for _, l := range a.chosen {
+			if !s.certain(x.talk.Stage, l.Name) {
+				return nil
+			}
 		}
 	}
-	return w.add(v, judge.Missing("there is no answer to judge"))
+	for _, l := range a.chosen {
+		asked := int64(0)
+		for turn := 1; turn <= a.turns(); turn++ {
+			for block, err := range s.blocks(ctx, a, l.Name, turn) {
+				if err != nil {
+					return err
+				}
+				fates, err := s.fates(ctx, a, block)
+				if err != nil {
+					return err
+				}
+				kept, certain := alive(block, fates)
+				if !certain {
+					return nil
+				}
+				asked += int64(len(kept))
+			}
+		}
+		if err := s.spare(ctx, st.Name, l.Name, asked); err != nil {
+			return err
+		}
+	}
+	s.spared[st.Name] = true
+	return nil
 }
+
+// narrowed tells whether a conversation, or one that it goes on with, has conditions.
+func (s *script) narrowed(a *asking) bool {
+	for ; a != nil; a = a.from {
+		if a.talk.Stage.Keep != nil || a.conditional() {
+			return true
+		}
+	}
+	return false
+}
+
+// spare writes how many of a lane's planned requests need no asking, given how many do.
+func (s *script) spare(ctx context.Context, stage, lane string, asked int64) error {
+	lanes, err := s.Ledger.Lanes(ctx, s.run.No)
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		if l.Stage == stage && l.Name == lane && max(0, l.Planned-asked) != l.Spared {
+			return s.Ledger.SetSpared(ctx, s.run.No, stage, lane, max(0, l.Planned-asked))
+		}
+	}
+	return nil
+}
+
+var _ = []reader{(*judging)(nil), (*laneContest)(nil), (*itemContest)(nil)}

@@ -11,6 +11,7 @@ import (
 	"assay/judge"
 	"assay/pairs"
 	"assay/plan"
+	"assay/store"
 	"assay/study"
 )
 
@@ -25,7 +26,16 @@ type contest struct {
 	schedule *pairs.Schedule
 }
 
-func (c *contest) lanes() []*study.Lane { return c.chosen }
+func (c *contest) lanes() []*study.Lane {
+	if len(c.rubric.Prompts) == 0 {
+		return nil
+	}
+	return c.chosen
+}
+
+func (c *contest) voices() []string { return voices(c.rubric, c.chosen) }
+
+func (c *contest) by() (*rubric, judge.Counting) { return c.rubric, counting(c.stage) }
 
 // form is the schema of the reply that the rubric reads.
 func (c *contest) form() json.RawMessage { return c.rubric.Answer() }
@@ -34,10 +44,10 @@ func (c *contest) form() json.RawMessage { return c.rubric.Answer() }
 func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordinates {
 	var out []assay.Coordinates
 	draw, votes := at.Draw, c.ballots(at)
-	for _, p := range c.rubric.Prompts {
+	for _, name := range c.rubric.names() {
 		for _, t := range c.traits {
 			for _, vote := range votes {
-				at.Template, at.Draw = joined(template, p.Name, t.ID), draw+vote*drawStride
+				at.Template, at.Draw = joined(template, name, t.ID), draw+vote*drawStride
 				out = append(out, at)
 			}
 		}
@@ -69,10 +79,44 @@ type laneContest struct {
 }
 
 func (c *laneContest) items() string { return c.source.items() }
-func (c *laneContest) turns() int    { return c.turn }
+func (c *laneContest) turns() int    { return c.turn * tries(c.stage, c.rubric) }
+func (c *laneContest) base() int     { return c.turn }
+
+func (c *laneContest) conditional() bool {
+	return conditional(c.stage) || tries(c.stage, c.rubric) > 1 || c.source.conditional()
+}
+
+// trials of a comparison are those of both answers, and its own, which have to hold for both.
+func (c *laneContest) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
+	a, b, err := c.sides(at)
+	if err != nil {
+		return nil, err
+	}
+	var out []trial
+	own := trial{stage: c.stage, item: &it, all: true}
+	for _, side := range []assay.Coordinates{a, b} {
+		trials, err := c.source.trials(it, side)
+		if err != nil {
+			return nil, err
+		}
+		before, err := c.source.needs(it, side)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, trials...)
+		own.talks = append(own.talks, latestFirst(append(before, side)))
+	}
+	if conditional(c.stage) {
+		out = append(out, own)
+	}
+	return out, nil
+}
 
 func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates {
-	if turn != c.turn {
+	if turn == 2*c.turn {
+		return again(c.at(it, ord, lane, c.turn), c.turn)
+	}
+	if turn != c.turn || !keeps(c.stage, it) || !c.source.wants(it) {
 		return nil
 	}
 	var out []assay.Coordinates
@@ -90,6 +134,7 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 
 // sides are the two answers that a request shows, A first.
 func (c *laneContest) sides(at assay.Coordinates) (a, b assay.Coordinates, err error) {
+	at, _ = firstTry(c, at)
 	names, ok := c.byPair[at.Pair]
 	if !ok {
 		return a, b, fmt.Errorf("stage %s has no pair %q", c.stage.Name, at.Pair)
@@ -116,32 +161,85 @@ func (c *laneContest) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordi
 }
 
 func (c *laneContest) prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error) {
-	a, b, err := c.sides(at)
-	if err != nil {
+	if _, done, err := c.known(at, answered); done || err != nil {
 		return assay.Prompt{}, false, err
 	}
-	textA, okA := answered[a.Key()]
-	textB, okB := answered[b.Key()]
-	if !okA || !okB {
-		return assay.Prompt{}, false, nil
-	}
-	if _, same := pairs.Identical(textA, textB); same && c.stage.Identical != "ask" {
-		return assay.Prompt{}, false, nil // a tie without asking
-	}
-	_, name, trait, err := c.variant(at)
-	if err != nil {
-		return assay.Prompt{}, false, err
-	}
-	talked, ok, err := c.source.prompt(it, a, answered)
+	shown, ok, err := c.show(it, at, answered)
 	if err != nil || !ok {
 		return assay.Prompt{}, false, err
 	}
-	shown := judge.Showing{Item: &it, A: textA, B: textB, Said: talked.Messages[len(talked.Messages)-1].Text, Trait: trait, Ties: c.rubric.Ties()}
+	_, name, _, err := c.variant(at)
+	if err != nil {
+		return assay.Prompt{}, false, err
+	}
 	p, err := c.rubric.render(name, shown.Values(at.Key()))
 	return p, err == nil, err
 }
 
-func (c *laneContest) after(_ string, turn int) []groupKey {
+// show puts the two answers side by side; false where one is missing.
+func (c *laneContest) show(it assay.Item, at assay.Coordinates, answered answers) (judge.Showing, bool, error) {
+	a, b, err := c.sides(at)
+	if err != nil {
+		return judge.Showing{}, false, err
+	}
+	textA, okA := answered[a.Key()]
+	textB, okB := answered[b.Key()]
+	if !okA || !okB {
+		return judge.Showing{}, false, nil
+	}
+	_, _, trait, err := c.variant(at)
+	if err != nil {
+		return judge.Showing{}, false, err
+	}
+	talked, ok, err := c.source.prompt(it, a, answered)
+	if err != nil || !ok {
+		return judge.Showing{}, false, err
+	}
+	said := talked.Messages[len(talked.Messages)-1].Text
+	return judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties()}, true, nil
+}
+
+// known is a tie of identical answers, or what the rule for refused and cut answers says.
+func (c *laneContest) known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error) {
+	a, b, err := c.sides(at)
+	if err != nil {
+		return assay.Verdict{}, false, err
+	}
+	first, okA := answered[a.Key()]
+	second, okB := answered[b.Key()]
+	if !okA || !okB {
+		return assay.Verdict{}, false, nil
+	}
+	if v, done := judge.BeforePair(counting(c.stage), first.outcome(), second.outcome()); done {
+		return v, true, nil
+	}
+	tie, same := pairs.Identical(first.text, second.text)
+	return tie, same && c.stage.Identical != "ask", nil
+}
+
+func (c *laneContest) frame(at assay.Coordinates) (store.Verdict, error) {
+	at, _ = firstTry(c, at)
+	a, b, err := c.sides(at)
+	if err != nil {
+		return store.Verdict{}, err
+	}
+	_, _, trait, err := c.variant(at)
+	return store.Verdict{At: at, Subject: a.Key(), Against: b.Key(), Trait: trait.ID, Direction: string(pairs.Direction(a.Lane, b.Lane))}, err
+}
+
+func (c *laneContest) line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error) {
+	shown, ok, err := c.show(it, at, answered)
+	if err != nil || !ok {
+		return dst, false, err
+	}
+	dst, err = shown.Line(dst, at.Key())
+	return dst, err == nil, err
+}
+
+func (c *laneContest) after(lane string, turn int) []groupKey {
+	if turn == 2*c.turn {
+		return []groupKey{{c.stage.Name, lane, c.turn}}
+	}
 	if turn != c.turn {
 		return nil
 	}
@@ -154,15 +252,14 @@ func (c *laneContest) after(_ string, turn int) []groupKey {
 
 // cookCompare makes the recipe of a compare stage.
 func (s *script) cookCompare(ctx context.Context, st *study.Stage) (recipe, error) {
-	described, err := s.desk.Rubric(st)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newRubric(described)
+	r, err := s.rubric(st)
 	if err != nil {
 		return nil, err
 	}
 	c := contest{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), traits: s.desk.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	if silent(r) {
+		c.votes = 1
+	}
 	source, ok := s.recipes[st.Compare].(*asking)
 	if !ok {
 		return s.cookItems(ctx, c)
@@ -199,85 +296,4 @@ func turnOf(of study.Of, turns int) int {
 		return n
 	}
 	return turns
-}
-
-// itemContest is the recipe of a compare stage whose items stand against each other.
-type itemContest struct {
-	contest
-	input  string
-	all    []assay.Item
-	byID   map[string]int
-	starts map[int64][]pairs.Pair // showings by the item that stands first
-}
-
-// maxContestItems bounds the items that are held to be compared with each other.
-const maxContestItems = 50_000
-
-func (s *script) cookItems(ctx context.Context, c contest) (recipe, error) {
-	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int{}, starts: map[int64][]pairs.Pair{}}
-	for it, err := range s.desk.Rows.Items(ctx, out.input) {
-		if err != nil {
-			return nil, err
-		}
-		if len(out.all) == maxContestItems {
-			return nil, fmt.Errorf("stage %s compares more than %d items with each other", c.stage.Name, maxContestItems)
-		}
-		out.byID[it.ID] = len(out.all)
-		out.all = append(out.all, it)
-	}
-	var err error
-	if out.schedule, err = pairs.New(plan.Design(c.stage, 0, int64(len(out.all)))); err != nil {
-		return nil, err
-	}
-	for p := range out.schedule.All() {
-		out.starts[p.First] = append(out.starts[p.First], p)
-	}
-	return out, nil
-}
-
-func (c *itemContest) items() string                { return c.input }
-func (c *itemContest) turns() int                   { return 1 }
-func (c *itemContest) after(string, int) []groupKey { return nil }
-
-func (c *itemContest) at(it assay.Item, ord int64, lane string, _ int) []assay.Coordinates {
-	var out []assay.Coordinates
-	for _, p := range c.starts[ord] {
-		second := c.all[p.Second].ID
-		at := assay.Coordinates{
-			Stage: c.stage.Name, Item: it.ID, Turn: 1, Draw: 1, Branch: joined(second), Pair: pairs.ID(it.ID, second), Judge: lane,
-		}
-		out = append(out, c.variants(at, "")...)
-	}
-	return out
-}
-
-func (c *itemContest) needs(assay.Item, assay.Coordinates) ([]assay.Coordinates, error) {
-	return nil, nil
-}
-
-func (c *itemContest) prompt(it assay.Item, at assay.Coordinates, _ answers) (assay.Prompt, bool, error) {
-	second, err := c.against(at)
-	if err != nil {
-		return assay.Prompt{}, false, err
-	}
-	_, name, trait, err := c.variant(at)
-	if err != nil {
-		return assay.Prompt{}, false, err
-	}
-	shown := judge.Showing{A: fmt.Sprint(it.Fields["text"]), B: fmt.Sprint(second.Fields["text"]), Trait: trait, Ties: c.rubric.Ties()}
-	p, err := c.rubric.render(name, shown.Values(at.Key()))
-	return p, err == nil, err
-}
-
-// against is the item that a request shows second.
-func (c *itemContest) against(at assay.Coordinates) (assay.Item, error) {
-	parts, err := split(at.Branch, 1)
-	if err != nil {
-		return assay.Item{}, err
-	}
-	i, ok := c.byID[parts[0]]
-	if !ok {
-		return assay.Item{}, fmt.Errorf("input %s has no item %q", c.input, parts[0])
-	}
-	return c.all[i], nil
 }

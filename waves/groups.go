@@ -31,7 +31,10 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 		}
 		for turn := 1; turn <= turns; turn++ {
 			for _, l := range rec.lanes() {
-				g := engine.Group{Stage: st.Name, Lane: l.Name, Turn: turn, Wave: s.wave(st.Name, turn), Mode: store.Batch, Final: true}
+				if s.gated(st, l.Name) == undecided {
+					continue
+				}
+				g := engine.Group{Stage: st.Name, Lane: l.Name, Turn: turn, Wave: s.wave(st.Name, turn), Mode: store.Batch, Final: s.certain(st, l.Name)}
 				if s.settings.Pilot || s.desk.Mode(st, l) == assay.ModeLive {
 					g.Mode = store.Live
 				}

@@ -1,17 +1,15 @@
 package waves
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"assay"
 	"assay/judge"
 	"assay/prompt"
+	"assay/store"
 	"assay/study"
 )
 
@@ -28,56 +26,6 @@ type judging struct {
 	expects *prompt.Template // what a rule expects of an answer; nil: what the item says
 }
 
-// rubric is a rubric with its templates parsed.
-type rubric struct {
-	judge.Rubric
-	system  *prompt.Template
-	prompts map[string]*prompt.Template
-}
-
-func newRubric(r judge.Rubric) (*rubric, error) {
-	out := &rubric{Rubric: r, prompts: map[string]*prompt.Template{}}
-	for _, p := range r.Prompts {
-		t, problems := prompt.Parse(assay.Place{File: r.Name}, p.Text)
-		if t == nil {
-			return nil, problems
-		}
-		out.prompts[p.Name] = t
-	}
-	if r.System == "" {
-		return out, nil
-	}
-	t, problems := prompt.Parse(assay.Place{File: r.Name}, r.System)
-	if t == nil {
-		return nil, problems
-	}
-	out.system = t
-	return out, nil
-}
-
-// maxPrompt bounds a judge's prompt.
-const maxPrompt = 32 << 20
-
-func (r *rubric) render(name string, values prompt.Values) (assay.Prompt, error) {
-	t, ok := r.prompts[name]
-	if !ok {
-		return assay.Prompt{}, fmt.Errorf("rubric %s has no prompt %q", r.Name, name)
-	}
-	text, err := t.Render(nil, values, maxPrompt)
-	if err != nil {
-		return assay.Prompt{}, err
-	}
-	p := assay.Prompt{Messages: []assay.Message{{Role: assay.RoleUser, Text: string(text)}}}
-	if r.system != nil {
-		system, err := r.system.Render(nil, values, maxPrompt)
-		if err != nil {
-			return p, err
-		}
-		p.System = string(system)
-	}
-	return p, nil
-}
-
 func (j *judging) lanes() []*study.Lane {
 	if len(j.rubric.Prompts) == 0 {
 		return nil
@@ -90,12 +38,41 @@ func (j *judging) items() string { return j.input }
 // form is the schema of the reply that the rubric reads.
 func (j *judging) form() json.RawMessage { return j.rubric.Answer() }
 
-func (j *judging) turns() int {
+func (j *judging) turns() int { return j.base() * tries(j.stage, j.rubric) }
+
+func (j *judging) base() int {
 	n := 0
 	for _, s := range j.sources {
 		n = max(n, s.turns())
 	}
 	return n
+}
+
+func (j *judging) voices() []string { return voices(j.rubric, j.chosen) }
+
+func (j *judging) by() (*rubric, judge.Counting) { return j.rubric, counting(j.stage) }
+
+func (j *judging) conditional() bool {
+	return conditional(j.stage) || tries(j.stage, j.rubric) > 1 || slices.ContainsFunc(j.sources, func(s *asking) bool { return s.conditional() })
+}
+
+// trials of a judgement are those of the answer it reads, and its own.
+func (j *judging) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
+	subject, _, err := j.subject(at)
+	if err != nil {
+		return nil, err
+	}
+	s, err := j.source(subject.Stage)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.trials(it, subject)
+	if err != nil || !conditional(j.stage) {
+		return out, err
+	}
+	before, err := s.needs(it, subject)
+	talk := latestFirst(append(before, subject))
+	return append(out, trial{stage: j.stage, item: &it, lane: subject.Lane, talks: [][]assay.Coordinates{talk}}), err
 }
 
 // reads tells whether the stage is about the answers of a turn of a source.
@@ -119,10 +96,13 @@ func (j *judging) reads(s *asking, turn int) bool {
 
 func (j *judging) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
+	if turn > j.base() {
+		return again(j.at(it, 0, lane, turn-j.base()), j.base())
+	}
 	for _, subject := range j.subjects(it, turn) {
-		for _, p := range j.rubric.Prompts {
+		for _, name := range j.rubric.names() {
 			for vote := range j.votes {
-				out = append(out, j.request(subject, p.Name, lane, vote))
+				out = append(out, j.request(subject, name, lane, vote))
 			}
 		}
 	}
@@ -135,6 +115,9 @@ func (j *judging) at(it assay.Item, _ int64, lane string, turn int) []assay.Coor
 // subjects lists the answers of one turn about one item that the stage judges.
 func (j *judging) subjects(it assay.Item, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
+	if !keeps(j.stage, it) {
+		return nil
+	}
 	for _, s := range j.sources {
 		if !j.reads(s, turn) {
 			continue
@@ -172,7 +155,7 @@ const drawStride = 1 << 20
 
 // subject is the answer that a judge's request reads, and the name of the prompt it is read with.
 func (j *judging) subject(at assay.Coordinates) (assay.Coordinates, string, error) {
-	s := at
+	s, _ := firstTry(j, at)
 	s.Judge, s.Pair, s.Stage = "", "", j.sources[0].talk.Stage.Name
 	if len(j.sources) > 1 {
 		s.Stage = at.Pair
@@ -187,14 +170,6 @@ func (j *judging) subject(at assay.Coordinates) (assay.Coordinates, string, erro
 		s.Template, name = parts[0], parts[1]
 	}
 	return s, name, nil
-}
-
-// only is the name of the only prompt; empty where there is none.
-func (r *rubric) only() string {
-	if len(r.Prompts) == 0 {
-		return ""
-	}
-	return r.Prompts[0].Name
 }
 
 func (j *judging) source(stage string) (*asking, error) {
@@ -224,12 +199,48 @@ func (j *judging) prompt(it assay.Item, at assay.Coordinates, answered answers) 
 	if err != nil {
 		return assay.Prompt{}, false, err
 	}
+	if _, done, err := j.known(at, answered); done || err != nil {
+		return assay.Prompt{}, false, err
+	}
 	shown, ok, err := j.show(it, subject, answered)
 	if err != nil || !ok {
 		return assay.Prompt{}, false, err
 	}
 	p, err := j.rubric.render(name, shown.Values(at.Key()))
 	return p, err == nil, err
+}
+
+// known is the verdict that a rule for refused and cut answers gives.
+func (j *judging) known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error) {
+	subject, _, err := j.subject(at)
+	if err != nil {
+		return assay.Verdict{}, false, err
+	}
+	a, ok := answered[subject.Key()]
+	if !ok {
+		return assay.Verdict{}, false, nil
+	}
+	v, done := j.rubric.Before(counting(j.stage), a.outcome())
+	return v, done, nil
+}
+
+func (j *judging) frame(at assay.Coordinates) (store.Verdict, error) {
+	first, _ := firstTry(j, at)
+	subject, _, err := j.subject(at)
+	return store.Verdict{At: first, Subject: subject.Key()}, err
+}
+
+func (j *judging) line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error) {
+	subject, _, err := j.subject(at)
+	if err != nil {
+		return dst, false, err
+	}
+	shown, ok, err := j.show(it, subject, answered)
+	if err != nil || !ok {
+		return dst, false, err
+	}
+	dst, err = shown.Line(dst, at.Key())
+	return dst, err == nil, err
 }
 
 // show gathers an answer and what led to it; false where the answer is not there.
@@ -246,7 +257,7 @@ func (j *judging) show(it assay.Item, subject assay.Coordinates, answered answer
 	if err != nil || !ok {
 		return judge.Subject{}, false, err
 	}
-	out := judge.Subject{Item: &it, Answer: answer, First: answer}
+	out := judge.Subject{Item: &it, Answer: answer.text, First: answer.text}
 	for _, m := range talked.Messages {
 		if m.Role == assay.RoleUser {
 			out.Said = m.Text
@@ -258,20 +269,23 @@ func (j *judging) show(it assay.Item, subject assay.Coordinates, answered answer
 		return out, false, err
 	}
 	if len(history) > 0 {
-		out.First = answered[history[0].Key()]
+		out.First = answered[history[0].Key()].text
 		first, ok, err := s.origin().prompt(it, history[0], answered)
 		if err != nil || !ok {
 			return out, false, err
 		}
 		out.Asked = first.Messages[len(first.Messages)-1].Text
 	}
-	out.Conversation = judge.Conversation(append(talked.Messages, assay.Message{Role: assay.RoleAssistant, Text: answer}))
+	out.Conversation = judge.Conversation(append(talked.Messages, assay.Message{Role: assay.RoleAssistant, Text: answer.text}))
 	out.Branch = map[string]any{"name": subject.Branch}
 	return out, true, nil
 }
 
-func (j *judging) after(_ string, turn int) []groupKey {
+func (j *judging) after(lane string, turn int) []groupKey {
 	var out []groupKey
+	if base := j.base(); turn > base {
+		return []groupKey{{j.stage.Name, lane, turn - base}}
+	}
 	for _, s := range j.sources {
 		if !j.reads(s, turn) {
 			continue
@@ -298,55 +312,4 @@ func (a *asking) origin() *asking {
 		a = a.from
 	}
 	return a
-}
-
-// joined puts names into one coordinate; split takes them apart.
-func joined(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = url.PathEscape(p)
-	}
-	return strings.Join(escaped, "/")
-}
-
-func split(text string, n int) ([]string, error) {
-	parts := strings.Split(text, "/")
-	if len(parts) != n {
-		return nil, fmt.Errorf("coordinate %q has %d parts, want %d", text, len(parts), n)
-	}
-	for i, p := range parts {
-		var err error
-		if parts[i], err = url.PathUnescape(p); err != nil {
-			return nil, fmt.Errorf("coordinate %q: %w", text, err)
-		}
-	}
-	return parts, nil
-}
-
-// cookJudge makes the recipe of a judge stage.
-func (s *script) cookJudge(ctx context.Context, st *study.Stage) (*judging, error) {
-	described, err := s.desk.Rubric(st)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newRubric(described)
-	if err != nil {
-		return nil, err
-	}
-	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
-	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil && own.Rule.Exact != "" {
-		t, problems := prompt.Parse(own.Rule.Key("exact"), own.Rule.Exact)
-		if t == nil {
-			return nil, problems
-		}
-		j.expects = t
-	}
-	for _, name := range st.Judge.List {
-		source, ok := s.recipes[name].(*asking)
-		if !ok {
-			return nil, fmt.Errorf("stage %s judges %s, which has no answers of this run", st.Name, name)
-		}
-		j.sources = append(j.sources, source)
-	}
-	return j, ctx.Err()
 }

@@ -25,6 +25,12 @@ func (s *script) maker(stage, lane string, mode store.SegmentMode) (*maker, erro
 // yield makes the requests of a block that can be made, reading all answers they need at once. It tells whether the
 // walk goes on.
 func (m *maker) yield(ctx context.Context, rec recipe, block []wanted, yield func(engine.Planned, error) bool) bool {
+	fates, err := m.fates(ctx, rec, block)
+	if err != nil {
+		yield(engine.Planned{}, err)
+		return false
+	}
+	block, _ = alive(block, fates)
 	answered, err := m.answersFor(ctx, rec, block)
 	if err != nil {
 		yield(engine.Planned{}, err)
@@ -83,9 +89,11 @@ func (m *maker) answersFor(ctx context.Context, rec recipe, block []wanted) (ans
 		if !a.Ended || !a.Outcome.Ending.Stands() {
 			continue
 		}
-		if out[k], err = m.text(ctx, a); err != nil {
+		text, err := m.text(ctx, a)
+		if err != nil {
 			return nil, err
 		}
+		out[k] = answer{text, a.Outcome.Ending}
 	}
 	return out, nil
 }

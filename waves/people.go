@@ -79,7 +79,7 @@ func (p *People) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 				return
 			}
 			ord++
-			for turn := 1; turn <= p.rec.turns(); turn++ {
+			for turn := 1; turn <= p.rec.base(); turn++ {
 				for _, t := range p.tasksOf(it, ord, turn) {
 					if !yield(t, nil) {
 						return
@@ -206,7 +206,7 @@ func (c *laneContest) sheet(it assay.Item, at assay.Coordinates, answered answer
 	}
 	textA, okA := answered[a.Key()]
 	textB, okB := answered[b.Key()]
-	if _, same := pairs.Identical(textA, textB); !okA || !okB || same {
+	if _, same := pairs.Identical(textA.text, textB.text); !okA || !okB || same {
 		return Sheet{}, false, nil
 	}
 	_, _, trait, err := c.variant(at)
@@ -218,7 +218,7 @@ func (c *laneContest) sheet(it assay.Item, at assay.Coordinates, answered answer
 		return Sheet{}, false, err
 	}
 	said := talked.Messages[len(talked.Messages)-1].Text
-	return Sheet{Pair: &judge.Showing{Item: &it, A: textA, B: textB, Said: said, Trait: trait, Ties: c.rubric.Ties()}}, true, nil
+	return Sheet{Pair: &judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties()}}, true, nil
 }
 
 // Verdict is what a person says about a task, ready for the ledger. For a pair, label a is the one shown first.

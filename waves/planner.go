@@ -18,6 +18,8 @@ import (
 	"assay/artifacts"
 	"assay/catalog"
 	"assay/engine"
+	"assay/expr"
+	"assay/judge"
 	"assay/pace"
 	"assay/plan"
 	"assay/store"
@@ -29,6 +31,11 @@ type Planner struct {
 	Ledger  *store.Store
 	Files   *artifacts.Folder
 	Catalog *catalog.Catalog
+
+	// Findings answers the gates of a run from its verdicts on these stages. Nil: gates cannot be decided here.
+	Findings func(ctx context.Context, run store.Run, stages []string) (expr.Source, error)
+	// Program runs the program of a rubric. Nil: programs cannot judge here.
+	Program func(ctx context.Context, run store.Run, p Program) error
 
 	mu   sync.Mutex
 	runs map[int64]*script
@@ -42,18 +49,24 @@ type script struct {
 	settings Settings
 	recipes  map[string]recipe // by stage
 	absorbed map[int64]bool    // segments whose answers were read
-	closed   map[string]bool   // stages whose verdicts are all there
-	closedAt int               // how many redos there were then
+	closedAt int               // how many redos there were when stages were closed
 	redone   redone
 	mu       sync.Mutex
+
+	gateMu  sync.Mutex
+	closed  map[string]bool  // stages whose verdicts are all there
+	decided map[gateKey]fate // by gates
+	spared  map[string]bool  // stages that ask, whose conditions are all decided
 }
 
 // recipe makes the requests of one stage.
 type recipe interface {
 	// lanes are those that answer, in the order of the study.
 	lanes() []*study.Lane
-	// turns is how many turns the stage has.
+	// turns is how many turns the stage has; those of a judge beyond base are second tries.
 	turns() int
+	// base is how many turns of answers the stage is about.
+	base() int
 	// items names the input whose items the stage walks over.
 	items() string
 	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn.
@@ -66,6 +79,25 @@ type recipe interface {
 	prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error)
 	// after lists the groups that have to be settled before nothing more can join.
 	after(lane string, turn int) []groupKey
+	// conditional tells whether trials may drop requests.
+	conditional() bool
+	// trials are the conditions that one request has to pass.
+	trials(it assay.Item, at assay.Coordinates) ([]trial, error)
+}
+
+// reader is the recipe of a stage that gives verdicts.
+type reader interface {
+	recipe
+	// voices are who judges: lanes, or the one rule or program.
+	voices() []string
+	// by is the rubric, and how answers that are none count.
+	by() (*rubric, judge.Counting)
+	// frame is a verdict without what is said: where it stands and which answers it is about.
+	frame(at assay.Coordinates) (store.Verdict, error)
+	// known is the verdict that needs no judge; false: one has to be asked, or there is no answer.
+	known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error)
+	// line appends what a program reads; false where an answer is missing.
+	line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error)
 }
 
 type groupKey struct {
@@ -74,7 +106,14 @@ type groupKey struct {
 }
 
 // answers are what stands for some requests.
-type answers map[assay.Key]string
+type answers map[assay.Key]answer
+
+type answer struct {
+	text   string
+	ending assay.Ending
+}
+
+func (a answer) outcome() assay.Outcome { return assay.Outcome{Ending: a.ending, Text: a.text} }
 
 // script loads a run's snapshot once.
 func (p *Planner) script(ctx context.Context, run store.Run) (*script, error) {

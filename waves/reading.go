@@ -1,6 +1,7 @@
 package waves
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -13,7 +14,7 @@ import (
 type Reading struct {
 	First, Second string // of a pair: the lanes or items, as they are shown
 	Items         bool   // the two are items
-	Template      string // of the judged answers
+	Template      string // of the judged answers; where they have none and two are compared, the judge's prompt
 	Prompt        string // of the judge
 	Trait         string
 	Draw          int // of the judged answers
@@ -60,7 +61,7 @@ func (j *judging) reading(at assay.Coordinates) (Reading, error) {
 
 func (c *contest) reading(at assay.Coordinates) (Reading, error) {
 	template, prompt, trait, err := c.variant(at)
-	return Reading{Template: template, Prompt: prompt, Trait: trait.ID, Draw: (at.Draw-1)%drawStride + 1, Vote: (at.Draw - 1) / drawStride}, err
+	return Reading{Template: cmp.Or(template, prompt), Prompt: prompt, Trait: trait.ID, Draw: (at.Draw-1)%drawStride + 1, Vote: (at.Draw - 1) / drawStride}, err
 }
 
 // Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people
@@ -76,20 +77,18 @@ func (p *Planner) Expected(ctx context.Context, run store.Run, stage string) ite
 			yield(assay.Coordinates{}, err)
 			return
 		}
-		rec, ok := s.recipes[stage]
-		if _, asks := rec.(*asking); !ok || asks || !s.settings.wants(stage) {
+		rec, ok := s.recipes[stage].(reader)
+		if !ok || !s.settings.wants(stage) {
 			return
 		}
-		ord := int64(-1)
-		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
-			if err != nil {
-				yield(assay.Coordinates{}, err)
-				return
-			}
-			ord++
-			for turn := 1; turn <= rec.turns(); turn++ {
-				for _, at := range expectedOf(rec, it, ord, turn) {
-					if !yield(at, nil) {
+		for _, name := range rec.voices() {
+			for turn := 1; turn <= rec.base(); turn++ {
+				for block, err := range s.blocks(ctx, rec, name, turn) {
+					if err != nil {
+						yield(assay.Coordinates{}, err)
+						return
+					}
+					if !s.expect(ctx, rec, block, yield) {
 						return
 					}
 				}
@@ -98,17 +97,16 @@ func (p *Planner) Expected(ctx context.Context, run store.Run, stage string) ite
 	}
 }
 
-// expectedOf lists the verdicts on one item in one turn: of every judge, or of the rule.
-func expectedOf(rec recipe, it assay.Item, ord int64, turn int) []assay.Coordinates {
-	var out []assay.Coordinates
-	if j, ok := rec.(*judging); ok && j.rubric.Rule != nil {
-		for _, subject := range j.subjects(it, turn) {
-			out = append(out, j.request(subject, "", "rule", 0))
+// expect hands out what of a block may have a verdict: all that no condition leaves out.
+func (s *script) expect(ctx context.Context, rec recipe, block []wanted, yield func(assay.Coordinates, error) bool) bool {
+	fates, err := s.fates(ctx, rec, block)
+	if err != nil {
+		return yield(assay.Coordinates{}, err)
+	}
+	for i, b := range block {
+		if (fates == nil || fates[i] != dropped) && !yield(b.at, nil) {
+			return false
 		}
-		return out
 	}
-	for _, l := range rec.lanes() {
-		out = append(out, rec.at(it, ord, l.Name, turn)...)
-	}
-	return out
+	return true
 }

@@ -165,7 +165,7 @@ func (p *Planner) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	r.Nth = max(r.Nth, 1)
 	own := store.Share{Stage: r.Stage, Lane: r.Lane}
 	read := map[*judging]int64{} // answers that the judges of a stage read
-	for turn := 1; turn <= rec.turns(); turn++ {
+	for turn := 1; turn <= rec.base(); turn++ {
 		extra := rec.extra(it, ord, r, turn)
 		own.Requests += int64(len(extra))
 		for _, j := range s.readers(rec, r.Lane, turn) {

@@ -127,6 +127,9 @@ func first(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, erro
 func lanesOf(run int64, b Beginning) []store.Lane {
 	var out []store.Lane
 	for _, part := range b.Plan.Parts {
+		if st, ok := b.Desk.Study.Stage(part.Stage); ok && st.SecondTry != nil && *st.SecondTry {
+			part.Requests *= 2 // at most; those that are not needed are spared
+		}
 		i := slices.IndexFunc(out, func(l store.Lane) bool { return l.Stage == part.Stage && l.Name == part.Lane.Name })
 		if i >= 0 {
 			out[i].Planned += part.Requests
@@ -157,7 +160,9 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 
 // load reads a run's snapshot.
 func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
-	s := &script{Planner: p, run: run, recipes: map[string]recipe{}, absorbed: map[int64]bool{}, closed: map[string]bool{}}
+	s := &script{
+		Planner: p, run: run, recipes: map[string]recipe{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
+	}
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
@@ -179,6 +184,9 @@ func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
 		return nil, more.Errors()
 	}
 	s.desk = &plan.Desk{Study: st, Rows: ledgerRows{p.Ledger, run.No}, Catalog: cat}
+	if err := s.recall(ctx); err != nil {
+		return nil, err
+	}
 	return s, s.cook(ctx)
 }
 
@@ -196,44 +204,6 @@ func (p *Planner) prices(ctx context.Context, run int64) (*catalog.Catalog, erro
 		return nil, err
 	}
 	return p.Catalog.With(over)
-}
-
-// cook makes the recipe of every stage.
-func (s *script) cook(ctx context.Context) error {
-	for _, st := range plan.InOrder(s.desk.Study) {
-		switch st.Verb() {
-		case study.VerbAsk, study.VerbContinue, study.VerbImport:
-			talk, err := s.desk.Talk(ctx, st)
-			if err != nil {
-				return err
-			}
-			a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
-			if st.Continue != "" {
-				from, ok := s.recipes[st.Continue].(*asking)
-				if !ok {
-					return fmt.Errorf("stage %s continues %s, which has no conversations", st.Name, st.Continue)
-				}
-				a.from = from
-				if len(st.Lanes.Among.List) == 0 {
-					a.chosen = from.chosen
-				}
-			}
-			s.recipes[st.Name] = a
-		case study.VerbJudge:
-			j, err := s.cookJudge(ctx, st)
-			if err != nil {
-				return err
-			}
-			s.recipes[st.Name] = j
-		case study.VerbCompare:
-			rec, err := s.cookCompare(ctx, st)
-			if err != nil {
-				return err
-			}
-			s.recipes[st.Name] = rec
-		}
-	}
-	return nil
 }
 
 // chosen are the lanes within the settings.

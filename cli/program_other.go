@@ -1,0 +1,11 @@
+//go:build !unix
+
+package cli
+
+import "os/exec"
+
+// aloneInGroup does nothing where there are no process groups: the program itself is ended.
+func aloneInGroup(*exec.Cmd) {}
+
+// endGroup does nothing where there are no process groups.
+func endGroup(*exec.Cmd) {}
