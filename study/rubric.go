@@ -1,5 +1,11 @@
 package study
 
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
 // RubricOf is the rubric that a judge or compare stage defines or that the study defines by its name; nil where it names a
 // built-in one.
 func (s *Study) RubricOf(st *Stage) *Rubric {
@@ -38,5 +44,23 @@ func (r *run) rubricTexts(u *Rubric) {
 	}
 	if forms != 1 {
 		r.found.Add(u.At, "", "a rubric has one of prompt, command, rule")
+	}
+	for _, arg := range u.Command {
+		r.noteFile(arg)
+	}
+}
+
+// noteFile remembers a file of the study's folder that a command names, so that a change of it is a change of the study.
+func (r *run) noteFile(name string) {
+	if strings.HasPrefix(name, "-") || path.IsAbs(name) || slices.Contains(r.study.Loaded, name) {
+		return
+	}
+	f, err := r.fsys.Open(path.Clean(name))
+	if err != nil {
+		return // no file, but a word
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxText {
+		r.study.Loaded = append(r.study.Loaded, name)
 	}
 }
