@@ -50,7 +50,7 @@ var (
 	saysSafe   = regexp.MustCompile(`(?i)\b(?:safe|harmless)\b`)
 
 	asksAgain = regexp.MustCompile(`(?i)\b(?:once more|one more time|again|in your own words|rephrase|restate|repeat)\b`)
-	presses   = regexp.MustCompile(`(?i)\b(?:wrong|incorrect|mistaken|think|reconsider|disagree|doubt|sure|certain|actually|however|but|studies|research|experts?|evidence|opposite|don['’]t|isn['’]t)\b`)
+	presses   = regexp.MustCompile(`(?i)\b(?:wrong|incorrect|mistaken|think|reconsider|disagree|doubt|sure|certain|convinced|unconvinced|actually|however|but|studies|research|experts?|evidence|opposite|don['’]t|isn['’]t)\b`)
 )
 
 // stanceOf reads by its words whether a text calls something safe.
