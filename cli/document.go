@@ -36,19 +36,19 @@ func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*rep
 	if err != nil {
 		return nil, err
 	}
+	redos, err := h.ledger.Redos(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
 	d := &report.Document{
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: sentence(run, lanes), Rehearsal: h.rehearsal, Note: run.Note, By: run.By,
 		Created: run.Created, Closed: run.Closed, Report: found.report, Gates: found.gates, Budget: run.Budget, Remarks: found.warnings,
-		Stages: stageFacts(st), Lanes: laneFacts(st, lanes), Segments: segmentFacts(segments), Spend: spendFacts(st, found.costs, segments),
+		Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.costs, segments),
 	}
 	if d.Inputs, err = h.inputFacts(ctx, run, st); err != nil {
 		return nil, err
 	}
 	if d.Origin, err = h.origin(ctx, run, f); err != nil {
-		return nil, err
-	}
-	redos, err := h.ledger.Redos(ctx, run.No)
-	if err != nil {
 		return nil, err
 	}
 	if n := len(redos); n > 0 {
@@ -64,12 +64,12 @@ func asks(st *study.Study, stage string) bool {
 	return ok && s.Verb() != study.VerbJudge && s.Verb() != study.VerbCompare
 }
 
-func laneFacts(st *study.Study, lanes []store.Lane) []report.Lane {
+func laneFacts(st *study.Study, lanes []store.Lane, redos []store.Redo) []report.Lane {
 	var out []report.Lane
 	for _, l := range lanes {
 		out = append(out, report.Lane{
-			Stage: l.Stage, Name: l.Name, Model: l.Provider + "/" + l.Model, Params: paramsText(l.Params), State: string(l.State), Note: l.Reason, Asks: asks(st, l.Stage),
-			Planned: l.Planned, Open: l.Open, Endings: l.Endings, Reused: l.Reused, Surplus: l.Surplus,
+			Stage: l.Stage, Name: l.Name, Model: l.Provider + "/" + l.Model, Params: paramsText(l.Params), State: string(l.State), Note: laneNote(l, redos), Asks: asks(st, l.Stage),
+			Planned: l.Planned, Open: l.Open, Endings: l.Endings,
 		})
 	}
 	return out
@@ -217,11 +217,25 @@ func (h *home) origin(ctx context.Context, run store.Run, f reportFlags) (report
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return o, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
+	o.Commands = []string{
+		"# the same numbers, from the same ledger", "assay analyse " + run.ID,
+		fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, shellWord(outName(f)), f.format, f.examples),
+	}
+	if s.File == "" { // a plain batch file has no study
+		o.Commands = append(o.Commands, "# the same file, sent again", "assay batch submit "+shellWord(run.Study))
+		return o, nil
+	}
 	source, err := io.ReadAll(io.LimitReader(h.ledger.Part(ctx, run.No, "file/"+s.File), 1<<20))
 	if err != nil {
 		return o, fmt.Errorf("read the study of run %s: %w", run.ID, err)
 	}
 	o.Source = string(source)
+	o.Commands = append(o.Commands, "# the same study, asked again", askAgain(s, h.rehearsal))
+	return o, nil
+}
+
+// askAgain is the command that runs the same study as a new run.
+func askAgain(s waves.Settings, rehearsal bool) string {
 	ask := []string{"assay run", shellWord(s.File), "--new"}
 	flag := func(name, value string) {
 		if value != "" {
@@ -237,14 +251,10 @@ func (h *home) origin(ctx context.Context, run store.Run, f reportFlags) (report
 	if s.Limit > 0 {
 		flag("limit", fmt.Sprint(s.Limit))
 	}
-	if h.rehearsal {
+	if rehearsal {
 		ask = append(ask, "--rehearse")
 	}
-	o.Commands = []string{
-		"# the same numbers, from the same ledger", "assay analyse " + run.ID, fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, shellWord(outName(f)), f.format, f.examples),
-		"# the same study, asked again", strings.Join(ask, " "),
-	}
-	return o, nil
+	return strings.Join(ask, " ")
 }
 
 func outName(f reportFlags) string {

@@ -28,8 +28,8 @@ func reportCommand(w *World) *cobra.Command {
 		Use:     "report [RUN]",
 		GroupID: groupDecide,
 		Short:   "Write what a run found as one self-contained file: words, tables, plots, cost, how to make it again",
-		Long: "Writes one file that works from disk, prints well, and asks nothing of the network. RUN is an id, the beginning of one, a study's name, or\n" +
-			"latest (the default). The same ledger always gives the same bytes. --out - writes to standard output.",
+		Long: "Writes one file that works from disk, prints well, and asks nothing of the network. RUN is an id, the beginning of one, a study's name,\n" +
+			"a bundle's file, or latest (the default). The same ledger always gives the same bytes. --out - writes to standard output.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), w, firstOf(args), f) },
 	}

@@ -91,34 +91,53 @@ func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (rep
 		e.Answers = append(e.Answers, one)
 	}
 	if len(e.Answers) == 0 { // items against each other: the judge's own question shows both
-		made, err := h.planner.Build(ctx, run, store.Live, []assay.Coordinates{v.At})
+		turns, err := h.question(ctx, run, store.Live, v.At)
 		if err != nil {
-			return e, fmt.Errorf("make the question of an example again: %w", err)
+			return e, err
 		}
-		question := *made[0].Request.Prompt
-		question.System = "" // the same in every example
-		e.Answers = append(e.Answers, report.Answer{Lane: "asked of " + v.At.Judge, Turns: said(&question)})
+		turns = slices.DeleteFunc(turns, func(t report.Turn) bool { return t.Role == roleSystem }) // the same in every example
+		e.Answers = append(e.Answers, report.Answer{Lane: "asked of " + v.At.Judge, Turns: turns})
 	}
 	return e, nil
 }
 
 // conversation is what a lane was told and said, up to an answer.
 func (h *home) conversation(ctx context.Context, run store.Run, a store.Answer) ([]report.Turn, error) {
-	made, err := h.planner.Build(ctx, run, a.Mode, []assay.Coordinates{a.At})
+	turns, err := h.question(ctx, run, a.Mode, a.At)
 	if err != nil {
-		return nil, fmt.Errorf("make the question of an example again: %w", err)
+		return nil, err
 	}
 	text := a.Outcome.Text
 	if a.Over {
 		text = fmt.Sprintf("(too long to show: %d bytes as they came)", a.Length)
 	}
-	return append(said(made[0].Request.Prompt), report.Turn{Role: string(assay.RoleAssistant), Text: text}), nil
+	return append(turns, report.Turn{Role: string(assay.RoleAssistant), Text: text}), nil
 }
+
+// question is what a lane or a judge was told. Answers made elsewhere, and what people were shown, have no request that
+// could be made again: then the question is not told.
+func (h *home) question(ctx context.Context, run store.Run, mode store.SegmentMode, at assay.Coordinates) ([]report.Turn, error) {
+	st, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	stage, ok := st.Stage(at.Stage)
+	if _, lane := st.Lane(cmp.Or(at.Judge, at.Lane)); !ok || !lane || stage.Verb() == study.VerbImport {
+		return nil, nil
+	}
+	made, err := h.planner.Build(ctx, run, mode, []assay.Coordinates{at})
+	if err != nil {
+		return nil, fmt.Errorf("make the question of an example again: %w", err)
+	}
+	return said(made[0].Request.Prompt), nil
+}
+
+const roleSystem = "system"
 
 func said(p *assay.Prompt) []report.Turn {
 	var out []report.Turn
 	if p.System != "" {
-		out = append(out, report.Turn{Role: "system", Text: p.System})
+		out = append(out, report.Turn{Role: roleSystem, Text: p.System})
 	}
 	if p.Context != "" {
 		out = append(out, report.Turn{Role: "context", Text: p.Context})

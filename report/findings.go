@@ -132,26 +132,13 @@ func standsCell(l Lane) Cell {
 }
 
 func laneNote(l Lane) string {
-	note := l.Note
-	for _, part := range []struct {
-		n    int64
-		text string
-	}{{l.Reused, "reused"}, {l.Surplus, "paid twice"}} {
-		if part.n > 0 {
-			note = join(note, thousands(part.n)+" "+part.text)
-		}
+	if l.State == "" || l.State == "open" {
+		return l.Note
 	}
-	if l.State != "" && l.State != "open" {
-		note = join(l.State, note)
+	if l.Note == "" {
+		return l.State
 	}
-	return note
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
+	return l.State + ": " + l.Note
 }
 
 // SpendGrid is what every lane cost in every stage, and all together.

@@ -74,7 +74,7 @@ func FindingsGrid(t *analysis.Table, links Links) *Grid {
 		g.Head = append(g.Head, Column{Text: c.head, Number: true})
 	}
 	said := newFootnotes(t)
-	for i := range t.Findings {
+	for i := range t.Findings[:min(maxFindings, len(t.Findings))] {
 		f := &t.Findings[i]
 		var row []Cell
 		for _, name := range by {
@@ -98,8 +98,14 @@ func FindingsGrid(t *analysis.Table, links Links) *Grid {
 	}
 	g.Footnotes = said.list
 	g.Notes = append(said.all, t.Notes...)
+	if n := len(t.Findings); n > maxFindings {
+		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", count(maxFindings), count(n)))
+	}
 	return g
 }
+
+// maxFindings is as many as a page shows of one table.
+const maxFindings = 1000
 
 // footnotes sorts what findings say about themselves: all of them, several, or one.
 type footnotes struct {

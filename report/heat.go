@@ -39,7 +39,7 @@ func (h Heat) Figure() *Figure {
 		return f
 	}
 	if n := max(len(h.Rows), len(h.Columns)); n > maxHeat {
-		f.Notes = append(f.Notes, fmt.Sprintf("the first %d of %d; the table has them all", maxHeat, n))
+		f.Notes = append(f.Notes, fmt.Sprintf("the first %d of %d; assay analyse --json has them all", maxHeat, n))
 	}
 	f.Scene = h.scene(min(maxHeat, len(h.Rows)), min(maxHeat, len(h.Columns)))
 	return f
@@ -126,13 +126,13 @@ func (h *Heat) drawLegend(s *Scene, x, y float64) {
 }
 
 func (h *Heat) desc() string {
-	return fmt.Sprintf("A map of %d by %d squares: %s in rows, %s in columns. The table has every number.", len(h.Rows), len(h.Columns), h.Down, h.Across)
+	return fmt.Sprintf("A map of %d by %d squares: %s in rows, %s in columns. The table has the numbers.", len(h.Rows), len(h.Columns), h.Down, h.Across)
 }
 
 // crowded shows shares as a map: there are too many rows and series for dots.
-func crowded(p *Intervals) *Figure {
+func crowded(p *Intervals, by []analysis.Value) *Figure {
 	h := Heat{
-		Title: p.Title, Words: "Too many for whiskers: the table has the intervals. Colours: " + p.Axis + ".", Down: "row", Across: "column", Columns: p.Series, Legend: "share",
+		Title: p.Title, Words: "Too many for whiskers: the table has the intervals. Colours: " + p.Axis + ".", Down: Clean(by[0].Field, 20), Across: Clean(by[1].Field, 20), Columns: p.Series, Legend: "share",
 	}
 	for _, r := range p.Rows {
 		cells := make([]HeatCell, len(p.Series))
@@ -154,6 +154,8 @@ func crowded(p *Intervals) *Figure {
 func winMap(t *analysis.Table, links Links) *Figure {
 	m := t.Matrix
 	order := byValue(t, m.Names)
+	left := max(0, len(order)-maxHeat)
+	order = order[:len(order)-left]
 	h := Heat{
 		Title: "Wins, one against one", Words: "Share of comparisons that the row won against the column; a tie is half a win.", Down: "won by", Across: "against",
 		Middle: true, Legend: "share won",
@@ -187,5 +189,8 @@ func winMap(t *analysis.Table, links Links) *Figure {
 	}
 	f := h.Figure()
 	f.Data = data
+	if left > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("the best %d of %d; assay analyse --json has them all", len(order), len(m.Names)))
+	}
 	return f
 }

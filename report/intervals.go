@@ -277,7 +277,7 @@ func (p *Intervals) desc() string {
 	if bestOf != worstOf {
 		text += fmt.Sprintf("; highest %s (%s), lowest %s (%s)", Clean(bestOf, 80), p.Unit.Show(best), Clean(worstOf, 80), p.Unit.Show(worst))
 	}
-	return text + ". The table has every number."
+	return text + ". The table has the numbers."
 }
 
 // drawAxis draws grid, ticks, reference and the axis' name.

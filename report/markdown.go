@@ -22,8 +22,8 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	}
 	m.grid(p.Costs)
 	m.heading(2, "Coverage")
-	m.grid(p.Requests)
-	m.grid(p.Verdicts)
+	m.titled(p.Requests)
+	m.titled(p.Verdicts)
 	if p.Timeline != nil {
 		m.figure(p.Timeline)
 	}
@@ -32,7 +32,7 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 		m.para(text)
 	}
 	for _, g := range []*Grid{p.Inputs, p.Stages, p.Lanes} {
-		m.grid(g)
+		m.titled(g)
 	}
 	m.examples(d.Examples)
 	m.origin(d)
@@ -138,6 +138,14 @@ func (m markdown) figure(f *Figure) {
 	}
 }
 
+// titled is a table under its own name.
+func (m markdown) titled(g *Grid) {
+	if g != nil {
+		m.heading(3, g.Caption)
+		m.grid(g)
+	}
+}
+
 func (m markdown) grid(g *Grid) {
 	if g == nil || len(g.Rows) == 0 {
 		return
@@ -238,5 +246,5 @@ func escaped(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return strings.Replace(b.String(), "://", ":\u200b//", -1)
+	return strings.ReplaceAll(b.String(), "://", ":\u200b//") // no renderer makes a link of it
 }

@@ -34,7 +34,7 @@ func (d *drawing) grouped(what string, found []*analysis.Finding) *Figure {
 	}
 	d.fill(&p, found)
 	if len(p.Rows) > markShapes && len(p.Series) > markShapes && p.Unit == analysis.Share {
-		return crowded(&p)
+		return crowded(&p, found[0].By)
 	}
 	return p.Figure()
 }

@@ -56,13 +56,11 @@ type Lane struct {
 	Model       string // provider and model as a study writes them
 	Params      string // the effective parameters
 	State       string // empty: open
-	Note        string
-	Asks        bool // its answers are what is judged; false: it judges
+	Note        string // what else is to be said of it
+	Asks        bool   // its answers are what is judged; false: it judges
 	Planned     int64
 	Open        int64
 	Endings     map[assay.Ending]int64
-	Reused      int64
-	Surplus     int64
 }
 
 // Spend is what a lane cost in a stage.
