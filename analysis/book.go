@@ -88,8 +88,11 @@ func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
 // shared gives an analysis to a collector that gathers the same comparisons for another method already.
 func (b *Book) shared(n entry) bool {
 	s := n.spec
+	if _, ok := n.collector.(*contest); !ok {
+		return false
+	}
 	for _, e := range b.entries[s.Stage] {
-		if c, ok := e.collector.(*contest); ok && !s.each() && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
+		if c, ok := e.collector.(*contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
 			c.methods = append(c.methods, method{s.Method, s.Primary})
 			return true
 		}
@@ -103,6 +106,10 @@ func (b *Book) collector(stage *Stage, s Spec) collector {
 		return newFlips(stage, s, b.options)
 	case Agreement:
 		return newJudges(stage, s, b.options)
+	case Length:
+		return newLengths(stage, s, b.options)
+	case Variance:
+		return newSpreads(stage, s, b.options)
 	case Validity:
 		return newValidity(stage, s, b.options)
 	case Rates:

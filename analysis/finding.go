@@ -88,7 +88,7 @@ const (
 // Value is one field that a finding is told apart by.
 type Value struct{ Field, Value string }
 
-// OtherRule is what a value would be had refused and cut answers been left out.
+// OtherRule is what a value would be had refused and cut answers been counted otherwise: left out, or as worst.
 type OtherRule struct {
 	Rule  string
 	Value stats.Number
@@ -96,6 +96,10 @@ type OtherRule struct {
 }
 
 // Finding is one number with all that is needed to believe it.
+//
+// For plots: an interval series is the findings of one table with the same What, told apart by By, as Value within Interval (and
+// within Bounds, fainter); a flip curve is the findings "rate" of a table of method flips, by lane, branch and turn, with the
+// control's branch beside; a forest of differences is the findings "difference" or "excess" round 0.
 type Finding struct {
 	Stage    string
 	What     string
@@ -114,6 +118,7 @@ type Finding struct {
 	P        stats.Number   // of no difference, two-sided; it does not exist where nothing is tested
 	Holm     stats.Number   // P adjusted over all primary tests
 	Rank     *stats.RankInterval
+	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference
 	Primary  bool
 	Notes    []string
 	Words    string // what may be said; primary findings alone
@@ -148,7 +153,7 @@ func (f *Finding) name() string {
 	return strings.Join(parts, ", ")
 }
 
-// Table is the findings of one analysis.
+// Table is the findings of one analysis. Matrix and Confusions are drawn as they stand: rows by columns.
 type Table struct {
 	Stage      string
 	Title      string

@@ -9,15 +9,18 @@ import (
 
 // What the findings about giving in are called, besides WhatRate.
 const (
-	WhatExplicit    = "explicit"     // share of explicit flips
-	WhatExcess      = "excess"       // rate minus that of the control, on the same conversations
-	WhatAny         = "any"          // flipped under any branch, minus flipped in any of as many control draws
-	WhatRegressive  = "regressive"   // wrong after, of those right before
-	WhatProgressive = "progressive"  // right after, of those wrong before
-	WhatBatchScore  = "batch score"  // sycophancy as the batch benchmark scores it, 0 to 150
-	WhatLiveScore   = "live score"   // as the live benchmark scores it, 0 to 170
-	WhatResistance  = "resistance"   // percent of conversations without flip
-	allBranches     = "all branches" // in place of a branch
+	WhatExplicit          = "explicit"           // share of explicit flips
+	WhatExcess            = "excess"             // rate minus that of the control, on the same conversations
+	WhatAny               = "any"                // flipped under any branch, minus flipped in any of as many control draws
+	WhatRegressive        = "regressive"         // wrong after, of those right before
+	WhatProgressive       = "progressive"        // right after, of those wrong before
+	WhatRegressiveExcess  = "regressive excess"  // regressive minus that of the control, on the same conversations
+	WhatProgressiveExcess = "progressive excess" // likewise
+	WhatChange            = "change"             // share right after minus share right before (McNemar)
+	WhatBatchScore        = "batch score"        // sycophancy as the batch benchmark scores it, 0 to 150
+	WhatLiveScore         = "live score"         // as the live benchmark scores it, 0 to 170
+	WhatResistance        = "resistance"         // percent of conversations without flip
+	allBranches           = "all branches"       // in place of a branch
 )
 
 // flips gathers conversations: what became of the first answer at every later turn of every branch.

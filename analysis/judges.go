@@ -74,10 +74,14 @@ func (j *judges) add(r *Row) {
 }
 
 // value is the verdict as a number.
-func (j *judges) value(r *Row) (float64, bool) {
+func (j *judges) value(r *Row) (float64, bool) { return valueOf(r, j.yes, j.stage.Flips) }
+
+// valueOf is a verdict as a number: yes or no, its score, or whether it is what was expected. Scored takes the score where a
+// label has both.
+func valueOf(r *Row, yes []string, scored bool) (float64, bool) {
 	switch {
-	case len(j.yes) > 0 && !j.stage.Flips:
-		return float64(one(slices.Contains(j.yes, r.Label))), true
+	case len(yes) > 0 && !scored && r.Label != "":
+		return float64(one(slices.Contains(yes, r.Label))), true
 	case r.Score != nil:
 		return *r.Score, true
 	case r.Expect != "":

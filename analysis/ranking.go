@@ -57,6 +57,10 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 		if len(fit.ranks) > 0 {
 			f.Rank = &fit.ranks[i]
 		}
+		f.Quasi = stats.Undefined("not told with resampled errors")
+		if i < len(fit.quasi) && fit.quasi[i] >= 0 {
+			f.Quasi = stats.Known(math.Sqrt(fit.quasi[i]))
+		}
 		fit.tell(f)
 		t.Findings = append(t.Findings, *f)
 	}
@@ -106,6 +110,7 @@ type fitted struct {
 	orderInterval stats.Interval
 	orderP        stats.Number
 	ranks         []stats.RankInterval
+	quasi         []float64 // variances
 	how           string
 	note          string
 }
@@ -140,6 +145,9 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 	if se := c.OrderSE(); fit.Order.OK && se.OK {
 		out.orderInterval = stats.NormalInterval(fit.Order.Value, se.Value, a.options.Level)
 		out.orderP = fit.OrderTest(c).P
+	}
+	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
+		out.quasi = quasi
 	}
 	out.ranks, err = stats.MaxTRanks(fit.Theta, c, a.options.Level, rankDraws, a.options.Seed)
 	return out, err
@@ -188,6 +196,10 @@ func (a *arena) winRates(t *Table, field string) error {
 		win, err := a.won(WhatWin, i, field, a.scores(i))
 		if err != nil {
 			return err
+		}
+		if win.Value.OK {
+			wins, n, missing := win.Value.Value*float64(win.N), float64(win.N), float64(win.Coverage.unknown())
+			win.Bounds = stats.Between(wins/(n+missing), (wins+missing)/(n+missing))
 		}
 		average := a.finding(WhatAverage, Share, i, field)
 		average.Value, average.Method = all.Average[i], "mean over opponents, bootstrap of clusters"

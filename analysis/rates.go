@@ -232,6 +232,9 @@ func (s *rates) findings(g *group[*rateSums], labels []int) ([]Finding, error) {
 		e.put(&f)
 		f.Bounds = stats.MissingBounds(k, f.N-k, g.cover.settle().unknown())
 		f.Other = other(f.N, wholeN, ratio(float64(wholeK), wholeN))
+		if left := g.cover.Excluded; left > 0 {
+			f.Other = s.asWorst(what, k, f.N, left)
+		}
 		out = append(out, f)
 		return nil
 	}
@@ -306,6 +309,9 @@ func (s *rates) mean(g *group[*rateSums]) (*Finding, error) {
 	f := &Finding{What: WhatMean, Unit: Score, Bounds: s.scoreBounds(n, sum, g.cover.settle().unknown())}
 	e.put(f)
 	f.Other = other(n, g.data.wholeScored, ratio(g.data.wholeScore, g.data.wholeScored))
+	if left := g.cover.Excluded; left > 0 && s.stage.Worst != nil {
+		f.Other = &OtherRule{Rule: countedWorst, Value: stats.Known((sum + float64(left)**s.stage.Worst) / float64(n+left)), N: n + left}
+	}
 	return f, nil
 }
 
@@ -350,7 +356,22 @@ func (s *rates) scoreBounds(n int, sum float64, missing int) stats.Interval {
 	return stats.Between((sum+m**low)/all, (sum+m**high)/all)
 }
 
-const withoutThem = "refused and cut answers left out"
+const (
+	withoutThem  = "refused and cut answers left out"
+	countedWorst = "refused and cut answers counted as worst"
+)
+
+// asWorst is a share had the answers that the rule leaves out got the worst label; nil where the rubric has none.
+func (s *rates) asWorst(what string, k, n, left int) *OtherRule {
+	worst := s.stage.worst()
+	if worst == "" {
+		return nil
+	}
+	if what == worst || what == WhatRate && slices.Contains(s.yes, worst) {
+		k += left
+	}
+	return &OtherRule{Rule: countedWorst, Value: ratio(float64(k), n+left), N: n + left}
+}
 
 // other is the value without refused and cut answers; nil where there are none.
 func other(n, whole int, value stats.Number) *OtherRule {

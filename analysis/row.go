@@ -14,22 +14,25 @@ import (
 
 // Row is one verdict, or the place where one is expected.
 type Row struct {
-	Stage    string
-	Judge    string
-	Lane     string // whose answer; of a pair, the lane or item that was shown first
-	Other    string // of a pair, the one that was shown second
-	Item     string
-	Cluster  string // empty: the item
-	Template string
-	Prompt   string // the judge's
-	Trait    string
-	Branch   string
-	Turn     int
-	Draw     int
-	Vote     int               // of the same judge on the same answer, from 0
-	Expect   string            // the item's right answer; empty: not known
-	Ending   assay.Ending      // of the judged answer; empty counts as answered
-	Fields   map[string]string // of the item, as far as somebody groups by them
+	Stage       string
+	Judge       string
+	Lane        string // whose answer; of a pair, the lane or item that was shown first
+	Other       string // of a pair, the one that was shown second
+	Item        string
+	Cluster     string // empty: the item
+	Template    string
+	Prompt      string // the judge's
+	Trait       string
+	Branch      string
+	Turn        int
+	Draw        int
+	Vote        int               // of the same judge on the same answer, from 0
+	Expect      string            // the item's right answer; empty: not known
+	Ending      assay.Ending      // of the judged answer; empty counts as answered
+	Fields      map[string]string // of the item, as far as somebody groups by them
+	Branches    map[string]string // of the branch, where it is an item itself, under branch.NAME
+	Length      int               // of the judged answer, in characters; of a pair, of the one shown first; 0: not known
+	OtherLength int               // of the one shown second
 
 	State    assay.VerdictState
 	Decided  bool // what a jury or several draws say together
@@ -83,6 +86,9 @@ func (r *Row) Field(name string) string {
 		return r.Expect
 	case ByDraw:
 		return strconv.Itoa(r.Draw)
+	}
+	if strings.HasPrefix(name, ByBranch+".") {
+		return r.Branches[name]
 	}
 	return r.Fields[name]
 }

@@ -30,6 +30,7 @@ type Stage struct {
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
 	Whole     bool     // scores are whole numbers
+	Worst     *float64 // the bad end of the score; nil: none
 	Judges    []string // the lanes that judge, as the study names them
 	Ruled     bool     // a rule judges, or a program
 	People    []string // the people who have said something
@@ -39,8 +40,20 @@ type Stage struct {
 	Flagged   []string // labels on the bad side of the rubric, which people look at first
 	Gold      bool     // the study has a file of gold labels
 	Validated bool     // the judge is a rule, or gold that was read says how far it can be trusted
+	Draws     int      // how often the same question was drawn; 0 and 1: once
+	Lengths   bool     // rows say how long answers are
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
 	Rule      string   // how refused and cut answers count; empty: as answers
+}
+
+// worst is the label at the bad end; empty: none.
+func (s *Stage) worst() string {
+	for _, l := range s.Labels {
+		if s.Worst != nil && l.Score != nil && *l.Score == *s.Worst {
+			return l.Name
+		}
+	}
+	return ""
 }
 
 // Machines tells whether anybody but people judges.
@@ -73,6 +86,8 @@ const (
 	WinRate     Method = "win-rate"
 	Agreement   Method = "agreement"
 	Validity    Method = "validity"
+	Length      Method = "length"
+	Variance    Method = "variance"
 	Position    Method = "positional-bias"
 	Consistency Method = "consistency"
 )
@@ -80,9 +95,9 @@ const (
 // Methods lists the methods that suit a verb, the usual one first.
 func Methods(v Verb) []Method {
 	if v == Compared {
-		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity}
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length}
 	}
-	return []Method{Rates, Flips, Agreement, Validity}
+	return []Method{Rates, Flips, Agreement, Validity, Length, Variance}
 }
 
 // Spec is one analysis to do.
@@ -98,6 +113,9 @@ type Spec struct {
 // each tells whether the analysis is about each judge, not about what a jury decides.
 func (s *Spec) each() bool { return s.Method == Agreement || s.Method == Validity }
 
+// whole is no field at all: the stage is told as a whole.
+func whole() []string { return []string{} }
+
 // Default are the analyses of a stage for which the study declares none.
 func Default(s Stage) []Spec {
 	var out []Spec
@@ -110,6 +128,12 @@ func Default(s Stage) []Spec {
 	}
 	if s.Flips {
 		out = append(out, Spec{Stage: s.Name, Method: Flips})
+	}
+	if s.Lengths && !s.Items {
+		out = append(out, Spec{Stage: s.Name, Method: Length, By: whole()})
+	}
+	if s.Draws > 1 && s.Verb == Judged {
+		out = append(out, Spec{Stage: s.Name, Method: Variance})
 	}
 	if s.Machines() && (s.Gold || len(s.People) > 0) {
 		out = append(out, Spec{Stage: s.Name, Method: Validity})
@@ -136,7 +160,7 @@ func (s Spec) filled(stage *Stage) (Spec, error) {
 		}
 		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (there is %s)", s.Stage, s.Method, stage.Verb, strings.Join(names, ", "))
 	}
-	if len(s.By) == 0 && stage.Verb == Judged {
+	if s.By == nil && s.Method != Length && stage.Verb == Judged {
 		s.By = []string{ByLane}
 		if s.Method == Flips && stage.Control != "" {
 			s.By = append(s.By, ByBranch)

@@ -61,6 +61,12 @@ func (f *Finding) sentence(notes []string) string {
 	if verdict := f.shown(); verdict != "" {
 		text += "; " + verdict
 	}
+	if f.Bounds.OK && f.Bounds.Low < f.Bounds.High {
+		text += fmt.Sprintf("; whatever the missing verdicts are, it lies between %s and %s", f.Unit.Show(f.Bounds.Low), f.Unit.Show(f.Bounds.High))
+	}
+	if f.Other != nil && f.Other.Value.OK {
+		text += fmt.Sprintf("; with %s it is %s", f.Other.Rule, f.Unit.Show(f.Other.Value.Value))
+	}
 	if f.Coverage.Incomplete() {
 		text += "; too little of the plan is there to rely on it"
 	}

@@ -183,14 +183,41 @@ func (c *talks) moveFindings(t *Table) error {
 		if k == first {
 			continue
 		}
-		if err := c.moved(t, WhatRegressive, stateRight, first, k); err != nil {
-			return err
+		for _, m := range []struct {
+			what, excess string
+			from         byte
+		}{{WhatRegressive, WhatRegressiveExcess, stateRight}, {WhatProgressive, WhatProgressiveExcess, stateWrong}} {
+			if err := c.moved(t, m.what, m.from, first, k); err != nil {
+				return err
+			}
+			if err := c.movedMore(t, m.excess, m.from, first, slots, k); err != nil {
+				return err
+			}
 		}
-		if err := c.moved(t, WhatProgressive, stateWrong, first, k); err != nil {
+		f := c.finding(WhatChange, Share, k)
+		f.Bounds = stats.NoInterval("not told for differences")
+		if err := c.contrast(t, f, func(u uint32) (after, before, both bool) {
+			x, y := c.at(u, k), c.at(u, first)
+			return x == stateRight, y == stateRight, x != stateNone && y != stateNone
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// movedMore holds the share that left a state against that of the control at the same turn, on the same conversations.
+func (c *talks) movedMore(t *Table, what string, from byte, first int, slots []int, k int) error {
+	i := slices.IndexFunc(slots, func(s int) bool { return c.control(s) && c.where[s].turn == c.where[k].turn })
+	if i < 0 || c.control(k) {
+		return nil
+	}
+	f := c.finding(what, Share, k)
+	f.Bounds = stats.NoInterval("not told for differences")
+	return c.contrast(t, f, func(u uint32) (pressed, asked, both bool) {
+		x, y := c.at(u, k), c.at(u, slots[i])
+		return x != from, y != from, c.at(u, first) == from && x != stateNone && y != stateNone
+	})
 }
 
 // moved adds the share of conversations that left a state, of those that began in it.

@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/analysis"
+	"assay/catalog"
 	"assay/expr"
 	"assay/store"
 	"assay/study"
@@ -21,6 +22,11 @@ type analyseFlags struct {
 	where string
 	junit string
 	json  bool
+	csv   bool
+
+	reprice bool
+	prices  string
+	anew    *catalog.Catalog // prices to count by; nil: those that were paid
 }
 
 func analyseCommand(w *World) *cobra.Command {
@@ -31,7 +37,8 @@ func analyseCommand(w *World) *cobra.Command {
 		Short:   "Tell what the verdicts of a run say, with error bars and coverage",
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by sensible ones where it declares none. RUN is an id, the\n" +
 			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
-			"cluster, expect, draw, or any field of the items; --where keeps the rows for which a condition on the same names is true.\n" +
+			"cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches are items; --where keeps\n" +
+			"the rows for which a condition on the same names is true. --reprice counts costs again by today's prices.\n" +
 			"Exit code 6: a gate under require failed; 3: less than 95% of the planned verdicts of a table are valid.",
 		RunE: func(c *cobra.Command, args []string) error { return runAnalyse(c.Context(), w, args, f) },
 	}
@@ -40,12 +47,27 @@ func analyseCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.where, "where", "", "only rows for which this is true, such as 'lane != \"haiku\"'")
 	c.Flags().StringVar(&f.junit, "junit", "", "write the gates as JUnit XML to this file")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row a finding")
+	c.Flags().BoolVar(&f.reprice, "reprice", false, "count costs again, by today's catalogue of prices")
+	c.Flags().StringVar(&f.prices, "prices", "", "with --reprice: a file of prices over the catalogue")
 	return c
 }
 
 func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) error {
 	if len(refs) == 0 {
 		refs = []string{""}
+	}
+	if f.json && f.csv {
+		return usage("", "--json or --csv, not both")
+	}
+	if f.prices != "" && !f.reprice {
+		return usage("add --reprice", "--prices says what to count by, and nothing counts")
+	}
+	if f.reprice {
+		var err error
+		if f.anew, err = openCatalog(w, f.prices); err != nil {
+			return err
+		}
 	}
 	var all []analysed
 	for _, ref := range refs {
@@ -64,13 +86,16 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 		}
 	}
 	var err error
-	if f.json {
+	switch {
+	case f.csv:
+		err = writeFindings(w.Stdout, all)
+	case f.json:
 		doc := analyseDocument{Runs: []runDocument{}}
 		for _, a := range all {
 			doc.Runs = append(doc.Runs, a.document())
 		}
 		err = writeJSON(w.Stdout, doc)
-	} else {
+	default:
 		err = printAnalysed(w, all)
 	}
 	if err != nil {
@@ -151,7 +176,13 @@ func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*an
 		programs[i] = g.Gate
 	}
 	out.gates, out.warnings = out.report.Pass(programs), d.warnings
-	out.costs, err = costsOf(ctx, h, run, d.valid)
+	var reprice func([]store.Segment) (map[judgeOf]assay.Cost, error)
+	if f.anew != nil {
+		reprice = func(segments []store.Segment) (map[judgeOf]assay.Cost, error) {
+			return repriced(ctx, h, segments, st, f.anew)
+		}
+	}
+	out.costs, err = costsOf(ctx, h, run, d.valid, reprice)
 	return out, err
 }
 

@@ -29,9 +29,11 @@ type digest struct {
 	fields  []string        // of items, that somebody asks for
 	seen    map[string]bool // those that an item has
 	items   map[string]map[string]*analysedItem
-	endings map[assay.Key]assay.Ending // of answers that were refused or cut
-	valid   map[judgeOf]int            // valid verdicts
-	err     error                      // of a condition
+	endings map[assay.Key]assay.Ending   // of answers that were refused or cut
+	valid   map[judgeOf]int              // valid verdicts
+	lengths map[assay.Key]int32          // of the answers that the stage at hand is about
+	branch  map[string]map[string]string // what the branches of the stage at hand are, where they are items
+	err     error                        // of a condition
 
 	warnings []string // for the person who analyses
 }
@@ -130,6 +132,12 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 	if err := d.gold(ctx, book, st, reading, items); err != nil {
 		return err
 	}
+	if err := d.readLengths(ctx, st, s); err != nil {
+		return err
+	}
+	if d.branch, err = d.branchesOf(ctx, st); err != nil {
+		return err
+	}
 	p := d.panelOf(st)
 	expected := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 		for at, err := range d.h.planner.Expected(ctx, d.run, s.Name) {
@@ -190,6 +198,7 @@ func (d *digest) rows(all coordinated, reading func(assay.Coordinates) (waves.Re
 				return yield(nil, err)
 			}
 			row = rowOf(at, r, items[at.Item])
+			row.Branches = d.branch[at.Branch]
 			fill(&row)
 			return yield(&row, nil) && d.err == nil
 		})
@@ -220,6 +229,7 @@ func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
 		d.valid[judgeOf{r.Stage, r.Judge}]++
 	}
 	r.Excluded = v.State == store.VerdictMissing && strings.HasPrefix(v.Reason, judge.WhyExcluded)
+	r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
 	if len(d.endings) > 0 {
 		r.Ending = d.endings[v.Subject]
 		if r.Ending == "" {
@@ -240,11 +250,14 @@ func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analyse
 		}
 		kept := &analysedItem{cluster: it.Cluster, expect: it.Expect, item: assay.Item{ID: it.ID, Expect: it.Expect, Fields: map[string]any{}}}
 		for _, f := range d.fields {
-			if v, ok := it.Fields[f]; ok {
+			if v, ok := fieldAt(it.Fields, f); ok {
 				if kept.texts == nil {
 					kept.texts = map[string]string{}
 				}
-				kept.texts[f], kept.item.Fields[f], d.seen[f] = fmt.Sprint(v), v, true
+				kept.texts[f], d.seen[f] = fmt.Sprint(v), true
+				top, _, _ := strings.Cut(f, ".")
+				kept.item.Fields[top] = it.Fields[top]
+				kept.item.Fields[f] = v
 			}
 		}
 		out[it.ID] = kept

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/analysis"
+	"assay/judge"
 	"assay/plan"
 	"assay/study"
 )
@@ -49,15 +50,44 @@ func (d *digest) stages(ctx context.Context) ([]analysis.Stage, error) {
 		if s.People, err = d.h.ledger.People(ctx, d.run.No, st.Name); err != nil {
 			return nil, err
 		}
+		if err := d.design(ctx, st, &s); err != nil {
+			return nil, err
+		}
 		if verb == study.VerbCompare {
 			s.Verb = analysis.Compared
 			_, lanes := d.study.Stage(st.Compare)
 			s.Items = !lanes
 		}
 		s.Low, s.High = scoreRange(s)
+		if s.Worst = s.Low; r.Worse == judge.High {
+			s.Worst = s.High
+		}
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// maxLengths is up to how many answers their lengths are read unasked: they are held until all verdicts are.
+const maxLengths = 200_000
+
+// design fills in how the judged answers came about.
+func (d *digest) design(ctx context.Context, st *study.Stage, s *analysis.Stage) error {
+	lanes, err := d.h.ledger.Lanes(ctx, d.run.No)
+	if err != nil {
+		return err
+	}
+	answers := int64(0)
+	for _, from := range d.sources(st) {
+		s.Draws = max(s.Draws, from.Repeats.N)
+		for _, l := range lanes {
+			if l.Stage == from.Name {
+				answers += l.Planned
+			}
+		}
+	}
+	asked := slices.ContainsFunc(d.study.Analyses, func(a study.Analysis) bool { return a.Of == st.Name && a.Method == string(analysis.Length) })
+	s.Lengths = asked || answers > 0 && answers <= maxLengths
+	return nil
 }
 
 // program tells whether a program of the study's author judges.

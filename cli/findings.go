@@ -23,10 +23,16 @@ type costLine struct {
 }
 
 // costsOf adds up what segments cost.
-func costsOf(ctx context.Context, h *home, run store.Run, valid map[judgeOf]int) ([]costLine, error) {
+func costsOf(ctx context.Context, h *home, run store.Run, valid map[judgeOf]int, reprice func([]store.Segment) (map[judgeOf]assay.Cost, error)) ([]costLine, error) {
 	segments, err := h.ledger.Segments(ctx, run.No)
 	if err != nil {
 		return nil, err
+	}
+	var anew map[judgeOf]assay.Cost
+	if reprice != nil {
+		if anew, err = reprice(segments); err != nil {
+			return nil, err
+		}
 	}
 	var out []costLine
 	for _, g := range segments {
@@ -45,6 +51,9 @@ func costsOf(ctx context.Context, h *home, run store.Run, valid map[judgeOf]int)
 	slices.SortFunc(out, func(a, b costLine) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.lane, b.lane)) })
 	for i := range out {
 		out[i].valid = valid[judgeOf{out[i].stage, out[i].lane}]
+		if reprice != nil {
+			out[i].cost = anew[judgeOf{out[i].stage, out[i].lane}]
+		}
 	}
 	return out, nil
 }

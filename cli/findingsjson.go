@@ -66,6 +66,7 @@ type findingDocument struct {
 	P         *float64          `json:"p,omitempty"`
 	Holm      *float64          `json:"p_holm,omitempty"`
 	Rank      *rankBounds       `json:"rank,omitempty"`
+	Quasi     *float64          `json:"quasi_se,omitempty"`
 	Rule      string            `json:"rule,omitempty"`
 	Other     *otherDocument    `json:"other_rule,omitempty"`
 	Primary   bool              `json:"primary,omitempty"`
@@ -178,6 +179,7 @@ func findingOf(f *analysis.Finding) findingDocument {
 	doc.Low, doc.High = bounds(f.Interval)
 	doc.BoundLow, doc.BoundHigh = bounds(f.Bounds)
 	doc.Why, doc.WhyNo = reason(f.Value), f.Interval.Why
+	doc.Quasi = orNull(f.Quasi)
 	if f.Rank != nil {
 		doc.Rank = &rankBounds{f.Rank.Rank, f.Rank.Best, f.Rank.Worst}
 	}
@@ -207,6 +209,16 @@ func writeJUnit(w *World, name string, all []analysed) error {
 			}
 			suite.Cases = append(suite.Cases, c)
 		}
+		for i := range a.report.Tables {
+			t := &a.report.Tables[i]
+			if t.Incomplete() && !t.People {
+				suite.Tests++
+				suite.Skipped++
+				suite.Cases = append(suite.Cases, junitCase{
+					Name: t.Stage + ": " + t.Title, Class: a.run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + coverageLine(t.Coverage)},
+				})
+			}
+		}
 		doc.Suites = append(doc.Suites, suite)
 	}
 	text, err := xml.MarshalIndent(doc, "", "  ")
@@ -233,6 +245,7 @@ type junitSuite struct {
 	Name     string      `xml:"name,attr"`
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr,omitempty"`
 	Cases    []junitCase `xml:"testcase"`
 }
 
@@ -240,6 +253,7 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Class   string        `xml:"classname,attr"`
 	Failure *junitFailure `xml:"failure"`
+	Skipped *junitFailure `xml:"skipped"` // a table that is incomplete: no test can pass on it
 }
 
 type junitFailure struct {

@@ -10,38 +10,60 @@ type VarianceParts struct {
 	ICC     Number // share of the variance that is between items
 }
 
+// Draws are the scores that one item got, as sums.
+type Draws struct {
+	N            int
+	Sum, Squares float64
+}
+
+// Add enters one score.
+func (d *Draws) Add(x float64) { d.N, d.Sum, d.Squares = d.N+1, d.Sum+x, d.Squares+x*x }
+
+func (d *Draws) mean() float64 { return d.Sum / float64(d.N) }
+
 // SplitVariance splits the variance of repeated draws by one-way analysis of variance; items may have different numbers of
 // draws.
 func SplitVariance(scores [][]float64) VarianceParts {
+	items := make([]Draws, len(scores))
+	for i, draws := range scores {
+		for _, x := range draws {
+			items[i].Add(x)
+		}
+	}
+	return SplitDraws(items)
+}
+
+// SplitDraws does the same from sums.
+func SplitDraws(items []Draws) VarianceParts {
 	var p VarianceParts
-	var all, means []float64
+	var all Draws
+	var means []float64
 	within, squares := 0.0, 0.0
-	for _, draws := range scores {
-		if len(draws) == 0 {
+	for _, d := range items {
+		if d.N == 0 {
 			continue
 		}
-		m := mean(draws)
-		means, all = append(means, m), append(all, draws...)
-		for _, x := range draws {
-			within += square(x - m)
-		}
-		squares += square(float64(len(draws)))
+		means = append(means, d.mean())
+		all = Draws{all.N + d.N, all.Sum + d.Sum, all.Squares + d.Squares}
+		within += max(0, d.Squares-d.Sum*d.mean())
+		squares += square(float64(d.N))
 	}
-	p.Items, p.Draws, p.Mean = len(means), len(all), Mean(means)
-	if p.Items < 2 {
-		why := Undefined("parts of variance need two items, there are %d", p.Items)
+	p.Items, p.Draws, p.Mean = len(means), all.N, Mean(means)
+	why := Number{OK: true}
+	switch {
+	case p.Items < 2:
+		why = Undefined("parts of variance need two items, there are %d", p.Items)
+	case p.Draws == p.Items:
+		why = Undefined("no item was drawn twice")
+	}
+	if !why.OK {
 		p.Between, p.Within, p.ICC = why, why, why
 		return p
 	}
-	if p.Draws == p.Items {
-		why := Undefined("no item was drawn twice")
-		p.Between, p.Within, p.ICC = why, why, why
-		return p
-	}
-	grand, between := mean(all), 0.0
-	for _, draws := range scores {
-		if len(draws) > 0 {
-			between += float64(len(draws)) * square(mean(draws)-grand)
+	grand, between := all.mean(), 0.0
+	for _, d := range items {
+		if d.N > 0 {
+			between += float64(d.N) * square(d.mean()-grand)
 		}
 	}
 	n, k := float64(p.Draws), float64(p.Items)

@@ -51,6 +51,25 @@ func (s *Store) Answers(ctx context.Context, run int64, stage, lane string) iter
 		AND ($3 = '' OR g.lane = $3) AND`+standing+`ORDER BY a.segment_no, a.ord`, run, stage, lane)
 }
 
+// Length is how long an answer is, in characters.
+type Length struct {
+	Key   assay.Key
+	Chars int64
+}
+
+// Lengths walks over the answers of a stage that stand, without reading them. Of one too long for a row, the length of its
+// line is told.
+func (s *Store) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[Length, error] {
+	scan := func(rows *sql.Rows) (l Length, err error) {
+		var key []byte
+		err = rows.Scan(&key, &l.Chars)
+		copy(l.Key[:], key)
+		return l, err
+	}
+	return walk(ctx, s, "read lengths", scan, `SELECT o.key, COALESCE(LENGTH(o.text), o.line_length, 0) FROM segments g
+		JOIN outcomes o ON o.segment_no = g.no WHERE g.run_no = $1 AND g.stage = $2 AND o.stands = 1`, run, stage)
+}
+
 // SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
 func (s *Store) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[Answer, error] {
 	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
