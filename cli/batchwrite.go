@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -265,45 +263,59 @@ func (j *writing) check(it assay.Item) bool {
 }
 
 func (j *writing) write(ctx context.Context, source *inputs.Source, limits catalog.Limits) error {
-	var made []string
+	var files []*output
+	defer func() {
+		for _, f := range files { // those that did not become whole
+			f.discard()
+		}
+	}()
 	out := &batchfile.Writer{Limits: limits, Create: func(n int) (io.WriteCloser, error) {
 		name := numberedName(j.flags.output, n)
-		made = append(made, name)
-		flag := os.O_EXCL
-		if j.flags.force {
-			flag = os.O_TRUNC
-		}
-		file, err := j.world.Disk.Create(name, flag)
-		if errors.Is(err, fs.ErrExist) {
+		if !j.flags.force && j.world.Disk.Exists(name) {
 			return nil, usage("--force writes over it", "%s is there already", name)
 		}
-		return file, err
+		f, err := newOutput(j.world, name)
+		if err == nil {
+			files = append(files, f)
+		}
+		return unclosed{f}, err
 	}}
 	for it, err := range source.Items(ctx, "questions") {
 		if err != nil {
-			return errors.Join(err, out.Close())
+			return err
 		}
 		req, err := j.request(it)
-		if err == nil {
-			err = out.Add(it.ID, req)
-		}
 		if err != nil {
-			return errors.Join(err, out.Close())
+			return err
+		}
+		if err := out.Add(it.ID, req); err != nil {
+			return err
 		}
 	}
 	if err := out.Close(); err != nil {
 		return err
 	}
-	for i, f := range out.Files {
-		fmt.Fprintf(j.world.Stdout, "%s: %s requests, %s bytes\n", made[i], thousands(int64(f.Requests)), thousands(f.Bytes))
+	var names []string
+	for i, f := range files {
+		if err := f.commit(); err != nil {
+			return err
+		}
+		names = append(names, numberedName(j.flags.output, i+1))
+		fmt.Fprintf(j.world.Stdout, "%s: %s requests, %s bytes\n", names[i], thousands(int64(out.Files[i].Requests)), thousands(out.Files[i].Bytes))
 	}
 	model := ""
 	if !j.wire.ModelInBody {
 		model = " --model " + j.lane.Model
 	}
-	fmt.Fprintf(j.world.Stderr, "send with: assay batch submit --provider %s%s %s\n", j.lane.Provider, model, strings.Join(made, " "))
+	fmt.Fprintf(j.world.Stderr, "send with: assay batch submit --provider %s%s %s\n", j.lane.Provider, model, strings.Join(names, " "))
 	return nil
 }
+
+// unclosed is an output that is given its name only when all of them are whole.
+type unclosed struct{ io.Writer }
+
+// Close leaves it open.
+func (unclosed) Close() error { return nil }
 
 // numberedName is the n-th file of an output: FILE.jsonl, FILE-2.jsonl, …
 func numberedName(name string, n int) string {
