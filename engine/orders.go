@@ -107,15 +107,16 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		switch g.State {
-		case store.Launched:
+		g, err := x.Ledger.Segment(ctx, g.No) // it may have moved until we held it
+		switch {
+		case err != nil:
+		case g.State == store.Launched:
 			asked++
 			err = x.Ledger.AskCancel(ctx, l, store.ByUser, x.Clock.Now())
-		case store.Intended: // may exist: found first, cancelled then
-		default:
+		case g.State == store.Staged || g.State == store.Uploaded:
 			dropped++
 			err = x.Ledger.Drop(ctx, l, cancelledByUser)
-		}
+		} // intended: may exist, is found first and cancelled then; ended: what it did is kept
 		if err := errors.Join(err, x.Ledger.Release(ctx, l)); err != nil {
 			return "", err
 		}

@@ -33,16 +33,22 @@ func batchKills() []batchKill {
 			kills = append(kills, batchKill{before, step, p})
 		}
 	}
-	add(nil, submit, Point{"ledger create run", 1, After}, Point{"ledger put items", 2, After}, Point{"ledger open run", 1, Before}, Point{"ledger open run", 1, After},
-		Point{"ledger stage", 1, After}, Point{"POST /openai/v1/files", 1, Upload}, Point{"POST /openai/v1/files", 2, Accepted}, Point{"ledger intend", 1, After},
-		Point{"POST /openai/v1/batches", 1, Before}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/batches", 2, Download},
-		Point{"ledger launched", 1, Before})
-	add(sent, watch, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"ledger settle", 1, Before},
-		Point{"ledger settle", 1, After}, Point{"ledger finish", 1, Before}, Point{"ledger close run", 1, Before})
+	add(nil, submit, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After}, Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before},
+		Point{"POST /openai/v1/files", 1, Upload}, Point{"ledger stage", 1, After}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/files", 2, Accepted},
+		Point{"ledger intend", 1, After}, Point{"POST /openai/v1/batches", 2, Download})
+	add(sent, watch, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
+		Point{"ledger close run", 1, Before})
 	add(sent, collect, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
-	add(sent, cancel, Point{"ledger give order", 1, After}, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted})
-	add(stopped, retry, Point{"ledger reopen run", 1, After}, Point{"ledger give order", 1, After}, Point{"ledger send again", 1, After}, Point{"ledger intend", 1, After})
-	return kills
+	add(sent, cancel, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
+	add(stopped, retry, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After}, Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
+	if *points == 0 {
+		return kills
+	}
+	var some []batchKill // one of each two
+	for i := 0; i < len(kills); i += 2 {
+		some = append(some, kills[i])
+	}
+	return some
 }
 
 // TestAKillInTheMiddleOfAnyStepOfAPlainBatchCostsNothing kills the commands for plain files in their middle, gives the same
