@@ -77,7 +77,7 @@ func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
 		{"only blank lines", "\n \r\n\t\n", batchfile.Options{}, "in.jsonl: the file has no lines"},
 		{"no JSON", "hello\n", batchfile.Options{}, "in.jsonl:1: not JSON: invalid character 'h' looking for beginning of value"},
 		{"a half-written last line", chatLine + "\n" + second[:40], batchfile.Options{}, "in.jsonl:2: the last line is cut off (write the file anew: its end is missing)"},
-		{"a broken line in the middle", chatLine + "\n{\"a\n" + second, batchfile.Options{}, "in.jsonl:2: not JSON: unexpected end of JSON input"},
+		{"a broken line in the middle", chatLine + "\n{\"a\n" + second, batchfile.Options{}, "in.jsonl:2: the line is cut off (the end of its JSON is missing)"},
 		{"a list", "[" + chatLine + "]", batchfile.Options{}, "in.jsonl:1: the file is one JSON list, not lines (write one request a line: jq -c '.[]' FILE)"},
 		{"a text", chatLine + "\n\"b\"\n", batchfile.Options{}, "in.jsonl:2: the line is no JSON object"},
 		{"a document", `{"requests":[` + claudeLine + `]}`, batchfile.Options{}, "in.jsonl:1: this is the document of a create call, not lines (write one request a line: jq -c '.requests[]' FILE)"},

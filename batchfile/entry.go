@@ -110,6 +110,8 @@ func notJSON(l line, err error) *flaw {
 		return flawf("write each request on one line: jq -c . FILE", "the JSON goes over several lines")
 	case l.open:
 		return flawf("write the file anew: its end is missing", "the last line is cut off")
+	case strings.HasPrefix(err.Error(), "unexpected end"):
+		return flawf("the end of its JSON is missing", "the line is cut off")
 	case l.text[0] != '{' && json.Valid(l.text):
 		return flawf("", "the line is no JSON object")
 	}

@@ -35,8 +35,12 @@ func batchCollectCommand(w *World) *cobra.Command {
 			"--format provider (default) keeps the provider's own result lines; requests without an answer go to NAME.errors.jsonl beside them.\n" +
 			"--format jsonl and csv write one flat row for every line of the file, with its status, text, tokens, cost and error.\n" +
 			"--partial takes what is there now; without it a batch that is not done is left alone.",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return collectBatch(c.Context(), w, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("one after the other", "assay batch collect does not take %q", args[1])
+			}
+			return collectBatch(c.Context(), w, args, f)
+		},
 	}
 	f.home.register(c)
 	f.reach.registerPlace(c)

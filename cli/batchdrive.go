@@ -55,8 +55,12 @@ func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 			n, err := unsent(ctx, h, run)
 			return err != nil || n == 0 || w.Now().After(end)
 		}
-		if _, err := driveFor(ctx, w, h, run, 0, left); err != nil {
+		st, err := driveFor(ctx, w, h, run, 0, left)
+		if err != nil {
 			return interruptedAt(w, run, err)
+		}
+		if st.Budget {
+			return overBudget(run)
 		}
 	}
 	if err := printBatches(ctx, w, h, runs); err != nil {
@@ -125,7 +129,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 	quiet := *w
 	quiet.Stderr = &together{to: w.Stderr}
 	var wg sync.WaitGroup
-	failed := make([]error, len(runs))
+	failed, standings := make([]error, len(runs)), make([]engine.Standing, len(runs))
 	for i, run := range runs {
 		if run.State == store.RunClosed {
 			continue
@@ -134,7 +138,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return err
 		}
-		wg.Go(func() { _, failed[i] = driveFor(ctx, &quiet, h, run, f.interval, nil) })
+		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &quiet, h, run, f.interval, nil) })
 	}
 	wg.Wait()
 	for i, err := range failed {
@@ -145,22 +149,24 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 	if err := printBatches(ctx, w, h, runs); err != nil {
 		return err
 	}
-	result := finished(ctx, h, runs)
+	result := finished(ctx, h, runs, standings)
 	tellBatches(ctx, w, h, runs, f.notify, result)
 	return result
 }
 
 // finished is an error where runs have come to their end without all answers.
-func finished(ctx context.Context, h *home, runs []store.Run) error {
+func finished(ctx context.Context, h *home, runs []store.Run, standings []engine.Standing) error {
 	if err := stuck(ctx, h, runs); err != nil {
 		return err
 	}
-	for _, r := range runs {
+	for i, r := range runs {
 		run, err := h.ledger.Run(ctx, r.No)
 		if err != nil {
 			return err
 		}
 		switch {
+		case standings[i].Budget:
+			return overBudget(run)
 		case run.State != store.RunClosed:
 			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch watch " + run.ID}
 		case run.Result != store.ResultDone:
@@ -169,6 +175,10 @@ func finished(ctx context.Context, h *home, runs []store.Run) error {
 		}
 	}
 	return nil
+}
+
+func overBudget(run store.Run) error {
+	return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget"}
 }
 
 // tellBatches sends the news. A rehearsal's stay here.

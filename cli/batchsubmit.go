@@ -45,8 +45,12 @@ func batchSubmitCommand(w *World) *cobra.Command {
 		Short: "Check batch files and send them",
 		Long: "Checks every file from end to end, tells the price, asks, and sends: recorded first, cut under the provider's limits, one job a model.\n" +
 			"Where something is wrong with any of the files, nothing is sent. Submitting the same file again goes on with it; --new sends it anew.",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return submitFiles(c.Context(), w, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("assay help batch", "assay batch submit wants FILE")
+			}
+			return submitFiles(c.Context(), w, args, f)
+		},
 	}
 	f.reach.register(c)
 	f.home.register(c)

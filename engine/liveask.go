@@ -128,7 +128,7 @@ type tokens struct {
 
 // load is what a request is expected to take. Where the study bounds the output, providers count the bound.
 func (t *tokens) load(r *assay.Request) pace.Load {
-	bytes := len(r.Prompt.System) + len(r.Prompt.Context)
+	bytes := len(r.Body) + len(r.Prompt.System) + len(r.Prompt.Context)
 	for _, m := range r.Prompt.Messages {
 		bytes += len(m.Text)
 	}

@@ -181,5 +181,5 @@ func (m *maker) make(l Line) (engine.Planned, error) {
 	at := At(l.ID, l.Lane)
 	expected, high := m.meter.Estimate(l.Prompt, l.Limit)
 	return engine.Planned{At: at, Expected: expected, High: high,
-		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Body: text}}, nil
+		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: &assay.Prompt{}, Body: text}}, nil
 }
