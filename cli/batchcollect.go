@@ -221,7 +221,9 @@ func collectForeign(ctx context.Context, w *World, j foreignJob, f collectFlags)
 		if kind == provider.PartErrors {
 			name = out.errors
 		}
-		if err := fetchParts(ctx, w, j, kind, name); err != nil {
+		if err := fetchParts(ctx, w, j, kind, name); err != nil && j.status.State != provider.StateEnded {
+			return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.target.name, j.status.Job, j.status.Word, err)}
+		} else if err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -129,7 +128,6 @@ func findForeign(ctx context.Context, w *World, h *home, id string, reach reachF
 		return foreignJob{}, err
 	}
 	var looked []string
-	var denied error
 	for _, t := range targets {
 		access, err := dial(w, t)
 		if err != nil || access.Batch == nil || h.rehearsal {
@@ -142,16 +140,14 @@ func findForeign(ctx context.Context, w *World, h *home, id string, reach reachF
 		if ctx.Err() != nil {
 			return foreignJob{}, ctx.Err()
 		}
-		looked = append(looked, fmt.Sprintf("%s with the key %s", t.name, access.Fingerprint))
+		look := fmt.Sprintf("%s with the key %s", t.name, access.Fingerprint)
 		if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied {
-			denied = errors.Join(denied, fmt.Errorf("%s: %w", t.name, f))
+			look += ", which is refused"
 		}
+		looked = append(looked, look)
 	}
-	switch {
-	case len(looked) == 0:
+	if len(looked) == 0 {
 		return foreignJob{}, usage("assay batch list shows those there are", "no batch is called %q", id)
-	case denied != nil:
-		return foreignJob{}, usage("was it made with another key?", "no batch is called %q, and a key was refused: %s", id, denied)
 	}
 	return foreignJob{}, usage("assay batch list shows those there are; a job is seen only by the account that made it",
 		"no batch is called %q, neither here nor at %s", id, strings.Join(looked, ", "))
