@@ -174,10 +174,13 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 			return err
 		}
 		if err := c.add(ctx, a); err != nil {
-			return fmt.Errorf("line %d (%q): %w", a.Line.No, a.Line.ID, err)
+			return err
 		}
 	}
-	if err := errors.Join(c.finish(), results.commit(), failed.commit()); err != nil {
+	if err := c.finish(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(results.commit(), failed.commit()); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.Stderr, "%s: %s answers in %s", run.ID, thousands(c.answers), out.results)

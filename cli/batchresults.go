@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -27,6 +28,9 @@ type collector struct {
 	errors  *bufio.Writer
 	table   *csv.Writer
 
+	block []held // lines that wait for the bytes of their answers
+	bytes int64  // of the block
+
 	named map[int64]map[int64]store.Artifact // files of a segment, by number
 	files map[int64]artifacts.File
 	buf   []byte
@@ -34,6 +38,18 @@ type collector struct {
 
 	answers, failures, open int64
 }
+
+// held is a line with the bytes that its answer was read from.
+type held struct {
+	plain.Answered
+	raw  []byte // nil: none are wanted, or there are none
+	file store.Artifact
+}
+
+const (
+	maxHeld      = 10_000
+	maxHeldBytes = 16 << 20
+)
 
 // maxOpen bounds the files that are held open to read answers from.
 const maxOpen = 64
@@ -58,7 +74,10 @@ func (c *collector) close() {
 	}
 }
 
-func (c *collector) finish() error {
+func (c *collector) finish(ctx context.Context) error {
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
 	if c.table != nil {
 		c.table.Flush()
 		if err := c.table.Error(); err != nil {
@@ -71,8 +90,47 @@ func (c *collector) finish() error {
 	return c.errors.Flush()
 }
 
-// add writes one line of the file: its answer, or why there is none.
+// add takes one line of the file. A block of them is read at once: providers answer in any order, and files of answers are
+// read from front to back.
 func (c *collector) add(ctx context.Context, a plain.Answered) error {
+	c.block = append(c.block, held{Answered: a})
+	c.bytes += a.Length + int64(len(a.Outcome.Text)+len(a.Outcome.Thoughts))
+	if len(c.block) < maxHeld && c.bytes < maxHeldBytes {
+		return nil
+	}
+	return c.flush(ctx)
+}
+
+func (c *collector) flush(ctx context.Context) error {
+	order := make([]int, len(c.block))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(c.block[i].Artifact, c.block[j].Artifact), cmp.Compare(c.block[i].Offset, c.block[j].Offset))
+	})
+	for _, i := range order {
+		h := &c.block[i]
+		if c.format != "provider" && !h.Over {
+			continue
+		}
+		var err error
+		if h.raw, h.file, err = c.raw(ctx, h.Answered); err != nil {
+			return fmt.Errorf("line %d (%q): %w", h.Line.No, h.Line.ID, err)
+		}
+	}
+	for i := range c.block {
+		if err := c.write(&c.block[i]); err != nil {
+			return fmt.Errorf("line %d (%q): %w", c.block[i].Line.No, c.block[i].Line.ID, err)
+		}
+	}
+	clear(c.block)
+	c.block, c.bytes = c.block[:0], 0
+	return nil
+}
+
+// write writes one line of the file: its answer, or why there is none.
+func (c *collector) write(a *held) error {
 	good := a.Ended && (a.Outcome.Ending.Stands() || a.Outcome.Ending == assay.Empty)
 	switch {
 	case good:
@@ -83,12 +141,12 @@ func (c *collector) add(ctx context.Context, a plain.Answered) error {
 		c.open++
 	}
 	if c.format != "provider" {
-		return c.tidy(ctx, a)
+		return c.tidy(a)
 	}
 	if !a.Ended {
 		return nil // nothing was said about it yet
 	}
-	line, err := c.line(ctx, a)
+	line, err := c.line(a)
 	if err != nil {
 		return err
 	}
@@ -102,21 +160,18 @@ func (c *collector) add(ctx context.Context, a plain.Answered) error {
 
 // line is the provider's own result line under the author's id. Where there is none that can be read, one of the same form
 // says what is known.
-func (c *collector) line(ctx context.Context, a plain.Answered) ([]byte, error) {
-	raw, file, err := c.raw(ctx, a)
-	if err != nil {
-		return nil, err
-	}
+func (c *collector) line(a *held) ([]byte, error) {
 	shape := c.batch.File.Shape
 	c.buf = c.buf[:0]
+	var err error
 	switch {
-	case raw == nil:
-	case file.Kind == "live" && a.Outcome.Fault == nil:
-		if c.buf, err = batchfile.AppendReply(c.buf, shape, a.Line.ID, a.Outcome.RequestID, raw); err == nil {
+	case a.raw == nil:
+	case a.file.Kind == "live" && a.Outcome.Fault == nil:
+		if c.buf, err = batchfile.AppendReply(c.buf, shape, a.Line.ID, a.Outcome.RequestID, a.raw); err == nil {
 			return c.buf, nil
 		}
-	case file.Kind != "live":
-		if c.buf, err = batchfile.AppendResult(c.buf, raw, a.Line.ID); err == nil {
+	case a.file.Kind != "live":
+		if c.buf, err = batchfile.AppendResult(c.buf, a.raw, a.Line.ID); err == nil {
 			return c.buf, nil
 		}
 	}
@@ -191,13 +246,13 @@ type tidyRow struct {
 	Problem string   `json:"error,omitempty"`
 }
 
-func (c *collector) tidy(ctx context.Context, a plain.Answered) error {
+func (c *collector) tidy(a *held) error {
 	row := tidyRow{ID: a.Line.ID, Line: a.Line.No, Model: a.Line.Lane, Status: "open"}
 	if a.Ended {
 		o := a.Outcome
 		row.Status, row.Text, row.Finish = string(o.Ending), o.Text, o.Finish
 		if a.Over {
-			text, err := c.longText(ctx, a)
+			text, err := c.longText(a)
 			if err != nil {
 				return err
 			}
@@ -231,18 +286,14 @@ func number[T any](p *T) any {
 }
 
 // longText reads an answer that is too long for a row of the ledger.
-func (c *collector) longText(ctx context.Context, a plain.Answered) (string, error) {
-	raw, file, err := c.raw(ctx, a)
-	if err != nil {
-		return "", err
-	}
+func (c *collector) longText(a *held) (string, error) {
 	i := slices.IndexFunc(c.batch.File.Lanes, func(l batchfile.Lane) bool { return l.Name == a.Line.Lane })
-	if raw == nil || i < 0 {
+	if a.raw == nil || i < 0 {
 		return "", fmt.Errorf("the bytes of the answer are gone")
 	}
 	lane := c.batch.File.Lanes[i].Lane
-	if file.Kind == "live" {
-		return c.dec.Body(c.batch.File.Wire(catalog.Default(), lane, assay.ModeLive).Dialect, raw).Text, nil
+	if a.file.Kind == "live" {
+		return c.dec.Body(c.batch.File.Wire(catalog.Default(), lane, assay.ModeLive).Dialect, a.raw).Text, nil
 	}
-	return c.dec.Line(c.batch.File.Wire(catalog.Default(), lane, assay.ModeBatch), raw).Outcome.Text, nil
+	return c.dec.Line(c.batch.File.Wire(catalog.Default(), lane, assay.ModeBatch), a.raw).Outcome.Text, nil
 }
