@@ -23,7 +23,7 @@ var (
 		"batch", "import", "clean", "sim",
 	}
 	toCome = []string{
-		"diff", "import",
+		"diff",
 	}
 )
 

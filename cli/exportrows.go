@@ -11,6 +11,7 @@ import (
 
 	"assay"
 	"assay/layout"
+	"assay/plan"
 	"assay/store"
 	"assay/study"
 	"assay/waves"
@@ -30,7 +31,8 @@ type teller struct {
 	params   map[[2]string]assay.Params
 	jobs     map[int64]string // by segment
 	readings map[string]func(assay.Coordinates) (waves.Reading, error)
-	origins  map[int64]string // ids of runs whose answers were reused
+	inputs   map[string]string // by stage
+	origins  map[int64]string  // ids of runs whose answers were reused
 }
 
 func (e exported) teller(ctx context.Context) (*teller, error) {
@@ -40,7 +42,7 @@ func (e exported) teller(ctx context.Context) (*teller, error) {
 	}
 	t := &teller{
 		exported: e, study: st, lanes: map[[2]string]store.Lane{}, params: map[[2]string]assay.Params{}, jobs: map[int64]string{},
-		readings: map[string]func(assay.Coordinates) (waves.Reading, error){}, origins: map[int64]string{},
+		readings: map[string]func(assay.Coordinates) (waves.Reading, error){}, origins: map[int64]string{}, inputs: map[string]string{},
 	}
 	lanes, err := e.h.ledger.Lanes(ctx, e.run.No)
 	if err != nil {
@@ -86,6 +88,34 @@ func (t *teller) verb(stage string) string {
 		return string(s.Verb())
 	}
 	return ""
+}
+
+// source is the stage whose answers a judge's request reads.
+func (t *teller) source(at assay.Coordinates) string {
+	st, ok := t.study.Stage(at.Stage)
+	switch {
+	case !ok:
+		return ""
+	case st.Verb() == study.VerbJudge && len(st.Judge.List) > 1:
+		return at.Pair
+	case st.Verb() == study.VerbJudge:
+		return st.Judge.List[0]
+	}
+	if of, ok := t.study.Stage(st.Compare); ok {
+		return of.Name
+	}
+	return ""
+}
+
+// input is the input whose items a stage is about.
+func (t *teller) input(stage string) string {
+	if name, ok := t.inputs[stage]; ok {
+		return name
+	}
+	if st, ok := t.study.Stage(stage); ok {
+		t.inputs[stage] = (&plan.Desk{Study: t.study}).Root(st)
+	}
+	return t.inputs[stage]
 }
 
 // requests are the rows of the table of requests, in the order in which they were sent.
@@ -144,7 +174,8 @@ func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.V
 	}
 	at, o := [2]string{a.At.Stage, a.Lane}, a.Outcome
 	row := &layout.Request{
-		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.verb(a.At.Stage), Item: a.At.Item,
+		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.verb(a.At.Stage),
+		Source: t.source(a.At), Input: t.input(a.At.Stage), Item: a.At.Item,
 		Lane: a.At.Lane, Template: r.Template, Turn: int64(a.At.Turn), Branch: branchOf(a.At, r), Draw: int64(r.Draw), Pair: a.At.Pair,
 		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
 		AskedLane: a.Lane, Provider: t.lanes[at].Provider, Model: t.lanes[at].Model, Mode: string(a.Mode), Job: t.jobs[a.Segment], Attempts: a.Try,
@@ -227,7 +258,7 @@ func (t *teller) verdict(v *store.Verdict) (*layout.Verdict, error) {
 	}
 	row := &layout.Verdict{
 		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.verb(v.At.Stage),
-		Item: v.At.Item, Lane: v.At.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: branchOf(v.At, r), Draw: int64(r.Draw),
+		Source: t.source(v.At), Input: t.input(v.At.Stage), Item: v.At.Item, Lane: v.At.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: branchOf(v.At, r), Draw: int64(r.Draw),
 		Pair: v.At.Pair, First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
 		State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.SecondTry, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
 		Subject: shownKey(v.Subject), Against: shownKey(v.Against),

@@ -38,6 +38,8 @@ type Request struct {
 	Key       string `json:"key" parquet:"key"`
 	Stage     string `json:"stage" parquet:"stage,dict"`
 	Verb      string `json:"verb" parquet:"verb,dict"`
+	Source    string `json:"source" parquet:"source,dict"` // of a judge's request: the stage whose answers it reads
+	Input     string `json:"input" parquet:"input,dict"`   // whose items the stage is about
 	Item      string `json:"item" parquet:"item"`
 	Lane      string `json:"lane" parquet:"lane,dict"` // whose answer it is; of a judge's request, whose answer it reads
 	Template  string `json:"template" parquet:"template,dict"`
@@ -122,6 +124,8 @@ type Verdict struct {
 	Key        string   `json:"key" parquet:"key"`
 	Stage      string   `json:"stage" parquet:"stage,dict"`
 	Verb       string   `json:"verb" parquet:"verb,dict"`
+	Source     string   `json:"source" parquet:"source,dict"` // the stage whose answers it is about; empty: items were compared
+	Input      string   `json:"input" parquet:"input,dict"`   // whose items the stage is about
 	Item       string   `json:"item" parquet:"item"`
 	Lane       string   `json:"lane" parquet:"lane,dict"` // whose answer; empty with a pair
 	Template   string   `json:"template" parquet:"template,dict"`
