@@ -9,7 +9,7 @@ test: ## what CI runs
 bench: ## speed and memory as ratios against floors measured in the same run
 	go run ./bench
 
-proof: ## what takes longer than a test may: a kill at every moment of a run, long fuzzing
+proof: ## what takes longer than a test may: a kill at every moment of a run, intervals over 2,000 studies, long fuzzing
 	./scripts/proof
 
 interop: ## the official JavaScript clients against the simulator

@@ -1,0 +1,177 @@
+package stats
+
+import (
+	"flag"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+)
+
+var replications = flag.Int("replications", 300, "how many studies the proof of the intervals simulates")
+
+// covers tells, over many simulated studies of a fixed design, how many of the intervals of each hold the truth.
+func covers(seed uint64, one func(r *rand.Rand) (held, of int)) float64 {
+	var held, of atomic.Int64
+	replicate(*replications, func() struct{} { return struct{}{} }, func(_ struct{}, k int) {
+		h, n := one(stream(seed, k))
+		held.Add(int64(h))
+		of.Add(int64(n))
+	})
+	return float64(held.Load()) / float64(of.Load())
+}
+
+// TestIntervalsHoldTheirLevel is the proof that 95% intervals hold the truth in 93 to 97 of 100 studies; with few studies the
+// bounds leave room for chance.
+func TestIntervalsHoldTheirLevel(t *testing.T) {
+	t.Parallel()
+	room := 3 * math.Sqrt(0.95*0.05/float64(*replications))
+	if *replications >= 2000 {
+		room = 0
+	}
+	for name, study := range map[string]func(r *rand.Rand) (held, of int){
+		"Bradley-Terry by cluster":          proveStrengths,
+		"rates by cluster":                  proveRates,
+		"paired differences (Newcombe)":     provePairs,
+		"paired differences by cluster":     proveClusteredPairs,
+		"corrected rates":                   proveCorrected,
+		"sensitivity, from a judge's flags": proveVerified(func(e Errors) (Interval, float64) { return e.SensitivityInterval, 0.85 }),
+		"specificity, from a judge's flags": proveVerified(func(e Errors) (Interval, float64) { return e.SpecificityInterval, 0.92 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := covers(2026, study)
+			t.Logf("%d studies: %.2f%% of the intervals hold the truth", *replications, 100*got)
+			if got < 0.93-room || got > 0.97+room {
+				t.Errorf("covered %.4f", got)
+			}
+		})
+	}
+}
+
+// proveStrengths: eight items meet on 200 prompts, every two once on each, three judges who always agree.
+func proveStrengths(r *rand.Rand) (held, of int) {
+	theta := []float64{-1.2, -0.7, -0.3, -0.1, 0.1, 0.4, 0.7, 1.1}
+	var p Pairs
+	var cluster []uint32
+	for g := range 200 {
+		for i := range theta {
+			for j := i + 1; j < len(theta); j++ {
+				won := SecondWon
+				if r.Float64() < logistic(theta[i]-theta[j]) {
+					won = FirstWon
+				}
+				for range 3 {
+					p.Append(uint16(i), uint16(j), won)
+					cluster = append(cluster, uint32(g))
+				}
+			}
+		}
+	}
+	grouped, err := Group(len(theta), p, cluster)
+	if err != nil {
+		return 0, 1
+	}
+	fit, err := FitBT(grouped.Tally(), BTOptions{})
+	if err != nil {
+		return 0, 1
+	}
+	c, err := fit.ClusterRobust(grouped, CR1)
+	if err != nil {
+		return 0, 1
+	}
+	for i, se := range c.SE() {
+		of++
+		held += int(oneIf(NormalInterval(fit.Theta[i], se, 0.95).Contains(theta[i])))
+	}
+	return held, of
+}
+
+// proveRates: 120 clusters of five answers, half of the clusters of one mind.
+func proveRates(r *rand.Rand) (held, of int) {
+	const share = 0.3
+	counts := make([]Count, 120)
+	for g := range counts {
+		own, alike := oneIf(r.Float64() < share), r.Float64() < 0.5
+		counts[g].N = 5
+		for range 5 {
+			if !alike {
+				own = oneIf(r.Float64() < share)
+			}
+			counts[g].K += int(own)
+		}
+	}
+	rate, err := RateByCluster(counts, 0.95)
+	if err != nil {
+		return 0, 1
+	}
+	return int(oneIf(rate.Interval.Contains(share))), 1
+}
+
+// provePairs: two lanes on the same 150 items, right or wrong, that tend to be right on the same ones.
+func provePairs(r *rand.Rand) (held, of int) {
+	first, second := make([]bool, 150), make([]bool, 150)
+	for i := range first {
+		easy := r.Float64() < 0.5
+		a, b := 0.45, 0.35
+		if easy {
+			a, b = 0.9, 0.8
+		}
+		first[i], second[i] = r.Float64() < a, r.Float64() < b
+	}
+	table, err := NewPairTable(first, second)
+	if err != nil {
+		return 0, 1
+	}
+	return int(oneIf(table.Difference(0.95).Interval.Contains(0.1))), 1
+}
+
+// proveClusteredPairs: differences of scores on three items of each of 60 clusters.
+func proveClusteredPairs(r *rand.Rand) (held, of int) {
+	var d []float64
+	var clusters []int
+	for g := range 60 {
+		own := 0.5 * r.NormFloat64()
+		for range 3 {
+			d, clusters = append(d, 0.2+own+r.NormFloat64()), append(clusters, g)
+		}
+	}
+	m, err := MeanByCluster(d, clusters, 0.95)
+	if err != nil {
+		return 0, 1
+	}
+	return int(oneIf(m.Interval.Contains(0.2))), 1
+}
+
+// proveCorrected: 500 answers judged, 300 others labelled by people too.
+func proveCorrected(r *rand.Rand) (held, of int) {
+	const truth, sens, spec = 0.3, 0.88, 0.9
+	judge := func(so bool) bool { return so && r.Float64() < sens || !so && r.Float64() >= spec }
+	var g Gold
+	for range 300 {
+		switch so := r.Float64() < truth; {
+		case so && judge(so):
+			g.TruePositive++
+		case so:
+			g.FalseNegative++
+		case judge(so):
+			g.FalsePositive++
+		default:
+			g.TrueNegative++
+		}
+	}
+	k := 0.0
+	for range 500 {
+		k += oneIf(judge(r.Float64() < truth))
+	}
+	return int(oneIf(g.Correct(k, 500, 0.95).Interval.Contains(truth))), 1
+}
+
+// proveVerified: of 2,000 answers people look at 150 that the judge flagged and 150 others.
+func proveVerified(of func(Errors) (Interval, float64)) func(r *rand.Rand) (int, int) {
+	return func(r *rand.Rand) (int, int) {
+		kinds, _ := verifiedStudy(r, 2000, 150, 0.2, 0.85, 0.92)
+		in, truth := of(Verify(kinds, 0.95))
+		return int(oneIf(in.Contains(truth))), 1
+	}
+}
