@@ -203,6 +203,18 @@ func TestManyLanesByManyTopicsAreAMap(t *testing.T) {
 	}
 }
 
+func TestADotThatRestsOnTooLittleIsHollow(t *testing.T) {
+	t.Parallel()
+	f := analysis.Finding{What: analysis.WhatRate, Unit: analysis.Share, Value: stats.Known(0.5), By: []analysis.Value{{Field: "lane", Value: "x"}}}
+	for valid, want := range map[int]bool{94: true, 95: false} {
+		f.Coverage = analysis.Coverage{Planned: 100, Valid: valid}
+		fig := Figures(&analysis.Table{Method: analysis.Rates, Findings: []analysis.Finding{f}}, Links{})[0]
+		if got := has(fig.Scene, "hollow"); got != want || got != (len(fig.Notes) > 0) {
+			t.Errorf("%d of 100: hollow %t, notes %q", valid, got, fig.Notes)
+		}
+	}
+}
+
 func TestColumnsWithoutAnythingAreLeftOut(t *testing.T) {
 	t.Parallel()
 	g := (&Grid{Head: []Column{{Text: "a"}, {Text: "b"}, {Text: "c"}}, Rows: [][]Cell{{{Text: "1"}, {}, {Marks: []string{"x"}}}, {{}, {}, {}}}}).trimmed()

@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/xml"
 	"flag"
 	"io"
@@ -178,6 +180,21 @@ func TestAReportAsksNothingOfTheNetwork(t *testing.T) {
 	}
 	if !strings.Contains(text, "default-src &#39;none&#39;") {
 		t.Error("there is no policy")
+	}
+}
+
+func TestThePolicyAllowsTheStyleSheetAndNothingElse(t *testing.T) {
+	t.Parallel()
+	text := html(t, document())
+	_, rest, _ := strings.Cut(text, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	want := "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
+	_, rest, _ = strings.Cut(text, `http-equiv="Content-Security-Policy" content="`)
+	policy, _, _ := strings.Cut(rest, `"`)
+	policy = strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(policy)
+	if !strings.HasPrefix(policy, "default-src 'none'; "+want) {
+		t.Errorf("policy %q, want %q in it", policy, want)
 	}
 }
 
