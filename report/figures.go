@@ -247,6 +247,9 @@ func (d *drawing) generic() []*Figure {
 			seriesOf(&whats, f.What)
 		}
 	}
+	if len(whats) == 0 {
+		return d.alone()
+	}
 	var out []*Figure
 	for _, what := range whats[:min(maxFacets, len(whats))] {
 		found := slices.DeleteFunc(d.of(what), func(f *analysis.Finding) bool { return len(f.By) == 0 })
@@ -259,8 +262,34 @@ func (d *drawing) generic() []*Figure {
 			}
 		case analysis.Index:
 			p.Reference, p.High = new(float64), ptr(1.0)
+		default:
+			if slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Interval.OK && f.Interval.Low < 0 }) {
+				p.Reference = new(float64)
+			}
 		}
 		d.fill(&p, found)
+		out = append(out, p.Figure())
+	}
+	return out
+}
+
+// alone draws findings that nothing tells apart, one in a row, as far as they have an interval: a number by itself needs
+// no plot.
+func (d *drawing) alone() []*Figure {
+	var plots []*Intervals
+	for _, f := range d.all() {
+		if !f.Interval.OK {
+			continue
+		}
+		i := slices.IndexFunc(plots, func(p *Intervals) bool { return p.Unit == f.Unit })
+		if i < 0 {
+			i = len(plots)
+			plots = append(plots, &Intervals{Title: capital(d.t.Title), Axis: axisOf("value", f.Unit), Unit: f.Unit, Level: d.level(), Words: d.whiskers([]*analysis.Finding{f}), Reference: new(float64)})
+		}
+		plots[i].Rows = append(plots[i].Rows, IntervalRow{Label: f.What, Dots: []Interval{d.dot(f)}})
+	}
+	var out []*Figure
+	for _, p := range plots {
 		out = append(out, p.Figure())
 	}
 	return out

@@ -324,6 +324,7 @@ func TestEveryAnalysisHasAPlot(t *testing.T) {
 		{of(analysis.Position, finding(analysis.WhatFirst, analysis.Share, 0.5, 0, 1)), []string{"Wins of the one shown first"}},
 		{of(analysis.Consistency, finding(analysis.WhatConsistency, analysis.Share, 0.5, 0, 1)), []string{"The same winner in both orders"}},
 		{of(analysis.Agreement, finding(analysis.WhatKappa, analysis.Index, 0.5, 0, 1, by(analysis.ByJudge, "x"), by(analysis.ByAgainst, "y"))), []string{"Kappa of two judges"}},
+		{of(analysis.Length, finding(analysis.WhatLength, analysis.Score, 0.3, -0.1, 0.5)), []string{"Length"}},
 		{of("brand new", finding("warmth", analysis.Score, 0.5, 0, 1, lane("a")), finding("all", analysis.Score, 1, 0, 2)), []string{"Warmth by lane"}},
 	} {
 		var got []string
