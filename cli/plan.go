@@ -114,14 +114,26 @@ func tokens(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
+// batchesOf says how a wave is cut, as far as its prompts are known.
+func batchesOf(t plan.Total) string {
+	known := fmt.Sprintf(" in %s, %s", plural(t.Segments, "batch file"), plan.Size(t.Bytes))
+	switch {
+	case t.Later == 0:
+		return known
+	case t.Segments == 0:
+		return ", cut into batch files when they are made"
+	}
+	return fmt.Sprintf("%s, and %s cut when they are made", known, count(t.Later, "request"))
+}
+
 // summary says the plan in sentences.
 func summary(d *plan.Desk, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s in %s; the first wave is %s in %s, %s.\n",
+	fmt.Fprintf(&b, "%s%s in %s; the first wave is %s%s.\n",
 		map[bool]string{true: "", false: "At most "}[all.Exact], count(all.Requests, "request"), plural(p.Waves, "wave"),
-		count(first.Requests, "request"), plural(first.Segments, "batch file"), plan.Size(first.Bytes))
+		count(first.Requests, "request"), batchesOf(first))
 	fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
 	if all.Live.Expected != all.Cost.Expected {
 		fmt.Fprintf(&b, " Live it would be %s.", all.Live.Expected)

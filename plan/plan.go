@@ -88,6 +88,7 @@ func (p Price) plus(q Price) Price {
 type Total struct {
 	Requests int64
 	Segments int
+	Later    int64 // requests that travel in batches and are cut when they are made
 	Bytes    int64
 	Input    Span
 	Output   Span
@@ -105,6 +106,9 @@ func (p *Plan) Sum(pick func(Part) bool) Total {
 		}
 		t.Requests += part.Requests
 		t.Segments += len(part.Segments)
+		if part.Mode == assay.ModeBatch && part.Segments == nil {
+			t.Later += part.Requests
+		}
 		t.Bytes += part.Bytes
 		t.Input, t.Output = t.Input.plus(part.Input), t.Output.plus(part.Output)
 		t.Cost, t.Live = t.Cost.plus(part.Cost), t.Live.plus(part.Live)
