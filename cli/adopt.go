@@ -142,7 +142,7 @@ func (a *adopter) unknown(ctx context.Context, all []provider.Status) ([]provide
 // recover joins the answers of jobs to the questions of a study.
 func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found []provider.Status) error {
 	rf := runFlags{study: a.f.study, home: a.f.home, note: "recovered from " + a.name}
-	run, fresh, err := currentRun(ctx, a.World, a.home, d, a.f.file, rf)
+	run, claim, err := currentRun(ctx, a.World, a.home, d, a.f.file, rf)
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found
 	if len(found) == 0 {
 		return usage("assay adopt "+a.name+" JOB names one", "%s holds no job that this ledger does not know", a.name)
 	}
-	if fresh {
-		if run, err = beginRun(ctx, a.World, a.home, d, p, a.f.file, rf); err != nil {
+	if run.No == 0 {
+		if run, err = beginRun(ctx, a.World, a.home, d, p, a.f.file, rf, claim); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,8 @@ type driveOptions struct {
 	detach bool // stop when everything that can go out now is on its way
 	once   bool // one round, for cron
 	quiet  bool // no table at the end
+
+	interval time.Duration // between looks at a job; 0: as usual
 }
 
 // rehearsalSpeed is how many times faster than life a rehearsal waits.
@@ -38,6 +40,9 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return err
 	}
 	defer closeEngine()
+	if o.interval > 0 {
+		e.Timing.PollMin, e.Timing.PollMax = o.interval, o.interval
+	}
 	progress := &progress{world: w, home: h, run: run}
 	if h.rehearsal {
 		fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", run.Study, run.ID)
@@ -96,13 +101,9 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 	if err != nil {
 		return nil, nil, err
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "here"
-	}
 	e := &engine.Engine{
 		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: clock{w.Now}, Timing: h.timing(w), Random: rng,
-		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newID(rng)),
+		Holder: holderName() + "/" + newID(rng),
 	}
 	a := &accounts{world: w, study: s}
 	stop := func() {}
@@ -115,6 +116,15 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 	}
 	e.Accounts = a.access
 	return e, stop, ctx.Err()
+}
+
+// holderName is who we are to other processes.
+func holderName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "here"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
 
 // timing is how long everything waits. Whoever shares a ledger has short leases, so that others can soon go on.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,8 @@ type resumeFlags struct {
 	once    bool
 	proceed bool
 	budget  string
+
+	interval time.Duration
 }
 
 func resumeCommand(w *World) *cobra.Command {
@@ -34,6 +37,7 @@ func resumeCommand(w *World) *cobra.Command {
 	f.home.register(c)
 	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home")
 	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
+	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
 	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend")
 	return c
@@ -103,7 +107,7 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 			return err
 		}
 	}
-	return driveRun(ctx, w, h, run, driveOptions{once: f.once})
+	return driveRun(ctx, w, h, run, driveOptions{once: f.once, interval: f.interval})
 }
 
 // driveRun drives a run from its own snapshot.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,8 @@ type runFlags struct {
 	budget   string
 	note, by string
 	settings waves.Settings
+	scope    scopeFlags
+	interval time.Duration
 	yes      bool
 	rehearse bool
 	anew     bool
@@ -51,6 +54,7 @@ func runCommand(w *World) *cobra.Command {
 	}
 	f.study.register(c)
 	f.home.register(c)
+	f.scope.register(c)
 	flags := c.Flags()
 	flags.BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	flags.BoolVar(&f.rehearse, "rehearse", false, "run against the built-in simulator")
@@ -62,6 +66,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's")
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "show each lane's first answer and wait for a yes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
+	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
 	flags.StringVar(&f.by, "by", "", "who runs it")
 	return c
@@ -69,6 +74,11 @@ func runCommand(w *World) *cobra.Command {
 
 func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	ctx := c.Context()
+	sets, err := f.scope.sets(w, name, f.study)
+	if err != nil {
+		return err
+	}
+	f.study.set = append(f.study.set, sets...)
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
 	d, p, err := planned(c, w, name, f.study, o)
 	if err != nil {
@@ -85,24 +95,16 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if err := h.share(ctx); err != nil {
 		return err
 	}
-	run, fresh, err := currentRun(ctx, w, h, d, name, f)
+	run, err := theRun(ctx, w, h, d, p, name, f)
 	if err != nil {
 		return err
-	}
-	if fresh {
-		if err := confirm(w, d, p, f); err != nil {
-			return err
-		}
-		if run, err = beginRun(ctx, w, h, d, p, name, f); err != nil {
-			return err
-		}
 	}
 	if f.detach {
 		if left, err := handOver(ctx, w, h, run); left || err != nil {
 			return err
 		}
 	}
-	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach})
+	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
 }
 
 // runnable tells what keeps a good study from being run: keys and programs that are missing.
@@ -126,38 +128,6 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 		return usage("", "there is nothing to send")
 	}
 	return nil
-}
-
-// currentRun is the open run of this study in this folder. Fresh means that there is none and one is to begin.
-func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name string, f runFlags) (run store.Run, fresh bool, err error) {
-	if f.anew {
-		return run, true, nil
-	}
-	runs, err := h.ledger.Runs(ctx, d.Study.Study, store.RunOpen, store.RunClosed)
-	if err != nil {
-		return run, false, err
-	}
-	folder := filepath.Dir(w.Disk.Path(name))
-	digest, err := studyDigest(ctx, w, d, name)
-	if err != nil {
-		return run, false, err
-	}
-	for _, r := range runs {
-		if r.Folder != folder || r.State == store.RunClosed && (r.Digest != digest || !f.sameScope(r)) {
-			continue
-		}
-		if r.Digest != digest {
-			return run, false, usage("undo the change, or `assay resume "+r.ID+"` for the old one, or `assay run --new` for a new run",
-				"run %s is open and the study was changed since it began", r.ID)
-		}
-		if r.State == store.RunClosed {
-			fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", r.ID)
-			return r, false, nil
-		}
-		fmt.Fprintf(w.Stderr, "going on with run %s\n", r.ID)
-		return r, false, nil
-	}
-	return run, true, nil
 }
 
 // sameScope tells whether a run was about the same part of its study.
@@ -211,24 +181,6 @@ func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
 		fmt.Fprintf(w.Stderr, "Lanes %s go to %s with the key in %s.\n", strings.Join(k.Lanes, ", "), k.Provider, strings.Join(k.Names, " or "))
 	}
 	return ask(w, f.yes, "Send?")
-}
-
-func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags) (store.Run, error) {
-	budget, err := budgetOf(d.Study, f)
-	if err != nil {
-		return store.Run{}, err
-	}
-	settings := f.settings
-	settings.Lanes, settings.Stages, settings.Limit = f.lanes, f.stages, f.limit
-	digest, err := studyDigest(ctx, w, d, name)
-	if err != nil {
-		return store.Run{}, err
-	}
-	if settings.ReuseRun, err = pilotOf(ctx, h, d.Study.Study, digest); err != nil {
-		return store.Run{}, err
-	}
-	run := store.NewRun{Study: d.Study.Study, Digest: digest, Note: f.note, By: f.by, Rehearsal: f.rehearse, Budget: budget}
-	return begin(ctx, w, h, waves.Beginning{Run: run, Desk: d, Plan: p, Settings: settings}, name, f.study)
 }
 
 // begin writes a run of a study file, with what the command line said about it.

@@ -60,12 +60,33 @@ type Run struct {
 
 // CreateRun begins a run in state preparing.
 func (s *Store) CreateRun(ctx context.Context, n NewRun) (Run, error) {
+	return s.createRun(ctx, n, func(int64) []any { return []any{nil, nil, int64(0), nil} })
+}
+
+// Claim is what one of several processes that want to begin the same run has to win.
+type Claim struct {
+	After  int64 // the newest run of the study in its folder that was seen; 0: none
+	Holder string
+	TTL    time.Duration
+}
+
+// ClaimRun begins a run in state preparing, held by its maker, unless somebody else has begun one after the same run:
+// ErrDuplicate.
+func (s *Store) ClaimRun(ctx context.Context, n NewRun, c Claim) (Run, error) {
+	return s.createRun(ctx, n, func(now int64) []any { return []any{c.After, c.Holder, int64(1), now + c.TTL.Milliseconds()} })
+}
+
+func (s *Store) createRun(ctx context.Context, n NewRun, claim func(now int64) []any) (Run, error) {
 	var no int64
 	err := s.tx(ctx, "create run", relaxed, func(t *txn) error {
-		err := t.QueryRowContext(ctx, `INSERT INTO runs
-			(id, study, folder, digest, settings, note, started_by, rehearsal, state, budget_nano, created_ms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'preparing', $9, $10) RETURNING no`,
-			n.ID, n.Study, n.Folder, n.Digest, n.Settings, n.Note, n.By, flag(n.Rehearsal), nanos(n.Budget), s.millis()).Scan(&no)
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		args := append([]any{n.ID, n.Study, n.Folder, n.Digest, n.Settings, n.Note, n.By, flag(n.Rehearsal), nanos(n.Budget), s.millis()}, claim(now)...)
+		err = t.QueryRowContext(ctx, `INSERT INTO runs
+			(id, study, folder, digest, settings, note, started_by, rehearsal, state, budget_nano, created_ms, follows, holder, epoch, lease_until_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'preparing', $9, $10, $11, $12, $13, $14) RETURNING no`, args...).Scan(&no)
 		if s.engine.unique(err) {
 			return fmt.Errorf("run %s: %w", n.ID, ErrDuplicate)
 		}
@@ -77,11 +98,31 @@ func (s *Store) CreateRun(ctx context.Context, n NewRun) (Run, error) {
 	return s.Run(ctx, no)
 }
 
-// OpenRun ends the preparation: the snapshot is whole, and the run is due now.
+// Bury takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It tells
+// whether it is dead.
+func (s *Store) Bury(ctx context.Context, no int64) (bool, error) {
+	dead := false
+	err := s.tx(ctx, "bury run", relaxed, func(t *txn) error {
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, `UPDATE runs SET holder = NULL, lease_until_ms = NULL, epoch = epoch + 1
+			WHERE no = $1 AND state = 'preparing' AND (holder IS NULL OR lease_until_ms <= $2)`, no, now)
+		if err != nil {
+			return err
+		}
+		return t.QueryRowContext(ctx, `SELECT COUNT(*) > 0 FROM runs WHERE no = $1 AND state = 'preparing' AND holder IS NULL`, no).Scan(&dead)
+	})
+	return dead, err
+}
+
+// OpenRun ends the preparation: the snapshot is whole, and the run is due now. Its maker's lease is given back.
 func (s *Store) OpenRun(ctx context.Context, no int64) error {
 	return s.tx(ctx, "open run", durable, func(t *txn) error {
 		err := t.one(ctx, fmt.Errorf("run %d is not in preparation", no),
-			`UPDATE runs SET state = 'open', due_ms = $2 WHERE no = $1 AND state = 'preparing'`, no, s.millis())
+			`UPDATE runs SET state = 'open', due_ms = $2, holder = NULL, lease_until_ms = NULL
+			WHERE no = $1 AND state = 'preparing' AND (holder IS NOT NULL OR epoch = 0)`, no, s.millis())
 		if err != nil {
 			return err
 		}

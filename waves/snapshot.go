@@ -46,6 +46,7 @@ type Beginning struct {
 	Files    fs.FS  // the study's folder
 	Prices   []byte // the price file of the command line; nil: none
 	Settings Settings
+	Claim    *store.Claim // nil: it begins whatever else there is
 }
 
 // Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.
@@ -60,7 +61,8 @@ func (p *Planner) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 		return store.Run{}, err
 	}
 	b.Run.Settings = string(settings)
-	run, err := p.Ledger.CreateRun(ctx, b.Run)
+	run, stop, err := p.create(ctx, b)
+	defer stop()
 	if err != nil {
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
@@ -90,6 +92,36 @@ func (p *Planner) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
 	return p.Ledger.Run(ctx, run.No)
+}
+
+// create writes the run itself, and keeps its claim until stop is called.
+func (p *Planner) create(ctx context.Context, b Beginning) (run store.Run, stop func(), err error) {
+	stop = func() {}
+	if b.Claim == nil {
+		run, err = p.Ledger.CreateRun(ctx, b.Run)
+		return run, stop, err
+	}
+	if run, err = p.Ledger.ClaimRun(ctx, b.Run, *b.Claim); err != nil {
+		return run, stop, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(b.Claim.TTL / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if _, err := p.Ledger.Renew(ctx, run.Lease, b.Claim.TTL); errors.Is(err, store.ErrLeaseLost) {
+				return // opening it fails
+			}
+		}
+	}()
+	return run, func() { cancel(); <-done }, nil
 }
 
 const (

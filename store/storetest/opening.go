@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -77,6 +78,7 @@ func opening(t *testing.T, fresh Fresh) {
 
 func runs(t *testing.T, fresh Fresh) {
 	t.Run("a run is found by id, beginning, study and latest", func(t *testing.T) { findRuns(t, fresh) })
+	t.Run("of two that begin after the same run, one does", func(t *testing.T) { claims(t, fresh) })
 	t.Run("a snapshot comes back as it went in", func(t *testing.T) { snapshots(t, fresh) })
 	t.Run("a run opens once, closes under its lease and can be reopened", func(t *testing.T) {
 		t.Parallel()
@@ -141,6 +143,51 @@ func findRuns(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	if len(all) != 3 {
 		t.Errorf("%d runs in preparation, want 3", len(all))
+	}
+}
+
+func claims(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wg.Go(func() {
+			n := store.NewRun{ID: fmt.Sprint("new", i), Study: "demo", Folder: "here", Settings: "{}"}
+			_, errs[i] = b.s.ClaimRun(b.ctx, n, store.Claim{After: b.run.No, Holder: fmt.Sprint("p", i), TTL: ttl})
+		})
+	}
+	wg.Wait()
+	lost := 0
+	for _, err := range errs {
+		if errors.Is(err, store.ErrDuplicate) {
+			lost++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lost != 3 {
+		t.Fatalf("%d of 4 lost, want 3: %v", lost, errs)
+	}
+	all, err := b.s.Runs(b.ctx, "demo", store.RunPreparing)
+	b.ok(err)
+	made := all[0]
+	if dead, err := b.s.Bury(b.ctx, made.No); dead || err != nil {
+		t.Fatalf("a run whose maker lives is dead: %v, %v", dead, err)
+	}
+	_, err = b.s.Renew(b.ctx, made.Lease, -time.Millisecond)
+	b.ok(err)
+	if dead, err := b.s.Bury(b.ctx, made.No); !dead || err != nil {
+		t.Fatalf("a run whose maker is gone is not dead: %v, %v", dead, err)
+	}
+	if err := b.s.OpenRun(b.ctx, made.No); err == nil {
+		t.Error("a dead run was opened")
+	}
+	next, err := b.s.ClaimRun(b.ctx, store.NewRun{ID: "next", Study: "demo", Folder: "here", Settings: "{}"}, store.Claim{After: made.No, Holder: "p9", TTL: time.Minute})
+	b.ok(err)
+	b.ok(b.s.OpenRun(b.ctx, next.No))
+	if r, err := b.s.Run(b.ctx, next.No); err != nil || r.State != store.RunOpen || r.Lease.Holder != "" {
+		t.Errorf("run %+v, %v", r, err)
 	}
 }
 

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"assay/engine"
+	"assay/plan"
+	"assay/store"
+	"assay/waves"
+)
+
+// errBeginning tells that another process is just writing the run.
+var errBeginning = errors.New("another process is just beginning this run")
+
+// theRun is the run of this study in this folder: the one there is, or a new one. Of several processes that begin at once
+// one makes the run, and the others go on with it.
+func theRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags) (store.Run, error) {
+	asked, told := false, false
+	for {
+		run, claim, err := currentRun(ctx, w, h, d, name, f)
+		if errors.Is(err, errBeginning) {
+			if !told {
+				told = true
+				fmt.Fprintln(w.Stderr, err)
+			}
+			if err := engine.WallClock().Sleep(ctx, 50*time.Millisecond); err != nil {
+				return run, err
+			}
+			continue
+		}
+		if err != nil || run.No != 0 {
+			return run, err
+		}
+		if !asked {
+			if err := confirm(w, d, p, f); err != nil {
+				return run, err
+			}
+			asked = true
+		}
+		run, err = beginRun(ctx, w, h, d, p, name, f, claim)
+		if claim == nil || !errors.Is(err, store.ErrDuplicate) {
+			return run, err
+		}
+	}
+}
+
+// claimTime is how long a run in preparation lives without a sign of its maker.
+const claimTime = 30 * time.Second
+
+// currentRun is the run of this study in this folder, if there is one that goes on or is the same. Else its number is 0,
+// and the claim is what it takes to begin one; nil: nothing.
+func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name string, f runFlags) (run store.Run, claim *store.Claim, err error) {
+	if f.anew {
+		return run, nil, nil
+	}
+	runs, err := h.ledger.Runs(ctx, d.Study.Study)
+	if err != nil {
+		return run, nil, err
+	}
+	folder := filepath.Dir(w.Disk.Path(name))
+	digest, err := studyDigest(ctx, w, d, name)
+	if err != nil {
+		return run, nil, err
+	}
+	claim = &store.Claim{Holder: holderName(), TTL: claimTime}
+	for _, r := range runs {
+		if r.Folder != folder {
+			continue
+		}
+		claim.After = max(claim.After, r.No)
+		if r.State == store.RunPreparing {
+			if dead, err := h.ledger.Bury(ctx, r.No); err != nil || !dead {
+				return run, nil, errors.Join(err, errBeginning)
+			}
+			continue
+		}
+		if r.State == store.RunClosed && (r.Digest != digest || !f.sameScope(r)) {
+			continue
+		}
+		if r.Digest != digest {
+			return run, nil, usage("undo the change, or `assay resume "+r.ID+"` for the old one, or `assay run --new` for a new run",
+				"run %s is open and the study was changed since it began", r.ID)
+		}
+		if r.State == store.RunClosed {
+			fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", r.ID)
+			return r, nil, nil
+		}
+		fmt.Fprintf(w.Stderr, "going on with run %s\n", r.ID)
+		return r, nil, nil
+	}
+	return run, claim, nil
+}
+
+func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags, claim *store.Claim) (store.Run, error) {
+	budget, err := budgetOf(d.Study, f)
+	if err != nil {
+		return store.Run{}, err
+	}
+	settings := f.settings
+	settings.Lanes, settings.Stages, settings.Limit = f.lanes, f.stages, f.limit
+	digest, err := studyDigest(ctx, w, d, name)
+	if err != nil {
+		return store.Run{}, err
+	}
+	if settings.ReuseRun, err = pilotOf(ctx, h, d.Study.Study, digest); err != nil {
+		return store.Run{}, err
+	}
+	run := store.NewRun{Study: d.Study.Study, Digest: digest, Note: f.note, By: f.by, Rehearsal: f.rehearse, Budget: budget}
+	return begin(ctx, w, h, waves.Beginning{Run: run, Desk: d, Plan: p, Settings: settings, Claim: claim}, name, f.study)
+}
