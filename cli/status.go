@@ -108,6 +108,9 @@ func sentence(run store.Run, lanes []store.Lane) string {
 		state = "is " + string(run.Result)
 	}
 	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, thousands(stands), thousands(planned))
+	if n := planned - ended - open; n > 0 && run.State == store.RunClosed {
+		text += fmt.Sprintf(", %s could not be asked", thousands(n))
+	}
 	if n := ended - stands; n > 0 {
 		text += fmt.Sprintf(", %s ended without one", thousands(n))
 	}
