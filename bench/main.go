@@ -28,6 +28,7 @@ func benchmarks() []benchmark {
 		{"settle", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", settleBench},
 		{"idle", "waiting for 1,000 open jobs; -n says for how many minutes", idleBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
+		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},
 	}
 }
@@ -46,6 +47,8 @@ func run(args []string) error {
 			return planFloor(args[1])
 		case "floor-of-rank":
 			return rankFloor(args[1])
+		case "floor-of-export":
+			return exportFloor(args[1])
 		case "floor-of-run-insert":
 			return runInsert(args[1])
 		case "floor-of-batch":

@@ -22,9 +22,7 @@ var (
 		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
 		"batch", "import", "clean", "sim",
 	}
-	toCome = []string{
-		"diff",
-	}
+	toCome = []string{}
 )
 
 func TestThereIsNoCommandOutsideTheDesign(t *testing.T) {

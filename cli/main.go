@@ -134,6 +134,7 @@ func commands(w *World) []*cobra.Command {
 		exportCommand(w),
 		reportCommand(w),
 		bundleCommand(w),
+		diffCommand(w),
 		importCommand(w),
 		rankCommand(w),
 		agreeCommand(w),
