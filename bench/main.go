@@ -27,6 +27,7 @@ func benchmarks() []benchmark {
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
 		{"settle", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", settleBench},
 		{"idle", "waiting for 1,000 open jobs; -n says for how many minutes", idleBench},
+		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},

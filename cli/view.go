@@ -8,7 +8,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -58,12 +60,12 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 	if err != nil {
 		return err
 	}
-	homes, closeAll, err := f.homes(ctx, w)
+	homes, err := f.homes(ctx, w)
 	if err != nil {
 		return err
 	}
-	defer closeAll()
-	server, err := web.New(web.Options{Homes: homes, Token: token, Hosts: lowered(f.hosts), By: currentUser(w), Version: version(), Now: w.Now})
+	defer homes.close()
+	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: currentUser(w), Version: version(), Now: w.Now})
 	if err != nil {
 		return err
 	}
@@ -109,32 +111,46 @@ func (f viewFlags) token(w *World) (string, error) {
 	return token, nil
 }
 
-// homes opens the ledger, and that of the rehearsals where there is one.
-func (f viewFlags) homes(ctx context.Context, w *World) ([]*web.Home, func(), error) {
-	var all []*web.Home
-	var open []*home
-	closeAll := func() {
-		for _, h := range open {
-			h.Close()
+// viewHomes are the ledger, and that of the rehearsals from when there is one.
+type viewHomes struct {
+	ctx   context.Context // of the command
+	world *World
+	flags homeFlags
+	mu    sync.Mutex
+	open  []*home
+	seen  []*web.Home
+}
+
+func (f viewFlags) homes(ctx context.Context, w *World) (*viewHomes, error) {
+	h, err := f.home.open(ctx, w, false)
+	if err != nil {
+		return nil, err
+	}
+	return &viewHomes{ctx: ctx, world: w, flags: f.home, open: []*home{h}, seen: []*web.Home{h.seen()}}, nil
+}
+
+// now lists the homes. The first rehearsal may come while somebody looks; a ledger that is being made is seen at the next look.
+func (v *viewHomes) now() []*web.Home {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.open) == 1 && v.world.Disk.Exists(filepath.Join(v.flags.dir(v.world), "rehearsal", "ledger.db")) {
+		if h, err := v.flags.open(v.ctx, v.world, true); err == nil {
+			v.open, v.seen = append(v.open, h), append(v.seen, h.seen())
 		}
 	}
-	for _, rehearsal := range []bool{false, true} {
-		if rehearsal && !w.Disk.isFolder(filepath.Join(f.home.dir(w), "rehearsal")) {
-			continue
-		}
-		h, err := f.home.open(ctx, w, rehearsal)
-		if err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-		open, all = append(open, h), append(all, h.seen())
+	return slices.Clone(v.seen)
+}
+
+func (v *viewHomes) close() {
+	for _, h := range v.open {
+		h.Close()
 	}
-	return all, closeAll, nil
 }
 
 // seen is a home as the dashboard sees it.
 func (h *home) seen() *web.Home {
-	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal, Findings: h.found, Prompts: h.prompts, Keep: h.keeps}
+	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal, Findings: h.found, Prompts: h.prompts, Keep: h.keeps,
+		Person: personOf, Panels: h.panels, Panel: h.panel, Groups: h.groups}
 }
 
 // found tells what a run found.

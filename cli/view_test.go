@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,6 +151,46 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 		}
 	}
 	d.followLinks(run)
+	d.judge(run)
+}
+
+// judge says that A is better, as a form does, and finds the verdict among those of the stage.
+func (d *dashboard) judge(run string) {
+	d.t.Helper()
+	var shown struct {
+		Task  string
+		Sheet struct{ Asked, A, B string }
+	}
+	d.json(run+"/people/arena?as=anna", &shown)
+	if shown.Sheet.Asked == "" || shown.Sheet.A == "" || shown.Sheet.B == "" {
+		d.t.Fatalf("nothing is shown: %+v", shown)
+	}
+	_, page := d.get(run + "/people/arena?as=anna")
+	_, rest, _ := strings.Cut(page, `name="csrf" value="`)
+	csrf, _, _ := strings.Cut(rest, `"`)
+	form := url.Values{"csrf": {csrf}, "as": {"anna"}, "task": {shown.Task}, "say": {"a"}}
+	q, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+run+"/people/arena", strings.NewReader(form.Encode()))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+d.token)
+	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	a, err := http.DefaultTransport.RoundTrip(q)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	a.Body.Close()
+	var given struct {
+		Verdicts []struct{ Label, Judge string }
+	}
+	d.json(run+"/verdicts?stage=arena&judge=human:anna", &given)
+	if a.StatusCode != http.StatusSeeOther || len(given.Verdicts) != 1 || given.Verdicts[0].Label != "a" {
+		d.t.Errorf("judged: %d, %+v", a.StatusCode, given)
+	}
+	var next struct{ Task string }
+	if d.json(run+"/people/arena?as=anna", &next); next.Task == shown.Task || next.Task == "" {
+		d.t.Errorf("next is %q after %q", next.Task, shown.Task)
+	}
 }
 
 // followLinks holds every number of the findings against the rows that it links to.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -108,7 +109,7 @@ func TestBrowsersAreToldToTrustNothing(t *testing.T) {
 
 func TestWhatModelsSayIsTextEverywhere(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRigAt(t, filepath.Join(t.TempDir(), "ledger.db"), 10<<20)
 	all := append(paths(), "/runs/run1/search?stage=answers&lane=gpt&q=red", "/runs/run1/search?stage=answers&lane=gpt&q=long")
 	for _, path := range all {
 		a := r.get(path)

@@ -19,7 +19,7 @@ const (
 func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
 	s.news(w, r, func(ctx context.Context) (string, error) {
 		all := ""
-		for _, h := range s.options.Homes {
+		for _, h := range s.options.Homes() {
 			v, err := h.Ledger.LedgerVersion(ctx)
 			if err != nil {
 				return "", err

@@ -73,7 +73,7 @@ func TestTheDashboardEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	s, err := web.New(web.Options{Homes: []*web.Home{{Ledger: ledger}}, Token: token})
+	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Ledger: ledger}} }, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}

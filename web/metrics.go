@@ -59,7 +59,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 5*time.Second)
 	defer stop()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	for _, h := range s.options.Homes {
+	for _, h := range s.options.Homes() {
 		if _, err := h.Ledger.LedgerVersion(ctx); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprintln(w, "the ledger does not answer")
@@ -76,7 +76,7 @@ const maxMeasured = 20
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	m := &exposition{}
 	m.gauge("assay_info", "The program.", "version", s.options.Version)(1)
-	for _, h := range s.options.Homes {
+	for _, h := range s.options.Homes() {
 		if err := s.measure(r.Context(), h, m); err != nil {
 			s.fail(w, r, err)
 			return

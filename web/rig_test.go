@@ -35,17 +35,20 @@ type rig struct {
 	run    store.Run
 	server *httptest.Server
 	clock  time.Time
+	long   int // bytes of the longest answer
 	found  int // how often findings were computed
+	panels map[string]*panel
 }
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	return newRigAt(t, filepath.Join(t.TempDir(), "ledger.db"))
+	return newRigAt(t, filepath.Join(t.TempDir(), "ledger.db"), 100<<10)
 }
 
-func newRigAt(t testing.TB, where string) *rig {
+// newRigAt makes a rig with a ledger somewhere, and an answer of so many bytes.
+func newRigAt(t testing.TB, where string, long int) *rig {
 	t.Helper()
-	r := &rig{t: t, clock: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
+	r := &rig{t: t, long: long, clock: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 	var err error
 	r.ledger, err = store.Open(context.Background(), where, store.Options{Now: func() time.Time { return r.clock }})
 	r.ok(err)
@@ -54,8 +57,9 @@ func newRigAt(t testing.TB, where string) *rig {
 	r.ok(err)
 	t.Cleanup(func() { r.files.Close() })
 	r.fill()
-	home := &web.Home{Ledger: r.ledger, Files: r.files, Findings: r.findings, Prompts: prompts, Keep: keep}
-	s, err := web.New(web.Options{Homes: []*web.Home{home}, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
+	home := &web.Home{Ledger: r.ledger, Files: r.files, Findings: r.findings, Prompts: prompts, Keep: keep,
+		Person: personOf, Panels: func(context.Context, store.Run) ([]string, error) { return []string{"arena", "good"}, nil }, Panel: r.panel, Groups: groups}
+	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
 	t.Cleanup(r.server.Close)
@@ -140,7 +144,7 @@ func (r *rig) settle(lane string) {
 	r.ok(r.ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: r.clock}))
 	long := strings.Repeat("long <b> ", 7000) // fits a row of the ledger
 	if lane == "opus" {
-		long = strings.Repeat("long <b> ", 10<<20/9) // does not
+		long = strings.Repeat("long <b> ", r.long/9) // does not
 	}
 	name := "results-" + lane
 	raw := "first line\n" + `{"text":"` + hostile + `"}` + "\n"
@@ -214,4 +218,75 @@ func (r *rig) json(path string) map[string]any {
 	var v map[string]any
 	r.ok(json.Unmarshal([]byte(a.body), &v))
 	return v
+}
+
+func personOf(name string) (string, error) {
+	if name == "" || strings.ContainsAny(name, " <>") {
+		return "", fmt.Errorf("%q cannot be a name", name)
+	}
+	return "human:" + name, nil
+}
+
+func groups(context.Context, store.Run, string) (func(*store.Verdict) (string, bool), error) {
+	return func(*store.Verdict) (string, bool) { return "g", false }, nil
+}
+
+// panel is a stage with a few tasks, which remembers what was said.
+type panel struct {
+	pairs bool
+	said  []string
+	tasks []analysis.Task
+	doubt bool // the last queue asked for what is least certain
+}
+
+func (r *rig) panel(_ context.Context, _ store.Run, stage string) (web.Panel, error) {
+	if stage != "arena" && stage != "good" {
+		return nil, fmt.Errorf("stage %q neither judges nor compares", stage)
+	}
+	if r.panels == nil {
+		r.panels = map[string]*panel{}
+	}
+	if r.panels[stage] == nil {
+		p := &panel{pairs: stage == "arena"}
+		for i := range 4 {
+			p.tasks = append(p.tasks, analysis.Task{ID: coordinates("gpt", i).Key(), At: coordinates("gpt", i)})
+		}
+		r.panels[stage] = p
+	}
+	return r.panels[stage], nil
+}
+
+func (p *panel) Pairs() bool { return p.pairs }
+
+func (p *panel) Choices() []web.Choice {
+	return []web.Choice{{Key: "a", Text: "A is better"}, {Key: "b", Text: hostile}}
+}
+
+func (p *panel) Next(_ context.Context, q analysis.Queue) ([]analysis.Task, error) {
+	p.doubt = q.Doubt != nil
+	var out []analysis.Task
+	for _, t := range p.tasks {
+		if !q.Skip(t.ID) {
+			out = append(out, t)
+		}
+	}
+	p.tasks = nil
+	return out, nil
+}
+
+func (p *panel) Sheet(_ context.Context, t analysis.Task) (web.Sheet, bool, error) {
+	return web.Sheet{Asked: "about " + t.At.Item, A: hostile, B: "b", Answer: hostile}, t.At.Item != itemID(1), nil
+}
+
+func (p *panel) Say(_ context.Context, t analysis.Task, person, key string) error {
+	if key != "a" && key != "b" {
+		return fmt.Errorf("no choice %q", key)
+	}
+	p.said = append(p.said, person+" "+t.At.Item+" "+key)
+	return nil
+}
+
+func (p *panel) Withdraw(context.Context, analysis.Task, string) error {
+	p.said = p.said[:len(p.said)-1]
+	return nil
 }

@@ -117,7 +117,8 @@ type runsData struct {
 
 // runsPage lists runs of all homes, newest first.
 func (s *Server) runsPage(q *request) (*view, error) {
-	before, err := readMarks(q.FormValue("before"), len(s.options.Homes))
+	homes := s.options.Homes()
+	before, err := readMarks(q.FormValue("before"), len(homes))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (s *Server) runsPage(q *request) (*view, error) {
 		home int
 	}
 	var all []placed
-	for i, h := range s.options.Homes {
+	for i, h := range homes {
 		runs, err := h.Ledger.RunsPage(q.Context(), before[i], limit+1)
 		if err != nil {
 			return nil, err

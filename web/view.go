@@ -52,7 +52,7 @@ func (s *Server) open(r *http.Request) (*request, error) {
 	if id == "" {
 		return q, nil
 	}
-	for _, h := range s.options.Homes {
+	for _, h := range s.options.Homes() {
 		run, err := h.Ledger.FindRun(r.Context(), id, "")
 		if errors.Is(err, store.ErrNotFound) {
 			continue

@@ -18,11 +18,11 @@ import (
 
 // Options are what a dashboard needs from outside.
 type Options struct {
-	Homes   []*Home
-	Token   string   // whoever shows it may look and give orders
-	Hosts   []string // names it may be called by, besides IP addresses and localhost
-	By      string   // whose orders they are
-	Version string   // of the program
+	Homes   func() []*Home // those there are now
+	Token   string         // whoever shows it may look and give orders
+	Hosts   []string       // names it may be called by, besides IP addresses and localhost
+	By      string         // whose orders they are
+	Version string         // of the program
 	Now     func() time.Time
 }
 
@@ -34,6 +34,13 @@ type Home struct {
 
 	// Findings tells what a run found, grouped by fields, or as its study says where there are none.
 	Findings func(ctx context.Context, run store.Run, by []string) (*Findings, error)
+	// Person is the judge that somebody of a name is, or why nobody can be called so.
+	Person func(name string) (string, error)
+	// Panels are the stages of a run that people may judge, and Panel opens one.
+	Panels func(ctx context.Context, run store.Run) ([]string, error)
+	Panel  func(ctx context.Context, run store.Run, stage string) (Panel, error)
+	// Groups tells which two lanes a verdict compares, as tasks name them, and whether the second was shown first.
+	Groups func(ctx context.Context, run store.Run, stage string) (func(*store.Verdict) (string, bool), error)
 	// Keep makes a filter of a stage's verdicts out of fields that findings are told apart by.
 	Keep func(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error)
 	// Prompts makes again what requests of a run were asked, in their order.
@@ -54,6 +61,7 @@ type Server struct {
 	pages    *templates
 	findings *memo[findingsKey, *Findings]
 	causes   *memo[causesKey, []store.Cause]
+	desk     *seats
 	watchers chan struct{} // places for those who wait for news
 	scans    chan struct{} // places for searches
 	counted  requestCounts
@@ -80,6 +88,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.findings = newMemo[findingsKey](o.Now, s.computeFindings)
 	s.causes = newMemo[causesKey](o.Now, s.computeCauses)
+	s.desk = newSeats(o.Now)
 	s.all = s.handler()
 	return s, nil
 }
@@ -104,6 +113,8 @@ func pagesOf() []page {
 		{"/runs/{run}/diff", (*Server).diffPage},
 		{"/runs/{run}/verdicts", (*Server).verdictsPage},
 		{"/runs/{run}/findings", (*Server).findingsPage},
+		{"/runs/{run}/people", (*Server).peoplePage},
+		{"/runs/{run}/people/{stage}", (*Server).arenaPage},
 	}
 }
 
@@ -125,6 +136,7 @@ func (s *Server) handler() http.Handler {
 	inside.HandleFunc("GET /news", s.ledgerNews)
 	inside.HandleFunc("GET /runs/{run}/news", s.runNews)
 	inside.HandleFunc("POST /runs/{run}/orders", s.order)
+	inside.HandleFunc("POST /runs/{run}/people/{stage}", s.judgeForm)
 	inside.HandleFunc("GET /metrics", s.metrics)
 	inside.HandleFunc("GET /static/{name}", s.static)
 	inside.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoPage) })

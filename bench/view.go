@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/artifacts"
+	"assay/store"
+)
+
+const (
+	viewLanes    = 10
+	viewSegment  = 5_000
+	viewLooks    = 7
+	viewMost     = 300 * time.Millisecond
+	viewRehearse = "rehearsal" // the ledger is made where rehearsals are
+)
+
+// viewBench opens the dashboard on a large ledger and looks at every page several times: the median must be below 300 ms, and
+// memory must not grow with looking.
+func viewBench(ctx context.Context, b *bench) error {
+	requests := b.size(1_000_000)
+	home := filepath.Join(b.dir, "home")
+	began := time.Now()
+	key, err := fillView(ctx, filepath.Join(home, viewRehearse), requests)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("ledger         %d requests, as many verdicts, made in %.0f s\n", requests, time.Since(began).Seconds())
+	tokenFile := filepath.Join(b.dir, "token")
+	c := exec.CommandContext(ctx, b.assay, "view", "--home", home, "--listen", "127.0.0.1:0", "--token-file", tokenFile)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	defer c.Wait()
+	defer c.Process.Signal(os.Interrupt)
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	if err != nil {
+		return err
+	}
+	base, token, _ := strings.Cut(strings.TrimSpace(string(line[:n])), "/?token=")
+	v := &viewer{base: base, token: token, pid: c.Process.Pid}
+	return v.lookAt(viewPaths(key))
+}
+
+// viewPaths are all pages but the search, and those filters that have to look furthest.
+func viewPaths(key assay.Key) []string {
+	run := "/runs/bench"
+	last := fmt.Sprintf("lane-%d", viewLanes-1)
+	return []string{
+		"/runs", run, run + "/segments", run + "/segments/1", run + "/events", run + "/answers", run + "/answers?stage=answers&lane=" + last,
+		run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut", run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last,
+		run + "/answers/" + key.String(), run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
+		run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
+	}
+}
+
+// viewer looks at a dashboard.
+type viewer struct {
+	base, token string
+	pid         int
+}
+
+func (v *viewer) lookAt(paths []string) error {
+	var slow []string
+	first := v.memory()
+	for _, path := range paths {
+		var took []time.Duration
+		var bytes int64
+		for range viewLooks {
+			began := time.Now()
+			n, err := v.get(path)
+			if err != nil {
+				return err
+			}
+			took, bytes = append(took, time.Since(began)), n
+		}
+		slices.Sort(took)
+		median := took[len(took)/2]
+		fmt.Printf("%7.1f ms median, %7.1f ms most, %6d kB  %s\n", ms(median), ms(took[len(took)-1]), bytes>>10, path)
+		if median > viewMost {
+			slow = append(slow, path)
+		}
+	}
+	for range 200 {
+		for _, path := range paths[:3] {
+			if _, err := v.get(path); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Printf("memory         %d MB at first, %d MB after %d looks\n", first>>20, v.memory()>>20, len(paths)*viewLooks+600)
+	if len(slow) > 0 {
+		return fmt.Errorf("more than %s: %s", viewMost, strings.Join(slow, ", "))
+	}
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (v *viewer) get(path string) (int64, error) {
+	q, err := http.NewRequest(http.MethodGet, v.base+path, nil)
+	if err != nil {
+		return 0, err
+	}
+	q.Header.Set("Authorization", "Bearer "+v.token)
+	a, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return 0, err
+	}
+	defer a.Body.Close()
+	n, err := io.Copy(io.Discard, a.Body)
+	if a.StatusCode != http.StatusOK && a.StatusCode != http.StatusUnprocessableEntity {
+		return n, fmt.Errorf("%s: %s", path, a.Status)
+	}
+	return n, err
+}
+
+// memory is what the dashboard holds now, where the system tells.
+func (v *viewer) memory() int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", v.pid))
+	var size, resident int64
+	if err == nil {
+		fmt.Sscan(string(text), &size, &resident)
+	}
+	return resident * int64(os.Getpagesize())
+}
+
+// fillView makes a ledger with one settled run. Every twentieth answer has an error, every fiftieth is cut, every answer has a
+// verdict.
+func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) {
+	var key assay.Key
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return key, err
+	}
+	ledger, err := store.Open(ctx, filepath.Join(dir, "ledger.db"), store.Options{})
+	if err != nil {
+		return key, err
+	}
+	defer ledger.Close()
+	files, err := artifacts.Open(filepath.Join(dir, "runs"))
+	if err != nil {
+		return key, err
+	}
+	defer files.Close()
+	run, err := ledger.CreateRun(ctx, store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: "{}", Rehearsal: true})
+	if err != nil {
+		return key, err
+	}
+	items := requests / viewLanes
+	var lanes []store.Lane
+	for l := range viewLanes {
+		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: fmt.Sprintf("lane-%d", l), Provider: "openai", Model: "gpt", Params: "{}", Planned: int64(items)})
+	}
+	if err := errors.Join(ledger.PutLanes(ctx, lanes), ledger.OpenRun(ctx, run.No)); err != nil {
+		return key, err
+	}
+	for l := range viewLanes {
+		for from := 0; from < items; from += viewSegment {
+			k, err := viewSegmentOf(ctx, ledger, run, l, from, min(from+viewSegment, items))
+			if err != nil {
+				return key, err
+			}
+			key = k
+		}
+	}
+	return key, nil
+}
+
+// viewSegmentOf settles one segment of a lane, and returns the key of one of its answers.
+func viewSegmentOf(ctx context.Context, ledger *store.Store, run store.Run, lane, from, to int) (assay.Key, error) {
+	name, now := fmt.Sprintf("lane-%d", lane), time.Now()
+	g, err := ledger.AddSegment(ctx, store.NewSegment{Run: run.No, Stage: "answers", Lane: name, Turn: 1, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt",
+		Nonce: "aaaaaaaaaa"}, "bench", time.Hour)
+	if err != nil {
+		return assay.Key{}, err
+	}
+	var attempts []store.Attempt
+	var outcomes []store.Settlement
+	var verdicts []store.Verdict
+	cost := assay.Dollars(0.001)
+	text := strings.Repeat("An answer of the usual length says a few things. ", 12)
+	for i := from; i < to; i++ {
+		at := assay.Coordinates{Stage: "answers", Item: fmt.Sprintf("item-%d", i), Lane: name, Turn: 1, Draw: 1}
+		k := at.Key()
+		attempts = append(attempts, store.Attempt{Ord: int64(i - from), Key: k, Try: 1, At: at})
+		o := assay.Outcome{Ending: assay.Answered, Text: text, Finish: "stop", Usage: assay.Usage{Known: true, Input: 100, Output: 120}}
+		switch {
+		case i%20 == 0:
+			o = assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "server_error", Message: "it broke"}}
+		case i%50 == 1:
+			o.Ending = assay.Cut
+		}
+		outcomes = append(outcomes, store.Settlement{Ord: int64(i - from), Key: k, Outcome: o, Cost: &cost})
+		label := "yes"
+		if i%500 == 3 {
+			label = "no"
+		}
+		verdicts = append(verdicts, store.Verdict{Run: run.No, At: assay.Coordinates{Stage: "good", Item: at.Item, Lane: name, Turn: 1, Draw: 1, Judge: "judge"}, Subject: k, State: store.VerdictValid, Label: label})
+	}
+	part := store.Bytes{Name: fmt.Sprintf("s%d-in", g.No), Size: 1, SHA256: "00"}
+	steps := []func() error{
+		func() error { return ledger.AddAttempts(ctx, g.Lease, attempts) },
+		func() error { return ledger.Stage(ctx, g.Lease, part, assay.Dollar, 0, now) },
+		func() error { return ledger.Upload(ctx, g.Lease, "{}", now) },
+		func() error { return ledger.Intend(ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Due: now}) },
+		func() error {
+			return ledger.Launched(ctx, g.Lease, store.Launch{Job: fmt.Sprintf("job-%d", g.No), At: now, Due: now})
+		},
+		func() error {
+			return ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: now})
+		},
+		func() error { return ledger.Fetched(ctx, g.Lease, now) },
+		func() error { _, err := ledger.Settle(ctx, g.Lease, outcomes); return err },
+		func() error { return ledger.Finish(ctx, g.Lease, time.Time{}) },
+		func() error { return ledger.Release(ctx, g.Lease) },
+		func() error { _, err := ledger.AddVerdicts(ctx, verdicts); return err },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return assay.Key{}, err
+		}
+	}
+	return attempts[1].Key, nil
+}

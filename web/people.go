@@ -1,0 +1,203 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"assay/analysis"
+)
+
+// Panel is a stage that people may judge: what they are asked next, what they are shown, and how what they say is kept. It is
+// the same for a terminal and for pages.
+type Panel interface {
+	// Pairs tells whether two answers are shown side by side.
+	Pairs() bool
+	// Choices are what people may say; nil where they cannot say anything.
+	Choices() []Choice
+	// Next are the tasks that come next for a person.
+	Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, error)
+	// Sheet is what a task shows; false where there is nothing to see.
+	Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
+	// Say keeps what a person says about a task: the key of a choice.
+	Say(ctx context.Context, t analysis.Task, person, key string) error
+	// Withdraw takes back what a person said.
+	Withdraw(ctx context.Context, t analysis.Task, person string) error
+}
+
+// Choice is something that a person may say.
+type Choice struct {
+	Key   string `json:"key"` // of a keyboard
+	Text  string `json:"text"`
+	Quiet bool   `json:"-"` // it says nothing about the answer
+}
+
+// Sheet is what a person sees of a task. No name of a lane or a model is on it.
+type Sheet struct {
+	Asked       string `json:"asked"`
+	First       string `json:"first_answer,omitempty"` // what was answered before Said
+	Said        string `json:"said,omitempty"`
+	Answer      string `json:"answer,omitempty"`
+	A           string `json:"a,omitempty"`
+	B           string `json:"b,omitempty"`
+	Trait       string `json:"trait,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+type peopleData struct {
+	Stages []peopleStage `json:"stages"`
+	Name   string        `json:"-"`
+}
+
+type peopleStage struct {
+	Stage string `json:"stage"`
+	Verb  string `json:"verb"` // judge or compare
+}
+
+// peoplePage lists the stages that people may judge.
+func (s *Server) peoplePage(q *request) (*view, error) {
+	data := peopleData{Stages: []peopleStage{}, Name: q.person()}
+	if q.home.Panels != nil {
+		stages, err := q.home.Panels(q.Context(), q.run)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range stages {
+			panel, err := q.home.Panel(q.Context(), q.run, st)
+			if err != nil {
+				return nil, err
+			}
+			if panel.Choices() == nil {
+				continue
+			}
+			verb := "judge"
+			if panel.Pairs() {
+				verb = "compare"
+			}
+			data.Stages = append(data.Stages, peopleStage{Stage: st, Verb: verb})
+		}
+	}
+	return &view{template: "people", title: "People", tab: "people", data: data}, nil
+}
+
+// person is who looks: by the form, else by the cookie that an earlier form left.
+func (q *request) person() string {
+	if name := strings.TrimPrefix(strings.TrimSpace(q.FormValue("as")), "human:"); name != "" {
+		return name
+	}
+	if c, err := q.Cookie(personCookie); err == nil {
+		return c.Value
+	}
+	return ""
+}
+
+const personCookie = "assay-person"
+
+type arenaData struct {
+	Stage   string   `json:"stage"`
+	As      string   `json:"as"`
+	Choose  string   `json:"choose"` // balanced or uncertain
+	Pair    bool     `json:"pair"`
+	Task    string   `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
+	Waiting bool     `json:"being_chosen"`
+	Sheet   *Sheet   `json:"sheet"`
+	Choices []Choice `json:"choices"`
+	Given   int      `json:"given_in_this_session"`
+	Undo    bool     `json:"can_undo"`
+}
+
+const (
+	chooseBalanced  = "balanced"
+	chooseUncertain = "uncertain"
+)
+
+// arenaPage shows one person the next pair, or the next answer, blind.
+func (s *Server) arenaPage(q *request) (*view, error) {
+	seat, err := s.seatOf(q)
+	if err != nil {
+		return nil, err
+	}
+	data := arenaData{Stage: seat.stage, As: seat.name, Choose: seat.choose, Choices: seat.panel.Choices(), Pair: seat.panel.Pairs()}
+	task, sheet, waiting, err := s.desk.next(q.Context(), seat)
+	if err != nil {
+		return nil, err
+	}
+	data.Waiting, data.Sheet = waiting, sheet
+	if sheet != nil {
+		data.Task = task.ID.String()
+	}
+	data.Given, data.Undo = s.desk.given(seat)
+	v := &view{template: "arena", title: "Which is better?", tab: "people", data: data}
+	if !data.Pair {
+		v.title = "What is it?"
+	}
+	if waiting {
+		v.live = "/runs/" + q.run.ID + "/news"
+	}
+	return v, nil
+}
+
+// seatOf is the place of a person at a stage.
+func (s *Server) seatOf(q *request) (*seat, error) {
+	if q.home.Panel == nil {
+		return nil, &problem{http.StatusNotFound, "nobody can judge here"}
+	}
+	name := q.person()
+	person, err := q.home.Person(name)
+	if err != nil {
+		return nil, bad("say who you are: %s", err)
+	}
+	stage := q.PathValue("stage")
+	panel, err := q.home.Panel(q.Context(), q.run, stage)
+	if err != nil {
+		return nil, &problem{http.StatusNotFound, err.Error()}
+	}
+	if panel.Choices() == nil {
+		return nil, bad("the rubric of this stage has no labels or whole numbers to choose from")
+	}
+	choose := chooseBalanced
+	if q.FormValue("choose") == chooseUncertain && panel.Pairs() {
+		choose = chooseUncertain
+	}
+	return &seat{home: q.home, run: q.run, panel: panel, key: seatKey{q.home, q.run.No, stage, person, choose}, stage: stage, name: name, person: person, choose: choose}, nil
+}
+
+// judgeForm takes what a person said, and goes on to the next.
+func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
+	q, err := s.open(r)
+	if err == nil {
+		err = r.ParseForm()
+	}
+	if err == nil && !same(r.PostFormValue("csrf"), s.guard.csrf) {
+		err = &problem{http.StatusForbidden, "the form is not one of ours, or of an earlier start of the dashboard: reload the page and try again"}
+	}
+	var at *seat
+	if err == nil {
+		at, err = s.seatOf(q)
+	}
+	if err == nil && r.PostFormValue("say") != "" {
+		err = s.hear(r.Context(), at, r.PostFormValue("task"), r.PostFormValue("say"))
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: personCookie, Value: at.name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
+	to, err := link("/runs/"+q.run.ID+"/people/"+at.stage, "as", at.name, "choose", at.choose)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// hear keeps what was said about the task that was shown.
+func (s *Server) hear(ctx context.Context, at *seat, task, say string) error {
+	switch say {
+	case "undo":
+		return s.desk.undo(ctx, at)
+	case "skip":
+		return s.desk.skip(at, task)
+	}
+	return s.desk.say(ctx, at, task, say)
+}

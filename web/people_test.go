@@ -1,0 +1,95 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sitting is a person who judges, page by page.
+type sitting struct {
+	*rig
+	t     *testing.T
+	csrf  string
+	stage string
+}
+
+func (s *sitting) shown() map[string]any { return s.json("/runs/run1/people/" + s.stage + "?as=anna") }
+
+func (s *sitting) say(word string, edit func(url.Values)) answer {
+	task, _ := s.shown()["task"].(string)
+	form := url.Values{"csrf": {s.csrf}, "as": {"anna"}, "task": {task}, "say": {word}}
+	if edit != nil {
+		edit(form)
+	}
+	return s.do(http.MethodPost, "/runs/run1/people/"+s.stage, form, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) })
+}
+
+func TestAPersonJudgesOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	s := &sitting{rig: newRig(t), t: t, stage: "arena"}
+	s.csrf = hidden(t, s.get("/runs/run1/people").body, "csrf")
+	page := s.get("/runs/run1/people/arena?as=anna").body
+	if strings.Contains(page, "gpt") || strings.Contains(page, "opus") {
+		t.Error("the arena names a lane")
+	}
+	for _, word := range []string{"a", "skip", "b"} { // the second of four shows nothing, and is passed over
+		if a := s.say(word, nil); a.status != http.StatusSeeOther {
+			t.Fatalf("%s: %d %s", word, a.status, a.body)
+		}
+	}
+	want := []string{"human:anna " + itemID(0) + " a", "human:anna " + itemID(3) + " b"}
+	if d := cmp.Diff(want, s.panels["arena"].said); d != "" {
+		t.Error(d)
+	}
+	if got := s.shown(); got["task"] != nil || got["given_in_this_session"] != 2.0 {
+		t.Errorf("at the end: %v", got)
+	}
+	if a := s.say("undo", nil); a.status != http.StatusSeeOther || len(s.panels["arena"].said) != 1 || s.shown()["sheet"].(map[string]any)["asked"] != "about "+itemID(3) {
+		t.Errorf("undo: %d, %v", a.status, s.panels["arena"].said)
+	}
+}
+
+func TestALabelIsKeptOnceHoweverOftenItIsSent(t *testing.T) {
+	t.Parallel()
+	s := &sitting{rig: newRig(t), t: t, stage: "good"}
+	s.csrf = hidden(t, s.get("/runs/run1/people").body, "csrf")
+	first := s.shown()["task"].(string)
+	again := func(f url.Values) { f.Set("task", first) }
+	if a := s.say("a", again); a.status != http.StatusSeeOther {
+		t.Fatalf("the first time: %d", a.status)
+	}
+	if a := s.say("b", again); a.status != http.StatusConflict {
+		t.Errorf("the second time: %d", a.status)
+	}
+	for name, edit := range map[string]func(url.Values){
+		"no form token":        func(f url.Values) { f.Del("csrf") },
+		"no task":              func(f url.Values) { f.Set("task", "") },
+		"nobody":               func(f url.Values) { f.Set("as", "<b>") },
+		"a task of other keys": func(f url.Values) { f.Set("task", coordinates("x", 9).Key().String()) },
+	} {
+		if a := s.say("a", edit); a.status < 400 {
+			t.Errorf("%s: %d", name, a.status)
+		}
+	}
+	if a := s.say("z", nil); a.status < 400 || s.shown()["task"] == nil {
+		t.Errorf("a choice that is none: %d", a.status)
+	}
+	if got := s.panels["good"].said; len(got) != 1 {
+		t.Errorf("kept: %v", got)
+	}
+}
+
+func TestWhatIsLeastCertainComesFirstOnlyWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{"": false, "&choose=uncertain": true, "&choose=nonsense": false} {
+		r := newRig(t)
+		r.json("/runs/run1/people/arena?as=anna" + query)
+		if got := r.panels["arena"].doubt; got != want {
+			t.Errorf("%q: %v", query, got)
+		}
+	}
+}
