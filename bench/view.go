@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	_ "modernc.org/sqlite"
 
 	"assay"
 	"assay/artifacts"
@@ -179,7 +182,20 @@ func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) 
 			key = k
 		}
 	}
-	return key, nil
+	return key, judgeView(ctx, filepath.Join(dir, "ledger.db"))
+}
+
+// judgeView gives every answer a verdict, by one statement: as many rows by the way of the engine would take minutes.
+func judgeView(ctx context.Context, file string) error {
+	db, err := sql.Open("sqlite", "file:"+file)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, `INSERT INTO verdicts (run_no, key, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction, subject, state, label, reason,
+		fields, second_try, at_ms) SELECT run_no, randomblob(16), 'good', item, lane, '', 1, '', 1, '', 'judge', '', '', key, 'valid', CASE WHEN ord % 500 = 3 THEN 'no' ELSE 'yes' END,
+		'', '{}', 0, 0 FROM attempts`)
+	return err
 }
 
 // viewSegmentOf settles one segment of a lane, and returns the key of one of its answers.
@@ -192,7 +208,6 @@ func viewSegmentOf(ctx context.Context, ledger *store.Store, run store.Run, lane
 	}
 	var attempts []store.Attempt
 	var outcomes []store.Settlement
-	var verdicts []store.Verdict
 	cost := assay.Dollars(0.001)
 	text := strings.Repeat("An answer of the usual length says a few things. ", 12)
 	for i := from; i < to; i++ {
@@ -207,11 +222,6 @@ func viewSegmentOf(ctx context.Context, ledger *store.Store, run store.Run, lane
 			o.Ending = assay.Cut
 		}
 		outcomes = append(outcomes, store.Settlement{Ord: int64(i - from), Key: k, Outcome: o, Cost: &cost})
-		label := "yes"
-		if i%500 == 3 {
-			label = "no"
-		}
-		verdicts = append(verdicts, store.Verdict{Run: run.No, At: assay.Coordinates{Stage: "good", Item: at.Item, Lane: name, Turn: 1, Draw: 1, Judge: "judge"}, Subject: k, State: store.VerdictValid, Label: label})
 	}
 	part := store.Bytes{Name: fmt.Sprintf("s%d-in", g.No), Size: 1, SHA256: "00"}
 	steps := []func() error{
@@ -229,7 +239,6 @@ func viewSegmentOf(ctx context.Context, ledger *store.Store, run store.Run, lane
 		func() error { _, err := ledger.Settle(ctx, g.Lease, outcomes); return err },
 		func() error { return ledger.Finish(ctx, g.Lease, time.Time{}) },
 		func() error { return ledger.Release(ctx, g.Lease) },
-		func() error { _, err := ledger.AddVerdicts(ctx, verdicts); return err },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

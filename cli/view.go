@@ -149,8 +149,14 @@ func (v *viewHomes) close() {
 
 // seen is a home as the dashboard sees it.
 func (h *home) seen() *web.Home {
-	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal, Findings: h.found, Prompts: h.prompts, Keep: h.keeps,
+	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal, Load: h.load, Findings: h.found, Prompts: h.prompts, Keep: h.keeps,
 		Person: personOf, Panels: h.panels, Panel: h.panel, Groups: h.groups}
+}
+
+// load reads the study of a run from its snapshot.
+func (h *home) load(ctx context.Context, run store.Run) error {
+	_, err := h.planner.Study(ctx, run)
+	return err
 }
 
 // found tells what a run found.

@@ -39,8 +39,16 @@ func rehearsed(t *testing.T) string {
 }
 
 func worldIn(dir string, stdout, stderr io.Writer, args ...string) cli.World {
-	return cli.World{Args: args, Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: time.Now,
+	return cli.World{Args: args, Env: keyed, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: time.Now,
 		Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport}
+}
+
+// keyed is an environment in which all keys are set.
+func keyed(name string) (string, bool) {
+	if strings.HasSuffix(name, "_API_KEY") {
+		return secret, true
+	}
+	return "", false
 }
 
 // lines is an output that hands over its first line.
@@ -152,7 +160,15 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 	}
 	d.followLinks(run)
 	d.judge(run)
+	for _, path := range []string{"/runs", run, run + "/answers", run + "/item?id=boiling", run + "/segments/1", run + "/findings", "/metrics", "/api" + run + "/answers?limit=1000", run + "/artifacts/1"} {
+		if _, text := d.get(path); strings.Contains(text, secret) || strings.Contains(text, d.token) {
+			t.Errorf("%s serves a key or the token", path)
+		}
+	}
 }
+
+// secret is every API key that the sessions of these tests see.
+const secret = "sk-very-secret"
 
 // judge says that A is better, as a form does, and finds the verdict among those of the stage.
 func (d *dashboard) judge(run string) {

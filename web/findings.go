@@ -91,6 +91,7 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 		if !f.Known {
 			return nil, &problem{http.StatusServiceUnavailable, "the findings are still being computed"}
 		}
+		q.writer.Header().Set("Last-Modified", f.At.UTC().Format(http.TimeFormat))
 		v.data = f.Value.JSON
 		return v, nil
 	}

@@ -19,14 +19,14 @@ const maxOnItem = 400
 const maxAsked = 120
 
 type itemData struct {
-	Item      string            `json:"item"`
-	Inputs    []inputRow        `json:"inputs"`
-	Stage     string            `json:"stage"`
-	Stages    []string          `json:"stages"`
-	Lanes     []itemLane        `json:"lanes"`
-	System    string            `json:"system,omitempty"`
-	Truncated bool              `json:"truncated,omitempty"`
-	Hidden    map[string]string `json:"-"`
+	Item      string     `json:"item"`
+	Inputs    []inputRow `json:"inputs"`
+	Stage     string     `json:"stage"`
+	Stages    []string   `json:"stages"`
+	Lanes     []itemLane `json:"lanes"`
+	System    string     `json:"system,omitempty"`
+	Truncated bool       `json:"truncated,omitempty"`
+	Preparing bool       `json:"questions_being_prepared,omitempty"`
 }
 
 // inputRow is the item as an input has it.
@@ -85,7 +85,11 @@ func (s *Server) itemPage(q *request) (*view, error) {
 	if err := s.addVerdicts(ctx, q, rows); err != nil {
 		return nil, err
 	}
-	data.System = s.addQuestions(ctx, q, rows)
+	if ready, err := s.ready(q); err != nil || !ready {
+		data.Preparing = err == nil
+	} else {
+		data.System = addQuestions(ctx, q, rows)
+	}
 	data.Lanes = byLane(rows)
 	return &view{template: "item", title: "Item " + id, tab: "answers", data: data}, nil
 }
@@ -135,10 +139,7 @@ func byLane(rows []answerRow) []itemLane {
 
 // addQuestions makes again what was asked, and returns the system text where all share one. A question that cannot be
 // made again is left out: the answers are there all the same.
-func (s *Server) addQuestions(ctx context.Context, q *request, rows []answerRow) (system string) {
-	if q.home.Prompts == nil {
-		return ""
-	}
+func addQuestions(ctx context.Context, q *request, rows []answerRow) (system string) {
 	systems := map[string]bool{}
 	for i := range rows[:min(len(rows), maxAsked)] {
 		p, err := q.home.Prompts(ctx, q.run, []assay.Coordinates{rows[i].at})
@@ -161,11 +162,10 @@ func (s *Server) addQuestions(ctx context.Context, q *request, rows []answerRow)
 }
 
 type answerData struct {
-	Answer       answerRow       `json:"answer"`
-	System       string          `json:"system,omitempty"`
-	Conversation []messageRow    `json:"conversation"` // up to the answer; empty: it cannot be made again
-	Params       string          `json:"params,omitempty"`
-	Hidden       map[string]bool `json:"-"`
+	Answer       answerRow    `json:"answer"`
+	System       string       `json:"system,omitempty"`
+	Conversation []messageRow `json:"conversation"` // up to the answer; empty: it cannot be made again
+	Params       string       `json:"params,omitempty"`
 }
 
 type messageRow struct {
@@ -184,16 +184,8 @@ func (s *Server) answerPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := answerData{Answer: rows[0], Conversation: []messageRow{}}
-	if q.home.Prompts != nil {
-		if p, err := q.home.Prompts(q.Context(), q.run, []assay.Coordinates{a.At}); err == nil && len(p) == 1 {
-			data.System = p[0].System
-			if p[0].Context != "" {
-				data.Conversation = append(data.Conversation, messageRow{"context", p[0].Context})
-			}
-			for _, m := range p[0].Messages {
-				data.Conversation = append(data.Conversation, messageRow{string(m.Role), m.Text})
-			}
-		}
+	if ready, err := s.ready(q); err == nil && ready {
+		data.converse(q, a)
 	}
 	lanes, err := q.home.Ledger.Lanes(q.Context(), q.run.No)
 	if err != nil {
@@ -205,6 +197,21 @@ func (s *Server) answerPage(q *request) (*view, error) {
 		}
 	}
 	return &view{template: "answer", title: "Answer of " + a.Lane, tab: "answers", data: data}, nil
+}
+
+// converse makes again what led to the answer, where that can be made.
+func (d *answerData) converse(q *request, a store.Answer) {
+	p, err := q.home.Prompts(q.Context(), q.run, []assay.Coordinates{a.At})
+	if err != nil || len(p) != 1 {
+		return
+	}
+	d.System = p[0].System
+	if p[0].Context != "" {
+		d.Conversation = append(d.Conversation, messageRow{"context", p[0].Context})
+	}
+	for _, m := range p[0].Messages {
+		d.Conversation = append(d.Conversation, messageRow{string(m.Role), m.Text})
+	}
 }
 
 // answerOf reads the answer that a key in an address names.

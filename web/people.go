@@ -45,8 +45,9 @@ type Sheet struct {
 }
 
 type peopleData struct {
-	Stages []peopleStage `json:"stages"`
-	Name   string        `json:"-"`
+	Stages    []peopleStage `json:"stages"`
+	Preparing bool          `json:"being_prepared,omitempty"`
+	Name      string        `json:"-"`
 }
 
 type peopleStage struct {
@@ -57,7 +58,12 @@ type peopleStage struct {
 // peoplePage lists the stages that people may judge.
 func (s *Server) peoplePage(q *request) (*view, error) {
 	data := peopleData{Stages: []peopleStage{}, Name: q.person()}
-	if q.home.Panels != nil {
+	ready, err := s.ready(q)
+	if err != nil {
+		return nil, err
+	}
+	data.Preparing = !ready
+	if ready {
 		stages, err := q.home.Panels(q.Context(), q.run)
 		if err != nil {
 			return nil, err
@@ -139,8 +145,10 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 
 // seatOf is the place of a person at a stage.
 func (s *Server) seatOf(q *request) (*seat, error) {
-	if q.home.Panel == nil {
-		return nil, &problem{http.StatusNotFound, "nobody can judge here"}
+	if ready, err := s.ready(q); err != nil {
+		return nil, err
+	} else if !ready {
+		return nil, &problem{http.StatusServiceUnavailable, "the study is being prepared: reload in a moment"}
 	}
 	name := q.person()
 	person, err := q.home.Person(name)

@@ -57,7 +57,7 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	r.ok(err)
 	t.Cleanup(func() { r.files.Close() })
 	r.fill()
-	home := &web.Home{Ledger: r.ledger, Files: r.files, Findings: r.findings, Prompts: prompts, Keep: keep,
+	home := &web.Home{Ledger: r.ledger, Files: r.files, Load: func(context.Context, store.Run) error { return nil }, Findings: r.findings, Prompts: prompts, Keep: keep,
 		Person: personOf, Panels: func(context.Context, store.Run) ([]string, error) { return []string{"arena", "good"}, nil }, Panel: r.panel, Groups: groups}
 	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)

@@ -124,7 +124,7 @@ func (d verdictsData) Fields() []string {
 	return names
 }
 
-// own are the names of the query that are not fields to filter by.
+// verdictWords are the names of the query that are not fields of rows.
 var verdictWords = []string{"after", "limit", "stage", "lane", "against", "label", "state"}
 
 // verdictsPage lists verdicts: the rows that numbers come from. Whatever a finding is told apart by is a filter.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"assay/store"
 )
@@ -181,4 +183,18 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	w.Write(append(text, '\n'))
+}
+
+// ready tells whether the study of the run is there to make questions and sheets from; where it is not, it will be soon.
+func (s *Server) ready(q *request) (bool, error) {
+	f := s.loaded.get(q.Context(), causesKey{q.home, q.run.No}, "loaded", 150*time.Millisecond)
+	return f.Known, f.Err
+}
+
+func (s *Server) load(ctx context.Context, k causesKey) error {
+	run, err := k.home.Ledger.Run(ctx, k.run)
+	if err != nil {
+		return err
+	}
+	return k.home.Load(ctx, run)
 }

@@ -32,6 +32,8 @@ type Home struct {
 	Files     *artifacts.Folder
 	Rehearsal bool
 
+	// Load makes the study of a run ready for all that follows; it may take long, once.
+	Load func(ctx context.Context, run store.Run) error
 	// Findings tells what a run found, grouped by fields, or as its study says where there are none.
 	Findings func(ctx context.Context, run store.Run, by []string) (*Findings, error)
 	// Person is the judge that somebody of a name is, or why nobody can be called so.
@@ -61,6 +63,7 @@ type Server struct {
 	pages    *templates
 	findings *memo[findingsKey, *Findings]
 	causes   *memo[causesKey, []store.Cause]
+	loaded   *memo[causesKey, struct{}]
 	desk     *seats
 	watchers chan struct{} // places for those who wait for news
 	scans    chan struct{} // places for searches
@@ -88,6 +91,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.findings = newMemo[findingsKey](o.Now, s.computeFindings)
 	s.causes = newMemo[causesKey](o.Now, s.computeCauses)
+	s.loaded = newMemo[causesKey](o.Now, func(ctx context.Context, k causesKey) (struct{}, error) { return struct{}{}, s.load(ctx, k) })
 	s.desk = newSeats(o.Now)
 	s.all = s.handler()
 	return s, nil
