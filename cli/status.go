@@ -15,6 +15,7 @@ import (
 type statusFlags struct {
 	home     homeFlags
 	segments bool
+	refresh  bool
 	json     bool
 }
 
@@ -24,7 +25,7 @@ func statusCommand(w *World) *cobra.Command {
 		Use:     "status [RUN]",
 		GroupID: groupLook,
 		Short:   "Tell how a run stands: one sentence first",
-		Long:    "Tells how a run stands, from the ledger alone. RUN is an id, the beginning of one, a study's name, or latest (the default).",
+		Long:    "Tells how a run stands, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default).",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))
@@ -32,6 +33,11 @@ func statusCommand(w *World) *cobra.Command {
 				return err
 			}
 			defer h.Close()
+			if f.refresh {
+				if err := refreshed(c.Context(), w, h, run); err != nil {
+					return err
+				}
+			}
 			if f.json {
 				return statusJSON(c.Context(), w, h, run)
 			}
@@ -40,8 +46,30 @@ func statusCommand(w *World) *cobra.Command {
 	}
 	f.home.register(c)
 	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs")
+	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
+}
+
+// refreshed asks the providers where the open jobs of a run stand.
+func refreshed(ctx context.Context, w *World, h *home, run store.Run) error {
+	s, err := h.planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	e, stop, err := newEngine(ctx, w, h, run, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	asked, wrong, err := e.Refresh(ctx, run.No)
+	for _, why := range wrong {
+		fmt.Fprintln(w.Stderr, "assay:", why)
+	}
+	if err == nil {
+		fmt.Fprintf(w.Stderr, "asked the providers about %s\n", plural(asked, "open job"))
+	}
+	return err
 }
 
 func firstOf(args []string) string {

@@ -25,7 +25,7 @@ func (s *Store) openPostgres(ctx context.Context, where string) error {
 		cfg.RuntimeParams["application_name"] = "assay"
 	}
 	s.engine = postgres{}
-	s.write = stdlib.OpenDB(*cfg)
+	s.write = sql.OpenDB(discreet{stdlib.GetConnector(*cfg), cfg})
 	s.write.SetMaxOpenConns(8)
 	s.read = s.write
 	if err := migrate(ctx, s.write, postgresDialect(s.write)); err != nil {

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"assay/store"
+)
+
+// Refresh asks the providers where the jobs of a run stand that are under way, and keeps what they say. Nothing is sent,
+// fetched or decided: whoever drives the run does that. It tells how many were asked, and what went wrong with the others.
+func (e *Engine) Refresh(ctx context.Context, run int64) (asked int, wrong []error, err error) {
+	all, err := e.Ledger.Segments(ctx, run, store.Launched)
+	if err != nil {
+		return 0, nil, fmt.Errorf("refresh run %d: %w", run, err)
+	}
+	for _, g := range all {
+		if g.Mode != store.Batch {
+			continue
+		}
+		switch err := e.refresh(ctx, g); {
+		case ctx.Err() != nil:
+			return asked, wrong, ctx.Err()
+		case err != nil:
+			wrong = append(wrong, fmt.Errorf("segment %d: %w", g.No, err))
+		default:
+			asked++
+		}
+	}
+	return asked, wrong, nil
+}
+
+func (e *Engine) refresh(ctx context.Context, g store.Segment) (err error) {
+	l, err := e.Ledger.HoldSegment(ctx, g.No, e.Holder, e.Timing.Lease)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
+	w, err := e.look(ctx, l)
+	if err != nil || w.g.State != store.Launched {
+		return err
+	}
+	if w.access.Fingerprint != w.g.Account {
+		return fmt.Errorf("made with another key (%s)", w.g.Account)
+	}
+	st, err := w.access.Batch.Check(ctx, w.job())
+	if err != nil {
+		return err
+	}
+	see := sighting(st)
+	if see.Due = w.g.Due; st.State.Terminal() || see.Due.IsZero() {
+		see.Due = e.Clock.Now()
+	}
+	return w.Ledger.Checked(ctx, l, see)
+}
