@@ -46,9 +46,28 @@ const standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 
 // Answers walks over the requests of a run that have been sent, each once, with what stands for it, in the order they
 // were sent. Stage and lane narrow it where they are not empty; lane is the one it travelled in.
+//
+// Segment by segment: the key of attempts gives their order, so that nothing is sorted and no text is held.
 func (s *Store) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[Answer, error] {
-	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE g.run_no = $1 AND g.state <> 'planned' AND ($2 = '' OR g.stage = $2)
-		AND ($3 = '' OR g.lane = $3) AND`+standing+`ORDER BY a.segment_no, a.ord`, run, stage, lane)
+	number := func(rows *sql.Rows) (no int64, err error) { return no, rows.Scan(&no) }
+	return func(yield func(Answer, error) bool) {
+		var segments []int64
+		for no, err := range walk(ctx, s, "read answers", number, `SELECT no FROM segments WHERE run_no = $1 AND state <> 'planned'
+			AND ($2 = '' OR stage = $2) AND ($3 = '' OR lane = $3) ORDER BY no`, run, stage, lane) {
+			if err != nil {
+				yield(Answer{}, err)
+				return
+			}
+			segments = append(segments, no)
+		}
+		for _, no := range segments {
+			for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 AND`+standing+`ORDER BY a.ord`, no) {
+				if !yield(a, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Length is how long an answer is, in characters.
