@@ -30,6 +30,8 @@ func benchmarks() []benchmark {
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
+		{"stats", "Bradley-Terry of 200 items: fit, errors, 1,000 resamples of 500 prompts; beside a copy of memory", statsBench},
+		{"analyse", "assay analyse of 1,000,000 verdicts against reading the same rows", analyseBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},
 	}
 }
@@ -50,6 +52,8 @@ func run(args []string) error {
 			return rankFloor(args[1])
 		case "floor-of-export":
 			return exportFloor(args[1])
+		case "floor-of-analyse":
+			return analyseFloor(args[1])
 		case "floor-of-run-insert":
 			return runInsert(args[1])
 		case "floor-of-batch":
