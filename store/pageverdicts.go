@@ -26,12 +26,12 @@ type VerdictsPage struct {
 
 // maxSeen is how many verdicts one page looks at before it hands over what it has: a rare kind takes several pages, never
 // a long wait.
-const maxSeen = 20_000
+const maxSeen = 4_000
 
 // VerdictsPage reads at most limit verdicts of a run in the order they were given, after one. Stale ones are left out.
 func (s *Store) VerdictsPage(ctx context.Context, run int64, f VerdictFilter, after int64, limit int) (VerdictsPage, error) {
 	page := VerdictsPage{Next: after}
-	for block := 2 * limit; page.Seen < maxSeen; block = min(4*block, 4000) {
+	for block := 2 * limit; page.Seen < maxSeen; block = min(4*block, 2000) {
 		all, more, err := s.nextVerdicts(ctx, run, f, page.Next, block)
 		if err != nil {
 			return page, err

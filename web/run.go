@@ -39,7 +39,7 @@ type pulse struct {
 const (
 	shownSegments = 12
 	shownEvents   = 15
-	shownSpans    = 400
+	shownSpans    = 100
 	shownCauses   = 50
 	// overdue is how late a run is when nobody seems to drive it.
 	overdue = 20 * time.Second
@@ -167,7 +167,7 @@ func (s *Server) readCauses(ctx context.Context, q *request, data *runData) erro
 	if err != nil {
 		return err
 	}
-	f := s.causes.get(ctx, causesKey{q.home, q.run.No}, version, 150*time.Millisecond)
+	f := s.causes.get(ctx, causesKey{q.home, q.run.No}, version, 40*time.Millisecond)
 	if f.Err != nil {
 		return f.Err
 	}
