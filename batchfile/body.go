@@ -7,27 +7,32 @@ import (
 	"strings"
 
 	"assay"
+	"assay/dialect"
 )
 
 // readBody takes from a body what rules and prices need. What it does not know goes out all the same.
 func readBody(e *Entry) *flaw {
+	var b shown
+	b.small = append(b.small, '{')
+	dialect.Members(e.Body, b.take)
+	b.small = append(b.small, '}')
 	var err error
 	var f *flaw
 	switch e.API {
 	case "messages":
-		var b messagesBody
-		if err = json.Unmarshal(e.Body, &b); err == nil {
-			f = b.into(e)
+		m := messagesBody{shown: &b}
+		if err = json.Unmarshal(b.small, &m); err == nil {
+			f = m.into(e)
 		}
 	case "generate":
-		var b generateBody
-		if err = json.Unmarshal(e.Body, &b); err == nil {
-			f = b.into(e)
+		m := generateBody{shown: &b}
+		if err = json.Unmarshal(b.small, &m); err == nil {
+			f = m.into(e)
 		}
 	default: // chat and responses share most of their names
-		var b openBody
-		if err = json.Unmarshal(e.Body, &b); err == nil {
-			f = b.into(e)
+		m := openBody{shown: &b}
+		if err = json.Unmarshal(b.small, &m); err == nil {
+			f = m.into(e)
 		}
 	}
 	if err != nil {
@@ -38,6 +43,38 @@ func readBody(e *Entry) *flaw {
 		return flawf("", "its body cannot be read: %s", err)
 	}
 	return f
+}
+
+// shown is a body in two parts: what the model is shown, which may be long and is not looked into, and the rest.
+type shown struct {
+	messages, input, instructions, system, contents []byte
+	small                                           []byte // an object of the other members
+}
+
+// maxSmall is the longest member that is looked into; parameters are short.
+const maxSmall = 4096
+
+func (b *shown) take(name, value []byte) {
+	switch string(name) {
+	case "messages":
+		b.messages = value
+	case "input":
+		b.input = value
+	case "instructions":
+		b.instructions = value
+	case "system", "systemInstruction", "system_instruction":
+		b.system = value
+	case "contents":
+		b.contents = value
+	default:
+		if len(value) > maxSmall {
+			return
+		}
+		if len(b.small) > 1 {
+			b.small = append(b.small, ',')
+		}
+		b.small = append(append(append(append(b.small, '"'), name...), '"', ':'), value...)
+	}
 }
 
 // kindOf is the type that a field wants, in JSON's words.
@@ -55,13 +92,13 @@ func kindOf(e *json.UnmarshalTypeError) string {
 }
 
 // list tells whether raw is a list with something in it.
-func list(raw json.RawMessage) bool {
+func list(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) > 2 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) > 0
 }
 
 // present tells whether a field is there and not null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func present(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }
 
 const streaming = "a batch does not stream: remove stream"
 
@@ -79,34 +116,34 @@ func (b *openBody) into(e *Entry) *flaw {
 		p.Effort = b.Reasoning.Effort
 	}
 	if e.API == "responses" {
-		if !present(b.Input) {
+		if !present(b.input) {
 			return flawf("", "the body has no input")
 		}
 		if b.Background {
 			return flawf("remove background", "background is on")
 		}
-		p.MaxTokens, e.Prompt = b.MaxOutputTokens, len(b.Input)+len(b.Instructions)
+		p.MaxTokens, e.Prompt = b.MaxOutputTokens, len(b.input)+len(b.instructions)
 		e.Params = p
 		return nil
 	}
-	if !list(b.Messages) {
+	if !list(b.messages) {
 		return flawf("", "the body has no messages")
 	}
 	p.MaxTokens = b.MaxCompletionTokens
 	if b.MaxTokens != 0 {
 		p.MaxTokens, e.oldLimit = b.MaxTokens, true
 	}
-	e.Prompt, e.Params = len(b.Messages), p
+	e.Prompt, e.Params = len(b.messages), p
 	return nil
 }
 
 func (b *messagesBody) into(e *Entry) *flaw {
-	e.Model, e.Prompt = b.Model, len(b.Messages)+len(b.System)
+	e.Model, e.Prompt = b.Model, len(b.messages)+len(b.system)
 	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, MaxTokens: b.MaxTokens, Stop: b.Stop, ServiceTier: b.ServiceTier}
 	switch {
 	case b.Stream:
 		return flawf(streaming, "stream is on")
-	case !list(b.Messages):
+	case !list(b.messages):
 		return flawf("", "params has no messages")
 	case b.MaxTokens <= 0:
 		return flawf("Anthropic demands it", "params has no max_tokens")
@@ -130,8 +167,8 @@ func (b *messagesBody) into(e *Entry) *flaw {
 
 func (b *generateBody) into(e *Entry) *flaw {
 	e.Model = strings.TrimPrefix(b.Model, "models/")
-	e.Prompt = len(b.Contents) + len(b.System) + len(b.SystemSnake)
-	if !list(b.Contents) {
+	e.Prompt = len(b.contents) + len(b.system)
+	if !list(b.contents) {
 		return flawf("", "the request has no contents")
 	}
 	c := b.Config
@@ -171,17 +208,15 @@ func stops(raw json.RawMessage) []string {
 }
 
 type openBody struct {
-	Model               string          `json:"model"`
-	Messages            json.RawMessage `json:"messages"`
-	Input               json.RawMessage `json:"input"`
-	Instructions        json.RawMessage `json:"instructions"`
-	Temperature         *float64        `json:"temperature"`
-	TopP                *float64        `json:"top_p"`
-	TopK                *int            `json:"top_k"`
-	MaxTokens           int             `json:"max_tokens"`
-	MaxCompletionTokens int             `json:"max_completion_tokens"`
-	MaxOutputTokens     int             `json:"max_output_tokens"`
-	ReasoningEffort     string          `json:"reasoning_effort"`
+	*shown              `json:"-"`
+	Model               string   `json:"model"`
+	Temperature         *float64 `json:"temperature"`
+	TopP                *float64 `json:"top_p"`
+	TopK                *int     `json:"top_k"`
+	MaxTokens           int      `json:"max_tokens"`
+	MaxCompletionTokens int      `json:"max_completion_tokens"`
+	MaxOutputTokens     int      `json:"max_output_tokens"`
+	ReasoningEffort     string   `json:"reasoning_effort"`
 	Reasoning           *struct {
 		Effort string `json:"effort"`
 	} `json:"reasoning"`
@@ -194,16 +229,15 @@ type openBody struct {
 }
 
 type messagesBody struct {
-	Model       string          `json:"model"`
-	Messages    json.RawMessage `json:"messages"`
-	System      json.RawMessage `json:"system"`
-	Temperature *float64        `json:"temperature"`
-	TopP        *float64        `json:"top_p"`
-	TopK        *int            `json:"top_k"`
-	MaxTokens   int             `json:"max_tokens"`
-	Stop        []string        `json:"stop_sequences"`
-	ServiceTier string          `json:"service_tier"`
-	Stream      bool            `json:"stream"`
+	*shown      `json:"-"`
+	Model       string   `json:"model"`
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"top_p"`
+	TopK        *int     `json:"top_k"`
+	MaxTokens   int      `json:"max_tokens"`
+	Stop        []string `json:"stop_sequences"`
+	ServiceTier string   `json:"service_tier"`
+	Stream      bool     `json:"stream"`
 	Thinking    *struct {
 		Type   string `json:"type"`
 		Budget int    `json:"budget_tokens"`
@@ -214,10 +248,8 @@ type messagesBody struct {
 }
 
 type generateBody struct {
+	*shown      `json:"-"`
 	Model       string          `json:"model"`
-	Contents    json.RawMessage `json:"contents"`
-	System      json.RawMessage `json:"systemInstruction"`
-	SystemSnake json.RawMessage `json:"system_instruction"`
 	Config      *generateConfig `json:"generationConfig"`
 	ConfigSnake *generateConfig `json:"generation_config"`
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/dialect"
 )
 
 // Shape is the form of a request line, told by the fields it has.
@@ -77,8 +78,8 @@ func read(l line) (Entry, *flaw) {
 		return e, flawf("", "the line has more than %d MB", maxLine>>20)
 	}
 	var raw rawLine
-	if err := json.Unmarshal(l.text, &raw); err != nil {
-		return e, notJSON(l, err)
+	if !dialect.Members(l.text, raw.take) {
+		return e, notJSON(l)
 	}
 	if f := raw.shape(&e); f != nil {
 		return e, f
@@ -98,8 +99,11 @@ func read(l line) (Entry, *flaw) {
 }
 
 // notJSON tells why a line cannot be read, with the causes that people meet.
-func notJSON(l line, err error) *flaw {
+func notJSON(l line) *flaw {
+	err := json.Unmarshal(l.text, &struct{}{})
 	switch {
+	case err == nil:
+		return flawf("", "its JSON is nested too deep")
 	case l.no == 1 && bytes.HasPrefix(l.text, []byte{0x1f, 0x8b}):
 		return flawf("unpack it first: gunzip FILE", "the file is compressed")
 	case l.no == 1 && (bytes.HasPrefix(l.text, []byte{0xff, 0xfe}) || bytes.HasPrefix(l.text, []byte{0xfe, 0xff})):
@@ -210,20 +214,44 @@ func (r *rawLine) api(e *Entry) *flaw {
 	return nil
 }
 
+// rawLine is the members of a line; slices of the line itself.
 type rawLine struct {
-	CustomID json.RawMessage `json:"custom_id"`
-	Key      json.RawMessage `json:"key"`
-	Method   json.RawMessage `json:"method"`
-	URL      json.RawMessage `json:"url"`
-	Body     json.RawMessage `json:"body"`
-	Params   json.RawMessage `json:"params"`
-	Request  json.RawMessage `json:"request"`
+	CustomID, Key, Method, URL, Body, Params, Request json.RawMessage
 
 	// What stands in files that are something else.
-	Requests json.RawMessage `json:"requests"`
-	Response json.RawMessage `json:"response"`
-	Result   json.RawMessage `json:"result"`
-	Messages json.RawMessage `json:"messages"`
-	Contents json.RawMessage `json:"contents"`
-	Prompt   json.RawMessage `json:"prompt"`
+	Requests, Response, Result, Messages, Contents, Prompt json.RawMessage
+}
+
+func (r *rawLine) take(name, value []byte) {
+	if string(value) == "null" {
+		return
+	}
+	switch string(name) {
+	case "custom_id":
+		r.CustomID = value
+	case "key":
+		r.Key = value
+	case "method":
+		r.Method = value
+	case "url":
+		r.URL = value
+	case "body":
+		r.Body = value
+	case "params":
+		r.Params = value
+	case "request":
+		r.Request = value
+	case "requests":
+		r.Requests = value
+	case "response":
+		r.Response = value
+	case "result":
+		r.Result = value
+	case "messages":
+		r.Messages = value
+	case "contents":
+		r.Contents = value
+	case "prompt":
+		r.Prompt = value
+	}
 }
