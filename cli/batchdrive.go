@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +30,7 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 		e.Timing.PollMin, e.Timing.PollMax = interval, interval
 	}
 	p := &progress{world: w, home: h, run: run}
-	moved := func(ctx context.Context) error { return p.show(ctx) }
-	d := &local.Driver{Engine: e, Moved: moved, Held: p.held, Until: until}
+	d := &local.Driver{Engine: e, Moved: p.show, Held: p.held, Until: until}
 	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
 		return st, err
 	}
@@ -126,8 +126,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 	if err := h.share(ctx); err != nil {
 		return err
 	}
-	quiet := *w
-	quiet.Stderr = &together{to: w.Stderr}
+	shared := &together{to: w.Stderr}
 	var wg sync.WaitGroup
 	failed, standings := make([]error, len(runs)), make([]engine.Standing, len(runs))
 	for i, run := range runs {
@@ -138,7 +137,12 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return err
 		}
-		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &quiet, h, run, f.interval, nil) })
+		own := *w
+		own.Stderr = shared
+		if len(runs) > 1 {
+			own.Stderr = &prefixed{to: shared, text: run.ID + ": "}
+		}
+		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &own, h, run, f.interval, nil) })
 	}
 	wg.Wait()
 	for i, err := range failed {
@@ -211,16 +215,31 @@ func tellBatches(ctx context.Context, w *World, h *home, runs []store.Run, names
 // together lets several drives write whole lines into one stream.
 type together struct {
 	mu sync.Mutex
-	to interface{ Write([]byte) (int, error) }
+	to io.Writer
 }
 
+// Write passes a line on.
 func (t *together) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.to.Write(p)
 }
 
-// give is an order for a batch; what can be done of it now is done.
+// prefixed says of every line which batch it is about.
+type prefixed struct {
+	to   io.Writer
+	text string
+}
+
+// Write passes a line on behind its prefix.
+func (p *prefixed) Write(line []byte) (int, error) {
+	if _, err := p.to.Write(append([]byte(p.text), line...)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// orderBatch gives an order for a batch; what can be done of it now is done.
 func orderBatch(ctx context.Context, w *World, h *home, run store.Run, o store.Order) error {
 	if err := give(ctx, w, h, run, o); err != nil {
 		return err
