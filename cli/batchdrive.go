@@ -14,6 +14,9 @@ import (
 	"assay/store"
 )
 
+// abreast is how many jobs of a file are moved at a time: what is held in memory is theirs, however large the file is.
+const abreast = 4
+
 // driveFor works on a plain run until it is closed, nothing moves any more, or until says so.
 func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
 	var st engine.Standing
@@ -30,7 +33,7 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 		e.Timing.PollMin, e.Timing.PollMax = interval, interval
 	}
 	p := &progress{world: w, home: h, run: run}
-	d := &local.Driver{Engine: e, Moved: p.show, Held: p.held, Until: until}
+	d := &local.Driver{Engine: e, Workers: abreast, Moved: p.show, Held: p.held, Until: until}
 	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
 		return st, err
 	}
