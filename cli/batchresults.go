@@ -51,8 +51,10 @@ const (
 	maxHeldBytes = 16 << 20
 )
 
-// maxOpen bounds the files that are held open to read answers from.
-const maxOpen = 64
+const (
+	maxOpen  = 4  // files that are held open to read answers from; a packed one takes megabytes
+	maxNamed = 64 // segments whose files are known
+)
 
 func newCollector(h *home, run store.Run, format string, results, failed *output) (*collector, error) {
 	b, ok := plain.Of(run)
@@ -194,7 +196,7 @@ func (c *collector) raw(ctx context.Context, a plain.Answered) ([]byte, store.Ar
 		for _, f := range all {
 			known[f.No] = f
 		}
-		if len(c.named) >= maxOpen {
+		if len(c.named) >= maxNamed {
 			clear(c.named)
 		}
 		c.named[a.Segment] = known
