@@ -186,7 +186,7 @@ func (c *talks) sorted() []int {
 }
 
 func (c *talks) control(k int) bool {
-	return c.stage.Control != "" && c.where[k].branch == c.stage.Control
+	return c.stage.controls(c.where[k].branch)
 }
 
 // at is the state of a conversation in a slot.

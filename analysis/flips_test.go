@@ -58,6 +58,28 @@ func TestFlipsAreHeldAgainstTheControl(t *testing.T) {
 	near(t, "pooled rate leaves the control out", 0.7, find(t, pooled, "rate", "lane", "m").Value.Value, 1e-12)
 }
 
+func TestEveryBranchIsHeldAgainstTheControlBesideIt(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 10 {
+		item := fmt.Sprint(i)
+		rows = append(rows, flip(item, "warm/doubt", float64(one(i < 8)*2)), flip(item, "warm/control", float64(one(i < 1))),
+			flip(item, "cold/doubt", float64(one(i < 5)*2)), flip(item, "cold/control", float64(one(i < 4))))
+	}
+	r := report(t, flipStage(), []analysis.Spec{{Method: analysis.Flips}}, rows)
+	near(t, "warm", 0.7, find(t, r, "excess", "branch", "warm/doubt").Value.Value, 1e-12)
+	near(t, "cold", 0.1, find(t, r, "excess", "branch", "cold/doubt").Value.Value, 1e-12)
+	pooled := report(t, flipStage(), []analysis.Spec{{Method: analysis.Rates}}, rows)
+	near(t, "pooled rate leaves the controls out", 0.65, find(t, pooled, "rate", "lane", "m").Value.Value, 1e-12)
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 func TestFlippedUnderAnyNeedsAsManyControlDraws(t *testing.T) {
 	t.Parallel()
 	var rows []analysis.Row

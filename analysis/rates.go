@@ -61,7 +61,7 @@ func newRates(stage *Stage, s Spec, o Options) *rates {
 }
 
 func (s *rates) keeps(r *Row) bool {
-	return !s.stage.Flips || r.Branch != s.stage.Control || s.stage.Control == "" || slices.Contains(s.spec.By, ByBranch)
+	return !s.stage.Flips || !s.stage.controls(r.Branch) || slices.Contains(s.spec.By, ByBranch)
 }
 
 func (s *rates) expect(r *Row) {

@@ -36,7 +36,7 @@ type Stage struct {
 	People    []string // the people who have said something
 	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
 	Families  map[string]string
-	Control   string   // the branch that is a neutral re-ask; empty: none
+	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none
 	Flagged   []string // labels on the bad side of the rubric, which people look at first
 	Gold      bool     // the study has a file of gold labels
 	Validated bool     // the judge is a rule, or gold that was read says how far it can be trusted
@@ -58,6 +58,12 @@ func (s *Stage) worst() string {
 
 // Machines tells whether anybody but people judges.
 func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
+
+// controls tells whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
+// part of its branch.
+func (s *Stage) controls(branch string) bool {
+	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
+}
 
 // yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
 func (s *Stage) yes() []string {

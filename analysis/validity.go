@@ -119,7 +119,7 @@ func (v *validity) add(r *Row) {
 	}
 	g := v.cover.of(r)
 	g.cover.count(r)
-	if !r.valid() || r.Label == "" || v.stage.Flips && v.stage.Control != "" && r.Branch == v.stage.Control && !slices.Contains(v.spec.By, ByBranch) {
+	if !r.valid() || r.Label == "" || v.stage.Flips && v.stage.controls(r.Branch) && !slices.Contains(v.spec.By, ByBranch) {
 		return
 	}
 	judge := v.judges.of(r.Judge)

@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"assay/stats"
 )
@@ -38,17 +39,31 @@ func (c *talks) flipFindings(t *Table) error {
 func (c *talks) excess(t *Table, slots []int, k int) error {
 	f := c.finding(WhatExcess, Share, k)
 	f.Bounds = stats.NoInterval("not told for differences")
-	i := slices.IndexFunc(slots, func(s int) bool { return c.control(s) && c.where[s].turn == c.where[k].turn })
-	if i < 0 {
+	control := c.beside(slots, k)
+	if control < 0 {
 		t.Findings = append(t.Findings, f.unknown("the turn has no control"))
 		return nil
 	}
-	control := slots[i]
 	f.Coverage = f.Coverage.plus(c.group.data.cover[control].settle())
 	return c.contrast(t, f, func(u uint32) (first, second, both bool) {
 		x, y := c.at(u, k), c.at(u, control)
 		return flipped(x), flipped(y), x != stateNone && y != stateNone
 	})
+}
+
+// beside is the control that stands beside a slot: of the same turn, and of the same branches before; -1: none.
+func (c *talks) beside(slots []int, k int) int {
+	best, length := -1, -1
+	for _, s := range slots {
+		if !c.control(s) || c.where[s].turn != c.where[k].turn {
+			continue
+		}
+		before := strings.TrimSuffix(c.where[s].branch, c.stage.Control)
+		if strings.HasPrefix(c.where[k].branch, before) && len(before) > length {
+			best, length = s, len(before)
+		}
+	}
+	return best
 }
 
 // contrast adds a paired difference of two yes-no answers of the same conversations.
@@ -90,7 +105,7 @@ func (c *talks) any(t *Table, slots []int) error {
 	if control < 0 || slices.ContainsFunc(pressed, func(k int) bool { return c.where[k].turn != c.where[pressed[0]].turn }) {
 		return nil // a chain: its last turn says the same
 	}
-	draws := c.controlDraws(slots[control])
+	draws := c.controlDraws(slots)
 	if most := maxLen(draws); most < len(pressed) {
 		t.Findings = append(t.Findings, f.unknown("flipped under any of %d branches needs %d control draws, there are %d", len(pressed), len(pressed), most))
 		return nil
@@ -106,12 +121,14 @@ func (c *talks) any(t *Table, slots []int) error {
 	})
 }
 
-// controlDraws are the states of the control by cluster, which is the item unless the study says otherwise.
-func (c *talks) controlDraws(k int) map[uint32][]byte {
+// controlDraws are the states of all controls by cluster, which is the item unless the study says otherwise.
+func (c *talks) controlDraws(slots []int) map[uint32][]byte {
 	out := map[uint32][]byte{}
-	for _, u := range c.units {
-		if state := c.at(u, k); state != stateNone {
-			out[c.own[u]] = append(out[c.own[u]], state)
+	for _, k := range slots {
+		for _, u := range c.units {
+			if state := c.at(u, k); state != stateNone && c.control(k) {
+				out[c.own[u]] = append(out[c.own[u]], state)
+			}
 		}
 	}
 	return out

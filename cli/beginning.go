@@ -36,6 +36,11 @@ func theRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, 
 			return run, err
 		}
 		if !asked {
+			if before, ok, err := changedFrom(ctx, w, h, d, name, f); err != nil {
+				return run, err
+			} else if ok {
+				fmt.Fprintf(w.Stderr, "answers of run %s to equal questions are taken over at no cost; --new asks everything again\n", before.ID)
+			}
 			if err := confirm(w, d, p, f); err != nil {
 				return run, err
 			}
@@ -108,6 +113,11 @@ func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan
 	}
 	if settings.ReuseRun, err = pilotOf(ctx, h, d.Study.Study, digest); err != nil {
 		return store.Run{}, err
+	}
+	if before, ok, err := changedFrom(ctx, w, h, d, name, f); err != nil {
+		return store.Run{}, err
+	} else if ok {
+		settings.ReuseRun = before.ID
 	}
 	run := store.NewRun{Study: d.Study.Study, Digest: digest, Note: f.note, By: f.by, Rehearsal: f.rehearse, Budget: budget}
 	return begin(ctx, w, h, waves.Beginning{Run: run, Desk: d, Plan: p, Settings: settings, Claim: claim}, name, f.study)

@@ -67,23 +67,32 @@ func (x *extension) canary(ctx context.Context, l store.Lane) error {
 			if err != nil {
 				return err
 			}
-			return x.stageCanary(ctx, g, p)
+			if staged, err := x.stageCanary(ctx, g, p); staged || err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (x *extension) stageCanary(ctx context.Context, g Group, p Planned) error {
+// stageCanary sends one request ahead, unless its answer is taken over from another run: then another one has to be found.
+func (x *extension) stageCanary(ctx context.Context, g Group, p Planned) (bool, error) {
 	c, err := x.newCutter(ctx, g, store.Live, store.ForCanary)
 	if err != nil {
-		return err
+		return false, err
+	}
+	if x.policy.Reuse != nil {
+		known, err := x.Ledger.Reusable(ctx, *x.policy.Reuse, [][]byte{c.digest(p)})
+		if err != nil || len(known) > 0 {
+			return false, err
+		}
 	}
 	if err := c.add(ctx, p, 1); err != nil {
-		return errors.Join(err, c.giveUp(ctx))
+		return false, errors.Join(err, c.giveUp(ctx))
 	}
 	if err := c.finish(ctx); err != nil {
-		return err
+		return false, err
 	}
 	_, err = x.Ledger.SetCanary(ctx, x.run.No, g.Stage, g.Lane, store.CanaryDue, store.CanaryAsked)
-	return err
+	return true, err
 }

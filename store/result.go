@@ -117,18 +117,19 @@ type ReuseFrom struct {
 	Run   int64  // not from this run itself
 	Study string // from runs of this study; or
 	From  int64  // from this run
+	Whole bool   // of that run, whatever stands: what was cut, and what was itself reused
 	Since time.Time
 }
 
 // Reusable reads, for each digest, the newest answer or refusal to an equal request in other runs. Rehearsals are never
-// reused, and neither is what was itself reused.
+// reused, and neither is what was itself reused, unless one run is to be taken over whole.
 func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (map[string]Answer, error) {
 	all := make(map[string]Answer, len(digests))
 	for _, d := range digests {
 		for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
-			WHERE a.digest = $1 AND o.stands = 1 AND o.reused_no IS NULL AND o.ending IN ('answered', 'refused') AND r.rehearsal = 0
+			WHERE a.digest = $1 AND o.stands = 1 AND ($6 = 1 OR o.reused_no IS NULL AND o.ending IN ('answered', 'refused')) AND r.rehearsal = 0
 			AND r.no <> $2 AND ($3 = '' OR r.study = $3) AND ($4 = 0 OR r.no = $4) AND o.at_ms >= $5
-			ORDER BY o.at_ms DESC LIMIT 1`, d, f.Run, f.Study, f.From, f.Since.UnixMilli()) {
+			ORDER BY o.at_ms DESC LIMIT 1`, d, f.Run, f.Study, f.From, f.Since.UnixMilli(), flag(f.Whole && f.From != 0)) {
 			if err != nil {
 				return nil, err
 			}

@@ -189,7 +189,7 @@ func (s *script) reuse(ctx context.Context) (*store.ReuseFrom, error) {
 	if r == nil || s.run.Rehearsal {
 		return nil, nil
 	}
-	from := &store.ReuseFrom{Run: s.run.No, Study: r.Study}
+	from := &store.ReuseFrom{Run: s.run.No, Study: r.Study, Whole: s.settings.ReuseRun != ""}
 	if r.For > 0 {
 		from.Since = s.run.Created.Add(-time.Duration(r.For))
 	}

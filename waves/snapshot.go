@@ -31,7 +31,7 @@ type Settings struct {
 	NoCanary    bool     `json:"no_canary,omitempty"`
 	Pilot       bool     `json:"pilot,omitempty"`     // only first questions, live
 	Imports     []string `json:"imports,omitempty"`   // the stages that import
-	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot whose answers stand in for asking again
+	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot, or the run before the study was changed, whose answers stand in for asking again
 }
 
 func (s Settings) wants(stage string) bool {

@@ -39,6 +39,19 @@ type rig struct {
 
 func newRig(t *testing.T, faults ...string) *rig {
 	t.Helper()
+	o := simulator.Options{Seed: 1}
+	for _, f := range faults {
+		rule, err := simulator.ParseRule(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Faults = append(o.Faults, rule)
+	}
+	return newRigWith(t, o)
+}
+
+func newRigWith(t *testing.T, o simulator.Options) *rig {
+	t.Helper()
 	ctx := context.Background()
 	dir := t.TempDir()
 	ledger, err := store.Open(ctx, filepath.Join(dir, "ledger.db"), store.Options{})
@@ -51,14 +64,7 @@ func newRig(t *testing.T, faults ...string) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
-	o := simulator.Options{Seed: 1, Dir: dir}
-	for _, f := range faults {
-		rule, err := simulator.ParseRule(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Faults = append(o.Faults, rule)
-	}
+	o.Dir = dir
 	sim, err := simulator.New(o)
 	if err != nil {
 		t.Fatal(err)
