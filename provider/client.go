@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Client makes the calls to one origin. It follows no redirect, asks for no compression, and gives the key to that origin
@@ -22,6 +23,7 @@ type Client struct {
 	headers map[string]string
 	secrets []string
 	trace   func(Exchange)
+	stall   time.Duration // 0: DefaultStall
 }
 
 // Auth puts a key into the headers of a call.
@@ -78,7 +80,7 @@ func NewClient(cfg Config, auth Auth) (*Client, error) {
 	if rt == nil {
 		rt = NewTransport()
 	}
-	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, http: &http.Client{
+	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, stall: cfg.Stall, http: &http.Client{
 		Transport:     rt,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -363,7 +363,7 @@ func TestHeadersTellWhenToComeBack(t *testing.T) {
 		{map[string]string{"Retry-After": "34"}, 34 * time.Second},
 		{map[string]string{"Retry-After": "0.5"}, 500 * time.Millisecond},
 		{map[string]string{"Retry-After": "34", "Retry-After-Ms": "250"}, 250 * time.Millisecond},
-		{map[string]string{"Retry-After": "Sun, 15 Nov 2026 12:01:00 GMT", "Date": date}, time.Minute},
+		{map[string]string{"Retry-After": "Sun, 15 Nov 2026 12:01:00 GMT", "Date": date}, 61 * time.Second},
 		{map[string]string{"Retry-After": "Sun, 15 Nov 2026 11:59:00 GMT", "Date": date}, 0},
 		{map[string]string{"Retry-After": "Sun, 15 Nov 2026 12:01:00 GMT"}, 0},
 		{map[string]string{"Retry-After": "-3"}, 0},
@@ -402,12 +402,17 @@ func TestHeadersTellTheLimits(t *testing.T) {
 		"anthropic-ratelimit-input-tokens-limit", "10000", "anthropic-ratelimit-input-tokens-remaining", "9000",
 		"anthropic-ratelimit-input-tokens-reset", "2026-11-15T12:00:30Z", "anthropic-ratelimit-output-tokens-remaining", "0"))
 	diff(t, Rate{
-		Input:  Window{Known: true, Limit: 10000, Remaining: 9000, Reset: 30 * time.Second},
+		Input:  Window{Known: true, Limit: 10000, Remaining: 9000, Reset: 31 * time.Second},
 		Output: Window{Known: true},
 	}, got)
+	diff(t, Rate{Tokens: Window{Known: true, Limit: 500_000, Remaining: 499_100, Reset: 42 * time.Second}}, // Mistral
+		rateOf(head("x-ratelimitbysize-limit-minute", "500000", "x-ratelimitbysize-remaining-minute", "499100", "ratelimitbysize-reset", "42")))
+	diff(t, Rate{ // Together
+		Requests: Window{Known: true, Limit: 10, Remaining: 9, Reset: time.Second}, Tokens: Window{Known: true, Limit: 3000, Remaining: 2500, Reset: time.Second},
+	}, rateOf(head("x-ratelimit-limit", "10", "x-ratelimit-remaining", "9.5", "x-ratelimit-reset", "1", "x-tokenlimit-limit", "3000", "x-tokenlimit-remaining", "2500")))
 	diff(t, Rate{}, rateOf(head("x-ratelimit-remaining-requests", "many", "x-ratelimit-reset-requests", "x")))
 	for v, want := range map[string]time.Duration{
-		"1794744060": time.Minute, "1794744060000": time.Minute, "12": 12 * time.Second, "": 0, "NaN": 0, "-1": 0, "-5s": 0, "9e99": 24 * time.Hour,
+		"1794744060": 61 * time.Second, "1794744060000": 61 * time.Second, "1794744060500": 60500 * time.Millisecond, "12": 12 * time.Second, "": 0, "NaN": 0, "-1": 0, "-5s": 0, "9e99": 24 * time.Hour,
 	} {
 		if got := resetOf(head("Date", "Sun, 15 Nov 2026 12:00:00 GMT"), v); got != want {
 			t.Errorf("reset %q: got %v, want %v", v, got, want)

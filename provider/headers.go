@@ -35,12 +35,38 @@ func retryAfter(h http.Header) time.Duration {
 // rateOf reads the limits a reply tells, whichever family of headers it uses.
 func rateOf(h http.Header) Rate {
 	return Rate{
-		Requests:   window(h, "requests"),
-		Tokens:     window(h, "tokens"),
+		Requests:   requestWindow(h),
+		Tokens:     tokenWindow(h),
 		Input:      window(h, "input-tokens"),
 		Output:     window(h, "output-tokens"),
 		RetryAfter: retryAfter(h),
 	}
+}
+
+// requestWindow reads the limit on requests; some call it by no name.
+func requestWindow(h http.Header) Window {
+	if w := window(h, "requests"); w.Known {
+		return w
+	}
+	return windowOf(h, h.Get("x-ratelimit-limit"), h.Get("x-ratelimit-remaining"), h.Get("x-ratelimit-reset"))
+}
+
+// tokenWindow reads the limit on tokens; Mistral calls it by size, Together by another name.
+func tokenWindow(h http.Header) Window {
+	if w := window(h, "tokens"); w.Known {
+		return w
+	}
+	first := func(names ...string) string {
+		for _, n := range names {
+			if v := h.Get(n); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	return windowOf(h, first("x-ratelimitbysize-limit-minute", "ratelimitbysize-limit", "x-tokenlimit-limit"),
+		first("x-ratelimitbysize-remaining-minute", "ratelimitbysize-remaining", "x-tokenlimit-remaining"),
+		first("ratelimitbysize-reset", "x-ratelimit-reset"))
 }
 
 // window reads one limit: anthropic-ratelimit-requests-remaining, or x-ratelimit-remaining-requests.
@@ -51,12 +77,19 @@ func window(h http.Header, of string) Window {
 		}
 		return h.Get("x-ratelimit-" + what + "-" + of)
 	}
-	remaining, err := strconv.ParseInt(field("remaining"), 10, 64)
-	if err != nil {
+	return windowOf(h, field("limit"), field("remaining"), field("reset"))
+}
+
+func windowOf(h http.Header, limit, remaining, reset string) Window {
+	left, err := strconv.ParseFloat(remaining, 64) // some tell fractions
+	if err != nil || !(left >= 0 && left < 1e15) {
 		return Window{}
 	}
-	limit, _ := strconv.ParseInt(field("limit"), 10, 64)
-	return Window{Known: true, Limit: limit, Remaining: remaining, Reset: resetOf(h, field("reset"))}
+	most, _ := strconv.ParseFloat(limit, 64)
+	if !(most >= 0 && most < 1e15) {
+		most = 0
+	}
+	return Window{Known: true, Limit: int64(most), Remaining: int64(left), Reset: resetOf(h, reset)}
 }
 
 // resetOf reads a reset time: a duration such as 6m0s, bare seconds, or a moment in one of three spellings.
@@ -79,11 +112,15 @@ func resetOf(h http.Header, v string) time.Duration {
 	return 0
 }
 
-// since is how far a moment lies ahead of the server's clock; 0 where the server does not tell its time.
+// since is how far a moment lies ahead of the server's clock; 0 where the server does not tell its time. Both are told in
+// whole seconds: a moment ahead may be up to one more away.
 func since(h http.Header, at time.Time) time.Duration {
 	now, err := http.ParseTime(h.Get("date"))
 	if err != nil {
 		return 0
+	}
+	if ahead := at.Sub(now); ahead > 0 && at.Nanosecond() == 0 {
+		return min(ahead, maxWait) + time.Second
 	}
 	return at.Sub(now)
 }

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
 	"time"
 
 	"assay"
@@ -48,7 +51,9 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 		f := assay.Fault{Class: assay.FaultInvalid, Code: "not_sent", Message: dialect.Clean(err.Error(), maxWords)}
 		return Reply{Outcome: faulty(f), Unsent: true}, fmt.Errorf("ask: %w", &f)
 	}
-	resp, err := c.Do(ctx, Call{
+	call, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	resp, err := c.Do(call, Call{
 		Method: "POST", Path: path, Type: "application/json", Body: bytes.NewReader(body), Length: int64(len(body)),
 	})
 	if err != nil {
@@ -56,7 +61,7 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 	}
 	defer resp.Body.Close()
 	reply := Reply{Rate: rateOf(resp.Header)}
-	if reply.Raw, err = c.read(ctx, resp, maxReply); err != nil {
+	if reply.Raw, err = c.readLive(ctx, resp, hangUp); err != nil {
 		failed, err := c.unanswered(err)
 		failed.Rate = reply.Rate
 		return failed, err
@@ -69,6 +74,40 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 		return reply, fmt.Errorf("ask: %w", f)
 	}
 	return reply, nil
+}
+
+// readLive reads an answer that has begun to come, and hangs up when nothing more of it comes for a while.
+func (c *Client) readLive(ctx context.Context, resp *http.Response, hangUp func()) ([]byte, error) {
+	var stalled atomic.Bool
+	wait := cmp.Or(c.stall, DefaultStall)
+	timer := time.AfterFunc(wait, func() { stalled.Store(true); hangUp() })
+	defer timer.Stop()
+	body := resp.Body
+	resp.Body = watched{body, timer, wait}
+	raw, err := c.read(ctx, resp, maxReply)
+	resp.Body = body
+	if call := (*callError)(nil); stalled.Load() && errors.As(err, &call) {
+		call.fault.Code, call.fault.Message = "stalled", fmt.Sprintf("nothing more of the answer came for %s", wait)
+	}
+	return raw, err
+}
+
+// DefaultStall is how long a live answer that has begun to come may pause.
+const DefaultStall = 2 * time.Minute
+
+// watched is a body that puts a timer off whenever something comes.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+	wait  time.Duration
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.timer.Reset(w.wait)
+	}
+	return n, err
 }
 
 // unanswered is the reply where none came that can be read. A refusal that came as an error is an answer all the same.

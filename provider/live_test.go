@@ -136,3 +136,50 @@ func TestALineThatIsTooLongStaysInThePartUnderItsName(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 }
+
+func TestALiveAnswerThatStallsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		io.WriteString(w, `{"id":"c1",`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	c.stall = 20 * time.Millisecond
+	got, err := c.Ask(background, "/chat/completions", question())
+	if f := FaultOf(err); f == nil || f.Class != assay.FaultBusy || f.Code != "stalled" {
+		t.Fatalf("got %v, %+v", err, got)
+	}
+	if !Lost(err) {
+		t.Error("it may be billed, and nobody says so")
+	}
+}
+
+func TestWhatMayBeBilledIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		lost   bool
+	}{
+		"the provider's own no":  {func(w http.ResponseWriter) { w.WriteHeader(429); io.WriteString(w, `{"error":{"message":"slow"}}`) }, false},
+		"the provider is broken": {func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, `{"error":{"message":"oops"}}`) }, false},
+		"a gateway's no":         {func(w http.ResponseWriter) { w.WriteHeader(502); io.WriteString(w, `<html>bad gateway</html>`) }, true},
+		"a gateway had enough":   {func(w http.ResponseWriter) { w.WriteHeader(504); io.WriteString(w, `{"error":{"message":"timeout"}}`) }, true},
+		"hung up without a word": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, true},
+		"hung up in the middle": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "99")
+			io.WriteString(w, "{")
+			panic(http.ErrAbortHandler)
+		}, true},
+		"an error as good answer": {func(w http.ResponseWriter) { io.WriteString(w, `{"error":{"message":"oops","code":500}}`) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := serve(t, func(w http.ResponseWriter, _ *http.Request) { c.answer(w) })
+			_, err := api.Ask(background, "/chat/completions", question())
+			if err == nil || Lost(err) != c.lost {
+				t.Errorf("lost %v, want %v: %v", Lost(err), c.lost, err)
+			}
+		})
+	}
+}
