@@ -28,6 +28,7 @@ func benchmarks() []benchmark {
 		{"settle", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", settleBench},
 		{"idle", "waiting for 1,000 open jobs; -n says for how many minutes", idleBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
+		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
 		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
 		{"stats", "Bradley-Terry of 200 items: fit, errors, 1,000 resamples of 500 prompts; beside a copy of memory", statsBench},
@@ -66,6 +67,8 @@ func run(args []string) error {
 			return fetchParse(args[1])
 		case "floor-of-fetch-copy":
 			return fetchCopy(args[1])
+		case "floor-of-live":
+			return liveFloor(args[1])
 		case "work-of-fetch":
 			return fetchWork(args[1])
 		}
@@ -75,7 +78,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, assay: filepath.Join(dir, "assay")}
+	b := &bench{dir: dir, assay: filepath.Join(dir, "assay"), args: args[min(len(args), 1):]}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	if err := flags.Parse(args); err != nil {
@@ -102,6 +105,7 @@ func run(args []string) error {
 // bench is what the measurements share.
 type bench struct {
 	dir   string // thrown away at the end
+	args  []string
 	assay string // the built binary
 	n     int    // how much was asked for; 0: nothing
 }

@@ -20,7 +20,8 @@ import (
 //	feed ── built ──> rounds ── claimed ──> send ── let out by the desk ──> ask ── replies ──> rounds
 //
 // Every round is one durable transaction: answers that came home are written, and the next requests are claimed. What is
-// claimed and has no outcome may be in flight; at most as many are claimed ahead as may fly.
+// claimed and has no outcome may be in flight. As many are claimed ahead as go out while a round is written, and at least
+// half of what may fly.
 type asking struct {
 	*work
 	log     *liveLog
@@ -35,6 +36,7 @@ type asking struct {
 	more   bool          // further pages may come
 	out    chan flight   // claimed
 	unsent atomic.Int64  // of them
+	ahead  int           // how many are to be claimed ahead
 	low    chan struct{} // fewer wait to be sent
 	home   chan reply
 	away   int // claimed, and not home
@@ -71,7 +73,7 @@ func (w *work) newAsking(log *liveLog) *asking {
 	d := w.deskOf(w.access, caps.Account)
 	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, cost: w.g.Cost.Sum, done: w.g.Done(),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
-		built: make(chan []flight), out: make(chan flight, 2*pace.DefaultMost), home: make(chan reply, 2*pace.DefaultMost),
+		built: make(chan []flight, 1), out: make(chan flight, 2*mostAhead), home: make(chan reply, 2*mostAhead),
 		low: make(chan struct{}, 1), trouble: make(chan error, 1)}
 	if caps.Retries != nil {
 		a.retries = int64(*caps.Retries)
@@ -151,17 +153,26 @@ func (a *asking) gather(all []reply) []reply {
 	}
 }
 
-// hungry is how many more requests are to be claimed: half of what may fly, as long as fewer than that wait to be sent.
+// hungry is how many more requests are to be claimed.
 func (a *asking) hungry(ctx context.Context) int {
-	if ctx.Err() != nil {
-		return 0
-	}
 	width := a.desk.width(a.own, a.model)
-	half := max(width/2, 1)
-	if int(a.unsent.Load()) >= half || a.away >= 4*width {
+	a.ahead = max(a.ahead, width/2, 1)
+	if ctx.Err() != nil || int(a.unsent.Load()) >= a.ahead || a.away >= 4*width+2*a.ahead {
 		return 0
 	}
-	return half
+	return a.ahead
+}
+
+// mostAhead is how many requests are claimed ahead at most: replies may come faster than rounds can be written.
+const mostAhead = 512
+
+// tune claims more ahead where all that was claimed went out while a round was written, and less where it did not.
+func (a *asking) tune() {
+	if a.unsent.Load() == 0 {
+		a.ahead = min(2*a.ahead, mostAhead)
+	} else {
+		a.ahead -= a.ahead / 8
+	}
 }
 
 // round writes replies and claims what goes next, durably: raw bytes first, then everything else in one transaction.
@@ -180,6 +191,7 @@ func (a *asking) round(ctx context.Context, replies []reply) error {
 	if _, err := a.Ledger.LiveRound(durable, a.l, r); err != nil {
 		return err
 	}
+	a.tune()
 	a.page = a.page[len(next):]
 	a.away += len(next)
 	a.unsent.Add(int64(len(next)))
@@ -286,7 +298,7 @@ func (a *asking) feed(ctx context.Context) {
 }
 
 // feedPage is how many requests are built at a time.
-const feedPage = 128
+const feedPage = 256
 
 func (a *asking) build(ctx context.Context, page []store.Attempt) bool {
 	if len(page) == 0 {

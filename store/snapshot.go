@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 
 	"assay"
 )
@@ -134,6 +136,26 @@ func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.It
 		return item, err
 	}
 	return assay.Item{}, fmt.Errorf("item %s of %s: %w", id, input, ErrNotFound)
+}
+
+// ItemsByID reads some items of one input; those that are not there are left out.
+func (s *Store) ItemsByID(ctx context.Context, run int64, input string, ids []string) (map[string]assay.Item, error) {
+	all := make(map[string]assay.Item, len(ids))
+	for part := range slices.Chunk(ids, 500) {
+		var list strings.Builder
+		args := []any{run, input}
+		for _, id := range part {
+			args = append(args, id)
+			fmt.Fprintf(&list, ",$%d", len(args))
+		}
+		for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id IN (`+list.String()[1:]+`)`, args...) {
+			if err != nil {
+				return nil, err
+			}
+			all[item.ID] = item
+		}
+	}
+	return all, nil
 }
 
 func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[assay.Item, error] {

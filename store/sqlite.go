@@ -90,33 +90,29 @@ func (sqlite) clock(_ context.Context, t *txn) (int64, error) { return t.s.milli
 
 func (sqlite) clockText(ours string) string { return ours }
 
+// bulk inserts in statements of a few sizes: parsing one takes as long as running it.
 func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
-	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + ")"
+	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
 	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	most := min(500, maxVariables/len(columns))
-	var stmt *sql.Stmt
-	args := make([]any, 0, most*len(columns))
-	for len(rows) > 0 {
-		n := min(most, len(rows))
-		args = args[:0]
-		for _, r := range rows[:n] {
-			args = append(args, r...)
+	var args []any
+	for _, size := range []int{min(500, maxVariables/len(columns)), 16, 1} {
+		if len(rows) < size {
+			continue
 		}
-		rows = rows[n:]
-		text := head + strings.TrimSuffix(strings.Repeat(tuple+",", n), ",")
-		if n < most {
-			_, err := t.ExecContext(ctx, text, args...)
+		stmt, err := t.PrepareContext(ctx, head+strings.TrimSuffix(strings.Repeat(tuple, size), ","))
+		if err != nil {
 			return err
 		}
-		if stmt == nil {
-			var err error
-			if stmt, err = t.PrepareContext(ctx, text); err != nil {
+		defer stmt.Close()
+		for len(rows) >= size {
+			args = args[:0]
+			for _, r := range rows[:size] {
+				args = append(args, r...)
+			}
+			rows = rows[size:]
+			if _, err := stmt.ExecContext(ctx, args...); err != nil {
 				return err
 			}
-			defer stmt.Close()
-		}
-		if _, err := stmt.ExecContext(ctx, args...); err != nil {
-			return err
 		}
 	}
 	return nil

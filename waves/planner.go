@@ -315,34 +315,58 @@ func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 		return nil, err
 	}
 	out := make([]engine.Planned, 0, len(at))
-	for _, c := range at {
-		rec, ok := s.recipes[c.Stage]
-		if !ok {
-			return nil, fmt.Errorf("run %s has no stage %q", run.ID, c.Stage)
+	for len(at) > 0 {
+		n := 1 // requests of one lane in one stage follow each other: they are made together
+		for n < len(at) && at[n].Stage == at[0].Stage && answering(at[n]) == answering(at[0]) {
+			n++
 		}
-		it, err := s.Ledger.Item(ctx, run.No, rec.items(), c.Item)
-		if err != nil {
-			return nil, fmt.Errorf("item %q of run %s: %w", c.Item, run.ID, err)
-		}
-		maker, err := s.maker(c.Stage, answering(c), mode)
-		if err != nil {
+		if out, err = s.build(ctx, mode, at[:n], out); err != nil {
 			return nil, err
 		}
-		made := len(out)
-		maker.yield(ctx, rec, []wanted{{it, c}}, func(p engine.Planned, e error) bool {
-			if err = e; e == nil {
-				out = append(out, p)
-			}
-			return e == nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(out) == made {
-			return nil, fmt.Errorf("request %s cannot be made any more: an answer it needs is gone", c.Key())
-		}
+		at = at[n:]
 	}
 	return out, nil
+}
+
+// build makes requests of one lane in one stage again.
+func (s *script) build(ctx context.Context, mode store.SegmentMode, at []assay.Coordinates, out []engine.Planned) ([]engine.Planned, error) {
+	rec, ok := s.recipes[at[0].Stage]
+	if !ok {
+		return nil, fmt.Errorf("run %s has no stage %q", s.run.ID, at[0].Stage)
+	}
+	maker, err := s.maker(at[0].Stage, answering(at[0]), mode)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(at))
+	for i, c := range at {
+		ids[i] = c.Item
+	}
+	items, err := s.Ledger.ItemsByID(ctx, s.run.No, rec.items(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("items of run %s: %w", s.run.ID, err)
+	}
+	block := make([]wanted, len(at))
+	for i, c := range at {
+		it, ok := items[c.Item]
+		if !ok {
+			return nil, fmt.Errorf("item %q of run %s: %w", c.Item, s.run.ID, store.ErrNotFound)
+		}
+		block[i] = wanted{it, c}
+	}
+	made := len(out)
+	maker.yield(ctx, rec, block, func(p engine.Planned, e error) bool {
+		if err = e; e == nil {
+			out = append(out, p)
+		}
+		return e == nil
+	})
+	for i, c := range at {
+		if err == nil && (made+i >= len(out) || out[made+i].At != c) {
+			err = fmt.Errorf("request %s cannot be made any more: an answer it needs is gone", c.Key())
+		}
+	}
+	return out, err
 }
 
 // answering is the lane that answers a request: the judge's, where one is asked.

@@ -3,13 +3,13 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"assay/cli"
+	"assay/provider"
 )
 
 func main() { os.Exit(run()) }
@@ -30,6 +30,6 @@ func run() int {
 		Terminal: cli.TerminalOf(os.Stdin, os.Stdout, os.Stderr),
 		Now:      time.Now,
 		Disk:     cli.Disk{Dir: dir},
-		HTTP:     http.DefaultTransport,
+		HTTP:     provider.NewTransport(),
 	})
 }
