@@ -49,7 +49,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	} else {
 		fmt.Fprintf(w.Stderr, "run %s of %s\n", run.ID, run.Study)
 	}
-	d := &local.Driver{Engine: e, Moved: progress.show, Held: progress.held}
+	d := &local.Driver{Engine: e, Moved: progress.show, Held: progress.held, Every: time.Second}
 	if o.once || o.detach {
 		d.Until = func(st engine.Standing) bool { return true }
 	}
@@ -102,7 +102,7 @@ func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		return nil, nil, err
 	}
 	e := &engine.Engine{
-		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: clock{w.Now}, Timing: h.timing(w), Random: rng,
+		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: w.clock(), Timing: h.timing(w), Random: rng,
 		Holder: holderName() + "/" + newID(rng),
 	}
 	a := &accounts{world: w, study: s}
@@ -142,12 +142,20 @@ func (h *home) timing(w *World) engine.Timing {
 	return t
 }
 
-// clock is the world's time; waiting for it takes real time.
-type clock struct{ now func() time.Time }
+// clock is the world's time; waiting for it takes real time, unless the world has its own way.
+type clock struct {
+	now   func() time.Time
+	sleep func(ctx context.Context, d time.Duration) error
+}
+
+func (w *World) clock() engine.Clock { return clock{w.Now, w.Sleep} }
 
 func (c clock) Now() time.Time { return c.now() }
 
 func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	if c.sleep != nil {
+		return c.sleep(ctx, d)
+	}
 	return engine.WallClock().Sleep(ctx, d)
 }
 

@@ -182,9 +182,16 @@ func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
 			return err
 		}
 		if n++; n == 1 {
-			fmt.Fprintln(w.Stdout, "\nLive requests that were in flight at a stop, and may be billed twice:")
+			fmt.Fprintln(w.Stdout, "\nLive requests that may be billed more than once: they were in flight at a stop, or their replies were lost:")
 		}
-		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s)\n", d.Lane, d.Item, d.Key)
+		note := ""
+		if d.Lost {
+			note = ", reply lost"
+		}
+		if d.Times > 1 {
+			note += fmt.Sprintf(", %d times", d.Times)
+		}
+		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s)%s\n", d.Lane, d.Item, d.Key, note)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		return err
 	}
 	d := &river.Driver{
-		Ledger: h.ledger, URL: url, Clock: clock{w.Now}, Timing: h.timing(w), Concurrency: f.concurrency,
+		Ledger: h.ledger, URL: url, Clock: w.clock(), Timing: h.timing(w), Concurrency: f.concurrency,
 		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Engine: func(ctx context.Context, run store.Run) (*engine.Engine, error) {
 			return workerEngine(ctx, w, h, run)

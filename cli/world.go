@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"net/http"
@@ -25,8 +26,9 @@ type World struct {
 	HTTP     http.RoundTripper // how providers are reached
 
 	// For tests that stop the process or cannot wait for hours. The program leaves them empty.
-	Around func(op string, call func() error) error // wraps every ledger call, as store.Options.Around does
-	Timing func(engine.Timing) engine.Timing        // makes other waits of the usual ones
+	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does
+	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
+	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
 }
 
 // Terminal says which of the standard streams a person looks at.
