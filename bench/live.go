@@ -26,15 +26,9 @@ const (
 
 // liveBench holds live requests against a simulator in a process of its own: under a latency against the throughput that
 // 64 requests in flight can have, without one against a loop that throws the answers away. How many requests the last
-// part asks can be given: bench live 1000000.
+// part asks can be given: bench -n 1000000 live.
 func liveBench(ctx context.Context, b *bench) error {
-	n := 100_000
-	if len(b.args) > 0 {
-		var err error
-		if n, err = strconv.Atoi(b.args[0]); err != nil {
-			return fmt.Errorf("number of requests: %w", err)
-		}
-	}
+	n := b.size(100_000)
 	slow, err := liveRun(ctx, b, liveLatency, 20_000)
 	if err != nil {
 		return err

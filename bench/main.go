@@ -78,7 +78,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, assay: filepath.Join(dir, "assay"), args: args[min(len(args), 1):]}
+	b := &bench{dir: dir, assay: filepath.Join(dir, "assay")}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
 	if err := flags.Parse(args); err != nil {
@@ -105,7 +105,6 @@ func run(args []string) error {
 // bench is what the measurements share.
 type bench struct {
 	dir   string // thrown away at the end
-	args  []string
 	assay string // the built binary
 	n     int    // how much was asked for; 0: nothing
 }

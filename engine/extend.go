@@ -154,6 +154,7 @@ func (x *extension) conclude(ctx context.Context) (Standing, error) {
 			st.Budget = st.Budget || g.Reason == blockedByBudget
 		default:
 			st.Moving++
+			st.Budget = st.Budget || g.Reason == blockedByBudget // roused, and not yet tried again
 		}
 	}
 	for _, l := range x.lanes {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -126,6 +127,9 @@ type tokens struct {
 	mean float64 // of the output so far
 }
 
+// firstOutput is what an answer is expected to take before one is known.
+const firstOutput = 256
+
 // load is what a request is expected to take. Where the study bounds the output, providers count the bound.
 func (t *tokens) load(r *assay.Request) pace.Load {
 	bytes := len(r.Body) + len(r.Prompt.System) + len(r.Prompt.Context)
@@ -136,7 +140,7 @@ func (t *tokens) load(r *assay.Request) pace.Load {
 	defer t.mu.Unlock()
 	out := float64(r.Lane.Params.MaxTokens)
 	if out == 0 {
-		out = max(t.mean, 1)
+		out = cmp.Or(t.mean, firstOutput)
 	}
 	return pace.Load{Input: float64(bytes)/4 + 1, Output: out}
 }

@@ -214,13 +214,14 @@ type planner struct {
 	price  assay.Money
 	policy engine.Policy
 	cut    engine.Route // its Size and Segments
+	live   engine.Live
 }
 
 func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { return p.policy, nil }
 
 func (p *planner) Route(_ context.Context, _ store.Run, _, lane string, _ store.SegmentMode) (engine.Route, error) {
 	rate := catalog.Rates{Input: catalog.Rate{Million: assay.Dollar, Known: true}, Output: catalog.Rate{Million: assay.Dollar, Known: true}}
-	return engine.Route{Lane: assay.Lane{Name: lane, Provider: "fake", Model: "m"}, Wire: fakeWire(),
+	return engine.Route{Lane: assay.Lane{Name: lane, Provider: "fake", Model: "m"}, Wire: fakeWire(), Live: p.live,
 		Price: catalog.Price{Live: catalog.Schedule{Short: rate}, Batch: catalog.Schedule{Short: rate}}, Size: p.cut.Size, Segments: p.cut.Segments}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -273,5 +274,119 @@ mode: live
 inputs: {items: {file: items.txt}}
 providers: {openai: {live: {rate: %d/s}}}
 lanes: {a: {model: openai/gpt-4.1-mini, max_tokens: 50}}
+stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
+`
+
+// TestALostReplyIsNamed loses replies to live requests on their way: they are asked again, and `status` says that they may
+// be billed twice.
+func TestALostReplyIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "live", "openai ask drop-reply once", "anthropic ask truncate once")
+	s.exits(0, []string{"run", "study.yaml", "--yes"}, "12 of 12 requests have an answer")
+	named := s.named(t.Context())
+	if len(named) != 2 || !strings.HasSuffix(named[0], ", reply lost") || !strings.HasSuffix(named[1], ", reply lost") {
+		t.Errorf("named are %q", named)
+	}
+	s.ok(s.sound(t.Context()))
+	s.ok(s.paidOnce(t.Context(), 2))
+}
+
+// TestAThrottledLaneDoesNotHoldUpAnother asks one lane every 20 seconds, and another at the same account as fast as it goes.
+func TestAThrottledLaneDoesNotHoldUpAnother(t *testing.T) {
+	t.Parallel()
+	clock := newHurry(20)
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	var mu sync.Mutex
+	at := map[string][]time.Time{}
+	net := bodies(func(body string) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, model := range []string{"gpt-4.1-mini", "gpt-4.1-nano"} {
+			if strings.Contains(body, model) {
+				at[model] = append(at[model], clock.Now())
+			}
+		}
+	}, sim.Transport())
+	s := newStation(t, slowStudy, 5, net, keys(sim))
+	s.world.Now, s.world.Sleep = clock.Now, clock.Sleep
+	if code := s.run(t.Context(), "run", "study.yaml", "--yes"); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.out.String())
+	}
+	slow, quick := at["gpt-4.1-mini"], at["gpt-4.1-nano"]
+	if len(slow) != 5 || len(quick) != 5 {
+		t.Fatalf("%d and %d calls", len(slow), len(quick))
+	}
+	for i := range slow[1:] {
+		if d := slow[i+1].Sub(slow[i]); d < 19*time.Second {
+			t.Errorf("call %d of the slow lane came %s after the one before", i+1, d)
+		}
+	}
+	if quick[4].After(slow[2]) {
+		t.Errorf("the quick lane waited for the slow one: %v, %v", quick, slow)
+	}
+}
+
+const slowStudy = `study: slow
+mode: live
+inputs: {items: {file: items.txt}}
+lane_defaults: {max_tokens: 50}
+lanes:
+  slow:  {model: openai/gpt-4.1-mini, concurrency: 1, pause: 20s}
+  quick: {model: openai/gpt-4.1-nano}
+stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
+`
+
+// bodies shows the bodies of calls to somebody.
+func bodies(show func(body string), inner http.RoundTripper) http.RoundTripper {
+	return tripper(func(r *http.Request) (*http.Response, error) {
+		if r.Body != nil {
+			text, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			show(string(text))
+			r = r.Clone(r.Context())
+			r.Body = io.NopCloser(bytes.NewReader(text))
+		}
+		return inner.RoundTrip(r)
+	})
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// TestTheTierThatWasUsedIsThePrice asks in the flex tier: the simulator serves it, and says so.
+func TestTheTierThatWasUsedIsThePrice(t *testing.T) {
+	t.Parallel()
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	s := newStation(t, tierStudy, 3, sim.Transport(), keys(sim))
+	if code := s.run(t.Context(), "run", "study.yaml", "--yes"); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.out.String())
+	}
+	s.out.Reset()
+	// gpt-5: 1.25 and 10 dollars for a million tokens, half of it in the flex tier.
+	code := s.run(t.Context(), "sql", `SELECT g.lane, o.tier, SUM(o.cost_nano) * 2 / SUM(o.input_tokens * 1250 + o.output_tokens * 10000) AS halves
+		FROM outcomes o JOIN segments g ON g.no = o.segment_no GROUP BY 1, 2 ORDER BY 1`, "--csv")
+	if want := "lane,tier,halves\ncheap,flex,1\nusual,default,2\n"; code != 0 || strings.ReplaceAll(s.out.String(), "\r", "") != want {
+		t.Errorf("exit %d, got\n%s", code, s.out.String())
+	}
+}
+
+const tierStudy = `study: tiers
+mode: live
+inputs: {items: {file: items.txt}}
+lane_defaults: {model: openai/gpt-5, max_tokens: 2000, effort: minimal}
+lanes:
+  usual: {}
+  cheap: {service_tier: flex}
 stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
 `

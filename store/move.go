@@ -261,7 +261,7 @@ func (s *Store) GoLive(ctx context.Context, l Lease, account string, reserve ass
 func (s *Store) ReserveMore(ctx context.Context, l Lease, m assay.Money) error {
 	return s.tx(ctx, "reserve more", durable, func(t *txn) error {
 		var run int64
-		err := t.QueryRowContext(ctx, `UPDATE segments SET reserved_nano = reserved_nano + $3 WHERE no = $1 AND epoch = $2 AND state = 'launched'
+		err := t.QueryRowContext(ctx, `UPDATE segments SET reserved_nano = reserved_nano + $3, reason = '' WHERE no = $1 AND epoch = $2 AND state = 'launched'
 			RETURNING run_no`, l.No, l.Epoch, int64(m)).Scan(&run)
 		if err != nil {
 			return t.whyNot(ctx, l, err)

@@ -1,0 +1,243 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/engine"
+	"assay/pace"
+	"assay/store"
+)
+
+// liveOf is a world of one lane that is asked live.
+func liveOf(items int, set ...func(w *world)) func(w *world) {
+	return func(w *world) {
+		w.plan.mode, w.plan.items, w.plan.lanes = store.Live, items, []string{"red"}
+		for _, s := range set {
+			s(w)
+		}
+	}
+}
+
+func (w *world) asked() (n int) {
+	for _, times := range w.house.asked {
+		n += times
+	}
+	return n
+}
+
+func TestQuotaAndDeniedStopALiveLaneAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, class := range []assay.FaultClass{assay.FaultQuota, assay.FaultDenied} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, liveOf(100))
+			w.house.wobble = func(call string, n int) error {
+				if call == "ask" && n > 5 {
+					return &assay.Fault{Class: class, Status: 429, Message: "no more"}
+				}
+				return nil
+			}
+			_, err := w.drive()
+			w.ok(err)
+			if l := w.lane("red"); l.State != store.LaneStopped || l.Reason != string(class)+" (HTTP 429): no more" {
+				t.Errorf("the lane is %s: %q", l.State, l.Reason)
+			}
+			if n := w.house.calls["ask"]; n > 80 {
+				t.Errorf("asked %d times", n)
+			}
+			w.house.wobble = nil
+			_, err = w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			w.ok(err)
+			w.finished(store.ResultDone)
+			w.answers(100)
+			w.billedOnce(100)
+		})
+	}
+}
+
+func TestALaneWithTooManyErrorsStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(6000, func(w *world) {
+		w.timing.Look = time.Millisecond
+		w.plan.policy.StopAbove = map[string]float64{"red": 0.1}
+	}))
+	w.house.live = func(prompt string, _ int) (assay.Outcome, error) {
+		if len(prompt)%2 == 0 {
+			return assay.Outcome{Ending: assay.Answered, Text: "yes"}, nil
+		}
+		f := &assay.Fault{Class: assay.FaultInvalid, Status: 400, Message: "no"}
+		return assay.Outcome{Ending: assay.Rejected, Fault: f}, f
+	}
+	_, err := w.drive()
+	w.ok(err)
+	l := w.lane("red")
+	if l.State != store.LaneStopped || l.Endings[assay.Rejected] == 0 {
+		t.Errorf("the lane is %s (%s) with %v", l.State, l.Reason, l.Endings)
+	}
+	if w.house.calls["ask"] == 6000 {
+		t.Error("everything was asked all the same")
+	}
+}
+
+func TestAFewErrorsSayNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(10, func(w *world) { w.plan.policy.StopAbove = map[string]float64{"red": 0.1} }))
+	w.house.live = func(string, int) (assay.Outcome, error) {
+		f := &assay.Fault{Class: assay.FaultInvalid, Status: 400, Message: "no"}
+		return assay.Outcome{Ending: assay.Rejected, Fault: f}, f
+	}
+	w.finished(store.ResultIncomplete)
+	if l := w.lane("red"); l.State != store.LaneOpen {
+		t.Errorf("the lane is %s: %s", l.State, l.Reason)
+	}
+}
+
+func TestTriesAreCapped(t *testing.T) {
+	t.Parallel()
+	two := 2
+	for _, c := range []struct {
+		name    string
+		err     error
+		retries *int
+		want    int
+	}{
+		{"busy", &assay.Fault{Class: assay.FaultBusy, Status: 529}, nil, 9},
+		{"busy, as the study says", &assay.Fault{Class: assay.FaultBusy, Status: 529}, &two, 3},
+		{"invalid", &assay.Fault{Class: assay.FaultInvalid, Status: 400}, nil, 1},
+		{"nobody knows", errors.New("the line went dead"), nil, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, liveOf(1, func(w *world) { w.plan.live.Retries = c.retries }))
+			w.house.wobble = func(call string, _ int) error {
+				if call == "ask" {
+					return c.err
+				}
+				return nil
+			}
+			w.finished(store.ResultIncomplete)
+			if got := w.house.calls["ask"]; got != c.want {
+				t.Errorf("asked %d times, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALostReplyIsNamedAsOftenAsItWasLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(3))
+	w.house.wobble = func(call string, n int) error {
+		if call == "ask" && n <= 2 {
+			return context.DeadlineExceeded
+		}
+		return nil
+	}
+	w.finished(store.ResultDone)
+	times := int64(0)
+	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
+		w.ok(err)
+		times += d.Times
+		if !d.Lost {
+			t.Errorf("%+v", d)
+		}
+	}
+	if times != 2 {
+		t.Errorf("%d lost replies are named", times)
+	}
+}
+
+func TestCapsOfTheStudyAreObeyed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		live engine.Live
+		want time.Duration // at least this until the last
+		most time.Duration
+	}{
+		{"a pause of the lane", engine.Live{Lane: pace.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second, 6 * time.Minute},
+		{"a rate of the provider", engine.Live{Account: pace.Caps{Rate: 2}}, 4500 * time.Millisecond, 9 * time.Second},
+		{"tokens of the provider", engine.Live{Account: pace.Caps{Tokens: 100}}, 2 * time.Second, 30 * time.Second}, // what answers take is learned from the first ones
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, liveOf(10, func(w *world) { w.plan.live = c.live }))
+			var last time.Time
+			w.house.wobble = func(call string, _ int) error {
+				if call == "ask" {
+					last = w.clock.Now()
+				}
+				return nil
+			}
+			start := w.clock.Now()
+			w.finished(store.ResultDone)
+			if took := last.Sub(start); took < c.want || took > c.most {
+				t.Errorf("the last of ten began after %s, want %s to %s", took, c.want, c.most)
+			}
+		})
+	}
+}
+
+func TestAnswersThatCostMoreThanExpectedStopAtTheBudget(t *testing.T) {
+	t.Parallel()
+	budget := assay.Money(1_000_000) // 50 answers of 20 tokens; 1000 requests are expected to cost as much
+	w := newWorld(t, liveOf(1000, func(w *world) { w.budget, w.plan.price = &budget, 1000 }))
+	_, err := w.drive()
+	w.ok(err)
+	w.ok(w.s.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look tells what the run waits for
+	st, err := w.drive()
+	w.ok(err)
+	r, err := w.s.Run(w.ctx, w.run.No)
+	w.ok(err)
+	if !st.Budget || r.State == store.RunClosed {
+		t.Errorf("standing %+v of a run that is %s", st, r.State)
+	}
+	if n := w.asked(); n < 40 || n > 50+pace.DefaultMost {
+		t.Errorf("asked %d", n)
+	}
+}
+
+func TestADeadlineEndsLiveRequestsToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(100, func(w *world) {
+		w.plan.policy.Deadline, w.timing.Look = time.Hour, time.Millisecond
+		w.plan.live.Lane = pace.Caps{Pause: 5 * time.Minute}
+	}))
+	w.finished(store.ResultIncomplete)
+	l := w.lane("red")
+	if l.Endings[assay.Cancelled] == 0 || l.Endings[assay.Answered] == 0 || l.Endings[assay.Cancelled]+l.Endings[assay.Answered] != 100 {
+		t.Errorf("endings %v", l.Endings)
+	}
+}
+
+func TestAnInterruptLetsWhatIsInFlightComeHome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(500))
+	ctx, stop := context.WithCancel(w.ctx)
+	w.house.wobble = func(call string, n int) error {
+		if call == "ask" && n == 100 {
+			stop()
+		}
+		return nil
+	}
+	w.ctx = ctx
+	_, err := w.drive()
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	w.ctx, w.house.wobble = context.Background(), nil
+	if n := w.house.calls["ask"]; n > 100+pace.DefaultMost {
+		t.Errorf("%d were asked after the interrupt", n-100)
+	}
+	w.finished(store.ResultDone)
+	w.answers(500)
+	w.billedOnce(500)
+	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
+		w.ok(err)
+		t.Errorf("%s is doubted", fmt.Sprint(d))
+	}
+}
