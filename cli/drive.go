@@ -204,48 +204,6 @@ func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 	return store.Lane{}, false
 }
 
-// progress tells what changed, one plain line for each change.
-type progress struct {
-	world  *World
-	home   *home
-	run    store.Run
-	last   string
-	holder string // who was said to hold part of it
-}
-
-func (p *progress) show(ctx context.Context) error {
-	lanes, err := p.home.ledger.Lanes(ctx, p.run.No)
-	if err != nil {
-		return err
-	}
-	run, err := p.home.ledger.Run(ctx, p.run.No)
-	if err != nil {
-		return err
-	}
-	var planned, open, ended int64
-	for _, l := range lanes {
-		planned, open = planned+l.Planned-l.Spared, open+l.Open
-		for _, n := range l.Endings {
-			ended += n
-		}
-	}
-	line := fmt.Sprintf("%s of %s answered or ended, %s on their way, %s spent", thousands(ended), thousands(planned), thousands(open), spent(run))
-	if line == p.last {
-		return nil
-	}
-	p.last = line
-	_, err = fmt.Fprintln(p.world.Stderr, line)
-	return err
-}
-
-// held says, once for each, who else is at work on the run.
-func (p *progress) held(by *store.HeldError) {
-	if by.Holder != p.holder {
-		p.holder = by.Holder
-		fmt.Fprintf(p.world.Stderr, "%s holds part of this run and goes on with it, orders included\n", by.Holder)
-	}
-}
-
 // spent is what a run has cost so far.
 func spent(run store.Run) assay.Cost {
 	return assay.Cost{Sum: run.Spent, Priced: cmp.Or(int64(run.Spent), 0), Unknown: run.Unpriced}

@@ -131,7 +131,9 @@ func (s *shift) route(ctx context.Context, w work) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		name = segmentQueue(g.Provider)
+		if name = segmentQueue(g.Provider); g.Mode == store.Live {
+			name = liveQueue(g.Provider)
+		}
 	} else {
 		providers, err := s.lanes(ctx, w.run)
 		if err != nil {
@@ -154,6 +156,12 @@ func (s *shift) forget(w work) {
 
 // segmentQueue is where the segments of a provider travel; runQueue is where runs travel that need all of some providers.
 func segmentQueue(provider string) string { return queueName("segments", provider) }
+
+// liveQueue is where live segments of a provider travel: one may take hours, and keeps no other work from its place.
+func liveQueue(provider string) string { return queueName("live", provider) }
+
+// liveWorkers is how many live segments of a provider are asked at a time. They mostly wait.
+const liveWorkers = 128
 
 func runQueue(providers []string) string { return queueName("runs", strings.Join(providers, "+")) }
 
@@ -237,24 +245,24 @@ func (s *shift) listen(ctx context.Context, run int64) (missing []string, err er
 		case err != nil:
 			return nil, err
 		}
-		if err := s.add(segmentQueue(name)); err != nil {
+		if err := errors.Join(s.add(segmentQueue(name), s.width()), s.add(liveQueue(name), liveWorkers)); err != nil {
 			return nil, err
 		}
 	}
 	if len(missing) > 0 {
 		return missing, nil
 	}
-	return nil, s.add(runQueue(providers))
+	return nil, s.add(runQueue(providers), s.width())
 }
 
 // add begins to take jobs from a queue.
-func (s *shift) add(name string) error {
+func (s *shift) add(name string, workers int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.queues[name] {
 		return nil
 	}
-	if err := s.client.Queues().Add(name, queue.QueueConfig{MaxWorkers: s.width()}); err != nil {
+	if err := s.client.Queues().Add(name, queue.QueueConfig{MaxWorkers: workers}); err != nil {
 		return fmt.Errorf("listen to queue %s: %w", name, err)
 	}
 	s.queues[name] = true
