@@ -78,6 +78,16 @@ func (c *Catalog) With(overrides Overrides) (*Catalog, error) {
 	return &d, nil
 }
 
+// Fixed is the catalogue with the prices that some models had at another time, the unknown ones too.
+func (c *Catalog) Fixed(prices []Price) *Catalog {
+	d := *c
+	d.prices = maps.Clone(c.prices)
+	for _, p := range prices {
+		d.prices[keyOf(p.Vendor, p.Model)] = p
+	}
+	return &d
+}
+
 // Price is what a model costs, when that is known. A dated snapshot costs what its base model costs.
 func (c *Catalog) Price(vendor, model string) (Price, bool) {
 	p, ok := c.Listed(vendor, model)

@@ -37,6 +37,24 @@ func (d *Desk) Limits(l *study.Lane) catalog.Limits {
 	return d.vendor(l).Limits
 }
 
+// LanePrices are the prices of the study's lanes as they are now, one row a model; unknown ones have no rates.
+func (d *Desk) LanePrices() []catalog.Price {
+	var out []catalog.Price
+	seen := map[string]bool{}
+	for i := range d.Study.Lanes {
+		l := &d.Study.Lanes[i]
+		kind, _ := d.kind(l)
+		if seen[kind+"/"+l.Model] {
+			continue
+		}
+		seen[kind+"/"+l.Model] = true
+		p, _ := d.Catalog.Listed(kind, l.Model)
+		p.Vendor, p.Model = kind, l.Model
+		out = append(out, p)
+	}
+	return out
+}
+
 // PriceDates are the oldest and the newest date among the prices of the study's lanes, empty where none is known.
 func (d *Desk) PriceDates() (oldest, newest catalog.Date) {
 	for i := range d.Study.Lanes {

@@ -76,6 +76,9 @@ func (p *Planner) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 		}
 	}
+	if err := p.keepRates(ctx, run.No, b.Desk); err != nil {
+		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+	}
 	for _, e := range b.Desk.Study.Inputs {
 		items := first(b.Desk.Rows.Items(ctx, e.Name), b.Settings.Limit)
 		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
@@ -127,6 +130,7 @@ func (p *Planner) create(ctx context.Context, b Beginning) (run store.Run, stop 
 const (
 	filePart   = "file/"
 	pricesPart = "prices"
+	ratesPart  = "rates"
 )
 
 func (p *Planner) keep(ctx context.Context, run int64, files fs.FS, name string) error {
@@ -214,6 +218,9 @@ func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
 	cat, more := plan.Prices(cat, st)
 	if len(more.Errors()) > 0 {
 		return nil, more.Errors()
+	}
+	if cat, err = p.fixed(ctx, run.No, cat); err != nil {
+		return nil, err
 	}
 	s.desk = &plan.Desk{Study: st, Rows: ledgerRows{p.Ledger, run.No}, Catalog: cat}
 	if err := s.recall(ctx); err != nil {
