@@ -25,8 +25,8 @@ type Driver struct {
 const (
 	// busy is how long to wait when all that is due is held by somebody else.
 	busy = time.Second
-	// longest is the longest sleep: a clock that is set back meanwhile is noticed soon.
-	longest = 5 * time.Minute
+	// longest is the longest sleep: an order that is given meanwhile, or a clock that is set back, is noticed soon.
+	longest = 5 * time.Second
 	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
 	shortest = 15
 	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
