@@ -100,7 +100,7 @@ func (a *asking) rounds(ctx context.Context, stop func()) error {
 	defer look.Stop()
 	err := a.afford(ctx)
 	for {
-		if err != nil || a.halt != nil || a.broke != nil || a.over {
+		if a.over = a.over || a.overdue(); err != nil || a.halt != nil || a.broke != nil || a.over {
 			stop()
 		}
 		if ctx.Err() != nil {
@@ -273,7 +273,7 @@ func (a *asking) look(ctx context.Context) error {
 		return err
 	}
 	stopped, err := a.stopForErrors(ctx, lane, a.policy.StopAbove[a.g.Lane])
-	a.over = stopped || lane.State != store.LaneOpen || a.overdue()
+	a.over = stopped || lane.State != store.LaneOpen
 	return err
 }
 
