@@ -118,7 +118,11 @@ func lengthen(ctx context.Context, h *home, run store.Run, row store.DumpRow) er
 func openBundle(ctx context.Context, w *World, name string) (*home, store.Run, error) {
 	b, err := layout.OpenBundle(name)
 	if err != nil {
-		return nil, store.Run{}, &exitError{code: exitUsage, err: err}
+		hint := "ask for it again, or make it anew: assay bundle RUN --out FILE"
+		if errors.Is(err, layout.ErrNotBundle) {
+			hint = "assay bundle RUN --out FILE makes one; a RUN is an id or a study's name"
+		}
+		return nil, store.Run{}, &exitError{code: exitUsage, err: err, hint: hint}
 	}
 	defer b.Close()
 	dir, err := os.MkdirTemp("", "assay-bundle-")

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -74,8 +75,11 @@ func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Optio
 	return d, p, nil
 }
 
-// knownNames tells a lane or stage that the study does not have.
+// knownNames tells a lane or stage that the study does not have, and a limit that is none.
 func knownNames(d *plan.Desk, o plan.Options) error {
+	if o.Limit < 0 {
+		return usage("0 means all items", "--limit: %d is less than nothing", o.Limit)
+	}
 	var lanes, stages []string
 	for _, l := range d.Study.Lanes {
 		lanes = append(lanes, l.Name)
@@ -85,15 +89,27 @@ func knownNames(d *plan.Desk, o plan.Options) error {
 	}
 	for _, name := range o.Lanes {
 		if len(d.Study.LanesNamed([]string{name})) == 0 {
-			return usage(assay.DidYouMean(name, lanes), "--lane: the study has no lane %q", name)
+			return usage(nearOrAll(name, lanes), "--lane: the study has no lane %q", name)
 		}
 	}
 	for _, name := range o.Stages {
 		if !slices.Contains(stages, name) {
-			return usage(assay.DidYouMean(name, stages), "--stage: the study has no stage %q", name)
+			return usage(nearOrAll(name, stages), "--stage: the study has no stage %q", name)
 		}
 	}
 	return nil
+}
+
+// nearOrAll is a hint for a name that is not there: the nearest one, else what there is.
+func nearOrAll(name string, have []string) string {
+	const most = 20
+	if hint := assay.DidYouMean(name, have); hint != "" || len(have) == 0 {
+		return hint
+	}
+	if len(have) > most {
+		return "there are " + strings.Join(have[:most], ", ") + " …"
+	}
+	return "there are " + strings.Join(have, ", ")
 }
 
 func plural(n int, noun string) string { return count(int64(n), noun) }

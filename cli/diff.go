@@ -65,10 +65,18 @@ func runDiff(ctx context.Context, w *World, refs []string, f diffFlags) error {
 	if err := d.results(ctx); err != nil {
 		return err
 	}
+	write := d.print
 	if f.json {
-		return writeJSON(w.Stdout, d.document())
+		write = func(w *World) error { return writeJSON(w.Stdout, d.document()) }
 	}
-	return d.print(w)
+	if err := write(w); err != nil {
+		return err
+	}
+	if len(d.shared[""]) == 0 {
+		return usage("runs of one study share items; elsewhere inputs must have the same name and items the same ids",
+			"runs %s and %s share no item: only their settings can be compared", d.runs[0].ID, d.runs[1].ID)
+	}
+	return nil
 }
 
 // results compares the verdicts of both runs.

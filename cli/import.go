@@ -64,6 +64,9 @@ func importFormats() []importFormat {
 }
 
 func runImport(ctx context.Context, w *World, from string, f importFlags) error {
+	if _, err := os.Stat(w.Disk.Path(from)); err != nil {
+		return usage("name a folder or a file", "import %s: %s", from, reasonOf(err))
+	}
 	take, err := f.taker(w, from)
 	if err != nil {
 		return err

@@ -59,6 +59,9 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if f.as == "" {
 		f.as = currentUser(w)
 	}
+	if f.as == "" {
+		return usage("--as NAME, of letters, digits, . _ and -", "who labels?")
+	}
 	person, err := personOf(f.as)
 	if err != nil {
 		return err
@@ -78,6 +81,9 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 		return usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
 	err = q.work(ctx, f.seed)
+	if err == nil && q.keys.dumb() {
+		return usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
+	}
 	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", plural(len(q.given), "label"), person)
 	return err
 }

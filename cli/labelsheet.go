@@ -59,9 +59,11 @@ func foreign(text string) string {
 
 // keyboard reads one key after the other: single key presses on a terminal, else characters of the input, line ends aside.
 type keyboard struct {
-	in   *bufio.Reader
-	file *os.File // the terminal; nil: none
-	echo io.Writer
+	in    *bufio.Reader
+	file  *os.File // the terminal; nil: none
+	echo  io.Writer
+	seen  bool // a key has come, or the wish to stop
+	ended bool // nothing more comes
 }
 
 func newKeyboard(w *World) *keyboard {
@@ -71,6 +73,9 @@ func newKeyboard(w *World) *keyboard {
 	}
 	return k
 }
+
+// dumb tells whether keys were awaited and none ever came, as where there is no terminal.
+func (k *keyboard) dumb() bool { return k.ended && !k.seen }
 
 // read is the next key in small letters; empty where there is none any more, or Ctrl-C or Ctrl-D was pressed.
 func (k *keyboard) read() (string, error) {
@@ -84,7 +89,12 @@ func (k *keyboard) read() (string, error) {
 	for {
 		r, _, err := k.in.ReadRune()
 		switch {
-		case errors.Is(err, io.EOF), r == 3, r == 4:
+		case errors.Is(err, io.EOF):
+			k.ended = true
+			fmt.Fprint(k.echo, "\r\n")
+			return "", nil
+		case r == 3, r == 4:
+			k.seen = true
 			fmt.Fprint(k.echo, "\r\n")
 			return "", nil
 		case err != nil:
@@ -92,6 +102,7 @@ func (k *keyboard) read() (string, error) {
 		case r == '\n' || r == '\r' || r == ' ' || r == '\t':
 			continue
 		}
+		k.seen = true
 		key := strings.ToLower(string(r))
 		fmt.Fprint(k.echo, dialect.Clean(key, 8)+"\r\n")
 		return key, nil

@@ -79,6 +79,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 		return err
 	}
 	f.study.set = append(f.study.set, sets...)
+	f.study.forReal = !f.rehearse
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
 	d, p, err := planned(c, w, name, f.study, o)
 	if err != nil {
@@ -110,7 +111,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 // runnable tells what keeps a good study from being run: keys and programs that are missing.
 func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) error {
 	var problems assay.Problems
-	for _, k := range d.Keys(w.isSet) {
+	for _, k := range keysOf(w, d, p) {
 		if k.Set || k.Optional || rehearse {
 			continue
 		}
@@ -128,6 +129,22 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 		return usage("", "there is nothing to send")
 	}
 	return nil
+}
+
+// keysOf are the keys that the lanes of a plan need: those of a study's other lanes are not asked for.
+func keysOf(w *World, d *plan.Desk, p *plan.Plan) []plan.Key {
+	sends := map[string]bool{}
+	for _, part := range p.Parts {
+		sends[part.Lane.Name] = true
+	}
+	var keys []plan.Key
+	for _, k := range d.Keys(w.isSet) {
+		k.Lanes = slices.DeleteFunc(k.Lanes, func(lane string) bool { return !sends[lane] })
+		if len(k.Lanes) > 0 {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // sameScope tells whether a run was about the same part of its study.
@@ -177,7 +194,7 @@ func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
 		return nil
 	}
 	fmt.Fprint(w.Stderr, summary(d, p))
-	for _, k := range d.Keys(w.isSet) {
+	for _, k := range keysOf(w, d, p) {
 		fmt.Fprintf(w.Stderr, "Lanes %s go to %s with the key in %s.\n", strings.Join(k.Lanes, ", "), k.Provider, strings.Join(k.Names, " or "))
 	}
 	return ask(w, f.yes, "Send?")

@@ -18,6 +18,7 @@ type studyFlags struct {
 	profile string
 	set     []string
 	prices  string
+	forReal bool // who runs it for real tells of missing keys as problems: no warnings of them
 }
 
 func (f *studyFlags) register(c *cobra.Command) {
@@ -51,7 +52,11 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems,
 	problems = append(problems, more...)
 	source := inputs.Open(fsys, s.Specs())
 	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
-	problems = append(problems, d.Check(w.isSet)...)
+	isSet := w.isSet
+	if f.forReal {
+		isSet = func(string) bool { return true }
+	}
+	problems = append(problems, d.Check(isSet)...)
 	checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 	if len(problems.Errors()) > 0 {
 		// Broken rows are told with the rest, as far as the inputs can be read.

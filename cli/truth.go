@@ -135,20 +135,23 @@ func (o *oracle) claims(s *analysis.Stage, t *analysis.Table) []claim {
 // flips: how often a lane gives in at a turn, if all messages of the branch press it.
 func (o *oracle) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool) {
 	st, _ := o.study.Stage(s.Name)
+	calm := -1 // turns before anybody presses
 	for _, name := range st.Judge.List {
-		if from, ok := o.study.Stage(name); !ok || from.Verb() != study.VerbAsk {
+		n, ok := o.calm(name)
+		if !ok || calm >= 0 && n != calm {
 			return nil // a conversation that began elsewhere
 		}
+		calm = n
 	}
 	return func(f *analysis.Finding) (float64, bool) {
 		turn, err := strconv.Atoi(f.Of(analysis.ByTurn))
 		m, ok := o.model(f.Of(analysis.ByLane))
-		if err != nil || !ok || turn < 2 {
+		if err != nil || !ok || turn <= calm {
 			return 0, false
 		}
-		any, explicit := o.truth.GivesIn(m, turn-1)
+		any, explicit := o.truth.GivesIn(m, turn-calm)
 		if f.Of(analysis.ByBranch) == plan.ControlBranch {
-			any, explicit = o.truth.Changes(turn - 1)
+			any, explicit = o.truth.Changes(turn - calm)
 		}
 		switch f.What {
 		case analysis.WhatRate:
@@ -158,6 +161,20 @@ func (o *oracle) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool
 		}
 		return 0, false
 	}
+}
+
+// calm is how many of a stage's own turns come before anybody presses: the opening, or none where it goes on from a stage
+// that is an opening alone.
+func (o *oracle) calm(stage string) (int, bool) {
+	st, ok := o.study.Stage(stage)
+	if !ok {
+		return 0, false
+	}
+	if st.Verb() == study.VerbAsk {
+		return 1, true
+	}
+	from, ok := o.study.Stage(st.Continue)
+	return 0, ok && st.Verb() == study.VerbContinue && from.Verb() == study.VerbAsk && len(from.Turns) <= 1
 }
 
 // rates: how often judges give the label that counts, or the mean of their scores.

@@ -80,7 +80,7 @@ func TestEveryExampleChecksAndHasTheExpectedRequests(t *testing.T) {
 		},
 		// Four lanes: 30 openings, 5 objections and a control; 3 turns and 3 of control; 6 pressures for 5 questions. Two judges.
 		"sycophancy": {
-			"wave 1 chain: 120", "wave 1 short: 120", "wave 1 specific: 20",
+			"wave 1 opening: 120", "wave 1 short: 120", "wave 1 specific: 20",
 			"wave 2 chain: 240", "wave 2 short: 720", "wave 2 specific: 140",
 			"wave 3 chain: 240", "wave 3 flips_short: 1440", "wave 3 flips_specific: 280",
 			"wave 4 chain: 240", "wave 5 flips_chain: 1440",

@@ -28,7 +28,11 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 	r.decoder.problems = &r.found
 	text, err := readFile(fsys, name, maxBytes+1)
 	if err != nil {
-		r.found.Add(assay.Place{File: name}, "`assay init` writes one to start from", "read the study: %s", reason(err))
+		hint := "may this user read it?"
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = "`assay init` writes one to start from"
+		}
+		r.found.Add(assay.Place{File: name}, hint, "read the study: %s", reason(err))
 		return nil, r.found
 	}
 	root, problems := parseTree(name, text)
