@@ -199,16 +199,18 @@ func TestAStoppedWorkerLetsItsCreateCallComeHome(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, single)
 	f := &front{to: s.sim.Transport()}
-	made := make(chan struct{})
+	begun, made := make(chan struct{}), make(chan struct{})
 	var h *hand
 	f.hold = func(r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/batches") {
+			<-begun // whoever began the run leaves it to a worker that is alive
 			h.quit()
 			close(made)
 		}
 	}
 	h = s.worker(s.environment(root, "openai"), func(w *cli.World) { w.HTTP = f })
 	run := s.begin("openai")
+	close(begun)
 	select {
 	case <-made:
 	case <-s.ctx.Done():
