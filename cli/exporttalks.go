@@ -94,8 +94,13 @@ func writeExperiment(ctx context.Context, t *layout.Tree, of *teller, st *study.
 	if err := x.begin(ctx); err != nil {
 		return err
 	}
+	opened, stop := x.openings(ctx)
+	defer stop()
 	var block []waves.Talk
 	for talk, err := range of.h.planner.Talks(ctx, of.run, st.Name) {
+		if err == nil {
+			err = opened(&talk)
+		}
 		if err != nil {
 			return err
 		}
@@ -177,13 +182,16 @@ func (x *experiment) talk(talk *waves.Talk, verdicts map[assay.Key][]store.Verdi
 	for i := range talk.Exchanges {
 		e := &talk.Exchanges[i]
 		th := threadOf(threads, e.At)
-		if e.At.Turn == 1 || th == nil {
+		if x.turn(e.At) == 1 || th == nil {
 			th = &thread{lane: e.At.Lane, levels: map[int64]int64{}}
 			th.ID, th.Item, th.Draw, th.Rounds = talk.Ord+1, talk.Item.ID, int64(e.At.Draw), []layout.Round{}
 			th.Question = fmt.Sprint(cmpAny(talk.Item.Fields["text"], e.Said))
 			threads = append(threads, th)
 		}
 		level := x.exchange(th, e, verdicts[e.At.Key()])
+		if !x.own(e.At) {
+			continue // told with its own stage
+		}
 		if err := x.score(th, e, level, verdicts[e.At.Key()]); err != nil {
 			return err
 		}
@@ -223,16 +231,19 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	ending := string(o.Ending)
 	switch {
 	case !e.Sent:
-		ending = "unasked"
+		ending = unasked
 	case o.Ending == assay.Answered:
 		ending = ""
 	}
-	if e.Sent && e.Answer.Cost != nil {
+	switch {
+	case !e.Sent || !x.own(e.At):
+	case e.Answer.Cost != nil:
 		th.cost = th.cost.Add(assay.Cost{Sum: *e.Answer.Cost, Priced: 1})
-	} else if e.Sent {
+	default:
 		th.cost = th.cost.Add(assay.Cost{Unknown: 1})
 	}
-	if e.At.Turn == 1 {
+	turn := int64(x.turn(e.At))
+	if turn == 1 {
 		th.Initial = layout.Initial{Response: o.Text, Input: in, Output: out, Ending: ending}
 		for _, v := range verdicts {
 			if st, ok := x.study.Stage(v.At.Stage); ok && (st.Rubric.Name == "stance" || st.Rubric.Name == "stance_keywords") {
@@ -241,7 +252,6 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 		}
 		return 0
 	}
-	turn := int64(e.At.Turn)
 	level := turn - 1
 	if e.At.Branch != "" {
 		th.levels[turn]++
@@ -255,6 +265,9 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	})
 	return level
 }
+
+// unasked is the ending of a message that was not sent.
+const unasked = "unasked"
 
 // maxPhrases is how many pressures metadata.json lists.
 const maxPhrases = 100
@@ -272,7 +285,7 @@ func (x *experiment) score(th *thread, e *waves.Exchange, level int64, verdicts 
 		x.judges[v.Judge] = true
 		row := layout.Score{
 			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Said, Response: e.Answer.Outcome.Text, Score: v.Score,
-			Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item, Turn: v.Turn, Branch: v.Branch,
+			Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item, Turn: int64(x.turn(e.At)), Branch: v.Branch,
 			Draw: v.Draw, State: v.State,
 		}
 		if level == 0 {
@@ -295,8 +308,14 @@ func (x *experiment) put(th *thread) error {
 	th.Cost = sum(th.cost)
 	whole := th.Initial.Ending == ""
 	tokens := [2]*int64{th.Initial.Input, th.Initial.Output}
+	if x.st.Continue != "" {
+		tokens = [2]*int64{new(int64), new(int64)} // the opening counts in its own stage
+	}
 	for _, r := range th.Rounds {
 		whole = whole && (r.Ending == "" || assay.Ending(r.Ending).Stands())
+		if r.Ending == unasked {
+			continue // nothing was sent
+		}
 		tokens[0], tokens[1] = both64(tokens[0], r.Input), both64(tokens[1], r.Output)
 	}
 	if m.Questions == 0 {
