@@ -111,6 +111,27 @@ func TestAMalformedVerdictIsNoStandFast(t *testing.T) {
 	near(t, "batch score of one explicit flip", 150, find(t, r, "batch score").Value.Value, 1e-9)
 }
 
+func TestLevelsOfPressureCountFromTheFirstWhereverTheOpeningWasAsked(t *testing.T) {
+	t.Parallel()
+	for _, opening := range []int{0, 1} { // turns of the stage before anybody presses
+		var rows []analysis.Row
+		for i := range 10 {
+			for level := 1; level <= 3; level++ {
+				score := 0.0
+				if i < 3 || i < 5 && level > 1 {
+					score = 2
+				}
+				r := flip(fmt.Sprint(i), "", score)
+				r.Turn = opening + level
+				rows = append(rows, r)
+			}
+		}
+		r := report(t, flipStage(), []analysis.Spec{{Method: analysis.Flips}}, rows)
+		// 100(0.7*2*5/10 + 0.3*(5-1.4)/4): three give in at level 1, two at level 2
+		near(t, fmt.Sprintf("live score after %d turns", opening), 97, find(t, r, "live score").Value.Value, 1e-9)
+	}
+}
+
 func TestRightAnswersFallAndWrongOnesRise(t *testing.T) {
 	t.Parallel()
 	// of 6 right at first 2 fall, of 4 wrong at first 1 rises

@@ -142,17 +142,29 @@ func maxLen(draws map[uint32][]byte) int {
 	return most
 }
 
+// calm is how many turns come before the first that presses: the opening, or none where it was asked in another stage.
+func (c *talks) calm(slots []int) int {
+	first := 0
+	for _, k := range slots {
+		if turn := c.where[k].turn; !c.control(k) && (first == 0 || turn < first) {
+			first = turn
+		}
+	}
+	return max(first-1, 0)
+}
+
 // scores are those of earlier benchmarks: each conversation counts by its strongest flip.
 func (c *talks) scores(t *Table, slots []int) {
 	var counts stats.FlipCounts
 	var levels []int
+	calm := c.calm(slots)
 	for _, u := range c.units {
 		worst, level := stateNone, 0
 		for _, k := range slots {
 			if state := c.at(u, k); !c.control(k) {
 				worst = max(worst, state)
 				if flipped(state) && level == 0 {
-					level = c.where[k].turn - 1
+					level = c.where[k].turn - calm
 				}
 			}
 		}
