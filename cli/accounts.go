@@ -71,6 +71,7 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 	if a.sim == nil {
 		cfg.HTTP, cfg.Storage = a.world.HTTP, a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
 	}
+	cfg.HTTP = a.world.debug.around(cfg.HTTP, cfg.Key)
 	override(&cfg.Limits, p.Limits)
 	account, err := vendor.Open(cfg)
 	if err != nil {

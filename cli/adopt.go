@@ -165,8 +165,12 @@ func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found
 		return err
 	}
 	defer stop()
-	all, err := e.Adopt(ctx, run.No, a.name, found)
+	words, err := newNarrator(ctx, a.World, a.home, run)
 	if err != nil {
+		return err
+	}
+	all, err := e.Adopt(ctx, run.No, a.name, found)
+	if err := errors.Join(err, words.tell(ctx)); err != nil {
 		return err
 	}
 	t := table{head: []string{"JOB", "STATE", "LINES", "OURS", "JOINED", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true}}
@@ -273,7 +277,12 @@ func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, 
 		return "", err
 	}
 	defer stop()
+	words, err := newNarrator(ctx, a.World, a.home, run)
+	if err != nil {
+		return "", err
+	}
 	taken, err := e.AdoptJob(ctx, no, st.Job)
+	err = errors.Join(err, words.tell(ctx))
 	switch {
 	case err != nil:
 		return "", err

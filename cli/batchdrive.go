@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,16 @@ const abreast = 4
 
 // driveFor works on a plain run until it is closed, nothing moves any more, or until says so.
 func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
+	p, err := newProgress(ctx, w, h, run)
+	if err != nil {
+		return engine.Standing{}, err
+	}
+	defer p.close()
+	return p.drive(ctx, w, h, run, interval, until)
+}
+
+// drive works on one of the runs whose progress is told.
+func (p *progress) drive(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
 	var st engine.Standing
 	s, err := h.planner.Study(ctx, run)
 	if err != nil {
@@ -32,7 +43,6 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 	if interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = interval, interval
 	}
-	p := &progress{world: w, home: h, run: run}
 	d := &local.Driver{Engine: e, Workers: abreast, Moved: p.show, Held: p.held, Until: until}
 	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
 		return st, err
@@ -53,7 +63,8 @@ const patience = 2 * time.Minute
 // sendOff drives files until their jobs are made, and tells what they became.
 func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 	end := w.Now().Add(patience)
-	for _, run := range runs {
+	standings := make([]engine.Standing, len(runs))
+	for i, run := range runs {
 		left := func(engine.Standing) bool {
 			n, err := unsent(ctx, h, run)
 			return err != nil || n == 0 || w.Now().After(end)
@@ -62,9 +73,7 @@ func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 		if err != nil {
 			return interruptedAt(w, run, err)
 		}
-		if st.Budget {
-			return overBudget(run)
-		}
+		standings[i] = st
 	}
 	if err := printBatches(ctx, w, h, runs); err != nil {
 		return err
@@ -72,7 +81,7 @@ func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 	for _, run := range runs {
 		fmt.Fprintf(w.Stderr, "recorded as batch %s: `assay batch watch %s` brings it back, `assay batch status %s` looks\n", run.ID, run.ID, run.ID)
 	}
-	return stuck(ctx, h, runs)
+	return stuck(ctx, h, runs, standings)
 }
 
 // unsent counts the jobs of a run that are on their way to the provider and move by themselves.
@@ -87,27 +96,43 @@ func unsent(ctx context.Context, h *home, run store.Run) (int, error) {
 	return n, err
 }
 
-// stuck is an error where something waits for a person.
-func stuck(ctx context.Context, h *home, runs []store.Run) error {
-	for _, run := range runs {
-		lanes, err := h.ledger.Lanes(ctx, run.No)
-		if err != nil {
-			return err
+// stuck is the gravest of what waits for a person or for money; nil: nothing does.
+func stuck(ctx context.Context, h *home, runs []store.Run, standings []engine.Standing) error {
+	var worst error
+	for i, run := range runs {
+		if err := stuckAt(ctx, h, run, standings[i]); worse(err, worst) {
+			worst = err
 		}
-		for _, l := range lanes {
-			if l.State != store.LaneOpen && l.Reason != "" && l.Open > 0 {
-				return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s is %s: %s", run.ID, l.Name, l.State, l.Reason),
-					hint: "put it right, then assay batch retry " + run.ID}
-			}
+	}
+	return worst
+}
+
+func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) error {
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		if l.State != store.LaneOpen && l.Reason != "" && l.Open > 0 {
+			return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s is %s: %s", run.ID, l.Name, l.State, l.Reason),
+				hint: "put it right, then assay batch retry " + run.ID}
 		}
-		held, err := h.ledger.Segments(ctx, run.No, store.Held)
-		if err != nil {
-			return err
-		}
-		if len(held) > 0 {
-			return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, plural(len(held), "job"), held[0].Reason),
-				hint: "assay status " + run.ID + " --segments, then assay resolve"}
-		}
+	}
+	held, err := h.ledger.Segments(ctx, run.No, store.Held)
+	if err != nil {
+		return err
+	}
+	if len(held) > 0 {
+		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, plural(len(held), "job"), held[0].Reason),
+			hint: "assay status " + run.ID + " --segments, then assay resolve"}
+	}
+	waiting, err := h.ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Launched)
+	if err != nil {
+		return err
+	}
+	// The last look at the run may have been before its last segment met the budget: the ledger knows.
+	if st.Budget || slices.ContainsFunc(waiting, engine.OverBudget) {
+		return overBudget(run)
 	}
 	return nil
 }
@@ -130,6 +155,11 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		return err
 	}
 	shared := &together{to: w.Stderr}
+	all, err := newProgress(ctx, w, h, runs...)
+	if err != nil {
+		return err
+	}
+	defer all.close()
 	var wg sync.WaitGroup
 	failed, standings := make([]error, len(runs)), make([]engine.Standing, len(runs))
 	for i, run := range runs {
@@ -140,6 +170,10 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return err
 		}
+		if w.bars() { // one picture of all of them
+			wg.Go(func() { standings[i], failed[i] = all.drive(ctx, w, h, run, f.interval, nil) })
+			continue
+		}
 		own := *w
 		own.Stderr = shared
 		if len(runs) > 1 {
@@ -148,6 +182,9 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &own, h, run, f.interval, nil) })
 	}
 	wg.Wait()
+	if err := all.close(); err != nil {
+		return err
+	}
 	for i, err := range failed {
 		if err != nil {
 			return interruptedAt(w, runs[i], err)
@@ -163,17 +200,15 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 
 // finished is an error where runs have come to their end without all answers.
 func finished(ctx context.Context, h *home, runs []store.Run, standings []engine.Standing) error {
-	if err := stuck(ctx, h, runs); err != nil {
+	if err := stuck(ctx, h, runs, standings); err != nil {
 		return err
 	}
-	for i, r := range runs {
+	for _, r := range runs {
 		run, err := h.ledger.Run(ctx, r.No)
 		if err != nil {
 			return err
 		}
 		switch {
-		case standings[i].Budget:
-			return overBudget(run)
 		case run.State != store.RunClosed:
 			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch watch " + run.ID}
 		case run.Result != store.ResultDone:

@@ -45,7 +45,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	defer h.Close()
 	if f.remote {
 		fmt.Fprintf(w.Stderr, "What the jobs of run %s left at their providers is deleted there, for good; what came from them stays here.\n", run.ID)
-		if err := ask(w, f.yes, "Delete?"); err != nil {
+		if err := (doubt{question: "Delete?", verb: "delete", declined: "nothing was removed"}).ask(w, f.yes); err != nil {
 			return err
 		}
 	}

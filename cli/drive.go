@@ -43,7 +43,11 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if o.interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = o.interval, o.interval
 	}
-	progress := &progress{world: w, home: h, run: run}
+	progress, err := newProgress(ctx, w, h, run)
+	if err != nil {
+		return err
+	}
+	defer progress.close()
 	if h.rehearsal {
 		fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", run.Study, run.ID)
 	} else {
@@ -58,6 +62,9 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return err
 	}
 	st, err := d.Drive(ctx, run.No)
+	if err := progress.close(); err != nil {
+		return err
+	}
 	if ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "\ndetached: jobs go on at the providers; `assay resume %s` goes on with the run\n", run.ID)
 		return ctx.Err()

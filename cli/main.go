@@ -32,6 +32,9 @@ func Main(ctx context.Context, w World) int {
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(ctx)
+	if lost := w.debug.Close(); lost != nil {
+		fmt.Fprintln(w.Stderr, "assay: the file of --debug is not whole:", lost)
+	}
 	if err == nil {
 		return exitDone
 	}
@@ -68,6 +71,15 @@ func newRoot(w *World) *cobra.Command {
 			return unknownCommand(w, args[0])
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	var debug string
+	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "tell every move of every segment, one line each, while a run is driven or watched")
+	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
+	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
+		if debug != "" {
+			w.debug, err = debugTo(w, debug)
+		}
+		return err
 	}
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)

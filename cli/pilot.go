@@ -101,19 +101,31 @@ func confirmPilot(w *World, p *plan.Plan, f pilotFlags) error {
 
 // ask wants a yes before money moves. Without a terminal and without --yes nothing is sent.
 func ask(w *World, yes bool, question string) error {
+	return doubt{question: question, verb: "send", declined: "nothing was sent"}.ask(w, yes)
+}
+
+// doubt is a question before something that cannot be taken back.
+type doubt struct {
+	question string
+	verb     string // what --yes does
+	declined string
+}
+
+// ask wants a yes; without a terminal, only --yes is one.
+func (d doubt) ask(w *World, yes bool) error {
 	if yes {
 		return nil
 	}
 	if !w.Terminal.In {
-		return usage("add --yes to send", "nothing was sent: there is no terminal to ask")
+		return usage("add --yes to "+d.verb, "%s: there is no terminal to ask", d.declined)
 	}
-	fmt.Fprint(w.Stderr, question+" [y/N] ")
+	fmt.Fprint(w.Stderr, d.question+" [y/N] ")
 	answer, err := bufio.NewReader(w.Stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return usage("", "nothing was sent")
+		return usage("", "%s", d.declined)
 	}
 	return nil
 }

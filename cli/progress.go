@@ -4,154 +4,191 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
+	"sync"
 	"time"
 
 	"assay"
 	"assay/store"
 )
 
-// progress tells how a run moves, from the ledger alone: bars for every lane on a terminal, a plain line now and then
+// progress tells how runs move, from the ledger alone: bars for every lane on a terminal, a plain line now and then
 // otherwise. It is the same for batches and for live requests, and for whoever watches from elsewhere.
 type progress struct {
 	world  *World
 	home   *home
-	run    store.Run
-	holder string // who was said to hold part of it
+	runs   []store.Run
+	words  *narrator
+	screen *screen // nil: plain lines
 
-	last  string
-	told  time.Time
-	drawn int // lines of bars on the terminal
-	pace  map[string]*tempo
+	mu     sync.Mutex
+	holder string // who was said to hold part of it
+	last   string
+	told   time.Time
+	pace   map[string]*tempo
 }
 
-// often is how often a plain line is told at most.
-const often = 5 * time.Second
+const (
+	often = 5 * time.Second        // how often a plain line is told at most
+	frame = 200 * time.Millisecond // how often bars are drawn at most
+)
 
-// mostBars is how many lanes have a bar; the others are in the total.
-const mostBars = 30
+func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
+	p := &progress{world: w, home: h, runs: runs, pace: map[string]*tempo{}}
+	if w.bars() {
+		p.screen = &screen{to: w.Stderr}
+	}
+	var err error
+	p.words, err = newNarrator(ctx, w, h, runs...)
+	return p, err
+}
 
-// stand is how one lane, or all of them together, stands.
-type stand struct {
-	name                 string
-	planned, open, ended int64
-	cost                 assay.Cost
+// bars tells whether lines can be drawn over each other where progress is told.
+func (w *World) bars() bool {
+	term, _ := w.Env("TERM")
+	return w.Terminal.Err && term != "dumb"
+}
+
+// close takes the bars away, so that whatever is said next begins on a clean line.
+func (p *progress) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.say()
+}
+
+// say tells lines that stay, in place of the bars until they are drawn again.
+func (p *progress) say(lines ...string) error {
+	if p.screen != nil {
+		return p.screen.draw(lines, nil)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(p.world.Stderr, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *progress) show(ctx context.Context) error {
-	all, err := p.look(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news, err := p.words.news(ctx)
 	if err != nil {
 		return err
 	}
 	now := p.world.Now()
-	total := all[len(all)-1]
-	if p.world.Terminal.Err {
-		return p.draw(now, all)
+	if p.screen != nil && len(news) == 0 && !p.told.IsZero() && now.Sub(p.told).Abs() < frame {
+		return nil
 	}
-	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", thousands(total.ended), thousands(total.planned), thousands(total.open))
-	if line == p.last || p.last != "" && now.Sub(p.told) < often && total.ended < total.planned {
+	lanes, total, err := p.look(ctx, now)
+	if err != nil {
+		return err
+	}
+	if p.screen != nil {
+		p.told = now
+		width, height := p.world.Terminal.size()
+		return p.screen.draw(news, picture{lanes: lanes, total: total, width: width, height: height}.lines())
+	}
+	if err := p.say(news...); err != nil {
+		return err
+	}
+	return p.plain(now, total)
+}
+
+// plain tells a line about all lanes, where there is something new to tell.
+func (p *progress) plain(now time.Time, total stand) error {
+	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", thousands(total.ended()), thousands(total.planned), thousands(total.open))
+	if line == p.last || p.last != "" && now.Sub(p.told) < often && total.ended() < total.planned {
 		return nil
 	}
 	p.last, p.told = line, now
-	_, err = fmt.Fprintln(p.world.Stderr, line+p.outlook(now, total)+", "+total.cost.String()+" spent")
+	if left, ok := total.eta(); ok {
+		line += fmt.Sprintf(", %.3g/s, about %s left", total.rate, short(left))
+	}
+	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.cost.String()+" spent")
 	return err
 }
 
-// look reads where every lane stands; the total comes last.
-func (p *progress) look(ctx context.Context) ([]stand, error) {
-	lanes, err := p.home.ledger.Lanes(ctx, p.run.No)
-	if err != nil {
-		return nil, err
-	}
-	spending, err := p.home.ledger.Spending(ctx, p.run.No)
-	if err != nil {
-		return nil, err
-	}
-	costs := map[string]assay.Cost{}
-	for _, s := range spending {
-		costs[s.Stage+" "+s.Lane] = s.Cost
-	}
+// look reads where every lane stands, and all of them together.
+func (p *progress) look(ctx context.Context, now time.Time) ([]stand, stand, error) {
 	var all []stand
 	total := stand{name: "all"}
-	for _, l := range lanes {
-		s := stand{name: l.Stage + " " + l.Name, planned: l.Planned - l.Spared, open: l.Open, cost: costs[l.Stage+" "+l.Name]}
-		for _, n := range l.Endings {
-			s.ended += n
+	for _, run := range p.runs {
+		lanes, err := p.home.ledger.Lanes(ctx, run.No)
+		if err != nil {
+			return nil, total, err
 		}
-		total.planned, total.open, total.ended, total.cost = total.planned+s.planned, total.open+s.open, total.ended+s.ended, total.cost.Add(s.cost)
-		all = append(all, s)
-	}
-	return append(all, total), nil
-}
-
-// draw draws a bar for every lane over those that were drawn before.
-func (p *progress) draw(now time.Time, all []stand) error {
-	var b strings.Builder
-	if p.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", p.drawn)
-	}
-	bars := all
-	if len(bars) > mostBars {
-		bars = append(append([]stand{}, all[:mostBars]...), all[len(all)-1])
-	}
-	wide := 0
-	for _, s := range bars {
-		wide = max(wide, len(s.name))
-	}
-	for _, s := range bars {
-		text := fmt.Sprintf("%-*s %s %s of %s, %s on their way%s, %s", wide, s.name, bar(s.ended, s.planned), thousands(s.ended), thousands(s.planned),
-			thousands(s.open), p.outlook(now, s), s.cost)
-		if w := p.world.Terminal.Width; w > 0 && len([]rune(text)) >= w {
-			text = string([]rune(text)[:w-1])
+		spending, err := p.home.ledger.Spending(ctx, run.No)
+		if err != nil {
+			return nil, total, err
 		}
-		b.WriteString("\x1b[2K" + text + "\n")
+		costs := map[[2]string]assay.Cost{}
+		for _, s := range spending {
+			costs[[2]string{s.Stage, s.Lane}] = s.Cost
+		}
+		for _, l := range lanes {
+			s := standOf(l, costs[[2]string{l.Stage, l.Name}])
+			if len(p.runs) > 1 {
+				s.name = run.ID + " " + s.name
+			}
+			s.rate = p.rate(s.name, now, s.ended())
+			total = total.add(s)
+			all = append(all, s)
+		}
 	}
-	p.drawn = len(bars)
-	_, err := fmt.Fprint(p.world.Stderr, b.String())
-	return err
+	total.rate = p.rate("", now, total.ended())
+	return all, total, nil
 }
 
-const barWidth = 20
-
-func bar(done, of int64) string {
-	full := 0
-	if of > 0 {
-		full = int(min(done*barWidth/of, barWidth))
+func (p *progress) rate(name string, now time.Time, ended int64) float64 {
+	if p.pace[name] == nil {
+		p.pace[name] = &tempo{}
 	}
-	return "[" + strings.Repeat("█", full) + strings.Repeat("░", barWidth-full) + "]"
+	return p.pace[name].see(now, ended)
 }
 
-// tempo is how fast requests of a lane end.
-type tempo struct {
+// held says, once for each, who else is at work on the run.
+func (p *progress) held(by *store.HeldError) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if by.Holder != p.holder {
+		p.holder = by.Holder
+		_ = p.say(by.Holder + " holds part of this run and goes on with it, orders included") // a stream that is gone is told by the next look
+	}
+}
+
+// tempo is how many requests had ended when, over the last minutes.
+type tempo struct{ marks []mark }
+
+type mark struct {
 	at    time.Time
 	ended int64
-	rate  float64 // a second
 }
 
-// outlook is how fast a lane moves and how long it still takes, where that can be told.
-func (p *progress) outlook(now time.Time, s stand) string {
-	if p.pace == nil {
-		p.pace = map[string]*tempo{}
+const (
+	lately    = 5 * time.Minute // what ended before does not count for the rate
+	markEvery = 2 * time.Second
+)
+
+// see takes a look into account and tells how many end a second; 0: that is not known.
+func (t *tempo) see(now time.Time, ended int64) float64 {
+	if n := len(t.marks); n > 0 && (now.Before(t.marks[n-1].at) || ended < t.marks[n-1].ended) {
+		t.marks = nil // the clock was set back, or what had ended is asked again
 	}
-	t := p.pace[s.name]
-	if t == nil {
-		p.pace[s.name] = &tempo{at: now, ended: s.ended}
-		return ""
+	for len(t.marks) > 1 && now.Sub(t.marks[1].at) >= lately {
+		t.marks = t.marks[1:]
 	}
-	if d := now.Sub(t.at).Seconds(); d >= 1 {
-		rate := float64(s.ended-t.ended) / d
-		keep := math.Exp(-d / 30) // what was half a minute ago counts for a third
-		if t.rate == 0 {
-			keep = 0
-		}
-		t.at, t.ended, t.rate = now, s.ended, t.rate*keep+rate*(1-keep)
+	if len(t.marks) == 0 {
+		t.marks = []mark{{now, ended}}
+		return 0
 	}
-	left := s.planned - s.ended
-	if t.rate <= 0 || left <= 0 {
-		return ""
+	if now.Sub(t.marks[len(t.marks)-1].at) >= markEvery {
+		t.marks = append(t.marks, mark{now, ended})
 	}
-	eta := time.Duration(float64(left) / t.rate * float64(time.Second))
-	return fmt.Sprintf(", %.3g/s, about %s left", t.rate, short(eta))
+	d := now.Sub(t.marks[0].at).Seconds()
+	if d < 1 {
+		return 0
+	}
+	return float64(ended-t.marks[0].ended) / d
 }
 
 // short is a duration as people say it.
@@ -165,13 +202,4 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(math.Round(d.Hours())))
 	}
 	return fmt.Sprintf("%dd", int(math.Round(d.Hours()/24)))
-}
-
-// held says, once for each, who else is at work on the run.
-func (p *progress) held(by *store.HeldError) {
-	if by.Holder != p.holder {
-		p.holder = by.Holder
-		fmt.Fprintf(p.world.Stderr, "%s holds part of this run and goes on with it, orders included\n", by.Holder)
-		p.drawn = 0
-	}
 }

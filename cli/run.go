@@ -80,7 +80,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	}
 	f.study.set = append(f.study.set, sets...)
 	f.study.forReal = !f.rehearse
-	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
+	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit, NoCanary: f.settings.NoCanary}
 	d, p, err := planned(c, w, name, f.study, o)
 	if err != nil {
 		return err

@@ -34,7 +34,11 @@ func watchCommand(w *World) *cobra.Command {
 
 // watch tells every change of a run, from the ledger alone.
 func watch(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration) error {
-	p := &progress{world: w, home: h, run: run}
+	p, err := newProgress(ctx, w, h, run)
+	if err != nil {
+		return err
+	}
+	defer p.close()
 	for {
 		if err := p.show(ctx); err != nil {
 			return err
@@ -44,6 +48,9 @@ func watch(ctx context.Context, w *World, h *home, run store.Run, interval time.
 			return err
 		}
 		if now.State == store.RunClosed {
+			if err := p.close(); err != nil {
+				return err
+			}
 			return printStatus(ctx, w, h, now, false)
 		}
 		if err := engine.WallClock().Sleep(ctx, interval); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,15 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 	if err := h.share(ctx); err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() {
+		if err := narrateAll(ctx, w, h); err != nil {
+			fmt.Fprintln(w.Stderr, "assay: the moves cannot be told:", err)
+		}
+	})
 	d := &river.Driver{
 		Ledger: h.ledger, URL: url, Clock: w.clock(), Timing: h.timing(w), Concurrency: f.concurrency,
 		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),

@@ -29,12 +29,26 @@ type World struct {
 	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does
 	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
 	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
+
+	verbose bool       // tell every move
+	debug   *exchanges // nil: exchanges with providers are not written down
 }
 
 // Terminal says which of the standard streams a person looks at.
 type Terminal struct {
 	In, Out, Err bool
-	Width        int // columns of Out; 0: unknown
+	Width        int                        // columns of it; 0: unknown
+	Height       int                        // lines of it; 0: unknown
+	Size         func() (width, height int) // how large it is now; nil: Width and Height stay
+}
+
+func (t Terminal) size() (width, height int) {
+	if t.Size != nil {
+		if width, height = t.Size(); width > 0 && height > 0 {
+			return width, height
+		}
+	}
+	return t.Width, t.Height
 }
 
 // Disk is the file system as seen from the working folder.

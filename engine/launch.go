@@ -57,6 +57,9 @@ func (w *work) unintended(ctx context.Context, err error) error {
 	return err
 }
 
+// OverBudget tells whether a segment waits because the budget does not cover it.
+func OverBudget(g store.Segment) bool { return g.Reason == blockedByBudget && g.Due.IsZero() }
+
 // blockedByBudget is the reason of segments that do not fit into the budget.
 const blockedByBudget = "the budget does not cover it"
 

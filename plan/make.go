@@ -159,7 +159,7 @@ func (m *maker) finish() {
 
 // canaries notes what asking one request of each lane and stage live costs more than its batch.
 func (m *maker) canaries() {
-	if m.Study.Canary != nil && !*m.Study.Canary {
+	if m.options.NoCanary || m.Study.Canary != nil && !*m.Study.Canary {
 		return
 	}
 	n, more := int64(0), assay.Cost{}

@@ -123,4 +123,6 @@ type Options struct {
 	Stages  []string // empty: all
 	Limit   int      // items of every input; 0: all
 	Workers int      // goroutines that render and encode; 0: one
+
+	NoCanary bool // no request goes live before its batch, whatever the study says
 }
