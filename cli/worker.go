@@ -54,6 +54,9 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 	if err := h.share(ctx); err != nil {
 		return err
 	}
+	own := *w
+	own.Stderr = &together{to: w.Stderr} // moves are told beside everything else
+	w = &own
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
