@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 
 	"assay"
@@ -56,11 +57,11 @@ func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(d.run.Folder, filepath.FromSlash(name))
 	}
-	rows, err := readLabels(name, st.Gold)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
 		return nil, nil
 	}
+	rows, err := readLabels(name, st.Gold)
 	if err != nil {
 		return nil, err
 	}
