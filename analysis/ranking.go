@@ -202,8 +202,8 @@ func (a *arena) winRates(t *Table, field string) error {
 			win.Bounds = stats.Between(wins/(n+missing), (wins+missing)/(n+missing))
 		}
 		average := a.finding(WhatAverage, Share, i, field)
-		average.Value, average.Method = all.Average[i], "mean over opponents, bootstrap of clusters"
-		if average.Interval, err = a.averageInterval(i); err != nil {
+		average.Value = all.Average[i]
+		if average.Interval, average.Method, err = a.averageInterval(i); err != nil {
 			return err
 		}
 		t.Findings = append(t.Findings, *win, *average)
@@ -244,16 +244,12 @@ func (a *arena) won(what string, entrant int, field string, scores []total) (*Fi
 	return f, nil
 }
 
-// averageWork bounds the comparisons that are counted again over all resamples of one table.
-const averageWork = 500_000_000
-
-// averageInterval resamples clusters for the mean over opponents of an entrant's shares.
-func (a *arena) averageInterval(entrant int) (stats.Interval, error) {
+// averageInterval is that of the mean over opponents of an entrant's shares: from the clusters' parts in it where they are
+// many, by resampling them where they are few.
+func (a *arena) averageInterval(entrant int) (i stats.Interval, method string, err error) {
+	const over = "mean over opponents, "
 	if a.clusters < 2 {
-		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), nil
-	}
-	if a.pairs.Len()*a.options.Resamples*len(a.names) > averageWork {
-		return stats.NoInterval("too many comparisons to resample: see strengths"), nil
+		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), over + "by cluster", nil
 	}
 	met := make([][]bout, a.clusters)
 	for k, c := range a.cluster {
@@ -264,6 +260,10 @@ func (a *arena) averageInterval(entrant int) (stats.Interval, error) {
 			met[c] = append(met[c], bout{a.pairs.First[k], 1 - score})
 		}
 	}
+	if a.clusters >= stats.FewClusters {
+		m, err := stats.MeanByCluster(linearAverage(met, len(a.names)), nil, a.options.Level)
+		return m.Interval, over + "Student, by cluster", err
+	}
 	r, err := stats.Bootstrap(a.clusters, a.options.Resamples, a.options.Seed, func(drawn []int) stats.Number {
 		by := make([]total, len(a.names))
 		for _, c := range drawn {
@@ -273,7 +273,32 @@ func (a *arena) averageInterval(entrant int) (stats.Interval, error) {
 		}
 		return averageOf(by)
 	})
-	return r.Interval(a.options.Level), err
+	return r.Interval(a.options.Level), over + "bootstrap of clusters", err
+}
+
+// linearAverage gives each cluster one value such that their mean is the mean over opponents, and their spread as
+// independent values gives its error: the mean plus what the cluster adds to each opponent's share.
+func linearAverage(met [][]bout, names int) []float64 {
+	by := make([]total, names)
+	for _, bouts := range met {
+		for _, b := range bouts {
+			by[b.against] = total{by[b.against].n + 1, by[b.against].sum + b.score}
+		}
+	}
+	opponents := 0
+	for _, t := range by {
+		opponents += min(t.n, 1)
+	}
+	mean := averageOf(by).Value
+	z := make([]float64, len(met))
+	for c, bouts := range met {
+		z[c] = mean
+		for _, b := range bouts {
+			t := by[b.against]
+			z[c] += (b.score - t.sum/float64(t.n)) / float64(t.n) * float64(len(met)) / float64(opponents)
+		}
+	}
+	return z
 }
 
 // bout is one comparison as one of the two sees it.

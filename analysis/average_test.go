@@ -1,0 +1,50 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"assay/stats"
+)
+
+// TestTheErrorOfAnAverageWinRateIsThatOfResampling holds the error from the clusters' parts against the bootstrap.
+func TestTheErrorOfAnAverageWinRateIsThatOfResampling(t *testing.T) {
+	t.Parallel()
+	const clusters, names = 200, 4
+	r := rand.New(rand.NewPCG(1, 2))
+	met := make([][]bout, clusters)
+	for c := range met {
+		ease := 0.3 * r.Float64() // shared by all bouts of a cluster
+		for against := 1; against < names; against++ {
+			for range 1 + r.IntN(3) {
+				score := 0.0
+				if r.Float64() < 0.3+ease+0.1*float64(against) {
+					score = 1
+				}
+				met[c] = append(met[c], bout{uint16(against), score})
+			}
+		}
+	}
+	linear, err := stats.MeanByCluster(linearAverage(met, names), nil, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resampled, err := stats.Bootstrap(clusters, 4000, 7, func(drawn []int) stats.Number {
+		by := make([]total, names)
+		for _, c := range drawn {
+			for _, b := range met[c] {
+				by[b.against] = total{by[b.against].n + 1, by[b.against].sum + b.score}
+			}
+		}
+		return averageOf(by)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := resampled.Interval(0.95)
+	width := want.High - want.Low
+	if math.Abs(linear.Interval.Low-want.Low) > 0.06*width || math.Abs(linear.Interval.High-want.High) > 0.06*width {
+		t.Errorf("from the clusters %v, by resampling %v", linear.Interval, want)
+	}
+}
