@@ -45,11 +45,7 @@ func (p Progress) Answered() int64 {
 
 // Ended is how many requests have ended, with an answer or without.
 func (p Progress) Ended() int64 {
-	var n int64
-	for _, m := range p.Endings {
-		n += m
-	}
-	return n
+	return ended(p.Endings)
 }
 
 // Progress reads how far runs are.

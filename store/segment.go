@@ -122,8 +122,12 @@ type Segment struct {
 
 // Done is how many attempts have an outcome.
 func (g Segment) Done() int64 {
+	return ended(g.Endings)
+}
+
+func ended(endings map[assay.Ending]int64) int64 {
 	var n int64
-	for _, m := range g.Endings {
+	for _, m := range endings {
 		n += m
 	}
 	return n

@@ -58,11 +58,7 @@ func (j *judging) conditional() bool {
 
 // trials of a judgement are those of the answer it reads, and its own.
 func (j *judging) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
-	subject, _, err := j.subject(at)
-	if err != nil {
-		return nil, err
-	}
-	s, err := j.source(subject.Stage)
+	subject, s, err := j.read(at)
 	if err != nil {
 		return nil, err
 	}
@@ -181,12 +177,18 @@ func (j *judging) source(stage string) (*asking, error) {
 	return nil, fmt.Errorf("stage %s does not judge stage %q", j.stage.Name, stage)
 }
 
-func (j *judging) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {
+// read is the answer that a judge's request reads, and the stage that asked for it.
+func (j *judging) read(at assay.Coordinates) (assay.Coordinates, *asking, error) {
 	subject, _, err := j.subject(at)
 	if err != nil {
-		return nil, err
+		return subject, nil, err
 	}
 	s, err := j.source(subject.Stage)
+	return subject, s, err
+}
+
+func (j *judging) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {
+	subject, s, err := j.read(at)
 	if err != nil {
 		return nil, err
 	}

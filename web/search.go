@@ -61,6 +61,15 @@ func (s *Server) place(ctx context.Context) (func(), error) {
 	}
 }
 
+// beginSearch reads what is looked for and takes a place among the searches; free gives the place back.
+func (s *Server) beginSearch(r *http.Request) (f *search, free func(), err error) {
+	if f, err = s.newSearch(r); err != nil {
+		return nil, nil, err
+	}
+	free, err = s.place(r.Context())
+	return f, free, err
+}
+
 // walk hands over every block of hits, also empty ones, so that the reader sees that it goes on.
 func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 	var after store.Mark
@@ -124,12 +133,7 @@ type searchData struct {
 
 // searchPage streams hits into a page: its head at once, each block when it is there.
 func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
-	f, err := s.newSearch(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	free, err := s.place(r.Context())
+	f, free, err := s.beginSearch(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -168,12 +172,7 @@ func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
 
 // searchJSON streams hits as lines of JSON; the last line says how many answers were looked at.
 func (s *Server) searchJSON(w http.ResponseWriter, r *http.Request) {
-	f, err := s.newSearch(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	free, err := s.place(r.Context())
+	f, free, err := s.beginSearch(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/plan"
 	"assay/report"
 )
 
@@ -88,7 +89,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"when":      when,
 		"ago":       func(t time.Time) string { return ago(now(), t) },
 		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"bytes":     bytesOf,
+		"bytes":     plan.Size,
 		"link":      link,
 		"bar":       barOf,
 		"arr":       func(all ...any) []any { return all },
@@ -177,18 +178,6 @@ func lasting(d time.Duration) string {
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}
-
-func bytesOf(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // link is an address with a query: link PATH NAME VALUE …; empty values are left out.
