@@ -10,6 +10,7 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/dialect"
+	"assay/report"
 	"assay/stats"
 	"assay/store"
 )
@@ -102,27 +103,14 @@ func printWords(w *World, r *analysis.Report) {
 	}
 }
 
-func coverageLine(c analysis.Coverage) string {
-	share := "none planned"
-	if s := c.Share(); s.OK {
-		share = fmt.Sprintf("%.1f%%", 100*s.Value)
-	}
-	text := fmt.Sprintf("coverage %s: %s planned, %s valid, %s abstained, %s malformed, %s failed, %s missing", share, thousands(int64(c.Planned)), thousands(int64(c.Valid)),
-		thousands(int64(c.Abstained)), thousands(int64(c.Malformed)), thousands(int64(c.Failed)), thousands(int64(c.Missing)))
-	if c.Excluded > 0 {
-		text += fmt.Sprintf(", %s left out by rule", thousands(int64(c.Excluded)))
-	}
-	return text
-}
-
 func printFindings(w *World, t *analysis.Table, mark string) error {
 	incomplete := ""
 	if t.Incomplete() {
 		incomplete = " INCOMPLETE"
 	}
-	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incomplete, coverageLine(t.Coverage))
-	by := fieldsOf(t)
-	shows := columnsOf(t)
+	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incomplete, report.CoverageLine(t.Coverage))
+	by := report.FieldsOf(t)
+	shows := report.ColumnsOf(t, noNumber)
 	out := table{right: map[int]bool{}}
 	for _, f := range by {
 		out.head = append(out.head, strings.ToUpper(dialect.Clean(f, 60)))
@@ -130,7 +118,7 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	out.head = append(out.head, "WHAT")
 	for _, c := range shows {
 		out.right[len(out.head)] = true
-		out.head = append(out.head, c.head)
+		out.head = append(out.head, strings.ToUpper(c.Head))
 	}
 	out.head = append(out.head, "METHOD", "NOTES")
 	for i := range t.Findings {
@@ -141,7 +129,7 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 		}
 		row = append(row, f.What)
 		for _, c := range shows {
-			row = append(row, c.cell(f))
+			row = append(row, c.Cell(f))
 		}
 		out.add(append(row, f.Method, strings.Join(notesOf(f), "; "))...)
 	}
@@ -178,80 +166,14 @@ func notesOf(f *analysis.Finding) []string {
 	return notes
 }
 
-// fieldsOf are the fields that any finding of the table is told apart by.
-func fieldsOf(t *analysis.Table) []string {
-	var out []string
-	for _, f := range t.Findings {
-		for _, v := range f.By {
-			if !slices.Contains(out, v.Field) {
-				out = append(out, v.Field)
-			}
-		}
-	}
-	return out
-}
-
-// findingColumn is a column of numbers.
-type findingColumn struct {
-	head string
-	cell func(*analysis.Finding) string
-}
-
-// columnsOf are the columns that the table has anything for.
-func columnsOf(t *analysis.Table) []findingColumn {
-	has := func(yes func(*analysis.Finding) bool) bool {
-		return slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return yes(&f) })
-	}
-	bound := func(i func(*analysis.Finding) stats.Interval, end func(stats.Interval) float64) func(*analysis.Finding) string {
-		return func(f *analysis.Finding) string {
-			if at := i(f); at.OK {
-				return f.Unit.Show(end(at))
-			}
-			return "–"
-		}
-	}
-	interval := func(f *analysis.Finding) stats.Interval { return f.Interval }
-	bounds := func(f *analysis.Finding) stats.Interval { return f.Bounds }
-	low, high := func(i stats.Interval) float64 { return i.Low }, func(i stats.Interval) float64 { return i.High }
-	out := []findingColumn{
-		{"VALUE", func(f *analysis.Finding) string { return shownIn(f.Unit, f.Value) }},
-		{"LOW", bound(interval, low)}, {"HIGH", bound(interval, high)},
-		{"N", func(f *analysis.Finding) string { return thousands(int64(f.N)) }},
-		{"CLUSTERS", func(f *analysis.Finding) string { return thousands(int64(f.Clusters)) }},
-		{"COVERED", func(f *analysis.Finding) string { return shownIn(analysis.Share, f.Coverage.Share()) }},
-	}
-	if has(func(f *analysis.Finding) bool { return f.Bounds.OK }) {
-		out = append(out, findingColumn{"AT LEAST", bound(bounds, low)}, findingColumn{"AT MOST", bound(bounds, high)})
-	}
-	if has(func(f *analysis.Finding) bool { return f.Rank != nil }) {
-		out = append(out, findingColumn{"RANK", func(f *analysis.Finding) string {
-			if f.Rank == nil {
-				return ""
-			}
-			return fmt.Sprintf("%d (%d–%d)", f.Rank.Rank, f.Rank.Best, f.Rank.Worst)
-		}})
-	}
-	if has(func(f *analysis.Finding) bool { return f.P.OK }) {
-		out = append(out, findingColumn{"P", func(f *analysis.Finding) string { return shownP(f.P) }})
-	}
-	if has(func(f *analysis.Finding) bool { return f.Holm.OK }) {
-		out = append(out, findingColumn{"P HOLM", func(f *analysis.Finding) string { return shownP(f.Holm) }})
-	}
-	return out
-}
+// noNumber stands in a table where there is no number.
+const noNumber = "–"
 
 func shownIn(u analysis.Unit, n stats.Number) string {
 	if !n.OK {
-		return "–"
+		return noNumber
 	}
 	return u.Show(n.Value)
-}
-
-func shownP(n stats.Number) string {
-	if !n.OK {
-		return ""
-	}
-	return fmt.Sprintf("%.2g", n.Value)
 }
 
 // maxMatrix is how many names a matrix is printed for.

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"assay/analysis"
+	"assay/report"
 	"assay/stats"
 )
 
@@ -215,7 +216,7 @@ func writeJUnit(w *World, name string, all []analysed) error {
 				suite.Tests++
 				suite.Skipped++
 				suite.Cases = append(suite.Cases, junitCase{
-					Name: t.Stage + ": " + t.Title, Class: a.run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + coverageLine(t.Coverage)},
+					Name: t.Stage + ": " + t.Title, Class: a.run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + report.CoverageLine(t.Coverage)},
 				})
 			}
 		}

@@ -65,13 +65,13 @@ func (g *Grid) trimmed() *Grid {
 // rows share are said once, under the table.
 func FindingsGrid(t *analysis.Table, links Links) *Grid {
 	g := &Grid{Caption: t.Stage + ": " + t.Title}
-	by, shows := fieldsOf(t), columnsOf(t)
+	by, shows := FieldsOf(t), ColumnsOf(t, unknownText)
 	for _, f := range by {
 		g.Head = append(g.Head, Column{Text: f, Foreign: true})
 	}
 	g.Head = append(g.Head, Column{Text: "what"})
 	for _, c := range shows {
-		g.Head = append(g.Head, Column{Text: c.head, Number: true})
+		g.Head = append(g.Head, Column{Text: c.Head, Number: true})
 	}
 	said := newFootnotes(t)
 	for i := range t.Findings[:min(maxFindings, len(t.Findings))] {
@@ -82,8 +82,8 @@ func FindingsGrid(t *analysis.Table, links Links) *Grid {
 		}
 		row = append(row, foreign(f.What))
 		for _, c := range shows {
-			cell := number(c.cell(f))
-			if c.head == "value" {
+			cell := number(c.Cell(f))
+			if c.Head == "value" {
 				cell.Link, cell.Strong, cell.Tip = links.finding(t, f), f.Value.OK, f.Value.Why
 			}
 			row = append(row, cell)
@@ -178,8 +178,8 @@ func notesOf(f *analysis.Finding) []string {
 	return notes
 }
 
-// fieldsOf are the fields that any finding of the table is told apart by.
-func fieldsOf(t *analysis.Table) []string {
+// FieldsOf are the fields that any finding of the table is told apart by.
+func FieldsOf(t *analysis.Table) []string {
 	var out []string
 	for _, f := range t.Findings {
 		for _, v := range f.By {
@@ -191,13 +191,14 @@ func fieldsOf(t *analysis.Table) []string {
 	return out
 }
 
-type findingColumn struct {
-	head string
-	cell func(*analysis.Finding) string
+// FindingColumn is a column of numbers.
+type FindingColumn struct {
+	Head string
+	Cell func(*analysis.Finding) string
 }
 
-// columnsOf are the columns of numbers that the table has anything for.
-func columnsOf(t *analysis.Table) []findingColumn {
+// ColumnsOf are the columns of numbers that the table has anything for. A value that is not known reads as unknown says.
+func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	has := func(yes func(*analysis.Finding) bool) bool {
 		return slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return yes(&f) })
 	}
@@ -212,24 +213,24 @@ func columnsOf(t *analysis.Table) []findingColumn {
 	interval := func(f *analysis.Finding) stats.Interval { return f.Interval }
 	bounds := func(f *analysis.Finding) stats.Interval { return f.Bounds }
 	low, high := func(i stats.Interval) float64 { return i.Low }, func(i stats.Interval) float64 { return i.High }
-	out := []findingColumn{
-		{"value", func(f *analysis.Finding) string { return shown(f.Unit, f.Value) }},
+	out := []FindingColumn{
+		{"value", func(f *analysis.Finding) string { return shownOr(f.Unit, f.Value, unknown) }},
 		{"low", end(interval, low)}, {"high", end(interval, high)},
 		{"n", func(f *analysis.Finding) string { return count(f.N) }},
 		{"clusters", func(f *analysis.Finding) string { return count(f.Clusters) }},
-		{"covered", func(f *analysis.Finding) string { return shown(analysis.Share, f.Coverage.Share()) }},
+		{"covered", func(f *analysis.Finding) string { return shownOr(analysis.Share, f.Coverage.Share(), unknown) }},
 	}
 	if has(func(f *analysis.Finding) bool { return f.Bounds.OK && f.Bounds.High-f.Bounds.Low > 1e-9 }) {
-		out = append(out, findingColumn{"at least", end(bounds, low)}, findingColumn{"at most", end(bounds, high)})
+		out = append(out, FindingColumn{"at least", end(bounds, low)}, FindingColumn{"at most", end(bounds, high)})
 	}
 	if has(func(f *analysis.Finding) bool { return f.Rank != nil }) {
-		out = append(out, findingColumn{"rank", rankText})
+		out = append(out, FindingColumn{"rank", rankText})
 	}
 	if has(func(f *analysis.Finding) bool { return f.P.OK }) {
-		out = append(out, findingColumn{"p", func(f *analysis.Finding) string { return shownP(f.P) }})
+		out = append(out, FindingColumn{"p", func(f *analysis.Finding) string { return shownP(f.P) }})
 	}
 	if has(func(f *analysis.Finding) bool { return f.Holm.OK }) {
-		out = append(out, findingColumn{"p Holm", func(f *analysis.Finding) string { return shownP(f.Holm) }})
+		out = append(out, FindingColumn{"p Holm", func(f *analysis.Finding) string { return shownP(f.Holm) }})
 	}
 	return out
 }

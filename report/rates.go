@@ -113,19 +113,25 @@ func (d *drawing) labels() *Figure {
 	p := Intervals{
 		Title: "Labels" + byText(&d.t.Findings[0]), Axis: "share of verdicts (%)", Unit: analysis.Share, Low: new(float64), High: ptr(1.0), Level: d.level(), Words: d.whiskers(d.all()),
 	}
-	var rows []string
 	for i := range d.t.Findings {
 		f := &d.t.Findings[i]
 		if f.Unit != analysis.Share {
 			continue
 		}
-		k := seriesOf(&rows, orNothing(valuesFrom(f, 0)))
-		if k == len(p.Rows) {
-			p.Rows = append(p.Rows, IntervalRow{Label: rows[k]})
-		}
-		dot := d.dot(f)
-		dot.Series = seriesOf(&p.Series, f.What)
-		p.Rows[k].Dots = append(p.Rows[k].Dots, dot)
+		d.place(&p, f)
 	}
 	return p.Figure()
+}
+
+// place puts a finding into the row of whom it is about, in the series of what it tells.
+func (d *drawing) place(p *Intervals, f *analysis.Finding) {
+	label := orNothing(valuesFrom(f, 0))
+	k := slices.IndexFunc(p.Rows, func(r IntervalRow) bool { return r.Label == label })
+	if k < 0 {
+		k = len(p.Rows)
+		p.Rows = append(p.Rows, IntervalRow{Label: label})
+	}
+	dot := d.dot(f)
+	dot.Series = seriesOf(&p.Series, f.What)
+	p.Rows[k].Dots = append(p.Rows[k].Dots, dot)
 }

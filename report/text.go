@@ -61,9 +61,11 @@ const (
 )
 
 // shown is a number in its unit, or that it is not known.
-func shown(u analysis.Unit, n stats.Number) string {
+func shown(u analysis.Unit, n stats.Number) string { return shownOr(u, n, unknownText) }
+
+func shownOr(u analysis.Unit, n stats.Number, unknown string) string {
 	if !n.OK {
-		return unknownText
+		return unknown
 	}
 	return u.Show(n.Value)
 }

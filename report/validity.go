@@ -16,19 +16,12 @@ func (d *drawing) validity() []*Figure {
 		Title: "Judges against gold", Axis: "share of answers with a known label (%)", Unit: analysis.Share, Level: d.level(), Low: new(float64), High: ptr(1.0),
 		Words: "Sensitivity: of what is yes, the share that the judge calls yes. Specificity: of what is no, the share that it calls no.",
 	}
-	var rows []string
 	for i := range d.t.Findings {
 		f := &d.t.Findings[i]
 		if !slices.Contains(right, f.What) {
 			continue
 		}
-		k := seriesOf(&rows, orNothing(valuesFrom(f, 0)))
-		if k == len(p.Rows) {
-			p.Rows = append(p.Rows, IntervalRow{Label: rows[k]})
-		}
-		dot := d.dot(f)
-		dot.Series = seriesOf(&p.Series, f.What)
-		p.Rows[k].Dots = append(p.Rows[k].Dots, dot)
+		d.place(&p, f)
 	}
 	var out []*Figure
 	if len(p.Rows) > 0 {
