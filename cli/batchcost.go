@@ -81,14 +81,11 @@ func costRows(ctx context.Context, w *World, h *home, args []string, reach reach
 	if len(args) > 0 && len(names) == 0 {
 		return rows, nil
 	}
-	refs, err := findBatches(ctx, w, h, names, reach)
+	runs, err := ownBatches(ctx, w, h, names, reach, "", ": what it cost is not known here")
 	if err != nil {
 		return nil, err
 	}
-	if len(refs.foreign) > 0 {
-		return nil, usage("", "batch %s was made elsewhere: what it cost is not known here", refs.foreign[0].status.Job)
-	}
-	for _, run := range refs.runs {
+	for _, run := range runs {
 		own, err := actual(ctx, h, run)
 		if err != nil {
 			return nil, err

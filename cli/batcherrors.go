@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/plain"
+	"assay/store"
 )
 
 func batchErrorsCommand(w *World) *cobra.Command {
@@ -23,14 +24,11 @@ func batchErrorsCommand(w *World) *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			refs, err := findBatches(ctx, w, h, args, reachFlags{})
+			runs, err := ownBatches(ctx, w, h, args, reachFlags{}, "assay batch collect writes its lines", "")
 			if err != nil {
 				return err
 			}
-			if len(refs.foreign) > 0 {
-				return usage("assay batch collect writes its lines", "batch %s was made elsewhere", refs.foreign[0].status.Job)
-			}
-			return printErrors(ctx, w, h, refs, asJSON)
+			return printErrors(ctx, w, h, runs, asJSON)
 		},
 	}
 	home.register(c)
@@ -53,11 +51,11 @@ type errorDocument struct {
 	Attempts int64  `json:"attempts"`
 }
 
-func printErrors(ctx context.Context, w *World, h *home, refs batchRefs, asJSON bool) error {
+func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSON bool) error {
 	e := json.NewEncoder(w.Stdout)
 	e.SetEscapeHTML(false)
 	t := table{head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, right: map[int]bool{1: true, 7: true}}
-	for _, run := range refs.runs {
+	for _, run := range runs {
 		for a, err := range plain.Answers(ctx, h.ledger, run.No) {
 			if err != nil {
 				return err

@@ -124,15 +124,12 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 		return err
 	}
 	defer h.Close()
-	refs, err := findBatches(ctx, w, h, args, reachFlags{})
+	runs, err := ownBatches(ctx, w, h, args, reachFlags{}, "submit its file here", ": what it asked is not known")
 	if err != nil {
 		return err
 	}
-	if len(refs.foreign) > 0 {
-		return usage("submit its file here", "batch %s was made elsewhere: what it asked is not known", refs.foreign[0].status.Job)
-	}
 	var again []store.Run
-	for _, run := range refs.runs {
+	for _, run := range runs {
 		n, cost, waiting, err := toRetry(ctx, h, run, order.Only)
 		if err != nil {
 			return err

@@ -64,6 +64,19 @@ func findBatches(ctx context.Context, w *World, h *home, args []string, reach re
 	return refs, nil
 }
 
+// ownBatches are the batches that the arguments mean, where a command can do nothing about those made elsewhere: hint and why
+// say so of the first.
+func ownBatches(ctx context.Context, w *World, h *home, args []string, reach reachFlags, hint, why string) ([]store.Run, error) {
+	refs, err := findBatches(ctx, w, h, args, reach)
+	if err != nil {
+		return nil, err
+	}
+	if len(refs.foreign) > 0 {
+		return nil, usage(hint, "batch %s was made elsewhere%s", refs.foreign[0].status.Job, why)
+	}
+	return refs.runs, nil
+}
+
 // plainRuns are the runs of plain files, newest first.
 func plainRuns(ctx context.Context, h *home) ([]store.Run, error) {
 	runs, err := h.ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)

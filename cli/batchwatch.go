@@ -20,14 +20,11 @@ func batchWatchCommand(w *World) *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			refs, err := findBatches(ctx, w, h, args, reachFlags{})
+			runs, err := ownBatches(ctx, w, h, args, reachFlags{}, "assay batch status looks at it, assay batch collect fetches it", "")
 			if err != nil {
 				return err
 			}
-			if len(refs.foreign) > 0 {
-				return usage("assay batch status looks at it, assay batch collect fetches it", "batch %s was made elsewhere", refs.foreign[0].status.Job)
-			}
-			return watchBatches(ctx, w, h, refs.runs, f)
+			return watchBatches(ctx, w, h, runs, f)
 		},
 	}
 	home.register(c)
