@@ -105,7 +105,7 @@ func (b *Book) collector(stage *Stage, s Spec) collector {
 	case Flips:
 		return newFlips(stage, s, b.options)
 	case Agreement:
-		return newJudges(stage, s, b.options)
+		return newJudges(stage, b.options)
 	case Length:
 		return newLengths(stage, s, b.options)
 	case Variance:

@@ -41,7 +41,7 @@ type rating struct {
 	score float64
 }
 
-func newJudges(stage *Stage, s Spec, o Options) *judges {
+func newJudges(stage *Stage, o Options) *judges {
 	j := &judges{stage: stage, options: o, yes: stage.yes(), ratings: map[uint64]rating{}, sums: map[[2]uint32]total{}}
 	j.cover = newGroups([]string{ByJudge}, func() struct{} { return struct{}{} })
 	return j

@@ -94,10 +94,10 @@ func (r *Row) Field(name string) string {
 }
 
 // Person tells whether a person gave the verdict.
-func (r *Row) Person() bool { return IsPerson(r.Judge) }
+func (r *Row) Person() bool { return isPerson(r.Judge) }
 
-// IsPerson tells whether a judge's name is that of a person: human:NAME.
-func IsPerson(judge string) bool { return strings.HasPrefix(judge, "human:") }
+// isPerson tells whether a judge's name is that of a person: human:NAME.
+func isPerson(judge string) bool { return strings.HasPrefix(judge, "human:") }
 
 func (r *Row) cluster() string {
 	if r.Cluster == "" {

@@ -176,7 +176,7 @@ func (k *checker) settle(e Entry) bool {
 		e.Model = k.Model
 	}
 	if k.file.Provider == "" {
-		name, candidates := Recognise(k.Catalog, e)
+		name, candidates := recognise(k.Catalog, e)
 		if name == "" {
 			k.f.add(e.Line, "say it with --provider", fmt.Sprintf("the line may be meant for %s", strings.Join(candidates, ", ")))
 			return false
@@ -194,7 +194,7 @@ func (k *checker) settle(e Entry) bool {
 	want := shapeOf(k.vendor.Carrier)
 	if e.Shape != want {
 		hint := ""
-		if name, _ := Recognise(k.Catalog, e); name != "" {
+		if name, _ := recognise(k.Catalog, e); name != "" {
 			hint = "is it meant for " + name + "?"
 		}
 		k.f.add(e.Line, hint, fmt.Sprintf("the line has the form %s, %s takes %s", e.Shape.words(), k.file.Provider, want.words()))

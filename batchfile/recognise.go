@@ -8,9 +8,9 @@ import (
 	"assay/catalog"
 )
 
-// Recognise names the provider that a line was written for, from its form and its model. Where it cannot be told, it
+// recognise names the provider that a line was written for, from its form and its model. Where it cannot be told, it
 // lists those that may be meant.
-func Recognise(c *catalog.Catalog, e Entry) (provider string, candidates []string) {
+func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []string) {
 	var known []string
 	for _, v := range c.Vendors() {
 		if !v.Batch || v.Name == catalog.Compatible || shapeOf(v.Carrier) != e.Shape || !slices.Contains(v.APIs, e.API) {

@@ -160,7 +160,7 @@ func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found
 			return err
 		}
 	}
-	e, stop, err := newEngine(ctx, a.World, a.home, run, d.Study)
+	e, stop, err := newEngine(ctx, a.World, a.home, d.Study)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, 
 	if err != nil {
 		return "", err
 	}
-	e, stop, err := newEngine(ctx, a.World, a.home, run, s)
+	e, stop, err := newEngine(ctx, a.World, a.home, s)
 	if err != nil {
 		return "", err
 	}

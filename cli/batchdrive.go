@@ -35,7 +35,7 @@ func (p *progress) drive(ctx context.Context, w *World, h *home, run store.Run, 
 	if err != nil {
 		return st, err
 	}
-	e, stop, err := newEngine(ctx, w, h, run, s)
+	e, stop, err := newEngine(ctx, w, h, s)
 	if err != nil {
 		return st, err
 	}

@@ -53,7 +53,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	if err != nil {
 		return err
 	}
-	e, closeEngine, err := newEngine(ctx, w, h, run, s)
+	e, closeEngine, err := newEngine(ctx, w, h, s)
 	if err != nil {
 		return err
 	}

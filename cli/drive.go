@@ -35,7 +35,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if err := h.share(ctx); err != nil {
 		return err
 	}
-	e, closeEngine, err := newEngine(ctx, w, h, run, s)
+	e, closeEngine, err := newEngine(ctx, w, h, s)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if err != nil {
 		return &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay resume " + run.ID + "` goes on"}
 	}
-	result := conclude(ctx, w, h, run, st, o)
+	result := conclude(ctx, w, h, run, st)
 	if h.rehearsal && !o.quiet && !o.detach && !o.once {
 		if err := printTruth(ctx, w, h, run, s); err != nil {
 			return err
@@ -102,8 +102,8 @@ func tell(ctx context.Context, w *World, s *study.Study, h *home, run store.Run,
 	}
 }
 
-// newEngine is an engine for one run. The second result ends what it started.
-func newEngine(ctx context.Context, w *World, h *home, run store.Run, s *study.Study) (*engine.Engine, func(), error) {
+// newEngine is an engine for runs of one study. The second result ends what it started.
+func newEngine(ctx context.Context, w *World, h *home, s *study.Study) (*engine.Engine, func(), error) {
 	rng, err := newRand()
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // conclude says in words how a run stands, with the exit code that goes with it.
-func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.Standing, o driveOptions) error {
+func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.Standing) error {
 	run, err := h.ledger.Run(ctx, run.No)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ const (
 // programs need to start: no key gets into it.
 func programs(w *World) func(ctx context.Context, run store.Run, p waves.Program) error {
 	return func(ctx context.Context, run store.Run, p waves.Program) error {
-		name, err := findProgram(w, run.Folder, p.Command)
+		name, err := findProgram(run.Folder, p.Command)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func readLines(r io.Reader, take func([]byte) error) error {
 }
 
 // findProgram is the file that a command starts: on the path, or, where it has a folder in its name, in the study's.
-func findProgram(w *World, folder string, command []string) (string, error) {
+func findProgram(folder string, command []string) (string, error) {
 	name := command[0]
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -131,7 +131,7 @@ func checkPrograms(w *World, d *plan.Desk, folder string, add func(at assay.Plac
 		if r == nil || len(r.Command) == 0 {
 			continue
 		}
-		if _, err := findProgram(w, folder, r.Command); err != nil {
+		if _, err := findProgram(folder, r.Command); err != nil {
 			add(r.Where.Key("command"), "install it, or name it by its path from the study's folder", "stage %s: %s", st.Name, err)
 		}
 	}

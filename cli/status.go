@@ -57,7 +57,7 @@ func refreshed(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	e, stop, err := newEngine(ctx, w, h, run, s)
+	e, stop, err := newEngine(ctx, w, h, s)
 	if err != nil {
 		return err
 	}

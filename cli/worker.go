@@ -99,7 +99,7 @@ func workerEngine(ctx context.Context, w *World, h *home, run store.Run) (*engin
 	if err != nil {
 		return nil, err
 	}
-	e, _, err := newEngine(ctx, w, h, run, s) // there is nothing to end but a rehearsal's simulator, and no rehearsal is shared
+	e, _, err := newEngine(ctx, w, h, s) // there is nothing to end but a rehearsal's simulator, and no rehearsal is shared
 	return e, err
 }
 

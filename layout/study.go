@@ -20,8 +20,8 @@ const (
 	VerdictsFile = "verdicts.jsonl"
 )
 
-// Outside is the judge under which verdicts made elsewhere stand: nobody is asked for them, as nobody is for a person's.
-const Outside = "human:"
+// outside is the judge under which verdicts made elsewhere stand: nobody is asked for them, as nobody is for a person's.
+const outside = "human:"
 
 // Folder writes what is taken in as the folder of a study: items by input, answers, verdicts, and the study itself.
 type Folder struct {
@@ -138,8 +138,8 @@ func (f *Folder) verdict(v *Verdict) error {
 		row.Source = specAnswers
 	}
 	s.note(&row)
-	if !strings.HasPrefix(row.Judge, Outside) {
-		row.Judge = Outside + row.Judge
+	if !strings.HasPrefix(row.Judge, outside) {
+		row.Judge = outside + row.Judge
 	}
 	f.Rehearsal = f.Rehearsal || v.Rehearsal
 	f.Said++
@@ -261,7 +261,7 @@ func (s *folderStage) yaml(name string) string {
 			b.WriteString("    of: each\n")
 		}
 	}
-	fmt.Fprintf(&b, "    judges: [%s]\n", quoted(Outside+"*"))
+	fmt.Fprintf(&b, "    judges: [%s]\n", quoted(outside+"*"))
 	return b.String()
 }
 

@@ -84,9 +84,6 @@ func (l *Limiter) Width() int {
 	return int(max(1, min(l.width, most)))
 }
 
-// Flying is how many requests are in flight.
-func (l *Limiter) Flying() int { return l.flying }
-
 // Kind is what a reply says about the provider's limits.
 type Kind int
 

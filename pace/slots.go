@@ -11,7 +11,7 @@ type Caps struct {
 }
 
 // Every is how far apart two requests have to be; 0: there is no cap. It is a little more than the rate says: what is late
-// by less than Grace then still keeps within the rate over ten seconds.
+// by less than grace then still keeps within the rate over ten seconds.
 func (c Caps) Every() time.Duration {
 	every := c.Pause
 	if c.Rate > 0 {
@@ -20,8 +20,8 @@ func (c Caps) Every() time.Duration {
 	return every
 }
 
-// Grace is how long a slot is good: a moment that was missed by more is gone.
-const Grace = 200 * time.Millisecond
+// grace is how long a slot is good: a moment that was missed by more is gone.
+const grace = 200 * time.Millisecond
 
 // Slots are moments at which a request may go, leased ahead from a cap that is shared.
 type Slots struct{ leases []lease }
@@ -60,7 +60,7 @@ func (s *Slots) Take() {
 func (s *Slots) prune(now time.Time) {
 	for len(s.leases) > 0 {
 		l := &s.leases[0]
-		if late := now.Sub(l.at) - Grace; late > 0 && l.every > 0 && l.left > 0 {
+		if late := now.Sub(l.at) - grace; late > 0 && l.every > 0 && l.left > 0 {
 			n := min(int(late/l.every)+1, l.left)
 			l.left -= n
 			l.at = l.at.Add(time.Duration(n) * l.every)

@@ -23,7 +23,7 @@ type Client struct {
 	headers map[string]string
 	secrets []string
 	trace   func(Exchange)
-	stall   time.Duration // 0: DefaultStall
+	stall   time.Duration // 0: defaultStall
 }
 
 // Auth puts a key into the headers of a call.

@@ -79,7 +79,7 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 // readLive reads an answer that has begun to come, and hangs up when nothing more of it comes for a while.
 func (c *Client) readLive(ctx context.Context, resp *http.Response, hangUp func()) ([]byte, error) {
 	var stalled atomic.Bool
-	wait := cmp.Or(c.stall, DefaultStall)
+	wait := cmp.Or(c.stall, defaultStall)
 	timer := time.AfterFunc(wait, func() { stalled.Store(true); hangUp() })
 	defer timer.Stop()
 	body := resp.Body
@@ -92,8 +92,8 @@ func (c *Client) readLive(ctx context.Context, resp *http.Response, hangUp func(
 	return raw, err
 }
 
-// DefaultStall is how long a live answer that has begun to come may pause.
-const DefaultStall = 2 * time.Minute
+// defaultStall is how long a live answer that has begun to come may pause.
+const defaultStall = 2 * time.Minute
 
 // watched is a body that puts a timer off whenever something comes.
 type watched struct {

@@ -80,8 +80,8 @@ func wordsOf(t *analysis.Table) (tested, told []string) {
 	return tested, told
 }
 
-// CoverageGrid counts the requests of every lane in every stage by what stands for them.
-func CoverageGrid(lanes []Lane, links Links) *Grid {
+// coverageGrid counts the requests of every lane in every stage by what stands for them.
+func coverageGrid(lanes []Lane, links Links) *Grid {
 	g := &Grid{Caption: "Requests by what became of them", Head: []Column{
 		{Text: "stage", Foreign: true}, {Text: "lane", Foreign: true}, {Text: "planned", Number: true}, {Text: "with an answer", Number: true}, {Text: "open", Number: true},
 	}}

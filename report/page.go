@@ -73,7 +73,7 @@ func newPage(d *Document) *page {
 	}
 	all := append(p.Words, p.More...)
 	p.Words, p.More = all[:min(maxSaid, len(all))], all[min(maxSaid, len(all)):]
-	p.Costs, p.Requests = orNil(SpendGrid(d.Spend)), orNil(CoverageGrid(d.Lanes, Links{}))
+	p.Costs, p.Requests = orNil(SpendGrid(d.Spend)), orNil(coverageGrid(d.Lanes, Links{}))
 	if len(d.Segments) > 0 {
 		until := d.until()
 		p.Burn, p.Timeline = BurnUp(d.Segments, d.Budget, until), Timeline(d.Segments, until, Links{})

@@ -52,7 +52,7 @@ func (t *txn) settleLate(ctx context.Context, g lateSegment, o *Settlement, tall
 	if err != nil {
 		return err
 	}
-	lane, err := t.lateLane(ctx, g, o, was, answered)
+	lane, err := t.lateLane(ctx, g, o, answered)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (t *txn) settleLate(ctx context.Context, g lateSegment, o *Settlement, tall
 }
 
 // lateLane is how a late outcome moves its request among the lane's counters.
-func (t *txn) lateLane(ctx context.Context, g lateSegment, o *Settlement, was assay.Ending, answered bool) (laneDelta, error) {
+func (t *txn) lateLane(ctx context.Context, g lateSegment, o *Settlement, answered bool) (laneDelta, error) {
 	d := laneDelta{run: g.run, stage: g.stage, lane: g.lane}
 	stands := o.Outcome.Ending.Stands()
 	if answered {

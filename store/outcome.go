@@ -162,11 +162,11 @@ func (t *txn) settle(ctx context.Context, l Lease, block []Settlement, stands ma
 	if err := t.addToLane(ctx, d.lane); err != nil {
 		return err
 	}
-	return t.queueAgain(ctx, l.No, run, block)
+	return t.queueAgain(ctx, l.No, block)
 }
 
 // queueAgain puts what is to be sent again on the queue, as far as its cap and its answers allow.
-func (t *txn) queueAgain(ctx context.Context, segment, run int64, block []Settlement) error {
+func (t *txn) queueAgain(ctx context.Context, segment int64, block []Settlement) error {
 	for i := range block {
 		o := &block[i]
 		if o.Again == nil {
