@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"assay/dialect"
+	"assay/report"
 )
 
 // table is rows of text under a head. Numbers stand to the right.
@@ -62,10 +63,4 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // thousands is a number with its groups apart.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func thousands(n int64) string { return report.Thousands(n) }

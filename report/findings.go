@@ -97,12 +97,12 @@ func coverageGrid(lanes []Lane, links Links) *Grid {
 		g.Head = append(g.Head, Column{Text: "notes", Wide: true})
 	}
 	for _, l := range lanes {
-		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: thousands(l.Planned), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
-		open := number(thousands(l.Open))
+		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: Thousands(l.Planned), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
+		open := number(Thousands(l.Open))
 		open.Link = links.lane(l.Stage, l.Name, "open")
 		row = append(row, open)
 		for _, e := range shows {
-			c := number(thousands(l.Endings[e]))
+			c := number(Thousands(l.Endings[e]))
 			if l.Endings[e] > 0 {
 				c.Link = links.lane(l.Stage, l.Name, e)
 			}
@@ -154,8 +154,8 @@ func SpendGrid(spend []Spend) *Grid {
 			verdict = number(each(s.Cost, s.Valid))
 		}
 		g.Rows = append(g.Rows, []Cell{
-			foreign(s.Stage), foreign(s.Lane), number(s.Cost.String()), number(thousands(s.Answers)), number(each(s.Cost, s.Answers)), verdict,
-			number(thousands(s.Input)), number(thousands(s.Cached)), number(thousands(s.Output)), number(thousands(s.Reasoning)),
+			foreign(s.Stage), foreign(s.Lane), number(s.Cost.String()), number(Thousands(s.Answers)), number(each(s.Cost, s.Answers)), verdict,
+			number(Thousands(s.Input)), number(Thousands(s.Cached)), number(Thousands(s.Output)), number(Thousands(s.Reasoning)),
 		})
 		all.Cost = all.Cost.Add(s.Cost)
 		all.Answers += s.Answers
@@ -164,8 +164,8 @@ func SpendGrid(spend []Spend) *Grid {
 	if len(spend) > 1 {
 		strong := func(text string) Cell { return Cell{Text: text, Strong: true} }
 		g.Rows = append(g.Rows, []Cell{
-			strong("all"), {}, strong(all.Cost.String()), strong(thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
-			strong(thousands(all.Input)), strong(thousands(all.Cached)), strong(thousands(all.Output)), strong(thousands(all.Reasoning)),
+			strong("all"), {}, strong(all.Cost.String()), strong(Thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
+			strong(Thousands(all.Input)), strong(Thousands(all.Cached)), strong(Thousands(all.Output)), strong(Thousands(all.Reasoning)),
 		})
 	}
 	return g.trimmed()

@@ -136,9 +136,9 @@ func (d *Document) facts() []fact {
 		add(in.Name, plural(int(in.Items), "item"))
 	}
 	if len(lanes) > 0 {
-		add("lanes that answer", thousands(int64(len(lanes))))
+		add("lanes that answer", Thousands(int64(len(lanes))))
 	}
-	add("requests answered", fmt.Sprintf("%s of %s", thousands(stands), thousands(planned)))
+	add("requests answered", fmt.Sprintf("%s of %s", Thousands(stands), Thousands(planned)))
 	if share := d.covered(); share != "" {
 		add("verdicts covered", share)
 	}
@@ -222,7 +222,7 @@ func (d *Document) method() []string {
 func (d *Document) inputs() *Grid {
 	g := &Grid{Caption: "Inputs", Head: []Column{{Text: "input", Foreign: true}, {Text: "items", Number: true}, {Text: "clusters", Number: true}}}
 	for _, in := range d.Inputs {
-		g.Rows = append(g.Rows, []Cell{foreign(in.Name), number(thousands(in.Items)), number(thousands(in.Clusters))})
+		g.Rows = append(g.Rows, []Cell{foreign(in.Name), number(Thousands(in.Items)), number(Thousands(in.Clusters))})
 	}
 	return g
 }

@@ -46,8 +46,8 @@ func CleanText(s string, max int) string {
 	return strings.Join(lines, "\n") + cut
 }
 
-// thousands is a number with its groups apart.
-func thousands(n int64) string {
+// Thousands is a number with its groups apart.
+func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -107,7 +107,7 @@ func CoverageLine(c analysis.Coverage) string {
 	return text
 }
 
-func count(n int) string { return thousands(int64(n)) }
+func count(n int) string { return Thousands(int64(n)) }
 
 func plural(n int, noun string) string {
 	if n == 1 {

@@ -180,7 +180,7 @@ func segmentGrid(segments []Segment, links Links) *Grid {
 			break
 		}
 		g.Rows = append(g.Rows, []Cell{
-			{Text: fmt.Sprint(s.No), Link: links.segment(s.No)}, foreign(s.Stage), foreign(s.Lane), {Text: s.Mode}, {Text: s.State}, number(thousands(s.Requests)),
+			{Text: fmt.Sprint(s.No), Link: links.segment(s.No)}, foreign(s.Stage), foreign(s.Lane), {Text: s.Mode}, {Text: s.State}, number(Thousands(s.Requests)),
 			{Text: stamp(s.Created)}, {Text: stamp(s.Launched)}, {Text: stamp(s.Ended)}, {Text: stamp(s.Settled)}, number(s.Cost.String()),
 		})
 	}

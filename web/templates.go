@@ -114,11 +114,7 @@ func thousands(n any) string {
 	default:
 		return fmt.Sprint(n)
 	}
-	s := strconv.FormatInt(v, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return report.Thousands(v)
 }
 
 func usdOr(d *float64, otherwise string) string {
