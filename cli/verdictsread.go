@@ -38,7 +38,7 @@ type labelRow struct {
 func readLabels(file, name string) ([]labelRow, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, usage("name a .csv, .tsv or .jsonl file", "read labels of %s: %s", name, reasonOf(err))
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("read labels: %w", err), hint: "name a .csv, .tsv or .jsonl file"}
 	}
 	defer f.Close()
 	read := labelsOfCSV
