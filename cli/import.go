@@ -64,6 +64,9 @@ func importFormats() []importFormat {
 }
 
 func runImport(ctx context.Context, w *World, from string, f importFlags) error {
+	if _, err := os.Stat(w.Disk.Path(from)); err != nil {
+		return usage("name a folder or a file", "import %s: %s", from, reasonOf(err))
+	}
 	take, err := f.taker(w, from)
 	if err != nil {
 		return err
@@ -158,9 +161,6 @@ func (f importFlags) taker(w *World, from string) (func(context.Context, *layout
 		dir, files.Requests = filepath.Dir(dir), filepath.Base(dir)
 	} else {
 		files.Requests, files.Verdicts, files.Items = table("requests"), table("verdicts"), table("items")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return nil, usage("name a folder or a file", "import %s: %s", from, reasonOf(err))
 	}
 	if files.Requests == "" {
 		return nil, usage("an export, or a file with the columns item, lane and text", "%s has no requests.%s", from, f.format)
