@@ -90,13 +90,18 @@ func newRoot(w *World) *cobra.Command {
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 	)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("assay help "+c.Name(), "%s", err)
+		return usage(helpOf(c), "%s", err)
 	})
 	for _, c := range commands(w) {
 		root.AddCommand(c)
 	}
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + exitCodeHelp})
 	return root
+}
+
+// helpOf is the command that explains another.
+func helpOf(c *cobra.Command) string {
+	return "assay help " + strings.TrimPrefix(c.CommandPath(), "assay ")
 }
 
 func unknownCommand(w *World, name string) error {
@@ -160,10 +165,10 @@ func commands(w *World) []*cobra.Command {
 func args(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, got []string) error {
 		if len(got) < len(names) {
-			return usage("assay help "+c.Name(), "%s wants %s", c.CommandPath(), strings.Join(names[len(got):], " and "))
+			return usage(helpOf(c), "%s wants %s", c.CommandPath(), strings.Join(names[len(got):], " and "))
 		}
 		if len(got) > len(names) {
-			return usage("assay help "+c.Name(), "%s does not take %q", c.CommandPath(), got[len(names)])
+			return usage(helpOf(c), "%s does not take %q", c.CommandPath(), got[len(names)])
 		}
 		return nil
 	}
