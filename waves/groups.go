@@ -15,7 +15,9 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
 	settled, err := s.settled(ctx)
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +71,9 @@ func imports(rec recipe) bool {
 	return ok && a.imported
 }
 
-// settled tells of which groups nothing more will come: all of it was staged, every segment has come to its end, and
-// nothing waits to be sent again. A lane that was stopped brings nothing more either.
+// settled tells of which groups nothing more will come: all of it was staged, every segment has come to its end and was
+// absorbed, and nothing waits to be sent again. A lane that was stopped brings nothing more either. What settled since the
+// last Absorb does not count yet: its verdicts are not there, and what they call for would be taken for nothing.
 func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
 	out := map[groupKey]bool{}
 	groups, err := s.Ledger.Groups(ctx, s.run.No)
@@ -96,7 +99,7 @@ func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
 		return nil, err
 	}
 	for _, g := range segments {
-		if !g.State.Terminal() {
+		if !g.State.Terminal() || g.State == store.Settled && !s.absorbed[g.No] {
 			out[groupKey{g.Stage, g.Lane, g.Turn}] = false
 		}
 	}
