@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/catalog"
+	"assay/layout"
 	"assay/provider"
 )
 
@@ -44,49 +44,58 @@ func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, 
 	if name == "" {
 		name = a.name + "-" + artifacts.Name(st.Job) + ".jsonl"
 	}
-	out, err := os.OpenFile(a.Disk.Path(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := layout.NewFile(a.Disk.Path(name), layout.Keep)
 	if err != nil {
 		return "", usage("--out names another", "write the answers of job %s: %s", st.Job, err)
 	}
-	lines, err := a.copyForeign(ctx, vendor, job, now.Parts, out)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("write the answers of job %s: %w", st.Job, err), os.Remove(a.Disk.Path(name)))
+	defer out.Abort()
+	var lines int64
+	for _, part := range now.Parts {
+		n, err := a.copyForeign(ctx, vendor, job, part, out)
+		if err != nil {
+			return "", fmt.Errorf("write the answers of job %s: %w", st.Job, err)
+		}
+		lines += n
+	}
+	if err := out.Commit(); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("not ours: %s in %s", count(lines, "line"), name), nil
 }
 
-func (a *adopter) copyForeign(ctx context.Context, vendor string, job provider.Job, parts []provider.Part, out io.Writer) (lines int64, err error) {
-	w := bufio.NewWriter(out)
-	enc := json.NewEncoder(w)
+// copyForeign writes the answers of one part of a job.
+func (a *adopter) copyForeign(ctx context.Context, vendor string, job provider.Job, part provider.Part, out io.Writer) (lines int64, err error) {
+	file, err := os.CreateTemp("", "assay-adopt-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if err := a.access.Batch.Fetch(ctx, job, part, provider.Fresh(file)); err != nil {
+		return 0, err
+	}
+	if job.Wire, err = foreignWire(vendor, job, file); err != nil {
+		return 0, err
+	}
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for _, part := range parts {
-		file, err := os.CreateTemp("", "assay-adopt-*")
+	for line, err := range a.access.Batch.Decode(job, part, file) {
 		if err != nil {
 			return lines, err
 		}
-		defer os.Remove(file.Name())
-		defer file.Close()
-		if err := a.access.Batch.Fetch(ctx, job, part, provider.Fresh(file)); err != nil {
+		lines++
+		if err := enc.Encode(foreignDocument(line)); err != nil {
 			return lines, err
-		}
-		if job.Wire, err = foreignWire(vendor, job, file); err != nil {
-			return lines, err
-		}
-		for line, err := range a.access.Batch.Decode(job, part, file) {
-			if err != nil {
-				return lines, err
-			}
-			lines++
-			if err := enc.Encode(foreignDocument(line)); err != nil {
-				return lines, err
-			}
 		}
 	}
-	return lines, w.Flush()
+	return lines, nil
 }
 
 // foreignWire is how the answers in a file are read: OpenAI's newer API names its objects.
 func foreignWire(vendor string, job provider.Job, file io.ReadSeeker) (assay.Wire, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil { // it was just written
+		return assay.Wire{}, err
+	}
 	head := make([]byte, 4096)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {

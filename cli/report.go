@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"assay/layout"
 	"assay/report"
 )
 
@@ -72,36 +71,17 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 	if f.out == "" {
 		f.out = "report." + f.format
 	}
-	if err := w.Disk.Replace(f.out, b.Bytes()); err != nil {
+	file, err := layout.NewFile(w.Disk.Path(f.out), layout.Overwrite)
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	defer file.Abort()
+	if _, err := file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := file.Commit(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	fmt.Fprintf(w.Stderr, "%swrote %s\n", watermark(h), f.out)
 	return nil
-}
-
-// Replace writes a file as a whole or not at all, readable by its owner alone.
-func (d Disk) Replace(name string, text []byte) error {
-	full := d.Path(name)
-	dir := filepath.Dir(full)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".assay-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), full)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
