@@ -1,8 +1,14 @@
 package prooftest
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,4 +90,44 @@ func TestTheAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
 	s.exits(2, []string{"adopt", "anthropic", job, "--out", "theirs.jsonl"}, "--out names another")
 	s.exits(1, []string{"adopt", "anthropic", "msgbatch_none"}, "look at job msgbatch_none")
 	s.exits(2, []string{"adopt", "nobody"}, "assay keys")
+}
+
+// TestAForeignJobOfTheNewerOpenAIAPIIsRead makes a job of responses with another client: its answers have their text.
+func TestAForeignJobOfTheNewerOpenAIAPIIsRead(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single")
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	s.ok(form.WriteField("purpose", "batch"))
+	file, err := form.CreateFormFile("file", "theirs.jsonl")
+	s.ok(err)
+	_, err = io.WriteString(file, `{"custom_id":"theirs","method":"POST","url":"/v1/responses","body":{"model":"gpt-4.1-mini","input":"Hello?","max_output_tokens":50}}`+"\n")
+	s.ok(err)
+	s.ok(form.Close())
+	uploaded := s.made("/openai/v1/files", form.FormDataContentType(), &body)
+	job := s.made("/openai/v1/batches", "application/json", strings.NewReader(`{"input_file_id":"`+uploaded+`","endpoint":"/v1/responses","completion_window":"24h"}`))
+	s.control("POST", "/sim/clock", `{"advance":"1m"}`)
+	s.exits(0, []string{"adopt", "openai", job, "--out", "theirs.jsonl"}, "not ours: 1 line")
+	text, err := os.ReadFile(filepath.Join(s.dir, "theirs.jsonl"))
+	s.ok(err)
+	var answer struct{ Text string }
+	s.ok(json.Unmarshal(text, &answer))
+	if answer.Text == "" {
+		t.Errorf("the answer has no text: %s", text)
+	}
+}
+
+// made posts to a provider under the same key and returns the id of what it made.
+func (s scene) made(path, kind string, body io.Reader) string {
+	s.Helper()
+	req, err := http.NewRequestWithContext(s.Context(), "POST", s.http.URL+path, body)
+	s.ok(err)
+	req.Header.Set("Authorization", "Bearer proof-key")
+	req.Header.Set("Content-Type", kind)
+	resp, err := http.DefaultClient.Do(req)
+	s.ok(err)
+	defer resp.Body.Close()
+	var thing struct{ ID string }
+	s.ok(json.NewDecoder(resp.Body).Decode(&thing))
+	return thing.ID
 }
