@@ -223,7 +223,7 @@ func TestNestedVerdictsHaveClusterErrors(t *testing.T) {
 		t.Error(diff)
 	}
 	few := find(t, report(t, correct(), []analysis.Spec{{}}, rows[:60]), "rate", "lane", "a")
-	if few.Method != "bootstrap of clusters" || !strings.Contains(strings.Join(few.Notes, " "), "20 clusters are fewer than 40") {
+	if few.Method != "Wilson, by cluster" || !strings.Contains(strings.Join(few.Notes, " "), "20 clusters are fewer than 40") {
 		t.Errorf("20 clusters: %s, %v", few.Method, few.Notes)
 	}
 }
@@ -232,19 +232,16 @@ func TestMeansOfNestedScoresAreThoseOfTheRowsByCluster(t *testing.T) {
 	t.Parallel()
 	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged, Low: num(1), High: num(5)}
 	var rows []analysis.Row
-	var x []float64
-	var cluster []int
+	portions := make([]stats.Portion, 51)
 	for i := range 150 {
 		r := said("a", fmt.Sprint(i), "")
-		r.Cluster, r.Score = fmt.Sprintf("%03d", i%50-i%7%2), num(float64(1+(i*7)%5))
-		x = append(x, *r.Score)
-		cluster = append(cluster, i%50-i%7%2)
+		c := i%50 - i%7%2
+		r.Cluster, r.Score = fmt.Sprintf("%03d", c), num(float64(1+(i*7)%5))
+		portions[c+1].N++
+		portions[c+1].Sum += *r.Score
 		rows = append(rows, r)
 	}
-	want, err := stats.MeanByCluster(x, cluster, 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := stats.MeanOfPortions(portions, 0.95)
 	f := find(t, report(t, stage, []analysis.Spec{{}}, rows), "mean", "lane", "a")
 	if diff := cmp.Diff([]any{want.Mean, want.Interval, want.Clusters}, []any{f.Value, f.Interval, f.Clusters}, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Error(diff)

@@ -68,7 +68,7 @@ func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {
 	r := report(t, arena(), []analysis.Spec{{}}, rows)
 	for name, i := range index {
 		f := find(t, r, "strength", "lane", name)
-		want := stats.NormalInterval(fit.Theta[i], covariance.SE()[i], 0.95)
+		want := stats.StudentInterval(fit.Theta[i], covariance.SE()[i], 0.95, 60)
 		if diff := cmp.Diff([]any{stats.Known(fit.Theta[i]), want, 120, 60}, []any{f.Value, f.Interval, f.N, f.Clusters}, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 
 	"assay/stats"
 )
@@ -28,6 +27,7 @@ func (o Options) filled() Options {
 type estimate struct {
 	value    stats.Number
 	interval stats.Interval
+	p        stats.Number // of a mean of 0
 	n        int
 	clusters int
 	method   string
@@ -42,7 +42,8 @@ func (e estimate) put(f *Finding) {
 	}
 }
 
-const fewClusters = "bootstrap: %d clusters are fewer than %d"
+// fewClusters is told where there are so few that the error itself is known roughly at best.
+const fewClusters = "%d clusters are fewer than %d: the interval is wider for it"
 
 // share estimates a share of yes. Answers that stand alone in their clusters are independent; nested ones are not.
 func (o Options) share(counts []stats.Count) (estimate, error) {
@@ -58,15 +59,8 @@ func (o Options) share(counts []stats.Count) (estimate, error) {
 		if r.N == 0 {
 			e.interval = stats.NoInterval("%s", r.Share.Why)
 		}
-	case r.Clusters >= 2 && r.Clusters < stats.FewClusters && r.K > 0 && r.K < r.N:
-		resampled, err := stats.BootstrapRate(kept(counts), o.Resamples, o.Seed)
-		if err != nil {
-			return e, err
-		}
-		if b := resampled.Interval(o.Level); b.OK && b.Low < b.High {
-			e.interval, e.method = b, "bootstrap of clusters"
-			e.note = fmt.Sprintf(fewClusters, r.Clusters, stats.FewClusters)
-		}
+	case r.Clusters >= 2 && r.Clusters < stats.FewClusters:
+		e.note = fmt.Sprintf(fewClusters, r.Clusters, stats.FewClusters)
 	}
 	return e, nil
 }
@@ -88,99 +82,27 @@ type total struct {
 }
 
 // mean estimates a mean over values that are independent between clusters only.
-func (o Options) mean(totals []total) (estimate, error) {
-	z, n, nested := linear(totals)
-	e := estimate{n: n, clusters: len(z), method: "Student"}
-	m, err := stats.MeanByCluster(z, nil, o.Level)
-	if err != nil {
-		return e, err
-	}
-	e.value, e.interval = m.Mean, m.Interval
+func (o Options) mean(totals []total) estimate {
+	m := meanOf(totals, o.Level)
+	e := estimate{value: m.Mean, interval: m.Interval, n: m.N, clusters: m.Clusters, method: "Student", p: m.P}
 	if e.interval.OK && e.interval.Low == e.interval.High {
 		e.interval = stats.NoInterval("all clusters are alike: nothing tells how far they could differ")
-		return e, nil
+		return e
 	}
-	if !nested {
-		return e, nil
+	if m.N == m.Clusters {
+		return e
 	}
 	e.method = "Student, by cluster"
-	if len(z) >= 2 && len(z) < stats.FewClusters {
-		resampled, err := stats.Bootstrap(len(totals), o.Resamples, o.Seed, func(drawn []int) stats.Number {
-			return meanOf(totals, drawn)
-		})
-		if err != nil {
-			return e, err
-		}
-		if b := resampled.Interval(o.Level); b.OK && b.Low < b.High {
-			e.interval, e.method = b, "bootstrap of clusters"
-			e.note = fmt.Sprintf(fewClusters, len(z), stats.FewClusters)
-		}
+	if m.Clusters >= 2 && m.Clusters < stats.FewClusters {
+		e.note = fmt.Sprintf(fewClusters, m.Clusters, stats.FewClusters)
 	}
-	return e, nil
+	return e
 }
 
-func meanOf(totals []total, drawn []int) stats.Number {
-	n, sum := 0, 0.0
-	for _, g := range drawn {
-		n, sum = n+totals[g].n, sum+totals[g].sum
+func meanOf(totals []total, level float64) stats.PortionMean {
+	list := make([]stats.Portion, len(totals))
+	for g, t := range totals {
+		list[g] = stats.Portion{N: t.n, Sum: t.sum}
 	}
-	if n == 0 {
-		return stats.Undefined("no values")
-	}
-	return stats.Known(sum / float64(n))
-}
-
-// linear gives each cluster one value such that their mean is the mean over all rows, and their spread as independent
-// values gives its cluster-robust error with the factor G/(G-1): the mean plus the cluster's residual times G/n.
-func linear(totals []total) (z []float64, n int, nested bool) {
-	sum := 0.0
-	for _, t := range totals {
-		if t.n > 0 {
-			z = append(z, 0)
-			n, sum = n+t.n, sum+t.sum
-			nested = nested || t.n > 1
-		}
-	}
-	k, mean := 0, sum/float64(n)
-	for _, t := range totals {
-		if t.n > 0 {
-			z[k] = mean + (t.sum-mean*float64(t.n))*float64(len(z))/float64(n)
-			k++
-		}
-	}
-	return z, n, nested
-}
-
-// manyClusters is where Student's t is as good as normal.
-const manyClusters = 1000
-
-// twoSided is the p-value of a mean of 0: one minus the level at which the interval just reaches it.
-func twoSided(z []float64) (stats.Number, error) {
-	m, err := stats.MeanByCluster(z, nil, 0.95)
-	if err != nil || !m.SE.OK {
-		return stats.Undefined("%s", m.SE.Why), err
-	}
-	if m.SE.Value == 0 {
-		if m.Mean.Value == 0 {
-			return stats.Known(1), nil
-		}
-		return stats.Undefined("all differences are alike"), nil
-	}
-	if len(z) > manyClusters {
-		return stats.Known(math.Erfc(math.Abs(m.Mean.Value/m.SE.Value) / math.Sqrt2)), nil
-	}
-	low, high := 0.0, 1.0 // of the p-value
-	for range 50 {
-		p := (low + high) / 2
-		at, err := stats.MeanByCluster(z, nil, 1-p)
-		if err != nil {
-			return stats.Number{}, err
-		}
-		if at.Interval.OK && at.Interval.Contains(0) {
-			low = p
-		} else {
-			high = p
-		}
-	}
-	return stats.Known((low + high) / 2), nil
+	return stats.MeanOfPortions(list, level)
 }

@@ -136,6 +136,9 @@ func (l *lengths) finding(g *group[*lengthRows]) (*Finding, error) {
 			return nil, err
 		}
 		f.Interval = r.Interval(l.options.Level)
+		if len(rows) < stats.FewClusters {
+			f.Interval, f.Method = r.Student(f.Value, l.options.Level, len(rows)), how+", Student, bootstrap of clusters"
+		}
 	}
 	return f, nil
 }

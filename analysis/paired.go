@@ -164,19 +164,13 @@ func (f *Finding) pair(first, second []float64, clusters []int, single bool, o O
 		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe, exact McNemar"
 		return nil
 	}
-	n := f.N
-	e, err := o.mean(totals)
-	if err != nil {
-		return err
-	}
+	n, e := f.N, o.mean(totals)
 	if least, most := -1.0, 1.0; f.Unit == Share {
 		e.interval = clipped(e.interval, &least, &most)
 	}
 	e.put(f)
-	f.N, f.Method = n, "paired: "+e.method
-	z, _, _ := linear(totals)
-	f.P, err = twoSided(z)
-	return err
+	f.N, f.Method, f.P = n, "paired: "+e.method, e.p
+	return nil
 }
 
 // differences adds up first minus second by cluster, in the order in which clusters appear.

@@ -146,6 +146,16 @@ func (a *arena) consistency(t *Table) error {
 		return err
 	}
 	f.Value, f.Interval, f.Clusters, f.Method = stats.Known(float64(c.same)/float64(c.pairs)), boot.Interval(a.options.Level), len(counts), "bootstrap of clusters"
+	if len(counts) < stats.FewClusters { // percentiles of few clusters are too narrow
+		e, err := a.options.share(counts)
+		if err != nil {
+			return err
+		}
+		if f.Interval.OK {
+			f.note("bootstrap of clusters: %s to %s", Share.Show(f.Interval.Low), Share.Show(f.Interval.High))
+		}
+		e.put(f)
+	}
 	f.note("of %d inconsistent pairs, %d went to the first and %d to the second place", c.pairs-c.same, c.first, c.pairs-c.same-c.first)
 	if c.open > 0 {
 		f.note("%d pairs without a majority are left out", c.open)

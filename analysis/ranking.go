@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"assay/stats"
@@ -140,11 +139,11 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 	}
 	out := &fitted{BTFit: fit, se: c.SE(), how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect")}
 	for i, se := range out.se {
-		out.intervals = append(out.intervals, stats.NormalInterval(fit.Theta[i], se, a.options.Level))
+		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.options.Level, a.grouped.Clusters()))
 	}
 	if se := c.OrderSE(); fit.Order.OK && se.OK {
-		out.orderInterval = stats.NormalInterval(fit.Order.Value, se.Value, a.options.Level)
-		out.orderP = fit.OrderTest(c).P
+		out.orderInterval = stats.StudentInterval(fit.Order.Value, se.Value, a.options.Level, a.grouped.Clusters())
+		out.orderP = stats.StudentTest(fit.Order, se, a.grouped.Clusters())
 	}
 	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
 		out.quasi = quasi
@@ -158,34 +157,23 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: boot.Fit, how: "bootstrap of clusters", note: "bootstrap: " + doubt, intervals: boot.Intervals(a.options.Level)}
+	out := &fitted{BTFit: boot.Fit, how: "Student, bootstrap of clusters", note: "bootstrap: " + doubt}
 	if boot.Undefined > 0 {
 		out.note += fmt.Sprintf("; %d of %d resamples have no estimate", boot.Undefined, a.options.Resamples)
 	}
-	for i := range boot.Fit.Theta {
-		se := boot.Strength(i).SE()
-		out.se = append(out.se, se.Value)
+	clusters := a.grouped.Clusters()
+	for i, theta := range boot.Fit.Theta {
+		r := boot.Strength(i)
+		out.se = append(out.se, r.SE().Value)
+		out.intervals = append(out.intervals, r.Student(stats.Known(theta), a.options.Level, clusters))
 	}
 	order := boot.OrderEffect()
-	out.orderInterval = order.Interval(a.options.Level)
-	out.orderP = normalP(boot.Fit.Order, order.SE())
+	out.orderInterval = order.Student(boot.Fit.Order, a.options.Level, clusters)
+	out.orderP = stats.StudentTest(boot.Fit.Order, order.SE(), clusters)
 	if ranks, err := boot.Ranks(a.options.Level); err == nil {
 		out.ranks = ranks
 	}
 	return out, nil
-}
-
-// normalP is the two-sided p-value of an estimate of 0 with a normal error.
-func normalP(estimate, se stats.Number) stats.Number {
-	switch {
-	case !estimate.OK:
-		return estimate
-	case !se.OK:
-		return se
-	case se.Value == 0:
-		return stats.Undefined("there is no spread")
-	}
-	return stats.Known(math.Erfc(math.Abs(estimate.Value/se.Value) / math.Sqrt2))
 }
 
 // winRates are plain shares of wins.
@@ -203,9 +191,7 @@ func (a *arena) winRates(t *Table, field string) error {
 		}
 		average := a.finding(WhatAverage, Share, i, field)
 		average.Value = all.Average[i]
-		if average.Interval, average.Method, err = a.averageInterval(i); err != nil {
-			return err
-		}
+		average.Interval, average.Method = a.averageInterval(i)
 		t.Findings = append(t.Findings, *win, *average)
 		if corrected == nil {
 			continue
@@ -229,7 +215,11 @@ func (a *arena) winRates(t *Table, field string) error {
 // won is the share that an entrant won, from its scores by cluster.
 func (a *arena) won(what string, entrant int, field string, scores []total) (*Finding, error) {
 	f := a.finding(what, Share, entrant, field)
-	e, err := a.options.mean(slices.DeleteFunc(scores, func(t total) bool { return t.n == 0 }))
+	counts := make([]stats.Count, len(scores)) // a comparison has two points, so that a tie is one of them
+	for c, t := range scores {
+		counts[c] = stats.Count{K: int(math.Round(2 * t.sum)), N: 2 * t.n}
+	}
+	e, err := a.options.share(counts)
 	if err != nil {
 		return nil, err
 	}
@@ -238,18 +228,17 @@ func (a *arena) won(what string, entrant int, field string, scores []total) (*Fi
 		none.N = 0
 		return &none, nil
 	}
-	least, most := 0.0, 1.0
-	e.interval = clipped(e.interval, &least, &most)
+	e.n /= 2
 	e.put(f)
 	return f, nil
 }
 
-// averageInterval is that of the mean over opponents of an entrant's shares: from the clusters' parts in it where they are
-// many, by resampling them where they are few.
-func (a *arena) averageInterval(entrant int) (i stats.Interval, method string, err error) {
-	const over = "mean over opponents, "
+// averageInterval is that of the mean over opponents of an entrant's shares, from what it would be without one cluster after the
+// other.
+func (a *arena) averageInterval(entrant int) (i stats.Interval, method string) {
+	const how = "mean over opponents, Wilson, by cluster"
 	if a.clusters < 2 {
-		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), over + "by cluster", nil
+		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), how
 	}
 	met := make([][]bout, a.clusters)
 	for k, c := range a.cluster {
@@ -260,45 +249,39 @@ func (a *arena) averageInterval(entrant int) (i stats.Interval, method string, e
 			met[c] = append(met[c], bout{a.pairs.First[k], 1 - score})
 		}
 	}
-	if a.clusters >= stats.FewClusters {
-		m, err := stats.MeanByCluster(linearAverage(met, len(a.names)), nil, a.options.Level)
-		return m.Interval, over + "Student, by cluster", err
+	average, variance := leftOut(met, len(a.names))
+	if !average.OK {
+		return stats.NoInterval("%s", average.Why), how
 	}
-	r, err := stats.Bootstrap(a.clusters, a.options.Resamples, a.options.Seed, func(drawn []int) stats.Number {
-		by := make([]total, len(a.names))
-		for _, c := range drawn {
-			for _, b := range met[c] {
-				by[b.against] = total{by[b.against].n + 1, by[b.against].sum + b.score}
-			}
-		}
-		return averageOf(by)
-	})
-	return r.Interval(a.options.Level), over + "bootstrap of clusters", err
+	return stats.ShareInterval(average.Value, variance, a.options.Level, a.clusters), how
 }
 
-// linearAverage gives each cluster one value such that their mean is the mean over opponents, and their spread as
-// independent values gives its error: the mean plus what the cluster adds to each opponent's share.
-func linearAverage(met [][]bout, names int) []float64 {
+// leftOut is the mean over opponents and its variance, by leaving out one cluster after the other.
+func leftOut(met [][]bout, names int) (average stats.Number, variance float64) {
 	by := make([]total, names)
 	for _, bouts := range met {
-		for _, b := range bouts {
-			by[b.against] = total{by[b.against].n + 1, by[b.against].sum + b.score}
+		count(by, bouts, 1)
+	}
+	if average = averageOf(by); !average.OK {
+		return average, 0
+	}
+	g := float64(len(met))
+	for _, bouts := range met {
+		count(by, bouts, -1)
+		if without := averageOf(by); without.OK {
+			variance += (g - 1) / g * (without.Value - average.Value) * (without.Value - average.Value)
 		}
+		count(by, bouts, 1)
 	}
-	opponents := 0
-	for _, t := range by {
-		opponents += min(t.n, 1)
+	return average, variance
+}
+
+// count enters bouts, or takes them out again.
+func count(by []total, bouts []bout, sign int) {
+	for _, b := range bouts {
+		t := &by[b.against]
+		t.n, t.sum = t.n+sign, t.sum+float64(sign)*b.score
 	}
-	mean := averageOf(by).Value
-	z := make([]float64, len(met))
-	for c, bouts := range met {
-		z[c] = mean
-		for _, b := range bouts {
-			t := by[b.against]
-			z[c] += (b.score - t.sum/float64(t.n)) / float64(t.n) * float64(len(met)) / float64(opponents)
-		}
-	}
-	return z
 }
 
 // bout is one comparison as one of the two sees it.

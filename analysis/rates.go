@@ -301,10 +301,7 @@ func (s *rates) mean(g *group[*rateSums]) (*Finding, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	e, err := s.options.mean(totals)
-	if err != nil {
-		return nil, err
-	}
+	e := s.options.mean(totals)
 	e.interval = clipped(e.interval, s.stage.Low, s.stage.High)
 	f := &Finding{What: WhatMean, Unit: Score, Bounds: s.scoreBounds(n, sum, g.cover.settle().unknown())}
 	e.put(f)

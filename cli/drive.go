@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"assay/simulator"
 	"assay/store"
 	"assay/study"
+	"assay/waves"
 )
 
 type driveOptions struct {
@@ -33,6 +35,9 @@ const rehearsalSpeed = 2000
 // drive works on a run until it is closed or waits for somebody, and says how it ended.
 func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) error {
 	if err := h.share(ctx); err != nil {
+		return err
+	}
+	if err := h.takeLuck(run); err != nil {
 		return err
 	}
 	e, closeEngine, err := newEngine(ctx, w, h, s)
@@ -82,6 +87,19 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	return result
 }
 
+// takeLuck has the simulator go on with the luck that a rehearsal began with.
+func (h *home) takeLuck(run store.Run) error {
+	if !h.rehearsal || run.Settings == "" {
+		return nil
+	}
+	var s waves.Settings
+	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
+		return fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	h.luck = s.Luck
+	return nil
+}
+
 // tell sends the run's news to where the study wants it. News of rehearsals stay here.
 func tell(ctx context.Context, w *World, s *study.Study, h *home, run store.Run, result error) {
 	if h.rehearsal || len(s.Notify.List) == 0 {
@@ -115,7 +133,7 @@ func newEngine(ctx context.Context, w *World, h *home, s *study.Study) (*engine.
 	a := &accounts{world: w, study: s}
 	stop := func() {}
 	if h.rehearsal {
-		sim, err := simulator.New(simulator.Options{Seed: 1, Dir: h.files.Dir()})
+		sim, err := simulator.New(simulator.Options{Seed: cmp.Or(h.luck, 1), Dir: h.files.Dir()})
 		if err != nil {
 			return nil, nil, fmt.Errorf("start the simulator: %w", err)
 		}

@@ -42,6 +42,7 @@ type home struct {
 	planner   *planners
 	where     string // the database's URL or the ledger's file
 	rehearsal bool
+	luck      uint64 // seed of the simulator that a rehearsal runs against; 0: the usual one
 	passing   string // a folder that goes away with it; empty: it stays
 }
 

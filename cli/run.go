@@ -58,6 +58,7 @@ func runCommand(w *World) *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	flags.BoolVar(&f.rehearse, "rehearse", false, "run against the built-in simulator")
+	flags.Uint64Var(&f.settings.Luck, "luck", 0, "with --rehearse: other answers and verdicts of the same models, by this number")
 	flags.BoolVar(&f.anew, "new", false, "begin a new run: everything is asked again")
 	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is on its way")
 	flags.StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
@@ -74,6 +75,9 @@ func runCommand(w *World) *cobra.Command {
 
 func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	ctx := c.Context()
+	if f.settings.Luck != 0 && !f.rehearse {
+		return usage("add --rehearse", "--luck is the simulator's: a real run has its own")
+	}
 	sets, err := f.scope.sets(w, name, f.study)
 	if err != nil {
 		return err
@@ -153,7 +157,7 @@ func (f runFlags) sameScope(r store.Run) bool {
 	if json.Unmarshal([]byte(r.Settings), &s) != nil {
 		return false
 	}
-	return slices.Equal(s.Lanes, f.lanes) && slices.Equal(s.Stages, f.stages) && s.Limit == f.limit && slices.Equal(s.Set, f.study.set) && s.Profile == f.study.profile
+	return slices.Equal(s.Lanes, f.lanes) && slices.Equal(s.Stages, f.stages) && s.Limit == f.limit && s.Luck == f.settings.Luck && slices.Equal(s.Set, f.study.set) && s.Profile == f.study.profile
 }
 
 // studyDigest tells whether a study, its texts or its items were changed.

@@ -199,7 +199,7 @@ func (d *Document) method() []string {
 		return nil
 	}
 	out := []string{
-		"The unit of every interval is the item, or the cluster that the input names; repeats, turns, branches, orders and judges are nested in it. With fewer than 40 clusters, intervals come from resampling clusters.",
+		"The unit of every interval is the item, or the cluster that the input names; repeats, turns, branches, orders and judges are nested in it. Intervals are wider where clusters are few, by Student's t.",
 		"A verdict that is abstained, malformed, failed or missing is counted as such and enters no number; below 95% of the plan a table says that it is incomplete. What cannot be known is unknown, with the reason.",
 	}
 	primary, unchecked := false, false

@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// FewClusters is the number below which cluster-robust formulae are not trusted and findings use the bootstrap.
+// FewClusters is the number below which cluster-robust formulae of strengths are not trusted and findings use the bootstrap.
 const FewClusters = 40
+
+// mostUndefined is the share of resamples that may lack a value before their spread says nothing of the estimate's error.
+const mostUndefined = 0.2
 
 // Replicates are the values of one estimate over resamples.
 type Replicates struct {
@@ -35,6 +38,15 @@ func (r Replicates) Interval(level float64) Interval {
 	}
 	x := slices.Sorted(slices.Values(r.Values))
 	return Between(sortedQuantile(x, tail), sortedQuantile(x, 1-tail))
+}
+
+// Student is the estimate with the spread over resamples as its error, by Student's t of as many clusters as were resampled.
+// Percentiles know nothing of how few clusters there were: of 6 to 30, they hold the truth in 83 to 93 of 100 studies.
+func (r Replicates) Student(estimate Number, level float64, clusters int) Interval {
+	if all := len(r.Values) + r.Undefined; float64(r.Undefined) > mostUndefined*float64(all) {
+		return NoInterval("%d of %d resamples have no value", r.Undefined, all)
+	}
+	return tInterval(estimate, r.SE(), level, clusters-1)
 }
 
 // Bootstrap resamples n units with replacement and collects a statistic of the drawn indexes. The statistic is called

@@ -12,6 +12,7 @@ type BTBootstrap struct {
 	Theta     [][]float64 // strengths of each resample that has an estimate
 	Order     []float64   // their order effects, if the model has one
 	LogNu     []float64   // their tie parameters, if the model has one
+	Clusters  int         // that were resampled
 	Undefined int         // resamples whose likelihood has no finite maximum
 }
 
@@ -30,7 +31,7 @@ func BootstrapBT(g *Grouped, o BTOptions, resamples int, seed uint64) (*BTBootst
 		resample(stream(seed, k), r.times)
 		betas[k] = r.run()
 	})
-	out := &BTBootstrap{Fit: fit}
+	out := &BTBootstrap{Fit: fit, Clusters: g.Clusters()}
 	for _, beta := range betas {
 		if beta == nil {
 			out.Undefined++

@@ -17,12 +17,13 @@ type ClusterRate struct {
 	Interval       Interval
 }
 
-// rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated.
+// rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated; of fewer than
+// three times as many, a third.
 const rareClusters = 10
 
 // RateByCluster is the share over all answers. Its interval is Wilson's for as many independent answers as would have
-// this variance, widened for few clusters. Where the rarer answer stands in too few clusters to tell the variance, each
-// cluster counts as a single answer.
+// the variance that leaving out one cluster after the other tells, widened for few clusters by Student's t. Where the rarer
+// answer stands in too few clusters to tell the variance, each cluster counts as a single answer.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 	var r ClusterRate
 	for g, c := range clusters {
@@ -48,8 +49,8 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 		independent := r.Share.Value * (1 - r.Share.Value) / float64(r.N)
 		spread := r.spread(clusters)
 		r.SE, r.DesignEffect = Known(math.Sqrt(spread)), Known(spread/independent)
-		effective := float64(r.N) / max(1, spread/independent)
-		if r.holding(clusters) < rareClusters {
+		effective := float64(r.N) / max(1, r.jackknife(clusters)/independent)
+		if r.holding(clusters) < min(rareClusters, r.Clusters/3) {
 			effective = min(effective, float64(r.Clusters))
 		}
 		r.Interval = r.wilson(effective, level)
@@ -76,6 +77,18 @@ func (r ClusterRate) spread(clusters []Count) float64 {
 	return g / (g - 1) * squares / square(float64(r.N))
 }
 
+// jackknife is the variance of the share by leaving out one cluster after the other: that of spread where clusters are of
+// one size, and larger where some are so large that they make the share their own.
+func (r ClusterRate) jackknife(clusters []Count) float64 {
+	squares, g := 0.0, float64(r.Clusters)
+	for _, c := range clusters {
+		if c.N > 0 {
+			squares += square((float64(c.K) - r.Share.Value*float64(c.N)) / float64(r.N-c.N))
+		}
+	}
+	return (g - 1) / g * squares
+}
+
 // wilson is Wilson's interval of the share for so many independent answers, fewer still where clusters are few.
 func (r ClusterRate) wilson(effective, level float64) Interval {
 	z, t := criticalZ(level), criticalT(level, r.Clusters-1)
@@ -84,6 +97,16 @@ func (r ClusterRate) wilson(effective, level float64) Interval {
 	}
 	effective *= square(z.Value / t.Value)
 	return Between(wilson(r.Share.Value*effective, effective, z.Value))
+}
+
+// ShareInterval is Wilson's interval of a share, or of a mean of shares, for as many independent answers as would have its
+// variance, widened for few clusters by Student's t. Without variance each cluster counts as a single answer.
+func ShareInterval(share, variance, level float64, clusters int) Interval {
+	effective := float64(clusters)
+	if variance > 0 && share > 0 && share < 1 {
+		effective = share * (1 - share) / variance
+	}
+	return ClusterRate{Share: Known(share), Clusters: clusters}.wilson(effective, level)
 }
 
 // ClusterMean is a mean whose values are independent between clusters only.
@@ -118,6 +141,51 @@ func MeanByCluster(x []float64, cluster []int, level float64) (ClusterMean, erro
 	m.SE = Known(math.Sqrt(squares*g/(g-1)) / n)
 	m.Interval = tInterval(m.Mean, m.SE, level, len(totals)-1)
 	return m, nil
+}
+
+// Portion is what the values of one cluster add up to.
+type Portion struct {
+	N   int
+	Sum float64
+}
+
+// PortionMean is a mean whose values are independent between clusters only.
+type PortionMean struct {
+	N, Clusters int
+	Mean        Number
+	SE          Number   // by leaving out one cluster after the other
+	Interval    Interval // with Student's t of G-1
+	P           Number   // two-sided, of a mean of 0
+}
+
+// MeanOfPortions is the mean over all values. Its error comes from leaving out one cluster after the other: that of
+// [MeanByCluster] where clusters are of one size, and larger where some are so large that they make the mean their own.
+func MeanOfPortions(list []Portion, level float64) PortionMean {
+	var m PortionMean
+	sum := 0.0
+	for _, p := range list {
+		if p.N > 0 {
+			m.N, m.Clusters, sum = m.N+p.N, m.Clusters+1, sum+p.Sum
+		}
+	}
+	m.Mean = ratio(sum, float64(m.N), "no values")
+	switch {
+	case !m.Mean.OK:
+		m.SE = m.Mean
+	case m.Clusters < 2:
+		m.SE = Undefined("an error needs two clusters, there are %d", m.Clusters)
+	default:
+		squares, g := 0.0, float64(m.Clusters)
+		for _, p := range list {
+			if p.N > 0 {
+				squares += square((p.Sum - m.Mean.Value*float64(p.N)) / float64(m.N-p.N))
+			}
+		}
+		m.SE = Known(math.Sqrt((g - 1) / g * squares))
+	}
+	m.Interval = tInterval(m.Mean, m.SE, level, m.Clusters-1)
+	m.P = StudentTest(m.Mean, m.SE, m.Clusters)
+	return m
 }
 
 // tInterval is the estimate and its error bars by Student's t.

@@ -55,6 +55,12 @@ func logChoose(n, k float64) float64 {
 // normalTail is the two-sided p-value of a standard normal score.
 func normalTail(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
+// studentTail is the two-sided p-value of a score with Student's distribution.
+func studentTail(t float64, df int) float64 {
+	n := float64(df)
+	return mathext.RegIncBeta(n/2, 0.5, n/(n+t*t))
+}
+
 // normalQuantile is the standard normal quantile of p in (0, 1).
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 

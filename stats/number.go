@@ -75,6 +75,28 @@ func NormalInterval(estimate, se, level float64) Interval {
 	return Between(estimate-z.Value*se, estimate+z.Value*se)
 }
 
+// StudentInterval is the estimate and its error bars by Student's t, for an error that comes from so many clusters.
+func StudentInterval(estimate, se, level float64, clusters int) Interval {
+	return tInterval(Known(estimate), Known(se), level, clusters-1)
+}
+
+// StudentTest is the two-sided p-value of an estimate of 0 whose error comes from so many clusters.
+func StudentTest(estimate, se Number, clusters int) Number {
+	switch {
+	case !estimate.OK:
+		return estimate
+	case !se.OK:
+		return se
+	case clusters < 2:
+		return Undefined("an error needs two clusters, there are %d", clusters)
+	case se.Value == 0 && estimate.Value == 0:
+		return Known(1)
+	case se.Value == 0:
+		return Undefined("there is no spread")
+	}
+	return Known(studentTail(estimate.Value/se.Value, clusters-1))
+}
+
 // ratio divides, and says what is missing where there is nothing to divide by.
 func ratio(over, under float64, why string) Number {
 	if under == 0 {

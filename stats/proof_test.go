@@ -49,6 +49,104 @@ func TestIntervalsHoldTheirLevel(t *testing.T) {
 	}
 }
 
+// TestFewClustersHoldTheirLevel is the same for studies of twelve clusters, where plain formulae and percentiles promise too
+// much. Rates may promise too little: whether twelve clusters are of one mind cannot be told from them.
+func TestFewClustersHoldTheirLevel(t *testing.T) {
+	t.Parallel()
+	room := 3 * math.Sqrt(0.95*0.05/float64(*replications))
+	if *replications >= 2000 {
+		room = 0
+	}
+	for name, study := range map[string]func(r *rand.Rand) (held, of int){
+		"rates, even":                 proveFewRates(0.3, func(*rand.Rand) int { return 3 }),
+		"rates, uneven":               proveFewRates(0.5, func(r *rand.Rand) int { return 1 + r.IntN(6) }),
+		"rates, rare":                 proveFewRates(0.1, func(r *rand.Rand) int { return 1 + r.IntN(6) }),
+		"means, uneven":               proveFewMeans,
+		"Bradley-Terry by resampling": proveFewStrengths,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := covers(2026, study)
+			t.Logf("%d studies: %.2f%% of the intervals hold the truth", *replications, 100*got)
+			if got < 0.93-room || got == 1 {
+				t.Errorf("covered %.4f", got)
+			}
+		})
+	}
+}
+
+// proveFewRates: twelve clusters of so many answers each, half of the clusters of one mind.
+func proveFewRates(share float64, size func(*rand.Rand) int) func(r *rand.Rand) (held, of int) {
+	return func(r *rand.Rand) (held, of int) {
+		counts := make([]Count, 12)
+		for g := range counts {
+			own, alike := oneIf(r.Float64() < share), r.Float64() < 0.5
+			counts[g].N = size(r)
+			for range counts[g].N {
+				if !alike {
+					own = oneIf(r.Float64() < share)
+				}
+				counts[g].K += int(own)
+			}
+		}
+		rate, err := RateByCluster(counts, 0.95)
+		if err != nil {
+			return 0, 1
+		}
+		return int(oneIf(rate.Interval.Contains(share))), 1
+	}
+}
+
+// proveFewMeans: twelve clusters of one to six scores, with a level of their own.
+func proveFewMeans(r *rand.Rand) (held, of int) {
+	portions := make([]Portion, 12)
+	for g := range portions {
+		own := 0.7 * r.NormFloat64()
+		portions[g].N = 1 + r.IntN(6)
+		for range portions[g].N {
+			portions[g].Sum += 3 + own + r.NormFloat64()
+		}
+	}
+	return int(oneIf(MeanOfPortions(portions, 0.95).Interval.Contains(3))), 1
+}
+
+// proveFewStrengths: four items meet on twelve prompts, every two both ways round, twice.
+func proveFewStrengths(r *rand.Rand) (held, of int) {
+	theta := []float64{-0.8, -0.2, 0.3, 0.7}
+	var p Pairs
+	var cluster []uint32
+	for g := range 12 {
+		for i := range theta {
+			for j := range theta {
+				if i == j {
+					continue
+				}
+				for range 2 {
+					won := SecondWon
+					if r.Float64() < logistic(theta[i]-theta[j]) {
+						won = FirstWon
+					}
+					p.Append(uint16(i), uint16(j), won)
+					cluster = append(cluster, uint32(g))
+				}
+			}
+		}
+	}
+	grouped, err := Group(len(theta), p, cluster)
+	if err != nil {
+		return 0, 1
+	}
+	boot, err := BootstrapBT(grouped, BTOptions{}, 200, r.Uint64())
+	if err != nil {
+		return 0, 1
+	}
+	for i := range theta {
+		of++
+		held += int(oneIf(boot.Strength(i).Student(Known(boot.Fit.Theta[i]), 0.95, 12).Contains(theta[i])))
+	}
+	return held, of
+}
+
 // proveStrengths: eight items meet on 200 prompts, every two once on each, three judges who always agree.
 func proveStrengths(r *rand.Rand) (held, of int) {
 	theta := []float64{-1.2, -0.7, -0.3, -0.1, 0.1, 0.4, 0.7, 1.1}

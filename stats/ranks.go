@@ -62,7 +62,8 @@ func MaxTRanks(theta []float64, c *Covariance, level float64, draws int, seed ui
 	return cut(theta, spread, Replicates{Values: top}, level)
 }
 
-// Ranks are simultaneous rank intervals by the largest standardised difference over the resamples.
+// Ranks are simultaneous rank intervals by the largest standardised difference over the resamples, which is taken to be larger
+// where clusters are few, as Student's t is than a normal score.
 func (b *BTBootstrap) Ranks(level float64) ([]RankInterval, error) {
 	theta := b.Fit.Theta
 	if err := checkRanks(theta, len(theta), level); err != nil {
@@ -76,6 +77,11 @@ func (b *BTBootstrap) Ranks(level float64) ([]RankInterval, error) {
 		}
 		top[k] = largestT(x, spread)
 	})
+	if z, t := criticalZ(level), criticalT(level, b.Clusters-1); t.OK {
+		for k := range top {
+			top[k] *= t.Value / z.Value
+		}
+	}
 	return cut(theta, spread, Replicates{Values: top, Undefined: b.Undefined}, level)
 }
 

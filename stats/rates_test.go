@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
@@ -372,3 +373,58 @@ func TestBadInputIsAnError(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestAMeanOfPortionsErrsAsItsMeansWithoutOneClusterDo(t *testing.T) {
+	t.Parallel()
+	even := []Portion{{2, 3}, {2, 5}, {2, 4}, {2, 9}}
+	x, cluster := []float64{1, 2, 2, 3, 1, 3, 4, 5}, []int{0, 0, 1, 1, 2, 2, 3, 3}
+	formula, err := MeanByCluster(x, cluster, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := MeanOfPortions(even, 0.95)
+	if diff := cmp.Diff([]any{formula.Mean, formula.SE, formula.Interval}, []any{got.Mean, got.SE, got.Interval}, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Errorf("clusters of one size: %s", diff)
+	}
+	uneven := []Portion{{10, 7}, {1, 0}, {}, {2, 2}, {3, 1}, {1, 1}}
+	squares, g := 0.0, 5.0
+	for _, p := range uneven {
+		if p.N > 0 {
+			without := (11 - p.Sum) / float64(17-p.N)
+			squares += square(without - 11./17)
+		}
+	}
+	m := MeanOfPortions(uneven, 0.95)
+	if diff := cmp.Diff(math.Sqrt((g-1)/g*squares), m.SE.Value, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Errorf("clusters of many sizes: %s", diff)
+	}
+	if low := MeanOfPortions(uneven, 1-m.P.Value).Interval.Low; math.Abs(low) > 1e-9 {
+		t.Errorf("p is %.6f, but the interval at its level begins at %g", m.P.Value, low)
+	}
+	for _, none := range []PortionMean{MeanOfPortions(nil, 0.95), MeanOfPortions(uneven[:1], 0.95)} {
+		if none.SE.OK || none.Interval.OK || none.P.OK || none.SE.Why == "" {
+			t.Errorf("fewer than two clusters have the error %v", none)
+		}
+	}
+}
+
+func TestALargeClusterMakesRatesLessSure(t *testing.T) {
+	t.Parallel()
+	even, uneven := make([]Count, 24), make([]Count, 24)
+	for g := range even {
+		even[g], uneven[g] = Count{3 * (g % 3), 6}, Count{2 * (g % 3), 4}
+	}
+	uneven[0] = Count{39, 52}
+	a, err := RateByCluster(even, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := RateByCluster(uneven, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	robust := math.Sqrt(b.DesignEffect.Value / a.DesignEffect.Value) // how much wider by the formula alone, which trusts the large one
+	if got := (b.Interval.High - b.Interval.Low) / (a.Interval.High - a.Interval.Low); a.N != b.N || got < 1.1*robust {
+		t.Errorf("%d answers in equal clusters %v, %d with one large %v: %.2f times as wide, by the formula %.2f", a.N, a.Interval, b.N, b.Interval, got, robust)
+	}
+}

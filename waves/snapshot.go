@@ -31,6 +31,7 @@ type Settings struct {
 	NoCanary    bool     `json:"no_canary,omitempty"`
 	Pilot       bool     `json:"pilot,omitempty"`     // only first questions, live
 	Imports     []string `json:"imports,omitempty"`   // the stages that import
+	Luck        uint64   `json:"luck,omitempty"`      // seed of a rehearsal's simulator; 0: the usual one
 	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot, or the run before the study was changed, whose answers stand in for asking again
 }
 
