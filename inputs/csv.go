@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // csvReader reads records whose fields may be quoted and may span lines. A quote inside an unquoted field is a character
@@ -55,7 +56,7 @@ func (r *reader) csv() bool {
 		}
 		r.n++
 		if len(c.ends) != len(names) {
-			if !r.bad(c.line, 0, "a separator, a quote or a line end inside a field needs quotes around the field",
+			if !r.bad(c.line, 0, separatorHint(names),
 				"the row has %s, the heading %d", count(len(c.ends), "field"), len(names)) {
 				return false
 			}
@@ -65,6 +66,14 @@ func (r *reader) csv() bool {
 			return false
 		}
 	}
+}
+
+// separatorHint is what to do about a row that does not fit its heading. Some programs write ; or a tab where a comma is meant.
+func separatorHint(names []string) string {
+	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+		return "the heading has no comma: save the file with commas between the fields, or name it .tsv where they are tabs"
+	}
+	return "a separator, a quote or a line end inside a field needs quotes around the field"
 }
 
 // heading reads the names of the columns. A column without a name, as some programs write for a row's number, is called

@@ -68,7 +68,10 @@ func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 			sources++
 		}
 	}
-	if sources != 1 {
+	switch {
+	case sources == 0:
+		p.Add(spec.At, "such as file: data/questions.csv; or `of`, or `items`", "input %s does not say where its items come from", spec.Name)
+	case sources > 1:
 		p.Add(spec.At, "give one of `file`, `of` and `items`", "input %s has %s", spec.Name, count(sources, "source"))
 	}
 	if spec.Of != "" {

@@ -31,19 +31,27 @@ func New(o Own) (Rubric, error) {
 	}
 	fields, err := properties(o.Schema)
 	if err != nil {
-		return r, fmt.Errorf("rubric %s: %w", o.Name, err)
+		return r, fmt.Errorf("%s: %w", r.called(), err)
 	}
 	r.fromSchema(fields)
 	if len(o.Prompts) == 0 && o.Rule == nil { // a program says what it likes
 		r.Label, r.Score = cmp.Or(r.Label, "label"), cmp.Or(r.Score, "score")
 	}
 	if err := r.nameLabels(); err != nil {
-		return r, fmt.Errorf("rubric %s: %w", o.Name, err)
+		return r, fmt.Errorf("%s: %w", r.called(), err)
 	}
 	if r.Label == "" && r.Score == "" && r.Rule == nil {
-		return r, fmt.Errorf("rubric %s: nothing says what a verdict is: give labels, or a schema and the field of the label or the score", o.Name)
+		return r, fmt.Errorf("%s: nothing says what a verdict is: give labels, or a schema and the field of the label or the score", r.called())
 	}
 	return r, nil
+}
+
+// called is a rubric in a sentence: one that stands in its stage has no name.
+func (r *Rubric) called() string {
+	if r.Name == "" {
+		return "its rubric"
+	}
+	return "rubric " + r.Name
 }
 
 // property is what we read of a field of a JSON Schema.
@@ -65,6 +73,15 @@ func properties(schema json.RawMessage) (map[string]property, error) {
 		return nil, fmt.Errorf("read the answer schema: %w", err)
 	}
 	return object.Properties, nil
+}
+
+// Fields are the names of the fields that a schema of an answer has, sorted; none where it cannot be read.
+func Fields(schema json.RawMessage) []string {
+	fields, err := properties(schema)
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(fields))
 }
 
 // fromSchema fills in what the study left to its schema.

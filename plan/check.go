@@ -103,6 +103,7 @@ func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue, study.VerbImport:
 		scope := d.itemScope(d.Root(st))
+		checkAsks(st, problems)
 		check(st.System, scope)
 		check(st.Context, scope)
 		for _, p := range st.Prompt {
@@ -131,6 +132,36 @@ func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
 	}
 }
 
+// checkAsks warns where an ask stage says the same about every item.
+func checkAsks(st *study.Stage, problems *assay.Problems) {
+	if st.Verb() != study.VerbAsk || st.Messages != "" {
+		return
+	}
+	texts := []study.Text{st.System, st.Context}
+	for _, p := range st.Prompt {
+		texts = append(texts, p.Text)
+	}
+	for _, t := range st.Turns {
+		texts = append(texts, t.User, t.Assistant)
+		for _, b := range t.Branches {
+			texts = append(texts, b.Text)
+		}
+		if t.Each != "" {
+			return // branches from an input bring their own words
+		}
+	}
+	words := 0
+	for _, t := range texts {
+		if t.Template == nil && t.Text != "" || t.Template != nil && len(t.Template.Uses()) > 0 {
+			return
+		}
+		words += len(t.Text)
+	}
+	if words > 0 {
+		problems.Warn(st.At, "a field of the item is written {{ text }}", "stage %s asks the same about every item: its prompt uses no field", st.Name)
+	}
+}
+
 // checkFields adds a problem for a field that a condition looks at and the input does not have.
 func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Problems) {
 	if p == nil {
@@ -147,7 +178,7 @@ func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Proble
 			continue // every item has the one, and the other where its input says so
 		}
 		if _, ok := scope.Fields[use.Field]; !ok && !use.Optional {
-			problems.Add(use.Place, assay.DidYouMean(use.Field, names), "input %s has no field %q", input, use.Field)
+			problems.Add(use.Place, cmp.Or(assay.DidYouMean(use.Field, names), "its fields: "+strings.Join(names, ", ")), "input %s has no field %q", input, use.Field)
 		}
 	}
 }

@@ -30,6 +30,9 @@ func (m *maker) judge(st *study.Stage) {
 			lanes = within(lanes, st.Among.List)
 		}
 		n, read := judged(st, from)
+		if n == 0 && from.last() > 0 {
+			m.problems.Warn(st.At, "a conversation with `turns`, or another `of`, would give it some", "stage %s has nothing to judge in stage %s: %s", st.Name, name, unread(st))
+		}
 		subjects += n * int64(len(lanes))
 		tokens = math.Max(tokens, read)
 	}
@@ -49,6 +52,14 @@ func (m *maker) judge(st *study.Stage) {
 			Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || unknown, Requests: subjects * templates * draws(st),
 		}, load{input: rubricWeight(rubric) + tokens})
 	}
+}
+
+// unread is why a judge stage is about none of the answers there are.
+func unread(st *study.Stage) string {
+	if st.Of != "" && st.Of != "last" {
+		return "there is no turn " + string(st.Of)
+	}
+	return "rubric " + st.Rubric.Name + " holds later answers against the first, and there is one turn"
 }
 
 // within are the lanes that names and globs pick.

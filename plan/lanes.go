@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/catalog"
@@ -87,6 +88,7 @@ type path struct {
 	mode   assay.Mode
 	bounds Bounds
 	line   int64 // most bytes of one line; 0: unknown
+	window int   // most tokens the model reads; 0: unknown
 }
 
 func (d *Desk) path(st *study.Stage, l *study.Lane) path {
@@ -94,7 +96,8 @@ func (d *Desk) path(st *study.Stage, l *study.Lane) path {
 	r := d.Route(l, mode)
 	effective := *l
 	effective.Lane = r.Lane
-	p := path{lane: &effective, wire: r.Wire, mode: mode}
+	kind, _ := d.kind(l)
+	p := path{lane: &effective, wire: r.Wire, mode: mode, window: d.Catalog.Find(kind, l.Model).Model.ContextIn}
 	limits := d.vendor(l).Limits
 	if mode == assay.ModeLive {
 		p.line = limits.LiveBytes
@@ -134,7 +137,7 @@ func (d *Desk) checkLanes(problems *assay.Problems) {
 		l := &d.Study.Lanes[i]
 		kind, ok := d.kind(l)
 		if !ok {
-			problems.Add(l.Where.Key("model"), cmp.Or(assay.DidYouMean(l.Provider, vendors), "name it under `providers` with its `kind`"),
+			problems.Add(l.Where.Key("model"), cmp.Or(alsoCalled(l.Provider), assay.DidYouMean(l.Provider, vendors), "name it under `providers` with its `kind`; assay keys lists those that are known"),
 				"lane %s: no provider is called %q", l.Name, l.Provider)
 			continue
 		}
@@ -146,6 +149,17 @@ func (d *Desk) checkLanes(problems *assay.Problems) {
 		d.checkMode(l, kind, problems)
 	}
 	d.checkEqual(problems)
+}
+
+// alsoCalled is a hint for those who name a provider by its models or its house.
+func alsoCalled(name string) string {
+	ours, ok := map[string]string{
+		"claude": "anthropic", "gpt": "openai", "chatgpt": "openai", "google": "gemini, or vertex", "grok": "xai", "x-ai": "xai", "togetherai": "together",
+	}[strings.ToLower(name)]
+	if !ok {
+		return ""
+	}
+	return "it is called " + ours + " here"
 }
 
 func (d *Desk) checkMode(l *study.Lane, kind string, problems *assay.Problems) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 
 	"assay"
@@ -29,6 +30,21 @@ type measured struct {
 	shared  int64     // of text: system and context, which caching may cover
 	samples []string  // some prompt texts
 	hashes  []uint64  // of all prompts, to find equal ones
+	long    []long    // by route: questions that hardly fit the model's window
+}
+
+// long is how many questions have more tokens, at four bytes each, than a model takes, and the first of them.
+type long struct {
+	n     int64
+	first string
+	at    assay.Place
+}
+
+func (l *long) add(m long) {
+	if l.n == 0 {
+		l.first, l.at = m.first, m.at
+	}
+	l.n += m.n
 }
 
 // equal is how many questions say exactly what another one says.
@@ -81,6 +97,7 @@ type chunk struct {
 	shared   int64
 	samples  []string
 	hashes   []uint64
+	long     []long
 	problems assay.Problems
 }
 
@@ -108,7 +125,7 @@ func (d *Desk) chunks(ctx context.Context, input string, limit int, todo chan<- 
 
 // fold puts the chunks back in order.
 func fold(done <-chan *chunk, routes int, cancel func()) (measured, assay.Problems) {
-	m := measured{sizes: make([][]int32, routes)}
+	m := measured{sizes: make([][]int32, routes), long: make([]long, routes)}
 	var problems assay.Problems
 	waiting, next := map[int]*chunk{}, 0
 	for c := range done {
@@ -137,6 +154,9 @@ func (m *measured) add(c *chunk) {
 	for i, s := range c.sizes {
 		m.sizes[i] = append(m.sizes[i], s...)
 	}
+	for i, l := range c.long {
+		m.long[i].add(l)
+	}
 	if len(m.samples) < sampleWanted {
 		m.samples = append(m.samples, c.samples...)
 	}
@@ -151,7 +171,7 @@ type worker struct {
 }
 
 func (w *worker) work(c *chunk) {
-	c.sizes = make([][]int32, len(w.routes))
+	c.sizes, c.long = make([][]int32, len(w.routes)), make([]long, len(w.routes))
 	for i, it := range c.items {
 		keep, err := w.talk.Keeps(it)
 		if err != nil {
@@ -166,12 +186,21 @@ func (w *worker) work(c *chunk) {
 				c.problems.Add(it.Place, "", "item %q in stage %s: %s", it.ID, w.talk.Stage.Name, err)
 				break
 			}
+			if blank(&p) {
+				c.problems.Add(it.Place, "leave such items out: where: 'trim(text) != \"\"'", "item %q in stage %s: its message is empty", it.ID, w.talk.Stage.Name)
+				break
+			}
 			w.encode(c, it, &p)
 			if j == 0 && sampled(c.index, i) {
 				c.samples = append(c.samples, textOf(&p))
 			}
 		}
 	}
+}
+
+// blank tells whether a message of the user says nothing, which providers reject.
+func blank(p *assay.Prompt) bool {
+	return slices.ContainsFunc(p.Messages, func(m assay.Message) bool { return m.Role == assay.RoleUser && strings.TrimSpace(m.Text) == "" })
 }
 
 // sampled picks the items whose tokens are counted: many at the start, some of the rest.
@@ -190,12 +219,16 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 	}
 	c.hashes = append(c.hashes, h.Sum64())
 	c.shared += int64(len(p.System) + len(p.Context))
-	c.text += int64(len(p.System) + len(p.Context))
+	text := int64(len(p.System) + len(p.Context))
 	for _, m := range p.Messages {
-		c.text += int64(len(m.Text))
+		text += int64(len(m.Text))
 	}
+	c.text += text
 	for i := range w.routes {
 		r := &w.routes[i]
+		if r.window > 0 && float64(text)/bytesPerToken > float64(r.window) {
+			c.long[i].add(long{n: 1, first: it.ID, at: it.Place})
+		}
 		req := assay.Request{Lane: &r.lane.Lane, Wire: &r.wire, Prompt: p}
 		line, err := appendRequest(w.buf[:0], fillerID, &req)
 		w.buf = line[:0]

@@ -10,19 +10,14 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"assay"
 	"assay/judge"
 	"assay/pairs"
-	"assay/prompt"
 	"assay/study"
 )
 
 // Rubric is how a judge or compare stage judges.
 func (d *Desk) Rubric(st *study.Stage) (judge.Rubric, error) {
-	kind := judge.Answers
-	if st.Verb() == study.VerbCompare {
-		kind = judge.Pairs
-	}
+	kind := kindOf(st)
 	own := d.Study.RubricOf(st)
 	if own == nil {
 		r, ok := judge.Builtin(st.Rubric.Name)
@@ -99,7 +94,7 @@ func ruleOf(own *study.Rubric) (judge.Rule, error) {
 	switch {
 	case rule == nil:
 		return nil, nil
-	case rule.Exact != "":
+	case rule.Exact.Text != "":
 		return judge.Exact(), nil
 	case len(rule.Contains.List) > 0:
 		return judge.Contains(rule.Contains.List...), nil
@@ -139,7 +134,7 @@ func schemaRule(text json.RawMessage) (judge.Rule, error) {
 	}
 	schema, err := c.Compile("answer.json")
 	if err != nil {
-		return nil, fmt.Errorf("read the schema: %w", err)
+		return nil, fmt.Errorf("read the schema: %s", wrongIn(err))
 	}
 	return judge.FitsSchema(func(answer []byte) error {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer))
@@ -150,57 +145,20 @@ func schemaRule(text json.RawMessage) (judge.Rule, error) {
 	}), nil
 }
 
-// checkRubric tells what is wrong with a stage's rubric, and holds its prompts against the names they may use.
-func (d *Desk) checkRubric(st *study.Stage, problems *assay.Problems) {
-	r, err := d.Rubric(st)
-	if err != nil {
-		known := append(judge.Builtins(), d.Study.Rubrics.Names()...)
-		hint := assay.DidYouMean(st.Rubric.Name, known)
-		if hint == "" && st.Rubric.Own == nil {
-			hint = "there are " + strings.Join(known, ", ")
-		}
-		problems.Add(st.Where.Key("rubric"), hint, "stage %s: %s", st.Name, err)
-		return
+// wrongIn is what a schema library says of a schema, on one line: the innermost causes, without the files it makes up.
+func wrongIn(err error) string {
+	var invalid *jsonschema.SchemaValidationError
+	if !errors.As(err, &invalid) {
+		return err.Error()
 	}
-	if len(r.Prompts) > 0 && len(st.Judges.List) == 0 {
-		problems.Add(st.At, "add `judges: [LANE]`", "stage %s has no judges", st.Name)
-	}
-	for i, name := range st.Trait.List {
-		known := d.Study.Traits.Names()
-		for _, t := range judge.Traits() {
-			known = append(known, t.ID)
-		}
-		if !slices.Contains(known, name) {
-			problems.Add(st.Trait.Places[i], assay.DidYouMean(name, known), "no trait is called %q", name)
+	var causes []string
+	for line := range strings.Lines(invalid.Err.Error()) {
+		line = strings.TrimSpace(line)
+		if cause, ok := strings.CutPrefix(line, "- "); ok && !strings.HasSuffix(cause, "failed") {
+			causes = append(causes, cause)
 		}
 	}
-	scope := judge.Scope(r.Kind, d.itemScope(d.Root(st)))
-	for _, p := range r.Prompts {
-		if i := slices.IndexFunc(st.Prompt, func(n study.Named) bool { return n.Name == p.Name && n.Text.Text == p.Text }); i >= 0 {
-			d.checkText(st.Prompt[i].Text, scope, problems)
-			continue
-		}
-		if own := d.Study.RubricOf(st); own != nil {
-			for _, n := range own.Prompt {
-				d.checkText(n.Text, scope, problems)
-			}
-			d.checkText(own.System, scope, problems)
-			break
-		}
-	}
-	if len(r.Needs) > 0 && !scope.Open && !slices.ContainsFunc(r.Needs, func(f string) bool { _, ok := scope.Fields[f]; return ok }) {
-		in, _ := d.Study.Inputs.Find(d.Root(st))
-		if in.Expect == (study.Expect{}) {
-			problems.Warn(st.Where.Key("rubric"), "give the input such a field, or `expect`", "rubric %s reads one of the fields %s, and input %s has none",
-				r.Name, strings.Join(r.Needs, ", "), d.Root(st))
-		}
-	}
-}
-
-func (d *Desk) checkText(t study.Text, scope prompt.Scope, problems *assay.Problems) {
-	if t.Template != nil {
-		*problems = append(*problems, t.Template.Check(scope)...)
-	}
+	return strings.Join(causes, "; ")
 }
 
 // Design is which pairs a compare stage judges, given how many contestants meet on how many slots (0 contestants: items

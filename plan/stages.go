@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 
 	"assay"
 	"assay/study"
@@ -32,6 +33,12 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 		return
 	}
 	m.plan.Items[st.Ask] = found.items
+	for i, r := range routes {
+		if l := found.long[i]; l.n > 0 {
+			m.problems.Warn(l.at, "it will be rejected, or cut; shorten it, or leave it out with `where`",
+				"lane %s: item %q%s about more than the %d tokens that %s reads", r.lane.Name, l.first, others(l.n), r.window, r.lane.Model)
+		}
+	}
 	if n := found.equal(); n > 0 {
 		m.note("stage %s: %s exactly what another one of it asks; each is asked and paid for", st.Name, asks(n))
 	}
@@ -45,6 +52,14 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	give.turns = append(give.turns, found.asked*draws(st))
 	give.start, give.wave, give.tokens = wave, wave, mean.input
 	m.laterTurns(st, talk, routes, give, mean)
+}
+
+// others is the verb after the first of n items.
+func others(n int64) string {
+	if n == 1 {
+		return " has"
+	}
+	return fmt.Sprintf(" and %d more have", n-1)
 }
 
 func asks(n int64) string {

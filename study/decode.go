@@ -83,7 +83,11 @@ func (d *decoder) wrong(n *node, want string) {
 	} else if n.kind == kindNumber || n.kind == kindBool {
 		got = n.text
 	}
-	d.problems.Add(n.at, "", "want %s, got %s", want, got)
+	hint := ""
+	if n.kind == kindNull {
+		hint = "what belongs to it stands after the colon, or below it and further in"
+	}
+	d.problems.Add(n.at, hint, "want %s, got %s", want, got)
 }
 
 func (d *decoder) into(n *node, v reflect.Value) {

@@ -68,15 +68,6 @@ func (r *run) checkInputs() {
 		if !stageName.MatchString(e.Name) {
 			r.found.Add(e.At, "small letters, digits and _, starting with a letter", "input name %s", quote(e.Name))
 		}
-		sources := 0
-		for _, key := range []string{"file", "of", "items"} {
-			if in.Has(key) {
-				sources++
-			}
-		}
-		if sources != 1 {
-			r.found.Add(e.At, "such as file: data/questions.csv", "input %s needs one of file, of, items", e.Name)
-		}
 		if in.Of != "" {
 			r.known(in.Key("of"), "input", in.Of, names)
 		}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"assay/prompt"
 )
 
 // RubricOf is the rubric that a judge or compare stage defines or that the study defines by its name; nil where it names a
@@ -45,8 +47,42 @@ func (r *run) rubricTexts(u *Rubric) {
 	if forms != 1 {
 		r.found.Add(u.At, "", "a rubric has one of prompt, command, rule")
 	}
+	if u.Has("command") && len(u.Command) == 0 {
+		r.found.Add(u.Where.Key("command"), "such as [python3, score.py]", "the command names no program")
+	}
+	r.checkRule(u)
 	for _, arg := range u.Command {
 		r.noteFile(arg)
+	}
+}
+
+// checkRule holds a rule against itself: one form, a template that can be read, and labels that it gives.
+func (r *run) checkRule(u *Rubric) {
+	if u.Rule == nil {
+		return
+	}
+	forms := 0
+	for _, key := range []string{"exact", "contains", "regex", "json"} {
+		if u.Rule.Has(key) {
+			forms++
+		}
+	}
+	if forms != 1 {
+		r.found.Add(u.Where.Key("rule"), "", "a rule has one of exact, contains, regex, json")
+	}
+	if e := &u.Rule.Exact; e.Text != "" && e.Template == nil {
+		parsed, problems := prompt.Parse(e.At, e.Text)
+		e.Template = parsed
+		r.found = append(r.found, problems...)
+	}
+	labels := make([]string, len(u.Labels))
+	for i, l := range u.Labels {
+		labels[i] = l.Name
+	}
+	for _, e := range u.Rule.Regex {
+		if len(labels) > 0 {
+			r.known(e.At, "label of this rubric", e.Name, labels)
+		}
 	}
 }
 

@@ -110,6 +110,7 @@ func (g *schemas) unions() {
 	put[Prompts](g, anyOf(scalar, &jsonschema.Schema{Type: "object", AdditionalProperties: scalar}))
 	put[Names](g, names)
 	put[Rows](g, names)
+	put[Phrase](g, &jsonschema.Schema{Types: []string{"string", "number", "boolean"}})
 	put[Expression](g, &jsonschema.Schema{Types: []string{"string", "boolean"}})
 	put[Duration](g, &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+(ns|us|ms|s|m|h|d)([0-9.]+(ns|us|ms|s|m|h))*$`})
 	put[Amount](g, scalar)

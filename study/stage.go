@@ -219,7 +219,7 @@ type Rubric struct {
 // Rule is a judge without a model.
 type Rule struct {
 	Where
-	Exact    string         `json:"exact,omitempty" jsonschema:"the whole answer equals this template"`
+	Exact    Phrase         `json:"exact,omitzero" jsonschema:"the whole answer equals this template"`
 	Contains Names          `json:"contains,omitzero" jsonschema:"the answer contains one of these"`
 	Regex    Ordered[Names] `json:"regex,omitempty" jsonschema:"label: patterns; the first label with a match wins"`
 	JSON     bool           `json:"json,omitempty" jsonschema:"the answer is JSON that fits the rubric's schema"`
@@ -235,7 +235,11 @@ type RubricRef struct {
 func (r *RubricRef) read(d *decoder, n *node) {
 	r.At = n.at
 	if n.kind != kindMap {
-		d.into(n, valueOf(&r.Name))
+		if n.kind != kindText || n.text == "" {
+			d.wrong(n, "the name of a rubric, or a rubric of its own")
+			return
+		}
+		r.Name = n.text
 		return
 	}
 	r.Own = new(Rubric)

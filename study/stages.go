@@ -1,6 +1,7 @@
 package study
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -170,9 +171,14 @@ func (r *run) checkJudges(st *Stage, verb Verb) {
 	if verb != VerbJudge && verb != VerbCompare {
 		return
 	}
-	if st.Rubric.Name == "" && st.Rubric.Own == nil {
-		r.found.Add(st.At, "such as rubric: compliance", "stage %s has no rubric", st.Name)
+	if !st.Has("rubric") {
+		hint := "such as rubric: compliance"
+		if verb == VerbCompare {
+			hint = "such as rubric: better"
+		}
+		r.found.Add(st.At, hint, "stage %s has no rubric", st.Name)
 	}
+	r.checkGold(st)
 	for i, name := range st.Judges.List {
 		if person, ok := strings.CutPrefix(name, "human:"); ok {
 			if person == "" {
@@ -180,8 +186,23 @@ func (r *run) checkJudges(st *Stage, verb Verb) {
 			}
 			continue
 		}
+		if slices.Contains(st.Judges.List[:i], name) {
+			r.found.Add(st.Judges.Places[i], "several votes of one judge are `repeats: N`", "judge %s is named twice", name)
+		}
 		r.checkLaneNames(Names{List: []string{name}, Places: st.Judges.Places[i : i+1]})
 	}
+}
+
+// checkGold warns of labels that are not there: people may write them after the answers.
+func (r *run) checkGold(st *Stage) {
+	if st.Gold == "" || path.IsAbs(st.Gold) {
+		return
+	}
+	if f, err := r.fsys.Open(path.Clean(st.Gold)); err == nil {
+		f.Close()
+		return
+	}
+	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file", quote(st.Gold))
 }
 
 // checkOrder adds a problem for every stage that waits for itself.

@@ -85,7 +85,11 @@ func parseTree(file string, text []byte) (*node, assay.Problems) {
 	doc, err := parseYAML(text)
 	if err != nil {
 		at, what := yamlError(file, err)
-		problems.Add(at, "check indentation, quotes and brackets near here; inside { } an expression with commas needs quotes", "not valid YAML: %s", what)
+		hint := "check indentation, quotes and brackets near here; inside { } an expression with commas needs quotes"
+		if tabbed(text, at.Line) {
+			hint = "the line is indented by a tab: YAML wants spaces"
+		}
+		problems.Add(at, hint, "not valid YAML: %s", strings.ReplaceAll(what, "\t", `\t`))
 		return nil, problems
 	}
 	if len(doc.Docs) > 1 && doc.Docs[1].Body != nil {
@@ -99,6 +103,15 @@ func parseTree(file string, text []byte) (*node, assay.Problems) {
 	b := builder{file: file, lines: strings.Split(string(text), "\n"), anchors: map[string]ast.Node{}, problems: &problems}
 	root := b.build(doc.Docs[0].Body, 0)
 	return root, problems
+}
+
+// tabbed tells whether a line begins with white space that has a tab in it.
+func tabbed(text []byte, line int) bool {
+	for n := 1; n < line; n++ {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	first := bytes.IndexFunc(text, func(r rune) bool { return r != ' ' && r != '\t' })
+	return first > 0 && bytes.ContainsRune(text[:first], '\t')
 }
 
 // parseYAML keeps a panic of the YAML library on hostile bytes from becoming ours.

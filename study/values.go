@@ -107,10 +107,27 @@ func (e *Expression) read(d *decoder, n *node) {
 		return
 	}
 	if n.kind != kindText && n.kind != kindBool {
-		d.wrong(n, "an expression, such as: length(text) < 2000")
+		d.wrong(n, "an expression, such as: len(text) < 2000")
 		return
 	}
 	*e = Expression{Source: n.text, At: n.body}
+}
+
+// Phrase is a template that stands in the study itself, never in a file.
+type Phrase struct {
+	Text     string
+	At       assay.Place      // of the text's first character
+	Template *prompt.Template // nil where there is none or it has problems
+}
+
+func (p *Phrase) read(d *decoder, n *node) {
+	switch n.kind {
+	case kindNull:
+	case kindText, kindNumber, kindBool:
+		*p = Phrase{Text: n.text, At: n.body}
+	default:
+		d.wrong(n, "text")
+	}
 }
 
 // Duration is a length of time as a study writes it: 20s, 30m, 12h or 30d.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"assay/plan"
-	"assay/prompt"
 	"assay/study"
 )
 
@@ -76,12 +75,8 @@ func (s *script) cookJudge(ctx context.Context, st *study.Stage) (*judging, erro
 		return nil, err
 	}
 	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
-	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil && own.Rule.Exact != "" {
-		t, problems := prompt.Parse(own.Rule.Key("exact"), own.Rule.Exact)
-		if t == nil {
-			return nil, problems
-		}
-		j.expects = t
+	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil {
+		j.expects = own.Rule.Exact.Template
 	}
 	if silent(r) {
 		j.votes = 1 // it would say the same again
