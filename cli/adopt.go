@@ -37,7 +37,12 @@ func adoptCommand(w *World) *cobra.Command {
 			"study by their ids, into its open run or a new one. Nothing is sent; `assay resume` asks for the rest. An id says which question it\n" +
 			"answers and nothing of its wording: recover with the study as it was.\n\n" +
 			"The answers of a JOB that is not ours go into a file, one JSON object a line.",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, got []string) error {
+			if len(got) == 0 {
+				return usage("assay keys lists providers", "%s wants PROVIDER", c.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return adopt(c, w, args[0], args[1:], f) },
 	}
 	f.home.register(c)

@@ -32,7 +32,7 @@ func bundleCommand(w *World) *cobra.Command {
 		Long: "Writes the study, the items, the answers and the verdicts of a run into one file. `assay analyse FILE`, `results FILE`, `export FILE`,\n" +
 			"`spend FILE` and `diff FILE RUN` read it in place of a run, on any machine and without keys. No key, no account, no path and no user of\n" +
 			"this machine is in it; the raw bytes of providers are not either. A bundle of which one byte was changed is refused.",
-		Args: cobra.MaximumNArgs(1),
+		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return runBundle(c.Context(), w, firstOf(args), f) },
 	}
 	f.home.register(c)

@@ -28,7 +28,7 @@ func cleanCommand(w *World) *cobra.Command {
 			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
 			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of jobs that are\n" +
 			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (Gemini: the default).",
-		Args: cobra.MaximumNArgs(1),
+		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, firstOf(args), f) },
 	}
 	f.home.register(c)

@@ -193,6 +193,9 @@ func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.S
 	if err := printStatus(ctx, w, h, run, false); err != nil {
 		return err
 	}
+	if err := tellUnjudged(ctx, w, h, run); err != nil {
+		return err
+	}
 	lanes, err := h.ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return err

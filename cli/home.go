@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,9 @@ func (f *homeFlags) register(c *cobra.Command) {
 
 // homeName is the folder that is looked for here and above, as git does.
 const homeName = "assay-data"
+
+// ledgerName is the ledger in a home, where no database is named.
+const ledgerName = "ledger.db"
 
 // home is an open ledger with its artifacts.
 type home struct {
@@ -80,7 +84,7 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
-	db = cmp.Or(db, filepath.Join(dir, "ledger.db"))
+	db = cmp.Or(db, filepath.Join(dir, ledgerName))
 	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, Around: w.Around})
 	if err != nil {
 		return nil, err
@@ -110,8 +114,9 @@ func newPlanners(ledger *store.Store, files *artifacts.Folder) *planners {
 func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
 	var newest *home
 	var run store.Run
+	var others []string
 	for _, rehearsal := range []bool{false, true} {
-		if rehearsal && !w.Disk.isFolder(filepath.Join(f.dir(w), "rehearsal")) {
+		if !f.exists(w, rehearsal) {
 			continue
 		}
 		h, err := f.open(ctx, w, rehearsal)
@@ -125,7 +130,10 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 				newest.Close()
 			}
 			newest, run = h, found
+		case err != nil && !errors.Is(err, store.ErrNotFound):
+			return nil, run, errors.Join(usage("", "%s", err), h.Close())
 		default:
+			others = append(others, h.runs(ctx)...)
 			h.Close()
 		}
 	}
@@ -137,9 +145,39 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 		if ref == "" {
 			return nil, run, usage("assay run STUDY begins one", "there is no run yet")
 		}
-		return nil, run, usage("assay status lists them", "no run is called %q", ref)
+		return nil, run, usage(nearRuns(others), "no run is called %q", ref)
 	}
 	return newest, run, nil
+}
+
+// exists tells whether there is a ledger to look into: looking makes none.
+func (f homeFlags) exists(w *World, rehearsal bool) bool {
+	if rehearsal {
+		return isFile(filepath.Join(f.dir(w), "rehearsal", ledgerName))
+	}
+	env, _ := w.Env("ASSAY_DB")
+	return f.db != "" || env != "" || isFile(filepath.Join(f.dir(w), ledgerName))
+}
+
+// runs names the newest runs of a home, for a hint.
+func (h *home) runs(ctx context.Context) []string {
+	const most = 5
+	all, err := h.ledger.RunsPage(ctx, 0, most)
+	if err != nil {
+		return nil // the error that is being told counts more
+	}
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.ID + " of " + r.Study
+	}
+	return names
+}
+
+func nearRuns(names []string) string {
+	if len(names) == 0 {
+		return "there is none yet; assay run STUDY begins one"
+	}
+	return "there are " + strings.Join(names, ", ")
 }
 
 // look opens what commands that only read look at: the home that holds a run, or a bundle.

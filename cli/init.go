@@ -18,8 +18,8 @@ func initCommand(w *World) *cobra.Command {
 		Use:     "init [DIR]",
 		GroupID: groupStart,
 		Short:   "Write a small study that costs cents to start from",
-		Long:    "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\nExamples:\n" + exampleList(),
-		Args:    cobra.MaximumNArgs(1),
+		Long:    "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList(),
+		Args:    upTo("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
@@ -66,6 +66,9 @@ func copyExample(w *World, dir string, from fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("read the example: %w", err)
 	}
+	if w.Disk.Exists(dir) && !w.Disk.isFolder(w.Disk.Path(dir)) {
+		return usage("name a folder; it is made where it is missing", "%s is a file", dir)
+	}
 	for _, f := range files {
 		if target := filepath.Join(dir, f); w.Disk.Exists(target) {
 			return usage("choose another folder", "%s exists already; nothing was written", target)
@@ -81,6 +84,6 @@ func copyExample(w *World, dir string, from fs.FS) error {
 		}
 	}
 	study := filepath.Join(dir, "study.yaml")
-	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay plan %s\n", study, len(files)-1, study)
+	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay run %s --rehearse    (all of it against the simulator: no key, no cost)\n      assay plan %s              (what would be sent, and for how much)\n", study, len(files)-1, study, study)
 	return err
 }

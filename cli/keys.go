@@ -37,7 +37,7 @@ func keysCommand(w *World) *cobra.Command {
 type keyState struct {
 	Provider  string   `json:"provider"`
 	Variables []string `json:"variables"`
-	State     string   `json:"state"` // "set", "not set" or "not needed"
+	State     string   `json:"state"` // "set (NAME)", "not set", "not needed", or what is wrong with it
 	Host      string   `json:"host"`  // where the key would go
 }
 
@@ -51,6 +51,9 @@ func keyStates(w *World) []keyState {
 		for _, name := range v.KeyEnv {
 			if w.isSet(name) {
 				k.State = fmt.Sprintf("set (%s)", name)
+				if _, trouble := w.keyTrouble([]string{name}); trouble != "" {
+					k.State = fmt.Sprintf("%s %s", name, trouble)
+				}
 				break
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"assay"
 )
@@ -90,18 +91,53 @@ func newRoot(w *World) *cobra.Command {
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 	)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(helpOf(c), "%s", err)
+		return usage(helpOf(c), "%s", flagTrouble(err))
 	})
 	for _, c := range commands(w) {
 		root.AddCommand(c)
 	}
+	addSamples(root)
+	root.SetHelpCommand(helpCommand(w, root))
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: "Exit codes:\n\n" + exitCodeHelp})
 	return root
+}
+
+// flagTrouble is what is wrong with a flag, in the words of whoever types it.
+func flagTrouble(err error) string {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	want := map[string]string{
+		"int": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a length of time, such as 30s or 10m",
+	}[bad.GetFlag().Value.Type()]
+	if want == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s: want %s, got %q", bad.GetFlag().Name, want, bad.GetValue())
 }
 
 // helpOf is the command that explains another.
 func helpOf(c *cobra.Command) string {
 	return "assay help " + strings.TrimPrefix(c.CommandPath(), "assay ")
+}
+
+// helpCommand explains a command, and says so when there is none.
+func helpCommand(w *World, root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command; exit-codes are a topic too",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || c == root && len(args) > 0 {
+				return unknownCommand(w, args[0])
+			}
+			if len(rest) > 0 {
+				return usage(helpOf(c), "%s has no command %q", c.CommandPath(), rest[0])
+			}
+			return c.Help()
+		},
+	}
 }
 
 func unknownCommand(w *World, name string) error {
@@ -162,10 +198,16 @@ func commands(w *World) []*cobra.Command {
 }
 
 // args checks the number of arguments and names what is missing.
-func args(names ...string) cobra.PositionalArgs {
+func args(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
+
+// upTo are arguments that may be left out.
+func upTo(names ...string) cobra.PositionalArgs { return between(0, names...) }
+
+// between wants the first so many of these arguments, and takes the others.
+func between(least int, names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, got []string) error {
-		if len(got) < len(names) {
-			return usage(helpOf(c), "%s wants %s", c.CommandPath(), strings.Join(names[len(got):], " and "))
+		if len(got) < least {
+			return usage(helpOf(c), "%s wants %s", c.CommandPath(), strings.Join(names[len(got):least], " and "))
 		}
 		if len(got) > len(names) {
 			return usage(helpOf(c), "%s does not take %q", c.CommandPath(), got[len(names)])

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay"
 	"assay/catalog"
 )
 
@@ -16,7 +15,7 @@ func modelsCommand(w *World) *cobra.Command {
 		Use:     "models [PROVIDER]",
 		GroupID: groupStart,
 		Short:   "List the models the catalogue knows, their limits and retirement",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    upTo("PROVIDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cat := catalog.Default()
 			var models []catalog.Model
@@ -48,7 +47,7 @@ func knownVendor(cat *catalog.Catalog, name string) error {
 		}
 		names = append(names, v.Name)
 	}
-	return usage(assay.DidYouMean(name, names), "no provider is called %q", name)
+	return usage(nearOrAll(name, names), "no provider is called %q", name)
 }
 
 func printModels(w *World, models []catalog.Model) error {

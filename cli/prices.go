@@ -20,7 +20,7 @@ func pricesCommand(w *World) *cobra.Command {
 		Short:   "List the prices the plan reckons with, in dollars per million tokens",
 		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n\n" +
 			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
-		Args: cobra.MaximumNArgs(1),
+		Args: upTo("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cat, err := openCatalog(w, file)
 			if err != nil {

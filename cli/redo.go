@@ -35,7 +35,7 @@ func redoCommand(w *World) *cobra.Command {
 			"counts it as that. A conversation is asked again from its first turn, and the judges of its stage read it too; stages that continue it\n" +
 			"or compare it keep to the draws and pairs of the plan. In a judge or compare stage LANE is the judge, and its new answer is one more vote.\n\n" +
 			"When somebody drives the run, that process obeys; else this one does.",
-		Args: cobra.MaximumNArgs(1),
+		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return redo(c.Context(), w, firstOf(args), f) },
 	}
 	f.home.register(c)

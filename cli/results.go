@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/dialect"
 	"assay/store"
 )
 
@@ -24,13 +26,18 @@ func resultsCommand(w *World) *cobra.Command {
 		Use:     "results [RUN]",
 		GroupID: groupLook,
 		Short:   "Show the answers of a run",
-		Args:    cobra.MaximumNArgs(1),
+		Long: "Shows what was answered, the beginning of each text; --json prints whole texts, with thoughts, tokens and cost. Judges are lanes like any\n" +
+			"other: their stage has their replies. What they mean is told by `assay analyse`, one by one by `assay export`.",
+		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))
 			if err != nil {
 				return err
 			}
 			defer h.Close()
+			if err := f.known(c.Context(), h, run); err != nil {
+				return err
+			}
 			return printResults(c.Context(), w, h, run, f)
 		},
 	}
@@ -40,6 +47,30 @@ func resultsCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.item, "item", "", "only this item")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a request, whole texts")
 	return c
+}
+
+// known tells a stage or lane that the run does not have.
+func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	var stages, names []string
+	for _, l := range lanes {
+		if !slices.Contains(stages, l.Stage) {
+			stages = append(stages, l.Stage)
+		}
+		if !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	if f.stage != "" && !slices.Contains(stages, f.stage) {
+		return usage(nearOrAll(f.stage, stages), "--stage: the run sends nothing in a stage %q", f.stage)
+	}
+	if f.lane != "" && !slices.Contains(names, f.lane) {
+		return usage(nearOrAll(f.lane, names), "--lane: the run has no lane %q", f.lane)
+	}
+	return nil
 }
 
 // resultDocument is one request and what stands for it.
@@ -110,10 +141,7 @@ func shorten(o assay.Outcome) string {
 	if o.Fault != nil {
 		text = o.Fault.Error()
 	}
-	if len(text) > 100 {
-		text = text[:100] + "…"
-	}
-	return text
+	return dialect.Clean(text, 100)
 }
 
 func documentOf(h *home, run store.Run, a store.Answer) resultDocument {

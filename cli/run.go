@@ -17,7 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/catalog"
 	"assay/plan"
+	"assay/provider"
 	"assay/store"
 	"assay/study"
 	"assay/waves"
@@ -82,8 +84,11 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if _, err := budgetOf(&study.Study{}, f); err != nil {
+		return err
+	}
 	f.study.set = append(f.study.set, sets...)
-	f.study.forReal = !f.rehearse
+	f.study.running = true
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit, NoCanary: f.settings.NoCanary}
 	d, p, err := planned(c, w, name, f.study, o)
 	if err != nil {
@@ -116,7 +121,14 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) error {
 	var problems assay.Problems
 	for _, k := range keysOf(w, d, p) {
-		if k.Set || k.Optional || rehearse {
+		if rehearse {
+			continue
+		}
+		if name, trouble := w.keyTrouble(k.Names); trouble != "" {
+			problems.Add(d.Study.At, "copy the key again, alone", "%s %s: lanes %s cannot run", name, trouble, strings.Join(k.Lanes, ", "))
+			continue
+		}
+		if k.Set || k.Optional {
 			continue
 		}
 		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
@@ -199,9 +211,32 @@ func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
 	}
 	fmt.Fprint(w.Stderr, summary(d, p))
 	for _, k := range keysOf(w, d, p) {
-		fmt.Fprintf(w.Stderr, "Lanes %s go to %s with the key in %s.\n", strings.Join(k.Lanes, ", "), k.Provider, strings.Join(k.Names, " or "))
+		fmt.Fprintf(w.Stderr, "Lanes %s go to %s%s.\n", strings.Join(k.Lanes, ", "), whereTo(w, d.Study, k.Provider), withKey(w, k))
 	}
 	return ask(w, f.yes, "Send?")
+}
+
+// whereTo is a provider, with its address where that is not the vendor's own.
+func whereTo(w *World, s *study.Study, name string) string {
+	p, _ := s.Providers.Find(name)
+	kind, _ := catalog.Default().Kind(name, p.Kind, p.BaseURL)
+	v, _ := catalog.Default().Vendor(kind)
+	a := accounts{world: w, study: s}
+	cfg, _, _ := provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env) // whether it can be reached is told when it is
+	if host := hostOf(cfg.BaseURL); host != "" && host != hostOf(v.BaseURL) {
+		return name + " at " + host
+	}
+	return name
+}
+
+// withKey names the variable that holds the key of a provider.
+func withKey(w *World, k plan.Key) string {
+	for _, name := range k.Names {
+		if w.isSet(name) {
+			return " with the key in " + name
+		}
+	}
+	return ", without a key"
 }
 
 // begin writes a run of a study file, with what the command line said about it.

@@ -20,10 +20,12 @@ type scopeFlags struct {
 	repeats int
 	mode    string
 	noCache bool
+	asked   func(flag string) bool // whether a flag was given
 }
 
 func (f *scopeFlags) register(c *cobra.Command) {
 	flags := c.Flags()
+	f.asked = flags.Changed
 	flags.StringVar(&f.rows, "rows", "", "only these rows of each input that is asked, such as 1-100")
 	flags.StringArrayVar(&f.items, "item", nil, "only the item with this id (repeatable)")
 	flags.IntVar(&f.repeats, "repeats", 0, "how often every question is asked")
@@ -40,11 +42,11 @@ func (f *scopeFlags) sets(w *World, name string, have studyFlags) ([]string, err
 	if f.noCache {
 		out = append(out, "prompt_cache=false")
 	}
+	if f.repeats < 0 || f.repeats == 0 && f.asked("repeats") {
+		return nil, usage("", "--repeats: want 1 or more, got %d", f.repeats)
+	}
 	if f.rows == "" && len(f.items) == 0 && f.repeats == 0 {
 		return out, nil
-	}
-	if f.repeats < 0 {
-		return nil, usage("", "--repeats: want 1 or more")
 	}
 	if f.rows != "" {
 		if _, err := inputs.ParseRows(f.rows); err != nil {

@@ -34,7 +34,7 @@ func sqlCommand(w *World) *cobra.Command {
 			"  assay sql 'SELECT lane, status, count, cache_hits FROM lane_status'",
 		Args: args("QUERY"),
 		RunE: func(c *cobra.Command, args []string) error {
-			h, err := f.home.open(c.Context(), w, f.rehearsal)
+			h, err := f.open(c.Context(), w)
 			if err != nil {
 				return err
 			}
@@ -47,9 +47,25 @@ func sqlCommand(w *World) *cobra.Command {
 	return c
 }
 
-func errorsCommand(w *World) *cobra.Command {
-	return viewCommand(w, "errors [RUN]", "List the requests of a run that have no answer, and why",
-		"SELECT stage, lane, item, turn, branch, status, class, http_status, code, message, attempt, segment, job FROM run_errors WHERE run = '%s' ORDER BY stage, lane, item, turn")
+// open opens the ledger that is asked: that of the rehearsals where there has been nothing else.
+func (f *sqlFlags) open(ctx context.Context, w *World) (*home, error) {
+	if !f.rehearsal && f.home.exists(w, false) {
+		h, err := f.home.open(ctx, w, false)
+		if err != nil || !f.home.exists(w, true) {
+			return h, err
+		}
+		if runs, err := h.ledger.RunsPage(ctx, 0, 1); err != nil || len(runs) > 0 {
+			return h, err
+		}
+		if err := h.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if !f.home.exists(w, true) {
+		return nil, usage("assay run STUDY begins one", "there is no run yet")
+	}
+	fmt.Fprintln(w.Stderr, "REHEARSAL: this is the ledger of the rehearsals")
+	return f.home.open(ctx, w, true)
 }
 
 func spendCommand(w *World) *cobra.Command {
@@ -64,7 +80,7 @@ func viewCommand(w *World, use, short, query string) *cobra.Command {
 		Use:     use,
 		GroupID: groupLook,
 		Short:   short,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))
 			if err != nil {

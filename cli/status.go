@@ -26,7 +26,7 @@ func statusCommand(w *World) *cobra.Command {
 		GroupID: groupLook,
 		Short:   "Tell how a run stands: one sentence first",
 		Long:    "Tells how a run stands, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default).",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))
 			if err != nil {

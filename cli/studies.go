@@ -10,6 +10,7 @@ import (
 	"assay/catalog"
 	"assay/inputs"
 	"assay/plan"
+	"assay/provider"
 	"assay/study"
 )
 
@@ -18,7 +19,7 @@ type studyFlags struct {
 	profile string
 	set     []string
 	prices  string
-	forReal bool // who runs it for real tells of missing keys as problems: no warnings of them
+	running bool // who runs it tells of missing keys and programs as problems, where they are needed: no warnings of them
 }
 
 func (f *studyFlags) register(c *cobra.Command) {
@@ -53,11 +54,12 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems,
 	source := inputs.Open(fsys, s.Specs())
 	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
 	isSet := w.isSet
-	if f.forReal {
+	if f.running {
 		isSet = func(string) bool { return true }
+	} else {
+		checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 	}
 	problems = append(problems, d.Check(isSet)...)
-	checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 	if len(problems.Errors()) > 0 {
 		// Broken rows are told with the rest, as far as the inputs can be read.
 		problems = append(problems, d.Items.Check(context.Background())...)
@@ -95,6 +97,16 @@ func openCatalog(w *World, prices string) (*catalog.Catalog, error) {
 		return nil, usage("", "read the prices in %s: %s", prices, err)
 	}
 	return c, nil
+}
+
+// keyTrouble tells what is wrong with the first of these variables that is set.
+func (w *World) keyTrouble(names []string) (name, trouble string) {
+	for _, name := range names {
+		if v, ok := w.Env(name); ok && v != "" {
+			return name, provider.KeyTrouble(v)
+		}
+	}
+	return "", ""
 }
 
 func (w *World) isSet(name string) bool {

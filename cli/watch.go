@@ -17,7 +17,7 @@ func watchCommand(w *World) *cobra.Command {
 		Use:     "watch [RUN]",
 		GroupID: groupLook,
 		Short:   "Look at a run until it is closed; `resume` drives it",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.find(c.Context(), w, firstOf(args))
 			if err != nil {

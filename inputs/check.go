@@ -202,7 +202,7 @@ func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit f
 
 func emptyHint(spec Spec) string {
 	if spec.Rows != nil || spec.Where != nil {
-		return "do `rows` or `where` leave any?"
+		return "do `rows` or `where`, --rows or --item leave any?"
 	}
 	return ""
 }

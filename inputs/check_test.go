@@ -38,7 +38,7 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		"empty json":     {files: map[string]string{"a.json": " \n"}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: the file is empty"}},
 		"empty array":    {files: map[string]string{"a.json": "[ ]"}, spec: Spec{File: "a.json"}, want: []string{study + "input in has no items"}},
 		"empty csv":      {files: map[string]string{"a.csv": ""}, spec: Spec{File: "a.csv"}, want: []string{study + "input in has no items"}},
-		"nothing left":   {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Rows: []Range{{2, 0}}}, want: []string{study + "input in has no items (do `rows` or `where` leave any?)"}},
+		"nothing left":   {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Rows: []Range{{2, 0}}}, want: []string{study + "input in has no items (do `rows` or `where`, --rows or --item leave any?)"}},
 		"UTF-16":         {files: map[string]string{"a.txt": "\xFF\xFEx\x00"}, spec: Spec{File: "a.txt"}, want: []string{"a.txt:1:1: the file is UTF-16 (save the file as UTF-8)"}},
 		"Latin-1":        {files: map[string]string{"a.txt": "ok\ncaf\xE9\nok\n"}, spec: Spec{File: "a.txt"}, want: []string{"a.txt:2:4: invalid UTF-8 (byte 0xE9) at byte 4 of the line (save the file as UTF-8)"}},
 		"NUL":            {files: map[string]string{"a.csv": "text\na\x00b\n"}, spec: Spec{File: "a.csv"}, want: []string{"a.csv:2:2: NUL byte at byte 2 of the line (is the file UTF-16 or binary? save it as UTF-8)"}},

@@ -2,7 +2,9 @@ package judge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"assay"
@@ -61,9 +63,19 @@ func ReadLine(r Rubric, line []byte) (assay.Key, assay.Verdict, error) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.UseNumber()
 	if err := decoder.Decode(&a); err != nil {
-		return key, without(assay.VerdictMalformed, "%s", err), nil
+		return key, without(assay.VerdictMalformed, "%s", misread(err)), nil
 	}
 	return key, a.verdict(r), nil
+}
+
+// misread is why a line is no verdict, in the words of the form rather than of the language that reads it.
+func misread(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	want := map[string]string{"score": "a number", "confidence": "a number", "fields": "an object"}[wrong.Field]
+	return fmt.Sprintf("%s wants %s, got %s", wrong.Field, cmp.Or(want, "a text"), wrong.Value)
 }
 
 func (a reply) verdict(r Rubric) assay.Verdict {

@@ -160,6 +160,9 @@ func TestWhatAProgramWritesIsReadStrictly(t *testing.T) {
 			t.Errorf("%s: %s (%s), %v, want %s", c.rest, said(v), v.Why, err, c.want)
 		}
 	}
+	if _, v, _ := judge.ReadLine(labelled, []byte(`{"id":"`+key.String()+`","score":"1"}`)); v.Why != "score wants a number, got string" {
+		t.Errorf("a score that is no number: %s", v.Why)
+	}
 	_, v, err := judge.ReadLine(free, []byte(`{"id":"`+key.String()+`","score":1,"confidence":0.5,"explanation":"e","fields":{"b":1,"a":[2]}}`))
 	want := assay.Verdict{State: assay.VerdictValid, Score: ptr(1), Confidence: ptr(0.5), Explanation: "e", Fields: []byte(`{"a":[2],"b":1}`)}
 	if diff := cmp.Diff(want, v); diff != "" || err != nil {

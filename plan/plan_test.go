@@ -189,7 +189,7 @@ func TestWrittenFilesHaveThePlannedSizesAndEveryRequestOnce(t *testing.T) {
 	t.Parallel()
 	var items strings.Builder
 	for i := range 1000 {
-		fmt.Fprintf(&items, "{\"id\": \"item %d/é\", \"text\": %q}\n", i, strings.Repeat("words \"and\" 🙂 ", i%17))
+		fmt.Fprintf(&items, "{\"id\": \"item %d/é\", \"text\": %q}\n", i, strings.Repeat("words \"and\" 🙂 ", i%17+1))
 	}
 	text := strings.Replace(head, "inputs:", "batch: {size: 300}\ninputs:\n  many: {file: many.jsonl}", 1)
 	d := desk(t, text+`  - {name: one, ask: many, system: be kind, prompt: {x: "{{ text }}", y: "{{ text }}?"}, repeats: 2, lanes: [g, h]}`+"\n",
@@ -230,7 +230,7 @@ func TestAPlanDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 	t.Parallel()
 	var items strings.Builder
 	for i := range 700 {
-		fmt.Fprintf(&items, "{\"id\": \"%d\", \"text\": %q}\n", i, strings.Repeat("x", i%91))
+		fmt.Fprintf(&items, "{\"id\": \"%d\", \"text\": %q}\n", i, strings.Repeat("x", i%91+1))
 	}
 	text := strings.Replace(head, "inputs:", "batch: {segments: 7}\ninputs:\n  many: {file: many.jsonl}", 1) + "  - {name: one, ask: many, prompt: \"{{ text }}\"}\n"
 	var want *plan.Plan

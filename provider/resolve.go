@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"assay/catalog"
 )
@@ -52,6 +53,9 @@ func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Ori
 		}
 		if key := env(name); key != "" {
 			cfg.Key, from.KeyEnv, from.KeySet = NewSecret(strings.TrimSpace(key)), name, true
+			if trouble := KeyTrouble(key); trouble != "" {
+				return cfg, from, fmt.Errorf("%s %s (copy the key again, alone)", name, trouble)
+			}
 			break
 		}
 	}
@@ -59,6 +63,25 @@ func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Ori
 		return cfg, from, fmt.Errorf("provider %s: base_url is not %s's own, so the study must name the key for it (key: ${VARIABLE})", s.Name, v.Title)
 	}
 	return cfg, from, nil
+}
+
+// KeyTrouble is what keeps a text from being an API key, in words that tell nothing of it; empty: nothing does. White space
+// around it is none of it.
+func KeyTrouble(key string) string {
+	key = strings.TrimSpace(key)
+	switch {
+	case key == "":
+		return "is empty"
+	case strings.ContainsAny(key, "\r\n"):
+		return "has a line break in it"
+	case strings.ContainsFunc(key, unicode.IsSpace):
+		return "has a space in it"
+	case strings.ContainsAny(key, "\"'`"):
+		return "has a quotation mark in it"
+	case strings.ContainsFunc(key, func(r rune) bool { return r < '!' || r > '~' }):
+		return "has a character in it that no key has"
+	}
+	return ""
 }
 
 // baseURLVariables are the variables that may set a base URL: the one the vendor's own clients use, then NAME_BASE_URL.

@@ -64,3 +64,19 @@ func TestAKeyGoesOnlyWhereItBelongs(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatCannotBeAKeyIsToldAndNotSent(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"sk-abc_DEF-123": "", " sk-abc\n": "", "\tsk-abc\r\n": "", "   ": "is empty", "sk-abc\nsk-def": "has a line break in it", "sk abc": "has a space in it",
+		`"sk-abc"`: "has a quotation mark in it", "sk-\u00e9": "has a character in it that no key has", "sk-\x1b": "has a character in it that no key has",
+	} {
+		if got := KeyTrouble(key); got != want {
+			t.Errorf("%q: %q, want %q", key, got, want)
+		}
+		vendor := catalog.Vendor{Name: "openai", BaseURL: "https://api.openai.com/v1", KeyEnv: []string{"OPENAI_API_KEY"}}
+		if _, _, err := Resolve(Settings{Name: "openai"}, vendor, func(string) string { return key }); (err != nil) != (want != "") {
+			t.Errorf("%q: error %v", key, err)
+		}
+	}
+}

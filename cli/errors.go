@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/store"
+)
+
+const (
+	// errorQuery lists the requests of one run that have no answer.
+	errorQuery = "SELECT stage, lane, item, turn, branch, status, class, http_status, code, message, attempt, segment, job FROM run_errors" +
+		" WHERE run = '%s' ORDER BY stage, lane, item, turn"
+	// silentQuery lists the verdicts of one run that judge nothing.
+	silentQuery = "SELECT stage, judge, lane, item, turn, branch, pair, state, reason FROM verdicts" +
+		" WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, item, turn, branch"
+	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') GROUP BY state ORDER BY state"
+)
+
+func errorsCommand(w *World) *cobra.Command {
+	var f sqlFlags
+	var verdicts bool
+	c := &cobra.Command{
+		Use:     "errors [RUN]",
+		GroupID: groupLook,
+		Short:   "List the requests of a run that have no answer, and why",
+		Long: "Lists the requests that ended without an answer, and what the provider said. --verdicts lists what judges could not say instead: replies that\n" +
+			"cannot be read (malformed), judges and programs that failed, and those that abstained, each with the reason.",
+		Args: upTo("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, run, err := f.home.look(c.Context(), w, firstOf(args))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			if h.rehearsal {
+				fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
+			}
+			if verdicts {
+				return printQuery(c.Context(), w, h, fmt.Sprintf(silentQuery, run.No), f)
+			}
+			if err := printQuery(c.Context(), w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
+				return err
+			}
+			return tellUnjudged(c.Context(), w, h, run)
+		},
+	}
+	f.register(c)
+	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
+	return c
+}
+
+// tellUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
+func tellUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
+	var parts []string
+	err := h.ledger.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
+		parts = append(parts, fmt.Sprintf("%v %s", values[1], cell(values[0])))
+		return nil
+	})
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts tells why)\n", strings.Join(parts, ", "), run.ID)
+	return err
+}
