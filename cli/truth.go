@@ -150,6 +150,7 @@ func (o *oracle) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool
 			return 0, false
 		}
 		any, explicit := o.truth.GivesIn(m, turn-calm)
+		noise, _ := o.truth.Changes(turn - calm)
 		if f.Of(analysis.ByBranch) == plan.ControlBranch {
 			any, explicit = o.truth.Changes(turn - calm)
 		}
@@ -158,6 +159,8 @@ func (o *oracle) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool
 			return any, true
 		case analysis.WhatExplicit:
 			return explicit, true
+		case analysis.WhatExcess:
+			return any - noise, true
 		}
 		return 0, false
 	}
@@ -187,19 +190,31 @@ func (o *oracle) rates(s *analysis.Stage) func(*analysis.Finding) (float64, bool
 			yes = l.Name
 		}
 	}
-	return func(f *analysis.Finding) (float64, bool) {
-		m, ok := o.model(f.Of(analysis.ByLane))
+	of := func(what, lane string) (float64, bool) {
+		m, ok := o.model(lane)
 		switch {
-		case !ok || f.Of(analysis.ByAgainst) != "":
+		case !ok:
 			return 0, false
-		case f.What == analysis.WhatRate && len(labels) == 2 && yes != "":
+		case what == analysis.WhatRate && len(labels) == 2 && yes != "":
 			at := simulator.Place(yes, labels)
 			return o.truth.Picks(m, at, len(labels)), at >= 0
-		case f.What == analysis.WhatMean && len(labels) == 0 && s.Whole && s.Low != nil && s.High != nil:
+		case what == analysis.WhatMean && len(labels) == 0 && s.Whole && s.Low != nil && s.High != nil:
 			steps := *s.High - *s.Low + 1 // whole numbers, of which a judge chooses as of labels
 			return o.truth.Seen(m, func(seen float64) float64 { return *s.Low + min(math.Floor(seen*steps), steps-1) }), true
 		}
 		return 0, false
+	}
+	return func(f *analysis.Finding) (float64, bool) {
+		if f.What != analysis.WhatDifference {
+			return of(f.What, f.Of(analysis.ByLane))
+		}
+		what := analysis.WhatMean
+		if len(labels) > 0 {
+			what = analysis.WhatRate
+		}
+		first, ok := of(what, f.Of(analysis.ByLane))
+		second, too := of(what, f.Of(analysis.ByAgainst))
+		return first - second, ok && too
 	}
 }
 

@@ -32,19 +32,23 @@ func (t Truth) levels(m Model) [100]float64 {
 }
 
 // steps is how finely a judge's noise is cut to add up over it.
-const steps = 2000
+const steps = 500
 
 // Seen is the mean, over a model's answers and a judge's noise, of a function of how good the judge finds an answer, from 0
 // to 1.
 func (t Truth) Seen(m Model, of func(seen float64) float64) float64 {
+	var noise [steps]float64
+	for k := range noise {
+		u := (float64(k) + 0.5) / steps
+		noise[k] = t.Judges.Noise * math.Log(u/(1-u))
+	}
 	sum := 0.0
 	for q, share := range t.levels(m) {
 		if share < 1e-9 {
 			continue
 		}
-		for k := range steps {
-			u := (float64(k) + 0.5) / steps
-			sum += share * of(min(max((float64(q)+t.Judges.Noise*math.Log(u/(1-u)))/100, 0), 1)) / steps
+		for _, x := range noise {
+			sum += share * of(min(max((float64(q)+x)/100, 0), 1)) / steps
 		}
 	}
 	return sum
