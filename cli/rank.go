@@ -27,6 +27,8 @@ type rankFlags struct {
 	method    string
 	order     bool
 	ridge     float64
+	firth     bool
+	quasi     bool
 	cluster   string
 	bootstrap int
 	seed      uint64
@@ -57,6 +59,8 @@ func rankCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.method, "method", methodBT, "bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
+	c.Flags().BoolVar(&f.firth, "firth", false, "Firth's correction (Jeffreys' penalty): less bias, and a finite score for whoever never lost (bt)")
+	c.Flags().BoolVar(&f.quasi, "quasi", false, "add quasi standard errors: two of them give the error of a difference, whichever two (bt, davidson)")
 	c.Flags().StringVar(&f.cluster, "cluster", "", "the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
 	c.Flags().IntVar(&f.bootstrap, "bootstrap", 0, "low and high from N resamples of clusters, or of rows without --cluster")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "where resamples and random orders begin")
@@ -75,7 +79,7 @@ func (f *rankFlags) check(c *cobra.Command) error {
 		return usage("there is "+strings.Join(methods, ", "), "--method: no method is called %q", f.method)
 	}
 	for flag, of := range map[string][]string{
-		"order-effect": {methodBT, methodDavidson}, "ridge": {methodBT, methodDavidson}, "k": {methodElo}, "start": {methodElo}, "orders": {methodElo},
+		"order-effect": {methodBT, methodDavidson}, "ridge": {methodBT, methodDavidson}, "firth": {methodBT}, "quasi": {methodBT, methodDavidson}, "k": {methodElo}, "start": {methodElo}, "orders": {methodElo},
 		"cluster": {methodBT, methodDavidson, methodWinrate}, "bootstrap": {methodBT, methodDavidson, methodWinrate},
 	} {
 		if c.Flags().Changed(flag) && !slices.Contains(of, f.method) {
@@ -85,6 +89,8 @@ func (f *rankFlags) check(c *cobra.Command) error {
 	switch {
 	case !(f.ridge >= 0) || f.ridge > 1e300:
 		return usage("", "--ridge wants a number from 0 up")
+	case f.firth && f.ridge > 0:
+		return usage("", "--firth and --ridge are both penalties: choose one")
 	case !(f.k > 0) || f.k > 1e300:
 		return usage("", "--k wants a number above 0")
 	case !stats.Known(f.start).OK:
@@ -234,13 +240,21 @@ func (d *rankDocument) print(w *World) error {
 	if d.Method == methodElo {
 		digits = 2
 	}
-	t := table{head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"}, right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true}}
+	t := table{head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"}, right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
+	quasi := slices.ContainsFunc(d.Items, func(i rankItem) bool { return i.Quasi != nil })
+	if quasi {
+		t.head = append(t.head, "QUASI SE")
+	}
 	for _, i := range d.Items {
 		rank := "–"
 		if i.Rank != nil {
 			rank = fmt.Sprint(*i.Rank)
 		}
-		t.add(rank, i.Item, shownNumber(i.Score, digits), shownNumber(i.SE, digits), shownNumber(i.Low, digits), shownNumber(i.High, digits))
+		row := []any{rank, i.Item, shownNumber(i.Score, digits), shownNumber(i.SE, digits), shownNumber(i.Low, digits), shownNumber(i.High, digits)}
+		if quasi {
+			row = append(row, shownNumber(i.Quasi, digits))
+		}
+		t.add(row...)
 	}
 	if err := t.write(w.Stdout); err != nil {
 		return err
@@ -298,7 +312,7 @@ const maxShown = 10
 
 func (d *rankDocument) advice() string {
 	if len(d.Components) > 0 {
-		return "compare items of different groups, or look at --ridge 1 or --method winrate"
+		return "compare items of different groups, or look at --firth, --ridge 1 or --method winrate"
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/dialect"
 	"assay/stats"
 )
 
@@ -36,6 +37,7 @@ type rankItem struct {
 	High    *float64 `json:"high"`
 	Rank    *int     `json:"rank"`
 	Average *float64 `json:"average,omitempty"`  // win rate with equal weight for each opponent
+	Quasi   *float64 `json:"quasi_se,omitempty"` // two of them make the error of a difference
 	OrderSD *float64 `json:"order_sd,omitempty"` // spread of an Elo rating over random orders
 }
 
@@ -63,7 +65,7 @@ func (d *rankDocument) group(b *ballots, groups [][]int) {
 
 // bradleyTerry fits bt and davidson.
 func (d *rankDocument) bradleyTerry(b *ballots, f rankFlags) error {
-	o := stats.BTOptions{Order: f.order, Ridge: f.ridge}
+	o := stats.BTOptions{Order: f.order, Ridge: f.ridge, Firth: f.firth}
 	if f.method == methodDavidson {
 		o.Ties = stats.Davidson
 	}
@@ -144,13 +146,40 @@ func (d *rankDocument) standardErrors(b *ballots, fit *stats.BTFit, f rankFlags)
 		d.Items[i].SE = orNull(stats.Known(se))
 		d.Items[i].Low, d.Items[i].High = bounds(stats.NormalInterval(fit.Theta[i], se, level))
 	}
+	if f.quasi {
+		d.quasi(c)
+	}
 	return nil
 }
 
-// resampled takes low and high from the bootstrap.
+// quasi adds the errors that make those of all differences.
+func (d *rankDocument) quasi(c *stats.Covariance) {
+	variances, err := c.QuasiVariances()
+	if err != nil {
+		d.warn("no quasi standard errors: %s", err)
+		return
+	}
+	for i, v := range variances {
+		if v < 0 {
+			d.warn("%s has no quasi standard error: its variance would be negative", dialect.Clean(d.Items[i].Item, 80))
+			continue
+		}
+		d.Items[i].Quasi = orNull(stats.Known(math.Sqrt(v)))
+	}
+}
+
+// resampled takes low and high from the bootstrap: percentiles, or with few clusters, whose percentiles are too narrow, Student's t
+// with the spread over resamples.
 func (d *rankDocument) resampled(boot *stats.BTBootstrap, f rankFlags) {
 	d.IntervalFrom = fmt.Sprintf("%d resamples", f.bootstrap)
-	for i, interval := range boot.Intervals(level) {
+	intervals := boot.Intervals(level)
+	if f.clusterColumn() != "" && boot.Clusters < stats.FewClusters {
+		d.IntervalFrom += fmt.Sprintf(", Student's t of %s", plural(boot.Clusters, "cluster"))
+		for i, theta := range boot.Fit.Theta {
+			intervals[i] = boot.Strength(i).Student(stats.Known(theta), level, boot.Clusters)
+		}
+	}
+	for i, interval := range intervals {
 		d.Items[i].Low, d.Items[i].High = bounds(interval)
 	}
 	if boot.Undefined > 0 {

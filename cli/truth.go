@@ -59,7 +59,7 @@ func printTruth(ctx context.Context, w *World, h *home, run store.Run, st *study
 	if err := t.write(w.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Stdout, "%d of %s the true value; 95%% would on average.\n", held, plural(all, "interval")+" hold")
+	fmt.Fprintf(w.Stdout, "%d of %s the true value; 95%% would on average over many rehearsals (--luck N is another).\n", held, plural(all, "interval")+" hold")
 	return nil
 }
 

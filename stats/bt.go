@@ -181,6 +181,7 @@ func newWorkspace(size int) *workspace {
 
 // newton climbs from beta to the maximum, until a step is smaller than last, and returns the number of steps.
 func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) {
+	stride, before := 1.0, math.Inf(1)
 	for step := range maxIterations {
 		w.here = m.point(beta, w.here)
 		m.evaluate(w.here, w)
@@ -195,6 +196,14 @@ func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) 
 			if !errors.As(err, &ill) {
 				return 0, fmt.Errorf("solve Newton step %d: %w", step, err)
 			}
+		}
+		if m.o.Firth { // the penalty's own curvature is not in the information: steps to and fro are halved
+			if far := largest(w.step); far > 0.9*before {
+				stride = max(stride/2, 1./16)
+			} else {
+				before = far
+			}
+			shrink(w.step, stride)
 		}
 		m.climb(beta, w)
 		size := largest(w.step)

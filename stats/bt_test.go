@@ -327,6 +327,10 @@ func TestResamplesWithoutEstimateAreCountedAndHideTheBounds(t *testing.T) {
 
 func TestJeffreysPenaltyKeepsAWinnerFinite(t *testing.T) {
 	t.Parallel()
+	once := mustFit(t, tallyGames(t, 2, game{0, 1, FirstWon, 1}), BTOptions{Firth: true})
+	if got := once.Theta[0] - once.Theta[1]; math.Abs(got-math.Log(3)) > 1e-9 {
+		t.Errorf("one win in one game is worth %v, want log 3", got)
+	}
 	fit := mustFit(t, tallyGames(t, 2, game{0, 1, FirstWon, 4}), BTOptions{Firth: true})
 	// Jeffreys' prior adds half a win to each side of a single pair.
 	if diff := cmp.Diff(math.Log(9), fit.Theta[0]-fit.Theta[1], about(1e-8)); diff != "" {
