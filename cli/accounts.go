@@ -27,8 +27,17 @@ type accounts struct {
 	open map[string]engine.Access
 }
 
-// access is the account of a provider's name. Without its key the error is engine.ErrNoKey.
+// access is the account of a provider's name, to be used. Without its key the error is engine.ErrNoKey.
 func (a *accounts) access(name string) (engine.Access, error) {
+	got, err := a.known(name)
+	if err == nil {
+		err = got.Missing
+	}
+	return got, err
+}
+
+// known is the account of a provider's name, with or without its key.
+func (a *accounts) known(name string) (engine.Access, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if got, ok := a.open[name]; ok {
@@ -47,14 +56,13 @@ func (a *accounts) access(name string) (engine.Access, error) {
 
 func (a *accounts) dial(name string) (engine.Access, error) {
 	p, _ := a.study.Providers.Find(name)
-	kind, ok := catalog.Default().Kind(name, p.Kind, p.BaseURL)
+	v, ok := a.vendor(name)
 	if !ok {
 		return engine.Access{}, fmt.Errorf("no provider is called %q", name)
 	}
-	v, _ := catalog.Default().Vendor(kind)
-	cfg, from, err := provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env)
+	cfg, from, err := a.resolve(name, v)
 	if a.sim != nil {
-		cfg = provider.Config{Name: name, Kind: kind, BaseURL: a.sim.BaseURLs(simRoot)[kind], Key: provider.NewSecret("sim"), HTTP: a.sim.Transport(), Limits: v.Limits}
+		cfg = provider.Config{Name: name, Kind: v.Name, BaseURL: a.sim.BaseURLs(simRoot)[v.Name], Key: provider.NewSecret("sim"), HTTP: a.sim.Transport(), Limits: v.Limits}
 		if cfg.BaseURL == "" {
 			cfg.BaseURL = a.sim.BaseURLs(simRoot)["openai"]
 		}
@@ -62,8 +70,9 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 	} else if err != nil {
 		return engine.Access{}, err
 	}
+	var missing error
 	if a.sim == nil && !from.KeySet && !v.KeyOptional && len(v.KeyEnv) > 0 {
-		return engine.Access{}, fmt.Errorf("%w: set %s", engine.ErrNoKey, from.KeyEnv)
+		missing = fmt.Errorf("%w: set %s", engine.ErrNoKey, from.KeyEnv)
 	}
 	cfg.Version, cfg.Account = a.expand(p.Version), cmp.Or(a.expand(p.Account), sim(a.sim, "sim"))
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
@@ -74,10 +83,41 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 	cfg.HTTP = a.world.debug.around(cfg.HTTP, cfg.Key)
 	override(&cfg.Limits, p.Limits)
 	account, err := vendor.Open(cfg)
-	if err != nil {
+	switch {
+	case err != nil && missing != nil:
+		return engine.Access{}, missing // what else it lacks does not matter here
+	case err != nil:
 		return engine.Access{}, err
+	case missing != nil:
+		return engine.Access{Account: account, Missing: missing}, nil
 	}
 	return engine.Access{Account: account, Fingerprint: fingerprint(cfg.Key)}, nil
+}
+
+// vendor is the vendor that a provider's name stands for.
+func (a *accounts) vendor(name string) (catalog.Vendor, bool) {
+	p, _ := a.study.Providers.Find(name)
+	kind, ok := catalog.Default().Kind(name, p.Kind, p.BaseURL)
+	if !ok {
+		return catalog.Vendor{}, false
+	}
+	v, _ := catalog.Default().Vendor(kind)
+	return v, true
+}
+
+func (a *accounts) resolve(name string, v catalog.Vendor) (provider.Config, provider.Origin, error) {
+	p, _ := a.study.Providers.Find(name)
+	return provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env)
+}
+
+// keyName is the variable that holds a provider's key; empty where none does.
+func (a *accounts) keyName(name string) string {
+	v, ok := a.vendor(name)
+	if !ok {
+		return ""
+	}
+	_, from, _ := a.resolve(name, v) // a key that is missing is what this is about
+	return from.KeyEnv
 }
 
 // simRoot is where the in-process simulator seems to be; nothing leaves the process.

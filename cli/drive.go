@@ -139,7 +139,7 @@ func newEngine(ctx context.Context, w *World, h *home, s *study.Study) (*engine.
 		}
 		a.sim, stop = sim, func() { sim.Close() }
 	}
-	e.Accounts = a.access
+	e.Accounts = a.known
 	return e, stop, ctx.Err()
 }
 

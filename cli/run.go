@@ -249,9 +249,25 @@ func begin(ctx context.Context, w *World, h *home, b waves.Beginning, name strin
 		return store.Run{}, err
 	}
 	b.Files = w.Disk.Folder(filepath.Dir(name))
+	b.Settings.BaseURLs = baseURLs(w, h, b)
 	b.Settings.File, b.Settings.Profile, b.Settings.Set = filepath.Base(name), f.profile, f.set
 	b.Run.ID, b.Run.Folder, b.Run.By = newID(rng), filepath.Dir(w.Disk.Path(name)), cmp.Or(b.Run.By, currentUser(w))
 	return h.planner.Begin(ctx, b)
+}
+
+// baseURLs are where the requests of a shared run go, by provider: workers that have no key of one may not know.
+func baseURLs(w *World, h *home, b waves.Beginning) map[string]string {
+	if !h.ledger.Postgres() {
+		return nil
+	}
+	a := &accounts{world: w, study: b.Desk.Study}
+	all := map[string]string{}
+	for _, part := range b.Plan.Parts {
+		if known, err := a.known(part.Lane.Provider); err == nil { // an account that cannot be opened is told when it is used
+			all[part.Lane.Provider] = known.BaseURL
+		}
+	}
+	return all
 }
 
 func budgetOf(s *study.Study, f runFlags) (*assay.Money, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -106,7 +107,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := printGatesOf(ctx, w, h, run); err != nil {
 		return err
 	}
-	if err := printDoubts(ctx, w, h, run); err != nil || !segments {
+	if err := errors.Join(printStranded(ctx, w, h, run), printDoubts(ctx, w, h, run)); err != nil || !segments {
 		return err
 	}
 	return printSegments(ctx, w, h, run)
@@ -223,6 +224,16 @@ type statusDocument struct {
 	Unpriced  int64          `json:"unpriced,omitempty"`
 	Reserved  float64        `json:"reserved_usd"`
 	Lanes     []laneDocument `json:"lanes"`
+
+	// Stranded are the segments of a shared run for which no living worker has the key.
+	Stranded []strandedDocument `json:"stranded,omitempty"`
+}
+
+type strandedDocument struct {
+	Segment  int64  `json:"segment"`
+	Lane     string `json:"lane"`
+	Provider string `json:"provider"`
+	Account  string `json:"account,omitempty"` // the fingerprint of the one key that would do
 }
 
 type laneDocument struct {
@@ -259,6 +270,13 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: string(l.State), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Open,
 			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
+	}
+	stranded, err := strandedOf(ctx, w, h, run)
+	if err != nil {
+		return err
+	}
+	for _, g := range stranded {
+		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
 	}
 	return writeJSON(w.Stdout, doc)
 }

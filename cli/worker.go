@@ -27,8 +27,9 @@ func workerCommand(w *World) *cobra.Command {
 		GroupID: groupRun,
 		Short:   "Take work from a shared PostgreSQL",
 		Long: "Drives all open runs of a ledger in PostgreSQL until it is interrupted, beside any number of other workers on any number of\n" +
-			"machines. All of them see the same folder of artifacts. A worker takes the segments of those providers whose keys it has; a run\n" +
-			"is extended by workers that have the keys of all its lanes. What a killed worker held is taken up by another within a minute.",
+			"machines. All of them see the same folder of artifacts. A worker sends, looks at and fetches the segments of those providers whose\n" +
+			"keys it has, and extends every run of which it has a key; no worker needs all keys. `assay status` names the segments for which no\n" +
+			"worker has the key. What a killed worker held is taken up by another within a minute.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveWorker(c.Context(), w, f) },
 	}
@@ -54,6 +55,10 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 	if err := h.share(ctx); err != nil {
 		return err
 	}
+	rng, err := newRand()
+	if err != nil {
+		return err
+	}
 	own := *w
 	own.Stderr = &together{to: w.Stderr} // moves are told beside everything else
 	w = &own
@@ -67,7 +72,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		}
 	})
 	d := &river.Driver{
-		Ledger: h.ledger, URL: url, Clock: w.clock(), Timing: h.timing(w), Concurrency: f.concurrency,
+		Ledger: h.ledger, URL: url, Clock: w.clock(), Timing: h.timing(w), Name: holderName() + "/" + newID(rng), Concurrency: f.concurrency,
 		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Engine: func(ctx context.Context, run store.Run) (*engine.Engine, error) {
 			return workerEngine(ctx, w, h, run)

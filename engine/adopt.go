@@ -88,7 +88,7 @@ const adoptScratch = "adopt-scratch"
 
 // open learns how the run's lanes at this provider are read.
 func (a *adoption) open(ctx context.Context) (err error) {
-	if a.access, err = a.Accounts(a.name); err != nil {
+	if a.access, err = a.usable(a.name); err != nil {
 		return err
 	}
 	if a.access.Batch == nil {

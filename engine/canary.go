@@ -45,6 +45,19 @@ func (x *extension) canarySegments(ctx context.Context) (map[string]store.Segmen
 	return found, nil
 }
 
+// canaryFirst sends the canary of a group's lane ahead where one is due: segments that were staged before it would wait for
+// it for ever, once nothing is left to send. It tells whether there may be less to send now.
+func (x *extension) canaryFirst(ctx context.Context, g Group) (bool, error) {
+	l, _ := x.laneOf(g.Stage, g.Lane)
+	if g.Mode != store.Batch || l.Canary != store.CanaryDue {
+		return false, nil
+	}
+	if err := x.canary(ctx, l); err != nil {
+		return false, err
+	}
+	return true, x.reload(ctx)
+}
+
 // canary stages the first request that the lane can be asked in this stage.
 func (x *extension) canary(ctx context.Context, l store.Lane) error {
 	access, err := x.Accounts(l.Provider)

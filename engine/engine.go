@@ -35,7 +35,7 @@ type Engine struct {
 	Ledger   *store.Store
 	Files    *artifacts.Folder
 	Planner  Planner
-	Accounts func(name string) (Access, error) // ErrNoKey: this process cannot use the account
+	Accounts func(name string) (Access, error) // ErrNoKey: this process does not even know what the account takes
 	Clock    Clock
 	Timing   Timing
 	Random   *rand.Rand // for jitter and nonces; guarded by the engine
@@ -46,10 +46,21 @@ type Engine struct {
 	open  map[int64]bool   // segments whose jobs are looked at from here
 }
 
-// Access is an account that this process can use.
+// Access is an account as this process knows it. Whoever has no key for it can still say how its requests travel, and so
+// extends runs that others send for.
 type Access struct {
 	provider.Account
 	Fingerprint string // tells keys apart without telling the key
+	Missing     error  // why nothing can be sent from here, wrapping ErrNoKey; nil: it can
+}
+
+// usable is an account that this process can call.
+func (e *Engine) usable(name string) (Access, error) {
+	a, err := e.Accounts(name)
+	if err == nil {
+		err = a.Missing
+	}
+	return a, err
 }
 
 // ErrNoKey tells that this process has no key for an account: somebody else may.
@@ -110,7 +121,7 @@ func (e *Engine) look(ctx context.Context, l store.Lease) (*work, error) {
 	if w.g.Mode == store.Reuse {
 		return w, nil
 	}
-	w.access, err = e.Accounts(w.g.Provider)
+	w.access, err = e.usable(w.g.Provider)
 	return w, err
 }
 

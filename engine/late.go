@@ -11,6 +11,9 @@ import (
 
 // lookLate looks at a settled job again for results that had been given up, as long as the provider keeps them.
 func (w *work) lookLate(ctx context.Context) error {
+	if w.g.Reason == awaitsAudit {
+		return w.audit(ctx)
+	}
 	now := w.Clock.Now()
 	keys, err := w.Ledger.LateKeys(ctx, w.g.No)
 	if err != nil {

@@ -234,13 +234,18 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var got int64
+	keyless := 0
 	for _, g := range all {
 		if g.Mode != store.Batch {
 			continue
 		}
 		n, err := x.collectSegment(ctx, g.No)
 		var held *store.HeldError
-		if errors.As(err, &held) || errors.Is(err, ErrNoKey) {
+		if errors.Is(err, ErrNoKey) {
+			keyless++
+			continue
+		}
+		if errors.As(err, &held) {
 			continue
 		}
 		if err != nil {
@@ -248,7 +253,11 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 		}
 		got += n
 	}
-	return fmt.Sprintf("%d outcomes collected", got), nil
+	text := fmt.Sprintf("%d outcomes collected", got)
+	if keyless > 0 {
+		text += fmt.Sprintf("; %d jobs need a key that %s does not have", keyless, x.Holder)
+	}
+	return text, nil
 }
 
 func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err error) {

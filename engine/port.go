@@ -81,6 +81,9 @@ type Route struct {
 
 	Size     int // most requests a segment; 0: the provider's limit
 	Segments int // how many segments a wave is divided into; 0: as few as possible
+
+	// BaseURL is where the lane's requests went when the run began, for a process that has no key and may not know.
+	BaseURL string
 }
 
 // Live are the study's caps on live requests.

@@ -10,39 +10,90 @@ import (
 	"assay/store"
 )
 
-// reconcile compares the providers' lists of jobs with the ledger at the end of a run: jobs with our stamp that the
-// ledger does not know are reported, and cancelled where they are doubles.
+// audit compares the providers' lists of jobs with the ledger at the end of a run: jobs with our stamp that the ledger
+// does not know are reported, and cancelled where they are doubles.
+type audit struct {
+	*Engine
+	run      store.Run
+	own      store.Lease // of a segment that is ours already; zero: none is
+	segments []store.Segment
+	known    map[string]bool // jobs, by provider and id
+}
+
+// reconcile audits every provider that a run has sent batches to. What needs a key that is not here is left to whoever
+// has it, and keeps the run from closing no longer.
 func (x *extension) reconcile(ctx context.Context) error {
-	segments, err := x.Ledger.Segments(ctx, x.run.No)
-	if err != nil {
+	a := &audit{Engine: x.Engine, run: x.run}
+	if err := a.read(ctx); err != nil {
 		return err
-	}
-	jobs, err := x.Ledger.Jobs(ctx, x.run.No)
-	if err != nil {
-		return err
-	}
-	known := map[string]bool{}
-	for _, j := range jobs {
-		known[j.Provider+"\x00"+j.ID] = true
 	}
 	looked := map[string]bool{}
-	for _, g := range segments {
+	for _, g := range a.segments {
 		if g.Mode != store.Batch || g.Intends == 0 || looked[g.Provider] {
 			continue
 		}
 		looked[g.Provider] = true
-		if err := x.reconcileWith(ctx, g.Provider, segments, known); err != nil {
+		err := a.with(ctx, g.Provider)
+		if errors.Is(err, ErrNoKey) {
+			err = a.leave(ctx, g.Provider)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *extension) reconcileWith(ctx context.Context, name string, segments []store.Segment, known map[string]bool) error {
-	access, err := x.Accounts(name)
-	if errors.Is(err, ErrNoKey) {
-		return nil
+func (a *audit) read(ctx context.Context) (err error) {
+	if a.segments, err = a.Ledger.Segments(ctx, a.run.No); err != nil {
+		return err
 	}
+	jobs, err := a.Ledger.Jobs(ctx, a.run.No)
+	a.known = make(map[string]bool, len(jobs))
+	for _, j := range jobs {
+		a.known[j.Provider+"\x00"+j.ID] = true
+	}
+	return err
+}
+
+// awaitsAudit is the reason of a settled segment that is due so that whoever has its key compares the provider's jobs
+// with the ledger.
+const awaitsAudit = "the provider's list of jobs is to be compared with the ledger"
+
+// leave makes a settled segment of a provider due for whoever has the key.
+func (a *audit) leave(ctx context.Context, name string) error {
+	for _, g := range a.segments {
+		if g.Provider != name || g.Mode != store.Batch || g.State != store.Settled {
+			continue
+		}
+		l, err := a.Ledger.HoldSegment(ctx, g.No, a.Holder, a.Timing.Lease)
+		var held *store.HeldError
+		if errors.As(err, &held) {
+			continue // somebody looks for late results in it
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(a.Ledger.Wake(ctx, l, a.Clock.Now(), awaitsAudit), a.Ledger.Release(ctx, l))
+	}
+	return a.Ledger.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: no key here")
+}
+
+// audit does what was left to a settled segment, then goes on as usual.
+func (w *work) audit(ctx context.Context) error {
+	a := &audit{Engine: w.Engine, run: w.run, own: w.l}
+	if err := a.read(ctx); err != nil {
+		return err
+	}
+	if err := a.with(ctx, w.g.Provider); err != nil {
+		return err
+	}
+	return w.Ledger.Wake(ctx, w.l, w.Clock.Now(), "")
+}
+
+// with audits one provider.
+func (a *audit) with(ctx context.Context, name string) error {
+	access, err := a.usable(name)
 	if err != nil {
 		return err
 	}
@@ -50,12 +101,12 @@ func (x *extension) reconcileWith(ctx context.Context, name string, segments []s
 	if !ok {
 		return nil
 	}
-	strangers, err := x.strangers(ctx, name, lister, known)
+	strangers, err := a.strangers(ctx, name, lister)
 	if err != nil {
 		return err
 	}
 	for _, st := range strangers {
-		if err := x.stranger(ctx, name, st, segments); err != nil {
+		if err := a.stranger(ctx, name, st); err != nil {
 			return err
 		}
 	}
@@ -64,20 +115,20 @@ func (x *extension) reconcileWith(ctx context.Context, name string, segments []s
 
 // strangers lists the jobs with this run's stamp that the ledger does not know. A list that breaks off is noted, and what
 // it showed is used.
-func (x *extension) strangers(ctx context.Context, name string, lister provider.Lister, known map[string]bool) ([]provider.Status, error) {
-	oldest := x.run.Created.Add(-24 * time.Hour) // clocks differ
+func (a *audit) strangers(ctx context.Context, name string, lister provider.Lister) ([]provider.Status, error) {
+	oldest := a.run.Created.Add(-24 * time.Hour) // clocks differ
 	var all []provider.Status
 	for st, err := range lister.List(ctx) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return all, x.Ledger.Note(ctx, x.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: "+err.Error())
+			return all, a.Ledger.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: "+err.Error())
 		}
 		if !st.Created.IsZero() && st.Created.Before(oldest) {
 			break
 		}
-		if st.Stamp.Run == x.run.ID && !known[name+"\x00"+st.Job] {
+		if st.Stamp.Run == a.run.ID && !a.known[name+"\x00"+st.Job] {
 			all = append(all, st)
 		}
 	}
@@ -85,20 +136,27 @@ func (x *extension) strangers(ctx context.Context, name string, lister provider.
 }
 
 // stranger deals with a job that carries our stamp and is not in the ledger.
-func (x *extension) stranger(ctx context.Context, name string, st provider.Status, segments []store.Segment) error {
-	for _, g := range segments {
+func (a *audit) stranger(ctx context.Context, name string, st provider.Status) error {
+	for _, g := range a.segments {
 		if fmt.Sprintf("s%d", g.No) != st.Stamp.Segment || g.Provider != name {
 			continue
 		}
-		l, err := x.Ledger.HoldSegment(ctx, g.No, x.Holder, x.Timing.Lease)
+		if g.No == a.own.No {
+			return a.double(ctx, a.own, st.Job)
+		}
+		l, err := a.Ledger.HoldSegment(ctx, g.No, a.Holder, a.Timing.Lease)
 		if err != nil {
 			return err
 		}
-		w, err := x.look(ctx, l)
-		if err == nil {
-			err = w.double(ctx, st.Job)
-		}
-		return errors.Join(err, x.Ledger.Release(ctx, l))
+		return errors.Join(a.double(ctx, l, st.Job), a.Ledger.Release(ctx, l))
 	}
-	return x.Ledger.Note(ctx, x.run.No, 0, "stranger", "job "+st.Job+" at "+name+" carries our stamp and is not in the ledger")
+	return a.Ledger.Note(ctx, a.run.No, 0, "stranger", "job "+st.Job+" at "+name+" carries our stamp and is not in the ledger")
+}
+
+func (a *audit) double(ctx context.Context, l store.Lease, job string) error {
+	w, err := a.look(ctx, l)
+	if err != nil {
+		return err
+	}
+	return w.double(ctx, job)
 }

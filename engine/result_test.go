@@ -177,6 +177,19 @@ func TestARejectedCanaryStopsTheLaneBeforeMoneyMoves(t *testing.T) {
 	}
 }
 
+// TestACanaryGoesFirstAlsoWhenItsRequestBecomesReadyLate lets requests become ready between the look for canaries and the
+// look for waves: their segments must not be staged without a canary, which could not come any more.
+func TestACanaryGoesFirstAlsoWhenItsRequestBecomesReadyLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.canary, w.plan.blind = store.CanaryDue, 2 })
+	w.finished(store.ResultDone)
+	w.answers(6)
+	w.billedOnce(6)
+	if n := len(w.house.asked); n != 2 {
+		t.Errorf("%d canaries, want one for each lane\n%s", n, w.history())
+	}
+}
+
 func TestACanaryIsShownAndWaitsForAYes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.canary, w.plan.policy.VerifyFirst = store.CanaryDue, true })

@@ -266,6 +266,14 @@ func (c *cutter) giveUp(ctx context.Context) error {
 	return errors.Join(err, c.Ledger.Discard(context.WithoutCancel(ctx), d.Lease))
 }
 
+// baseURL is where the requests go.
+func (c *cutter) baseURL() string {
+	if c.access.Missing != nil && c.route.BaseURL != "" {
+		return c.route.BaseURL
+	}
+	return c.access.BaseURL
+}
+
 // digest is the canonical value of a request: equal digests ask the same of the same model at the same place.
 func (c *cutter) digest(p Planned) []byte {
 	h := sha256.New()
@@ -274,7 +282,7 @@ func (c *cutter) digest(p Planned) []byte {
 		h.Write(n[:binary.PutUvarint(n[:], uint64(len(s)))])
 		h.Write([]byte(s))
 	}
-	text(c.access.BaseURL)
+	text(c.baseURL())
 	text(c.route.Lane.Model)
 	text(c.route.Lane.API)
 	h.Write(c.params)

@@ -63,9 +63,20 @@ func complete(known []store.Group, g Group) bool {
 // wave stages one group, as far as the budget and the rules for cutting allow: a group that may still grow goes out when
 // it fills a segment, or some time after its first request was ready.
 func (x *extension) wave(ctx context.Context, g Group, items limit) error {
-	ready, err := x.ready(ctx, g, items, int64(max(x.policy.LiveBelow, 1)))
+	enough := int64(max(x.policy.LiveBelow, 1))
+	ready, err := x.ready(ctx, g, items, enough)
 	if err != nil {
 		return err
+	}
+	if ready > 0 {
+		// What is ready may have become so since canaries were looked at.
+		if sent, err := x.canaryFirst(ctx, g); err != nil {
+			return err
+		} else if sent {
+			if ready, err = x.ready(ctx, g, items, enough); err != nil {
+				return err
+			}
+		}
 	}
 	if ready == 0 {
 		if g.Final && !items.short {

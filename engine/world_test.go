@@ -215,6 +215,7 @@ type planner struct {
 	policy engine.Policy
 	cut    engine.Route // its Size and Segments
 	live   engine.Live
+	blind  int // so many walks see nothing: what they wait for settles while they walk
 }
 
 func (p *planner) Policy(context.Context, store.Run) (engine.Policy, error) { return p.policy, nil }
@@ -276,6 +277,10 @@ func (p *planner) at(lane string, item, turn int) assay.Coordinates {
 
 func (p *planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
 	return func(yield func(engine.Planned, error) bool) {
+		if p.blind > 0 {
+			p.blind--
+			return
+		}
 		for i := range p.items {
 			built, err := p.Build(ctx, run, g.Mode, []assay.Coordinates{p.at(g.Lane, i, g.Turn)})
 			if err != nil {

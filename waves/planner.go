@@ -214,6 +214,7 @@ func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, 
 		return engine.Route{}, err
 	}
 	route := engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: s.live(lane)}
+	route.BaseURL = s.settings.BaseURLs[r.Lane.Provider]
 	if st, ok := s.desk.Study.Stage(stage); ok {
 		batch := s.desk.BatchOf(st)
 		route.Size, route.Segments = batch.Size, batch.Segments

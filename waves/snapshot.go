@@ -33,6 +33,9 @@ type Settings struct {
 	Imports     []string `json:"imports,omitempty"`   // the stages that import
 	Luck        uint64   `json:"luck,omitempty"`      // seed of a rehearsal's simulator; 0: the usual one
 	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot, or the run before the study was changed, whose answers stand in for asking again
+
+	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
+	BaseURLs map[string]string `json:"base_urls,omitempty"`
 }
 
 func (s Settings) wants(stage string) bool {

@@ -118,7 +118,7 @@ func (s *shift) insert(ctx context.Context, block []offering) ([]offering, error
 	return again, nil
 }
 
-// route is the queue in which work travels: that of the segment's provider, or of all providers that a run needs.
+// route is the queue in which work travels: that of the segment's provider, or of all providers of a run.
 func (s *shift) route(ctx context.Context, w work) (string, error) {
 	s.mu.Lock()
 	name, ok := s.routes[w]
@@ -154,7 +154,7 @@ func (s *shift) forget(w work) {
 	delete(s.routes, w)
 }
 
-// segmentQueue is where the segments of a provider travel; runQueue is where runs travel that need all of some providers.
+// segmentQueue is where the segments of a provider travel; runQueue is where runs travel whose lanes are at some providers.
 func segmentQueue(provider string) string { return queueName("segments", provider) }
 
 // liveQueue is where live segments of a provider travel: one may take hours, and keeps no other work from its place.
@@ -236,23 +236,32 @@ func (s *shift) listen(ctx context.Context, run int64) (missing []string, err er
 	if err != nil {
 		return nil, err
 	}
+	var hands []store.Hand
+	knows := true
 	for _, name := range providers {
-		_, err := e.Accounts(name)
+		a, err := e.Accounts(name)
 		switch {
 		case errors.Is(err, engine.ErrNoKey):
-			missing = append(missing, name)
+			knows, missing = false, append(missing, name)
 			continue
 		case err != nil:
 			return nil, err
+		case a.Missing != nil:
+			missing = append(missing, name)
+			continue
 		}
+		hands = append(hands, store.Hand{Run: run, Provider: name, Account: a.Fingerprint})
 		if err := errors.Join(s.add(segmentQueue(name), s.width()), s.add(liveQueue(name), liveWorkers)); err != nil {
 			return nil, err
 		}
 	}
-	if len(missing) > 0 {
+	s.mu.Lock()
+	s.hands[run] = hands
+	s.mu.Unlock()
+	if !knows || len(hands) == 0 {
 		return missing, nil
 	}
-	return nil, s.add(runQueue(providers), s.width())
+	return missing, s.add(runQueue(providers), s.width())
 }
 
 // add begins to take jobs from a queue.

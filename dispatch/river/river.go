@@ -11,13 +11,15 @@
 //	   └───────── moved, settled, made ──────────┼───────────────┤
 //	                                             └── what it made due is offered at once
 //
-// Segments travel in one queue for each provider, and a process listens to those whose keys it has. A run is extended by
-// processes that have all keys of its lanes.
+// Segments travel in one queue for each provider, and a process listens to those whose keys it has. To extend a run takes no
+// key: any process does it that has one key of the run at least, and knows how the requests of all its lanes travel. Every
+// process says in the ledger which keys it has, so that work which nobody can do is told.
 package river
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -40,6 +42,7 @@ type Driver struct {
 	Clock       engine.Clock
 	Timing      engine.Timing
 	Log         *slog.Logger
+	Name        string                                   // who this process is to others: unique
 	Concurrency int                                      // pieces of work at a time and provider; 0: 8
 	Ready       func()                                   // called when jobs are taken; nil: nobody waits for it
 	Closed      func(ctx context.Context, run store.Run) // called when this process has closed a run; nil: nobody wants to know
@@ -73,7 +76,8 @@ type shift struct {
 	routes    map[work]string          // queues by work
 	busy      map[work]bool            // under way in this process
 	stumbles  map[work]stumble
-	providers map[int64][]string // of a run's lanes
+	providers map[int64][]string     // of a run's lanes
+	hands     map[int64][]store.Hand // the keys that we have for a run
 }
 
 // work names what is to be done: a segment, or a run where the segment is 0.
@@ -96,7 +100,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	s := &shift{
 		Driver: d, ctx: ctx, sweep: d.Timing.Lease / 4,
 		engines: map[int64]*engine.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
-		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{},
+		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, hands: map[int64][]store.Hand{},
 	}
 	if s.client, err = s.open(pool); err != nil {
 		return fmt.Errorf("open the job queue: %w", err)
@@ -110,6 +114,9 @@ func (d *Driver) Drive(ctx context.Context) error {
 	}
 	s.sweeps(ctx)
 	<-stopped
+	gone, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.sweep)
+	defer cancel()
+	_ = s.Ledger.ShowHands(gone, s.Name, nil, 0) // they end by themselves, too
 	return ctx.Err()
 }
 
@@ -156,13 +163,28 @@ func (s *shift) sweepOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	all := map[int64]bool{}
 	for _, r := range open {
-		s.serve(ctx, r.No)
+		all[r.No] = true
 	}
 	for _, w := range due { // a closed run may have late results
-		s.serve(ctx, w.Run)
+		all[w.Run] = true
 	}
-	return s.offer(ctx, due)
+	for run := range all {
+		s.serve(ctx, run)
+	}
+	return errors.Join(s.show(ctx, all), s.offer(ctx, due))
+}
+
+// show says which keys this process has for some runs, until well after the next sweep.
+func (s *shift) show(ctx context.Context, runs map[int64]bool) error {
+	s.mu.Lock()
+	var hands []store.Hand
+	for run := range runs {
+		hands = append(hands, s.hands[run]...)
+	}
+	s.mu.Unlock()
+	return s.Ledger.ShowHands(ctx, s.Name, hands, 3*s.sweep)
 }
 
 // width is how many jobs of a queue are done at a time.

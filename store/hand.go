@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Hand is a key that a living worker has for a provider of a run.
+type Hand struct {
+	Run      int64
+	Provider string
+	Account  string // the key's fingerprint
+}
+
+// ShowHands says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
+// dead go away by themselves.
+func (s *Store) ShowHands(ctx context.Context, holder string, hands []Hand, ttl time.Duration) error {
+	return s.tx(ctx, "show hands", relaxed, func(t *txn) error {
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		if _, err := t.ExecContext(ctx, `DELETE FROM hands WHERE holder = $1 OR until_ms <= $2`, holder, now); err != nil {
+			return err
+		}
+		rows := make([][]any, len(hands))
+		for i, h := range hands {
+			rows[i] = []any{holder, h.Run, h.Provider, h.Account, now + ttl.Milliseconds()}
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		return s.engine.bulk(ctx, t, "hands", []string{"holder", "run_no", "provider", "account", "until_ms"}, rows)
+	})
+}
+
+// Stranded is a segment that nobody alive can work on.
+type Stranded struct {
+	Segment  int64
+	Stage    string
+	Lane     string
+	Provider string
+	Account  string // the fingerprint of the one key that would do; empty: any key of the provider
+	Due      time.Time
+}
+
+// Stranded lists the segments of a run that have been due for a while, that nobody holds, and for which no living worker
+// has the key. Whoever drives a run alone says nothing about its keys: this is for ledgers that workers share.
+func (s *Store) Stranded(ctx context.Context, run int64, due time.Duration) ([]Stranded, error) {
+	now := s.engine.clockText("$2")
+	rows, err := s.read.QueryContext(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (
+			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch' AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted
+			FROM segments WHERE run_no = $1 AND due_ms + $3 <= $2 AND mode <> 'reuse' AND (holder IS NULL OR lease_until_ms <= `+now+`)) AS g
+		WHERE NOT EXISTS (SELECT 1 FROM hands h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+` AND (g.wanted = '' OR g.wanted = h.account))
+		ORDER BY no`, run, s.millis(), due.Milliseconds())
+	if err != nil {
+		return nil, fmt.Errorf("read what is stranded: %w", err)
+	}
+	defer rows.Close()
+	var all []Stranded
+	for rows.Next() {
+		var g Stranded
+		var at sql.NullInt64
+		if err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.Provider, &g.Account, &at); err != nil {
+			return nil, fmt.Errorf("read what is stranded: %w", err)
+		}
+		g.Due = fromMillis(at)
+		all = append(all, g)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,71 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/store"
+)
+
+// hands: what nobody alive has the key for is told, and nothing else.
+func hands(t *testing.T, fresh Fresh) {
+	t.Run("of any key of a provider", func(t *testing.T) { t.Parallel(); handsOfProviders(t, fresh) })
+	t.Run("of the key that made a job", func(t *testing.T) { t.Parallel(); handsOfAccounts(t, fresh) })
+}
+
+func handsOfProviders(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	g := b.staged(store.Batch, 2) // due: any key of its provider will do
+	b.ok(b.s.Release(b.ctx, g.Lease))
+	stranded := func() []int64 {
+		all, err := b.s.Stranded(b.ctx, b.run.No, time.Minute)
+		b.ok(err)
+		var out []int64
+		for _, s := range all {
+			out = append(out, s.Segment)
+		}
+		return out
+	}
+	same := func(what string, want []int64) {
+		t.Helper()
+		if d := cmp.Diff(want, stranded()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", what, d)
+		}
+	}
+	same("it has just come due", nil)
+	b.clock.pass(2 * time.Minute)
+	same("nobody is there", []int64{g.No})
+	b.ok(b.s.ShowHands(b.ctx, "other", []store.Hand{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	same("a worker with another provider's key", []int64{g.No})
+	b.ok(b.s.ShowHands(b.ctx, "dead", []store.Hand{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
+	same("a worker that is gone", []int64{g.No})
+	b.ok(b.s.ShowHands(b.ctx, "alive", []store.Hand{{Run: b.run.No, Provider: g.Provider, Account: "k"}, {Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	same("a worker with the key", nil)
+	b.ok(b.s.ShowHands(b.ctx, "alive", []store.Hand{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	same("a worker that has lost the key", []int64{g.No})
+	if _, err := b.s.HoldSegment(b.ctx, g.No, "somebody", time.Hour); err != nil {
+		t.Error(err)
+	}
+	same("somebody is at it all the same", nil)
+}
+
+func handsOfAccounts(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	g := b.to(b.staged(store.Batch, 2), store.Launched)
+	b.ok(b.s.Release(b.ctx, g.Lease))
+	b.clock.pass(time.Hour)
+	show := func(account string) []store.Stranded {
+		b.ok(b.s.ShowHands(b.ctx, "worker", []store.Hand{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
+		all, err := b.s.Stranded(b.ctx, b.run.No, time.Minute)
+		b.ok(err)
+		return all
+	}
+	if all := show("another"); len(all) != 1 || all[0].Account != g.Account {
+		t.Errorf("with another key: %+v, want segment %d for key %q", all, g.No, g.Account)
+	}
+	if all := show(g.Account); len(all) != 0 {
+		t.Errorf("with its own key: %+v", all)
+	}
+}
