@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -60,9 +62,51 @@ func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 		t.Errorf("sent again after %d reads", w.house.calls["find"])
 	}
 	again := w.events("intended")
-	if len(again) != 2 || again[1].At.Sub(began) < time.Minute {
-		t.Errorf("intents: %+v", again)
+	if least := w.timing.Create + w.timing.LagStamped; len(again) != 2 || again[1].At.Sub(began) < least {
+		t.Errorf("sent again before %s: %+v", least, again)
 	}
+}
+
+// TestAReadCountsByWhenItBegan lets the second read begin too early and come home late: what it saw is old.
+func TestAReadCountsByWhenItBegan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.house.launch = func(n int) provider.Fate {
+		if n == 1 {
+			return provider.Unknown
+		}
+		return provider.Accepted
+	}
+	w.house.visible = w.timing.Create + w.timing.LagStamped
+	var absents []time.Time
+	w.around = func(op string, call func() error) error {
+		err := call()
+		if op == "absent" {
+			absents = append(absents, w.clock.Now())
+		}
+		return err
+	}
+	w.reopen()
+	slept := false
+	w.house.wobble = func(call string, _ int) error {
+		switch {
+		case call == "find" && slept:
+			w.house.visible = 0
+		case call == "find" && len(absents) == 1: // a machine that goes to sleep while it reads
+			slept, w.house.visible = true, 100*time.Hour
+			w.clock.to(w.clock.Now().Add(time.Hour))
+		}
+		return nil
+	}
+	w.until(func() bool { return len(absents) == 1 })
+	g := w.segments(store.Intended)[0]
+	l, err := w.s.HoldSegment(w.ctx, g.No, "somebody", time.Minute)
+	w.ok(err)
+	w.ok(w.s.Wake(w.ctx, l, w.clock.Now(), "somebody is curious"))
+	w.ok(w.s.Release(w.ctx, l))
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
 }
 
 func TestAJobThatShowsLateIsRecognisedAsADoubleAndCancelled(t *testing.T) {
@@ -79,6 +123,35 @@ func TestAJobThatShowsLateIsRecognisedAsADoubleAndCancelled(t *testing.T) {
 	w.answers(3)
 	if got := w.events("double"); len(got) != 1 || w.house.calls["cancel"] == 0 {
 		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+	}
+}
+
+// TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers has a run extended and closed by a process that may not call
+// the provider. The double that only the provider's list shows is found by the one that may.
+func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.house.takes, w.canary = 5*time.Hour, store.CanaryDue })
+	w.house.visible = 40 * time.Minute
+	w.house.launch = func(n int) provider.Fate {
+		if n == 1 {
+			return provider.Unknown
+		}
+		return provider.Accepted
+	}
+	keyless := &engine.Engine{Ledger: w.s, Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing, Random: rand.New(rand.NewPCG(3, 7)), Holder: "keyless"}
+	keyless.Accounts = func(name string) (engine.Access, error) {
+		a, err := w.e.Accounts(name)
+		a.Fingerprint, a.Missing = "", fmt.Errorf("%w: set KEY", engine.ErrNoKey)
+		return a, err
+	}
+	w.second = keyless
+	w.finished(store.ResultDone)
+	w.answers(3)
+	if got := w.events("double"); len(got) != 1 || w.house.calls["cancel"] == 0 {
+		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+	}
+	if due, err := w.s.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
+		t.Errorf("something is due at %s: %v", due, err)
 	}
 }
 

@@ -33,13 +33,40 @@ func (w *work) launch(ctx context.Context) error {
 		return w.unintended(ctx, err)
 	}
 	// Asleep between the intent and here? Then the lease may be another's, who looks for a job that is yet to come.
-	if w.Clock.Now().Sub(began) > w.Timing.Lease-w.Timing.Create {
+	if elapsed(began, w.Clock.Now()) > w.Timing.Lease-w.Timing.Create {
 		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Uploaded, Reason: "the create call came too late and was not sent", Due: w.Clock.Now()})
 	}
-	call, cancel := context.WithTimeout(ctx, w.Timing.Create)
+	call, cancel := w.inTime(ctx, began)
 	defer cancel()
 	r := w.access.Batch.Launch(call, w.parcel(), provider.Handle(w.g.Handle))
 	return w.received(context.WithoutCancel(ctx), r)
+}
+
+// elapsed is how long it is from one moment to another. A machine that sleeps stops the one clock, and one that is set
+// stops the other: the longer time is the truer one.
+func elapsed(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
+}
+
+// inTime is the context of a create call, which ends when the call may take no longer: timers stand still while a machine
+// sleeps, and whoever has the lease after that has to be sure that nothing is on its way any more.
+func (w *work) inTime(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, w.Timing.Create)
+	tick := time.NewTicker(time.Second)
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if elapsed(began, w.Clock.Now()) > w.Timing.Create {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // unintended decides about an intent that the ledger refused. Nothing was sent.
@@ -133,6 +160,7 @@ func (w *work) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	began := w.Clock.Now()
 	found, err := finder.Find(ctx, provider.Search{
 		Stamp: w.stamp(), Handle: provider.Handle(w.g.Handle), Nonce: w.g.Nonce, Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests),
 		Cursor: w.g.Cursor, NotBefore: w.g.Intended, Taken: func(job string) bool { return taken[job] },
@@ -144,7 +172,7 @@ func (w *work) find(ctx context.Context) error {
 	case provider.Located:
 		return w.adopt(ctx, found.Jobs)
 	case provider.Absent:
-		return w.absent(ctx)
+		return w.absent(ctx, began)
 	}
 	now := w.Clock.Now()
 	if longest := w.access.Batch.Limits().Longest; longest > 0 && now.Sub(w.g.Intended) > longest+w.Timing.Gone {
@@ -189,15 +217,19 @@ func (w *work) double(ctx context.Context, job string) error {
 	return nil
 }
 
-// absent counts reads that see no job. After two, the provider's lag apart, the same bytes may go again.
-func (w *work) absent(ctx context.Context) error {
+// absent counts reads that see no job, by when they began: what a slow one saw is as old. The first counts when the create
+// call is surely over; after a second, the provider's lag later, the same bytes may go again.
+func (w *work) absent(ctx context.Context, began time.Time) error {
 	lag := w.Timing.lag(w.access.Batch.Limits().Lag, w.g.Stamped)
 	now := w.Clock.Now()
 	if w.g.Absents == 0 {
+		if over := w.g.Intended.Add(w.Timing.Create); began.Before(over) {
+			return w.Ledger.Wake(ctx, w.l, over.Add(time.Millisecond), "no job is visible yet")
+		}
 		return w.Ledger.Absent(ctx, w.l, now.Add(lag+w.jitter(lag/10)))
 	}
-	if wait := w.g.Absent.Add(lag).Sub(now); wait > 0 {
-		return w.Ledger.Wake(ctx, w.l, now.Add(wait), "no job is visible; looking once more")
+	if next := w.g.Absent.Add(lag); began.Before(next) {
+		return w.Ledger.Wake(ctx, w.l, next.Add(time.Millisecond), "no job is visible; looking once more")
 	}
 	return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Uploaded, Reason: "no job was made: absent in two reads", Due: now})
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ type world struct {
 	plan    *planner
 	s       *store.Store
 	e       *engine.Engine
+	second  *engine.Engine // extends the run instead, where there is one
 	run     store.Run
 	holders int
 	timing  engine.Timing
@@ -106,7 +108,7 @@ func (w *world) drive() (engine.Standing, error) {
 			if item.Segment != 0 {
 				err = w.e.Advance(w.ctx, item.Segment)
 			} else {
-				st, err = w.e.Extend(w.ctx, item.Run)
+				st, err = cmp.Or(w.second, w.e).Extend(w.ctx, item.Run)
 			}
 			var held *store.HeldError
 			if err != nil && !errors.As(err, &held) {
@@ -133,6 +135,30 @@ func (w *world) drive() (engine.Standing, error) {
 		w.clock.to(next)
 	}
 	return st, errors.New("it never ends\n" + w.history())
+}
+
+// until drives piece by piece until something is so.
+func (w *world) until(so func() bool) {
+	w.t.Helper()
+	for range 1000 {
+		work, err := w.s.Due(w.ctx, w.run.No, 1)
+		w.ok(err)
+		switch {
+		case len(work) == 0:
+			next, err := w.s.NextDue(w.ctx, w.run.No)
+			w.ok(err)
+			w.clock.to(next)
+		case work[0].Segment != 0:
+			w.ok(w.e.Advance(w.ctx, work[0].Segment))
+		default:
+			_, err := w.e.Extend(w.ctx, work[0].Run)
+			w.ok(err)
+		}
+		if so() {
+			return
+		}
+	}
+	w.t.Fatal("it never comes to that\n" + w.history())
 }
 
 // finished drives to the end and wants the run closed with a result.

@@ -131,7 +131,7 @@ func TestWhatNoWorkerHasTheKeyForIsTold(t *testing.T) {
 		said = out.String()
 		return strings.Contains(said, "No worker that is alive can go on with")
 	})
-	for _, want := range []string{"segment of openai", "OPENAI_API_KEY", "assay worker"} {
+	for _, want := range []string{"of openai (1", "OPENAI_API_KEY", "assay worker"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("status does not say %q:\n%s", want, said)
 		}
