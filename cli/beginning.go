@@ -90,6 +90,10 @@ func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name strin
 			return run, nil, usage("undo the change, or `assay resume "+r.ID+"` for the old one, or `assay run --new` for a new run",
 				"run %s is open and the study was changed since it began", r.ID)
 		}
+		if r.State == store.RunOpen && !f.sameMode(r) {
+			return run, nil, usage("`assay resume "+r.ID+"` goes on as it began; `assay run --new` begins another, or cancel this one first: assay cancel "+r.ID,
+				"run %s is open, and did not begin with --mode %s", r.ID, f.study.mode)
+		}
 		if r.State == store.RunClosed {
 			fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", r.ID)
 			return r, nil, nil

@@ -88,6 +88,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 		return err
 	}
 	f.study.set = append(f.study.set, sets...)
+	if f.study.mode, err = f.scope.travel(); err != nil {
+		return err
+	}
 	f.study.running = true
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit, NoCanary: f.settings.NoCanary}
 	d, p, err := planned(c, w, name, f.study, o)
@@ -169,7 +172,14 @@ func (f runFlags) sameScope(r store.Run) bool {
 	if json.Unmarshal([]byte(r.Settings), &s) != nil {
 		return false
 	}
-	return slices.Equal(s.Lanes, f.lanes) && slices.Equal(s.Stages, f.stages) && s.Limit == f.limit && s.Luck == f.settings.Luck && slices.Equal(s.Set, f.study.set) && s.Profile == f.study.profile
+	return slices.Equal(s.Lanes, f.lanes) && slices.Equal(s.Stages, f.stages) && s.Limit == f.limit && s.Luck == f.settings.Luck && slices.Equal(s.Set, f.study.set) && s.Profile == f.study.profile &&
+		s.Mode == f.study.mode
+}
+
+// sameMode tells whether a run travels as the command line says, where it says anything.
+func (f runFlags) sameMode(r store.Run) bool {
+	var s waves.Settings
+	return f.study.mode == "" || json.Unmarshal([]byte(r.Settings), &s) == nil && s.Mode == f.study.mode
 }
 
 // studyDigest tells whether a study, its texts or its items were changed.
@@ -250,7 +260,7 @@ func begin(ctx context.Context, w *World, h *home, b waves.Beginning, name strin
 	}
 	b.Files = w.Disk.Folder(filepath.Dir(name))
 	b.Settings.BaseURLs = baseURLs(w, h, b)
-	b.Settings.File, b.Settings.Profile, b.Settings.Set = filepath.Base(name), f.profile, f.set
+	b.Settings.File, b.Settings.Profile, b.Settings.Set, b.Settings.Mode = filepath.Base(name), f.profile, f.set, f.mode
 	b.Run.ID, b.Run.Folder, b.Run.By = newID(rng), filepath.Dir(w.Disk.Path(name)), cmp.Or(b.Run.By, currentUser(w))
 	return h.planner.Begin(ctx, b)
 }

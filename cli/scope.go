@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/inputs"
 	"assay/study"
 )
@@ -29,16 +30,23 @@ func (f *scopeFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.rows, "rows", "", "only these rows of each input that is asked, such as 1-100")
 	flags.StringArrayVar(&f.items, "item", nil, "only the item with this id (repeatable)")
 	flags.IntVar(&f.repeats, "repeats", 0, "how often every question is asked")
-	flags.StringVar(&f.mode, "mode", "", "batch or live, where stage and lane do not say")
+	flags.StringVar(&f.mode, "mode", "", "how everything travels: batch, live or batch-else-live, over what study, stages and lanes say")
 	flags.BoolVar(&f.noCache, "no-prompt-cache", false, "no cache marks on shared contexts")
+}
+
+// travel is how everything is to travel; empty: as the study says.
+func (f *scopeFlags) travel() (assay.Mode, error) {
+	switch m := assay.Mode(f.mode); m {
+	case "", assay.ModeBatch, assay.ModeLive, assay.ModeBatchElseLive:
+		return m, nil
+	}
+	return "", usage(assay.DidYouMean(f.mode, []string{string(assay.ModeBatch), string(assay.ModeLive), string(assay.ModeBatchElseLive)}),
+		"--mode: want batch, live or batch-else-live, got %q", f.mode)
 }
 
 // sets are the flags as paths of the study.
 func (f *scopeFlags) sets(w *World, name string, have studyFlags) ([]string, error) {
 	var out []string
-	if f.mode != "" {
-		out = append(out, "mode="+f.mode)
-	}
 	if f.noCache {
 		out = append(out, "prompt_cache=false")
 	}

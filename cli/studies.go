@@ -19,7 +19,8 @@ type studyFlags struct {
 	profile string
 	set     []string
 	prices  string
-	running bool // who runs it tells of missing keys and programs as problems, where they are needed: no warnings of them
+	mode    assay.Mode // how everything travels; empty: as the study says
+	running bool       // who runs it tells of missing keys and programs as problems, where they are needed: no warnings of them
 }
 
 func (f *studyFlags) register(c *cobra.Command) {
@@ -41,7 +42,7 @@ func studyFile(w *World, name string) string {
 func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems, error) {
 	dir, base := filepath.Split(name)
 	fsys := w.Disk.Folder(dir)
-	s, problems := study.Read(fsys, base, study.Options{Profile: f.profile, Set: f.set})
+	s, problems := study.Read(fsys, base, study.Options{Profile: f.profile, Set: f.set, Mode: f.mode})
 	if s == nil {
 		return nil, shown(problems, dir), nil
 	}

@@ -169,7 +169,7 @@ func (d *Desk) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
 	for i := range d.Study.Stages {
 		st := &d.Study.Stages[i]
 		if d.Mode(st, l) == assay.ModeBatch && slices.Contains(d.uses(st), l) {
-			problems.Add(l.Where.Key("mode"), "add mode: live to the lane, or mode: batch-else-live to the study", "lane %s: %s has no batches", l.Name, kind)
+			problems.Add(l.Where.Key("mode"), "mode: live on the lane; or for all of them mode: batch-else-live, or --mode batch-else-live", "lane %s: %s has no batches", l.Name, kind)
 			return
 		}
 	}

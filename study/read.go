@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Profile  string              // a name under `profiles:`; empty: none
 	Set      []string            // path=value, each over the file
+	Mode     assay.Mode          // how everything travels, whatever study, stages and lanes say; empty: as they say
 	Imported map[string]Imported // by stage: what the rows of import stages say; else they are read
 }
 
@@ -48,10 +49,25 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 	r.into(root, reflect.ValueOf(r.study).Elem())
 	r.loadLanes()
 	r.expandLanes()
+	r.travel(o.Mode)
 	r.loadTexts(reflect.ValueOf(r.study).Elem())
 	r.importStages(o.Imported)
 	r.check()
 	return r.study, r.found.Sort()
+}
+
+// travel makes everything travel in one mode.
+func (r *run) travel(m assay.Mode) {
+	if m == "" {
+		return
+	}
+	r.study.Mode = Mode(m)
+	for i := range r.study.Stages {
+		r.study.Stages[i].Mode = ""
+	}
+	for i := range r.study.Lanes {
+		r.study.Lanes[i].Mode = ""
+	}
 }
 
 // run is one reading of one study.

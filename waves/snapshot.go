@@ -21,18 +21,19 @@ import (
 
 // Settings are what the command line said when a run began.
 type Settings struct {
-	File        string   `json:"file"` // the study's name in its folder
-	Profile     string   `json:"profile,omitempty"`
-	Set         []string `json:"set,omitempty"`
-	Lanes       []string `json:"lanes,omitempty"`
-	Stages      []string `json:"stages,omitempty"`
-	Limit       int      `json:"limit,omitempty"`
-	VerifyFirst bool     `json:"verify_first,omitempty"`
-	NoCanary    bool     `json:"no_canary,omitempty"`
-	Pilot       bool     `json:"pilot,omitempty"`     // only first questions, live
-	Imports     []string `json:"imports,omitempty"`   // the stages that import
-	Luck        uint64   `json:"luck,omitempty"`      // seed of a rehearsal's simulator; 0: the usual one
-	ReuseRun    string   `json:"reuse_run,omitempty"` // a pilot, or the run before the study was changed, whose answers stand in for asking again
+	File        string     `json:"file"` // the study's name in its folder
+	Profile     string     `json:"profile,omitempty"`
+	Set         []string   `json:"set,omitempty"`
+	Mode        assay.Mode `json:"mode,omitempty"`
+	Lanes       []string   `json:"lanes,omitempty"`
+	Stages      []string   `json:"stages,omitempty"`
+	Limit       int        `json:"limit,omitempty"`
+	VerifyFirst bool       `json:"verify_first,omitempty"`
+	NoCanary    bool       `json:"no_canary,omitempty"`
+	Pilot       bool       `json:"pilot,omitempty"`     // only first questions, live
+	Imports     []string   `json:"imports,omitempty"`   // the stages that import
+	Luck        uint64     `json:"luck,omitempty"`      // seed of a rehearsal's simulator; 0: the usual one
+	ReuseRun    string     `json:"reuse_run,omitempty"` // a pilot, or the run before the study was changed, whose answers stand in for asking again
 
 	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
 	BaseURLs map[string]string `json:"base_urls,omitempty"`
@@ -211,7 +212,7 @@ func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
 		return nil, err
 	}
 	files := partFS{ctx: ctx, ledger: p.Ledger, run: run.No}
-	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set, Imported: imported})
+	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set, Mode: s.settings.Mode, Imported: imported})
 	if st == nil || len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
 	}
