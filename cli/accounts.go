@@ -78,7 +78,7 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
 	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, "gs://sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, "gs://sim/out/"))
 	if a.sim == nil {
-		cfg.HTTP, cfg.Storage = a.world.HTTP, a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
+		cfg.HTTP, cfg.Storage = a.world.contact.around(a.world.HTTP, name), a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
 	}
 	cfg.HTTP = a.world.debug.around(cfg.HTTP, cfg.Key)
 	override(&cfg.Limits, p.Limits)

@@ -39,7 +39,7 @@ func theRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, 
 			if before, ok, err := changedFrom(ctx, w, h, d, name, f); err != nil {
 				return run, err
 			} else if ok {
-				fmt.Fprintf(w.Stderr, "answers of run %s to equal questions are taken over at no cost; --new asks everything again\n", before.ID)
+				fmt.Fprintf(w.Stderr, "answers of run %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", before.ID)
 			}
 			if err := confirm(w, d, p, f); err != nil {
 				return run, err

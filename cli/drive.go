@@ -71,7 +71,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return err
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(w.Stderr, "\ndetached: jobs go on at the providers; `assay resume %s` goes on with the run\n", run.ID)
+		fmt.Fprintf(w.Stderr, "\ndetached: jobs that were sent go on at the providers; `assay resume %s` goes on with the run\n", run.ID)
 		return ctx.Err()
 	}
 	if err != nil {

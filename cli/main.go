@@ -30,6 +30,7 @@ const (
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, w World) int {
+	w.contact = &contact{now: w.Now}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(ctx)

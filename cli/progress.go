@@ -75,6 +75,7 @@ func (p *progress) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	news = append(news, p.world.contact.news()...)
 	now := p.world.Now()
 	if p.screen != nil && len(news) == 0 && !p.told.IsZero() && now.Sub(p.told).Abs() < frame {
 		return nil

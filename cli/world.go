@@ -32,6 +32,7 @@ type World struct {
 
 	verbose bool       // tell every move
 	debug   *exchanges // nil: exchanges with providers are not written down
+	contact *contact   // which providers answer
 }
 
 // Terminal says which of the standard streams a person looks at.

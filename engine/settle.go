@@ -250,7 +250,7 @@ func (w *work) missing(ctx context.Context, n int64) (bool, error) {
 	short := have < counts.Succeeded+counts.Failed || state == provider.StateEnded
 	if short && int(w.g.Refetches) < len(w.Timing.Refetch) {
 		due := w.Clock.Now().Add(w.Timing.Refetch[w.g.Refetches])
-		return true, w.Ledger.Refetch(ctx, w.l, fmt.Sprintf("%d results are missing", n), due)
+		return true, w.Ledger.Refetch(ctx, w.l, fmt.Sprintf("results that are missing: %d", n), due)
 	}
 	end := store.EndOpen{}
 	switch {
