@@ -7,13 +7,18 @@ import (
 	"sync"
 )
 
-// Log is an artifact that grows line by line: the raw replies of live requests. It is safe for concurrent use.
+// Log is an artifact that grows line by line: the raw replies of live requests. It is safe for concurrent use. Lines are
+// in the file once Sync or Close has returned.
 type Log struct {
-	mu   sync.Mutex
-	at   string
-	file *os.File
-	size int64
+	mu      sync.Mutex
+	at      string
+	file    *os.File
+	size    int64 // with what waits
+	waiting []byte
 }
+
+// mostWaiting is how many bytes of lines wait to be written together.
+const mostWaiting = 256 << 10
 
 // Log opens a log for appending. A line that was cut by a kill is ended, so that the next one stands alone.
 func (f *Folder) Log(run, name string) (*Log, error) {
@@ -61,17 +66,37 @@ func (l *Log) Add(line []byte) (offset int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	offset = l.size
-	buf := make([]byte, 0, len(line)+1)
-	n, err := l.file.Write(append(append(buf, line...), '\n'))
-	l.size += int64(n)
-	if err != nil {
-		return 0, fmt.Errorf("append to %s: %w", l.at, err)
+	l.waiting = append(append(l.waiting, line...), '\n')
+	l.size += int64(len(line)) + 1
+	if len(l.waiting) < mostWaiting {
+		return offset, nil
 	}
-	return offset, nil
+	return offset, l.write()
+}
+
+// write writes what waits. What could not be written is not tried again: half of it may be there.
+func (l *Log) write() error {
+	if len(l.waiting) == 0 {
+		return nil
+	}
+	n, err := l.file.Write(l.waiting)
+	l.size -= int64(len(l.waiting) - n)
+	if l.waiting = l.waiting[:0]; cap(l.waiting) > 2*mostWaiting {
+		l.waiting = nil
+	}
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.at, err)
+	}
+	return nil
 }
 
 // Sync makes every line added so far safe.
 func (l *Log) Sync() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.write(); err != nil {
+		return err
+	}
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", l.at, err)
 	}
@@ -87,7 +112,7 @@ func (l *Log) Size() int64 {
 
 // Close syncs and closes.
 func (l *Log) Close() error {
-	if err := errors.Join(l.file.Sync(), l.file.Close()); err != nil {
+	if err := errors.Join(l.Sync(), l.file.Close()); err != nil {
 		return fmt.Errorf("close %s: %w", l.at, err)
 	}
 	return nil

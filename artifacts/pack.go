@@ -102,7 +102,7 @@ func (f *Folder) pack(run, name string) error {
 }
 
 func writePacked(w io.Writer, r io.Reader) error {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(frameSize))
 	if err != nil {
 		return err
 	}

@@ -39,9 +39,13 @@ type asking struct {
 	ahead  int           // how many are to be claimed ahead
 	low    chan struct{} // fewer wait to be sent
 	home   chan reply
-	away   int // claimed, and not home
+	back   []reply // what came home last; its room is used again
+	away   int     // claimed, and not home
 	cost   assay.Money
 	done   int64
+
+	errands chan errand // for runners that are free
+	runners sync.WaitGroup
 
 	trouble chan error   // of the feed
 	over    bool         // somebody wants it to stop
@@ -74,7 +78,7 @@ func (w *work) newAsking(log *liveLog) *asking {
 	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, cost: w.g.Cost.Sum, done: w.g.Done(),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
 		built: make(chan []flight, 1), out: make(chan flight, 2*mostAhead), home: make(chan reply, 2*mostAhead),
-		low: make(chan struct{}, 1), trouble: make(chan error, 1)}
+		low: make(chan struct{}, 1), trouble: make(chan error, 1), errands: make(chan errand)}
 	if caps.Retries != nil {
 		a.retries = int64(*caps.Retries)
 	}
@@ -91,6 +95,8 @@ func (a *asking) fly(ctx context.Context) error {
 	stop()
 	close(a.out)
 	wg.Wait()
+	close(a.errands)
+	a.runners.Wait()
 	return err
 }
 
@@ -111,13 +117,14 @@ func (a *asking) rounds(ctx context.Context, stop func()) error {
 		}
 		replies, e := a.next(ctx, look.C)
 		err = errors.Join(err, e, a.round(ctx, replies))
+		clear(replies)
 	}
 }
 
 // next waits until there is something to write, and returns the replies that are there.
 func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]reply, error) {
 	if len(a.page) > 0 && a.hungry(ctx) > 0 {
-		return a.gather(nil), nil
+		return a.gather(a.back[:0]), nil
 	}
 	pages, stopped := a.built, ctx.Done()
 	if !a.more || len(a.page) > 0 {
@@ -128,7 +135,7 @@ func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]reply, erro
 	}
 	select {
 	case r := <-a.home:
-		return a.gather([]reply{r}), nil
+		return a.gather(append(a.back[:0], r)), nil
 	case page, ok := <-pages:
 		a.page, a.more = page, ok
 	case <-a.low:
@@ -148,6 +155,7 @@ func (a *asking) gather(all []reply) []reply {
 		case r := <-a.home:
 			all = append(all, r)
 		default:
+			a.back = all
 			return all
 		}
 	}
@@ -179,7 +187,7 @@ func (a *asking) tune() {
 func (a *asking) round(ctx context.Context, replies []reply) error {
 	durable := context.WithoutCancel(ctx)
 	next := a.page[:min(a.hungry(ctx), len(a.page))]
-	r := store.Round{}
+	r := store.Round{Settle: make([]store.Settlement, 0, len(replies)), Claim: make([]int64, 0, len(next))}
 	for _, f := range next {
 		r.Claim = append(r.Claim, f.Ord)
 	}

@@ -29,13 +29,34 @@ func (a *asking) send(ctx context.Context) {
 		}
 		switch {
 		case err == nil:
-			go func() { a.home <- a.ask(ctx, f, p) }()
+			a.hand(ctx, errand{f, p})
 		case ctx.Err() != nil:
 			a.home <- reply{flight: f, stays: true}
 		default:
 			a.home <- reply{flight: f, stays: true, err: err}
 		}
 	}
+}
+
+// errand is a request that was let out.
+type errand struct {
+	flight
+	permit
+}
+
+// hand gives an errand to somebody who is free, or to somebody new: whoever has run one has the stack for the next.
+func (a *asking) hand(ctx context.Context, e errand) {
+	select {
+	case a.errands <- e:
+		return
+	default:
+	}
+	a.runners.Go(func() {
+		a.home <- a.ask(ctx, e.flight, e.permit)
+		for e := range a.errands {
+			a.home <- a.ask(ctx, e.flight, e.permit)
+		}
+	})
 }
 
 // ask asks one request until it is answered, refused for good, or too often not answered. A stop of the program lets what

@@ -34,7 +34,10 @@ type waiter struct {
 	done   bool
 	wait   time.Duration // until it is worth looking again; pace.Release: until something happens
 	lease  *lease        // what has to be leased first; nil: nothing
-	wake   func()
+
+	rests bool
+	until time.Time     // it rests; zero: until it is woken
+	wake  chan struct{} // it is worth looking at again
 }
 
 // permit is a request that was let out.
@@ -88,7 +91,7 @@ func (d *desk) width(lane *quota, m *pace.Limiter) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := m.Width()
-	for _, q := range []*quota{lane, d.whole} {
+	for _, q := range [...]*quota{lane, d.whole} {
 		if q.caps.Concurrency > 0 {
 			n = min(n, q.caps.Concurrency)
 		}
@@ -101,7 +104,7 @@ func (d *desk) width(lane *quota, m *pace.Limiter) int {
 
 // enter waits until a request may go.
 func (d *desk) enter(ctx context.Context, lane *quota, m *pace.Limiter, load pace.Load) (permit, error) {
-	w := &waiter{lane: lane, model: m, load: load, wait: pace.Release}
+	w := &waiter{lane: lane, model: m, load: load, wait: pace.Release, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.line = append(d.line, w)
@@ -128,18 +131,37 @@ func (d *desk) enter(ctx context.Context, lane *quota, m *pace.Limiter, load pac
 
 // rest sleeps until a waiter is worth looking at again. The desk is open meanwhile.
 func (d *desk) rest(ctx context.Context, w *waiter) {
-	sleep, wake := context.WithCancel(ctx)
-	w.wake = wake
 	wait := w.wait
-	d.mu.Unlock()
+	w.rests, w.until = true, time.Time{}
 	if wait > 0 {
-		_ = d.engine.Clock.Sleep(sleep, wait) // woken or not: it is looked at again
-	} else {
-		<-sleep.Done()
+		w.until = d.engine.Clock.Now().Add(wait)
 	}
-	wake()
+	d.mu.Unlock()
+	d.sleep(ctx, w.wake, wait)
 	d.mu.Lock()
-	w.wake = nil
+	w.rests = false
+}
+
+// sleep waits until somebody wakes the sleeper, or for a while.
+func (d *desk) sleep(ctx context.Context, wake <-chan struct{}, wait time.Duration) {
+	if wait <= 0 {
+		select {
+		case <-wake:
+		case <-ctx.Done():
+		}
+		return
+	}
+	sleep, end := context.WithCancel(ctx)
+	defer end()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = d.engine.Clock.Sleep(sleep, wait) // over or not: it is looked at again
+	}()
+	select {
+	case <-wake:
+	case <-over:
+	}
 }
 
 func (d *desk) forget(w *waiter) {
@@ -149,23 +171,34 @@ func (d *desk) forget(w *waiter) {
 // pump lets out all who may go, and tells the others how long to wait.
 func (d *desk) pump() {
 	now := d.engine.Clock.Now()
-	slices.SortStableFunc(d.line, func(a, b *waiter) int { return cmp.Compare(a.lane.served, b.lane.served) })
+	if longest := func(a, b *waiter) int { return cmp.Compare(a.lane.served, b.lane.served) }; !slices.IsSortedFunc(d.line, longest) {
+		slices.SortStableFunc(d.line, longest)
+	}
 	rest := d.line[:0]
 	for _, w := range d.line {
-		was := w.wait
 		w.wait, w.lease = d.look(now, w)
 		if w.wait == 0 && w.lease == nil {
 			d.serve(now, w)
 		} else {
 			rest = append(rest, w)
 		}
-		sooner := w.wait > 0 && (was == pace.Release || w.wait < was)
-		if w.wake != nil && (w.done || sooner || w.lease != nil && !w.lease.quota.leasing) {
-			w.wake()
+		if w.rests && w.due(now) {
+			select {
+			case w.wake <- struct{}{}:
+			default: // it is about to look
+			}
 		}
 	}
 	clear(d.line[len(rest):])
 	d.line = rest
+}
+
+// due tells whether a waiter that rests has to look again before it would by itself.
+func (w *waiter) due(now time.Time) bool {
+	if w.done || w.lease != nil && !w.lease.quota.leasing {
+		return true
+	}
+	return w.wait > 0 && (w.until.IsZero() || now.Add(w.wait).Before(w.until.Add(-time.Millisecond)))
 }
 
 // look tells how long a waiter has to wait, or what has to be leased for it. Nothing is leased for a request that would
@@ -174,7 +207,7 @@ func (d *desk) look(now time.Time, w *waiter) (time.Duration, *lease) {
 	if wait := w.model.Wait(now, w.load); wait != 0 {
 		return wait, nil
 	}
-	for _, q := range []*quota{w.lane, d.whole} {
+	for _, q := range [...]*quota{w.lane, d.whole} {
 		if wait, l := q.look(now, w.load); wait != 0 || l != nil {
 			return wait, l
 		}

@@ -51,14 +51,14 @@ type Ticket struct {
 
 // Wait tells how long a request has to wait: 0, it may go now; Release, until another one comes back.
 func (l *Limiter) Wait(now time.Time, load Load) time.Duration {
-	wait := max(l.closed.Sub(now), l.learned.wait(now))
+	if l.flying >= l.Width() {
+		return Release
+	}
+	wait := max(l.closed.Sub(now), l.learned.wait(now), 0)
 	for i := range l.windows {
 		wait = max(wait, l.windows[i].wait(now, share(i, load)))
 	}
-	if wait <= 0 && l.flying >= l.Width() {
-		return Release
-	}
-	return max(wait, 0)
+	return wait
 }
 
 // Send notes that a request goes now.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,8 @@ type Client struct {
 	secrets []string
 	trace   func(Exchange)
 	stall   time.Duration // 0: defaultStall
+
+	decoders sync.Pool // of *dialect.Decoder
 }
 
 // Auth puts a key into the headers of a call.
@@ -180,10 +183,11 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, "", nil)
 	if err != nil {
 		return nil, fmt.Errorf("make the call: %w", err)
 	}
+	req.URL, req.Host = u, u.Host
 	if call.Body != nil {
 		// GetBody stays nil: net/http then never sends a body twice by itself.
 		req.Body, req.ContentLength = closing(call.Body), call.Length
@@ -283,18 +287,22 @@ func hasError(body []byte) bool {
 const (
 	maxAnswer = 16 << 20
 	maxError  = 64 << 10
+	trusted   = 1 << 20 // room is made for a body that claims to be shorter than this
 )
 
 // read takes a whole body, up to a limit.
 func (c *Client) read(ctx context.Context, resp *http.Response, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if err != nil {
+	var body bytes.Buffer
+	if n := resp.ContentLength; n > 0 && n < trusted {
+		body.Grow(int(n) + bytes.MinRead)
+	}
+	if _, err := body.ReadFrom(io.LimitReader(resp.Body, limit+1)); err != nil {
 		return nil, c.transportError(ctx, resp.Request, err)
 	}
-	if int64(len(body)) > limit {
+	if int64(body.Len()) > limit {
 		return nil, c.answerError(resp, "answer is too large", fmt.Errorf("over %d bytes", limit))
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
 
 func (c *Client) show(e Exchange) {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,8 +10,8 @@ import (
 
 // requestID is the provider's id of a call, by whichever header it uses.
 func requestID(h http.Header) string {
-	for _, name := range []string{"request-id", "x-request-id", "apim-request-id", "x-goog-request-id"} {
-		if v := h.Get(name); v != "" {
+	for _, name := range [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id"} {
+		if v := field(h, name); v != "" {
 			return clip(v, 128)
 		}
 	}
@@ -19,10 +20,15 @@ func requestID(h http.Header) string {
 
 // retryAfter is how long the headers ask us to stay away. A date is read against the server's own clock.
 func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil && ms > 0 {
-		return seconds(ms / 1000)
+	if v := field(h, "Retry-After-Ms"); v != "" {
+		if ms, err := strconv.ParseFloat(v, 64); err == nil && ms > 0 {
+			return seconds(ms / 1000)
+		}
 	}
-	v := h.Get("retry-after")
+	v := field(h, "Retry-After")
+	if v == "" {
+		return 0
+	}
 	if s, err := strconv.ParseFloat(v, 64); err == nil {
 		return seconds(s)
 	}
@@ -32,52 +38,52 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// rateOf reads the limits a reply tells, whichever family of headers it uses.
+// rateOf reads the limits a reply tells, whichever family of headers it uses. Mistral calls the limit on tokens by size,
+// Together by another name; some call that on requests by no name.
 func rateOf(h http.Header) Rate {
 	return Rate{
-		Requests:   requestWindow(h),
-		Tokens:     tokenWindow(h),
-		Input:      window(h, "input-tokens"),
-		Output:     window(h, "output-tokens"),
+		Requests: window(h,
+			limit{"Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"},
+			limit{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
+			limit{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}),
+		Tokens: window(h,
+			limit{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
+			limit{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
+			limit{"X-Ratelimitbysize-Limit-Minute", "X-Ratelimitbysize-Remaining-Minute", "Ratelimitbysize-Reset"},
+			limit{"Ratelimitbysize-Limit", "Ratelimitbysize-Remaining", "Ratelimitbysize-Reset"},
+			limit{"X-Tokenlimit-Limit", "X-Tokenlimit-Remaining", "X-Ratelimit-Reset"}),
+		Input: window(h,
+			limit{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
+			limit{"X-Ratelimit-Limit-Input-Tokens", "X-Ratelimit-Remaining-Input-Tokens", "X-Ratelimit-Reset-Input-Tokens"}),
+		Output: window(h,
+			limit{"Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
+			limit{"X-Ratelimit-Limit-Output-Tokens", "X-Ratelimit-Remaining-Output-Tokens", "X-Ratelimit-Reset-Output-Tokens"}),
 		RetryAfter: retryAfter(h),
 	}
 }
 
-// requestWindow reads the limit on requests; some call it by no name.
-func requestWindow(h http.Header) Window {
-	if w := window(h, "requests"); w.Known {
-		return w
-	}
-	return windowOf(h, h.Get("x-ratelimit-limit"), h.Get("x-ratelimit-remaining"), h.Get("x-ratelimit-reset"))
-}
+// limit names the headers of one limit, as net/http spells them: so they are found without a copy, which counts when
+// there is a reply every tenth of a millisecond.
+type limit struct{ most, left, reset string }
 
-// tokenWindow reads the limit on tokens; Mistral calls it by size, Together by another name.
-func tokenWindow(h http.Header) Window {
-	if w := window(h, "tokens"); w.Known {
-		return w
-	}
-	first := func(names ...string) string {
-		for _, n := range names {
-			if v := h.Get(n); v != "" {
-				return v
+// window reads the first limit that the headers tell.
+func window(h http.Header, names ...limit) Window {
+	for _, n := range names {
+		if v := field(h, n.left); v != "" {
+			if w := windowOf(h, field(h, n.most), v, cmp.Or(field(h, n.reset), field(h, "X-Ratelimit-Reset"))); w.Known {
+				return w
 			}
 		}
-		return ""
 	}
-	return windowOf(h, first("x-ratelimitbysize-limit-minute", "ratelimitbysize-limit", "x-tokenlimit-limit"),
-		first("x-ratelimitbysize-remaining-minute", "ratelimitbysize-remaining", "x-tokenlimit-remaining"),
-		first("ratelimitbysize-reset", "x-ratelimit-reset"))
+	return Window{}
 }
 
-// window reads one limit: anthropic-ratelimit-requests-remaining, or x-ratelimit-remaining-requests.
-func window(h http.Header, of string) Window {
-	field := func(what string) string {
-		if v := h.Get("anthropic-ratelimit-" + of + "-" + what); v != "" {
-			return v
-		}
-		return h.Get("x-ratelimit-" + what + "-" + of)
+// field is a header by its name as net/http spells it.
+func field(h http.Header, name string) string {
+	if v := h[name]; len(v) > 0 {
+		return v[0]
 	}
-	return windowOf(h, field("limit"), field("remaining"), field("reset"))
+	return ""
 }
 
 func windowOf(h http.Header, limit, remaining, reset string) Window {

@@ -66,14 +66,23 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 		failed.Rate = reply.Rate
 		return failed, err
 	}
-	var d dialect.Decoder
-	reply.Outcome = d.Body(r.Wire.Dialect, reply.Raw)
+	reply.Outcome = c.decode(r.Wire.Dialect, reply.Raw)
 	reply.Outcome.RequestID = cmp.Or(requestID(resp.Header), reply.Outcome.RequestID)
 	if f := reply.Outcome.Fault; f != nil && reply.Outcome.Ending != assay.Refused {
 		f.RetryAfter = max(f.RetryAfter, reply.Rate.RetryAfter)
 		return reply, fmt.Errorf("ask: %w", f)
 	}
 	return reply, nil
+}
+
+// decode reads a reply with a decoder that has its memory already.
+func (c *Client) decode(as assay.Dialect, raw []byte) assay.Outcome {
+	d, ok := c.decoders.Get().(*dialect.Decoder)
+	if !ok {
+		d = &dialect.Decoder{}
+	}
+	defer c.decoders.Put(d)
+	return d.Body(as, raw)
 }
 
 // readLive reads an answer that has begun to come, and hangs up when nothing more of it comes for a while.

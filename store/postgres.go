@@ -12,7 +12,13 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-type postgres struct{}
+type postgres struct{ pool *sql.DB }
+
+// pgSession is a transaction and the connection it runs on.
+type pgSession struct {
+	*sql.Tx
+	conn *sql.Conn
+}
 
 func (s *Store) openPostgres(ctx context.Context, where string) error {
 	cfg, err := pgx.ParseConfig(where)
@@ -24,18 +30,17 @@ func (s *Store) openPostgres(ctx context.Context, where string) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "assay"
 	}
-	s.engine = postgres{}
-	s.write = sql.OpenDB(discreet{stdlib.GetConnector(*cfg), cfg})
-	s.write.SetMaxOpenConns(8)
-	s.read = s.write
-	if err := migrate(ctx, s.write, postgresDialect(s.write)); err != nil {
-		return errors.Join(err, s.write.Close())
+	pool := sql.OpenDB(discreet{stdlib.GetConnector(*cfg), cfg})
+	pool.SetMaxOpenConns(8)
+	if err := migrate(ctx, pool, postgresDialect(pool)); err != nil {
+		return errors.Join(err, pool.Close())
 	}
+	s.engine, s.write, s.read = postgres{pool}, pool, pool
 	return nil
 }
 
-func (postgres) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
-	conn, err := s.write.Conn(ctx)
+func (p postgres) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
+	conn, err := p.pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func (postgres) begin(ctx context.Context, s *Store, d durability) (*txn, error)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &txn{Tx: tx, s: s, conn: conn, done: func() { conn.Close() }}, nil
+	return &txn{session: pgSession{tx, conn}, s: s, done: func() { conn.Close() }}, nil
 }
 
 func (postgres) clockText(string) string {
@@ -61,7 +66,7 @@ func (p postgres) clock(ctx context.Context, t *txn) (int64, error) {
 }
 
 func (postgres) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
-	return t.conn.Raw(func(c any) error {
+	return t.session.(pgSession).conn.Raw(func(c any) error {
 		n, err := c.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
 		if err == nil && n != int64(len(rows)) {
 			err = fmt.Errorf("copied %d of %d rows into %s", n, len(rows), table)
@@ -80,7 +85,7 @@ func (postgres) violation(err error) bool {
 	return errors.As(err, &e) && strings.HasPrefix(e.Code, "23")
 }
 
-func (postgres) reader(ctx context.Context, s *Store) (*sql.Tx, func(), error) {
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+func (p postgres) reader(ctx context.Context) (*sql.Tx, func(), error) {
+	tx, err := p.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	return tx, func() {}, err
 }

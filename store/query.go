@@ -7,7 +7,7 @@ import (
 
 // Query runs a query that a person wrote. Nothing can be written through it. Each row is handed over as it comes.
 func (s *Store) Query(ctx context.Context, text string, row func(columns []string, values []any) error) error {
-	tx, done, err := s.engine.reader(ctx, s)
+	tx, done, err := s.engine.reader(ctx)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}

@@ -17,7 +17,10 @@ import (
 // maxVariables is how many values one SQLite statement can take.
 const maxVariables = 32766
 
-type sqlite struct{ path string }
+type sqlite struct {
+	path   string
+	writer *writer
+}
 
 func (s *Store) openSQLite(ctx context.Context, path string) error {
 	abs, err := filepath.Abs(path)
@@ -38,20 +41,24 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	s.engine = sqlite{abs}
-	s.write, err = openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)")
+	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-16000)")
 	if err != nil {
 		return err
 	}
-	s.write.SetMaxOpenConns(1)
-	if err := migrate(ctx, s.write, sqliteDialect(abs)); err != nil {
-		return errors.Join(err, s.write.Close())
+	pool.SetMaxOpenConns(1)
+	if err := migrate(ctx, pool, sqliteDialect(abs)); err != nil {
+		return errors.Join(err, pool.Close())
 	}
-	s.read, err = openPool(abs, nil, "query_only(1)")
+	w, err := newWriter(ctx, pool)
 	if err != nil {
-		return errors.Join(err, s.write.Close())
+		return errors.Join(err, pool.Close())
 	}
-	s.read.SetMaxOpenConns(4)
+	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-4000)")
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
+	readers.SetMaxOpenConns(4)
+	s.engine, s.write, s.read = sqlite{abs, w}, w, newKeptReader(readers)
 	return nil
 }
 
@@ -60,57 +67,33 @@ func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 		q = url.Values{}
 	}
 	q["_pragma"] = append([]string{
-		"busy_timeout(30000)", "journal_mode(WAL)", "foreign_keys(1)", "temp_store(MEMORY)", "cache_size(-32000)",
+		"busy_timeout(30000)", "journal_mode(WAL)", "foreign_keys(1)", "temp_store(MEMORY)",
 	}, pragmas...)
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return sql.Open("sqlite", u.String())
-}
-
-// begin takes the one writing connection. How durable a commit is can only be said between transactions.
-func (sqlite) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
-	conn, err := s.write.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	level := "NORMAL"
-	if d == durable {
-		level = "FULL"
-	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous="+level); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return &txn{Tx: tx, s: s, conn: conn, done: func() { conn.Close() }}, nil
 }
 
 func (sqlite) clock(_ context.Context, t *txn) (int64, error) { return t.s.millis(), nil }
 
 func (sqlite) clockText(ours string) string { return ours }
 
-// bulk inserts in statements of a few sizes: parsing one takes as long as running it.
+// bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it.
 func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
 	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
 	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	var args []any
-	for _, size := range []int{min(500, maxVariables/len(columns)), 16, 1} {
+	for _, size := range []int{min(500, maxVariables/len(columns)), 64, 8, 1} {
 		if len(rows) < size {
 			continue
 		}
-		stmt, err := t.PrepareContext(ctx, head+strings.TrimSuffix(strings.Repeat(tuple, size), ","))
-		if err != nil {
-			return err
-		}
-		defer stmt.Close()
+		text := head + strings.TrimSuffix(strings.Repeat(tuple, size), ",")
 		for len(rows) >= size {
 			args = args[:0]
 			for _, r := range rows[:size] {
 				args = append(args, r...)
 			}
 			rows = rows[size:]
-			if _, err := stmt.ExecContext(ctx, args...); err != nil {
+			if _, err := t.ExecContext(ctx, text, args...); err != nil {
 				return err
 			}
 		}
@@ -129,7 +112,7 @@ func (sqlite) violation(err error) bool {
 }
 
 // reader opens the file read-only: a pragma cannot undo that.
-func (d sqlite) reader(ctx context.Context, _ *Store) (*sql.Tx, func(), error) {
+func (d sqlite) reader(ctx context.Context) (*sql.Tx, func(), error) {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path),
 		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(30000)"}}.Encode()}
 	db, err := sql.Open("sqlite", u.String())

@@ -22,6 +22,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"time"
@@ -30,8 +31,8 @@ import (
 // Store is an open ledger. It is safe for concurrent use.
 type Store struct {
 	engine database
-	write  *sql.DB // SQLite: one connection, which is the writer
-	read   *sql.DB // SQLite: never waits for the writer
+	write  io.Closer
+	read   reader // SQLite: never waits for the writer
 	now    func() time.Time
 	around func(op string, call func() error) error
 }
@@ -69,7 +70,7 @@ type database interface {
 	// violation tells whether an error is any violated constraint.
 	violation(err error) bool
 	// reader opens what user-written queries run on: nothing can be written through it.
-	reader(ctx context.Context, s *Store) (*sql.Tx, func(), error)
+	reader(ctx context.Context) (*sql.Tx, func(), error)
 }
 
 type durability int
@@ -102,11 +103,7 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 
 // Close ends all connections.
 func (s *Store) Close() error {
-	err := s.write.Close()
-	if s.read != s.write {
-		err = errors.Join(s.read.Close(), err)
-	}
-	return err
+	return errors.Join(s.read.Close(), s.write.Close())
 }
 
 // Postgres tells whether the ledger is PostgreSQL, which many workers may share.
@@ -132,10 +129,25 @@ func (s *Store) millis() int64 { return s.now().UnixMilli() }
 
 // txn is one write transaction.
 type txn struct {
-	*sql.Tx
+	session
 	s    *Store
-	conn *sql.Conn
 	done func()
+}
+
+// session is what a transaction runs on.
+type session interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+	Commit() error
+	Rollback() error
+}
+
+// reader is where everything is read that is not read in order to write.
+type reader interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+	Close() error
 }
 
 // tx runs one named write transaction.

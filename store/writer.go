@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// writer is the one connection that writes to a SQLite ledger, and its statements.
+type writer struct {
+	pool *sql.DB
+	conn *sql.Conn
+	free chan struct{} // holds one while nobody writes
+	kept kept
+	sync durability // what a commit is now
+}
+
+func newWriter(ctx context.Context, pool *sql.DB) (*writer, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{pool: pool, conn: conn, free: make(chan struct{}, 1), kept: kept{prepare: conn.PrepareContext}}
+	w.free <- struct{}{}
+	return w, nil
+}
+
+// Close ends the connection.
+func (w *writer) Close() error { return errors.Join(w.kept.close(), w.conn.Close(), w.pool.Close()) }
+
+// begin takes the writing connection. How durable a commit is can only be said between transactions.
+func (d sqlite) begin(ctx context.Context, s *Store, how durability) (*txn, error) {
+	w := d.writer
+	select {
+	case <-w.free:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	done := func() { w.free <- struct{}{} }
+	if err := w.begin(ctx, how); err != nil {
+		done()
+		return nil, err
+	}
+	return &txn{session: w, s: s, done: done}, nil
+}
+
+func (w *writer) begin(ctx context.Context, how durability) error {
+	if w.sync != how {
+		level := "NORMAL"
+		if how == durable {
+			level = "FULL"
+		}
+		if _, err := w.ExecContext(ctx, "PRAGMA synchronous="+level); err != nil {
+			return err
+		}
+		w.sync = how
+	}
+	stmt, err := w.kept.of(ctx, "BEGIN IMMEDIATE")
+	if err != nil {
+		return err
+	}
+	_, err = stmt.ExecContext(ctx) // it may have to wait for another process, and can be told not to
+	return err
+}
+
+// ExecContext runs a statement of a transaction. What has begun is ended: a transaction is short, and stopping one in the
+// middle wins nothing.
+func (w *writer) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	stmt, err := w.kept.of(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// QueryContext reads rows in a transaction. Its statement is not kept: it may be asked again before its rows are read.
+func (w *writer) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	return w.conn.QueryContext(context.WithoutCancel(ctx), text, args...)
+}
+
+// QueryRowContext reads one row in a transaction.
+func (w *writer) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	ctx = context.WithoutCancel(ctx)
+	stmt, err := w.kept.of(ctx, text)
+	if err != nil {
+		return w.conn.QueryRowContext(ctx, text, args...) // a row can tell the error
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+// Commit ends a transaction. One that cannot be committed is rolled back: the connection is everybody's.
+func (w *writer) Commit() error {
+	if _, err := w.ExecContext(context.Background(), "COMMIT"); err != nil {
+		return errors.Join(err, w.Rollback())
+	}
+	return nil
+}
+
+// Rollback undoes a transaction. After some errors, such as a full disk, SQLite has done so by itself: then another one
+// can begin.
+func (w *writer) Rollback() error {
+	ctx := context.Background()
+	_, err := w.ExecContext(ctx, "ROLLBACK")
+	if err != nil {
+		if _, e := w.ExecContext(ctx, "BEGIN"); e == nil {
+			_, err = w.ExecContext(ctx, "ROLLBACK")
+		}
+	}
+	return err
+}
