@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"assay/catalog"
 	"assay/engine"
@@ -22,6 +23,7 @@ type accounts struct {
 	world *World
 	study *study.Study
 	sim   *simulator.Server // a rehearsal's; nil: the real providers
+	stall time.Duration     // how long a live answer may pause; 0: as long as usual
 
 	mu   sync.Mutex
 	open map[string]engine.Access
@@ -81,6 +83,7 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 		cfg.HTTP, cfg.Storage = a.world.contact.around(a.world.HTTP, name), a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
 	}
 	cfg.HTTP = a.world.debug.around(cfg.HTTP, cfg.Key)
+	cfg.Stall = a.stall
 	override(&cfg.Limits, p.Limits)
 	account, err := vendor.Open(cfg)
 	switch {

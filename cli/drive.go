@@ -130,7 +130,7 @@ func newEngine(ctx context.Context, w *World, h *home, s *study.Study) (*engine.
 		Ledger: h.ledger, Files: h.files, Planner: h.planner, Clock: w.clock(), Timing: h.timing(w), Random: rng,
 		Holder: holderName() + "/" + newID(rng),
 	}
-	a := &accounts{world: w, study: s}
+	a := &accounts{world: w, study: s, stall: e.Timing.Stall}
 	stop := func() {}
 	if h.rehearsal {
 		sim, err := simulator.New(simulator.Options{Seed: cmp.Or(h.luck, 1), Dir: h.files.Dir()})

@@ -14,6 +14,7 @@ import (
 
 	"assay"
 	"assay/plan"
+	"assay/study"
 )
 
 type planFlags struct {
@@ -147,6 +148,7 @@ func summary(d *plan.Desk, p *plan.Plan) string {
 	if d.Study.Budget.Set {
 		fmt.Fprintf(&b, "Budget: %s.\n", d.Study.Budget.Money)
 	}
+	b.WriteString(stops(d, p))
 	for _, q := range p.Power {
 		b.WriteString(powerLine(q) + "\n")
 	}
@@ -160,6 +162,32 @@ func summary(d *plan.Desk, p *plan.Plan) string {
 		fmt.Fprintf(&b, "; prices of %s to %s", oldest, newest)
 	}
 	b.WriteString(".\n")
+	return b.String()
+}
+
+// stops says when lanes stop because of errors, where the study has such a word.
+func stops(d *plan.Desk, p *plan.Plan) string {
+	var lanes []string
+	at := map[string]study.StopIf{}
+	for _, q := range p.Parts {
+		l, ok := d.Study.Lane(q.Lane.Name)
+		if !ok || at[l.Name] != 0 {
+			continue
+		}
+		if at[l.Name] = cmp.Or(l.StopIf, d.Study.StopIf); at[l.Name] > 0 {
+			lanes = append(lanes, l.Name)
+		}
+	}
+	var b strings.Builder
+	for len(lanes) > 0 {
+		share := at[lanes[0]]
+		same := slices.DeleteFunc(slices.Clone(lanes), func(name string) bool { return at[name] != share })
+		lanes = slices.DeleteFunc(lanes, func(name string) bool { return at[name] == share })
+		if n := len(same) - 5; n > 0 {
+			same = append(same[:5], fmt.Sprintf("%d more", n))
+		}
+		fmt.Fprintf(&b, "Stop: a lane of which more than %.3g%% ends without an answer: %s.\n", 100*float64(share), strings.Join(same, ", "))
+	}
 	return b.String()
 }
 
@@ -188,24 +216,40 @@ func powerLine(q plan.Power) string {
 	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", thousands(q.Need))
 }
 
-// waiting adds up, over the waves, how long the slowest provider usually and at the longest takes.
+// waiting adds up, over the waves, how long the slowest provider usually and at the longest takes. What goes live takes at
+// least as long as the study's own rates and pauses make it.
 func waiting(d *plan.Desk, p *plan.Plan) (usual, longest time.Duration) {
 	for wave := 1; wave <= p.Waves; wave++ {
 		var u, l time.Duration
+		live := map[string]int64{}
 		for _, q := range p.Parts {
-			if q.Wave == wave && q.Mode == assay.ModeBatch {
+			switch {
+			case q.Wave != wave:
+			case q.Mode == assay.ModeBatch:
 				limits := d.Limits(q.Lane)
 				u, l = max(u, limits.Usual), max(l, limits.Longest)
+			default:
+				live[q.Lane.Provider] += q.Requests
+				if lane, ok := d.Study.Lane(q.Lane.Name); ok {
+					u = max(u, lane.Live.Takes(q.Requests))
+				}
 			}
 		}
-		usual, longest = usual+u, longest+l
+		for name, n := range live {
+			caps, _ := d.Study.Providers.Find(name)
+			u = max(u, caps.Live.Takes(n))
+		}
+		usual, longest = usual+u, longest+max(u, l)
 	}
 	return usual, longest
 }
 
 func hours(t time.Duration) string {
-	if t == 0 {
+	switch {
+	case t < 2*time.Minute:
 		return "minutes"
+	case t < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", t.Minutes())
 	}
 	return fmt.Sprintf("%.0f hours", t.Hours())
 }

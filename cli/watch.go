@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/engine"
 	"assay/store"
 )
 
@@ -53,7 +52,7 @@ func watch(ctx context.Context, w *World, h *home, run store.Run, interval time.
 			}
 			return printStatus(ctx, w, h, now, false)
 		}
-		if err := engine.WallClock().Sleep(ctx, interval); err != nil {
+		if err := w.clock().Sleep(ctx, interval); err != nil {
 			return err
 		}
 	}

@@ -51,6 +51,7 @@ type Timing struct {
 	Cut          time.Duration // a later wave goes out this long after its first request was ready
 	Late         time.Duration // between looks at results that may come late
 	Ask          time.Duration // the longest a live request may take
+	Stall        time.Duration // the longest that a live answer which has begun to come may pause
 	Look         time.Duration // between looks at a live lane's orders and errors
 
 	faster int64 // how many times faster than the providers' own figures; 0: as they are
@@ -64,7 +65,8 @@ func DefaultTiming() Timing {
 		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
-		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute, Look: time.Second,
+		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
+		Stall: 2 * time.Minute, Look: time.Second,
 	}
 }
 

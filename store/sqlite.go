@@ -41,7 +41,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-16000)")
+	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-8000)")
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err != nil {
 		return errors.Join(err, pool.Close())
 	}
-	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-4000)")
+	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-2000)")
 	if err != nil {
 		return errors.Join(err, w.Close())
 	}

@@ -59,6 +59,17 @@ func (r *run) checkProviders() {
 		if e.Value.BaseURL != "" && !strings.Contains(e.Value.BaseURL, "://") && !strings.HasPrefix(e.Value.BaseURL, "${") {
 			r.found.Add(e.Value.Where.Key("base_url"), "such as http://127.0.0.1:8000/v1", "base_url %s is not a URL", quote(e.Value.BaseURL))
 		}
+		r.checkLive(e.Name, e.Value.Live)
+	}
+}
+
+// checkLive wants caps of live calls that can be kept. Rates and lengths of time have no negative form.
+func (r *run) checkLive(provider string, l Live) {
+	if l.Concurrency < 0 {
+		r.found.Add(l.Key("concurrency"), "leave it out for as many as the provider takes", "concurrency of provider %s: want at least 1, got %d", provider, l.Concurrency)
+	}
+	if l.Retries != nil && *l.Retries < 0 {
+		r.found.Add(l.Key("retries"), "0: no request is asked again", "retries of provider %s: want at least 0, got %d", provider, *l.Retries)
 	}
 }
 

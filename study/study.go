@@ -2,6 +2,8 @@
 package study
 
 import (
+	"time"
+
 	"assay"
 	"assay/expr"
 )
@@ -67,11 +69,22 @@ type ProviderLimits struct {
 
 // Live are the caps of live calls; 0 leaves a cap away.
 type Live struct {
+	Where
 	Rate        Rate     `json:"rate,omitempty" jsonschema:"requests, such as 10/s or 600/min"`
 	Tokens      Rate     `json:"tokens,omitempty" jsonschema:"tokens, such as 200k/min"`
 	Concurrency int      `json:"concurrency,omitempty" jsonschema:"requests in flight"`
 	Pause       Duration `json:"pause,omitempty" jsonschema:"between two requests"`
 	Retries     *int     `json:"retries,omitempty" jsonschema:"tries after the first"`
+}
+
+// Takes is how long so many requests take at least under the rate and the pause.
+func (l Live) Takes(requests int64) time.Duration {
+	every := time.Duration(l.Pause)
+	if l.Rate > 0 {
+		every = max(every, time.Duration(float64(time.Second)/float64(l.Rate)))
+	}
+	const longest = 100 * 365 * 24 * time.Hour
+	return time.Duration(min(float64(every)*float64(requests), float64(longest)))
 }
 
 // Batch says how segments are cut, within the provider's limits.

@@ -243,11 +243,13 @@ func (d *decoder) oneOf(n *node, words ...string) string {
 func rest[T any](d *decoder, n *node, v *T) { d.structure(n, reflect.ValueOf(v).Elem()) }
 
 func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is for people
+	if e.Encode(s) != nil {
 		return strconv.Quote(s)
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func sorted(s []string) []string {
