@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // collector gathers the rows of one analysis.
@@ -222,12 +223,14 @@ func (e entry) finish(t *Table, o Options) {
 	if e.stage.Selected != "" {
 		t.note("%s%s", selectedAfter, e.stage.Selected)
 	}
-	if share := t.Coverage.Share(); t.Incomplete() {
+	if share := t.Coverage.Share(); t.Coverage.Incomplete() {
 		text := "nothing was planned"
 		if share.OK {
 			text = fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Planned-t.Coverage.Excluded)
 		}
 		t.note("incomplete: %s", text)
+	} else if gaps := t.gaps(); len(gaps) > 0 {
+		t.note("incomplete: less than %.0f%% of what was planned of %s is there", 100*Complete, strings.Join(gaps, ", "))
 	}
 	headed := slices.ContainsFunc(t.Findings, func(f Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {

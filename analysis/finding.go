@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay"
@@ -168,8 +169,29 @@ type Table struct {
 	Notes      []string
 }
 
-// Incomplete tells whether too little of what was planned is in the table.
-func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() }
+// Incomplete tells whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
+// must not hide it.
+func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.gaps()) > 0 }
+
+// gaps are the lanes of which too little is there, by name.
+func (t *Table) gaps() []string {
+	type lane struct{ what, name string }
+	by := map[lane]Coverage{}
+	for i := range t.Findings {
+		f := &t.Findings[i]
+		if name := f.Of(ByLane); name != "" && f.Of(ByAgainst) == "" {
+			by[lane{f.What, name}] = by[lane{f.What, name}].plus(f.Coverage)
+		}
+	}
+	var out []string
+	for l, c := range by {
+		if c.Planned > 0 && c.Incomplete() && !slices.Contains(out, l.name) {
+			out = append(out, l.name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 func (t *Table) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)

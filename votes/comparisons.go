@@ -110,6 +110,9 @@ func (c *Comparisons) row() {
 	}
 }
 
+// maxWeight is so large that nobody counts to it, and so small that sums of it are exact enough.
+const maxWeight = 1e12
+
 // weigh reads the weight of the row, 1 where there is none.
 func (c *Comparisons) weigh() (float64, bool) {
 	if c.weight < 0 {
@@ -118,8 +121,12 @@ func (c *Comparisons) weigh() (float64, bool) {
 	t := c.table
 	field := t.Field(c.weight)
 	w, err := strconv.ParseFloat(string(field), 64)
-	if err != nil || !(w >= 0) || math.IsInf(w, 1) {
+	switch {
+	case err != nil || !(w >= 0) || math.IsInf(w, 1):
 		t.Bad("", "the weight %q is not a number from 0 up", clip(field))
+		return 0, false
+	case w > maxWeight:
+		t.Bad("", "the weight %q is larger than %g", clip(field), maxWeight)
 		return 0, false
 	}
 	if !c.whole {
