@@ -45,12 +45,28 @@ func errorsCommand(w *World) *cobra.Command {
 			if err := printQuery(c.Context(), w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
 				return err
 			}
+			if err := tellUnasked(c.Context(), w, h, run); err != nil {
+				return err
+			}
 			return tellUnjudged(c.Context(), w, h, run)
 		},
 	}
 	f.register(c)
 	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
 	return c
+}
+
+// tellUnasked says how an incomplete run stands: what could not be asked is no error of any request.
+func tellUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
+	if run.Result != store.ResultIncomplete {
+		return nil
+	}
+	lanes, err := h.ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w.Stderr, sentence(run, lanes))
+	return err
 }
 
 // tellUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
