@@ -13,7 +13,9 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/judge"
+	"assay/store"
 	"assay/waves"
+	"assay/web"
 )
 
 type labelFlags struct {
@@ -21,7 +23,15 @@ type labelFlags struct {
 	as    string
 	count int
 	seed  uint64
+
+	choose string
 }
+
+// The ways to choose pairs.
+const (
+	chooseBalanced  = "balanced"
+	chooseUncertain = "uncertain"
+)
 
 func labelCommand(w *World) *cobra.Command {
 	var f labelFlags
@@ -41,6 +51,7 @@ func labelCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: USER)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
+	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (those of which it is least known who is better)")
 	return c
 }
 
@@ -80,12 +91,31 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if q.choices == nil {
 		return usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
+	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
+		return err
+	}
 	err = q.work(ctx, f.seed)
 	if err == nil && q.keys.dumb() {
 		return usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
 	}
 	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", plural(len(q.given), "label"), person)
 	return err
+}
+
+// byDoubt has the pairs of lanes come first that are closest so far, if that was asked for. Why a pair was chosen is kept with its label.
+func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, choose string) error {
+	switch {
+	case choose == chooseBalanced:
+		return nil
+	case choose != chooseUncertain:
+		return usage("there is "+chooseBalanced+" and "+chooseUncertain, "--choose: nothing is called %q", choose)
+	case q.rubric.Kind != judge.Pairs:
+		return usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
+	}
+	q.doubt = func() (func(group string) float64, error) {
+		return (&web.Home{Ledger: h.ledger, Groups: h.groups}).Doubt(ctx, run, stage)
+	}
+	return nil
 }
 
 // choice is one key and what it says.
@@ -133,6 +163,7 @@ type labelling struct {
 	aside   map[assay.Key]bool // put aside, or nothing to show
 	given   []analysis.Task
 	left    int // labels until it stops; 0: no end
+	doubt   func() (func(group string) float64, error)
 }
 
 // queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
@@ -140,7 +171,14 @@ const queueLength = 20
 
 func (q *labelling) work(ctx context.Context, seed uint64) error {
 	for {
-		tasks, err := q.people.Next(ctx, analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Skip: func(k assay.Key) bool { return q.aside[k] }})
+		queue := analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Skip: func(k assay.Key) bool { return q.aside[k] }}
+		if q.doubt != nil {
+			var err error
+			if queue.Doubt, err = q.doubt(); err != nil {
+				return err
+			}
+		}
+		tasks, err := q.people.Next(ctx, queue)
 		if err != nil {
 			return err
 		}

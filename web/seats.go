@@ -152,7 +152,7 @@ func (s *seats) choose(ctx context.Context, at *seat, p *place) {
 	var tasks []analysis.Task
 	var err error
 	if at.choose == chooseUncertain {
-		q.Doubt, err = at.home.doubt(ctx, at.run, at.stage)
+		q.Doubt, err = at.home.Doubt(ctx, at.run, at.stage)
 	}
 	if err == nil {
 		tasks, err = at.panel.Next(ctx, q)
@@ -253,9 +253,9 @@ func (s *seats) given(at *seat) (int, bool) {
 	return n, n > 0
 }
 
-// doubt tells how little is known about which of two lanes is better, from the verdicts of everybody: 1 where nothing is,
+// Doubt tells how little is known about which of two lanes is better, from the verdicts of everybody: 1 where nothing is,
 // less the surer it is.
-func (h *Home) doubt(ctx context.Context, run store.Run, stage string) (func(group string) float64, error) {
+func (h *Home) Doubt(ctx context.Context, run store.Run, stage string) (func(group string) float64, error) {
 	wins := map[string]*[2]float64{}
 	name, err := h.Groups(ctx, run, stage)
 	if err != nil {
