@@ -12,6 +12,10 @@ import (
 
 // resends stages what is to be sent again, lane by lane.
 func (x *extension) resends(ctx context.Context) error {
+	queues, err := x.Ledger.Queues(ctx, x.run.No)
+	if err != nil {
+		return err
+	}
 	next, stop := iter.Pull2(x.Ledger.Resends(ctx, x.run.No))
 	defer stop()
 	r, err, ok := next()
@@ -19,6 +23,13 @@ func (x *extension) resends(ctx context.Context) error {
 		g := Group{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, Wave: 2, Mode: r.Mode, Final: true}
 		l, known := x.laneOf(g.Stage, g.Lane)
 		open := known && l.State == store.LaneOpen // else they wait with their lane
+		if open {
+			wait, err := x.gathers(g, queues)
+			if err != nil {
+				return err
+			}
+			open = !wait
+		}
 		// The requests of one group follow each other; take is the walk over them.
 		take := func(yield func(store.Resend) bool) {
 			for ok && err == nil && r.At.Stage == g.Stage && r.Lane == g.Lane && r.At.Turn == g.Turn && r.Mode == g.Mode {
@@ -37,6 +48,30 @@ func (x *extension) resends(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// gathers tells whether requests that are many enough for a batch still wait for the last of them: one by one they would go
+// live, at twice the price. It notes until when.
+func (x *extension) gathers(g Group, queues []store.Queue) (bool, error) {
+	for _, q := range queues {
+		if q.Stage != g.Stage || q.Lane != g.Lane || q.Turn != g.Turn || q.Mode != g.Mode {
+			continue
+		}
+		mode, err := x.modeOf(g, q.Requests)
+		if errors.Is(err, ErrNoKey) || err == nil && mode != store.Batch {
+			return false, nil
+		}
+		at := q.Last
+		if cut := q.First.Add(x.Timing.Cut); cut.Before(at) {
+			at = cut
+		}
+		if err != nil || !at.After(x.Clock.Now()) {
+			return false, err
+		}
+		x.wake(at)
+		return true, nil
+	}
+	return false, nil
 }
 
 // resend stages one group of the queue: few of them live, where the lane can.

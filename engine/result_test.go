@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,47 @@ func TestWhatFailedGoesAgainByItsClass(t *testing.T) {
 				t.Errorf("ended %s at try %d, want %s at %d\n%s", a.Outcome.Ending, a.Try, tt.ending, tt.tries, w.history())
 			}
 			w.countersAgree()
+		})
+	}
+}
+
+func TestManyThatFailedGoAgainTogetherAtTheBatchPrice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		items int
+		want  string
+	}{
+		{"many wait for each other", 30, "batch of 30, batch of 30"},
+		{"few go live, each when it may", 5, "batch of 5, live of 5"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.policy.LiveBelow = c.items, 20 })
+			seen := map[assay.Key]bool{}
+			w.house.answer = func(k assay.Key, body string) (assay.Outcome, string) {
+				if seen[k] {
+					return good(body), ""
+				}
+				seen[k] = true
+				return assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500}}, "free"
+			}
+			w.finished(store.ResultDone)
+			sent := map[store.SegmentMode]int64{}
+			var batches []string
+			all, err := w.s.Segments(w.ctx, w.run.No)
+			w.ok(err)
+			for _, g := range all {
+				if sent[g.Mode] += g.Requests; g.Mode == store.Batch {
+					batches = append(batches, fmt.Sprintf("batch of %d", g.Requests))
+				}
+			}
+			if n := sent[store.Live]; n > 0 {
+				batches = append(batches, fmt.Sprintf("live of %d", n))
+			}
+			if got := strings.Join(batches, ", "); got != c.want {
+				t.Errorf("sent %s, want %s\n%s", got, c.want, w.history())
+			}
 		})
 	}
 }

@@ -64,7 +64,7 @@ func TestAKillAnywhereCostsNothing(t *testing.T) {
 	}
 	proofs = append(proofs, randomProofs(all, courses)...)
 	var mu sync.Mutex
-	missed := 0
+	missed, done := 0, 0
 	each(len(proofs), func(i int) {
 		p := proofs[i]
 		dir := filepath.Join(dirs, fmt.Sprint(i))
@@ -77,6 +77,9 @@ func TestAKillAnywhereCostsNothing(t *testing.T) {
 		}
 		if reached == 0 {
 			missed++ // calls that hang on who is faster come a different number of times
+		}
+		if done++; done%100 == 0 {
+			t.Logf("%d of %d runs in %s", done, len(proofs), time.Since(began).Round(time.Second))
 		}
 	})
 	t.Logf("%d moments in %d studies; killed %d runs (%d came to no kill) in %s", total, len(all), len(proofs), missed, time.Since(began).Round(time.Second))

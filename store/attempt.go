@@ -233,3 +233,34 @@ func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error]
 		}
 	}
 }
+
+// Queue is what a lane has to send again in one way.
+type Queue struct {
+	Stage, Lane string
+	Turn        int
+	Mode        SegmentMode
+	Requests    int64
+	First, Last time.Time // when the first of them may go, and the last
+}
+
+// Queues sums up what a run has to send again.
+func (s *Store) Queues(ctx context.Context, run int64) ([]Queue, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT g.stage, g.lane, g.turn, r.mode, COUNT(*), MIN(r.not_before_ms), MAX(r.not_before_ms)
+		FROM resends r JOIN segments g ON g.no = r.segment_no WHERE r.run_no = $1 GROUP BY g.stage, g.lane, g.turn, r.mode
+		ORDER BY g.stage, g.lane, g.turn, r.mode`, run)
+	if err != nil {
+		return nil, fmt.Errorf("read queues: %w", err)
+	}
+	defer rows.Close()
+	var all []Queue
+	for rows.Next() {
+		var q Queue
+		var first, last int64
+		if err := rows.Scan(&q.Stage, &q.Lane, &q.Turn, &q.Mode, &q.Requests, &first, &last); err != nil {
+			return nil, fmt.Errorf("read queues: %w", err)
+		}
+		q.First, q.Last = time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()
+		all = append(all, q)
+	}
+	return all, rows.Err()
+}

@@ -180,6 +180,12 @@ func again(t *testing.T, fresh Fresh) {
 		if n != 1 || b.queued() != 1 {
 			t.Errorf("a person's retry queued %d, %d are there", n, b.queued())
 		}
+		now := b.clock.now().Truncate(time.Millisecond).UTC()
+		queues, err := b.s.Queues(b.ctx, b.run.No)
+		b.ok(err)
+		if d := cmp.Diff([]store.Queue{{Stage: "answers", Lane: "gpt", Turn: 1, Mode: store.Live, Requests: 1, First: now, Last: now}}, queues); d != "" {
+			t.Errorf("queues (-want +got):\n%s", d)
+		}
 	})
 	t.Run("a whole job that ran out of time goes out again, once per cap", func(t *testing.T) {
 		t.Parallel()
