@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/dialect"
 	"assay/engine"
 	"assay/plan"
 	"assay/provider"
@@ -35,7 +36,8 @@ func adoptCommand(w *World) *cobra.Command {
 			"`assay resume` collects it.\n\n" +
 			"With --study it recovers what a lost ledger had paid for: answers that the provider still holds are joined to the questions of the\n" +
 			"study by their ids, into its open run or a new one. Nothing is sent; `assay resume` asks for the rest. An id says which question it\n" +
-			"answers and nothing of its wording: recover with the study as it was.\n\n" +
+			"answers and nothing of its wording: recover with the study as it was. Where the jobs are those of several runs of a\n" +
+			"study with several waves, --run or JOB… names those of one: later turns and verdicts follow the answers of their own run.\n\n" +
 			"The answers of a JOB that is not ours go into a file, one JSON object a line.",
 		Args: func(c *cobra.Command, got []string) error {
 			if len(got) == 0 {
@@ -174,14 +176,15 @@ func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found
 	if err != nil {
 		return err
 	}
-	all, err := e.Adopt(ctx, run.No, a.name, found)
+	all, err := e.Adopt(ctx, run.No, a.name, found, p.Waves)
 	if err := errors.Join(err, words.tell(ctx)); err != nil {
 		return err
 	}
 	t := table{head: []string{"JOB", "STATE", "LINES", "OURS", "JOINED", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true}}
 	var answers, joined int64
+	mixed := false
 	for i, r := range all {
-		answers, joined = answers+r.Answers, joined+r.Joined
+		answers, joined, mixed = answers+r.Answers, joined+r.Joined, mixed || r.Mixed
 		note := recoveryNote(r)
 		if r.Lines > 0 && r.Foreign == r.Lines && a.explicit {
 			if note, err = a.keepForeign(ctx, found[i]); err != nil {
@@ -195,8 +198,26 @@ func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found
 	}
 	fmt.Fprintf(a.Stderr, "%s joined to run %s; %s found belong to questions that it does not ask, or has an answer for\n",
 		count(joined, "answer"), run.ID, count(answers-joined, "answer"))
+	if mixed {
+		return usage("--run ID takes those of one, JOB… those that are named",
+			"the jobs are those of several runs%s, and later turns and verdicts follow the answers of their own: nothing was taken", lostRuns(found))
+	}
 	fmt.Fprintf(a.Stderr, "nothing was sent; `assay resume %s` asks for the rest\n", run.ID)
 	return nil
+}
+
+// lostRuns names the runs in the stamps of jobs, newest first.
+func lostRuns(jobs []provider.Status) string {
+	var ids []string
+	for _, st := range jobs {
+		if id := st.Stamp.Run; id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return " (" + dialect.Clean(strings.Join(ids, ", "), 200) + ")"
 }
 
 // stamped tells whether jobs at a provider show whose they are.
@@ -215,6 +236,8 @@ func recoveryNote(r engine.Recovery) string {
 		return "the provider hands out nothing"
 	case r.Foreign == r.Lines:
 		return "not ours"
+	case r.Mixed:
+		return "not taken: one of several runs"
 	case r.Joined < r.Answers:
 		return fmt.Sprintf("%d answers fit no open question", r.Answers-r.Joined)
 	}

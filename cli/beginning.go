@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"assay"
 	"assay/engine"
 	"assay/plan"
 	"assay/store"
@@ -98,10 +99,37 @@ func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name strin
 			fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", r.ID)
 			return r, nil, nil
 		}
-		fmt.Fprintf(w.Stderr, "going on with run %s\n", r.ID)
-		return r, nil, nil
+		return r, nil, goOn(ctx, w, h, r, f)
 	}
 	return run, claim, nil
+}
+
+// goOn takes an open run up again. What it is about was said when it began: another part of the study is not sent under its
+// name, and never left out without a word.
+func goOn(ctx context.Context, w *World, h *home, r store.Run, f runFlags) error {
+	same := f.sameScope(r)
+	if !same && f.narrow() {
+		return usage("`assay resume "+r.ID+"` goes on with it; once it is closed, or with --new, this part is a run of its own",
+			"run %s is open, and it is about another part of the study", r.ID)
+	}
+	fmt.Fprintf(w.Stderr, "going on with run %s\n", r.ID)
+	if !same {
+		fmt.Fprintln(w.Stderr, "it was begun about a part of the study; once it is closed, the same command asks the rest")
+	}
+	if f.budget == "" {
+		return nil
+	}
+	m, err := assay.ParseMoney(f.budget)
+	if err != nil {
+		return usage("", "--budget: %s", err)
+	}
+	fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", m)
+	return h.ledger.SetBudget(ctx, r.No, &m)
+}
+
+// narrow tells whether the command line names a part of the study.
+func (f runFlags) narrow() bool {
+	return len(f.lanes)+len(f.stages)+len(f.study.set) > 0 || f.limit > 0 || f.study.profile != ""
 }
 
 func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags, claim *store.Claim) (store.Run, error) {

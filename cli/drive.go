@@ -40,6 +40,9 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if err := h.takeLuck(run); err != nil {
 		return err
 	}
+	if err := h.files.Probe(); err != nil {
+		return &exitError{code: exitFailed, err: fmt.Errorf("the artifacts cannot be used: %w", err), hint: "nothing is lost; `assay resume " + run.ID + "` goes on"}
+	}
 	e, closeEngine, err := newEngine(ctx, w, h, s)
 	if err != nil {
 		return err

@@ -87,20 +87,24 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 	db = cmp.Or(db, filepath.Join(dir, ledgerName))
 	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, Around: w.Around})
 	if err != nil {
-		return nil, err
+		return nil, &exitError{code: exitFailed, err: err, hint: ledgerHint(db)}
 	}
 	folder, err := artifacts.Open(cmp.Or(files, filepath.Join(dir, "runs")))
 	if err != nil {
 		ledger.Close()
 		return nil, fmt.Errorf("open the artifacts: %w", err)
 	}
-	if err := folder.Probe(); err != nil {
-		ledger.Close()
-		return nil, fmt.Errorf("the artifacts cannot be used: %w", err)
-	}
 	h := &home{ledger: ledger, files: folder, planner: newPlanners(ledger, folder), where: db, rehearsal: rehearsal}
 	h.planner.Findings, h.planner.Program = h.findings, programs(w)
 	return h, nil
+}
+
+// ledgerHint is what may be done about a ledger that cannot be opened.
+func ledgerHint(db string) string {
+	if strings.Contains(db, "://") {
+		return "--db or ASSAY_DB names it; nothing was sent"
+	}
+	return "nothing was sent; put a copy of the file back, or `assay adopt PROVIDER --study FILE` recovers what the providers still hold into a new one"
 }
 
 func newPlanners(ledger *store.Store, files *artifacts.Folder) *planners {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,8 @@ type progress struct {
 	screen *screen // nil: plain lines
 
 	mu     sync.Mutex
-	holder string // who was said to hold part of it
+	others map[string]bool // who was said to be at work on it, too
+	noted  notices
 	last   string
 	told   time.Time
 	pace   map[string]*tempo
@@ -33,7 +35,7 @@ const (
 )
 
 func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
-	p := &progress{world: w, home: h, runs: runs, pace: map[string]*tempo{}}
+	p := &progress{world: w, home: h, runs: runs, pace: map[string]*tempo{}, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, told: map[string]time.Time{}}}
 	if w.bars() {
 		p.screen = &screen{to: w.Stderr}
 	}
@@ -77,6 +79,11 @@ func (p *progress) show(ctx context.Context) error {
 	}
 	news = append(news, p.world.contact.news()...)
 	now := p.world.Now()
+	noted, err := p.noted.news(ctx, p.home.ledger, p.runs, now)
+	if err != nil {
+		return err
+	}
+	news = append(news, noted...)
 	if p.screen != nil && len(news) == 0 && !p.told.IsZero() && now.Sub(p.told).Abs() < frame {
 		return nil
 	}
@@ -151,10 +158,20 @@ func (p *progress) rate(name string, now time.Time, ended int64) float64 {
 func (p *progress) held(by *store.HeldError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if by.Holder != p.holder {
-		p.holder = by.Holder
-		_ = p.say(by.Holder + " holds part of this run and goes on with it, orders included") // a stream that is gone is told by the next look
+	if !p.others[by.Holder] {
+		p.others[by.Holder] = true
+		_ = p.say(fmt.Sprintf("%s is at work on this run, too, and obeys orders; what it holds is free at %s at the latest, unless it gives a further sign",
+			processOf(by.Holder), by.Until.Local().Format(time.TimeOnly))) // a stream that is gone is told by the next look
 	}
+}
+
+// processOf is the holder of a lease as people say it.
+func processOf(holder string) string {
+	parts := strings.Split(holder, "/")
+	if len(parts) < 2 {
+		return holder
+	}
+	return "process " + parts[1] + " on " + parts[0]
 }
 
 // tempo is how many requests had ended when, over the last minutes.

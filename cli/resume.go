@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,14 +46,19 @@ func resumeCommand(w *World) *cobra.Command {
 
 func resumeRuns(ctx context.Context, w *World, refs []string, f resumeFlags) error {
 	if f.all {
-		h, err := f.home.open(ctx, w, false)
-		if err != nil {
-			return err
+		if len(refs) > 0 {
+			return usage("name runs, or say --all", "assay resume --all takes no RUN")
 		}
-		open, err := h.ledger.Runs(ctx, "", store.RunOpen)
-		h.Close()
-		if err != nil {
-			return err
+		var open []store.Run
+		if f.home.exists(w, false) {
+			h, err := f.home.open(ctx, w, false)
+			if err != nil {
+				return err
+			}
+			open, err = h.ledger.Runs(ctx, "", store.RunOpen)
+			if err := errors.Join(err, h.Close()); err != nil {
+				return err
+			}
 		}
 		for _, r := range open {
 			refs = append(refs, r.ID)
@@ -121,11 +127,29 @@ func driveRun(ctx context.Context, w *World, h *home, run store.Run, o driveOpti
 
 // give writes an order for whoever drives the run.
 func give(ctx context.Context, w *World, h *home, run store.Run, o store.Order) error {
+	_, err := ordered(ctx, w, h, run, o)
+	return err
+}
+
+func ordered(ctx context.Context, w *World, h *home, run store.Run, o store.Order) (no int64, err error) {
 	o.Run, o.By = run.No, currentUser(w)
 	if o.Args == "" {
 		o.Args = "{}"
 	}
-	_, err := h.ledger.Give(ctx, o)
+	return h.ledger.Give(ctx, o)
+}
+
+// tellOrder says what became of an order.
+func tellOrder(ctx context.Context, w *World, h *home, no int64) error {
+	o, err := h.ledger.Order(ctx, no)
+	if err != nil {
+		return err
+	}
+	answer := o.Answer
+	if o.Obeyed.IsZero() {
+		answer = "the order waits for whoever is at work on the run"
+	}
+	_, err = fmt.Fprintf(w.Stderr, "%s: %s\n", o.Kind, answer)
 	return err
 }
 
@@ -136,6 +160,7 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 		Use:     use,
 		GroupID: groupRun,
 		Short:   short,
+		Args:    upTo(strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(use))[1:]...),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := order(args)
 			if err != nil {
@@ -149,14 +174,40 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 			if run.State == store.RunClosed && o.Kind == store.OrderCancel {
 				return usage("", "run %s is closed already", run.ID)
 			}
-			if err := give(c.Context(), w, h, run, o); err != nil {
+			if err := decidable(c.Context(), h, run, o); err != nil {
 				return err
 			}
-			return driveRun(c.Context(), w, h, run, driveOptions{once: true})
+			no, err := ordered(c.Context(), w, h, run, o)
+			if err != nil {
+				return err
+			}
+			err = driveRun(c.Context(), w, h, run, driveOptions{once: true})
+			if lost := tellOrder(context.WithoutCancel(c.Context()), w, h, no); err == nil {
+				err = lost
+			}
+			return err
 		},
 	}
 	f.register(c)
 	return c, &f
+}
+
+// decidable wants the segment of an order to be one of the run, and to wait for a decision.
+func decidable(ctx context.Context, h *home, run store.Run, o store.Order) error {
+	if o.Segment == 0 {
+		return nil
+	}
+	hint := "assay status " + run.ID + " --segments lists them"
+	g, err := h.ledger.Segment(ctx, o.Segment)
+	switch {
+	case errors.Is(err, store.ErrNotFound) || err == nil && g.Run != run.No:
+		return usage(hint, "run %s has no segment %d", run.ID, o.Segment)
+	case err != nil:
+		return err
+	case g.State != store.Held:
+		return usage(hint, "segment %d is %s, not held: there is nothing to decide", g.No, g.State)
+	}
+	return nil
 }
 
 func cancelCommand(w *World) *cobra.Command {

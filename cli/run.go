@@ -108,6 +108,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if err := h.share(ctx); err != nil {
 		return err
 	}
+	if err := h.files.Probe(); err != nil { // before a run is begun
+		return fmt.Errorf("the artifacts cannot be used: %w", err)
+	}
 	run, err := theRun(ctx, w, h, d, p, name, f)
 	if err != nil {
 		return err

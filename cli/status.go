@@ -107,7 +107,10 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := printGatesOf(ctx, w, h, run); err != nil {
 		return err
 	}
-	if err := errors.Join(printStranded(ctx, w, h, run), printDoubts(ctx, w, h, run)); err != nil || !segments {
+	if err := errors.Join(printStranded(ctx, w, h, run), printDoubts(ctx, w, h, run)); err != nil {
+		return err
+	}
+	if err := printWaits(ctx, w, h, run); err != nil || !segments {
 		return err
 	}
 	return printSegments(ctx, w, h, run)
@@ -223,6 +226,9 @@ type statusDocument struct {
 	Spent     *float64       `json:"spent_usd"` // null: some of it has no known price
 	Unpriced  int64          `json:"unpriced,omitempty"`
 	Reserved  float64        `json:"reserved_usd"`
+	Budget    *float64       `json:"budget_usd"`               // null: there is none
+	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
+	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
 	Lanes     []laneDocument `json:"lanes"`
 
 	// Stranded are the segments of a shared run for which no living worker has the key.
@@ -261,6 +267,9 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.rehearsal,
 		Spent: dollars(spent(run)), Unpriced: run.Unpriced, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
 	}
+	if err := doc.waits(ctx, h, run); err != nil {
+		return err
+	}
 	for _, l := range lanes {
 		endings := map[string]int64{}
 		for e, n := range l.Endings {
@@ -279,4 +288,27 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
 	}
 	return writeJSON(w.Stdout, doc)
+}
+
+// waits adds what an open run waits for, and who drives it.
+func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) error {
+	if run.Budget != nil {
+		m := run.Budget.Float()
+		d.Budget = &m
+	}
+	if run.State == store.RunClosed {
+		return nil
+	}
+	far, err := h.ledger.Progress(ctx, []int64{run.No})
+	if err != nil {
+		return err
+	}
+	if before := far[run.No].CollectBefore; !before.IsZero() {
+		d.Before = &before
+	}
+	all, err := h.ledger.Drivers(ctx, run.No)
+	for _, p := range all {
+		d.Drivers = append(d.Drivers, p.Holder)
+	}
+	return err
 }

@@ -13,17 +13,19 @@ func watchCommand(w *World) *cobra.Command {
 	var f homeFlags
 	var interval time.Duration
 	c := &cobra.Command{
-		Use:     "watch [RUN]",
+		Use:     "watch [RUN…]",
 		GroupID: groupLook,
-		Short:   "Look at a run until it is closed; `resume` drives it",
-		Args:    upTo("RUN"),
+		Short:   "Look at runs until they are closed; `resume` drives them",
 		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.find(c.Context(), w, firstOf(args))
+			if interval <= 0 {
+				return usage("such as 2s", "--interval: want more than nothing")
+			}
+			h, runs, err := f.findAll(c.Context(), w, args)
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			return watch(c.Context(), w, h, run, interval)
+			return watch(c.Context(), w, h, runs, interval)
 		},
 	}
 	f.register(c)
@@ -31,9 +33,33 @@ func watchCommand(w *World) *cobra.Command {
 	return c
 }
 
-// watch tells every change of a run, from the ledger alone.
-func watch(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration) error {
-	p, err := newProgress(ctx, w, h, run)
+// findAll finds runs that are in one home.
+func (f homeFlags) findAll(ctx context.Context, w *World, refs []string) (*home, []store.Run, error) {
+	h, run, err := f.find(ctx, w, firstOf(refs))
+	if err != nil {
+		return nil, nil, err
+	}
+	runs := []store.Run{run}
+	for _, ref := range refs[min(1, len(refs)):] {
+		other, run, err := f.find(ctx, w, ref)
+		if err == nil {
+			other.Close()
+			if other.rehearsal != h.rehearsal {
+				err = usage("watch it on its own", "run %s is in another ledger: rehearsals have their own", run.ID)
+			}
+		}
+		if err != nil {
+			h.Close()
+			return nil, nil, err
+		}
+		runs = append(runs, run)
+	}
+	return h, runs, nil
+}
+
+// watch tells every change of runs, from the ledger alone.
+func watch(ctx context.Context, w *World, h *home, runs []store.Run, interval time.Duration) error {
+	p, err := newProgress(ctx, w, h, runs...)
 	if err != nil {
 		return err
 	}
@@ -42,18 +68,29 @@ func watch(ctx context.Context, w *World, h *home, run store.Run, interval time.
 		if err := p.show(ctx); err != nil {
 			return err
 		}
-		now, err := h.ledger.Run(ctx, run.No)
-		if err != nil {
-			return err
-		}
-		if now.State == store.RunClosed {
-			if err := p.close(); err != nil {
+		open := 0
+		for i, run := range runs {
+			if runs[i], err = h.ledger.Run(ctx, run.No); err != nil {
 				return err
 			}
-			return printStatus(ctx, w, h, now, false)
+			if runs[i].State != store.RunClosed {
+				open++
+			}
+		}
+		if open == 0 {
+			break
 		}
 		if err := w.clock().Sleep(ctx, interval); err != nil {
 			return err
 		}
 	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := printStatus(ctx, w, h, run, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -55,6 +55,9 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 	if err := h.share(ctx); err != nil {
 		return err
 	}
+	if err := h.files.Probe(); err != nil {
+		return fmt.Errorf("the artifacts cannot be used: %w", err)
+	}
 	rng, err := newRand()
 	if err != nil {
 		return err

@@ -25,20 +25,22 @@ type Recovery struct {
 	Foreign int64  // lines with ids that are not ours
 	Answers int64  // lines of ours that answer a question
 	Joined  int64  // of these, answers that the run took
+	Mixed   bool   // not taken: the jobs are those of several runs, and it may follow another one's answers
 	Why     string // it could not be read
 }
 
 // Adopt takes the answers of jobs that the ledger does not know for those questions of a run that have none, because a
 // ledger was lost. Answers are joined by the keys in their ids, turn after turn, as far as each follows an answer that was
-// joined. Nothing is sent.
-func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status) (all []Recovery, err error) {
+// joined. An id does not say which run it is of: of a study with several waves, the jobs of one run alone are taken, because
+// an answer of another may follow other answers than those that were joined. Nothing is sent.
+func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
 	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
 	if err != nil {
 		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
 	}
 	ctx, stop := e.keep(ctx, l)
 	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	a := &adoption{extension: &extension{Engine: e, l: l}, name: name}
+	a := &adoption{extension: &extension{Engine: e, l: l}, name: name, waves: waves, several: severalRuns(jobs)}
 	if a.run, err = e.Ledger.Run(ctx, run); err != nil {
 		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
 	}
@@ -66,6 +68,20 @@ type adoption struct {
 	parts   []adoptedPart
 	scratch *artifacts.Sink // outcomes as JSON, so that only their places are in memory
 	index   []adoptedAnswer // by key, once it is whole
+	waves   int             // of the study
+	several bool            // the jobs are those of several runs
+}
+
+// severalRuns tells whether the stamps of jobs name more than one run.
+func severalRuns(jobs []provider.Status) bool {
+	of := ""
+	for _, st := range jobs {
+		if st.Stamp.Run != "" && of != "" && st.Stamp.Run != of {
+			return true
+		}
+		of = cmp.Or(st.Stamp.Run, of)
+	}
+	return false
 }
 
 // adoptedPart is a fetched part of a job.
@@ -232,7 +248,15 @@ func (a *adoption) join(ctx context.Context) error {
 		return err
 	}
 	slices.SortStableFunc(a.index, func(x, y adoptedAnswer) int { return bytes.Compare(x.key[:], y.key[:]) })
+	n := len(a.index)
 	a.index = slices.CompactFunc(a.index, func(x, y adoptedAnswer) bool { return x.key == y.key })
+	a.several = a.several || len(a.index) < n // where nothing is stamped: one run has one answer to a question
+	if a.several && a.waves > 1 {
+		for i := range a.jobs {
+			a.jobs[i].Mixed = a.jobs[i].Answers > 0
+		}
+		return nil
+	}
 	outcomes, err := a.Files.Open(a.run.ID, adoptScratch)
 	if err != nil {
 		return err

@@ -187,6 +187,9 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	if g.Run != x.run.No {
+		return fmt.Sprintf("segment %d is another run's", g.No), nil
+	}
 	if g.State != store.Held {
 		return fmt.Sprintf("segment %d is %s, not held", g.No, g.State), nil
 	}
@@ -205,7 +208,8 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	default:
 		return "want resend, adopt with a job, or drop", x.Ledger.Release(ctx, l)
 	}
-	return r.Do + "ed", errors.Join(err, x.Ledger.Release(ctx, l))
+	done := map[string]string{"resend": "it is sent again", "adopt": "it has its job: " + r.Job, "drop": "it is given up"}
+	return done[r.Do], errors.Join(err, x.Ledger.Release(ctx, l))
 }
 
 // proceed is a yes to the canaries that were shown.

@@ -49,6 +49,42 @@ func TestALostLedgerIsRecoveredFromTheProviders(t *testing.T) {
 	}
 }
 
+// TestAnswersOfSeveralLostRunsAreNotMixed loses the ledger of two runs of one study: a later turn of one of them does not
+// follow the answers of the other.
+func TestAnswersOfSeveralLostRunsAreNotMixed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "turns")
+	runs := make([]string, 2)
+	for i := range runs {
+		s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--new"})
+		all, err := s.rows(t.Context(), "SELECT id FROM runs ORDER BY no DESC LIMIT 1")
+		s.ok(err)
+		runs[i] = all[0]
+	}
+	bill, err := s.billed()
+	s.ok(err)
+	var jobs []string // of the first run, at the provider that knows no stamps
+	for _, j := range bill.Jobs[:len(bill.Jobs)/2] {
+		if j.Provider == "anthropic" {
+			jobs = append(jobs, j.ID)
+		}
+	}
+	s.ok(os.RemoveAll(filepath.Join(s.dir, "assay-data")))
+	s.exits(2, []string{"adopt", "openai", "--study", "study.yaml"}, "those of several runs ("+runs[1]+", "+runs[0]+")", "nothing was taken")
+	s.exits(2, []string{"adopt", "anthropic", "--study", "study.yaml"}, "those of several runs, ")
+	if got, err := s.rows(t.Context(), "SELECT COUNT(*) FROM attempts"); err != nil || got[0] != "0" {
+		t.Errorf("%v answers were taken, %v", got, err)
+	}
+	s.exits(0, []string{"adopt", "openai", "--study", "study.yaml", "--run", runs[0]}, "8 answers joined")
+	s.exits(0, append([]string{"adopt", "anthropic", "--study", "study.yaml"}, jobs...), "8 answers joined")
+	s.exits(0, []string{"resume"}, "16 of 16 requests have an answer")
+	after, err := s.billed()
+	s.ok(err)
+	if d := cmp.Diff(bill.Jobs, after.Jobs); d != "" {
+		t.Errorf("something was paid for again:\n%s", d)
+	}
+}
+
 // TestAJobThatTheLedgerDoesNotKnowIsTakenForItsSegment gives back a ledger as it was before a job was made.
 func TestAJobThatTheLedgerDoesNotKnowIsTakenForItsSegment(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -99,6 +100,61 @@ func TestTwoProcessesOnOneRunDoubleNothing(t *testing.T) {
 		s.ok(err)
 		s.said(0, e)
 	}
+	s.whole()
+}
+
+// TestASecondProcessSaysWhoIsAtWork looks at a run whose driver waits for its job, and holds nothing meanwhile.
+func TestASecondProcessSaysWhoIsAtWork(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single", "openai create stuck=1h")
+	first, err := s.start(t.Context(), nil, 0, "run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt")
+	s.ok(err)
+	defer func() { _ = first.Process.Kill(); _, _ = first.wait() }()
+	s.until("SELECT 1 FROM segments WHERE state = 'launched'")
+	name := fmt.Sprintf("process %d on ", first.Process.Pid)
+	s.exits(0, []string{"status"}, "At work on it: "+name)
+	s.exits(3, []string{"resume", "--once"}, name, "is at work on this run, too")
+	s.exits(3, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
+	s.exits(3, []string{"cancel"}, name, "cancel: 0 segments dropped, 1 jobs asked to stop")
+	e, err := first.wait()
+	s.ok(err)
+	s.said(3, e, "is cancelled")
+}
+
+// until waits until a query on the ledger has an answer.
+func (s scene) until(query string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	defer cancel()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		if _, err := os.Stat(filepath.Join(s.dir, "assay-data", "ledger.db")); err == nil {
+			rows, err := s.rows(ctx, query)
+			s.ok(err)
+			if len(rows) > 0 {
+				return
+			}
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			s.Fatalf("it never came to: %s", query)
+		}
+	}
+}
+
+// TestAJobOfAnotherKeyIsToldAndWaitedFor goes on with a run under a key that did not make its job.
+func TestAJobOfAnotherKeyIsToldAndWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single", "openai create stuck=1h")
+	s.exits(3, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt", "--detach"}, "Nobody drives it")
+	s.env["OPENAI_API_KEY"] = "another-key"
+	s.exits(3, []string{"resume", "--once"}, "the job was made with another key", "Nobody drives it")
+	s.exits(0, []string{"status"}, "the job was made with another key")
+	s.env["OPENAI_API_KEY"] = "proof-key"
+	s.control("POST", "/sim/clock", `{"advance":"2h"}`)
+	s.exits(0, []string{"resume"}, "3 of 3 requests have an answer")
 	s.whole()
 }
 

@@ -52,7 +52,7 @@ func (s *Store) KeepTime(ctx context.Context) (back time.Duration, err error) {
 func (t *txn) setBack(ctx context.Context, by time.Duration) error {
 	for _, c := range []struct{ table, column string }{
 		{"segments", "due_ms"}, {"segments", "lease_until_ms"}, {"segments", "absent_ms"}, {"segments", "deadline_ms"},
-		{"runs", "due_ms"}, {"runs", "lease_until_ms"}, {"resends", "not_before_ms"}, {"gates", "until_ms"},
+		{"runs", "due_ms"}, {"runs", "lease_until_ms"}, {"drivers", "until_ms"}, {"resends", "not_before_ms"}, {"gates", "until_ms"},
 	} {
 		_, err := t.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = `+c.column+` - $1 WHERE `+c.column+` IS NOT NULL`, by.Milliseconds())
 		if err != nil {

@@ -209,16 +209,18 @@ func (s *Store) FindRun(ctx context.Context, ref, folder string) (Run, error) {
 	if ref == "latest" || ref == "" {
 		return s.oneRun(ctx, "latest", `WHERE $1 = '' OR folder = $1 ORDER BY no DESC LIMIT 1`, folder)
 	}
-	all, err := s.runs(ctx, `WHERE id = $1 OR id LIKE $2 ESCAPE '\' ORDER BY (id = $1) DESC, no DESC LIMIT 2`, ref, likePrefix(ref))
+	// A name that was given in full goes before the beginning of an id: nobody who names a study means another one's run.
+	all, err := s.runs(ctx, `WHERE id = $1 OR id LIKE $2 ESCAPE '\' OR study = $1 AND ($3 = '' OR folder = $3)
+		ORDER BY (id = $1) DESC, (study = $1) DESC, no DESC LIMIT 2`, ref, likePrefix(ref), folder)
 	switch {
 	case err != nil:
 		return Run{}, fmt.Errorf("find run %s: %w", ref, err)
-	case len(all) > 0 && (all[0].ID == ref || len(all) == 1):
+	case len(all) == 0:
+		return Run{}, fmt.Errorf("find run %s: %w", ref, ErrNotFound)
+	case all[0].ID == ref || all[0].Study == ref || len(all) == 1:
 		return all[0], nil
-	case len(all) > 1:
-		return Run{}, fmt.Errorf("run %s: more than one run begins like that: %s, %s", ref, all[0].ID, all[1].ID)
 	}
-	return s.oneRun(ctx, ref, `WHERE study = $1 AND ($2 = '' OR folder = $2) ORDER BY no DESC LIMIT 1`, ref, folder)
+	return Run{}, fmt.Errorf("%w %q: %s, %s", ErrAmbiguous, ref, all[0].ID, all[1].ID)
 }
 
 func likePrefix(s string) string {

@@ -51,6 +51,7 @@ var (
 	ErrTwin      = errors.New("a create of unknown fate with the same request count is open at this account")
 	ErrAnswered  = errors.New("a request of this segment has an answer by now")
 	ErrNotFound  = errors.New("not in the ledger")
+	ErrAmbiguous = errors.New("more than one run begins with")
 	ErrDuplicate = errors.New("already in the ledger")
 	ErrWoken     = errors.New("something happened since it was looked at")
 )
@@ -90,9 +91,12 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 		s.around = func(_ string, call func() error) error { return call() }
 	}
 	var err error
-	if isPostgres(where) {
+	switch scheme, _, ok := strings.Cut(where, "://"); {
+	case isPostgres(where):
 		err = s.openPostgres(ctx, where)
-	} else {
+	case ok:
+		return nil, fmt.Errorf("open ledger: no database is reached by %s://: want a file, or postgres://user@host/database", scheme) // the rest may hold a password
+	default:
 		err = s.openSQLite(ctx, where)
 	}
 	if err != nil {

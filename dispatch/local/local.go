@@ -29,6 +29,8 @@ const (
 	longest = 5 * time.Second
 	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
 	shortest = 15
+	// signEvery is how often a driver says that it is there.
+	signEvery = 5 * time.Second
 	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
 	// have places of their own.
 	liveWorkers = 256
@@ -42,7 +44,8 @@ type drive struct {
 	at     map[store.Work]bool // work that goes on, without its due time
 	places map[bool]int        // free ones: live, and not
 	st     engine.Standing
-	looked bool // at the run, since anything moved
+	looked bool      // at the run, since anything moved
+	signed time.Time // when we last said that we are there
 }
 
 // result is a piece of work that was done.
@@ -60,7 +63,8 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 		places: map[bool]int{true: liveWorkers, false: cmp.Or(d.Workers, 8)}}
 	err := v.loop(ctx)
 	stop()
-	for len(v.at) > 0 { // what goes on comes home
+	defer func() { _ = d.Engine.Ledger.Leaves(context.WithoutCancel(ctx), run, d.Engine.Holder) }() // it would be forgotten by itself
+	for len(v.at) > 0 {                                                                             // what goes on comes home
 		r := <-v.done
 		v.finish(r)
 		if err != nil && !errors.Is(r.err, context.Canceled) && !elsewhere(r.err) {
@@ -81,6 +85,9 @@ func (v *drive) loop(ctx context.Context) error {
 			return err
 		}
 		if _, err := v.Engine.Ledger.KeepTime(ctx); err != nil {
+			return err
+		}
+		if err := v.sign(ctx); err != nil {
 			return err
 		}
 		worked, err := v.round(ctx)
@@ -126,6 +133,26 @@ func (v *drive) loop(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// sign says that we are there, and hands on who else is.
+func (v *drive) sign(ctx context.Context) error {
+	now := v.Engine.Clock.Now()
+	every := min(signEvery, v.Engine.Timing.Lease/4)
+	if now.Sub(v.signed).Abs() < every {
+		return nil
+	}
+	v.signed = now
+	if err := v.Engine.Ledger.Drives(ctx, v.run, v.Engine.Holder, 4*every); err != nil {
+		return err
+	}
+	all, err := v.Engine.Ledger.Drivers(ctx, v.run)
+	for _, d := range all {
+		if d.Holder != v.Engine.Holder && v.Held != nil {
+			v.Held(&store.HeldError{Holder: d.Holder, Until: d.Until})
+		}
+	}
+	return err
 }
 
 // round begins everything that is due and waits until something is done. It tells whether there was anything to do.

@@ -132,6 +132,7 @@ func findRuns(t *testing.T, fresh Fresh) {
 	tests := []struct{ ref, folder, want string }{
 		{"abc1", "", "abc1"}, {"abc", "", "abc1"}, {"abd", "", "abd2"}, {"ab%", "", "ab%_"}, {"two", "", "ab%_"}, {"two", "x", "abd2"},
 		{"latest", "x", "abd2"}, {"latest", "", "ab%_"}, {"demo", "", "r1"}, {"ab", "", ""}, {"nothing", "", ""}, {"latest", "z", ""},
+		{"abd", "y", "abd2"}, {"r", "", "r1"},
 	}
 	for _, tt := range tests {
 		r, err := b.s.FindRun(b.ctx, tt.ref, tt.folder)
@@ -139,10 +140,18 @@ func findRuns(t *testing.T, fresh Fresh) {
 			t.Errorf("%q in %q: got %q, %v; want %q", tt.ref, tt.folder, r.ID, err, tt.want)
 		}
 	}
+	if _, err := b.s.FindRun(b.ctx, "ab", ""); !errors.Is(err, store.ErrAmbiguous) {
+		t.Errorf("a beginning of several ids: %v", err)
+	}
+	_, err := b.s.CreateRun(b.ctx, store.NewRun{ID: "twofold", Study: "other"})
+	b.ok(err)
+	if r, err := b.s.FindRun(b.ctx, "two", ""); err != nil || r.ID != "ab%_" {
+		t.Errorf("a study's name that is also the beginning of another study's run: got %q, %v", r.ID, err)
+	}
 	all, err := b.s.Runs(b.ctx, "", store.RunPreparing)
 	b.ok(err)
-	if len(all) != 3 {
-		t.Errorf("%d runs in preparation, want 3", len(all))
+	if len(all) != 4 {
+		t.Errorf("%d runs in preparation, want 4", len(all))
 	}
 }
 
@@ -283,6 +292,7 @@ func leases(t *testing.T, fresh Fresh) {
 			t.Errorf("a run that is not there: %v", err)
 		}
 	})
+	t.Run("who drives a run is known until it leaves, or gives no more signs", func(t *testing.T) { driving(t, fresh) })
 	t.Run("many ask, one gets it", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay/dispatch/river"
+	"assay/store"
+)
+
+// printWaits says what an open run waits for, by when its results have to be collected, and who drives it.
+func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
+	if run.State == store.RunClosed || h.passing != "" {
+		return nil
+	}
+	troubles, err := h.ledger.Troubles(ctx, run.No, maxTroubles+1)
+	if err != nil {
+		return err
+	}
+	far, err := h.ledger.Progress(ctx, []int64{run.No})
+	if err != nil {
+		return err
+	}
+	who, err := driversOf(ctx, h, run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout)
+	for i, t := range troubles {
+		if i == maxTroubles {
+			fmt.Fprintln(w.Stdout, "and further segments: --segments lists all")
+			break
+		}
+		fmt.Fprintln(w.Stdout, troubleLine(t))
+	}
+	p := far[run.No]
+	if !p.CollectBefore.IsZero() {
+		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", p.CollectBefore.Local().Format(time.DateTime))
+	}
+	if run.Budget != nil && p.Open == 0 {
+		fmt.Fprintf(w.Stdout, "Nothing is on its way. Of the budget of %s, %s is left: `assay resume %s --budget` raises it.\n",
+			run.Budget, *run.Budget-run.Spent-run.Reserved, run.ID)
+	}
+	fmt.Fprintln(w.Stdout, who)
+	return nil
+}
+
+// driversOf says who drives an open run.
+func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
+	all, err := h.ledger.Drivers(ctx, run.No)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, d := range all {
+		names = append(names, processOf(d.Holder))
+	}
+	if len(names) > 0 {
+		return "At work on it: " + strings.Join(names, ", ") + ".", nil
+	}
+	if h.ledger.Postgres() {
+		if alive, err := river.Alive(ctx, h.where); err != nil || alive {
+			return "Left to the workers.", err
+		}
+	}
+	return fmt.Sprintf("Nobody drives it; jobs at the providers go on. `assay resume %s` goes on with it.", run.ID), nil
+}
