@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"assay/stats"
@@ -14,6 +15,7 @@ func TestTheErrorOfAnAverageWinRateIsThatOfResampling(t *testing.T) {
 	const clusters, names = 200, 4
 	r := rand.New(rand.NewPCG(1, 2))
 	met := make([][]bout, clusters)
+	var all []bout
 	for c := range met {
 		ease := 0.3 * r.Float64() // shared by all bouts of a cluster
 		for against := 1; against < names; against++ {
@@ -22,11 +24,12 @@ func TestTheErrorOfAnAverageWinRateIsThatOfResampling(t *testing.T) {
 				if r.Float64() < 0.3+ease+0.1*float64(against) {
 					score = 1
 				}
-				met[c] = append(met[c], bout{uint16(against), score})
+				met[c] = append(met[c], bout{uint32(c), uint16(against), score})
 			}
 		}
+		all = append(all, met[c]...)
 	}
-	average, variance := leftOut(met, names)
+	average, variance := leftOut(slices.Values(all), clusters, names)
 	got := stats.ShareInterval(average.Value, variance, 0.95, clusters)
 	resampled, err := stats.Bootstrap(clusters, 4000, 7, func(drawn []int) stats.Number {
 		by := make([]total, names)

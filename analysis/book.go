@@ -59,6 +59,7 @@ type Book struct {
 	stages  map[string]*Stage
 	entries map[string][]entry // by stage
 	order   []string
+	known   names // items and clusters, for all analyses
 }
 
 // Open begins the analyses; stages give what rows cannot tell.
@@ -104,19 +105,19 @@ func (b *Book) shared(n entry) bool {
 func (b *Book) collector(stage *Stage, s Spec) collector {
 	switch s.Method {
 	case Flips:
-		return newFlips(stage, s, b.options)
+		return newFlips(stage, s, b.options, &b.known)
 	case Agreement:
 		return newJudges(stage, b.options)
 	case Length:
-		return newLengths(stage, s, b.options)
+		return newLengths(stage, s, b.options, &b.known)
 	case Variance:
 		return newSpreads(stage, s, b.options)
 	case Validity:
 		return newValidity(stage, s, b.options)
 	case Rates:
-		return newRates(stage, s, b.options)
+		return newRates(stage, s, b.options, &b.known)
 	}
-	return newContest(stage, s, b.options)
+	return newContest(stage, s, b.options, &b.known)
 }
 
 // Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people said.

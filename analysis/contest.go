@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,11 +19,12 @@ type contest struct {
 	options  Options
 	methods  []method
 	entrants names
-	clusters names
-	units    names
+	known    *names // items and clusters
+	kinds    names  // what tells comparisons about the same item apart, besides who met
 	groups   groups[*bouts]
-	unit     []byte
-	odd      int // valid verdicts whose label names no side
+	kind     []byte
+	ranked   *ranking // when all rows are there
+	odd      int      // valid verdicts whose label names no side
 	tooMany  bool
 }
 
@@ -33,16 +33,14 @@ type method struct {
 	primary bool
 }
 
-// bouts are the comparisons of one group as columns.
+// bouts are the comparisons of one group.
 type bouts struct {
-	pairs   stats.Pairs
-	cluster []uint32
-	unit    []uint32
-	cover   []Coverage // by entrant
+	showings []showing
+	cover    []Coverage // by entrant
 }
 
-func newContest(stage *Stage, s Spec, o Options) *contest {
-	c := &contest{stage: stage, spec: s, options: o, methods: []method{{s.Method, s.Primary}}}
+func newContest(stage *Stage, s Spec, o Options, known *names) *contest {
+	c := &contest{stage: stage, spec: s, options: o, methods: []method{{s.Method, s.Primary}}, known: known}
 	c.groups = newGroups(s.By, func() *bouts { return &bouts{} })
 	return c
 }
@@ -86,10 +84,8 @@ func (c *contest) add(r *Row) {
 		c.odd++
 		return
 	}
-	d.pairs.Append(uint16(first), uint16(second), result)
-	d.cluster = append(d.cluster, c.clusters.of(r.cluster()))
-	c.unit = appendText(r.appendUnit(c.unit[:0]), r.Judge, r.Trait, r.Prompt)
-	d.unit = append(d.unit, c.units.ofBytes(c.unit))
+	c.kind = appendText(r.appendKind(c.kind[:0]), r.Judge, r.Trait, r.Prompt)
+	d.showings = append(d.showings, shown(c.known.of(r.cluster()), c.known.of(r.Item), c.kinds.ofBytes(c.kind), uint16(first), uint16(second), result))
 }
 
 // resultOf reads the label of a comparison. Whatever is neither side nor a tie decides nothing.
@@ -146,7 +142,7 @@ type arena struct {
 	n        []int      // comparisons by entrant
 	pairs    stats.Pairs
 	cluster  []uint32
-	swaps    []swap
+	begins   []bool // what is said about one pair on one thing begins here
 	clusters int
 	ties     int
 	bothWays bool // both orders were shown
@@ -155,61 +151,27 @@ type arena struct {
 
 func newArena(c *contest, g *group[*bouts]) *arena {
 	a := &arena{contest: c, by: g.by(c.spec.By), whole: g.cover.settle()}
-	place := a.number(g.data)
+	all := g.data.showings
+	c.order(all, a.number(g.data))
 	a.n = make([]int, len(a.names))
-	seen := map[bool]bool{}
-	var last showing
-	for k, s := range c.showings(g.data, place) {
-		if k == 0 || s.cluster() != last.cluster() {
+	a.pairs = stats.Pairs{First: make([]uint16, len(all)), Second: make([]uint16, len(all)), Result: make([]stats.Result, len(all))}
+	a.cluster, a.begins = make([]uint32, len(all)), make([]bool, len(all))
+	forth, back := false, false
+	for k, s := range all {
+		a.begins[k] = k == 0 || !s.same(all[k-1])
+		if k == 0 || s.cluster() != all[k-1].cluster() {
 			a.clusters++
 		}
-		if k == 0 || s.about != last.about || s.low() != last.low() || s.high() != last.high() {
-			a.swaps = append(a.swaps, swap{cluster: uint32(a.clusters - 1), low: s.low(), high: s.high()})
-		}
-		a.swaps[len(a.swaps)-1].count(s)
-		last = s
-		i, j := s.sides()
-		a.pairs.Append(i, j, s.result())
-		a.cluster = append(a.cluster, uint32(a.clusters-1))
+		i, j, r := s.first(), s.second(), s.result()
+		a.pairs.First[k], a.pairs.Second[k], a.pairs.Result[k], a.cluster[k] = i, j, r, uint32(a.clusters-1)
 		a.n[i]++
 		a.n[j]++
-		a.ties += int(one(s.result() == stats.Tied))
-		seen[s.turned()] = true
+		a.ties += int(one(r == stats.Tied))
+		forth, back = forth || i < j, back || i > j
 	}
-	a.bothWays = len(seen) == 2
+	a.bothWays = forth && back
+	g.data = nil // the columns hold it all
 	return a
-}
-
-// showing is one comparison in two words that sort: what it is about, and who met in which order with which result.
-type showing struct{ about, met uint64 }
-
-func (s showing) cluster() uint32      { return uint32(s.about >> 32) }
-func (s showing) low() uint16          { return uint16(s.met >> 32) }
-func (s showing) high() uint16         { return uint16(s.met >> 16) }
-func (s showing) turned() bool         { return s.met>>8&1 == 1 } // the higher number was shown first
-func (s showing) result() stats.Result { return stats.Result(s.met & 0xff) }
-
-func (s showing) sides() (first, second uint16) {
-	if s.turned() {
-		return s.high(), s.low()
-	}
-	return s.low(), s.high()
-}
-
-// showings are a group's comparisons in the order of the names of their clusters, of what they are about and of the two.
-func (c *contest) showings(d *bouts, place []uint32) []showing {
-	cluster, unit := ranks(&c.clusters), ranks(&c.units)
-	out := make([]showing, d.pairs.Len())
-	for k := range out {
-		i, j := place[d.pairs.First[k]], place[d.pairs.Second[k]]
-		turned := uint64(one(i > j))
-		out[k] = showing{
-			about: uint64(cluster[d.cluster[k]])<<32 | uint64(unit[d.unit[k]]),
-			met:   uint64(min(i, j))<<32 | uint64(max(i, j))<<16 | turned<<8 | uint64(d.pairs.Result[k]),
-		}
-	}
-	slices.SortFunc(out, func(x, y showing) int { return cmp.Or(cmp.Compare(x.about, y.about), cmp.Compare(x.met, y.met)) })
-	return out
 }
 
 // number gives the entrants of the group numbers in the order of their names; those of other groups get none.
@@ -223,15 +185,6 @@ func (a *arena) number(d *bouts) []uint32 {
 		}
 	}
 	return place
-}
-
-// ranks are the places of all names in their order.
-func ranks(n *names) []uint32 {
-	out := make([]uint32, len(n.list))
-	for place, i := range n.sorted() {
-		out[i] = uint32(place)
-	}
-	return out
 }
 
 // fill adds the findings of one method to its table.

@@ -81,6 +81,8 @@ type total struct {
 	sum float64
 }
 
+func (t *total) add(value float64) { t.n, t.sum = t.n+1, t.sum+value }
+
 // mean estimates a mean over values that are independent between clusters only.
 func (o Options) mean(totals []total) estimate {
 	m := meanOf(totals, o.Level)

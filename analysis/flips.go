@@ -31,7 +31,7 @@ type flips struct {
 	yes      []string
 	slots    names // branch and turn
 	where    []slot
-	clusters names
+	clusters *names
 	units    names // conversations
 	own      []uint32
 	groups   groups[*conversations]
@@ -60,8 +60,8 @@ const (
 	stateWrong
 )
 
-func newFlips(stage *Stage, s Spec, o Options) *flips {
-	f := &flips{stage: stage, spec: s, options: o, yes: stage.yes()}
+func newFlips(stage *Stage, s Spec, o Options, known *names) *flips {
+	f := &flips{stage: stage, spec: s, options: o, yes: stage.yes(), clusters: known}
 	rest := slices.DeleteFunc(slices.Clone(s.By), func(name string) bool { return name == ByBranch || name == ByTurn })
 	f.groups = newGroups(rest, func() *conversations { return &conversations{states: map[uint32][]byte{}} })
 	return f

@@ -1,51 +1,6 @@
 package analysis
 
-import (
-	"cmp"
-	"math"
-	"slices"
-	"strconv"
-)
-
-// names gives texts dense numbers.
-type names struct {
-	index map[string]uint32
-	list  []string
-}
-
-func (n *names) of(text string) uint32 {
-	if i, ok := n.index[text]; ok {
-		return i
-	}
-	return n.add(text)
-}
-
-func (n *names) ofBytes(text []byte) uint32 {
-	if i, ok := n.index[string(text)]; ok {
-		return i
-	}
-	return n.add(string(text))
-}
-
-func (n *names) add(text string) uint32 {
-	if n.index == nil {
-		n.index = map[string]uint32{}
-	}
-	i := uint32(len(n.list))
-	n.index[text] = i
-	n.list = append(n.list, text)
-	return i
-}
-
-// sorted are the numbers in the order of their texts.
-func (n *names) sorted() []uint32 {
-	out := make([]uint32, len(n.list))
-	for i := range out {
-		out[i] = uint32(i)
-	}
-	slices.SortFunc(out, func(a, b uint32) int { return natural(n.list[a], n.list[b]) })
-	return out
-}
+import "slices"
 
 // group is the rows that share the values of the fields a table is told apart by.
 type group[T any] struct {
@@ -101,26 +56,6 @@ func (s *groups[T]) sorted() []*group[T] {
 	}
 	slices.SortFunc(out, func(a, b *group[T]) int { return slices.CompareFunc(a.values, b.values, natural) })
 	return out
-}
-
-// natural orders numbers by size, before everything else, which is ordered as text.
-func natural(a, b string) int {
-	x, isX := size(a)
-	y, isY := size(b)
-	switch {
-	case isX && isY:
-		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
-	case isX:
-		return -1
-	case isY:
-		return 1
-	}
-	return cmp.Compare(a, b)
-}
-
-func size(text string) (float64, bool) {
-	x, err := strconv.ParseFloat(text, 64)
-	return x, err == nil && !math.IsNaN(x)
 }
 
 // totals adds the coverage of all groups up.

@@ -17,7 +17,7 @@ type lengths struct {
 	spec     Spec
 	options  Options
 	yes      []string
-	clusters names
+	clusters *names
 	strata   names // lanes, or pairs of lanes
 	groups   groups[*lengthRows]
 	key      []byte
@@ -30,8 +30,8 @@ type lengthRows struct {
 	size, value      []float64
 }
 
-func newLengths(stage *Stage, s Spec, o Options) *lengths {
-	l := &lengths{stage: stage, spec: s, options: o, yes: stage.yes()}
+func newLengths(stage *Stage, s Spec, o Options, known *names) *lengths {
+	l := &lengths{stage: stage, spec: s, options: o, yes: stage.yes(), clusters: known}
 	l.groups = newGroups(s.By, func() *lengthRows { return &lengthRows{} })
 	return l
 }
@@ -114,7 +114,7 @@ func (l *lengths) finding(g *group[*lengthRows]) (*Finding, error) {
 	if l.stage.Verb == Compared {
 		of, how, f.Unit = mantelHaenszel, "Mantel-Haenszel over pairs of lanes", Logit
 	}
-	rows := d.byCluster(&l.clusters)
+	rows := d.byCluster(l.clusters)
 	f.Clusters, f.Method = len(rows), how+", bootstrap of clusters"
 	all := make([]int, len(rows))
 	for i := range all {

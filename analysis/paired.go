@@ -20,19 +20,37 @@ const maxPaired = 10
 type pairing struct {
 	groups groups[*laneItems]
 	lanes  names
-	items  names
-	own    []uint32 // the cluster of each item
-	under  names    // clusters
+	known  *names   // items and clusters
+	own    []uint32 // the cluster of each item, plus 1; 0 for what is no item
 }
 
 // laneItems are the sums of each lane by item.
 type laneItems struct {
-	sums []map[uint32]total // by lane
+	sums []itemSums // by lane
 }
 
-func newPairing(by []string) *pairing {
+type itemSums struct {
+	items places
+	n     counts
+	sum   []float64
+}
+
+func (s *itemSums) add(item uint32, value float64) {
+	k := s.items.of(item)
+	s.n.add(k)
+	s.sum = grown(s.sum, k)
+	s.sum[k] += value
+}
+
+// at is the sum of an item that has one.
+func (s *itemSums) at(item uint32) total {
+	k, _ := s.items.at(item)
+	return total{s.n.at(k), s.sum[k]}
+}
+
+func newPairing(by []string, known *names) *pairing {
 	rest := slices.DeleteFunc(slices.Clone(by), func(f string) bool { return f == ByLane })
-	return &pairing{groups: newGroups(rest, func() *laneItems { return &laneItems{} })}
+	return &pairing{groups: newGroups(rest, func() *laneItems { return &laneItems{} }), known: known}
 }
 
 func (p *pairing) add(r *Row, yes, rated bool) {
@@ -47,17 +65,14 @@ func (p *pairing) add(r *Row, yes, rated bool) {
 	default:
 		return
 	}
-	lane, item := p.lanes.of(r.Lane), p.items.of(r.Item)
-	if int(item) == len(p.own) {
-		p.own = append(p.own, p.under.of(r.cluster()))
+	item := p.known.of(r.Item)
+	p.own = grown(p.own, int(item))
+	if p.own[item] == 0 {
+		p.own[item] = p.known.of(r.cluster()) + 1
 	}
-	d := p.groups.of(r).data
-	d.sums = grown(d.sums, int(lane))
-	if d.sums[lane] == nil {
-		d.sums[lane] = map[uint32]total{}
-	}
-	t := d.sums[lane][item]
-	d.sums[lane][item] = total{t.n + 1, t.sum + value}
+	d, lane := p.groups.of(r).data, int(p.lanes.of(r.Lane))
+	d.sums = grown(d.sums, lane)
+	d.sums[lane].add(item, value)
 }
 
 // table is the differences; nil where there are no two lanes.
@@ -112,11 +127,11 @@ func (p *pairing) difference(d *laneItems, a, b uint32, s *rates) (Finding, erro
 	}
 	shared := p.shared(d, a, b)
 	first, second := make([]float64, len(shared)), make([]float64, len(shared))
-	clusters, single := make([]int, len(shared)), true
+	clusters, single := make([]uint32, len(shared)), true
 	for k, item := range shared {
-		x, y := d.sums[a][item], d.sums[b][item]
+		x, y := d.sums[a].at(item), d.sums[b].at(item)
 		first[k], second[k] = x.sum/float64(x.n), y.sum/float64(y.n)
-		clusters[k] = int(p.own[item])
+		clusters[k] = p.own[item]
 		single = single && x.n == 1 && y.n == 1 && binary(x.sum) && binary(y.sum)
 		f.N += x.n + y.n
 	}
@@ -136,19 +151,20 @@ func (p *pairing) shared(d *laneItems, a, b uint32) []uint32 {
 	if int(max(a, b)) >= len(d.sums) {
 		return nil
 	}
-	for item := range d.sums[a] {
-		if _, ok := d.sums[b][item]; ok {
+	for _, item := range d.sums[a].items.ids {
+		if _, ok := d.sums[b].items.at(item); ok {
 			out = append(out, item)
 		}
 	}
+	rank := p.known.byText()
 	slices.SortFunc(out, func(x, y uint32) int {
-		return cmp.Or(cmp.Compare(p.under.list[p.own[x]], p.under.list[p.own[y]]), cmp.Compare(p.items.list[x], p.items.list[y]))
+		return cmp.Or(cmp.Compare(rank[p.own[x]-1], rank[p.own[y]-1]), cmp.Compare(rank[x], rank[y]))
 	})
 	return out
 }
 
 // pair estimates the difference of paired values: exactly where both are yes or no and items are independent.
-func (f *Finding) pair(first, second []float64, clusters []int, single bool, o Options) error {
+func (f *Finding) pair(first, second []float64, clusters []uint32, single bool, o Options) error {
 	totals := differences(first, second, clusters)
 	f.Clusters = len(totals)
 	if single && len(totals) == len(first) {
@@ -173,19 +189,16 @@ func (f *Finding) pair(first, second []float64, clusters []int, single bool, o O
 	return nil
 }
 
-// differences adds up first minus second by cluster, in the order in which clusters appear.
-func differences(first, second []float64, clusters []int) []total {
+// differences adds up first minus second by cluster; those of one cluster stand together.
+func differences(first, second []float64, clusters []uint32) []total {
 	var out []total
-	at := map[int]int{}
 	for k := range first {
-		g, ok := at[clusters[k]]
-		if !ok {
-			g = len(out)
-			at[clusters[k]] = g
+		if k == 0 || clusters[k] != clusters[k-1] {
 			out = append(out, total{})
 		}
-		out[g].n++
-		out[g].sum += first[k] - second[k]
+		g := &out[len(out)-1]
+		g.n++
+		g.sum += first[k] - second[k]
 	}
 	return out
 }

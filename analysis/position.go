@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"iter"
+
 	"assay/stats"
 )
 
@@ -14,12 +16,13 @@ type swap struct {
 // said counts votes: several where a judge was asked more than once.
 type said struct{ won, lost, tied uint16 }
 
-func (w *swap) count(s showing) {
+// count enters a vote; turned: the one with the higher number was shown first.
+func (w *swap) count(turned bool, r stats.Result) {
 	to, won, lost := &w.forth, stats.FirstWon, stats.SecondWon
-	if s.turned() {
+	if turned {
 		to, won, lost = &w.back, lost, won
 	}
-	switch s.result() {
+	switch r {
 	case won:
 		to.won++
 	case lost:
@@ -28,6 +31,8 @@ func (w *swap) count(s showing) {
 		to.tied++
 	}
 }
+
+func (w *swap) bothWays() bool { return w.forth.there() && w.back.there() }
 
 func (s said) there() bool { return s != said{} }
 
@@ -45,31 +50,59 @@ func (s said) score() float64 {
 	return 0
 }
 
-// corrected are the scores of each entrant by cluster where a win counts only if both orders agree on it; nil where no
-// pair was judged both ways. Alone are the pairs without the other order.
-func (a *arena) corrected() (scores [][]total, alone int) {
-	scores = make([][]total, len(a.names))
-	for i := range scores {
-		scores[i] = make([]total, a.clusters)
+// swaps are the pairs, each on one thing, cluster by cluster.
+func (a *arena) swaps() iter.Seq[swap] {
+	return func(yield func(swap) bool) {
+		var w swap
+		for k, begins := range a.begins {
+			if begins && k > 0 && !yield(w) {
+				return
+			}
+			first, second := a.pairs.First[k], a.pairs.Second[k]
+			if begins {
+				w = swap{cluster: a.cluster[k], low: min(first, second), high: max(first, second)}
+			}
+			w.count(first > second, a.pairs.Result[k])
+		}
+		if len(a.begins) > 0 {
+			yield(w)
+		}
 	}
-	matched := 0
-	for _, w := range a.swaps {
-		if !w.forth.there() || !w.back.there() {
+}
+
+// turnedRound counts the pairs that were judged in both orders, and those without the other order.
+func (a *arena) turnedRound() (both, alone int) {
+	for w := range a.swaps() {
+		if w.bothWays() {
+			both++
+		} else {
 			alone++
+		}
+	}
+	return both, alone
+}
+
+// corrected are the scores of an entrant by cluster where a win counts only if both orders agree on it.
+func (a *arena) corrected(entrant int) []total {
+	var out []total
+	last := uint32(0)
+	for w := range a.swaps() {
+		if !w.bothWays() || int(w.low) != entrant && int(w.high) != entrant {
 			continue
 		}
-		matched++
 		score := w.forth.score()
 		if score != w.back.score() {
 			score = 0.5
 		}
-		low, high := &scores[w.low][w.cluster], &scores[w.high][w.cluster]
-		*low, *high = total{low.n + 1, low.sum + score}, total{high.n + 1, high.sum + 1 - score}
+		if int(w.high) == entrant {
+			score = 1 - score
+		}
+		if len(out) == 0 || w.cluster != last {
+			out, last = append(out, total{}), w.cluster
+		}
+		out[len(out)-1].add(score)
 	}
-	if matched == 0 {
-		return nil, alone
-	}
-	return scores, alone
+	return out
 }
 
 // position tells whether the one shown first wins more often: by exact test, and as a parameter beside the strengths.
@@ -125,8 +158,8 @@ const manyPairs = 50_000
 func (a *arena) consistency(t *Table) error {
 	counts := make([]stats.Count, a.clusters)
 	var c reversed
-	for _, w := range a.swaps {
-		if w.forth.there() && w.back.there() {
+	for w := range a.swaps() {
+		if w.bothWays() {
 			c.add(w, &counts[w.cluster])
 		}
 	}
@@ -200,8 +233,8 @@ func (c *reversed) add(w swap, in *stats.Count) {
 func (a *arena) selfAgreement(t *Table) error {
 	var forth, back []float64
 	counts := make([]stats.Count, a.clusters)
-	for _, w := range a.swaps {
-		if w.forth.there() && w.back.there() {
+	for w := range a.swaps() {
+		if w.bothWays() {
 			x, y := w.forth.score(), w.back.score()
 			forth, back = append(forth, x), append(back, y)
 			counts[w.cluster].N++

@@ -3,6 +3,7 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 
@@ -179,7 +180,7 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 // winRates are plain shares of wins.
 func (a *arena) winRates(t *Table, field string) error {
 	all := a.grouped.Tally().Rates()
-	corrected, alone := a.corrected()
+	both, alone := a.turnedRound()
 	for i := range a.names {
 		win, err := a.won(WhatWin, i, field, a.scores(i))
 		if err != nil {
@@ -193,17 +194,17 @@ func (a *arena) winRates(t *Table, field string) error {
 		average.Value = all.Average[i]
 		average.Interval, average.Method = a.averageInterval(i)
 		t.Findings = append(t.Findings, *win, *average)
-		if corrected == nil {
+		if both == 0 {
 			continue
 		}
-		both, err := a.won(WhatCorrected, i, field, corrected[i])
+		corrected, err := a.won(WhatCorrected, i, field, a.corrected(i))
 		if err != nil {
 			return err
 		}
-		both.Method = "a tie where the orders disagree; " + both.Method
-		t.Findings = append(t.Findings, *both)
+		corrected.Method = "a tie where the orders disagree; " + corrected.Method
+		t.Findings = append(t.Findings, *corrected)
 	}
-	if alone > 0 && corrected != nil {
+	if alone > 0 && both > 0 {
 		t.note("%d pairs were judged in one order: not among the corrected", alone)
 	}
 	if len(a.by) == 0 {
@@ -240,39 +241,40 @@ func (a *arena) averageInterval(entrant int) (i stats.Interval, method string) {
 	if a.clusters < 2 {
 		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), how
 	}
-	met := make([][]bout, a.clusters)
-	for k, c := range a.cluster {
-		switch score := a.pairs.Result[k].Score(); uint16(entrant) {
-		case a.pairs.First[k]:
-			met[c] = append(met[c], bout{a.pairs.Second[k], score})
-		case a.pairs.Second[k]:
-			met[c] = append(met[c], bout{a.pairs.First[k], 1 - score})
-		}
-	}
-	average, variance := leftOut(met, len(a.names))
+	average, variance := leftOut(a.met(entrant), a.clusters, len(a.names))
 	if !average.OK {
 		return stats.NoInterval("%s", average.Why), how
 	}
 	return stats.ShareInterval(average.Value, variance, a.options.Level, a.clusters), how
 }
 
-// leftOut is the mean over opponents and its variance, by leaving out one cluster after the other.
-func leftOut(met [][]bout, names int) (average stats.Number, variance float64) {
+// leftOut is the mean over opponents and its variance, by leaving out one cluster after the other. The bouts come cluster by cluster; a
+// cluster without any changes nothing.
+func leftOut(met iter.Seq[bout], clusters, names int) (average stats.Number, variance float64) {
 	by := make([]total, names)
-	for _, bouts := range met {
-		count(by, bouts, 1)
+	for b := range met {
+		by[b.against].add(b.score)
 	}
 	if average = averageOf(by); !average.OK {
 		return average, 0
 	}
-	g := float64(len(met))
-	for _, bouts := range met {
-		count(by, bouts, -1)
+	g := float64(clusters)
+	var one []bout // cluster
+	leave := func() {
+		count(by, one, -1)
 		if without := averageOf(by); without.OK {
 			variance += (g - 1) / g * (without.Value - average.Value) * (without.Value - average.Value)
 		}
-		count(by, bouts, 1)
+		count(by, one, 1)
+		one = one[:0]
 	}
+	for b := range met {
+		if len(one) > 0 && b.cluster != one[0].cluster {
+			leave()
+		}
+		one = append(one, b)
+	}
+	leave()
 	return average, variance
 }
 
@@ -286,8 +288,29 @@ func count(by []total, bouts []bout, sign int) {
 
 // bout is one comparison as one of the two sees it.
 type bout struct {
+	cluster uint32
 	against uint16
 	score   float64
+}
+
+// met are the comparisons of one entrant, cluster by cluster.
+func (a *arena) met(entrant int) iter.Seq[bout] {
+	return func(yield func(bout) bool) {
+		for k, c := range a.cluster {
+			b := bout{cluster: c, score: a.pairs.Result[k].Score()}
+			switch uint16(entrant) {
+			case a.pairs.First[k]:
+				b.against = a.pairs.Second[k]
+			case a.pairs.Second[k]:
+				b.against, b.score = a.pairs.First[k], 1-b.score
+			default:
+				continue
+			}
+			if !yield(b) {
+				return
+			}
+		}
+	}
 }
 
 // averageOf is the mean over opponents that were met.
@@ -306,17 +329,13 @@ func averageOf(by []total) stats.Number {
 
 // scores are what one entrant won, by cluster.
 func (a *arena) scores(entrant int) []total {
-	out := make([]total, a.clusters)
-	for k, c := range a.cluster {
-		score := a.pairs.Result[k].Score()
-		switch entrant {
-		case int(a.pairs.First[k]):
-		case int(a.pairs.Second[k]):
-			score = 1 - score
-		default:
-			continue
+	var out []total
+	last := uint32(0)
+	for b := range a.met(entrant) {
+		if len(out) == 0 || b.cluster != last {
+			out, last = append(out, total{}), b.cluster
 		}
-		out[c] = total{out[c].n + 1, out[c].sum + score}
+		out[len(out)-1].add(b.score)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ type rates struct {
 	spec     Spec
 	options  Options
 	yes      []string
-	clusters names
+	clusters *names
 	labels   names
 	groups   groups[*rateSums]
 	pairing  *pairing // nil: lanes are not told apart
@@ -31,31 +31,27 @@ type rates struct {
 
 // rateSums are the sums of one group, cluster by cluster.
 type rateSums struct {
-	at     map[uint32]int // cluster to its place in list
-	ids    []uint32       // clusters by place
-	list   []rateSum
-	labels [][]int32 // by label, then by place
+	clusters       places
+	n, yes         counts // rows with a label
+	known, matches counts // rows with an expected label; of them, those that have it
+	scored         counts
+	score          []float64
+	labels         []counts // by label
+	order          []int    // places in the order of the clusters' names, when all rows are there
 
 	wholeN, wholeYes, wholeExpected, wholeMayMatch, wholeScored int // the same without refused and cut answers
 	wholeScore                                                  float64
 	wholeLabels                                                 []int
 }
 
-type rateSum struct {
-	n, yes         int32 // rows with a label
-	known, matches int32 // rows with an expected label; of them, those that have it
-	scored         int32
-	score          float64
-}
-
-func newRates(stage *Stage, s Spec, o Options) *rates {
-	r := &rates{stage: stage, spec: s, options: o, yes: stage.yes()}
+func newRates(stage *Stage, s Spec, o Options, known *names) *rates {
+	r := &rates{stage: stage, spec: s, options: o, yes: stage.yes(), clusters: known}
 	for _, l := range stage.Labels {
 		r.labels.of(l.Name)
 	}
-	r.groups = newGroups(s.By, func() *rateSums { return &rateSums{at: map[uint32]int{}} })
+	r.groups = newGroups(s.By, func() *rateSums { return &rateSums{} })
 	if slices.Contains(s.By, ByLane) {
-		r.pairing = newPairing(s.By)
+		r.pairing = newPairing(s.By, known)
 	}
 	return r
 }
@@ -91,28 +87,21 @@ func (s *rates) add(r *Row) {
 }
 
 func (s *rateSums) add(r *Row, cluster uint32, label int, yes bool) {
-	k, ok := s.at[cluster]
-	if !ok {
-		k = len(s.list)
-		s.at[cluster] = k
-		s.ids = append(s.ids, cluster)
-		s.list = append(s.list, rateSum{})
-	}
-	c := &s.list[k]
+	k := s.clusters.of(cluster)
 	labelled := r.Label != ""
-	c.n += one(labelled)
 	matches := labelled && r.Label == r.Expect
-	c.yes += one(yes)
-	c.known += one(labelled && r.Expect != "")
-	c.matches += one(matches)
+	s.n.addIf(labelled, k)
+	s.yes.addIf(yes, k)
+	s.known.addIf(labelled && r.Expect != "", k)
+	s.matches.addIf(matches, k)
 	if r.Score != nil {
-		c.scored++
-		c.score += *r.Score
+		s.scored.add(k)
+		s.score = grown(s.score, k)
+		s.score[k] += *r.Score
 	}
 	if label >= 0 {
 		s.labels = grown(s.labels, label)
-		s.labels[label] = grown(s.labels[label], k)
-		s.labels[label][k]++
+		s.labels[label].add(k)
 	}
 	if r.whole() {
 		s.addWhole(r, label, yes, matches)
@@ -136,16 +125,21 @@ func (s *rateSums) addWhole(r *Row, label int, yes, matches bool) {
 
 // sort puts the clusters in the order of their names, so that resampling does not depend on the order of rows.
 func (s *rateSums) sort(clusters *names) {
-	places := make([]int, len(s.ids))
-	for k := range places {
-		places[k] = k
+	ids, rank := s.clusters.ids, clusters.byText()
+	s.order = make([]int, len(ids))
+	for k := range s.order {
+		s.order[k] = k
 	}
-	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(clusters.list[s.ids[a]], clusters.list[s.ids[b]]) })
-	s.ids, s.list = permuted(s.ids, places), permuted(s.list, places)
-	for l, counts := range s.labels {
-		s.labels[l] = permuted(grown(counts, len(places)-1), places)
+	slices.SortFunc(s.order, func(a, b int) int { return cmp.Compare(rank[ids[a]], rank[ids[b]]) })
+}
+
+// shares are the counts of each cluster in their order.
+func (s *rateSums) shares(k, n *counts) []stats.Count {
+	out := make([]stats.Count, len(s.order))
+	for i, c := range s.order {
+		out[i] = stats.Count{K: k.at(c), N: n.at(c)}
 	}
-	s.at = nil // no row comes any more
+	return out
 }
 
 func permuted[T any](s []T, places []int) []T {
@@ -154,14 +148,6 @@ func permuted[T any](s []T, places []int) []T {
 		out[k] = s[p]
 	}
 	return out
-}
-
-// grown is the slice, long enough to have an element at i.
-func grown[T any](s []T, i int) []T {
-	if i < len(s) {
-		return s
-	}
-	return append(s, make([]T, i+1-len(s))...)
 }
 
 func one(yes bool) int32 {
@@ -180,6 +166,7 @@ func (s *rates) tables() ([]Table, error) {
 			return nil, err
 		}
 		t.Findings = append(t.Findings, found...)
+		g.data = nil // what was kept of it has been told
 	}
 	if len(s.yes) > 0 {
 		t.note("rate: share of %s", strings.Join(s.yes, " or "))
@@ -218,7 +205,7 @@ func (s *rates) shownLabels() []int {
 func (s *rates) findings(g *group[*rateSums], labels []int) ([]Finding, error) {
 	var out []Finding
 	d := g.data
-	d.sort(&s.clusters)
+	d.sort(s.clusters)
 	put := func(what string, counts []stats.Count, wholeK, wholeN int) error {
 		e, err := s.options.share(counts)
 		if err != nil {
@@ -244,18 +231,15 @@ func (s *rates) findings(g *group[*rateSums], labels []int) ([]Finding, error) {
 		return nil, err
 	}
 	for _, l := range labels {
-		counts := make([]stats.Count, len(d.list))
-		for k, c := range d.list {
-			counts[k].N = int(c.n)
-			if l < len(d.labels) {
-				counts[k].K = int(d.labels[l][k])
-			}
+		var given counts
+		if l < len(d.labels) {
+			given = d.labels[l]
 		}
 		whole := 0
 		if l < len(d.wholeLabels) {
 			whole = d.wholeLabels[l]
 		}
-		if err := put(s.labels.list[l], counts, whole, d.wholeN); err != nil {
+		if err := put(s.labels.list[l], d.shares(&given, &d.n), whole, d.wholeN); err != nil {
 			return nil, err
 		}
 	}
@@ -271,31 +255,23 @@ func (s *rates) findings(g *group[*rateSums], labels []int) ([]Finding, error) {
 
 // headline is the rate of the stage: of the labels that score, else of the expected one; none where neither is known.
 func (s *rates) headline(d *rateSums, put func(string, []stats.Count, int, int) error) error {
-	counts := make([]stats.Count, len(d.list))
 	if len(s.yes) > 0 {
-		for k, c := range d.list {
-			counts[k] = stats.Count{K: int(c.yes), N: int(c.n)}
-		}
-		return put(WhatRate, counts, d.wholeYes, d.wholeN)
+		return put(WhatRate, d.shares(&d.yes, &d.n), d.wholeYes, d.wholeN)
 	}
-	known := 0
-	for k, c := range d.list {
-		counts[k] = stats.Count{K: int(c.matches), N: int(c.known)}
-		known += int(c.known)
-	}
-	if known == 0 {
+	if len(d.known.low) == 0 {
 		return nil
 	}
-	return put(WhatRate, counts, d.wholeExpected, d.wholeMayMatch)
+	return put(WhatRate, d.shares(&d.matches, &d.known), d.wholeExpected, d.wholeMayMatch)
 }
 
 // mean is the mean score; nil where no verdict has one.
 func (s *rates) mean(g *group[*rateSums]) (*Finding, error) {
-	totals, n, sum := make([]total, 0, len(g.data.list)), 0, 0.0
-	for _, c := range g.data.list {
-		if c.scored > 0 {
-			totals = append(totals, total{int(c.scored), c.score})
-			n, sum = n+int(c.scored), sum+c.score
+	d := g.data
+	totals, n, sum := make([]total, 0, len(d.order)), 0, 0.0
+	for _, k := range d.order {
+		if scored := d.scored.at(k); scored > 0 {
+			totals = append(totals, total{scored, d.score[k]})
+			n, sum = n+scored, sum+d.score[k]
 		}
 	}
 	if n == 0 {
@@ -305,7 +281,7 @@ func (s *rates) mean(g *group[*rateSums]) (*Finding, error) {
 	e.interval = clipped(e.interval, s.stage.Low, s.stage.High)
 	f := &Finding{What: WhatMean, Unit: Score, Bounds: s.scoreBounds(n, sum, g.cover.settle().unknown())}
 	e.put(f)
-	f.Other = other(n, g.data.wholeScored, ratio(g.data.wholeScore, g.data.wholeScored))
+	f.Other = other(n, d.wholeScored, ratio(d.wholeScore, d.wholeScored))
 	if left := g.cover.Excluded; left > 0 && s.stage.Worst != nil {
 		f.Other = &OtherRule{Rule: countedWorst, Value: stats.Known((sum + float64(left)**s.stage.Worst) / float64(n+left)), N: n + left}
 	}
@@ -313,16 +289,7 @@ func (s *rates) mean(g *group[*rateSums]) (*Finding, error) {
 }
 
 // scoresAlone tells whether no verdict has a label: the rubric gives none, or the mean of several verdicts has lost it.
-func (s *rateSums) scoresAlone() bool {
-	scored := false
-	for _, c := range s.list {
-		if c.n > 0 {
-			return false
-		}
-		scored = scored || c.scored > 0
-	}
-	return scored
-}
+func (s *rateSums) scoresAlone() bool { return len(s.n.low) == 0 && len(s.scored.low) > 0 }
 
 // binary tells whether the mean score is the rate over again.
 func (s *rates) binary() bool {

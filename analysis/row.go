@@ -6,6 +6,7 @@
 package analysis
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -114,8 +115,11 @@ func (r *Row) whole() bool { return r.Ending != assay.Refused && r.Ending != ass
 
 // appendUnit appends what tells one judged answer, or one pair of answers, from all others about the same item: all
 // coordinates but lane and judge.
-func (r *Row) appendUnit(b []byte) []byte {
-	b = appendText(b, r.Item, r.Template, r.Branch)
+func (r *Row) appendUnit(b []byte) []byte { return r.appendKind(appendText(b, r.Item)) }
+
+// appendKind is the unit without its item.
+func (r *Row) appendKind(b []byte) []byte {
+	b = appendText(b, r.Template, r.Branch)
 	b = strconv.AppendInt(b, int64(r.Turn), 10)
 	b = append(b, ' ')
 	return strconv.AppendInt(b, int64(r.Draw), 10)
@@ -129,4 +133,12 @@ func appendText(b []byte, texts ...string) []byte {
 		b = append(b, t...)
 	}
 	return b
+}
+
+// compareTexts orders texts as they stand after appendText, each with its length before it.
+func compareTexts(a, b string) int {
+	if len(a) == len(b) {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(strconv.Itoa(len(a))+":", strconv.Itoa(len(b))+":")
 }

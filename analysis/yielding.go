@@ -69,12 +69,12 @@ func (c *talks) beside(slots []int, k int) int {
 // contrast adds a paired difference of two yes-no answers of the same conversations.
 func (c *talks) contrast(t *Table, f *Finding, of func(unit uint32) (first, second, both bool)) error {
 	var first, second []float64
-	var clusters []int
+	var clusters []uint32
 	for _, u := range c.units {
 		x, y, both := of(u)
 		if both {
 			first, second = append(first, float64(one(x))), append(second, float64(one(y)))
-			clusters = append(clusters, int(c.own[u]))
+			clusters = append(clusters, c.own[u])
 		}
 	}
 	if len(first) == 0 {
