@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ type digest struct {
 	items   map[string]map[string]*analysedItem
 	endings map[assay.Key]assay.Ending   // of answers that were refused or cut
 	valid   map[judgeOf]int              // valid verdicts
+	scratch map[string]any               // what conditions look at, row by row
 	lengths map[assay.Key]int32          // of the answers that the stage at hand is about
 	branch  map[string]map[string]string // what the branches of the stage at hand are, where they are items
 	err     error                        // of a condition
@@ -44,8 +46,8 @@ type judgeOf struct{ stage, judge string }
 // analysedItem is what rows need of an item.
 type analysedItem struct {
 	cluster, expect string
-	texts           map[string]string
-	item            assay.Item // for conditions: the fields they ask for, and the row's own
+	texts           map[string]string // the fields that somebody asks for, shared with all items that have the same
+	fields          map[string]any    // for conditions
 }
 
 // analysisSeed is where resamples begin, so that the same ledger always gives the same numbers.
@@ -139,35 +141,10 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 		return err
 	}
 	p := d.panelOf(st)
-	expected := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
-		for at, err := range d.h.planner.Expected(ctx, d.run, s.Name) {
-			note := func(r *analysis.Row) {
-				if p != nil {
-					p.unit(r)
-				}
-			}
-			if !yield(at, note, err) {
-				return
-			}
-		}
-	}
-	given := func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
-		for v, err := range d.h.ledger.Verdicts(ctx, d.run.No, s.Name) {
-			note := func(r *analysis.Row) {
-				d.verdict(r, &v)
-				if p != nil && !r.Person() { // people sit on no jury: nobody knows whether they come
-					p.hear(r, &v)
-				}
-			}
-			if !yield(v.At, note, err) {
-				return
-			}
-		}
-	}
-	if err := book.Expect(d.rows(expected, reading, items)); err != nil {
+	if err := book.Expect(d.rows(d.expected(ctx, s.Name, p), reading, items)); err != nil {
 		return err
 	}
-	if err := book.Read(d.rows(given, reading, items)); err != nil {
+	if err := book.Read(d.rows(d.given(ctx, s.Name, p), reading, items)); err != nil {
 		return err
 	}
 	if p == nil {
@@ -180,6 +157,45 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 		return err
 	}
 	return d.err
+}
+
+// expected walks over the places where a stage should have a verdict.
+func (d *digest) expected(ctx context.Context, stage string, p *panel) coordinated {
+	return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		note := func(r *analysis.Row) {
+			if p != nil {
+				p.unit(r)
+			}
+		}
+		for at, err := range ahead(d.h.planner.Expected(ctx, d.run, stage)) {
+			if !yield(at, note, err) {
+				return
+			}
+		}
+	}
+}
+
+// given walks over the verdicts of a stage.
+func (d *digest) given(ctx context.Context, stage string, p *panel) coordinated {
+	subjects := store.WithoutSubjects
+	if len(d.lengths) > 0 || len(d.endings) > 0 {
+		subjects = store.WithSubjects
+	}
+	return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		var v store.Verdict
+		note := func(r *analysis.Row) {
+			d.verdict(r, &v)
+			if p != nil && !r.Person() { // people sit on no jury: nobody knows whether they come
+				p.hear(r, &v)
+			}
+		}
+		var err error
+		for v, err = range ahead(d.h.ledger.Said(ctx, d.run.No, stage, subjects)) {
+			if !yield(v.At, note, err) {
+				return
+			}
+		}
+	}
 }
 
 // coordinated walks over coordinates, each with what else is known of its row.
@@ -229,7 +245,9 @@ func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
 		d.valid[judgeOf{r.Stage, r.Judge}]++
 	}
 	r.Excluded = v.State == store.VerdictMissing && strings.HasPrefix(v.Reason, judge.WhyExcluded)
-	r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
+	if len(d.lengths) > 0 {
+		r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
+	}
 	if len(d.endings) > 0 {
 		r.Ending = d.endings[v.Subject]
 		if r.Ending == "" {
@@ -243,31 +261,60 @@ func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analyse
 	if items, ok := d.items[input]; ok {
 		return items, nil
 	}
-	out := map[string]*analysedItem{}
-	for it, err := range d.h.ledger.Items(ctx, d.run.No, input) {
+	out, alike := map[string]*analysedItem{}, map[string]*analysedItem{}
+	all := d.h.ledger.ItemHeads
+	if len(d.fields) > 0 {
+		all = d.h.ledger.Items
+	}
+	for it, err := range all(ctx, d.run.No, input) {
 		if err != nil {
 			return nil, err
 		}
-		kept := &analysedItem{cluster: it.Cluster, expect: it.Expect, item: assay.Item{ID: it.ID, Expect: it.Expect, Fields: map[string]any{}}}
-		for _, f := range d.fields {
-			if v, ok := fieldAt(it.Fields, f); ok {
-				if kept.texts == nil {
-					kept.texts = map[string]string{}
-				}
-				kept.texts[f], d.seen[f] = fmt.Sprint(v), true
-				top, _, _ := strings.Cut(f, ".")
-				kept.item.Fields[top] = it.Fields[top]
-				kept.item.Fields[f] = v
-			}
+		if it.Cluster == "" && it.Expect == "" && len(d.fields) == 0 {
+			continue // there is nothing to know
 		}
-		out[it.ID] = kept
+		out[strings.Clone(it.ID)] = d.kept(it, alike)
 	}
 	d.items[input] = out
 	return out, nil
 }
 
+// kept is what rows need of one item; items that are alike in it share it.
+func (d *digest) kept(it assay.Item, alike map[string]*analysedItem) *analysedItem {
+	one := &analysedItem{cluster: it.Cluster, expect: it.Expect}
+	for _, f := range d.fields {
+		v, ok := fieldAt(it.Fields, f)
+		if !ok {
+			continue
+		}
+		if one.texts == nil {
+			one.texts = map[string]string{}
+		}
+		one.texts[f], d.seen[f] = fmt.Sprint(v), true
+		if d.scratch != nil {
+			top, _, _ := strings.Cut(f, ".")
+			if one.fields == nil {
+				one.fields = map[string]any{}
+			}
+			one.fields[top], one.fields[f] = it.Fields[top], v
+		}
+	}
+	if one.fields != nil {
+		return one
+	}
+	key := fmt.Sprintf("%q %q %q", one.cluster, one.expect, one.texts)
+	if same, ok := alike[key]; ok {
+		return same
+	}
+	alike[key] = one
+	return one
+}
+
 // keeper is a condition of an analysis; what goes wrong is told when all rows are read.
 func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
+	if d.scratch == nil {
+		d.scratch = map[string]any{}
+	}
 	for _, u := range p.Fields() {
 		d.fields = append(d.fields, u.Field)
 	}
@@ -282,17 +329,20 @@ func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
 
 // keeps asks a condition about a row: it sees the item's fields and the row's own, of which the latter win.
 func (d *digest) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool {
-	if it == nil {
-		it = &analysedItem{item: assay.Item{ID: r.Item, Fields: map[string]any{}}}
+	seen := assay.Item{ID: r.Item, Fields: d.scratch}
+	clear(d.scratch)
+	if it != nil {
+		seen.Expect = it.expect
+		maps.Copy(d.scratch, it.fields)
 	}
 	for _, f := range analysis.OwnFields() {
-		it.item.Fields[f] = r.Field(f)
+		d.scratch[f] = r.Field(f)
 	}
-	it.item.Fields[analysis.ByTurn], it.item.Fields[analysis.ByDraw] = int64(r.Turn), int64(r.Draw)
+	d.scratch[analysis.ByTurn], d.scratch[analysis.ByDraw] = int64(r.Turn), int64(r.Draw)
 	if r.Other != "" {
-		it.item.Fields["other"] = r.Other
+		d.scratch["other"] = r.Other
 	}
-	ok, err := p.Bool(expr.Vars{Item: &it.item})
+	ok, err := p.Bool(expr.Vars{Item: &seen})
 	if err != nil && d.err == nil {
 		d.err = err
 	}

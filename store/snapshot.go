@@ -130,6 +130,12 @@ func (s *Store) Items(ctx context.Context, run int64, input string) iter.Seq2[as
 	return s.items(ctx, `WHERE run_no = $1 AND input = $2 ORDER BY ord`, run, input)
 }
 
+// ItemHeads walks over the items of one input in their order, without their fields.
+func (s *Store) ItemHeads(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
+	scan := func(rows *sql.Rows) (it assay.Item, err error) { return it, rows.Scan(&it.ID, &it.Cluster, &it.Expect) }
+	return walk(ctx, s, "read items", scan, `SELECT id, cluster, expect FROM items WHERE run_no = $1 AND input = $2 ORDER BY ord`, run, input)
+}
+
 // Item reads one item of one input by its id.
 func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.Item, error) {
 	for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id = $3`, run, input, id) {

@@ -135,9 +135,9 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 // sides are the two answers that a request shows, A first.
 func (c *laneContest) sides(at assay.Coordinates) (a, b assay.Coordinates, err error) {
 	at, _ = firstTry(c, at)
-	names, ok := c.byPair[at.Pair]
-	if !ok {
-		return a, b, fmt.Errorf("stage %s has no pair %q", c.stage.Name, at.Pair)
+	names, err := c.pair(at)
+	if err != nil {
+		return a, b, err
 	}
 	template, _, _, err := c.variant(at)
 	if err != nil {
@@ -149,6 +149,15 @@ func (c *laneContest) sides(at assay.Coordinates) (a, b assay.Coordinates, err e
 	b = a
 	a.Lane, b.Lane = names[0], names[1]
 	return a, b, nil
+}
+
+// pair is the two lanes that meet, the one shown first first.
+func (c *laneContest) pair(at assay.Coordinates) ([2]string, error) {
+	names, ok := c.byPair[at.Pair]
+	if !ok {
+		return names, fmt.Errorf("stage %s has no pair %q", c.stage.Name, at.Pair)
+	}
+	return names, nil
 }
 
 func (c *laneContest) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {

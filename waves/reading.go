@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	"assay"
 	"assay/store"
@@ -31,18 +32,21 @@ func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (fu
 	case *judging:
 		return rec.reading, nil
 	case *laneContest:
+		reading := rec.readings()
 		return func(at assay.Coordinates) (Reading, error) {
-			r, err := rec.reading(at)
+			r, err := reading(at)
 			if err != nil {
 				return r, err
 			}
-			a, b, err := rec.sides(at)
-			r.First, r.Second = a.Lane, b.Lane
+			at, _ = firstTry(rec, at)
+			two, err := rec.pair(at)
+			r.First, r.Second = two[0], two[1]
 			return r, err
 		}, nil
 	case *itemContest:
+		reading := rec.readings()
 		return func(at assay.Coordinates) (Reading, error) {
-			r, err := rec.reading(at)
+			r, err := reading(at)
 			if err != nil {
 				return r, err
 			}
@@ -59,9 +63,23 @@ func (j *judging) reading(at assay.Coordinates) (Reading, error) {
 	return Reading{Template: subject.Template, Prompt: name, Draw: subject.Draw, Vote: (at.Draw - 1) / drawStride}, err
 }
 
-func (c *contest) reading(at assay.Coordinates) (Reading, error) {
-	template, prompt, trait, err := c.variant(at)
-	return Reading{Template: cmp.Or(template, prompt), Prompt: prompt, Trait: trait.ID, Draw: (at.Draw-1)%drawStride + 1, Vote: (at.Draw - 1) / drawStride}, err
+// readings takes coordinates apart one after the other; those of a million verdicts have a few variants, each of which is taken apart once.
+// It is for one goroutine.
+func (c *contest) readings() func(assay.Coordinates) (Reading, error) {
+	known := map[string]Reading{}
+	return func(at assay.Coordinates) (Reading, error) {
+		r, ok := known[at.Template]
+		if !ok {
+			template, prompt, trait, err := c.variant(at)
+			if err != nil {
+				return r, err
+			}
+			r = Reading{Template: cmp.Or(template, prompt), Prompt: prompt, Trait: trait.ID}
+			known[strings.Clone(at.Template)] = r
+		}
+		r.Draw, r.Vote = (at.Draw-1)%drawStride+1, (at.Draw-1)/drawStride
+		return r, nil
+	}
 }
 
 // Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people

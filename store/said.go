@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"assay"
+)
+
+// Subjects says whether a walk over verdicts tells which answers they are about.
+type Subjects uint8
+
+// The two.
+const (
+	WithoutSubjects Subjects = iota
+	WithSubjects
+)
+
+// Said walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
+// score, of a missing one its reason, the segment of those that a model gave, and the subjects if asked for. Everything else is
+// left empty. Stale ones are left out.
+func (s *Store) Said(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
+	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
+	text := saidColumns
+	if subjects == WithSubjects {
+		text += `, subject, against`
+	}
+	return walk(ctx, s, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`, run, stage, saidMark)
+}
+
+// saidColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
+// as one text, numbers first, with a mark between any two.
+const saidColumns = `SELECT concat_ws($3, no, turn, draw, COALESCE(segment_no, 0), state, lane, template, branch, pair, judge), item,
+	CASE WHEN state = 'missing' THEN reason ELSE COALESCE(label, '') END, score`
+
+const (
+	saidMark  = "\x1f"
+	saidParts = 10
+)
+
+func (s *Store) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
+	v := Verdict{Run: run, At: assay.Coordinates{Stage: stage}}
+	var packed, said string
+	var score sql.NullFloat64
+	var subject, against []byte
+	into := []any{&packed, &v.At.Item, &said, &score}
+	if subjects == WithSubjects {
+		into = append(into, &subject, &against)
+	}
+	if err := rows.Scan(into...); err != nil {
+		return v, err
+	}
+	parts, n := unpack(packed)
+	no, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return v, fmt.Errorf("its number: %w", err)
+	}
+	if n != saidParts { // a name has the mark in it
+		return s.verdict(ctx, no)
+	}
+	v.No = no
+	copy(v.Subject[:], subject)
+	copy(v.Against[:], against)
+	if score.Valid {
+		v.Score = &score.Float64
+	}
+	return v, v.unpacked(parts, said)
+}
+
+// unpack cuts a text at the marks, and tells how many parts there are.
+func unpack(text string) (parts [saidParts]string, n int) {
+	for more := true; more; n++ {
+		var part string
+		part, text, more = strings.Cut(text, saidMark)
+		if n < saidParts {
+			parts[n] = part
+		}
+	}
+	return parts, n
+}
+
+// unpacked fills in what came as one text.
+func (v *Verdict) unpacked(parts [saidParts]string, said string) error {
+	var err error
+	if v.At.Turn, err = strconv.Atoi(parts[1]); err != nil {
+		return fmt.Errorf("verdict %d: its turn: %w", v.No, err)
+	}
+	if v.At.Draw, err = strconv.Atoi(parts[2]); err != nil {
+		return fmt.Errorf("verdict %d: its draw: %w", v.No, err)
+	}
+	if v.Segment, err = strconv.ParseInt(parts[3], 10, 64); err != nil {
+		return fmt.Errorf("verdict %d: its segment: %w", v.No, err)
+	}
+	v.State = VerdictState(parts[4])
+	v.At.Lane, v.At.Template, v.At.Branch, v.At.Pair, v.At.Judge = parts[5], parts[6], parts[7], parts[8], parts[9]
+	if v.State == VerdictMissing {
+		v.Reason = said
+	} else {
+		v.Label = said
+	}
+	return nil
+}
+
+// verdict reads one by its number.
+func (s *Store) verdict(ctx context.Context, no int64) (Verdict, error) {
+	for v, err := range walk(ctx, s, "read a verdict", scanVerdict, verdictColumns+`WHERE no = $1`, no) {
+		return v, err
+	}
+	return Verdict{}, fmt.Errorf("verdict %d: %w", no, ErrNotFound)
+}
