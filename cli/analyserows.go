@@ -270,6 +270,9 @@ func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analyse
 		if err != nil {
 			return nil, err
 		}
+		if it.Cluster == it.ID {
+			it.Cluster = "" // as for any item that has none
+		}
 		if it.Cluster == "" && it.Expect == "" && len(d.fields) == 0 {
 			continue // there is nothing to know
 		}

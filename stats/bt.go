@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -168,7 +170,7 @@ func (g *graph) sweep(strength []float64) float64 {
 type workspace struct {
 	grad, step, trial []float64
 	info              *mat.SymDense
-	chol              mat.Cholesky
+	chol              mat.Cholesky // under Jeffreys' penalty
 	here, there       *point
 }
 
@@ -185,17 +187,14 @@ func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) 
 	for step := range maxIterations {
 		w.here = m.point(beta, w.here)
 		m.evaluate(w.here, w)
-		if !w.chol.Factorize(w.info) {
-			return 0, &NoMaximum{Why: "the information about the parameters vanished on the way"}
-		}
 		if m.o.Firth {
+			if !w.chol.Factorize(w.info) {
+				return 0, vanished()
+			}
 			m.jeffreys(w.here, w)
 		}
-		if err := w.chol.SolveVecTo(mat.NewVecDense(m.size, w.step), mat.NewVecDense(m.size, w.grad)); err != nil {
-			var ill mat.Condition
-			if !errors.As(err, &ill) {
-				return 0, fmt.Errorf("solve Newton step %d: %w", step, err)
-			}
+		if !w.solve() {
+			return 0, vanished()
 		}
 		if m.o.Firth { // the penalty's own curvature is not in the information: steps to and fro are halved
 			if far := largest(w.step); far > 0.9*before {
@@ -216,6 +215,21 @@ func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) 
 		}
 	}
 	return 0, &NoMaximum{Why: fmt.Sprintf("the iteration did not settle in %d steps", maxIterations)}
+}
+
+func vanished() error {
+	return &NoMaximum{Why: "the information about the parameters vanished on the way"}
+}
+
+// solve finds the step from gradient and information, which it uses up; false where the information is not positive definite. How well
+// conditioned it is does not matter: a poor step is followed by another.
+func (w *workspace) solve() bool {
+	factor, ok := lapack64.Potrf(w.info.RawSymmetric())
+	if ok {
+		copy(w.step, w.grad)
+		lapack64.Potrs(factor, blas64.General{Rows: len(w.step), Cols: 1, Stride: 1, Data: w.step})
+	}
+	return ok
 }
 
 // climb takes the step, halved until the objective does not fall. A step that changes log odds by a fraction cannot

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -101,23 +100,7 @@ func (f *BTFit) ClusterRobust(g *Grouped, correction Correction) (*Covariance, e
 	if err != nil {
 		return nil, err
 	}
-	m := f.model
-	at, grad := m.point(f.beta, nil), make([]float64, m.size)
-	meat := mat.NewSymDense(m.size, nil)
-	raw := meat.RawSymmetric()
-	for c := range g.Clusters() {
-		clear(grad)
-		for _, s := range g.cluster(c) {
-			own := g.cells[s.cell]
-			own.first, own.second, own.tie = float64(s.first), float64(s.second), float64(s.tie)
-			m.addGradient(grad, &own, at.pull(&own))
-		}
-		for i, v := range grad {
-			if v != 0 {
-				floats.AddScaled(raw.Data[i*raw.Stride+i:(i+1)*raw.Stride], v, grad[i:])
-			}
-		}
-	}
+	meat := newScores(f, g).squares()
 	if correction == CR1 {
 		meat.ScaleSym(float64(g.Clusters())/float64(g.Clusters()-1), meat)
 	}

@@ -87,7 +87,7 @@ func EloOrders(items int, p Pairs, o EloOptions, orders [][]int) (*EloRuns, erro
 			return nil, fmt.Errorf("rate by Elo in order %d: %w", k, err)
 		}
 	}
-	return eloRuns(items, len(orders), func(run int, ratings []float64) {
+	return eloRuns(items, len(orders), 0, func(run int, ratings []float64, _ []int) {
 		copy(ratings, o.opening(items))
 		for _, k := range orders[run] {
 			p.rate(k, ratings, o)
@@ -100,9 +100,8 @@ func EloShuffled(items int, p Pairs, o EloOptions, runs int, seed uint64) (*EloR
 	if err := checkElo(items, p, o); err != nil {
 		return nil, err
 	}
-	return eloRuns(items, runs, func(run int, ratings []float64) {
+	return eloRuns(items, runs, p.Len(), func(run int, ratings []float64, order []int) {
 		copy(ratings, o.opening(items))
-		order := make([]int, p.Len())
 		permutation(stream(seed, run), order)
 		for _, k := range order {
 			p.rate(k, ratings, o)
@@ -125,8 +124,8 @@ func checkOrder(order []int, n int) error {
 	return nil
 }
 
-// eloRuns collects the ratings of all runs.
-func eloRuns(items, runs int, rate func(run int, ratings []float64)) (*EloRuns, error) {
+// eloRuns collects the ratings of all runs; each may write an order of n comparisons.
+func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []int)) (*EloRuns, error) {
 	if runs < 1 {
 		return nil, fmt.Errorf("rate by Elo: %d orders", runs)
 	}
@@ -134,7 +133,7 @@ func eloRuns(items, runs int, rate func(run int, ratings []float64)) (*EloRuns, 
 	for run := range ratings {
 		ratings[run] = make([]float64, items)
 	}
-	replicate(runs, func() struct{} { return struct{}{} }, func(_ struct{}, run int) { rate(run, ratings[run]) })
+	replicate(runs, func() []int { return make([]int, n) }, func(order []int, run int) { rate(run, ratings[run], order) })
 	out := &EloRuns{Runs: runs, Mean: make([]float64, items), SD: make([]Number, items)}
 	column := make([]float64, runs)
 	for i := range items {

@@ -32,9 +32,8 @@ func EloChoice(items int, p Pairs, o EloOptions, runs int, seed uint64) (*EloCho
 		return nil, fmt.Errorf("rate as EloChoice: %d runs", runs)
 	}
 	upsets := make([]upset, runs)
-	rated, err := eloRuns(items, runs, func(run int, ratings []float64) {
+	rated, err := eloRuns(items, runs, p.Len(), func(run int, ratings []float64, order []int) {
 		copy(ratings, o.opening(items))
-		order := make([]int, p.Len())
 		if run > 0 {
 			permutation(stream(seed, run), order)
 		} else {

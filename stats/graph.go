@@ -22,10 +22,11 @@ func newGraph(items int, cells []cell) *graph {
 	for _, c := range cells {
 		where[int(c.i)*items+int(c.j)], where[int(c.j)*items+int(c.i)] = 1, 1
 	}
+	g.other = make([]int32, 0, min(2*len(cells), items*items))
 	for i := range items {
-		for j := range items {
-			if at := i*items + j; where[at] > 0 {
-				where[at] = int32(len(g.other))
+		for j, met := range where[i*items : (i+1)*items] {
+			if met > 0 {
+				where[i*items+j] = int32(len(g.other))
 				g.other = append(g.other, int32(j))
 			}
 		}

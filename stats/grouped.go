@@ -53,6 +53,7 @@ func (g *Grouped) split(keys []uint64) {
 	}
 	const none = ^uint64(0)
 	cluster, pair := none, none
+	g.rows, g.start = make([]share, 0, runs(keys, 2)), make([]int, 0, runs(keys, 34)+1)
 	for _, key := range keys {
 		if key>>34 != cluster {
 			cluster, pair = key>>34, none
@@ -73,6 +74,17 @@ func (g *Grouped) split(keys []uint64) {
 		}
 	}
 	g.start = append(g.start, len(g.rows))
+}
+
+// runs is how many different keys there are, the lowest bits left out.
+func runs(keys []uint64, bits int) int {
+	n := 0
+	for k, key := range keys {
+		if k == 0 || key>>bits != keys[k-1]>>bits {
+			n++
+		}
+	}
+	return n
 }
 
 // Clusters is the number of clusters that hold a comparison.
