@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -344,5 +345,32 @@ func TestFindingsDoNotDependOnTheOrderOfRows(t *testing.T) {
 		if diff := cmp.Diff(want.Tables, got.Tables, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", c.stage.Name, diff)
 		}
+	}
+}
+
+func TestAStageThatIsDoneTellsTheSame(t *testing.T) {
+	t.Parallel()
+	items, lanes := []string{"q1", "q2", "q3", "q4", "q5"}, []string{"a", "b", "c"}
+	report := func(done func(*analysis.Book, string) error) *analysis.Report {
+		stages := []analysis.Stage{correct(), arena()}
+		book, err := analysis.Open(stages, append(analysis.Default(stages[0]), analysis.Default(stages[1])...), analysis.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, rows := range []iter.Seq2[*analysis.Row, error]{judgedRows(items, lanes), comparedRows(items, lanes)} {
+			if err := errors.Join(book.Expect(rows), book.Read(rows), done(book, stages[i].Name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := book.Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := report(func(*analysis.Book, string) error { return nil })
+	got := report((*analysis.Book).Done)
+	if d := cmp.Diff(want.Tables, got.Tables); d != "" || len(want.Tables) < 2 {
+		t.Errorf("%d tables: %s", len(want.Tables), d)
 	}
 }

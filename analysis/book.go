@@ -59,12 +59,13 @@ type Book struct {
 	stages  map[string]*Stage
 	entries map[string][]entry // by stage
 	order   []string
-	known   names // items and clusters, for all analyses
+	known   names             // items and clusters, for all analyses
+	told    map[string][]told // by stage that is done
 }
 
 // Open begins the analyses; stages give what rows cannot tell.
 func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
-	b := &Book{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}}
+	b := &Book{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}, told: map[string][]told{}}
 	for _, s := range stages {
 		b.stages[s.Name] = &s
 		b.order = append(b.order, s.Name)
@@ -165,30 +166,55 @@ func (b *Book) Read(rows iter.Seq2[*Row, error]) error {
 	return nil
 }
 
+// Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let go. Without it,
+// Report does that for all stages.
+func (b *Book) Done(stage string) error {
+	if _, ok := b.told[stage]; ok {
+		return nil
+	}
+	var all []told
+	for _, e := range b.entries[stage] {
+		if v, ok := e.collector.(*validity); ok && v.validated() {
+			e.stage.Validated = true
+		}
+	}
+	for i := range b.entries[stage] {
+		e := &b.entries[stage][i]
+		tables, err := e.tables()
+		if err != nil {
+			return fmt.Errorf("analyse stage %s: %w", stage, err)
+		}
+		e.collector = nil
+		for _, t := range tables {
+			if t.Coverage == (Coverage{}) {
+				continue // nobody asked for it in this run
+			}
+			e.finish(&t, b.options)
+			all = append(all, told{t, e.spec.Gates})
+		}
+	}
+	b.told[stage], b.entries[stage] = all, nil
+	return nil
+}
+
+// told is a table of a stage that is done; gates: it is for gates alone.
+type told struct {
+	table Table
+	gates bool
+}
+
 // Report computes all findings, stage by stage in the order they were given.
 func (b *Book) Report() (*Report, error) {
 	var out Report
 	for _, name := range b.order {
-		for _, e := range b.entries[name] {
-			if v, ok := e.collector.(*validity); ok && v.validated() {
-				e.stage.Validated = true
-			}
+		if err := b.Done(name); err != nil {
+			return nil, err
 		}
-		for _, e := range b.entries[name] {
-			tables, err := e.tables()
-			if err != nil {
-				return nil, fmt.Errorf("analyse stage %s: %w", name, err)
-			}
-			for i := range tables {
-				if tables[i].Coverage == (Coverage{}) {
-					continue // nobody asked for it in this run
-				}
-				e.finish(&tables[i], b.options)
-				if e.spec.Gates {
-					out.gates = append(out.gates, tables[i])
-				} else {
-					out.Tables = append(out.Tables, tables[i])
-				}
+		for _, t := range b.told[name] {
+			if t.gates {
+				out.gates = append(out.gates, t.table)
+			} else {
+				out.Tables = append(out.Tables, t.table)
 			}
 		}
 	}

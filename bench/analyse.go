@@ -43,6 +43,7 @@ func analyseBench(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
+	var few cost
 	for _, items := range []int{analyseItems / 4, analyseItems} {
 		home := filepath.Join(b.dir, fmt.Sprint("analyse", items))
 		n, err := writeVerdicts(ctx, b, home, items)
@@ -59,6 +60,11 @@ func analyseBench(ctx context.Context, b *bench) error {
 		}
 		fmt.Printf("reading alone  %s for %d verdicts\n", floor, n)
 		fmt.Printf("assay analyse  %s (a million within 10 s)\n", got)
+		if items < analyseItems {
+			few = got
+			continue
+		}
+		fmt.Printf("memory         %d MB peak (under 200), %.2f of that of a quarter\n", got.peak>>20, float64(got.peak)/float64(few.peak))
 	}
 	return nil
 }

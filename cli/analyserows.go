@@ -76,6 +76,9 @@ func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, er
 		if err := d.read(ctx, book, s); err != nil {
 			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
 		}
+		if err := book.Done(s.Name); err != nil {
+			return nil, err
+		}
 	}
 	for _, f := range d.by {
 		if !d.seen[f] && !slices.Contains(analysis.OwnFields(), f) {
