@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -108,12 +109,9 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
 	}
 	t := table{head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, right: map[int]bool{3: true}}
-	for a, err := range h.ledger.Answers(ctx, run.No, f.stage, f.lane) {
+	for a, err := range f.answers(ctx, h.ledger, run.No) {
 		if err != nil {
 			return err
-		}
-		if f.item != "" && f.item != a.At.Item {
-			continue
 		}
 		if f.json {
 			if err := e.Encode(documentOf(h, run, a)); err != nil {
@@ -131,6 +129,32 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 		return nil
 	}
 	return t.write(w.Stdout)
+}
+
+// answers are those that the flags ask for. Those on one item are found by an index, page by page, not by walking over a whole run.
+func (f resultFlags) answers(ctx context.Context, ledger *store.Store, run int64) iter.Seq2[store.Answer, error] {
+	if f.item == "" {
+		return ledger.Answers(ctx, run, f.stage, f.lane)
+	}
+	const page = 200
+	filter := store.AnswerFilter{Stage: f.stage, Lane: f.lane, Item: f.item}
+	return func(yield func(store.Answer, error) bool) {
+		var after store.Mark
+		for n := page; n == page; {
+			some, err := ledger.AnswersPage(ctx, run, filter, after, page)
+			if err != nil {
+				yield(store.Answer{}, err)
+				return
+			}
+			n = len(some)
+			for _, a := range some {
+				after = store.Mark{Segment: a.Segment, Ord: a.Ord}
+				if !yield(a, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // maxTableRows is as much as a person reads in a table.

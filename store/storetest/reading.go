@@ -57,33 +57,6 @@ func verdicts(t *testing.T, fresh Fresh) {
 			t.Errorf("given again: %d new, %v", n, err)
 		}
 	})
-	t.Run("what numbers need of verdicts is read as it was written, whatever the names", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		score, subject, other := 0.1, b.attempt(0, 1).Key, b.attempt(0, 2).Key
-		want := []store.Verdict{
-			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Pair: "p", Judge: "judge"},
-				Subject: subject, Against: other, State: store.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
-			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: store.VerdictMissing, Reason: "excluded: cut"},
-			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: store.VerdictValid, Score: &score},
-		}
-		for i := range want {
-			want[i].Run = b.run.No
-		}
-		_, err := b.s.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: store.VerdictMissing}))
-		b.ok(err)
-		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
-		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {
-			var got []store.Verdict
-			for v, err := range b.s.Said(b.ctx, b.run.No, "arena", subjects) {
-				b.ok(err)
-				got = append(got, v)
-			}
-			if d := cmp.Diff(want, got, ignoreMade()); d != "" {
-				t.Error(d)
-			}
-		}
-	})
 	t.Run("people are known by name and may take back what they said", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
@@ -121,6 +94,36 @@ func verdicts(t *testing.T, fresh Fresh) {
 
 func ignoreMade() cmp.Option {
 	return cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".No" || p.Last().String() == ".Given" }, cmp.Ignore())
+}
+
+func said(t *testing.T, fresh Fresh) {
+	t.Run("what numbers need of verdicts is read as it was written, whatever the names", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, fresh)
+		score, subject, other := 0.1, b.attempt(0, 1).Key, b.attempt(0, 2).Key
+		want := []store.Verdict{
+			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Pair: "p", Judge: "judge"},
+				Subject: subject, Against: other, State: store.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
+			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: store.VerdictMissing, Reason: "excluded: cut"},
+			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: store.VerdictValid, Score: &score},
+		}
+		for i := range want {
+			want[i].Run = b.run.No
+		}
+		_, err := b.s.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: store.VerdictMissing}))
+		b.ok(err)
+		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
+		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {
+			var got []store.Verdict
+			for v, err := range b.s.Said(b.ctx, b.run.No, "arena", subjects) {
+				b.ok(err)
+				got = append(got, v)
+			}
+			if d := cmp.Diff(want, got, ignoreMade()); d != "" {
+				t.Error(d)
+			}
+		}
+	})
 }
 
 // without are verdicts that do not say what they are about.
