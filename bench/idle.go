@@ -73,7 +73,8 @@ func (b *bench) launched(ctx context.Context, dir string) error {
 		c := exec.CommandContext(ctx, b.assay, "sql", "SELECT COUNT(*) FROM segments WHERE state = 'launched'", "--csv")
 		c.Dir = dir
 		out, err := c.Output()
-		if err != nil {
+		var early *exec.ExitError
+		if err != nil && !errors.As(err, &early) { // before the run has begun there is no ledger to ask
 			return err
 		}
 		lines := strings.Fields(string(out))

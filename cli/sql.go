@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"assay/store"
 )
 
 type sqlFlags struct {
@@ -105,7 +109,7 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 	err := h.ledger.Query(ctx, query, func(columns []string, values []any) error {
 		switch {
 		case f.json:
-			return lines.Encode(rowObject(columns, values))
+			return lines.Encode(rowObject{columns, values})
 		case f.csv:
 			if t.head == nil {
 				t.head = columns
@@ -120,6 +124,9 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 		return nil
 	})
 	if err != nil {
+		if errors.Is(err, store.ErrNoQuery) {
+			return usage("nothing can be written through `assay sql`", "%s", err)
+		}
 		return usage("docs/ledger.md has the tables and views", "%s", err)
 	}
 	if f.json {
@@ -170,14 +177,33 @@ func csvRow(values []any) []string {
 	return out
 }
 
-func rowObject(columns []string, values []any) map[string]any {
-	row := make(map[string]any, len(columns))
-	for i, c := range columns {
-		if b, ok := values[i].([]byte); ok {
-			row[c] = cell(b)
-			continue
+// rowObject is a row as a JSON object, in the order of its columns.
+type rowObject struct {
+	columns []string
+	values  []any
+}
+
+// MarshalJSON writes the columns as they were asked for.
+func (r rowObject) MarshalJSON() ([]byte, error) {
+	out := bytes.NewBufferString("{")
+	write := json.NewEncoder(out)
+	write.SetEscapeHTML(false)
+	for i, c := range r.columns {
+		if i > 0 {
+			out.WriteByte(',')
 		}
-		row[c] = values[i]
+		if err := write.Encode(c); err != nil {
+			return nil, err
+		}
+		out.WriteByte(':')
+		value := r.values[i]
+		if b, ok := value.([]byte); ok {
+			value = cell(b)
+		}
+		if err := write.Encode(value); err != nil {
+			return nil, err
+		}
 	}
-	return row
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }

@@ -23,7 +23,6 @@ func (w *work) check(ctx context.Context) error {
 		return w.unchecked(ctx, err)
 	}
 	if st.State.Terminal() {
-		w.unpoll(w.g.No)
 		return w.ended(ctx, st)
 	}
 	if err := w.cancelIfDue(ctx); err != nil {

@@ -41,9 +41,11 @@ type Engine struct {
 	Random   *rand.Rand // for jitter and nonces; guarded by the engine
 	Holder   string     // who we are in leases: unique for this process
 
-	mu    sync.Mutex
-	desks map[string]*desk // where live requests wait, by account
-	open  map[int64]bool   // segments whose jobs are looked at from here
+	mu       sync.Mutex
+	desks    map[string]*desk    // where live requests wait, by account
+	open     map[int64]time.Time // segments whose jobs are looked at from here, and when next
+	pruned   time.Time           // when those that others look at were last forgotten
+	settling chan struct{}       // places of those that settle
 }
 
 // Access is an account as this process knows it. Whoever has no key for it can still say how its requests travel, and so
@@ -77,12 +79,12 @@ func (e *Engine) Advance(ctx context.Context, segment int64) (err error) {
 	}
 	ctx, stop := e.keep(ctx, l)
 	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
+	var w *work
 	for range maxSteps {
-		w, err := e.look(ctx, l)
-		if err != nil {
+		if w, err = e.lookAfter(ctx, l, w); err != nil {
 			return fmt.Errorf("advance segment %d: %w", segment, err)
 		}
-		if w.g.Due.IsZero() || w.g.Due.After(e.Clock.Now()) {
+		if w.asleep() {
 			return nil
 		}
 		if err := w.step(ctx); err != nil {
@@ -103,11 +105,33 @@ type work struct {
 	access Access
 }
 
+// asleep tells whether there is nothing to do now.
+func (w *work) asleep() bool { return w.g.Due.IsZero() || w.g.Due.After(w.Clock.Now()) }
+
+// lookAfter looks at a segment again after a step. Where it sleeps now, which is the end of nearly every look at a job,
+// nothing else has to be read.
+func (e *Engine) lookAfter(ctx context.Context, l store.Lease, before *work) (*work, error) {
+	if before == nil {
+		return e.look(ctx, l)
+	}
+	g, err := e.Ledger.Segment(ctx, l.No)
+	if err != nil {
+		return nil, err
+	}
+	if before.g = g; g.State == store.Launched && before.asleep() {
+		return before, nil
+	}
+	return e.look(ctx, l)
+}
+
 func (e *Engine) look(ctx context.Context, l store.Lease) (*work, error) {
 	w := &work{Engine: e, l: l}
 	var err error
 	if w.g, err = e.Ledger.Segment(ctx, l.No); err != nil {
 		return nil, err
+	}
+	if w.g.State != store.Launched {
+		e.unpoll(l.No)
 	}
 	if w.run, err = e.Ledger.Run(ctx, w.g.Run); err != nil {
 		return nil, err

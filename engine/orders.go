@@ -278,8 +278,8 @@ func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err 
 	if err != nil || st.State.Terminal() {
 		return 0, w.Ledger.Wake(ctx, l, x.Clock.Now(), "") // the usual way
 	}
-	r := &reading{work: w, seen: map[assay.Key]bool{}}
-	if r.seats, err = x.Ledger.Seats(ctx, no); err != nil {
+	r := &reading{work: w}
+	if r.seats, err = x.Ledger.Seats(ctx, no, w.g.Requests); err != nil {
 		return 0, err
 	}
 	for _, part := range st.Parts {
@@ -294,5 +294,5 @@ func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err 
 			return 0, err
 		}
 	}
-	return int64(len(r.seen)), nil
+	return r.got, nil
 }

@@ -132,14 +132,9 @@ func canaryLetsGo(c store.Canary) bool { return c == store.CanaryOff || c == sto
 
 // lane reads a lane of a stage.
 func (e *Engine) lane(ctx context.Context, run int64, stage, name string) (store.Lane, error) {
-	all, err := e.Ledger.Lanes(ctx, run)
-	if err != nil {
-		return store.Lane{}, err
+	l, err := e.Ledger.Lane(ctx, run, stage, name)
+	if errors.Is(err, store.ErrNotFound) {
+		err = errors.New("lane " + name + " is not in the plan of stage " + stage)
 	}
-	for _, l := range all {
-		if l.Stage == stage && l.Name == name {
-			return l, nil
-		}
-	}
-	return store.Lane{}, errors.New("lane " + name + " is not in the plan of stage " + stage)
+	return l, err
 }

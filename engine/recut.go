@@ -12,7 +12,7 @@ import (
 
 // recut rejects the lines that the provider names, and sends the others again without them.
 func (w *work) recut(ctx context.Context, st provider.Status) error {
-	seats, err := w.Ledger.Seats(ctx, w.g.No)
+	seats, err := w.Ledger.Seats(ctx, w.g.No, w.g.Requests)
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,13 @@ const settleBlock = 1000
 
 // settle reads what was fetched and gives every attempt its outcome.
 func (w *work) settle(ctx context.Context) error {
-	r := &reading{work: w, seen: map[assay.Key]bool{}}
-	var err error
-	if r.seats, err = w.Ledger.Seats(ctx, w.g.No); err != nil {
+	done, err := w.place(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r := &reading{work: w}
+	if r.seats, err = w.Ledger.Seats(ctx, w.g.No, w.g.Requests); err != nil {
 		return err
 	}
 	files, err := w.Ledger.Artifacts(ctx, w.g.No)
@@ -57,6 +61,25 @@ func (w *work) settle(ctx context.Context) error {
 	return w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, r.halt.Error())
 }
 
+// settlingAtOnce is how many segments are read at a time: the keys of each are in memory, up to a hundred thousand of them.
+const settlingAtOnce = 2
+
+// place waits for a place among those that settle.
+func (w *work) place(ctx context.Context) (done func(), err error) {
+	w.mu.Lock()
+	if w.settling == nil {
+		w.settling = make(chan struct{}, settlingAtOnce)
+	}
+	places := w.settling
+	w.mu.Unlock()
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // finish settles the segment. Where something was given up, it is looked at again as long as the provider keeps results.
 func (w *work) finish(ctx context.Context) error {
 	late, err := w.Ledger.LateKeys(ctx, w.g.No)
@@ -80,7 +103,7 @@ type reading struct {
 	seats  map[assay.Key]store.Seat
 	block  []store.Settlement
 	strays []store.Stray
-	seen   map[assay.Key]bool  // settled on this walk
+	got    int64               // settled on this walk
 	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
 	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
 }
@@ -123,7 +146,7 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 		stray.Kind = store.StrayUnknown
 	case nonce != r.g.Nonce || !known:
 		stray.Kind = store.StrayForeign
-	case r.seen[key]:
+	case seat.Seen:
 		stray.Kind, stray.Ord = store.StrayDuplicate, seat.Ord
 	case seat.Done:
 		return // from an earlier walk over the same results
@@ -138,8 +161,9 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 			r.halt = f
 		}
 		r.block = append(r.block, s)
-		seat.Done, r.seen[key] = true, true
+		seat.Done, seat.Seen = true, true
 		r.seats[key] = seat
+		r.got++
 		return
 	}
 	r.strays = append(r.strays, stray)

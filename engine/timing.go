@@ -136,17 +136,36 @@ func (e *Engine) backoff(n int64, asked time.Duration) time.Duration {
 
 // pollJob is how long to wait before the next look at the segment's job, given how many jobs are looked at from here.
 func (w *work) pollJob(age time.Duration) time.Duration {
+	now := w.Clock.Now()
 	w.mu.Lock()
 	if w.open == nil {
-		w.open = map[int64]bool{}
+		w.open = map[int64]time.Time{}
 	}
-	w.open[w.g.No] = true
+	w.open[w.g.No] = now
+	w.prune(now)
 	every := time.Duration(len(w.open)) * w.Timing.PollEach
 	w.mu.Unlock()
-	return max(w.poll(age), every+w.jitter(every/5))
+	wait := max(w.poll(age), every+w.jitter(every/5))
+	w.mu.Lock()
+	w.open[w.g.No] = now.Add(wait)
+	w.mu.Unlock()
+	return wait
 }
 
-// unpoll forgets a job that has ended.
+// prune forgets jobs that somebody else has looked at when it was time: they are others' to count.
+func (e *Engine) prune(now time.Time) {
+	if now.Sub(e.pruned) < e.Timing.PollMax {
+		return
+	}
+	e.pruned = now
+	for no, next := range e.open {
+		if now.Sub(next) > e.Timing.PollMax {
+			delete(e.open, no)
+		}
+	}
+}
+
+// unpoll forgets a job that is not looked at any more: it has ended, or waits for a person.
 func (e *Engine) unpoll(segment int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -106,18 +106,19 @@ func (s *Store) attempts(ctx context.Context, where string, args ...any) iter.Se
 type Seat struct {
 	Ord  int64
 	Done bool // it has an outcome
+	Seen bool // it got it on this walk; for whoever walks
 }
 
 // Seats reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
-// segment.
-func (s *Store) Seats(ctx context.Context, segment int64) (map[assay.Key]Seat, error) {
+// segment, of which the size is told.
+func (s *Store) Seats(ctx context.Context, segment, size int64) (map[assay.Key]Seat, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
 		FROM attempts a WHERE a.segment_no = $1`, segment)
 	if err != nil {
 		return nil, fmt.Errorf("read seats: %w", err)
 	}
 	defer rows.Close()
-	all := map[assay.Key]Seat{}
+	all := make(map[assay.Key]Seat, size)
 	var key []byte
 	for rows.Next() {
 		var seat Seat

@@ -99,9 +99,25 @@ func (s *Store) SetCanary(ctx context.Context, run int64, stage, lane string, fr
 
 // Lanes reads the lanes of a run in the order of stage and name.
 func (s *Store) Lanes(ctx context.Context, run int64) ([]Lane, error) {
+	return s.lanes(ctx, `run_no = $1 ORDER BY stage, lane`, run)
+}
+
+// Lane reads one lane of a stage.
+func (s *Store) Lane(ctx context.Context, run int64, stage, name string) (Lane, error) {
+	all, err := s.lanes(ctx, `run_no = $1 AND stage = $2 AND lane = $3`, run, stage, name)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("lane %s of stage %s: %w", name, stage, ErrNotFound)
+	}
+	if err != nil {
+		return Lane{}, err
+	}
+	return all[0], nil
+}
+
+func (s *Store) lanes(ctx context.Context, where string, args ...any) ([]Lane, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, provider, model, label, params, planned, state, reason, canary,
 		n_open, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost,
-		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus FROM lanes WHERE run_no = $1 ORDER BY stage, lane`, run)
+		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus FROM lanes WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read lanes: %w", err)
 	}

@@ -2,11 +2,28 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 )
 
-// Query runs a query that a person wrote. Nothing can be written through it. Each row is handed over as it comes.
+// asks are the words that a query may begin with. What else a database understands may write in ways that a transaction
+// which only reads does not see: COPY … TO PROGRAM, ATTACH, VACUUM INTO.
+func asks() []string {
+	return []string{"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW", "PRAGMA"}
+}
+
+// ErrNoQuery tells that a text is no query.
+var ErrNoQuery = errors.New("only queries are taken: SELECT, WITH, VALUES, EXPLAIN")
+
+// Query runs one query that a person wrote. Nothing can be written through it: the transaction only reads, and is rolled
+// back. Each row is handed over as it comes.
 func (s *Store) Query(ctx context.Context, text string, row func(columns []string, values []any) error) error {
+	if !slices.Contains(asks(), firstWord(text)) {
+		return fmt.Errorf("query: %w", ErrNoQuery)
+	}
 	tx, done, err := s.engine.reader(ctx)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -39,4 +56,23 @@ func (s *Store) Query(ctx context.Context, text string, row func(columns []strin
 		return fmt.Errorf("query: %w", err)
 	}
 	return nil
+}
+
+// firstWord is the word that a text begins with, in capitals, after spaces, comments and brackets.
+func firstWord(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n\f\v(")
+		switch {
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text, "*/")
+		default:
+			end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+			if end < 0 {
+				end = len(text)
+			}
+			return strings.ToUpper(text[:end])
+		}
+	}
 }

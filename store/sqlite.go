@@ -114,16 +114,26 @@ func (sqlite) violation(err error) bool {
 // reader opens the file read-only: a pragma cannot undo that.
 func (d sqlite) reader(ctx context.Context) (*sql.Tx, func(), error) {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path),
-		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(30000)"}}.Encode()}
+		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(30000)", "query_only(1)"}}.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
 		return nil, nil, err
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return tx, func() { db.Close() }, nil
+	done := func() { conn.Close(); db.Close() }
+	if _, err := driver.Limit(conn, lib.SQLITE_LIMIT_ATTACHED, 0); err != nil {
+		done()
+		return nil, nil, err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return tx, done, nil
 }
 
 // errNetwork says why SQLite will not do on a network file system.
