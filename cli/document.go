@@ -40,8 +40,12 @@ func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*rep
 	if err != nil {
 		return nil, err
 	}
+	cost, err := spent(ctx, h, run)
+	if err != nil {
+		return nil, err
+	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Standing: sentence(run, lanes), Rehearsal: h.rehearsal, Note: run.Note, By: run.By,
+		Study: run.Study, Description: st.Description, Run: run.ID, Standing: sentence(run, lanes, cost), Rehearsal: h.rehearsal, Note: run.Note, By: run.By,
 		Created: run.Created, Closed: run.Closed, Report: found.report, Gates: found.gates, Budget: run.Budget, Remarks: found.warnings,
 		Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.costs, segments),
 	}

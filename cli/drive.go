@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,16 +67,20 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if o.once || o.detach {
 		d.Until = func(st engine.Standing) bool { return true }
 	}
+	if err := succeed(ctx, w, h, run); err != nil {
+		return err
+	}
 	// Looked at in any case: what it waits for, money or a person, is told by a look alone.
 	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { progress.stopping(e.Flying()) })()
 	st, err := d.Drive(ctx, run.No)
 	if err := progress.close(); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(w.Stderr, "\ndetached: jobs that were sent go on at the providers; `assay resume %s` goes on with the run\n", run.ID)
+		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), run.ID)
 		return ctx.Err()
 	}
 	if err != nil {
@@ -101,6 +107,15 @@ func (h *home) takeLuck(run store.Run) error {
 	}
 	h.luck = s.Luck
 	return nil
+}
+
+// detached says what goes on without us.
+func detached(ctx context.Context, h *home, run store.Run) string {
+	away, err := h.ledger.Segments(ctx, run.No, store.Intended, store.Launched)
+	if err == nil && !slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch }) {
+		return "stopped: nothing is on its way"
+	}
+	return "detached: jobs that were sent go on at the providers"
 }
 
 // tell sends the run's news to where the study wants it. News of rehearsals stay here.
@@ -153,6 +168,30 @@ func holderName() string {
 		host = "here"
 	}
 	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+// succeed takes over at once from processes of this machine that are gone: nobody has to wait until their leases end.
+func succeed(ctx context.Context, w *World, h *home, run store.Run) error {
+	if h.ledger.Postgres() { // whose workers may be on machines that only share a name
+		return nil
+	}
+	holders, err := h.ledger.Holders(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	here, _, _ := strings.Cut(holderName(), "/")
+	for _, holder := range holders {
+		host, rest, _ := strings.Cut(holder, "/")
+		number, _, _ := strings.Cut(rest, "/")
+		if pid, err := strconv.Atoi(number); err != nil || host != here || alive(pid) {
+			continue
+		}
+		if err := h.ledger.Orphan(ctx, run.No, holder); err != nil {
+			return err
+		}
+		fmt.Fprintf(w.Stderr, "process %s, which drove this run, is gone: going on from where it was\n", number)
+	}
+	return nil
 }
 
 // timing is how long everything waits. Whoever shares a ledger has short leases, so that others can soon go on.
@@ -235,7 +274,12 @@ func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 	return store.Lane{}, false
 }
 
-// spent is what a run has cost so far.
-func spent(run store.Run) assay.Cost {
-	return assay.Cost{Sum: run.Spent, Priced: cmp.Or(int64(run.Spent), 0), Unknown: run.Unpriced}
+// spent is what a run has cost so far, with what came home of segments that are on their way.
+func spent(ctx context.Context, h *home, run store.Run) (assay.Cost, error) {
+	lanes, err := h.ledger.Spending(ctx, run.No)
+	var sum assay.Cost
+	for _, l := range lanes {
+		sum = sum.Add(l.Cost)
+	}
+	return sum, err
 }

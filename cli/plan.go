@@ -119,6 +119,8 @@ func tokens(n int64) string {
 func batchesOf(t plan.Total) string {
 	known := fmt.Sprintf(" in %s, %s", plural(t.Segments, "batch file"), plan.Size(t.Bytes))
 	switch {
+	case t.Later == 0 && t.Segments == 0:
+		return ", live, " + plan.Size(t.Bytes)
 	case t.Later == 0:
 		return known
 	case t.Segments == 0:

@@ -9,3 +9,6 @@ func aloneInGroup(*exec.Cmd) {}
 
 // endGroup does nothing where there are no process groups.
 func endGroup(*exec.Cmd) {}
+
+// alive tells whether a process of this machine may be there: nobody knows.
+func alive(int) bool { return true }

@@ -174,6 +174,16 @@ func processOf(holder string) string {
 	return "process " + parts[1] + " on " + parts[0]
 }
 
+// stopping says what a stop waits for.
+func (p *progress) stopping(flying int) {
+	if flying == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.say(fmt.Sprintf("stopping: %s in flight, paid for, and waited for; Ctrl-C again stops at once", plural(flying, "live request"))) // as above
+}
+
 // tempo is how many requests had ended when, over the last minutes.
 type tempo struct{ marks []mark }
 

@@ -85,7 +85,11 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, watermark(h)+sentence(run, lanes))
+	cost, err := spent(ctx, h, run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout, watermark(h)+sentence(run, lanes, cost))
 	t := table{head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
 		t.right[i] = true
@@ -124,10 +128,13 @@ func watermark(h *home) string {
 }
 
 // sentence says how a run stands.
-func sentence(run store.Run, lanes []store.Lane) string {
-	var planned, open, stands, ended int64
+func sentence(run store.Run, lanes []store.Lane, cost assay.Cost) string {
+	var planned, open, still, stands, ended int64
 	for _, l := range lanes {
 		planned, open = planned+l.Planned-l.Spared, open+l.Open
+		if l.State != store.LaneOpen {
+			still += l.Open
+		}
 		for e, n := range l.Endings {
 			ended += n
 			if e.Stands() {
@@ -146,10 +153,13 @@ func sentence(run store.Run, lanes []store.Lane) string {
 	if n := ended - stands; n > 0 {
 		text += fmt.Sprintf(", %s ended without one", thousands(n))
 	}
-	if open > 0 {
-		text += fmt.Sprintf(", %s are on their way", thousands(open))
+	if open > still {
+		text += fmt.Sprintf(", %s are on their way", thousands(open-still))
 	}
-	return text + fmt.Sprintf("; %s spent.", spent(run))
+	if still > 0 {
+		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", thousands(still))
+	}
+	return text + fmt.Sprintf("; %s spent.", cost)
 }
 
 func laneNote(l store.Lane, redos []store.Redo) string {
@@ -263,9 +273,13 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
+	cost, err := spent(ctx, h, run)
+	if err != nil {
+		return err
+	}
 	doc := statusDocument{
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.rehearsal,
-		Spent: dollars(spent(run)), Unpriced: run.Unpriced, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
+		Spent: dollars(cost), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
 	}
 	if err := doc.waits(ctx, h, run); err != nil {
 		return err

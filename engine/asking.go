@@ -43,6 +43,8 @@ type asking struct {
 	away   int     // claimed, and not home
 	cost   assay.Money
 	done   int64
+	failed int64 // of those that ended here: without an answer
+	ended  int64
 
 	errands chan errand // for runners that are free
 	runners sync.WaitGroup
@@ -207,6 +209,11 @@ func (a *asking) round(ctx context.Context, replies []reply) error {
 		a.out <- f
 	}
 	a.done += int64(len(r.Settle))
+	if above := a.policy.StopAbove[a.g.Lane]; above > 0 && a.ended >= leastEnded && float64(a.failed) > above*float64(a.ended) {
+		if err := a.look(ctx); err != nil { // not only now and then
+			return err
+		}
+	}
 	return a.afford(durable)
 }
 
@@ -237,6 +244,9 @@ func (a *asking) settle(r *store.Round, replies []reply) (failed, err error) {
 			raw = true
 		}
 		r.Settle = append(r.Settle, s)
+		if a.ended++; !got.Outcome.Ending.Stands() {
+			a.failed++
+		}
 	}
 	if raw {
 		return failed, a.log.Sync()

@@ -65,6 +65,19 @@ func (e *Engine) deskOf(a Access, caps pace.Caps) *desk {
 	return d
 }
 
+// Flying is how many live requests of this engine are in flight.
+func (e *Engine) Flying() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, d := range e.desks {
+		d.mu.Lock()
+		n += d.whole.flying
+		d.mu.Unlock()
+	}
+	return n
+}
+
 // laneOf is where a lane stands at the desk.
 func (d *desk) laneOf(scope string, caps pace.Caps) *quota {
 	d.mu.Lock()

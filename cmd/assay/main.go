@@ -27,6 +27,7 @@ const ballastSize = 16 << 20
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the process at once
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."

@@ -55,6 +55,7 @@ func live(t *testing.T, fresh Fresh) {
 			t.Error(d)
 		}
 	})
+	t.Run("what a dead holder had is given back at once", func(t *testing.T) { orphans(t, fresh) })
 	t.Run("two live segments of a lane are due at a time", func(t *testing.T) { dueLive(t, fresh) })
 	t.Run("money is taken while a segment is asked, as far as the budget goes", func(t *testing.T) { reserveMore(t, fresh) })
 }
@@ -222,4 +223,38 @@ func quotas(t *testing.T, fresh Fresh) {
 			t.Error("the share of the dead is not given on")
 		}
 	})
+}
+
+func orphans(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	g := b.staged(store.Live, 1)
+	b.ok(b.s.Release(b.ctx, g.Lease))
+	old, err := b.s.HoldSegment(b.ctx, g.No, "dead", ttl)
+	b.ok(err)
+	_, err = b.s.HoldRun(b.ctx, b.run.No, "dead", ttl)
+	b.ok(err)
+	portion := store.Portion{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
+	_, err = b.s.Portion(b.ctx, portion)
+	b.ok(err)
+	holders, err := b.s.Holders(b.ctx, b.run.No)
+	b.ok(err)
+	if d := cmp.Diff([]string{"dead"}, holders); d != "" {
+		t.Error(d)
+	}
+	b.ok(b.s.Orphan(b.ctx, b.run.No, "dead"))
+	if holders, err := b.s.Holders(b.ctx, b.run.No); err != nil || len(holders) > 0 {
+		t.Errorf("still held by %q, %v", holders, err)
+	}
+	_, err = b.s.HoldSegment(b.ctx, g.No, "next", ttl)
+	b.ok(err)
+	_, err = b.s.HoldRun(b.ctx, b.run.No, "next", ttl)
+	b.ok(err)
+	portion.Holder = "next"
+	if has, err := b.s.Portion(b.ctx, portion); has != 1 || err != nil {
+		t.Errorf("the next one gets %d, %v", has, err)
+	}
+	if err := b.s.GoLive(b.ctx, old, "k1", assay.Dollar, b.clock.now()); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("the dead wrote: %v", err)
+	}
 }
