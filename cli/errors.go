@@ -65,7 +65,11 @@ func tellUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w.Stderr, sentence(run, lanes))
+	cost, err := spent(ctx, h, run)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w.Stderr, sentence(run, lanes, cost))
 	return err
 }
 
