@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -76,7 +77,7 @@ func (s stand) pace() string {
 	case s.rate < 1:
 		return fmt.Sprintf("%.3g/min", 60*s.rate)
 	}
-	return fmt.Sprintf("%.0f/s", s.rate)
+	return thousands(int64(math.Round(s.rate))) + "/s"
 }
 
 func (s stand) price() string {

@@ -110,7 +110,7 @@ func (p *progress) plain(now time.Time, total stand) error {
 	}
 	p.last, p.told = line, now
 	if left, ok := total.eta(); ok {
-		line += fmt.Sprintf(", %.3g/s, about %s left", total.rate, short(left))
+		line += fmt.Sprintf(", %s, about %s left", total.pace(), short(left))
 	}
 	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.cost.String()+" spent")
 	return err

@@ -107,6 +107,9 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 			"answers gpt  [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 			"all          [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 		}},
+		"a fast lane": {sized(all(stand{name: "fast", planned: 1_000_000, answered: 200_000, rate: 1240}), 100, 2), []string{
+			"all  [████░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
+		}},
 		"what is not known is said": {all(free), []string{
 			"answers llama  [░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
 			"all            [░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
