@@ -152,10 +152,12 @@ func (c *call) wait(d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	t := time.NewTimer(d)
+	end := time.Now().Add(d)
+	t := time.NewTimer(d - timerSlack)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		nap(time.Until(end))
 	case <-c.r.Context().Done():
 		panic(http.ErrAbortHandler)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"assay"
 
@@ -48,6 +49,7 @@ const maxLive = 32 << 20
 
 // ask answers a live call. model is given where the path names it.
 func (c *call) ask(d dialect, model string) {
+	arrived := time.Now()
 	raw := c.bytes(maxLive)
 	if raw == nil {
 		return
@@ -69,7 +71,7 @@ func (c *call) ask(d dialect, model string) {
 	if !c.metered(promptTokens(&q) + q.MaxTokens) {
 		return
 	}
-	c.wait(c.s.opts.Latency)
+	c.wait(c.s.opts.Latency - time.Since(arrived))
 	if err := c.draw(&q, raw); err != nil {
 		c.trouble(err)
 		return
