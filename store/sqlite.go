@@ -67,7 +67,7 @@ func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 		q = url.Values{}
 	}
 	q["_pragma"] = append([]string{
-		"busy_timeout(30000)", "journal_mode(WAL)", "foreign_keys(1)", "temp_store(MEMORY)",
+		"busy_timeout(30000)", "journal_mode(WAL)", "foreign_keys(1)",
 	}, pragmas...)
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return sql.Open("sqlite", u.String())
