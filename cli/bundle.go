@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"assay/artifacts"
 	"assay/layout"
 	"assay/store"
+	"assay/study"
 )
 
 type bundleFlags struct {
@@ -29,7 +32,7 @@ func bundleCommand(w *World) *cobra.Command {
 		Use:     "bundle [RUN] --out FILE",
 		GroupID: groupDecide,
 		Short:   "Put one run into one file that gives the same digits anywhere",
-		Long: "Writes the study, the items, the answers and the verdicts of a run into one file. `assay analyse FILE`, `results FILE`, `export FILE`,\n" +
+		Long: "Writes the study, the items, the answers, the verdicts and the gold labels of a run into one file. `assay analyse FILE`, `results FILE`, `export FILE`,\n" +
 			"`spend FILE` and `diff FILE RUN` read it in place of a run, on any machine and without keys. No key, no account, no path and no user of\n" +
 			"this machine is in it; the raw bytes of providers are not either. A bundle of which one byte was changed is refused.",
 		Args: upTo("RUN"),
@@ -70,7 +73,11 @@ func runBundle(ctx context.Context, w *World, ref string, f bundleFlags) error {
 // dumped is a table of a run; texts that are too long for the ledger are put into their rows.
 func dumped(ctx context.Context, h *home, run store.Run, table string) iter.Seq2[store.DumpRow, error] {
 	rows := h.ledger.Dump(ctx, run.No, table)
-	if table != "outcomes" {
+	switch table {
+	case "outcomes":
+	case "snapshot_parts":
+		return withGold(ctx, h, run, rows)
+	default:
 		return rows
 	}
 	return func(yield func(store.DumpRow, error) bool) {
@@ -83,6 +90,53 @@ func dumped(ctx context.Context, h *home, run store.Run, table string) iter.Seq2
 			}
 		}
 	}
+}
+
+// withGold adds the gold labels as they are now: nobody else has the run's folder.
+func withGold(ctx context.Context, h *home, run store.Run, rows iter.Seq2[store.DumpRow, error]) iter.Seq2[store.DumpRow, error] {
+	return func(yield func(store.DumpRow, error) bool) {
+		var columns []string
+		for row, err := range rows {
+			if !yield(row, err) || err != nil {
+				return
+			}
+			columns = row.Columns
+		}
+		st, err := h.planner.Study(ctx, run)
+		if err != nil {
+			yield(store.DumpRow{}, err)
+			return
+		}
+		taken := map[string]bool{}
+		for i := range st.Stages {
+			s := &st.Stages[i]
+			if s.Gold == "" || taken[s.Gold] {
+				continue
+			}
+			taken[s.Gold] = true
+			text, err := readGold(ctx, h, run, s)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // they may never have come
+			}
+			values := map[string]any{"run_no": run.No, "name": goldPart + s.Gold, "chunk": int64(0), "bytes": text}
+			row := store.DumpRow{Columns: columns}
+			for _, c := range columns {
+				row.Values = append(row.Values, values[c])
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func readGold(ctx context.Context, h *home, run store.Run, st *study.Stage) ([]byte, error) {
+	f, err := h.openGold(ctx, run, st)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // lengthen puts the whole text into the row of an outcome.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -17,7 +19,8 @@ import (
 )
 
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
-// that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot.
+// that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot; a bundle takes
+// it along.
 func (d *digest) gold(ctx context.Context, book *analysis.Book, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
@@ -53,15 +56,16 @@ func (d *digest) gold(ctx context.Context, book *analysis.Book, st *study.Stage,
 
 // goldFile reads the gold labels of a stage. Rows that mean nothing in this run are told, and left out.
 func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
-	name := st.Gold
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(d.run.Folder, filepath.FromSlash(name))
-	}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+	file, err := d.h.openGold(ctx, d.run, st)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
 		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
 		return nil, nil
 	}
-	rows, err := readLabels(name, st.Gold)
+	if err != nil {
+		return nil, fmt.Errorf("read gold labels: %w", err)
+	}
+	defer file.Close()
+	rows, err := labelsIn(file, st.Gold)
 	if err != nil {
 		return nil, err
 	}
@@ -90,4 +94,20 @@ func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict
 		out[i] = l.verdict
 	}
 	return out, nil
+}
+
+// goldPart is under which name, before that of the file, gold labels travel in a bundle.
+const goldPart = "gold/"
+
+// openGold opens the gold labels of a stage: from the run's folder, or out of the bundle.
+func (h *home) openGold(ctx context.Context, run store.Run, st *study.Stage) (io.ReadCloser, error) {
+	if h.passing != "" {
+		text, err := io.ReadAll(h.ledger.Part(ctx, run.No, goldPart+st.Gold))
+		return io.NopCloser(bytes.NewReader(text)), err
+	}
+	name := st.Gold
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(run.Folder, filepath.FromSlash(name))
+	}
+	return os.Open(name)
 }

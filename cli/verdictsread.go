@@ -41,6 +41,11 @@ func readLabels(file, name string) ([]labelRow, error) {
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("read labels: %w", err), hint: "name a .csv, .tsv or .jsonl file"}
 	}
 	defer f.Close()
+	return labelsIn(f, name)
+}
+
+// labelsIn reads labels in the form that the name of their file tells.
+func labelsIn(f io.Reader, name string) ([]labelRow, error) {
 	read := labelsOfCSV
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".jsonl", ".ndjson":
