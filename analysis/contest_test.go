@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,5 +188,17 @@ func TestAMethodMustSuitItsStage(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.spec, err, c.want)
 		}
+	}
+}
+
+func TestRatingsDoNotHangOnWhenAVerdictCame(t *testing.T) {
+	t.Parallel()
+	rows := contested(20)
+	turned := slices.Clone(rows)
+	slices.Reverse(turned)
+	was := find(t, report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, rows), "elo", "lane", "a")
+	is := find(t, report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, turned), "elo", "lane", "a")
+	if diff := cmp.Diff(was.Value, is.Value); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -343,10 +343,24 @@ func (a *arena) scores(entrant int) []total {
 // eloWork bounds how many comparisons are replayed over all orders.
 const eloWork = 10_000_000
 
+// inOrder sorts comparisons, so that the random orders do not hang on when a verdict came.
+func inOrder(p stats.Pairs) stats.Pairs {
+	all := make([]uint64, p.Len())
+	for k := range all {
+		all[k] = uint64(p.First[k])<<24 | uint64(p.Second[k])<<8 | uint64(p.Result[k])
+	}
+	slices.Sort(all)
+	var out stats.Pairs
+	for _, c := range all {
+		out.Append(uint16(c>>24), uint16(c>>8), stats.Result(c))
+	}
+	return out
+}
+
 // elo rates along random orders.
 func (a *arena) elo(t *Table, field string) error {
 	runs := min(100, max(5, eloWork/a.pairs.Len()))
-	r, err := stats.EloShuffled(len(a.names), a.pairs, stats.DefaultElo(), runs, a.options.Seed)
+	r, err := stats.EloShuffled(len(a.names), inOrder(a.pairs), stats.DefaultElo(), runs, a.options.Seed)
 	if err != nil {
 		return err
 	}

@@ -173,14 +173,14 @@ func (f exportFlags) write(ctx context.Context, w *World, runs []exported) error
 	}
 	for _, t := range foreignFormats() {
 		if t.name == f.format {
-			return f.tree(w, runs, func(tree *layout.Tree) error { return t.write(ctx, tree, runs) })
+			return f.tree(ctx, w, runs, func(tree *layout.Tree) error { return t.write(ctx, tree, runs) })
 		}
 	}
 	form := layout.Format(f.format)
 	if f.out == "-" || filepath.Ext(f.out) == "."+f.format {
 		return f.single(ctx, w, form, runs)
 	}
-	return f.tree(w, runs, func(tree *layout.Tree) error { return writeTables(ctx, tree, form, runs) })
+	return f.tree(ctx, w, runs, func(tree *layout.Tree) error { return writeTables(ctx, tree, form, runs) })
 }
 
 // single writes the requests alone into one file.
@@ -203,7 +203,7 @@ func (f exportFlags) single(ctx context.Context, w *World, form layout.Format, r
 }
 
 // tree writes a folder with the mark that says what is in it.
-func (f exportFlags) tree(w *World, runs []exported, write func(*layout.Tree) error) error {
+func (f exportFlags) tree(ctx context.Context, w *World, runs []exported, write func(*layout.Tree) error) error {
 	t, err := layout.NewTree(w.Disk.Path(f.out), layout.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
@@ -212,7 +212,7 @@ func (f exportFlags) tree(w *World, runs []exported, write func(*layout.Tree) er
 	if err := write(t); err != nil {
 		return err
 	}
-	if err := writeMark(t, f.format, runs); err != nil {
+	if err := writeMark(ctx, t, f.format, runs); err != nil {
 		return err
 	}
 	if err := t.Commit(); err != nil {
@@ -279,15 +279,25 @@ type exportedRun struct {
 	Result    string `json:"result"` // empty: still open
 	Created   string `json:"created"`
 	Note      string `json:"note"`
+
+	Analyses []layout.Analysis `json:"analyses"` // those that the study declares
 }
 
-func writeMark(t *layout.Tree, format string, runs []exported) error {
+func writeMark(ctx context.Context, t *layout.Tree, format string, runs []exported) error {
 	mark := exportMark{Format: format}
 	for _, e := range runs {
-		mark.Runs = append(mark.Runs, exportedRun{
+		one := exportedRun{
 			Run: e.run.ID, Study: e.run.Study, Rehearsal: e.run.Rehearsal, State: string(e.run.State), Result: string(e.run.Result),
-			Created: e.run.Created.UTC().Format(time.RFC3339), Note: e.run.Note,
-		})
+			Created: e.run.Created.UTC().Format(time.RFC3339), Note: e.run.Note, Analyses: []layout.Analysis{},
+		}
+		st, err := e.h.planner.Study(ctx, e.run)
+		if err != nil {
+			return err
+		}
+		for _, a := range st.Analyses {
+			one.Analyses = append(one.Analyses, layout.Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source, Primary: a.Primary})
+		}
+		mark.Runs = append(mark.Runs, one)
 	}
 	return writeDocument(t, layout.Mark, mark)
 }

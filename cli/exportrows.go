@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,7 +81,7 @@ func (t *teller) reading(at assay.Coordinates) (waves.Reading, error) {
 	if read, ok := t.readings[at.Stage]; ok {
 		return read(at)
 	}
-	return waves.Reading{Template: at.Template, Draw: at.Draw}, nil
+	return waves.Reading{Template: at.Template, Draw: at.Draw, Turn: at.Turn}, nil
 }
 
 func (t *teller) verb(stage string) string {
@@ -118,7 +119,8 @@ func (t *teller) input(stage string) string {
 	return t.inputs[stage]
 }
 
-// requests are the rows of the table of requests, in the order in which they were sent.
+// requests are the rows of the table of requests, in the order in which they were sent, and after them those of questions
+// that were not.
 func (e exported) requests(ctx context.Context) rowsOf[layout.Request] {
 	return func(yield func(*layout.Request, error) bool) {
 		t, err := e.teller(ctx)
@@ -140,27 +142,80 @@ func (e exported) requests(ctx context.Context) rowsOf[layout.Request] {
 			}
 			block = block[:0]
 		}
-		t.tell(ctx, block, yield)
+		if t.tell(ctx, block, yield) {
+			t.unasked(ctx, yield)
+		}
 	}
+}
+
+// unasked yields the questions that were never sent.
+func (t *teller) unasked(ctx context.Context, yield func(*layout.Request, error) bool) {
+	for i := range t.study.Stages {
+		st := &t.study.Stages[i]
+		if !talks(st) {
+			continue
+		}
+		for at, err := range t.h.planner.Unasked(ctx, t.run, st.Name, t.sent(st.Name)) {
+			var row *layout.Request
+			if err == nil {
+				row, err = t.request(ctx, store.Answer{Attempt: store.Attempt{Key: at.Key(), At: at}, Lane: at.Lane}, nil)
+			}
+			if err == nil {
+				row.Ending = layout.Unasked
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// sent are the lanes of a stage that have no question left.
+func (t *teller) sent(stage string) map[string]bool {
+	out := map[string]bool{}
+	for at, l := range t.lanes {
+		n := l.Open
+		for _, ended := range l.Endings {
+			n += ended
+		}
+		if at[0] == stage && n >= l.Planned-l.Spared {
+			out[l.Name] = true
+		}
+	}
+	return out
 }
 
 // tell yields a block of requests with their verdicts; it tells whether the walk goes on.
 func (t *teller) tell(ctx context.Context, block []store.Answer, yield func(*layout.Request, error) bool) bool {
 	keys := make([]assay.Key, len(block))
 	for i, a := range block {
-		keys[i] = a.Key
+		r, err := t.reading(a.At)
+		if err != nil {
+			return yield(nil, err)
+		}
+		first := a.At // a second try's verdict stands where the first one's stood
+		first.Turn = r.Turn
+		keys[i] = first.Key()
 	}
 	verdicts, err := t.h.ledger.VerdictsOn(ctx, t.run.No, keys)
 	if err != nil {
 		return yield(nil, err)
 	}
-	for _, a := range block {
-		row, err := t.request(ctx, a, verdicts[a.Key])
+	for i, a := range block {
+		row, err := t.request(ctx, a, heard(a, verdicts[keys[i]]))
 		if !yield(row, err) || err != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// heard are the verdicts of a row: those on an answer, and of a judge's request the one that this very reply gave.
+func heard(a store.Answer, verdicts []store.Verdict) []store.Verdict {
+	if a.At.Judge == "" {
+		return verdicts
+	}
+	return slices.DeleteFunc(slices.Clone(verdicts), func(v store.Verdict) bool { return v.Segment != a.Segment || v.Ord != a.Ord })
 }
 
 func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*layout.Request, error) {
@@ -176,8 +231,8 @@ func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.V
 	row := &layout.Request{
 		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.verb(a.At.Stage),
 		Source: t.source(a.At), Input: t.input(a.At.Stage), Item: a.At.Item,
-		Lane: a.At.Lane, Template: r.Template, Turn: int64(a.At.Turn), Branch: branchOf(a.At, r), Draw: int64(r.Draw), Pair: a.At.Pair,
-		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
+		Lane: a.At.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: branchOf(a.At, r), Draw: int64(r.Draw), Pair: a.At.Pair,
+		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.SecondTry,
 		AskedLane: a.Lane, Provider: t.lanes[at].Provider, Model: t.lanes[at].Model, Mode: string(a.Mode), Job: t.jobs[a.Segment], Attempts: a.Try,
 		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
 		Imported: imported(a), Segment: a.Segment, Verdicts: []layout.Said{},
@@ -245,7 +300,7 @@ func (t *teller) hear(row *layout.Request, verdicts []store.Verdict) error {
 		}
 		row.Verdicts = append(row.Verdicts, layout.Said{
 			Stage: v.Stage, Judge: v.Judge, Prompt: v.Prompt, Trait: v.Trait, First: v.First, Second: v.Second, Vote: v.Vote,
-			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason,
+			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, SecondTry: v.SecondTry,
 		})
 	}
 	return nil

@@ -181,10 +181,17 @@ func (x *experiment) talk(talk *waves.Talk, verdicts map[assay.Key][]store.Verdi
 	var threads []*thread
 	for i := range talk.Exchanges {
 		e := &talk.Exchanges[i]
+		if e.Spared {
+			continue // the old program did not write what it did not ask
+		}
 		th := threadOf(threads, e.At)
 		if x.turn(e.At) == 1 || th == nil {
 			th = &thread{lane: e.At.Lane, levels: map[int64]int64{}}
 			th.ID, th.Item, th.Draw, th.Rounds = talk.Ord+1, talk.Item.ID, int64(e.At.Draw), []layout.Round{}
+			th.Expect = talk.Item.Expect
+			if talk.Item.Cluster != talk.Item.ID {
+				th.Cluster = talk.Item.Cluster
+			}
 			th.Question = fmt.Sprint(cmpAny(talk.Item.Fields["text"], e.Said))
 			threads = append(threads, th)
 		}
@@ -231,7 +238,7 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	ending := string(o.Ending)
 	switch {
 	case !e.Sent:
-		ending = unasked
+		ending = layout.Unasked
 	case o.Ending == assay.Answered:
 		ending = ""
 	}
@@ -265,9 +272,6 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	})
 	return level
 }
-
-// unasked is the ending of a message that was not sent.
-const unasked = "unasked"
 
 // maxPhrases is how many pressures metadata.json lists.
 const maxPhrases = 100
@@ -313,7 +317,7 @@ func (x *experiment) put(th *thread) error {
 	}
 	for _, r := range th.Rounds {
 		whole = whole && (r.Ending == "" || assay.Ending(r.Ending).Stands())
-		if r.Ending == unasked {
+		if r.Ending == layout.Unasked {
 			continue // nothing was sent
 		}
 		tokens[0], tokens[1] = both64(tokens[0], r.Input), both64(tokens[1], r.Output)

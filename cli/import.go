@@ -100,6 +100,8 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 		t.rest()
 		return usage("", "%s: no row could be read", from)
 	}
+	mark := markIn(w, from)
+	folder.Analyses = mark.analyses(f.run)
 	if err := folder.Close(name, "results of "+f.format+" files, imported"); err != nil {
 		return err
 	}
@@ -110,21 +112,35 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 	if f.dry {
 		return t.result()
 	}
-	err = f.load(ctx, w, folder.Rehearsal || rehearsed(w, from), t)
+	err = f.load(ctx, w, folder.Rehearsal || mark.rehearsed(), t)
 	if t.n > 0 && (err == nil || exitCode(err) == exitIncomplete) {
 		return t.result()
 	}
 	return err
 }
 
-// rehearsed tells whether a folder is the export of a rehearsal, which never becomes a run like any other.
-func rehearsed(w *World, from string) bool {
-	var mark exportMark
+// markIn is what an export says about itself; of any other folder, nothing.
+func markIn(w *World, from string) (mark exportMark) {
 	text, err := os.ReadFile(filepath.Join(w.Disk.Path(from), layout.Mark))
 	if err != nil || json.Unmarshal(text, &mark) != nil {
-		return false
+		return exportMark{}
 	}
-	return slices.ContainsFunc(mark.Runs, func(r exportedRun) bool { return r.Rehearsal })
+	return mark
+}
+
+// rehearsed tells whether a folder is the export of a rehearsal, which never becomes a run like any other.
+func (m exportMark) rehearsed() bool {
+	return slices.ContainsFunc(m.Runs, func(r exportedRun) bool { return r.Rehearsal })
+}
+
+// analyses are those that the study of a run declares, where the folder holds one run or it is named.
+func (m exportMark) analyses(run string) []layout.Analysis {
+	for _, r := range m.Runs {
+		if r.Run == run || run == "" && len(m.Runs) == 1 {
+			return r.Analyses
+		}
+	}
+	return nil
 }
 
 // taker is how the files are read.

@@ -25,7 +25,8 @@ const outside = "human:"
 
 // Folder writes what is taken in as the folder of a study: items by input, answers, verdicts, and the study itself.
 type Folder struct {
-	Rehearsal bool // the results come from a simulator
+	Rehearsal bool       // the results come from a simulator
+	Analyses  []Analysis // of the study that they come from; those of stages that are not there are left out
 
 	tree     *Tree
 	inputs   map[string]*folderInput
@@ -33,6 +34,7 @@ type Folder struct {
 	verdicts Table[Verdict]
 	files    []io.Closer
 	stages   map[string]string // of answers: their input
+	exact    map[string]bool   // stages of answers whose rows are all that was asked
 	judges   map[string]*folderStage
 	order    []string // of stages, as they came
 	Answers  int64
@@ -57,9 +59,18 @@ type folderStage struct {
 	turns           map[int64]bool
 }
 
+// Analysis is an analysis that a study declares.
+type Analysis struct {
+	Of      string   `json:"of"`
+	Method  string   `json:"method,omitempty"`
+	By      []string `json:"by,omitempty"`
+	Where   string   `json:"where,omitempty"`
+	Primary bool     `json:"primary,omitempty"`
+}
+
 // NewFolder begins the folder of a study.
 func NewFolder(t *Tree) (*Folder, error) {
-	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, judges: map[string]*folderStage{}}
+	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, exact: map[string]bool{}, judges: map[string]*folderStage{}}
 	answers, err := t.Create(AnswersFile)
 	if err != nil {
 		return nil, err
@@ -114,11 +125,14 @@ func (f *Folder) answer(r *Request) error {
 		f.order = append(f.order, r.Stage)
 	}
 	f.Rehearsal = f.Rehearsal || r.Rehearsal
-	f.Answers++
+	f.exact[r.Stage] = r.Verb != ""
 	row := *r
 	row.Verdicts, row.Model = nil, r.AnsweredModel
 	if row.Ending == "" && row.Text != "" {
 		row.Ending = string(assay.Answered)
+	}
+	if assay.Ending(row.Ending).Stands() {
+		f.Answers++
 	}
 	return f.answers.Write(&row)
 }
@@ -214,13 +228,24 @@ func (f *Folder) yaml(study, about string) string {
 	b.WriteString("stages:\n")
 	for _, name := range f.order {
 		if input, ok := f.stages[name]; ok {
-			fmt.Fprintf(&b, "  - name: %s\n    import: {file: %s, of: %s, where: %s}\n", name, AnswersFile, stageName(input, "items"), quoted("stage == "+quoted(name)))
+			asked := ""
+			if f.exact[name] {
+				asked = ", asked: rows"
+			}
+			fmt.Fprintf(&b, "  - name: %s\n    import: {file: %s, of: %s, where: %s%s}\n", name, AnswersFile, stageName(input, "items"), quoted("stage == "+quoted(name)), asked)
 		}
 	}
 	for _, name := range f.order {
 		if s, ok := f.judges[name]; ok {
 			b.WriteString(s.yaml(name))
 		}
+	}
+	declared := slices.DeleteFunc(slices.Clone(f.Analyses), func(a Analysis) bool { return f.judges[a.Of] == nil })
+	if len(declared) > 0 {
+		b.WriteString("analyses:\n")
+	}
+	for _, a := range declared {
+		fmt.Fprintf(&b, "  - %s\n", quoted(a))
 	}
 	return b.String()
 }

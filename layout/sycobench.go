@@ -27,9 +27,11 @@ type Metrics struct {
 
 // Conversation is one question and what followed.
 type Conversation struct {
-	ID       int64   `json:"question_id"` // from 1
-	Item     string  `json:"item"`        // ours: the item's id
-	Draw     int64   `json:"draw"`        // ours
+	ID       int64   `json:"question_id"`       // from 1
+	Item     string  `json:"item"`              // ours: the item's id
+	Draw     int64   `json:"draw"`              // ours
+	Expect   string  `json:"expect,omitempty"`  // ours: the right answer
+	Cluster  string  `json:"cluster,omitempty"` // ours: what the item belongs to, where that is not itself
 	Question string  `json:"question"`
 	Initial  Initial `json:"initial_response"`
 	Rounds   []Round `json:"pressure_rounds"`

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -136,11 +137,11 @@ func (s *sycoTaker) conversation(at assay.Place, stage, lane, model string, c *C
 	if err != nil {
 		return err
 	}
-	if err := s.item(&Item{Input: sycoInput, Item: id, Cluster: id, Fields: Raw(fields)}); err != nil {
+	if err := s.item(&Item{Input: sycoInput, Item: id, Cluster: cmp.Or(c.Cluster, id), Expect: c.Expect, Fields: Raw(fields)}); err != nil {
 		return err
 	}
 	one := Request{
-		Stage: stage, Input: sycoInput, Item: id, Lane: lane, AnsweredModel: model, Turn: 1, Draw: max(1, c.Draw), Text: c.Initial.Response + c.Initial.Content, Ending: c.Initial.Ending,
+		Stage: stage, Verb: "ask", Input: sycoInput, Item: id, Lane: lane, AnsweredModel: model, Turn: 1, Draw: max(1, c.Draw), Text: c.Initial.Response + c.Initial.Content, Ending: c.Initial.Ending,
 		InputTokens: c.Initial.Input, OutputTokens: c.Initial.Output,
 	}
 	if err := s.said(at, &one); err != nil {
@@ -162,10 +163,10 @@ func (s *sycoTaker) conversation(at assay.Place, stage, lane, model string, c *C
 // said hands an answer on; one that was never given is told.
 func (s *sycoTaker) said(at assay.Place, r *Request) error {
 	if e := assay.Ending(r.Ending); r.Text == "" || r.Ending != "" && !e.Stands() {
-		if r.Ending != "unasked" {
+		if r.Ending != Unasked {
 			s.Bad.at(at, "item %s, turn %d: %s has no answer", r.Item, r.Turn, r.Lane)
 		}
-		return nil
+		r.Ending = cmp.Or(r.Ending, string(assay.Empty))
 	}
 	first, err := s.answer(r)
 	if err == nil && !first {

@@ -53,6 +53,7 @@ type Request struct {
 	Prompt    string `json:"prompt" parquet:"prompt,dict"` // of a judge: the name of its prompt
 	Trait     string `json:"trait" parquet:"trait,dict"`
 	Vote      int64  `json:"vote" parquet:"vote"`
+	SecondTry bool   `json:"second_try" parquet:"second_try"` // of a judge's request: asked once more after a malformed verdict
 
 	AskedLane    string   `json:"asked_lane" parquet:"asked_lane,dict"` // who was asked; the parameters are its own
 	Provider     string   `json:"provider" parquet:"provider,dict"`
@@ -73,7 +74,7 @@ type Request struct {
 	Mode          string   `json:"mode" parquet:"mode,dict"`
 	Job           string   `json:"job" parquet:"job,dict"`
 	Attempts      int64    `json:"attempts" parquet:"attempts"`
-	Ending        string   `json:"ending" parquet:"ending,dict"` // empty: on its way
+	Ending        string   `json:"ending" parquet:"ending,dict"` // empty: on its way; unasked: never sent
 	Text          string   `json:"text" parquet:"text"`
 	Thoughts      string   `json:"thoughts" parquet:"thoughts"`
 	Finish        string   `json:"finish" parquet:"finish,dict"`
@@ -114,7 +115,11 @@ type Said struct {
 	Score      *float64 `json:"score" parquet:"score,optional"`
 	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
 	Reason     string   `json:"reason" parquet:"reason"`
+	SecondTry  bool     `json:"second_try" parquet:"second_try"`
 }
+
+// Unasked is the ending of a question that was never sent: what it follows has no answer, or its turn has not come.
+const Unasked = "unasked"
 
 // Verdict is one verdict: one row of the table of verdicts, with everything that says which one it is.
 type Verdict struct {

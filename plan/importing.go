@@ -35,6 +35,7 @@ type Incoming struct {
 	items      iter.Seq2[assay.Item, error]
 	index      []uint64            // hashes of all questions, sorted
 	turns      []int64             // questions by turn
+	expected   map[string]int64    // questions by lane
 	count      int64               // items
 	have       map[string][]uint64 // by lane: which questions have an answer, as bits
 	unknown    int64               // rows that answer none of the questions
@@ -52,7 +53,7 @@ func (d *Desk) Incoming(ctx context.Context, st *study.Stage, lanes []*study.Lan
 	}
 	in := &Incoming{
 		Lanes: lanes, talk: talk, rows: d.Rows.Items(ctx, study.ImportRows(st.Name)), items: firstItems(d.Rows.Items(ctx, st.Import.Of), limit),
-		turns: make([]int64, len(talk.Steps)), have: map[string][]uint64{}, such: map[string]string{},
+		turns: make([]int64, len(talk.Steps)), have: map[string][]uint64{}, such: map[string]string{}, expected: map[string]int64{},
 	}
 	for it, err := range in.items {
 		if err != nil {
@@ -61,8 +62,10 @@ func (d *Desk) Incoming(ctx context.Context, st *study.Stage, lanes []*study.Lan
 		in.count++
 		for k := range talk.Steps {
 			for _, w := range talk.AllWays(k, it) {
-				in.turns[k]++
-				in.index = append(in.index, hashOf(talk.At(k, "", it.ID, w)))
+				if in.asked(k, it.ID, w) {
+					in.turns[k]++
+					in.index = append(in.index, hashOf(talk.At(k, "", it.ID, w)))
+				}
 			}
 		}
 	}
@@ -71,6 +74,18 @@ func (d *Desk) Incoming(ctx context.Context, st *study.Stage, lanes []*study.Lan
 		in.have[l.Name] = make([]uint64, (len(in.index)+63)/64)
 	}
 	return in, nil
+}
+
+// asked counts a question for every lane that was asked; it tells whether one was.
+func (in *Incoming) asked(k int, item string, w Way) bool {
+	some := len(in.Lanes) == 0
+	for _, l := range in.Lanes {
+		if in.talk.Stage.Taken.Has(in.talk.At(k, l.Name, item, w)) {
+			in.expected[l.Name]++
+			some = true
+		}
+	}
+	return some
 }
 
 func firstItems(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {
@@ -165,6 +180,9 @@ func (in *Incoming) missing(lane string) (assay.Coordinates, error) {
 		for k := range in.talk.Steps {
 			for _, w := range in.talk.AllWays(k, it) {
 				at := in.talk.At(k, "", it.ID, w)
+				if !in.talk.Stage.Taken.Has(in.talk.At(k, lane, it.ID, w)) {
+					continue
+				}
 				if i, _ := slices.BinarySearch(in.index, hashOf(at)); bits[i/64]&(1<<(i%64)) == 0 {
 					return at, nil
 				}
@@ -194,7 +212,7 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 	m.given[st.Name] = &answers{lanes: lanes, items: in.count, turns: in.turns, tokens: visibleTokens, gated: true}
 	m.tellImport(st, in)
 	for _, l := range lanes {
-		i := Import{Stage: st.Name, Lane: l, Expected: int64(len(in.index)), Found: found[l.Name]}
+		i := Import{Stage: st.Name, Lane: l, Expected: in.expected[l.Name], Found: found[l.Name]}
 		m.plan.Imports = append(m.plan.Imports, i)
 		note := fmt.Sprintf("stage %s: lane %s brings %d of %s from %s", st.Name, l.Name, i.Found, plural(i.Expected, "answer"), st.Import.File)
 		if i.Found < i.Expected {

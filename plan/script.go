@@ -10,7 +10,7 @@ type Step struct {
 	Given    []Said   // user and assistant messages in front of it that are not asked
 	Says     []Branch // one, or several that all follow the same answer
 	Each     *study.Turn
-	Pressure bool // not the first step: a control may stand beside it
+	Pressure bool // not the first question: a control may stand beside it
 }
 
 // Said is one given message.
@@ -41,7 +41,7 @@ func steps(st *study.Stage) []Step {
 			given = append(given, Said{Role: assay.RoleUser, Text: t.User})
 			continue
 		}
-		step := Step{Given: given, Pressure: len(all) > 0 || st.Verb() == study.VerbContinue}
+		step := Step{Given: given, Pressure: len(all) > 0 || st.Verb() == study.VerbContinue || st.Taken != nil && st.Taken.Goes}
 		given = nil
 		switch {
 		case t.Each != "":

@@ -3,9 +3,11 @@ package study
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"net/url"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"assay"
@@ -21,6 +23,7 @@ type Import struct {
 	Format    string     `json:"format,omitempty" jsonschema:"over the file's suffix"`
 	Of        string     `json:"of" jsonschema:"the input whose items were asked"`
 	Filter    Expression `json:"where,omitzero" jsonschema:"which rows, by their fields"`
+	Asked     string     `json:"asked,omitempty" jsonschema:"rows: what has no row was not asked; without it every lane was asked everything that any row answers"`
 	Item      string     `json:"item,omitempty" jsonschema:"the field with the item's id (item)"`
 	Lane      string     `json:"lane,omitempty" jsonschema:"the field with the lane's name (lane)"`
 	Text      string     `json:"text,omitempty" jsonschema:"the field with the answer (text)"`
@@ -47,7 +50,44 @@ type Imported struct {
 	Branches  [][]string     `json:"branches,omitempty"` // by turn from 1: the branches that begin there
 	Draws     int            `json:"draws"`              // the highest that is no control's
 	Controls  int            `json:"controls,omitempty"` // the highest of a control; 0: there is none
+	Goes      bool           `json:"goes,omitempty"`     // a control begins with the first turn: the conversations were opened elsewhere
+	Asked     []byte         `json:"asked,omitempty"`    // with `asked: rows`: hashes of all questions that have a row, sorted, 8 bytes each
 	Rows      int64          `json:"rows"`
+}
+
+// Has tells whether a question was asked.
+func (s *Imported) Has(at assay.Coordinates) bool {
+	if s == nil || s.Asked == nil {
+		return true
+	}
+	want := hashOf(at)
+	i := sort.Search(len(s.Asked)/8, func(i int) bool { return binary.BigEndian.Uint64(s.Asked[8*i:]) >= want })
+	return 8*i < len(s.Asked) && binary.BigEndian.Uint64(s.Asked[8*i:]) == want
+}
+
+func hashOf(at assay.Coordinates) uint64 {
+	key := at.Key()
+	return binary.BigEndian.Uint64(key[:])
+}
+
+// asks are the hashes of what a row asks; a bare name of a branch may be written otherwise in a coordinate.
+func (r *ImportedRow) asks(stage string) []uint64 {
+	at := assay.Coordinates{Stage: stage, Item: r.Item, Lane: r.Lane, Template: r.Template, Turn: r.Turn, Branch: r.Branch, Draw: r.Draw}
+	out := []uint64{hashOf(at)}
+	if at.Branch = url.PathEscape(r.Branch); at.Branch != r.Branch {
+		out = append(out, hashOf(at))
+	}
+	return out
+}
+
+// pack writes hashes in order, each once.
+func pack(hashes []uint64) []byte {
+	slices.Sort(hashes)
+	out := make([]byte, 0, 8*len(hashes))
+	for _, h := range slices.Compact(hashes) {
+		out = binary.BigEndian.AppendUint64(out, h)
+	}
+	return out
 }
 
 // ImportedLane is a lane that rows name.
@@ -55,6 +95,9 @@ type ImportedLane struct {
 	Name  string `json:"name"`
 	Model string `json:"model,omitempty"` // as the first row that says so
 }
+
+// askedRows says that the rows are all that was asked.
+const askedRows = "rows"
 
 // ImportRows is the name under which the inputs room knows the rows of an import stage. No input can be called so.
 func ImportRows(stage string) string { return "import " + stage }
@@ -92,6 +135,7 @@ func (r *run) scan(st *Stage) *Imported {
 	if !r.importColumns(source, st) {
 		return seen
 	}
+	var asked []uint64
 	for it, err := range source.Items(context.Background(), name) {
 		var row ImportedRow
 		if err == nil {
@@ -102,6 +146,16 @@ func (r *run) scan(st *Stage) *Imported {
 			return seen
 		}
 		seen.see(&row)
+		if m.Asked != "" {
+			asked = append(asked, row.asks(st.Name)...)
+		}
+	}
+	switch m.Asked {
+	case "":
+	case askedRows:
+		seen.Asked = pack(asked)
+	default:
+		r.found.Add(m.Key("asked"), "`asked: rows`, or nothing", "%s is not what was asked", quote(m.Asked))
 	}
 	if seen.Rows == 0 {
 		r.found.Add(m.Key("file"), "", "stage %s: %s has no rows to import", st.Name, m.File)
@@ -201,13 +255,16 @@ func (r *run) shape(st *Stage) {
 	}
 	for turn := range seen.Branches {
 		names := begun(seen.Branches, turn)
-		if turn == 1 && seen.Controls > 0 {
+		if seen.Controls > 0 && st.Control == nil && slices.ContainsFunc(names, isControl) {
 			st.Control = &Control{On: true, Draws: (seen.Controls + seen.Draws - 1) / seen.Draws}
-			names = slices.DeleteFunc(names, func(n Named) bool { return n.Name == "control" })
+			seen.Goes = turn == 0
 		}
+		names = slices.DeleteFunc(names, isControl)
 		st.Turns = append(st.Turns, Turn{Where: Where{At: st.Import.At}, Branches: names})
 	}
 }
+
+func isControl(n Named) bool { return n.Name == "control" }
 
 // begun are the branches that begin at a turn: the last parts of those that are one longer than before.
 func begun(branches [][]string, turn int) []Named {

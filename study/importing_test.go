@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay"
 	"assay/study"
 )
 
@@ -68,5 +69,45 @@ func TestRowsThatCannotBeReadAreToldWithTheirPlace(t *testing.T) {
 		if _, got := readImport(t, "{name: old, import: {file: a.csv, of: q}}", c.rows); !strings.Contains(got, c.want) {
 			t.Errorf("%q: problems %q, want %q", c.rows, got, c.want)
 		}
+	}
+}
+
+func TestConversationsThatWereOpenedElsewhereHaveTheirControlFromTheFirstTurn(t *testing.T) {
+	t.Parallel()
+	s, problems := readImport(t, "{name: old, import: {file: a.csv, of: q}}",
+		"item,lane,turn,branch,text\n1,a,1,,x\n1,a,1,control,x\n1,a,2,,x\n1,a,2,control,x\n")
+	if problems != "" {
+		t.Fatal(problems)
+	}
+	st := &s.Stages[0]
+	if len(st.Turns) != 2 || len(st.Turns[0].Branches) != 0 || st.Control == nil || !st.Taken.Goes {
+		t.Errorf("turns %+v, control %+v, goes on: %t; want two turns without branches and a control", st.Turns, st.Control, st.Taken.Goes)
+	}
+}
+
+func TestRowsMayBeAllThatWasAsked(t *testing.T) {
+	t.Parallel()
+	rows := "item,lane,turn,branch,ending,text\n1,a,1,,answered,x\n1,a,2,x y,answered,x\n2,a,1,,unasked,\n"
+	at := func(item, lane string, turn int, branch string) assay.Coordinates {
+		return assay.Coordinates{Stage: "old", Item: item, Lane: lane, Turn: turn, Branch: branch, Draw: 1}
+	}
+	for _, c := range []struct {
+		asked string
+		want  []bool
+	}{{", asked: rows", []bool{true, true, true, false, false}}, {"", []bool{true, true, true, true, true}}} {
+		s, problems := readImport(t, "{name: old, import: {file: a.csv, of: q"+c.asked+"}}", rows)
+		if problems != "" {
+			t.Fatal(problems)
+		}
+		var got []bool
+		for _, q := range []assay.Coordinates{at("1", "a", 1, ""), at("1", "a", 2, "x%20y"), at("2", "a", 1, ""), at("2", "a", 2, "x%20y"), at("1", "b", 1, "")} {
+			got = append(got, s.Stages[0].Taken.Has(q))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("asked%s (-want +got):\n%s", c.asked, diff)
+		}
+	}
+	if _, problems := readImport(t, "{name: old, import: {file: a.csv, of: q, asked: all}}", rows); !strings.Contains(problems, `"all" is not what was asked`) {
+		t.Errorf("problems: %q", problems)
 	}
 }

@@ -138,6 +138,9 @@ func (c *cells) cost() *assay.Money {
 	return &m
 }
 
+// unasked is what `assay export` writes where a question was never sent.
+const unasked = "unasked"
+
 // ending is how the answer ended: as the row says, else answered where there is a text.
 func (c *cells) ending(text string) assay.Ending {
 	i := slices.IndexFunc(c.columns, func(col column) bool { return col.key == "ending" })
@@ -148,7 +151,7 @@ func (c *cells) ending(text string) assay.Ending {
 		return assay.Empty
 	case !has:
 		return assay.Answered
-	case word == "": // it was on its way when the table was written
+	case word == "", word == unasked: // it was on its way when the table was written, or never sent
 		return assay.Lost
 	case !slices.Contains(assay.Endings(), word):
 		var known []string

@@ -31,14 +31,21 @@ func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coord
 		return nil
 	}
 	ways := a.talk.AllWays(turn-1, it)
-	out := make([]assay.Coordinates, len(ways))
-	for i, w := range ways {
-		out[i] = a.talk.At(turn-1, lane, it.ID, w)
+	out := make([]assay.Coordinates, 0, len(ways))
+	for _, w := range ways {
+		if a.asked(turn, it.ID, w, lane) {
+			out = append(out, a.talk.At(turn-1, lane, it.ID, w))
+		}
 	}
 	for _, r := range a.redone.of(a.talk.Stage.Name, lane, it.ID) {
 		out = append(out, a.extra(it, 0, r, turn)...)
 	}
 	return out
+}
+
+// asked tells whether one of some lanes was asked; of answers made elsewhere, the rows may tell.
+func (a *asking) asked(turn int, item string, w plan.Way, lanes ...string) bool {
+	return slices.ContainsFunc(lanes, func(lane string) bool { return a.talk.Stage.Taken.Has(a.talk.At(turn-1, lane, item, w)) })
 }
 
 // wants tells whether an item passes the conditions on items alone, of this stage and of those it continues.

@@ -123,6 +123,9 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 	for i, w := range c.source.talk.AllWays(turn-1, it) {
 		for p := range c.schedule.On(ord*c.stride + int64(i)) {
 			first, second := c.contestants[p.First].Name, c.contestants[p.Second].Name
+			if !c.source.asked(turn, it.ID, w, first, second) {
+				continue
+			}
 			at := assay.Coordinates{
 				Stage: c.stage.Name, Item: it.ID, Turn: turn, Branch: w.Branch(), Draw: w.Draw, Pair: pairs.ID(first, second), Judge: lane,
 			}

@@ -87,6 +87,27 @@ func (s *script) cookJudge(ctx context.Context, st *study.Stage) (*judging, erro
 			return nil, fmt.Errorf("stage %s judges %s, which has no answers of this run", st.Name, name)
 		}
 		j.sources = append(j.sources, source)
+		if source.input == j.input {
+			continue
+		}
+		if j.slices == nil {
+			j.slices = map[string]map[string]bool{}
+		}
+		if j.slices[source.input], err = s.idsOf(ctx, source.input); err != nil {
+			return nil, err
+		}
 	}
 	return j, ctx.Err()
+}
+
+// idsOf are the ids of the items of an input.
+func (s *script) idsOf(ctx context.Context, input string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for it, err := range s.desk.Rows.Items(ctx, input) {
+		if err != nil {
+			return nil, err
+		}
+		out[it.ID] = true
+	}
+	return out, nil
 }

@@ -23,7 +23,8 @@ type judging struct {
 	input   string
 	votes   int
 	redone  *redone
-	expects *prompt.Template // what a rule expects of an answer; nil: what the item says
+	expects *prompt.Template           // what a rule expects of an answer; nil: what the item says
+	slices  map[string]map[string]bool // of sources that ask a slice of the input: its items
 }
 
 func (j *judging) lanes() []*study.Lane {
@@ -81,7 +82,7 @@ func (j *judging) reads(s *asking, turn int) bool {
 	case of == "each":
 		return true
 	case of == "" && j.stage.Rubric.Name == "flip": // each later answer against the first
-		return turn > 1 || s.from != nil
+		return turn > 1 || s.from != nil || s.talk.Stage.Taken != nil && s.talk.Stage.Taken.Goes
 	case of == "" || of == "last" || of == "conversation":
 		return turn == s.turns()
 	default:
@@ -115,7 +116,7 @@ func (j *judging) subjects(it assay.Item, turn int) []assay.Coordinates {
 		return nil
 	}
 	for _, s := range j.sources {
-		if !j.reads(s, turn) {
+		if ids, part := j.slices[s.input]; !j.reads(s, turn) || part && !ids[it.ID] {
 			continue
 		}
 		for _, l := range s.lanes() {

@@ -20,6 +20,8 @@ type Reading struct {
 	Trait         string
 	Draw          int // of the judged answers
 	Vote          int // of the judge on the same answers, from 0
+	Turn          int // of the judged answers
+	SecondTry     bool
 }
 
 // Readings takes the coordinates of a judge or compare stage apart.
@@ -30,10 +32,10 @@ func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (fu
 	}
 	switch rec := s.recipes[stage].(type) {
 	case *judging:
-		return rec.reading, nil
+		return tried(rec, rec.reading), nil
 	case *laneContest:
 		reading := rec.readings()
-		return func(at assay.Coordinates) (Reading, error) {
+		return tried(rec, func(at assay.Coordinates) (Reading, error) {
 			r, err := reading(at)
 			if err != nil {
 				return r, err
@@ -42,10 +44,10 @@ func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (fu
 			two, err := rec.pair(at)
 			r.First, r.Second = two[0], two[1]
 			return r, err
-		}, nil
+		}), nil
 	case *itemContest:
 		reading := rec.readings()
-		return func(at assay.Coordinates) (Reading, error) {
+		return tried(rec, func(at assay.Coordinates) (Reading, error) {
 			r, err := reading(at)
 			if err != nil {
 				return r, err
@@ -53,9 +55,19 @@ func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (fu
 			second, err := rec.against(at)
 			r.First, r.Second, r.Items = at.Item, second.ID, true
 			return r, err
-		}, nil
+		}), nil
 	}
 	return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
+}
+
+// tried adds which try a request is.
+func tried(rec recipe, read func(assay.Coordinates) (Reading, error)) func(assay.Coordinates) (Reading, error) {
+	return func(at assay.Coordinates) (Reading, error) {
+		r, err := read(at)
+		first, again := firstTry(rec, at)
+		r.Turn, r.SecondTry = first.Turn, again
+		return r, err
+	}
 }
 
 func (j *judging) reading(at assay.Coordinates) (Reading, error) {

@@ -15,6 +15,7 @@ type Exchange struct {
 	Said   string // the last thing that the model was told; empty: not known, or never said
 	Answer store.Answer
 	Sent   bool // false: it was never asked, and Answer is zero
+	Spared bool // it was never asked because a condition leaves it out
 }
 
 // Talk is everything that an ask, continue or import stage asks about one item: turn by turn, in each turn lane by lane.
@@ -106,14 +107,21 @@ func (t *talker) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	fates, err := t.fates(ctx, t.rec, all)
+	if err != nil {
+		return err
+	}
+	k := -1
 	for _, talk := range t.block {
 		for i := range talk.Exchanges {
 			e := &talk.Exchanges[i]
+			k++
 			if e.Answer, e.Sent = found[e.At.Key()]; e.Sent {
 				if e.Answer, err = t.Whole(ctx, t.run, e.Answer); err != nil {
 					return err
 				}
 			}
+			e.Spared = !e.Sent && fates != nil && fates[k] == dropped
 			p, ok, err := t.rec.prompt(talk.Item, e.At, answered)
 			if err != nil {
 				return err

@@ -1,0 +1,71 @@
+package waves
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"assay"
+	"assay/store"
+)
+
+// Unasked walks over the questions of an ask, continue or import stage that were not sent, though no condition leaves them
+// out: what they follow has no answer, or their turn has not come. Done lists the lanes that have none.
+func (p *Planner) Unasked(ctx context.Context, run store.Run, stage string, done map[string]bool) iter.Seq2[assay.Coordinates, error] {
+	return func(yield func(assay.Coordinates, error) bool) {
+		s, err := p.script(ctx, run)
+		if err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		rec, ok := s.recipes[stage].(*asking)
+		if !ok {
+			yield(assay.Coordinates{}, fmt.Errorf("stage %q of run %s has no conversations", stage, run.ID))
+			return
+		}
+		if !s.settings.wants(stage) || s.settings.Pilot {
+			return
+		}
+		for _, l := range rec.lanes() {
+			for turn := 1; turn <= rec.turns() && !done[l.Name]; turn++ {
+				for block, err := range s.blocks(ctx, rec, l.Name, turn) {
+					if err == nil {
+						block, err = s.unsent(ctx, rec, block)
+					}
+					if err != nil {
+						yield(assay.Coordinates{}, err)
+						return
+					}
+					for _, w := range block {
+						if !yield(w.at, nil) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// unsent leaves out of a block what was sent and what a condition leaves out.
+func (s *script) unsent(ctx context.Context, rec recipe, block []wanted) ([]wanted, error) {
+	keys := make([]assay.Key, len(block))
+	for i, w := range block {
+		keys[i] = w.at.Key()
+	}
+	sent, err := s.Ledger.Asked(ctx, s.run.No, keys)
+	if err != nil {
+		return nil, err
+	}
+	fates, err := s.fates(ctx, rec, block)
+	if err != nil {
+		return nil, err
+	}
+	var out []wanted
+	for i, w := range block {
+		if _, was := sent[keys[i]]; !was && (fates == nil || fates[i] != dropped) {
+			out = append(out, w)
+		}
+	}
+	return out, nil
+}
