@@ -37,6 +37,7 @@ type Row struct {
 
 	State    assay.VerdictState
 	Decided  bool // what a jury or several draws say together
+	Again    bool // the judge was asked once more, after a malformed verdict
 	Excluded bool // left out by the stage's rule for refused and cut answers
 	Label    string
 	Score    *float64

@@ -38,7 +38,7 @@ func analyseCommand(w *World) *cobra.Command {
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by sensible ones where it declares none. RUN is an id, the\n" +
 			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
 			"cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches are items; --where keeps\n" +
-			"the rows for which a condition on the same names is true. --reprice counts costs again by today's prices.\n" +
+			"the rows for which a condition on the same names is true; 'not second_try' leaves out what judges said when asked once more. --reprice counts costs again by today's prices.\n" +
 			"Exit code 6: a gate under require failed; 3: less than 95% of the planned verdicts of a table are valid.",
 		RunE: func(c *cobra.Command, args []string) error { return runAnalyse(c.Context(), w, args, f) },
 	}

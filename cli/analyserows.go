@@ -188,7 +188,8 @@ func (d *digest) given(ctx context.Context, stage string, p *panel) coordinated 
 		var v store.Verdict
 		note := func(r *analysis.Row) {
 			d.verdict(r, &v)
-			if p != nil && !r.Person() { // people sit on no jury: nobody knows whether they come
+			left := v.SecondTry && d.where != nil && !d.where(r)
+			if p != nil && !left && !r.Person() { // people sit on no jury: nobody knows whether they come
 				p.hear(r, &v)
 			}
 		}
@@ -247,6 +248,7 @@ func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
 	if v.State == store.VerdictValid && v.Segment != 0 {
 		d.valid[judgeOf{r.Stage, r.Judge}]++
 	}
+	r.Again = v.SecondTry
 	r.Excluded = v.State == store.VerdictMissing && strings.HasPrefix(v.Reason, judge.WhyExcluded)
 	if len(d.lengths) > 0 {
 		r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
@@ -333,6 +335,10 @@ func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
 	}
 }
 
+// whereSecondTry is the field by which a condition knows verdicts of a second try. Where they are left out, their places are
+// expected all the same: the table says how much is missing without them.
+const whereSecondTry = "second_try"
+
 // keeps asks a condition about a row: it sees the item's fields and the row's own, of which the latter win.
 func (d *digest) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool {
 	seen := assay.Item{ID: r.Item, Fields: d.scratch}
@@ -345,6 +351,7 @@ func (d *digest) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool 
 		d.scratch[f] = r.Field(f)
 	}
 	d.scratch[analysis.ByTurn], d.scratch[analysis.ByDraw] = int64(r.Turn), int64(r.Draw)
+	d.scratch[whereSecondTry] = r.Again
 	if r.Other != "" {
 		d.scratch["other"] = r.Other
 	}

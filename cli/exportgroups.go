@@ -23,9 +23,12 @@ import (
 func writeGroups(ctx context.Context, t *layout.Tree, runs []exported) error {
 	found := false
 	for _, e := range runs {
-		g := &grouped{tree: t, lists: layout.NewLists(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}}
+		g := &grouped{tree: t, lists: layout.NewLists(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]batchMeta{}}
 		var err error
-		if g.teller, err = e.teller(ctx); err != nil {
+		if g.teller, err = e.teller(ctx); err == nil {
+			err = g.batchMetas(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("export run %s: %w", e.run.ID, err)
 		}
 		for i := range g.study.Stages {
@@ -44,7 +47,7 @@ func writeGroups(ctx context.Context, t *layout.Tree, runs []exported) error {
 			}
 			return nil
 		})
-		if err := errors.Join(err, g.metadata(ctx)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -67,7 +70,8 @@ type grouped struct {
 	lists   *layout.Lists
 	rest    map[string]func() any // what stands beside the list of a file
 	batches map[string]map[string]bool
-	seen    map[string]int64 // items of a group so far
+	seen    map[string]int64    // items of a group so far
+	metas   map[int64]batchMeta // by segment
 }
 
 // groupOf is the group of an item: its field of that name, else its cluster.
@@ -124,7 +128,7 @@ func (g *grouped) block(ctx context.Context, st *study.Stage, block []waves.Talk
 		for i := range talk.Exchanges {
 			e := &talk.Exchanges[i]
 			one := answered{talk: &talk, exchange: e, group: group, index: index, stage: st.Name}
-			if err := g.answer(one); err != nil {
+			if err := errors.Join(g.prompt(one), g.answer(one)); err != nil {
 				return err
 			}
 			for k := range verdicts[e.At.Key()] {
@@ -170,8 +174,11 @@ func cmpAny(a any, b string) any {
 	return a
 }
 
-// lane is the folder of a lane; answers of further turns, branches, templates and draws have folders of their own.
-func (a answered) lane() string {
+// lane is the folder of a lane.
+func (a answered) lane() string { return artifacts.Name(a.model()) }
+
+// model is a lane as a name; answers of further turns, branches, templates and draws have names of their own.
+func (a answered) model() string {
 	at, name := a.exchange.At, a.exchange.At.Lane
 	for _, part := range []string{at.Template, at.Branch} {
 		if part != "" {
@@ -184,7 +191,7 @@ func (a answered) lane() string {
 	if at.Draw > 1 {
 		name += fmt.Sprintf("+draw%d", at.Draw)
 	}
-	return artifacts.Name(name)
+	return name
 }
 
 // stamp is when the run began, as a folder.
@@ -254,7 +261,7 @@ func (g *grouped) said(a answered, v *store.Verdict, texts map[assay.Key]string,
 	file := g.file(dir, layout.SpecPrefix+g.judgeSpec(a.stage, v), layout.JudgePrefix+artifacts.Name(g.judge(v, row.Prompt)), a.lane(), "results", artifacts.Name(a.group))
 	g.rest[file] = func() any {
 		var m layout.JudgedMeta
-		m.Metadata.Model, m.Metadata.Statement, m.Metadata.Batches = a.lane(), a.group, append([]string{}, slices.Sorted(maps.Keys(g.batches[file]))...)
+		m.Metadata.Model, m.Metadata.Statement, m.Metadata.Batches = a.model(), a.group, append([]string{}, slices.Sorted(maps.Keys(g.batches[file]))...)
 		return m
 	}
 	g.batch(file, raw[v.At.Key()])
@@ -326,7 +333,7 @@ func (g *grouped) ranked(a answered, v *store.Verdict, texts map[assay.Key]strin
 	g.batch(file, reply)
 	g.rest[file] = func() any {
 		var m layout.RankingMeta
-		m.Metadata.Judge, m.Metadata.ModelA, m.Metadata.ModelB, m.Metadata.Spec = judge, a.lane(), other.lane(), g.run.Study
+		m.Metadata.Judge, m.Metadata.ModelA, m.Metadata.ModelB, m.Metadata.Spec = judge, a.model(), other.model(), g.run.Study
 		m.Metadata.Statement, m.Metadata.Timestamp = a.group, g.run.Created.UTC().Format(time.RFC3339)
 		m.Metadata.Batch = strings.Join(slices.Sorted(maps.Keys(g.batches[file])), ",")
 		return m
@@ -334,8 +341,23 @@ func (g *grouped) ranked(a answered, v *store.Verdict, texts map[assay.Key]strin
 	return g.lists.Add(file, "rankings", out)
 }
 
-// metadata writes a file for every batch of answers.
-func (g *grouped) metadata(ctx context.Context) error {
+// prompt notes an input with the batch it travelled in.
+func (g *grouped) prompt(a answered) error {
+	meta, ok := g.metas[a.exchange.Answer.Segment]
+	if !a.exchange.Sent || !ok {
+		return nil
+	}
+	return g.lists.Add(meta.file, "original_prompts_data", layout.BatchPrompt{Index: a.index, Statement: a.group, Input: a.input()})
+}
+
+// batchMeta is what is said about a batch, and where.
+type batchMeta struct {
+	file string
+	layout.BatchMeta
+}
+
+// batchMetas finds the batches of answers.
+func (g *grouped) batchMetas(ctx context.Context) error {
 	segments, err := g.h.ledger.Segments(ctx, g.run.No)
 	if err != nil {
 		return err
@@ -345,10 +367,10 @@ func (g *grouped) metadata(ctx context.Context) error {
 		if !ok || !talks(st) || s.Job == "" {
 			continue
 		}
-		name := path.Join(layout.GenerationsDir, g.spec(s.Stage), artifacts.Name(s.Lane), g.stamp(), "metadata", artifacts.Name(s.Job)+".json")
-		if err := writeDocument(g.tree, name, layout.BatchMeta{Batch: s.Job, Status: cmp.Or(s.JobState, string(s.State)), Model: s.Model}); err != nil {
-			return err
-		}
+		m := batchMeta{BatchMeta: layout.BatchMeta{Batch: s.Job, Status: cmp.Or(s.JobState, string(s.State)), Error: s.Reason, Model: s.Model}}
+		m.file = path.Join(layout.GenerationsDir, g.spec(s.Stage), artifacts.Name(s.Lane), g.stamp(), "metadata", artifacts.Name(s.Job)+".json")
+		g.metas[s.No] = m
+		g.rest[m.file] = func() any { return m.BatchMeta }
 	}
 	return nil
 }

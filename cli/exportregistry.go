@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/artifacts"
@@ -21,10 +22,11 @@ func writeRegistry(ctx context.Context, t *layout.Tree, runs []exported) error {
 	g := &registry{
 		results: layout.NewSheets[layout.Comparison](t), merged: layout.NewSheets[layout.MergedComparison](t),
 		jobs: layout.NewSheets[layout.RegistryJob](t), manifest: layout.NewSheets[layout.ManifestRun](t),
+		pairs: layout.NewSheets[layout.SamplePair](t), lines: layout.NewTexts(t),
 		cells: map[cellKey]*gridCell{}, taken: map[string]bool{},
 	}
 	for _, e := range runs {
-		if err := g.run(ctx, e); err != nil {
+		if err := g.add(ctx, e); err != nil {
 			return fmt.Errorf("export run %s: %w", e.run.ID, err)
 		}
 	}
@@ -41,7 +43,7 @@ func writeRegistry(ctx context.Context, t *layout.Tree, runs []exported) error {
 			}
 		}
 	}
-	return errors.Join(g.results.Close(), g.merged.Close(), g.jobs.Close(), g.manifest.Close())
+	return errors.Join(g.results.Close(), g.merged.Close(), g.jobs.Close(), g.manifest.Close(), g.pairs.Close(), g.lines.Close())
 }
 
 // registry gathers the cells of a grid.
@@ -50,6 +52,8 @@ type registry struct {
 	merged   *layout.Sheets[layout.MergedComparison]
 	jobs     *layout.Sheets[layout.RegistryJob]
 	manifest *layout.Sheets[layout.ManifestRun]
+	pairs    *layout.Sheets[layout.SamplePair]
+	lines    *layout.Texts
 	cells    map[cellKey]*gridCell
 	order    []*gridCell
 	taken    map[string]bool // names of folders
@@ -64,7 +68,7 @@ type gridCell struct {
 	segments []int64 // of the ledger, in the order of jobs
 }
 
-func (g *registry) run(ctx context.Context, e exported) error {
+func (g *registry) add(ctx context.Context, e exported) error {
 	t, err := e.teller(ctx)
 	if err != nil {
 		return err
@@ -73,23 +77,15 @@ func (g *registry) run(ctx context.Context, e exported) error {
 	if err != nil {
 		return err
 	}
-	byNumber := map[int64]*store.Segment{}
+	r := &registryRun{registry: g, teller: t, segments: map[int64]*store.Segment{}, texts: map[string]string{}, named: map[int64]store.Artifact{}}
 	for i := range segments {
-		byNumber[segments[i].No] = &segments[i]
+		r.segments[segments[i].No] = &segments[i]
 	}
-	for row, err := range e.requests(ctx) {
-		if err != nil {
-			return err
-		}
-		if row.Verb != string(study.VerbCompare) {
-			continue
-		}
-		s, ok := byNumber[row.Segment]
-		if !ok || len(row.Verdicts) == 0 && row.Ending == "" {
-			continue
-		}
-		if err := g.request(t, row, s); err != nil {
-			return err
+	for i := range t.study.Stages {
+		if st := &t.study.Stages[i]; st.Verb() == study.VerbCompare {
+			if err := errors.Join(r.stage(ctx, st), r.close()); err != nil {
+				return err
+			}
 		}
 	}
 	for v, err := range e.h.ledger.Verdicts(ctx, e.run.No, "") {
@@ -110,10 +106,8 @@ func (g *registry) run(ctx context.Context, e exported) error {
 	return nil
 }
 
-// request writes what a judge was asked and said.
-func (g *registry) request(t *teller, row *layout.Request, s *store.Segment) error {
-	c := g.cell(t, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
-	file := c.segment(s)
+// compared writes what a judge said.
+func (g *registry) compared(t *teller, c *gridCell, job *layout.RegistryJob, row *layout.Request, object string) error {
 	out := layout.Comparison{
 		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmpOr(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
 		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
@@ -121,7 +115,7 @@ func (g *registry) request(t *teller, row *layout.Request, s *store.Segment) err
 	}
 	if row.FaultClass == "" {
 		ok := int64(200)
-		out.StatusCode = &ok
+		out.StatusCode, out.ObjectType = &ok, object
 	}
 	if row.InputTokens != nil {
 		total := *row.InputTokens + *row.OutputTokens
@@ -134,7 +128,7 @@ func (g *registry) request(t *teller, row *layout.Request, s *store.Segment) err
 		out.State, out.Reason = v.State, v.Reason
 		out.BetterSample, out.BetterID = better(v.Label, v.First, v.Second)
 	}
-	return g.put(c, file, &out)
+	return g.put(c, job.CSVPath, &out)
 }
 
 // unasked writes a verdict that no judge was asked for.
@@ -158,7 +152,7 @@ func (g *registry) put(c *gridCell, file string, row *layout.Comparison) error {
 		return err
 	}
 	return g.merged.Add("combined_all_runs.csv", &layout.MergedComparison{
-		CustomID: row.CustomID, ID1: row.ID1, ID2: row.ID2, Model: row.Model, StatusCode: row.StatusCode, ErrorMessage: row.ErrorMessage,
+		CustomID: row.CustomID, ID1: row.ID1, ID2: row.ID2, Model: c.Model, ObjectType: row.ObjectType, StatusCode: row.StatusCode, ErrorMessage: row.ErrorMessage,
 		Thoughts: row.Thoughts, Content: row.Content, BetterSample: row.BetterSample, BetterID: row.BetterID, Prompt: row.Prompt, Completion: row.Completion,
 		Total: row.Total, Cached: row.Cached, Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: row.State, Reason: row.Reason,
 		TemplateID: c.TemplateID, Provider: c.Provider, Judge: c.Judge, Thinking: c.Thinking, Direction: c.Direction, RunID: c.RunID,
@@ -217,8 +211,8 @@ func (g *registry) cell(t *teller, stage, prompt, judge, direction string) *grid
 	return c
 }
 
-// segment is the file for the results of a segment of the ledger, in this cell.
-func (c *gridCell) segment(s *store.Segment) string {
+// segment is what the registry says about a segment of the ledger, in this cell.
+func (c *gridCell) segment(s *store.Segment) *layout.RegistryJob {
 	i := slices.Index(c.segments, s.No)
 	if i < 0 {
 		i = len(c.segments)
@@ -232,7 +226,12 @@ func (c *gridCell) segment(s *store.Segment) string {
 			CSVPath: path.Join(c.RunDir, fmt.Sprintf("batch_%02d_results.csv", i+1)),
 		})
 	}
-	return c.jobs[i].CSVPath
+	return &c.jobs[i]
+}
+
+// beside is a file of a segment beside its results.
+func beside(job *layout.RegistryJob, name string) string {
+	return strings.TrimSuffix(job.CSVPath, "results.csv") + name
 }
 
 // comparesItems tells whether a stage compares items with each other.

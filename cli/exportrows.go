@@ -30,7 +30,8 @@ type teller struct {
 	study    *study.Study
 	lanes    map[[2]string]store.Lane // by stage and name
 	params   map[[2]string]assay.Params
-	jobs     map[int64]string // by segment
+	jobs     map[int64]string      // by segment
+	costs    map[string]assay.Cost // by stage
 	readings map[string]func(assay.Coordinates) (waves.Reading, error)
 	inputs   map[string]string // by stage
 	origins  map[int64]string  // ids of runs whose answers were reused
@@ -42,7 +43,7 @@ func (e exported) teller(ctx context.Context) (*teller, error) {
 		return nil, err
 	}
 	t := &teller{
-		exported: e, study: st, lanes: map[[2]string]store.Lane{}, params: map[[2]string]assay.Params{}, jobs: map[int64]string{},
+		exported: e, study: st, lanes: map[[2]string]store.Lane{}, params: map[[2]string]assay.Params{}, jobs: map[int64]string{}, costs: map[string]assay.Cost{},
 		readings: map[string]func(assay.Coordinates) (waves.Reading, error){}, origins: map[int64]string{}, inputs: map[string]string{},
 	}
 	lanes, err := e.h.ledger.Lanes(ctx, e.run.No)
@@ -63,6 +64,7 @@ func (e exported) teller(ctx context.Context) (*teller, error) {
 	}
 	for _, g := range segments {
 		t.jobs[g.No] = g.Job
+		t.costs[g.Stage] = t.costs[g.Stage].Add(g.Cost)
 	}
 	for i := range st.Stages {
 		s := &st.Stages[i]

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -278,6 +279,9 @@ const maxPhrases = 100
 
 // score writes what judges said about an answer.
 func (x *experiment) score(th *thread, e *waves.Exchange, level int64, verdicts []store.Verdict) error {
+	slices.SortStableFunc(verdicts, func(a, b store.Verdict) int {
+		return cmp.Or(cmp.Compare(a.At.Stage, b.At.Stage), cmp.Compare(a.At.Judge, b.At.Judge))
+	})
 	for i := range verdicts {
 		v, err := x.verdict(&verdicts[i])
 		if err != nil {
@@ -310,7 +314,7 @@ func (x *experiment) put(th *thread) error {
 		x.models[th.lane] = m
 	}
 	th.Cost = sum(th.cost)
-	whole := th.Initial.Ending == ""
+	whole := th.Initial.Ending == "" || assay.Ending(th.Initial.Ending).Stands()
 	tokens := [2]*int64{th.Initial.Input, th.Initial.Output}
 	if x.st.Continue != "" {
 		tokens = [2]*int64{new(int64), new(int64)} // the opening counts in its own stage
@@ -338,32 +342,6 @@ func (x *experiment) file(lane string) string {
 	return path.Join(x.dir, "model_responses", artifacts.Name(lane)+".json")
 }
 
-// sum is a cost in dollars; nil where a part of it is not known.
-func sum(c assay.Cost) *float64 {
-	if !c.Known() {
-		return nil
-	}
-	usd := c.Sum.Float()
-	return &usd
-}
-
-// both64 adds two counts; the sum is known where both are.
-func both64(a, b *int64) *int64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	n := *a + *b
-	return &n
-}
-
-func bothFloat(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	x := *a + *b
-	return &x
-}
-
 func (x *experiment) end(t *layout.Tree) error {
 	summary := layout.Summary{ID: x.meta.ID, Models: []layout.ModelFile{}}
 	testing := new(float64)
@@ -376,7 +354,8 @@ func (x *experiment) end(t *layout.Tree) error {
 		x.meta.Models = append(x.meta.Models, name)
 		summary.Models = append(summary.Models, *m)
 	}
-	x.meta.Phrases, x.meta.Scorers, x.meta.Testing = append([]string{}, x.seen...), slices.Sorted(maps.Keys(x.judges)), testing
+	x.meta.Phrases, x.meta.Scorers, x.meta.Testing, x.meta.Scoring = append([]string{}, x.seen...), slices.Sorted(maps.Keys(x.judges)), testing, x.scoring()
+	x.meta.Cost = bothFloat(x.meta.Testing, x.meta.Scoring)
 	if err := x.files.Close(func(file string) any { return byFile[file] }); err != nil {
 		return err
 	}

@@ -59,6 +59,12 @@ func TestSessions(t *testing.T) {
 	}
 	server := httptest.NewServer(sim)
 	t.Cleanup(func() { server.Close(); sim.Close() })
+	mumbling, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &simulator.Judges{Malformed: 0.4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mumbler := httptest.NewServer(mumbling)
+	t.Cleanup(func() { mumbler.Close(); mumbling.Close() })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -66,10 +72,11 @@ func TestSessions(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SIM", server.URL)
+			e.Setenv("MUMBLE", mumbler.URL) // a simulator whose judges often say nothing that can be read
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later, "tree": tree},
 	})
 }
 

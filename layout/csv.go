@@ -12,7 +12,7 @@ import (
 )
 
 // formulas are the characters with which a spreadsheet lets a formula begin.
-const formulas = "=+-@\t\r"
+const formulas = "=+-@\t\r\n"
 
 // Safe marks a text that a spreadsheet would take for a formula with an apostrophe. A text that looks marked already gets
 // one more, so that Plain gives back every text as it was.

@@ -113,6 +113,20 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
+// Texts writes many files of lines by turns.
+type Texts struct{ files *growing }
+
+// NewTexts begins to write files of lines into a tree.
+func NewTexts(t *Tree) *Texts { return &Texts{newGrowing(t)} }
+
+// Add appends a line to a file.
+func (x *Texts) Add(file string, line []byte) error {
+	return x.files.write(file, append(slices.Clip(line), '\n'))
+}
+
+// Close ends all files.
+func (x *Texts) Close() error { return x.files.close() }
+
 // Sheets writes many CSV files by turns, each with the same columns.
 type Sheets[T any] struct {
 	files *growing

@@ -30,12 +30,22 @@ type Comparison struct {
 	Reason       string `json:"reason"`
 }
 
+// SamplePair is one row of batch_NN_pairs.csv: two samples as they were shown.
+type SamplePair struct {
+	ID1   string `json:"ID1"`
+	Text1 string `json:"text1"`
+	ID2   string `json:"ID2"`
+	Text2 string `json:"text2"`
+	Item  string `json:"item"` // ours: on which two lanes met; empty: the two are items
+}
+
 // MergedComparison is a row of the merged table over all runs.
 type MergedComparison struct {
 	CustomID     string `json:"custom_id"`
 	ID1          string `json:"ID1"`
 	ID2          string `json:"ID2"`
 	Model        string `json:"model"`
+	ObjectType   string `json:"object_type"`
 	StatusCode   *int64 `json:"status_code"`
 	ErrorMessage string `json:"error_message"`
 	Thoughts     string `json:"thoughts"`

@@ -22,11 +22,19 @@ type Generation struct {
 	Ending string `json:"ending,omitempty"` // ours: an answer that was cut or refused
 }
 
-// BatchMeta is metadata/{batch_id}.json.
+// BatchMeta is what stands in metadata/{batch_id}.json beside its original_prompts_data.
 type BatchMeta struct {
 	Batch  string `json:"batch_id"`
 	Status string `json:"status"`
-	Model  string `json:"model"`
+	Error  string `json:"error_message"`
+	Model  string `json:"model"` // ours
+}
+
+// BatchPrompt is one of the original_prompts_data of a batch.
+type BatchPrompt struct {
+	Index     int64  `json:"original_index"`
+	Statement string `json:"statement_id"`
+	Input     string `json:"input_text"`
 }
 
 // Judged is one reading of an answer. Compliance has compliant and confidence, a rating has rating.

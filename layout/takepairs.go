@@ -23,6 +23,13 @@ func PairwiseLLM(ctx context.Context, tree fs.FS, t *Take) error {
 		return err
 	}
 	p := &pairTaker{Take: t, votes: map[string]int64{}}
+	for _, name := range names {
+		if base := path.Base(name); strings.HasPrefix(base, "batch_") && strings.HasSuffix(base, "_pairs.csv") {
+			if err := p.samples(ctx, tree, name); err != nil {
+				return err
+			}
+		}
+	}
 	for _, want := range []func(base string) bool{
 		func(base string) bool { return base == "combined_all_runs.csv" },
 		func(base string) bool { return base == "combined_results.csv" },
@@ -51,6 +58,32 @@ type pairTaker struct {
 	found int
 }
 
+// samples takes the texts of samples from a file of pairs.
+func (p *pairTaker) samples(ctx context.Context, tree fs.FS, name string) error {
+	for row, err := range Rows[SamplePair](ctx, CSV, tree, name, p.Bad) {
+		if err != nil {
+			return err
+		}
+		for _, s := range [][2]string{{row.ID1, row.Text1}, {row.ID2, row.Text2}} {
+			if s[0] == "" || row.Item != "" { // a lane has another text on every item
+				continue
+			}
+			if err := p.sample(s[0], s[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *pairTaker) sample(id, text string) error {
+	fields, err := json.Marshal(map[string]any{"text": text})
+	if err != nil {
+		return err
+	}
+	return p.item(&Item{Input: pairInput, Item: id, Cluster: id, Fields: Raw(fields)})
+}
+
 func (p *pairTaker) file(ctx context.Context, tree fs.FS, name string) error {
 	cell := strings.Split(path.Base(path.Dir(name)), "__")
 	for row, err := range Rows[MergedComparison](ctx, CSV, tree, name, p.Bad) {
@@ -75,11 +108,7 @@ func (p *pairTaker) file(ctx context.Context, tree fs.FS, name string) error {
 
 func (p *pairTaker) take(row *MergedComparison) error {
 	for _, id := range []string{row.ID1, row.ID2} {
-		fields, err := json.Marshal(map[string]any{"text": ""})
-		if err != nil {
-			return err
-		}
-		if err := p.item(&Item{Input: pairInput, Item: id, Cluster: id, Fields: Raw(fields)}); err != nil {
+		if err := p.sample(id, ""); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,23 @@ func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (fu
 	return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 }
 
+// Sides are the keys of the two answers that a request of a compare stage shows, as it shows them; false where items are
+// compared.
+func (p *Planner) Sides(ctx context.Context, run store.Run, stage string) (func(assay.Coordinates) ([2]assay.Key, error), bool, error) {
+	s, err := p.script(ctx, run)
+	if err != nil {
+		return nil, false, err
+	}
+	rec, ok := s.recipes[stage].(*laneContest)
+	if !ok {
+		return nil, false, nil
+	}
+	return func(at assay.Coordinates) ([2]assay.Key, error) {
+		a, b, err := rec.sides(at)
+		return [2]assay.Key{a.Key(), b.Key()}, err
+	}, true, nil
+}
+
 // tried adds which try a request is.
 func tried(rec recipe, read func(assay.Coordinates) (Reading, error)) func(assay.Coordinates) (Reading, error) {
 	return func(at assay.Coordinates) (Reading, error) {
