@@ -88,7 +88,7 @@ func (d *contrast) results(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		digests[i] = &digest{h: d.homes[i], run: d.runs[i], study: st, items: map[string]map[string]*analysedItem{}, seen: map[string]bool{}}
+		digests[i] = &digest{h: d.homes[i], run: d.runs[i], study: st, items: map[string]map[string]*analysedItem{}, seen: map[string]bool{}, valid: map[judgeOf]int{}}
 		if stages[i], err = digests[i].stages(ctx); err != nil {
 			return err
 		}
