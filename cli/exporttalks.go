@@ -45,6 +45,9 @@ func writeConversations(ctx context.Context, t *layout.Tree, runs []exported) er
 		if err != nil {
 			return err
 		}
+		slices.SortFunc(segments, func(a, b store.Segment) int { // not by when they went out, which is chance
+			return cmp.Or(cmp.Compare(of.place(a.Stage), of.place(b.Stage)), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.No, b.No))
+		})
 		for _, s := range segments {
 			if s.Job == "" {
 				continue
@@ -60,6 +63,11 @@ func writeConversations(ctx context.Context, t *layout.Tree, runs []exported) er
 		return usage("csv, jsonl and parquet write all stages", "no stage of these runs has conversations")
 	}
 	return errors.Join(log.Close(), writeDocument(t, "batch_tracking.json", tracked))
+}
+
+// place is where a stage stands in the study.
+func (t *teller) place(stage string) int {
+	return slices.IndexFunc(t.study.Stages, func(st study.Stage) bool { return st.Name == stage })
 }
 
 // trackedAs is the state of a batch in the words of the sycophancy system.

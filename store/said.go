@@ -21,7 +21,7 @@ const (
 )
 
 // Said walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
-// score, of a missing one its reason, the segment of those that a model gave, and the subjects if asked for. Everything else is
+// score, of a missing one its reason, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is
 // left empty. Stale ones are left out.
 func (s *Store) Said(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
 	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
@@ -34,12 +34,12 @@ func (s *Store) Said(ctx context.Context, run int64, stage string, subjects Subj
 
 // saidColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
-const saidColumns = `SELECT concat_ws($3, no, turn, draw, COALESCE(segment_no, 0), state, lane, template, branch, pair, judge), item,
+const saidColumns = `SELECT concat_ws($3, no, turn, draw, COALESCE(segment_no, 0), second_try, state, lane, template, branch, pair, judge), item,
 	CASE WHEN state = 'missing' THEN reason ELSE COALESCE(label, '') END, score`
 
 const (
 	saidMark  = "\x1f"
-	saidParts = 10
+	saidParts = 11
 )
 
 func (s *Store) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
@@ -95,8 +95,8 @@ func (v *Verdict) unpacked(parts [saidParts]string, said string) error {
 	if v.Segment, err = strconv.ParseInt(parts[3], 10, 64); err != nil {
 		return fmt.Errorf("verdict %d: its segment: %w", v.No, err)
 	}
-	v.State = VerdictState(parts[4])
-	v.At.Lane, v.At.Template, v.At.Branch, v.At.Pair, v.At.Judge = parts[5], parts[6], parts[7], parts[8], parts[9]
+	v.SecondTry, v.State = parts[4] == "1", VerdictState(parts[5])
+	v.At.Lane, v.At.Template, v.At.Branch, v.At.Pair, v.At.Judge = parts[6], parts[7], parts[8], parts[9], parts[10]
 	if v.State == VerdictMissing {
 		v.Reason = said
 	} else {
