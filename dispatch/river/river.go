@@ -44,7 +44,7 @@ type Driver struct {
 	Log         *slog.Logger
 	Name        string                                   // who this process is to others: unique
 	Concurrency int                                      // pieces of work at a time and provider; 0: 8
-	Ready       func()                                   // called when jobs are taken; nil: nobody waits for it
+	Ready       func()                                   // called when jobs are taken and others see it; nil: nobody waits for it
 	Closed      func(ctx context.Context, run store.Run) // called when this process has closed a run; nil: nobody wants to know
 }
 
@@ -109,11 +109,15 @@ func (d *Driver) Drive(ctx context.Context) error {
 		return fmt.Errorf("take jobs: %w", err)
 	}
 	stopped := s.client.Stopped()
-	if d.Ready != nil {
-		d.Ready()
-	}
+	var seen sync.WaitGroup
+	seen.Go(func() {
+		if led(ctx, pool, d.Clock) == nil && d.Ready != nil {
+			d.Ready()
+		}
+	})
 	s.sweeps(ctx)
 	<-stopped
+	seen.Wait()
 	gone, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.sweep)
 	defer cancel()
 	_ = s.Ledger.ShowHands(gone, s.Name, nil, 0) // they end by themselves, too

@@ -87,10 +87,29 @@ func Alive(ctx context.Context, url string) (bool, error) {
 		return false, fmt.Errorf("connect to %s: %w", store.Redact(url), store.HideUser(err, url))
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	var there, alive bool
+	var there bool
 	if err := conn.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, schema+".river_leader").Scan(&there); err != nil || !there {
 		return false, err
 	}
-	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+schema+`.river_leader WHERE expires_at > now())`).Scan(&alive)
+	return leads(ctx, conn)
+}
+
+// leads tells whether some process is the leader now.
+func leads(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}) (alive bool, err error) {
+	err = db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+schema+`.river_leader WHERE expires_at > now())`).Scan(&alive)
 	return alive, err
+}
+
+// led waits until some process leads, so that all others know that jobs are taken: that is what [Alive] looks at.
+func led(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock) error {
+	for {
+		if alive, err := leads(ctx, pool); alive || err != nil {
+			return err
+		}
+		if err := clock.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
