@@ -305,6 +305,9 @@ func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, 
 		return "", err
 	}
 	defer stop()
+	if err := succeed(ctx, a.World, a.home, run); err != nil {
+		return "", err
+	}
 	words, err := newNarrator(ctx, a.World, a.home, run)
 	if err != nil {
 		return "", err

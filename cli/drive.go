@@ -175,18 +175,18 @@ func succeed(ctx context.Context, w *World, h *home, run store.Run) error {
 	if h.ledger.Postgres() { // whose workers may be on machines that only share a name
 		return nil
 	}
-	holders, err := h.ledger.Holders(ctx, run.No)
+	drivers, err := h.ledger.Drivers(ctx, run.No)
 	if err != nil {
 		return err
 	}
 	here, _, _ := strings.Cut(holderName(), "/")
-	for _, holder := range holders {
-		host, rest, _ := strings.Cut(holder, "/")
+	for _, d := range drivers {
+		host, rest, _ := strings.Cut(d.Holder, "/")
 		number, _, _ := strings.Cut(rest, "/")
 		if pid, err := strconv.Atoi(number); err != nil || host != here || alive(pid) {
 			continue
 		}
-		if err := h.ledger.Orphan(ctx, run.No, holder); err != nil {
+		if err := h.ledger.Orphan(ctx, run.No, d.Holder); err != nil {
 			return err
 		}
 		fmt.Fprintf(w.Stderr, "process %s, which drove this run, is gone: going on from where it was\n", number)

@@ -59,5 +59,9 @@ func (t *txn) setBack(ctx context.Context, by time.Duration) error {
 			return fmt.Errorf("set back %s of %s: %w", c.column, c.table, err)
 		}
 	}
+	// The search for a job that may have been made waits until its create call is surely over.
+	if _, err := t.ExecContext(ctx, `UPDATE segments SET intended_ms = intended_ms - $1 WHERE state = 'intended'`, by.Milliseconds()); err != nil {
+		return fmt.Errorf("set back intents: %w", err)
+	}
 	return nil
 }

@@ -121,28 +121,14 @@ func (s *Store) Release(ctx context.Context, l Lease) error {
 	})
 }
 
-// Holders are those who hold a run or parts of it now.
-func (s *Store) Holders(ctx context.Context, run int64) ([]string, error) {
-	scan := func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
-	var all []string
-	for name, err := range walk(ctx, s, "read holders", scan, `SELECT holder FROM (
-			SELECT holder, lease_until_ms FROM segments WHERE run_no = $1 UNION SELECT holder, lease_until_ms FROM runs WHERE no = $1) AS h
-		WHERE CAST($2 AS BIGINT) > 0 AND lease_until_ms > `+s.engine.clockText("$2")+` GROUP BY holder ORDER BY holder`, run, s.millis()) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, name)
-	}
-	return all, nil
-}
-
-// Orphan gives back what a holder had who is known to be dead: its leases of a run, and its shares of caps. Somebody declared
-// dead can write no more once another one has taken over.
+// Orphan gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
+// Somebody declared dead can write no more once another one has taken over.
 func (s *Store) Orphan(ctx context.Context, run int64, holder string) error {
 	return s.tx(ctx, "orphan", relaxed, func(t *txn) error {
 		for _, text := range []string{
 			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND run_no = $2`,
 			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND no = $2`,
+			`DELETE FROM drivers WHERE holder = $1 AND run_no = $2`,
 		} {
 			if _, err := t.ExecContext(ctx, text, holder, run); err != nil {
 				return err

@@ -237,14 +237,13 @@ func orphans(t *testing.T, fresh Fresh) {
 	portion := store.Portion{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
 	_, err = b.s.Portion(b.ctx, portion)
 	b.ok(err)
-	holders, err := b.s.Holders(b.ctx, b.run.No)
-	b.ok(err)
-	if d := cmp.Diff([]string{"dead"}, holders); d != "" {
-		t.Error(d)
+	b.ok(b.s.Drives(b.ctx, b.run.No, "dead", ttl))
+	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
+		t.Errorf("driven by %v, %v", drivers, err)
 	}
 	b.ok(b.s.Orphan(b.ctx, b.run.No, "dead"))
-	if holders, err := b.s.Holders(b.ctx, b.run.No); err != nil || len(holders) > 0 {
-		t.Errorf("still held by %q, %v", holders, err)
+	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) > 0 {
+		t.Errorf("still driven by %v, %v", drivers, err)
 	}
 	_, err = b.s.HoldSegment(b.ctx, g.No, "next", ttl)
 	b.ok(err)
