@@ -54,6 +54,49 @@ func (m *maker) judge(st *study.Stage) {
 	}
 }
 
+// slices tells of items that a judge stage would never read: it goes by those of its first source, and others may ask a slice
+// of them only.
+func (m *maker) slices(ctx context.Context, st *study.Stage) {
+	whole := m.Root(st)
+	var ids map[string]bool
+	for _, name := range st.Judge.List {
+		source, ok := m.Study.Stage(name)
+		if !ok || m.Root(source) == whole {
+			continue
+		}
+		if ids == nil {
+			var err error
+			if ids, err = m.ids(ctx, whole); err != nil {
+				m.fail(st.At, err)
+				return
+			}
+		}
+		for it, err := range m.Rows.Items(ctx, m.Root(source)) {
+			if err != nil {
+				m.fail(st.At, err)
+				return
+			}
+			if !ids[it.ID] {
+				m.problems.Add(st.Where.Key("judge"), "name the stage that asks all items first, or judge the others in a stage of their own",
+					"stage %s would not judge item %q of stage %s: %s, which goes first, does not ask it", st.Name, it.ID, name, first(st.Judge.List))
+				break
+			}
+		}
+	}
+}
+
+// ids are the ids of an input's items.
+func (m *maker) ids(ctx context.Context, input string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for it, err := range m.Rows.Items(ctx, input) {
+		if err != nil {
+			return nil, err
+		}
+		out[it.ID] = true
+	}
+	return out, nil
+}
+
 // unread is why a judge stage is about none of the answers there are.
 func unread(st *study.Stage) string {
 	if st.Of != "" && st.Of != "last" {

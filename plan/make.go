@@ -94,6 +94,7 @@ func (m *maker) stage(ctx context.Context, st *study.Stage) {
 		m.importing(ctx, st)
 	case study.VerbJudge:
 		m.judge(st)
+		m.slices(ctx, st)
 	case study.VerbCompare:
 		m.compare(ctx, st)
 	}
