@@ -93,6 +93,10 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		}
 	}
 	tell(ctx, w, s, h, run, result)
+	if o.detach && errors.Is(result, errGoesOn) { // as it was told to
+		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), run.ID)
+		return nil
+	}
 	return result
 }
 
@@ -226,6 +230,9 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	return engine.WallClock().Sleep(ctx, d)
 }
 
+// errGoesOn says that a run is not done yet, and nothing is wrong with it.
+var errGoesOn = errors.New("the run goes on")
+
 // conclude says in words how a run stands, with the exit code that goes with it.
 func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.Standing) error {
 	run, err := h.ledger.Run(ctx, run.No)
@@ -257,7 +264,7 @@ func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.S
 	case open && isStopped && st.Moving == 0:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", stopped.Name, stopped.Reason), hint: "put it right, then assay retry " + run.ID}
 	case open:
-		return &exitError{code: exitIncomplete, err: errors.New("the run goes on"), hint: "assay resume " + run.ID}
+		return &exitError{code: exitIncomplete, err: errGoesOn, hint: "assay resume " + run.ID}
 	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("done, but %s", run.Result), hint: "assay errors " + run.ID}
 	}

@@ -114,7 +114,7 @@ func TestASecondProcessSaysWhoIsAtWork(t *testing.T) {
 	name := fmt.Sprintf("process %d on ", first.Process.Pid)
 	s.exits(0, []string{"status"}, "At work on it: "+name)
 	s.exits(3, []string{"resume", "--once"}, name, "is at work on this run, too")
-	s.exits(3, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
+	s.exits(0, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
 	s.exits(3, []string{"cancel"}, name, "cancel: ") // whoever is faster obeys, and the other one says so or waits
 	e, err := first.wait()
 	s.ok(err)
@@ -148,7 +148,7 @@ func (s scene) until(query string) {
 func TestAJobOfAnotherKeyIsToldAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single", "openai create stuck=1h")
-	s.exits(3, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt", "--detach"}, "Nobody drives it")
+	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt", "--detach"}, "Nobody drives it")
 	s.env["OPENAI_API_KEY"] = "another-key"
 	s.exits(3, []string{"resume", "--once"}, "the job was made with another key", "Nobody drives it")
 	s.exits(0, []string{"status"}, "the job was made with another key")
