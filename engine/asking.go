@@ -137,7 +137,7 @@ func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]reply, erro
 	}
 	select {
 	case r := <-a.home:
-		return a.gather(append(a.back[:0], r)), nil
+		return a.linger(ctx, append(a.back[:0], r)), nil
 	case page, ok := <-pages:
 		a.page, a.more = page, ok
 	case <-a.low:
@@ -163,11 +163,32 @@ func (a *asking) gather(all []reply) []reply {
 	}
 }
 
-// hungry is how many more requests are to be claimed.
+// linger gathers replies for a moment: what is written together costs less. Nobody who could go out waits for it.
+func (a *asking) linger(ctx context.Context, all []reply) []reply {
+	enough := time.NewTimer(a.Timing.Linger)
+	defer enough.Stop()
+	for len(all) < mostAhead && (len(a.page) == 0 || a.hungry(ctx) == 0) && len(all) < a.away {
+		select {
+		case r := <-a.home:
+			all = append(all, r)
+		case <-a.low:
+		case <-enough.C:
+			return a.gather(all)
+		case <-ctx.Done():
+			return a.gather(all)
+		}
+	}
+	return a.gather(all)
+}
+
+// hungry is how many more requests are to be claimed: when half of those claimed ahead have left, as many again.
 func (a *asking) hungry(ctx context.Context) int {
+	if ctx.Err() != nil || 2*int(a.unsent.Load()) > max(a.ahead, 1) {
+		return 0
+	}
 	width := a.desk.width(a.own, a.model)
 	a.ahead = max(a.ahead, width/2, 1)
-	if ctx.Err() != nil || int(a.unsent.Load()) >= a.ahead || a.away >= 4*width+2*a.ahead {
+	if a.away >= 4*width+2*a.ahead {
 		return 0
 	}
 	return a.ahead

@@ -53,6 +53,7 @@ type Timing struct {
 	Ask          time.Duration // the longest a live request may take
 	Stall        time.Duration // the longest that a live answer which has begun to come may pause
 	Look         time.Duration // between looks at a live lane's orders and errors
+	Linger       time.Duration // the longest that a live answer waits for others to be written with it
 
 	faster int64 // how many times faster than the providers' own figures; 0: as they are
 }
@@ -66,7 +67,7 @@ func DefaultTiming() Timing {
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
 		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
-		Stall: 2 * time.Minute, Look: time.Second,
+		Stall: 2 * time.Minute, Look: time.Second, Linger: 5 * time.Millisecond,
 	}
 }
 
