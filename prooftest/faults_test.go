@@ -36,7 +36,7 @@ func harmless() []fault {
 		"openai check blank-ids", "openai check state=puzzled x3", "* check hide=100ms",
 		"* list 500 x3", "* list truncate x3", "* list error-200 x3", "* list hide=24h x4",
 		"* fetch 500 x3", "* fetch 404 x2", "* fetch truncate x6", "* fetch truncate=99% x3", "* fetch drop x3", "* fetch drop-reply x3", "* fetch stall=50ms x3",
-		"* fetch error-200 x3", "* fetch redirect x3", "* fetch missing x3", "* fetch missing=3 once", "openai fetch revoke x2", "* fetch hide=100ms",
+		"* fetch error-200 x3", "* fetch redirect x3", "* fetch missing x3", "* fetch missing=3 once", "* fetch malformed once", "openai fetch revoke x2", "* fetch hide=100ms",
 		"openai create fail=token_limit_exceeded x2", "openai create stuck=100ms", "* create in-order",
 	} {
 		all = append(all, fault{rules: rule})

@@ -12,6 +12,7 @@ var (
 	points   = flag.Int("points", 40, "points at which processes are killed on SQLite; 0: all")
 	random   = flag.Int("random", 0, "further runs that are killed several times at random points")
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
+	pairs    = flag.Int("pairs", 24, "pairs of faults that are tried; 0: all")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
 	postgres = flag.Int("postgres", 20, "points at which one of two workers is killed on PostgreSQL; 0: all")
 )
