@@ -209,9 +209,7 @@ func printBatches(ctx context.Context, w *World, h *home, runs []store.Run) erro
 }
 
 func writeRows(w *World, h *home, rows []batchRow) error {
-	if h.rehearsal {
-		fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
-	}
+	h.watermark(w)
 	t := table{head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"}, right: map[int]bool{7: true, 8: true, 9: true}}
 	for _, r := range rows {
 		t.add(r.Run, r.file, r.Provider, r.Model, r.Job, r.Created, r.Status, thousands(r.requests), thousands(r.done), thousands(r.failed), r.note)

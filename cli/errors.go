@@ -36,9 +36,7 @@ func errorsCommand(w *World) *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			if h.rehearsal {
-				fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
-			}
+			h.watermark(w)
 			if verdicts {
 				return printQuery(c.Context(), w, h, fmt.Sprintf(silentQuery, run.No), f)
 			}

@@ -227,3 +227,10 @@ func newRand() (*rand.Rand, error) {
 	}
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(seed[:8]), binary.LittleEndian.Uint64(seed[8:]))), nil
 }
+
+// watermark says that what follows comes from a rehearsal.
+func (h *home) watermark(w *World) {
+	if h.rehearsal {
+		fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
+	}
+}

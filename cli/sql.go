@@ -72,18 +72,15 @@ func (f *sqlFlags) open(ctx context.Context, w *World) (*home, error) {
 	return f.home.open(ctx, w, true)
 }
 
-func spendCommand(w *World) *cobra.Command {
-	return viewCommand(w, "spend [RUN]", "Tell what a run has cost, by stage, lane and mode",
-		"SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose")
-}
+// spendQuery reads what a run has cost. Run ids are ours: letters and digits, nothing to escape.
+const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose"
 
-// viewCommand shows a view of the ledger for one run. Run ids are ours: letters and digits, nothing to escape.
-func viewCommand(w *World, use, short, query string) *cobra.Command {
+func spendCommand(w *World) *cobra.Command {
 	var f sqlFlags
 	c := &cobra.Command{
-		Use:     use,
+		Use:     "spend [RUN]",
 		GroupID: groupLook,
-		Short:   short,
+		Short:   "Tell what a run has cost, by stage, lane and mode",
 		Args:    upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))
@@ -91,10 +88,8 @@ func viewCommand(w *World, use, short, query string) *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			if h.rehearsal {
-				fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
-			}
-			return printQuery(c.Context(), w, h, fmt.Sprintf(query, run.ID), f)
+			h.watermark(w)
+			return printQuery(c.Context(), w, h, fmt.Sprintf(spendQuery, run.ID), f)
 		},
 	}
 	f.register(c)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -181,6 +182,18 @@ func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Proble
 			problems.Add(use.Place, cmp.Or(assay.DidYouMean(use.Field, names), "its fields: "+strings.Join(names, ", ")), "input %s has no field %q", input, use.Field)
 		}
 	}
+}
+
+// IDs are the ids of an input's items.
+func (d *Desk) IDs(ctx context.Context, input string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for it, err := range d.Rows.Items(ctx, input) {
+		if err != nil {
+			return nil, err
+		}
+		out[it.ID] = true
+	}
+	return out, nil
 }
 
 // Root is the input whose items a stage is about in the end, or "".

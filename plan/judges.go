@@ -66,7 +66,7 @@ func (m *maker) slices(ctx context.Context, st *study.Stage) {
 		}
 		if ids == nil {
 			var err error
-			if ids, err = m.ids(ctx, whole); err != nil {
+			if ids, err = m.IDs(ctx, whole); err != nil {
 				m.fail(st.At, err)
 				return
 			}
@@ -83,18 +83,6 @@ func (m *maker) slices(ctx context.Context, st *study.Stage) {
 			}
 		}
 	}
-}
-
-// ids are the ids of an input's items.
-func (m *maker) ids(ctx context.Context, input string) (map[string]bool, error) {
-	out := map[string]bool{}
-	for it, err := range m.Rows.Items(ctx, input) {
-		if err != nil {
-			return nil, err
-		}
-		out[it.ID] = true
-	}
-	return out, nil
 }
 
 // unread is why a judge stage is about none of the answers there are.

@@ -31,7 +31,7 @@ func TestIntervalsHoldTheirLevel(t *testing.T) {
 	}
 	for name, study := range map[string]func(r *rand.Rand) (held, of int){
 		"Bradley-Terry by cluster":          proveStrengths,
-		"rates by cluster":                  proveRates,
+		"rates by cluster":                  proveRates(120, 0.3, func(*rand.Rand) int { return 5 }),
 		"paired differences (Newcombe)":     provePairs,
 		"paired differences by cluster":     proveClusteredPairs,
 		"corrected rates":                   proveCorrected,
@@ -58,9 +58,9 @@ func TestFewClustersHoldTheirLevel(t *testing.T) {
 		room = 0
 	}
 	for name, study := range map[string]func(r *rand.Rand) (held, of int){
-		"rates, even":                 proveFewRates(0.3, func(*rand.Rand) int { return 3 }),
-		"rates, uneven":               proveFewRates(0.5, func(r *rand.Rand) int { return 1 + r.IntN(6) }),
-		"rates, rare":                 proveFewRates(0.1, func(r *rand.Rand) int { return 1 + r.IntN(6) }),
+		"rates, even":                 proveRates(12, 0.3, func(*rand.Rand) int { return 3 }),
+		"rates, uneven":               proveRates(12, 0.5, func(r *rand.Rand) int { return 1 + r.IntN(6) }),
+		"rates, rare":                 proveRates(12, 0.1, func(r *rand.Rand) int { return 1 + r.IntN(6) }),
 		"means, uneven":               proveFewMeans,
 		"Bradley-Terry by resampling": proveFewStrengths,
 	} {
@@ -75,10 +75,10 @@ func TestFewClustersHoldTheirLevel(t *testing.T) {
 	}
 }
 
-// proveFewRates: twelve clusters of so many answers each, half of the clusters of one mind.
-func proveFewRates(share float64, size func(*rand.Rand) int) func(r *rand.Rand) (held, of int) {
+// proveRates: clusters of so many answers each, half of the clusters of one mind.
+func proveRates(clusters int, share float64, size func(*rand.Rand) int) func(r *rand.Rand) (held, of int) {
 	return func(r *rand.Rand) (held, of int) {
-		counts := make([]Count, 12)
+		counts := make([]Count, clusters)
 		for g := range counts {
 			own, alike := oneIf(r.Float64() < share), r.Float64() < 0.5
 			counts[g].N = size(r)
@@ -183,27 +183,6 @@ func proveStrengths(r *rand.Rand) (held, of int) {
 		held += int(oneIf(NormalInterval(fit.Theta[i], se, 0.95).Contains(theta[i])))
 	}
 	return held, of
-}
-
-// proveRates: 120 clusters of five answers, half of the clusters of one mind.
-func proveRates(r *rand.Rand) (held, of int) {
-	const share = 0.3
-	counts := make([]Count, 120)
-	for g := range counts {
-		own, alike := oneIf(r.Float64() < share), r.Float64() < 0.5
-		counts[g].N = 5
-		for range 5 {
-			if !alike {
-				own = oneIf(r.Float64() < share)
-			}
-			counts[g].K += int(own)
-		}
-	}
-	rate, err := RateByCluster(counts, 0.95)
-	if err != nil {
-		return 0, 1
-	}
-	return int(oneIf(rate.Interval.Contains(share))), 1
 }
 
 // provePairs: two lanes on the same 150 items, right or wrong, that tend to be right on the same ones.

@@ -93,21 +93,9 @@ func (s *script) cookJudge(ctx context.Context, st *study.Stage) (*judging, erro
 		if j.slices == nil {
 			j.slices = map[string]map[string]bool{}
 		}
-		if j.slices[source.input], err = s.idsOf(ctx, source.input); err != nil {
+		if j.slices[source.input], err = s.desk.IDs(ctx, source.input); err != nil {
 			return nil, err
 		}
 	}
 	return j, ctx.Err()
-}
-
-// idsOf are the ids of the items of an input.
-func (s *script) idsOf(ctx context.Context, input string) (map[string]bool, error) {
-	out := map[string]bool{}
-	for it, err := range s.desk.Rows.Items(ctx, input) {
-		if err != nil {
-			return nil, err
-		}
-		out[it.ID] = true
-	}
-	return out, nil
 }
