@@ -182,6 +182,32 @@ func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 	}
 }
 
+func TestASegmentDoesNotWaitForTheShareOfTheOneBefore(t *testing.T) {
+	t.Parallel()
+	for name, live := range map[string]engine.Live{
+		"of a lane":     {Lane: pace.Caps{Concurrency: 4}},
+		"of an account": {Account: pace.Caps{Concurrency: 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, liveOf(10, func(w *world) { w.plan.live, w.plan.turns, w.plan.lanes = live, 2, []string{"red", "blue"} }))
+			var last time.Time
+			w.house.wobble = func(call string, _ int) error {
+				if call == "ask" {
+					last = w.clock.Now()
+				}
+				return nil
+			}
+			start := w.clock.Now()
+			w.finished(store.ResultDone)
+			if took := last.Sub(start); took != 0 {
+				t.Errorf("the last began %s after the first, and nobody was busy", took)
+			}
+			w.answers(40)
+		})
+	}
+}
+
 func TestAnswersThatCostMoreThanExpectedStopAtTheBudget(t *testing.T) {
 	t.Parallel()
 	budget := assay.Money(1_000_000) // 50 answers of 20 tokens; 1000 requests are expected to cost as much

@@ -167,6 +167,9 @@ func (d *desk) keepShares(ctx context.Context) error {
 		of[i].leasing = false
 		if err == nil {
 			of[i].has = int(has)
+			if s.Wants < s.Cap { // what was given back may be asked for at once
+				of[i].asked = time.Time{}
+			}
 		}
 		d.pump()
 		d.mu.Unlock()

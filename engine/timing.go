@@ -67,7 +67,7 @@ func DefaultTiming() Timing {
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
 		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
-		Stall: 2 * time.Minute, Look: time.Second, Linger: 5 * time.Millisecond,
+		Stall: 2 * time.Minute, Look: time.Second, Linger: 25 * time.Millisecond,
 	}
 }
 
