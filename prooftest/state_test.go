@@ -116,9 +116,9 @@ func (s *session) inFlight(ctx context.Context, into map[flight]bool) error {
 		return err
 	}
 	defer l.Close()
-	return l.Query(ctx, `SELECT g.lane, a.item, a.key, c.epoch FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord = c.ord
+	return l.Query(ctx, `SELECT g.lane, a.item, a.key, c.epoch FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord >= c.ord AND a.ord < c.ord + c.n
 		JOIN segments g ON g.no = c.segment_no
-		WHERE NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = c.segment_no AND o.ord = c.ord)`,
+		WHERE NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`,
 		func(_ []string, v []any) error {
 			var key assay.Key
 			copy(key[:], v[2].([]byte))

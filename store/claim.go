@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"assay"
@@ -35,8 +37,8 @@ func (s *Store) LiveRound(ctx context.Context, l Lease, r Round) (Tally, error) 
 
 // claim enters and takes back claims.
 func (t *txn) claim(ctx context.Context, l Lease, r Round) error {
-	for _, ord := range r.Unclaim {
-		if _, err := t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1 AND epoch = $2 AND ord = $3`, l.No, l.Epoch, ord); err != nil {
+	for _, b := range stretches(r.Unclaim) {
+		if err := t.unclaim(ctx, l, b); err != nil {
 			return err
 		}
 	}
@@ -48,11 +50,56 @@ func (t *txn) claim(ctx context.Context, l Lease, r Round) error {
 	if err != nil {
 		return err
 	}
-	rows := make([][]any, len(r.Claim))
-	for i, ord := range r.Claim {
-		rows[i] = []any{l.No, ord, l.Epoch, t.s.millis()}
+	return t.enterClaims(ctx, l, stretches(r.Claim))
+}
+
+// unclaim takes a block out of the claims it is part of.
+func (t *txn) unclaim(ctx context.Context, l Lease, b stretch) error {
+	const part = ` FROM claims WHERE segment_no = $1 AND epoch = $2 AND ord < $4 AND ord + n > $3`
+	rows, err := t.QueryContext(ctx, `SELECT ord, n`+part, l.No, l.Epoch, b.first, b.first+b.n)
+	if err != nil {
+		return err
 	}
-	return t.s.engine.bulk(ctx, t, "claims", []string{"segment_no", "ord", "epoch", "at_ms"}, rows)
+	defer rows.Close()
+	var rest []stretch
+	for rows.Next() {
+		var c stretch
+		if err := rows.Scan(&c.first, &c.n); err != nil {
+			return err
+		}
+		rest = append(rest, stretch{c.first, b.first - c.first}, stretch{b.first + b.n, c.first + c.n - b.first - b.n})
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, `DELETE`+part, l.No, l.Epoch, b.first, b.first+b.n); err != nil {
+		return err
+	}
+	return t.enterClaims(ctx, l, slices.DeleteFunc(rest, func(c stretch) bool { return c.n <= 0 }))
+}
+
+func (t *txn) enterClaims(ctx context.Context, l Lease, all []stretch) error {
+	rows := make([][]any, len(all))
+	for i, b := range all {
+		rows[i] = []any{l.No, b.first, b.n, l.Epoch, t.s.millis()}
+	}
+	return t.s.engine.bulk(ctx, t, "claims", []string{"segment_no", "ord", "n", "epoch", "at_ms"}, rows)
+}
+
+// stretch is a row of ordinals without a gap.
+type stretch struct{ first, n int64 }
+
+// stretches are ordinals, taken together.
+func stretches(ords []int64) []stretch {
+	var all []stretch
+	for _, ord := range slices.Sorted(slices.Values(ords)) {
+		if k := len(all) - 1; k >= 0 && all[k].first+all[k].n == ord {
+			all[k].n++
+		} else {
+			all = append(all, stretch{ord, 1})
+		}
+	}
+	return all
 }
 
 // Unanswered notes, durably, that the reply to a live request did not come home: it may be billed, and asked again it may
@@ -71,7 +118,7 @@ func (s *Store) Doubt(ctx context.Context, l Lease) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "doubt", durable, func(t *txn) (err error) {
 		n, err = t.change(ctx, `INSERT INTO doubts (segment_no, ord, epoch, at_ms)
-			SELECT a.segment_no, a.ord, c.epoch, $3 FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord = c.ord
+			SELECT a.segment_no, a.ord, c.epoch, $3 FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord >= c.ord AND a.ord < c.ord + c.n
 			WHERE c.segment_no = $1 AND c.epoch < $2
 			AND NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
 			ON CONFLICT (segment_no, ord, epoch) DO UPDATE SET times = doubts.times + 1, cause = 'stop'`, l.No, l.Epoch, s.millis())

@@ -77,10 +77,11 @@ func (sqlite) clock(_ context.Context, t *txn) (int64, error) { return t.s.milli
 
 func (sqlite) clockText(ours string) string { return ours }
 
-// bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it.
+// bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it. A row that cannot be
+// written ends the whole transaction, so no statement keeps a journal to be undone alone.
 func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
 	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
-	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	var args []any
 	for _, size := range []int{min(500, maxVariables/len(columns)), 64, 8, 1} {
 		if len(rows) < size {

@@ -55,9 +55,52 @@ func live(t *testing.T, fresh Fresh) {
 			t.Error(d)
 		}
 	})
+	t.Run("claims are taken back, in part and across blocks", func(t *testing.T) { unclaims(t, fresh) })
 	t.Run("what a dead holder had is given back at once", func(t *testing.T) { orphans(t, fresh) })
 	t.Run("two live segments of a lane are due at a time", func(t *testing.T) { dueLive(t, fresh) })
 	t.Run("money is taken while a segment is asked, as far as the budget goes", func(t *testing.T) { reserveMore(t, fresh) })
+}
+
+func unclaims(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		claim  [][]int64
+		back   []int64
+		doubts []string
+	}{
+		"the first":             {[][]int64{{0, 1, 2}}, []int64{0}, []string{"q1", "q2"}},
+		"the last":              {[][]int64{{0, 1, 2}}, []int64{2}, []string{"q0", "q1"}},
+		"one in the middle":     {[][]int64{{0, 1, 2}}, []int64{1}, []string{"q0", "q2"}},
+		"all":                   {[][]int64{{0, 1, 2}}, []int64{2, 0, 1}, nil},
+		"across two blocks":     {[][]int64{{0, 1, 2}, {3, 4, 5}}, []int64{2, 3, 4}, []string{"q0", "q1", "q5"}},
+		"every other":           {[][]int64{{0, 1, 2}, {3, 4, 5}}, []int64{1, 3, 5}, []string{"q0", "q2", "q4"}},
+		"what nobody claimed":   {[][]int64{{0, 1}, {4, 5}}, []int64{2, 3}, []string{"q0", "q1", "q4", "q5"}},
+		"with a gap in a claim": {[][]int64{{0, 1, 4, 5}}, []int64{1, 4}, []string{"q0", "q5"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, fresh)
+			g := b.staged(store.Live, 6)
+			b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+			for _, ords := range c.claim {
+				b.ok(b.s.Claim(b.ctx, g.Lease, ords))
+			}
+			_, err := b.s.LiveRound(b.ctx, g.Lease, store.Round{Unclaim: c.back})
+			b.ok(err)
+			next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
+			b.ok(err)
+			_, err = b.s.Doubt(b.ctx, next)
+			b.ok(err)
+			var items []string
+			for d, err := range b.s.Doubts(b.ctx, b.run.No) {
+				b.ok(err)
+				items = append(items, d.Item)
+			}
+			if d := cmp.Diff(c.doubts, items); d != "" {
+				t.Error(d)
+			}
+		})
+	}
 }
 
 func doubts(t *testing.T, fresh Fresh) {
