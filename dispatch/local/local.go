@@ -27,6 +27,8 @@ const (
 	busy = time.Second
 	// longest is the longest sleep: an order that is given meanwhile, or a clock that is set back, is noticed soon.
 	longest = 5 * time.Second
+	// growing is how long to wait while a run is extended: what it has staged so far can go.
+	growing = 100 * time.Millisecond
 	// shortest is the part of the shortest poll that a sleep takes at least: what comes due meanwhile is done in one round.
 	shortest = 15
 	// signEvery is how often a driver says that it is there.
@@ -257,6 +259,11 @@ func (v *drive) wait(ctx context.Context) []result {
 // patience is how long to wait for work that goes on before looking for more.
 func (v *drive) patience(ctx context.Context) time.Duration {
 	wait := cmp.Or(min(v.Every, busy), busy)
+	for w := range v.at {
+		if w.Segment == 0 {
+			wait = min(wait, growing)
+		}
+	}
 	now := v.Engine.Clock.Now()
 	if next, err := v.Engine.Ledger.NextDueAfter(ctx, v.run, now); err == nil && !next.IsZero() {
 		wait = min(wait, next.Sub(now))
