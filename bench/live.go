@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,23 +27,34 @@ const (
 )
 
 // liveBench holds live requests against a simulator in a process of its own: under a latency against the throughput that
-// 64 requests in flight can have, without one against a loop that throws the answers away. How many requests the last
-// part asks can be given: bench -n 1000000 live.
+// 64 requests in flight can have, without one against a loop that throws the answers away. Without a latency the machine
+// is the limit, and machines are noisy: it is done three times, each between two bare loops, and the middle one counts.
+// How many requests that part asks can be given: bench -n 1000000 live; above a hundred thousand it is done once.
 func liveBench(ctx context.Context, b *bench) error {
 	n := b.size(100_000)
-	slow, err := liveRun(ctx, b, liveLatency, 20_000)
+	slow, err := liveRun(ctx, b, "slow", liveLatency, 20_000)
 	if err != nil {
 		return err
 	}
 	ideal := liveWidth / liveLatency.Seconds()
 	fmt.Printf("%s latency, %d in flight: assay %.0f/s, bare loop %.0f/s, ideal %.0f/s\n", liveLatency, liveWidth, slow.rate, slow.bare, ideal)
 	fmt.Printf("ratio            %.1f%% of the ideal (at least 97%%); the bare loop has %.1f%%\n", 100*slow.rate/ideal, 100*slow.bare/ideal)
-	fast, err := liveRun(ctx, b, 0, n)
-	if err != nil {
-		return err
+	times := 3
+	if n > 100_000 {
+		times = 1
 	}
-	fmt.Printf("no latency, %d requests: assay %.0f/s, every answer durable; bare loop %.0f/s; %s\n", n, fast.rate, fast.bare, fast.cost)
-	fmt.Printf("ratio            %.1f%% of the bare loop (at least 50%%); peak %d MB (under 200)\n", 100*fast.rate/fast.bare, fast.cost.peak>>20)
+	var all []liveFigures
+	for i := range times {
+		fast, err := liveRun(ctx, b, fmt.Sprint("fast", i), 0, n)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("no latency, %d requests: assay %.0f/s, every answer durable; bare loop %.0f/s; %s\n", n, fast.rate, fast.bare, fast.cost)
+		all = append(all, fast)
+	}
+	slices.SortFunc(all, func(a, b liveFigures) int { return cmp.Compare(a.rate/a.bare, b.rate/b.bare) })
+	fast := all[len(all)/2]
+	fmt.Printf("ratio            %.1f%% of the bare loop (at least 50%%), the middle of %d; peak %d MB (under 200)\n", 100*fast.rate/fast.bare, times, fast.cost.peak>>20)
 	return nil
 }
 
@@ -51,13 +64,13 @@ type liveFigures struct {
 	cost       cost
 }
 
-func liveRun(ctx context.Context, b *bench, latency time.Duration, n int) (f liveFigures, err error) {
+func liveRun(ctx context.Context, b *bench, name string, latency time.Duration, n int) (f liveFigures, err error) {
 	address, stop, err := liveServe(ctx, b, latency)
 	if err != nil {
 		return f, err
 	}
 	defer stop()
-	dir := filepath.Join(b.dir, "live"+latency.String())
+	dir := filepath.Join(b.dir, name)
 	if err := liveStudy(dir, n); err != nil {
 		return f, err
 	}
@@ -70,7 +83,7 @@ func liveRun(ctx context.Context, b *bench, latency time.Duration, n int) (f liv
 		if _, err := measure(ctx, 1, self, "floor-of-live", fmt.Sprint(address, " ", min(n, 40_000))); err != nil {
 			return err
 		}
-		f.bare = max(f.bare, float64(min(n, 40_000))/time.Since(before).Seconds())
+		f.bare += float64(min(n, 40_000)) / time.Since(before).Seconds() / 2
 		return nil
 	}
 	if err := bare(); err != nil {
@@ -85,7 +98,7 @@ func liveRun(ctx context.Context, b *bench, latency time.Duration, n int) (f liv
 	if err != nil {
 		return f, err
 	}
-	if err := bare(); err != nil { // before and after: machines are noisy
+	if err := bare(); err != nil { // before and after: the mean counts
 		return f, err
 	}
 	f.rate, err = liveRate(ctx, filepath.Join(dir, "home", "ledger.db"), n)
