@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"assay/simulator"
+)
+
+// TestMain makes the test binary the program itself, in processes that tests start.
+func TestMain(m *testing.M) {
+	if os.Getenv("ASSAY_BE_THE_PROGRAM") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// doorway is a provider that lets so many live requests wait at its door.
+type doorway struct {
+	sim    *simulator.Server
+	server *httptest.Server
+	shut   atomic.Bool
+	opened chan struct{}
+	came   chan struct{} // one for each request at the shut door
+}
+
+func newDoorway(t *testing.T) *doorway {
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &doorway{sim: sim, opened: make(chan struct{}), came: make(chan struct{}, 100)}
+	d.shut.Store(true)
+	d.server = httptest.NewServer(d)
+	t.Cleanup(func() { d.open(); d.server.Close(); sim.Close() })
+	return d
+}
+
+func (d *doorway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && d.shut.Load() {
+		d.came <- struct{}{}
+		<-d.opened
+	}
+	d.sim.ServeHTTP(w, r)
+}
+
+func (d *doorway) open() {
+	if d.shut.CompareAndSwap(true, false) {
+		close(d.opened)
+	}
+}
+
+// program is the command line in a folder with a study of its own.
+type program struct {
+	*testing.T
+	dir  string
+	door *doorway
+}
+
+const atTheDoor = 4
+
+func newProgram(t *testing.T) *program {
+	p := &program{T: t, dir: t.TempDir(), door: newDoorway(t)}
+	for name, text := range map[string]string{
+		"items.txt": "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n",
+		"study.yaml": `study: door
+mode: live
+inputs: {items: {file: items.txt}}
+lanes: {a: {model: openai/gpt-4.1-mini, max_tokens: 50, concurrency: 4}}
+stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
+`} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// process is a run of the program.
+type process struct {
+	*exec.Cmd
+	out   *output
+	ended chan error
+}
+
+// output is what a process says, and a bell for every time it says something.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	bell chan struct{}
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	o.text.Write(b)
+	o.mu.Unlock()
+	select {
+	case o.bell <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+func (p *program) start(args ...string) *process {
+	p.Helper()
+	c := exec.Command(os.Args[0], args...)
+	c.Dir = p.dir
+	c.Env = append(os.Environ(), "ASSAY_BE_THE_PROGRAM=1", "ASSAY_HOME="+filepath.Join(p.dir, "home"),
+		"OPENAI_API_KEY=sim", "OPENAI_BASE_URL="+p.door.sim.BaseURLs(p.door.server.URL)["openai"])
+	v := &process{c, &output{bell: make(chan struct{}, 1)}, make(chan error, 1)}
+	c.Stdout, c.Stderr = v.out, v.out
+	if err := c.Start(); err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() { _ = c.Process.Kill() }) // it may have ended long ago
+	go func() { v.ended <- c.Wait() }()
+	return v
+}
+
+// full waits until as many requests stand at the door as may be in flight.
+func (p *program) full() {
+	p.Helper()
+	for range atTheDoor {
+		p.wait(p.door.came, "requests at the door")
+	}
+}
+
+func (p *program) wait(c <-chan struct{}, what string) {
+	p.Helper()
+	select {
+	case <-c:
+	case <-time.After(time.Minute):
+		p.Fatalf("no %s after a minute", what)
+	}
+}
+
+// says waits until a process has said something.
+func (p *program) says(v *process, text string) {
+	p.Helper()
+	for !strings.Contains(v.out.String(), text) {
+		select {
+		case <-v.out.bell:
+		case err := <-v.ended:
+			p.Fatalf("ended (%v) and did not say %q:\n%s", err, text, v.out)
+		case <-time.After(time.Minute):
+			p.Fatalf("%q is not said:\n%s", text, v.out)
+		}
+	}
+}
+
+// exit waits for the end of a process and tells its exit code; -1: a signal ended it.
+func (p *program) exit(v *process) int {
+	p.Helper()
+	select {
+	case err := <-v.ended:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			p.Fatal(err)
+		}
+		return v.ProcessState.ExitCode()
+	case <-time.After(time.Minute):
+		p.Fatalf("it does not end:\n%s", v.out)
+	}
+	return 0
+}
+
+// goesOn resumes the run, and wants every request answered and so many named as perhaps billed twice.
+func (p *program) goesOn(doubts int, also string) {
+	p.Helper()
+	p.door.open()
+	v := p.start("resume")
+	if code := p.exit(v); code != 0 || !strings.Contains(v.out.String(), "10 of 10 requests have an answer") || !strings.Contains(v.out.String(), also) {
+		p.Errorf("exit %d, and not %q:\n%s", code, also, v.out)
+	}
+	s := p.start("status")
+	if code := p.exit(s); code != 0 {
+		p.Errorf("status exits %d", code)
+	}
+	if got := strings.Count(s.out.String(), "  lane a, item"); got != doubts {
+		p.Errorf("status names %d requests, want %d:\n%s", got, doubts, s.out)
+	}
+	for _, l := range p.door.sim.Ledger().Live {
+		if l.Count != 1 && doubts == 0 {
+			p.Errorf("a request was billed %d times", l.Count)
+		}
+	}
+}
+
+func TestTheFirstCtrlCWaitsForWhatIsPaidFor(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	v := p.start("run", "study.yaml", "--yes")
+	p.full()
+	p.signal(v, syscall.SIGINT)
+	p.says(v, "4 live requests in flight, paid for, and waited for")
+	p.door.open()
+	if code := p.exit(v); code != 130 {
+		t.Errorf("exit %d:\n%s", code, v.out)
+	}
+	if n := len(p.door.sim.Ledger().Live); n != atTheDoor {
+		t.Errorf("%d requests were asked, %d of them after the stop", n, n-atTheDoor)
+	}
+	p.goesOn(0, "")
+}
+
+func TestTheSecondCtrlCEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	v := p.start("run", "study.yaml", "--yes")
+	p.full()
+	p.signal(v, syscall.SIGINT)
+	p.says(v, "Ctrl-C again stops at once")
+	p.signal(v, syscall.SIGINT)
+	if code := p.exit(v); code != -1 {
+		t.Errorf("exit %d:\n%s", code, v.out)
+	}
+	p.goesOn(p.claimed(), "is gone: going on from where it was")
+}
+
+func TestAKilledProcessIsSucceededAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	v := p.start("run", "study.yaml", "--yes")
+	p.full()
+	p.signal(v, syscall.SIGKILL)
+	if code := p.exit(v); code != -1 {
+		t.Errorf("exit %d:\n%s", code, v.out)
+	}
+	p.goesOn(p.claimed(), "is gone: going on from where it was")
+}
+
+// claimed is how many requests were claimed when the process ended: those at the door, and those claimed ahead.
+func (p *program) claimed() int {
+	p.Helper()
+	s := p.start("sql", "SELECT SUM(n) AS sum FROM claims", "--csv")
+	if code := p.exit(s); code != 0 {
+		p.Fatalf("sql exits %d:\n%s", code, s.out)
+	}
+	lines := strings.Fields(s.out.String())
+	n, err := strconv.Atoi(lines[len(lines)-1])
+	if err != nil || n < atTheDoor {
+		p.Fatalf("%d requests are claimed, %v:\n%s", n, err, s.out)
+	}
+	return n
+}
+
+func (p *program) signal(v *process, s syscall.Signal) {
+	p.Helper()
+	if err := v.Process.Signal(s); err != nil {
+		p.Fatal(err)
+	}
+}
