@@ -104,7 +104,7 @@ func outcomes(b *testing.B, s *store.Store, g store.Segment, size int) (all [][]
 	return append(all, block)
 }
 
-func must(b *testing.B, err error) {
+func must(b testing.TB, err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)

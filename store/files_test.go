@@ -3,11 +3,15 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"assay"
 	"assay/store"
 )
 
@@ -43,6 +47,59 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	}
 	if names < 3 { // the database, its log and its index
 		t.Errorf("%d files: is this WAL?", names)
+	}
+}
+
+// What is written while items are walked over, and beside readers that come and go, does not pile up in the log.
+func TestTheLogDoesNotGrowWithTheLedger(t *testing.T) {
+	t.Parallel()
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "assay.db")
+	s, err := store.Open(ctx, path, store.Options{})
+	must(t, err)
+	defer s.Close()
+	r, err := s.CreateRun(ctx, store.NewRun{ID: "r"})
+	must(t, err)
+	some := func(n int, text string) iter.Seq2[assay.Item, error] {
+		return func(yield func(assay.Item, error) bool) {
+			for i := range n {
+				if !yield(assay.Item{ID: strconv.Itoa(i), Fields: map[string]any{"text": text}}, nil) {
+					return
+				}
+			}
+		}
+	}
+	must(t, s.PutItems(ctx, r.No, "small", some(1000, "")))
+	over := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for {
+				for _, err := range s.Items(ctx, r.No, "small") {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				select {
+				case <-over:
+					return
+				default:
+				}
+			}
+		})
+	}
+	page := strings.Repeat("x", 4000)
+	largest, written := int64(0), 0
+	for item, err := range s.Items(ctx, r.No, "small") {
+		must(t, err)
+		must(t, s.PutItems(ctx, r.No, "of "+item.ID, some(40, page)))
+		info, err := os.Stat(path + "-wal")
+		must(t, err)
+		largest, written = max(largest, info.Size()), written+40*len(page)
+	}
+	close(over)
+	readers.Wait()
+	if most := int64(64 << 20); largest > most || int64(written) < 2*most {
+		t.Errorf("the log grew to %d MB while %d MB were written", largest>>20, written>>20)
 	}
 }
 

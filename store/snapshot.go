@@ -125,10 +125,40 @@ func (s *Store) putItems(ctx context.Context, input string, block [][]any) error
 // blockRows is how many rows are held in memory on their way into the database.
 const blockRows = 1000
 
-// Items walks over the items of one input in their order.
+// Items walks over the items of one input in their order, a page at a time: no query stays open while something is done
+// with them.
 func (s *Store) Items(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
-	return s.items(ctx, `WHERE run_no = $1 AND input = $2 ORDER BY ord`, run, input)
+	return func(yield func(assay.Item, error) bool) {
+		for next, more := int64(0), true; more; {
+			var page []assay.Item
+			var bytes int
+			more = false
+			for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND ord >= $3 ORDER BY ord LIMIT $4`, run, input, next, pageRows) {
+				if err != nil {
+					yield(assay.Item{}, err)
+					return
+				}
+				page = append(page, item.Item)
+				next = item.ord + 1
+				if bytes += item.bytes; len(page) == pageRows || bytes >= pageBytes {
+					more = true
+					break
+				}
+			}
+			for _, item := range page {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
 }
+
+// A page of items that are walked over is at most so large.
+const (
+	pageRows  = 500
+	pageBytes = 1 << 20
+)
 
 // ItemHeads walks over the items of one input in their order, without their fields.
 func (s *Store) ItemHeads(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
@@ -139,7 +169,7 @@ func (s *Store) ItemHeads(ctx context.Context, run int64, input string) iter.Seq
 // Item reads one item of one input by its id.
 func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.Item, error) {
 	for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id = $3`, run, input, id) {
-		return item, err
+		return item.Item, err
 	}
 	return assay.Item{}, fmt.Errorf("item %s of %s: %w", id, input, ErrNotFound)
 }
@@ -158,39 +188,29 @@ func (s *Store) ItemsByID(ctx context.Context, run int64, input string, ids []st
 			if err != nil {
 				return nil, err
 			}
-			all[item.ID] = item
+			all[item.ID] = item.Item
 		}
 	}
 	return all, nil
 }
 
-func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[assay.Item, error] {
-	return func(yield func(assay.Item, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT id, cluster, expect, fields FROM items `+where, args...)
-		if err != nil {
-			yield(assay.Item{}, fmt.Errorf("read items: %w", err))
-			return
+// itemRow is an item with its place in the ledger.
+type itemRow struct {
+	assay.Item
+	ord   int64
+	bytes int // of its fields
+}
+
+func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[itemRow, error] {
+	scan := func(rows *sql.Rows) (r itemRow, err error) {
+		var fields []byte
+		if err := rows.Scan(&r.ord, &r.ID, &r.Cluster, &r.Expect, &fields); err != nil {
+			return r, err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var item assay.Item
-			var fields []byte
-			err := rows.Scan(&item.ID, &item.Cluster, &item.Expect, &fields)
-			if err == nil {
-				err = decodeFields(fields, &item.Fields)
-			}
-			if err != nil {
-				yield(assay.Item{}, fmt.Errorf("read items: %w", err))
-				return
-			}
-			if !yield(item, nil) {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(assay.Item{}, fmt.Errorf("read items: %w", err))
-		}
+		r.bytes = len(fields)
+		return r, decodeFields(fields, &r.Fields)
 	}
+	return walk(ctx, s, "read items", scan, `SELECT ord, id, cluster, expect, fields FROM items `+where, args...)
 }
 
 // Named reads the items of a run that have an id, at most one of each input, by the input's name.

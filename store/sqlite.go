@@ -17,6 +17,9 @@ import (
 // maxVariables is how many values one SQLite statement can take.
 const maxVariables = 32766
 
+// busyMillis is how long to wait for another process that writes.
+const busyMillis = 30_000
+
 type sqlite struct {
 	path   string
 	writer *writer
@@ -41,7 +44,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-8000)")
+	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-8000)", "wal_autocheckpoint(0)")
 	if err != nil {
 		return err
 	}
@@ -49,7 +52,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err := migrate(ctx, pool, sqliteDialect(abs)); err != nil {
 		return errors.Join(err, pool.Close())
 	}
-	w, err := newWriter(ctx, pool)
+	w, err := newWriter(ctx, pool, abs)
 	if err != nil {
 		return errors.Join(err, pool.Close())
 	}
@@ -67,7 +70,7 @@ func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 		q = url.Values{}
 	}
 	q["_pragma"] = append([]string{
-		"busy_timeout(30000)", "journal_mode(WAL)", "foreign_keys(1)",
+		fmt.Sprintf("busy_timeout(%d)", busyMillis), "journal_mode(WAL)", "foreign_keys(1)",
 	}, pragmas...)
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return sql.Open("sqlite", u.String())
@@ -115,7 +118,7 @@ func (sqlite) violation(err error) bool {
 // reader opens the file read-only: a pragma cannot undo that.
 func (d sqlite) reader(ctx context.Context) (*sql.Tx, func(), error) {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path),
-		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(30000)", "query_only(1)"}}.Encode()}
+		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyMillis), "query_only(1)"}}.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
 		return nil, nil, err

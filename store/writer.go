@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"os"
 )
 
 // writer is the one connection that writes to a SQLite ledger, and its statements.
@@ -13,14 +15,16 @@ type writer struct {
 	free chan struct{} // holds one while nobody writes
 	kept kept
 	sync durability // what a commit is now
+	log  string     // the file that commits are added to
+	trim int64      // the log's size at which it is begun anew
 }
 
-func newWriter(ctx context.Context, pool *sql.DB) (*writer, error) {
+func newWriter(ctx context.Context, pool *sql.DB, path string) (*writer, error) {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{pool: pool, conn: conn, free: make(chan struct{}, 1), kept: kept{prepare: conn.PrepareContext}}
+	w := &writer{pool: pool, conn: conn, free: make(chan struct{}, 1), kept: kept{prepare: conn.PrepareContext}, log: path + "-wal", trim: logSize}
 	w.free <- struct{}{}
 	return w, nil
 }
@@ -94,7 +98,42 @@ func (w *writer) Commit() error {
 	if _, err := w.ExecContext(context.Background(), "COMMIT"); err != nil {
 		return errors.Join(err, w.Rollback())
 	}
+	w.trimLog()
 	return nil
+}
+
+const (
+	// logSize is how large the log may become. A larger one has its pages written less often, but for longer at a time.
+	logSize = 32 << 20
+	// logWait is for how many milliseconds readers are waited for when it is begun anew: most take less.
+	logWait = 50
+)
+
+// trimLog writes what the log holds into the ledger and begins the log anew. SQLite by itself does so only if nobody
+// happens to read at that moment: beside busy readers the log would grow without end. What cannot be trimmed now, because
+// somebody reads for long, is tried again when the log has grown by a quarter; nothing is lost by it.
+func (w *writer) trimLog() {
+	info, err := os.Stat(w.log)
+	if err != nil || info.Size() < w.trim {
+		return
+	}
+	ctx := context.Background()
+	if err := w.patience(ctx, logWait); err != nil {
+		return
+	}
+	var busy, frames, written int64
+	err = w.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &written)
+	w.trim = logSize
+	if err != nil || busy != 0 {
+		w.trim = info.Size() * 5 / 4
+	}
+	_ = w.patience(ctx, busyMillis) // it cannot fail where it could be changed
+}
+
+// patience sets for how many milliseconds others are waited for.
+func (w *writer) patience(ctx context.Context, millis int) error {
+	_, err := w.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", millis))
+	return err
 }
 
 // Rollback undoes a transaction. After some errors, such as a full disk, SQLite has done so by itself: then another one
