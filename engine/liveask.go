@@ -21,7 +21,7 @@ const (
 // send lets claimed requests out, one by one, as the desk allows.
 func (a *asking) send(ctx context.Context) {
 	for f := range a.out {
-		p, err := a.desk.enter(ctx, a.own, a.model, a.tokens.load(f.request))
+		p, err := a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request))
 		a.unsent.Add(-1)
 		select {
 		case a.low <- struct{}{}:
@@ -72,7 +72,7 @@ func (a *asking) ask(ctx context.Context, f flight, p permit) reply {
 			return reply{flight: f, stays: true}
 		}
 		var err error
-		if p, err = a.desk.enter(ctx, a.own, a.model, a.tokens.load(f.request)); err != nil {
+		if p, err = a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request)); err != nil {
 			if ctx.Err() != nil {
 				err = nil
 			}

@@ -12,7 +12,8 @@ import (
 
 // desk lets the live requests of one account out, as fast as the account allows. All lanes of this process that use the
 // account stand at it, and the one that was served longest ago is served first: a lane that waits for its own cap, or for
-// its own model, keeps nobody else waiting.
+// its own model, keeps nobody else waiting. Of a lane's segments the oldest is served first: while its last answers come
+// home, the next one has requests to send.
 type desk struct {
 	engine *Engine
 	scope  string
@@ -28,6 +29,7 @@ type desk struct {
 // waiter is a request that stands at a desk.
 type waiter struct {
 	lane   *quota
+	place  int64 // among those of its lane
 	model  *pace.Limiter
 	load   pace.Load
 	ticket pace.Ticket
@@ -116,8 +118,8 @@ func (d *desk) width(lane *quota, m *pace.Limiter) int {
 }
 
 // enter waits until a request may go.
-func (d *desk) enter(ctx context.Context, lane *quota, m *pace.Limiter, load pace.Load) (permit, error) {
-	w := &waiter{lane: lane, model: m, load: load, wait: pace.Release, wake: make(chan struct{}, 1)}
+func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *pace.Limiter, load pace.Load) (permit, error) {
+	w := &waiter{lane: lane, place: place, model: m, load: load, wait: pace.Release, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.line = append(d.line, w)
@@ -184,8 +186,11 @@ func (d *desk) forget(w *waiter) {
 // pump lets out all who may go, and tells the others how long to wait.
 func (d *desk) pump() {
 	now := d.engine.Clock.Now()
-	if longest := func(a, b *waiter) int { return cmp.Compare(a.lane.served, b.lane.served) }; !slices.IsSortedFunc(d.line, longest) {
-		slices.SortStableFunc(d.line, longest)
+	first := func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(a.lane.served, b.lane.served), cmp.Compare(a.place, b.place))
+	}
+	if !slices.IsSortedFunc(d.line, first) {
+		slices.SortStableFunc(d.line, first)
 	}
 	rest := d.line[:0]
 	for _, w := range d.line {

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"assay/pace"
+)
+
+func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &Engine{Clock: WallClock()}
+		d := e.deskOf(Access{Fingerprint: "key"}, pace.Caps{})
+		red, blue := d.laneOf("red", pace.Caps{}), d.laneOf("blue", pace.Caps{})
+		m := &pace.Limiter{Most: 1}
+		first, err := d.enter(t.Context(), red, 1, m, pace.Load{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		type served struct {
+			name string
+			permit
+		}
+		order := make(chan served, 5)
+		for _, w := range []struct {
+			name  string
+			lane  *quota
+			place int64
+		}{{"red 3", red, 3}, {"red 2", red, 2}, {"blue 9", blue, 9}, {"red 1", red, 1}, {"blue 8", blue, 8}} {
+			go func() {
+				p, err := d.enter(t.Context(), w.lane, w.place, m, pace.Load{})
+				if err != nil {
+					t.Error(err)
+				}
+				order <- served{w.name, p}
+			}()
+			synctest.Wait() // it stands in line
+		}
+		last := first
+		for _, want := range []string{"blue 8", "red 1", "blue 9", "red 2", "red 3"} {
+			last.leave(pace.Reply{}, 0)
+			synctest.Wait()
+			got := <-order
+			if got.name != want {
+				t.Errorf("%s is served, want %s", got.name, want)
+			}
+			last = got.permit
+		}
+	})
+}
