@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"assay"
@@ -132,10 +133,15 @@ func kindOf(f *assay.Fault) pace.Kind {
 	switch {
 	case f.Class != assay.FaultBusy:
 		return pace.Silent
-	case f.Status == 429 && f.Code != "resource_unavailable": // of the flex tier: there is no room, whatever the limits
+	case f.Status == 429 && !noRoom(f):
 		return pace.Throttled
 	}
 	return pace.Busy
+}
+
+// noRoom tells whether a provider has no room for its flex tier, whatever our limits are.
+func noRoom(f *assay.Fault) bool {
+	return f.Code == "resource_unavailable" || strings.Contains(strings.ToLower(f.Message), "resource unavailable")
 }
 
 func hints(r provider.Rate) pace.Hints {
