@@ -226,19 +226,22 @@ func (v *drive) finish(r result) {
 
 // wait waits until a live segment is done, or all other work is, or it is time to look for more. It returns what is done.
 func (v *drive) wait(ctx context.Context) []result {
+	quick, most := 0, cmp.Or(min(v.Every, busy), busy)
+	for w := range v.at {
+		if w.Mode != store.Live {
+			quick++
+		}
+		if w.Segment == 0 {
+			most = min(most, growing)
+		}
+	}
 	sleep, wake := context.WithCancel(ctx)
 	defer wake()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = v.Engine.Clock.Sleep(sleep, v.patience(ctx)) // woken or not: it is looked again
+		_ = v.Engine.Clock.Sleep(sleep, v.patience(ctx, most)) // woken or not: it is looked again
 	}()
-	quick := 0
-	for w := range v.at {
-		if w.Mode != store.Live {
-			quick++
-		}
-	}
 	var all []result
 	for {
 		select {
@@ -257,14 +260,8 @@ func (v *drive) wait(ctx context.Context) []result {
 }
 
 // patience is how long to wait for work that goes on before looking for more.
-func (v *drive) patience(ctx context.Context) time.Duration {
-	wait := cmp.Or(min(v.Every, busy), busy)
-	for w := range v.at {
-		if w.Segment == 0 {
-			wait = min(wait, growing)
-		}
-	}
-	now := v.Engine.Clock.Now()
+func (v *drive) patience(ctx context.Context, most time.Duration) time.Duration {
+	wait, now := most, v.Engine.Clock.Now()
 	if next, err := v.Engine.Ledger.NextDueAfter(ctx, v.run, now); err == nil && !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
