@@ -18,8 +18,9 @@ type stand struct {
 	planned, open    int64
 	answered, errors int64
 	cost             assay.Cost
-	rate             float64 // requests that end a second; 0: not known
-	halt             string  // why it does not move: stopped, held
+	rate             float64       // requests that end a second; 0: not known
+	halt             string        // why it does not move: stopped, held
+	slowest          time.Duration // of several: how long the one that takes longest still does
 }
 
 func standOf(l store.Lane, cost assay.Cost) stand {
@@ -42,10 +43,13 @@ func (s stand) ended() int64 { return s.answered + s.errors }
 func (s stand) add(t stand) stand {
 	s.planned, s.open, s.answered, s.errors = s.planned+t.planned, s.open+t.open, s.answered+t.answered, s.errors+t.errors
 	s.cost, s.rate = s.cost.Add(t.cost), s.rate+t.rate
+	if left, ok := t.eta(); ok && t.halt == "" {
+		s.slowest = max(s.slowest, left)
+	}
 	return s
 }
 
-// eta is how long the rest takes at this rate, where that can be told.
+// eta is how long the rest takes at this rate, where that can be told. Several are not done before the slowest is.
 func (s stand) eta() (time.Duration, bool) {
 	left := s.planned - s.ended()
 	if s.rate <= 0 || left <= 0 {
@@ -53,7 +57,7 @@ func (s stand) eta() (time.Duration, bool) {
 	}
 	const longest = 1000 * 24 * time.Hour // farther nobody sees
 	seconds := float64(left) / s.rate
-	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second)), true
+	return max(s.slowest, time.Duration(min(seconds, longest.Seconds())*float64(time.Second))), true
 }
 
 // outlook is how long it still takes, in a word or two.

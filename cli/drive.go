@@ -115,11 +115,16 @@ func (h *home) takeLuck(run store.Run) error {
 
 // detached says what goes on without us.
 func detached(ctx context.Context, h *home, run store.Run) string {
-	away, err := h.ledger.Segments(ctx, run.No, store.Intended, store.Launched)
-	if err == nil && !slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch }) {
+	if away, err := jobsAway(ctx, h, run); err == nil && !away {
 		return "stopped: nothing is on its way"
 	}
 	return "detached: jobs that were sent go on at the providers"
+}
+
+// jobsAway tells whether jobs of a run may be at their providers.
+func jobsAway(ctx context.Context, h *home, run store.Run) (bool, error) {
+	away, err := h.ledger.Segments(ctx, run.No, store.Intended, store.Launched)
+	return slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch }), err
 }
 
 // tell sends the run's news to where the study wants it. News of rehearsals stay here.
@@ -176,26 +181,32 @@ func holderName() string {
 
 // succeed takes over at once from processes of this machine that are gone: nobody has to wait until their leases end.
 func succeed(ctx context.Context, w *World, h *home, run store.Run) error {
-	if h.ledger.Postgres() { // whose workers may be on machines that only share a name
-		return nil
-	}
 	drivers, err := h.ledger.Drivers(ctx, run.No)
 	if err != nil {
 		return err
 	}
-	here, _, _ := strings.Cut(holderName(), "/")
 	for _, d := range drivers {
-		host, rest, _ := strings.Cut(d.Holder, "/")
-		number, _, _ := strings.Cut(rest, "/")
-		if pid, err := strconv.Atoi(number); err != nil || host != here || alive(pid) {
+		if !gone(h, d.Holder) {
 			continue
 		}
 		if err := h.ledger.Orphan(ctx, run.No, d.Holder); err != nil {
 			return err
 		}
-		fmt.Fprintf(w.Stderr, "process %s, which drove this run, is gone: going on from where it was\n", number)
+		fmt.Fprintf(w.Stderr, "%s, which drove this run, is gone: going on from where it was\n", processOf(d.Holder))
 	}
 	return nil
+}
+
+// gone tells whether a holder of leases was a process of this machine that is not there any more.
+func gone(h *home, holder string) bool {
+	if h.ledger.Postgres() { // whose workers may be on machines that only share a name
+		return false
+	}
+	here, _, _ := strings.Cut(holderName(), "/")
+	host, rest, _ := strings.Cut(holder, "/")
+	number, _, _ := strings.Cut(rest, "/")
+	pid, err := strconv.Atoi(number)
+	return err == nil && host == here && !alive(pid)
 }
 
 // timing is how long everything waits. Whoever shares a ledger has short leases, so that others can soon go on.

@@ -128,7 +128,7 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		"low, those at work are shown and the rest is summed": {sized(all(part, gpt, stopped, slow), 100, 4), []string{
 			"answers gpt    [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors   10/s           $2.00   ETA 1m",
 			"3 other lanes  [█░░░░░░░░░░░░░░░░░░░]       6/84             6/min  at least $1.00  ETA 13m",
-			"all            [███░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00   ETA 1m",
+			"all            [███░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
 		}},
 		"one line of height":                {sized(all(gpt, free), 100, 2), []string{"all  [██░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA 2m"}},
 		"wide letters take two columns":     {sized(all(stand{name: "答え gpt", planned: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},

@@ -55,7 +55,9 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	}
 	var names []string
 	for _, d := range all {
-		names = append(names, processOf(d.Holder))
+		if !gone(h, d.Holder) {
+			names = append(names, processOf(d.Holder))
+		}
 	}
 	if len(names) > 0 {
 		return "At work on it: " + strings.Join(names, ", ") + ".", nil
@@ -65,5 +67,10 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 			return "Left to the workers.", err
 		}
 	}
-	return fmt.Sprintf("Nobody drives it; jobs at the providers go on. `assay resume %s` goes on with it.", run.ID), nil
+	away, err := jobsAway(ctx, h, run)
+	also := ""
+	if away {
+		also = "; jobs at the providers go on"
+	}
+	return fmt.Sprintf("Nobody drives it%s. `assay resume %s` goes on with it.", also, run.ID), err
 }

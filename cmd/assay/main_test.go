@@ -244,6 +244,10 @@ func TestAKilledProcessIsSucceededAtOnce(t *testing.T) {
 	if code := p.exit(v); code != -1 {
 		t.Errorf("exit %d:\n%s", code, v.out)
 	}
+	s := p.start("status")
+	if code := p.exit(s); code != 0 || !strings.Contains(s.out.String(), "Nobody drives it. `assay resume ") {
+		t.Errorf("status exits %d:\n%s", code, s.out)
+	}
 	p.goesOn(p.claimed(), "is gone: going on from where it was")
 }
 
