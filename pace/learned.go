@@ -6,7 +6,12 @@ import "time"
 type learned struct {
 	rate  float64 // requests a second; 0: nothing is known
 	next  time.Time
-	grown time.Time // when the rate was last changed
+	grown time.Time // when the rate was last changed, or a request refused
+	more  float64   // by how much the rate grows next
+
+	refusedAt time.Time     // the first of the newest refusals in a row
+	taken     int           // in the minute before it; 0: too few to say anything
+	over      time.Duration // how long that minute was
 
 	began  time.Time // of the count
 	second int64     // the newest second in the ring
@@ -17,8 +22,15 @@ type learned struct {
 const span = 60
 
 const (
-	margin = 0.97 // of what was found out is used
-	probe  = 1.01 // how much more is tried after a minute without a refusal
+	margin    = 0.97 // of what was found out is used
+	leastMore = 0.01 // how much more is tried after a minute without a refusal; after each further one, half as much again
+	mostMore  = 0.5
+)
+
+// A refusal says something about a rate when so many requests were taken before it, or for so long.
+const (
+	leastTaken = 20
+	leastLong  = 20 * time.Second
 )
 
 func (l *learned) wait(now time.Time) time.Duration {
@@ -56,32 +68,46 @@ func (l *learned) refused(sent time.Time) {
 	s := sent.Unix()
 	if l.second-s < span && l.ring[s%span] > 0 {
 		l.ring[s%span]--
+		if l.taken > 1 && !sent.After(l.refusedAt) {
+			l.taken--
+		}
 	}
 }
 
 // learn sets the rate after a refusal: what was taken in the last minute, or in less, where the provider says how long
-// the rest of the minute is.
-func (l *learned) learn(now time.Time, retryAfter time.Duration) {
+// the rest of the minute is. Further refusals without an answer in between tell only that the minute is longer than it
+// seemed: how much is taken when it is over is what was taken before the first of them.
+func (l *learned) learn(now time.Time, retryAfter time.Duration, first bool) {
 	l.turn(now)
-	taken := 0
-	for _, n := range l.ring {
-		taken += n
+	l.grown, l.more = now, leastMore
+	if first {
+		l.taken, l.refusedAt = 0, now
+		for _, n := range l.ring {
+			l.taken += n
+		}
+		l.over = max(now.Sub(l.began)+retryAfter, time.Second)
+		if l.rate == 0 && l.taken < leastTaken && now.Sub(l.began) < leastLong {
+			l.taken = 0 // too little to say anything
+		}
 	}
-	over := min(max(now.Sub(l.began)+retryAfter, time.Second), span*time.Second)
-	found := float64(taken) / over.Seconds() * margin
-	l.grown = now
+	if l.taken == 0 {
+		return
+	}
+	over := min(l.over+now.Sub(l.refusedAt), span*time.Second)
+	found := float64(l.taken) / over.Seconds() * margin
 	switch {
-	case taken == 0:
-	case l.rate == 0 || found < l.rate*0.9:
+	case l.rate == 0, found < l.rate*0.9:
 		l.rate = found
-	default:
+	case first:
 		l.rate *= 0.95
 	}
 }
 
-// answered tries a little more after a while without a refusal.
+// answered tries a little more after a while without a refusal, and more and more: what was found out may be wrong, or
+// no longer right.
 func (l *learned) answered(now time.Time) {
 	if l.rate > 0 && now.Sub(l.grown) >= time.Minute {
-		l.rate, l.grown = l.rate*probe, now
+		l.rate, l.grown = l.rate*(1+l.more), now
+		l.more = min(1.5*l.more, mostMore)
 	}
 }

@@ -168,7 +168,7 @@ func (l *Limiter) backOff(now time.Time, t Ticket, r Reply) {
 	l.rowed++
 	l.width, l.steady = max(1, float64(l.Width())*0.7), true
 	if r.Kind == Throttled && !l.spent(r.Hints, t.load) {
-		l.learned.learn(now, r.RetryAfter)
+		l.learned.learn(now, r.RetryAfter, l.rowed == 1)
 	}
 	if r.RetryAfter == 0 {
 		back := l.Back

@@ -18,6 +18,9 @@ type server struct {
 	silent  bool // a refusal says not even how long to stay away
 	since   time.Time
 	used    float64
+
+	start    time.Time
+	from, to time.Duration // in between it refuses everybody
 }
 
 func (s *server) ask(now time.Time) Reply {
@@ -29,6 +32,12 @@ func (s *server) ask(now time.Time) Reply {
 		s.since, s.used = now, 0
 	}
 	r := Reply{Kind: Answered}
+	if d := now.Sub(s.start); s.from <= d && d < s.to {
+		if s.silent {
+			return Reply{Kind: Throttled}
+		}
+		return Reply{Kind: Throttled, RetryAfter: 2 * time.Second}
+	}
 	if s.used+1 > float64(s.limit) {
 		r.Kind = Throttled
 	} else {
@@ -76,7 +85,7 @@ type tally struct{ answered, refused int }
 // drive lets a limiter send as fast as it likes for a while.
 func drive(l *Limiter, s *server, latency, long time.Duration) tally {
 	start := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	s.since = start
+	s.since, s.start = start, start
 	now := start
 	var up flights
 	var n tally
@@ -127,6 +136,35 @@ func TestRefusalsAreFewAndTheLimitIsUsed(t *testing.T) {
 						}
 						if used := float64(n.answered) / float64(10*limit); used < 0.8 || used > 1.12 {
 							t.Errorf("%.0f%% of the limit is used", 100*used) // a bucket that was full at first gives a tenth more
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestAPassingRefusalIsGotOver(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{600, 6000} {
+		for _, latency := range []time.Duration{50 * time.Millisecond, time.Second} {
+			for name, c := range map[string]struct {
+				from, to time.Duration
+				least    float64 // of the limit is used over ten minutes
+			}{
+				"at the very first":           {0, 100 * time.Millisecond, 0.9},
+				"of the first seconds":        {0, 5 * time.Second, 0.9},
+				"after a while":               {30 * time.Second, 31 * time.Second, 0.9},
+				"for a while":                 {3 * time.Minute, 3*time.Minute + 20*time.Second, 0.75},
+				"for longer than it is known": {3 * time.Minute, 4*time.Minute + 30*time.Second, 0.7},
+			} {
+				for _, silent := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s, %d a minute, %s, silent %v", name, limit, latency, silent), func(t *testing.T) {
+						t.Parallel()
+						s := &server{limit: limit, bucket: true, silent: silent, from: c.from, to: c.to}
+						n := drive(&Limiter{}, s, latency, 11*time.Minute)
+						if used := float64(n.answered) / float64(10*limit); used < c.least {
+							t.Errorf("%.0f%% of the limit is used", 100*used)
 						}
 					})
 				}
