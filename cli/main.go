@@ -92,7 +92,7 @@ func newRoot(w *World) *cobra.Command {
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 	)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(helpOf(c), "%s", flagTrouble(err))
+		return usage(helpOf(c), "%s", flagTrouble(c, err))
 	})
 	for _, c := range commands(w) {
 		root.AddCommand(c)
@@ -104,7 +104,15 @@ func newRoot(w *World) *cobra.Command {
 }
 
 // flagTrouble is what is wrong with a flag, in the words of whoever types it.
-func flagTrouble(err error) string {
+func flagTrouble(c *cobra.Command, err error) string {
+	var strange *pflag.NotExistError
+	if errors.As(err, &strange) && strange.GetSpecifiedShortnames() == "" {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		if hint := assay.DidYouMean("--"+strange.GetSpecifiedName(), names); hint != "" {
+			return err.Error() + ", " + hint
+		}
+	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err.Error()
