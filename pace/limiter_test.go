@@ -15,7 +15,8 @@ type server struct {
 	limit   int
 	bucket  bool // it fills up all the time; otherwise it starts anew every minute
 	headers bool
-	silent  bool // a refusal says not even how long to stay away
+	silent  bool          // a refusal says not even how long to stay away
+	early   time.Duration // by how much the headers are wrong
 	since   time.Time
 	used    float64
 
@@ -54,7 +55,7 @@ func (s *server) ask(now time.Time) Reply {
 		}
 	}
 	if s.headers {
-		r.Hints.Requests = Hint{Known: true, Limit: int64(s.limit), Remaining: int64(float64(s.limit) - s.used), Reset: reset}
+		r.Hints.Requests = Hint{Known: true, Limit: int64(s.limit), Remaining: int64(float64(s.limit) - s.used), Reset: max(reset-s.early, time.Millisecond)}
 	}
 	return r
 }
@@ -140,6 +141,24 @@ func TestRefusalsAreFewAndTheLimitIsUsed(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+func TestAMinuteThatIsLongerThanToldCostsLittle(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{60, 600, 6000} {
+		for _, early := range []time.Duration{20 * time.Millisecond, 300 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%d a minute, by %s", limit, early), func(t *testing.T) {
+				t.Parallel()
+				n := drive(&Limiter{}, &server{limit: limit, headers: true, silent: true, early: early}, 200*time.Millisecond, 11*time.Minute)
+				if share := float64(n.refused) / float64(n.answered+n.refused); share > 0.02 {
+					t.Errorf("%d of %d refused: %.2f%%", n.refused, n.answered+n.refused, 100*share)
+				}
+				if used := float64(n.answered) / float64(10*limit); used < 0.9 {
+					t.Errorf("%.0f%% of the limit is used", 100*used)
+				}
+			})
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (w *window) sent(now time.Time, load float64) {
 	if !w.known {
 		return
 	}
-	w.renew(now)
+	w.renew(now, load)
 	w.next = time.Time{}
 	if every, ok := w.every(now, load); ok {
 		w.next = now.Add(every)
@@ -61,16 +61,17 @@ func (w *window) sent(now time.Time, load float64) {
 	w.left -= load
 }
 
-// renew begins the window anew when its time is over.
-func (w *window) renew(now time.Time) {
+// renew begins the window anew when its time is over. Until a reply says so it is only believed, for a part of its time,
+// and little is tried: whoever is a moment early would have all of it refused.
+func (w *window) renew(now time.Time, load float64) {
 	if w.known && !now.Before(w.reset) {
 		w.known = w.limit > 0
-		w.left, w.reset, w.next = w.limit, now.Add(w.period), time.Time{}
+		w.left, w.reset, w.next = max(w.limit/50, load), now.Add(w.period/10), time.Time{}
 	}
 }
 
 func (w *window) wait(now time.Time, load float64) time.Duration {
-	w.renew(now)
+	w.renew(now, load)
 	if !w.known {
 		return 0
 	}
