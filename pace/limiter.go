@@ -179,10 +179,11 @@ func (l *Limiter) backOff(now time.Time, t Ticket, r Reply) {
 	}
 }
 
-// spent tells whether the headers of a refusal explain it: then there is nothing to learn from it but what they say.
+// spent tells whether the headers of a refusal explain it: then there is nothing to learn from it but what they say. What
+// a request takes is only guessed, so a limit that is nearly used up explains it, too.
 func (l *Limiter) spent(h Hints, load Load) bool {
 	for i, w := range h.list() {
-		if w.Known && float64(w.Remaining) < max(share(i, load), 1) {
+		if w.Known && float64(w.Remaining) < max(2*share(i, load), float64(w.Limit)/20, 1) {
 			return true
 		}
 	}

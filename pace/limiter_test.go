@@ -192,6 +192,33 @@ func TestAPassingRefusalIsGotOver(t *testing.T) {
 	}
 }
 
+func TestARefusalTeachesWhatTheHeadersDoNotExplain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		hints   Hints
+		learned bool
+	}{
+		"no headers":                     {Hints{}, true},
+		"there is enough of everything":  {Hints{Requests: Hint{Known: true, Limit: 600, Remaining: 500}, Tokens: Hint{Known: true, Limit: 9000, Remaining: 8000}}, true},
+		"no request is left":             {Hints{Requests: Hint{Known: true, Limit: 600}}, false},
+		"fewer tokens than it may take":  {Hints{Tokens: Hint{Known: true, Limit: 200, Remaining: 130}}, false},
+		"tokens are nearly used up":      {Hints{Tokens: Hint{Known: true, Limit: 90_000, Remaining: 4000}}, false},
+		"of several limits one explains": {Hints{Requests: Hint{Known: true, Limit: 600, Remaining: 500}, Output: Hint{Known: true, Limit: 9000, Remaining: 10}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, now, load := &Limiter{}, time.Unix(0, 0), Load{Input: 50, Output: 50}
+			for range 100 {
+				l.Done(now.Add(time.Second), l.Send(now, load), Reply{})
+			}
+			l.Done(now.Add(30*time.Second), l.Send(now.Add(29*time.Second), load), Reply{Kind: Throttled, Hints: c.hints})
+			if got := l.learned.rate > 0; got != c.learned {
+				t.Errorf("learned %v, want %v", got, c.learned)
+			}
+		})
+	}
+}
+
 func TestTheWidthGrowsWhileAnswersFlowAndShrinksWhenTheProviderIsBusy(t *testing.T) {
 	t.Parallel()
 	l := &Limiter{Most: 64}
