@@ -30,6 +30,18 @@ func (w *world) asked() (n int) {
 	return n
 }
 
+// lastAsked is when the newest live request began.
+func (w *world) lastAsked() *time.Time {
+	last := new(time.Time)
+	w.house.wobble = func(call string, _ int) error {
+		if call == "ask" {
+			*last = w.clock.Now()
+		}
+		return nil
+	}
+	return last
+}
+
 func TestQuotaAndDeniedStopALiveLaneAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, class := range []assay.FaultClass{assay.FaultQuota, assay.FaultDenied} {
@@ -166,13 +178,7 @@ func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, liveOf(10, func(w *world) { w.plan.live = c.live }))
-			var last time.Time
-			w.house.wobble = func(call string, _ int) error {
-				if call == "ask" {
-					last = w.clock.Now()
-				}
-				return nil
-			}
+			last := w.lastAsked()
 			start := w.clock.Now()
 			w.finished(store.ResultDone)
 			if took := last.Sub(start); took < c.want || took > c.most {
@@ -191,13 +197,7 @@ func TestASegmentDoesNotWaitForTheShareOfTheOneBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, liveOf(10, func(w *world) { w.plan.live, w.plan.turns, w.plan.lanes = live, 2, []string{"red", "blue"} }))
-			var last time.Time
-			w.house.wobble = func(call string, _ int) error {
-				if call == "ask" {
-					last = w.clock.Now()
-				}
-				return nil
-			}
+			last := w.lastAsked()
 			start := w.clock.Now()
 			w.finished(store.ResultDone)
 			if took := last.Sub(start); took != 0 {
