@@ -141,7 +141,12 @@ func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *pace.Limi
 			d.pump()
 		}
 	}
-	return permit{w, d}, nil
+	p := permit{w, d}
+	if err := ctx.Err(); err != nil { // it was served, and stopped at the same moment
+		p.back(pace.Reply{Kind: pace.Silent}, 0)
+		return permit{}, err
+	}
+	return p, nil
 }
 
 // rest sleeps until a waiter is worth looking at again. The desk is open meanwhile.
@@ -244,9 +249,14 @@ func (d *desk) serve(now time.Time, w *waiter) {
 
 // leave notes that a request came back; used is how many tokens it took, 0: nobody knows.
 func (p permit) leave(r pace.Reply, used float64) {
+	p.desk.mu.Lock()
+	defer p.desk.mu.Unlock()
+	p.back(r, used)
+}
+
+// back is leave for whoever has the desk.
+func (p permit) back(r pace.Reply, used float64) {
 	d := p.desk
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	p.model.Done(d.engine.Clock.Now(), p.ticket, r)
 	p.lane.back(p.load, used)
 	d.whole.back(p.load, used)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -47,4 +49,18 @@ func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T)
 			last = got.permit
 		}
 	})
+}
+
+func TestNobodyIsLetOutAfterAStop(t *testing.T) {
+	t.Parallel()
+	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, pace.Caps{})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	lane, m := d.laneOf("red", pace.Caps{}), &pace.Limiter{Most: 1}
+	if _, err := d.enter(ctx, lane, 1, m, pace.Load{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := d.enter(t.Context(), lane, 1, m, pace.Load{}); err != nil || d.whole.flying != 1 {
+		t.Errorf("%d in flight, %v: the place was not given back", d.whole.flying, err)
+	}
 }

@@ -68,7 +68,7 @@ func (l *learned) refused(sent time.Time) {
 	s := sent.Unix()
 	if l.second-s < span && l.ring[s%span] > 0 {
 		l.ring[s%span]--
-		if l.taken > 1 && !sent.After(l.refusedAt) {
+		if l.taken > 1 && !sent.After(l.refusedAt) { // it was in flight when the first one was refused
 			l.taken--
 		}
 	}

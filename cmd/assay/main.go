@@ -25,9 +25,15 @@ func main() {
 const ballastSize = 16 << 20
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the process at once
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // before anybody is told of the first Ctrl-C: the second one ends the process at once
+		stop()
+	}()
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."

@@ -135,21 +135,19 @@ func (p *program) start(args ...string) *process {
 	return v
 }
 
-// full waits until as many requests stand at the door as may be in flight.
-func (p *program) full() {
-	p.Helper()
+// running is a run of which as many requests stand at the door as may be in flight.
+func running(t *testing.T) (*program, *process) {
+	t.Helper()
+	p := newProgram(t)
+	v := p.start("run", "study.yaml", "--yes")
 	for range atTheDoor {
-		p.wait(p.door.came, "requests at the door")
+		select {
+		case <-p.door.came:
+		case <-time.After(time.Minute):
+			t.Fatalf("too few requests at the door after a minute:\n%s", v.out)
+		}
 	}
-}
-
-func (p *program) wait(c <-chan struct{}, what string) {
-	p.Helper()
-	select {
-	case <-c:
-	case <-time.After(time.Minute):
-		p.Fatalf("no %s after a minute", what)
-	}
+	return p, v
 }
 
 // says waits until a process has said something.
@@ -182,6 +180,13 @@ func (p *program) exit(v *process) int {
 	return 0
 }
 
+func (p *program) exits(v *process, want int) {
+	p.Helper()
+	if code := p.exit(v); code != want {
+		p.Errorf("exit %d, want %d:\n%s", code, want, v.out)
+	}
+}
+
 // goesOn resumes the run, and wants every request answered and so many named as perhaps billed twice.
 func (p *program) goesOn(doubts int, also string) {
 	p.Helper()
@@ -206,15 +211,11 @@ func (p *program) goesOn(doubts int, also string) {
 
 func TestTheFirstCtrlCWaitsForWhatIsPaidFor(t *testing.T) {
 	t.Parallel()
-	p := newProgram(t)
-	v := p.start("run", "study.yaml", "--yes")
-	p.full()
+	p, v := running(t)
 	p.signal(v, syscall.SIGINT)
 	p.says(v, "4 live requests in flight, paid for, and waited for")
 	p.door.open()
-	if code := p.exit(v); code != 130 {
-		t.Errorf("exit %d:\n%s", code, v.out)
-	}
+	p.exits(v, 130)
 	if n := len(p.door.sim.Ledger().Live); n != atTheDoor {
 		t.Errorf("%d requests were asked, %d of them after the stop", n, n-atTheDoor)
 	}
@@ -223,27 +224,19 @@ func TestTheFirstCtrlCWaitsForWhatIsPaidFor(t *testing.T) {
 
 func TestTheSecondCtrlCEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := newProgram(t)
-	v := p.start("run", "study.yaml", "--yes")
-	p.full()
+	p, v := running(t)
 	p.signal(v, syscall.SIGINT)
 	p.says(v, "Ctrl-C again stops at once")
 	p.signal(v, syscall.SIGINT)
-	if code := p.exit(v); code != -1 {
-		t.Errorf("exit %d:\n%s", code, v.out)
-	}
+	p.exits(v, -1)
 	p.goesOn(p.claimed(), "is gone: going on from where it was")
 }
 
 func TestAKilledProcessIsSucceededAtOnce(t *testing.T) {
 	t.Parallel()
-	p := newProgram(t)
-	v := p.start("run", "study.yaml", "--yes")
-	p.full()
+	p, v := running(t)
 	p.signal(v, syscall.SIGKILL)
-	if code := p.exit(v); code != -1 {
-		t.Errorf("exit %d:\n%s", code, v.out)
-	}
+	p.exits(v, -1)
 	s := p.start("status")
 	if code := p.exit(s); code != 0 || !strings.Contains(s.out.String(), "Nobody drives it. `assay resume ") {
 		t.Errorf("status exits %d:\n%s", code, s.out)
