@@ -167,22 +167,24 @@ func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
+		n    int
 		live engine.Live
 		want time.Duration // at least this until the last
 		most time.Duration
 	}{
-		{"a pause of the lane", engine.Live{Lane: pace.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second, 6 * time.Minute},
-		{"a rate of the provider", engine.Live{Account: pace.Caps{Rate: 2}}, 4500 * time.Millisecond, 9 * time.Second},
-		{"tokens of the provider", engine.Live{Account: pace.Caps{Tokens: 100}}, 2 * time.Second, 30 * time.Second}, // what answers take is learned from the first ones
+		{"a pause of the lane", 10, engine.Live{Lane: pace.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second, 6 * time.Minute},
+		{"a rate of the provider", 10, engine.Live{Account: pace.Caps{Rate: 2}}, 4500 * time.Millisecond, 9 * time.Second},
+		// An answer takes 20 tokens. The first one is expected to take 13 times as many, and what it leaves may be spent at once.
+		{"tokens of the provider", 40, engine.Live{Account: pace.Caps{Tokens: 100}}, 4 * time.Second, 40 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, liveOf(10, func(w *world) { w.plan.live = c.live }))
+			w := newWorld(t, liveOf(c.n, func(w *world) { w.plan.live = c.live }))
 			last := w.lastAsked()
 			start := w.clock.Now()
 			w.finished(store.ResultDone)
 			if took := last.Sub(start); took < c.want || took > c.most {
-				t.Errorf("the last of ten began after %s, want %s to %s", took, c.want, c.most)
+				t.Errorf("the last of %d began after %s, want %s to %s", c.n, took, c.want, c.most)
 			}
 		})
 	}
