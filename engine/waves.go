@@ -176,19 +176,34 @@ func (x *extension) ready(ctx context.Context, g Group, items limit, enough int6
 	return n, nil
 }
 
+// fewAsked is how many keys of a group's attempts are kept in memory while it is walked over. There are none when a wave
+// begins, and few after a canary; of more, each block asks the ledger.
+const fewAsked = 1000
+
 // fresh walks over the requests of a group that were never sent.
 func (x *extension) fresh(ctx context.Context, g Group) iter.Seq2[Planned, error] {
 	return func(yield func(Planned, error) bool) {
+		few, all, err := x.Ledger.AskedOf(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn}, fewAsked)
+		if err != nil {
+			yield(Planned{}, err)
+			return
+		}
+		if all && len(few) == 0 {
+			x.Planner.Requests(ctx, x.run, g)(yield)
+			return
+		}
 		block := make([]Planned, 0, 500)
 		flush := func() bool {
 			keys := make([]assay.Key, len(block))
 			for i := range block {
 				keys[i] = block[i].At.Key()
 			}
-			asked, err := x.Ledger.Asked(ctx, x.run.No, keys)
-			if err != nil {
-				yield(Planned{}, err)
-				return false
+			asked := few
+			if !all {
+				if asked, err = x.Ledger.Asked(ctx, x.run.No, keys); err != nil {
+					yield(Planned{}, err)
+					return false
+				}
 			}
 			for i, p := range block {
 				if _, sent := asked[keys[i]]; !sent && !yield(p, nil) {

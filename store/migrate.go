@@ -139,12 +139,15 @@ func lockFile(ctx context.Context, path string) (func() error, error) {
 // lockKey is the number under which assay takes advisory locks: "assay" in ASCII.
 const lockKey = 0x6173736179
 
+// lockTables keeps other processes from changing the tables until the transaction ends.
+const lockTables = `SELECT pg_advisory_xact_lock($1)`
+
 func lockDatabase(ctx context.Context, db *sql.DB) (func() error, error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(lockKey)); err != nil {
+	if _, err := tx.ExecContext(ctx, lockTables, int64(lockKey)); err != nil {
 		return nil, errors.Join(err, tx.Rollback())
 	}
 	return tx.Rollback, nil

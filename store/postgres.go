@@ -75,6 +75,11 @@ func (postgres) bulk(ctx context.Context, t *txn, table string, columns []string
 	})
 }
 
+func (postgres) alone(ctx context.Context, t *txn) error {
+	_, err := t.ExecContext(ctx, lockTables, int64(lockKey))
+	return err
+}
+
 func (postgres) unique(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "23505"

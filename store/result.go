@@ -124,6 +124,9 @@ type ReuseFrom struct {
 // Reusable reads, for each digest, the newest answer or refusal to an equal request in other runs. Rehearsals are never
 // reused, and neither is what was itself reused, unless one run is to be taken over whole.
 func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (map[string]Answer, error) {
+	if err := s.indexDigests(ctx); err != nil {
+		return nil, err
+	}
 	all := make(map[string]Answer, len(digests))
 	for _, d := range digests {
 		for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
@@ -137,6 +140,25 @@ func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (ma
 		}
 	}
 	return all, nil
+}
+
+// indexDigests makes the index that equal requests are found by, where nobody has looked for them before: it takes seconds
+// for a million attempts, once, and its upkeep would take a tenth of the time of every run.
+func (s *Store) indexDigests(ctx context.Context) error {
+	s.digests.Lock()
+	defer s.digests.Unlock()
+	if s.indexed {
+		return nil
+	}
+	err := s.tx(ctx, "index digests", relaxed, func(t *txn) error {
+		if err := s.engine.alone(ctx, t); err != nil {
+			return err
+		}
+		_, err := t.ExecContext(ctx, `CREATE INDEX IF NOT EXISTS attempts_digest ON attempts (digest) WHERE digest IS NOT NULL`)
+		return err
+	})
+	s.indexed = err == nil
+	return err
 }
 
 func (s *Store) answers(ctx context.Context, text string, args ...any) iter.Seq2[Answer, error] {

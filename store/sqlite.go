@@ -105,6 +105,9 @@ func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, 
 	return nil
 }
 
+// alone is what every transaction is.
+func (sqlite) alone(context.Context, *txn) error { return nil }
+
 func (sqlite) unique(err error) bool {
 	var e *driver.Error
 	return errors.As(err, &e) && (e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == lib.SQLITE_CONSTRAINT_PRIMARYKEY)

@@ -25,6 +25,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,6 +36,9 @@ type Store struct {
 	read   reader // SQLite: never waits for the writer
 	now    func() time.Time
 	around func(op string, call func() error) error
+
+	digests sync.Mutex
+	indexed bool // digests are, as far as this process knows
 }
 
 // Options are what a store needs from outside. The zero value works.
@@ -66,6 +70,8 @@ type database interface {
 	clockText(ours string) string
 	// bulk inserts rows as fast as the database can.
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
+	// alone waits until no other process changes the tables, and keeps others from it until the transaction ends.
+	alone(ctx context.Context, t *txn) error
 	// unique tells whether an error is a violated uniqueness.
 	unique(err error) bool
 	// violation tells whether an error is any violated constraint.
