@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,8 +19,7 @@ import (
 //	feed ── built ──> rounds ── claimed ──> send ── let out by the desk ──> ask ── replies ──> rounds
 //
 // Every round is one durable transaction: answers that came home are written, and the next requests are claimed. What is
-// claimed and has no outcome may be in flight. As many are claimed ahead as go out while a round is written, and at least
-// half of what may fly.
+// claimed and has no outcome may be in flight. As many are claimed ahead as go out while a round is written.
 type asking struct {
 	*work
 	log     *liveLog
@@ -34,13 +32,14 @@ type asking struct {
 	built  chan []flight // pages of requests
 	page   []flight      // what is left of the newest
 	more   bool          // further pages may come
-	out    chan flight   // claimed
+	out    chan *flight  // claimed
 	unsent atomic.Int64  // of them
 	ahead  int           // how many are to be claimed ahead
+	begun  bool          // some were claimed
 	low    chan struct{} // fewer wait to be sent
-	home   chan reply
-	back   []reply // what came home last; its room is used again
-	away   int     // claimed, and not home
+	home   chan *reply
+	back   []*reply // what came home last; its room is used again
+	away   int      // claimed, and not home
 	cost   assay.Money
 	done   int64
 	failed int64 // of those that ended here: without an answer
@@ -63,7 +62,7 @@ type flight struct {
 
 // reply is what became of a request.
 type reply struct {
-	flight
+	*flight
 	provider.Reply
 	stays bool         // it has no answer, and is not asked again now
 	lost  bool         // nobody knows whether it was answered
@@ -79,8 +78,9 @@ func (w *work) newAsking(log *liveLog) *asking {
 	d := w.deskOf(w.access, caps.Account)
 	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, cost: w.g.Cost.Sum, done: w.g.Done(),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
-		built: make(chan []flight, 1), out: make(chan flight, 2*mostAhead), home: make(chan reply, 2*mostAhead),
+		built: make(chan []flight, 1), out: make(chan *flight, 2*mostAhead), home: make(chan *reply, 2*mostAhead),
 		low: make(chan struct{}, 1), trouble: make(chan error, 1), errands: make(chan errand)}
+	a.ahead = int(a.own.ahead.Load())
 	if caps.Retries != nil {
 		a.retries = int64(*caps.Retries)
 	}
@@ -124,7 +124,7 @@ func (a *asking) rounds(ctx context.Context, stop func()) error {
 }
 
 // next waits until there is something to write, and returns the replies that are there.
-func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]reply, error) {
+func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]*reply, error) {
 	if len(a.page) > 0 && a.hungry(ctx) > 0 {
 		return a.gather(a.back[:0]), nil
 	}
@@ -151,7 +151,7 @@ func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]reply, erro
 }
 
 // gather adds the replies that are there already.
-func (a *asking) gather(all []reply) []reply {
+func (a *asking) gather(all []*reply) []*reply {
 	for {
 		select {
 		case r := <-a.home:
@@ -164,10 +164,10 @@ func (a *asking) gather(all []reply) []reply {
 }
 
 // linger gathers replies for a moment: what is written together costs less. Nobody who could go out waits for it.
-func (a *asking) linger(ctx context.Context, all []reply) []reply {
+func (a *asking) linger(ctx context.Context, all []*reply) []*reply {
 	enough := time.NewTimer(a.Timing.Linger)
 	defer enough.Stop()
-	for len(all) < mostAhead && (len(a.page) == 0 || a.hungry(ctx) == 0) && len(all) < a.away {
+	for len(all) < enoughHome && (len(a.page) == 0 || a.hungry(ctx) == 0) && len(all) < a.away {
 		select {
 		case r := <-a.home:
 			all = append(all, r)
@@ -186,28 +186,38 @@ func (a *asking) hungry(ctx context.Context) int {
 	if ctx.Err() != nil || 2*int(a.unsent.Load()) > max(a.ahead, 1) {
 		return 0
 	}
-	width := a.desk.width(a.own, a.model)
-	a.ahead = max(a.ahead, width/2, 1)
-	if a.away >= 4*width+2*a.ahead {
+	flying, soon := a.desk.width(a.own, a.model)
+	a.ahead = max(a.ahead, soon, 1)
+	if a.away >= 4*flying+2*a.ahead {
 		return 0
 	}
 	return a.ahead
 }
 
-// mostAhead is how many requests are claimed ahead at most: replies may come faster than rounds can be written.
-const mostAhead = 512
+const (
+	// mostAhead is how many requests are claimed ahead at most: what goes out in a third of a second where nothing but this
+	// machine is the limit.
+	mostAhead = 2048
+	// enoughHome is how many replies are not kept waiting for more.
+	enoughHome = 512
+)
 
-// tune claims more ahead where all that was claimed went out while a round was written, and less where it did not.
+// tune claims more ahead where all that was claimed went out while a round was written, and less where it did not. The
+// lane's next segment begins with what this one has learned.
 func (a *asking) tune() {
-	if a.unsent.Load() == 0 {
+	switch {
+	case !a.begun:
+		a.begun = true
+	case a.unsent.Load() == 0:
 		a.ahead = min(2*a.ahead, mostAhead)
-	} else {
+	default:
 		a.ahead -= a.ahead / 8
 	}
+	a.own.ahead.Store(int64(a.ahead))
 }
 
 // round writes replies and claims what goes next, durably: raw bytes first, then everything else in one transaction.
-func (a *asking) round(ctx context.Context, replies []reply) error {
+func (a *asking) round(ctx context.Context, replies []*reply) error {
 	durable := context.WithoutCancel(ctx)
 	next := a.page[:min(a.hungry(ctx), len(a.page))]
 	r := store.Round{Settle: make([]store.Settlement, 0, len(replies)), Claim: make([]int64, 0, len(next))}
@@ -226,8 +236,8 @@ func (a *asking) round(ctx context.Context, replies []reply) error {
 	a.page = a.page[len(next):]
 	a.away += len(next)
 	a.unsent.Add(int64(len(next)))
-	for _, f := range next {
-		a.out <- f
+	for i := range next {
+		a.out <- &next[i]
 	}
 	a.done += int64(len(r.Settle))
 	if above := a.policy.StopAbove[a.g.Lane]; above > 0 && a.ended >= leastEnded && float64(a.failed) > above*float64(a.ended) {
@@ -239,7 +249,7 @@ func (a *asking) round(ctx context.Context, replies []reply) error {
 }
 
 // settle turns replies into outcomes. The first error is a reply's own, the second that of writing them.
-func (a *asking) settle(r *store.Round, replies []reply) (failed, err error) {
+func (a *asking) settle(r *store.Round, replies []*reply) (failed, err error) {
 	raw := false
 	for _, got := range replies {
 		failed = errors.Join(failed, got.err)
@@ -314,80 +324,4 @@ func (a *asking) look(ctx context.Context) error {
 	stopped, err := a.stopForErrors(ctx, lane, a.policy.StopAbove[a.g.Lane])
 	a.over = stopped || lane.State != store.LaneOpen
 	return err
-}
-
-// feed builds requests, a page ahead.
-func (a *asking) feed(ctx context.Context) {
-	defer close(a.built)
-	var page []store.Attempt
-	for at, err := range a.open(ctx) {
-		if err != nil {
-			a.trouble <- err
-			return
-		}
-		if page = append(page, at); len(page) < feedPage {
-			continue
-		}
-		if !a.build(ctx, page) {
-			return
-		}
-		page = nil
-	}
-	a.build(ctx, page)
-}
-
-// feedPage is how many requests are built at a time.
-const feedPage = 256
-
-func (a *asking) build(ctx context.Context, page []store.Attempt) bool {
-	if len(page) == 0 {
-		return false
-	}
-	at := make([]assay.Coordinates, len(page))
-	for i := range page {
-		at[i] = page[i].At
-	}
-	planned, err := a.Planner.Build(ctx, a.run, store.Live, at)
-	if err != nil {
-		a.trouble <- err
-		return false
-	}
-	flights := make([]flight, len(page))
-	for i := range page {
-		flights[i] = flight{page[i], planned[i].Request}
-	}
-	select {
-	case a.built <- flights:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// open walks over the attempts that have no outcome, a page at a time: no query stays open while requests are asked.
-func (a *asking) open(ctx context.Context) iter.Seq2[store.Attempt, error] {
-	const page = 512
-	return func(yield func(store.Attempt, error) bool) {
-		for from := int64(0); ; {
-			var some []store.Attempt
-			for at, err := range a.Ledger.OpenAttempts(ctx, a.g.No, from) {
-				if err != nil {
-					yield(at, err)
-					return
-				}
-				if some = append(some, at); len(some) == page {
-					break
-				}
-			}
-			if len(some) == 0 {
-				return
-			}
-			from = some[len(some)-1].Ord + 1
-			for _, at := range some {
-				if !yield(at, nil) {
-					return
-				}
-			}
-		}
-	}
 }

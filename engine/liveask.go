@@ -32,16 +32,16 @@ func (a *asking) send(ctx context.Context) {
 		case err == nil:
 			a.hand(ctx, errand{f, p})
 		case ctx.Err() != nil:
-			a.home <- reply{flight: f, stays: true}
+			a.home <- &reply{flight: f, stays: true}
 		default:
-			a.home <- reply{flight: f, stays: true, err: err}
+			a.home <- &reply{flight: f, stays: true, err: err}
 		}
 	}
 }
 
 // errand is a request that was let out.
 type errand struct {
-	flight
+	*flight
 	permit
 }
 
@@ -62,7 +62,7 @@ func (a *asking) hand(ctx context.Context, e errand) {
 
 // ask asks one request until it is answered, refused for good, or too often not answered. A stop of the program lets what
 // is in flight come home: it is paid for.
-func (a *asking) ask(ctx context.Context, f flight, p permit) reply {
+func (a *asking) ask(ctx context.Context, f *flight, p permit) *reply {
 	for try := int64(1); ; try++ {
 		r, fault := a.once(ctx, f, p)
 		if fault == nil || r.err != nil || r.halt != nil || try > a.tries(r, fault) {
@@ -70,24 +70,24 @@ func (a *asking) ask(ctx context.Context, f flight, p permit) reply {
 		}
 		wait := a.backoff(try, max(fault.RetryAfter, r.Rate.RetryAfter))
 		if ctx.Err() != nil || a.Clock.Sleep(ctx, wait) != nil {
-			return reply{flight: f, stays: true}
+			return &reply{flight: f, stays: true}
 		}
 		var err error
 		if p, err = a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request)); err != nil {
 			if ctx.Err() != nil {
 				err = nil
 			}
-			return reply{flight: f, stays: true, err: err}
+			return &reply{flight: f, stays: true, err: err}
 		}
 	}
 }
 
 // once makes one call. The fault is nil where an answer came.
-func (a *asking) once(ctx context.Context, f flight, p permit) (reply, *assay.Fault) {
+func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.Fault) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timing.Ask)
 	defer cancel()
 	got, err := a.access.Live.Ask(call, f.request)
-	r := reply{flight: f, Reply: got}
+	r := &reply{flight: f, Reply: got}
 	if err == nil {
 		p.leave(pace.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
 		return r, nil
@@ -116,7 +116,7 @@ func (a *asking) once(ctx context.Context, f flight, p permit) (reply, *assay.Fa
 const timedOut = "timeout"
 
 // tries is how often a request is asked again after a fault.
-func (a *asking) tries(r reply, f *assay.Fault) int64 {
+func (a *asking) tries(r *reply, f *assay.Fault) int64 {
 	switch {
 	case f.Code == timedOut:
 		return min(a.retries, askTimeout)
@@ -159,17 +159,22 @@ const firstOutput = 256
 
 // load is what a request is expected to take. Where the study bounds the output, providers count the bound.
 func (t *tokens) load(r *assay.Request) pace.Load {
-	bytes := len(r.Body) + len(r.Prompt.System) + len(r.Prompt.Context)
-	for _, m := range r.Prompt.Messages {
-		bytes += len(m.Text)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := float64(r.Lane.Params.MaxTokens)
 	if out == 0 {
 		out = cmp.Or(t.mean, firstOutput)
 	}
-	return pace.Load{Input: float64(bytes)/4 + 1, Output: out}
+	return pace.Load{Input: float64(size(r))/4 + 1, Output: out}
+}
+
+// size is how many bytes the texts of a request have.
+func size(r *assay.Request) int {
+	n := len(r.Body) + len(r.Prompt.System) + len(r.Prompt.Context)
+	for _, m := range r.Prompt.Messages {
+		n += len(m.Text)
+	}
+	return n
 }
 
 // used learns from what an answer took.

@@ -101,21 +101,27 @@ func (d *desk) modelOf(name string) *pace.Limiter {
 	return d.models[name]
 }
 
-// width is how many requests of a lane may be in flight now.
-func (d *desk) width(lane *quota, m *pace.Limiter) int {
+// width is how many requests of a lane may be in flight now, and how many of them may go in the time that claims take.
+func (d *desk) width(lane *quota, m *pace.Limiter) (flying, soon int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := m.Width()
+	flying = m.Width()
 	for _, q := range [...]*quota{lane, d.whole} {
 		if q.caps.Concurrency > 0 {
-			n = min(n, q.caps.Concurrency)
-		}
-		if q.caps.Every() > time.Second {
-			n = 1
+			flying = min(flying, q.caps.Concurrency)
 		}
 	}
-	return n
+	soon = flying / 2
+	for _, q := range [...]*quota{lane, d.whole} {
+		if every := q.caps.Every(); every > 0 {
+			soon = min(soon, int(claimTime/every))
+		}
+	}
+	return flying, soon
 }
+
+// claimTime is how long claims may take to be written, beside others who write.
+const claimTime = 100 * time.Millisecond
 
 // enter waits until a request may go.
 func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *pace.Limiter, load pace.Load) (permit, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"assay/pace"
@@ -21,6 +22,9 @@ type quota struct {
 	asked   time.Time // when it last asked for its share
 	leasing bool      // somebody is at the ledger for it
 	served  int64     // when it was last served, as the desk counts
+
+	ahead atomic.Int64 // how many of a lane's requests its newest segment claims ahead
+	page  atomic.Int64 // how many of them it builds at a time
 }
 
 // lease is something that has to be leased from the ledger.

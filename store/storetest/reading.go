@@ -292,30 +292,7 @@ func reading(t *testing.T, fresh Fresh) {
 			t.Error(d)
 		}
 	})
-	t.Run("few attempts of a group are read at once", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		b.staged(store.Batch, 2)
-		group := store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1}
-		other := group
-		other.Turn = 2
-		for _, tt := range []struct {
-			group store.Group
-			most  int64
-			want  map[assay.Key]int64
-			all   bool
-		}{
-			{group, 2, map[assay.Key]int64{b.attempt(0, 0).Key: 1, b.attempt(0, 1).Key: 1}, true},
-			{group, 1, nil, false},
-			{other, 1, nil, true},
-		} {
-			got, all, err := b.s.AskedOf(b.ctx, tt.group, tt.most)
-			b.ok(err)
-			if d := cmp.Diff(tt.want, got); d != "" || all != tt.all {
-				t.Errorf("%+v, at most %d: all %v, %s", tt.group, tt.most, all, d)
-			}
-		}
-	})
+	t.Run("few attempts of a group are read at once", func(t *testing.T) { t.Parallel(); askedOf(t, fresh) })
 	t.Run("strays are kept once each", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
@@ -379,6 +356,30 @@ func views(t *testing.T, fresh Fresh) {
 	for _, tt := range tests {
 		if d := cmp.Diff(tt.want, b.table(tt.text)); d != "" {
 			t.Errorf("%s\n%s", tt.text, d)
+		}
+	}
+}
+
+func askedOf(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	b.staged(store.Batch, 2)
+	group := store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1}
+	other := group
+	other.Turn = 2
+	for _, tt := range []struct {
+		group store.Group
+		most  int64
+		want  map[assay.Key]int64
+		all   bool
+	}{
+		{group, 2, map[assay.Key]int64{b.attempt(0, 0).Key: 1, b.attempt(0, 1).Key: 1}, true},
+		{group, 1, nil, false},
+		{other, 1, nil, true},
+	} {
+		got, all, err := b.s.AskedOf(b.ctx, tt.group, tt.most)
+		b.ok(err)
+		if d := cmp.Diff(tt.want, got); d != "" || all != tt.all {
+			t.Errorf("%+v, at most %d: all %v, %s", tt.group, tt.most, all, d)
 		}
 	}
 }
