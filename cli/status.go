@@ -99,7 +99,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		return err
 	}
 	for _, l := range lanes {
-		cells := []any{l.Stage, l.Name, l.State, thousands(l.Planned), thousands(l.Open)}
+		cells := []any{l.Stage, l.Name, laneState(run, l), thousands(l.Planned), thousands(l.Open)}
 		for _, e := range assay.Endings() {
 			cells = append(cells, thousands(l.Endings[e]))
 		}
@@ -118,6 +118,14 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		return err
 	}
 	return printSegments(ctx, w, h, run)
+}
+
+// laneState is how a lane stands: when its run is closed, an open one takes no more requests.
+func laneState(run store.Run, l store.Lane) string {
+	if run.State == store.RunClosed && l.State == store.LaneOpen {
+		return string(store.RunClosed)
+	}
+	return string(l.State)
 }
 
 func watermark(h *home) string {
