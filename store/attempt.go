@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
+	"strconv"
 	"time"
 
 	"assay"
@@ -191,16 +191,23 @@ func (s *Store) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Key
 
 // keyList is placeholders for keys after the given first arguments.
 func keyList(keys []assay.Key, first ...any) (string, []any) {
-	var b strings.Builder
 	args := first
 	for i := range keys {
-		if i > 0 {
-			b.WriteByte(',')
-		}
 		args = append(args, keys[i][:])
-		fmt.Fprintf(&b, "$%d", len(args))
 	}
-	return b.String(), args
+	return placeholders(len(first)+1, len(args)), args
+}
+
+// placeholders are those from one number to another, for a list.
+func placeholders(from, to int) string {
+	b := make([]byte, 0, 5*(to-from+1))
+	for i := from; i <= to; i++ {
+		if i > from {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(b, '$'), int64(i), 10)
+	}
+	return string(b)
 }
 
 // Resend is a request that is to be sent again.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // encodeFields writes item fields so that decodeFields finds the types again.
@@ -41,6 +42,10 @@ func mark(v any) any {
 
 // decodeFields reads item fields back with the types they had: whole numbers stay int64.
 func decodeFields(text []byte, into *map[string]any) error {
+	if fields, ok := plainTexts(text); ok {
+		*into = fields
+		return nil
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
@@ -50,6 +55,42 @@ func decodeFields(text []byte, into *map[string]any) error {
 		(*into)[k] = plain(v)
 	}
 	return nil
+}
+
+// plainTexts reads fields that are all plain texts, as most are: no number, no list, and nothing that was escaped. False:
+// there is something else in them.
+func plainTexts(text []byte) (map[string]any, bool) {
+	if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
+		return nil, false
+	}
+	rest, ok := bytes.CutPrefix(text, []byte("{"))
+	fields := map[string]any{}
+	for ok {
+		var name, value []byte
+		if name, rest, ok = quoted(rest); !ok {
+			break
+		}
+		if rest, ok = bytes.CutPrefix(rest, []byte(":")); !ok {
+			break
+		}
+		if value, rest, ok = quoted(rest); !ok {
+			break
+		}
+		fields[string(name)] = string(value)
+		if string(rest) == "}" {
+			return fields, true
+		}
+		rest, ok = bytes.CutPrefix(rest, []byte(","))
+	}
+	return nil, false
+}
+
+// quoted cuts a text in quotes off.
+func quoted(b []byte) (text, rest []byte, ok bool) {
+	if b, ok = bytes.CutPrefix(b, []byte(`"`)); !ok {
+		return nil, nil, false
+	}
+	return bytes.Cut(b, []byte(`"`))
 }
 
 func plain(v any) any {

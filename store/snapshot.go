@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 
 	"assay"
 )
@@ -178,13 +177,11 @@ func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.It
 func (s *Store) ItemsByID(ctx context.Context, run int64, input string, ids []string) (map[string]assay.Item, error) {
 	all := make(map[string]assay.Item, len(ids))
 	for part := range slices.Chunk(ids, 500) {
-		var list strings.Builder
 		args := []any{run, input}
 		for _, id := range part {
 			args = append(args, id)
-			fmt.Fprintf(&list, ",$%d", len(args))
 		}
-		for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id IN (`+list.String()[1:]+`)`, args...) {
+		for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id IN (`+placeholders(3, len(args))+`)`, args...) {
 			if err != nil {
 				return nil, err
 			}
