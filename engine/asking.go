@@ -202,15 +202,15 @@ const (
 	enoughHome = 512
 )
 
-// tune claims more ahead where all that was claimed went out while a round was written, and less where it did not. The
-// lane's next segment begins with what this one has learned.
+// tune, after claims were written, claims more ahead where all that was claimed before went out meanwhile, and less where
+// most of it is still there. The lane's next segment begins with what this one has learned.
 func (a *asking) tune() {
-	switch {
+	switch left := int(a.unsent.Load()); {
 	case !a.begun:
 		a.begun = true
-	case a.unsent.Load() == 0:
+	case left == 0:
 		a.ahead = min(2*a.ahead, mostAhead)
-	default:
+	case left > a.ahead/4:
 		a.ahead -= a.ahead / 8
 	}
 	a.own.ahead.Store(int64(a.ahead))
@@ -232,7 +232,9 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 	if _, err := a.Ledger.LiveRound(durable, a.l, r); err != nil {
 		return err
 	}
-	a.tune()
+	if len(next) > 0 {
+		a.tune()
+	}
 	a.page = a.page[len(next):]
 	a.away += len(next)
 	a.unsent.Add(int64(len(next)))

@@ -73,11 +73,16 @@ func TestASegmentClaimsAsTheOneBeforeHasLearned(t *testing.T) {
 		t.Error("a lane has two places at the desk")
 	}
 	for range 100 {
-		a.unsent.Store(1) // one is left when a round is written
+		a.unsent.Store(int64(a.ahead / 2)) // as many as were there before the claims were written
 		a.tune()
 	}
 	if a.ahead > 8 {
 		t.Errorf("%d are claimed ahead where few go", a.ahead)
+	}
+	a.ahead = 100
+	a.unsent.Store(20) // most of the 50 went out
+	if a.tune(); a.ahead != 100 {
+		t.Errorf("%d are claimed ahead where 100 are right", a.ahead)
 	}
 }
 
