@@ -187,7 +187,9 @@ func (a *asking) hungry(ctx context.Context) int {
 		return 0
 	}
 	flying, soon := a.desk.width(a.own, a.model)
-	a.ahead = max(a.ahead, soon, 1)
+	if a.ahead == 0 {
+		a.ahead = max(soon, 1)
+	}
 	if a.away >= 4*flying+2*a.ahead {
 		return 0
 	}
@@ -211,7 +213,7 @@ func (a *asking) tune() {
 	case left == 0:
 		a.ahead = min(2*a.ahead, mostAhead)
 	case left > a.ahead/4:
-		a.ahead -= a.ahead / 8
+		a.ahead = max(a.ahead-(a.ahead+7)/8, 1)
 	}
 	a.own.ahead.Store(int64(a.ahead))
 }
