@@ -40,13 +40,13 @@ type asking struct {
 	home   chan *reply
 	back   []*reply // what came home last; its room is used again
 	away   int      // claimed, and not home
-	cost   assay.Money
 	done   int64
 	failed int64 // of those that ended here: without an answer
 	ended  int64
 
 	errands chan errand // for runners that are free
 	runners sync.WaitGroup
+	till    *till
 
 	trouble chan error   // of the feed
 	over    bool         // somebody wants it to stop
@@ -64,6 +64,7 @@ type flight struct {
 type reply struct {
 	*flight
 	provider.Reply
+	cost  *assay.Money // nil: not known
 	stays bool         // it has no answer, and is not asked again now
 	lost  bool         // nobody knows whether it was answered
 	halt  *assay.Fault // every further request would meet the same
@@ -76,7 +77,7 @@ func (w *work) newAsking(log *liveLog) *asking {
 		caps.Lane.Concurrency = n
 	}
 	d := w.deskOf(w.access, caps.Account)
-	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, cost: w.g.Cost.Sum, done: w.g.Done(),
+	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, done: w.g.Done(), till: newTill(w),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
 		built: make(chan []flight, 1), out: make(chan *flight, 2*mostAhead), home: make(chan *reply, 2*mostAhead),
 		low: make(chan struct{}, 1), trouble: make(chan error, 1), errands: make(chan errand)}
@@ -266,10 +267,8 @@ func (a *asking) settle(r *store.Round, replies []*reply) (failed, err error) {
 			}
 			continue
 		}
-		s := store.Settlement{Ord: got.Ord, Key: got.Key, Outcome: got.Outcome, Cost: a.bill(got.Outcome)}
-		if s.Cost != nil {
-			a.cost += *s.Cost
-		}
+		s := store.Settlement{Ord: got.Ord, Key: got.Key, Outcome: got.Outcome, Cost: got.cost}
+		a.till.paid(got.cost)
 		if got.Raw != nil {
 			at, err := a.log.Add(got.Raw)
 			if err != nil {
@@ -287,23 +286,6 @@ func (a *asking) settle(r *store.Round, replies []*reply) (failed, err error) {
 		return failed, a.log.Sync()
 	}
 	return failed, nil
-}
-
-// afford takes more money when the answers cost more than was reserved: for what came and for what is to come.
-func (a *asking) afford(ctx context.Context) error {
-	if a.run.Budget == nil || a.cost <= a.g.Reserved || a.done == 0 {
-		return nil
-	}
-	more := a.cost - a.g.Reserved + assay.Money(int64(a.cost)/a.done*(a.g.Requests-a.done))
-	err := a.Ledger.ReserveMore(ctx, a.l, more)
-	if errors.Is(err, store.ErrBudget) {
-		a.broke = err
-		return nil
-	}
-	if err == nil {
-		a.g.Reserved += more
-	}
-	return err
 }
 
 // look sees, now and then, whether somebody or something wants this segment to stop.

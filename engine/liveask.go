@@ -22,6 +22,7 @@ const (
 // send lets claimed requests out, one by one, as the desk allows.
 func (a *asking) send(ctx context.Context) {
 	for f := range a.out {
+		a.till.wait(ctx)
 		p, err := a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request))
 		a.unsent.Add(-1)
 		select {
@@ -89,6 +90,8 @@ func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.
 	got, err := a.access.Live.Ask(call, f.request)
 	r := &reply{flight: f, Reply: got}
 	if err == nil {
+		r.cost = a.bill(got.Outcome)
+		a.till.owes(r.cost) // before the next one may go
 		p.leave(pace.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
 		return r, nil
 	}
@@ -100,6 +103,7 @@ func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.
 		}
 		r.Outcome = assay.Outcome{Ending: assay.Errored, Fault: fault}
 	}
+	r.cost = a.bill(r.Outcome)
 	p.leave(pace.Reply{Kind: kindOf(fault), RetryAfter: max(fault.RetryAfter, got.Rate.RetryAfter), Hints: hints(got.Rate)}, 0)
 	if fault.Class == assay.FaultQuota || fault.Class == assay.FaultDenied {
 		r.halt, r.stays = fault, true

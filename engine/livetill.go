@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"assay"
+	"assay/store"
+)
+
+// till holds what the answers of a live segment cost against what is reserved for them.
+type till struct {
+	limited  bool // the run has a budget
+	cost     assay.Money
+	owed     atomic.Int64 // cost, and that of answers which are home and not written
+	reserved atomic.Int64
+	more     chan struct{} // more was reserved
+}
+
+func newTill(w *work) *till {
+	t := &till{limited: w.run.Budget != nil, cost: w.g.Cost.Sum, more: make(chan struct{}, 1)}
+	t.owed.Store(int64(t.cost))
+	t.reserved.Store(int64(w.g.Reserved))
+	return t
+}
+
+// owes takes the cost of an answer that came home.
+func (t *till) owes(cost *assay.Money) {
+	if cost != nil {
+		t.owed.Add(int64(*cost))
+	}
+}
+
+// paid takes the cost of an answer that is written.
+func (t *till) paid(cost *assay.Money) {
+	if cost != nil {
+		t.cost += *cost
+	}
+}
+
+// wait keeps the next request back while the answers that are home cost more than is reserved: only those in flight can
+// overdraw a budget.
+func (t *till) wait(ctx context.Context) {
+	for t.limited && t.owed.Load() > t.reserved.Load() {
+		select {
+		case <-t.more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// afford takes more money when the answers cost more than was reserved: for what came and for what is to come.
+func (a *asking) afford(ctx context.Context) error {
+	t := a.till
+	if !t.limited || t.cost <= a.g.Reserved || a.done == 0 {
+		return nil
+	}
+	more := t.cost - a.g.Reserved + assay.Money(int64(t.cost)/a.done*(a.g.Requests-a.done))
+	err := a.Ledger.ReserveMore(ctx, a.l, more)
+	if errors.Is(err, store.ErrBudget) {
+		a.broke = err
+		return nil
+	}
+	if err == nil {
+		a.g.Reserved += more
+		t.reserved.Store(int64(a.g.Reserved))
+		select {
+		case t.more <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
