@@ -174,18 +174,18 @@ func (s *Store) Asked(ctx context.Context, run int64, keys []assay.Key) (map[ass
 	return all, nil
 }
 
-// AskedOf reads the keys of all attempts of a group, where there are at most so many; false: there are more.
+// AskedOf is Asked for all requests of a group, where it has at most so many attempts; false: it has more.
 func (s *Store) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Key]int64, bool, error) {
 	const group = `WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.turn = $4`
 	var n int64
-	err := s.read.QueryRowContext(ctx, `SELECT COALESCE(SUM(g.requests), 0) FROM segments g `+group, g.Run, g.Stage, g.Lane, g.Turn).Scan(&n)
+	err := s.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(g.requests), 0) AS BIGINT) FROM segments g `+group, g.Run, g.Stage, g.Lane, g.Turn).Scan(&n)
 	if err != nil {
 		return nil, false, fmt.Errorf("count attempts: %w", err)
 	}
 	if n == 0 || n > most {
 		return nil, n == 0, nil
 	}
-	all, err := s.keys(ctx, `SELECT a.key, a.try FROM segments g JOIN attempts a ON a.segment_no = g.no `+group, g.Run, g.Stage, g.Lane, g.Turn)
+	all, err := s.keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g JOIN attempts a ON a.segment_no = g.no `+group+` GROUP BY a.key`, g.Run, g.Stage, g.Lane, g.Turn)
 	return all, err == nil, err
 }
 

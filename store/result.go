@@ -142,21 +142,14 @@ func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (ma
 	return all, nil
 }
 
-// indexDigests makes the index that equal requests are found by, where nobody has looked for them before: it takes seconds
-// for a million attempts, once, and its upkeep would take a tenth of the time of every run.
+// indexDigests asks for the index that equal requests are found by, once.
 func (s *Store) indexDigests(ctx context.Context) error {
 	s.digests.Lock()
 	defer s.digests.Unlock()
 	if s.indexed {
 		return nil
 	}
-	err := s.tx(ctx, "index digests", relaxed, func(t *txn) error {
-		if err := s.engine.alone(ctx, t); err != nil {
-			return err
-		}
-		_, err := t.ExecContext(ctx, `CREATE INDEX IF NOT EXISTS attempts_digest ON attempts (digest) WHERE digest IS NOT NULL`)
-		return err
-	})
+	err := s.engine.indexDigests(ctx, s)
 	s.indexed = err == nil
 	return err
 }

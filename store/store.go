@@ -70,8 +70,8 @@ type database interface {
 	clockText(ours string) string
 	// bulk inserts rows as fast as the database can.
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
-	// alone waits until no other process changes the tables, and keeps others from it until the transaction ends.
-	alone(ctx context.Context, t *txn) error
+	// indexDigests makes sure that equal requests are found by an index.
+	indexDigests(ctx context.Context, s *Store) error
 	// unique tells whether an error is a violated uniqueness.
 	unique(err error) bool
 	// violation tells whether an error is any violated constraint.
