@@ -129,18 +129,15 @@ func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]*reply, err
 	if len(a.page) > 0 && a.hungry(ctx) > 0 {
 		return a.gather(a.back[:0]), nil
 	}
-	pages, stopped := a.built, ctx.Done()
-	if !a.more || len(a.page) > 0 {
-		pages = nil
-	}
+	stopped := ctx.Done()
 	if ctx.Err() != nil {
 		stopped = nil
 	}
 	select {
 	case r := <-a.home:
-		return a.linger(ctx, append(a.back[:0], r)), nil
-	case page, ok := <-pages:
-		a.page, a.more = page, ok
+		return a.linger(ctx, append(a.back[:0], r))
+	case page, ok := <-a.pages():
+		return nil, a.turn(page, ok)
 	case <-a.low:
 	case err := <-a.trouble:
 		return nil, err
@@ -149,6 +146,27 @@ func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]*reply, err
 	case <-stopped:
 	}
 	return nil, nil
+}
+
+// pages is where the next page comes from, while one is wanted.
+func (a *asking) pages() <-chan []flight {
+	if !a.more || len(a.page) > 0 {
+		return nil
+	}
+	return a.built
+}
+
+// turn goes on with the next page; false: there was none. The feed's trouble was told before it ended.
+func (a *asking) turn(page []flight, ok bool) error {
+	if a.page, a.more = page, ok; ok {
+		return nil
+	}
+	select {
+	case err := <-a.trouble:
+		return err
+	default:
+		return nil
+	}
 }
 
 // gather adds the replies that are there already.
@@ -165,21 +183,25 @@ func (a *asking) gather(all []*reply) []*reply {
 }
 
 // linger gathers replies for a moment: what is written together costs less. Nobody who could go out waits for it.
-func (a *asking) linger(ctx context.Context, all []*reply) []*reply {
+func (a *asking) linger(ctx context.Context, all []*reply) ([]*reply, error) {
 	enough := time.NewTimer(a.Timing.Linger)
 	defer enough.Stop()
 	for len(all) < enoughHome && (len(a.page) == 0 || a.hungry(ctx) == 0) && len(all) < a.away {
 		select {
 		case r := <-a.home:
 			all = append(all, r)
+		case page, ok := <-a.pages():
+			if err := a.turn(page, ok); err != nil {
+				return a.gather(all), err
+			}
 		case <-a.low:
 		case <-enough.C:
-			return a.gather(all)
+			return a.gather(all), nil
 		case <-ctx.Done():
-			return a.gather(all)
+			return a.gather(all), nil
 		}
 	}
-	return a.gather(all)
+	return a.gather(all), nil
 }
 
 // hungry is how many more requests are to be claimed: when half of those claimed ahead have left, as many again.
@@ -187,9 +209,9 @@ func (a *asking) hungry(ctx context.Context) int {
 	if ctx.Err() != nil || 2*int(a.unsent.Load()) > max(a.ahead, 1) {
 		return 0
 	}
-	flying, soon := a.desk.width(a.own, a.model)
+	flying, lead := a.desk.width(a.own, a.model)
 	if a.ahead == 0 {
-		a.ahead = max(soon, 1)
+		a.ahead = max(lead, 1)
 	}
 	if a.away >= 4*flying+2*a.ahead {
 		return 0
@@ -205,13 +227,14 @@ const (
 	enoughHome = 512
 )
 
-// tune, after claims were written, claims more ahead where all that was claimed before went out meanwhile, and less where
-// most of it is still there. The lane's next segment begins with what this one has learned.
-func (a *asking) tune() {
+// tune, after n claims were written, claims more ahead where all that was claimed before went out meanwhile, and less where
+// most of it is still there. Fewer claims than wanted, for want of requests, say nothing about more. The lane's next
+// segment begins with what this one has learned.
+func (a *asking) tune(n int) {
 	switch left := int(a.unsent.Load()); {
 	case !a.begun:
 		a.begun = true
-	case left == 0:
+	case left == 0 && n == a.ahead:
 		a.ahead = min(2*a.ahead, mostAhead)
 	case left > a.ahead/4:
 		a.ahead = max(a.ahead-(a.ahead+7)/8, 1)
@@ -229,14 +252,17 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 	}
 	a.away -= len(replies)
 	failed, err := a.settle(&r, replies)
-	if err = errors.Join(failed, err); err != nil || len(r.Settle)+len(r.Claim)+len(r.Unclaim) == 0 {
-		return err
+	if failed != nil { // nothing goes on, but what came is kept
+		next, r.Claim = nil, nil
 	}
-	if _, err := a.Ledger.LiveRound(durable, a.l, r); err != nil {
-		return err
+	if err != nil || len(r.Settle)+len(r.Claim)+len(r.Unclaim) == 0 {
+		return errors.Join(failed, err)
+	}
+	if _, err := a.Ledger.LiveRound(durable, a.l, r); err != nil || failed != nil {
+		return errors.Join(failed, err)
 	}
 	if len(next) > 0 {
-		a.tune()
+		a.tune(len(next))
 	}
 	a.page = a.page[len(next):]
 	a.away += len(next)

@@ -12,7 +12,7 @@ func (a *asking) claim(t *testing.T) int {
 	t.Helper()
 	n := a.hungry(t.Context())
 	if n > 0 {
-		a.tune()
+		a.tune(n)
 		a.away += n
 		a.unsent.Add(int64(n))
 	}
@@ -74,15 +74,20 @@ func TestASegmentClaimsAsTheOneBeforeHasLearned(t *testing.T) {
 	}
 	for range 100 {
 		a.unsent.Store(int64(a.ahead / 2)) // as many as were there before the claims were written
-		a.tune()
+		a.tune(a.ahead)
 	}
 	if a.ahead > 2 {
 		t.Errorf("%d are claimed ahead where few go", a.ahead)
 	}
 	a.ahead = 100
-	a.unsent.Store(20) // most of the 50 went out
-	if a.tune(); a.ahead != 100 {
-		t.Errorf("%d are claimed ahead where 100 are right", a.ahead)
+	for _, c := range []struct {
+		name    string
+		left, n int
+	}{{"most of the 50 went out", 20, 100}, {"one request was built", 0, 1}} {
+		a.unsent.Store(int64(c.left))
+		if a.tune(c.n); a.ahead != 100 {
+			t.Errorf("%s: %d are claimed ahead where 100 are right", c.name, a.ahead)
+		}
 	}
 }
 

@@ -80,19 +80,18 @@ func (w *work) askAll(ctx context.Context) error {
 
 // asked decides what comes after asking: all is answered, or it was stopped.
 func (w *work) asked(ctx context.Context, a *asking, interrupted error) error {
-	switch {
-	case a.halt != nil:
-		return w.halted(ctx, a.halt)
-	case a.broke != nil:
-		return w.unintended(ctx, a.broke)
-	case interrupted != nil:
-		return interrupted
-	}
 	g, err := w.Ledger.Segment(ctx, w.g.No)
 	if err != nil {
 		return err
 	}
-	if g.Open() > 0 { // something came in between: the next step sees what
+	switch {
+	case a.halt != nil:
+		return w.halted(ctx, a.halt)
+	case a.broke != nil && g.Open() > 0:
+		return w.unintended(ctx, a.broke)
+	case interrupted != nil:
+		return interrupted
+	case g.Open() > 0: // something came in between: the next step sees what
 		return w.Ledger.Wake(ctx, w.l, w.soon(), "")
 	}
 	if err := w.Ledger.Finish(ctx, w.l, time.Time{}); err != nil {

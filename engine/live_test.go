@@ -163,6 +163,34 @@ func TestALostReplyIsNamedAsOftenAsItWasLost(t *testing.T) {
 	}
 }
 
+func TestAnswersAreKeptWhereTheLedgerFailsForAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, liveOf(4, func(w *world) { w.timing.Linger = time.Minute })) // all four are written at once
+	w.house.wobble = func(call string, n int) error {
+		if call == "ask" && n == 1 {
+			return context.DeadlineExceeded
+		}
+		return nil
+	}
+	broken := errors.New("the disk is gone")
+	w.around = func(op string, call func() error) error {
+		if op == "unanswered" {
+			return broken
+		}
+		return call()
+	}
+	w.reopen()
+	if _, err := w.drive(); !errors.Is(err, broken) {
+		t.Fatalf("driving ended with %v", err)
+	}
+	w.around = nil
+	w.reopen()
+	w.finished(store.ResultDone)
+	if n := w.house.calls["ask"]; n != 5 {
+		t.Errorf("asked %d times, want the four and the lost one again", n)
+	}
+}
+
 func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -226,6 +254,18 @@ func TestAnswersThatCostMoreThanExpectedStopAtTheBudget(t *testing.T) {
 	}
 	if n := w.asked(); n < 40 || n > 50+64 { // and those that were in flight: eight at first, one more with each answer
 		t.Errorf("asked %d", n)
+	}
+}
+
+func TestAllAnsweredIsDoneWhateverItCost(t *testing.T) {
+	t.Parallel()
+	budget := assay.Money(70_000) // four answers of 20 tokens cost 80,000; they are expected to cost 4,000
+	w := newWorld(t, liveOf(4, func(w *world) { w.budget, w.plan.price = &budget, 1000 }))
+	w.finished(store.ResultDone)
+	r, err := w.s.Run(w.ctx, w.run.No)
+	w.ok(err)
+	if r.Spent != 80_000 || r.Reserved != 0 {
+		t.Errorf("spent %s, reserved %s", r.Spent, r.Reserved)
 	}
 }
 

@@ -22,8 +22,7 @@ const (
 // send lets claimed requests out, one by one, as the desk allows.
 func (a *asking) send(ctx context.Context) {
 	for f := range a.out {
-		a.till.wait(ctx)
-		p, err := a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request))
+		p, err := a.enter(ctx, f)
 		a.unsent.Add(-1)
 		select {
 		case a.low <- struct{}{}:
@@ -33,11 +32,29 @@ func (a *asking) send(ctx context.Context) {
 		case err == nil:
 			a.hand(ctx, errand{f, p})
 		case ctx.Err() != nil:
-			a.home <- &reply{flight: f, stays: true}
+			a.come(&reply{flight: f, stays: true})
 		default:
-			a.home <- &reply{flight: f, stays: true, err: err}
+			a.come(&reply{flight: f, stays: true, err: err})
 		}
 	}
+}
+
+// enter waits until a request may go, and there is money for it.
+func (a *asking) enter(ctx context.Context, f *flight) (permit, error) {
+	for {
+		a.till.wait(ctx)
+		p, err := a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request))
+		if err != nil || !a.till.overdrawn() {
+			return p, err
+		}
+		p.leave(pace.Reply{Kind: pace.Silent}, 0) // the answer that made room for it took the money
+	}
+}
+
+// come hands over what became of a request, without its text: it shares its page's memory with others that are still out.
+func (a *asking) come(r *reply) {
+	r.request = nil
+	a.home <- r
 }
 
 // errand is a request that was let out.
@@ -54,9 +71,9 @@ func (a *asking) hand(ctx context.Context, e errand) {
 	default:
 	}
 	a.runners.Go(func() {
-		a.home <- a.ask(ctx, e.flight, e.permit)
+		a.come(a.ask(ctx, e.flight, e.permit))
 		for e := range a.errands {
-			a.home <- a.ask(ctx, e.flight, e.permit)
+			a.come(a.ask(ctx, e.flight, e.permit))
 		}
 	})
 }
@@ -67,6 +84,9 @@ func (a *asking) ask(ctx context.Context, f *flight, p permit) *reply {
 	for try := int64(1); ; try++ {
 		r, fault := a.once(ctx, f, p)
 		if fault == nil || r.err != nil || r.halt != nil || try > a.tries(r, fault) {
+			if fault != nil {
+				a.till.owes(r.cost)
+			}
 			return r
 		}
 		wait := a.backoff(try, max(fault.RetryAfter, r.Rate.RetryAfter))
@@ -163,13 +183,14 @@ const firstOutput = 256
 
 // load is what a request is expected to take. Where the study bounds the output, providers count the bound.
 func (t *tokens) load(r *assay.Request) pace.Load {
+	input := float64(size(r))/4 + 1
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := float64(r.Lane.Params.MaxTokens)
 	if out == 0 {
 		out = cmp.Or(t.mean, firstOutput)
 	}
-	return pace.Load{Input: float64(size(r))/4 + 1, Output: out}
+	return pace.Load{Input: input, Output: out}
 }
 
 // size is how many bytes the texts of a request have.

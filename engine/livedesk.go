@@ -101,8 +101,9 @@ func (d *desk) modelOf(name string) *pace.Limiter {
 	return d.models[name]
 }
 
-// width is how many requests of a lane may be in flight now, and how many of them may go in the time that claims take.
-func (d *desk) width(lane *quota, m *pace.Limiter) (flying, soon int) {
+// width is how many requests of a lane may be in flight now, and how many are claimed ahead before it is known how many go
+// out meanwhile: half as many, or what the caps let out in the time that claims may take.
+func (d *desk) width(lane *quota, m *pace.Limiter) (flying, lead int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	flying = m.Width()
@@ -111,13 +112,13 @@ func (d *desk) width(lane *quota, m *pace.Limiter) (flying, soon int) {
 			flying = min(flying, q.caps.Concurrency)
 		}
 	}
-	soon = flying / 2
+	lead = flying / 2
 	for _, q := range [...]*quota{lane, d.whole} {
 		if every := q.caps.Every(); every > 0 {
-			soon = min(soon, int(claimTime/every))
+			lead = min(lead, int(claimTime/every))
 		}
 	}
-	return flying, soon
+	return flying, lead
 }
 
 // claimTime is how long claims may take to be written, beside others who write.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"iter"
 
@@ -9,34 +8,50 @@ import (
 	"assay/store"
 )
 
-// feed builds requests, a page ahead. Pages are small where requests are large, for their texts are in memory; how large
-// they are, the lane's next segment knows.
+// feed builds requests, a page ahead. Pages are small where requests are large: their texts are in memory.
 func (a *asking) feed(ctx context.Context) {
 	defer close(a.built)
-	var page []store.Attempt
-	n := cmp.Or(int(a.own.page.Load()), firstPage)
+	var piece []store.Attempt
+	var page []flight
+	bytes, most := 0, firstPage
 	for at, err := range a.open(ctx) {
 		if err != nil {
 			a.trouble <- err
 			return
 		}
-		if page = append(page, at); len(page) < n {
+		if piece = append(piece, at); len(piece) < min(most, mostPiece) {
 			continue
 		}
-		bytes, ok := a.build(ctx, page)
-		if !ok {
+		if page, err = a.build(ctx, page, piece); err != nil {
+			a.trouble <- err
 			return
 		}
-		n = nextPage(n, bytes)
-		a.own.page.Store(int64(n))
-		page = page[:0]
+		for _, f := range page[len(page)-len(piece):] {
+			bytes += size(f.request)
+		}
+		piece = piece[:0]
+		if len(page) < most && bytes < pageBytes {
+			continue
+		}
+		if !a.hold(ctx, page) {
+			return
+		}
+		most = nextPage(len(page), bytes)
+		page, bytes = nil, 0
 	}
-	a.build(ctx, page)
+	page, err := a.build(ctx, page, piece)
+	if err != nil {
+		a.trouble <- err
+		return
+	}
+	a.hold(ctx, page)
 }
 
 const (
-	// firstPage is how many requests are built at first, mostPage how many at most at a time.
+	// firstPage is how many requests are built at first, mostPage how many at most.
 	firstPage, mostPage = 32, 1024
+	// mostPiece is how many are built at once: how large they are shows when they are.
+	mostPiece = 128
 	// pageBytes is how large the texts of a page are to be.
 	pageBytes = 1 << 20
 )
@@ -46,30 +61,35 @@ func nextPage(n, bytes int) int {
 	return min(max(pageBytes*n/max(bytes, 1), 1), 2*n, mostPage)
 }
 
-// build makes the requests of a page, and tells how large their texts are.
-func (a *asking) build(ctx context.Context, page []store.Attempt) (bytes int, ok bool) {
-	if len(page) == 0 {
-		return 0, false
+// build adds requests to a page.
+func (a *asking) build(ctx context.Context, page []flight, piece []store.Attempt) ([]flight, error) {
+	if len(piece) == 0 {
+		return page, nil
 	}
-	at := make([]assay.Coordinates, len(page))
-	for i := range page {
-		at[i] = page[i].At
+	at := make([]assay.Coordinates, len(piece))
+	for i := range piece {
+		at[i] = piece[i].At
 	}
 	planned, err := a.Planner.Build(ctx, a.run, store.Live, at)
 	if err != nil {
-		a.trouble <- err
-		return 0, false
+		return page, err
 	}
-	flights := make([]flight, len(page))
-	for i := range page {
-		flights[i] = flight{page[i], planned[i].Request}
-		bytes += size(planned[i].Request)
+	for i := range piece {
+		page = append(page, flight{piece[i], planned[i].Request})
+	}
+	return page, nil
+}
+
+// hold has a page ready for the next round; false: nobody wants it.
+func (a *asking) hold(ctx context.Context, page []flight) bool {
+	if len(page) == 0 {
+		return true
 	}
 	select {
-	case a.built <- flights:
-		return bytes, true
+	case a.built <- page:
+		return true
 	case <-ctx.Done():
-		return bytes, false
+		return false
 	}
 }
 

@@ -24,7 +24,6 @@ type quota struct {
 	served  int64     // when it was last served, as the desk counts
 
 	ahead atomic.Int64 // how many of a lane's requests its newest segment claims ahead
-	page  atomic.Int64 // how many of them it builds at a time
 }
 
 // lease is something that has to be leased from the ledger.

@@ -39,10 +39,12 @@ func (t *till) paid(cost *assay.Money) {
 	}
 }
 
+func (t *till) overdrawn() bool { return t.limited && t.owed.Load() > t.reserved.Load() }
+
 // wait keeps the next request back while the answers that are home cost more than is reserved: only those in flight can
 // overdraw a budget.
 func (t *till) wait(ctx context.Context) {
-	for t.limited && t.owed.Load() > t.reserved.Load() {
+	for t.overdrawn() {
 		select {
 		case <-t.more:
 		case <-ctx.Done():
