@@ -177,7 +177,7 @@ func TestLimitsAreMetAndHardlyEverOverrun(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			clock := newHurry(10) // more, and a short hiccup of the machine is a long one of the clock
+			clock := newHurry(5) // more, and a short hiccup of the machine is a long one of the clock
 			sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Clock: clock, Limits: c.limits})
 			if err != nil {
 				t.Fatal(err)
