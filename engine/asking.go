@@ -253,7 +253,7 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 	a.away -= len(replies)
 	failed, err := a.settle(&r, replies)
 	if failed != nil { // nothing goes on, but what came is kept
-		next, r.Claim = nil, nil
+		r.Claim = nil
 	}
 	if err != nil || len(r.Settle)+len(r.Claim)+len(r.Unclaim) == 0 {
 		return errors.Join(failed, err)

@@ -8,23 +8,28 @@ import (
 	"assay/store"
 )
 
-// feed builds requests, a page ahead. Pages are small where requests are large: their texts are in memory.
+// feed builds requests, and tells its trouble; a stop is none.
 func (a *asking) feed(ctx context.Context) {
 	defer close(a.built)
+	if err := a.buildAll(ctx); err != nil && ctx.Err() == nil {
+		a.trouble <- err
+	}
+}
+
+// buildAll builds requests, a page ahead. Pages are small where requests are large: their texts are in memory.
+func (a *asking) buildAll(ctx context.Context) error {
 	var piece []store.Attempt
 	var page []flight
 	bytes, most := 0, firstPage
 	for at, err := range a.open(ctx) {
 		if err != nil {
-			a.trouble <- err
-			return
+			return err
 		}
 		if piece = append(piece, at); len(piece) < min(most, mostPiece) {
 			continue
 		}
 		if page, err = a.build(ctx, page, piece); err != nil {
-			a.trouble <- err
-			return
+			return err
 		}
 		for _, f := range page[len(page)-len(piece):] {
 			bytes += size(f.request)
@@ -33,18 +38,17 @@ func (a *asking) feed(ctx context.Context) {
 		if len(page) < most && bytes < pageBytes {
 			continue
 		}
-		if !a.hold(ctx, page) {
-			return
+		if err := a.hold(ctx, page); err != nil {
+			return err
 		}
 		most = nextPage(len(page), bytes)
 		page, bytes = nil, 0
 	}
 	page, err := a.build(ctx, page, piece)
 	if err != nil {
-		a.trouble <- err
-		return
+		return err
 	}
-	a.hold(ctx, page)
+	return a.hold(ctx, page)
 }
 
 const (
@@ -80,16 +84,16 @@ func (a *asking) build(ctx context.Context, page []flight, piece []store.Attempt
 	return page, nil
 }
 
-// hold has a page ready for the next round; false: nobody wants it.
-func (a *asking) hold(ctx context.Context, page []flight) bool {
+// hold has a page ready for the next round.
+func (a *asking) hold(ctx context.Context, page []flight) error {
 	if len(page) == 0 {
-		return true
+		return nil
 	}
 	select {
 	case a.built <- page:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }
 
