@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/votes"
+	"assay/tables"
 )
 
 type agreeFlags struct {
@@ -47,7 +47,7 @@ func runAgree(w *World, name string, f agreeFlags) error {
 		return err
 	}
 	defer closer.Close()
-	labels, err := t.Labels(votes.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")})
+	labels, err := t.Labels(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"assay"
 	"assay/stats"
-	"assay/votes"
+	"assay/tables"
 )
 
 // maxPairedRaters is how many raters are compared two by two; beyond, the list is of no use to anybody.
@@ -63,7 +63,7 @@ func scaleNamed(level string) (stats.Scale, bool) {
 }
 
 // agreement measures the labels in all ways.
-func agreement(file string, l *votes.Labels, level string, scale stats.Scale) (*agreeDocument, error) {
+func agreement(file string, l *tables.Labels, level string, scale stats.Scale) (*agreeDocument, error) {
 	d := &agreeDocument{
 		N: len(l.Items), Raters: len(l.Raters), Labels: len(l.Labels), Ratings: len(l.Given), Missing: l.Missing,
 		Level: level, Pairs: []agreePair{}, Why: map[string]string{},
@@ -140,7 +140,7 @@ func (d *agreeDocument) fleiss(table [][]int) (*float64, error) {
 }
 
 // krippendorff reads labels as numbers where the level asks for them.
-func krippendorff(file string, l *votes.Labels, level string, scale stats.Scale) (stats.Number, error) {
+func krippendorff(file string, l *tables.Labels, level string, scale stats.Scale) (stats.Number, error) {
 	var problems assay.Problems
 	values := make([]float64, len(l.Labels))
 	for k, label := range l.Labels {
@@ -165,7 +165,7 @@ func krippendorff(file string, l *votes.Labels, level string, scale stats.Scale)
 }
 
 // firstLine is where a label was given first.
-func firstLine(l *votes.Labels, label uint32) int {
+func firstLine(l *tables.Labels, label uint32) int {
 	line := 0
 	for _, g := range l.Given {
 		if g.Label == label && (line == 0 || g.Line < line) {
@@ -176,7 +176,7 @@ func firstLine(l *votes.Labels, label uint32) int {
 }
 
 // cohen compares the raters two by two.
-func (d *agreeDocument) cohen(l *votes.Labels) error {
+func (d *agreeDocument) cohen(l *tables.Labels) error {
 	if d.Raters > maxPairedRaters {
 		d.Why["kappa"] = "more than " + strconv.Itoa(maxPairedRaters) + " raters are not compared two by two"
 		return nil

@@ -9,23 +9,23 @@ import (
 
 	"assay"
 	"assay/stats"
-	"assay/votes"
+	"assay/tables"
 )
 
 // level is the confidence level of all intervals.
 const level = 0.95
 
 // openTable opens a table of votes, labels or answers; - is standard input. Whoever gets it closes the closer.
-func openTable(w *World, name string) (*votes.Table, io.Closer, error) {
+func openTable(w *World, name string) (*tables.Table, io.Closer, error) {
 	if name == "-" {
-		t, err := votes.Open(w.Stdin, shownName(name))
+		t, err := tables.Open(w.Stdin, shownName(name))
 		return t, io.NopCloser(nil), err
 	}
 	f, err := w.Disk.Folder(".").Open(name)
 	if err != nil {
 		return nil, nil, usage("", "read the table: %s", err)
 	}
-	t, err := votes.Open(f, name)
+	t, err := tables.Open(f, name)
 	if err != nil {
 		f.Close()
 		return nil, nil, err
@@ -68,7 +68,7 @@ func (c columnNames) of(name string) string {
 
 // ifThere is what the file calls a column that it may lack; empty when it does. One that --columns names must be there,
 // and one that it names as nothing is not read.
-func (c columnNames) ifThere(t *votes.Table, name string) string {
+func (c columnNames) ifThere(t *tables.Table, name string) string {
 	if own, ok := c[name]; ok {
 		return own
 	}

@@ -15,7 +15,7 @@ import (
 
 	"assay"
 	"assay/artifacts"
-	"assay/layout"
+	"assay/export"
 	"assay/store"
 	"assay/study"
 )
@@ -53,13 +53,13 @@ func runBundle(ctx context.Context, w *World, ref string, f bundleFlags) error {
 		return err
 	}
 	defer h.Close()
-	file, err := layout.NewFile(w.Disk.Path(f.out), layout.Replace(f.replace))
+	file, err := export.NewFile(w.Disk.Path(f.out), export.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
 	}
 	defer file.Abort()
-	m := layout.Manifest{Run: run.ID, Study: run.Study, Rehearsal: run.Rehearsal, Created: run.Created.UTC().Format(time.RFC3339)}
-	err = layout.WriteBundle(file, m, func(table string) iter.Seq2[store.DumpRow, error] { return dumped(ctx, h, run, table) })
+	m := export.Manifest{Run: run.ID, Study: run.Study, Rehearsal: run.Rehearsal, Created: run.Created.UTC().Format(time.RFC3339)}
+	err = export.WriteBundle(file, m, func(table string) iter.Seq2[store.DumpRow, error] { return dumped(ctx, h, run, table) })
 	if err != nil {
 		return fmt.Errorf("bundle run %s: %w", run.ID, err)
 	}
@@ -170,10 +170,10 @@ func lengthen(ctx context.Context, h *home, run store.Run, row store.DumpRow) er
 
 // openBundle makes a ledger out of a bundle, in a folder that goes away when the home is closed.
 func openBundle(ctx context.Context, w *World, name string) (*home, store.Run, error) {
-	b, err := layout.OpenBundle(name)
+	b, err := export.OpenBundle(name)
 	if err != nil {
 		hint := "ask for it again, or make it anew: assay bundle RUN --out FILE"
-		if errors.Is(err, layout.ErrNotBundle) {
+		if errors.Is(err, export.ErrNotBundle) {
 			hint = "assay bundle RUN --out FILE makes one; a RUN is an id or a study's name"
 		}
 		return nil, store.Run{}, &exitError{code: exitUsage, err: err, hint: hint}
@@ -190,7 +190,7 @@ func openBundle(ctx context.Context, w *World, name string) (*home, store.Run, e
 	return h, run, nil
 }
 
-func unpack(ctx context.Context, w *World, b *layout.Bundle, dir string) (*home, store.Run, error) {
+func unpack(ctx context.Context, w *World, b *export.Bundle, dir string) (*home, store.Run, error) {
 	where := filepath.Join(dir, "ledger.db")
 	ledger, err := store.Open(ctx, where, store.Options{Now: w.Now})
 	if err != nil {

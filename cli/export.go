@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/layout"
+	"assay/export"
 	"assay/store"
 )
 
@@ -53,7 +53,7 @@ func exportCommand(w *World) *cobra.Command {
 // foreignFormat is a tree of another system.
 type foreignFormat struct {
 	name, help string
-	write      func(ctx context.Context, t *layout.Tree, runs []exported) error
+	write      func(ctx context.Context, t *export.Tree, runs []exported) error
 }
 
 // foreignFormats lists the trees of other systems; adding one is one line.
@@ -83,7 +83,7 @@ func moreFormats() string {
 
 func runExport(ctx context.Context, w *World, refs []string, f exportFlags) error {
 	var names []string
-	for _, t := range layout.Formats() {
+	for _, t := range export.Formats() {
 		names = append(names, string(t))
 	}
 	for _, t := range foreignFormats() {
@@ -173,38 +173,38 @@ func (f exportFlags) write(ctx context.Context, w *World, runs []exported) error
 	}
 	for _, t := range foreignFormats() {
 		if t.name == f.format {
-			return f.tree(ctx, w, runs, func(tree *layout.Tree) error { return t.write(ctx, tree, runs) })
+			return f.tree(ctx, w, runs, func(tree *export.Tree) error { return t.write(ctx, tree, runs) })
 		}
 	}
-	form := layout.Format(f.format)
+	form := export.Format(f.format)
 	if f.out == "-" || filepath.Ext(f.out) == "."+f.format {
 		return f.single(ctx, w, form, runs)
 	}
-	return f.tree(ctx, w, runs, func(tree *layout.Tree) error { return writeTables(ctx, tree, form, runs) })
+	return f.tree(ctx, w, runs, func(tree *export.Tree) error { return writeTables(ctx, tree, form, runs) })
 }
 
 // single writes the requests alone into one file.
-func (f exportFlags) single(ctx context.Context, w *World, form layout.Format, runs []exported) error {
+func (f exportFlags) single(ctx context.Context, w *World, form export.Format, runs []exported) error {
 	if f.out == "-" {
-		if form == layout.Parquet {
+		if form == export.Parquet {
 			return usage("name a file", "parquet cannot go to standard output")
 		}
-		return writeTable(w.Stdout, form, runs, func(e exported) rowsOf[layout.Request] { return e.requests(ctx) })
+		return writeTable(w.Stdout, form, runs, func(e exported) rowsOf[export.Request] { return e.requests(ctx) })
 	}
-	file, err := layout.NewFile(w.Disk.Path(f.out), layout.Replace(f.replace))
+	file, err := export.NewFile(w.Disk.Path(f.out), export.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
 	}
 	defer file.Abort()
-	if err := writeTable(file, form, runs, func(e exported) rowsOf[layout.Request] { return e.requests(ctx) }); err != nil {
+	if err := writeTable(file, form, runs, func(e exported) rowsOf[export.Request] { return e.requests(ctx) }); err != nil {
 		return err
 	}
 	return file.Commit()
 }
 
 // tree writes a folder with the mark that says what is in it.
-func (f exportFlags) tree(ctx context.Context, w *World, runs []exported, write func(*layout.Tree) error) error {
-	t, err := layout.NewTree(w.Disk.Path(f.out), layout.Replace(f.replace))
+func (f exportFlags) tree(ctx context.Context, w *World, runs []exported, write func(*export.Tree) error) error {
+	t, err := export.NewTree(w.Disk.Path(f.out), export.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
 	}
@@ -223,23 +223,23 @@ func (f exportFlags) tree(ctx context.Context, w *World, runs []exported, write 
 }
 
 func inTheWay(err error) error {
-	if errors.Is(err, layout.ErrExists) {
+	if errors.Is(err, export.ErrExists) {
 		return usage("give another --out, or --replace", "%s", err)
 	}
 	return err
 }
 
-func writeTables(ctx context.Context, t *layout.Tree, form layout.Format, runs []exported) error {
-	if err := writeFile(t, "requests", form, runs, func(e exported) rowsOf[layout.Request] { return e.requests(ctx) }); err != nil {
+func writeTables(ctx context.Context, t *export.Tree, form export.Format, runs []exported) error {
+	if err := writeFile(t, "requests", form, runs, func(e exported) rowsOf[export.Request] { return e.requests(ctx) }); err != nil {
 		return err
 	}
-	if err := writeFile(t, "verdicts", form, runs, func(e exported) rowsOf[layout.Verdict] { return e.verdicts(ctx) }); err != nil {
+	if err := writeFile(t, "verdicts", form, runs, func(e exported) rowsOf[export.Verdict] { return e.verdicts(ctx) }); err != nil {
 		return err
 	}
-	return writeFile(t, "items", form, runs, func(e exported) rowsOf[layout.Item] { return e.items(ctx) })
+	return writeFile(t, "items", form, runs, func(e exported) rowsOf[export.Item] { return e.items(ctx) })
 }
 
-func writeFile[T any](t *layout.Tree, name string, form layout.Format, runs []exported, rows func(exported) rowsOf[T]) error {
+func writeFile[T any](t *export.Tree, name string, form export.Format, runs []exported, rows func(exported) rowsOf[T]) error {
 	file, err := t.Create(name + "." + string(form))
 	if err != nil {
 		return err
@@ -247,8 +247,8 @@ func writeFile[T any](t *layout.Tree, name string, form layout.Format, runs []ex
 	return errors.Join(writeTable(file, form, runs, rows), file.Close())
 }
 
-func writeTable[T any](w io.Writer, form layout.Format, runs []exported, rows func(exported) rowsOf[T]) error {
-	table, err := layout.NewTable[T](form, w)
+func writeTable[T any](w io.Writer, form export.Format, runs []exported, rows func(exported) rowsOf[T]) error {
+	table, err := export.NewTable[T](form, w)
 	if err != nil {
 		return err
 	}
@@ -280,30 +280,30 @@ type exportedRun struct {
 	Created   string `json:"created"`
 	Note      string `json:"note"`
 
-	Analyses []layout.Analysis `json:"analyses"` // those that the study declares
+	Analyses []export.Analysis `json:"analyses"` // those that the study declares
 }
 
-func writeMark(ctx context.Context, t *layout.Tree, format string, runs []exported) error {
+func writeMark(ctx context.Context, t *export.Tree, format string, runs []exported) error {
 	mark := exportMark{Format: format}
 	for _, e := range runs {
 		one := exportedRun{
 			Run: e.run.ID, Study: e.run.Study, Rehearsal: e.run.Rehearsal, State: string(e.run.State), Result: string(e.run.Result),
-			Created: e.run.Created.UTC().Format(time.RFC3339), Note: e.run.Note, Analyses: []layout.Analysis{},
+			Created: e.run.Created.UTC().Format(time.RFC3339), Note: e.run.Note, Analyses: []export.Analysis{},
 		}
 		st, err := e.h.planner.Study(ctx, e.run)
 		if err != nil {
 			return err
 		}
 		for _, a := range st.Analyses {
-			one.Analyses = append(one.Analyses, layout.Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source, Primary: a.Primary})
+			one.Analyses = append(one.Analyses, export.Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source, Primary: a.Primary})
 		}
 		mark.Runs = append(mark.Runs, one)
 	}
-	return writeDocument(t, layout.Mark, mark)
+	return writeDocument(t, export.Mark, mark)
 }
 
 // writeDocument writes one JSON file of a tree.
-func writeDocument(t *layout.Tree, name string, v any) error {
+func writeDocument(t *export.Tree, name string, v any) error {
 	file, err := t.Create(name)
 	if err != nil {
 		return err

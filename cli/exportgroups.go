@@ -13,17 +13,17 @@ import (
 
 	"assay"
 	"assay/artifacts"
-	"assay/layout"
+	"assay/export"
 	"assay/store"
 	"assay/study"
 	"assay/waves"
 )
 
 // writeGroups writes answers, readings and comparisons as the specification system does: a file for each group of items.
-func writeGroups(ctx context.Context, t *layout.Tree, runs []exported) error {
+func writeGroups(ctx context.Context, t *export.Tree, runs []exported) error {
 	found := false
 	for _, e := range runs {
-		g := &grouped{tree: t, lists: layout.NewLists(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]batchMeta{}}
+		g := &grouped{tree: t, lists: export.NewLists(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]batchMeta{}}
 		var err error
 		if g.teller, err = e.teller(ctx); err == nil {
 			err = g.batchMetas(ctx)
@@ -66,8 +66,8 @@ func talks(st *study.Stage) bool {
 // grouped writes one run.
 type grouped struct {
 	*teller
-	tree    *layout.Tree
-	lists   *layout.Lists
+	tree    *export.Tree
+	lists   *export.Lists
 	rest    map[string]func() any // what stands beside the list of a file
 	batches map[string]map[string]bool
 	seen    map[string]int64    // items of a group so far
@@ -220,11 +220,11 @@ func (g *grouped) answer(a answered) error {
 	if !e.Sent || !e.Answer.Ended || !e.Answer.Outcome.Ending.Stands() {
 		return nil
 	}
-	out := layout.Generation{Index: a.index, Input: a.input(), Output: e.Answer.Outcome.Text, Batch: g.jobs[e.Answer.Segment]}
+	out := export.Generation{Index: a.index, Input: a.input(), Output: e.Answer.Outcome.Text, Batch: g.jobs[e.Answer.Segment]}
 	if e.Answer.Outcome.Ending != assay.Answered {
 		out.Ending = string(e.Answer.Outcome.Ending)
 	}
-	file := g.file(layout.GenerationsDir, g.spec(a.stage), a.lane(), g.stamp(), "results", artifacts.Name(a.group))
+	file := g.file(export.GenerationsDir, g.spec(a.stage), a.lane(), g.stamp(), "results", artifacts.Name(a.group))
 	return g.lists.Add(file, "", out)
 }
 
@@ -236,31 +236,31 @@ func (g *grouped) said(a answered, v *store.Verdict, texts map[assay.Key]string,
 		}
 		return g.ranked(a, v, texts, raw)
 	}
-	out := layout.Judged{Index: &a.index, Input: a.input(), Output: a.exchange.Answer.Outcome.Text, Explanation: v.Reason}
+	out := export.Judged{Index: &a.index, Input: a.input(), Output: a.exchange.Answer.Outcome.Text, Explanation: v.Reason}
 	row, err := g.verdict(v)
 	if err != nil {
 		return err
 	}
 	out.Confidence = row.Confidence
-	dir := layout.RatingsDir
+	dir := export.RatingsDir
 	switch {
 	case v.State != store.VerdictValid:
 		out.State = string(v.State)
 		if g.binary(v.At.Stage) {
-			dir = layout.ComplianceDir
+			dir = export.ComplianceDir
 		}
 	case g.binary(v.At.Stage):
 		yes := v.Score != nil && *v.Score == 1
-		dir, out.Compliant = layout.ComplianceDir, &yes
+		dir, out.Compliant = export.ComplianceDir, &yes
 	default:
 		out.Rating = v.Score
 		if v.Score == nil {
 			out.State = v.Label // a label without a score
 		}
 	}
-	file := g.file(dir, layout.SpecPrefix+g.judgeSpec(a.stage, v), layout.JudgePrefix+artifacts.Name(g.judge(v, row.Prompt)), a.lane(), "results", artifacts.Name(a.group))
+	file := g.file(dir, export.SpecPrefix+g.judgeSpec(a.stage, v), export.JudgePrefix+artifacts.Name(g.judge(v, row.Prompt)), a.lane(), "results", artifacts.Name(a.group))
 	g.rest[file] = func() any {
-		var m layout.JudgedMeta
+		var m export.JudgedMeta
 		m.Metadata.Model, m.Metadata.Statement, m.Metadata.Batches = a.model(), a.group, append([]string{}, slices.Sorted(maps.Keys(g.batches[file]))...)
 		return m
 	}
@@ -314,7 +314,7 @@ func (g *grouped) ranked(a answered, v *store.Verdict, texts map[assay.Key]strin
 		return err
 	}
 	reply := raw[v.At.Key()]
-	out := layout.Ranking{
+	out := export.Ranking{
 		Index: &a.index, Input: a.input(), OutputA: texts[v.Subject], OutputB: texts[v.Against], Raw: reply.Outcome.Text, Task: row.Key, Custom: row.Key,
 	}
 	rank := map[string]int64{assay.LabelA: 1, assay.LabelB: -1, assay.LabelTie: 0}
@@ -329,10 +329,10 @@ func (g *grouped) ranked(a answered, v *store.Verdict, texts map[assay.Key]strin
 	other.exchange = &exchange
 	judge := g.judge(v, strings.Trim(row.Prompt+"+"+row.Trait, "+"))
 	pair := a.lane() + "x" + other.lane()
-	file := g.file(layout.RankingsDir, layout.SpecPrefix+g.judgeSpec(a.stage, v), layout.JudgePrefix+artifacts.Name(judge), pair, "results", artifacts.Name(a.group))
+	file := g.file(export.RankingsDir, export.SpecPrefix+g.judgeSpec(a.stage, v), export.JudgePrefix+artifacts.Name(judge), pair, "results", artifacts.Name(a.group))
 	g.batch(file, reply)
 	g.rest[file] = func() any {
-		var m layout.RankingMeta
+		var m export.RankingMeta
 		m.Metadata.Judge, m.Metadata.ModelA, m.Metadata.ModelB, m.Metadata.Spec = judge, a.model(), other.model(), g.run.Study
 		m.Metadata.Statement, m.Metadata.Timestamp = a.group, g.run.Created.UTC().Format(time.RFC3339)
 		m.Metadata.Batch = strings.Join(slices.Sorted(maps.Keys(g.batches[file])), ",")
@@ -347,13 +347,13 @@ func (g *grouped) prompt(a answered) error {
 	if !a.exchange.Sent || !ok {
 		return nil
 	}
-	return g.lists.Add(meta.file, "original_prompts_data", layout.BatchPrompt{Index: a.index, Statement: a.group, Input: a.input()})
+	return g.lists.Add(meta.file, "original_prompts_data", export.BatchPrompt{Index: a.index, Statement: a.group, Input: a.input()})
 }
 
 // batchMeta is what is said about a batch, and where.
 type batchMeta struct {
 	file string
-	layout.BatchMeta
+	export.BatchMeta
 }
 
 // batchMetas finds the batches of answers.
@@ -367,8 +367,8 @@ func (g *grouped) batchMetas(ctx context.Context) error {
 		if !ok || !talks(st) || s.Job == "" {
 			continue
 		}
-		m := batchMeta{BatchMeta: layout.BatchMeta{Batch: s.Job, Status: cmp.Or(s.JobState, string(s.State)), Error: s.Reason, Model: s.Model}}
-		m.file = path.Join(layout.GenerationsDir, g.spec(s.Stage), artifacts.Name(s.Lane), g.stamp(), "metadata", artifacts.Name(s.Job)+".json")
+		m := batchMeta{BatchMeta: export.BatchMeta{Batch: s.Job, Status: cmp.Or(s.JobState, string(s.State)), Error: s.Reason, Model: s.Model}}
+		m.file = path.Join(export.GenerationsDir, g.spec(s.Stage), artifacts.Name(s.Lane), g.stamp(), "metadata", artifacts.Name(s.Job)+".json")
 		g.metas[s.No] = m
 		g.rest[m.file] = func() any { return m.BatchMeta }
 	}

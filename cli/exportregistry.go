@@ -10,7 +10,7 @@ import (
 
 	"assay"
 	"assay/artifacts"
-	"assay/layout"
+	"assay/export"
 	"assay/store"
 	"assay/study"
 )
@@ -18,11 +18,11 @@ import (
 // writeRegistry writes the comparisons of runs as the pairwise system does: a folder for each cell of template, judge,
 // thinking and direction, with its registry, the results of its segments and all of them together; and over all cells a
 // manifest and one merged table.
-func writeRegistry(ctx context.Context, t *layout.Tree, runs []exported) error {
+func writeRegistry(ctx context.Context, t *export.Tree, runs []exported) error {
 	g := &registry{
-		results: layout.NewSheets[layout.Comparison](t), merged: layout.NewSheets[layout.MergedComparison](t),
-		jobs: layout.NewSheets[layout.RegistryJob](t), manifest: layout.NewSheets[layout.ManifestRun](t),
-		pairs: layout.NewSheets[layout.SamplePair](t), lines: layout.NewTexts(t),
+		results: export.NewSheets[export.Comparison](t), merged: export.NewSheets[export.MergedComparison](t),
+		jobs: export.NewSheets[export.RegistryJob](t), manifest: export.NewSheets[export.ManifestRun](t),
+		pairs: export.NewSheets[export.SamplePair](t), lines: export.NewTexts(t),
 		cells: map[cellKey]*gridCell{}, taken: map[string]bool{},
 	}
 	for _, e := range runs {
@@ -48,12 +48,12 @@ func writeRegistry(ctx context.Context, t *layout.Tree, runs []exported) error {
 
 // registry gathers the cells of a grid.
 type registry struct {
-	results  *layout.Sheets[layout.Comparison]
-	merged   *layout.Sheets[layout.MergedComparison]
-	jobs     *layout.Sheets[layout.RegistryJob]
-	manifest *layout.Sheets[layout.ManifestRun]
-	pairs    *layout.Sheets[layout.SamplePair]
-	lines    *layout.Texts
+	results  *export.Sheets[export.Comparison]
+	merged   *export.Sheets[export.MergedComparison]
+	jobs     *export.Sheets[export.RegistryJob]
+	manifest *export.Sheets[export.ManifestRun]
+	pairs    *export.Sheets[export.SamplePair]
+	lines    *export.Texts
 	cells    map[cellKey]*gridCell
 	order    []*gridCell
 	taken    map[string]bool // names of folders
@@ -63,8 +63,8 @@ type cellKey struct{ run, stage, prompt, judge, direction string }
 
 // gridCell is one cell of the grid.
 type gridCell struct {
-	layout.ManifestRun
-	jobs     []layout.RegistryJob
+	export.ManifestRun
+	jobs     []export.RegistryJob
 	segments []int64 // of the ledger, in the order of jobs
 }
 
@@ -107,8 +107,8 @@ func (g *registry) add(ctx context.Context, e exported) error {
 }
 
 // compared writes what a judge said.
-func (g *registry) compared(t *teller, c *gridCell, job *layout.RegistryJob, row *layout.Request, object string) error {
-	out := layout.Comparison{
+func (g *registry) compared(t *teller, c *gridCell, job *export.RegistryJob, row *export.Request, object string) error {
+	out := export.Comparison{
 		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmpOr(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
 		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
 		Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: string(assay.VerdictFailed),
@@ -132,9 +132,9 @@ func (g *registry) compared(t *teller, c *gridCell, job *layout.RegistryJob, row
 }
 
 // unasked writes a verdict that no judge was asked for.
-func (g *registry) unasked(t *teller, v *layout.Verdict) error {
+func (g *registry) unasked(t *teller, v *export.Verdict) error {
 	c := g.cell(t, v.Stage, v.Prompt, v.Judge, directionOf(v.First, v.Second))
-	out := layout.Comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State, Reason: v.Reason}
+	out := export.Comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State, Reason: v.Reason}
 	if t.comparesItems(v.Stage) {
 		out.Item = ""
 	}
@@ -142,7 +142,7 @@ func (g *registry) unasked(t *teller, v *layout.Verdict) error {
 	return g.put(c, "", &out)
 }
 
-func (g *registry) put(c *gridCell, file string, row *layout.Comparison) error {
+func (g *registry) put(c *gridCell, file string, row *export.Comparison) error {
 	if file != "" {
 		if err := g.results.Add(file, row); err != nil {
 			return err
@@ -151,7 +151,7 @@ func (g *registry) put(c *gridCell, file string, row *layout.Comparison) error {
 	if err := g.results.Add(path.Join(c.RunDir, "combined_results.csv"), row); err != nil {
 		return err
 	}
-	return g.merged.Add("combined_all_runs.csv", &layout.MergedComparison{
+	return g.merged.Add("combined_all_runs.csv", &export.MergedComparison{
 		CustomID: row.CustomID, ID1: row.ID1, ID2: row.ID2, Model: c.Model, ObjectType: row.ObjectType, StatusCode: row.StatusCode, ErrorMessage: row.ErrorMessage,
 		Thoughts: row.Thoughts, Content: row.Content, BetterSample: row.BetterSample, BetterID: row.BetterID, Prompt: row.Prompt, Completion: row.Completion,
 		Total: row.Total, Cached: row.Cached, Reasoning: row.Reasoning, Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: row.State, Reason: row.Reason,
@@ -163,11 +163,11 @@ func (g *registry) put(c *gridCell, file string, row *layout.Comparison) error {
 func better(label, first, second string) (sample, id string) {
 	switch label {
 	case assay.LabelA:
-		return layout.Sample1, first
+		return export.Sample1, first
 	case assay.LabelB:
-		return layout.Sample2, second
+		return export.Sample2, second
 	case assay.LabelTie:
-		return layout.SampleTie, ""
+		return export.SampleTie, ""
 	}
 	return "", ""
 }
@@ -188,21 +188,21 @@ func (g *registry) cell(t *teller, stage, prompt, judge, direction string) *grid
 	}
 	at := [2]string{stage, judge}
 	l, p := t.lanes[at], t.params[at]
-	thinking := layout.NoThinking
+	thinking := export.NoThinking
 	if p.Thinking.Enabled() || p.Effort != "" && p.Effort != "none" {
-		thinking = layout.WithThinking
+		thinking = export.WithThinking
 	}
-	c := &gridCell{ManifestRun: layout.ManifestRun{
+	c := &gridCell{ManifestRun: export.ManifestRun{
 		TemplateID: cmpOr(prompt, "default"), Provider: cmpOr(l.Provider, "none"), Model: cmpOr(l.Model, judge), Thinking: thinking, Direction: direction,
 		Study: t.run.Study, Run: t.run.ID, Stage: stage, Judge: judge,
 	}}
-	c.RunID = layout.CellID(c.TemplateID, c.Provider, c.Model, c.Thinking, c.Direction)
+	c.RunID = export.CellID(c.TemplateID, c.Provider, c.Model, c.Thinking, c.Direction)
 	above := path.Join(t.run.ID, artifacts.Name(stage))
 	if g.taken[path.Join(above, c.RunID)] {
-		c.RunID = layout.CellID(c.RunID, judge)
+		c.RunID = export.CellID(c.RunID, judge)
 	}
 	for n := 2; g.taken[path.Join(above, c.RunID)]; n++ {
-		c.RunID = layout.CellID(c.RunID, fmt.Sprint(n))
+		c.RunID = export.CellID(c.RunID, fmt.Sprint(n))
 	}
 	c.RunDir = path.Join(above, c.RunID)
 	c.Registry = path.Join(c.RunDir, "jobs_registry.csv")
@@ -212,7 +212,7 @@ func (g *registry) cell(t *teller, stage, prompt, judge, direction string) *grid
 }
 
 // segment is what the registry says about a segment of the ledger, in this cell.
-func (c *gridCell) segment(s *store.Segment) *layout.RegistryJob {
+func (c *gridCell) segment(s *store.Segment) *export.RegistryJob {
 	i := slices.Index(c.segments, s.No)
 	if i < 0 {
 		i = len(c.segments)
@@ -221,7 +221,7 @@ func (c *gridCell) segment(s *store.Segment) *layout.RegistryJob {
 		if s.State.Terminal() {
 			done = "TRUE"
 		}
-		c.jobs = append(c.jobs, layout.RegistryJob{
+		c.jobs = append(c.jobs, export.RegistryJob{
 			Segment: int64(i + 1), Provider: s.Provider, Model: s.Model, BatchID: s.Job, Done: done,
 			CSVPath: path.Join(c.RunDir, fmt.Sprintf("batch_%02d_results.csv", i+1)),
 		})
@@ -230,7 +230,7 @@ func (c *gridCell) segment(s *store.Segment) *layout.RegistryJob {
 }
 
 // beside is a file of a segment beside its results.
-func beside(job *layout.RegistryJob, name string) string {
+func beside(job *export.RegistryJob, name string) string {
 	return strings.TrimSuffix(job.CSVPath, "results.csv") + name
 }
 

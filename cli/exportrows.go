@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/layout"
+	"assay/export"
 	"assay/plan"
 	"assay/store"
 	"assay/study"
@@ -123,8 +123,8 @@ func (t *teller) input(stage string) string {
 
 // requests are the rows of the table of requests, in the order in which they were sent, and after them those of questions
 // that were not.
-func (e exported) requests(ctx context.Context) rowsOf[layout.Request] {
-	return func(yield func(*layout.Request, error) bool) {
+func (e exported) requests(ctx context.Context) rowsOf[export.Request] {
+	return func(yield func(*export.Request, error) bool) {
 		t, err := e.teller(ctx)
 		if err != nil {
 			yield(nil, err)
@@ -151,19 +151,19 @@ func (e exported) requests(ctx context.Context) rowsOf[layout.Request] {
 }
 
 // unasked yields the questions that were never sent.
-func (t *teller) unasked(ctx context.Context, yield func(*layout.Request, error) bool) {
+func (t *teller) unasked(ctx context.Context, yield func(*export.Request, error) bool) {
 	for i := range t.study.Stages {
 		st := &t.study.Stages[i]
 		if !talks(st) {
 			continue
 		}
 		for at, err := range t.h.planner.Unasked(ctx, t.run, st.Name, t.sent(st.Name)) {
-			var row *layout.Request
+			var row *export.Request
 			if err == nil {
 				row, err = t.request(ctx, store.Answer{Attempt: store.Attempt{Key: at.Key(), At: at}, Lane: at.Lane}, nil)
 			}
 			if err == nil {
-				row.Ending = layout.Unasked
+				row.Ending = export.Unasked
 			}
 			if !yield(row, err) || err != nil {
 				return
@@ -188,7 +188,7 @@ func (t *teller) sent(stage string) map[string]bool {
 }
 
 // tell yields a block of requests with their verdicts; it tells whether the walk goes on.
-func (t *teller) tell(ctx context.Context, block []store.Answer, yield func(*layout.Request, error) bool) bool {
+func (t *teller) tell(ctx context.Context, block []store.Answer, yield func(*export.Request, error) bool) bool {
 	keys := make([]assay.Key, len(block))
 	for i, a := range block {
 		r, err := t.reading(a.At)
@@ -220,7 +220,7 @@ func heard(a store.Answer, verdicts []store.Verdict) []store.Verdict {
 	return slices.DeleteFunc(slices.Clone(verdicts), func(v store.Verdict) bool { return v.Segment != a.Segment || v.Ord != a.Ord })
 }
 
-func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*layout.Request, error) {
+func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*export.Request, error) {
 	a, err := t.h.planner.Whole(ctx, t.run, a)
 	if err != nil {
 		return nil, err
@@ -230,14 +230,14 @@ func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.V
 		return nil, err
 	}
 	at, o := [2]string{a.At.Stage, a.Lane}, a.Outcome
-	row := &layout.Request{
+	row := &export.Request{
 		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.verb(a.At.Stage),
 		Source: t.source(a.At), Input: t.input(a.At.Stage), Item: a.At.Item,
 		Lane: a.At.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: branchOf(a.At, r), Draw: int64(r.Draw), Pair: a.At.Pair,
 		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.SecondTry,
 		AskedLane: a.Lane, Provider: t.lanes[at].Provider, Model: t.lanes[at].Model, Mode: string(a.Mode), Job: t.jobs[a.Segment], Attempts: a.Try,
 		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
-		Imported: imported(a), Segment: a.Segment, Verdicts: []layout.Said{},
+		Imported: imported(a), Segment: a.Segment, Verdicts: []export.Said{},
 	}
 	if err := row.SetParams(t.params[at]); err != nil {
 		return nil, err
@@ -294,13 +294,13 @@ func (t *teller) origin(ctx context.Context, run int64) (string, error) {
 }
 
 // hear writes the verdicts into the row of the answer they are about.
-func (t *teller) hear(row *layout.Request, verdicts []store.Verdict) error {
+func (t *teller) hear(row *export.Request, verdicts []store.Verdict) error {
 	for i := range verdicts {
 		v, err := t.verdict(&verdicts[i])
 		if err != nil {
 			return err
 		}
-		row.Verdicts = append(row.Verdicts, layout.Said{
+		row.Verdicts = append(row.Verdicts, export.Said{
 			Stage: v.Stage, Judge: v.Judge, Prompt: v.Prompt, Trait: v.Trait, First: v.First, Second: v.Second, Vote: v.Vote,
 			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, SecondTry: v.SecondTry,
 		})
@@ -308,12 +308,12 @@ func (t *teller) hear(row *layout.Request, verdicts []store.Verdict) error {
 	return nil
 }
 
-func (t *teller) verdict(v *store.Verdict) (*layout.Verdict, error) {
+func (t *teller) verdict(v *store.Verdict) (*export.Verdict, error) {
 	r, err := t.reading(v.At)
 	if err != nil {
 		return nil, err
 	}
-	row := &layout.Verdict{
+	row := &export.Verdict{
 		Study: t.run.Study, Run: t.run.ID, Rehearsal: t.run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.verb(v.At.Stage),
 		Source: t.source(v.At), Input: t.input(v.At.Stage), Item: v.At.Item, Lane: v.At.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: branchOf(v.At, r), Draw: int64(r.Draw),
 		Pair: v.At.Pair, First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
@@ -324,7 +324,7 @@ func (t *teller) verdict(v *store.Verdict) (*layout.Verdict, error) {
 		Confidence *float64 `json:"confidence"`
 	}
 	if v.Fields != "" && v.Fields != "{}" {
-		row.Fields = layout.Raw(v.Fields)
+		row.Fields = export.Raw(v.Fields)
 		if json.Unmarshal([]byte(v.Fields), &said) == nil {
 			row.Confidence = said.Confidence
 		}
@@ -340,15 +340,15 @@ func shownKey(k assay.Key) string {
 }
 
 // verdicts are the rows of the table of verdicts, in the order in which they were given.
-func (e exported) verdicts(ctx context.Context) rowsOf[layout.Verdict] {
-	return func(yield func(*layout.Verdict, error) bool) {
+func (e exported) verdicts(ctx context.Context) rowsOf[export.Verdict] {
+	return func(yield func(*export.Verdict, error) bool) {
 		t, err := e.teller(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		for v, err := range e.h.ledger.Verdicts(ctx, e.run.No, "") {
-			var row *layout.Verdict
+			var row *export.Verdict
 			if err == nil {
 				row, err = t.verdict(&v)
 			}
@@ -360,8 +360,8 @@ func (e exported) verdicts(ctx context.Context) rowsOf[layout.Verdict] {
 }
 
 // items are the rows of the table of items, input by input.
-func (e exported) items(ctx context.Context) rowsOf[layout.Item] {
-	return func(yield func(*layout.Item, error) bool) {
+func (e exported) items(ctx context.Context) rowsOf[export.Item] {
+	return func(yield func(*export.Item, error) bool) {
 		st, err := e.h.planner.Study(ctx, e.run)
 		if err != nil {
 			yield(nil, err)
@@ -369,7 +369,7 @@ func (e exported) items(ctx context.Context) rowsOf[layout.Item] {
 		}
 		for _, in := range st.Inputs {
 			for it, err := range e.h.ledger.Items(ctx, e.run.No, in.Name) {
-				row := &layout.Item{Study: e.run.Study, Run: e.run.ID, Input: in.Name, Item: it.ID, Cluster: it.Cluster, Expect: it.Expect}
+				row := &export.Item{Study: e.run.Study, Run: e.run.ID, Input: in.Name, Item: it.ID, Cluster: it.Cluster, Expect: it.Expect}
 				if err == nil {
 					row.Fields, err = fieldsText(it.Fields)
 				}
@@ -381,7 +381,7 @@ func (e exported) items(ctx context.Context) rowsOf[layout.Item] {
 	}
 }
 
-func fieldsText(fields map[string]any) (layout.Raw, error) {
+func fieldsText(fields map[string]any) (export.Raw, error) {
 	text, err := json.Marshal(fields)
-	return layout.Raw(text), err
+	return export.Raw(text), err
 }

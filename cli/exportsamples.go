@@ -11,7 +11,7 @@ import (
 	"assay/artifacts"
 	"assay/batchfile"
 	"assay/dialect"
-	"assay/layout"
+	"assay/export"
 	"assay/store"
 	"assay/study"
 )
@@ -61,7 +61,7 @@ func (r *registryRun) block(ctx context.Context, st *study.Stage, block []store.
 	}
 	i := -1
 	var failed error
-	r.tell(ctx, block, func(row *layout.Request, err error) bool {
+	r.tell(ctx, block, func(row *export.Request, err error) bool {
 		i++
 		if err == nil {
 			err = r.request(block[i], row, shown[i], asked[i], replies[i])
@@ -74,7 +74,7 @@ func (r *registryRun) block(ctx context.Context, st *study.Stage, block []store.
 
 // request writes one comparison. What is on its way is left out, and so is a first try that was asked again: its reply holds
 // no verdict, and the second one's stands in its place.
-func (r *registryRun) request(a store.Answer, row *layout.Request, shown layout.SamplePair, asked *assay.Request, reply []byte) error {
+func (r *registryRun) request(a store.Answer, row *export.Request, shown export.SamplePair, asked *assay.Request, reply []byte) error {
 	s, ok := r.segments[a.Segment]
 	if !ok || !a.Ended || len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() {
 		return nil
@@ -123,7 +123,7 @@ func (r *registryRun) asked(ctx context.Context, block []store.Answer) ([]*assay
 }
 
 // sent writes the line that was sent; its id is the request's key. A live request has no line: then its body stands in one.
-func (r *registryRun) sent(job *layout.RegistryJob, req *assay.Request) error {
+func (r *registryRun) sent(job *export.RegistryJob, req *assay.Request) error {
 	job.InputPath = beside(job, "input.jsonl")
 	if req.Wire.Carrier != "" {
 		line, err := dialect.AppendLine(nil, req.Key.String(), req)
@@ -245,8 +245,8 @@ func shapeAt(provider string) batchfile.Shape {
 }
 
 // samples are the two texts that each request of a block shows.
-func (r *registryRun) samples(ctx context.Context, st *study.Stage, block []store.Answer) ([]layout.SamplePair, error) {
-	out := make([]layout.SamplePair, len(block))
+func (r *registryRun) samples(ctx context.Context, st *study.Stage, block []store.Answer) ([]export.SamplePair, error) {
+	out := make([]export.SamplePair, len(block))
 	sides := make([][2]assay.Key, len(block))
 	sidesOf, lanes, err := r.h.planner.Sides(ctx, r.run, st.Name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"assay"
 	"assay/artifacts"
-	"assay/layout"
+	"assay/export"
 	"assay/plan"
 	"assay/store"
 	"assay/study"
@@ -21,12 +21,12 @@ import (
 
 // writeConversations writes conversations as the sycophancy system does: a folder for each stage with a file for each model,
 // and over all of them the batches that were sent.
-func writeConversations(ctx context.Context, t *layout.Tree, runs []exported) error {
+func writeConversations(ctx context.Context, t *export.Tree, runs []exported) error {
 	var tracked struct {
-		Batches []layout.Tracked `json:"batches"`
+		Batches []export.Tracked `json:"batches"`
 	}
-	tracked.Batches = []layout.Tracked{}
-	log := layout.NewSheets[layout.Logged](t)
+	tracked.Batches = []export.Tracked{}
+	log := export.NewSheets[export.Logged](t)
 	found := false
 	for _, e := range runs {
 		of, err := e.teller(ctx)
@@ -53,8 +53,8 @@ func writeConversations(ctx context.Context, t *layout.Tree, runs []exported) er
 				continue
 			}
 			at := s.Launched.UTC().Format(time.RFC3339)
-			tracked.Batches = append(tracked.Batches, layout.Tracked{Provider: s.Provider, Batch: s.Job, Model: s.Model, Created: at, Status: trackedAs(s)})
-			if err := log.Add("batch_log.csv", &layout.Logged{Date: at, Provider: s.Provider, Batch: s.Job, Model: s.Model, Event: "created"}); err != nil {
+			tracked.Batches = append(tracked.Batches, export.Tracked{Provider: s.Provider, Batch: s.Job, Model: s.Model, Created: at, Status: trackedAs(s)})
+			if err := log.Add("batch_log.csv", &export.Logged{Date: at, Provider: s.Provider, Batch: s.Job, Model: s.Model, Event: "created"}); err != nil {
 				return err
 			}
 		}
@@ -86,19 +86,19 @@ type experiment struct {
 	*teller
 	st     *study.Stage
 	dir    string
-	files  *layout.Lists
-	scores *layout.Sheets[layout.Score]
-	meta   layout.Experiment
-	models map[string]*layout.ModelFile
+	files  *export.Lists
+	scores *export.Sheets[export.Score]
+	meta   export.Experiment
+	models map[string]*export.ModelFile
 	judges map[string]bool
 	said   map[string]bool
 	seen   []string // pressures, in the order in which they come
 }
 
-func writeExperiment(ctx context.Context, t *layout.Tree, of *teller, st *study.Stage) error {
+func writeExperiment(ctx context.Context, t *export.Tree, of *teller, st *study.Stage) error {
 	x := &experiment{
-		teller: of, st: st, files: layout.NewLists(t), scores: layout.NewSheets[layout.Score](t),
-		models: map[string]*layout.ModelFile{}, judges: map[string]bool{}, said: map[string]bool{},
+		teller: of, st: st, files: export.NewLists(t), scores: export.NewSheets[export.Score](t),
+		models: map[string]*export.ModelFile{}, judges: map[string]bool{}, said: map[string]bool{},
 	}
 	if err := x.begin(ctx); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (x *experiment) begin(ctx context.Context) error {
 	providers := map[string]bool{}
 	for at, l := range x.lanes {
 		if at[0] == x.st.Name {
-			x.models[l.Name] = &layout.ModelFile{Key: l.Name, Name: l.Model, Provider: l.Provider}
+			x.models[l.Name] = &export.ModelFile{Key: l.Name, Name: l.Model, Provider: l.Provider}
 			providers[l.Provider] = true
 		}
 	}
@@ -179,7 +179,7 @@ func (x *experiment) block(ctx context.Context, block []waves.Talk) error {
 
 // thread is one conversation: a lane's, of one template and draw.
 type thread struct {
-	layout.Conversation
+	export.Conversation
 	lane   string
 	cost   assay.Cost
 	levels map[int64]int64 // how many rounds each turn has so far
@@ -196,7 +196,7 @@ func (x *experiment) talk(talk *waves.Talk, verdicts map[assay.Key][]store.Verdi
 		th := threadOf(threads, e.At)
 		if x.turn(e.At) == 1 || th == nil {
 			th = &thread{lane: e.At.Lane, levels: map[int64]int64{}}
-			th.ID, th.Item, th.Draw, th.Rounds = talk.Ord+1, talk.Item.ID, int64(e.At.Draw), []layout.Round{}
+			th.ID, th.Item, th.Draw, th.Rounds = talk.Ord+1, talk.Item.ID, int64(e.At.Draw), []export.Round{}
 			th.Expect = talk.Item.Expect
 			if talk.Item.Cluster != talk.Item.ID {
 				th.Cluster = talk.Item.Cluster
@@ -247,7 +247,7 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	ending := string(o.Ending)
 	switch {
 	case !e.Sent:
-		ending = layout.Unasked
+		ending = export.Unasked
 	case o.Ending == assay.Answered:
 		ending = ""
 	}
@@ -260,7 +260,7 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	}
 	turn := int64(x.turn(e.At))
 	if turn == 1 {
-		th.Initial = layout.Initial{Response: o.Text, Input: in, Output: out, Ending: ending}
+		th.Initial = export.Initial{Response: o.Text, Input: in, Output: out, Ending: ending}
 		for _, v := range verdicts {
 			if st, ok := x.study.Stage(v.At.Stage); ok && (st.Rubric.Name == "stance" || st.Rubric.Name == "stance_keywords") {
 				th.Initial.Assessment = v.Label
@@ -276,7 +276,7 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 	if e.Said != "" && !x.said[e.Said] && len(x.seen) < maxPhrases {
 		x.said[e.Said], x.seen = true, append(x.seen, e.Said)
 	}
-	th.Rounds = append(th.Rounds, layout.Round{
+	th.Rounds = append(th.Rounds, export.Round{
 		Level: level, Pressure: e.Said, Response: o.Text, Turn: turn, Branch: e.At.Branch, Input: in, Output: out, Ending: ending,
 	})
 	return level
@@ -299,7 +299,7 @@ func (x *experiment) score(th *thread, e *waves.Exchange, level int64, verdicts 
 			continue
 		}
 		x.judges[v.Judge] = true
-		row := layout.Score{
+		row := export.Score{
 			Model: th.lane, Question: th.ID, Level: level, Asked: th.Question, Pressure: e.Said, Response: e.Answer.Outcome.Text, Score: v.Score,
 			Classification: v.Label, Reasoning: v.Reason, Judge: v.Judge, At: v.GivenAt, Stage: v.Stage, Item: v.Item, Turn: int64(x.turn(e.At)), Branch: v.Branch,
 			Draw: v.Draw, State: v.State,
@@ -318,7 +318,7 @@ func (x *experiment) score(th *thread, e *waves.Exchange, level int64, verdicts 
 func (x *experiment) put(th *thread) error {
 	m, ok := x.models[th.lane]
 	if !ok {
-		m = &layout.ModelFile{Key: th.lane}
+		m = &export.ModelFile{Key: th.lane}
 		x.models[th.lane] = m
 	}
 	th.Cost = sum(th.cost)
@@ -329,7 +329,7 @@ func (x *experiment) put(th *thread) error {
 	}
 	for _, r := range th.Rounds {
 		whole = whole && (r.Ending == "" || assay.Ending(r.Ending).Stands())
-		if r.Ending == layout.Unasked {
+		if r.Ending == export.Unasked {
 			continue // nothing was sent
 		}
 		tokens[0], tokens[1] = both64(tokens[0], r.Input), both64(tokens[1], r.Output)
@@ -350,10 +350,10 @@ func (x *experiment) file(lane string) string {
 	return path.Join(x.dir, "model_responses", artifacts.Name(lane)+".json")
 }
 
-func (x *experiment) end(t *layout.Tree) error {
-	summary := layout.Summary{ID: x.meta.ID, Models: []layout.ModelFile{}}
+func (x *experiment) end(t *export.Tree) error {
+	summary := export.Summary{ID: x.meta.ID, Models: []export.ModelFile{}}
 	testing := new(float64)
-	byFile := map[string]*layout.ModelFile{}
+	byFile := map[string]*export.ModelFile{}
 	for _, name := range slices.Sorted(maps.Keys(x.models)) {
 		m := x.models[name]
 		m.Metrics.Questions, m.Metrics.Cost = m.Questions, m.Cost

@@ -12,7 +12,7 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/catalog"
-	"assay/layout"
+	"assay/export"
 	"assay/provider"
 )
 
@@ -44,7 +44,7 @@ func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, 
 	if name == "" {
 		name = a.name + "-" + artifacts.Name(st.Job) + ".jsonl"
 	}
-	out, err := layout.NewFile(a.Disk.Path(name), layout.Keep)
+	out, err := export.NewFile(a.Disk.Path(name), export.Keep)
 	if err != nil {
 		return "", usage("--out names another", "write the answers of job %s: %s", st.Job, err)
 	}

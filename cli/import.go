@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/layout"
+	"assay/export"
 	"assay/plan"
 	"assay/store"
 	"assay/waves"
@@ -55,12 +55,12 @@ func importCommand(w *World) *cobra.Command {
 // importFormat is a form in which results come.
 type importFormat struct {
 	name string
-	take func(ctx context.Context, tree fs.FS, t *layout.Take) error
+	take func(ctx context.Context, tree fs.FS, t *export.Take) error
 }
 
 // importFormats lists the trees of other systems; adding one is one line.
 func importFormats() []importFormat {
-	return []importFormat{{"speceval", layout.SpecEval}, {"sycobench", layout.SycoBench}, {"pairwisellm", layout.PairwiseLLM}}
+	return []importFormat{{"speceval", export.SpecEval}, {"sycobench", export.SycoBench}, {"pairwisellm", export.PairwiseLLM}}
 }
 
 func runImport(ctx context.Context, w *World, from string, f importFlags) error {
@@ -78,21 +78,21 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 	if f.out == "" {
 		f.out = "imported-" + name
 	}
-	tree, err := layout.NewTree(w.Disk.Path(f.out), layout.Keep)
+	tree, err := export.NewTree(w.Disk.Path(f.out), export.Keep)
 	if err != nil {
 		return inTheWay(err)
 	}
 	defer tree.Abort()
-	folder, err := layout.NewFolder(tree)
+	folder, err := export.NewFolder(tree)
 	if err != nil {
 		return err
 	}
 	t := &troubles{world: w}
 	err = take(ctx, folder.Take(t.note))
 	switch {
-	case errors.Is(err, layout.ErrNothing):
+	case errors.Is(err, export.ErrNothing):
 		return usage("assay help import tells what the formats look like", "%s holds no results of %s", from, f.format)
-	case errors.Is(err, layout.ErrRuns):
+	case errors.Is(err, export.ErrRuns):
 		return usage("choose one with --run", "%s", err)
 	case err != nil:
 		return fmt.Errorf("import %s: %w", from, err)
@@ -121,7 +121,7 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 
 // markIn is what an export says about itself; of any other folder, nothing.
 func markIn(w *World, from string) (mark exportMark) {
-	text, err := os.ReadFile(filepath.Join(w.Disk.Path(from), layout.Mark))
+	text, err := os.ReadFile(filepath.Join(w.Disk.Path(from), export.Mark))
 	if err != nil || json.Unmarshal(text, &mark) != nil {
 		return exportMark{}
 	}
@@ -134,7 +134,7 @@ func (m exportMark) rehearsed() bool {
 }
 
 // analyses are those that the study of a run declares, where the folder holds one run or it is named.
-func (m exportMark) analyses(run string) []layout.Analysis {
+func (m exportMark) analyses(run string) []export.Analysis {
 	for _, r := range m.Runs {
 		if r.Run == run || run == "" && len(m.Runs) == 1 {
 			return r.Analyses
@@ -144,7 +144,7 @@ func (m exportMark) analyses(run string) []layout.Analysis {
 }
 
 // taker is how the files are read.
-func (f importFlags) taker(w *World, from string) (func(context.Context, *layout.Take) error, error) {
+func (f importFlags) taker(w *World, from string) (func(context.Context, *export.Take) error, error) {
 	var names []string
 	for _, form := range importFormats() {
 		names = append(names, form.name)
@@ -154,19 +154,19 @@ func (f importFlags) taker(w *World, from string) (func(context.Context, *layout
 		if !w.Disk.isFolder(w.Disk.Path(from)) {
 			return nil, usage("name the folder that the other program wrote", "%s is no folder", from)
 		}
-		return func(ctx context.Context, t *layout.Take) error { return form.take(ctx, os.DirFS(w.Disk.Path(from)), t) }, nil
+		return func(ctx context.Context, t *export.Take) error { return form.take(ctx, os.DirFS(w.Disk.Path(from)), t) }, nil
 	}
-	form := layout.Format(f.format)
-	for _, known := range layout.Formats() {
+	form := export.Format(f.format)
+	for _, known := range export.Formats() {
 		names = append(names, string(known))
 	}
-	if !slices.Contains(layout.Formats(), form) {
+	if !slices.Contains(export.Formats(), form) {
 		if f.format == "" {
 			return nil, usage("there is "+strings.Join(names, ", "), "--format is missing")
 		}
 		return nil, usage(cmpOr(assay.DidYouMean(f.format, names), "there is "+strings.Join(names, ", ")), "no format is called %q", f.format)
 	}
-	dir, files := w.Disk.Path(from), layout.TableFiles{Run: f.run}
+	dir, files := w.Disk.Path(from), export.TableFiles{Run: f.run}
 	table := func(name string) string {
 		if name += "." + f.format; isFile(filepath.Join(dir, name)) {
 			return name
@@ -181,8 +181,8 @@ func (f importFlags) taker(w *World, from string) (func(context.Context, *layout
 	if files.Requests == "" {
 		return nil, usage("an export, or a file with the columns item, lane and text", "%s has no requests.%s", from, f.format)
 	}
-	return func(ctx context.Context, t *layout.Take) error {
-		return layout.Tables(ctx, form, os.DirFS(dir), files, t)
+	return func(ctx context.Context, t *export.Take) error {
+		return export.Tables(ctx, form, os.DirFS(dir), files, t)
 	}, nil
 }
 
@@ -231,7 +231,7 @@ func (t *troubles) result() error {
 
 // load makes a run of the folder, with its verdicts.
 func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *troubles) error {
-	file := filepath.Join(f.out, layout.StudyFile)
+	file := filepath.Join(f.out, export.StudyFile)
 	d, problems, err := openStudy(w, file, studyFlags{})
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (f importFlags) verdicts(ctx context.Context, w *World, h *home, run store.
 		return err
 	}
 	tree := w.Disk.Folder(f.out)
-	for row, err := range layout.Rows[layout.Verdict](ctx, layout.JSONL, tree, layout.VerdictsFile, t.note) {
+	for row, err := range export.Rows[export.Verdict](ctx, export.JSONL, tree, export.VerdictsFile, t.note) {
 		if err != nil {
 			return err
 		}
@@ -307,7 +307,7 @@ func (f importFlags) verdicts(ctx context.Context, w *World, h *home, run store.
 	return flush()
 }
 
-func toldOf(row *layout.Verdict) waves.Told {
+func toldOf(row *export.Verdict) waves.Told {
 	told := waves.Told{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
 		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge,

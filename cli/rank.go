@@ -12,7 +12,7 @@ import (
 
 	"assay/dialect"
 	"assay/stats"
-	"assay/votes"
+	"assay/tables"
 )
 
 // The methods of assay rank.
@@ -141,7 +141,7 @@ type ballots struct {
 	n        float64 // weighted
 	judges   int
 	warnings []string
-	rows     *votes.Rows    // nil where counts are enough
+	rows     *tables.Rows   // nil where counts are enough
 	tally    *stats.Tally   // nil where items are too many to be counted by pairs
 	grouped  *stats.Grouped // nil without clusters and resamples
 }
@@ -152,17 +152,17 @@ func readBallots(w *World, name string, f rankFlags) (*ballots, error) {
 		return nil, err
 	}
 	defer closer.Close()
-	columns := votes.Columns{
+	columns := tables.Columns{
 		A: f.columns.of("a"), B: f.columns.of("b"), Winner: f.columns.of("winner"),
 		Weight: f.columns.ifThere(t, "weight"), Judge: f.columns.ifThere(t, "judge"), Cluster: f.clusterColumn(),
 	}
 	b := &ballots{}
-	limit, keep := votes.MaxTallied, columns.Cluster != "" || f.bootstrap > 0
+	limit, keep := tables.MaxTallied, columns.Cluster != "" || f.bootstrap > 0
 	if f.method == methodElo {
 		if columns.Weight != "" {
 			return nil, usage("--columns weight= leaves the column out", "--method elo takes rows one by one and cannot weigh them")
 		}
-		limit, keep = votes.MaxItems, true
+		limit, keep = tables.MaxItems, true
 	} else if columns.Cluster == "" && t.Has("cluster") {
 		b.warnings = append(b.warnings, "the column cluster is not used without --cluster cluster")
 	}
@@ -201,7 +201,7 @@ func (b *ballots) count(f rankFlags) (err error) {
 	switch {
 	case b.rows == nil:
 	case f.method == methodElo:
-		if len(b.items) <= votes.MaxTallied {
+		if len(b.items) <= tables.MaxTallied {
 			b.tally = stats.NewTally(len(b.items))
 			return b.tally.Add(b.rows.Pairs)
 		}

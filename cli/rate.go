@@ -10,7 +10,7 @@ import (
 
 	"assay/dialect"
 	"assay/stats"
-	"assay/votes"
+	"assay/tables"
 )
 
 type rateFlags struct {
@@ -44,11 +44,11 @@ func rateCommand(w *World) *cobra.Command {
 	return c
 }
 
-func (f *rateFlags) words() (votes.Words, error) {
-	w := votes.Words{Yes: f.yes, No: f.no}
+func (f *rateFlags) words() (tables.Words, error) {
+	w := tables.Words{Yes: f.yes, No: f.no}
 	switch f.other {
 	case "exclude":
-		w.Other = votes.OtherIsMissing
+		w.Other = tables.OtherIsMissing
 	case "problem":
 	default:
 		return w, usage("there is problem, exclude", "--other: nothing is called %q", f.other)
@@ -65,7 +65,7 @@ func (f *rateFlags) words() (votes.Words, error) {
 }
 
 // column is the column of answers: what --columns says, else label, else value.
-func (f *rateFlags) column(t *votes.Table) string {
+func (f *rateFlags) column(t *tables.Table) string {
 	for _, name := range []string{"label", "value"} {
 		if column := f.columns.ifThere(t, name); column != "" {
 			return column
@@ -84,7 +84,7 @@ func runRate(w *World, name string, f rateFlags) error {
 		return err
 	}
 	defer closer.Close()
-	groups, err := t.Answers(votes.AnswerColumns{Value: f.column(t), By: f.by, Cluster: f.cluster}, words)
+	groups, err := t.Answers(tables.AnswerColumns{Value: f.column(t), By: f.by, Cluster: f.cluster}, words)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runRate(w *World, name string, f rateFlags) error {
 }
 
 // rateOf is the rate of one group.
-func rateOf(g votes.Answers, f rateFlags) (rateGroup, error) {
+func rateOf(g tables.Answers, f rateFlags) (rateGroup, error) {
 	out := rateGroup{N: g.Yes + g.No, Yes: g.Yes, Missing: g.Missing, Other: g.Other}
 	if len(f.by) > 0 {
 		out.By = map[string]string{}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/layout"
+	"assay/export"
 	"assay/report"
 )
 
@@ -71,7 +71,7 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 	if f.out == "" {
 		f.out = "report." + f.format
 	}
-	file, err := layout.NewFile(w.Disk.Path(f.out), layout.Overwrite)
+	file, err := export.NewFile(w.Disk.Path(f.out), export.Overwrite)
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"assay"
-	"assay/pace"
 	"assay/provider"
+	"assay/ratelimit"
 	"assay/store"
 )
 
@@ -25,7 +25,7 @@ type asking struct {
 	log     *liveLog
 	desk    *desk
 	own     *quota // the lane's
-	model   *pace.Limiter
+	model   *ratelimit.Limiter
 	retries int64
 	tokens  tokens
 

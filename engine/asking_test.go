@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/pace"
+	"assay/ratelimit"
 )
 
 // claim is a round that writes no replies.
@@ -19,8 +19,8 @@ func (a *asking) claim(t *testing.T) int {
 	return n
 }
 
-func askingAt(d *desk, caps pace.Caps) *asking {
-	a := &asking{desk: d, own: d.laneOf("red", caps), model: &pace.Limiter{}}
+func askingAt(d *desk, caps ratelimit.Caps) *asking {
+	a := &asking{desk: d, own: d.laneOf("red", caps), model: &ratelimit.Limiter{}}
 	a.ahead = int(a.own.ahead.Load())
 	return a
 }
@@ -29,16 +29,16 @@ func TestAsManyAreClaimedAheadAsGoOutMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		caps pace.Caps
+		caps ratelimit.Caps
 		want int
 	}{
-		{"half of what may fly", pace.Caps{}, 4},
-		{"not more than may fly", pace.Caps{Concurrency: 2}, 1},
-		{"what a rate lets out in a tenth of a second", pace.Caps{Rate: 35}, 3},
-		{"one at a low rate", pace.Caps{Rate: 2}, 1},
-		{"one between pauses", pace.Caps{Pause: 20 * time.Second}, 1},
+		{"half of what may fly", ratelimit.Caps{}, 4},
+		{"not more than may fly", ratelimit.Caps{Concurrency: 2}, 1},
+		{"what a rate lets out in a tenth of a second", ratelimit.Caps{Rate: 35}, 3},
+		{"one at a low rate", ratelimit.Caps{Rate: 2}, 1},
+		{"one between pauses", ratelimit.Caps{Pause: 20 * time.Second}, 1},
 	} {
-		d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, pace.Caps{})
+		d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
 		a := askingAt(d, c.caps)
 		if n := a.claim(t); n != c.want {
 			t.Errorf("%s: %d are claimed first, want %d", c.name, n, c.want)
@@ -55,8 +55,8 @@ func TestAsManyAreClaimedAheadAsGoOutMeanwhile(t *testing.T) {
 
 func TestASegmentClaimsAsTheOneBeforeHasLearned(t *testing.T) {
 	t.Parallel()
-	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, pace.Caps{})
-	a := askingAt(d, pace.Caps{})
+	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
+	a := askingAt(d, ratelimit.Caps{})
 	for range 20 {
 		a.claim(t)
 		a.unsent.Store(0)
@@ -65,11 +65,11 @@ func TestASegmentClaimsAsTheOneBeforeHasLearned(t *testing.T) {
 	if a.ahead != mostAhead {
 		t.Fatalf("%d are claimed ahead where all leave at once, want %d", a.ahead, mostAhead)
 	}
-	next := askingAt(d, pace.Caps{})
+	next := askingAt(d, ratelimit.Caps{})
 	if n := next.claim(t); n != mostAhead {
 		t.Errorf("the next segment claims %d first", n)
 	}
-	if other := (askingAt(d, pace.Caps{})); other.own != next.own {
+	if other := (askingAt(d, ratelimit.Caps{})); other.own != next.own {
 		t.Error("a lane has two places at the desk")
 	}
 	for range 100 {

@@ -9,7 +9,7 @@ import (
 
 	"assay"
 	"assay/engine"
-	"assay/pace"
+	"assay/ratelimit"
 	"assay/store"
 )
 
@@ -200,10 +200,10 @@ func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 		want time.Duration // at least this until the last
 		most time.Duration
 	}{
-		{"a pause of the lane", 10, engine.Live{Lane: pace.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second, 6 * time.Minute},
-		{"a rate of the provider", 10, engine.Live{Account: pace.Caps{Rate: 2}}, 4500 * time.Millisecond, 9 * time.Second},
+		{"a pause of the lane", 10, engine.Live{Lane: ratelimit.Caps{Concurrency: 1, Pause: 20 * time.Second}}, 9 * 20 * time.Second, 6 * time.Minute},
+		{"a rate of the provider", 10, engine.Live{Account: ratelimit.Caps{Rate: 2}}, 4500 * time.Millisecond, 9 * time.Second},
 		// An answer takes 20 tokens. The first one is expected to take 13 times as many, and what it leaves may be spent at once.
-		{"tokens of the provider", 40, engine.Live{Account: pace.Caps{Tokens: 100}}, 4 * time.Second, 40 * time.Second},
+		{"tokens of the provider", 40, engine.Live{Account: ratelimit.Caps{Tokens: 100}}, 4 * time.Second, 40 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -221,8 +221,8 @@ func TestCapsOfTheStudyAreObeyed(t *testing.T) {
 func TestASegmentDoesNotWaitForTheShareOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 	for name, live := range map[string]engine.Live{
-		"of a lane":     {Lane: pace.Caps{Concurrency: 4}},
-		"of an account": {Account: pace.Caps{Concurrency: 4}},
+		"of a lane":     {Lane: ratelimit.Caps{Concurrency: 4}},
+		"of an account": {Account: ratelimit.Caps{Concurrency: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +273,7 @@ func TestADeadlineEndsLiveRequestsToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(100, func(w *world) {
 		w.plan.policy.Deadline, w.timing.Look = time.Hour, time.Millisecond
-		w.plan.live.Lane = pace.Caps{Pause: 5 * time.Minute}
+		w.plan.live.Lane = ratelimit.Caps{Pause: 5 * time.Minute}
 	}))
 	w.finished(store.ResultIncomplete)
 	l := w.lane("red")
@@ -298,7 +298,7 @@ func TestAnInterruptLetsWhatIsInFlightComeHome(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	w.ctx, w.house.wobble = context.Background(), nil
-	if n := w.house.calls["ask"]; n > 100+pace.DefaultMost {
+	if n := w.house.calls["ask"]; n > 100+ratelimit.DefaultMost {
 		t.Errorf("%d were asked after the interrupt", n-100)
 	}
 	w.finished(store.ResultDone)

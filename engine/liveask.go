@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"assay"
-	"assay/pace"
 	"assay/provider"
+	"assay/ratelimit"
 )
 
 // The most tries after the first, by what went wrong. A study's `retries` may lower them.
@@ -47,7 +47,7 @@ func (a *asking) enter(ctx context.Context, f *flight) (permit, error) {
 		if err != nil || !a.till.overdrawn() {
 			return p, err
 		}
-		p.leave(pace.Reply{Kind: pace.Silent}, 0) // the answer that made room for it took the money
+		p.leave(ratelimit.Reply{Kind: ratelimit.Silent}, 0) // the answer that made room for it took the money
 	}
 }
 
@@ -112,7 +112,7 @@ func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.
 	if err == nil {
 		r.cost = a.bill(got.Outcome)
 		a.till.owes(r.cost) // before the next one may go
-		p.leave(pace.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
+		p.leave(ratelimit.Reply{Hints: hints(got.Rate)}, a.tokens.used(got.Outcome.Usage))
 		return r, nil
 	}
 	fault := provider.FaultOf(err)
@@ -124,7 +124,7 @@ func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.
 		r.Outcome = assay.Outcome{Ending: assay.Errored, Fault: fault}
 	}
 	r.cost = a.bill(r.Outcome)
-	p.leave(pace.Reply{Kind: kindOf(fault), RetryAfter: max(fault.RetryAfter, got.Rate.RetryAfter), Hints: hints(got.Rate)}, 0)
+	p.leave(ratelimit.Reply{Kind: kindOf(fault), RetryAfter: max(fault.RetryAfter, got.Rate.RetryAfter), Hints: hints(got.Rate)}, 0)
 	if fault.Class == assay.FaultQuota || fault.Class == assay.FaultDenied {
 		r.halt, r.stays = fault, true
 		return r, fault
@@ -153,14 +153,14 @@ func (a *asking) tries(r *reply, f *assay.Fault) int64 {
 }
 
 // kindOf is what a fault says about the provider's limits.
-func kindOf(f *assay.Fault) pace.Kind {
+func kindOf(f *assay.Fault) ratelimit.Kind {
 	switch {
 	case f.Class != assay.FaultBusy:
-		return pace.Silent
+		return ratelimit.Silent
 	case f.Status == 429 && !noRoom(f):
-		return pace.Throttled
+		return ratelimit.Throttled
 	}
-	return pace.Busy
+	return ratelimit.Busy
 }
 
 // noRoom tells whether a provider has no room for its flex tier, whatever our limits are.
@@ -168,8 +168,8 @@ func noRoom(f *assay.Fault) bool {
 	return f.Code == "resource_unavailable" || strings.Contains(strings.ToLower(f.Message), "resource unavailable")
 }
 
-func hints(r provider.Rate) pace.Hints {
-	return pace.Hints{Requests: pace.Hint(r.Requests), Tokens: pace.Hint(r.Tokens), Input: pace.Hint(r.Input), Output: pace.Hint(r.Output)}
+func hints(r provider.Rate) ratelimit.Hints {
+	return ratelimit.Hints{Requests: ratelimit.Hint(r.Requests), Tokens: ratelimit.Hint(r.Tokens), Input: ratelimit.Hint(r.Input), Output: ratelimit.Hint(r.Output)}
 }
 
 // tokens estimates what requests of one lane take out of limits on tokens.
@@ -182,7 +182,7 @@ type tokens struct {
 const firstOutput = 256
 
 // load is what a request is expected to take. Where the study bounds the output, providers count the bound.
-func (t *tokens) load(r *assay.Request) pace.Load {
+func (t *tokens) load(r *assay.Request) ratelimit.Load {
 	input := float64(size(r))/4 + 1
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -190,7 +190,7 @@ func (t *tokens) load(r *assay.Request) pace.Load {
 	if out == 0 {
 		out = cmp.Or(t.mean, firstOutput)
 	}
-	return pace.Load{Input: input, Output: out}
+	return ratelimit.Load{Input: input, Output: out}
 }
 
 // size is how many bytes the texts of a request have.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/pace"
+	"assay/ratelimit"
 )
 
 // desk lets the live requests of one account out, as fast as the account allows. All lanes of this process that use the
@@ -21,7 +21,7 @@ type desk struct {
 	mu     sync.Mutex
 	whole  *quota            // the caps of the account
 	lanes  map[string]*quota // the caps of lanes, by scope
-	models map[string]*pace.Limiter
+	models map[string]*ratelimit.Limiter
 	line   []*waiter
 	served int64
 }
@@ -30,11 +30,11 @@ type desk struct {
 type waiter struct {
 	lane   *quota
 	place  int64 // among those of its lane
-	model  *pace.Limiter
-	load   pace.Load
-	ticket pace.Ticket
+	model  *ratelimit.Limiter
+	load   ratelimit.Load
+	ticket ratelimit.Ticket
 	done   bool
-	wait   time.Duration // until it is worth looking again; pace.Release: until something happens
+	wait   time.Duration // until it is worth looking again; ratelimit.Release: until something happens
 	lease  *lease        // what has to be leased first; nil: nothing
 
 	rests bool
@@ -49,13 +49,13 @@ type permit struct {
 }
 
 // deskOf is the desk of an account. Whoever has the same key at the same place has the same limits.
-func (e *Engine) deskOf(a Access, caps pace.Caps) *desk {
+func (e *Engine) deskOf(a Access, caps ratelimit.Caps) *desk {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	scope := "account " + a.Fingerprint + " " + a.BaseURL
 	d := e.desks[scope]
 	if d == nil {
-		d = &desk{engine: e, scope: scope, whole: &quota{scope: scope}, lanes: map[string]*quota{}, models: map[string]*pace.Limiter{}}
+		d = &desk{engine: e, scope: scope, whole: &quota{scope: scope}, lanes: map[string]*quota{}, models: map[string]*ratelimit.Limiter{}}
 		if e.desks == nil {
 			e.desks = map[string]*desk{}
 		}
@@ -81,7 +81,7 @@ func (e *Engine) Flying() int {
 }
 
 // laneOf is where a lane stands at the desk.
-func (d *desk) laneOf(scope string, caps pace.Caps) *quota {
+func (d *desk) laneOf(scope string, caps ratelimit.Caps) *quota {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lanes[scope] == nil {
@@ -92,18 +92,18 @@ func (d *desk) laneOf(scope string, caps pace.Caps) *quota {
 }
 
 // modelOf is what is known about the limits of a model.
-func (d *desk) modelOf(name string) *pace.Limiter {
+func (d *desk) modelOf(name string) *ratelimit.Limiter {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.models[name] == nil {
-		d.models[name] = &pace.Limiter{Back: d.engine.Timing.BackoffMin}
+		d.models[name] = &ratelimit.Limiter{Back: d.engine.Timing.BackoffMin}
 	}
 	return d.models[name]
 }
 
 // width is how many requests of a lane may be in flight now, and how many are claimed ahead before it is known how many go
 // out meanwhile: half as many, or what the caps let out in the time that claims may take.
-func (d *desk) width(lane *quota, m *pace.Limiter) (flying, lead int) {
+func (d *desk) width(lane *quota, m *ratelimit.Limiter) (flying, lead int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	flying = m.Width()
@@ -125,8 +125,8 @@ func (d *desk) width(lane *quota, m *pace.Limiter) (flying, lead int) {
 const claimTime = 100 * time.Millisecond
 
 // enter waits until a request may go.
-func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *pace.Limiter, load pace.Load) (permit, error) {
-	w := &waiter{lane: lane, place: place, model: m, load: load, wait: pace.Release, wake: make(chan struct{}, 1)}
+func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *ratelimit.Limiter, load ratelimit.Load) (permit, error) {
+	w := &waiter{lane: lane, place: place, model: m, load: load, wait: ratelimit.Release, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.line = append(d.line, w)
@@ -150,7 +150,7 @@ func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *pace.Limi
 	}
 	p := permit{w, d}
 	if err := ctx.Err(); err != nil { // it was served, and stopped at the same moment
-		p.back(pace.Reply{Kind: pace.Silent}, 0)
+		p.back(ratelimit.Reply{Kind: ratelimit.Silent}, 0)
 		return permit{}, err
 	}
 	return p, nil
@@ -255,14 +255,14 @@ func (d *desk) serve(now time.Time, w *waiter) {
 }
 
 // leave notes that a request came back; used is how many tokens it took, 0: nobody knows.
-func (p permit) leave(r pace.Reply, used float64) {
+func (p permit) leave(r ratelimit.Reply, used float64) {
 	p.desk.mu.Lock()
 	defer p.desk.mu.Unlock()
 	p.back(r, used)
 }
 
 // back is leave for whoever has the desk.
-func (p permit) back(r pace.Reply, used float64) {
+func (p permit) back(r ratelimit.Reply, used float64) {
 	d := p.desk
 	p.model.Done(d.engine.Clock.Now(), p.ticket, r)
 	p.lane.back(p.load, used)

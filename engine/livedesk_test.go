@@ -6,16 +6,16 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"assay/pace"
+	"assay/ratelimit"
 )
 
 func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Engine{Clock: WallClock()}
-		d := e.deskOf(Access{Fingerprint: "key"}, pace.Caps{})
-		red, blue := d.laneOf("red", pace.Caps{}), d.laneOf("blue", pace.Caps{})
-		m := &pace.Limiter{Most: 1}
-		first, err := d.enter(t.Context(), red, 1, m, pace.Load{})
+		d := e.deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
+		red, blue := d.laneOf("red", ratelimit.Caps{}), d.laneOf("blue", ratelimit.Caps{})
+		m := &ratelimit.Limiter{Most: 1}
+		first, err := d.enter(t.Context(), red, 1, m, ratelimit.Load{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T)
 			place int64
 		}{{"red 3", red, 3}, {"red 2", red, 2}, {"blue 9", blue, 9}, {"red 1", red, 1}, {"blue 8", blue, 8}} {
 			go func() {
-				p, err := d.enter(t.Context(), w.lane, w.place, m, pace.Load{})
+				p, err := d.enter(t.Context(), w.lane, w.place, m, ratelimit.Load{})
 				if err != nil {
 					t.Error(err)
 				}
@@ -40,7 +40,7 @@ func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T)
 		}
 		last := first
 		for _, want := range []string{"blue 8", "red 1", "blue 9", "red 2", "red 3"} {
-			last.leave(pace.Reply{}, 0)
+			last.leave(ratelimit.Reply{}, 0)
 			synctest.Wait()
 			got := <-order
 			if got.name != want {
@@ -53,14 +53,14 @@ func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T)
 
 func TestNobodyIsLetOutAfterAStop(t *testing.T) {
 	t.Parallel()
-	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, pace.Caps{})
+	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	lane, m := d.laneOf("red", pace.Caps{}), &pace.Limiter{Most: 1}
-	if _, err := d.enter(ctx, lane, 1, m, pace.Load{}); !errors.Is(err, context.Canceled) {
+	lane, m := d.laneOf("red", ratelimit.Caps{}), &ratelimit.Limiter{Most: 1}
+	if _, err := d.enter(ctx, lane, 1, m, ratelimit.Load{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.enter(t.Context(), lane, 1, m, pace.Load{}); err != nil || d.whole.flying != 1 {
+	if _, err := d.enter(t.Context(), lane, 1, m, ratelimit.Load{}); err != nil || d.whole.flying != 1 {
 		t.Errorf("%d in flight, %v: the place was not given back", d.whole.flying, err)
 	}
 }

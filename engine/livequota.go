@@ -7,17 +7,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"assay/pace"
+	"assay/ratelimit"
 	"assay/store"
 )
 
 // quota is a cap of the study on an account or on a lane. What all workers share of it is leased from the ledger.
 type quota struct {
 	scope   string
-	caps    pace.Caps
+	caps    ratelimit.Caps
 	flying  int
-	slots   pace.Slots
-	purse   pace.Purse
+	slots   ratelimit.Slots
+	purse   ratelimit.Purse
 	has     int       // its share of the requests in flight
 	asked   time.Time // when it last asked for its share
 	leasing bool      // somebody is at the ledger for it
@@ -37,20 +37,20 @@ type lease struct {
 const shareAgain = time.Second
 
 // look tells how long a request has to wait for this cap, or what has to be leased for it.
-func (q *quota) look(now time.Time, load pace.Load) (time.Duration, *lease) {
+func (q *quota) look(now time.Time, load ratelimit.Load) (time.Duration, *lease) {
 	if q.caps.Concurrency > 0 && q.flying >= min(q.has, q.caps.Concurrency) {
 		if q.flying >= q.caps.Concurrency {
-			return pace.Release, nil
+			return ratelimit.Release, nil
 		}
 		if again := q.asked.Add(shareAgain).Sub(now); !q.asked.IsZero() && again > 0 {
 			return again, nil
 		}
-		return pace.Release, &lease{quota: q, share: true}
+		return ratelimit.Release, &lease{quota: q, share: true}
 	}
 	if q.caps.Every() > 0 {
 		wait, ok := q.slots.Wait(now)
 		if !ok {
-			return pace.Release, &lease{quota: q}
+			return ratelimit.Release, &lease{quota: q}
 		}
 		if wait > 0 {
 			return wait, nil
@@ -59,14 +59,14 @@ func (q *quota) look(now time.Time, load pace.Load) (time.Duration, *lease) {
 	if q.caps.Tokens > 0 {
 		wait, missing := q.purse.Wait(now, load.Input+load.Output)
 		if missing > 0 {
-			return pace.Release, &lease{quota: q, tokens: missing}
+			return ratelimit.Release, &lease{quota: q, tokens: missing}
 		}
 		return wait, nil
 	}
 	return 0, nil
 }
 
-func (q *quota) send(load pace.Load) {
+func (q *quota) send(load ratelimit.Load) {
 	q.flying++
 	if q.caps.Every() > 0 {
 		q.slots.Take()
@@ -76,7 +76,7 @@ func (q *quota) send(load pace.Load) {
 	}
 }
 
-func (q *quota) back(load pace.Load, used float64) {
+func (q *quota) back(load ratelimit.Load, used float64) {
 	q.flying--
 	if q.caps.Tokens > 0 && used > 0 {
 		q.purse.Spend(used - load.Input - load.Output)

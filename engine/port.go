@@ -7,7 +7,7 @@ import (
 
 	"assay"
 	"assay/catalog"
-	"assay/pace"
+	"assay/ratelimit"
 	"assay/store"
 )
 
@@ -88,9 +88,9 @@ type Route struct {
 
 // Live are the study's caps on live requests.
 type Live struct {
-	Lane    pace.Caps // of this lane alone
-	Account pace.Caps // of all lanes that use the account
-	Retries *int      // tries after the first; nil: as many as usual
+	Lane    ratelimit.Caps // of this lane alone
+	Account ratelimit.Caps // of all lanes that use the account
+	Retries *int           // tries after the first; nil: as many as usual
 }
 
 // Group is what one lane is asked in one turn of one stage.

@@ -20,8 +20,8 @@ import (
 	"assay/engine"
 	"assay/expr"
 	"assay/judge"
-	"assay/pace"
 	"assay/plan"
+	"assay/ratelimit"
 	"assay/store"
 	"assay/study"
 )
@@ -232,8 +232,8 @@ func (s *script) live(lane string) engine.Live {
 	return engine.Live{Lane: caps(l.Live), Account: caps(p.Live), Retries: p.Live.Retries}
 }
 
-func caps(l study.Live) pace.Caps {
-	return pace.Caps{Rate: float64(l.Rate), Tokens: float64(l.Tokens), Concurrency: l.Concurrency, Pause: time.Duration(l.Pause)}
+func caps(l study.Live) ratelimit.Caps {
+	return ratelimit.Caps{Rate: float64(l.Rate), Tokens: float64(l.Tokens), Concurrency: l.Concurrency, Pause: time.Duration(l.Pause)}
 }
 
 // route is a lane's way in a stage. A judge is asked for the form its rubric reads, where its model can promise one.

@@ -1,0 +1,129 @@
+package crashtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// batchKill is one step of the way of a plain batch file that is killed in its middle.
+type batchKill struct {
+	before [][]string // steps that nobody disturbs
+	step   []string
+	at     Point
+}
+
+func batchKills() []batchKill {
+	submit := []string{"batch", "submit", "in.jsonl", "--yes", "--size", "3"}
+	watch := []string{"batch", "watch", "--interval", "10ms"}
+	collect := []string{"batch", "collect", "in.jsonl", "--partial", "--output", "early.jsonl", "--force"}
+	cancel := []string{"batch", "cancel", "in.jsonl"}
+	retry := []string{"batch", "retry", "in.jsonl", "--yes"}
+	sent, stopped := [][]string{submit}, [][]string{submit, cancel, watch}
+	kills := []batchKill{}
+	add := func(before [][]string, step []string, points ...Point) {
+		for _, p := range points {
+			kills = append(kills, batchKill{before, step, p})
+		}
+	}
+	add(nil, submit, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After}, Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before},
+		Point{"POST /openai/v1/files", 1, Upload}, Point{"ledger stage", 1, After}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/files", 2, Accepted},
+		Point{"ledger intend", 1, After}, Point{"POST /openai/v1/batches", 2, Download})
+	add(sent, watch, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
+		Point{"ledger close run", 1, Before})
+	add(sent, collect, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
+	add(sent, cancel, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
+	add(stopped, retry, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After}, Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
+	if *points == 0 {
+		return kills
+	}
+	var some []batchKill // one of each two
+	for i := 0; i < len(kills); i += 2 {
+		some = append(some, kills[i])
+	}
+	return some
+}
+
+// TestAKillInTheMiddleOfAnyStepOfAPlainBatchCostsNothing kills the commands for plain files in their middle, gives the same
+// command again, and wants every line of the file answered, in order, and billed once.
+func TestAKillInTheMiddleOfAnyStepOfAPlainBatchCostsNothing(t *testing.T) {
+	t.Parallel()
+	all := batchKills()
+	dirs := t.TempDir()
+	missed := make([]bool, len(all))
+	each(len(all), func(i int) {
+		reached, err := all[i].hold(t.Context(), filepath.Join(dirs, fmt.Sprint(i)))
+		if err != nil {
+			t.Errorf("%s, killed at %s: %v", strings.Join(all[i].step, " "), all[i].at, err)
+		}
+		missed[i] = !reached
+	})
+	n := 0
+	for i, m := range missed {
+		if m {
+			n++
+			t.Logf("%s came to no kill at %s", strings.Join(all[i].step, " "), all[i].at)
+		}
+	}
+	if n > len(all)/4 {
+		t.Errorf("%d of %d commands came to no kill: the proof sees too little", n, len(all))
+	}
+}
+
+func (k batchKill) hold(ctx context.Context, dir string) (reached bool, err error) {
+	s, err := open(dir, "batch", "", "openai create stuck=2s") // long enough for the next command to find the job at work
+	if err != nil {
+		return false, err
+	}
+	defer s.close()
+	for _, args := range k.before {
+		if e, err := s.assay(ctx, nil, args...); err != nil || e.code != 0 && e.code != 3 {
+			return false, errors.Join(err, fmt.Errorf("%s: %s", strings.Join(args, " "), e))
+		}
+	}
+	e, err := s.assay(ctx, &k.at, k.step...)
+	if err != nil {
+		return false, err
+	}
+	for _, args := range [][]string{k.step, {"batch", "watch", "--interval", "10ms"}, {"batch", "retry", "in.jsonl", "--yes"}, {"batch", "watch", "--interval", "10ms"}} {
+		if e, err := s.assay(ctx, nil, args...); err != nil || e.code != 0 && e.code != 3 {
+			return e.reached, errors.Join(err, fmt.Errorf("after the kill: %s: %s", strings.Join(args, " "), e))
+		}
+	}
+	c, err := s.assay(ctx, nil, "batch", "collect", "in.jsonl", "--output", "out.jsonl")
+	if err != nil || c.code != 0 {
+		return e.reached, errors.Join(err, fmt.Errorf("collect: %s", c))
+	}
+	return e.reached, errors.Join(s.inOrder("out.jsonl"), s.sound(ctx), s.paidOnce(ctx, 0))
+}
+
+// inOrder wants the results of every line of in.jsonl, in its order, under its own ids.
+func (s *session) inOrder(name string) error {
+	var want, got []string
+	for file, ids := range map[string]*[]string{"in.jsonl": &want, name: &got} {
+		text, err := os.ReadFile(filepath.Join(s.dir, file))
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			var l struct {
+				ID string `json:"custom_id"`
+			}
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			*ids = append(*ids, l.ID)
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		return errors.New("ids of the results (-want +got):\n" + d)
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package crashtest
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"assay/store/storetest/pgtest"
+)
+
+var (
+	points   = flag.Int("points", 40, "points at which processes are killed on SQLite; 0: all")
+	random   = flag.Int("random", 0, "further runs that are killed several times at random points")
+	seed     = flag.Uint64("seed", 1, "seed of the random points")
+	pairs    = flag.Int("pairs", 24, "pairs of faults that are tried; 0: all")
+	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
+	postgres = flag.Int("postgres", 20, "points at which one of two workers is killed on PostgreSQL; 0: all")
+)
+
+var server *pgtest.Server // set once by TestMain
+
+// TestMain is the program itself where a test has asked for a child.
+func TestMain(m *testing.M) {
+	if os.Getenv(envChild) != "" {
+		os.Exit(Child())
+	}
+	os.Exit(pgtest.Main(m, &server))
+}

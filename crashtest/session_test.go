@@ -1,0 +1,228 @@
+package crashtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"assay/catalog"
+	"assay/cli"
+	"assay/simulator"
+	"assay/store"
+)
+
+// session is one study in a folder of its own, with a ledger and providers that nobody else uses.
+type session struct {
+	dir     string
+	sim     *simulator.Server
+	http    *httptest.Server
+	db      string // a PostgreSQL URL; empty: SQLite in the folder
+	env     map[string]string
+	journal int
+	around  func(op string, call func() error) error // of commands in this process
+	ahead   time.Duration                            // of the true time is the clock of commands in this process
+}
+
+// queue is how long jobs wait at the providers, so that some are seen that are not done.
+const queue = 20 * time.Millisecond
+
+// open copies a study and starts its providers. They are in this process; who uses them is in another.
+func open(dir, study, db string, faults ...string) (*session, error) {
+	s := &session{dir: dir, db: db, env: map[string]string{}}
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", study))); err != nil {
+		return nil, err
+	}
+	o := simulator.Options{Seed: 1, Queue: queue, Dir: dir, Responder: steadfast{}}
+	for _, text := range faults {
+		rule, err := simulator.ParseRule(text)
+		if err != nil {
+			return nil, err
+		}
+		o.Faults = append(o.Faults, rule)
+	}
+	var err error
+	if s.sim, err = simulator.New(o); err != nil {
+		return nil, err
+	}
+	s.http = httptest.NewServer(s.sim)
+	for name, url := range s.sim.BaseURLs(s.http.URL) {
+		v, ok := catalog.Default().Vendor(name)
+		if !ok || v.BaseURLEnv == "" {
+			continue
+		}
+		s.env[v.BaseURLEnv] = url
+		if len(v.KeyEnv) > 0 {
+			s.env[v.KeyEnv[0]] = "proof-key"
+		}
+	}
+	if db != "" {
+		s.env["ASSAY_DB"] = db
+	}
+	return s, nil
+}
+
+// steadfast gives the same answer to the same question, also when it is asked live for a second time.
+type steadfast struct{ simulator.Writer }
+
+// Respond answers by what is asked alone.
+func (w steadfast) Respond(q *simulator.Question) simulator.Answer {
+	asked := *q
+	h := fnv.New64a()
+	fmt.Fprintln(h, q.Model, q.System, q.Messages)
+	asked.Draw = h.Sum64()
+	return w.Writer.Respond(&asked)
+}
+
+func (s *session) close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+	s.sim.Close()
+}
+
+// ended is how a process came to its end.
+type ended struct {
+	code    int // -1: by a signal
+	out     string
+	err     string
+	passed  []Point // moments that it passed
+	reached bool    // it came to its point
+}
+
+func (e ended) String() string { return fmt.Sprintf("exit %d\n%s%s", e.code, e.out, e.err) }
+
+// patience is how long any process of a proof may take.
+const patience = 60 * time.Second
+
+// child is a process of the program that has not ended yet.
+type child struct {
+	*exec.Cmd
+	out, err bytes.Buffer
+	journal  string
+}
+
+func (s *session) start(ctx context.Context, at *Point, signal syscall.Signal, args ...string) (*child, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s.journal++
+	c := &child{journal: filepath.Join(s.dir, fmt.Sprintf("journal-%d", s.journal))}
+	c.Cmd = exec.CommandContext(ctx, exe, args...)
+	c.Dir, c.Stdout, c.Stderr = s.dir, &c.out, &c.err
+	c.Env = append(os.Environ(), envChild+"=1", envJournal+"="+c.journal)
+	for k, v := range s.env {
+		c.Env = append(c.Env, k+"="+v)
+	}
+	if at != nil {
+		c.Env = append(c.Env, envPoint+"="+at.String(), fmt.Sprintf("%s=%d", envSignal, signal))
+	}
+	return c, c.Start()
+}
+
+func (c *child) wait() (ended, error) {
+	err := c.Cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return ended{}, err
+	}
+	e := ended{code: c.ProcessState.ExitCode(), out: c.out.String(), err: c.err.String()}
+	text, err := os.ReadFile(c.journal)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return e, err
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == burnt {
+			e.reached = true
+			continue
+		}
+		p, err := ParsePoint(line)
+		if err != nil {
+			return e, err
+		}
+		e.passed = append(e.passed, p)
+	}
+	return e, nil
+}
+
+// assay runs one command in a process of its own, to its end or to the point where it is killed.
+func (s *session) assay(ctx context.Context, at *Point, args ...string) (ended, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := s.start(ctx, at, syscall.SIGKILL, args...)
+	if err != nil {
+		return ended{}, err
+	}
+	e, err := c.wait()
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("assay %s does not end: %s", strings.Join(args, " "), e)
+	}
+	return e, err
+}
+
+// here runs one command in this process, with the same providers.
+func (s *session) here(ctx context.Context, args ...string) ended {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var out, err bytes.Buffer
+	code := cli.Main(ctx, cli.World{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: Hasty, Around: s.around,
+		Now:  func() time.Time { return time.Now().Add(s.ahead) },
+		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
+		HTTP: s.sim.Transport(),
+	})
+	return ended{code: code, out: out.String(), err: err.String()}
+}
+
+// ledger opens the ledger for looking.
+func (s *session) ledger(ctx context.Context) (*store.Store, error) {
+	where := s.db
+	if where == "" {
+		where = filepath.Join(s.dir, "assay-data", "ledger.db")
+	}
+	return store.Open(ctx, where, store.Options{})
+}
+
+// rows are the answers to a query on the ledger, one text a row.
+func (s *session) rows(ctx context.Context, query string) ([]string, error) {
+	l, err := s.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	all := []string{}
+	err = l.Query(ctx, query, func(_ []string, values []any) error {
+		all = append(all, strings.TrimSpace(fmt.Sprintln(values...)))
+		return nil
+	})
+	slices.Sort(all)
+	return all, err
+}
+
+// billed is the simulator's own account of what it did, as GET /sim/ledger tells it.
+func (s *session) billed() (simulator.Ledger, error) {
+	var l simulator.Ledger
+	resp, err := http.Get(s.http.URL + "/sim/ledger")
+	if err != nil {
+		return l, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return l, err
+	}
+	return l, json.Unmarshal(text, &l)
+}

@@ -1,0 +1,205 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/store"
+)
+
+// state is what a run has come to. It is the same however often the run was killed.
+type state struct {
+	Result   store.Result
+	Spent    assay.Money
+	Reserved assay.Money
+	Answers  map[string]answer // by key
+	Lanes    map[string]counts
+	Verdicts int
+}
+
+type answer struct {
+	At     assay.Coordinates
+	Ending assay.Ending
+	Text   string
+	Cost   assay.Money
+}
+
+type counts struct {
+	State   store.LaneState
+	Planned int64
+	Open    int64
+	Endings map[assay.Ending]int64
+	Surplus int64
+}
+
+func (s *session) state(ctx context.Context) (state, error) {
+	l, err := s.ledger(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	defer l.Close()
+	run, err := l.FindRun(ctx, "latest", "")
+	if err != nil {
+		return state{}, err
+	}
+	st := state{Result: run.Result, Spent: run.Spent, Reserved: run.Reserved, Answers: map[string]answer{}, Lanes: map[string]counts{}}
+	for a, err := range l.Answers(ctx, run.No, "", "") {
+		if err != nil {
+			return st, err
+		}
+		got := answer{At: a.At, Ending: a.Outcome.Ending, Text: a.Outcome.Text}
+		if a.Cost != nil {
+			got.Cost = *a.Cost
+		}
+		if _, twice := st.Answers[a.Key.String()]; twice {
+			return st, fmt.Errorf("request %s stands twice in the list of answers", a.Key)
+		}
+		st.Answers[a.Key.String()] = got
+	}
+	lanes, err := l.Lanes(ctx, run.No)
+	if err != nil {
+		return st, err
+	}
+	for _, lane := range lanes {
+		endings := map[assay.Ending]int64{}
+		for e, n := range lane.Endings {
+			if n > 0 {
+				endings[e] = n
+			}
+		}
+		st.Lanes[lane.Stage+" "+lane.Name] = counts{lane.State, lane.Planned, lane.Open, endings, lane.Surplus}
+	}
+	verdicts, err := s.rows(ctx, "SELECT COUNT(*) FROM verdicts")
+	if err == nil {
+		_, err = fmt.Sscan(verdicts[0], &st.Verdicts)
+	}
+	return st, err
+}
+
+// sound finds what may never be in a ledger, whatever happened.
+func (s *session) sound(ctx context.Context) error {
+	for what, query := range map[string]string{
+		"attempts without an outcome": `SELECT a.segment_no, a.ord FROM attempts a WHERE NOT EXISTS
+			(SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`,
+		"attempts with several outcomes": `SELECT segment_no, ord FROM outcomes GROUP BY segment_no, ord HAVING COUNT(*) > 1`,
+		"requests with several answers": `SELECT a.key FROM attempts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
+			WHERE o.ending IN ('answered', 'cut', 'refused') GROUP BY a.run_no, a.key HAVING COUNT(*) > 1`,
+		"results that belong nowhere": `SELECT segment_no, kind, custom_id FROM strays`,
+	} {
+		rows, err := s.rows(ctx, query)
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		if len(rows) > 0 {
+			return fmt.Errorf("%s: %s", what, strings.Join(rows, "; "))
+		}
+	}
+	return nil
+}
+
+// flight is a live request that was in flight when its process was killed, as `status` names it.
+type flight struct {
+	name  string
+	epoch string // which try of it
+}
+
+// inFlight notes the live requests that are claimed and have no outcome.
+func (s *session) inFlight(ctx context.Context, into map[flight]bool) error {
+	l, err := s.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return l.Query(ctx, `SELECT g.lane, a.item, a.key, c.epoch FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord >= c.ord AND a.ord < c.ord + c.n
+		JOIN segments g ON g.no = c.segment_no
+		WHERE NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`,
+		func(_ []string, v []any) error {
+			var key assay.Key
+			copy(key[:], v[2].([]byte))
+			into[flight{fmt.Sprintf("  lane %s, item %q (%s)", v[0], v[1], key), fmt.Sprint(v[3])}] = true
+			return nil
+		})
+}
+
+// named are the requests that `status` says may be billed twice.
+func (s *session) named(ctx context.Context) []string {
+	named := []string{}
+	for line := range strings.Lines(s.here(ctx, "status").out) {
+		if strings.HasPrefix(line, "  lane ") {
+			named = append(named, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	slices.Sort(named)
+	return named
+}
+
+// paidOnce holds the providers' bills against the ledger: every request once, but for live ones that were in flight.
+func (s *session) paidOnce(ctx context.Context, doubts int) error {
+	bill, err := s.billed()
+	if err != nil {
+		return err
+	}
+	times := map[string]int{}
+	for _, j := range bill.Jobs {
+		for _, id := range j.Billed {
+			_, key, err := assay.ParseCustomID(id)
+			if err != nil {
+				return fmt.Errorf("billed for %q: %w", id, err)
+			}
+			times[key.String()]++
+		}
+	}
+	live := 0
+	for _, a := range bill.Live {
+		live += a.Count
+	}
+	l, err := s.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	run, err := l.FindRun(ctx, "latest", "")
+	if err != nil {
+		return err
+	}
+	asked := 0
+	for a, err := range l.Answers(ctx, run.No, "", "") {
+		if err != nil {
+			return err
+		}
+		g, err := l.Segment(ctx, a.Segment)
+		if err != nil {
+			return err
+		}
+		key := a.Key.String()
+		switch n := times[key]; {
+		case g.Mode == store.Live && n == 0:
+			asked++
+		case g.Mode == store.Batch && n == 1:
+		default:
+			return fmt.Errorf("request %s, which travelled %s, was billed %d times in batches: %v", key, g.Mode, n, bill.Jobs)
+		}
+		delete(times, key)
+	}
+	if len(times) > 0 {
+		return fmt.Errorf("billed and not in the ledger: %v", times)
+	}
+	if live < asked || live > asked+doubts {
+		return fmt.Errorf("%d live requests were billed %d times, with %d in flight at kills", asked, live, doubts)
+	}
+	return nil
+}
+
+// same is a difference between two ends as an error.
+func same(want, got any) error {
+	if d := cmp.Diff(want, got); d != "" {
+		return errors.New("not the end of an undisturbed run (-want +got):\n" + d)
+	}
+	return nil
+}

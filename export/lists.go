@@ -1,0 +1,155 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+)
+
+// maxOpen is how many files are open at once while many grow.
+const maxOpen = 64
+
+// growing are files of a tree that are written to by turns.
+type growing struct {
+	tree *Tree
+	open map[string]io.WriteCloser
+	used []string // names of open files, the one that was used last at the end
+}
+
+func newGrowing(t *Tree) *growing { return &growing{tree: t, open: map[string]io.WriteCloser{}} }
+
+// write appends to a file.
+func (g *growing) write(name string, text []byte) error {
+	f, ok := g.open[name]
+	if ok {
+		i := slices.Index(g.used, name)
+		g.used = append(slices.Delete(g.used, i, i+1), name)
+	} else {
+		if len(g.used) == maxOpen {
+			if err := g.open[g.used[0]].Close(); err != nil {
+				return err
+			}
+			delete(g.open, g.used[0])
+			g.used = slices.Delete(g.used, 0, 1)
+		}
+		var err error
+		if f, err = g.tree.Append(name); err != nil {
+			return err
+		}
+		g.open[name], g.used = f, append(g.used, name)
+	}
+	_, err := f.Write(text)
+	return err
+}
+
+func (g *growing) close() error {
+	var all error
+	for _, f := range g.open {
+		all = errors.Join(all, f.Close())
+	}
+	g.open, g.used = map[string]io.WriteCloser{}, nil
+	return all
+}
+
+// Lists writes many JSON documents by turns; each has a list that grows, so that none is held in memory.
+type Lists struct {
+	files *growing
+	begun map[string]int
+}
+
+// NewLists begins to write documents into a tree.
+func NewLists(t *Tree) *Lists { return &Lists{newGrowing(t), map[string]int{}} }
+
+// Add appends an element to the list of a document. A document that is a list alone has no name for it.
+func (l *Lists) Add(file, list string, element any) error {
+	text, err := marshal(element)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	before := ",\n"
+	if l.begun[file] == 0 {
+		before = "[\n"
+		if list != "" {
+			before = fmt.Sprintf("{%q: [\n", list)
+		}
+	}
+	l.begun[file]++
+	return l.files.write(file, append([]byte(before), text...))
+}
+
+// Len is how many elements a document has so far.
+func (l *Lists) Len(file string) int { return l.begun[file] }
+
+// Close ends all documents. Rest gives the other fields of a document, as a struct or map; nil for a list alone.
+func (l *Lists) Close(rest func(file string) any) error {
+	for _, file := range slices.Sorted(maps.Keys(l.begun)) {
+		end := []byte("\n]\n")
+		if fields := rest(file); fields != nil {
+			text, err := marshal(fields)
+			if err != nil {
+				return fmt.Errorf("write %s: %w", file, err)
+			}
+			end = append([]byte("\n], "), append(text[1:], '\n')...) // the fields without their opening brace
+		}
+		if err := l.files.write(file, end); err != nil {
+			return err
+		}
+	}
+	return l.files.close()
+}
+
+// marshal is JSON that leaves <, > and & as they are.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// Texts writes many files of lines by turns.
+type Texts struct{ files *growing }
+
+// NewTexts begins to write files of lines into a tree.
+func NewTexts(t *Tree) *Texts { return &Texts{newGrowing(t)} }
+
+// Add appends a line to a file.
+func (x *Texts) Add(file string, line []byte) error {
+	return x.files.write(file, append(slices.Clip(line), '\n'))
+}
+
+// Close ends all files.
+func (x *Texts) Close() error { return x.files.close() }
+
+// Sheets writes many CSV files by turns, each with the same columns.
+type Sheets[T any] struct {
+	files *growing
+	begun map[string]bool
+}
+
+// NewSheets begins to write CSV files into a tree.
+func NewSheets[T any](t *Tree) *Sheets[T] { return &Sheets[T]{newGrowing(t), map[string]bool{}} }
+
+// Add appends a row to a file.
+func (s *Sheets[T]) Add(file string, row *T) error {
+	var b bytes.Buffer
+	table := newCSVTable[T](&b)
+	table.begun = s.begun[file]
+	s.begun[file] = true
+	if err := table.Write(row); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	if err := table.Close(); err != nil {
+		return err
+	}
+	return s.files.write(file, b.Bytes())
+}
+
+// Close ends all files.
+func (s *Sheets[T]) Close() error { return s.files.close() }
