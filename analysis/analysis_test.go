@@ -351,7 +351,7 @@ func TestFindingsDoNotDependOnTheOrderOfRows(t *testing.T) {
 func TestAStageThatIsDoneTellsTheSame(t *testing.T) {
 	t.Parallel()
 	items, lanes := []string{"q1", "q2", "q3", "q4", "q5"}, []string{"a", "b", "c"}
-	report := func(done func(*analysis.Book, string) error) *analysis.Report {
+	report := func(done func(*analysis.Analyzer, string) error) *analysis.Report {
 		stages := []analysis.Stage{correct(), arena()}
 		book, err := analysis.Open(stages, append(analysis.Default(stages[0]), analysis.Default(stages[1])...), analysis.Options{Seed: 1})
 		if err != nil {
@@ -368,8 +368,8 @@ func TestAStageThatIsDoneTellsTheSame(t *testing.T) {
 		}
 		return out
 	}
-	want := report(func(*analysis.Book, string) error { return nil })
-	got := report((*analysis.Book).Done)
+	want := report(func(*analysis.Analyzer, string) error { return nil })
+	got := report((*analysis.Analyzer).Done)
 	if d := cmp.Diff(want.Tables, got.Tables); d != "" || len(want.Tables) < 2 {
 		t.Errorf("%d tables: %s", len(want.Tables), d)
 	}

@@ -44,7 +44,7 @@ func (e entry) wants(r *Row) bool {
 
 // sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
 // and those of models are never added up; they are told judge by judge instead.
-func (b *Book) sharers(stage *Stage, s Spec) []entry {
+func (b *Analyzer) sharers(stage *Stage, s Spec) []entry {
 	if s.each() || s.Gates || slices.Contains(s.By, ByJudge) || !stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, everybody}}
 	}
@@ -53,8 +53,8 @@ func (b *Book) sharers(stage *Stage, s Spec) []entry {
 	return []entry{{b.collector(stage, s), s, stage, machines}, {b.collector(stage, own), own, stage, people}}
 }
 
-// Book gathers rows for all analyses at once. It is for one goroutine.
-type Book struct {
+// Analyzer gathers rows for all analyses at once. It is for one goroutine.
+type Analyzer struct {
 	options Options
 	stages  map[string]*Stage
 	entries map[string][]entry // by stage
@@ -64,8 +64,8 @@ type Book struct {
 }
 
 // Open begins the analyses; stages give what rows cannot tell.
-func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
-	b := &Book{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}, told: map[string][]told{}}
+func Open(stages []Stage, specs []Spec, o Options) (*Analyzer, error) {
+	b := &Analyzer{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}, told: map[string][]told{}}
 	for _, s := range stages {
 		b.stages[s.Name] = &s
 		b.order = append(b.order, s.Name)
@@ -89,7 +89,7 @@ func Open(stages []Stage, specs []Spec, o Options) (*Book, error) {
 }
 
 // shared gives an analysis to a collector that gathers the same comparisons for another method already.
-func (b *Book) shared(n entry) bool {
+func (b *Analyzer) shared(n entry) bool {
 	s := n.spec
 	if _, ok := n.collector.(*contest); !ok {
 		return false
@@ -103,7 +103,7 @@ func (b *Book) shared(n entry) bool {
 	return false
 }
 
-func (b *Book) collector(stage *Stage, s Spec) collector {
+func (b *Analyzer) collector(stage *Stage, s Spec) collector {
 	switch s.Method {
 	case Flips:
 		return newFlips(stage, s, b.options, &b.known)
@@ -122,7 +122,7 @@ func (b *Book) collector(stage *Stage, s Spec) collector {
 }
 
 // Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people said.
-func (b *Book) Gold(rows iter.Seq2[*Row, error]) error {
+func (b *Analyzer) Gold(rows iter.Seq2[*Row, error]) error {
 	for r, err := range rows {
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (b *Book) Gold(rows iter.Seq2[*Row, error]) error {
 }
 
 // Expect counts the places where the study wants a verdict. What is planned and never comes is missing.
-func (b *Book) Expect(rows iter.Seq2[*Row, error]) error {
+func (b *Analyzer) Expect(rows iter.Seq2[*Row, error]) error {
 	for r, err := range rows {
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func (b *Book) Expect(rows iter.Seq2[*Row, error]) error {
 }
 
 // Read enters verdicts. A row is not kept: the iterator may use one for all.
-func (b *Book) Read(rows iter.Seq2[*Row, error]) error {
+func (b *Analyzer) Read(rows iter.Seq2[*Row, error]) error {
 	for r, err := range rows {
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (b *Book) Read(rows iter.Seq2[*Row, error]) error {
 
 // Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let go. Without it,
 // Report does that for all stages.
-func (b *Book) Done(stage string) error {
+func (b *Analyzer) Done(stage string) error {
 	if _, ok := b.told[stage]; ok {
 		return nil
 	}
@@ -204,7 +204,7 @@ type told struct {
 }
 
 // Report computes all findings, stage by stage in the order they were given.
-func (b *Book) Report() (*Report, error) {
+func (b *Analyzer) Report() (*Report, error) {
 	var out Report
 	for _, name := range b.order {
 		if err := b.Done(name); err != nil {

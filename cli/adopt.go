@@ -69,7 +69,7 @@ type adopter struct {
 func adopt(c *cobra.Command, w *World, name string, jobs []string, f adoptFlags) error {
 	ctx := c.Context()
 	a := &adopter{World: w, f: f, name: name, explicit: len(jobs) > 0, accounts: &accounts{world: w, study: &study.Study{}}}
-	var d *plan.Desk
+	var d *plan.Input
 	var p *plan.Plan
 	if f.file != "" {
 		f.file = studyFile(w, f.file)
@@ -147,7 +147,7 @@ func (a *adopter) unknown(ctx context.Context, all []provider.Status) ([]provide
 }
 
 // recover joins the answers of jobs to the questions of a study.
-func (a *adopter) recover(ctx context.Context, d *plan.Desk, p *plan.Plan, found []provider.Status) error {
+func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, found []provider.Status) error {
 	rf := runFlags{study: a.f.study, home: a.f.home, note: "recovered from " + a.name}
 	run, claim, err := currentRun(ctx, a.World, a.home, d, a.f.file, rf)
 	if err != nil {

@@ -155,7 +155,7 @@ func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*an
 	if err != nil {
 		return nil, err
 	}
-	d := &digest{h: h, run: run, study: st, by: f.by}
+	d := &rowReader{h: h, run: run, study: st, by: f.by}
 	if f.where != "" {
 		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where)
 		if err != nil {
@@ -218,7 +218,7 @@ func gatesOf(st *study.Study) ([]gate, error) {
 
 // specs are the analyses to do: those of the study, the usual ones of stages that have none, and, out of sight, those that
 // gates ask for, which neither --by nor --where changes.
-func (d *digest) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, error) {
+func (d *rowReader) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, error) {
 	var out []analysis.Spec
 	declared := map[string]bool{}
 	for i := range d.study.Analyses {

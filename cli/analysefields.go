@@ -26,7 +26,7 @@ func fieldAt(fields map[string]any, path string) (any, bool) {
 }
 
 // branchesOf reads what somebody asks for of branches that are items themselves (each: INPUT), by branch and branch.NAME.
-func (d *digest) branchesOf(ctx context.Context, st *study.Stage) (map[string]map[string]string, error) {
+func (d *rowReader) branchesOf(ctx context.Context, st *study.Stage) (map[string]map[string]string, error) {
 	var wanted []string
 	for _, f := range d.fields {
 		if rest, ok := strings.CutPrefix(f, analysis.ByBranch+"."); ok {
@@ -56,7 +56,7 @@ func (d *digest) branchesOf(ctx context.Context, st *study.Stage) (map[string]ma
 }
 
 // branchInputs are the inputs whose items are branches of the conversations that a stage is about.
-func (d *digest) branchInputs(st *study.Stage) []string {
+func (d *rowReader) branchInputs(st *study.Stage) []string {
 	var out []string
 	seen := map[string]bool{}
 	var visit func(st *study.Stage)
@@ -79,7 +79,7 @@ func (d *digest) branchInputs(st *study.Stage) []string {
 }
 
 // before is the stage whose conversations a stage goes on with.
-func (d *digest) before(st *study.Stage) []*study.Stage {
+func (d *rowReader) before(st *study.Stage) []*study.Stage {
 	if from, ok := d.study.Stage(st.Continue); ok {
 		return []*study.Stage{from}
 	}
@@ -87,7 +87,7 @@ func (d *digest) before(st *study.Stage) []*study.Stage {
 }
 
 // readLengths reads how long the answers are that a stage is about, where an analysis wants to know.
-func (d *digest) readLengths(ctx context.Context, st *study.Stage, s analysis.Stage) error {
+func (d *rowReader) readLengths(ctx context.Context, st *study.Stage, s analysis.Stage) error {
 	d.lengths = nil
 	if !s.Lengths || s.Items {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"assay/waves"
 )
 
-// digest turns the ledger of one run into rows.
-type digest struct {
+// rowReader turns the ledger of one run into rows.
+type rowReader struct {
 	h     *home
 	run   store.Run
 	study *study.Study
@@ -54,7 +54,7 @@ type analysedItem struct {
 const analysisSeed = 1
 
 // report reads all verdicts once.
-func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, error) {
+func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report, error) {
 	stages, err := d.stages(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (d *digest) report(ctx context.Context, gates []gate) (*analysis.Report, er
 }
 
 // wanted notes the fields of items that analyses group by or conditions look at.
-func (d *digest) wanted(specs []analysis.Spec) {
+func (d *rowReader) wanted(specs []analysis.Spec) {
 	for _, s := range specs {
 		for _, f := range s.By {
 			if !slices.Contains(analysis.OwnFields(), f) {
@@ -100,7 +100,7 @@ func (d *digest) wanted(specs []analysis.Spec) {
 }
 
 // readEndings notes which answers were refused or cut; most lanes have none.
-func (d *digest) readEndings(ctx context.Context) error {
+func (d *rowReader) readEndings(ctx context.Context) error {
 	d.endings = map[assay.Key]assay.Ending{}
 	lanes, err := d.h.ledger.Lanes(ctx, d.run.No)
 	if err != nil {
@@ -124,13 +124,13 @@ func (d *digest) readEndings(ctx context.Context) error {
 }
 
 // read enters the verdicts of one stage, and the places where there should be some.
-func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage) error {
+func (d *rowReader) read(ctx context.Context, book *analysis.Analyzer, s analysis.Stage) error {
 	reading, err := d.h.planner.Readings(ctx, d.run, s.Name)
 	if err != nil {
 		return err
 	}
 	st, _ := d.study.Stage(s.Name)
-	items, err := d.itemsOf(ctx, (&plan.Desk{Study: d.study}).Root(st))
+	items, err := d.itemsOf(ctx, (&plan.Input{Study: d.study}).Root(st))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (d *digest) read(ctx context.Context, book *analysis.Book, s analysis.Stage
 }
 
 // expected walks over the places where a stage should have a verdict.
-func (d *digest) expected(ctx context.Context, stage string, p *panel) coordinated {
+func (d *rowReader) expected(ctx context.Context, stage string, p *jury) coordinated {
 	return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 		note := func(r *analysis.Row) {
 			if p != nil {
@@ -179,7 +179,7 @@ func (d *digest) expected(ctx context.Context, stage string, p *panel) coordinat
 }
 
 // given walks over the verdicts of a stage.
-func (d *digest) given(ctx context.Context, stage string, p *panel) coordinated {
+func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinated {
 	subjects := store.WithoutSubjects
 	if len(d.lengths) > 0 || len(d.endings) > 0 {
 		subjects = store.WithSubjects
@@ -194,7 +194,7 @@ func (d *digest) given(ctx context.Context, stage string, p *panel) coordinated 
 			}
 		}
 		var err error
-		for v, err = range ahead(d.h.ledger.Said(ctx, d.run.No, stage, subjects)) {
+		for v, err = range ahead(d.h.ledger.VerdictRows(ctx, d.run.No, stage, subjects)) {
 			if !yield(v.At, note, err) {
 				return
 			}
@@ -206,7 +206,7 @@ func (d *digest) given(ctx context.Context, stage string, p *panel) coordinated 
 type coordinated func(yield func(assay.Coordinates, func(*analysis.Row), error) bool)
 
 // rows makes one row after the other out of coordinates.
-func (d *digest) rows(all coordinated, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
+func (d *rowReader) rows(all coordinated, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		var row analysis.Row
 		all(func(at assay.Coordinates, fill func(*analysis.Row), err error) bool {
@@ -243,7 +243,7 @@ func rowOf(at assay.Coordinates, r waves.Reading, it *analysedItem) analysis.Row
 	return row
 }
 
-func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
+func (d *rowReader) verdict(r *analysis.Row, v *store.Verdict) {
 	r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
 	if v.State == store.VerdictValid && v.Segment != 0 {
 		d.valid[judgeOf{r.Stage, r.Judge}]++
@@ -262,7 +262,7 @@ func (d *digest) verdict(r *analysis.Row, v *store.Verdict) {
 }
 
 // itemsOf reads what rows need of the items of an input.
-func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analysedItem, error) {
+func (d *rowReader) itemsOf(ctx context.Context, input string) (map[string]*analysedItem, error) {
 	if items, ok := d.items[input]; ok {
 		return items, nil
 	}
@@ -288,7 +288,7 @@ func (d *digest) itemsOf(ctx context.Context, input string) (map[string]*analyse
 }
 
 // kept is what rows need of one item; items that are alike in it share it.
-func (d *digest) kept(it assay.Item, alike map[string]*analysedItem) *analysedItem {
+func (d *rowReader) kept(it assay.Item, alike map[string]*analysedItem) *analysedItem {
 	one := &analysedItem{cluster: it.Cluster, expect: it.Expect}
 	for _, f := range d.fields {
 		v, ok := fieldAt(it.Fields, f)
@@ -319,7 +319,7 @@ func (d *digest) kept(it assay.Item, alike map[string]*analysedItem) *analysedIt
 }
 
 // keeper is a condition of an analysis; what goes wrong is told when all rows are read.
-func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
+func (d *rowReader) keeper(p *expr.Program) func(*analysis.Row) bool {
 	if d.scratch == nil {
 		d.scratch = map[string]any{}
 	}
@@ -331,7 +331,7 @@ func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
 		if !ok {
 			return false
 		}
-		return d.keeps(p, r, d.items[(&plan.Desk{Study: d.study}).Root(st)][r.Item])
+		return d.keeps(p, r, d.items[(&plan.Input{Study: d.study}).Root(st)][r.Item])
 	}
 }
 
@@ -340,7 +340,7 @@ func (d *digest) keeper(p *expr.Program) func(*analysis.Row) bool {
 const whereSecondTry = "second_try"
 
 // keeps asks a condition about a row: it sees the item's fields and the row's own, of which the latter win.
-func (d *digest) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool {
+func (d *rowReader) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool {
 	seen := assay.Item{ID: r.Item, Fields: d.scratch}
 	clear(d.scratch)
 	if it != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // stages are the stages that give verdicts.
-func (d *digest) stages(ctx context.Context) ([]analysis.Stage, error) {
-	desk := &plan.Desk{Study: d.study}
+func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
+	desk := &plan.Input{Study: d.study}
 	families := map[string]string{}
 	for _, l := range d.study.Lanes {
 		families[l.Name] = l.Provider
@@ -71,7 +71,7 @@ func (d *digest) stages(ctx context.Context) ([]analysis.Stage, error) {
 const maxLengths = 200_000
 
 // design fills in how the judged answers came about.
-func (d *digest) design(ctx context.Context, st *study.Stage, s *analysis.Stage) error {
+func (d *rowReader) design(ctx context.Context, st *study.Stage, s *analysis.Stage) error {
 	lanes, err := d.h.ledger.Lanes(ctx, d.run.No)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (d *digest) design(ctx context.Context, st *study.Stage, s *analysis.Stage)
 }
 
 // program tells whether a program of the study's author judges.
-func (d *digest) program(st *study.Stage) bool {
+func (d *rowReader) program(st *study.Stage) bool {
 	r := d.study.RubricOf(st)
 	return r != nil && len(r.Command) > 0
 }
@@ -130,7 +130,7 @@ func countRule(c study.Count) string {
 }
 
 // sources are the stages whose answers a stage reads.
-func (d *digest) sources(st *study.Stage) []*study.Stage {
+func (d *rowReader) sources(st *study.Stage) []*study.Stage {
 	var out []*study.Stage
 	for _, name := range append(slices.Clone(st.Judge.List), st.Compare) {
 		if s, ok := d.study.Stage(name); ok {
@@ -140,7 +140,7 @@ func (d *digest) sources(st *study.Stage) []*study.Stage {
 	return out
 }
 
-func (d *digest) control(st *study.Stage) string {
+func (d *rowReader) control(st *study.Stage) string {
 	for _, s := range d.sources(st) {
 		if s.Control != nil && s.Control.On {
 			return plan.ControlBranch
@@ -150,7 +150,7 @@ func (d *digest) control(st *study.Stage) string {
 }
 
 // selected is the stage after whose results the judged lanes were chosen.
-func (d *digest) selected(st *study.Stage) string {
+func (d *rowReader) selected(st *study.Stage) string {
 	for _, s := range d.sources(st) {
 		for range d.study.Stages { // what goes on with a chosen lane is about a chosen lane
 			if s.LaneGate != nil && len(s.LaneGate.Stages()) > 0 {

@@ -19,7 +19,7 @@ var errBeginning = errors.New("another process is just beginning this run")
 
 // theRun is the run of this study in this folder: the one there is, or a new one. Of several processes that begin at once
 // one makes the run, and the others go on with it.
-func theRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags) (store.Run, error) {
+func theRun(ctx context.Context, w *World, h *home, d *plan.Input, p *plan.Plan, name string, f runFlags) (store.Run, error) {
 	asked, told := false, false
 	for {
 		run, claim, err := currentRun(ctx, w, h, d, name, f)
@@ -59,7 +59,7 @@ const claimTime = 30 * time.Second
 
 // currentRun is the run of this study in this folder, if there is one that goes on or is the same. Else its number is 0,
 // and the claim is what it takes to begin one; nil: nothing.
-func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name string, f runFlags) (run store.Run, claim *store.Claim, err error) {
+func currentRun(ctx context.Context, w *World, h *home, d *plan.Input, name string, f runFlags) (run store.Run, claim *store.Claim, err error) {
 	if f.anew {
 		return run, nil, nil
 	}
@@ -79,7 +79,7 @@ func currentRun(ctx context.Context, w *World, h *home, d *plan.Desk, name strin
 		}
 		claim.After = max(claim.After, r.No)
 		if r.State == store.RunPreparing {
-			if dead, err := h.ledger.Bury(ctx, r.No); err != nil || !dead {
+			if dead, err := h.ledger.AbandonRun(ctx, r.No); err != nil || !dead {
 				return run, nil, errors.Join(err, errBeginning)
 			}
 			continue
@@ -132,7 +132,7 @@ func (f runFlags) narrow() bool {
 	return len(f.lanes)+len(f.stages)+len(f.study.set) > 0 || f.limit > 0 || f.study.profile != ""
 }
 
-func beginRun(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, name string, f runFlags, claim *store.Claim) (store.Run, error) {
+func beginRun(ctx context.Context, w *World, h *home, d *plan.Input, p *plan.Plan, name string, f runFlags, claim *store.Claim) (store.Run, error) {
 	budget, err := budgetOf(d.Study, f)
 	if err != nil {
 		return store.Run{}, err

@@ -50,7 +50,7 @@ func checkCommand(w *World) *cobra.Command {
 }
 
 // planned opens and plans a study; warnings go to standard error.
-func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Desk, *plan.Plan, error) {
+func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Input, *plan.Plan, error) {
 	d, problems, err := openStudy(w, name, f)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +76,7 @@ func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Optio
 }
 
 // knownNames tells a lane or stage that the study does not have, and a limit that is none.
-func knownNames(d *plan.Desk, o plan.Options) error {
+func knownNames(d *plan.Input, o plan.Options) error {
 	if o.Limit < 0 {
 		return usage("0 means all items", "--limit: %d is less than nothing", o.Limit)
 	}

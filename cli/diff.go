@@ -34,8 +34,8 @@ func diffCommand(w *World) *cobra.Command {
 	return c
 }
 
-// contrast is two runs side by side.
-type contrast struct {
+// comparison is two runs side by side.
+type comparison struct {
 	homes  [2]*home
 	runs   [2]store.Run
 	shared map[string]map[string]bool // items of both runs, by input
@@ -47,7 +47,7 @@ type contrast struct {
 }
 
 func runDiff(ctx context.Context, w *World, refs []string, f diffFlags) error {
-	d := &contrast{shared: map[string]map[string]bool{}}
+	d := &comparison{shared: map[string]map[string]bool{}}
 	for i, ref := range refs {
 		h, run, err := f.home.look(ctx, w, ref)
 		if err != nil {
@@ -80,15 +80,15 @@ func runDiff(ctx context.Context, w *World, refs []string, f diffFlags) error {
 }
 
 // results compares the verdicts of both runs.
-func (d *contrast) results(ctx context.Context) error {
-	digests := [2]*digest{}
+func (d *comparison) results(ctx context.Context) error {
+	digests := [2]*rowReader{}
 	stages := [2][]analysis.Stage{}
 	for i := range d.runs {
 		st, err := d.homes[i].planner.Study(ctx, d.runs[i])
 		if err != nil {
 			return err
 		}
-		digests[i] = &digest{h: d.homes[i], run: d.runs[i], study: st, items: map[string]map[string]*analysedItem{}, seen: map[string]bool{}, valid: map[judgeOf]int{}}
+		digests[i] = &rowReader{h: d.homes[i], run: d.runs[i], study: st, items: map[string]map[string]*analysedItem{}, seen: map[string]bool{}, valid: map[judgeOf]int{}}
 		if stages[i], err = digests[i].stages(ctx); err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ const (
 )
 
 // paired compares the lanes of one stage with themselves: in the book, the run stands where the lane does.
-func (d *contrast) paired(ctx context.Context, digests [2]*digest, s analysis.Stage) error {
+func (d *comparison) paired(ctx context.Context, digests [2]*rowReader, s analysis.Stage) error {
 	which := secondRun
 	both := d.lanesOfBoth(digests, s.Name)
 	book, err := analysis.Open([]analysis.Stage{s}, []analysis.Spec{{
@@ -164,7 +164,7 @@ func turnDifferences(t *analysis.Table) {
 }
 
 // lanesOfBoth are the lanes whose answers both runs have.
-func (d *contrast) lanesOfBoth(digests [2]*digest, stage string) map[string]bool {
+func (d *comparison) lanesOfBoth(digests [2]*rowReader, stage string) map[string]bool {
 	out := map[string]bool{}
 	for i, g := range digests {
 		st, ok := g.study.Stage(stage)
@@ -189,7 +189,7 @@ type besideRow struct {
 }
 
 // beside puts the strengths and win rates of comparisons side by side.
-func (d *contrast) beside(ctx context.Context) error {
+func (d *comparison) beside(ctx context.Context) error {
 	var reports [2]*analysis.Report
 	for i := range d.runs {
 		one, err := d.homes[i].analysed(ctx, d.runs[i], analyseFlags{})
@@ -226,7 +226,7 @@ func (d *contrast) beside(ctx context.Context) error {
 	return nil
 }
 
-func (d *contrast) print(w *World) error {
+func (d *comparison) print(w *World) error {
 	for i, run := range d.runs {
 		mark := ""
 		if run.Rehearsal {
@@ -281,7 +281,7 @@ type besideDocument struct {
 	Is    findingDocument `json:"is"`
 }
 
-func (d *contrast) document() diffDocument {
+func (d *comparison) document() diffDocument {
 	doc := diffDocument{
 		Runs: [2]string{d.runs[0].ID, d.runs[1].ID}, Settings: append([]changed{}, d.Settings...), Items: append([]sharedItems{}, d.Items...),
 		Tables: []tableDocument{}, Beside: []besideDocument{},

@@ -34,7 +34,7 @@ type sharedItems struct {
 }
 
 // settings finds what was set otherwise: lanes and their models first, then the study, then the texts it loads.
-func (d *contrast) settings(ctx context.Context) error {
+func (d *comparison) settings(ctx context.Context) error {
 	var lanes, studies, texts [2]map[string]string
 	for i := range d.runs {
 		var err error
@@ -57,7 +57,7 @@ func (d *contrast) settings(ctx context.Context) error {
 }
 
 // compare adds what differs between two sets of settings.
-func (d *contrast) compare(of [2]map[string]string) {
+func (d *comparison) compare(of [2]map[string]string) {
 	all := map[string]bool{}
 	for _, m := range of {
 		for k := range m {
@@ -72,7 +72,7 @@ func (d *contrast) compare(of [2]map[string]string) {
 }
 
 // lanesOf are the models and parameters of a run's lanes.
-func (d *contrast) lanesOf(ctx context.Context, i int) (map[string]string, error) {
+func (d *comparison) lanesOf(ctx context.Context, i int) (map[string]string, error) {
 	lanes, err := d.homes[i].ledger.Lanes(ctx, d.runs[i].No)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (d *contrast) lanesOf(ctx context.Context, i int) (map[string]string, error
 }
 
 // studyOf are the settings of a run's study, flat, and its other texts. Lanes were told before.
-func (d *contrast) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
+func (d *comparison) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
 	name, all, err := d.homes[i].planner.Texts(ctx, d.runs[i])
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func firstOther(a, b string) (line int, was, is string) {
 }
 
 // items tells how far both runs asked the same, and notes which items both have.
-func (d *contrast) items(ctx context.Context) error {
+func (d *comparison) items(ctx context.Context) error {
 	d.shared[""] = map[string]bool{}
 	var studies [2]*study.Study
 	for i := range d.runs {
@@ -207,7 +207,7 @@ func (d *contrast) items(ctx context.Context) error {
 	return nil
 }
 
-func (d *contrast) itemHashes(ctx context.Context, i int, input string) (map[string][8]byte, error) {
+func (d *comparison) itemHashes(ctx context.Context, i int, input string) (map[string][8]byte, error) {
 	out := map[string][8]byte{}
 	for it, err := range d.homes[i].ledger.Items(ctx, d.runs[i].No, input) {
 		if err != nil {

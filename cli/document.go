@@ -182,7 +182,7 @@ func stageFacts(st *study.Study) []report.Stage {
 		case study.VerbJudge, study.VerbCompare:
 			fact.Of, fact.With = strings.Join(append(slices.Clone(s.Judge.List), s.Compare), ", "), strings.Join(s.Judges.List, ", ")
 			fact.Of = strings.Trim(fact.Of, ", ")
-			if r, err := (&plan.Desk{Study: st}).Rubric(s); err == nil {
+			if r, err := (&plan.Input{Study: st}).Rubric(s); err == nil {
 				how = append(how, "rubric "+r.Name)
 			}
 			if s.Of != "" {

@@ -189,7 +189,7 @@ func succeed(ctx context.Context, w *World, h *home, run store.Run) error {
 		if !gone(h, d.Holder) {
 			continue
 		}
-		if err := h.ledger.Orphan(ctx, run.No, d.Holder); err != nil {
+		if err := h.ledger.ReleaseDead(ctx, run.No, d.Holder); err != nil {
 			return err
 		}
 		fmt.Fprintf(w.Stderr, "%s, which drove this run, is gone: going on from where it was\n", processOf(d.Holder))

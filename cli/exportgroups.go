@@ -25,7 +25,7 @@ func writeGroups(ctx context.Context, t *export.Tree, runs []exported) error {
 	for _, e := range runs {
 		g := &grouped{tree: t, lists: export.NewLists(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]batchMeta{}}
 		var err error
-		if g.teller, err = e.teller(ctx); err == nil {
+		if g.exporter, err = e.teller(ctx); err == nil {
 			err = g.batchMetas(ctx)
 		}
 		if err != nil {
@@ -65,7 +65,7 @@ func talks(st *study.Stage) bool {
 
 // grouped writes one run.
 type grouped struct {
-	*teller
+	*exporter
 	tree    *export.Tree
 	lists   *export.Lists
 	rest    map[string]func() any // what stands beside the list of a file

@@ -77,7 +77,7 @@ func (g *registry) add(ctx context.Context, e exported) error {
 	if err != nil {
 		return err
 	}
-	r := &registryRun{registry: g, teller: t, segments: map[int64]*store.Segment{}, texts: map[string]string{}, named: map[int64]store.Artifact{}}
+	r := &registryRun{registry: g, exporter: t, segments: map[int64]*store.Segment{}, texts: map[string]string{}, named: map[int64]store.Artifact{}}
 	for i := range segments {
 		r.segments[segments[i].No] = &segments[i]
 	}
@@ -107,7 +107,7 @@ func (g *registry) add(ctx context.Context, e exported) error {
 }
 
 // compared writes what a judge said.
-func (g *registry) compared(t *teller, c *gridCell, job *export.RegistryJob, row *export.Request, object string) error {
+func (g *registry) compared(t *exporter, c *gridCell, job *export.RegistryJob, row *export.Request, object string) error {
 	out := export.Comparison{
 		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmpOr(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
 		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
@@ -132,7 +132,7 @@ func (g *registry) compared(t *teller, c *gridCell, job *export.RegistryJob, row
 }
 
 // unasked writes a verdict that no judge was asked for.
-func (g *registry) unasked(t *teller, v *export.Verdict) error {
+func (g *registry) unasked(t *exporter, v *export.Verdict) error {
 	c := g.cell(t, v.Stage, v.Prompt, v.Judge, directionOf(v.First, v.Second))
 	out := export.Comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State, Reason: v.Reason}
 	if t.comparesItems(v.Stage) {
@@ -181,7 +181,7 @@ func directionOf(first, second string) string {
 }
 
 // cell finds or begins a cell. Two judges of one model have two cells.
-func (g *registry) cell(t *teller, stage, prompt, judge, direction string) *gridCell {
+func (g *registry) cell(t *exporter, stage, prompt, judge, direction string) *gridCell {
 	key := cellKey{t.run.ID, stage, prompt, judge, direction}
 	if c, ok := g.cells[key]; ok {
 		return c
@@ -235,7 +235,7 @@ func beside(job *export.RegistryJob, name string) string {
 }
 
 // comparesItems tells whether a stage compares items with each other.
-func (t *teller) comparesItems(stage string) bool {
+func (t *exporter) comparesItems(stage string) bool {
 	st, ok := t.study.Stage(stage)
 	if !ok {
 		return false

@@ -24,8 +24,8 @@ type rowsOf[T any] iter.Seq2[*T, error]
 // exportBlock is how many requests are held while their verdicts are read.
 const exportBlock = 250
 
-// teller knows what all rows of a run need.
-type teller struct {
+// exporter knows what all rows of a run need.
+type exporter struct {
 	exported
 	study    *study.Study
 	lanes    map[[2]string]store.Lane // by stage and name
@@ -37,12 +37,12 @@ type teller struct {
 	origins  map[int64]string  // ids of runs whose answers were reused
 }
 
-func (e exported) teller(ctx context.Context) (*teller, error) {
+func (e exported) teller(ctx context.Context) (*exporter, error) {
 	st, err := e.h.planner.Study(ctx, e.run)
 	if err != nil {
 		return nil, err
 	}
-	t := &teller{
+	t := &exporter{
 		exported: e, study: st, lanes: map[[2]string]store.Lane{}, params: map[[2]string]assay.Params{}, jobs: map[int64]string{}, costs: map[string]assay.Cost{},
 		readings: map[string]func(assay.Coordinates) (waves.Reading, error){}, origins: map[int64]string{}, inputs: map[string]string{},
 	}
@@ -79,14 +79,14 @@ func (e exported) teller(ctx context.Context) (*teller, error) {
 }
 
 // reading takes coordinates apart; an answer's own are as they are.
-func (t *teller) reading(at assay.Coordinates) (waves.Reading, error) {
+func (t *exporter) reading(at assay.Coordinates) (waves.Reading, error) {
 	if read, ok := t.readings[at.Stage]; ok {
 		return read(at)
 	}
 	return waves.Reading{Template: at.Template, Draw: at.Draw, Turn: at.Turn}, nil
 }
 
-func (t *teller) verb(stage string) string {
+func (t *exporter) verb(stage string) string {
 	if s, ok := t.study.Stage(stage); ok {
 		return string(s.Verb())
 	}
@@ -94,7 +94,7 @@ func (t *teller) verb(stage string) string {
 }
 
 // source is the stage whose answers a judge's request reads.
-func (t *teller) source(at assay.Coordinates) string {
+func (t *exporter) source(at assay.Coordinates) string {
 	st, ok := t.study.Stage(at.Stage)
 	switch {
 	case !ok:
@@ -111,12 +111,12 @@ func (t *teller) source(at assay.Coordinates) string {
 }
 
 // input is the input whose items a stage is about.
-func (t *teller) input(stage string) string {
+func (t *exporter) input(stage string) string {
 	if name, ok := t.inputs[stage]; ok {
 		return name
 	}
 	if st, ok := t.study.Stage(stage); ok {
-		t.inputs[stage] = (&plan.Desk{Study: t.study}).Root(st)
+		t.inputs[stage] = (&plan.Input{Study: t.study}).Root(st)
 	}
 	return t.inputs[stage]
 }
@@ -151,7 +151,7 @@ func (e exported) requests(ctx context.Context) rowsOf[export.Request] {
 }
 
 // unasked yields the questions that were never sent.
-func (t *teller) unasked(ctx context.Context, yield func(*export.Request, error) bool) {
+func (t *exporter) unasked(ctx context.Context, yield func(*export.Request, error) bool) {
 	for i := range t.study.Stages {
 		st := &t.study.Stages[i]
 		if !talks(st) {
@@ -173,7 +173,7 @@ func (t *teller) unasked(ctx context.Context, yield func(*export.Request, error)
 }
 
 // sent are the lanes of a stage that have no question left.
-func (t *teller) sent(stage string) map[string]bool {
+func (t *exporter) sent(stage string) map[string]bool {
 	out := map[string]bool{}
 	for at, l := range t.lanes {
 		n := l.Open
@@ -188,7 +188,7 @@ func (t *teller) sent(stage string) map[string]bool {
 }
 
 // tell yields a block of requests with their verdicts; it tells whether the walk goes on.
-func (t *teller) tell(ctx context.Context, block []store.Answer, yield func(*export.Request, error) bool) bool {
+func (t *exporter) tell(ctx context.Context, block []store.Answer, yield func(*export.Request, error) bool) bool {
 	keys := make([]assay.Key, len(block))
 	for i, a := range block {
 		r, err := t.reading(a.At)
@@ -220,7 +220,7 @@ func heard(a store.Answer, verdicts []store.Verdict) []store.Verdict {
 	return slices.DeleteFunc(slices.Clone(verdicts), func(v store.Verdict) bool { return v.Segment != a.Segment || v.Ord != a.Ord })
 }
 
-func (t *teller) request(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*export.Request, error) {
+func (t *exporter) request(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*export.Request, error) {
 	a, err := t.h.planner.Whole(ctx, t.run, a)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func branchOf(at assay.Coordinates, r waves.Reading) string {
 }
 
 // origin is the id of the run that an answer was taken from.
-func (t *teller) origin(ctx context.Context, run int64) (string, error) {
+func (t *exporter) origin(ctx context.Context, run int64) (string, error) {
 	if run == 0 || t.origins[run] != "" {
 		return t.origins[run], nil
 	}
@@ -294,7 +294,7 @@ func (t *teller) origin(ctx context.Context, run int64) (string, error) {
 }
 
 // hear writes the verdicts into the row of the answer they are about.
-func (t *teller) hear(row *export.Request, verdicts []store.Verdict) error {
+func (t *exporter) hear(row *export.Request, verdicts []store.Verdict) error {
 	for i := range verdicts {
 		v, err := t.verdict(&verdicts[i])
 		if err != nil {
@@ -308,7 +308,7 @@ func (t *teller) hear(row *export.Request, verdicts []store.Verdict) error {
 	return nil
 }
 
-func (t *teller) verdict(v *store.Verdict) (*export.Verdict, error) {
+func (t *exporter) verdict(v *store.Verdict) (*export.Verdict, error) {
 	r, err := t.reading(v.At)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 // which samples were shown.
 type registryRun struct {
 	*registry
-	*teller
+	*exporter
 	segments map[int64]*store.Segment
 	texts    map[string]string // of items that are compared, as far as they were needed
 	named    map[int64]store.Artifact
@@ -79,7 +79,7 @@ func (r *registryRun) request(a store.Answer, row *export.Request, shown export.
 	if !ok || !a.Ended || len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() {
 		return nil
 	}
-	c := r.cell(r.teller, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
+	c := r.cell(r.exporter, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
 	job := c.segment(s)
 	job.PairsPath = beside(job, "pairs.csv")
 	if err := r.pairs.Add(job.PairsPath, &shown); err != nil {
@@ -94,7 +94,7 @@ func (r *registryRun) request(a store.Answer, row *export.Request, shown export.
 			return err
 		}
 	}
-	return r.compared(r.teller, c, job, row, objectOf(asked.Wire.Dialect))
+	return r.compared(r.exporter, c, job, row, objectOf(asked.Wire.Dialect))
 }
 
 // asked makes the requests of a block again from the snapshot.

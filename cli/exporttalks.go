@@ -66,7 +66,7 @@ func writeConversations(ctx context.Context, t *export.Tree, runs []exported) er
 }
 
 // place is where a stage stands in the study.
-func (t *teller) place(stage string) int {
+func (t *exporter) place(stage string) int {
 	return slices.IndexFunc(t.study.Stages, func(st study.Stage) bool { return st.Name == stage })
 }
 
@@ -83,7 +83,7 @@ func trackedAs(s store.Segment) string {
 
 // experiment writes the conversations of one stage.
 type experiment struct {
-	*teller
+	*exporter
 	st     *study.Stage
 	dir    string
 	files  *export.Lists
@@ -95,9 +95,9 @@ type experiment struct {
 	seen   []string // pressures, in the order in which they come
 }
 
-func writeExperiment(ctx context.Context, t *export.Tree, of *teller, st *study.Stage) error {
+func writeExperiment(ctx context.Context, t *export.Tree, of *exporter, st *study.Stage) error {
 	x := &experiment{
-		teller: of, st: st, files: export.NewLists(t), scores: export.NewSheets[export.Score](t),
+		exporter: of, st: st, files: export.NewLists(t), scores: export.NewSheets[export.Score](t),
 		models: map[string]*export.ModelFile{}, judges: map[string]bool{}, said: map[string]bool{},
 	}
 	if err := x.begin(ctx); err != nil {
@@ -128,7 +128,7 @@ func writeExperiment(ctx context.Context, t *export.Tree, of *teller, st *study.
 
 // begin names the folder, which tells what is in it.
 func (x *experiment) begin(ctx context.Context) error {
-	desk := plan.Desk{Study: x.study}
+	desk := plan.Input{Study: x.study}
 	input := desk.Root(x.st)
 	for _, err := range x.h.ledger.Items(ctx, x.run.No, input) {
 		if err != nil {

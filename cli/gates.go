@@ -15,7 +15,7 @@ func (h *home) findings(ctx context.Context, run store.Run, stages []string) (ex
 	if err != nil {
 		return nil, err
 	}
-	d := &digest{h: h, run: run, study: st}
+	d := &rowReader{h: h, run: run, study: st}
 	report, err := d.report(ctx, []gate{{stages: stages}})
 	if err != nil {
 		return nil, err

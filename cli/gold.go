@@ -21,7 +21,7 @@ import (
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
 // that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot; a bundle takes
 // it along.
-func (d *digest) gold(ctx context.Context, book *analysis.Book, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
+func (d *rowReader) gold(ctx context.Context, book *analysis.Analyzer, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
@@ -55,7 +55,7 @@ func (d *digest) gold(ctx context.Context, book *analysis.Book, st *study.Stage,
 }
 
 // goldFile reads the gold labels of a stage. Rows that mean nothing in this run are told, and left out.
-func (d *digest) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
+func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
 	file, err := d.h.openGold(ctx, d.run, st)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
 		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))

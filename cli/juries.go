@@ -14,9 +14,9 @@ import (
 	"assay/study"
 )
 
-// panel is how the verdicts on one answer become one: a judge's votes, then the judges, then the draws of the answer.
+// jury is how the verdicts on one answer become one: a judge's votes, then the judges, then the draws of the answer.
 // It holds what was said about every answer of one stage.
-type panel struct {
+type jury struct {
 	jury    judge.Jury
 	votes   judge.Reduce
 	draws   judge.Reduce
@@ -34,8 +34,8 @@ type judgedUnit struct {
 const juryName = "jury"
 
 // panelOf is the panel of a stage; nil where all verdicts stay apart.
-func (d *digest) panelOf(st *study.Stage) *panel {
-	p := &panel{jury: judge.Jury(st.Jury), votes: judge.Reduce(st.Repeats.Reduce), repeats: 1, units: map[string]*judgedUnit{}}
+func (d *rowReader) panelOf(st *study.Stage) *jury {
+	p := &jury{jury: judge.Jury(st.Jury), votes: judge.Reduce(st.Repeats.Reduce), repeats: 1, units: map[string]*judgedUnit{}}
 	if p.jury == judge.Each || len(d.study.LanesNamed(st.Judges.List)) < 2 {
 		p.jury = ""
 	}
@@ -51,7 +51,7 @@ func (d *digest) panelOf(st *study.Stage) *panel {
 }
 
 // unit is where a row belongs.
-func (p *panel) unit(r *analysis.Row) *judgedUnit {
+func (p *jury) unit(r *analysis.Row) *judgedUnit {
 	row := *r
 	row.Decided, row.Vote = true, 0
 	row.State, row.Label, row.Score, row.Excluded = assay.VerdictMissing, "", nil, false
@@ -74,7 +74,7 @@ func (p *panel) unit(r *analysis.Row) *judgedUnit {
 }
 
 // hear enters a verdict.
-func (p *panel) hear(r *analysis.Row, v *store.Verdict) {
+func (p *jury) hear(r *analysis.Row, v *store.Verdict) {
 	u := p.unit(r)
 	if u.said[r.Draw] == nil {
 		u.said[r.Draw] = map[string][]assay.Verdict{}
@@ -86,7 +86,7 @@ func (p *panel) hear(r *analysis.Row, v *store.Verdict) {
 }
 
 // rows are the places where one verdict is expected.
-func (p *panel) rows() iter.Seq2[*analysis.Row, error] {
+func (p *jury) rows() iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		for _, key := range slices.Sorted(maps.Keys(p.units)) {
 			row := p.units[key].row
@@ -98,7 +98,7 @@ func (p *panel) rows() iter.Seq2[*analysis.Row, error] {
 }
 
 // decided are the verdicts that the panel comes to, of the answers that anything was said about.
-func (p *panel) decided() iter.Seq2[*analysis.Row, error] {
+func (p *jury) decided() iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		for _, key := range slices.Sorted(maps.Keys(p.units)) {
 			u := p.units[key]
@@ -114,7 +114,7 @@ func (p *panel) decided() iter.Seq2[*analysis.Row, error] {
 	}
 }
 
-func (p *panel) decide(u *judgedUnit) []assay.Verdict {
+func (p *jury) decide(u *judgedUnit) []assay.Verdict {
 	var draws []assay.Verdict
 	for _, draw := range slices.Sorted(maps.Keys(u.said)) {
 		var bench []assay.Verdict

@@ -19,7 +19,7 @@ const onlineTimeout = 30 * time.Second
 
 // checkOnline asks every provider of a study, by calls that cost nothing, whether the key works, whether the models are
 // there and whether batches may be listed.
-func checkOnline(ctx context.Context, w *World, d *plan.Desk) assay.Problems {
+func checkOnline(ctx context.Context, w *World, d *plan.Input) assay.Problems {
 	a := &accounts{world: w, study: d.Study}
 	var problems assay.Problems
 	for _, k := range d.Keys(w.isSet) {
@@ -33,7 +33,7 @@ func checkOnline(ctx context.Context, w *World, d *plan.Desk) assay.Problems {
 	return problems
 }
 
-func checkProvider(ctx context.Context, a *accounts, d *plan.Desk, k plan.Key) assay.Problems {
+func checkProvider(ctx context.Context, a *accounts, d *plan.Input, k plan.Key) assay.Problems {
 	var problems assay.Problems
 	at := d.Study.At
 	access, err := a.access(k.Provider)
@@ -67,7 +67,7 @@ func checkProvider(ctx context.Context, a *accounts, d *plan.Desk, k plan.Key) a
 }
 
 // checkModels warns of lanes whose model the provider does not list; some providers list only part of what they serve.
-func checkModels(d *plan.Desk, k plan.Key, models []string, problems *assay.Problems) {
+func checkModels(d *plan.Input, k plan.Key, models []string, problems *assay.Problems) {
 	if len(models) == 0 {
 		return
 	}

@@ -36,7 +36,7 @@ const pilotSuffix = ".pilot"
 
 // pilot asks the first questions live, and plans again from what the answers took. The answers are kept: the study's run
 // takes them over at no cost.
-func pilot(c *cobra.Command, w *World, d *plan.Desk, whole *plan.Plan, o plan.Options, name string, f planFlags) (*plan.Plan, error) {
+func pilot(c *cobra.Command, w *World, d *plan.Input, whole *plan.Plan, o plan.Options, name string, f planFlags) (*plan.Plan, error) {
 	ctx := c.Context()
 	few := o
 	few.Limit, few.Stages = f.pilot.n, firstStages(whole)
@@ -130,7 +130,7 @@ func (d doubt) ask(w *World, yes bool) error {
 	return nil
 }
 
-func beginPilot(ctx context.Context, w *World, h *home, d *plan.Desk, p *plan.Plan, o plan.Options, name string, f planFlags) (store.Run, error) {
+func beginPilot(ctx context.Context, w *World, h *home, d *plan.Input, p *plan.Plan, o plan.Options, name string, f planFlags) (store.Run, error) {
 	digest, err := studyDigest(ctx, w, d, name)
 	if err != nil {
 		return store.Run{}, err
@@ -156,7 +156,7 @@ func pilotOf(ctx context.Context, h *home, study, digest string) (string, error)
 }
 
 // observed is what the answers of a pilot took, by lane.
-func observed(ctx context.Context, h *home, d *plan.Desk, run store.Run, o plan.Options) (map[string]plan.Observed, error) {
+func observed(ctx context.Context, h *home, d *plan.Input, run store.Run, o plan.Options) (map[string]plan.Observed, error) {
 	bytes := map[assay.Key]int{}
 	for _, name := range o.Stages {
 		st, ok := d.Study.Stage(name)
@@ -207,7 +207,7 @@ func promptBytes(p *assay.Prompt) int {
 	return n
 }
 
-func observedAnswers(d *plan.Desk) int64 {
+func observedAnswers(d *plan.Input) int64 {
 	n := int64(0)
 	for _, o := range d.Observed {
 		n += o.N

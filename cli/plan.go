@@ -78,7 +78,7 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	return writePlan(c, w, d, p, o, f.write)
 }
 
-func printPlan(w *World, d *plan.Desk, p *plan.Plan) error {
+func printPlan(w *World, d *plan.Input, p *plan.Plan) error {
 	t := table{
 		head:  []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW", "EXPECTED", "HIGH"},
 		right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
@@ -130,7 +130,7 @@ func batchesOf(t plan.Total) string {
 }
 
 // summary says the plan in sentences.
-func summary(d *plan.Desk, p *plan.Plan) string {
+func summary(d *plan.Input, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
@@ -168,7 +168,7 @@ func summary(d *plan.Desk, p *plan.Plan) string {
 }
 
 // stops says when lanes stop because of errors, where the study has such a word.
-func stops(d *plan.Desk, p *plan.Plan) string {
+func stops(d *plan.Input, p *plan.Plan) string {
 	var lanes []string
 	at := map[string]study.StopIf{}
 	for _, q := range p.Parts {
@@ -220,7 +220,7 @@ func powerLine(q plan.Power) string {
 
 // waiting adds up, over the waves, how long the slowest provider usually and at the longest takes. What goes live takes at
 // least as long as the study's own rates and pauses make it.
-func waiting(d *plan.Desk, p *plan.Plan) (usual, longest time.Duration) {
+func waiting(d *plan.Input, p *plan.Plan) (usual, longest time.Duration) {
 	for wave := 1; wave <= p.Waves; wave++ {
 		var u, l time.Duration
 		live := map[string]int64{}
@@ -257,7 +257,7 @@ func hours(t time.Duration) string {
 }
 
 // showRequests prints the first requests of every lane, each with its coordinates.
-func showRequests(c *cobra.Command, w *World, d *plan.Desk, p *plan.Plan, f planFlags) error {
+func showRequests(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, f planFlags) error {
 	for _, q := range p.Parts {
 		st, _ := d.Study.Stage(q.Stage)
 		l, ok := d.Study.Lane(q.Lane.Name)
@@ -298,7 +298,7 @@ func named(at assay.Coordinates) string {
 	return b.String()
 }
 
-func writePlan(c *cobra.Command, w *World, d *plan.Desk, p *plan.Plan, o plan.Options, dir string) error {
+func writePlan(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, o plan.Options, dir string) error {
 	names, err := d.Write(c.Context(), p, o, func(name string) (io.WriteCloser, error) {
 		return w.Disk.Create(filepath.Join(dir, name), os.O_EXCL)
 	})

@@ -124,7 +124,7 @@ func plainEnv(w *World) []string {
 }
 
 // checkPrograms adds a problem for every program that a rubric names and that is not there.
-func checkPrograms(w *World, d *plan.Desk, folder string, add func(at assay.Place, hint, format string, args ...any)) {
+func checkPrograms(w *World, d *plan.Input, folder string, add func(at assay.Place, hint, format string, args ...any)) {
 	for i := range d.Study.Stages {
 		st := &d.Study.Stages[i]
 		r := d.Study.RubricOf(st)

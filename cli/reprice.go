@@ -17,7 +17,7 @@ func repriced(ctx context.Context, h *home, segments []store.Segment, st *study.
 	if len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
 	}
-	desk := &plan.Desk{Study: st, Catalog: prices}
+	desk := &plan.Input{Study: st, Catalog: prices}
 	out := map[judgeOf]assay.Cost{}
 	for _, g := range segments {
 		l, ok := st.Lane(g.Lane)

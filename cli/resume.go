@@ -136,7 +136,7 @@ func ordered(ctx context.Context, w *World, h *home, run store.Run, o store.Orde
 	if o.Args == "" {
 		o.Args = "{}"
 	}
-	return h.ledger.Give(ctx, o)
+	return h.ledger.PutOrder(ctx, o)
 }
 
 // tellOrder says what became of an order.

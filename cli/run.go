@@ -124,7 +124,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 }
 
 // runnable tells what keeps a good study from being run: keys and programs that are missing.
-func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) error {
+func runnable(w *World, d *plan.Input, p *plan.Plan, name string, rehearse bool) error {
 	var problems assay.Problems
 	for _, k := range keysOf(w, d, p) {
 		if rehearse {
@@ -154,7 +154,7 @@ func runnable(w *World, d *plan.Desk, p *plan.Plan, name string, rehearse bool) 
 }
 
 // keysOf are the keys that the lanes of a plan need: those of a study's other lanes are not asked for.
-func keysOf(w *World, d *plan.Desk, p *plan.Plan) []plan.Key {
+func keysOf(w *World, d *plan.Input, p *plan.Plan) []plan.Key {
 	sends := map[string]bool{}
 	for _, part := range p.Parts {
 		sends[part.Lane.Name] = true
@@ -186,7 +186,7 @@ func (f runFlags) sameMode(r store.Run) bool {
 }
 
 // studyDigest tells whether a study, its texts or its items were changed.
-func studyDigest(ctx context.Context, w *World, d *plan.Desk, name string) (string, error) {
+func studyDigest(ctx context.Context, w *World, d *plan.Input, name string) (string, error) {
 	h := sha256.New()
 	fsys := w.Disk.Folder(filepath.Dir(name))
 	for _, file := range append([]string{filepath.Base(name)}, d.Study.Loaded...) {
@@ -218,7 +218,7 @@ func studyDigest(ctx context.Context, w *World, d *plan.Desk, name string) (stri
 }
 
 // confirm says what goes where and for how much, and asks. Without a terminal and without --yes nothing is sent.
-func confirm(w *World, d *plan.Desk, p *plan.Plan, f runFlags) error {
+func confirm(w *World, d *plan.Input, p *plan.Plan, f runFlags) error {
 	if f.rehearse {
 		return nil
 	}

@@ -39,7 +39,7 @@ func studyFile(w *World, name string) string {
 
 // openStudy reads a study and everything that can be said without reading its rows. Problems come with file names as the
 // user would type them. The desk is nil when the study cannot be used.
-func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems, error) {
+func openStudy(w *World, name string, f studyFlags) (*plan.Input, assay.Problems, error) {
 	dir, base := filepath.Split(name)
 	fsys := w.Disk.Folder(dir)
 	s, problems := study.Read(fsys, base, study.Options{Profile: f.profile, Set: f.set, Mode: f.mode})
@@ -53,7 +53,7 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems,
 	prices, more := plan.Prices(prices, s)
 	problems = append(problems, more...)
 	source := inputs.Open(fsys, s.Specs())
-	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
+	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
 	isSet := w.isSet
 	if f.running {
 		isSet = func(string) bool { return true }
@@ -70,7 +70,7 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Desk, assay.Problems,
 }
 
 // makePlan plans the whole study; problems of its rows come back as an error.
-func makePlan(ctx context.Context, d *plan.Desk, o plan.Options, dir string) (*plan.Plan, assay.Problems, error) {
+func makePlan(ctx context.Context, d *plan.Input, o plan.Options, dir string) (*plan.Plan, assay.Problems, error) {
 	p, problems := d.Make(ctx, o)
 	problems = shown(problems, dir)
 	if p == nil {

@@ -26,12 +26,12 @@ func printTruth(ctx context.Context, w *World, h *home, run store.Run, st *study
 	if err != nil {
 		return err
 	}
-	d := &digest{h: h, run: run, study: st}
+	d := &rowReader{h: h, run: run, study: st}
 	stages, err := d.stages(ctx)
 	if err != nil {
 		return err
 	}
-	o := &oracle{study: st, truth: simulator.Writer{}.Truth()}
+	o := &truth{study: st, truth: simulator.Writer{}.Truth()}
 	t := table{head: []string{"STAGE", "WHAT", "ABOUT", "TRUE", "FOUND", "LOW", "HIGH", "HOLDS"}, right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
 	held, all := 0, 0
 	for i := range found.report.Tables {
@@ -89,14 +89,14 @@ func (c claim) row() []any {
 	return []any{f.Stage, f.What, strings.Join(about, " "), f.Unit.Show(c.truth), shownIn(f.Unit, f.Value), low, high, holds}
 }
 
-// oracle knows what is true of the simulator's models.
-type oracle struct {
+// truth knows what is true of the simulator's models.
+type truth struct {
 	study *study.Study
 	truth simulator.Truth
 }
 
 // model is what is true of a lane.
-func (o *oracle) model(lane string) (simulator.Model, bool) {
+func (o *truth) model(lane string) (simulator.Model, bool) {
 	l, ok := o.study.Lane(lane)
 	if !ok {
 		return simulator.Model{}, false
@@ -105,7 +105,7 @@ func (o *oracle) model(lane string) (simulator.Model, bool) {
 }
 
 // claims are the findings of a table whose truth is known and whose interval exists.
-func (o *oracle) claims(s *analysis.Stage, t *analysis.Table) []claim {
+func (o *truth) claims(s *analysis.Stage, t *analysis.Table) []claim {
 	var truth func(*analysis.Finding) (float64, bool)
 	switch {
 	case s.Ruled || s.Items || s.Decided || len(s.Judges) == 0:
@@ -133,7 +133,7 @@ func (o *oracle) claims(s *analysis.Stage, t *analysis.Table) []claim {
 }
 
 // flips: how often a lane gives in at a turn, if all messages of the branch press it.
-func (o *oracle) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool) {
+func (o *truth) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool) {
 	st, _ := o.study.Stage(s.Name)
 	calm := -1 // turns before anybody presses
 	for _, name := range st.Judge.List {
@@ -168,7 +168,7 @@ func (o *oracle) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool
 
 // calm is how many of a stage's own turns come before anybody presses: the opening, or none where it goes on from a stage
 // that is an opening alone.
-func (o *oracle) calm(stage string) (int, bool) {
+func (o *truth) calm(stage string) (int, bool) {
 	st, ok := o.study.Stage(stage)
 	if !ok {
 		return 0, false
@@ -181,7 +181,7 @@ func (o *oracle) calm(stage string) (int, bool) {
 }
 
 // rates: how often judges give the label that counts, or the mean of their scores.
-func (o *oracle) rates(s *analysis.Stage) func(*analysis.Finding) (float64, bool) {
+func (o *truth) rates(s *analysis.Stage) func(*analysis.Finding) (float64, bool) {
 	var labels []string
 	yes := ""
 	for _, l := range s.Labels {
@@ -219,7 +219,7 @@ func (o *oracle) rates(s *analysis.Stage) func(*analysis.Finding) (float64, bool
 }
 
 // expected is the comparisons of all lanes of a table as endless items would have them, both ways round alike.
-func (o *oracle) expected(s *analysis.Stage, t *analysis.Table) (tally *stats.Tally, lanes []string) {
+func (o *truth) expected(s *analysis.Stage, t *analysis.Table) (tally *stats.Tally, lanes []string) {
 	for _, f := range t.Findings {
 		if lane := f.Of(analysis.ByLane); lane != "" && !slices.Contains(lanes, lane) {
 			lanes = append(lanes, lane)
@@ -246,7 +246,7 @@ func (o *oracle) expected(s *analysis.Stage, t *analysis.Table) (tally *stats.Ta
 }
 
 // strengths: what the same model finds in endless comparisons.
-func (o *oracle) strengths(s *analysis.Stage, t *analysis.Table) func(*analysis.Finding) (float64, bool) {
+func (o *truth) strengths(s *analysis.Stage, t *analysis.Table) func(*analysis.Finding) (float64, bool) {
 	tally, lanes := o.expected(s, t)
 	if len(lanes) < 2 || tally == nil {
 		return nil
@@ -274,7 +274,7 @@ func (o *oracle) strengths(s *analysis.Stage, t *analysis.Table) func(*analysis.
 }
 
 // wins: the mean over opponents of the share that a lane wins.
-func (o *oracle) wins(s *analysis.Stage, t *analysis.Table) func(*analysis.Finding) (float64, bool) {
+func (o *truth) wins(s *analysis.Stage, t *analysis.Table) func(*analysis.Finding) (float64, bool) {
 	tally, lanes := o.expected(s, t)
 	if len(lanes) < 2 || tally == nil {
 		return nil

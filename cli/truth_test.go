@@ -85,7 +85,7 @@ type lot struct {
 	luck  int
 	calls uint64
 	lanes []string
-	book  *analysis.Book
+	book  *analysis.Analyzer
 	stage []analysis.Stage
 	asks  map[string]*asking // by rubric
 }
@@ -163,7 +163,7 @@ func (l *lot) claims(t *testing.T) []claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &oracle{study: l.study, truth: simulator.Writer{}.Truth()}
+	o := &truth{study: l.study, truth: simulator.Writer{}.Truth()}
 	var out []claim
 	for i := range report.Tables {
 		for k := range l.stage {

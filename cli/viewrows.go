@@ -26,7 +26,7 @@ func (h *home) keeps(ctx context.Context, run store.Run, stage string, fields ma
 	if !ok {
 		return nil, fmt.Errorf("the study has no stage %q", stage)
 	}
-	sieve := &rowSieve{h: h, run: run, input: (&plan.Desk{Study: study}).Root(st), fields: fields, known: map[string]*analysedItem{}}
+	sieve := &rowSieve{h: h, run: run, input: (&plan.Input{Study: study}).Root(st), fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
 		r, err := reading(v.At)
 		if err != nil {

@@ -46,7 +46,7 @@ type asking struct {
 
 	errands chan errand // for runners that are free
 	runners sync.WaitGroup
-	till    *till
+	till    *budgetWatch
 
 	trouble chan error   // of the feed
 	over    bool         // somebody wants it to stop
@@ -77,7 +77,7 @@ func (w *work) newAsking(log *liveLog) *asking {
 		caps.Lane.Concurrency = n
 	}
 	d := w.deskOf(w.access, caps.Account)
-	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, done: w.g.Done(), till: newTill(w),
+	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, done: w.g.Done(), till: newBudgetWatch(w),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
 		built: make(chan []flight, 1), out: make(chan *flight, 2*mostAhead), home: make(chan *reply, 2*mostAhead),
 		low: make(chan struct{}, 1), trouble: make(chan error, 1), errands: make(chan errand)}

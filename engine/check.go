@@ -54,7 +54,7 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
 		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
 	}
-	return w.Ledger.Stumble(ctx, w.l, now.Add(max(w.pollJob(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+	return w.Ledger.RetryLater(ctx, w.l, now.Add(max(w.pollJob(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
 }
 
 // maxDenied is how often in a row a key may be refused before a person has to look.

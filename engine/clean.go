@@ -34,7 +34,7 @@ func (w *work) tidy(ctx context.Context) error {
 	case w.g.Failures >= maxBusy:
 		return errors.Join(w.Ledger.Wake(ctx, w.l, time.Time{}, ""), w.Ledger.Note(ctx, w.run.No, w.g.No, "cleanup", "left at the provider: "+err.Error()))
 	}
-	return w.Ledger.Stumble(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures, 0)), "deleting what the job left at the provider: "+err.Error())
+	return w.Ledger.RetryLater(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures, 0)), "deleting what the job left at the provider: "+err.Error())
 }
 
 // remove deletes everything that the jobs of the segment left at the provider.

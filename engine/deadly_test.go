@@ -39,14 +39,14 @@ func (d *deadlyHouse) do(name string, call func()) bool {
 
 func (d *deadlyHouse) Limits() catalog.Limits { return d.house.Limits() }
 
-func (d *deadlyHouse) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (hd provider.Handle, r provider.Readiness, err error) {
+func (d *deadlyHouse) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (hd provider.Handle, r provider.Readiness, err error) {
 	if !d.do("prepare", func() { hd, r, err = d.house.Prepare(ctx, p, h) }) {
 		return "", "", errDead
 	}
 	return hd, r, err
 }
 
-func (d *deadlyHouse) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) (r provider.Receipt) {
+func (d *deadlyHouse) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) (r provider.Receipt) {
 	if !d.do("launch", func() { r = d.house.Launch(ctx, p, h) }) {
 		return provider.Receipt{Fate: provider.Unknown, Err: errDead}
 	}

@@ -212,6 +212,6 @@ func (w *work) stamp() provider.Stamp {
 }
 
 // parcel is the segment as Prepare and Launch need it.
-func (w *work) parcel() provider.Parcel {
-	return provider.Parcel{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source()}
+func (w *work) parcel() provider.BatchInput {
+	return provider.BatchInput{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source()}
 }

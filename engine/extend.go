@@ -94,7 +94,7 @@ func (x *extension) grow(ctx context.Context) error {
 	}
 	for _, l := range x.lanes {
 		if l.State == store.LaneOpen {
-			if err := x.Ledger.Rouse(ctx, x.run.No, l.Stage, l.Name); err != nil {
+			if err := x.Ledger.WakeLane(ctx, x.run.No, l.Stage, l.Name); err != nil {
 				return err
 			}
 		}
@@ -163,7 +163,7 @@ func (x *extension) conclude(ctx context.Context) (Standing, error) {
 		}
 	}
 	if len(all) > 0 || x.waits || x.short || len(st.Verify) > 0 {
-		return st, x.Ledger.Rest(ctx, x.run.No, x.run.Due, x.next)
+		return st, x.Ledger.SleepRun(ctx, x.run.No, x.run.Due, x.next)
 	}
 	if x.made > 0 || x.completed { // what was settled at once may make more possible
 		return st, x.Ledger.RunDue(ctx, x.run.No, x.Clock.Now())

@@ -99,7 +99,7 @@ func (h *house) call(name string) error {
 
 func (h *house) Limits() catalog.Limits { return h.limits }
 
-func (h *house) Prepare(_ context.Context, p provider.Parcel, hd provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (h *house) Prepare(_ context.Context, p provider.BatchInput, hd provider.Handle) (provider.Handle, provider.Readiness, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("prepare"); err != nil {
@@ -111,7 +111,7 @@ func (h *house) Prepare(_ context.Context, p provider.Parcel, hd provider.Handle
 	return hd, provider.Ready, nil
 }
 
-func (h *house) Launch(_ context.Context, p provider.Parcel, _ provider.Handle) provider.Receipt {
+func (h *house) Launch(_ context.Context, p provider.BatchInput, _ provider.Handle) provider.Receipt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("launch"); err != nil {

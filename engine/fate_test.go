@@ -206,7 +206,7 @@ func TestWhatNobodyCanTellIsHeldUntilAPersonDecides(t *testing.T) {
 			if st.Held != 0 && len(held) != 1 {
 				t.Fatalf("standing %+v\n%s", st, w.history())
 			}
-			no, err := w.s.Give(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(tt.do), By: "anna"})
+			no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(tt.do), By: "anna"})
 			w.ok(err)
 			w.finished(tt.result)
 			for key, n := range w.house.billed {
@@ -307,7 +307,7 @@ func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
 	if stopped != 1 {
 		t.Errorf("%d lanes stopped", stopped)
 	}
-	_, err = w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 	w.ok(err)
 	w.finished(store.ResultDone)
 	w.billedOnce(6)

@@ -51,7 +51,7 @@ func (w *work) lookAgain(ctx context.Context) error {
 	}
 	see := sighting(st)
 	see.Due = w.Clock.Now()
-	if err := w.Ledger.Looked(ctx, w.l, see); err != nil {
+	if err := w.Ledger.RecordStatus(ctx, w.l, see); err != nil {
 		return &ledgerError{err}
 	}
 	w.g.JobCounts, w.g.Parts = see.Counts, see.Parts
@@ -81,7 +81,7 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
 		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
 	}
-	return w.Ledger.Stumble(ctx, w.l, now.Add(w.backoff(w.g.Failures, f.RetryAfter)), "fetching results: "+f.Error())
+	return w.Ledger.RetryLater(ctx, w.l, now.Add(w.backoff(w.g.Failures, f.RetryAfter)), "fetching results: "+f.Error())
 }
 
 func (w *work) artifactName(part provider.Part, round string) string {

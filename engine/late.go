@@ -36,7 +36,7 @@ func (w *work) lookLate(ctx context.Context) error {
 	see.Due = now.Add(2 * w.Timing.Late)
 	// What the provider has done and we have not got shows in its numbers, or in parts that were not there.
 	if see.Parts == w.g.Parts && see.Counts == w.g.JobCounts {
-		return w.Ledger.Looked(ctx, w.l, see)
+		return w.Ledger.RecordStatus(ctx, w.l, see)
 	}
 	r := &reading{work: w, late: keys}
 	for _, part := range st.Parts {
@@ -48,5 +48,5 @@ func (w *work) lookLate(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.Ledger.Looked(ctx, w.l, see)
+	return w.Ledger.RecordStatus(ctx, w.l, see)
 }

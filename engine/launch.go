@@ -189,7 +189,7 @@ func (w *work) unfound(ctx context.Context, err error) error {
 	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
 		return w.Ledger.Hold(ctx, w.l, "the fate of the create call is unknown, and the provider refuses the key: "+f.Error())
 	}
-	return w.Ledger.Stumble(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures+2, 0)), "looking for the job: "+err.Error())
+	return w.Ledger.RetryLater(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures+2, 0)), "looking for the job: "+err.Error())
 }
 
 // adopt takes the job that was found for our own. Further ones are doubles: they are noted, then cancelled.

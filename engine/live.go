@@ -54,7 +54,7 @@ func (w *work) goLive(ctx context.Context) error {
 
 // askAll asks what has no answer yet, and settles the segment when all have one.
 func (w *work) askAll(ctx context.Context) error {
-	if _, err := w.Ledger.Doubt(ctx, w.l); err != nil {
+	if _, err := w.Ledger.MarkInFlightLost(ctx, w.l); err != nil {
 		return err
 	}
 	if w.g.CancelCause != "" {

@@ -63,7 +63,7 @@ func TestQuotaAndDeniedStopALiveLaneAtOnce(t *testing.T) {
 				t.Errorf("asked %d times", n)
 			}
 			w.house.wobble = nil
-			_, err = w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 			w.ok(err)
 			w.finished(store.ResultDone)
 			w.answers(100)

@@ -17,7 +17,7 @@ type quota struct {
 	caps    ratelimit.Caps
 	flying  int
 	slots   ratelimit.Slots
-	purse   ratelimit.Purse
+	purse   ratelimit.TokenBudget
 	has     int       // its share of the requests in flight
 	asked   time.Time // when it last asked for its share
 	leasing bool      // somebody is at the ledger for it

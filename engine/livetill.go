@@ -9,8 +9,8 @@ import (
 	"assay/store"
 )
 
-// till holds what the answers of a live segment cost against what is reserved for them.
-type till struct {
+// budgetWatch holds what the answers of a live segment cost against what is reserved for them.
+type budgetWatch struct {
 	limited  bool // the run has a budget
 	cost     assay.Money
 	owed     atomic.Int64 // cost, and that of answers which are home and not written
@@ -18,32 +18,32 @@ type till struct {
 	more     chan struct{} // more was reserved
 }
 
-func newTill(w *work) *till {
-	t := &till{limited: w.run.Budget != nil, cost: w.g.Cost.Sum, more: make(chan struct{}, 1)}
+func newBudgetWatch(w *work) *budgetWatch {
+	t := &budgetWatch{limited: w.run.Budget != nil, cost: w.g.Cost.Sum, more: make(chan struct{}, 1)}
 	t.owed.Store(int64(t.cost))
 	t.reserved.Store(int64(w.g.Reserved))
 	return t
 }
 
 // owes takes the cost of an answer that came home.
-func (t *till) owes(cost *assay.Money) {
+func (t *budgetWatch) owes(cost *assay.Money) {
 	if cost != nil {
 		t.owed.Add(int64(*cost))
 	}
 }
 
 // paid takes the cost of an answer that is written.
-func (t *till) paid(cost *assay.Money) {
+func (t *budgetWatch) paid(cost *assay.Money) {
 	if cost != nil {
 		t.cost += *cost
 	}
 }
 
-func (t *till) overdrawn() bool { return t.limited && t.owed.Load() > t.reserved.Load() }
+func (t *budgetWatch) overdrawn() bool { return t.limited && t.owed.Load() > t.reserved.Load() }
 
 // wait keeps the next request back while the answers that are home cost more than is reserved: only those in flight can
 // overdraw a budget.
-func (t *till) wait(ctx context.Context) {
+func (t *budgetWatch) wait(ctx context.Context) {
 	for t.overdrawn() {
 		select {
 		case <-t.more:

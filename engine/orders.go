@@ -48,7 +48,7 @@ func (x *extension) obey(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("order %d (%s): %w", o.No, o.Kind, err)
 		}
-		if err := x.Ledger.Obey(ctx, o.No, answer); err != nil {
+		if err := x.Ledger.FinishOrder(ctx, o.No, answer); err != nil {
 			return err
 		}
 	}
@@ -279,7 +279,7 @@ func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err 
 		return 0, w.Ledger.Wake(ctx, l, x.Clock.Now(), "") // the usual way
 	}
 	r := &reading{work: w}
-	if r.seats, err = x.Ledger.Seats(ctx, no, w.g.Requests); err != nil {
+	if r.seats, err = x.Ledger.AttemptPlaces(ctx, no, w.g.Requests); err != nil {
 		return 0, err
 	}
 	for _, part := range st.Parts {

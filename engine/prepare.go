@@ -78,7 +78,7 @@ func (w *work) stumble(ctx context.Context, err error) error {
 	if w.tooBusy(f) {
 		return w.stopLane(ctx, store.LaneHeld, busyFor(f))
 	}
-	return w.Ledger.Stumble(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures, f.RetryAfter)), f.Error())
+	return w.Ledger.RetryLater(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures, f.RetryAfter)), f.Error())
 }
 
 // busyFor says that a provider was busy too often.

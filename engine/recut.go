@@ -12,7 +12,7 @@ import (
 
 // recut rejects the lines that the provider names, and sends the others again without them.
 func (w *work) recut(ctx context.Context, st provider.Status) error {
-	seats, err := w.Ledger.Seats(ctx, w.g.No, w.g.Requests)
+	seats, err := w.Ledger.AttemptPlaces(ctx, w.g.No, w.g.Requests)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (w *work) recut(ctx context.Context, st provider.Status) error {
 }
 
 // blamed is the attempt that a provider's complaint is about.
-func (w *work) blamed(p provider.LineProblem, seats map[assay.Key]store.Seat, byOrd map[int64]assay.Key) (assay.Key, int64, bool) {
+func (w *work) blamed(p provider.LineProblem, seats map[assay.Key]store.AttemptPlace, byOrd map[int64]assay.Key) (assay.Key, int64, bool) {
 	if p.CustomID != "" {
 		nonce, key, err := assay.ParseCustomID(p.CustomID)
 		seat, ok := seats[key]

@@ -240,7 +240,7 @@ func TestACanaryIsShownAndWaitsForAYes(t *testing.T) {
 	if d := cmp.Diff([]string{"red"}, st.Verify); d != "" || len(w.house.jobs) != 0 {
 		t.Fatalf("%s, %d jobs\n%s", d, len(w.house.jobs), w.history())
 	}
-	_, err = w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderProceed, Args: "{}"})
+	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderProceed, Args: "{}"})
 	w.ok(err)
 	w.finished(store.ResultDone)
 	w.answers(3)
@@ -283,13 +283,13 @@ func TestCancelKeepsWhatTheProviderHandsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.items = 6 })
 	w.ok(stepUntil(w, store.Launched))
-	_, err := w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+	_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 	w.ok(err)
 	w.finished(store.ResultCancelled)
 	if d := cmp.Diff(map[assay.Ending]int64{assay.Answered: 3, assay.Cancelled: 3}, w.lane("red").Endings); d != "" {
 		t.Errorf("%s\n%s", d, w.history())
 	}
-	_, err = w.s.Give(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{Only: []assay.Ending{assay.Cancelled}})})
+	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{Only: []assay.Ending{assay.Cancelled}})})
 	w.ok(err)
 	if _, err := w.e.Extend(w.ctx, w.run.No); err != nil {
 		t.Fatal(err)

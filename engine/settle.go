@@ -25,7 +25,7 @@ func (w *work) settle(ctx context.Context) error {
 	}
 	defer done()
 	r := &reading{work: w}
-	if r.seats, err = w.Ledger.Seats(ctx, w.g.No, w.g.Requests); err != nil {
+	if r.seats, err = w.Ledger.AttemptPlaces(ctx, w.g.No, w.g.Requests); err != nil {
 		return err
 	}
 	files, err := w.Ledger.Artifacts(ctx, w.g.No)
@@ -100,7 +100,7 @@ func (w *work) finish(ctx context.Context) error {
 // reading is one walk over the result lines of a segment.
 type reading struct {
 	*work
-	seats  map[assay.Key]store.Seat
+	seats  map[assay.Key]store.AttemptPlace
 	block  []store.Settlement
 	strays []store.Stray
 	got    int64               // settled on this walk

@@ -34,7 +34,7 @@ func example(t *testing.T, name string) fs.FS {
 }
 
 // check reads the study of an example with these settings over it, and tells everything that is wrong with it.
-func check(t *testing.T, name string, o study.Options) (*plan.Desk, assay.Problems) {
+func check(t *testing.T, name string, o study.Options) (*plan.Input, assay.Problems) {
 	t.Helper()
 	files := example(t, name)
 	s, problems := study.Read(files, "study.yaml", o)
@@ -42,7 +42,7 @@ func check(t *testing.T, name string, o study.Options) (*plan.Desk, assay.Proble
 		return nil, problems
 	}
 	source := inputs.Open(files, s.Specs())
-	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: today}
+	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: today}
 	return d, append(problems, d.Check(func(string) bool { return true })...)
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Check tells what is wrong with a study that only the catalogue and the columns of its inputs can tell. What the rows
 // themselves do wrong is told by Make. KeySet says whether an environment variable is set.
-func (d *Desk) Check(keySet func(name string) bool) assay.Problems {
+func (d *Input) Check(keySet func(name string) bool) assay.Problems {
 	var problems assay.Problems
 	d.checkLanes(&problems)
 	d.checkPrices(&problems)
@@ -34,7 +34,7 @@ func (d *Desk) Check(keySet func(name string) bool) assay.Problems {
 }
 
 // checkPrices adds a problem for lanes without a price under a budget.
-func (d *Desk) checkPrices(problems *assay.Problems) {
+func (d *Input) checkPrices(problems *assay.Problems) {
 	if !d.Study.Budget.Set || d.Study.Unpriced == "allow" {
 		return
 	}
@@ -52,7 +52,7 @@ func (d *Desk) checkPrices(problems *assay.Problems) {
 }
 
 // checkKeys warns of API keys that are not set.
-func (d *Desk) checkKeys(keySet func(name string) bool, problems *assay.Problems) {
+func (d *Input) checkKeys(keySet func(name string) bool, problems *assay.Problems) {
 	for _, k := range d.Keys(keySet) {
 		if k.Set || k.Optional {
 			continue
@@ -71,7 +71,7 @@ type Key struct {
 }
 
 // Keys lists the API keys a study needs, in the order of its lanes.
-func (d *Desk) Keys(keySet func(name string) bool) []Key {
+func (d *Input) Keys(keySet func(name string) bool) []Key {
 	var keys []Key
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]
@@ -99,7 +99,7 @@ func (d *Desk) Keys(keySet func(name string) bool) []Key {
 }
 
 // checkNames holds every template of a stage against the names it may use.
-func (d *Desk) checkNames(st *study.Stage, problems *assay.Problems) {
+func (d *Input) checkNames(st *study.Stage, problems *assay.Problems) {
 	check := func(t study.Text, scope prompt.Scope) { d.checkText(t, scope, problems) }
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue, study.VerbImport:
@@ -164,7 +164,7 @@ func checkAsks(st *study.Stage, problems *assay.Problems) {
 }
 
 // checkFields adds a problem for a field that a condition looks at and the input does not have.
-func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Problems) {
+func (d *Input) checkFields(p *expr.Program, input string, problems *assay.Problems) {
 	if p == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func (d *Desk) checkFields(p *expr.Program, input string, problems *assay.Proble
 }
 
 // IDs are the ids of an input's items.
-func (d *Desk) IDs(ctx context.Context, input string) (map[string]bool, error) {
+func (d *Input) IDs(ctx context.Context, input string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for it, err := range d.Rows.Items(ctx, input) {
 		if err != nil {
@@ -197,7 +197,7 @@ func (d *Desk) IDs(ctx context.Context, input string) (map[string]bool, error) {
 }
 
 // Root is the input whose items a stage is about in the end, or "".
-func (d *Desk) Root(st *study.Stage) string {
+func (d *Input) Root(st *study.Stage) string {
 	for range d.Study.Stages { // at most one step for each stage: a cycle was told already
 		switch next := ""; st.Verb() {
 		case study.VerbAsk:
@@ -230,7 +230,7 @@ func first(list []string) string {
 	return list[0]
 }
 
-func (d *Desk) itemScope(input string) prompt.Scope {
+func (d *Input) itemScope(input string) prompt.Scope {
 	if input == "" {
 		return prompt.Scope{Open: true}
 	}
@@ -242,7 +242,7 @@ func (d *Desk) itemScope(input string) prompt.Scope {
 	return scope
 }
 
-func (d *Desk) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
+func (d *Input) branchScope(scope prompt.Scope, t study.Turn) prompt.Scope {
 	fields := d.itemScope(t.Each)
 	scope.Names = map[string]prompt.Shape{"branch": {Kind: prompt.Record, Fields: fields.Fields, Open: fields.Open}}
 	return scope

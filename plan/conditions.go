@@ -22,7 +22,7 @@ func keepsItem(st *study.Stage, it assay.Item) (bool, error) {
 }
 
 // checkVerdicts tells what is wrong with a condition that asks for verdicts.
-func (d *Desk) checkVerdicts(st *study.Stage, problems *assay.Problems) {
+func (d *Input) checkVerdicts(st *study.Stage, problems *assay.Problems) {
 	if st.Keep == nil {
 		return
 	}
@@ -44,7 +44,7 @@ func (d *Desk) checkVerdicts(st *study.Stage, problems *assay.Problems) {
 }
 
 // checkVoice adds a problem where it is not clear whose verdict a condition means.
-func (d *Desk) checkVoice(of *study.Stage, ref expr.Reference, problems *assay.Problems) {
+func (d *Input) checkVoice(of *study.Stage, ref expr.Reference, problems *assay.Problems) {
 	var judges []string
 	for _, l := range d.Study.LanesNamed(of.Judges.List) {
 		judges = append(judges, l.Name)

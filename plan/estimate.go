@@ -56,7 +56,7 @@ type load struct {
 }
 
 // price fills a part's tokens and money from its count and the weight of its mean request.
-func (d *Desk) price(p *Part, w load) {
+func (d *Input) price(p *Part, w load) {
 	kind, _ := d.kind(p.Lane)
 	factor := d.Catalog.TokenFactor(kind, p.Lane.Model)
 	spread := 0.03
@@ -99,7 +99,7 @@ func (d *Desk) price(p *Part, w load) {
 }
 
 // bill is the cost of all requests of a part, each with the mean usage.
-func (d *Desk) bill(p *Part, kind string, u assay.Usage, how catalog.Billing) assay.Cost {
+func (d *Input) bill(p *Part, kind string, u assay.Usage, how catalog.Billing) assay.Cost {
 	price, ok := d.Catalog.Price(kind, p.Lane.Model)
 	if !ok || !price.Covers(how) {
 		return assay.Cost{Unknown: p.Requests}

@@ -46,7 +46,7 @@ type Incoming struct {
 
 // Incoming prepares to take in the answers of an import stage, to the questions about the first so many items (0: all).
 // It holds 8 bytes a question.
-func (d *Desk) Incoming(ctx context.Context, st *study.Stage, lanes []*study.Lane, limit int) (*Incoming, error) {
+func (d *Input) Incoming(ctx context.Context, st *study.Stage, lanes []*study.Lane, limit int) (*Incoming, error) {
 	talk, err := d.Talk(ctx, st)
 	if err != nil {
 		return nil, err

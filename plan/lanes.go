@@ -14,13 +14,13 @@ import (
 )
 
 // kind is the vendor whose API a lane's provider speaks.
-func (d *Desk) kind(l *study.Lane) (string, bool) {
+func (d *Input) kind(l *study.Lane) (string, bool) {
 	p, _ := d.Study.Providers.Find(l.Provider)
 	return d.Catalog.Kind(l.Provider, p.Kind, p.BaseURL)
 }
 
 // Mode is how a lane's requests travel in a stage: the lane's word, else the stage's, else the study's, else batches.
-func (d *Desk) Mode(st *study.Stage, l *study.Lane) assay.Mode {
+func (d *Input) Mode(st *study.Stage, l *study.Lane) assay.Mode {
 	m := cmp.Or(l.Mode, assay.Mode(st.Mode), assay.Mode(d.Study.Mode), assay.ModeBatch)
 	if m != assay.ModeBatchElseLive {
 		return m
@@ -31,7 +31,7 @@ func (d *Desk) Mode(st *study.Stage, l *study.Lane) assay.Mode {
 	return assay.ModeLive
 }
 
-func (d *Desk) vendor(l *study.Lane) catalog.Vendor {
+func (d *Input) vendor(l *study.Lane) catalog.Vendor {
 	kind, _ := d.kind(l)
 	v, _ := d.Catalog.Vendor(kind)
 	return v
@@ -49,7 +49,7 @@ type Route struct {
 }
 
 // Route is a lane's way in a mode.
-func (d *Desk) Route(l *study.Lane, mode assay.Mode) Route {
+func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	kind, _ := d.kind(l)
 	r := Route{Lane: l.Lane, how: catalog.Billing{Mode: mode}, factor: d.Catalog.TokenFactor(kind, l.Model)}
 	r.Lane.Params = d.Catalog.Effective(l.Lane, kind)
@@ -67,7 +67,7 @@ func (d *Desk) Route(l *study.Lane, mode assay.Mode) Route {
 }
 
 // Structured tells whether a lane's model takes a schema for its answer.
-func (d *Desk) Structured(l *study.Lane, schema json.RawMessage) bool {
+func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 	kind, ok := d.kind(l)
 	own := l.Lane
 	own.Params.Schema = schema
@@ -91,7 +91,7 @@ type path struct {
 	window int   // most tokens the model reads; 0: unknown
 }
 
-func (d *Desk) path(st *study.Stage, l *study.Lane) path {
+func (d *Input) path(st *study.Stage, l *study.Lane) path {
 	mode := d.Mode(st, l)
 	r := d.Route(l, mode)
 	effective := *l
@@ -119,7 +119,7 @@ func (d *Desk) path(st *study.Stage, l *study.Lane) path {
 }
 
 // BatchOf says how a stage's segments are cut: its own word, else the study's.
-func (d *Desk) BatchOf(st *study.Stage) study.Batch {
+func (d *Input) BatchOf(st *study.Stage) study.Batch {
 	if st.Batch.Size > 0 || st.Batch.Segments > 0 {
 		return st.Batch
 	}
@@ -127,7 +127,7 @@ func (d *Desk) BatchOf(st *study.Stage) study.Batch {
 }
 
 // checkLanes holds every lane against the catalogue.
-func (d *Desk) checkLanes(problems *assay.Problems) {
+func (d *Input) checkLanes(problems *assay.Problems) {
 	var vendors []string
 	for _, v := range d.Catalog.Vendors() {
 		vendors = append(vendors, v.Name)
@@ -162,7 +162,7 @@ func alsoCalled(name string) string {
 	return "it is called " + ours + " here"
 }
 
-func (d *Desk) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
+func (d *Input) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
 	if d.vendor(l).Batch {
 		return
 	}
@@ -176,7 +176,7 @@ func (d *Desk) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
 }
 
 // uses are the lanes that a stage sends requests to.
-func (d *Desk) uses(st *study.Stage) []*study.Lane {
+func (d *Input) uses(st *study.Stage) []*study.Lane {
 	switch st.Verb() {
 	case study.VerbAsk, study.VerbContinue:
 		return d.Study.Contestants(st)
@@ -187,7 +187,7 @@ func (d *Desk) uses(st *study.Stage) []*study.Lane {
 }
 
 // checkEqual adds a problem for two lanes that would send the same requests.
-func (d *Desk) checkEqual(problems *assay.Problems) {
+func (d *Input) checkEqual(problems *assay.Problems) {
 	seen := map[string]*study.Lane{}
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]

@@ -10,8 +10,8 @@ import (
 )
 
 // Make plans a study. Problems are what the rows of its inputs do wrong; with them there is no plan.
-func (d *Desk) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
-	m := &maker{Desk: d, options: o, plan: &Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{}}
+func (d *Input) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
+	m := &maker{Input: d, options: o, plan: &Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{}}
 	var err error
 	if m.tokens, err = newCounter(); err != nil {
 		m.problems.Add(assay.Place{}, "", "%s", err)
@@ -32,7 +32,7 @@ func (d *Desk) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
 
 // maker is one planning of one study.
 type maker struct {
-	*Desk
+	*Input
 	options  Options
 	plan     *Plan
 	problems assay.Problems

@@ -60,7 +60,7 @@ func (m *measured) equal() int64 {
 }
 
 // measure renders and encodes every question of an ask stage's first step, in the order of the items.
-func (d *Desk) measure(ctx context.Context, t *Talk, routes []path, o Options) (measured, assay.Problems) {
+func (d *Input) measure(ctx context.Context, t *Talk, routes []path, o Options) (measured, assay.Problems) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	todo, done := make(chan *chunk, 2*o.workers()), make(chan *chunk, 2*o.workers())
@@ -102,7 +102,7 @@ type chunk struct {
 }
 
 // chunks reads an input, tells what is wrong with it, and hands its items out in runs.
-func (d *Desk) chunks(ctx context.Context, input string, limit int, todo chan<- *chunk) assay.Problems {
+func (d *Input) chunks(ctx context.Context, input string, limit int, todo chan<- *chunk) assay.Problems {
 	n := 0
 	c := &chunk{}
 	send := func() bool {

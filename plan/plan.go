@@ -10,8 +10,8 @@ import (
 	"assay/study"
 )
 
-// Desk is what a plan is made from.
-type Desk struct {
+// Input is what a plan is made from.
+type Input struct {
 	Study   *study.Study
 	Items   *inputs.Source // the files, for checking and measuring; nil where a snapshot is all there is
 	Rows    Rows           // the items

@@ -21,7 +21,7 @@ import (
 const today catalog.Date = "2026-11-15"
 
 // desk reads a study that must have no problems of its own.
-func desk(t *testing.T, text string, files fstest.MapFS) *plan.Desk {
+func desk(t *testing.T, text string, files fstest.MapFS) *plan.Input {
 	t.Helper()
 	if files == nil {
 		files = fstest.MapFS{}
@@ -32,10 +32,10 @@ func desk(t *testing.T, text string, files fstest.MapFS) *plan.Desk {
 		t.Fatal(problems)
 	}
 	source := inputs.Open(files, s.Specs())
-	return &plan.Desk{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: today}
+	return &plan.Input{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: today}
 }
 
-func must(t *testing.T, d *plan.Desk, o plan.Options) *plan.Plan {
+func must(t *testing.T, d *plan.Input, o plan.Options) *plan.Plan {
 	t.Helper()
 	if problems := d.Check(func(string) bool { return true }).Errors(); len(problems) > 0 {
 		t.Fatal(problems)

@@ -33,12 +33,12 @@ func Prices(c *catalog.Catalog, s *study.Study) (*catalog.Catalog, assay.Problem
 }
 
 // Limits are the limits of a lane's provider.
-func (d *Desk) Limits(l *study.Lane) catalog.Limits {
+func (d *Input) Limits(l *study.Lane) catalog.Limits {
 	return d.vendor(l).Limits
 }
 
 // LanePrices are the prices of the study's lanes as they are now, one row a model; unknown ones have no rates.
-func (d *Desk) LanePrices() []catalog.Price {
+func (d *Input) LanePrices() []catalog.Price {
 	var out []catalog.Price
 	seen := map[string]bool{}
 	for i := range d.Study.Lanes {
@@ -56,7 +56,7 @@ func (d *Desk) LanePrices() []catalog.Price {
 }
 
 // PriceDates are the oldest and the newest date among the prices of the study's lanes, empty where none is known.
-func (d *Desk) PriceDates() (oldest, newest catalog.Date) {
+func (d *Input) PriceDates() (oldest, newest catalog.Date) {
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]
 		kind, _ := d.kind(l)

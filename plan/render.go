@@ -65,7 +65,7 @@ type branchTable struct {
 // maxBranches bounds the branches that are held in memory.
 const maxBranches = 200_000
 
-func loadBranches(ctx context.Context, d *Desk, t *study.Turn) (branchTable, error) {
+func loadBranches(ctx context.Context, d *Input, t *study.Turn) (branchTable, error) {
 	b := branchTable{match: t.Match, rows: map[string][]assay.Item{}}
 	n := 0
 	for it, err := range d.Rows.Items(ctx, t.Each) {

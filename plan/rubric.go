@@ -16,7 +16,7 @@ import (
 )
 
 // Rubric is how a judge or compare stage judges.
-func (d *Desk) Rubric(st *study.Stage) (judge.Rubric, error) {
+func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 	kind := kindOf(st)
 	own := d.Study.RubricOf(st)
 	if own == nil {
@@ -182,7 +182,7 @@ func Design(st *study.Stage, lanes, slots int64) pairs.Design {
 }
 
 // TraitsOf are the traits that a compare stage asks about; one empty trait where it names none.
-func (d *Desk) TraitsOf(st *study.Stage) []judge.Trait {
+func (d *Input) TraitsOf(st *study.Stage) []judge.Trait {
 	var out []judge.Trait
 	for _, name := range st.Trait.List {
 		if own, ok := d.Study.Traits.Find(name); ok {

@@ -13,7 +13,7 @@ import (
 )
 
 // checkRubric tells what is wrong with a stage's rubric, and holds its prompts against the names they may use.
-func (d *Desk) checkRubric(st *study.Stage, problems *assay.Problems) {
+func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 	if st.Rubric.Name == "" && st.Rubric.Own == nil {
 		return // told when the study was read
 	}
@@ -61,7 +61,7 @@ func (d *Desk) checkRubric(st *study.Stage, problems *assay.Problems) {
 }
 
 // rubricHint names rubrics that would do, where a stage names one that does not.
-func (d *Desk) rubricHint(st *study.Stage) string {
+func (d *Input) rubricHint(st *study.Stage) string {
 	if d.Study.RubricOf(st) != nil {
 		return ""
 	}
@@ -82,7 +82,7 @@ func kindOf(st *study.Stage) judge.Kind {
 }
 
 // checkOwn tells what a rubric of the study's own leaves open, or names and does not have.
-func (d *Desk) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Problems) {
+func (d *Input) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Problems) {
 	own := d.Study.RubricOf(st)
 	if own == nil {
 		return
@@ -137,7 +137,7 @@ func promptNames(r judge.Rubric) []string {
 var oneBrace = regexp.MustCompile(`(?:^|[^{])(\{\s*([A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z0-9_.]+)?\s*\})(?:[^}]|$)`)
 
 // checkText holds a template against the names it may use, and warns of placeholders that stay as they are.
-func (d *Desk) checkText(t study.Text, scope prompt.Scope, problems *assay.Problems) {
+func (d *Input) checkText(t study.Text, scope prompt.Scope, problems *assay.Problems) {
 	if t.Template == nil {
 		return
 	}

@@ -36,7 +36,7 @@ type Way struct {
 }
 
 // Talk prepares the conversations of a stage.
-func (d *Desk) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
+func (d *Input) Talk(ctx context.Context, st *study.Stage) (*Talk, error) {
 	t := &Talk{Stage: st, Steps: steps(st), templates: st.Prompt}
 	if len(t.templates) == 0 {
 		t.templates = []study.Named{{}}

@@ -13,7 +13,7 @@ import (
 )
 
 // walk lists every request of every step of a stage about one item, with the conversation it would carry.
-func walk(t *testing.T, d *plan.Desk, stage, item string) []string {
+func walk(t *testing.T, d *plan.Input, stage, item string) []string {
 	t.Helper()
 	st, ok := d.Study.Stage(stage)
 	if !ok {

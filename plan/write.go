@@ -19,7 +19,7 @@ type First struct {
 
 // First streams the requests of one lane in the first turn of an ask stage, in the order they go out. The requests of
 // one stage and lane are those that Make counted.
-func (d *Desk) First(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error] {
+func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error] {
 	return func(yield func(First, error) bool) {
 		talk, err := d.Talk(ctx, st)
 		if err != nil {
@@ -61,7 +61,7 @@ func (d *Desk) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opti
 
 // Write writes the first wave's segments as they would go out, each to the file that create opens for it. It returns the
 // names of the files.
-func (d *Desk) Write(ctx context.Context, p *Plan, o Options, create func(name string) (io.WriteCloser, error)) ([]string, error) {
+func (d *Input) Write(ctx context.Context, p *Plan, o Options, create func(name string) (io.WriteCloser, error)) ([]string, error) {
 	var names []string
 	for _, part := range p.Parts {
 		if part.Wave != 1 || part.Verb != study.VerbAsk || part.Mode != assay.ModeBatch {

@@ -8,8 +8,8 @@ import (
 	"assay"
 )
 
-// Parcel is one segment, ready to go: the exact bytes and what the provider must know about them.
-type Parcel struct {
+// BatchInput is one segment, ready to go: the exact bytes and what the provider must know about them.
+type BatchInput struct {
 	Stamp Stamp
 	Model string
 	Wire  assay.Wire

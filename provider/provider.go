@@ -33,11 +33,11 @@ type Provider interface {
 	// Prepare uploads what the job needs. It costs nothing and may be repeated at any point with the handle of the last
 	// call, also with an older or empty one. The returned handle is worth storing even beside an error: it lets the
 	// next call resume.
-	Prepare(ctx context.Context, p Parcel, h Handle) (Handle, Readiness, error)
+	Prepare(ctx context.Context, p BatchInput, h Handle) (Handle, Readiness, error)
 
 	// Launch is the one call that costs money. It is sent at most once, and follows no redirect. The receipt says
 	// accepted or refused only where that is certain.
-	Launch(ctx context.Context, p Parcel, h Handle) Receipt
+	Launch(ctx context.Context, p BatchInput, h Handle) Receipt
 
 	// Check reads where the job stands and which parts can be fetched. Parts may be there before the job has ended, and
 	// in every terminal state.

@@ -325,7 +325,7 @@ func TestSlotsAreUsedInTheirTimeOrNotAtAll(t *testing.T) {
 func TestAPurseSpendsWhatWasLeased(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(100, 0)
-	var p Purse
+	var p TokenBudget
 	if _, missing := p.Wait(now, 300); missing != 300 {
 		t.Errorf("%g are missing", missing)
 	}

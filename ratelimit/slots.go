@@ -73,20 +73,20 @@ func (s *Slots) prune(now time.Time) {
 	s.leases = nil
 }
 
-// Purse holds tokens that were leased from a cap that is shared.
-type Purse struct {
+// TokenBudget holds tokens that were leased from a cap that is shared.
+type TokenBudget struct {
 	from time.Time // not before
 	left float64
 }
 
 // Add takes a lease of so many tokens that may be spent from a moment on.
-func (p *Purse) Add(from time.Time, tokens float64) {
+func (p *TokenBudget) Add(from time.Time, tokens float64) {
 	p.from = later(p.from, from)
 	p.left += tokens
 }
 
 // Wait tells how long until so many tokens may be spent; with missing > 0 that many have to be leased first.
-func (p *Purse) Wait(now time.Time, tokens float64) (wait time.Duration, missing float64) {
+func (p *TokenBudget) Wait(now time.Time, tokens float64) (wait time.Duration, missing float64) {
 	if missing := tokens - p.left; missing > 0 {
 		return 0, missing
 	}
@@ -94,4 +94,4 @@ func (p *Purse) Wait(now time.Time, tokens float64) (wait time.Duration, missing
 }
 
 // Spend takes tokens out, or puts back those that were not needed.
-func (p *Purse) Spend(tokens float64) { p.left -= tokens }
+func (p *TokenBudget) Spend(tokens float64) { p.left -= tokens }

@@ -102,26 +102,26 @@ func (s *Store) attempts(ctx context.Context, where string, args ...any) iter.Se
 	}
 }
 
-// Seat is the place of a key in a segment.
-type Seat struct {
+// AttemptPlace is the place of a key in a segment.
+type AttemptPlace struct {
 	Ord  int64
 	Done bool // it has an outcome
 	Seen bool // it got it on this walk; for whoever walks
 }
 
-// Seats reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
+// AttemptPlaces reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
 // segment, of which the size is told.
-func (s *Store) Seats(ctx context.Context, segment, size int64) (map[assay.Key]Seat, error) {
+func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[assay.Key]AttemptPlace, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
 		FROM attempts a WHERE a.segment_no = $1`, segment)
 	if err != nil {
 		return nil, fmt.Errorf("read seats: %w", err)
 	}
 	defer rows.Close()
-	all := make(map[assay.Key]Seat, size)
+	all := make(map[assay.Key]AttemptPlace, size)
 	var key []byte
 	for rows.Next() {
-		var seat Seat
+		var seat AttemptPlace
 		if err := rows.Scan(&key, &seat.Ord, &seat.Done); err != nil {
 			return nil, fmt.Errorf("read seats: %w", err)
 		}

@@ -89,7 +89,7 @@ func insertMany(b *testing.B, s *store.Store, g store.Segment, size int) time.Du
 }
 
 func outcomes(b *testing.B, s *store.Store, g store.Segment, size int) (all [][]store.Settlement) {
-	keys, err := s.Seats(context.Background(), g.No, 0)
+	keys, err := s.AttemptPlaces(context.Background(), g.No, 0)
 	must(b, err)
 	text := fmt.Sprintf("%0800d", 7)
 	cost := assay.Money(1234)

@@ -112,9 +112,9 @@ func (s *Store) Unanswered(ctx context.Context, l Lease, ord int64) error {
 	})
 }
 
-// Doubt notes which live requests were in flight when an earlier holder died: claimed, without an outcome. They may be
+// MarkInFlightLost notes which live requests were in flight when an earlier holder died: claimed, without an outcome. They may be
 // billed twice. It tells how many are new.
-func (s *Store) Doubt(ctx context.Context, l Lease) (int64, error) {
+func (s *Store) MarkInFlightLost(ctx context.Context, l Lease) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "doubt", durable, func(t *txn) (err error) {
 		n, err = t.change(ctx, `INSERT INTO doubts (segment_no, ord, epoch, at_ms)

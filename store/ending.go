@@ -32,8 +32,8 @@ func (s *Store) Ended(ctx context.Context, l Lease, c Sighting) error {
 		args: []any{c.State, c.Word, c.Counts, c.Parts, millis(c.CollectBefore)}})
 }
 
-// Looked keeps what a later look at an ended job said: parts may appear, counts may change.
-func (s *Store) Looked(ctx context.Context, l Lease, c Sighting) error {
+// RecordStatus keeps what a later look at an ended job said: parts may appear, counts may change.
+func (s *Store) RecordStatus(ctx context.Context, l Lease, c Sighting) error {
 	return s.touch(ctx, "looked", l, relaxed, []State{Ended, Settled}, `job_counts = $3, parts = $4, due_ms = $5`, c.Counts, c.Parts, millis(c.Due))
 }
 

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Hand is a key that a living worker has for a provider of a run.
-type Hand struct {
+// WorkerKey is a key that a living worker has for a provider of a run.
+type WorkerKey struct {
 	Run      int64
 	Provider string
 	Account  string // the key's fingerprint
 }
 
-// ShowHands says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
+// PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
 // dead go away by themselves.
-func (s *Store) ShowHands(ctx context.Context, holder string, hands []Hand, ttl time.Duration) error {
+func (s *Store) PutWorkerKeys(ctx context.Context, holder string, hands []WorkerKey, ttl time.Duration) error {
 	return s.tx(ctx, "show hands", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
 		if err != nil {

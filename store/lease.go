@@ -121,9 +121,9 @@ func (s *Store) Release(ctx context.Context, l Lease) error {
 	})
 }
 
-// Orphan gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
+// ReleaseDead gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
 // Somebody declared dead can write no more once another one has taken over.
-func (s *Store) Orphan(ctx context.Context, run int64, holder string) error {
+func (s *Store) ReleaseDead(ctx context.Context, run int64, holder string) error {
 	return s.tx(ctx, "orphan", relaxed, func(t *txn) error {
 		for _, text := range []string{
 			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND run_no = $2`,

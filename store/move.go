@@ -177,8 +177,8 @@ func (s *Store) Wake(ctx context.Context, l Lease, at time.Time, reason string) 
 	return s.touch(ctx, "wake", l, relaxed, nil, `due_ms = $3, reason = $4`, millis(at), reason)
 }
 
-// Stumble notes a step that did not work, and when it is tried again.
-func (s *Store) Stumble(ctx context.Context, l Lease, at time.Time, reason string) error {
+// RetryLater notes a step that did not work, and when it is tried again.
+func (s *Store) RetryLater(ctx context.Context, l Lease, at time.Time, reason string) error {
 	return s.touch(ctx, "stumble", l, relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1`, millis(at), clean(reason))
 }
 

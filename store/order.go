@@ -35,9 +35,9 @@ type Order struct {
 	Answer  string
 }
 
-// Give writes an order and wakes the run, so that whoever holds it sees it. A closed run is opened again, unless the order
+// PutOrder writes an order and wakes the run, so that whoever holds it sees it. A closed run is opened again, unless the order
 // is to stop it.
-func (s *Store) Give(ctx context.Context, o Order) (int64, error) {
+func (s *Store) PutOrder(ctx context.Context, o Order) (int64, error) {
 	var no int64
 	err := s.tx(ctx, "give order", durable, func(t *txn) error {
 		err := t.QueryRowContext(ctx, `INSERT INTO orders (run_no, segment_no, kind, args, given_by, given_ms) VALUES ($1, $2, $3, $4, $5, $6) RETURNING no`,
@@ -92,8 +92,8 @@ func (s *Store) orders(ctx context.Context, where string, args ...any) ([]Order,
 	return all, rows.Err()
 }
 
-// Obey marks an order as done, with an answer for whoever gave it; once.
-func (s *Store) Obey(ctx context.Context, no int64, answer string) error {
+// FinishOrder marks an order as done, with an answer for whoever gave it; once.
+func (s *Store) FinishOrder(ctx context.Context, no int64, answer string) error {
 	return s.tx(ctx, "obey order", durable, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE orders SET obeyed_ms = $2, answer = $3 WHERE no = $1 AND obeyed_ms IS NULL`, no, s.millis(), answer)
 		return err

@@ -98,9 +98,9 @@ func (s *Store) createRun(ctx context.Context, n NewRun, claim func(now int64) [
 	return s.Run(ctx, no)
 }
 
-// Bury takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It tells
+// AbandonRun takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It tells
 // whether it is dead.
-func (s *Store) Bury(ctx context.Context, no int64) (bool, error) {
+func (s *Store) AbandonRun(ctx context.Context, no int64) (bool, error) {
 	dead := false
 	err := s.tx(ctx, "bury run", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
@@ -138,9 +138,9 @@ func (s *Store) RunDue(ctx context.Context, no int64, at time.Time) error {
 	})
 }
 
-// Rest says when a run that was extended is to be extended next; the zero time means when a segment settles. A run that
+// SleepRun says when a run that was extended is to be extended next; the zero time means when a segment settles. A run that
 // was woken since it was seen to be due at a moment stays due: whoever extended it may not have seen what woke it.
-func (s *Store) Rest(ctx context.Context, no int64, seen, at time.Time) error {
+func (s *Store) SleepRun(ctx context.Context, no int64, seen, at time.Time) error {
 	was := int64(-1)
 	if !seen.IsZero() {
 		was = seen.UnixMilli()

@@ -20,10 +20,10 @@ const (
 	WithSubjects
 )
 
-// Said walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
+// VerdictRows walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
 // score, of a missing one its reason, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is
 // left empty. Stale ones are left out.
-func (s *Store) Said(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
+func (s *Store) VerdictRows(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
 	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
 	text := saidColumns
 	if subjects == WithSubjects {

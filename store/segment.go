@@ -200,9 +200,9 @@ func inStates(states []State) string {
 	return " AND state IN (" + strings.Join(quoted, ", ") + ")"
 }
 
-// Rouse makes the sleeping segments of a lane in a stage due: what they waited for may be there. What failed before is
+// WakeLane makes the sleeping segments of a lane in a stage due: what they waited for may be there. What failed before is
 // forgotten.
-func (s *Store) Rouse(ctx context.Context, run int64, stage, lane string) error {
+func (s *Store) WakeLane(ctx context.Context, run int64, stage, lane string) error {
 	return s.tx(ctx, "rouse", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4, failures = 0 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND due_ms IS NULL
 			AND state IN ('staged', 'uploaded', 'launched')`, run, stage, lane, s.millis())

@@ -61,7 +61,7 @@ func (s *script) reopen() {
 }
 
 // ready tells whether all that a judge or compare stage reads is there, and all its conditions look at.
-func (s *script) ready(st *study.Stage, rec recipe, settled map[groupKey]bool) bool {
+func (s *script) ready(st *study.Stage, rec stage, settled map[groupKey]bool) bool {
 	for turn := 1; turn <= rec.base(); turn++ {
 		for _, before := range rec.after("", turn) {
 			if !settled[before] {
@@ -92,7 +92,7 @@ func (s *script) moving(ctx context.Context) (map[string]bool, error) {
 }
 
 // blocks walks over what one lane, rule or program is asked in one turn of a stage, a block at a time.
-func (s *script) blocks(ctx context.Context, rec recipe, name string, turn int) iter.Seq2[[]wanted, error] {
+func (s *script) blocks(ctx context.Context, rec stage, name string, turn int) iter.Seq2[[]wanted, error] {
 	return func(yield func([]wanted, error) bool) {
 		ord := int64(-1)
 		var block []wanted

@@ -263,7 +263,7 @@ func (c *laneContest) after(lane string, turn int) []groupKey {
 }
 
 // cookCompare makes the recipe of a compare stage.
-func (s *script) cookCompare(ctx context.Context, st *study.Stage) (recipe, error) {
+func (s *script) cookCompare(ctx context.Context, st *study.Stage) (stage, error) {
 	r, err := s.rubric(st)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"assay/study"
 )
 
-// cook makes the recipe of every stage.
-func (s *script) cook(ctx context.Context) error {
+// buildStages makes the recipe of every stage.
+func (s *script) buildStages(ctx context.Context) error {
 	for _, st := range plan.InOrder(s.desk.Study) {
 		var err error
 		switch st.Verb() {

@@ -49,7 +49,7 @@ func keeps(st *study.Stage, it assay.Item) bool {
 }
 
 // fates tells what becomes of the requests of a block; nil: all are kept.
-func (s *script) fates(ctx context.Context, rec recipe, block []wanted) ([]fate, error) {
+func (s *script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, error) {
 	if !rec.conditional() || len(block) == 0 {
 		return nil, nil
 	}
@@ -134,7 +134,7 @@ func (b *bench) subject(stage string, talk []assay.Coordinates) (*judging, assay
 	return nil, assay.Coordinates{}, false
 }
 
-func (b *bench) decide(rec recipe, w wanted, trials []trial) (fate, error) {
+func (b *bench) decide(rec stage, w wanted, trials []trial) (fate, error) {
 	out := kept
 	for _, t := range trials {
 		f, err := b.try(t)

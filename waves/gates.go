@@ -77,7 +77,7 @@ func (s *script) note(d store.Decision) {
 
 // decideGates asks the gates of a stage, once all they look at is there. What is decided is written before anything
 // follows from it, and is never decided again.
-func (s *script) decideGates(ctx context.Context, st *study.Stage, rec recipe) error {
+func (s *script) decideGates(ctx context.Context, st *study.Stage, rec stage) error {
 	if st.Gate == nil && st.LaneGate == nil || !s.settings.wants(st.Name) {
 		return nil
 	}

@@ -66,7 +66,7 @@ func (s *script) wave(stage string, turn int) int {
 }
 
 // imports tells whether a stage has all its answers from the start.
-func imports(rec recipe) bool {
+func imports(rec stage) bool {
 	a, ok := rec.(*asking)
 	return ok && a.imported
 }

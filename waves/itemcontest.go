@@ -23,7 +23,7 @@ type itemContest struct {
 // maxContestItems bounds the items that are held to be compared with each other.
 const maxContestItems = 50_000
 
-func (s *script) cookItems(ctx context.Context, c contest) (recipe, error) {
+func (s *script) cookItems(ctx context.Context, c contest) (stage, error) {
 	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int{}, starts: map[int64][]pairs.Pair{}}
 	for it, err := range s.desk.Rows.Items(ctx, out.input) {
 		if err != nil {

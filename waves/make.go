@@ -24,7 +24,7 @@ func (s *script) maker(stage, lane string, mode store.SegmentMode) (*maker, erro
 
 // yield makes the requests of a block that can be made, reading all answers they need at once. It tells whether the
 // walk goes on.
-func (m *maker) yield(ctx context.Context, rec recipe, block []wanted, yield func(engine.Planned, error) bool) bool {
+func (m *maker) yield(ctx context.Context, rec stage, block []wanted, yield func(engine.Planned, error) bool) bool {
 	fates, err := m.fates(ctx, rec, block)
 	if err != nil {
 		yield(engine.Planned{}, err)
@@ -62,7 +62,7 @@ func (m *maker) planned(at assay.Coordinates, p *assay.Prompt) engine.Planned {
 }
 
 // answersFor reads the texts that a block of requests is made from.
-func (m *maker) answersFor(ctx context.Context, rec recipe, block []wanted) (answers, error) {
+func (m *maker) answersFor(ctx context.Context, rec stage, block []wanted) (answers, error) {
 	seen := map[assay.Key]bool{}
 	var keys []assay.Key
 	for _, w := range block {

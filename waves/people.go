@@ -21,7 +21,7 @@ const PersonPrefix = "human:"
 // is written as. Nobody waits for them.
 type People struct {
 	*script
-	rec   recipe
+	rec   stage
 	stage string
 }
 

@@ -45,11 +45,11 @@ type Planner struct {
 type script struct {
 	*Planner
 	run      store.Run
-	desk     *plan.Desk
+	desk     *plan.Input
 	settings Settings
-	recipes  map[string]recipe // by stage
-	absorbed map[int64]bool    // segments whose answers were read
-	closedAt int               // how many redos there were when stages were closed
+	recipes  map[string]stage // by stage
+	absorbed map[int64]bool   // segments whose answers were read
+	closedAt int              // how many redos there were when stages were closed
 	redone   redone
 	mu       sync.Mutex
 
@@ -59,8 +59,8 @@ type script struct {
 	spared  map[string]bool  // stages that ask, whose conditions are all decided
 }
 
-// recipe makes the requests of one stage.
-type recipe interface {
+// stage makes the requests of one stage.
+type stage interface {
 	// lanes are those that answer, in the order of the study.
 	lanes() []*study.Lane
 	// turns is how many turns the stage has; those of a judge beyond base are second tries.
@@ -87,7 +87,7 @@ type recipe interface {
 
 // reader is the recipe of a stage that gives verdicts.
 type reader interface {
-	recipe
+	stage
 	// voices are who judges: lanes, or the one rule or program.
 	voices() []string
 	// by is the rubric, and how answers that are none count.

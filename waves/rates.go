@@ -14,7 +14,7 @@ import (
 
 // keepRates writes what the lanes of a run cost when it began: a later program, with other prices built in, bills it the
 // same.
-func (p *Planner) keepRates(ctx context.Context, run int64, d *plan.Desk) error {
+func (p *Planner) keepRates(ctx context.Context, run int64, d *plan.Input) error {
 	text, err := json.Marshal(d.LanePrices())
 	if err != nil {
 		return fmt.Errorf("keep prices: %w", err)

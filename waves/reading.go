@@ -78,7 +78,7 @@ func (p *Planner) Sides(ctx context.Context, run store.Run, stage string) (func(
 }
 
 // tried adds which try a request is.
-func tried(rec recipe, read func(assay.Coordinates) (Reading, error)) func(assay.Coordinates) (Reading, error) {
+func tried(rec stage, read func(assay.Coordinates) (Reading, error)) func(assay.Coordinates) (Reading, error) {
 	return func(at assay.Coordinates) (Reading, error) {
 		r, err := read(at)
 		first, again := firstTry(rec, at)
@@ -145,7 +145,7 @@ func (p *Planner) Expected(ctx context.Context, run store.Run, stage string) ite
 }
 
 // expect hands out what of a block may have a verdict: all that no condition leaves out.
-func (s *script) expect(ctx context.Context, rec recipe, block []wanted, yield func(assay.Coordinates, error) bool) bool {
+func (s *script) expect(ctx context.Context, rec stage, block []wanted, yield func(assay.Coordinates, error) bool) bool {
 	fates, err := s.fates(ctx, rec, block)
 	if err != nil {
 		return yield(assay.Coordinates{}, err)

@@ -197,7 +197,7 @@ func (s *script) itemOf(ctx context.Context, input, id string) (assay.Item, int6
 }
 
 // readers are the judge stages of the run that read a lane's answers of a turn.
-func (s *script) readers(rec recipe, lane string, turn int) []*judging {
+func (s *script) readers(rec stage, lane string, turn int) []*judging {
 	source, ok := rec.(*asking)
 	if !ok {
 		return nil

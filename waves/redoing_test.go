@@ -25,7 +25,7 @@ func (r *rig) redo(run store.Run, o engine.Redo) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	no, err := r.ledger.Give(ctx, store.Order{Run: run.No, Kind: store.OrderRedo, Args: string(text), By: "anna"})
+	no, err := r.ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderRedo, Args: string(text), By: "anna"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

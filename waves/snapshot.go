@@ -46,7 +46,7 @@ func (s Settings) wants(stage string) bool {
 // Beginning is what a run begins with.
 type Beginning struct {
 	Run      store.NewRun
-	Desk     *plan.Desk
+	Desk     *plan.Input
 	Plan     *plan.Plan
 	Files    fs.FS  // the study's folder
 	Prices   []byte // the price file of the command line; nil: none
@@ -202,7 +202,7 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 // load reads a run's snapshot.
 func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
 	s := &script{
-		Planner: p, run: run, recipes: map[string]recipe{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
+		Planner: p, run: run, recipes: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
 	}
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
@@ -227,11 +227,11 @@ func (p *Planner) load(ctx context.Context, run store.Run) (*script, error) {
 	if cat, err = p.fixed(ctx, run.No, cat); err != nil {
 		return nil, err
 	}
-	s.desk = &plan.Desk{Study: st, Rows: ledgerRows{p.Ledger, run.No}, Catalog: cat}
+	s.desk = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger, run.No}, Catalog: cat}
 	if err := s.recall(ctx); err != nil {
 		return nil, err
 	}
-	return s, s.cook(ctx)
+	return s, s.buildStages(ctx)
 }
 
 // prices is the catalogue with the price file that the run began with.

@@ -26,7 +26,7 @@ func again(first []assay.Coordinates, base int) []assay.Coordinates {
 }
 
 // firstTry is the request that a second try repeats; of any other, itself.
-func firstTry(rec recipe, at assay.Coordinates) (assay.Coordinates, bool) {
+func firstTry(rec stage, at assay.Coordinates) (assay.Coordinates, bool) {
 	base := rec.base()
 	if rec.turns() == base || at.Turn <= base {
 		return at, false

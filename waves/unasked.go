@@ -48,7 +48,7 @@ func (p *Planner) Unasked(ctx context.Context, run store.Run, stage string, done
 }
 
 // unsent leaves out of a block what was sent and what a condition leaves out.
-func (s *script) unsent(ctx context.Context, rec recipe, block []wanted) ([]wanted, error) {
+func (s *script) unsent(ctx context.Context, rec stage, block []wanted) ([]wanted, error) {
 	keys := make([]assay.Key, len(block))
 	for i, w := range block {
 		keys[i] = w.at.Key()

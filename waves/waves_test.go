@@ -97,7 +97,7 @@ func (r *rig) run(text string) store.Run {
 		r.t.Fatal(problems)
 	}
 	source := inputs.Open(files, s.Specs())
-	d := &plan.Desk{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: "2026-11-15"}
+	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: catalog.Default(), Today: "2026-11-15"}
 	if problems := d.Check(func(string) bool { return true }).Errors(); len(problems) > 0 {
 		r.t.Fatal(problems)
 	}

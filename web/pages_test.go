@@ -207,7 +207,7 @@ func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 	}
 	r.ok(r.ledger.Release(t.Context(), l))
 	r.ok(r.ledger.RunDue(t.Context(), r.run.No, r.clock.Add(60e9)))
-	if _, err := r.ledger.Give(t.Context(), store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
+	if _, err := r.ledger.PutOrder(t.Context(), store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.json("/runs/run1")["orders"].([]any); len(got) != 1 {

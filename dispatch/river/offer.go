@@ -236,7 +236,7 @@ func (s *shift) listen(ctx context.Context, run int64) (missing []string, err er
 	if err != nil {
 		return nil, err
 	}
-	var hands []store.Hand
+	var hands []store.WorkerKey
 	knows := true
 	for _, name := range providers {
 		a, err := e.Accounts(name)
@@ -250,7 +250,7 @@ func (s *shift) listen(ctx context.Context, run int64) (missing []string, err er
 			missing = append(missing, name)
 			continue
 		}
-		hands = append(hands, store.Hand{Run: run, Provider: name, Account: a.Fingerprint})
+		hands = append(hands, store.WorkerKey{Run: run, Provider: name, Account: a.Fingerprint})
 		if err := errors.Join(s.add(segmentQueue(name), s.width()), s.add(liveQueue(name), liveWorkers)); err != nil {
 			return nil, err
 		}

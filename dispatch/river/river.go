@@ -76,8 +76,8 @@ type shift struct {
 	routes    map[work]string          // queues by work
 	busy      map[work]bool            // under way in this process
 	stumbles  map[work]stumble
-	providers map[int64][]string     // of a run's lanes
-	hands     map[int64][]store.Hand // the keys that we have for a run
+	providers map[int64][]string          // of a run's lanes
+	hands     map[int64][]store.WorkerKey // the keys that we have for a run
 }
 
 // work names what is to be done: a segment, or a run where the segment is 0.
@@ -100,7 +100,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	s := &shift{
 		Driver: d, ctx: ctx, sweep: d.Timing.Lease / 4,
 		engines: map[int64]*engine.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
-		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, hands: map[int64][]store.Hand{},
+		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, hands: map[int64][]store.WorkerKey{},
 	}
 	if s.client, err = s.open(pool); err != nil {
 		return fmt.Errorf("open the job queue: %w", err)
@@ -120,7 +120,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	seen.Wait()
 	gone, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.sweep)
 	defer cancel()
-	_ = s.Ledger.ShowHands(gone, s.Name, nil, 0) // they end by themselves, too
+	_ = s.Ledger.PutWorkerKeys(gone, s.Name, nil, 0) // they end by themselves, too
 	return ctx.Err()
 }
 
@@ -183,12 +183,12 @@ func (s *shift) sweepOnce(ctx context.Context) error {
 // show says which keys this process has for some runs, until well after the next sweep.
 func (s *shift) show(ctx context.Context, runs map[int64]bool) error {
 	s.mu.Lock()
-	var hands []store.Hand
+	var hands []store.WorkerKey
 	for run := range runs {
 		hands = append(hands, s.hands[run]...)
 	}
 	s.mu.Unlock()
-	return s.Ledger.ShowHands(ctx, s.Name, hands, 3*s.sweep)
+	return s.Ledger.PutWorkerKeys(ctx, s.Name, hands, 3*s.sweep)
 }
 
 // width is how many jobs of a queue are done at a time.

@@ -239,5 +239,5 @@ func (s *shift) delay(ctx context.Context, w work, e *engine.Engine, at time.Tim
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Ledger.Stumble(ctx, l, at, cause.Error()), s.Ledger.Release(ctx, l))
+	return errors.Join(s.Ledger.RetryLater(ctx, l, at, cause.Error()), s.Ledger.Release(ctx, l))
 }

@@ -138,11 +138,11 @@ func preparedTwice(t *testing.T, s Subject) {
 	c := w.parcel(questions(5)...)
 	w.prepare(c)
 	h := w.prepare(c) // as after a crash that lost the handle
-	again, ready, err := w.batch.Prepare(context.Background(), c.Parcel, h)
+	again, ready, err := w.batch.Prepare(context.Background(), c.BatchInput, h)
 	if err != nil || ready != provider.Ready || again != h {
 		t.Errorf("prepared again: %q, %s, %v", again, ready, err)
 	}
-	r := w.batch.Launch(context.Background(), c.Parcel, again)
+	r := w.batch.Launch(context.Background(), c.BatchInput, again)
 	diff(t, provider.Accepted, r.Fate)
 	diff(t, 1, len(w.sim.Ledger().Jobs))
 }
@@ -153,11 +153,11 @@ func staleUpload(t *testing.T, s Subject) {
 	c := w.parcel(questions(3)...)
 	h := w.prepare(c)
 	w.clock.Advance(90 * 24 * time.Hour)
-	r := w.batch.Launch(context.Background(), c.Parcel, h)
+	r := w.batch.Launch(context.Background(), c.BatchInput, h)
 	if r.Fate == provider.Refused {
 		w.class(r.Err)
 		h = w.prepare(c)
-		r = w.batch.Launch(context.Background(), c.Parcel, h)
+		r = w.batch.Launch(context.Background(), c.BatchInput, h)
 	}
 	diff(t, provider.Accepted, r.Fate)
 	job := w.job(c, h, r.Job)
@@ -168,13 +168,13 @@ func staleUpload(t *testing.T, s Subject) {
 func unprepared(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{})
 	c := w.parcel(questions(2)...)
-	if _, ready, _ := w.batch.Prepare(context.Background(), c.Parcel, ""); ready == provider.Ready {
-		if h, _, _ := w.batch.Prepare(context.Background(), c.Parcel, ""); h == "" {
+	if _, ready, _ := w.batch.Prepare(context.Background(), c.BatchInput, ""); ready == provider.Ready {
+		if h, _, _ := w.batch.Prepare(context.Background(), c.BatchInput, ""); h == "" {
 			return // nothing is uploaded at this provider
 		}
 	}
 	for _, h := range []provider.Handle{"", "{}", "nonsense"} {
-		r := w.batch.Launch(context.Background(), c.Parcel, h)
+		r := w.batch.Launch(context.Background(), c.BatchInput, h)
 		diff(t, provider.Refused, r.Fate)
 		w.class(r.Err)
 	}
@@ -206,7 +206,7 @@ func wholeFailure(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Queue: time.Minute}, "create fail=invalid_json_line")
 	c := w.parcel(questions(3)...)
 	h := w.prepare(c)
-	r := w.batch.Launch(context.Background(), c.Parcel, h)
+	r := w.batch.Launch(context.Background(), c.BatchInput, h)
 	if r.Fate == provider.Refused { // found at once
 		w.class(r.Err)
 		return

@@ -77,7 +77,7 @@ func errorUnderSuccess(t *testing.T, s Subject) {
 	}
 	w := newWorld(t, s, simulator.Options{}, "create error-200")
 	c := w.parcel(questions(2)...)
-	r := w.batch.Launch(context.Background(), c.Parcel, w.prepare(c))
+	r := w.batch.Launch(context.Background(), c.BatchInput, w.prepare(c))
 	diff(t, provider.Unknown, r.Fate)
 }
 
@@ -109,7 +109,7 @@ func faults(t *testing.T, s Subject) {
 			w := newWorld(t, s, simulator.Options{}, "check "+rule+" x1", "create "+rule+" x1")
 			c := w.parcel(questions(2)...)
 			h := w.prepare(c)
-			r := w.batch.Launch(context.Background(), c.Parcel, h)
+			r := w.batch.Launch(context.Background(), c.BatchInput, h)
 			diff(t, want.fate, r.Fate)
 			diff(t, want.class, w.class(r.Err))
 			if rule == "429=30s" && provider.FaultOf(r.Err).RetryAfter != 30*time.Second {
@@ -150,7 +150,7 @@ func oversize(t *testing.T, s Subject) {
 	class := func() assay.FaultClass {
 		var h provider.Handle
 		for range 20 {
-			next, ready, err := w.batch.Prepare(context.Background(), c.Parcel, h)
+			next, ready, err := w.batch.Prepare(context.Background(), c.BatchInput, h)
 			if err != nil {
 				said = err
 				return w.class(err)
@@ -160,7 +160,7 @@ func oversize(t *testing.T, s Subject) {
 			}
 			w.clock.Advance(time.Second)
 		}
-		r := w.batch.Launch(context.Background(), c.Parcel, h)
+		r := w.batch.Launch(context.Background(), c.BatchInput, h)
 		if r.Fate != provider.Accepted {
 			diff(t, provider.Refused, r.Fate)
 			said = r.Err
@@ -186,14 +186,14 @@ func redirects(t *testing.T, s Subject) {
 		ctx := context.Background()
 		var h provider.Handle
 		for range 10 {
-			next, ready, err := w.batch.Prepare(ctx, c.Parcel, h)
+			next, ready, err := w.batch.Prepare(ctx, c.BatchInput, h)
 			w.clean(err)
 			if h = next; err != nil || ready == provider.Ready {
 				break
 			}
 			w.clock.Advance(time.Second)
 		}
-		r := w.batch.Launch(ctx, c.Parcel, h)
+		r := w.batch.Launch(ctx, c.BatchInput, h)
 		w.clean(r.Err)
 		if kind == "create" {
 			diff(t, provider.Unknown, r.Fate)

@@ -166,7 +166,7 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {
 
 // cargo is a parcel and what is in it.
 type cargo struct {
-	provider.Parcel
+	provider.BatchInput
 	nonce assay.Nonce
 	asked map[string]string // custom id: what its user said
 }
@@ -193,7 +193,7 @@ func (w *world) parcel(questions ...string) cargo {
 	b = append(b, frame.Close...)
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:])
-	c.Parcel = provider.Parcel{
+	c.BatchInput = provider.BatchInput{
 		Stamp: provider.Stamp{Run: "r7k2m", Segment: fmt.Sprintf("s%d", w.made), SHA256: hash},
 		Model: w.lane.Model, Wire: w.wire, Count: len(questions),
 		Body: provider.Source{Size: int64(len(b)), SHA256: hash, Open: func() (io.ReadCloser, error) {
@@ -225,7 +225,7 @@ func (w *world) prepare(c cargo) provider.Handle {
 	w.t.Helper()
 	var h provider.Handle
 	for range 40 {
-		next, ready, err := w.batch.Prepare(context.Background(), c.Parcel, h)
+		next, ready, err := w.batch.Prepare(context.Background(), c.BatchInput, h)
 		w.clean(err)
 		h = next
 		switch {
@@ -244,7 +244,7 @@ func (w *world) prepare(c cargo) provider.Handle {
 func (w *world) launch(c cargo) provider.Job {
 	w.t.Helper()
 	h := w.prepare(c)
-	r := w.batch.Launch(context.Background(), c.Parcel, h)
+	r := w.batch.Launch(context.Background(), c.BatchInput, h)
 	if r.Fate != provider.Accepted {
 		w.t.Fatalf("launch: %s: %v", r.Fate, r.Err)
 	}

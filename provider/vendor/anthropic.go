@@ -41,12 +41,12 @@ type anthropic struct {
 func (a *anthropic) Limits() catalog.Limits { return a.limits }
 
 // Prepare has nothing to do: the document goes out with the launch.
-func (a *anthropic) Prepare(_ context.Context, _ provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (a *anthropic) Prepare(_ context.Context, _ provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	return h, provider.Ready, nil
 }
 
 // Launch streams the document.
-func (a *anthropic) Launch(ctx context.Context, p provider.Parcel, _ provider.Handle) provider.Receipt {
+func (a *anthropic) Launch(ctx context.Context, p provider.BatchInput, _ provider.Handle) provider.Receipt {
 	return launchBody(ctx, a.api, provider.Path("v1", "messages", "batches"), p.Body, &messageBatch{})
 }
 

@@ -32,7 +32,7 @@ func gone(err error) bool {
 }
 
 // batchForm is the upload of a parcel's lines under the name of its stamp.
-func batchForm(p provider.Parcel) provider.Form {
+func batchForm(p provider.BatchInput) provider.Form {
 	return provider.Form{
 		Fields: [][2]string{{"purpose", "batch"}},
 		Field:  "file", Name: p.Stamp.Name() + ".jsonl", Type: "application/jsonl", File: p.Body,

@@ -46,7 +46,7 @@ type fireworks struct {
 func (f *fireworks) Limits() catalog.Limits { return f.limits }
 
 // Prepare makes the dataset, uploads the lines into it, and asks until it is ready.
-func (f *fireworks) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (f *fireworks) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	id := p.Stamp.Short()
 	var d fireworksDataset
 	_, err := f.api.JSON(ctx, provider.Call{Path: f.path("datasets", id)}, &d)
@@ -73,7 +73,7 @@ func (f *fireworks) Prepare(ctx context.Context, p provider.Parcel, h provider.H
 }
 
 // make makes an empty dataset. The number of examples has to be told, as a text.
-func (f *fireworks) make(ctx context.Context, p provider.Parcel, h provider.Handle, id string) (provider.Handle, provider.Readiness, error) {
+func (f *fireworks) make(ctx context.Context, p provider.BatchInput, h provider.Handle, id string) (provider.Handle, provider.Readiness, error) {
 	var body fireworksMake
 	body.ID, body.Dataset.Count = id, strconv.Itoa(p.Count)
 	call, err := postJSON(f.path("datasets"), body)
@@ -96,7 +96,7 @@ func conflict(err error) bool {
 }
 
 // Launch creates the job under an id of ours. That it is there already is not taken for success: Find will tell.
-func (f *fireworks) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (f *fireworks) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.File == "" {

@@ -48,7 +48,7 @@ type gemini struct {
 func (g *gemini) Limits() catalog.Limits { return g.limits }
 
 // Launch creates the batch under the stamp's name.
-func (g *gemini) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (g *gemini) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold geminiHandle
 	h.Read(&hold)
 	if hold.File == "" {

@@ -25,7 +25,7 @@ func (h geminiHandle) handle() provider.Handle { return provider.NewHandle(h) }
 
 // Prepare uploads the lines in a session that can be resumed, under a name of our choice: whoever begins anew finds the
 // file that is already there.
-func (g *gemini) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (g *gemini) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	var hold geminiHandle
 	h.Read(&hold)
 	switch {
@@ -40,7 +40,7 @@ func (g *gemini) Prepare(ctx context.Context, p provider.Parcel, h provider.Hand
 }
 
 // start opens a session.
-func (g *gemini) start(ctx context.Context, p provider.Parcel) (provider.Handle, provider.Readiness, error) {
+func (g *gemini) start(ctx context.Context, p provider.BatchInput) (provider.Handle, provider.Readiness, error) {
 	name := "files/" + p.Stamp.Short()
 	var body geminiStart
 	body.File.Name, body.File.DisplayName, body.File.Type = name, p.Stamp.Name(), jsonl
@@ -69,7 +69,7 @@ func (g *gemini) start(ctx context.Context, p provider.Parcel) (provider.Handle,
 }
 
 // send asks how much has arrived and sends the rest.
-func (g *gemini) send(ctx context.Context, p provider.Parcel, h provider.Handle, session string) (provider.Handle, provider.Readiness, error) {
+func (g *gemini) send(ctx context.Context, p provider.BatchInput, h provider.Handle, session string) (provider.Handle, provider.Readiness, error) {
 	header, err := g.api.JSON(ctx, provider.Call{
 		Method: http.MethodPost, Session: session, Header: map[string]string{"X-Goog-Upload-Command": "query"},
 	}, nil)
@@ -125,7 +125,7 @@ func missing(err error) bool {
 }
 
 // look reads the file object.
-func (g *gemini) look(ctx context.Context, p provider.Parcel, name string) (provider.Handle, provider.Readiness, error) {
+func (g *gemini) look(ctx context.Context, p provider.BatchInput, name string) (provider.Handle, provider.Readiness, error) {
 	var f geminiFile
 	_, err := g.api.JSON(ctx, provider.Call{Path: resource(g.version, name)}, &f)
 	if missing(err) {
@@ -138,7 +138,7 @@ func (g *gemini) look(ctx context.Context, p provider.Parcel, name string) (prov
 }
 
 // readiness reads the file's state. A file of another size under our name is a broken upload: it makes room for the next.
-func (g *gemini) readiness(ctx context.Context, p provider.Parcel, f geminiFile) (provider.Handle, provider.Readiness, error) {
+func (g *gemini) readiness(ctx context.Context, p provider.BatchInput, f geminiFile) (provider.Handle, provider.Readiness, error) {
 	hold := geminiHandle{File: f.Name}
 	switch {
 	case f.Name == "":

@@ -62,11 +62,11 @@ func exercise(t *testing.T, kind string, p provider.Provider, body string) {
 	var errs []error
 	for _, h := range []provider.Handle{`{"file":"f","ready":true}`, `{"session":"https://x/u?upload_id=1"}`, provider.Handle(body)} {
 		job.Handle = h
-		r := p.Launch(ctx, provider.Parcel{Stamp: stamp, Body: noBytes()}, h)
+		r := p.Launch(ctx, provider.BatchInput{Stamp: stamp, Body: noBytes()}, h)
 		if (r.Fate == provider.Accepted) != (r.Job != "" && r.Err == nil) {
 			t.Errorf("%s: receipt %+v", kind, r)
 		}
-		_, _, err := p.Prepare(ctx, provider.Parcel{Stamp: stamp, Body: noBytes()}, h)
+		_, _, err := p.Prepare(ctx, provider.BatchInput{Stamp: stamp, Body: noBytes()}, h)
 		errs = append(errs, r.Err, err)
 	}
 	st, err := p.Check(ctx, job)

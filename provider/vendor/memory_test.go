@@ -131,7 +131,7 @@ func TestMemoryDoesNotGrowWithTheUpload(t *testing.T) { // alone: it looks at th
 		if err != nil {
 			t.Fatal(err)
 		}
-		parcel := provider.Parcel{Stamp: stamp, Body: body, Count: 1}
+		parcel := provider.BatchInput{Stamp: stamp, Body: body, Count: 1}
 		if kind == "anthropic" {
 			a.Batch.Launch(context.Background(), parcel, "")
 		} else {

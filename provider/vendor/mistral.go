@@ -35,7 +35,7 @@ type mistral struct {
 func (m *mistral) Limits() catalog.Limits { return m.limits }
 
 // Prepare uploads the lines.
-func (m *mistral) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (m *mistral) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.Ready {
@@ -49,7 +49,7 @@ func (m *mistral) Prepare(ctx context.Context, p provider.Parcel, h provider.Han
 }
 
 // Launch creates the job, with the stamp as its metadata.
-func (m *mistral) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (m *mistral) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.File == "" {

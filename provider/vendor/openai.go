@@ -80,7 +80,7 @@ const (
 func (o *openAI) Limits() catalog.Limits { return o.limits }
 
 // Prepare uploads the lines under the stamp's name. Servers that process a file first are asked until they have.
-func (o *openAI) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (o *openAI) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.Ready {
@@ -120,7 +120,7 @@ func readiness(f openAIFile) (provider.Handle, provider.Readiness, error) {
 }
 
 // Launch creates the batch, with the stamp as its metadata.
-func (o *openAI) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (o *openAI) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.File == "" {

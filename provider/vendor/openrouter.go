@@ -33,12 +33,12 @@ type openRouter struct {
 func (o *openRouter) Limits() catalog.Limits { return o.limits }
 
 // Prepare has nothing to do: the document goes out with the launch.
-func (o *openRouter) Prepare(_ context.Context, _ provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (o *openRouter) Prepare(_ context.Context, _ provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	return h, provider.Ready, nil
 }
 
 // Launch streams the document.
-func (o *openRouter) Launch(ctx context.Context, p provider.Parcel, _ provider.Handle) provider.Receipt {
+func (o *openRouter) Launch(ctx context.Context, p provider.BatchInput, _ provider.Handle) provider.Receipt {
 	return launchBody(ctx, o.api, provider.Path("batches"), p.Body, &openRouterJob{})
 }
 

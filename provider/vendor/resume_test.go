@@ -47,8 +47,8 @@ func (n *recorder) open(t *testing.T, kind string) provider.Provider {
 	return a.Batch
 }
 
-func parcelOf(text string) provider.Parcel {
-	return provider.Parcel{
+func parcelOf(text string) provider.BatchInput {
+	return provider.BatchInput{
 		Stamp: provider.Stamp{Run: "r", Segment: "s", SHA256: strings.Repeat("0", 64)}, Count: 1,
 		Body: provider.Source{Size: int64(len(text)), Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(text)), nil

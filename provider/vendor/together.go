@@ -35,7 +35,7 @@ type together struct {
 func (t *together) Limits() catalog.Limits { return t.limits }
 
 // Prepare asks for a signed place, sends the bytes there without the key, and then looks whether the file has arrived.
-func (t *together) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (t *together) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.Ready {
@@ -62,7 +62,7 @@ func (t *together) Prepare(ctx context.Context, p provider.Parcel, h provider.Ha
 }
 
 // place makes the file object; the redirect that answers is where its bytes go, and is not followed.
-func (t *together) place(ctx context.Context, p provider.Parcel) (id, location string, err error) {
+func (t *together) place(ctx context.Context, p provider.BatchInput) (id, location string, err error) {
 	q := url.Values{"file_name": {p.Stamp.Name() + ".jsonl"}, "file_type": {"jsonl"}, "purpose": {"batch-api"}}
 	resp, err := t.api.Do(ctx, provider.Call{
 		Method: http.MethodPost, Path: provider.Path("files"), Query: q,
@@ -80,7 +80,7 @@ func (t *together) place(ctx context.Context, p provider.Parcel) (id, location s
 }
 
 // arrived compares the size: a file that was cut on its way is uploaded again.
-func (t *together) arrived(ctx context.Context, p provider.Parcel, h provider.Handle, hold fileHandle) (provider.Handle, provider.Readiness, error) {
+func (t *together) arrived(ctx context.Context, p provider.BatchInput, h provider.Handle, hold fileHandle) (provider.Handle, provider.Readiness, error) {
 	var f openAIFile
 	_, err := t.api.JSON(ctx, provider.Call{Path: provider.Path("files", hold.File)}, &f)
 	switch {
@@ -98,7 +98,7 @@ func (t *together) arrived(ctx context.Context, p provider.Parcel, h provider.Ha
 }
 
 // Launch creates the batch.
-func (t *together) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (t *together) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.File == "" {

@@ -30,12 +30,12 @@ func (l *lacking) err() error {
 func (l *lacking) Limits() catalog.Limits { return l.limits }
 
 // Prepare says what is lacking.
-func (l *lacking) Prepare(context.Context, provider.Parcel, provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (l *lacking) Prepare(context.Context, provider.BatchInput, provider.Handle) (provider.Handle, provider.Readiness, error) {
 	return "", "", l.err()
 }
 
 // Launch says what is lacking.
-func (l *lacking) Launch(context.Context, provider.Parcel, provider.Handle) provider.Receipt {
+func (l *lacking) Launch(context.Context, provider.BatchInput, provider.Handle) provider.Receipt {
 	return provider.NotSent(l.err())
 }
 

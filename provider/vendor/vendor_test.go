@@ -255,7 +255,7 @@ func TestASignedPlaceGetsTheBytesWithoutTheKey(t *testing.T) {
 		return resp
 	})
 	body := provider.Source{Size: 2, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("{}")), nil }}
-	_, ready, err := a.Batch.Prepare(context.Background(), provider.Parcel{Body: body}, "")
+	_, ready, err := a.Batch.Prepare(context.Background(), provider.BatchInput{Body: body}, "")
 	if err != nil || ready != provider.Again {
 		t.Fatal(ready, err)
 	}
@@ -304,8 +304,8 @@ func TestBatchesThatLackConfigurationSayWhat(t *testing.T) {
 		if err != nil || a.Live == nil {
 			t.Fatalf("%s: %v", cfg.Kind, err)
 		}
-		_, _, err = a.Batch.Prepare(context.Background(), provider.Parcel{}, "")
-		r := a.Batch.Launch(context.Background(), provider.Parcel{}, "")
+		_, _, err = a.Batch.Prepare(context.Background(), provider.BatchInput{}, "")
+		r := a.Batch.Launch(context.Background(), provider.BatchInput{}, "")
 		for _, e := range []error{err, r.Err} {
 			if f := provider.FaultOf(e); f == nil || f.Code != "not_configured" {
 				t.Errorf("%s: %v", cfg.Kind, e)
@@ -327,7 +327,7 @@ func TestGoogleWithoutCredentialsIsDeniedBeforeAnythingGoesOut(t *testing.T) {
 	if f := provider.FaultOf(err); f == nil || f.Class != assay.FaultDenied {
 		t.Errorf("error %v", err)
 	}
-	r := a.Batch.Launch(context.Background(), provider.Parcel{}, provider.NewHandle(gcsHandle{URI: "gs://b/x", Ready: true}))
+	r := a.Batch.Launch(context.Background(), provider.BatchInput{}, provider.NewHandle(gcsHandle{URI: "gs://b/x", Ready: true}))
 	diff(t, provider.Refused, r.Fate)
 }
 

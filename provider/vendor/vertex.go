@@ -116,12 +116,12 @@ type vertex struct {
 func (v *vertex) Limits() catalog.Limits { return v.limits }
 
 // Prepare uploads the lines under the stamp's name.
-func (v *vertex) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (v *vertex) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	return v.store.put(ctx, p.Body, v.input+"/"+p.Stamp.Name()+".jsonl", h)
 }
 
 // Launch creates the job under the stamp's name, with a folder of its own for results.
-func (v *vertex) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (v *vertex) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold gcsHandle
 	h.Read(&hold)
 	if hold.URI == "" {

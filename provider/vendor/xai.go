@@ -34,7 +34,7 @@ type xai struct {
 func (x *xai) Limits() catalog.Limits { return x.limits }
 
 // Prepare uploads the lines. The file knows no purpose here.
-func (x *xai) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (x *xai) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.Ready {
@@ -50,7 +50,7 @@ func (x *xai) Prepare(ctx context.Context, p provider.Parcel, h provider.Handle)
 }
 
 // Launch creates the batch under the stamp's name.
-func (x *xai) Launch(ctx context.Context, p provider.Parcel, h provider.Handle) provider.Receipt {
+func (x *xai) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold fileHandle
 	h.Read(&hold)
 	if hold.File == "" {

@@ -37,13 +37,13 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	same("it has just come due", nil)
 	b.clock.pass(2 * time.Minute)
 	same("nobody is there", []int64{g.No})
-	b.ok(b.s.ShowHands(b.ctx, "other", []store.Hand{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.PutWorkerKeys(b.ctx, "other", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker with another provider's key", []int64{g.No})
-	b.ok(b.s.ShowHands(b.ctx, "dead", []store.Hand{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
+	b.ok(b.s.PutWorkerKeys(b.ctx, "dead", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
 	same("a worker that is gone", []int64{g.No})
-	b.ok(b.s.ShowHands(b.ctx, "alive", []store.Hand{{Run: b.run.No, Provider: g.Provider, Account: "k"}, {Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}, {Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker with the key", nil)
-	b.ok(b.s.ShowHands(b.ctx, "alive", []store.Hand{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker that has lost the key", []int64{g.No})
 	if _, err := b.s.HoldSegment(b.ctx, g.No, "somebody", time.Hour); err != nil {
 		t.Error(err)
@@ -57,7 +57,7 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 	b.ok(b.s.Release(b.ctx, g.Lease))
 	b.clock.pass(time.Hour)
 	show := func(account string) []store.Stranded {
-		b.ok(b.s.ShowHands(b.ctx, "worker", []store.Hand{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
+		b.ok(b.s.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
 		all, err := b.s.Stranded(b.ctx, b.run.No, time.Minute)
 		b.ok(err)
 		return all

@@ -210,7 +210,7 @@ func wokenTwice(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	wake := func() {
-		_, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
+		_, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
 		b.ok(err)
 	}
 	now := func() store.Run {
@@ -221,14 +221,14 @@ func wokenTwice(t *testing.T, fresh Fresh) {
 	for range 3 { // also within one millisecond
 		seen := now().Due
 		wake()
-		b.ok(b.s.Rest(b.ctx, b.run.No, seen, time.Time{}))
+		b.ok(b.s.SleepRun(b.ctx, b.run.No, seen, time.Time{}))
 		if got := now().Due; got.IsZero() || got.After(b.clock.now()) {
 			t.Fatalf("the second waking is lost: due %s", got)
 		}
 	}
 	later := b.clock.now().Add(time.Hour)
 	for _, at := range []time.Time{later, {}, later} {
-		b.ok(b.s.Rest(b.ctx, b.run.No, now().Due, at))
+		b.ok(b.s.SleepRun(b.ctx, b.run.No, now().Due, at))
 		if got := now().Due; !got.Equal(at) {
 			t.Errorf("due %s, want %s", got, at)
 		}

@@ -23,7 +23,7 @@ func live(t *testing.T, fresh Fresh) {
 		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1, 3}))
 		_, err := b.s.LiveRound(b.ctx, g.Lease, store.Round{Settle: []store.Settlement{b.outcome(g, 0, assay.Answered)}, Claim: []int64{2}, Unclaim: []int64{3}})
 		b.ok(err)
-		if n, err := b.s.Doubt(b.ctx, g.Lease); n != 0 || err != nil {
+		if n, err := b.s.MarkInFlightLost(b.ctx, g.Lease); n != 0 || err != nil {
 			t.Errorf("the holder's own claims are doubted: %d, %v", n, err)
 		}
 		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
@@ -32,7 +32,7 @@ func live(t *testing.T, fresh Fresh) {
 			t.Errorf("a claim with a lost lease: %v", err)
 		}
 		for _, want := range []int64{2, 0} {
-			n, err := b.s.Doubt(b.ctx, next)
+			n, err := b.s.MarkInFlightLost(b.ctx, next)
 			b.ok(err)
 			if n != want {
 				t.Errorf("%d doubts, want %d", n, want)
@@ -89,7 +89,7 @@ func unclaims(t *testing.T, fresh Fresh) {
 			b.ok(err)
 			next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
 			b.ok(err)
-			_, err = b.s.Doubt(b.ctx, next)
+			_, err = b.s.MarkInFlightLost(b.ctx, next)
 			b.ok(err)
 			var items []string
 			for d, err := range b.s.Doubts(b.ctx, b.run.No) {
@@ -115,7 +115,7 @@ func doubts(t *testing.T, fresh Fresh) {
 		b.ok(b.s.Unanswered(b.ctx, g.Lease, 1))
 		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl) // and both were in flight at a kill
 		b.ok(err)
-		_, err = b.s.Doubt(b.ctx, next)
+		_, err = b.s.MarkInFlightLost(b.ctx, next)
 		b.ok(err)
 		b.ok(b.s.Unanswered(b.ctx, next, 1))
 		got := map[string]int64{}
@@ -144,7 +144,7 @@ func doubts(t *testing.T, fresh Fresh) {
 		}
 		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
 		b.ok(err)
-		if n, err := b.s.Doubt(b.ctx, next); n != 1 || err != nil {
+		if n, err := b.s.MarkInFlightLost(b.ctx, next); n != 1 || err != nil {
 			t.Errorf("%d doubts, %v: the claim of the round is gone", n, err)
 		}
 	})
@@ -284,7 +284,7 @@ func orphans(t *testing.T, fresh Fresh) {
 	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
 		t.Errorf("driven by %v, %v", drivers, err)
 	}
-	b.ok(b.s.Orphan(b.ctx, b.run.No, "dead"))
+	b.ok(b.s.ReleaseDead(b.ctx, b.run.No, "dead"))
 	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) > 0 {
 		t.Errorf("still driven by %v, %v", drivers, err)
 	}

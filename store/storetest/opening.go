@@ -181,12 +181,12 @@ func claims(t *testing.T, fresh Fresh) {
 	all, err := b.s.Runs(b.ctx, "demo", store.RunPreparing)
 	b.ok(err)
 	made := all[0]
-	if dead, err := b.s.Bury(b.ctx, made.No); dead || err != nil {
+	if dead, err := b.s.AbandonRun(b.ctx, made.No); dead || err != nil {
 		t.Fatalf("a run whose maker lives is dead: %v, %v", dead, err)
 	}
 	_, err = b.s.Renew(b.ctx, made.Lease, -time.Millisecond)
 	b.ok(err)
-	if dead, err := b.s.Bury(b.ctx, made.No); !dead || err != nil {
+	if dead, err := b.s.AbandonRun(b.ctx, made.No); !dead || err != nil {
 		t.Fatalf("a run whose maker is gone is not dead: %v, %v", dead, err)
 	}
 	if err := b.s.OpenRun(b.ctx, made.No); err == nil {

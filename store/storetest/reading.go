@@ -115,7 +115,7 @@ func said(t *testing.T, fresh Fresh) {
 		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
 		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {
 			var got []store.Verdict
-			for v, err := range b.s.Said(b.ctx, b.run.No, "arena", subjects) {
+			for v, err := range b.s.VerdictRows(b.ctx, b.run.No, "arena", subjects) {
 				b.ok(err)
 				got = append(got, v)
 			}
@@ -150,12 +150,12 @@ func orders(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.ok(b.s.RunDue(b.ctx, b.run.No, time.Time{}))
-		no, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+		no, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 		b.ok(err)
 		if work, err := b.s.Due(b.ctx, 0, 9); err != nil || len(work) != 1 {
 			t.Errorf("due after an order: %v, %v", work, err)
 		}
-		if _, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderResolve, Args: "{}"}); err == nil {
+		if _, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderResolve, Args: "{}"}); err == nil {
 			t.Error("a resolve without a segment was taken")
 		}
 		all, err := b.s.Orders(b.ctx, b.run.No)
@@ -163,8 +163,8 @@ func orders(t *testing.T, fresh Fresh) {
 		if len(all) != 1 || all[0].No != no || all[0].By != "anna" {
 			t.Fatalf("orders: %+v", all)
 		}
-		b.ok(b.s.Obey(b.ctx, no, "2 jobs cancelled"))
-		b.ok(b.s.Obey(b.ctx, no, "twice"))
+		b.ok(b.s.FinishOrder(b.ctx, no, "2 jobs cancelled"))
+		b.ok(b.s.FinishOrder(b.ctx, no, "twice"))
 		o, err := b.s.Order(b.ctx, no)
 		b.ok(err)
 		if o.Answer != "2 jobs cancelled" || o.Obeyed.IsZero() {
@@ -228,7 +228,7 @@ func redos(t *testing.T, fresh Fresh) {
 	redo := store.Redo{Run: b.run.No, Stage: "answers", Lane: "gpt", Item: "7", Branch: "doubt", Draw: 2}
 	var want []store.Redo
 	for nth := 1; nth <= 2; nth++ {
-		no, err := b.s.Give(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderRedo, Args: "{}", By: "anna"})
+		no, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderRedo, Args: "{}", By: "anna"})
 		b.ok(err)
 		for range 2 {
 			b.ok(b.s.AddRedo(b.ctx, no, redo, []store.Share{{Stage: "answers", Lane: "gpt", Requests: 3}}))

@@ -37,7 +37,7 @@ func settling(t *testing.T, fresh Fresh) {
 		if lane.Open != 0 || lane.CacheHits != 2 {
 			t.Errorf("lane: %d open, %d cache hits", lane.Open, lane.CacheHits)
 		}
-		seats, err := b.s.Seats(b.ctx, g.No, 0)
+		seats, err := b.s.AttemptPlaces(b.ctx, g.No, 0)
 		b.ok(err)
 		for key, seat := range seats {
 			if !seat.Done || key != all[seat.Ord].Key {
