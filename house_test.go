@@ -22,7 +22,7 @@ var floors = map[string]int{
 	"study": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
 	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "export": 3, "batchfile": 3,
 	"engine": 4,
-	"waves":  5, "plain": 5, "dispatch/local": 5, "dispatch/river": 5, "web": 5,
+	"waves":  5, "batchrun": 5, "dispatch/local": 5, "dispatch/river": 5, "web": 5,
 	"cli":       6,
 	"cmd/assay": 7, "bench": 7,
 }

@@ -11,8 +11,8 @@ import (
 
 	"assay"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
-	"assay/plain"
 )
 
 func batchCommand(w *World) *cobra.Command {
@@ -81,7 +81,7 @@ type target struct {
 	name  string // as its user calls it
 	kind  string // whose rules hold
 	mode  assay.Mode
-	entry plain.Entry
+	entry batchrun.Reach
 }
 
 // target reads the flags. A server that only speaks OpenAI's API, and a vendor without batches, are asked live.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/plain"
+	"assay/batchrun"
 	"assay/provider"
 	"assay/store"
 )
@@ -169,7 +169,7 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 		return err
 	}
 	defer c.close()
-	for a, err := range plain.Answers(ctx, h.ledger, run.No) {
+	for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/plain"
+	"assay/batchrun"
 	"assay/store"
 )
 
@@ -64,7 +64,7 @@ func costRows(ctx context.Context, w *World, h *home, args []string, reach reach
 	rows := []costRow{}
 	var names []string
 	for _, arg := range args {
-		all, err := plainRuns(ctx, h)
+		all, err := batchRuns(ctx, h)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func estimate(ctx context.Context, w *World, name string, reach reachFlags) ([]c
 
 // actual is what the ledger knows of a batch.
 func actual(ctx context.Context, h *home, run store.Run) ([]costRow, error) {
-	b, _ := plain.Of(run)
+	b, _ := batchrun.Of(run)
 	all, err := h.ledger.Segments(ctx, run.No)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // abreast is how many jobs of a file are moved at a time: what is held in memory is theirs, however large the file is.
 const abreast = 4
 
-// driveFor works on a plain run until it is closed, nothing moves any more, or until says so.
+// driveFor works on a batch run until it is closed, nothing moves any more, or until says so.
 func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
 	p, err := newProgress(ctx, w, h, run)
 	if err != nil {

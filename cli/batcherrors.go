@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/plain"
+	"assay/batchrun"
 	"assay/store"
 )
 
@@ -56,7 +56,7 @@ func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSO
 	e.SetEscapeHTML(false)
 	t := table{head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, right: map[int]bool{1: true, 7: true}}
 	for _, run := range runs {
-		for a, err := range plain.Answers(ctx, h.ledger, run.No) {
+		for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
 			if err != nil {
 				return err
 			}

@@ -10,9 +10,9 @@ import (
 
 	"assay"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
 	"assay/engine"
-	"assay/plain"
 	"assay/provider"
 	"assay/store"
 )
@@ -153,7 +153,7 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 func sendAgain(ctx context.Context, w *World, h *home, runs []store.Run, order engine.Retry, watch bool) error {
 	live := false
 	for i, run := range runs {
-		b, _ := plain.Of(run)
+		b, _ := batchrun.Of(run)
 		own := order
 		if own.Mode = store.Batch; b.File.Mode == assay.ModeLive {
 			own.Mode, live = store.Live, true
@@ -180,12 +180,12 @@ func sendAgain(ctx context.Context, w *World, h *home, runs []store.Run, order e
 
 // toRetry counts what would go out again, and what it may cost. Waiting tells of lanes that were stopped or held.
 func toRetry(ctx context.Context, h *home, run store.Run, only []assay.Ending) (n int64, cost assay.Cost, waiting bool, err error) {
-	b, _ := plain.Of(run)
+	b, _ := batchrun.Of(run)
 	meters := map[string]*batchfile.Meter{}
 	for _, l := range b.File.Lanes {
 		meters[l.Name] = batchfile.NewMeter(catalog.Default(), b.File.Kind, l.Lane, b.File.Mode)
 	}
-	for a, err := range plain.Answers(ctx, h.ledger, run.No) {
+	for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
 		if err != nil {
 			return 0, cost, false, err
 		}

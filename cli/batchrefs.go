@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"assay"
+	"assay/batchrun"
 	"assay/engine"
-	"assay/plain"
 	"assay/provider"
 	"assay/store"
 )
@@ -28,7 +28,7 @@ type foreignJob struct {
 // findBatches reads what the arguments mean. Without any, it is all batches that are open, or the newest.
 func findBatches(ctx context.Context, w *World, h *home, args []string, reach reachFlags) (batchRefs, error) {
 	var refs batchRefs
-	all, err := plainRuns(ctx, h)
+	all, err := batchRuns(ctx, h)
 	if err != nil {
 		return refs, err
 	}
@@ -77,15 +77,15 @@ func ownBatches(ctx context.Context, w *World, h *home, args []string, reach rea
 	return refs.runs, nil
 }
 
-// plainRuns are the runs of plain files, newest first.
-func plainRuns(ctx context.Context, h *home) ([]store.Run, error) {
+// batchRuns are the runs of batch files, newest first.
+func batchRuns(ctx context.Context, h *home) ([]store.Run, error) {
 	runs, err := h.ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
 	if err != nil {
 		return nil, err
 	}
 	var out []store.Run
 	for _, r := range runs {
-		if _, ok := plain.Of(r); ok {
+		if _, ok := batchrun.Of(r); ok {
 			out = append(out, r)
 		}
 	}
@@ -96,7 +96,7 @@ func plainRuns(ctx context.Context, h *home) ([]store.Run, error) {
 func ownBatch(ctx context.Context, h *home, all []store.Run, arg string) (store.Run, bool, error) {
 	var begin []store.Run
 	for _, r := range all {
-		b, _ := plain.Of(r)
+		b, _ := batchrun.Of(r)
 		switch {
 		case r.ID == arg || r.Study == arg || b.File.Name == arg:
 			return r, true, nil
@@ -126,7 +126,7 @@ func ownBatch(ctx context.Context, h *home, all []store.Run, arg string) (store.
 		if err != nil {
 			return store.Run{}, false, err
 		}
-		if _, ok := plain.Of(run); !ok {
+		if _, ok := batchrun.Of(run); !ok {
 			return run, false, usage("assay status "+run.ID+" looks at it", "job %s belongs to run %s of study %s", arg, run.ID, run.Study)
 		}
 		return run, true, nil
@@ -168,6 +168,6 @@ func findForeign(ctx context.Context, w *World, h *home, id string, reach reachF
 
 // dial opens a provider's account.
 func dial(w *World, t target) (engine.Access, error) {
-	a := &accounts{world: w, study: plain.Providers("", t.name, t.kind, t.entry)}
+	a := &accounts{world: w, study: batchrun.Providers("", t.name, t.kind, t.entry)}
 	return a.access(t.name)
 }

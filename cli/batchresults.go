@@ -12,17 +12,17 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
 	"assay/dialect"
-	"assay/plain"
 	"assay/store"
 )
 
-// collector writes the answers of a plain run, one line of its file after the other.
+// collector writes the answers of a batch run, one line of its file after the other.
 type collector struct {
 	h       *home
 	run     store.Run
-	batch   *plain.Batch
+	batch   *batchrun.Batch
 	format  string
 	results *bufio.Writer
 	errors  *bufio.Writer
@@ -41,7 +41,7 @@ type collector struct {
 
 // held is a line with the bytes that its answer was read from.
 type held struct {
-	plain.Answered
+	batchrun.Answered
 	raw  []byte // nil: none are wanted, or there are none
 	file store.Artifact
 }
@@ -57,9 +57,9 @@ const (
 )
 
 func newCollector(h *home, run store.Run, format string, results, failed *output) (*collector, error) {
-	b, ok := plain.Of(run)
+	b, ok := batchrun.Of(run)
 	if !ok {
-		return nil, fmt.Errorf("run %s is not one of a plain file", run.ID)
+		return nil, fmt.Errorf("run %s is not one of a batch file", run.ID)
 	}
 	c := &collector{h: h, run: run, batch: b, format: format, results: bufio.NewWriterSize(results, 1<<20), errors: bufio.NewWriterSize(failed, 1<<16),
 		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
@@ -94,7 +94,7 @@ func (c *collector) finish(ctx context.Context) error {
 
 // add takes one line of the file. A block of them is read at once: providers answer in any order, and files of answers are
 // read from front to back.
-func (c *collector) add(ctx context.Context, a plain.Answered) error {
+func (c *collector) add(ctx context.Context, a batchrun.Answered) error {
 	c.block = append(c.block, held{Answered: a})
 	c.bytes += a.Length + int64(len(a.Outcome.Text)+len(a.Outcome.Thoughts))
 	if len(c.block) < maxHeld && c.bytes < maxHeldBytes {
@@ -182,7 +182,7 @@ func (c *collector) line(a *held) ([]byte, error) {
 }
 
 // raw reads the bytes that an answer was read from; nil: there are none.
-func (c *collector) raw(ctx context.Context, a plain.Answered) ([]byte, store.Artifact, error) {
+func (c *collector) raw(ctx context.Context, a batchrun.Answered) ([]byte, store.Artifact, error) {
 	if a.Artifact == 0 {
 		return nil, store.Artifact{}, nil
 	}

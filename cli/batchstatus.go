@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/batchrun"
 	"assay/engine"
-	"assay/plain"
 	"assay/provider"
 	"assay/store"
 )
@@ -103,7 +103,7 @@ func (r batchRefs) rows(ctx context.Context, h *home) ([]batchRow, error) {
 
 // runRows are the jobs of one run; a run without any is a row of its own.
 func runRows(ctx context.Context, h *home, run store.Run) ([]batchRow, error) {
-	b, _ := plain.Of(run)
+	b, _ := batchrun.Of(run)
 	all, err := h.ledger.Segments(ctx, run.No)
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func batchListCommand(w *World) *cobra.Command {
 
 // listAll is what the ledger knows, and what the providers know beside it.
 func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batchRow, error) {
-	runs, err := plainRuns(ctx, h)
+	runs, err := batchRuns(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -326,12 +326,12 @@ func listAt(ctx context.Context, w *World, t target, known map[string]bool) ([]b
 
 // MarshalJSON tells a moment that is not known as null.
 func (r batchRow) MarshalJSON() ([]byte, error) {
-	type plain batchRow
+	type bare batchRow
 	if r.Created != "" {
-		return json.Marshal(plain(r))
+		return json.Marshal(bare(r))
 	}
 	return json.Marshal(struct {
-		plain
+		bare
 		Created *string `json:"created"`
-	}{plain(r), nil})
+	}{bare(r), nil})
 }

@@ -17,9 +17,9 @@ import (
 
 	"assay"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
 	"assay/engine"
-	"assay/plain"
 	"assay/store"
 )
 
@@ -70,7 +70,7 @@ func batchSubmitCommand(w *World) *cobra.Command {
 // parcel is one file that is ready to go.
 type parcel struct {
 	path   string
-	batch  plain.Batch
+	batch  batchrun.Batch
 	digest string
 	run    store.Run // where it was sent before
 	fresh  bool
@@ -137,7 +137,7 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 				return nil, err
 			}
 		}
-		p := parcel{path: name, batch: plain.Batch{File: *file, Entry: own.entry, Size: f.size, Width: f.concurrency}}
+		p := parcel{path: name, batch: batchrun.Batch{File: *file, Reach: own.entry, Size: f.size, Width: f.concurrency}}
 		p.digest = digestOf(p.batch)
 		out = append(out, p)
 		if f.rehearse {
@@ -182,7 +182,7 @@ func opener(w *World, name string) func() (io.ReadCloser, error) {
 
 // reachable tells whether there is a key for the provider.
 func reachable(w *World, t target) error {
-	a := &accounts{world: w, study: plain.Providers("", t.name, t.kind, t.entry)}
+	a := &accounts{world: w, study: batchrun.Providers("", t.name, t.kind, t.entry)}
 	_, err := a.access(t.name)
 	if errors.Is(err, engine.ErrNoKey) {
 		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.name, err)
@@ -194,9 +194,9 @@ func reachable(w *World, t target) error {
 }
 
 // digestOf tells whether a file was sent before: the same bytes to the same place.
-func digestOf(b plain.Batch) string {
+func digestOf(b batchrun.Batch) string {
 	h := sha256.New()
-	entry, _ := json.Marshal(b.Entry) // plain texts
+	entry, _ := json.Marshal(b.Reach) // only texts
 	fmt.Fprintf(h, "batch %s %s %s %s %s %s", b.File.SHA256, b.File.Provider, b.File.Kind, b.File.Model, b.File.Mode, entry)
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -278,6 +278,6 @@ func beginFile(ctx context.Context, w *World, h *home, p *parcel, f submitFlags)
 		}
 		n.Budget = &m
 	}
-	p.run, err = h.planner.plain.Begin(ctx, n, p.batch, opener(w, p.path))
+	p.run, err = h.planner.batches.Begin(ctx, n, p.batch, opener(w, p.path))
 	return err
 }

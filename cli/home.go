@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/artifacts"
+	"assay/batchrun"
 	"assay/catalog"
-	"assay/plain"
 	"assay/store"
 	"assay/waves"
 )
@@ -110,7 +110,7 @@ func ledgerHint(db string) string {
 func newPlanners(ledger *store.Store, files *artifacts.Folder) *planners {
 	return &planners{
 		Planner: &waves.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
-		plain:   &plain.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
+		batches: &batchrun.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
 	}
 }
 

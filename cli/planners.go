@@ -5,31 +5,31 @@ import (
 	"iter"
 
 	"assay"
+	"assay/batchrun"
 	"assay/engine"
-	"assay/plain"
 	"assay/store"
 	"assay/study"
 	"assay/waves"
 )
 
-// planners plans every run of a ledger: those of studies, and those of plain batch files.
+// planners plans every run of a ledger: those of studies, and those of batch files.
 type planners struct {
 	*waves.Planner
-	plain *plain.Planner
+	batches *batchrun.Planner
 }
 
 var _ engine.Planner = (*planners)(nil)
 
 func (p *planners) of(run store.Run) engine.Planner {
-	if _, ok := plain.Of(run); ok {
-		return p.plain
+	if _, ok := batchrun.Of(run); ok {
+		return p.batches
 	}
 	return p.Planner
 }
 
-// Study is the study that a run works from; of a plain file, one that only names its provider.
+// Study is the study that a run works from; of a batch file, one that only names its provider.
 func (p *planners) Study(ctx context.Context, run store.Run) (*study.Study, error) {
-	if b, ok := plain.Of(run); ok {
+	if b, ok := batchrun.Of(run); ok {
 		return b.Study(), nil
 	}
 	return p.Planner.Study(ctx, run)

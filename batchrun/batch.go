@@ -1,8 +1,8 @@
-// Package plain makes the requests of a run that has no study, from the batch file its user wrote: the engine's other Planner.
+// Package batchrun makes the requests of a run that has no study, from the batch file its user wrote: the engine's other Planner.
 //
 // The file is kept whole among the run's artifacts; the ledger knows, for every line, its author's id and where its body
 // stands. A request is those bytes under an id of ours, and its result goes back under the author's.
-package plain
+package batchrun
 
 import (
 	"encoding/json"
@@ -14,16 +14,16 @@ import (
 	"assay/study"
 )
 
-// Batch is what a plain run was begun with. It is kept in the run's settings.
+// Batch is what a batch run was begun with. It is kept in the run's settings.
 type Batch struct {
 	File  batchfile.File `json:"file"`
-	Entry Entry          `json:"entry"`
+	Reach Reach          `json:"entry"`
 	Size  int            `json:"size,omitempty"`        // most requests a job, below the provider's limit
 	Width int            `json:"concurrency,omitempty"` // live requests at a time
 }
 
-// Entry is how the provider is reached. Secrets are named, never written.
-type Entry struct {
+// Reach is how the provider is reached. Secrets are named, never written.
+type Reach struct {
 	BaseURL  string `json:"base_url,omitempty"`
 	Key      string `json:"key,omitempty"` // the variable that holds it, as ${NAME}
 	Project  string `json:"project,omitempty"`
@@ -35,38 +35,38 @@ type Entry struct {
 
 // settings is the run's settings, told from a study's by its one field.
 type settings struct {
-	Plain *Batch `json:"plain"`
+	Batch *Batch `json:"batch"`
 }
 
 // Of is what a run was begun with; false: it is the run of a study.
 func Of(run store.Run) (*Batch, bool) {
 	var s settings
-	if json.Unmarshal([]byte(run.Settings), &s) != nil || s.Plain == nil {
+	if json.Unmarshal([]byte(run.Settings), &s) != nil || s.Batch == nil {
 		return nil, false
 	}
-	return s.Plain, true
+	return s.Batch, true
 }
 
 func of(run store.Run) (*Batch, error) {
 	b, ok := Of(run)
 	if !ok {
-		return nil, fmt.Errorf("run %s is not one of a plain file", run.ID)
+		return nil, fmt.Errorf("run %s is not one of a batch file", run.ID)
 	}
 	return b, nil
 }
 
 // Study is a study that says of the provider what the batch does, and nothing else.
 func (b *Batch) Study() *study.Study {
-	return Providers(b.File.Name, b.File.Provider, b.File.Kind, b.Entry)
+	return Providers(b.File.Name, b.File.Provider, b.File.Kind, b.Reach)
 }
 
 // Providers is a study with one provider in it.
-func Providers(name, provider, kind string, e Entry) *study.Study {
+func Providers(name, provider, kind string, e Reach) *study.Study {
 	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input, Output: e.Output, Account: e.Account}
 	return &study.Study{Study: name, Providers: study.Ordered[study.Provider]{{Name: provider, Value: p}}}
 }
 
-// stage is the one stage of a plain run; input is the name of its lines in the snapshot.
+// stage is the one stage of a batch run; input is the name of its lines in the snapshot.
 const (
 	stage = "batch"
 	input = "lines"

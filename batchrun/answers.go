@@ -1,4 +1,4 @@
-package plain
+package batchrun
 
 import (
 	"context"
@@ -15,7 +15,7 @@ type Answered struct {
 	store.Answer      // where it was sent
 }
 
-// Answers walks over the lines of a plain run in the order of its file, each with what stands for it now.
+// Answers walks over the lines of a batch run in the order of its file, each with what stands for it now.
 func Answers(ctx context.Context, ledger *store.Store, run int64) iter.Seq2[Answered, error] {
 	return func(yield func(Answered, error) bool) {
 		block := make([]Line, 0, 500)

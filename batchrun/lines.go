@@ -1,4 +1,4 @@
-package plain
+package batchrun
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func lineOf(it assay.Item) (Line, error) {
 	return l, nil
 }
 
-// Lines walks over the lines of a plain run in the order of its file.
+// Lines walks over the lines of a batch run in the order of its file.
 func Lines(ctx context.Context, ledger *store.Store, run int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for it, err := range ledger.Items(ctx, run, input) {

@@ -1,4 +1,4 @@
-package plain_test
+package batchrun_test
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
 	"assay/engine"
-	"assay/plain"
 	"assay/store"
 )
 
@@ -28,7 +28,7 @@ func opener(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
-func begin(t *testing.T, text string, sent string) (*plain.Planner, store.Run, error) {
+func begin(t *testing.T, text string, sent string) (*batchrun.Planner, store.Run, error) {
 	t.Helper()
 	ctx := context.Background()
 	ledger, err := store.Open(ctx, filepath.Join(t.TempDir(), "ledger.db"), store.Options{})
@@ -40,12 +40,12 @@ func begin(t *testing.T, text string, sent string) (*plain.Planner, store.Run, e
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ledger.Close(); folder.Close() })
-	p := &plain.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()}
+	p := &batchrun.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()}
 	checked, problems, err := batchfile.Check(ctx, opener(text), batchfile.Options{Name: "in.jsonl", Catalog: p.Catalog, Mode: assay.ModeBatch})
 	if err != nil || checked == nil {
 		t.Fatal(err, problems)
 	}
-	run, err := p.Begin(ctx, store.NewRun{ID: "run", Study: "in.jsonl"}, plain.Batch{File: *checked}, opener(sent))
+	run, err := p.Begin(ctx, store.NewRun{ID: "run", Study: "in.jsonl"}, batchrun.Batch{File: *checked}, opener(sent))
 	return p, run, err
 }
 
@@ -90,7 +90,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 		t.Errorf("built again (-want +got):\n%s", diff)
 	}
 	var lines []int
-	for l, err := range plain.Lines(ctx, p.Ledger, run.No) {
+	for l, err := range batchrun.Lines(ctx, p.Ledger, run.No) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 3, 4}, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	for a, err := range plain.Answers(ctx, p.Ledger, run.No) {
+	for a, err := range batchrun.Answers(ctx, p.Ledger, run.No) {
 		if err != nil || a.Sent {
 			t.Errorf("line %d was sent: %v", a.Line.No, err)
 		}
@@ -121,16 +121,16 @@ func TestAFileThatChangesBetweenCheckAndSendingIsNotSent(t *testing.T) {
 	}
 }
 
-func TestARunOfAStudyIsNoPlainRun(t *testing.T) {
+func TestARunOfAStudyIsNoBatchRun(t *testing.T) {
 	t.Parallel()
-	for _, settings := range []string{`{"file":"study.yaml"}`, `{}`, ``, `{"plain":null}`} {
+	for _, settings := range []string{`{"file":"study.yaml"}`, `{}`, ``, `{"batch":null}`} {
 		run := store.Run{NewRun: store.NewRun{ID: "r", Settings: settings}}
-		if _, ok := plain.Of(run); ok {
-			t.Errorf("%q was taken for a plain run", settings)
+		if _, ok := batchrun.Of(run); ok {
+			t.Errorf("%q was taken for a batch run", settings)
 		}
-		if _, err := (&plain.Planner{}).Groups(context.Background(), run); err == nil {
+		if _, err := (&batchrun.Planner{}).Groups(context.Background(), run); err == nil {
 			t.Errorf("%q has groups", settings)
 		}
 	}
-	var _ engine.Planner = (*plain.Planner)(nil)
+	var _ engine.Planner = (*batchrun.Planner)(nil)
 }

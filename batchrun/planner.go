@@ -1,4 +1,4 @@
-package plain
+package batchrun
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"assay/store"
 )
 
-// Planner makes the requests of all plain runs of a ledger. It keeps nothing and is safe for concurrent use.
+// Planner makes the requests of all batch runs of a ledger. It keeps nothing and is safe for concurrent use.
 type Planner struct {
 	Ledger  *store.Store
 	Files   *artifacts.Folder
@@ -66,7 +66,7 @@ func travel(mode store.SegmentMode) assay.Mode {
 	return assay.ModeBatch
 }
 
-// Absorb has nothing to do: a plain run has no judges.
+// Absorb has nothing to do: a batch run has no judges.
 func (p *Planner) Absorb(context.Context, store.Run) error { return nil }
 
 // Groups is one for each model of the file; all of them can go at once.
