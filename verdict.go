@@ -12,11 +12,12 @@ const (
 	VerdictMalformed VerdictState = "malformed" // the judge answered, and nothing can be read from it
 	VerdictFailed    VerdictState = "failed"    // the judge did not answer
 	VerdictMissing   VerdictState = "missing"   // there was nothing to judge
+	VerdictExcluded  VerdictState = "excluded"  // the stage's rule for refused and cut answers leaves it out
 )
 
 // VerdictStates lists every state, in the order tables show them.
 func VerdictStates() []VerdictState {
-	return []VerdictState{VerdictValid, VerdictAbstained, VerdictMalformed, VerdictFailed, VerdictMissing}
+	return []VerdictState{VerdictValid, VerdictAbstained, VerdictMalformed, VerdictFailed, VerdictMissing, VerdictExcluded}
 }
 
 // Verdict is a judge's reading of an answer or a pair. Label and score belong to valid verdicts alone.

@@ -88,8 +88,8 @@ func TestAnswersThatARuleLeavesOutAreAlsoCountedAsWorst(t *testing.T) {
 	stage.Rule, stage.Worst = "refused: exclude", num(0)
 	rows := verdictsOf("one", 8, 6)
 	for i := range 2 {
-		r := in(assay.VerdictMissing, said("one", fmt.Sprint("gone", i), ""))
-		r.Excluded, r.Ending = true, assay.Refused
+		r := in(assay.VerdictExcluded, said("one", fmt.Sprint("gone", i), ""))
+		r.Ending = assay.Refused
 		rows = append(rows, r)
 	}
 	f := find(t, report(t, stage, []analysis.Spec{{Method: analysis.Rates, Primary: true}}, rows), analysis.WhatRate)

@@ -50,7 +50,7 @@ func (c Coverage) plus(d Coverage) Coverage {
 // count enters one verdict.
 func (c *Coverage) count(r *Row) {
 	switch {
-	case r.Excluded:
+	case r.State == assay.VerdictExcluded:
 		c.Excluded++
 	case r.State == assay.VerdictValid:
 		c.Valid++

@@ -35,12 +35,11 @@ type Row struct {
 	Length      int               // of the judged answer, in characters; of a pair, of the one shown first; 0: not known
 	OtherLength int               // of the one shown second
 
-	State    assay.VerdictState
-	Decided  bool // what a jury or several draws say together
-	Again    bool // the judge was asked once more, after a malformed verdict
-	Excluded bool // left out by the stage's rule for refused and cut answers
-	Label    string
-	Score    *float64
+	State   assay.VerdictState
+	Decided bool // what a jury or several draws say together
+	Again   bool // the judge was asked once more, after a malformed verdict
+	Label   string
+	Score   *float64
 }
 
 // The fields that every row has; all others are the item's own.
@@ -109,7 +108,7 @@ func (r *Row) cluster() string {
 }
 
 // valid tells whether the row is a verdict that enters numbers.
-func (r *Row) valid() bool { return r.State == assay.VerdictValid && !r.Excluded }
+func (r *Row) valid() bool { return r.State == assay.VerdictValid }
 
 // whole tells whether the judged answer is neither refused nor cut.
 func (r *Row) whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }

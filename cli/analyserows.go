@@ -11,7 +11,6 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/expr"
-	"assay/judge"
 	"assay/pairs"
 	"assay/plan"
 	"assay/store"
@@ -249,7 +248,6 @@ func (d *rowReader) verdict(r *analysis.Row, v *store.Verdict) {
 		d.valid[judgeOf{r.Stage, r.Judge}]++
 	}
 	r.Again = v.SecondTry
-	r.Excluded = v.State == store.VerdictMissing && strings.HasPrefix(v.Reason, judge.WhyExcluded)
 	if len(d.lengths) > 0 {
 		r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
 	}

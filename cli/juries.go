@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"assay"
 	"assay/analysis"
@@ -54,7 +53,7 @@ func (d *rowReader) panelOf(st *study.Stage) *jury {
 func (p *jury) unit(r *analysis.Row) *judgedUnit {
 	row := *r
 	row.Decided, row.Vote = true, 0
-	row.State, row.Label, row.Score, row.Excluded = assay.VerdictMissing, "", nil, false
+	row.State, row.Label, row.Score = assay.VerdictMissing, "", nil
 	if p.jury != "" {
 		row.Judge = juryName
 	}
@@ -79,7 +78,7 @@ func (p *jury) hear(r *analysis.Row, v *store.Verdict) {
 	if u.said[r.Draw] == nil {
 		u.said[r.Draw] = map[string][]assay.Verdict{}
 	}
-	u.said[r.Draw][r.Judge] = append(u.said[r.Draw][r.Judge], assay.Verdict{State: assay.VerdictState(v.State), Label: v.Label, Score: v.Score, Why: v.Reason})
+	u.said[r.Draw][r.Judge] = append(u.said[r.Draw][r.Judge], assay.Verdict{State: assay.VerdictState(v.State), Label: v.Label, Score: v.Score})
 	if u.row.Ending == "" {
 		u.row.Ending = r.Ending
 	}
@@ -105,7 +104,6 @@ func (p *jury) decided() iter.Seq2[*analysis.Row, error] {
 			for _, v := range p.decide(u) {
 				row := u.row
 				row.State, row.Label, row.Score = v.State, v.Label, v.Score
-				row.Excluded = v.State == assay.VerdictMissing && strings.HasPrefix(v.Why, judge.WhyExcluded)
 				if !yield(&row, nil) {
 					return
 				}

@@ -37,7 +37,7 @@ func verdictsCommand(w *World) *cobra.Command {
 		Long: "Reads labels that people gave, one row each, as verdicts of human:NAME. A row names what it is about by `key` (of the answer, or of a\n" +
 			"judge's request about it), or by `item` and `lane` and, where several answers share these, `turn`, `branch`, `template` and `draw`;\n" +
 			"of a pair by `a` and `b` as they were shown (lanes, or items), and `trait`. What was said stands in `label` (for a pair a, b, tie or a\n" +
-			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed or missing.\n" +
+			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed, missing or excluded.\n" +
 			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Rows that mean nothing in the run, or too much, are told with their\n" +
 			"lines; the others are written (exit code 3). Reading the same file again changes nothing; a label that changed takes the place of\n" +
 			"the old one.",

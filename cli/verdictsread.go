@@ -172,7 +172,7 @@ func labelOf(at assay.Place, values map[string]string, problems *assay.Problems)
 		problems.Add(at, "key, or item and lane, or a and b", "the row does not say what it is about")
 	}
 	if r.state != "" && !slices.Contains(assay.VerdictStates(), r.state) {
-		problems.Add(at, "valid, abstained, malformed, failed or missing", "no state is called %q", r.state)
+		problems.Add(at, "valid, abstained, malformed, failed, missing or excluded", "no state is called %q", r.state)
 	}
 	return r
 }

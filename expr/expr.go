@@ -56,7 +56,7 @@ type Env struct {
 type Verdict struct {
 	Label string  `expr:"label"`
 	Score float64 `expr:"score"`
-	State string  `expr:"state"` // valid, abstained, malformed, failed, missing
+	State string  `expr:"state"` // valid, abstained, malformed, failed, missing, excluded
 	Judge string  `expr:"judge"`
 }
 

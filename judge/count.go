@@ -37,18 +37,17 @@ func (c Counting) Of(e assay.Ending) CountAs {
 	return as
 }
 
-// What the verdicts that a counting rule made say of themselves, before the ending of the answer: enough to count them by
-// another rule.
+// What the verdicts that a counting rule made say of themselves, before the ending of the answer. For people: programs go by the state.
 const (
-	WhyExcluded = "excluded: "
-	WhyWorst    = "counted as worst: "
+	whyExcluded = "excluded: "
+	whyWorst    = "counted as worst: "
 )
 
 // Before is the verdict on an answer that needs no judge: it holds nothing to judge, or the rule decides. False: ask.
 func (r Rubric) Before(c Counting, answer assay.Outcome) (assay.Verdict, bool) {
 	if c.Of(answer.Ending) == AsWorst {
 		v := r.worst()
-		v.Why = WhyWorst + string(answer.Ending)
+		v.Why = whyWorst + string(answer.Ending)
 		return v, true
 	}
 	return nothing(c, answer)
@@ -71,13 +70,13 @@ func BeforePair(c Counting, a, b assay.Outcome) (assay.Verdict, bool) {
 	switch {
 	case worstA && worstB:
 		v = valid(tie, num(0.5))
-		v.Why = WhyWorst + string(a.Ending) + " and " + string(b.Ending)
+		v.Why = whyWorst + string(a.Ending) + " and " + string(b.Ending)
 	case worstA:
 		v = valid(assay.LabelB, num(0))
-		v.Why = WhyWorst + string(a.Ending)
+		v.Why = whyWorst + string(a.Ending)
 	case worstB:
 		v = valid(assay.LabelA, num(1))
-		v.Why = WhyWorst + string(b.Ending)
+		v.Why = whyWorst + string(b.Ending)
 	default:
 		return v, false
 	}
@@ -88,7 +87,7 @@ func BeforePair(c Counting, a, b assay.Outcome) (assay.Verdict, bool) {
 func nothing(c Counting, answer assay.Outcome) (assay.Verdict, bool) {
 	switch {
 	case c.Of(answer.Ending) == Exclude:
-		return Missing(WhyExcluded + string(answer.Ending)), true
+		return without(assay.VerdictExcluded, "%s%s", whyExcluded, answer.Ending), true
 	case !answer.Ending.Stands() || strings.TrimSpace(answer.Text) == "":
 		return Missing("the answer is " + string(answer.Ending) + ", without text"), true
 	}

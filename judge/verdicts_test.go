@@ -170,6 +170,8 @@ func TestJuriesAndDraws(t *testing.T) {
 		{judge.Majority.Decide, "missing failed", "failed"},
 		{judge.Majority.Decide, "failed abstained", "abstained"},
 		{judge.Majority.Decide, "", "missing"},
+		{judge.Majority.Decide, "excluded excluded", "excluded"},
+		{judge.Majority.Decide, "excluded missing", "missing"},
 		{judge.Unanimous.Decide, "right right", "right 1"},
 		{judge.Unanimous.Decide, "right wrong", "abstained"},
 		{judge.Unanimous.Decide, "right right failed", "abstained"},
@@ -227,7 +229,7 @@ func TestRefusedAndCutAnswersCountByTheRule(t *testing.T) {
 		{flip, worst, silent, "explicit_flip 2", "counted as worst: refused"},
 		{likert, worst, cut, " 1", "counted as worst: cut"},
 		{flip, worst, whole, "", ""},
-		{flip, exclude, refused, "missing", "excluded: refused"},
+		{flip, exclude, refused, "excluded", "excluded: refused"},
 		{flip, exclude, cut, "", ""},
 		{stance, worst, refused, "missing", "counted as worst: refused"},
 	} {
@@ -249,10 +251,10 @@ func TestRefusedAndCutAnswersCountByTheRule(t *testing.T) {
 		{worst, whole, cut, "a 1"},
 		{worst, cut, silent, "tie 0.5"},
 		{worst, refused, lost, "missing"},
-		{exclude, refused, whole, "missing"},
-		{exclude, whole, refused, "missing"},
+		{exclude, refused, whole, "excluded"},
+		{exclude, whole, refused, "excluded"},
 		{judge.Counting{}, whole, lost, "missing"},
-		{judge.Counting{Refused: judge.AsWorst, Cut: judge.Exclude}, refused, cut, "missing"},
+		{judge.Counting{Refused: judge.AsWorst, Cut: judge.Exclude}, refused, cut, "excluded"},
 	} {
 		v, done := judge.BeforePair(c.rule, c.a, c.b)
 		if done != (c.want != "") || done && said(v) != c.want {

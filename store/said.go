@@ -21,8 +21,8 @@ const (
 )
 
 // VerdictRows walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
-// score, of a missing one its reason, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is
-// left empty. Stale ones are left out.
+// score, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is left
+// empty. Stale ones are left out.
 func (s *Store) VerdictRows(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
 	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
 	text := saidColumns
@@ -35,7 +35,7 @@ func (s *Store) VerdictRows(ctx context.Context, run int64, stage string, subjec
 // saidColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
 const saidColumns = `SELECT concat_ws($3, no, turn, draw, COALESCE(segment_no, 0), second_try, state, lane, template, branch, pair, judge), item,
-	CASE WHEN state = 'missing' THEN reason ELSE COALESCE(label, '') END, score`
+	COALESCE(label, ''), score`
 
 const (
 	saidMark  = "\x1f"
@@ -44,10 +44,10 @@ const (
 
 func (s *Store) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
 	v := Verdict{Run: run, At: assay.Coordinates{Stage: stage}}
-	var packed, said string
+	var packed, label string
 	var score sql.NullFloat64
 	var subject, against []byte
-	into := []any{&packed, &v.At.Item, &said, &score}
+	into := []any{&packed, &v.At.Item, &label, &score}
 	if subjects == WithSubjects {
 		into = append(into, &subject, &against)
 	}
@@ -68,7 +68,7 @@ func (s *Store) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage s
 	if score.Valid {
 		v.Score = &score.Float64
 	}
-	return v, v.unpacked(parts, said)
+	return v, v.unpacked(parts, label)
 }
 
 // unpack cuts a text at the marks, and tells how many parts there are.
@@ -84,7 +84,7 @@ func unpack(text string) (parts [saidParts]string, n int) {
 }
 
 // unpacked fills in what came as one text.
-func (v *Verdict) unpacked(parts [saidParts]string, said string) error {
+func (v *Verdict) unpacked(parts [saidParts]string, label string) error {
 	var err error
 	if v.At.Turn, err = strconv.Atoi(parts[1]); err != nil {
 		return fmt.Errorf("verdict %d: its turn: %w", v.No, err)
@@ -97,11 +97,7 @@ func (v *Verdict) unpacked(parts [saidParts]string, said string) error {
 	}
 	v.SecondTry, v.State = parts[4] == "1", VerdictState(parts[5])
 	v.At.Lane, v.At.Template, v.At.Branch, v.At.Pair, v.At.Judge = parts[6], parts[7], parts[8], parts[9], parts[10]
-	if v.State == VerdictMissing {
-		v.Reason = said
-	} else {
-		v.Label = said
-	}
+	v.Label = label
 	return nil
 }
 

@@ -22,6 +22,7 @@ const (
 	VerdictMalformed VerdictState = "malformed" // the judge answered, and nothing could be read from it
 	VerdictFailed    VerdictState = "failed"    // the judge did not answer
 	VerdictMissing   VerdictState = "missing"   // there was nothing to judge
+	VerdictExcluded  VerdictState = "excluded"  // the stage's rule for refused and cut answers leaves it out
 )
 
 // Verdict is a judge's reading of an answer or a pair.

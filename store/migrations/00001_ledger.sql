@@ -397,7 +397,7 @@ CREATE TABLE verdicts (
     direction    TEXT NOT NULL,
     subject      BYTEA,
     against      BYTEA,
-    state        TEXT NOT NULL CHECK (state IN ('valid', 'abstained', 'malformed', 'failed', 'missing')),
+    state        TEXT NOT NULL CHECK (state IN ('valid', 'abstained', 'malformed', 'failed', 'missing', 'excluded')),
     label        TEXT,
     score        DOUBLE PRECISION,
     reason       TEXT NOT NULL,

@@ -104,7 +104,7 @@ func said(t *testing.T, fresh Fresh) {
 		want := []store.Verdict{
 			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Pair: "p", Judge: "judge"},
 				Subject: subject, Against: other, State: store.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
-			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: store.VerdictMissing, Reason: "excluded: cut"},
+			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: store.VerdictExcluded},
 			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: store.VerdictValid, Score: &score},
 		}
 		for i := range want {
