@@ -135,15 +135,6 @@ func (k *checker) standing(on Date) {
 	}
 }
 
-// count writes a number of tokens as people read it: 32,000.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // number writes a parameter's value as a study writes it.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 

@@ -135,7 +135,7 @@ func (k *checker) limit() {
 	case n > 0 && n < k.api.MinOutput:
 		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or more", k.api.MinOutput), "the %s api takes max_tokens of at least %d, not %d", k.api.Name, k.api.MinOutput, n)
 	case most > 0 && n > most:
-		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or less", most), "%s writes at most %s tokens, not %s", k.name(), count(most), count(n))
+		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or less", most), "%s writes at most %s tokens, not %s", k.name(), assay.Thousands(most), assay.Thousands(n))
 	}
 }
 

@@ -79,11 +79,11 @@ func (k *checker) budget() {
 	limit := k.catalog.Effective(k.lane, k.vendor.Name).MaxTokens
 	switch {
 	case n < k.rule.Min:
-		k.problem("thinking", fmt.Sprintf("write thinking: %d or more", k.rule.Min), "%s takes a thinking budget of at least %s tokens, not %s", k.name(), count(k.rule.Min), count(n))
+		k.problem("thinking", fmt.Sprintf("write thinking: %d or more", k.rule.Min), "%s takes a thinking budget of at least %s tokens, not %s", k.name(), assay.Thousands(k.rule.Min), assay.Thousands(n))
 	case k.rule.Max > 0 && n > k.rule.Max:
-		k.problem("thinking", fmt.Sprintf("write thinking: %d or less", k.rule.Max), "%s takes a thinking budget of at most %s tokens, not %s", k.name(), count(k.rule.Max), count(n))
+		k.problem("thinking", fmt.Sprintf("write thinking: %d or less", k.rule.Max), "%s takes a thinking budget of at most %s tokens, not %s", k.name(), assay.Thousands(k.rule.Max), assay.Thousands(n))
 	case k.rule.UnderMaxTokens && limit > 0 && n >= limit:
-		k.problem("thinking", "raise max_tokens, or lower the budget", "a thinking budget of %s tokens leaves no room in max_tokens %s", count(n), count(limit))
+		k.problem("thinking", "raise max_tokens, or lower the budget", "a thinking budget of %s tokens leaves no room in max_tokens %s", assay.Thousands(n), assay.Thousands(limit))
 	}
 }
 

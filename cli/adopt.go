@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/dialect"
+	"assay"
 	"assay/engine"
 	"assay/plan"
 	"assay/provider"
@@ -197,7 +197,7 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 		return err
 	}
 	fmt.Fprintf(a.Stderr, "%s joined to run %s; %s found belong to questions that it does not ask, or has an answer for\n",
-		count(joined, "answer"), run.ID, count(answers-joined, "answer"))
+		assay.Count(joined, "answer"), run.ID, assay.Count(answers-joined, "answer"))
 	if mixed {
 		return usage("--run ID takes those of one, JOB… those that are named",
 			"the jobs are those of several runs%s, and later turns and verdicts follow the answers of their own: nothing was taken", lostRuns(found))
@@ -217,7 +217,7 @@ func lostRuns(jobs []provider.Status) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	return " (" + dialect.Clean(strings.Join(ids, ", "), 200) + ")"
+	return " (" + assay.Clean(strings.Join(ids, ", "), 200) + ")"
 }
 
 // stamped tells whether jobs at a provider show whose they are.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/tables"
 )
 
@@ -68,7 +69,7 @@ func runAgree(w *World, name string, f agreeFlags) error {
 
 func (d *agreeDocument) print(w *World) error {
 	_, err := fmt.Fprintf(w.Stdout, "%s by %s: %s in %s, %.1f%% of all that could be; %s without a label\n\n",
-		plural(d.N, "item"), plural(d.Raters, "rater"), plural(d.Ratings, "label"), plural(d.Labels, "kind"), 100*d.Coverage, plural(d.Missing, "row"))
+		assay.Count(d.N, "item"), assay.Count(d.Raters, "rater"), assay.Count(d.Ratings, "label"), assay.Count(d.Labels, "kind"), 100*d.Coverage, assay.Count(d.Missing, "row"))
 	if err != nil {
 		return err
 	}

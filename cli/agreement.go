@@ -69,7 +69,7 @@ func agreement(file string, l *tables.Labels, level string, scale stats.Scale) (
 		Level: level, Pairs: []agreePair{}, Why: map[string]string{},
 	}
 	if d.Labels > maxKinds || d.N*d.Labels > maxCells {
-		return nil, usage("is this the right column?", "%s: %s for %s are too many to compare", shownName(file), fmt.Sprintf("%d kinds of label", d.Labels), plural(d.N, "item"))
+		return nil, usage("is this the right column?", "%s: %s for %s are too many to compare", shownName(file), fmt.Sprintf("%d kinds of label", d.Labels), assay.Count(d.N, "item"))
 	}
 	d.Coverage = float64(d.Ratings) / float64(d.N*d.Raters)
 	table := make([][]int, d.N) // labels of each kind by item

@@ -118,7 +118,7 @@ func verdictOf(all []analysed) error {
 	}
 	switch {
 	case failed > 0:
-		return &exitError{code: exitGate, err: fmt.Errorf("%s under require failed", plural(failed, "gate"))}
+		return &exitError{code: exitGate, err: fmt.Errorf("%s under require failed", assay.Count(failed, "gate"))}
 	case empty:
 		return &exitError{code: exitIncomplete, err: errors.New("there is nothing to analyse: no stage of the run judges or compares")}
 	case incomplete:

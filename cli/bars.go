@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"assay"
-	"assay/dialect"
 	"assay/store"
 )
 
@@ -24,7 +23,7 @@ type stand struct {
 }
 
 func standOf(l store.Lane, cost assay.Cost) stand {
-	s := stand{name: dialect.Clean(l.Stage+" "+l.Name, 200), planned: l.Planned - l.Spared, open: l.Open, cost: cost}
+	s := stand{name: assay.Clean(l.Stage+" "+l.Name, 200), planned: l.Planned - l.Spared, open: l.Open, cost: cost}
 	for e, n := range l.Endings {
 		if e.Stands() {
 			s.answered += n
@@ -81,7 +80,7 @@ func (s stand) pace() string {
 	case s.rate < 1:
 		return fmt.Sprintf("%.3g/min", 60*s.rate)
 	}
-	return thousands(int64(math.Round(s.rate))) + "/s"
+	return assay.Thousands(int64(math.Round(s.rate))) + "/s"
 }
 
 func (s stand) price() string {
@@ -95,7 +94,7 @@ func (s stand) faults() string {
 	if s.errors == 0 {
 		return ""
 	}
-	return count(s.errors, "error")
+	return assay.Count(s.errors, "error")
 }
 
 // picture is how runs stand at a moment, for a terminal of some size.
@@ -129,7 +128,7 @@ func (p picture) lines() []string {
 	rows := p.rows()
 	cells, wide, names := make([][columns]string, len(rows)), [columns]int{}, 0
 	for i, s := range rows {
-		cells[i] = [columns]string{thousands(s.answered) + "/" + thousands(s.planned), s.faults(), s.pace(), s.price(), s.outlook()}
+		cells[i] = [columns]string{assay.Thousands(s.answered) + "/" + assay.Thousands(s.planned), s.faults(), s.pace(), s.price(), s.outlook()}
 		for c, text := range cells[i] {
 			wide[c] = max(wide[c], textWidth(text))
 		}

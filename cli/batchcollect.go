@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/batchrun"
 	"assay/provider"
 	"assay/store"
@@ -132,7 +133,7 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 		for _, r := range rows {
 			done, all = done+r.done, all+r.requests
 		}
-		return run, &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, thousands(done), thousands(all)),
+		return run, &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
 			hint: "assay batch watch " + run.ID + " stays with it, --partial takes what is there"}
 	}
 	return run, tellSilent(ctx, w, h, run)
@@ -183,22 +184,22 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 	if err := errors.Join(results.commit(), failed.commit()); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Stderr, "%s: %s answers in %s", run.ID, thousands(c.answers), out.results)
+	fmt.Fprintf(w.Stderr, "%s: %s answers in %s", run.ID, assay.Thousands(c.answers), out.results)
 	if c.failures > 0 && out.errors != "" {
-		fmt.Fprintf(w.Stderr, ", %s without one in %s", thousands(c.failures), out.errors)
+		fmt.Fprintf(w.Stderr, ", %s without one in %s", assay.Thousands(c.failures), out.errors)
 	} else if c.failures > 0 {
-		fmt.Fprintf(w.Stderr, ", %s without one", thousands(c.failures))
+		fmt.Fprintf(w.Stderr, ", %s without one", assay.Thousands(c.failures))
 	}
 	if c.open > 0 {
-		fmt.Fprintf(w.Stderr, ", %s not back yet", thousands(c.open))
+		fmt.Fprintf(w.Stderr, ", %s not back yet", assay.Thousands(c.open))
 	}
 	fmt.Fprintln(w.Stderr)
 	switch {
 	case c.open > 0:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer yet", count(c.failures+c.open, "request"), run.ID),
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer yet", assay.Count(c.failures+c.open, "request"), run.ID),
 			hint: "assay batch watch " + run.ID + " stays with it"}
 	case c.failures > 0:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer", count(c.failures, "request"), run.ID),
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer", assay.Count(c.failures, "request"), run.ID),
 			hint: "assay batch errors " + run.ID + " tells why, assay batch retry " + run.ID + " sends them again"}
 	}
 	return nil

@@ -153,7 +153,7 @@ func writeCosts(w *World, rows []costRow) error {
 		if r.spent != nil {
 			spent = r.spent.String()
 		}
-		t.add(batch, r.File, r.Provider, r.Model, r.Mode, thousands(r.Requests), r.expected, r.high, spent, thousands(r.Input), thousands(r.Output))
+		t.add(batch, r.File, r.Provider, r.Model, r.Mode, assay.Thousands(r.Requests), r.expected, r.high, spent, assay.Thousands(r.Input), assay.Thousands(r.Output))
 	}
 	if err := t.write(w.Stdout); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"assay"
 	"assay/dispatch/local"
 	"assay/engine"
 	"assay/notify"
@@ -123,7 +124,7 @@ func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) er
 		return err
 	}
 	if len(held) > 0 {
-		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, plural(len(held), "job"), held[0].Reason),
+		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, assay.Count(len(held), "job"), held[0].Reason),
 			hint: "assay status " + run.ID + " --segments, then assay resolve"}
 	}
 	waiting, err := h.ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Launched)

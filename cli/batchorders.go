@@ -138,7 +138,7 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 			fmt.Fprintf(w.Stderr, "batch %s: nothing to send again\n", run.ID)
 			continue
 		}
-		fmt.Fprintf(w.Stderr, "batch %s: %s requests without an answer go out again, %s\n", run.ID, thousands(n), cost)
+		fmt.Fprintf(w.Stderr, "batch %s: %s requests without an answer go out again, %s\n", run.ID, assay.Thousands(n), cost)
 		again = append(again, run)
 	}
 	if len(again) == 0 {

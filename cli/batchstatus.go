@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/batchrun"
 	"assay/engine"
 	"assay/provider"
@@ -212,7 +213,7 @@ func writeRows(w *World, h *home, rows []batchRow) error {
 	h.watermark(w)
 	t := table{head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"}, right: map[int]bool{7: true, 8: true, 9: true}}
 	for _, r := range rows {
-		t.add(r.Run, r.file, r.Provider, r.Model, r.Job, r.Created, r.Status, thousands(r.requests), thousands(r.done), thousands(r.failed), r.note)
+		t.add(r.Run, r.file, r.Provider, r.Model, r.Job, r.Created, r.Status, assay.Thousands(r.requests), assay.Thousands(r.done), assay.Thousands(r.failed), r.note)
 	}
 	return t.write(w.Stdout)
 }

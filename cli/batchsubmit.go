@@ -250,10 +250,10 @@ func describe(file batchfile.File, rehearsal bool) string {
 	var expected, high assay.Cost
 	text := ""
 	for _, l := range file.Lanes {
-		text += fmt.Sprintf("  %s: %s requests, %s\n", l.Name, thousands(l.Requests), money(l.Expected, l.High))
+		text += fmt.Sprintf("  %s: %s requests, %s\n", l.Name, assay.Thousands(l.Requests), money(l.Expected, l.High))
 		expected, high = expected.Add(l.Expected), high.Add(l.High)
 	}
-	head := fmt.Sprintf("%s: %s requests to %s, %s; %s\n", file.Name, thousands(file.Requests), where, how, money(expected, high))
+	head := fmt.Sprintf("%s: %s requests to %s, %s; %s\n", file.Name, assay.Thousands(file.Requests), where, how, money(expected, high))
 	if len(file.Lanes) == 1 {
 		return head + "  model " + file.Lanes[0].Model + "\n"
 	}

@@ -301,7 +301,7 @@ func (j *writing) write(ctx context.Context, source *inputs.Source, limits catal
 			return err
 		}
 		names = append(names, numberedName(j.flags.output, i+1))
-		fmt.Fprintf(j.world.Stdout, "%s: %s requests, %s bytes\n", names[i], thousands(int64(out.Files[i].Requests)), thousands(out.Files[i].Bytes))
+		fmt.Fprintf(j.world.Stdout, "%s: %s requests, %s bytes\n", names[i], assay.Thousands(int64(out.Files[i].Requests)), assay.Thousands(out.Files[i].Bytes))
 	}
 	model := ""
 	if !j.wire.ModelInBody {

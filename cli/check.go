@@ -40,7 +40,7 @@ func checkCommand(w *World) *cobra.Command {
 				}
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
-			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, count(total.Requests, "request"), plural(p.Waves, "wave"))
+			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
 			return err
 		},
 	}
@@ -110,14 +110,4 @@ func nearOrAll(name string, have []string) string {
 		return "there are " + strings.Join(have[:most], ", ") + " …"
 	}
 	return "there are " + strings.Join(have, ", ")
-}
-
-func plural(n int, noun string) string { return count(int64(n), noun) }
-
-// count is a number with its noun.
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return thousands(n) + " " + noun + "s"
 }

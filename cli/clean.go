@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/engine"
 	"assay/plan"
 	"assay/store"
@@ -79,12 +80,12 @@ func tellCleaned(w *World, run store.Run, done engine.Cleaned, f cleanFlags) err
 	if !f.remote {
 		return nil
 	}
-	fmt.Fprintf(w.Stdout, "%s cleaned at the providers\n", plural(done.Removed, "segment"))
+	fmt.Fprintf(w.Stdout, "%s cleaned at the providers\n", assay.Count(done.Removed, "segment"))
 	for _, why := range done.Kept {
 		fmt.Fprintln(w.Stdout, "kept:", why)
 	}
 	if len(done.Kept) > 0 {
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s kept at the providers", plural(len(done.Kept), "segment"))}
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s kept at the providers", assay.Count(len(done.Kept), "segment"))}
 	}
 	return nil
 }

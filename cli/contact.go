@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/dialect"
+	"assay"
 )
 
 // contact knows which providers cannot be reached, so that whoever waits for answers is told what for. What is done about it
@@ -66,9 +66,9 @@ func (c *contact) note(provider string, err error) {
 		if c.lost == nil {
 			c.lost = map[string]*outage{}
 		}
-		c.lost[provider] = &outage{since: c.now(), last: c.now(), why: dialect.Clean(err.Error(), 200)}
+		c.lost[provider] = &outage{since: c.now(), last: c.now(), why: assay.Clean(err.Error(), 200)}
 	case err != nil:
-		o.last, o.why, o.over = c.now(), dialect.Clean(err.Error(), 200), false
+		o.last, o.why, o.over = c.now(), assay.Clean(err.Error(), 200), false
 	}
 }
 

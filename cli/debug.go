@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/dialect"
+	"assay"
 	"assay/provider"
 )
 
@@ -162,7 +162,7 @@ func (e *exchange) write(resp *http.Response, failed error) {
 		line.Response = &part
 	}
 	if failed != nil {
-		line.Error = dialect.Clean(e.secret.scrub(failed.Error()), 500)
+		line.Error = assay.Clean(e.secret.scrub(failed.Error()), 500)
 	}
 	text, err := json.Marshal(line)
 	if err == nil {
@@ -179,9 +179,9 @@ func (e *exchange) part(h http.Header, body *tap, open func(name string) bool) e
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		value := stars
 		if open(name) {
-			value = dialect.Clean(e.secret.scrub(strings.Join(h[name], ", ")), 500)
+			value = assay.Clean(e.secret.scrub(strings.Join(h[name], ", ")), 500)
 		}
-		p.Headers[dialect.Clean(e.secret.scrub(name), 100)] = value
+		p.Headers[assay.Clean(e.secret.scrub(name), 100)] = value
 	}
 	body.mu.Lock()
 	text, whole := string(body.kept), body.bytes == int64(len(body.kept))
@@ -195,7 +195,7 @@ func (e *exchange) part(h http.Header, body *tap, open func(name string) bool) e
 	if !whole { // what is left of a key at the edge cannot be told from other text
 		text = text[:max(0, len(text)-e.secret.longest-len(`\u002d`))]
 	}
-	p.Body = dialect.Clean(text, shownBody)
+	p.Body = assay.Clean(text, shownBody)
 	return p
 }
 

@@ -56,7 +56,7 @@ func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*rep
 		return nil, err
 	}
 	if n := len(redos); n > 0 {
-		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", plural(n, "draw")))
+		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
 	}
 	d.Examples, err = h.examples(ctx, run, st, f.examples)
 	return d, err
@@ -199,7 +199,7 @@ func stageFacts(st *study.Study) []report.Stage {
 		default:
 			fact.Of, fact.With = s.Ask+s.Continue, cmp.Or(strings.Join(s.Lanes.Among.List, ", "), "all lanes that judge nowhere")
 			if n := len(s.Turns); n > 1 {
-				how = append(how, plural(n, "turn"))
+				how = append(how, assay.Count(n, "turn"))
 			}
 			if s.Control != nil && s.Control.On {
 				how = append(how, "with a control")

@@ -265,7 +265,7 @@ func conclude(ctx context.Context, w *World, h *home, run store.Run, st engine.S
 	stopped, isStopped := laneIn(lanes, store.LaneStopped)
 	switch {
 	case st.Held > 0:
-		return &exitError{code: exitHeld, err: fmt.Errorf("%s held", plural(st.Held, "segment")), hint: "assay status " + run.ID + " --segments, then assay resolve"}
+		return &exitError{code: exitHeld, err: fmt.Errorf("%s held", assay.Count(st.Held, "segment")), hint: "assay status " + run.ID + " --segments, then assay resolve"}
 	case open && isHeld:
 		return &exitError{code: exitHeld, err: fmt.Errorf("lane %s is held: %s", held.Name, held.Reason), hint: "put it right, then assay retry " + run.ID}
 	case len(st.Verify) > 0:

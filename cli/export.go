@@ -218,7 +218,7 @@ func (f exportFlags) tree(ctx context.Context, w *World, runs []exported, write 
 	if err := t.Commit(); err != nil {
 		return inTheWay(err)
 	}
-	fmt.Fprintf(w.Stderr, "%s of %s written to %s\n", f.format, plural(len(runs), "run"), f.out)
+	fmt.Fprintf(w.Stderr, "%s of %s written to %s\n", f.format, assay.Count(len(runs), "run"), f.out)
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"assay"
 	"assay/analysis"
-	"assay/dialect"
 	"assay/report"
 	"assay/stats"
 	"assay/store"
@@ -97,7 +96,7 @@ func printWords(w *World, r *analysis.Report) {
 	for _, t := range r.Tables {
 		for _, f := range t.Findings {
 			if f.Words != "" {
-				fmt.Fprintf(w.Stdout, "  %s\n", dialect.Clean(f.Words, 1000))
+				fmt.Fprintf(w.Stdout, "  %s\n", assay.Clean(f.Words, 1000))
 			}
 		}
 	}
@@ -113,7 +112,7 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	shows := report.ColumnsOf(t, noNumber)
 	out := table{right: map[int]bool{}}
 	for _, f := range by {
-		out.head = append(out.head, strings.ToUpper(dialect.Clean(f, 60)))
+		out.head = append(out.head, strings.ToUpper(assay.Clean(f, 60)))
 	}
 	out.head = append(out.head, "WHAT")
 	for _, c := range shows {
@@ -145,7 +144,7 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 		}
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(w.Stdout, "note: %s\n", dialect.Clean(n, 400))
+		fmt.Fprintf(w.Stdout, "note: %s\n", assay.Clean(n, 400))
 	}
 	return nil
 }
@@ -203,12 +202,12 @@ func printConfusion(w *World, c analysis.Confusion) error {
 	t := table{head: []string{c.Judge + ": GOLD SAYS"}, right: map[int]bool{}}
 	for i, l := range c.Labels {
 		t.right[i+1] = true
-		t.head = append(t.head, "JUDGE SAYS "+dialect.Clean(l, 60))
+		t.head = append(t.head, "JUDGE SAYS "+assay.Clean(l, 60))
 	}
 	for i, row := range c.Counts {
 		cells := []any{c.Labels[i]}
 		for _, n := range row {
-			cells = append(cells, thousands(int64(n)))
+			cells = append(cells, assay.Thousands(n))
 		}
 		t.add(cells...)
 	}
@@ -226,7 +225,7 @@ func printCosts(w *World, costs []costLine) error {
 		if c.valid > 0 {
 			verdict = shownMoney(c.per(int64(c.valid)))
 		}
-		t.add(c.stage, c.lane, c.cost, thousands(c.answers), shownMoney(c.per(c.answers)), verdict)
+		t.add(c.stage, c.lane, c.cost, assay.Thousands(c.answers), shownMoney(c.per(c.answers)), verdict)
 	}
 	return t.write(w.Stdout)
 }
@@ -244,9 +243,9 @@ func printGates(w *World, gates []analysis.Passage) {
 	}
 	for _, g := range gates {
 		if g.Passed {
-			fmt.Fprintf(w.Stdout, "passed: %s\n", dialect.Clean(g.Condition, 400))
+			fmt.Fprintf(w.Stdout, "passed: %s\n", assay.Clean(g.Condition, 400))
 		} else {
-			fmt.Fprintf(w.Stdout, "FAILED: %s (%s)\n", dialect.Clean(g.Condition, 400), dialect.Clean(g.Why, 400))
+			fmt.Fprintf(w.Stdout, "FAILED: %s (%s)\n", assay.Clean(g.Condition, 400), assay.Clean(g.Why, 400))
 		}
 	}
 }

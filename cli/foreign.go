@@ -60,7 +60,7 @@ func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, 
 	if err := out.Commit(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("not ours: %s in %s", count(lines, "line"), name), nil
+	return fmt.Sprintf("not ours: %s in %s", assay.Count(lines, "line"), name), nil
 }
 
 // copyForeign writes the answers of one part of a job.

@@ -108,7 +108,7 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 	if err := tree.Commit(); err != nil {
 		return inTheWay(err)
 	}
-	fmt.Fprintf(w.Stderr, "%s and %s are in %s\n", count(folder.Answers, "answer"), count(folder.Said, "verdict"), f.out)
+	fmt.Fprintf(w.Stderr, "%s and %s are in %s\n", assay.Count(folder.Answers, "answer"), assay.Count(folder.Said, "verdict"), f.out)
 	if f.dry {
 		return t.result()
 	}
@@ -226,7 +226,7 @@ func (t *troubles) result() error {
 	if t.n == 0 {
 		return nil
 	}
-	return &exitError{code: exitIncomplete, err: fmt.Errorf("%s could not be taken in", count(int64(t.n), "thing"))}
+	return &exitError{code: exitIncomplete, err: fmt.Errorf("%s could not be taken in", assay.Count(t.n, "thing"))}
 }
 
 // load makes a run of the folder, with its verdicts.
@@ -276,7 +276,7 @@ func (f importFlags) verdicts(ctx context.Context, w *World, h *home, run store.
 		}
 		n, err := h.ledger.AddVerdicts(ctx, block)
 		if err == nil && n < int64(len(block)) {
-			t.note(assay.Problem{What: fmt.Sprintf("%s said what another had said before", count(int64(len(block))-n, "verdict"))})
+			t.note(assay.Problem{What: fmt.Sprintf("%s said what another had said before", assay.Count(int64(len(block))-n, "verdict"))})
 		}
 		block = block[:0]
 		return err

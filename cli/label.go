@@ -98,7 +98,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if err == nil && q.keys.dumb() {
 		return usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
 	}
-	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", plural(len(q.given), "label"), person)
+	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", assay.Count(len(q.given), "label"), person)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"assay/dialect"
+	"assay"
 	"assay/waves"
 )
 
@@ -52,7 +52,7 @@ func foreign(text string) string {
 	}
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = "│ " + dialect.Clean(l, maxSheet)
+		lines[i] = "│ " + assay.Clean(l, maxSheet)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -104,7 +104,7 @@ func (k *keyboard) read() (string, error) {
 		}
 		k.seen = true
 		key := strings.ToLower(string(r))
-		fmt.Fprint(k.echo, dialect.Clean(key, 8)+"\r\n")
+		fmt.Fprint(k.echo, assay.Clean(key, 8)+"\r\n")
 		return key, nil
 	}
 }

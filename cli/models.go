@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/catalog"
 )
 
@@ -67,7 +68,7 @@ func orUnknown(n int) string {
 	if n == 0 {
 		return "unknown"
 	}
-	return thousands(int64(n))
+	return assay.Thousands(n)
 }
 
 type modelDocument struct {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"assay/dialect"
+	"assay"
 	"assay/store"
 )
 
@@ -85,7 +85,7 @@ func (n *narrator) line(ctx context.Context, run store.Run, e store.Event) (stri
 			if err != nil {
 				return "", err
 			}
-			name = fmt.Sprintf("segment %d (%s %s, %s of %s)", g.No, g.Stage, g.Lane, g.Mode, plural(int(g.Requests), "request"))
+			name = fmt.Sprintf("segment %d (%s %s, %s of %s)", g.No, g.Stage, g.Lane, g.Mode, assay.Count(int(g.Requests), "request"))
 			n.names[e.Segment] = name
 		}
 		about = name
@@ -94,7 +94,7 @@ func (n *narrator) line(ctx context.Context, run store.Run, e store.Event) (stri
 	if e.Text != "" {
 		text += ": " + e.Text
 	}
-	return e.At.Local().Format(time.TimeOnly) + " " + dialect.Clean(text, 500), nil
+	return e.At.Local().Format(time.TimeOnly) + " " + assay.Clean(text, 500), nil
 }
 
 // tell writes the news on stderr.

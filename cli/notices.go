@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"assay/dialect"
+	"assay"
 	"assay/store"
 )
 
@@ -62,12 +62,12 @@ func (n *notices) lane(run store.Run, l store.Lane) []string {
 	case l.State == before, !known && l.State == store.LaneOpen:
 		return nil
 	case l.State == store.LaneOpen:
-		return []string{dialect.Clean(fmt.Sprintf("lane %s of %s goes on", l.Name, l.Stage), 500)}
+		return []string{assay.Clean(fmt.Sprintf("lane %s of %s goes on", l.Name, l.Stage), 500)}
 	}
-	return []string{dialect.Clean(fmt.Sprintf("lane %s of %s is %s: %s", l.Name, l.Stage, l.State, l.Reason), 500)}
+	return []string{assay.Clean(fmt.Sprintf("lane %s of %s is %s: %s", l.Name, l.Stage, l.State, l.Reason), 500)}
 }
 
 // troubleLine says why a segment does not move.
 func troubleLine(t store.Trouble) string {
-	return dialect.Clean(fmt.Sprintf("segment %d (%s %s, %s): %s", t.Segment, t.Stage, t.Lane, t.State, t.Reason), 500)
+	return assay.Clean(fmt.Sprintf("segment %d (%s %s, %s): %s", t.Segment, t.Stage, t.Lane, t.State, t.Reason), 500)
 }

@@ -70,7 +70,7 @@ func pilot(c *cobra.Command, w *World, d *plan.Input, whole *plan.Plan, o plan.O
 	if again == nil {
 		return nil, shown(problems, filepath.Dir(name))
 	}
-	fmt.Fprintf(w.Stderr, "priced from %s of run %s; `assay run` takes them over\n", count(observedAnswers(d), "answer"), run.ID)
+	fmt.Fprintf(w.Stderr, "priced from %s of run %s; `assay run` takes them over\n", assay.Count(observedAnswers(d), "answer"), run.ID)
 	return again, nil
 }
 
@@ -95,7 +95,7 @@ func firstParts(p *plan.Plan) []plan.Part {
 
 func confirmPilot(w *World, p *plan.Plan, f pilotFlags) error {
 	total := p.Sum(func(plan.Part) bool { return true })
-	fmt.Fprintf(w.Stderr, "The pilot asks %s live, for about %s (%s to %s).\n", count(total.Requests, "request"), total.Live.Expected, total.Live.Low, total.Live.High)
+	fmt.Fprintf(w.Stderr, "The pilot asks %s live, for about %s (%s to %s).\n", assay.Count(total.Requests, "request"), total.Live.Expected, total.Live.Low, total.Live.High)
 	return ask(w, f.yes, "Ask?")
 }
 

@@ -88,7 +88,7 @@ func printPlan(w *World, d *plan.Input, p *plan.Plan) error {
 		if q.Mode == assay.ModeBatch && q.Segments != nil {
 			batches = fmt.Sprint(len(q.Segments))
 		}
-		t.add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), q.Mode, q.Turn, atMost(q.Exact)+thousands(q.Requests), batches,
+		t.add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), q.Mode, q.Turn, atMost(q.Exact)+assay.Thousands(q.Requests), batches,
 			tokens(q.Input.Expected), tokens(q.Output.Expected), q.Cost.Low, q.Cost.Expected, q.Cost.High)
 	}
 	if err := t.write(w.Stdout); err != nil {
@@ -117,7 +117,7 @@ func tokens(n int64) string {
 
 // batchesOf says how a wave is cut, as far as its prompts are known.
 func batchesOf(t plan.Total) string {
-	known := fmt.Sprintf(" in %s, %s", plural(t.Segments, "batch file"), plan.Size(t.Bytes))
+	known := fmt.Sprintf(" in %s, %s", assay.Count(t.Segments, "batch file"), plan.Size(t.Bytes))
 	switch {
 	case t.Later == 0 && t.Segments == 0:
 		return ", live, " + plan.Size(t.Bytes)
@@ -126,7 +126,7 @@ func batchesOf(t plan.Total) string {
 	case t.Segments == 0:
 		return ", cut into batch files when they are made"
 	}
-	return fmt.Sprintf("%s, and %s cut when they are made", known, count(t.Later, "request"))
+	return fmt.Sprintf("%s, and %s cut when they are made", known, assay.Count(t.Later, "request"))
 }
 
 // summary says the plan in sentences.
@@ -135,8 +135,8 @@ func summary(d *plan.Input, p *plan.Plan) string {
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s in %s; the first wave is %s%s.\n",
-		map[bool]string{true: "", false: "At most "}[all.Exact], count(all.Requests, "request"), plural(p.Waves, "wave"),
-		count(first.Requests, "request"), batchesOf(first))
+		map[bool]string{true: "", false: "At most "}[all.Exact], assay.Count(all.Requests, "request"), assay.Count(p.Waves, "wave"),
+		assay.Count(first.Requests, "request"), batchesOf(first))
 	fmt.Fprintf(&b, "Cost: %s expected, %s to %s.", all.Cost.Expected, all.Cost.Low, all.Cost.High)
 	if all.Live.Expected != all.Cost.Expected {
 		fmt.Fprintf(&b, " Live it would be %s.", all.Live.Expected)
@@ -203,19 +203,19 @@ func byProvider(p *plan.Plan) []string {
 	var lines []string
 	for _, name := range names {
 		t := p.Sum(func(q plan.Part) bool { return q.Lane.Provider == name })
-		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, atMost(t.Exact), count(t.Requests, "request"), t.Cost.Expected, t.Cost.Low, t.Cost.High))
+		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, atMost(t.Exact), assay.Count(t.Requests, "request"), t.Cost.Expected, t.Cost.Low, t.Cost.High))
 	}
 	return lines
 }
 
 func powerLine(q plan.Power) string {
-	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, plural(int(q.Pairs), "pair"))
+	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, assay.Count(int(q.Pairs), "pair"))
 	if q.Share > 0 {
 		line += fmt.Sprintf(" tell %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
 	} else {
 		line += " tell nothing apart"
 	}
-	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", thousands(q.Need))
+	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", assay.Thousands(q.Need))
 }
 
 // waiting adds up, over the waves, how long the slowest provider usually and at the longest takes. What goes live takes at
@@ -305,6 +305,6 @@ func writePlan(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, o plan.O
 	if err != nil {
 		return &exitError{code: exitFailed, err: err, hint: "choose an empty folder"}
 	}
-	fmt.Fprintf(w.Stderr, "wrote %s into %s\n", plural(len(names), "file"), cmp.Or(dir, "."))
+	fmt.Fprintf(w.Stderr, "wrote %s into %s\n", assay.Count(len(names), "file"), cmp.Or(dir, "."))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/catalog"
 )
 
@@ -55,13 +56,13 @@ func printPrices(w *World, prices []catalog.Price) error {
 		live, batch := p.Live.Short, p.Batch.Short
 		above := "–"
 		if p.Above > 0 {
-			above = thousands(p.Above)
+			above = assay.Thousands(p.Above)
 		}
 		t.add(p.Vendor+"/"+p.Model, dollarsPerMillion(live.Input), dollarsPerMillion(live.Cached), dollarsPerMillion(live.Write5m), dollarsPerMillion(live.Write1h),
 			dollarsPerMillion(live.Output), dollarsPerMillion(batch.Input), dollarsPerMillion(batch.Output), above, p.Date, p.Source)
 		if p.Above > 0 {
 			long, longBatch := p.Live.Long, p.Batch.Long
-			t.add("  above "+thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached), dollarsPerMillion(long.Write5m),
+			t.add("  above "+assay.Thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached), dollarsPerMillion(long.Write5m),
 				dollarsPerMillion(long.Write1h), dollarsPerMillion(long.Output), dollarsPerMillion(longBatch.Input), dollarsPerMillion(longBatch.Output), "", "", "")
 		}
 	}

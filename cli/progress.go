@@ -104,7 +104,7 @@ func (p *progress) show(ctx context.Context) error {
 
 // plain tells a line about all lanes, where there is something new to tell.
 func (p *progress) plain(now time.Time, total stand) error {
-	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", thousands(total.ended()), thousands(total.planned), thousands(total.open))
+	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", assay.Thousands(total.ended()), assay.Thousands(total.planned), assay.Thousands(total.open))
 	if line == p.last || p.last != "" && now.Sub(p.told) < often && total.ended() < total.planned {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (p *progress) stopping(flying int) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.say(fmt.Sprintf("stopping: %s in flight, paid for, and waited for; Ctrl-C again stops at once", plural(flying, "live request"))) // as above
+	_ = p.say(fmt.Sprintf("stopping: %s in flight, paid for, and waited for; Ctrl-C again stops at once", assay.Count(flying, "live request"))) // as above
 }
 
 // tempo is how many requests had ended when, over the last minutes.

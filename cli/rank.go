@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/dialect"
+	"assay"
 	"assay/stats"
 	"assay/tables"
 )
@@ -279,7 +279,7 @@ func methodName(method string) string {
 func (d *rankDocument) footer() []string {
 	lines := []string{fmt.Sprintf("comparisons: %s, by %s", strconv.FormatFloat(d.N, 'f', -1, 64), methodName(d.Method))}
 	if d.Clusters > 0 {
-		lines[0] += fmt.Sprintf(" in %s", plural(d.Clusters, "cluster"))
+		lines[0] += fmt.Sprintf(" in %s", assay.Count(d.Clusters, "cluster"))
 	}
 	if d.SEFrom != "" {
 		lines = append(lines, fmt.Sprintf("se from %s; low and high: 95%% from %s", d.SEFrom, d.IntervalFrom))
@@ -302,7 +302,7 @@ func (d *rankDocument) footer() []string {
 		if len(group) > maxShown {
 			names += fmt.Sprintf(" and %d more", len(group)-maxShown)
 		}
-		lines = append(lines, fmt.Sprintf("group %d: %s", k+1, dialect.Clean(names, 400)))
+		lines = append(lines, fmt.Sprintf("group %d: %s", k+1, assay.Clean(names, 400)))
 	}
 	return lines
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"assay/dialect"
+	"assay"
 	"assay/stats"
 )
 
@@ -89,7 +89,7 @@ func (d *rankDocument) bradleyTerry(b *ballots, f rankFlags) error {
 		d.Items[i].Score = orNull(stats.Known(theta))
 	}
 	if !*d.Connected {
-		d.warn("the items fall into %s between which all wins go one way: without the penalty their scores would be infinite", plural(len(d.Components), "group"))
+		d.warn("the items fall into %s between which all wins go one way: without the penalty their scores would be infinite", assay.Count(len(d.Components), "group"))
 	}
 	if err := d.standardErrors(b, fit, f); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (d *rankDocument) quasi(c *stats.Covariance) {
 	}
 	for i, v := range variances {
 		if v < 0 {
-			d.warn("%s has no quasi standard error: its variance would be negative", dialect.Clean(d.Items[i].Item, 80))
+			d.warn("%s has no quasi standard error: its variance would be negative", assay.Clean(d.Items[i].Item, 80))
 			continue
 		}
 		d.Items[i].Quasi = orNull(stats.Known(math.Sqrt(v)))
@@ -174,7 +174,7 @@ func (d *rankDocument) resampled(boot *stats.BTBootstrap, f rankFlags) {
 	d.IntervalFrom = fmt.Sprintf("%d resamples", f.bootstrap)
 	intervals := boot.Intervals(level)
 	if f.clusterColumn() != "" && boot.Clusters < stats.FewClusters {
-		d.IntervalFrom += fmt.Sprintf(", Student's t of %s", plural(boot.Clusters, "cluster"))
+		d.IntervalFrom += fmt.Sprintf(", Student's t of %s", assay.Count(boot.Clusters, "cluster"))
 		for i, theta := range boot.Fit.Theta {
 			intervals[i] = boot.Strength(i).Student(stats.Known(theta), level, boot.Clusters)
 		}
@@ -227,7 +227,7 @@ func (d *rankDocument) elo(b *ballots, f rankFlags) error {
 // apart warns of groups where the method gives numbers all the same.
 func (d *rankDocument) apart(so string) {
 	if len(d.Components) > 1 {
-		d.warn("the items fall into %s that never beat each other both ways: %s", plural(len(d.Components), "group"), so)
+		d.warn("the items fall into %s that never beat each other both ways: %s", assay.Count(len(d.Components), "group"), so)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/dialect"
+	"assay"
 	"assay/stats"
 	"assay/tables"
 )
@@ -143,7 +143,7 @@ func rateOf(g tables.Answers, f rateFlags) (rateGroup, error) {
 func (d *rateDocument) print(w *World, clustered bool) error {
 	t := table{right: map[int]bool{}}
 	for _, column := range d.By {
-		t.head = append(t.head, strings.ToUpper(dialect.Clean(column, 60)))
+		t.head = append(t.head, strings.ToUpper(assay.Clean(column, 60)))
 	}
 	numbers := []string{"YES", "OF", "RATE", "LOW", "HIGH", "MISSING", "OTHER", "AT LEAST", "AT MOST"}
 	if clustered {

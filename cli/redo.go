@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/dialect"
 	"assay/engine"
 	"assay/store"
 )
@@ -113,7 +112,7 @@ func redoOrders(ctx context.Context, h *home, run store.Run, f redoFlags) ([]sto
 		}
 		if len(some) == 0 {
 			return nil, nil, usage("assay results "+run.ID+" --stage "+f.stage+" --lane "+f.lane+" shows what was asked",
-				"item %q was not asked like that in lane %s of stage %s", dialect.Clean(item, 100), f.lane, f.stage)
+				"item %q was not asked like that in lane %s of stage %s", assay.Clean(item, 100), f.lane, f.stage)
 		}
 		text, err := json.Marshal(r)
 		if err != nil {
@@ -153,7 +152,7 @@ func confirmRedo(ctx context.Context, w *World, h *home, run store.Run, adds []s
 	for _, a := range adds {
 		cost := meanCost(segments, a)
 		total = total.Add(cost)
-		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, about %s by what it has cost so far\n", a.Stage, a.Lane, plural(int(a.Requests), "request"), cost)
+		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, about %s by what it has cost so far\n", a.Stage, a.Lane, assay.Count(int(a.Requests), "request"), cost)
 	}
 	fmt.Fprintf(w.Stderr, "About %s in all", total)
 	if run.Budget != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/dialect"
 	"assay/store"
 )
 
@@ -165,7 +164,7 @@ func shorten(o assay.Outcome) string {
 	if o.Fault != nil {
 		text = o.Fault.Error()
 	}
-	return dialect.Clean(text, 100)
+	return assay.Clean(text, 100)
 }
 
 func documentOf(h *home, run store.Run, a store.Answer) resultDocument {

@@ -68,7 +68,7 @@ func refreshed(ctx context.Context, w *World, h *home, run store.Run) error {
 		fmt.Fprintln(w.Stderr, "assay:", why)
 	}
 	if err == nil {
-		fmt.Fprintf(w.Stderr, "asked the providers about %s\n", plural(asked, "open job"))
+		fmt.Fprintf(w.Stderr, "asked the providers about %s\n", assay.Count(asked, "open job"))
 	}
 	return err
 }
@@ -99,9 +99,9 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		return err
 	}
 	for _, l := range lanes {
-		cells := []any{l.Stage, l.Name, laneState(run, l), thousands(l.Planned), thousands(l.Open)}
+		cells := []any{l.Stage, l.Name, laneState(run, l), assay.Thousands(l.Planned), assay.Thousands(l.Open)}
 		for _, e := range assay.Endings() {
-			cells = append(cells, thousands(l.Endings[e]))
+			cells = append(cells, assay.Thousands(l.Endings[e]))
 		}
 		t.add(append(cells, laneNote(l, redos))...)
 	}
@@ -154,18 +154,18 @@ func sentence(run store.Run, lanes []store.Lane, cost assay.Cost) string {
 	if run.State == store.RunClosed {
 		state = "is " + string(run.Result)
 	}
-	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, thousands(stands), thousands(planned))
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, assay.Thousands(stands), assay.Thousands(planned))
 	if n := planned - ended - open; n > 0 && run.State == store.RunClosed {
-		text += fmt.Sprintf(", %s could not be asked", thousands(n))
+		text += fmt.Sprintf(", %s could not be asked", assay.Thousands(n))
 	}
 	if n := ended - stands; n > 0 {
-		text += fmt.Sprintf(", %s ended without one", thousands(n))
+		text += fmt.Sprintf(", %s ended without one", assay.Thousands(n))
 	}
 	if open > still {
-		text += fmt.Sprintf(", %s are on their way", thousands(open-still))
+		text += fmt.Sprintf(", %s are on their way", assay.Thousands(open-still))
 	}
 	if still > 0 {
-		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", thousands(still))
+		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", assay.Thousands(still))
 	}
 	return text + fmt.Sprintf("; %s spent.", cost)
 }
@@ -179,19 +179,19 @@ func laneNote(l store.Lane, redos []store.Redo) string {
 		notes = append(notes, "its first answer waits for a yes")
 	}
 	if l.Spared > 0 {
-		notes = append(notes, thousands(l.Spared)+" spared")
+		notes = append(notes, assay.Thousands(l.Spared)+" spared")
 	}
 	if l.Imported > 0 {
-		notes = append(notes, thousands(l.Imported)+" imported")
+		notes = append(notes, assay.Thousands(l.Imported)+" imported")
 	}
 	if l.Reused > 0 {
-		notes = append(notes, thousands(l.Reused)+" reused")
+		notes = append(notes, assay.Thousands(l.Reused)+" reused")
 	}
 	if n := redone(redos, l); n > 0 {
-		notes = append(notes, thousands(n)+" redone")
+		notes = append(notes, assay.Thousands(n)+" redone")
 	}
 	if l.Surplus > 0 {
-		notes = append(notes, thousands(l.Surplus)+" paid twice")
+		notes = append(notes, assay.Thousands(l.Surplus)+" paid twice")
 	}
 	return strings.Join(notes, "; ")
 }
@@ -230,7 +230,7 @@ func printSegments(ctx context.Context, w *World, h *home, run store.Run) error 
 		if !g.CollectBefore.IsZero() {
 			before = g.CollectBefore.Local().Format(time.DateTime)
 		}
-		t.add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, thousands(g.Requests), thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
+		t.add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
 	}
 	return t.write(w.Stdout)
 }

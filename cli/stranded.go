@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"assay"
 	"assay/store"
 )
 
@@ -40,7 +41,7 @@ func printStranded(ctx context.Context, w *World, h *home, run store.Run) error 
 		if n > 20 {
 			list += ", …"
 		}
-		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", plural(n, "segment"), k.provider, list, strandedHint(ctx, w, h, run, k.provider, k.account))
+		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(n, "segment"), k.provider, list, strandedHint(ctx, w, h, run, k.provider, k.account))
 	}
 	return nil
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"assay/dialect"
-	"assay/report"
+	"assay"
 )
 
 // table is rows of text under a head. Numbers stand to the right.
@@ -21,7 +20,7 @@ type table struct {
 func (t *table) add(cells ...any) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
-		row[i] = dialect.Clean(fmt.Sprint(c), 200)
+		row[i] = assay.Clean(fmt.Sprint(c), 200)
 	}
 	t.rows = append(t.rows, row)
 }
@@ -61,6 +60,3 @@ func writeJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
-
-// thousands is a number with its groups apart.
-func thousands(n int64) string { return report.Thousands(n) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay"
 	"assay/analysis"
 	"assay/plan"
 	"assay/simulator"
@@ -59,7 +60,7 @@ func printTruth(ctx context.Context, w *World, h *home, run store.Run, st *study
 	if err := t.write(w.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Stdout, "%d of %s the true value; 95%% would on average over many rehearsals (--luck N is another).\n", held, plural(all, "interval")+" hold")
+	fmt.Fprintf(w.Stdout, "%d of %s the true value; 95%% would on average over many rehearsals (--luck N is another).\n", held, assay.Count(all, "interval")+" hold")
 	return nil
 }
 

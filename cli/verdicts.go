@@ -95,7 +95,7 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 	for _, p := range problems[:min(len(problems), maxProblems)] {
 		fmt.Fprintln(w.Stderr, p)
 	}
-	return &exitError{code: exitIncomplete, err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), plural(len(rows), "row"))}
+	return &exitError{code: exitIncomplete, err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), assay.Count(len(rows), "row"))}
 }
 
 // labelled is a row and what it is in the ledger.
@@ -275,7 +275,7 @@ func writeLabels(ctx context.Context, w *World, h *home, run store.Run, all []la
 			fresh++
 		}
 	}
-	fmt.Fprintf(w.Stdout, "%s: %d new, %d changed, %d as before\n", plural(len(all), "label"), fresh, changed, same)
+	fmt.Fprintf(w.Stdout, "%s: %d new, %d changed, %d as before\n", assay.Count(len(all), "label"), fresh, changed, same)
 	return nil
 }
 

@@ -27,7 +27,7 @@ func (d *Decoder) Body(dialect assay.Dialect, body []byte) assay.Outcome {
 	d.note = ""
 	v, err := d.parse(body)
 	if err != nil {
-		return failed(assay.Outcome{}, unreadable("unreadable_reply", err.Error()+": "+Clean(head(body), 200)))
+		return failed(assay.Outcome{}, unreadable("unreadable_reply", err.Error()+": "+assay.Clean(head(body), 200)))
 	}
 	return d.reply(dialect, v, reasoningWithin)
 }
@@ -81,7 +81,7 @@ func failed(o assay.Outcome, f assay.Fault) assay.Outcome {
 
 // unreadable is the fault of bytes that we cannot make sense of.
 func unreadable(code, message string) assay.Fault {
-	return assay.Fault{Class: assay.FaultUnknown, Code: code, Message: Clean(message, maxMessage)}
+	return assay.Fault{Class: assay.FaultUnknown, Code: code, Message: assay.Clean(message, maxMessage)}
 }
 
 // What a reply needed beyond this is not kept for the next.

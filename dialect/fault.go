@@ -161,11 +161,11 @@ func (c *complaint) fault(status int) assay.Fault {
 	f := assay.Fault{
 		Class:      c.class(status),
 		Status:     status,
-		Code:       Clean(code, maxCode),
-		Message:    Clean(withoutSecrets(cut(c.message, 4*maxMessage)), maxMessage),
-		Param:      Clean(c.param, maxCode),
+		Code:       assay.Clean(code, maxCode),
+		Message:    assay.Clean(withoutSecrets(cut(c.message, 4*maxMessage)), maxMessage),
+		Param:      assay.Clean(c.param, maxCode),
 		RetryAfter: c.delay,
-		RequestID:  Clean(c.requestID, maxCode),
+		RequestID:  assay.Clean(c.requestID, maxCode),
 	}
 	if f.Code == "" && f.Message == "" {
 		f.Message = "the provider gave no reason"

@@ -47,7 +47,7 @@ func (d *Decoder) Line(w assay.Wire, line []byte) Result {
 }
 
 func malformed(line []byte, err error) Result {
-	f := unreadable("malformed_line", err.Error()+": "+Clean(head(line), 200))
+	f := unreadable("malformed_line", err.Error()+": "+assay.Clean(head(line), 200))
 	return Result{ID: findID(line), Outcome: failed(assay.Outcome{}, f), Malformed: true, Note: err.Error()}
 }
 
@@ -103,7 +103,7 @@ func (d *Decoder) openLine(w assay.Wire, v value) assay.Outcome {
 	if code == 0 {
 		f.Code = cmp.Or(f.Code, "no_status_code")
 	}
-	f.RequestID = cmp.Or(f.RequestID, Clean(d.text(response.get("request_id")), maxCode))
+	f.RequestID = cmp.Or(f.RequestID, assay.Clean(d.text(response.get("request_id")), maxCode))
 	return failed(assay.Outcome{}, f)
 }
 

@@ -111,7 +111,7 @@ func (c *Client) transportError(ctx context.Context, req *http.Request, err erro
 	if errors.As(err, &u) {
 		err = u.Err // its text carries the URL with its query
 	}
-	text := dialect.Clean(c.scrub(req, err.Error()), maxWords)
+	text := assay.Clean(c.scrub(req, err.Error()), maxWords)
 	c.show(Exchange{Method: req.Method, Host: req.URL.Host, Path: req.URL.Path, Err: text})
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing(req), context.Cause(ctx))
@@ -127,7 +127,7 @@ func (c *Client) transportError(ctx context.Context, req *http.Request, err erro
 func (c *Client) unsentError(call Call, err error) error {
 	f := FaultOf(err)
 	if f == nil {
-		f = &assay.Fault{Class: assay.FaultUnknown, Code: "not_sent", Message: dialect.Clean(c.hideIn(err.Error()), maxWords)}
+		f = &assay.Fault{Class: assay.FaultUnknown, Code: "not_sent", Message: assay.Clean(c.hideIn(err.Error()), maxWords)}
 	}
 	return &callError{doing: "call " + c.base.Host + call.Path, fault: f, unsent: true}
 }
@@ -161,7 +161,7 @@ func (c *Client) saidNo(req *http.Request, resp *http.Response, body []byte) err
 func (c *Client) answerError(resp *http.Response, what string, err error) error {
 	return &callError{doing: doing(resp.Request), fault: &assay.Fault{
 		Class: assay.FaultUnknown, Status: resp.StatusCode, Code: "bad_answer", RequestID: requestID(resp.Header),
-		Message: dialect.Clean(c.scrub(resp.Request, what+": "+err.Error()), maxWords),
+		Message: assay.Clean(c.scrub(resp.Request, what+": "+err.Error()), maxWords),
 	}}
 }
 

@@ -48,7 +48,7 @@ const maxReply = dialect.MaxLine
 func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply, error) {
 	body, err := dialect.AppendBody(nil, r)
 	if err != nil {
-		f := assay.Fault{Class: assay.FaultInvalid, Code: "not_sent", Message: dialect.Clean(err.Error(), maxWords)}
+		f := assay.Fault{Class: assay.FaultInvalid, Code: "not_sent", Message: assay.Clean(err.Error(), maxWords)}
 		return Reply{Outcome: faulty(f), Unsent: true}, fmt.Errorf("ask: %w", &f)
 	}
 	call, hangUp := context.WithCancel(ctx)

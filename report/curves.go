@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay"
 	"assay/analysis"
 	"assay/stats"
 )
@@ -52,7 +53,7 @@ const (
 func (c Curves) Figure() *Figure {
 	f := &Figure{Title: c.Title, Words: c.Words}
 	if n := len(c.Panels) - maxPanels; n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s more are in the table", plural(n, "lane")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s more are in the table", assay.Count(n, "lane")))
 		c.Panels = c.Panels[:maxPanels]
 	}
 	if len(c.Panels) == 0 {
@@ -90,7 +91,7 @@ func (c *Curves) scene() *Scene {
 	rows := (len(c.Panels) + columns - 1) / columns
 	wide := min(380, (plotWidth-panelLeft-8-panelGap*float64(columns-1))/float64(columns))
 	s := &Scene{
-		Title: c.Title, Desc: fmt.Sprintf("%s for %s, one small plot each: %s. The table has every number.", c.Up, plural(len(c.Panels), "lane"), c.Across),
+		Title: c.Title, Desc: fmt.Sprintf("%s for %s, one small plot each: %s. The table has every number.", c.Up, assay.Count(len(c.Panels), "lane"), c.Across),
 		Width: Px(max(panelLeft+float64(columns)*(wide+panelGap)-panelGap+8, legend.legendEnd(), 300)), Height: Px(top + float64(rows)*(panelHeight+24) + 22),
 	}
 	legend.drawLegend(s)
@@ -176,7 +177,7 @@ func (d *panelDrawing) curve(c Curve) {
 			continue
 		}
 		x := d.x.at(float64(p.Level)) + shift
-		tip := fmt.Sprintf("%s, level %d: %s", Clean(c.Name, maxName), p.Level, analysis.Share.Show(p.Value.Value))
+		tip := fmt.Sprintf("%s, level %d: %s", assay.Clean(c.Name, maxName), p.Level, analysis.Share.Show(p.Value.Value))
 		if p.Between.OK {
 			d.scene.line("whisker "+class, x, d.y.at(p.Between.Low), x, d.y.at(p.Between.High))
 			tip += " (" + between(analysis.Share, p.Between) + ")"

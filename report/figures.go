@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay"
 	"assay/analysis"
 )
 
@@ -107,7 +108,7 @@ func (d *drawing) leaderboards(whats ...string) []*Figure {
 		}
 		if n := len(names) - maxFacets; n > 0 {
 			last := figures[len(figures)-1]
-			last.Notes = append(last.Notes, fmt.Sprintf("%s more are in the table", plural(n, "leaderboard")))
+			last.Notes = append(last.Notes, fmt.Sprintf("%s more are in the table", assay.Count(n, "leaderboard")))
 		}
 		if d.t.Matrix != nil && len(d.t.Matrix.Names) > 1 {
 			figures = append(figures, winMap(d.t, d.links))
@@ -195,9 +196,9 @@ func axisOf(what string, u analysis.Unit) string {
 		return "strength (" + unit + "; 0 is the mean of all)"
 	}
 	if unit == "" {
-		return Clean(what, 80)
+		return assay.Clean(what, 80)
 	}
-	return Clean(what, 80) + " (" + unit + ")"
+	return assay.Clean(what, 80) + " (" + unit + ")"
 }
 
 // differences are each lane against each other, with a line at none.

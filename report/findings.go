@@ -97,12 +97,12 @@ func coverageGrid(lanes []Lane, links Links) *Grid {
 		g.Head = append(g.Head, Column{Text: "notes", Wide: true})
 	}
 	for _, l := range lanes {
-		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: Thousands(l.Planned), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
-		open := number(Thousands(l.Open))
+		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: assay.Thousands(l.Planned), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
+		open := number(assay.Thousands(l.Open))
 		open.Link = links.lane(l.Stage, l.Name, "open")
 		row = append(row, open)
 		for _, e := range shows {
-			c := number(Thousands(l.Endings[e]))
+			c := number(assay.Thousands(l.Endings[e]))
 			if l.Endings[e] > 0 {
 				c.Link = links.lane(l.Stage, l.Name, e)
 			}
@@ -154,8 +154,8 @@ func SpendGrid(spend []Spend) *Grid {
 			verdict = number(each(s.Cost, s.Valid))
 		}
 		g.Rows = append(g.Rows, []Cell{
-			foreign(s.Stage), foreign(s.Lane), number(s.Cost.String()), number(Thousands(s.Answers)), number(each(s.Cost, s.Answers)), verdict,
-			number(Thousands(s.Input)), number(Thousands(s.Cached)), number(Thousands(s.Output)), number(Thousands(s.Reasoning)),
+			foreign(s.Stage), foreign(s.Lane), number(s.Cost.String()), number(assay.Thousands(s.Answers)), number(each(s.Cost, s.Answers)), verdict,
+			number(assay.Thousands(s.Input)), number(assay.Thousands(s.Cached)), number(assay.Thousands(s.Output)), number(assay.Thousands(s.Reasoning)),
 		})
 		all.Cost = all.Cost.Add(s.Cost)
 		all.Answers += s.Answers
@@ -164,8 +164,8 @@ func SpendGrid(spend []Spend) *Grid {
 	if len(spend) > 1 {
 		strong := func(text string) Cell { return Cell{Text: text, Strong: true} }
 		g.Rows = append(g.Rows, []Cell{
-			strong("all"), {}, strong(all.Cost.String()), strong(Thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
-			strong(Thousands(all.Input)), strong(Thousands(all.Cached)), strong(Thousands(all.Output)), strong(Thousands(all.Reasoning)),
+			strong("all"), {}, strong(all.Cost.String()), strong(assay.Thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
+			strong(assay.Thousands(all.Input)), strong(assay.Thousands(all.Cached)), strong(assay.Thousands(all.Output)), strong(assay.Thousands(all.Reasoning)),
 		})
 	}
 	return g.trimmed()
@@ -216,7 +216,7 @@ func CostQuality(t *analysis.Table, spend []Spend, links Links) *Figure {
 	f := p.Figure()
 	f.Data = data
 	if unknown > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn: cost or quality is unknown", plural(unknown, "lane")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn: cost or quality is unknown", assay.Count(unknown, "lane")))
 	}
 	return f
 }
@@ -272,8 +272,8 @@ func CoverageTable(r *analysis.Report) *Grid {
 		covered := number(shown(analysis.Share, c.Share()))
 		covered.Strong = c.Incomplete() && !t.People
 		g.Rows = append(g.Rows, []Cell{
-			foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, number(count(c.Planned)), number(count(c.Valid)), number(count(c.Abstained)),
-			number(count(c.Malformed)), number(count(c.Failed)), number(count(c.Missing)), number(count(c.Excluded)),
+			foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, number(assay.Thousands(c.Planned)), number(assay.Thousands(c.Valid)), number(assay.Thousands(c.Abstained)),
+			number(assay.Thousands(c.Malformed)), number(assay.Thousands(c.Failed)), number(assay.Thousands(c.Missing)), number(assay.Thousands(c.Excluded)),
 		})
 	}
 	return g

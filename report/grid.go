@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay"
 	"assay/analysis"
 	"assay/stats"
 )
@@ -99,7 +100,7 @@ func FindingsGrid(t *analysis.Table, links Links) *Grid {
 	g.Footnotes = said.list
 	g.Notes = append(said.all, t.Notes...)
 	if n := len(t.Findings); n > maxFindings {
-		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", count(maxFindings), count(n)))
+		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", assay.Thousands(maxFindings), assay.Thousands(n)))
 	}
 	return g
 }
@@ -173,7 +174,7 @@ func notesOf(f *analysis.Finding) []string {
 	}
 	notes = append(notes, f.Notes...)
 	if f.Other != nil {
-		notes = append(notes, fmt.Sprintf("%s: %s of %s", f.Other.Rule, shown(f.Unit, f.Other.Value), count(f.Other.N)))
+		notes = append(notes, fmt.Sprintf("%s: %s of %s", f.Other.Rule, shown(f.Unit, f.Other.Value), assay.Thousands(f.Other.N)))
 	}
 	return notes
 }
@@ -216,8 +217,8 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	out := []FindingColumn{
 		{"value", func(f *analysis.Finding) string { return shownOr(f.Unit, f.Value, unknown) }},
 		{"low", end(interval, low)}, {"high", end(interval, high)},
-		{"n", func(f *analysis.Finding) string { return count(f.N) }},
-		{"clusters", func(f *analysis.Finding) string { return count(f.Clusters) }},
+		{"n", func(f *analysis.Finding) string { return assay.Thousands(f.N) }},
+		{"clusters", func(f *analysis.Finding) string { return assay.Thousands(f.Clusters) }},
 		{"covered", func(f *analysis.Finding) string { return shownOr(analysis.Share, f.Coverage.Share(), unknown) }},
 	}
 	if has(func(f *analysis.Finding) bool { return f.Bounds.OK && f.Bounds.High-f.Bounds.Low > 1e-9 }) {

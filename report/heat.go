@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay"
 	"assay/analysis"
 	"assay/stats"
 )
@@ -48,13 +49,13 @@ func (h Heat) Figure() *Figure {
 func (h *Heat) scene(rows, columns int) *Scene {
 	labels := 0.0
 	for _, r := range h.Rows[:rows] {
-		labels = max(labels, widthOf(Clean(r, maxName), labelSize))
+		labels = max(labels, widthOf(assay.Clean(r, maxName), labelSize))
 	}
 	labels = max(min(labels, 190)+20, widthOf(h.Down+" ↓  "+h.Across+" →", smallSize)+16, widthOf(h.Legend, smallSize)+16)
 	head, tallest := 22.0, 0.0
 	wide := min(84, max(15, (plotWidth-labels-20)/float64(columns)))
 	for _, c := range h.Columns[:columns] {
-		tallest = max(tallest, widthOf(Clean(c, maxName), smallSize))
+		tallest = max(tallest, widthOf(assay.Clean(c, maxName), smallSize))
 	}
 	turned := tallest > wide-6
 	if turned {
@@ -132,7 +133,7 @@ func (h *Heat) desc() string {
 // crowded shows shares as a map: there are too many rows and series for dots.
 func crowded(p *Intervals, by []analysis.Value) *Figure {
 	h := Heat{
-		Title: p.Title, Words: "Too many for whiskers: the table has the intervals. Colours: " + p.Axis + ".", Down: Clean(by[0].Field, 20), Across: Clean(by[1].Field, 20), Columns: p.Series, Legend: "share",
+		Title: p.Title, Words: "Too many for whiskers: the table has the intervals. Colours: " + p.Axis + ".", Down: assay.Clean(by[0].Field, 20), Across: assay.Clean(by[1].Field, 20), Columns: p.Series, Legend: "share",
 	}
 	for _, r := range p.Rows {
 		cells := make([]HeatCell, len(p.Series))
@@ -177,7 +178,7 @@ func winMap(t *analysis.Table, links Links) *Figure {
 				if !cell.Share.OK {
 					cell.Text = "?"
 				}
-				cell.Tip = fmt.Sprintf("%s won %s against %s", Clean(m.Names[i], maxName), text, Clean(m.Names[k], maxName))
+				cell.Tip = fmt.Sprintf("%s won %s against %s", assay.Clean(m.Names[i], maxName), text, assay.Clean(m.Names[k], maxName))
 				cells = append(cells, Cell{Text: text, Link: cell.Link, Soft: !cell.Share.OK})
 			} else {
 				cell.Link = ""

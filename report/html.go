@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"strings"
 	"unicode/utf8"
+
+	"assay"
 )
 
 //go:embed assets
@@ -34,7 +36,7 @@ func Stylesheet() string {
 // The functions clean and prose make foreign words fit to show.
 func Templates() (*template.Template, error) {
 	funcs := template.FuncMap{
-		"clean":  func(s any) string { return Clean(fmt.Sprint(s), maxWords) },
+		"clean":  func(s any) string { return assay.Clean(fmt.Sprint(s), maxWords) },
 		"prose":  func(s string) string { return CleanText(s, maxText) },
 		"source": func(s string) string { return CleanText(s, maxSource) },
 		"score":  scoreText,

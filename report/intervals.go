@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"assay"
 	"assay/analysis"
 	"assay/stats"
 )
@@ -59,7 +60,7 @@ func (p Intervals) Figure() *Figure {
 	}
 	rows, left := p.kept()
 	if left > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s more are in the table", plural(left, "value")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s more are in the table", assay.Count(left, "value")))
 	}
 	p.Rows = rows
 	if p.drawn() == 0 {
@@ -197,7 +198,7 @@ func (p *Intervals) layout() layout {
 		l.top, l.line = 14+22*float64(len(p.legend())), 17
 	}
 	for _, r := range p.Rows {
-		l.label = max(l.label, widthOf(Clean(r.Label, maxName), labelSize))
+		l.label = max(l.label, widthOf(assay.Clean(r.Label, maxName), labelSize))
 	}
 	p.each(func(_ int, d *Interval) {
 		l.right = max(l.right, widthOf(p.valueText(d), smallSize))
@@ -260,7 +261,7 @@ func (p *Intervals) scene() *Scene {
 
 // desc says in a sentence what the plot shows.
 func (p *Intervals) desc() string {
-	text := fmt.Sprintf("Dots with whiskers, %s, %s", p.Axis, plural(len(p.Rows), "row"))
+	text := fmt.Sprintf("Dots with whiskers, %s, %s", p.Axis, assay.Count(len(p.Rows), "row"))
 	best, bestOf := math.Inf(-1), ""
 	worst, worstOf := math.Inf(1), ""
 	p.each(func(row int, d *Interval) {
@@ -275,7 +276,7 @@ func (p *Intervals) desc() string {
 		}
 	})
 	if bestOf != worstOf {
-		text += fmt.Sprintf("; highest %s (%s), lowest %s (%s)", Clean(bestOf, 80), p.Unit.Show(best), Clean(worstOf, 80), p.Unit.Show(worst))
+		text += fmt.Sprintf("; highest %s (%s), lowest %s (%s)", assay.Clean(bestOf, 80), p.Unit.Show(best), assay.Clean(worstOf, 80), p.Unit.Show(worst))
 	}
 	return text + ". The table has the numbers."
 }
@@ -335,9 +336,9 @@ func (p *Intervals) drawWhiskers(s *Scene, l layout, b stats.Interval, y float64
 }
 
 func (p *Intervals) tip(label string, d *Interval) string {
-	text := Clean(label, maxName)
+	text := assay.Clean(label, maxName)
 	if len(p.Series) > 1 {
-		text += ", " + Clean(p.Series[d.Series], maxName)
+		text += ", " + assay.Clean(p.Series[d.Series], maxName)
 	}
 	return text + ": " + p.valueText(d)
 }

@@ -1,6 +1,10 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"assay"
+)
 
 // legend is the names of the series by line.
 func (p *Intervals) legend() [][]int {
@@ -18,7 +22,7 @@ func (p *Intervals) legend() [][]int {
 }
 
 func (p *Intervals) legendWidth(i int) float64 {
-	return 34 + min(220, widthOf(Clean(p.Series[i], maxName), labelSize))
+	return 34 + min(220, widthOf(assay.Clean(p.Series[i], maxName), labelSize))
 }
 
 // legendEnd is how far to the right the legend reaches.

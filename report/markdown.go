@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"assay"
 	"assay/analysis"
 )
 
@@ -45,7 +46,7 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 type markdown struct{ w *bufio.Writer }
 
 func (m markdown) head(p *page) {
-	title := Clean(p.Study, maxName)
+	title := assay.Clean(p.Study, maxName)
 	if p.Rehearsal {
 		title = "Rehearsal: " + title
 	}
@@ -231,7 +232,7 @@ func (m markdown) origin(d *Document) {
 // escaped is a foreign text on one line in which no character means anything to Markdown or HTML.
 func escaped(s string) string {
 	var b strings.Builder
-	for _, r := range Clean(s, maxWords) {
+	for _, r := range assay.Clean(s, maxWords) {
 		switch {
 		case r == '<':
 			b.WriteString("&lt;")

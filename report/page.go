@@ -133,12 +133,12 @@ func (d *Document) facts() []fact {
 	var out []fact
 	add := func(name, value string) { out = append(out, fact{name, value}) }
 	for _, in := range d.inputsAsked() {
-		add(in.Name, plural(int(in.Items), "item"))
+		add(in.Name, assay.Count(int(in.Items), "item"))
 	}
 	if len(lanes) > 0 {
-		add("lanes that answer", Thousands(int64(len(lanes))))
+		add("lanes that answer", assay.Thousands(len(lanes)))
 	}
-	add("requests answered", fmt.Sprintf("%s of %s", Thousands(stands), Thousands(planned)))
+	add("requests answered", fmt.Sprintf("%s of %s", assay.Thousands(stands), assay.Thousands(planned)))
 	if share := d.covered(); share != "" {
 		add("verdicts covered", share)
 	}
@@ -222,7 +222,7 @@ func (d *Document) method() []string {
 func (d *Document) inputs() *Grid {
 	g := &Grid{Caption: "Inputs", Head: []Column{{Text: "input", Foreign: true}, {Text: "items", Number: true}, {Text: "clusters", Number: true}}}
 	for _, in := range d.Inputs {
-		g.Rows = append(g.Rows, []Cell{foreign(in.Name), number(Thousands(in.Items)), number(Thousands(in.Clusters))})
+		g.Rows = append(g.Rows, []Cell{foreign(in.Name), number(assay.Thousands(in.Items)), number(assay.Thousands(in.Clusters))})
 	}
 	return g
 }

@@ -194,7 +194,7 @@ func (p *Scatter) drawPoints(s *Scene, x, y scale, taken []box) {
 	for _, q := range p.Points {
 		px, py := x.at(q.Cost), y.at(q.Value)
 		m := s.mark("dot s1", 0, px, py, 4.6)
-		m.Tip = fmt.Sprintf("%s: %s for one answer, %s", Clean(q.Name, maxName), assay.Dollars(q.Cost), p.Unit.Show(q.Value))
+		m.Tip = fmt.Sprintf("%s: %s for one answer, %s", assay.Clean(q.Name, maxName), assay.Dollars(q.Cost), p.Unit.Show(q.Value))
 		if q.Between.OK {
 			m.Tip += " (" + between(p.Unit, q.Between) + ")"
 		}
@@ -208,7 +208,7 @@ const maxScatterName = 170.0
 
 // drawName writes a name beside its dot: right, left, above, below, whichever is free; nowhere where none is.
 func (p *Scatter) drawName(s *Scene, q ScatterPoint, px, py float64, x scale, taken *[]box) {
-	text := fit(Clean(q.Name, maxName), maxScatterName, labelSize)
+	text := fit(assay.Clean(q.Name, maxName), maxScatterName, labelSize)
 	w := widthOf(text, labelSize)
 	for _, at := range []struct {
 		x, y  float64
@@ -228,11 +228,11 @@ func (p *Scatter) drawName(s *Scene, q ScatterPoint, px, py float64, x scale, ta
 }
 
 func (p *Scatter) desc() string {
-	text := fmt.Sprintf("%s over the cost of one answer, %s.", p.Up, plural(len(p.Points), "lane"))
+	text := fmt.Sprintf("%s over the cost of one answer, %s.", p.Up, assay.Count(len(p.Points), "lane"))
 	if p.Better != Unsaid {
 		var names []string
 		for _, q := range p.frontier() {
-			names = append(names, Clean(q.Name, 80))
+			names = append(names, assay.Clean(q.Name, 80))
 		}
 		if len(names) > 12 {
 			names = append(names[:12], "…")

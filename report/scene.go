@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"assay"
 )
 
 // Scene is a plot as shapes; a template writes it as SVG. Colours and fonts are classes of the style sheet.
@@ -71,7 +73,7 @@ func (s *Scene) say(class string, x, y float64, text string) *Shape {
 
 // name writes a foreign name, shortened to a width; the whole name is its tip.
 func (s *Scene) name(class string, x, y, width float64, text string) *Shape {
-	whole := Clean(text, maxName)
+	whole := assay.Clean(text, maxName)
 	sh := s.add(Shape{Kind: Text, Class: class, X: Px(x), Y: Px(y), Text: fit(whole, width, labelSize), Foreign: true})
 	if sh.Text != whole {
 		sh.Tip = whole

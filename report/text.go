@@ -3,13 +3,11 @@ package report
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"assay"
 	"assay/analysis"
-	"assay/dialect"
 	"assay/stats"
 )
 
@@ -22,11 +20,7 @@ const (
 	maxSource = 64 << 10
 )
 
-// Clean makes a foreign name or sentence fit to show: one line, valid UTF-8, at most max bytes, and what would steer the
-// reading direction or hide is shown as an escape.
-func Clean(s string, max int) string { return dialect.Clean(s, max) }
-
-// CleanText does the same for a text of several lines.
+// CleanText is [assay.Clean] for a text of several lines: at most max bytes and a mark of the cut.
 func CleanText(s string, max int) string {
 	cut := ""
 	if len(s) > max {
@@ -41,18 +35,9 @@ func CleanText(s string, max int) string {
 	}
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = dialect.Clean(strings.ReplaceAll(l, "\t", "    "), 8*max)
+		lines[i] = assay.Clean(strings.ReplaceAll(l, "\t", "    "), 8*max)
 	}
 	return strings.Join(lines, "\n") + cut
-}
-
-// Thousands is a number with its groups apart.
-func Thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 const (
@@ -99,21 +84,12 @@ func CoverageLine(c analysis.Coverage) string {
 	if s := c.Share(); s.OK {
 		share = analysis.Share.Show(s.Value)
 	}
-	text := fmt.Sprintf("coverage %s: %s planned, %s valid, %s abstained, %s malformed, %s failed, %s missing", share, count(c.Planned), count(c.Valid),
-		count(c.Abstained), count(c.Malformed), count(c.Failed), count(c.Missing))
+	text := fmt.Sprintf("coverage %s: %s planned, %s valid, %s abstained, %s malformed, %s failed, %s missing", share, assay.Thousands(c.Planned), assay.Thousands(c.Valid),
+		assay.Thousands(c.Abstained), assay.Thousands(c.Malformed), assay.Thousands(c.Failed), assay.Thousands(c.Missing))
 	if c.Excluded > 0 {
-		text += ", " + count(c.Excluded) + " left out by rule"
+		text += ", " + assay.Thousands(c.Excluded) + " left out by rule"
 	}
 	return text
-}
-
-func count(n int) string { return Thousands(int64(n)) }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return count(n) + " " + noun + "s"
 }
 
 // widthOf guesses how wide a text is in a sans-serif font of a size, rather too wide than too narrow.

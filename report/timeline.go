@@ -101,7 +101,7 @@ func BurnUp(segments []Segment, budget *assay.Money, until time.Time) *Figure {
 		data.Notes = append(data.Notes, fmt.Sprintf("the first %d of %d; assay spend and assay sql have them all", maxTimeRows, len(settled)))
 	}
 	if !total.Known() {
-		f.Notes = append(f.Notes, fmt.Sprintf("at least: %s without a known price", plural(int(total.Unknown), "attempt")))
+		f.Notes = append(f.Notes, fmt.Sprintf("at least: %s without a known price", assay.Count(int(total.Unknown), "attempt")))
 	}
 	f.Data = data
 	start, end := span(segments, until)
@@ -130,7 +130,7 @@ func burnScene(settled []Segment, sums []assay.Cost, budget *assay.Money, start,
 	if high <= 0 {
 		high = 1
 	}
-	s := &Scene{Title: "Cost over time", Desc: fmt.Sprintf("A line that climbs to %s in %s.", sums[len(sums)-1], plural(len(settled), "step")), Width: plotWidth, Height: bottom + axisRoom}
+	s := &Scene{Title: "Cost over time", Desc: fmt.Sprintf("A line that climbs to %s in %s.", sums[len(sums)-1], assay.Count(len(settled), "step")), Width: plotWidth, Height: bottom + axisRoom}
 	y := scale{high: high, from: bottom, to: top}
 	list, _ := ticks(0, high, 5)
 	for _, v := range list {
@@ -180,7 +180,7 @@ func segmentGrid(segments []Segment, links Links) *Grid {
 			break
 		}
 		g.Rows = append(g.Rows, []Cell{
-			{Text: fmt.Sprint(s.No), Link: links.segment(s.No)}, foreign(s.Stage), foreign(s.Lane), {Text: s.Mode}, {Text: s.State}, number(Thousands(s.Requests)),
+			{Text: fmt.Sprint(s.No), Link: links.segment(s.No)}, foreign(s.Stage), foreign(s.Lane), {Text: s.Mode}, {Text: s.State}, number(assay.Thousands(s.Requests)),
 			{Text: stamp(s.Created)}, {Text: stamp(s.Launched)}, {Text: stamp(s.Ended)}, {Text: stamp(s.Settled)}, number(s.Cost.String()),
 		})
 	}
@@ -266,12 +266,12 @@ func (t *track) high() float64 { return max(13, float64(t.lines)*(barHigh+barGap
 func ganttScene(segments []Segment, start, end time.Time, links Links, f *Figure) *Scene {
 	tracks := tracksOf(segments, end)
 	if n := len(tracks) - maxTracks; n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of stages more are in the table", plural(n, "lane")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of stages more are in the table", assay.Count(n, "lane")))
 		tracks = tracks[:maxTracks]
 	}
 	label, bottom := 0.0, ganttTop
 	for i, t := range tracks {
-		label = max(label, widthOf(Clean(t.lane, maxName), labelSize))
+		label = max(label, widthOf(assay.Clean(t.lane, maxName), labelSize))
 		if i == 0 || tracks[i-1].stage != t.stage {
 			bottom += stageHead
 		}
@@ -279,7 +279,7 @@ func ganttScene(segments []Segment, start, end time.Time, links Links, f *Figure
 	}
 	label = min(220, max(70, label+14))
 	s := &Scene{
-		Title: f.Title, Desc: fmt.Sprintf("Bars of %s in %s of stages, from waiting to collected. The table has every time.", plural(len(segments), "segment"), plural(len(tracks), "lane")),
+		Title: f.Title, Desc: fmt.Sprintf("Bars of %s in %s of stages, from waiting to collected. The table has every time.", assay.Count(len(segments), "segment"), assay.Count(len(tracks), "lane")),
 		Width: plotWidth, Height: Px(bottom + axisRoom),
 	}
 	ganttLegend(s)
@@ -312,7 +312,7 @@ func ganttLegend(s *Scene) {
 
 // drawSegment draws the three parts of a segment's life as far as they have come.
 func drawSegment(s *Scene, c clock, g Segment, end time.Time, y float64, links Links) {
-	tip := fmt.Sprintf("segment %d, %s, %s, %s", g.No, plural(int(g.Requests), "request"), g.Mode, g.State)
+	tip := fmt.Sprintf("segment %d, %s, %s, %s", g.No, assay.Count(int(g.Requests), "request"), g.Mode, g.State)
 	bar := func(class string, from, to time.Time) {
 		x := min(c.at(from), c.x.to-1.5)
 		r := s.rect("bar "+class, x, y, max(1.5, c.at(to)-x), barHigh)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"assay"
 	"assay/analysis"
 	"assay/stats"
 )
@@ -39,7 +40,7 @@ func (d *drawing) validity() []*Figure {
 // confusionMap is what a judge said by what is true; colours are shares of each true label.
 func confusionMap(c *analysis.Confusion) *Figure {
 	h := Heat{
-		Title: "Judge " + Clean(c.Judge, 80) + " against gold, label by label", Words: "Numbers of answers; colours are shares of each row. A perfect judge has all of them on the diagonal.",
+		Title: "Judge " + assay.Clean(c.Judge, 80) + " against gold, label by label", Words: "Numbers of answers; colours are shares of each row. A perfect judge has all of them on the diagonal.",
 		Down: "gold says", Across: "judge says", Rows: c.Labels, Columns: c.Labels, Legend: "share of the row",
 	}
 	data := &Grid{Caption: h.Title, Head: []Column{{Text: "gold says"}}}
@@ -58,10 +59,10 @@ func confusionMap(c *analysis.Confusion) *Figure {
 				share = stats.Known(float64(n) / float64(total))
 			}
 			cells[k] = HeatCell{
-				Share: share, Text: count(n),
-				Tip: fmt.Sprintf("gold %s, judge %s: %s of %s", Clean(c.Labels[i], maxName), Clean(c.Labels[k], maxName), count(n), count(total)),
+				Share: share, Text: assay.Thousands(n),
+				Tip: fmt.Sprintf("gold %s, judge %s: %s of %s", assay.Clean(c.Labels[i], maxName), assay.Clean(c.Labels[k], maxName), assay.Thousands(n), assay.Thousands(total)),
 			}
-			texts = append(texts, number(count(n)))
+			texts = append(texts, number(assay.Thousands(n)))
 		}
 		h.Cells, data.Rows = append(h.Cells, cells), append(data.Rows, texts)
 	}

@@ -1,6 +1,8 @@
 package tables
 
-import "assay/stats"
+import (
+	"assay/stats"
+)
 
 // maxRepeated bounds what weights may make of the rows of a table.
 const maxRepeated = 100_000_000

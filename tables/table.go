@@ -99,7 +99,7 @@ func (t *Table) Next() bool {
 			return true
 		}
 		t.Bad("a separator, a quote or a line end inside a field needs quotes around the field",
-			"the row has %s, the heading %d", count(t.scan.Fields(), "field"), len(t.columns))
+			"the row has %s, the heading %d", assay.Count(t.scan.Fields(), "field"), len(t.columns))
 	}
 	return false
 }
@@ -139,11 +139,4 @@ func (t *Table) told() error {
 		return nil
 	}
 	return t.problems
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

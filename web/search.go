@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"assay/report"
+	"assay"
 	"assay/store"
 )
 
@@ -103,8 +103,8 @@ func match(a answerRow, words string) (hit, bool) {
 			continue
 		}
 		from, to := max(0, at-100), min(len(text), at+len(words)+160)
-		h := hit{answerRow: a, Before: report.Clean(strings.ToValidUTF8(text[from:at], ""), 300), Match: report.Clean(text[at:at+len(words)], 1000),
-			After: report.Clean(strings.ToValidUTF8(text[at+len(words):to], ""), 400)}
+		h := hit{answerRow: a, Before: assay.Clean(strings.ToValidUTF8(text[from:at], ""), 300), Match: assay.Clean(text[at:at+len(words)], 1000),
+			After: assay.Clean(strings.ToValidUTF8(text[at+len(words):to], ""), 400)}
 		h.Text, h.Thoughts = "", ""
 		return h, true
 	}

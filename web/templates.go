@@ -95,7 +95,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"arr":       func(all ...any) []any { return all },
 		"num":       func(n *int64) int64 { return *n },
 		"pairOf":    func(a, b answerRow) []answerRow { return []answerRow{a, b} },
-		"shortened": func(s string, n int) string { return report.Clean(firstLines(s), n) },
+		"shortened": func(s string, n int) string { return assay.Clean(firstLines(s), n) },
 	}
 }
 
@@ -114,7 +114,7 @@ func thousands(n any) string {
 	default:
 		return fmt.Sprint(n)
 	}
-	return report.Thousands(v)
+	return assay.Thousands(v)
 }
 
 func usdOr(d *float64, otherwise string) string {

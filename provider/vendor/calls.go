@@ -11,7 +11,6 @@ import (
 
 	"assay"
 	"assay/catalog"
-	"assay/dialect"
 	"assay/provider"
 )
 
@@ -23,7 +22,7 @@ func account(cfg provider.Config, batch provider.Provider, live provider.Asker) 
 }
 
 // clean makes a provider's words fit to print.
-func clean(s string) string { return dialect.Clean(s, 500) }
+func clean(s string) string { return assay.Clean(s, 500) }
 
 // gone tells whether an error means that the thing is not there.
 func gone(err error) bool {

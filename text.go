@@ -1,0 +1,72 @@
+package assay
+
+import (
+	"fmt"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+)
+
+const ellipsis = "…"
+
+// Clean makes foreign words fit to print: at most max bytes, valid UTF-8 on one line, and every character that could
+// steer a terminal or turn the reading direction shown as an escape.
+func Clean(s string, max int) string {
+	var b []byte
+	whole := 0 // how much may stand before the mark of a cut
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b = fmt.Appendf(b, `\x%02x`, s[i])
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case steers(r):
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = append(b, s[i:i+size]...)
+		}
+		i += size
+		switch {
+		case len(b) > max && max < len(ellipsis):
+			return ""
+		case len(b) > max:
+			return string(b[:whole]) + ellipsis
+		case len(b)+len(ellipsis) <= max:
+			whole = len(b)
+		}
+	}
+	return string(b)
+}
+
+// steers reports whether a character acts rather than shows. The two joiners that scripts and emoji need are left alone.
+func steers(r rune) bool {
+	switch r {
+	case 0x200c, 0x200d:
+		return false
+	case 0x2028, 0x2029:
+		return true
+	}
+	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)
+}
+
+// Thousands is a number with its groups of three digits apart: 32,000.
+func Thousands[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count is a number with its noun: 1 item, 1,200 items.
+func Count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Thousands(n) + " " + noun + "s"
+}
