@@ -140,7 +140,7 @@ func runnable(w *World, d *plan.Input, p *plan.Plan, name string, rehearse bool)
 		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
 			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
 	}
-	checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Add)
+	checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Add)
 	for _, q := range shown(problems.Warnings(), filepath.Dir(name)) {
 		fmt.Fprintln(w.Stderr, q)
 	}

@@ -10,6 +10,7 @@ import (
 	"assay/catalog"
 	"assay/inputs"
 	"assay/plan"
+	"assay/program"
 	"assay/provider"
 	"assay/study"
 )
@@ -58,7 +59,7 @@ func openStudy(w *World, name string, f studyFlags) (*plan.Input, assay.Problems
 	if f.running {
 		isSet = func(string) bool { return true }
 	} else {
-		checkPrograms(w, d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
+		checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
 	}
 	problems = append(problems, d.Check(isSet)...)
 	if len(problems.Errors()) > 0 {
@@ -125,4 +126,18 @@ func shown(problems assay.Problems, dir string) assay.Problems {
 		out[i] = p
 	}
 	return out.Sort()
+}
+
+// checkPrograms adds a problem for every program that a rubric names and that is not there.
+func checkPrograms(d *plan.Input, folder string, add func(at assay.Place, hint, format string, args ...any)) {
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		r := d.Study.RubricOf(st)
+		if r == nil || len(r.Command) == 0 {
+			continue
+		}
+		if _, err := program.Find(folder, r.Command); err != nil {
+			add(r.Where.Key("command"), "install it, or name it by its path from the study's folder", "stage %s: %s", st.Name, err)
+		}
+	}
 }

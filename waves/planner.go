@@ -21,6 +21,7 @@ import (
 	"assay/expr"
 	"assay/judge"
 	"assay/plan"
+	"assay/program"
 	"assay/ratelimit"
 	"assay/store"
 	"assay/study"
@@ -34,8 +35,8 @@ type Planner struct {
 
 	// Findings answers the gates of a run from its verdicts on these stages. Nil: gates cannot be decided here.
 	Findings func(ctx context.Context, run store.Run, stages []string) (expr.Source, error)
-	// Program runs the program of a rubric. Nil: programs cannot judge here.
-	Program func(ctx context.Context, run store.Run, p Program) error
+	// Programs runs the programs of rubrics. Nil: programs cannot judge here.
+	Programs *program.Runner
 
 	mu   sync.Mutex
 	runs map[int64]*script

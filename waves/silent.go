@@ -7,22 +7,9 @@ import (
 
 	"assay"
 	"assay/judge"
+	"assay/program"
 	"assay/store"
 )
-
-// Program is one start of the program of a rubric.
-type Program struct {
-	Command []string
-	Limit   time.Duration           // after this it is ended, with all it started
-	Input   []byte                  // the lines it reads
-	Line    func(line []byte) error // takes each line it writes
-}
-
-// Crash tells that a program ran and did not end well; what it wrote before counts.
-type Crash struct{ Why string }
-
-// Error says why.
-func (c *Crash) Error() string { return "the program " + c.Why }
 
 // programLimit is how long a program may take over one block of answers where the study does not say.
 const programLimit = 10 * time.Minute
@@ -122,8 +109,8 @@ func (p *performance) finish() error {
 	if len(p.asked) == 0 {
 		return nil
 	}
-	if p.Program == nil {
-		return errors.New("a program is to judge, and nobody runs programs here")
+	if p.Programs == nil {
+		return errors.New("a program is to judge, and no program can be run here")
 	}
 	r, _ := p.rec.by()
 	said := map[assay.Key]assay.Verdict{}
@@ -132,7 +119,7 @@ func (p *performance) finish() error {
 	if limit == 0 {
 		limit = programLimit
 	}
-	err := p.Program(p.ctx, p.run, Program{Command: r.command, Limit: limit, Input: p.lines, Line: func(line []byte) error {
+	err := p.Programs.Run(p.ctx, program.Start{Folder: p.run.Folder, Command: r.command, Limit: limit, Input: p.lines, Line: func(line []byte) error {
 		key, v, err := judge.ReadLine(r.Rubric, line)
 		if err != nil {
 			if stray == "" {
@@ -148,7 +135,7 @@ func (p *performance) finish() error {
 		}
 		return nil
 	}})
-	var crash *Crash
+	var crash *program.Crash
 	if err != nil && !errors.As(err, &crash) {
 		return err
 	}

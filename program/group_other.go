@@ -1,6 +1,6 @@
 //go:build !unix
 
-package cli
+package program
 
 import "os/exec"
 
@@ -9,6 +9,3 @@ func aloneInGroup(*exec.Cmd) {}
 
 // endGroup does nothing where there are no process groups.
 func endGroup(*exec.Cmd) {}
-
-// alive tells whether a process of this machine may be there: nobody knows.
-func alive(int) bool { return true }

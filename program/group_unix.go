@@ -1,9 +1,8 @@
 //go:build unix
 
-package cli
+package program
 
 import (
-	"errors"
 	"os/exec"
 	"syscall"
 )
@@ -16,6 +15,3 @@ func aloneInGroup(c *exec.Cmd) {
 
 // endGroup ends what a program started and left behind. That there is nothing left is the usual case.
 func endGroup(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-
-// alive tells whether a process of this machine may be there; one that is somebody else's is.
-func alive(pid int) bool { return pid <= 0 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
