@@ -1,14 +1,12 @@
 package plan
 
 import (
-	"fmt"
 	"math"
-
-	"github.com/tiktoken-go/tokenizer"
 
 	"assay"
 	"assay/catalog"
 	"assay/study"
+	"assay/tokens"
 )
 
 const (
@@ -17,35 +15,20 @@ const (
 	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
 )
 
-// counter tells how many tokens a byte of text is, from samples.
-type counter struct{ codec tokenizer.Codec }
-
-func newCounter() (*counter, error) {
-	codec, err := tokenizer.Get(tokenizer.O200kBase)
-	if err != nil {
-		return nil, fmt.Errorf("load the tokenizer: %w", err)
-	}
-	return &counter{codec: codec}, nil
-}
-
 // maxCounted bounds the bytes of one sample that are counted.
 const maxCounted = 64 << 10
 
 // perByte is the mean number of tokens a byte over the samples.
-func (c *counter) perByte(samples []string) float64 {
-	tokens, bytes := 0, 0
+func perByte(c *tokens.Counter, samples []string) float64 {
+	count, bytes := 0, 0
 	for _, s := range samples {
 		s = s[:min(len(s), maxCounted)]
-		n, err := c.codec.Count(s)
-		if err != nil {
-			continue
-		}
-		tokens, bytes = tokens+n, bytes+len(s)
+		count, bytes = count+c.Count(s), bytes+len(s)
 	}
 	if bytes == 0 {
 		return 1 / bytesPerToken
 	}
-	return float64(tokens) / float64(bytes)
+	return float64(count) / float64(bytes)
 }
 
 // load is what the mean request of a part weighs, in tokens of o200k.

@@ -7,13 +7,14 @@ import (
 
 	"assay"
 	"assay/study"
+	"assay/tokens"
 )
 
 // Make plans a study. Problems are what the rows of its inputs do wrong; with them there is no plan.
 func (d *Input) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
 	m := &maker{Input: d, options: o, plan: &Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{}}
 	var err error
-	if m.tokens, err = newCounter(); err != nil {
+	if m.tokens, err = tokens.NewCounter(); err != nil {
 		m.problems.Add(assay.Place{}, "", "%s", err)
 		return nil, m.problems
 	}
@@ -36,7 +37,7 @@ type maker struct {
 	options  Options
 	plan     *Plan
 	problems assay.Problems
-	tokens   *counter
+	tokens   *tokens.Counter
 	given    map[string]*answers // what each stage gives to those after it
 }
 

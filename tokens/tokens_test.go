@@ -1,0 +1,199 @@
+package tokens
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"github.com/tiktoken-go/tokenizer"
+)
+
+var update = flag.Bool("update", false, "write the vocabulary anew")
+
+// reference is the module that our counts are held against.
+func reference(t testing.TB) tokenizer.Codec {
+	t.Helper()
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return codec
+}
+
+func TestTheVocabularyIsThatOfTheReference(t *testing.T) {
+	t.Parallel()
+	codec := reference(t)
+	var lengths, text []byte
+	for id := range uint(vocabularySize) {
+		token, err := codec.Decode([]uint{id})
+		if err != nil || len(token) > 255 {
+			t.Fatalf("token %d: %q, %v", id, token, err)
+		}
+		lengths, text = append(lengths, byte(len(token))), append(text, token...)
+	}
+	if _, err := codec.Decode([]uint{vocabularySize}); err == nil {
+		t.Errorf("the reference has more than %d tokens", vocabularySize)
+	}
+	want := slices.Concat(lengths, text)
+	if *update {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed = e.EncodeAll(want, nil)
+		if err := os.WriteFile("o200k.zst", packed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	got, err := d.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, got) {
+		t.Errorf("%d bytes of vocabulary differ from the %d of the reference: go test ./tokens -update", len(got), len(want))
+	}
+}
+
+func TestEveryTokenIsFoundByItsRank(t *testing.T) {
+	t.Parallel()
+	v, err := readVocabulary(packed, vocabularySize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := uint32(0)
+	for rank, end := range v.ends {
+		if got := v.rank(v.text[start:end]); got != uint32(rank) {
+			t.Fatalf("%q has rank %d, want %d", v.text[start:end], got, rank)
+		}
+		start = end
+	}
+	for _, none := range []string{"", "xq9~", strings.Repeat("z", 300)} {
+		if got := v.rank([]byte(none)); got != noRank {
+			t.Errorf("%q has rank %d and is no token", none, got)
+		}
+	}
+}
+
+func TestADamagedVocabularyIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := readVocabulary(packed[:len(packed)/2], vocabularySize); err == nil {
+		t.Error("half a vocabulary is read")
+	}
+	if _, err := readVocabulary(packed, vocabularySize+1); err == nil {
+		t.Error("a vocabulary with too few bytes is read")
+	}
+	if _, err := readVocabulary(packed, 100*vocabularySize); err == nil {
+		t.Error("a vocabulary with too few lengths is read")
+	}
+}
+
+// odd are texts at the edges of the expression that cuts a text into pieces.
+var odd = []string{
+	"", " ", "a", "Hello, world!", "hello  world   \n\n  x", "\r\n\r\n \t ", "   ", " \n ", "x \n\t\n  y", "\u00a0\u2003x", "\v\f\u0085",
+	"I'm we'LL they'Re it'S can'T she'd I'Ve o'clock '", "'s", " 'll", "x'", "x'l", "x'r", "x'ſ", "'ſt", "X'SX",
+	"HTTPServer camelCase XMLHttpRequest ABC abcDEF ǅx ǅ", "ʰAB ʰ ªAB", "\u0301AB", "\u0301", "e\u0301A\u0301B", " \u0301AB", "A\u0301", "\u0301\u0301ABa",
+	"中文字符。日本語テキスト 한국어", "العربية ", "ไทย ", "हिन्दी", "emoji 👩‍👩‍👧 🎉🎉", "1234567 ²³¼ Ⅻ ٣٤٥٦ 1,000.50",
+	"a/b//c /\r\n///x", " /", "!!\n/\n", "... \n", "<|endoftext|> <|endofprompt|>", "\xff\xfe", "caf\xc3", "a\xffb \xe4\xb8", "\ufffd",
+	"{\"key\": [1, 2.5e-3, null]}\n\tfunc main() {}\n", strings.Repeat("a", 500), strings.Repeat("ab ", 300), strings.Repeat(" ", 300) + "x",
+	strings.Repeat("=", 200), strings.Repeat("\n", 100), strings.Repeat("xyzzy", 100), strings.Repeat("你好", 200),
+}
+
+func TestCountsAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
+	codec, counter := reference(t), ours(t)
+	for _, text := range odd {
+		agree(t, codec, counter, text)
+		for i := range min(len(text), 100) { // and cut anywhere, even in a character
+			agree(t, codec, counter, text[i:])
+		}
+	}
+}
+
+func FuzzCounts(f *testing.F) {
+	for _, text := range odd {
+		f.Add(text)
+	}
+	codec, counter := reference(f), ours(f)
+	f.Fuzz(func(t *testing.T, text string) { agree(t, codec, counter, text) })
+}
+
+// expression is that of the comment of cut. The group around it keeps the module from taking the reference's compiled form.
+var expression = regexp2.MustCompile(`(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|`+
+	`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|`+
+	`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)`, regexp2.None)
+
+func pieces(t testing.TB, text string) (all []string) {
+	t.Helper()
+	m, err := expression.FindStringMatch(text)
+	for ; m != nil && err == nil; m, err = expression.FindNextMatch(m) {
+		all = append(all, m.String())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// newlinesApart are newlines with other space between them. The reference's compiled expression ends a piece at the first
+// of them, where the expression itself goes on to the last.
+var newlinesApart = regexp.MustCompile(`[\r\n][\t\v\f\x{85}\p{Z}]+[\r\n]`)
+
+// agree holds the pieces of a text against the expression, and its tokens against the reference.
+func agree(t testing.TB, codec tokenizer.Codec, counter *Counter, text string) {
+	t.Helper()
+	var got []string
+	for rest := []byte(string([]rune(text))); len(rest) > 0; {
+		end := cut(rest)
+		got, rest = append(got, string(rest[:end])), rest[end:]
+	}
+	if diff := cmp.Diff(pieces(t, text), got); diff != "" {
+		t.Errorf("pieces of %q:\n%s", text, diff)
+	}
+	if newlinesApart.MatchString(text) {
+		return
+	}
+	want, err := codec.Count(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := counter.Count(text); got != want {
+		t.Errorf("%q has %d tokens, want %d", text, got, want)
+	}
+}
+
+func ours(t testing.TB) *Counter {
+	t.Helper()
+	c, err := NewCounter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func BenchmarkCount(b *testing.B) {
+	c, text := ours(b), strings.Repeat(strings.Join(odd[:40], " "), 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		c.Count(text)
+	}
+}
+
+func BenchmarkNewCounter(b *testing.B) {
+	for b.Loop() {
+		if _, err := NewCounter(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
