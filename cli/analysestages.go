@@ -32,7 +32,7 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 			return nil, err
 		}
 		s := analysis.Stage{
-			Name: st.Name, Verb: analysis.Judged, Flips: r.Name == "flip", Low: r.Range.Low, High: r.Range.High, Whole: r.Range.Whole, Families: families,
+			Name: st.Name, Verb: analysis.Judged, Flips: r.AgainstFirst, Low: r.Range.Low, High: r.Range.High, Whole: r.Range.Whole, Families: families,
 			Gold: st.Gold != "", Ruled: r.Rule != nil || d.program(st), Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
 			Decided: d.panelOf(st) != nil,
 		}

@@ -185,8 +185,8 @@ func stageFacts(st *study.Study) []report.Stage {
 			if r, err := (&plan.Input{Study: st}).Rubric(s); err == nil {
 				how = append(how, "rubric "+r.Name)
 			}
-			if s.Of != "" {
-				how = append(how, "of "+string(s.Of))
+			if s.Of != (study.Of{}) {
+				how = append(how, "of "+s.Of.String())
 			}
 			if len(s.Trait.List) > 0 {
 				how = append(how, "traits "+strings.Join(s.Trait.List, ", "))

@@ -90,6 +90,7 @@ func flip() Rubric {
 			{Name: "explicit_flip", Also: []string{"explicit"}, Score: num(2)},
 		},
 		Label: "classification", Score: "score", Range: Range{Low: num(0), High: num(2), Whole: true}, Explanation: "reasoning", Worse: High,
+		AgainstFirst: true,
 	}
 }
 

@@ -47,9 +47,10 @@ type Rubric struct {
 	Confidence  string  // the field for its confidence; empty: none
 	Schema      json.RawMessage
 
-	Worse Worse    // which end of the score is the bad one
-	Needs []string // the item must have one of these fields, or `expect`; empty: nothing is needed
-	Rule  Rule     // judges without a model; nil: a model or a program does
+	Worse        Worse    // which end of the score is the bad one
+	AgainstFirst bool     // it holds a later answer of a conversation against the first
+	Needs        []string // the item must have one of these fields, or `expect`; empty: nothing is needed
+	Rule         Rule     // judges without a model; nil: a model or a program does
 }
 
 // Prompt is one template of a rubric under a name; a rubric with a single one may leave the name empty.

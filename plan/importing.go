@@ -209,7 +209,7 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 		found[a.Lane]++
 	}
 	m.plan.Items[st.Import.Of] = int(in.count)
-	m.given[st.Name] = &answers{lanes: lanes, items: in.count, turns: in.turns, tokens: visibleTokens, gated: true}
+	m.given[st.Name] = &answers{lanes: lanes, items: in.count, turns: in.turns, tokens: visibleTokens, gated: true, goes: st.GoesOn()}
 	m.tellImport(st, in)
 	for _, l := range lanes {
 		i := Import{Stage: st.Name, Lane: l, Expected: in.expected[l.Name], Found: found[l.Name]}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -19,6 +18,8 @@ const unsampled = 10_000
 func (m *maker) judge(st *study.Stage) {
 	wave, subjects, unknown := m.after(st), int64(0), false
 	tokens := 0.0
+	rubric, err := m.Rubric(st)
+	of := Of(st, rubric)
 	for _, name := range st.Judge.List {
 		from := m.given[name]
 		if from == nil {
@@ -29,14 +30,13 @@ func (m *maker) judge(st *study.Stage) {
 		if len(st.Among.List) > 0 {
 			lanes = within(lanes, st.Among.List)
 		}
-		n, read := judged(st, from)
+		n := from.reads(of)
 		if n == 0 && from.last() > 0 {
 			m.problems.Warn(st.At, "a conversation with `turns`, or another `of`, would give it some", "stage %s has nothing to judge in stage %s: %s", st.Name, name, unread(st))
 		}
 		subjects += n * int64(len(lanes))
-		tokens = math.Max(tokens, read)
+		tokens = math.Max(tokens, from.quoted(of))
 	}
-	rubric, err := m.Rubric(st)
 	m.given[st.Name] = &answers{wave: wave}
 	if err != nil || len(rubric.Prompts) == 0 {
 		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for nobody
@@ -87,8 +87,8 @@ func (m *maker) slices(ctx context.Context, st *study.Stage) {
 
 // unread is why a judge stage is about none of the answers there are.
 func unread(st *study.Stage) string {
-	if st.Of != "" && st.Of != "last" {
-		return "there is no turn " + string(st.Of)
+	if st.Of.Turn > 0 {
+		return "there is no turn " + st.Of.String()
 	}
 	return "rubric " + st.Rubric.Name + " holds later answers against the first, and there is one turn"
 }
@@ -104,36 +104,45 @@ func within(lanes []*study.Lane, names []string) []*study.Lane {
 	return out
 }
 
-// judged is how many answers of one lane a judge stage is about, and how many tokens of them one prompt quotes.
-func judged(st *study.Stage, from *answers) (n int64, tokens float64) {
-	later := int64(0)
-	for i, t := range from.turns {
-		if i > 0 || from.goes {
-			later += t
+// Of is which answers a stage reads: those that its study says; where it does not, a rubric that holds answers against the first
+// reads the later ones.
+func Of(st *study.Stage, r judge.Rubric) study.Of {
+	if st.Of == (study.Of{}) && r.AgainstFirst {
+		return study.Of{Which: study.OfLater}
+	}
+	return st.Of
+}
+
+// reads is how many answers of one lane are read.
+func (a *answers) reads(of study.Of) int64 {
+	n := int64(0)
+	for i, answers := range a.turns {
+		if of.Reads(i+1, a.span()) {
+			n += answers
 		}
 	}
-	switch {
-	case len(from.turns) == 0:
-		return 0, 0
-	case st.Of == "first":
-		return from.turns[0], visibleTokens
-	case st.Of == "each":
-		if from.goes {
-			return later, visibleTokens
-		}
-		return from.turns[0] + later, visibleTokens
-	case st.Of == "conversation":
-		return from.last(), from.tokens + visibleTokens
-	case st.Of != "" && st.Of != "last":
-		var turn int
-		if _, err := fmt.Sscan(string(st.Of), &turn); err == nil && turn >= 1 && turn <= len(from.turns) {
-			return from.turns[turn-1], visibleTokens
-		}
-		return 0, 0
-	case st.Rubric.Name == "flip": // each later answer against the first
-		return later, 2*visibleTokens + 100
+	return n
+}
+
+// at is how many answers of one lane a turn has, counted from 1.
+func (a *answers) at(turn int) int64 {
+	if turn < 1 || turn > len(a.turns) {
+		return 0
 	}
-	return from.last(), visibleTokens
+	return a.turns[turn-1]
+}
+
+func (a *answers) span() study.Turns { return study.Turns{N: len(a.turns), GoesOn: a.goes} }
+
+// quoted is how many tokens of a conversation one prompt of a judge stage quotes.
+func (a *answers) quoted(of study.Of) float64 {
+	switch of.Which {
+	case study.OfConversation:
+		return a.tokens + visibleTokens
+	case study.OfLater:
+		return 2*visibleTokens + 100
+	}
+	return visibleTokens
 }
 
 func rubricWeight(r judge.Rubric) float64 {
@@ -186,7 +195,6 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 		if len(st.Among.List) > 0 {
 			lanes = within(lanes, st.Among.List)
 		}
-		n, _ := judged(st, from)
 		if k := int64(len(lanes)); k < 2 {
 			if len(m.options.Lanes) > 0 { // not the study's fault
 				m.note("stage %s compares nothing: %s of it is chosen", st.Name, plural(k, "lane"))
@@ -195,7 +203,7 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 			m.problems.Add(st.At, "name two with `among`", "stage %s has %s to compare", st.Name, plural(k, "lane"))
 			return grouping{}, false
 		}
-		return grouping{lanes: int64(len(lanes)), slots: n}, true
+		return grouping{lanes: int64(len(lanes)), slots: from.at(st.Of.One(from.span()))}, true
 	}
 	n, err := m.Items.Count(ctx, st.Compare)
 	if err != nil {

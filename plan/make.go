@@ -56,10 +56,7 @@ type answers struct {
 
 // last is how many conversations one lane has at the end.
 func (a *answers) last() int64 {
-	if len(a.turns) == 0 {
-		return 0
-	}
-	return a.turns[len(a.turns)-1]
+	return a.at(len(a.turns))
 }
 
 // InOrder lists the stages so that each comes after those it needs.
@@ -135,7 +132,7 @@ func (m *maker) after(st *study.Stage) int {
 		g := m.given[n]
 		switch {
 		case g == nil:
-		case st.Of == "first" && g.start > 0:
+		case st.Of.Which == study.OfFirst && g.start > 0:
 			wave = max(wave, g.start)
 		default:
 			wave = max(wave, g.wave)

@@ -113,6 +113,9 @@ func TestEveryStageIsCounted(t *testing.T) {
   - {name: last, judge: one, rubric: compliance, judges: j}
   - {name: every, judge: one, of: each, rubric: compliance, judges: j}
   - {name: flips, judge: one, rubric: flip, judges: j, among: h}
+  - {name: end, judge: one, of: last, rubric: flip, judges: j, among: h}
+  - {name: second, judge: one, of: 2, rubric: likert, judges: j, among: h}
+  - {name: arena, compare: one, of: each, pairs: all, rubric: better, judges: j}
   - {name: words, judge: one, rubric: stance_keywords}`,
 			`wave 1 one g turn 1: 3 batch
 wave 1 one h turn 1: 3 batch
@@ -122,6 +125,9 @@ wave 2 first j turn 1: ≤6 batch
 wave 3 last j turn 1: ≤18 batch
 wave 3 every j turn 1: ≤24 batch
 wave 3 flips j turn 1: ≤9 batch
+wave 3 end j turn 1: ≤9 batch
+wave 3 second j turn 1: ≤9 batch
+wave 3 arena j turn 1: ≤9 batch
 `,
 		},
 		"pairs of lanes in both orders, pairs of items with some reversed": {

@@ -41,7 +41,7 @@ func steps(st *study.Stage) []Step {
 			given = append(given, Said{Role: assay.RoleUser, Text: t.User})
 			continue
 		}
-		step := Step{Given: given, Pressure: len(all) > 0 || st.Verb() == study.VerbContinue || st.Taken != nil && st.Taken.Goes}
+		step := Step{Given: given, Pressure: len(all) > 0 || st.GoesOn()}
 		given = nil
 		switch {
 		case t.Each != "":

@@ -170,7 +170,7 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	if len(st.Lanes.Among.List) > 0 {
 		lanes = m.chosen(m.Study.LanesNamed(st.Lanes.Among.List))
 	}
-	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, goes: true, unknown: from.unknown}
+	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, goes: st.GoesOn(), unknown: from.unknown}
 	m.given[st.Name] = give
 	var routes []path
 	for _, l := range lanes {

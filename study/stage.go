@@ -44,7 +44,7 @@ type Stage struct {
 	Judges    Names     `json:"judges,omitzero" jsonschema:"lanes that judge, human:NAME or human:*"`
 	Jury      Jury      `json:"jury,omitempty" jsonschema:"each (the default), majority, mean or unanimous"`
 	Gold      string    `json:"gold,omitempty" jsonschema:"human labels: sensitivity, specificity, corrected rates"`
-	Of        Of        `json:"of,omitempty" jsonschema:"which answer: last, first, each, conversation or a turn's number"`
+	Of        Of        `json:"of,omitzero" jsonschema:"which answer: last, first, each, conversation or a turn's number"`
 	Among     Names     `json:"among,omitzero" jsonschema:"the contestants"`
 	Pairs     *Pairs    `json:"pairs,omitempty"`
 	Trait     Names     `json:"trait,omitzero" jsonschema:"traits to compare under"`

@@ -3,7 +3,6 @@ package study
 import (
 	"encoding/json"
 	"reflect"
-	"strconv"
 
 	"assay"
 	"assay/inputs"
@@ -49,17 +48,6 @@ func (w *Identical) read(d *decoder, n *node) { *w = Identical(d.oneOf(n, "tie",
 func (w *Order) read(d *decoder, n *node)     { *w = Order(d.oneOf(n, "random", "alternate", "both")) }
 func (w *Reduce) read(d *decoder, n *node)    { *w = Reduce(d.oneOf(n, "mean", "majority", "any", "all")) }
 func (w *CountAs) read(d *decoder, n *node)   { *w = CountAs(d.oneOf(n, "answer", "exclude", "worst")) }
-
-// Of says which answer of a conversation is judged: last, first, each, conversation, or a turn's number.
-type Of string
-
-func (o *Of) read(d *decoder, n *node) {
-	if n.kind == kindNumber && n.num >= 1 && n.num == float64(int(n.num)) {
-		*o = Of(strconv.Itoa(int(n.num)))
-		return
-	}
-	*o = Of(d.oneOf(n, "last", "first", "each", "conversation", "TURN NUMBER"))
-}
 
 // Any is any value, kept as JSON.
 type Any struct {

@@ -26,6 +26,11 @@ func (a *asking) turns() int           { return len(a.talk.Steps) }
 func (a *asking) base() int            { return a.turns() }
 func (a *asking) items() string        { return a.input }
 
+// span is the turns that a judge stage may read.
+func (a *asking) span() study.Turns {
+	return study.Turns{N: a.turns(), GoesOn: a.talk.Stage.GoesOn()}
+}
+
 func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
 	if !keeps(a.talk.Stage, it) || a.from != nil && !a.from.wants(it) {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"assay"
 	"assay/judge"
@@ -276,7 +275,7 @@ func (s *script) cookCompare(ctx context.Context, st *study.Stage) (stage, error
 	if !ok {
 		return s.cookItems(ctx, c)
 	}
-	l := &laneContest{contest: c, source: source, contestants: source.lanes(), turn: turnOf(st.Of, source.turns()), byPair: map[string][2]string{}}
+	l := &laneContest{contest: c, source: source, contestants: source.lanes(), turn: st.Of.One(source.span()), byPair: map[string][2]string{}}
 	if len(st.Among.List) > 0 {
 		l.contestants = slices.DeleteFunc(slices.Clone(l.contestants), func(lane *study.Lane) bool {
 			return !slices.ContainsFunc(st.Among.List, func(n string) bool { return study.Picks(n, lane) })
@@ -297,15 +296,4 @@ func (s *script) cookCompare(ctx context.Context, st *study.Stage) (stage, error
 	}
 	l.schedule, err = pairs.New(plan.Design(st, int64(len(l.contestants)), n*l.stride))
 	return l, err
-}
-
-// turnOf is the turn whose answers a compare stage is about.
-func turnOf(of study.Of, turns int) int {
-	if of == "first" {
-		return 1
-	}
-	if n, err := strconv.Atoi(string(of)); err == nil && n >= 1 && n <= turns {
-		return n
-	}
-	return turns
 }

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"assay"
 	"assay/judge"
+	"assay/plan"
 	"assay/prompt"
 	"assay/store"
 	"assay/study"
@@ -72,23 +72,9 @@ func (j *judging) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
 	return append(out, trial{stage: j.stage, item: &it, lane: subject.Lane, talks: [][]assay.Coordinates{talk}}), err
 }
 
-// reads tells whether the stage is about the answers of a turn of a source.
+// reads reports whether the stage is about the answers of a turn of a source.
 func (j *judging) reads(s *asking, turn int) bool {
-	switch of := j.stage.Of; {
-	case turn > s.turns():
-		return false
-	case of == "first":
-		return turn == 1
-	case of == "each":
-		return true
-	case of == "" && j.stage.Rubric.Name == "flip": // each later answer against the first
-		return turn > 1 || s.from != nil || s.talk.Stage.Taken != nil && s.talk.Stage.Taken.Goes
-	case of == "" || of == "last" || of == "conversation":
-		return turn == s.turns()
-	default:
-		n, err := strconv.Atoi(string(of))
-		return err == nil && n == turn
-	}
+	return plan.Of(j.stage, j.rubric.Rubric).Reads(turn, s.span())
 }
 
 func (j *judging) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {

@@ -1,0 +1,76 @@
+package study
+
+import "strconv"
+
+// Of is which answers of a conversation a judge or compare stage reads, as `of:` says: a turn by its number, or a word. The
+// zero value: the study does not say.
+type Of struct {
+	Which Which
+	Turn  int // from 1; 0: Which says it
+}
+
+// Which is a word for the answers that a stage reads.
+type Which string
+
+// The words. Later cannot be written: it is what a rubric reads that holds answers against the first.
+const (
+	OfLast         Which = "last"
+	OfFirst        Which = "first"
+	OfEach         Which = "each"
+	OfConversation Which = "conversation" // the last answer, with all that led to it
+	OfLater        Which = "later"
+)
+
+func (o *Of) read(d *decoder, n *node) {
+	if n.kind == kindNumber && n.num >= 1 && n.num == float64(int(n.num)) {
+		*o = Of{Turn: int(n.num)}
+		return
+	}
+	*o = Of{Which: Which(d.oneOf(n, string(OfLast), string(OfFirst), string(OfEach), string(OfConversation), "TURN NUMBER"))}
+}
+
+// String is what the study says; empty: nothing.
+func (o Of) String() string {
+	if o.Turn > 0 {
+		return strconv.Itoa(o.Turn)
+	}
+	return string(o.Which)
+}
+
+// Turns are those of a conversation that are asked.
+type Turns struct {
+	N      int
+	GoesOn bool // with an earlier conversation: all its answers are later ones
+}
+
+// Reads reports whether the answers of a turn, counted from 1, are among those read.
+func (o Of) Reads(turn int, in Turns) bool {
+	switch {
+	case turn < 1 || turn > in.N:
+		return false
+	case o.Turn > 0:
+		return turn == o.Turn
+	case o.Which == OfFirst:
+		return turn == 1
+	case o.Which == OfEach:
+		return true
+	case o.Which == OfLater:
+		return turn > 1 || in.GoesOn
+	}
+	return turn == in.N
+}
+
+// One is the one turn whose answers are compared: the last of those read, and the last of all where there are none.
+func (o Of) One(in Turns) int {
+	for turn := in.N; turn > 0; turn-- {
+		if o.Reads(turn, in) {
+			return turn
+		}
+	}
+	return in.N
+}
+
+// GoesOn reports whether the conversations of an ask stage were opened elsewhere: by another stage, or before an import.
+func (s *Stage) GoesOn() bool {
+	return s.Verb() == VerbContinue || s.Taken != nil && s.Taken.Goes
+}
