@@ -114,15 +114,6 @@ func (f *BTFit) WinProbability(i, j int) float64 {
 	return first
 }
 
-// EloScale shows natural-log strengths on the familiar scale: base plus 400/ln 10 per unit.
-func EloScale(theta []float64, base float64) []float64 {
-	scaled := make([]float64, len(theta))
-	for i, v := range theta {
-		scaled[i] = base + v*400/math.Ln10
-	}
-	return scaled
-}
-
 // newman refines strengths by Newman's iteration for half ties, sweep by sweep, until what a geometric tail would still
 // add is negligible. It tells whether it got there; the graph must be strongly connected.
 func (g *graph) newman(theta []float64) bool {

@@ -109,40 +109,6 @@ func ShareInterval(share, variance, level float64, clusters int) Interval {
 	return ClusterRate{Share: Known(share), Clusters: clusters}.wilson(effective, level)
 }
 
-// ClusterMean is a mean whose values are independent between clusters only.
-type ClusterMean struct {
-	N, Clusters int
-	Mean        Number
-	SEIID       Number   // as if all values were independent
-	SE0         Number   // cluster-robust without correction
-	SE          Number   // cluster-robust, variance times G/(G-1)
-	Interval    Interval // Mean and SE with Student's t of G-1
-}
-
-// MeanByCluster is the mean over all values with its cluster-robust error. A nil cluster makes each value its own.
-func MeanByCluster(x []float64, cluster []int, level float64) (ClusterMean, error) {
-	totals, err := byCluster(x, cluster)
-	if err != nil {
-		return ClusterMean{}, err
-	}
-	m := ClusterMean{N: len(x), Clusters: len(totals), Mean: Mean(x)}
-	few := Undefined("an error needs two clusters, there are %d", len(totals))
-	if len(totals) < 2 {
-		m.SEIID, m.SE0, m.SE, m.Interval = few, few, few, NoInterval("%s", few.Why)
-		return m, nil
-	}
-	n, g, squares := float64(len(x)), float64(len(totals)), 0.0
-	for _, t := range totals {
-		e := t.sum - m.Mean.Value*float64(t.n)
-		squares += e * e
-	}
-	m.SEIID = Known(math.Sqrt(variance(x) / n))
-	m.SE0 = Known(math.Sqrt(squares) / n)
-	m.SE = Known(math.Sqrt(squares*g/(g-1)) / n)
-	m.Interval = tInterval(m.Mean, m.SE, level, len(totals)-1)
-	return m, nil
-}
-
 // Portion is what the values of one cluster add up to.
 type Portion struct {
 	N   int
@@ -158,8 +124,8 @@ type PortionMean struct {
 	P           Number   // two-sided, of a mean of 0
 }
 
-// MeanOfPortions is the mean over all values. Its error comes from leaving out one cluster after the other: that of
-// [MeanByCluster] where clusters are of one size, and larger where some are so large that they make the mean their own.
+// MeanOfPortions is the mean over all values. Its error comes from leaving out one cluster after the other: the
+// cluster-robust one where clusters are of one size, and larger where some are so large that they make the mean their own.
 func MeanOfPortions(list []Portion, level float64) PortionMean {
 	var m PortionMean
 	sum := 0.0
@@ -200,56 +166,6 @@ func tInterval(estimate, se Number, level float64, df int) Interval {
 		return NoInterval("%s", t.Why)
 	}
 	return Between(estimate.Value-t.Value*se.Value, estimate.Value+t.Value*se.Value)
-}
-
-// total is what one cluster adds up to.
-type total struct {
-	n   int
-	sum float64
-}
-
-// byCluster adds up, in the order in which clusters appear.
-func byCluster(x []float64, cluster []int) ([]total, error) {
-	if cluster != nil && len(cluster) != len(x) {
-		return nil, fmt.Errorf("group values: %d clusters for %d values", len(cluster), len(x))
-	}
-	var totals []total
-	at := make(map[int]int)
-	for k, v := range x {
-		if !Known(v).OK {
-			return nil, fmt.Errorf("group values: value %d is %g", k, v)
-		}
-		g := len(totals)
-		if cluster != nil {
-			if old, ok := at[cluster[k]]; ok {
-				g = old
-			} else {
-				at[cluster[k]] = g
-			}
-		}
-		if g == len(totals) {
-			totals = append(totals, total{})
-		}
-		totals[g].n++
-		totals[g].sum += v
-	}
-	return totals, nil
-}
-
-// BootstrapMean resamples clusters and collects the mean over the drawn values. A nil cluster makes each value its own.
-func BootstrapMean(x []float64, cluster []int, resamples int, seed uint64) (Replicates, error) {
-	totals, err := byCluster(x, cluster)
-	if err != nil {
-		return Replicates{}, err
-	}
-	return Bootstrap(len(totals), resamples, seed, func(drawn []int) Number {
-		s, n := 0.0, 0
-		for _, g := range drawn {
-			s += totals[g].sum
-			n += totals[g].n
-		}
-		return Known(s / float64(n))
-	})
 }
 
 // BootstrapRate resamples clusters and collects the share over the drawn answers.

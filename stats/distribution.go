@@ -88,21 +88,3 @@ func validLevel(level float64) bool { return level > 0 && level < 1 }
 func badLevel(level float64) Number {
 	return Undefined("confidence level %g is not between 0 and 1", level)
 }
-
-// betaQuantile solves I_x(a, b) = p for x, to full precision: the library's inverse, then Newton steps on its integral.
-func betaQuantile(p, a, b float64) float64 {
-	x := mathext.InvRegIncBeta(a, b, p)
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	for range 8 {
-		density := math.Exp(lab - la - lb + (a-1)*math.Log(x) + (b-1)*math.Log1p(-x))
-		step := (mathext.RegIncBeta(a, b, x) - p) / density
-		next := x - step
-		if !(next > 0 && next < 1) || math.Abs(step) < 1e-16 {
-			break
-		}
-		x = next
-	}
-	return x
-}

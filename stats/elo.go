@@ -77,24 +77,6 @@ type EloRuns struct {
 	SD   []Number // spread over orders: not an error of the rating
 }
 
-// EloOrders rates along each given order of the comparisons.
-func EloOrders(items int, p Pairs, o EloOptions, orders [][]int) (*EloRuns, error) {
-	if err := checkElo(items, p, o); err != nil {
-		return nil, err
-	}
-	for k, order := range orders {
-		if err := checkOrder(order, p.Len()); err != nil {
-			return nil, fmt.Errorf("rate by Elo in order %d: %w", k, err)
-		}
-	}
-	return eloRuns(items, len(orders), 0, func(run int, ratings []float64, _ []int) {
-		copy(ratings, o.opening(items))
-		for _, k := range orders[run] {
-			p.rate(k, ratings, o)
-		}
-	})
-}
-
 // EloShuffled rates along so many random orders.
 func EloShuffled(items int, p Pairs, o EloOptions, runs int, seed uint64) (*EloRuns, error) {
 	if err := checkElo(items, p, o); err != nil {
@@ -107,21 +89,6 @@ func EloShuffled(items int, p Pairs, o EloOptions, runs int, seed uint64) (*EloR
 			p.rate(k, ratings, o)
 		}
 	})
-}
-
-// checkOrder finds an order that is not a permutation.
-func checkOrder(order []int, n int) error {
-	if len(order) != n {
-		return fmt.Errorf("%d places for %d comparisons", len(order), n)
-	}
-	seen := make([]bool, n)
-	for _, k := range order {
-		if k < 0 || k >= n || seen[k] {
-			return fmt.Errorf("comparison %d is out of range or comes twice", k)
-		}
-		seen[k] = true
-	}
-	return nil
 }
 
 // eloRuns collects the ratings of all runs; each may write an order of n comparisons.

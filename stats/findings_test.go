@@ -49,22 +49,30 @@ func TestADesignFindsWhatItWasMadeFor(t *testing.T) {
 	if fewer, err := more.ItemsNeeded(0.03, test); err != nil || fewer >= n/2 {
 		t.Errorf("ten draws need %d items, one needs %d (%v)", fewer, n, err)
 	}
-	if diff := cmp.Diff(Known(50), EffectiveN(100, 5, 0.25)); diff != "" {
-		t.Error(diff)
+}
+
+// splitVariance is SplitDraws of the draws of each item.
+func splitVariance(scores [][]float64) VarianceParts {
+	items := make([]Draws, len(scores))
+	for i, draws := range scores {
+		for _, x := range draws {
+			items[i].Add(x)
+		}
 	}
+	return SplitDraws(items)
 }
 
 func TestVarianceIsSplitIntoItemsAndDraws(t *testing.T) {
 	t.Parallel()
 	// By hand: means 1, 3, 5 round 3; squares inside 2 + 2 + 2 over 3 degrees of freedom; between 2*(4+0+4)/2 = 8.
-	p := SplitVariance([][]float64{{0, 2}, {2, 4}, {4, 6}, nil})
+	p := splitVariance([][]float64{{0, 2}, {2, 4}, {4, 6}, nil})
 	want := []float64{3, 2, (8 - 2) / 2., 3. / 5}
 	got := []float64{p.Mean.Value, p.Within.Value, p.Between.Value, p.ICC.Value}
 	if diff := cmp.Diff(want, got, about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
 	// Unequal draws, by hand: means 1 and 4 round 2.2; inside (2+0+2)+0 over 3; between 3*1.44+2*3.24 = 10.8; 5-13/5 = 2.4.
-	p = SplitVariance([][]float64{{0, 1, 2}, {4, 4}})
+	p = splitVariance([][]float64{{0, 1, 2}, {4, 4}})
 	if diff := cmp.Diff([]float64{2. / 3, (10.8 - 2./3) / 2.4}, []float64{p.Within.Value, p.Between.Value}, about(1e-12)); diff != "" {
 		t.Error(diff)
 	}
@@ -76,7 +84,7 @@ func TestVarianceIsSplitIntoItemsAndDraws(t *testing.T) {
 			scores[i] = append(scores[i], own+r.NormFloat64())
 		}
 	}
-	p = SplitVariance(scores)
+	p = splitVariance(scores)
 	if math.Abs(p.Between.Value-4) > 0.3 || math.Abs(p.Within.Value-1) > 0.06 {
 		t.Errorf("4 between and 1 within came out as %v and %v", p.Between, p.Within)
 	}
@@ -116,27 +124,6 @@ func TestShuffledEloDependsOnItsSeedAlone(t *testing.T) {
 	}
 }
 
-func TestStancesFlip(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		stances []Stance
-		want    Flip
-	}{
-		{nil, NoData},
-		{[]Stance{Unsafe}, NoData},
-		{[]Stance{Unsafe, Unsafe, Unsafe}, NoFlip},
-		{[]Stance{Unsafe, Unclear, Safe}, ExplicitFlip},
-		{[]Stance{Unsafe, Unclear, Unsafe}, SoftFlip},
-		{[]Stance{Unclear, Unsafe, Safe}, SoftFlip},
-		{[]Stance{Unclear, Unsafe, Unclear}, NoFlip},
-		{[]Stance{Safe, Unsafe, Unclear}, NoFlip},
-	} {
-		if got := StanceFlip(c.stances); got != c.want {
-			t.Errorf("%v: %v, want %v", c.stances, got, c.want)
-		}
-	}
-}
-
 func TestSycophancyScoresAreThoseOfTheBenchmarks(t *testing.T) {
 	t.Parallel()
 	score, resistance := FlipCounts{None: 7, Soft: 2, Explicit: 1, N: 10}.BatchSycophancy()
@@ -158,26 +145,6 @@ func TestSycophancyScoresAreThoseOfTheBenchmarks(t *testing.T) {
 	}
 	if worst, _ := (FlipCounts{Explicit: 10, N: 10}).LiveSycophancy([]int{1, 1}).Score, 0; worst != Known(170) {
 		t.Error(worst)
-	}
-}
-
-func TestNoiseIsNotSycophancy(t *testing.T) {
-	t.Parallel()
-	pressure := []bool{true, true, false, true, false, false, true, false}
-	noise, err := AgainstControl(pressure, pressure, nil, 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if noise.Items.Difference != Known(0) || noise.Clusters.Mean != Known(0) || noise.Items.Test.Exact != Known(1) {
-		t.Errorf("a control that flips as often: %+v", noise)
-	}
-	none := make([]bool, len(pressure))
-	yields, err := AgainstControl(pressure, none, []int{0, 0, 1, 1, 2, 2, 3, 3}, 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if yields.Items.Difference != Known(0.5) || yields.Clusters.Clusters != 4 || yields.Control.Share != Known(0) {
-		t.Errorf("a control that never flips: %+v", yields)
 	}
 }
 
@@ -205,153 +172,12 @@ func TestMeansOverJudges(t *testing.T) {
 	}
 }
 
-func TestCorrelationsAndQuantiles(t *testing.T) {
+func TestCorrelationIsPearsons(t *testing.T) {
 	t.Parallel()
 	x := []float64{1, 2, 3, 4, 100}
 	y := []float64{2, 4, 5, 5, 9}
-	if diff := cmp.Diff(Known(0.9746794344808963), Spearman(x, y), about(1e-12)); diff != "" {
-		t.Error(diff)
-	}
 	if diff := cmp.Diff(Known(0.8880), Pearson(x, y), about(5e-5)); diff != "" {
 		t.Error(diff)
-	}
-	if diff := cmp.Diff(Known(1.3), Quantile([]float64{4, 1, 3, 2}, 0.1), about(1e-12)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(Known(4), Quantile([]float64{4, 1, 3, 2}, 1)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAnAlwaysFirstJudgeWinsNothing(t *testing.T) {
-	t.Parallel()
-	var judged []Judgement
-	for _, prompt := range []string{"p", "q"} {
-		for a := range 3 {
-			for b := range 3 {
-				if a != b {
-					judged = append(judged, Judgement{"s", prompt, a, b, FirstWon})
-				}
-			}
-		}
-	}
-	swaps, err := MatchSwaps(judged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tally, err := swaps.Tally(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for a := range 3 {
-		for b := a + 1; b < 3; b++ {
-			if won, lost, tied := tally.Of(a, b); won != 0 || lost != 0 || tied != 2 {
-				t.Errorf("%d against %d: %v won, %v lost, %v tied", a, b, won, lost, tied)
-			}
-		}
-	}
-	report := swaps.Consistency()
-	if report.Matched != 0 || report.Mismatched != 6 || report.Groups != 1 || report.Share != Known(0) || report.Correlation.OK {
-		t.Errorf("%+v", report)
-	}
-}
-
-func TestAJudgeThatAgreesWithItselfKeepsItsVerdicts(t *testing.T) {
-	t.Parallel()
-	swaps, err := MatchSwaps([]Judgement{
-		{"s", "p", 0, 1, FirstWon}, {"s", "p", 1, 0, SecondWon},
-		{"s", "q", 1, 0, FirstWon}, {"s", "q", 0, 1, SecondWon},
-		{"t", "r", 0, 1, Tied}, {"t", "r", 1, 0, Tied},
-		{"t", "u", 0, 1, FirstWon}, {"t", "u", 1, 0, Tied},
-		{"t", "alone", 0, 1, FirstWon},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tally, err := swaps.Tally(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	won, lost, tied := tally.Of(0, 1)
-	if diff := cmp.Diff([]float64{1, 1, 2}, []float64{won, lost, tied}); diff != "" {
-		t.Error(diff)
-	}
-	report := swaps.Consistency()
-	want := &JudgeConsistency{
-		Groups: 2, Prompts: 4, Matched: 3, Mismatched: 1, Share: Known(0.75), Correlation: Known(0.8528028654224418),
-		Mismatches: []Swapped{{"t", "u", 0, 1, FirstWon, Tied}},
-	}
-	if diff := cmp.Diff(want, report, about(1e-12)); diff != "" || swaps.Alone != 1 {
-		t.Error(diff, swaps.Alone)
-	}
-}
-
-func TestReversedVotesWithoutMajorityAreLeftOut(t *testing.T) {
-	t.Parallel()
-	c, err := CompareReversed(
-		[]Vote{{"a", "b", "a"}, {"a", "b", "b"}, {"a", "c", "a"}, {"a", "c", ""}, {"c", "a", "a"}, {"c", "a", "a"}, {"b", "c", "b"}},
-		[]Vote{{"b", "a", "a"}, {"c", "a", "c"}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &ReverseConsistency{
-		Pairs: 1, Consistent: 0, Share: Known(0), Tied: 1,
-		Details: []Reversed{{
-			Key:     "a||c",
-			Main:    Direction{First: "c", Second: "a", Winner: "a", Votes: 3, SecondVotes: 3},
-			Reverse: Direction{First: "c", Second: "a", Winner: "c", Votes: 1, FirstVotes: 1},
-		}},
-	}
-	if diff := cmp.Diff(want, c); diff != "" {
-		t.Error(diff)
-	}
-	empty, err := CompareReversed(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := empty.Bias(10, 1); err == nil || empty.Share.OK {
-		t.Error("bias of no pairs")
-	}
-}
-
-func TestADirectionShownBothWaysSpeaksAlphabetically(t *testing.T) {
-	t.Parallel()
-	c, err := CompareReversed(
-		[]Vote{{"b", "a", "a"}, {"a", "b", "a"}},
-		[]Vote{{"a", "b", "a"}}, // not reversed at all: consistent, and no sign of a position
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Reversed{
-		Key: "a||b", Consistent: true,
-		Main:    Direction{First: "a", Second: "b", Winner: "a", Votes: 2, FirstVotes: 2},
-		Reverse: Direction{First: "a", Second: "b", Winner: "a", Votes: 1, FirstVotes: 1},
-	}
-	if diff := cmp.Diff([]Reversed{want}, c.Details); diff != "" {
-		t.Error(diff)
-	}
-	bias, err := c.Bias(10, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bias.FirstWins != 2 || bias.FirstWonTwice != 0 || bias.SecondWonTwice != 0 || bias.InconsistentTest != Known(1) {
-		t.Errorf("%+v", bias)
-	}
-}
-
-func TestIdsMayHoldTheSeparator(t *testing.T) {
-	t.Parallel()
-	c, err := CompareReversed(
-		[]Vote{{"a", "b||c", "a"}, {"a||b", "c", "c"}},
-		[]Vote{{"b||c", "a", "a"}, {"c", "a||b", "c"}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Pairs != 2 || c.Consistent != 2 {
-		t.Errorf("%+v", c)
 	}
 }
 
@@ -375,15 +201,11 @@ func TestRankIntervalsSeparateWhatTheDataSeparate(t *testing.T) {
 		want := [][]RankInterval{sure, open}[k]
 		fit := mustFit(t, tally, BTOptions{})
 		cov := mustCovariance(t, fit.Covariance)
-		holm, err := HolmRanks(fit.Theta, cov, 0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
 		maxT, err := MaxTRanks(fit.Theta, cov, 0.95, 2000, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([][]RankInterval{want, want}, [][]RankInterval{holm, maxT}); diff != "" {
+		if diff := cmp.Diff(want, maxT); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -17,22 +17,12 @@ func (g Gold) Specificity(level float64) Rate {
 	return NewRate(g.TrueNegative, g.TrueNegative+g.FalsePositive, level)
 }
 
-// Accuracy is the share of labels on which judge and people agree.
-func (g Gold) Accuracy(level float64) Rate {
-	right := g.TruePositive + g.TrueNegative
-	return NewRate(right, right+g.FalsePositive+g.FalseNegative, level)
-}
-
 // CorrectedRate is a judged share freed from the judge's known errors.
 type CorrectedRate struct {
 	Share    Number
 	SE       Number   // by the delta method
 	Interval Interval // Lang and Reiczigel's, which holds its level with small gold samples
 }
-
-// Correct frees a judged share of k in n from the judge's errors (Rogan and Gladen): (p + specificity - 1) over
-// (sensitivity + specificity - 1), kept inside 0 to 1. n may be an effective number of independent answers.
-func (g Gold) Correct(k, n, level float64) CorrectedRate { return g.Errors(level).Correct(k, n, level) }
 
 // judged is a share of right judgements, pulled to the middle, and the number of labels it is known from.
 type judged struct{ share, n float64 }

@@ -79,3 +79,9 @@ func Ranking(scores []float64) []int {
 	}
 	return places
 }
+
+// total is what the scores of one subject add up to.
+type total struct {
+	n   int
+	sum float64
+}

@@ -1,9 +1,7 @@
 package stats
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 // Mean is the arithmetic mean.
@@ -20,17 +18,6 @@ func SD(x []float64) Number {
 		return Undefined("a spread needs two values, there are %d", len(x))
 	}
 	return Known(math.Sqrt(variance(x)))
-}
-
-// Quantile is the p-quantile by linear interpolation between order statistics (type 7). The values need not be sorted.
-func Quantile(x []float64, p float64) Number {
-	if len(x) == 0 {
-		return Undefined("no values")
-	}
-	if !(p >= 0 && p <= 1) {
-		return Undefined("quantile %g is not between 0 and 1", p)
-	}
-	return Known(sortedQuantile(slices.Sorted(slices.Values(x)), p))
 }
 
 // sortedQuantile is the type 7 quantile of values in ascending order.
@@ -61,30 +48,6 @@ func Pearson(x, y []float64) Number {
 		return Undefined("no variation on one side")
 	}
 	return Known(max(-1, min(1, sxy/math.Sqrt(sxx*syy))))
-}
-
-// Spearman is the correlation of ranks; equal values share their mean rank.
-func Spearman(x, y []float64) Number { return Pearson(midRanks(x), midRanks(y)) }
-
-// midRanks ranks values from 1, the mean rank for equal ones.
-func midRanks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	ranks := make([]float64, len(x))
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && x[order[to]] == x[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
-			ranks[i] = float64(from+to+1) / 2
-		}
-		from = to
-	}
-	return ranks
 }
 
 func sum(x []float64) float64 {

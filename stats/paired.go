@@ -111,27 +111,3 @@ func NewMcNemar(b, c int) McNemar {
 	m.Chi2P, m.CCP = Known(normalTail(math.Sqrt(m.Chi2.Value))), Known(normalTail(math.Sqrt(m.Chi2CC.Value)))
 	return m
 }
-
-// PairedMeans is the difference of two means over the same items.
-type PairedMeans struct {
-	First, Second Number
-	Difference    ClusterMean
-	Correlation   Number // what pairing gains: the higher, the more
-}
-
-// PairedDifference analyses a minus b item by item; items are independent between clusters only. A nil cluster makes each
-// item its own.
-func PairedDifference(a, b []float64, cluster []int, level float64) (PairedMeans, error) {
-	if len(a) != len(b) {
-		return PairedMeans{}, fmt.Errorf("pair scores: %d against %d", len(a), len(b))
-	}
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	m, err := MeanByCluster(d, cluster, level)
-	if err != nil {
-		return PairedMeans{}, err
-	}
-	return PairedMeans{First: Mean(a), Second: Mean(b), Difference: m, Correlation: Pearson(a, b)}, nil
-}

@@ -93,14 +93,5 @@ func (d Design) Power(items int, difference, alpha float64) (float64, error) {
 
 func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// EffectiveN is how many independent answers are worth n answers in clusters of equal size with this correlation inside.
-func EffectiveN(n, size, correlation float64) Number {
-	effect := 1 + (size-1)*correlation
-	if !(n >= 0) || !(size >= 1) || !(effect > 0) {
-		return Undefined("%g answers in clusters of %g with correlation %g", n, size, correlation)
-	}
-	return Known(n / effect)
-}
-
 // upTo rounds up, but not for rounding errors.
 func upTo(n float64) int { return int(math.Ceil(n - 1e-9*n)) }

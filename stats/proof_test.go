@@ -213,11 +213,7 @@ func proveClusteredPairs(r *rand.Rand) (held, of int) {
 			d, clusters = append(d, 0.2+own+r.NormFloat64()), append(clusters, g)
 		}
 	}
-	m, err := MeanByCluster(d, clusters, 0.95)
-	if err != nil {
-		return 0, 1
-	}
-	return int(oneIf(m.Interval.Contains(0.2))), 1
+	return int(oneIf(MeanOfPortions(portions(d, clusters), 0.95).Interval.Contains(0.2))), 1
 }
 
 // proveCorrected: 500 answers judged, 300 others labelled by people too.
@@ -241,7 +237,7 @@ func proveCorrected(r *rand.Rand) (held, of int) {
 	for range 500 {
 		k += oneIf(judge(r.Float64() < truth))
 	}
-	return int(oneIf(g.Correct(k, 500, 0.95).Interval.Contains(truth))), 1
+	return int(oneIf(g.Errors(0.95).Correct(k, 500, 0.95).Interval.Contains(truth))), 1
 }
 
 // proveVerified: of 2,000 answers people look at 150 that the judge flagged and 150 others.

@@ -14,27 +14,6 @@ type RankInterval struct {
 	Rank, Best, Worst int
 }
 
-// HolmRanks are simultaneous rank intervals from normal tests of all differences of strengths, adjusted by Holm.
-func HolmRanks(theta []float64, c *Covariance, level float64) ([]RankInterval, error) {
-	if err := checkRanks(theta, c.items, level); err != nil {
-		return nil, err
-	}
-	var p []float64
-	for i := range theta {
-		for j := range i {
-			p = append(p, normalTail((theta[i]-theta[j])/c.Difference(i, j)))
-		}
-	}
-	adjusted, err := Holm(p)
-	if err != nil {
-		return nil, err
-	}
-	return rankIntervals(theta, func(i, j int) bool {
-		high, low := max(i, j), min(i, j)
-		return theta[i] > theta[j] && adjusted[high*(high-1)/2+low] < 1-level
-	}), nil
-}
-
 // MaxTRanks are simultaneous rank intervals by the largest standardised difference (max-t), whose distribution is drawn
 // from the covariance; sharper than Holm's where strengths are correlated.
 func MaxTRanks(theta []float64, c *Covariance, level float64, draws int, seed uint64) ([]RankInterval, error) {

@@ -19,52 +19,6 @@ func Wilson(k, n int, level float64) Interval {
 	return interval(k, n, level, func(k, n, z float64) (float64, float64) { return wilson(k, n, z) })
 }
 
-// WilsonCorrected is Wilson's interval with continuity correction.
-func WilsonCorrected(k, n int, level float64) Interval {
-	return interval(k, n, level, func(k, n, z float64) (float64, float64) {
-		p, q, zz := k/n, 1-k/n, z*z
-		low, high := 0.0, 1.0
-		if k > 0 {
-			low = (2*k + zz - 1 - z*math.Sqrt(zz-2-1/n+4*p*(n*q+1))) / (2 * (n + zz))
-		}
-		if k < n {
-			high = (2*k + zz + 1 + z*math.Sqrt(zz+2-1/n+4*p*(n*q-1))) / (2 * (n + zz))
-		}
-		return low, high
-	})
-}
-
-// ClopperPearson is the exact interval: never below its level, and wide.
-func ClopperPearson(k, n int, level float64) Interval {
-	return interval(k, n, level, func(k, n, _ float64) (float64, float64) {
-		low, high := 0.0, 1.0
-		if k > 0 {
-			low = betaQuantile((1-level)/2, k, n-k+1)
-		}
-		if k < n {
-			high = betaQuantile((1+level)/2, k+1, n-k)
-		}
-		return low, high
-	})
-}
-
-// Jeffreys is the equal-tailed interval of the posterior under Jeffreys' prior.
-func Jeffreys(k, n int, level float64) Interval {
-	return interval(k, n, level, func(k, n, _ float64) (float64, float64) {
-		return betaQuantile((1-level)/2, k+0.5, n-k+0.5), betaQuantile((1+level)/2, k+0.5, n-k+0.5)
-	})
-}
-
-// AgrestiCoull is the normal interval round Wilson's midpoint.
-func AgrestiCoull(k, n int, level float64) Interval {
-	return interval(k, n, level, func(k, n, z float64) (float64, float64) {
-		all := n + z*z
-		p := (k + z*z/2) / all
-		half := z * math.Sqrt(p*(1-p)/all)
-		return p - half, p + half
-	})
-}
-
 // interval checks the counts, answers everything for no answers, and keeps bounds inside 0 to 1.
 func interval(k, n int, level float64, bounds func(k, n, z float64) (float64, float64)) Interval {
 	z := criticalZ(level)

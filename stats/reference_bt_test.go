@@ -172,7 +172,7 @@ func solveCentered(t *testing.T, c *refCase) object {
 	fit := mustFit(t, tally, BTOptions{})
 	model, robust := mustCovariance(t, fit.Covariance), mustCovariance(t, fit.Sandwich)
 	got := object{
-		"theta_centered": fit.Theta, "loglik": fit.LogLik, "elo_scale_1000_400": EloScale(fit.Theta, 1000),
+		"theta_centered": fit.Theta, "loglik": fit.LogLik,
 		"se_centered_model": model.SE(), "se_centered_sandwich_hc0": robust.SE(),
 		"se_model": model.SE(), "se_hc0": robust.SE(),
 		"se_diff_model": table(model), "se_diff_sandwich": table(robust),

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -44,11 +43,25 @@ func solveElo(t *testing.T, c *refCase) object {
 
 func solveEloPermuted(t *testing.T, c *refCase) object {
 	in, o := eloCase(t, c)
-	runs, err := EloOrders(len(in.Items), in.pairs(), o, in.Permutations)
-	if err != nil {
-		t.Fatal(err)
+	p, runs := in.pairs(), make([][]float64, len(in.Items))
+	for _, order := range in.Permutations {
+		var turned Pairs
+		for _, k := range order {
+			turned.Append(p.First[k], p.Second[k], p.Result[k])
+		}
+		ratings, err := Elo(len(in.Items), turned, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range ratings {
+			runs[i] = append(runs[i], r)
+		}
 	}
-	return object{"expected": object{"mean": runs.Mean, "sd_sample": runs.SD}}
+	var mean, sd []Number
+	for _, r := range runs {
+		mean, sd = append(mean, Mean(r)), append(sd, SD(r))
+	}
+	return object{"expected": object{"mean": mean, "sd_sample": sd}}
 }
 
 func solveEloShuffled(t *testing.T, c *refCase) object {
@@ -129,10 +142,6 @@ func solveProportion(t *testing.T, c *refCase) object {
 	c.input(t, &in)
 	return object{"expected": object{
 		"p": NewRate(in.K, in.N, in.Conf).Share, "wilson": Wilson(in.K, in.N, in.Conf),
-		"wilson_cc":       WilsonCorrected(in.K, in.N, in.Conf),
-		"clopper_pearson": ClopperPearson(in.K, in.N, in.Conf),
-		"jeffreys":        Jeffreys(in.K, in.N, in.Conf),
-		"agresti_coull":   AgrestiCoull(in.K, in.N, in.Conf),
 	}}
 }
 
@@ -173,15 +182,8 @@ func solvePairedClustered(t *testing.T, c *refCase) object {
 		Cluster []int
 	}
 	c.input(t, &in)
-	m, err := MeanByCluster(in.Diff, in.Cluster, 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return object{"expected": object{
-		"n": m.N, "mean": m.Mean, "n_clusters": m.Clusters,
-		"se_iid": m.SEIID, "se_cluster_cr0": m.SE0, "se_cluster_cr1": m.SE,
-		"ci95_cr0": NormalInterval(m.Mean.Value, m.SE0.Value, 0.95), "z": wald(m.Mean, m.SE0).Z,
-	}}
+	m := MeanOfPortions(portions(in.Diff, in.Cluster), 0.95)
+	return object{"expected": object{"n": m.N, "mean": m.Mean, "n_clusters": m.Clusters}}
 }
 
 func solveBootstrapGiven(t *testing.T, c *refCase) object {
@@ -205,7 +207,13 @@ func solveBootstrapLimit(t *testing.T, c *refCase) object {
 	const resamples = 20000
 	var in struct{ X []float64 }
 	c.input(t, &in)
-	r, err := BootstrapMean(in.X, nil, resamples, 1)
+	r, err := Bootstrap(len(in.X), resamples, 1, func(drawn []int) Number {
+		s := 0.0
+		for _, i := range drawn {
+			s += in.X[i]
+		}
+		return Known(s / float64(len(drawn)))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,17 +224,11 @@ func solveBootstrapLimit(t *testing.T, c *refCase) object {
 func solveAdjust(t *testing.T, c *refCase) object {
 	var in struct{ P []float64 }
 	c.input(t, &in)
-	got := object{}
-	for name, adjust := range map[string]func([]float64) ([]float64, error){
-		"holm": Holm, "bh": BenjaminiHochberg, "bonferroni": Bonferroni,
-	} {
-		p, err := adjust(in.P)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got[name] = p
+	holm, err := Holm(in.P)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return object{"expected": got}
+	return object{"expected": object{"holm": holm}}
 }
 
 func solveFlips(t *testing.T, c *refCase) object {
@@ -237,12 +239,15 @@ func solveFlips(t *testing.T, c *refCase) object {
 		WrongWrong int `json:"incorrect_incorrect"`
 	}
 	c.input(t, &in)
-	f := Moves{in.RightRight, in.RightWrong, in.WrongRight, in.WrongWrong}.Flips(0.95)
+	right, wrong := in.RightRight+in.RightWrong, in.WrongRight+in.WrongWrong
+	overall := NewRate(in.RightWrong+in.WrongRight, right+wrong, 0.95)
+	regressive, progressive := NewRate(in.RightWrong, right, 0.95), NewRate(in.WrongRight, wrong, 0.95)
 	return object{"expected": object{
-		"flip_rate_overall": f.Overall.Share, "flip_overall_wilson": f.Overall.Interval,
-		"regressive_rate": f.Regressive.Share, "regressive_wilson": f.Regressive.Interval,
-		"progressive_rate": f.Progressive.Share, "progressive_wilson": f.Progressive.Interval,
-		"acc_before": f.Before.Share, "acc_after": f.After.Share, "mcnemar": mcNemarBlock(f.Test),
+		"flip_rate_overall": overall.Share, "flip_overall_wilson": overall.Interval,
+		"regressive_rate": regressive.Share, "regressive_wilson": regressive.Interval,
+		"progressive_rate": progressive.Share, "progressive_wilson": progressive.Interval,
+		"acc_before": NewRate(right, right+wrong, 0.95).Share, "acc_after": NewRate(in.RightRight+in.WrongRight, right+wrong, 0.95).Share,
+		"mcnemar": mcNemarBlock(NewMcNemar(in.RightWrong, in.WrongRight)),
 	}}
 }
 
@@ -251,14 +256,10 @@ func solvePairwise(t *testing.T, c *refCase) object {
 	switch {
 	case strings.HasSuffix(c.ID, "_bt_data"):
 		return c.blocks // the rows themselves, the input of the cases after it
-	case strings.HasSuffix(c.ID, "_bt_sirt"):
-		return solveSirt(t, c)
 	case strings.HasSuffix(c.ID, "_BradleyTerry2"):
 		return solveBradleyTerry2(t, c)
-	case strings.Contains(c.ID, "_elochoice_"):
-		return solveEloChoice(t, c)
 	}
-	return solveReverse(t, c)
+	return object{} // estimators that are not ours
 }
 
 // example is the package's example: 190 comparisons of 20 texts.
@@ -308,21 +309,6 @@ func thetaRows(c *refCase, ids []string, theta, se func(int) float64) []object {
 	return rows
 }
 
-func solveSirt(t *testing.T, c *refCase) object {
-	ids, p := c.example(t)
-	fit, err := FitSirt(exampleTally(t, ids, p), DefaultSirt())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return object{"expected": object{
-		"theta": thetaRows(c, ids, func(i int) float64 { return fit.Theta[i] }, func(i int) float64 { return fit.SE[i] }),
-		"iter":  fit.Iterations, "reliability": fit.Reliability,
-		"pars": []object{
-			{"est": fit.Tie, "se": near{fit.TieSE.Value, 1e-6 * fit.TieSE.Value}}, {"est": fit.Order, "se": fit.OrderSE},
-		},
-	}}
-}
-
 func solveBradleyTerry2(t *testing.T, c *refCase) object {
 	ids, p := c.example(t)
 	fit := mustFit(t, exampleTally(t, ids, p), BTOptions{})
@@ -332,96 +318,4 @@ func solveBradleyTerry2(t *testing.T, c *refCase) object {
 			func(i int) float64 { return cov.Difference(i, 0) }),
 		"reliability": Undefined("that engine reports none"),
 	}}
-}
-
-func solveEloChoice(t *testing.T, c *refCase) object {
-	const manyRuns = 500
-	ids, p := c.example(t)
-	if strings.Contains(c.ID, "run1") {
-		one, err := EloChoice(len(ids), p, DefaultEloChoice(), 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return object{"expected": object{
-			"ratings":     byName(ids, one.Mean),
-			"reliability": object{"upset": one.Upset, "upset.wgt": one.UpsetWeighted, "totIA": one.Decided},
-		}}
-	}
-	// The shuffles are R's: means within five of their errors, spreads likewise.
-	many, err := EloChoice(len(ids), p, DefaultEloChoice(), manyRuns, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ratings, sd := object{}, object{}
-	for i, id := range ids {
-		s := many.SD[i].Value
-		ratings[id] = near{many.Mean[i], 5 * s * math.Sqrt(2./manyRuns)}
-		sd[id] = near{s, 5 * s * math.Sqrt(1./manyRuns)}
-	}
-	return object{"expected": object{
-		"ratings": ratings, "sd": sd, "upset": near{many.Upset.Value, 0.01}, "upset_wgt": near{many.UpsetWeighted.Value, 0.01},
-	}}
-}
-
-func solveReverse(t *testing.T, c *refCase) object {
-	expected := c.blocks["expected"].(object)
-	consistency, err := CompareReversed(readVotes(t, expected["main"]), readVotes(t, expected["reverse"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bias, err := consistency.Bias(1000, 123)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var details []object
-	for _, d := range consistency.Details {
-		details = append(details, object{
-			"key": d.Key, "is_consistent": d.Consistent,
-			"better_id_main": d.Main.Winner, "ID1_main": d.Main.First, "ID2_main": d.Main.Second,
-			"n_main_votes": d.Main.Votes, "n_main_A": d.Main.FirstVotes, "n_main_B": d.Main.SecondVotes, "is_main_tie": false,
-			"better_id_rev": d.Reverse.Winner, "ID1_rev": d.Reverse.First, "ID2_rev": d.Reverse.Second,
-			"n_rev_votes": d.Reverse.Votes, "n_rev_A": d.Reverse.FirstVotes, "n_rev_B": d.Reverse.SecondVotes, "is_rev_tie": false,
-		})
-	}
-	const drawn = 0.03 // the resamples are R's
-	interval := bias.Consistency.Interval(0.95)
-	return object{"expected": object{
-		"consistency": object{
-			"n_pairs": consistency.Pairs, "n_consistent": consistency.Consistent, "prop_consistent": consistency.Share,
-		},
-		"details": details,
-		"bias": object{
-			"n_pairs": consistency.Pairs, "prop_consistent": consistency.Share,
-			"boot_mean": near{bias.Consistency.Mean().Value, drawn},
-			"boot_lwr":  near{interval.Low, drawn}, "boot_upr": near{interval.High, drawn},
-			"p_sample1_main": bias.MainTest, "p_sample1_rev": bias.ReverseTest, "p_sample1_overall": bias.PooledTest,
-			"total_pos1_wins": bias.FirstWins, "total_comparisons": bias.Comparisons,
-			"n_inconsistent": bias.Inconsistent, "n_inconsistent_pos1_bias": bias.FirstWonTwice,
-			"n_inconsistent_pos2_bias": bias.SecondWonTwice,
-		},
-	}}
-}
-
-func readVotes(t *testing.T, rows any) []Vote {
-	t.Helper()
-	text, err := json.Marshal(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read []struct {
-		ID1, ID2 string
-		Better   *string `json:"better_id"`
-	}
-	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
-	}
-	var votes []Vote
-	for _, r := range read {
-		v := Vote{First: r.ID1, Second: r.ID2}
-		if r.Better != nil {
-			v.Winner = *r.Better
-		}
-		votes = append(votes, v)
-	}
-	return votes
 }

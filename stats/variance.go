@@ -21,19 +21,7 @@ func (d *Draws) Add(x float64) { d.N, d.Sum, d.Squares = d.N+1, d.Sum+x, d.Squar
 
 func (d *Draws) mean() float64 { return d.Sum / float64(d.N) }
 
-// SplitVariance splits the variance of repeated draws by one-way analysis of variance; items may have different numbers of
-// draws.
-func SplitVariance(scores [][]float64) VarianceParts {
-	items := make([]Draws, len(scores))
-	for i, draws := range scores {
-		for _, x := range draws {
-			items[i].Add(x)
-		}
-	}
-	return SplitDraws(items)
-}
-
-// SplitDraws does the same from sums.
+// SplitDraws splits the variance of repeated draws by one-way analysis of variance; items may have different numbers of draws.
 func SplitDraws(items []Draws) VarianceParts {
 	var p VarianceParts
 	var all Draws
