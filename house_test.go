@@ -20,11 +20,13 @@ var floors = map[string]int{
 	".": 0, "stats": 0, "examples": 0,
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1,
 	"study": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
-	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "export": 3, "batchfile": 3,
+	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "batchfile": 3,
 	"engine": 4,
-	"waves":  5, "batchrun": 5, "dispatch/local": 5, "dispatch/river": 5, "web": 5,
-	"cli":       6,
-	"cmd/assay": 7, "bench": 7,
+	"waves":  5, "batchrun": 5, "dispatch/local": 5, "dispatch/river": 5,
+	"results": 6,
+	"export":  7, "web": 7,
+	"cli":       8,
+	"cmd/assay": 9, "bench": 9,
 }
 
 // quiet rooms do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/results"
 	"assay/store"
 )
 
@@ -185,4 +186,9 @@ func documentOf(h *home, run store.Run, a store.Answer) resultDocument {
 		doc.Cost = &cost
 	}
 	return doc
+}
+
+// results reads the runs of the home.
+func (h *home) results() *results.Reader {
+	return &results.Reader{Ledger: h.ledger, Scripts: h.planner.Planner, Rehearsal: h.rehearsal, Bundled: h.passing != ""}
 }

@@ -125,7 +125,7 @@ func TestABrokenRowDoesNotHarmItsNeighbours(t *testing.T) {
 		{"empty", export.CSV, "", nil, []string{"rows:1: the file is empty"}},
 		{"lines", export.JSONL, "{\"item\":\"a\"}\n\n{\"item\":\n[1]\n{\"item\":\"b\"}", []string{"a", "b"}, []string{
 			"rows:3: not a row of JSON: unexpected end of JSON input",
-			"rows:4: not a row of JSON: json: cannot unmarshal array into Go value of type export.Request",
+			"rows:4: not a row of JSON: json: cannot unmarshal array into Go value of type results.Answer",
 		}},
 		{"parquet", export.Parquet, "PAR1 this is none PAR1", nil, []string{"rows"}},
 	} {
