@@ -2,18 +2,17 @@ package cli
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/analysis"
 	"assay/catalog"
-	"assay/expr"
-	"assay/store"
-	"assay/study"
+	"assay/results"
 )
 
 type analyseFlags struct {
@@ -34,7 +33,7 @@ func analyseCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "analyse [RUN...]",
 		GroupID: groupDecide,
-		Short:   "Tell what the verdicts of a run say, with error bars and coverage",
+		Short:   "Print what the verdicts of a run say, with error bars and coverage",
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by sensible ones where it declares none. RUN is an id, the\n" +
 			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
 			"cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches are items; --where keeps\n" +
@@ -69,19 +68,19 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 			return err
 		}
 	}
-	var all []analysed
+	var all []*results.Findings
 	for _, ref := range refs {
 		one, err := analyseRun(ctx, w, ref, f)
 		if err != nil {
 			return err
 		}
-		for _, text := range one.warnings {
+		for _, text := range one.Warnings {
 			fmt.Fprintln(w.Stderr, text)
 		}
-		all = append(all, *one)
+		all = append(all, one)
 	}
 	if f.junit != "" {
-		if err := writeJUnit(w, f.junit, all); err != nil {
+		if err := writeGates(w, f.junit, all); err != nil {
 			return err
 		}
 	}
@@ -90,9 +89,9 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	case f.csv:
 		err = writeFindings(w.Stdout, all)
 	case f.json:
-		doc := analyseDocument{Runs: []runDocument{}}
+		doc := analyseDocument{Runs: []results.FindingsJSON{}}
 		for _, a := range all {
-			doc.Runs = append(doc.Runs, a.document())
+			doc.Runs = append(doc.Runs, a.JSON())
 		}
 		err = writeJSON(w.Stdout, doc)
 	default:
@@ -104,13 +103,18 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	return verdictOf(all)
 }
 
+// analyseDocument is the findings of runs for programs.
+type analyseDocument struct {
+	Runs []results.FindingsJSON `json:"runs"`
+}
+
 // verdictOf is the exit code of what was found.
-func verdictOf(all []analysed) error {
+func verdictOf(all []*results.Findings) error {
 	failed, incomplete, empty := 0, false, false
 	for _, a := range all {
-		incomplete = incomplete || a.report.Incomplete()
-		empty = empty || len(a.report.Tables) == 0
-		for _, g := range a.gates {
+		incomplete = incomplete || a.Report.Incomplete()
+		empty = empty || len(a.Report.Tables) == 0
+		for _, g := range a.Gates {
 			if !g.Passed {
 				failed++
 			}
@@ -127,17 +131,7 @@ func verdictOf(all []analysed) error {
 	return nil
 }
 
-// analysed is what the verdicts of one run say.
-type analysed struct {
-	run       store.Run
-	rehearsal bool
-	report    *analysis.Report
-	gates     []analysis.Passage
-	costs     []costLine
-	warnings  []string
-}
-
-func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*analysed, error) {
+func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*results.Findings, error) {
 	h, run, err := f.home.look(ctx, w, ref)
 	if err != nil {
 		return nil, err
@@ -146,123 +140,35 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	if err := tellRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
-	return h.analysed(ctx, run, f)
+	return h.results().Findings(ctx, run, results.Query{By: f.by, Where: f.where, Prices: f.anew})
 }
 
-// analysed computes what the verdicts of a run say.
-func (h *home) analysed(ctx context.Context, run store.Run, f analyseFlags) (*analysed, error) {
-	st, err := h.planner.Study(ctx, run)
+// writeGates writes the gates as JUnit XML.
+func writeGates(w *World, name string, all []*results.Findings) error {
+	f, err := w.Disk.Create(name, os.O_TRUNC)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("write the gates: %w", err)
 	}
-	d := &rowReader{h: h, run: run, study: st, by: f.by}
-	if f.where != "" {
-		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, f.where)
-		if err != nil {
-			return nil, err
-		}
-		d.where = d.keeper(p)
+	if err := results.WriteJUnit(f, all); err != nil {
+		f.Close()
+		return fmt.Errorf("write the gates: %w", err)
 	}
-	gates, err := gatesOf(st)
-	if err != nil {
-		return nil, err
-	}
-	out := &analysed{run: run, rehearsal: h.rehearsal}
-	if out.report, err = d.report(ctx, gates); err != nil {
-		return nil, err
-	}
-	programs := make([]analysis.Gate, len(gates))
-	for i, g := range gates {
-		programs[i] = g.Gate
-	}
-	out.gates, out.warnings = out.report.Pass(programs), d.warnings
-	var reprice func([]store.Segment) (map[judgeOf]assay.Cost, error)
-	if f.anew != nil {
-		reprice = func(segments []store.Segment) (map[judgeOf]assay.Cost, error) {
-			return repriced(ctx, h, segments, st, f.anew)
-		}
-	}
-	out.costs, err = costsOf(ctx, h, run, d.valid, reprice)
-	return out, err
+	return f.Close()
 }
 
-func compileWhere(at assay.Place, source string) (*expr.Program, error) {
-	p, problems := expr.Compile(at, source, expr.Env{Kind: expr.Rows, Open: true})
-	if p == nil {
-		return nil, problems
+// writeFindings prints one row a finding, for spreadsheets.
+func writeFindings(w io.Writer, all []*results.Findings) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvRow(results.FindingColumns())); err != nil {
+		return err
 	}
-	return p, nil
-}
-
-// gate is a condition under require, and the stages it asks about.
-type gate struct {
-	analysis.Gate
-	stages []string
-}
-
-func gatesOf(st *study.Study) ([]gate, error) {
-	var out []gate
-	for _, r := range st.Require {
-		p, problems := expr.Compile(r.At, r.Source, expr.Env{Kind: expr.Require})
-		if p == nil {
-			return nil, problems
-		}
-		g := gate{Gate: analysis.Gate{Condition: r.Source, Program: p}}
-		for _, ref := range p.Stages() {
-			g.stages = append(g.stages, ref.Stage)
-		}
-		out = append(out, g)
-	}
-	return out, nil
-}
-
-// specs are the analyses to do: those of the study, the usual ones of stages that have none, and, out of sight, those that
-// gates ask for, which neither --by nor --where changes.
-func (d *rowReader) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, error) {
-	var out []analysis.Spec
-	declared := map[string]bool{}
-	for i := range d.study.Analyses {
-		a := &d.study.Analyses[i]
-		s := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Primary: a.Primary}
-		if a.Filter.Source != "" {
-			p, err := compileWhere(a.Filter.At, a.Filter.Source)
-			if err != nil {
-				return nil, err
-			}
-			s.Keep = d.keeper(p)
-		}
-		declared[a.Of] = true
-		out = append(out, s)
-	}
-	for _, s := range stages {
-		if !declared[s.Name] {
-			out = append(out, analysis.Default(s)...)
-		}
-	}
-	for i := range out {
-		if len(d.by) > 0 {
-			out[i].By = d.by
-		}
-		out[i].Keep = both(out[i].Keep, d.where)
-	}
-	for _, s := range stages {
-		if slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, s.Name) }) {
-			for _, spec := range analysis.Default(s) {
-				spec.Gates = true
-				out = append(out, spec)
+	for _, a := range all {
+		for _, row := range a.Rows() {
+			if err := out.Write(csvRow(row)); err != nil {
+				return err
 			}
 		}
 	}
-	return out, nil
-}
-
-// both keeps what two conditions keep; nil keeps all.
-func both(a, b func(*analysis.Row) bool) func(*analysis.Row) bool {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return func(r *analysis.Row) bool { return a(r) && b(r) }
+	out.Flush()
+	return out.Error()
 }

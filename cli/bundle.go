@@ -16,6 +16,7 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/export"
+	"assay/results"
 	"assay/store"
 	"assay/study"
 )
@@ -118,7 +119,7 @@ func withGold(ctx context.Context, h *home, run store.Run, rows iter.Seq2[store.
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // they may never have come
 			}
-			values := map[string]any{"run_no": run.No, "name": goldPart + s.Gold, "chunk": int64(0), "bytes": text}
+			values := map[string]any{"run_no": run.No, "name": results.GoldPart + s.Gold, "chunk": int64(0), "bytes": text}
 			row := store.DumpRow{Columns: columns}
 			for _, c := range columns {
 				row.Values = append(row.Values, values[c])
@@ -131,7 +132,7 @@ func withGold(ctx context.Context, h *home, run store.Run, rows iter.Seq2[store.
 }
 
 func readGold(ctx context.Context, h *home, run store.Run, st *study.Stage) ([]byte, error) {
-	f, err := h.openGold(ctx, run, st)
+	f, err := h.results().OpenGold(ctx, run, st)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	}
 	result := conclude(ctx, w, h, run, st)
 	if h.rehearsal && !o.quiet && !o.detach && !o.once {
-		if err := printTruth(ctx, w, h, run, s); err != nil {
+		if err := printTruth(ctx, w, h, run); err != nil {
 			return err
 		}
 	}
@@ -294,10 +294,5 @@ func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 
 // spent is what a run has cost so far, with what came home of segments that are on their way.
 func spent(ctx context.Context, h *home, run store.Run) (assay.Cost, error) {
-	lanes, err := h.ledger.Spending(ctx, run.No)
-	var sum assay.Cost
-	for _, l := range lanes {
-		sum = sum.Add(l.Cost)
-	}
-	return sum, err
+	return h.results().Spent(ctx, run)
 }

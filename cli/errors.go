@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/results"
 	"assay/store"
 )
 
@@ -67,7 +68,7 @@ func tellUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w.Stderr, sentence(run, lanes, cost))
+	_, err = fmt.Fprintln(w.Stderr, results.Standing(run, lanes, cost))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"assay"
+	"assay/results"
 )
 
 // Exit codes, as `assay help exit-codes` tells them. Where several apply, the first of 2, 1, 5, 4, 6, 3 wins.
@@ -54,12 +55,13 @@ func usage(hint, format string, args ...any) error {
 func exitCode(err error) int {
 	var known *exitError
 	var problems assay.Problems
+	var mistaken *results.Mistake
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &known):
 		return known.code
-	case errors.As(err, &problems):
+	case errors.As(err, &problems), errors.As(err, &mistaken):
 		return exitUsage
 	}
 	return exitFailed

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,83 +8,30 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/report"
+	"assay/results"
 	"assay/stats"
-	"assay/store"
 )
 
-// costLine is what a lane cost in a stage.
-type costLine struct {
-	stage, lane string
-	cost        assay.Cost
-	answers     int64
-	valid       int // of its verdicts, those that are valid; 0: it gives none
-}
-
-// costsOf adds up what segments cost.
-func costsOf(ctx context.Context, h *home, run store.Run, valid map[judgeOf]int, reprice func([]store.Segment) (map[judgeOf]assay.Cost, error)) ([]costLine, error) {
-	segments, err := h.ledger.Segments(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	var anew map[judgeOf]assay.Cost
-	if reprice != nil {
-		if anew, err = reprice(segments); err != nil {
-			return nil, err
-		}
-	}
-	var out []costLine
-	for _, g := range segments {
-		i := slices.IndexFunc(out, func(c costLine) bool { return c.stage == g.Stage && c.lane == g.Lane })
-		if i < 0 {
-			i = len(out)
-			out = append(out, costLine{stage: g.Stage, lane: g.Lane})
-		}
-		out[i].cost = out[i].cost.Add(g.Cost)
-		for e, n := range g.Endings {
-			if e.Stands() {
-				out[i].answers += n
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b costLine) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.lane, b.lane)) })
-	for i := range out {
-		out[i].valid = valid[judgeOf{out[i].stage, out[i].lane}]
-		if reprice != nil {
-			out[i].cost = anew[judgeOf{out[i].stage, out[i].lane}]
-		}
-	}
-	return out, nil
-}
-
-// per is the cost of one; unknown where a price is, or where there is nothing to divide by.
-func (c costLine) per(n int64) *float64 {
-	if n == 0 || !c.cost.Known() {
-		return nil
-	}
-	each := c.cost.Sum.Float() / float64(n)
-	return &each
-}
-
-func printAnalysed(w *World, all []analysed) error {
+func printAnalysed(w *World, all []*results.Findings) error {
 	for i, a := range all {
 		if i > 0 {
 			fmt.Fprintln(w.Stdout)
 		}
 		mark := ""
-		if a.rehearsal {
+		if a.Rehearsal {
 			mark = "REHEARSAL: "
 		}
-		fmt.Fprintf(w.Stdout, "%sRun %s of %s\n", mark, a.run.ID, a.run.Study)
-		printWords(w, a.report)
-		for k := range a.report.Tables {
-			if err := printFindings(w, &a.report.Tables[k], mark); err != nil {
+		fmt.Fprintf(w.Stdout, "%sRun %s of %s\n", mark, a.Run.ID, a.Run.Study)
+		printWords(w, a.Report)
+		for k := range a.Report.Tables {
+			if err := printFindings(w, &a.Report.Tables[k], mark); err != nil {
 				return err
 			}
 		}
-		if err := printCosts(w, a.costs); err != nil {
+		if err := printCosts(w, a.Costs); err != nil {
 			return err
 		}
-		printGates(w, a.gates)
+		printGates(w, a.Gates)
 	}
 	return nil
 }
@@ -214,7 +159,7 @@ func printConfusion(w *World, c analysis.Confusion) error {
 	return t.write(w.Stdout)
 }
 
-func printCosts(w *World, costs []costLine) error {
+func printCosts(w *World, costs []results.Spending) error {
 	if len(costs) == 0 {
 		return nil
 	}
@@ -222,10 +167,10 @@ func printCosts(w *World, costs []costLine) error {
 	t := table{head: []string{"STAGE", "LANE", "COST", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"}, right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	for _, c := range costs {
 		verdict := ""
-		if c.valid > 0 {
-			verdict = shownMoney(c.per(int64(c.valid)))
+		if c.Valid > 0 {
+			verdict = shownMoney(c.Per(int64(c.Valid)))
 		}
-		t.add(c.stage, c.lane, c.cost, assay.Thousands(c.answers), shownMoney(c.per(c.answers)), verdict)
+		t.add(c.Stage, c.Lane, c.Cost, assay.Thousands(c.Answers), shownMoney(c.Per(c.Answers)), verdict)
 	}
 	return t.write(w.Stdout)
 }

@@ -96,7 +96,7 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 		return nil, fmt.Errorf("open the artifacts: %w", err)
 	}
 	h := &home{ledger: ledger, files: folder, planner: newPlanners(ledger, folder), where: db, rehearsal: rehearsal}
-	h.planner.Findings, h.planner.Programs = h.findings, &program.Runner{Env: w.Env}
+	h.planner.Findings, h.planner.Programs = h.results().Gates, &program.Runner{Env: w.Env}
 	return h, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"assay"
 	"assay/export"
 	"assay/plan"
+	"assay/results"
 	"assay/store"
 	"assay/waves"
 )
@@ -209,14 +210,14 @@ type troubles struct {
 }
 
 func (t *troubles) note(p assay.Problem) {
-	if t.n++; t.n <= maxProblems {
+	if t.n++; t.n <= results.MaxProblems {
 		fmt.Fprintln(t.world.Stderr, p)
 	}
 }
 
 func (t *troubles) rest() {
-	if t.n > maxProblems {
-		fmt.Fprintf(t.world.Stderr, "and %d more\n", t.n-maxProblems)
+	if t.n > results.MaxProblems {
+		fmt.Fprintf(t.world.Stderr, "and %d more\n", t.n-results.MaxProblems)
 	}
 }
 

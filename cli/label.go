@@ -3,19 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay"
 	"assay/analysis"
-	"assay/judge"
+	"assay/results"
 	"assay/store"
-	"assay/waves"
-	"assay/web"
 )
 
 type labelFlags struct {
@@ -55,17 +51,6 @@ func labelCommand(w *World) *cobra.Command {
 	return c
 }
 
-var personName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// personOf is the judge that a person is.
-func personOf(name string) (string, error) {
-	name = strings.TrimPrefix(name, waves.PersonPrefix)
-	if !personName.MatchString(name) {
-		return "", usage("--as NAME, of letters, digits, . _ and -", "%q cannot be a person's name", name)
-	}
-	return waves.PersonPrefix + name, nil
-}
-
 func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) error {
 	if f.as == "" {
 		f.as = currentUser(w)
@@ -73,7 +58,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if f.as == "" {
 		return usage("--as NAME, of letters, digits, . _ and -", "who labels?")
 	}
-	person, err := personOf(f.as)
+	person, err := results.Person(f.as)
 	if err != nil {
 		return err
 	}
@@ -82,13 +67,12 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 		return err
 	}
 	defer h.Close()
-	people, err := h.planner.People(ctx, run, stage)
+	panel, err := h.results().Panel(ctx, run, stage)
 	if err != nil {
 		return usage("assay status "+run.ID+" lists the stages", "%s", err)
 	}
-	q := &labelling{world: w, people: people, person: person, rubric: people.Rubric(), keys: newKeyboard(w), aside: map[assay.Key]bool{}, left: f.count}
-	q.choices = choicesOf(q.rubric)
-	if q.choices == nil {
+	q := &labelling{world: w, panel: panel, person: person, keys: newKeyboard(w), aside: map[assay.Key]bool{}, left: f.count}
+	if panel.Choices() == nil {
 		return usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
 	if err := q.byDoubt(ctx, h, run, stage, f.choose); err != nil {
@@ -109,61 +93,25 @@ func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, 
 		return nil
 	case choose != chooseUncertain:
 		return usage("there is "+chooseBalanced+" and "+chooseUncertain, "--choose: nothing is called %q", choose)
-	case q.rubric.Kind != judge.Pairs:
+	case !q.panel.Pairs():
 		return usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
 	}
 	q.doubt = func() (func(group string) float64, error) {
-		return (&web.Home{Ledger: h.ledger, Groups: h.groups}).Doubt(ctx, run, stage)
+		return h.results().Doubt(ctx, run, stage)
 	}
 	return nil
 }
 
-// choice is one key and what it says.
-type choice struct {
-	key  string
-	text string
-	said judge.Said
-}
-
-// choicesOf are the keys of a rubric; nil where it has none, or too many.
-func choicesOf(r judge.Rubric) []choice {
-	var out []choice
-	if r.Kind == judge.Pairs {
-		out = []choice{{"a", "A is better", judge.Said{Label: assay.LabelA}}, {"b", "B is better", judge.Said{Label: assay.LabelB}}}
-		if r.Ties() {
-			out = append(out, choice{"t", "tie", judge.Said{Label: assay.LabelTie}})
-		}
-		return out
-	}
-	for _, l := range r.Labels {
-		if !l.Abstain {
-			out = append(out, choice{strconv.Itoa(len(out) + 1), l.Name, judge.Said{Label: l.Name}})
-		}
-	}
-	if low, high := r.Range.Low, r.Range.High; len(out) == 0 && low != nil && high != nil && *low >= 0 && *high <= 9 && r.Range.Whole {
-		for x := *low; x <= *high; x++ {
-			score := x
-			out = append(out, choice{strconv.Itoa(int(x)), "", judge.Said{Score: &score}})
-		}
-	}
-	if len(out) > 9 && r.Range.Low == nil {
-		return nil
-	}
-	return out
-}
-
 // labelling is one session of one person.
 type labelling struct {
-	world   *World
-	people  *waves.People
-	person  string
-	rubric  judge.Rubric
-	choices []choice
-	keys    *keyboard
-	aside   map[assay.Key]bool // put aside, or nothing to show
-	given   []analysis.Task
-	left    int // labels until it stops; 0: no end
-	doubt   func() (func(group string) float64, error)
+	world  *World
+	panel  *results.Panel
+	person string
+	keys   *keyboard
+	aside  map[assay.Key]bool // put aside, or nothing to show
+	given  []analysis.Task
+	left   int // labels until it stops; 0: no end
+	doubt  func() (func(group string) float64, error)
 }
 
 // queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
@@ -178,7 +126,7 @@ func (q *labelling) work(ctx context.Context, seed uint64) error {
 				return err
 			}
 		}
-		tasks, err := q.people.Next(ctx, queue)
+		tasks, err := q.panel.Next(ctx, queue)
 		if err != nil {
 			return err
 		}
@@ -218,7 +166,7 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 	if q.left > 0 && len(q.given) >= q.left {
 		return nextQuit, nil
 	}
-	sheet, ok, err := q.people.Show(ctx, t)
+	sheet, ok, err := q.panel.Sheet(ctx, t)
 	if err != nil {
 		return 0, err
 	}
@@ -244,40 +192,29 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 				return nextUndone, err
 			}
 			continue
-		case "n":
-			return nextTask, q.say(ctx, t, assay.Verdict{State: assay.VerdictAbstained, Why: "cannot tell"})
 		}
-		i := slices.IndexFunc(q.choices, func(c choice) bool { return c.key == key })
-		if i < 0 {
+		if !slices.ContainsFunc(q.panel.Choices(), func(c results.Choice) bool { return c.Key == key }) {
 			fmt.Fprintf(q.world.Stdout, "no key %q\n", key)
 			continue
 		}
-		return nextTask, q.say(ctx, t, q.rubric.Take(q.choices[i].said))
+		if err := q.panel.Say(ctx, t, q.person, key); err != nil {
+			return nextTask, err
+		}
+		q.given = append(q.given, t)
+		return nextTask, nil
 	}
 }
 
 func (q *labelling) prompt() string {
 	var b strings.Builder
-	for _, c := range q.choices {
-		b.WriteString("[" + c.key + "]")
-		if c.text != "" {
-			b.WriteString(" " + c.text)
+	for _, c := range q.panel.Choices() {
+		b.WriteString("[" + c.Key + "]")
+		if c.Text != "" {
+			b.WriteString(" " + c.Text)
 		}
 		b.WriteString("  ")
 	}
-	return b.String() + "[n] cannot tell  [s] put aside  [u] undo  [q] quit: "
-}
-
-func (q *labelling) say(ctx context.Context, t analysis.Task, said assay.Verdict) error {
-	v, err := q.people.Verdict(t, q.person, said)
-	if err != nil {
-		return err
-	}
-	if err := q.people.Label(ctx, v); err != nil {
-		return err
-	}
-	q.given = append(q.given, t)
-	return nil
+	return b.String() + "[s] put aside  [u] undo  [q] quit: "
 }
 
 // undo takes the last label of this session back.
@@ -286,10 +223,5 @@ func (q *labelling) undo(ctx context.Context) (bool, error) {
 		fmt.Fprintln(q.world.Stdout, "there is nothing to take back in this session")
 		return false, nil
 	}
-	v, err := q.people.Verdict(q.given[len(q.given)-1], q.person, assay.Verdict{State: assay.VerdictMissing})
-	if err != nil {
-		return false, err
-	}
-	_, err = q.people.Withdraw(ctx, v)
-	return true, err
+	return true, q.panel.Withdraw(ctx, q.given[len(q.given)-1], q.person)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"assay"
-	"assay/waves"
+	"assay/results"
 )
 
 // maxSheet is how much of one text a person is shown.
 const maxSheet = 64 << 10
 
-// printSheet shows what is to be judged. Every line was written by somebody else.
-func printSheet(w *World, s waves.Sheet) {
+// printSheet shows what is to be judged. Every line is foreign text.
+func printSheet(w *World, s results.Sheet) {
 	rule := strings.Repeat("─", 72)
 	fmt.Fprintln(w.Stdout, "\n"+rule)
 	part := func(title, text string) {
@@ -27,24 +27,17 @@ func printSheet(w *World, s waves.Sheet) {
 		}
 		fmt.Fprintf(w.Stdout, "%s\n%s\n", title, foreign(text))
 	}
-	if a := s.Answer; a != nil {
-		part("ASKED", a.Asked)
-		if a.First != a.Answer {
-			part("FIRST ANSWER", a.First)
-			part("THEN SAID", a.Said)
-		}
-		part("ANSWER TO JUDGE", a.Answer)
-	}
-	if p := s.Pair; p != nil {
-		part("ASKED", p.Said)
-		part("WHICH IS BETTER IN", strings.TrimSpace(p.Trait.Name+"\n"+p.Trait.Description))
-		part("A", p.A)
-		part("B", p.B)
-	}
+	part("ASKED", s.Asked)
+	part("FIRST ANSWER", s.First)
+	part("THEN SAID", s.Said)
+	part("ANSWER TO JUDGE", s.Answer)
+	part("WHICH IS BETTER IN", strings.TrimSpace(s.Trait+"\n"+s.Description))
+	part("A", s.A)
+	part("B", s.B)
 	fmt.Fprintln(w.Stdout, rule)
 }
 
-// foreign is a text of somebody else with its lines kept and everything that could steer a terminal shown as an escape. Each
+// foreign is a text that is not ours, with its lines kept and everything that could steer a terminal shown as an escape. Each
 // line stands behind a bar, so that no text can pose as ours.
 func foreign(text string) string {
 	if len(text) > maxSheet {
@@ -74,7 +67,7 @@ func newKeyboard(w *World) *keyboard {
 	return k
 }
 
-// dumb tells whether keys were awaited and none ever came, as where there is no terminal.
+// dumb reports whether keys were awaited and none ever came, as where there is no terminal.
 func (k *keyboard) dumb() bool { return k.ended && !k.seen }
 
 // read is the next key in small letters; empty where there is none any more, or Ctrl-C or Ctrl-D was pressed.

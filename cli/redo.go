@@ -176,17 +176,6 @@ func meanCost(segments []store.Segment, a store.Share) assay.Cost {
 	return assay.Cost{Sum: had.Sum * assay.Money(a.Requests) / assay.Money(had.Priced), Priced: a.Requests}
 }
 
-// redone counts the redos of a lane in a stage.
-func redone(redos []store.Redo, l store.Lane) int64 {
-	n := int64(0)
-	for _, r := range redos {
-		if r.Stage == l.Stage && r.Lane == l.Name {
-			n++
-		}
-	}
-	return n
-}
-
 // tellRedone says that a run has draws that its plan had not: whoever reads its numbers should know.
 func tellRedone(ctx context.Context, w *World, h *home, run store.Run) error {
 	redos, err := h.ledger.Redos(ctx, run.No)

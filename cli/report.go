@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 
 	"assay/export"
 	"assay/report"
+	"assay/results"
 )
 
 type reportFlags struct {
@@ -56,7 +58,8 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 		return err
 	}
 	defer h.Close()
-	doc, err := h.document(ctx, run, f)
+	out := cmp.Or(f.out, "report."+f.format)
+	doc, err := h.results().Document(ctx, run, results.DocumentOptions{Version: version(), Out: out, Format: f.format, Examples: f.examples})
 	if err != nil {
 		return err
 	}
@@ -68,10 +71,7 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 		_, err := w.Stdout.Write(b.Bytes())
 		return err
 	}
-	if f.out == "" {
-		f.out = "report." + f.format
-	}
-	file, err := export.NewFile(w.Disk.Path(f.out), export.Overwrite)
+	file, err := export.NewFile(w.Disk.Path(out), export.Overwrite)
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -82,6 +82,6 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 	if err := file.Commit(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	fmt.Fprintf(w.Stderr, "%swrote %s\n", watermark(h), f.out)
+	fmt.Fprintf(w.Stderr, "%swrote %s\n", watermark(h), out)
 	return nil
 }

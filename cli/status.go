@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/results"
 	"assay/store"
 )
 
@@ -89,7 +89,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, watermark(h)+sentence(run, lanes, cost))
+	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, lanes, cost))
 	t := table{head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
 		t.right[i] = true
@@ -103,7 +103,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		for _, e := range assay.Endings() {
 			cells = append(cells, assay.Thousands(l.Endings[e]))
 		}
-		t.add(append(cells, laneNote(l, redos))...)
+		t.add(append(cells, results.LaneNote(l, redos))...)
 	}
 	if err := t.write(w.Stdout); err != nil {
 		return err
@@ -133,67 +133,6 @@ func watermark(h *home) string {
 		return "REHEARSAL: "
 	}
 	return ""
-}
-
-// sentence says how a run stands.
-func sentence(run store.Run, lanes []store.Lane, cost assay.Cost) string {
-	var planned, open, still, stands, ended int64
-	for _, l := range lanes {
-		planned, open = planned+l.Planned-l.Spared, open+l.Open
-		if l.State != store.LaneOpen {
-			still += l.Open
-		}
-		for e, n := range l.Endings {
-			ended += n
-			if e.Stands() {
-				stands += n
-			}
-		}
-	}
-	state := "is open"
-	if run.State == store.RunClosed {
-		state = "is " + string(run.Result)
-	}
-	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, assay.Thousands(stands), assay.Thousands(planned))
-	if n := planned - ended - open; n > 0 && run.State == store.RunClosed {
-		text += fmt.Sprintf(", %s could not be asked", assay.Thousands(n))
-	}
-	if n := ended - stands; n > 0 {
-		text += fmt.Sprintf(", %s ended without one", assay.Thousands(n))
-	}
-	if open > still {
-		text += fmt.Sprintf(", %s are on their way", assay.Thousands(open-still))
-	}
-	if still > 0 {
-		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", assay.Thousands(still))
-	}
-	return text + fmt.Sprintf("; %s spent.", cost)
-}
-
-func laneNote(l store.Lane, redos []store.Redo) string {
-	var notes []string
-	if l.Reason != "" {
-		notes = append(notes, l.Reason)
-	}
-	if l.Canary == store.CanaryShown {
-		notes = append(notes, "its first answer waits for a yes")
-	}
-	if l.Spared > 0 {
-		notes = append(notes, assay.Thousands(l.Spared)+" spared")
-	}
-	if l.Imported > 0 {
-		notes = append(notes, assay.Thousands(l.Imported)+" imported")
-	}
-	if l.Reused > 0 {
-		notes = append(notes, assay.Thousands(l.Reused)+" reused")
-	}
-	if n := redone(redos, l); n > 0 {
-		notes = append(notes, assay.Thousands(n)+" redone")
-	}
-	if l.Surplus > 0 {
-		notes = append(notes, assay.Thousands(l.Surplus)+" paid twice")
-	}
-	return strings.Join(notes, "; ")
 }
 
 // printDoubts names the live requests that may be billed twice.

@@ -14,8 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay"
-	"assay/report"
+	"assay/results"
 	"assay/store"
 	"assay/web"
 )
@@ -149,46 +148,23 @@ func (v *viewHomes) close() {
 
 // seen is a home as the dashboard sees it.
 func (h *home) seen() *web.Home {
-	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal, Load: h.load, Findings: h.found, Prompts: h.prompts, Keep: h.keeps,
-		Person: personOf, Panels: h.panels, Panel: h.panel, Groups: h.groups}
-}
-
-// load reads the study of a run from its snapshot.
-func (h *home) load(ctx context.Context, run store.Run) error {
-	_, err := h.planner.Study(ctx, run)
-	return err
-}
-
-// found tells what a run found.
-func (h *home) found(ctx context.Context, run store.Run, by []string) (*web.Findings, error) {
-	all, err := h.analysed(ctx, run, analyseFlags{by: by})
-	if err != nil {
-		return nil, err
+	r := h.results()
+	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal,
+		Load: func(ctx context.Context, run store.Run) error {
+			_, err := r.Study(ctx, run)
+			return err
+		},
+		Findings: func(ctx context.Context, run store.Run, by []string) (*web.Findings, error) {
+			found, err := r.Findings(ctx, run, results.Query{By: by})
+			if err != nil {
+				return nil, err
+			}
+			doc, err := r.Summary(ctx, run, found)
+			return &web.Findings{Document: doc, JSON: found.JSON()}, err
+		},
+		Prompts: r.Prompts, Keep: r.Keep, Person: results.Person, Panels: r.Panels, Doubt: r.Doubt,
+		Panel: func(ctx context.Context, run store.Run, stage string) (web.Panel, error) {
+			return r.Panel(ctx, run, stage)
+		},
 	}
-	st, err := h.planner.Study(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	segments, err := h.ledger.Segments(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	doc := &report.Document{
-		Study: run.Study, Run: run.ID, Rehearsal: h.rehearsal, Created: run.Created, Closed: run.Closed, Report: all.report, Gates: all.gates, Budget: run.Budget,
-		Spend: spendFacts(st, all.costs, segments),
-	}
-	return &web.Findings{Document: doc, JSON: all.document()}, nil
-}
-
-// prompts makes again what requests were asked.
-func (h *home) prompts(ctx context.Context, run store.Run, at []assay.Coordinates) ([]assay.Prompt, error) {
-	made, err := h.planner.Build(ctx, run, store.Live, at)
-	if err != nil {
-		return nil, err
-	}
-	var out []assay.Prompt
-	for _, p := range made {
-		out = append(out, *p.Request.Prompt)
-	}
-	return out, nil
 }

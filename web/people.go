@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/analysis"
+	"assay/results"
 )
 
 // Panel is a stage that people may judge: what they are asked next, what they are shown, and how what they say is kept. It is
@@ -26,23 +27,10 @@ type Panel interface {
 }
 
 // Choice is something that a person may say.
-type Choice struct {
-	Key   string `json:"key"` // of a keyboard
-	Text  string `json:"text"`
-	Quiet bool   `json:"-"` // it says nothing about the answer
-}
+type Choice = results.Choice
 
-// Sheet is what a person sees of a task. No name of a lane or a model is on it.
-type Sheet struct {
-	Asked       string `json:"asked"`
-	First       string `json:"first_answer,omitempty"` // what was answered before Said
-	Said        string `json:"said,omitempty"`
-	Answer      string `json:"answer,omitempty"`
-	A           string `json:"a,omitempty"`
-	B           string `json:"b,omitempty"`
-	Trait       string `json:"trait,omitempty"`
-	Description string `json:"description,omitempty"`
-}
+// Sheet is what a person sees of a task.
+type Sheet = results.Sheet
 
 type peopleData struct {
 	Stages    []peopleStage `json:"stages"`

@@ -58,7 +58,7 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	t.Cleanup(func() { r.files.Close() })
 	r.fill()
 	home := &web.Home{Ledger: r.ledger, Files: r.files, Load: func(context.Context, store.Run) error { return nil }, Findings: r.findings, Prompts: prompts, Keep: keep,
-		Person: personOf, Panels: func(context.Context, store.Run) ([]string, error) { return []string{"arena", "good"}, nil }, Panel: r.panel, Groups: groups}
+		Person: personOf, Panels: func(context.Context, store.Run) ([]string, error) { return []string{"arena", "good"}, nil }, Panel: r.panel, Doubt: doubt}
 	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
@@ -227,8 +227,8 @@ func personOf(name string) (string, error) {
 	return "human:" + name, nil
 }
 
-func groups(context.Context, store.Run, string) (func(*store.Verdict) (string, bool), error) {
-	return func(*store.Verdict) (string, bool) { return "g", false }, nil
+func doubt(context.Context, store.Run, string) (func(string) float64, error) {
+	return func(string) float64 { return 1 }, nil
 }
 
 // panel is a stage with a few tasks, which remembers what was said.

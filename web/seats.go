@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -251,50 +250,4 @@ func (s *seats) given(at *seat) (int, bool) {
 	defer s.mu.Unlock()
 	n := len(s.place(at).done)
 	return n, n > 0
-}
-
-// Doubt tells how little is known about which of two lanes is better, from the verdicts of everybody: 1 where nothing is,
-// less the surer it is.
-func (h *Home) Doubt(ctx context.Context, run store.Run, stage string) (func(group string) float64, error) {
-	wins := map[string]*[2]float64{}
-	name, err := h.Groups(ctx, run, stage)
-	if err != nil {
-		return nil, err
-	}
-	for v, err := range h.Ledger.Verdicts(ctx, run.No, stage) {
-		if err != nil {
-			return nil, err
-		}
-		group, turned := name(&v)
-		if group == "" || v.State != store.VerdictValid {
-			continue
-		}
-		w := wins[group]
-		if w == nil {
-			w = &[2]float64{}
-			wins[group] = w
-		}
-		first := 0.5
-		switch v.Label {
-		case assay.LabelA:
-			first = 1
-		case assay.LabelB:
-			first = 0
-		}
-		if turned {
-			first = 1 - first
-		}
-		w[0], w[1] = w[0]+first, w[1]+1-first
-	}
-	return func(group string) float64 {
-		w := wins[group]
-		if w == nil {
-			return 1
-		}
-		n := w[0] + w[1]
-		p := (w[0] + 1) / (n + 2)
-		// The chance that the leader is not the better one, by a normal approximation of the posterior.
-		sd := math.Sqrt(p * (1 - p) / (n + 3))
-		return math.Erfc(math.Abs(p-0.5) / sd / math.Sqrt2)
-	}, nil
 }

@@ -41,8 +41,8 @@ type Home struct {
 	// Panels are the stages of a run that people may judge, and Panel opens one.
 	Panels func(ctx context.Context, run store.Run) ([]string, error)
 	Panel  func(ctx context.Context, run store.Run, stage string) (Panel, error)
-	// Groups tells which two lanes a verdict compares, as tasks name them, and whether the second was shown first.
-	Groups func(ctx context.Context, run store.Run, stage string) (func(*store.Verdict) (string, bool), error)
+	// Doubt reports how little is known about which of two lanes is better.
+	Doubt func(ctx context.Context, run store.Run, stage string) (func(group string) float64, error)
 	// Keep makes a filter of a stage's verdicts out of fields that findings are told apart by.
 	Keep func(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error)
 	// Prompts makes again what requests of a run were asked, in their order.

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -12,33 +12,33 @@ import (
 	"assay/waves"
 )
 
-// keeps makes a filter of the verdicts of a stage, by the very rows that findings are made from.
-func (h *home) keeps(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error) {
-	reading, err := h.planner.Readings(ctx, run, stage)
+// Keep makes a filter of the verdicts of a stage, by the very rows that findings are made from.
+func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error) {
+	reading, err := r.Scripts.Readings(ctx, run, stage)
 	if err != nil {
 		return nil, err
 	}
-	study, err := h.planner.Study(ctx, run)
+	st, err := r.Study(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	st, ok := study.Stage(stage)
+	of, ok := st.Stage(stage)
 	if !ok {
 		return nil, fmt.Errorf("the study has no stage %q", stage)
 	}
-	sieve := &rowSieve{h: h, run: run, input: (&plan.Input{Study: study}).Root(st), fields: fields, known: map[string]*analysedItem{}}
+	sieve := &rowSieve{Reader: r, run: run, input: (&plan.Input{Study: st}).Root(of), fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
-		r, err := reading(v.At)
+		read, err := reading(v.At)
 		if err != nil {
 			return false, err
 		}
-		return sieve.keeps(ctx, v.At, r)
+		return sieve.keeps(ctx, v.At, read)
 	}, nil
 }
 
 // rowSieve keeps rows whose fields have the values asked for. It reads an item only where a field of it is asked for.
 type rowSieve struct {
-	h      *home
+	*Reader
 	run    store.Run
 	input  string
 	fields map[string]string
@@ -74,7 +74,7 @@ func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r waves.Read
 	return true, nil
 }
 
-// ofItem tells whether a field is the item's, not the row's own.
+// ofItem reports whether a field is the item's, not the row's own.
 func ofItem(name string) bool {
 	return name == analysis.ByCluster || name == analysis.ByExpect || !slices.Contains(analysis.OwnFields(), name)
 }
@@ -83,7 +83,7 @@ func (s *rowSieve) item(ctx context.Context, id string) (*analysedItem, error) {
 	if it, ok := s.known[id]; ok {
 		return it, nil
 	}
-	it, err := s.h.ledger.Item(ctx, s.run.No, s.input, id)
+	it, err := s.Ledger.Item(ctx, s.run.No, s.input, id)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,7 @@
-package cli
+package results
 
 import (
-	"encoding/csv"
 	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,31 +10,27 @@ import (
 	"assay/analysis"
 )
 
-// writeFindings prints one row a finding, for spreadsheets. What does not exist is empty, and why says the reason.
-func writeFindings(w io.Writer, all []analysed) error {
-	out := csv.NewWriter(w)
-	head := []any{
+// FindingColumns head the rows that Rows makes.
+func FindingColumns() []any {
+	return []any{
 		"run", "study", "rehearsal", "stage", "title", "method", "people", "about", "what", "unit", "value", "low", "high", "level", "n", "clusters", "coverage",
 		"incomplete", "bound_low", "bound_high", "p", "p_holm", "rank", "interval_from", "rule", "other_rule", "other_value", "primary", "words", "notes", "why",
 	}
-	if err := out.Write(csvRow(head)); err != nil {
-		return err
-	}
-	for _, a := range all {
-		for i := range a.report.Tables {
-			t := tableOf(&a.report.Tables[i])
-			for _, f := range t.Findings {
-				if err := out.Write(csvRow(findingRow(a, t, f))); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	out.Flush()
-	return out.Error()
 }
 
-func findingRow(a analysed, t tableDocument, f findingDocument) []any {
+// Rows are one row a finding, for spreadsheets. What does not exist is nil, and why says the reason.
+func (a *Findings) Rows() [][]any {
+	var out [][]any
+	for i := range a.Report.Tables {
+		t := tableOf(&a.Report.Tables[i])
+		for _, f := range t.Findings {
+			out = append(out, a.row(t, f))
+		}
+	}
+	return out
+}
+
+func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 	number := func(x *float64) any {
 		if x == nil {
 			return nil
@@ -56,7 +50,7 @@ func findingRow(a analysed, t tableDocument, f findingDocument) []any {
 	}
 	notes := strings.Join(append(append([]string(nil), f.Notes...), t.Notes...), "; ")
 	return []any{
-		a.run.ID, a.run.Study, a.rehearsal, t.Stage, t.Title, t.Method, t.People, strings.Join(about, " "), f.What, f.Unit, number(f.Value), number(f.Low),
+		a.Run.ID, a.Run.Study, a.Rehearsal, t.Stage, t.Title, t.Method, t.People, strings.Join(about, " "), f.What, f.Unit, number(f.Value), number(f.Low),
 		number(f.High), f.Level, f.N, f.Clusters, number(f.Coverage.Share), f.Coverage.Share == nil || *f.Coverage.Share < analysis.Complete || t.Incomplete,
 		number(f.BoundLow), number(f.BoundHigh), number(f.P), number(f.Holm), rank, f.Method, f.Rule, other, otherValue, f.Primary, f.Words, notes, f.Why,
 	}

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"bufio"
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,11 +17,12 @@ import (
 	"assay/analysis"
 )
 
-// labelRow is one row of a table of people's labels. What the row does not say is nil or empty.
-type labelRow struct {
-	at                      assay.Place
+// Label is one row of a table of people's labels. What the row does not say is nil or empty.
+type Label struct {
+	At           assay.Place
+	Stage, Judge string
+
 	key                     *assay.Key
-	stage, judge            string
 	item, lane, a, b        string
 	branch, template, trait *string
 	turn, draw              *int
@@ -34,33 +34,24 @@ type labelRow struct {
 	found                   int // tasks that it may mean
 }
 
-// readLabels reads a CSV file with a heading, or JSON Lines, which problems call by its name; they are told together.
-func readLabels(file, name string) ([]labelRow, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, &exitError{code: exitUsage, err: fmt.Errorf("read labels: %w", err), hint: "name a .csv, .tsv or .jsonl file"}
-	}
-	defer f.Close()
-	return labelsIn(f, name)
-}
-
-// labelsIn reads labels in the form that the name of their file tells.
-func labelsIn(f io.Reader, name string) ([]labelRow, error) {
+// ReadLabels reads a CSV table with a heading, or JSON Lines: the name of the file says which, and problems go by it. All
+// problems are returned together.
+func ReadLabels(f io.Reader, name string) ([]Label, error) {
 	read := labelsOfCSV
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".jsonl", ".ndjson":
 		read = labelsOfLines
 	case ".csv", ".tsv":
 	default:
-		return nil, usage("a name that ends in .csv, .tsv or .jsonl", "%s: what kind of file is this?", name)
+		return nil, mistake("a name that ends in .csv, .tsv or .jsonl", "%s: what kind of file is this?", name)
 	}
 	return read(name, f)
 }
 
-// maxProblems is as many problems of one table as a person reads.
-const maxProblems = 50
+// MaxProblems is as many problems of one table as a person reads.
+const MaxProblems = 50
 
-func labelsOfCSV(name string, r io.Reader) ([]labelRow, error) {
+func labelsOfCSV(name string, r io.Reader) ([]Label, error) {
 	in := bufio.NewReader(r)
 	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		in.Discard(3)
@@ -71,21 +62,21 @@ func labelsOfCSV(name string, r io.Reader) ([]labelRow, error) {
 	}
 	head, err := table.Read()
 	if err != nil {
-		return nil, usage("a heading line such as item,lane,label", "%s has no heading: %s", name, err)
+		return nil, mistake("a heading line such as item,lane,label", "%s has no heading: %s", name, err)
 	}
 	head = slices.Clone(head)
 	for i, h := range head {
 		head[i] = strings.ToLower(strings.TrimSpace(h))
 	}
 	var problems assay.Problems
-	var out []labelRow
+	var out []Label
 	for {
 		cells, err := table.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, usage("", "read labels: %s: %s", name, err)
+			return nil, mistake("", "read labels: %s: %s", name, err)
 		}
 		line, _ := table.FieldPos(0)
 		values := map[string]string{}
@@ -93,7 +84,7 @@ func labelsOfCSV(name string, r io.Reader) ([]labelRow, error) {
 			values[head[i]] = c
 		}
 		out = append(out, labelOf(assay.Place{File: name, Line: line, Col: 1}, values, &problems))
-		if len(problems) >= maxProblems {
+		if len(problems) >= MaxProblems {
 			break
 		}
 	}
@@ -103,12 +94,12 @@ func labelsOfCSV(name string, r io.Reader) ([]labelRow, error) {
 	return out, nil
 }
 
-func labelsOfLines(name string, r io.Reader) ([]labelRow, error) {
+func labelsOfLines(name string, r io.Reader) ([]Label, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, 16<<20)
 	var problems assay.Problems
-	var out []labelRow
-	for line := 1; in.Scan() && len(problems) < maxProblems; line++ {
+	var out []Label
+	for line := 1; in.Scan() && len(problems) < MaxProblems; line++ {
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
@@ -138,7 +129,7 @@ func labelsOfLines(name string, r io.Reader) ([]labelRow, error) {
 }
 
 // labelOf reads the fields of one row.
-func labelOf(at assay.Place, values map[string]string, problems *assay.Problems) labelRow {
+func labelOf(at assay.Place, values map[string]string, problems *assay.Problems) Label {
 	first := func(names ...string) string {
 		for _, n := range names {
 			if v := strings.TrimSpace(values[n]); v != "" {
@@ -155,8 +146,8 @@ func labelOf(at assay.Place, values map[string]string, problems *assay.Problems)
 		}
 		return nil
 	}
-	r := labelRow{
-		at: at, stage: first("stage"), judge: first("judge"), item: first("item"), lane: first("lane"), a: first("a"), b: first("b"),
+	r := Label{
+		At: at, Stage: first("stage"), Judge: first("judge"), item: first("item"), lane: first("lane"), a: first("a"), b: first("b"),
 		branch: given("branch"), template: given("template"), trait: given("trait"),
 		label: first("label", "winner"), state: assay.VerdictState(first("state")), explanation: first("explanation", "reason"),
 	}

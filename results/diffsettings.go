@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"bytes"
@@ -17,15 +17,15 @@ import (
 	"assay/study"
 )
 
-// changed is one thing that was set otherwise. Empty: it was not set.
-type changed struct {
+// Changed is one thing that was set otherwise. Empty: it was not set.
+type Changed struct {
 	What string `json:"what"`
 	Was  string `json:"was"`
 	Is   string `json:"is"`
 }
 
-// sharedItems tells how far two runs asked the same.
-type sharedItems struct {
+// SharedItems say how far two runs asked the same.
+type SharedItems struct {
 	Input   string `json:"input"`
 	Shared  int    `json:"shared"`
 	Changed int    `json:"changed"`
@@ -34,9 +34,9 @@ type sharedItems struct {
 }
 
 // settings finds what was set otherwise: lanes and their models first, then the study, then the texts it loads.
-func (d *comparison) settings(ctx context.Context) error {
+func (d *Diff) settings(ctx context.Context) error {
 	var lanes, studies, texts [2]map[string]string
-	for i := range d.runs {
+	for i := range d.Runs {
 		var err error
 		if lanes[i], err = d.lanesOf(ctx, i); err != nil {
 			return err
@@ -50,14 +50,14 @@ func (d *comparison) settings(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(texts[1])) {
 		if was, ok := texts[0][name]; ok && was != texts[1][name] {
 			line, a, b := firstOther(was, texts[1][name])
-			d.Settings = append(d.Settings, changed{fmt.Sprintf("%s, line %d", name, line), a, b})
+			d.Settings = append(d.Settings, Changed{fmt.Sprintf("%s, line %d", name, line), a, b})
 		}
 	}
 	return d.items(ctx)
 }
 
 // compare adds what differs between two sets of settings.
-func (d *comparison) compare(of [2]map[string]string) {
+func (d *Diff) compare(of [2]map[string]string) {
 	all := map[string]bool{}
 	for _, m := range of {
 		for k := range m {
@@ -66,14 +66,14 @@ func (d *comparison) compare(of [2]map[string]string) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if of[0][k] != of[1][k] {
-			d.Settings = append(d.Settings, changed{k, of[0][k], of[1][k]})
+			d.Settings = append(d.Settings, Changed{k, of[0][k], of[1][k]})
 		}
 	}
 }
 
 // lanesOf are the models and parameters of a run's lanes.
-func (d *comparison) lanesOf(ctx context.Context, i int) (map[string]string, error) {
-	lanes, err := d.homes[i].ledger.Lanes(ctx, d.runs[i].No)
+func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]string, error) {
+	lanes, err := d.readers[i].Ledger.Lanes(ctx, d.Runs[i].No)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +90,9 @@ func (d *comparison) lanesOf(ctx context.Context, i int) (map[string]string, err
 	return out, nil
 }
 
-// studyOf are the settings of a run's study, flat, and its other texts. Lanes were told before.
-func (d *comparison) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
-	name, all, err := d.homes[i].planner.Texts(ctx, d.runs[i])
+// studyOf are the settings of a run's study, flat, and its other texts. Lanes stand apart.
+func (d *Diff) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
+	name, all, err := d.readers[i].Scripts.Texts(ctx, d.Runs[i])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +104,7 @@ func (d *comparison) studyOf(ctx context.Context, i int) (settings, texts map[st
 		}
 		var doc map[string]any
 		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-			return nil, nil, fmt.Errorf("read the study of run %s: %w", d.runs[i].ID, err)
+			return nil, nil, fmt.Errorf("read the study of run %s: %w", d.Runs[i].ID, err)
 		}
 		delete(doc, "lanes")
 		delete(doc, "lane_defaults")
@@ -112,12 +112,12 @@ func (d *comparison) studyOf(ctx context.Context, i int) (settings, texts map[st
 	}
 	for file := range texts {
 		if ext := path.Ext(file); ext == ".yaml" || ext == ".yml" {
-			delete(texts, file) // lanes, which were told as they are in the end
+			delete(texts, file) // lanes, which are compared as they are in the end
 		}
 	}
 	var said any
-	if err := json.Unmarshal([]byte(d.runs[i].Settings), &said); err != nil {
-		return nil, nil, fmt.Errorf("settings of run %s: %w", d.runs[i].ID, err)
+	if err := json.Unmarshal([]byte(d.Runs[i].Settings), &said); err != nil {
+		return nil, nil, fmt.Errorf("settings of run %s: %w", d.Runs[i].ID, err)
 	}
 	flatten("command line", said, settings)
 	delete(settings, "command line.file")
@@ -166,13 +166,12 @@ func firstOther(a, b string) (line int, was, is string) {
 	return 0, "", ""
 }
 
-// items tells how far both runs asked the same, and notes which items both have.
-func (d *comparison) items(ctx context.Context) error {
-	d.shared[""] = map[string]bool{}
+// items counts how far both runs asked the same, and notes which items both have.
+func (d *Diff) items(ctx context.Context) error {
 	var studies [2]*study.Study
-	for i := range d.runs {
+	for i := range d.Runs {
 		var err error
-		if studies[i], err = d.homes[i].planner.Study(ctx, d.runs[i]); err != nil {
+		if studies[i], err = d.readers[i].Study(ctx, d.Runs[i]); err != nil {
 			return err
 		}
 	}
@@ -188,7 +187,7 @@ func (d *comparison) items(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		one := sharedItems{Input: in.Name}
+		one := SharedItems{Input: in.Name}
 		for id, hash := range is {
 			other, ok := was[id]
 			switch {
@@ -199,7 +198,7 @@ func (d *comparison) items(ctx context.Context) error {
 				one.Changed++
 			}
 			one.Shared++
-			d.shared[""][id] = true
+			d.shared[id] = true
 		}
 		one.First = len(was) - one.Shared
 		d.Items = append(d.Items, one)
@@ -207,9 +206,9 @@ func (d *comparison) items(ctx context.Context) error {
 	return nil
 }
 
-func (d *comparison) itemHashes(ctx context.Context, i int, input string) (map[string][8]byte, error) {
+func (d *Diff) itemHashes(ctx context.Context, i int, input string) (map[string][8]byte, error) {
 	out := map[string][8]byte{}
-	for it, err := range d.homes[i].ledger.Items(ctx, d.runs[i].No, input) {
+	for it, err := range d.readers[i].Ledger.Items(ctx, d.Runs[i].No, input) {
 		if err != nil {
 			return nil, err
 		}

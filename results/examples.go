@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay"
+	"assay/batchrun"
 	"assay/plan"
 	"assay/report"
 	"assay/store"
@@ -15,22 +16,22 @@ import (
 
 // examples picks verdicts by the order of their keys, which know nothing of what was said, evenly over the stages that
 // judge, and shows what they are about.
-func (h *home) examples(ctx context.Context, run store.Run, st *study.Study, n int) ([]report.Example, error) {
+func (r *Reader) examples(ctx context.Context, run store.Run, st *study.Study, n int) ([]report.Example, error) {
 	var stages []*study.Stage
 	for _, s := range plan.InOrder(st) {
-		if v := s.Verb(); v == study.VerbJudge || v == study.VerbCompare {
+		if judges(s) {
 			stages = append(stages, s)
 		}
 	}
 	var out []report.Example
 	for i, s := range stages {
 		share := n*(i+1)/len(stages) - n*i/len(stages)
-		picked, err := h.pick(ctx, run, s.Name, share)
+		picked, err := r.pick(ctx, run, s.Name, share)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range picked {
-			e, err := h.example(ctx, run, v)
+			e, err := r.example(ctx, run, v)
 			if err != nil {
 				return nil, err
 			}
@@ -41,7 +42,7 @@ func (h *home) examples(ctx context.Context, run store.Run, st *study.Study, n i
 }
 
 // pick keeps the n valid verdicts of a stage with the smallest keys, and no others in memory.
-func (h *home) pick(ctx context.Context, run store.Run, stage string, n int) ([]store.Verdict, error) {
+func (r *Reader) pick(ctx context.Context, run store.Run, stage string, n int) ([]store.Verdict, error) {
 	var kept []store.Verdict
 	if n == 0 {
 		return nil, nil
@@ -50,7 +51,7 @@ func (h *home) pick(ctx context.Context, run store.Run, stage string, n int) ([]
 		x, y := a.At.Key(), b.At.Key()
 		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a.No, b.No))
 	}
-	for v, err := range h.ledger.Verdicts(ctx, run.No, stage) {
+	for v, err := range r.Ledger.Verdicts(ctx, run.No, stage) {
 		if err != nil {
 			return nil, err
 		}
@@ -65,12 +66,12 @@ func (h *home) pick(ctx context.Context, run store.Run, stage string, n int) ([]
 	return kept, nil
 }
 
-func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (report.Example, error) {
+func (r *Reader) example(ctx context.Context, run store.Run, v store.Verdict) (report.Example, error) {
 	e := report.Example{Stage: v.At.Stage, Item: v.At.Item, Verdicts: []report.Verdict{{
 		Judge: v.At.Judge, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason,
 	}}}
 	keys := []assay.Key{v.Subject, v.Against}
-	answers, err := h.ledger.AnswersTo(ctx, run.No, keys)
+	answers, err := r.Ledger.AnswersTo(ctx, run.No, keys)
 	if err != nil {
 		return e, fmt.Errorf("read the answers of an example: %w", err)
 	}
@@ -80,7 +81,7 @@ func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (rep
 		if !ok {
 			continue
 		}
-		turns, err := h.conversation(ctx, run, a)
+		turns, err := r.conversation(ctx, run, a)
 		if err != nil {
 			return e, err
 		}
@@ -91,7 +92,7 @@ func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (rep
 		e.Answers = append(e.Answers, one)
 	}
 	if len(e.Answers) == 0 { // items against each other: the judge's own question shows both
-		turns, err := h.question(ctx, run, store.Live, v.At)
+		turns, err := r.question(ctx, run, store.Live, v.At)
 		if err != nil {
 			return e, err
 		}
@@ -101,9 +102,9 @@ func (h *home) example(ctx context.Context, run store.Run, v store.Verdict) (rep
 	return e, nil
 }
 
-// conversation is what a lane was told and said, up to an answer.
-func (h *home) conversation(ctx context.Context, run store.Run, a store.Answer) ([]report.Turn, error) {
-	turns, err := h.question(ctx, run, a.Mode, a.At)
+// conversation is what a lane was sent and said, up to an answer.
+func (r *Reader) conversation(ctx context.Context, run store.Run, a store.Answer) ([]report.Turn, error) {
+	turns, err := r.question(ctx, run, a.Mode, a.At)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +115,10 @@ func (h *home) conversation(ctx context.Context, run store.Run, a store.Answer) 
 	return append(turns, report.Turn{Role: string(assay.RoleAssistant), Text: text}), nil
 }
 
-// question is what a lane or a judge was told. Answers made elsewhere, and what people were shown, have no request that
-// could be made again: then the question is not told.
-func (h *home) question(ctx context.Context, run store.Run, mode store.SegmentMode, at assay.Coordinates) ([]report.Turn, error) {
-	st, err := h.planner.Study(ctx, run)
+// question is what a lane or a judge was sent. Answers made elsewhere, and what people were shown, have no request that
+// could be made again: then there is no question.
+func (r *Reader) question(ctx context.Context, run store.Run, mode store.SegmentMode, at assay.Coordinates) ([]report.Turn, error) {
+	st, err := r.Study(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (h *home) question(ctx context.Context, run store.Run, mode store.SegmentMo
 	if _, lane := st.Lane(cmp.Or(at.Judge, at.Lane)); !ok || !lane || stage.Verb() == study.VerbImport {
 		return nil, nil
 	}
-	made, err := h.planner.Build(ctx, run, mode, []assay.Coordinates{at})
+	made, err := r.Scripts.Build(ctx, run, mode, []assay.Coordinates{at})
 	if err != nil {
 		return nil, fmt.Errorf("make the question of an example again: %w", err)
 	}
@@ -146,4 +147,20 @@ func said(p *assay.Prompt) []report.Turn {
 		out = append(out, report.Turn{Role: string(m.Role), Text: m.Text})
 	}
 	return out
+}
+
+// Prompts makes again what requests of a run were asked, in their order.
+func (r *Reader) Prompts(ctx context.Context, run store.Run, at []assay.Coordinates) ([]assay.Prompt, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return make([]assay.Prompt, len(at)), nil // its bodies are the user's own bytes
+	}
+	made, err := r.Scripts.Build(ctx, run, store.Live, at)
+	if err != nil {
+		return nil, err
+	}
+	var out []assay.Prompt
+	for _, p := range made {
+		out = append(out, *p.Request.Prompt)
+	}
+	return out, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -20,13 +20,13 @@ import (
 
 // rowReader turns the ledger of one run into rows.
 type rowReader struct {
-	h     *home
+	*Reader
 	run   store.Run
 	study *study.Study
 	by    []string
 	where func(*analysis.Row) bool // nil: all rows
 
-	fields  []string        // of items, that somebody asks for
+	fields  []string        // of items, that are asked for
 	seen    map[string]bool // those that an item has
 	items   map[string]map[string]*analysedItem
 	endings map[assay.Key]assay.Ending   // of answers that were refused or cut
@@ -36,7 +36,7 @@ type rowReader struct {
 	branch  map[string]map[string]string // what the branches of the stage at hand are, where they are items
 	err     error                        // of a condition
 
-	warnings []string // for the person who analyses
+	warnings []string
 }
 
 // judgeOf is a judge in a stage.
@@ -45,7 +45,7 @@ type judgeOf struct{ stage, judge string }
 // analysedItem is what rows need of an item.
 type analysedItem struct {
 	cluster, expect string
-	texts           map[string]string // the fields that somebody asks for, shared with all items that have the same
+	texts           map[string]string // the fields that are asked for, shared with all items that have the same
 	fields          map[string]any    // for conditions
 }
 
@@ -62,9 +62,9 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 	if err != nil {
 		return nil, err
 	}
-	book, err := analysis.Open(stages, specs, analysis.Options{Seed: analysisSeed})
+	analyzer, err := analysis.Open(stages, specs, analysis.Options{Seed: analysisSeed})
 	if err != nil {
-		return nil, usage("", "%s", err)
+		return nil, mistake("", "%s", err)
 	}
 	d.wanted(specs)
 	if err := d.readEndings(ctx); err != nil {
@@ -72,19 +72,19 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 	}
 	d.items, d.seen, d.valid = map[string]map[string]*analysedItem{}, map[string]bool{}, map[judgeOf]int{}
 	for _, s := range stages {
-		if err := d.read(ctx, book, s); err != nil {
+		if err := d.read(ctx, analyzer, s); err != nil {
 			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
 		}
-		if err := book.Done(s.Name); err != nil {
+		if err := analyzer.Done(s.Name); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range d.by {
 		if !d.seen[f] && !slices.Contains(analysis.OwnFields(), f) {
-			return nil, usage("there is "+strings.Join(analysis.OwnFields(), ", ")+", and the items' own fields", "--by: no item has a field %q", f)
+			return nil, mistake("there is "+strings.Join(analysis.OwnFields(), ", ")+", and the items' own fields", "--by: no item has a field %q", f)
 		}
 	}
-	return book.Report()
+	return analyzer.Report()
 }
 
 // wanted notes the fields of items that analyses group by or conditions look at.
@@ -101,7 +101,7 @@ func (d *rowReader) wanted(specs []analysis.Spec) {
 // readEndings notes which answers were refused or cut; most lanes have none.
 func (d *rowReader) readEndings(ctx context.Context) error {
 	d.endings = map[assay.Key]assay.Ending{}
-	lanes, err := d.h.ledger.Lanes(ctx, d.run.No)
+	lanes, err := d.Ledger.Lanes(ctx, d.run.No)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (d *rowReader) readEndings(ctx context.Context) error {
 		if !ok || st.Verb() == study.VerbJudge || st.Verb() == study.VerbCompare || l.Endings[assay.Refused]+l.Endings[assay.Cut] == 0 {
 			continue
 		}
-		for a, err := range d.h.ledger.Answers(ctx, d.run.No, l.Stage, l.Name) {
+		for a, err := range d.Ledger.Answers(ctx, d.run.No, l.Stage, l.Name) {
 			if err != nil {
 				return err
 			}
@@ -123,8 +123,8 @@ func (d *rowReader) readEndings(ctx context.Context) error {
 }
 
 // read enters the verdicts of one stage, and the places where there should be some.
-func (d *rowReader) read(ctx context.Context, book *analysis.Analyzer, s analysis.Stage) error {
-	reading, err := d.h.planner.Readings(ctx, d.run, s.Name)
+func (d *rowReader) read(ctx context.Context, analyzer *analysis.Analyzer, s analysis.Stage) error {
+	reading, err := d.Scripts.Readings(ctx, d.run, s.Name)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (d *rowReader) read(ctx context.Context, book *analysis.Analyzer, s analysi
 	if err != nil {
 		return err
 	}
-	if err := d.gold(ctx, book, st, reading, items); err != nil {
+	if err := d.gold(ctx, analyzer, st, reading, items); err != nil {
 		return err
 	}
 	if err := d.readLengths(ctx, st, s); err != nil {
@@ -143,19 +143,19 @@ func (d *rowReader) read(ctx context.Context, book *analysis.Analyzer, s analysi
 		return err
 	}
 	p := d.panelOf(st)
-	if err := book.Expect(d.rows(d.expected(ctx, s.Name, p), reading, items)); err != nil {
+	if err := analyzer.Expect(d.rows(d.expected(ctx, s.Name, p), reading, items)); err != nil {
 		return err
 	}
-	if err := book.Read(d.rows(d.given(ctx, s.Name, p), reading, items)); err != nil {
+	if err := analyzer.Read(d.rows(d.given(ctx, s.Name, p), reading, items)); err != nil {
 		return err
 	}
 	if p == nil {
 		return d.err
 	}
-	if err := book.Expect(p.rows()); err != nil {
+	if err := analyzer.Expect(p.rows()); err != nil {
 		return err
 	}
-	if err := book.Read(p.decided()); err != nil {
+	if err := analyzer.Read(p.decided()); err != nil {
 		return err
 	}
 	return d.err
@@ -169,7 +169,7 @@ func (d *rowReader) expected(ctx context.Context, stage string, p *jury) coordin
 				p.unit(r)
 			}
 		}
-		for at, err := range ahead(d.h.planner.Expected(ctx, d.run, stage)) {
+		for at, err := range ahead(d.Scripts.Expected(ctx, d.run, stage)) {
 			if !yield(at, note, err) {
 				return
 			}
@@ -193,7 +193,7 @@ func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinate
 			}
 		}
 		var err error
-		for v, err = range ahead(d.h.ledger.VerdictRows(ctx, d.run.No, stage, subjects)) {
+		for v, err = range ahead(d.Ledger.VerdictRows(ctx, d.run.No, stage, subjects)) {
 			if !yield(v.At, note, err) {
 				return
 			}
@@ -265,9 +265,9 @@ func (d *rowReader) itemsOf(ctx context.Context, input string) (map[string]*anal
 		return items, nil
 	}
 	out, alike := map[string]*analysedItem{}, map[string]*analysedItem{}
-	all := d.h.ledger.ItemHeads
+	all := d.Ledger.ItemHeads
 	if len(d.fields) > 0 {
-		all = d.h.ledger.Items
+		all = d.Ledger.Items
 	}
 	for it, err := range all(ctx, d.run.No, input) {
 		if err != nil {

@@ -1,42 +1,34 @@
-package cli
+package results
 
 import (
-	"encoding/xml"
-	"fmt"
-	"os"
-
 	"assay/analysis"
-	"assay/report"
 	"assay/stats"
 )
 
-// analyseDocument is findings for programs. What does not exist is null, and why says the reason.
-type analyseDocument struct {
-	Runs []runDocument `json:"runs"`
-}
-
-type runDocument struct {
+// FindingsJSON are the findings of a run for programs. What does not exist is null, and why says the reason.
+type FindingsJSON struct {
 	Run        string          `json:"run"`
 	Study      string          `json:"study"`
 	Rehearsal  bool            `json:"rehearsal,omitempty"`
 	Incomplete bool            `json:"incomplete"`
-	Tables     []tableDocument `json:"tables"`
+	Tables     []TableJSON     `json:"tables"`
 	Costs      []spentDocument `json:"costs"`
 	Gates      []gateDocument  `json:"gates"`
 }
 
-type tableDocument struct {
-	Stage      string            `json:"stage"`
-	Title      string            `json:"title"`
-	Method     string            `json:"method"`
-	Primary    bool              `json:"primary,omitempty"`
-	Coverage   coverageDocument  `json:"coverage"`
-	Incomplete bool              `json:"incomplete"`
-	Findings   []findingDocument `json:"findings"`
-	Matrix     *matrixDocument   `json:"matrix,omitempty"`
-	Confusions []confusionDoc    `json:"confusions,omitempty"`
-	People     bool              `json:"people,omitempty"` // it rests on people's verdicts alone
-	Notes      []string          `json:"notes,omitempty"`
+// TableJSON is a table of findings for programs.
+type TableJSON struct {
+	Stage      string           `json:"stage"`
+	Title      string           `json:"title"`
+	Method     string           `json:"method"`
+	Primary    bool             `json:"primary,omitempty"`
+	Coverage   coverageDocument `json:"coverage"`
+	Incomplete bool             `json:"incomplete"`
+	Findings   []FindingJSON    `json:"findings"`
+	Matrix     *matrixDocument  `json:"matrix,omitempty"`
+	Confusions []confusionDoc   `json:"confusions,omitempty"`
+	People     bool             `json:"people,omitempty"` // it rests on people's verdicts alone
+	Notes      []string         `json:"notes,omitempty"`
 }
 
 type coverageDocument struct {
@@ -50,7 +42,8 @@ type coverageDocument struct {
 	Excluded  int      `json:"excluded"`
 }
 
-type findingDocument struct {
+// FindingJSON is one finding for programs.
+type FindingJSON struct {
 	What      string            `json:"what"`
 	By        map[string]string `json:"by"`
 	Unit      string            `json:"unit"`
@@ -117,22 +110,23 @@ type gateDocument struct {
 	Why       string `json:"why,omitempty"`
 }
 
-func (a analysed) document() runDocument {
-	doc := runDocument{
-		Run: a.run.ID, Study: a.run.Study, Rehearsal: a.rehearsal, Incomplete: a.report.Incomplete(),
-		Tables: []tableDocument{}, Costs: []spentDocument{}, Gates: []gateDocument{},
+// JSON is the findings for programs.
+func (a *Findings) JSON() FindingsJSON {
+	doc := FindingsJSON{
+		Run: a.Run.ID, Study: a.Run.Study, Rehearsal: a.Rehearsal, Incomplete: a.Report.Incomplete(),
+		Tables: []TableJSON{}, Costs: []spentDocument{}, Gates: []gateDocument{},
 	}
-	for i := range a.report.Tables {
-		doc.Tables = append(doc.Tables, tableOf(&a.report.Tables[i]))
+	for i := range a.Report.Tables {
+		doc.Tables = append(doc.Tables, tableOf(&a.Report.Tables[i]))
 	}
-	for _, c := range a.costs {
-		one := spentDocument{Stage: c.stage, Lane: c.lane, AtLeast: c.cost.Sum.Float(), Answers: c.answers, PerAnswer: c.per(c.answers), PerVerdict: c.per(int64(c.valid))}
-		if c.cost.Known() {
+	for _, c := range a.Costs {
+		one := spentDocument{Stage: c.Stage, Lane: c.Lane, AtLeast: c.Cost.Sum.Float(), Answers: c.Answers, PerAnswer: c.Per(c.Answers), PerVerdict: c.Per(int64(c.Valid))}
+		if c.Cost.Known() {
 			one.Cost = &one.AtLeast
 		}
 		doc.Costs = append(doc.Costs, one)
 	}
-	for _, g := range a.gates {
+	for _, g := range a.Gates {
 		doc.Gates = append(doc.Gates, gateDocument(g))
 	}
 	return doc
@@ -145,10 +139,10 @@ func coverageOf(c analysis.Coverage) coverageDocument {
 	}
 }
 
-func tableOf(t *analysis.Table) tableDocument {
-	doc := tableDocument{
+func tableOf(t *analysis.Table) TableJSON {
+	doc := TableJSON{
 		Stage: t.Stage, Title: t.Title, Method: string(t.Method), Primary: t.Primary, Coverage: coverageOf(t.Coverage), Incomplete: t.Incomplete(),
-		Findings: []findingDocument{}, Notes: t.Notes, People: t.People,
+		Findings: []FindingJSON{}, Notes: t.Notes, People: t.People,
 	}
 	for _, c := range t.Confusions {
 		doc.Confusions = append(doc.Confusions, confusionDoc(c))
@@ -169,8 +163,8 @@ func tableOf(t *analysis.Table) tableDocument {
 	return doc
 }
 
-func findingOf(f *analysis.Finding) findingDocument {
-	doc := findingDocument{
+func findingOf(f *analysis.Finding) FindingJSON {
+	doc := FindingJSON{
 		What: f.What, By: map[string]string{}, Unit: string(f.Unit), Value: orNull(f.Value), Level: f.Level, N: f.N, Clusters: f.Clusters,
 		Coverage: coverageOf(f.Coverage), Method: f.Method, P: orNull(f.P), Holm: orNull(f.Holm), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
 	}
@@ -197,66 +191,18 @@ func reason(n stats.Number) string {
 	return n.Why
 }
 
-// writeJUnit writes the gates as test cases, one suite for each run.
-func writeJUnit(w *World, name string, all []analysed) error {
-	var doc junitSuites
-	for _, a := range all {
-		suite := junitSuite{Name: a.run.Study + " " + a.run.ID, Tests: len(a.gates)}
-		for _, g := range a.gates {
-			c := junitCase{Name: g.Condition, Class: a.run.Study + ".require"}
-			if !g.Passed {
-				c.Failure = &junitFailure{Message: g.Why}
-				suite.Failures++
-			}
-			suite.Cases = append(suite.Cases, c)
-		}
-		for i := range a.report.Tables {
-			t := &a.report.Tables[i]
-			if t.Incomplete() && !t.People {
-				suite.Tests++
-				suite.Skipped++
-				suite.Cases = append(suite.Cases, junitCase{
-					Name: t.Stage + ": " + t.Title, Class: a.run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + report.CoverageLine(t.Coverage)},
-				})
-			}
-		}
-		doc.Suites = append(doc.Suites, suite)
+// orNull is a number for JSON: null where it does not exist.
+func orNull(n stats.Number) *float64 {
+	if !n.OK {
+		return nil
 	}
-	text, err := xml.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the gates: %w", err)
-	}
-	f, err := w.Disk.Create(name, os.O_TRUNC)
-	if err != nil {
-		return fmt.Errorf("write the gates: %w", err)
-	}
-	if _, err := f.Write(append([]byte(xml.Header), append(text, '\n')...)); err != nil {
-		f.Close()
-		return fmt.Errorf("write the gates: %w", err)
-	}
-	return f.Close()
+	return &n.Value
 }
 
-type junitSuites struct {
-	XMLName xml.Name     `xml:"testsuites"`
-	Suites  []junitSuite `xml:"testsuite"`
-}
-
-type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Skipped  int         `xml:"skipped,attr,omitempty"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	Failure *junitFailure `xml:"failure"`
-	Skipped *junitFailure `xml:"skipped"` // a table that is incomplete: no test can pass on it
-}
-
-type junitFailure struct {
-	Message string `xml:"message,attr"`
+// bounds are an interval for JSON.
+func bounds(i stats.Interval) (low, high *float64) {
+	if !i.OK {
+		return nil, nil
+	}
+	return &i.Low, &i.High
 }

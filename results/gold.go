@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
 // that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot; a bundle takes
 // it along.
-func (d *rowReader) gold(ctx context.Context, book *analysis.Analyzer, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
+func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
@@ -37,7 +37,7 @@ func (d *rowReader) gold(ctx context.Context, book *analysis.Analyzer, st *study
 			}
 		}
 	}
-	if err := book.Gold(d.rows(said(d.h.ledger.PeopleSaid(ctx, d.run.No, st.Name), ""), reading, items)); err != nil || st.Gold == "" {
+	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleSaid(ctx, d.run.No, st.Name), ""), reading, items)); err != nil || st.Gold == "" {
 		return err
 	}
 	labels, err := d.goldFile(ctx, st)
@@ -51,12 +51,12 @@ func (d *rowReader) gold(ctx context.Context, book *analysis.Analyzer, st *study
 			}
 		}
 	}
-	return book.Gold(d.rows(said(all, analysis.GoldJudge), reading, items))
+	return analyzer.Gold(d.rows(said(all, analysis.GoldJudge), reading, items))
 }
 
-// goldFile reads the gold labels of a stage. Rows that mean nothing in this run are told, and left out.
+// goldFile reads the gold labels of a stage. Rows that mean nothing in this run become warnings.
 func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
-	file, err := d.h.openGold(ctx, d.run, st)
+	file, err := d.OpenGold(ctx, d.run, st)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
 		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
 		return nil, nil
@@ -65,44 +65,44 @@ func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verd
 		return nil, fmt.Errorf("read gold labels: %w", err)
 	}
 	defer file.Close()
-	rows, err := labelsIn(file, st.Gold)
+	rows, err := ReadLabels(file, st.Gold)
 	if err != nil {
 		return nil, err
 	}
-	people, err := d.h.planner.People(ctx, d.run, st.Name)
+	people, err := d.Scripts.People(ctx, d.run, st.Name)
 	if err != nil {
 		return nil, err
 	}
 	var problems assay.Problems
-	var mine []*labelRow
+	var mine []*Label
 	for i := range rows {
-		rows[i].stage, rows[i].judge = st.Name, waves.PersonPrefix+analysis.GoldJudge
+		rows[i].Stage, rows[i].Judge = st.Name, waves.PersonPrefix+analysis.GoldJudge
 		mine = append(mine, &rows[i])
 	}
 	if len(mine) == 0 {
 		return nil, nil
 	}
-	found, err := matchLabels(ctx, d.h, d.run, people, mine, &problems)
+	found, err := d.Match(ctx, d.run, people, mine, &problems)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range problems[:min(len(problems), maxProblems)] {
+	for _, p := range problems[:min(len(problems), MaxProblems)] {
 		d.warnings = append(d.warnings, p.String())
 	}
 	out := make([]store.Verdict, len(found))
 	for i, l := range found {
-		out[i] = l.verdict
+		out[i] = l.Verdict
 	}
 	return out, nil
 }
 
-// goldPart is under which name, before that of the file, gold labels travel in a bundle.
-const goldPart = "gold/"
+// GoldPart is under which name, before that of the file, gold labels travel in a bundle.
+const GoldPart = "gold/"
 
-// openGold opens the gold labels of a stage: from the run's folder, or out of the bundle.
-func (h *home) openGold(ctx context.Context, run store.Run, st *study.Stage) (io.ReadCloser, error) {
-	if h.passing != "" {
-		text, err := io.ReadAll(h.ledger.Part(ctx, run.No, goldPart+st.Gold))
+// OpenGold opens the gold labels of a stage: from the run's folder, or out of the bundle.
+func (r *Reader) OpenGold(ctx context.Context, run store.Run, st *study.Stage) (io.ReadCloser, error) {
+	if r.Bundled {
+		text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, GoldPart+st.Gold))
 		return io.NopCloser(bytes.NewReader(text)), err
 	}
 	name := st.Gold

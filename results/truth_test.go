@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"fmt"
@@ -53,11 +53,11 @@ func TestIntervalsOfRehearsalsHoldTheTruth(t *testing.T) {
 	for luck := range rehearsals {
 		wait.Go(func() {
 			for _, c := range newLot(t, st, luck).claims(t) {
-				kind := c.finding.Stage + ": " + c.finding.What
+				kind := c.Finding.Stage + ": " + c.Finding.What
 				mu.Lock()
 				all[kind]++
-				off[kind] += c.finding.Value.Value - c.truth
-				if c.holds() {
+				off[kind] += c.Finding.Value.Value - c.True
+				if c.Holds() {
 					held[kind]++
 				}
 				mu.Unlock()
@@ -132,7 +132,7 @@ func newLot(t *testing.T, st *study.Study, luck int) *lot {
 }
 
 // claims run the rehearsal.
-func (l *lot) claims(t *testing.T) []claim {
+func (l *lot) claims(t *testing.T) []Claim {
 	var rows []*analysis.Row
 	for item := range 24 {
 		first := map[string]string{}
@@ -164,7 +164,7 @@ func (l *lot) claims(t *testing.T) []claim {
 		t.Fatal(err)
 	}
 	o := &truth{study: l.study, truth: simulator.Writer{}.Truth()}
-	var out []claim
+	var out []Claim
 	for i := range report.Tables {
 		for k := range l.stage {
 			if l.stage[k].Name == report.Tables[i].Stage {

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func fieldAt(fields map[string]any, path string) (any, bool) {
 	return fieldAt(inside, rest)
 }
 
-// branchesOf reads what somebody asks for of branches that are items themselves (each: INPUT), by branch and branch.NAME.
+// branchesOf reads what is asked for of branches that are items themselves (each: INPUT), by branch and branch.NAME.
 func (d *rowReader) branchesOf(ctx context.Context, st *study.Stage) (map[string]map[string]string, error) {
 	var wanted []string
 	for _, f := range d.fields {
@@ -38,7 +38,7 @@ func (d *rowReader) branchesOf(ctx context.Context, st *study.Stage) (map[string
 	}
 	out := map[string]map[string]string{}
 	for _, input := range d.branchInputs(st) {
-		for it, err := range d.h.ledger.Items(ctx, d.run.No, input) {
+		for it, err := range d.Ledger.Items(ctx, d.run.No, input) {
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +93,7 @@ func (d *rowReader) readLengths(ctx context.Context, st *study.Stage, s analysis
 		return nil
 	}
 	for _, from := range d.sources(st) {
-		for l, err := range d.h.ledger.Lengths(ctx, d.run.No, from.Name) {
+		for l, err := range d.Ledger.Lengths(ctx, d.run.No, from.Name) {
 			if err != nil {
 				return err
 			}

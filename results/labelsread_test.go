@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"strings"
@@ -21,10 +21,10 @@ func TestLabelsAreReadWithTheirLines(t *testing.T) {
 		line                      int
 		item, lane, branch, label string
 	}
-	of := func(rows []labelRow) []row {
+	of := func(rows []Label) []row {
 		var out []row
 		for _, r := range rows {
-			out = append(out, row{r.at.Line, r.item, r.lane, *r.branch, r.label})
+			out = append(out, row{r.At.Line, r.item, r.lane, *r.branch, r.label})
 		}
 		return out
 	}
@@ -46,17 +46,17 @@ func FuzzLabelsAreReadOrRefused(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for name, read := range map[string]func(string) ([]labelRow, error){
-			"csv":   func(s string) ([]labelRow, error) { return labelsOfCSV("x.csv", strings.NewReader(s)) },
-			"lines": func(s string) ([]labelRow, error) { return labelsOfLines("x.jsonl", strings.NewReader(s)) },
+		for name, read := range map[string]func(string) ([]Label, error){
+			"csv":   func(s string) ([]Label, error) { return labelsOfCSV("x.csv", strings.NewReader(s)) },
+			"lines": func(s string) ([]Label, error) { return labelsOfLines("x.jsonl", strings.NewReader(s)) },
 		} {
 			rows, err := read(text)
 			for _, r := range rows {
 				if err == nil && r.key == nil && r.item == "" && (r.a == "" || r.b == "") {
-					t.Errorf("%s: line %d says nothing and was taken", name, r.at.Line)
+					t.Errorf("%s: line %d says nothing and was taken", name, r.At.Line)
 				}
 				if r.score != nil && *r.score != *r.score {
-					t.Errorf("%s: line %d has a score that is no number", name, r.at.Line)
+					t.Errorf("%s: line %d has a score that is no number", name, r.At.Line)
 				}
 			}
 		}

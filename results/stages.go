@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 		for _, l := range d.study.LanesNamed(st.Judges.List) {
 			s.Judges = append(s.Judges, l.Name)
 		}
-		if s.People, err = d.h.ledger.People(ctx, d.run.No, st.Name); err != nil {
+		if s.People, err = d.Ledger.People(ctx, d.run.No, st.Name); err != nil {
 			return nil, err
 		}
 		if err := d.design(ctx, st, &s); err != nil {
@@ -72,7 +72,7 @@ const maxLengths = 200_000
 
 // design fills in how the judged answers came about.
 func (d *rowReader) design(ctx context.Context, st *study.Stage, s *analysis.Stage) error {
-	lanes, err := d.h.ledger.Lanes(ctx, d.run.No)
+	lanes, err := d.Ledger.Lanes(ctx, d.run.No)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (d *rowReader) design(ctx context.Context, st *study.Stage, s *analysis.Sta
 	return nil
 }
 
-// program tells whether a program of the study's author judges.
+// program reports whether a program of the study's author judges.
 func (d *rowReader) program(st *study.Stage) bool {
 	r := d.study.RubricOf(st)
 	return r != nil && len(r.Command) > 0

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // repriced is what a run's lanes would cost by other prices, from the tokens that every attempt used. What was reused, and
 // what no model worked on, costs nothing.
-func repriced(ctx context.Context, h *home, segments []store.Segment, st *study.Study, prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
+func (r *Reader) repriced(ctx context.Context, segments []store.Segment, st *study.Study, prices *catalog.Catalog) (map[judgeOf]assay.Cost, error) {
 	prices, problems := plan.Prices(prices, st)
 	if len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
@@ -26,7 +26,7 @@ func repriced(ctx context.Context, h *home, segments []store.Segment, st *study.
 			mode = assay.ModeLive
 		}
 		at := judgeOf{g.Stage, g.Lane}
-		for a, err := range h.ledger.SegmentAnswers(ctx, g.No) {
+		for a, err := range r.Ledger.SegmentAnswers(ctx, g.No) {
 			if err != nil {
 				return nil, err
 			}

@@ -1,4 +1,4 @@
-package cli
+package results
 
 import (
 	"cmp"
@@ -18,61 +18,85 @@ import (
 	"assay/waves"
 )
 
-// document gathers all that a report tells about a run.
-func (h *home) document(ctx context.Context, run store.Run, f reportFlags) (*report.Document, error) {
-	found, err := h.analysed(ctx, run, analyseFlags{})
+// DocumentOptions are what a report says about itself.
+type DocumentOptions struct {
+	Version  string // of the program
+	Out      string // the file it is written to
+	Format   string
+	Examples int // how many conversations with their verdicts
+}
+
+// Document gathers all that a report says about a run.
+func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions) (*report.Document, error) {
+	found, err := r.Findings(ctx, run, Query{})
 	if err != nil {
 		return nil, err
 	}
-	st, err := h.planner.Study(ctx, run)
+	st, err := r.Study(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	lanes, err := h.ledger.Lanes(ctx, run.No)
+	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return nil, err
 	}
-	segments, err := h.ledger.Segments(ctx, run.No)
+	segments, err := r.Ledger.Segments(ctx, run.No)
 	if err != nil {
 		return nil, err
 	}
-	redos, err := h.ledger.Redos(ctx, run.No)
+	redos, err := r.Ledger.Redos(ctx, run.No)
 	if err != nil {
 		return nil, err
 	}
-	cost, err := spent(ctx, h, run)
+	cost, err := r.Spent(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Standing: sentence(run, lanes, cost), Rehearsal: h.rehearsal, Note: run.Note, By: run.By,
-		Created: run.Created, Closed: run.Closed, Report: found.report, Gates: found.gates, Budget: run.Budget, Remarks: found.warnings,
-		Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.costs, segments),
+		Study: run.Study, Description: st.Description, Run: run.ID, Standing: Standing(run, lanes, cost), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
+		Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings,
+		Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}
-	if d.Inputs, err = h.inputFacts(ctx, run, st); err != nil {
+	if d.Inputs, err = r.inputFacts(ctx, run, st); err != nil {
 		return nil, err
 	}
-	if d.Origin, err = h.origin(ctx, run, f); err != nil {
+	if d.Origin, err = r.origin(ctx, run, o); err != nil {
 		return nil, err
 	}
 	if n := len(redos); n > 0 {
 		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
 	}
-	d.Examples, err = h.examples(ctx, run, st, f.examples)
+	d.Examples, err = r.examples(ctx, run, st, o.Examples)
 	return d, err
 }
 
-// asks tells whether the answers of a stage are what is judged.
+// Summary gathers what the dashboard shows of a run's findings.
+func (r *Reader) Summary(ctx context.Context, run store.Run, found *Findings) (*report.Document, error) {
+	st, err := r.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := r.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	return &report.Document{
+		Study: run.Study, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget,
+		Spend: spendFacts(st, found.Costs, segments),
+	}, nil
+}
+
+// asks reports whether the answers of a stage are what is judged.
 func asks(st *study.Study, stage string) bool {
 	s, ok := st.Stage(stage)
-	return ok && s.Verb() != study.VerbJudge && s.Verb() != study.VerbCompare
+	return ok && !judges(s)
 }
 
 func laneFacts(st *study.Study, lanes []store.Lane, redos []store.Redo) []report.Lane {
 	var out []report.Lane
 	for _, l := range lanes {
 		out = append(out, report.Lane{
-			Stage: l.Stage, Name: l.Name, Model: l.Provider + "/" + l.Model, Params: paramsText(l.Params), State: string(l.State), Note: laneNote(l, redos), Asks: asks(st, l.Stage),
+			Stage: l.Stage, Name: l.Name, Model: l.Provider + "/" + l.Model, Params: paramsText(l.Params), State: string(l.State), Note: LaneNote(l, redos), Asks: asks(st, l.Stage),
 			Planned: l.Planned, Open: l.Open, Endings: l.Endings,
 		})
 	}
@@ -135,12 +159,12 @@ func segmentFacts(segments []store.Segment) []report.Segment {
 	return out
 }
 
-func spendFacts(st *study.Study, costs []costLine, segments []store.Segment) []report.Spend {
+func spendFacts(st *study.Study, costs []Spending, segments []store.Segment) []report.Spend {
 	var out []report.Spend
 	for _, c := range costs {
-		s := report.Spend{Stage: c.stage, Lane: c.lane, Asks: asks(st, c.stage), Cost: c.cost, Answers: c.answers, Valid: int64(c.valid)}
+		s := report.Spend{Stage: c.Stage, Lane: c.Lane, Asks: asks(st, c.Stage), Cost: c.Cost, Answers: c.Answers, Valid: int64(c.Valid)}
 		for _, g := range segments {
-			if g.Stage == c.stage && g.Lane == c.lane {
+			if g.Stage == c.Stage && g.Lane == c.Lane {
 				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens, s.Reasoning+g.Reasoning
 			}
 		}
@@ -150,12 +174,12 @@ func spendFacts(st *study.Study, costs []costLine, segments []store.Segment) []r
 }
 
 // inputFacts counts the items of every input, and their clusters.
-func (h *home) inputFacts(ctx context.Context, run store.Run, st *study.Study) ([]report.Input, error) {
+func (r *Reader) inputFacts(ctx context.Context, run store.Run, st *study.Study) ([]report.Input, error) {
 	var out []report.Input
 	for _, e := range st.Inputs {
 		in := report.Input{Name: e.Name}
 		clusters := map[string]bool{}
-		for it, err := range h.ledger.Items(ctx, run.No, e.Name) {
+		for it, err := range r.Ledger.Items(ctx, run.No, e.Name) {
 			if err != nil {
 				return nil, err
 			}
@@ -182,8 +206,8 @@ func stageFacts(st *study.Study) []report.Stage {
 		case study.VerbJudge, study.VerbCompare:
 			fact.Of, fact.With = strings.Join(append(slices.Clone(s.Judge.List), s.Compare), ", "), strings.Join(s.Judges.List, ", ")
 			fact.Of = strings.Trim(fact.Of, ", ")
-			if r, err := (&plan.Input{Study: st}).Rubric(s); err == nil {
-				how = append(how, "rubric "+r.Name)
+			if rubric, err := (&plan.Input{Study: st}).Rubric(s); err == nil {
+				how = append(how, "rubric "+rubric.Name)
 			}
 			if s.Of != (study.Of{}) {
 				how = append(how, "of "+s.Of.String())
@@ -215,26 +239,26 @@ func stageFacts(st *study.Study) []report.Stage {
 }
 
 // origin says how the report can be made again.
-func (h *home) origin(ctx context.Context, run store.Run, f reportFlags) (report.Origin, error) {
-	o := report.Origin{Version: version(), Digest: run.Digest, Seed: analysisSeed, Catalog: string(newestPrice())}
+func (r *Reader) origin(ctx context.Context, run store.Run, opts DocumentOptions) (report.Origin, error) {
+	o := report.Origin{Version: opts.Version, Digest: run.Digest, Seed: analysisSeed, Catalog: string(newestPrice())}
 	var s waves.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return o, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
 	o.Commands = []string{
 		"# the same numbers, from the same ledger", "assay analyse " + run.ID,
-		fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, shellWord(outName(f)), f.format, f.examples),
+		fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, shellWord(opts.Out), opts.Format, opts.Examples),
 	}
 	if s.File == "" { // a plain batch file has no study
 		o.Commands = append(o.Commands, "# the same file, sent again", "assay batch submit "+shellWord(run.Study))
 		return o, nil
 	}
-	source, err := io.ReadAll(io.LimitReader(h.ledger.Part(ctx, run.No, "file/"+s.File), 1<<20))
+	source, err := io.ReadAll(io.LimitReader(r.Ledger.Part(ctx, run.No, "file/"+s.File), 1<<20))
 	if err != nil {
 		return o, fmt.Errorf("read the study of run %s: %w", run.ID, err)
 	}
 	o.Source = string(source)
-	o.Commands = append(o.Commands, "# the same study, asked again", askAgain(s, h.rehearsal))
+	o.Commands = append(o.Commands, "# the same study, asked again", askAgain(s, r.Rehearsal))
 	return o, nil
 }
 
@@ -259,13 +283,6 @@ func askAgain(s waves.Settings, rehearsal bool) string {
 		ask = append(ask, "--rehearse")
 	}
 	return strings.Join(ask, " ")
-}
-
-func outName(f reportFlags) string {
-	if f.out == "" {
-		return "report." + f.format
-	}
-	return f.out
 }
 
 // shellWord quotes what a shell would take apart.

@@ -1,0 +1,21 @@
+package results
+
+import "fmt"
+
+// Mistake is a question that cannot be answered as it was put: the fault is the caller's, not the run's.
+type Mistake struct {
+	What string
+	Hint string // what would work; empty: none is known
+}
+
+// Error is what (hint).
+func (m *Mistake) Error() string {
+	if m.Hint == "" {
+		return m.What
+	}
+	return m.What + " (" + m.Hint + ")"
+}
+
+func mistake(hint, format string, args ...any) error {
+	return &Mistake{What: fmt.Sprintf(format, args...), Hint: hint}
+}

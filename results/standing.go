@@ -1,0 +1,82 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+
+	"assay"
+	"assay/store"
+)
+
+// Standing says in a sentence how a run stands.
+func Standing(run store.Run, lanes []store.Lane, cost assay.Cost) string {
+	var planned, open, still, stands, ended int64
+	for _, l := range lanes {
+		planned, open = planned+l.Planned-l.Spared, open+l.Open
+		if l.State != store.LaneOpen {
+			still += l.Open
+		}
+		for e, n := range l.Endings {
+			ended += n
+			if e.Stands() {
+				stands += n
+			}
+		}
+	}
+	state := "is open"
+	if run.State == store.RunClosed {
+		state = "is " + string(run.Result)
+	}
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, assay.Thousands(stands), assay.Thousands(planned))
+	if n := planned - ended - open; n > 0 && run.State == store.RunClosed {
+		text += fmt.Sprintf(", %s could not be asked", assay.Thousands(n))
+	}
+	if n := ended - stands; n > 0 {
+		text += fmt.Sprintf(", %s ended without one", assay.Thousands(n))
+	}
+	if open > still {
+		text += fmt.Sprintf(", %s are in flight", assay.Thousands(open-still))
+	}
+	if still > 0 {
+		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", assay.Thousands(still))
+	}
+	return text + fmt.Sprintf("; %s spent.", cost)
+}
+
+// LaneNote says what is special about a lane.
+func LaneNote(l store.Lane, redos []store.Redo) string {
+	var notes []string
+	if l.Reason != "" {
+		notes = append(notes, l.Reason)
+	}
+	if l.Canary == store.CanaryShown {
+		notes = append(notes, "its first answer waits for a yes")
+	}
+	if l.Spared > 0 {
+		notes = append(notes, assay.Thousands(l.Spared)+" spared")
+	}
+	if l.Imported > 0 {
+		notes = append(notes, assay.Thousands(l.Imported)+" imported")
+	}
+	if l.Reused > 0 {
+		notes = append(notes, assay.Thousands(l.Reused)+" reused")
+	}
+	if n := redone(redos, l); n > 0 {
+		notes = append(notes, assay.Thousands(n)+" redone")
+	}
+	if l.Surplus > 0 {
+		notes = append(notes, assay.Thousands(l.Surplus)+" paid twice")
+	}
+	return strings.Join(notes, "; ")
+}
+
+// redone counts the redos of a lane in a stage.
+func redone(redos []store.Redo, l store.Lane) int64 {
+	n := int64(0)
+	for _, r := range redos {
+		if r.Stage == l.Stage && r.Lane == l.Name {
+			n++
+		}
+	}
+	return n
+}
