@@ -32,12 +32,17 @@ func (f *Folder) Pack(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
+	p, err := newPacker()
+	if err != nil {
+		return err
+	}
+	defer p.close()
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f.pack(run, name); err != nil {
+		if err := f.pack(p, run, name); err != nil {
 			return fmt.Errorf("pack artifact %s of run %s: %w", name, run, err)
 		}
 	}
@@ -70,7 +75,7 @@ func (f *Folder) Bytes(run string) (int64, error) {
 	return sum, nil
 }
 
-func (f *Folder) pack(run, name string) error {
+func (f *Folder) pack(p *packer, run, name string) error {
 	at := path.Join(run, name)
 	in, err := f.root.Open(at)
 	if errors.Is(err, os.ErrNotExist) {
@@ -85,9 +90,9 @@ func (f *Folder) pack(run, name string) error {
 	if err != nil {
 		return err
 	}
-	err = writePacked(out, in)
+	err = p.write(out, in)
 	if err == nil {
-		err = samePacked(out, in)
+		err = p.verify(out, in)
 	}
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return errors.Join(err, f.root.Remove(temp))
@@ -101,22 +106,42 @@ func (f *Folder) pack(run, name string) error {
 	return f.root.Remove(at)
 }
 
-func writePacked(w io.Writer, r io.Reader) error {
+// packer is what packing takes, kept from file to file.
+type packer struct {
+	enc          *zstd.Encoder
+	dec          *zstd.Decoder
+	plain, frame []byte // what is packed, and as what
+	back         []byte // what that reads as
+}
+
+func newPacker() (*packer, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(frameSize))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer enc.Close()
+	dec, err := newDecoder()
+	if err != nil {
+		return nil, errors.Join(err, enc.Close())
+	}
+	return &packer{enc: enc, dec: dec, plain: make([]byte, frameSize)}, nil
+}
+
+func (p *packer) close() {
+	p.enc.Close() // nothing streams through it: no error is left to report
+	p.dec.Close()
+}
+
+// write packs a plain file.
+func (p *packer) write(w io.Writer, r io.Reader) error {
 	var table []byte
-	buf, frame := make([]byte, frameSize), []byte(nil)
 	for {
-		n, err := io.ReadFull(r, buf)
+		n, err := io.ReadFull(r, p.plain)
 		if n > 0 {
-			frame = enc.EncodeAll(buf[:n], frame[:0])
-			if _, err := w.Write(frame); err != nil {
+			p.frame = p.enc.EncodeAll(p.plain[:n], p.frame[:0])
+			if _, err := w.Write(p.frame); err != nil {
 				return err
 			}
-			table = binary.LittleEndian.AppendUint32(table, uint32(len(frame)))
+			table = binary.LittleEndian.AppendUint32(table, uint32(len(p.frame)))
 			table = binary.LittleEndian.AppendUint32(table, uint32(n))
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -140,35 +165,41 @@ func writeTable(w io.Writer, table []byte) error {
 	return err
 }
 
-// samePacked makes sure that a packed file reads as the plain one, before that is taken away.
-func samePacked(out, in *os.File) error {
+// verify makes sure that a packed file reads as the plain one, before that is taken away.
+func (p *packer) verify(out, in *os.File) error {
 	if err := out.Sync(); err != nil {
 		return err
 	}
-	z, err := openPacked(out)
+	z, err := readPacked(out, p.dec)
 	if err != nil {
 		return err
 	}
-	defer z.dec.Close()
+	z.raw, z.bytes = p.frame, p.back
+	defer func() { p.frame, p.back = z.raw, z.bytes }()
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	a, b := make([]byte, frameSize), make([]byte, frameSize)
-	packedReader := io.NewSectionReader(z, 0, z.size)
-	for {
-		n, err := io.ReadFull(in, a)
-		m, _ := io.ReadFull(packedReader, b)
-		if n != m || string(a[:n]) != string(b[:m]) {
-			return errors.New("the packed file does not read as the plain one")
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
-		if err != nil {
+	for i := range z.plain {
+		if err := z.load(i); err != nil {
 			return err
 		}
+		n, err := io.ReadFull(in, p.plain[:min(len(z.bytes), frameSize)])
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		if string(p.plain[:n]) != string(z.bytes) {
+			return errUnlike
+		}
 	}
+	if n, err := in.Read(p.plain); n > 0 {
+		return errUnlike
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }
+
+var errUnlike = errors.New("the packed file does not read as the plain one")
 
 // packedFile reads a packed file from any place.
 type packedFile struct {
@@ -178,20 +209,36 @@ type packedFile struct {
 	plain []int64 // where each frame begins in the plain file
 	where []int64 // where each frame begins in the packed one; one more for the end
 	mu    sync.Mutex
-	frame int // the frame in memory
-	bytes []byte
+	frame int    // the frame in memory
+	bytes []byte // of that frame
+	raw   []byte // the same, packed
 }
 
+// openPacked opens a packed file with a decoder of its own.
 func openPacked(file *os.File) (*packedFile, error) {
+	dec, err := newDecoder()
+	if err != nil {
+		return nil, err
+	}
+	z, err := readPacked(file, dec)
+	if err != nil {
+		dec.Close()
+		return nil, err
+	}
+	return z, nil
+}
+
+func newDecoder() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*frameSize))
+}
+
+// readPacked reads where the frames of a packed file are.
+func readPacked(file *os.File, dec *zstd.Decoder) (*packedFile, error) {
 	st, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	table, err := readTable(file, st.Size())
-	if err != nil {
-		return nil, err
-	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*frameSize))
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +249,6 @@ func openPacked(file *os.File) (*packedFile, error) {
 		z.where = append(z.where, z.where[len(z.where)-1]+int64(binary.LittleEndian.Uint32(table)))
 	}
 	if z.where[len(z.where)-1] > st.Size() {
-		dec.Close()
 		return nil, errPacked
 	}
 	return z, nil
@@ -255,13 +301,14 @@ func (z *packedFile) load(i int) error {
 	if z.frame == i {
 		return nil
 	}
-	raw := make([]byte, z.where[i+1]-z.where[i])
-	if _, err := z.file.ReadAt(raw, z.where[i]); err != nil {
+	n := int(z.where[i+1] - z.where[i])
+	z.raw = slices.Grow(z.raw[:0], n)[:n]
+	if _, err := z.file.ReadAt(z.raw, z.where[i]); err != nil {
 		return err
 	}
 	var err error
 	z.frame = -1
-	if z.bytes, err = z.dec.DecodeAll(raw, z.bytes[:0]); err != nil {
+	if z.bytes, err = z.dec.DecodeAll(z.raw, z.bytes[:0]); err != nil {
 		return err
 	}
 	z.frame = i
