@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"assay"
 	"assay/artifacts"
 	"assay/export"
-	"assay/results"
 	"assay/store"
-	"assay/study"
 )
 
 type bundleFlags struct {
@@ -59,113 +52,13 @@ func runBundle(ctx context.Context, w *World, ref string, f bundleFlags) error {
 		return inTheWay(err)
 	}
 	defer file.Abort()
-	m := export.Manifest{Run: run.ID, Study: run.Study, Rehearsal: run.Rehearsal, Created: run.Created.UTC().Format(time.RFC3339)}
-	err = export.WriteBundle(file, m, func(table string) iter.Seq2[store.DumpRow, error] { return dumped(ctx, h, run, table) })
-	if err != nil {
+	if err := export.BundleRun(ctx, file, h.exported(run)); err != nil {
 		return fmt.Errorf("bundle run %s: %w", run.ID, err)
 	}
 	if err := file.Commit(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.Stderr, "run %s of %s is in %s\n", run.ID, run.Study, f.out)
-	return nil
-}
-
-// dumped is a table of a run; texts that are too long for the ledger are put into their rows.
-func dumped(ctx context.Context, h *home, run store.Run, table string) iter.Seq2[store.DumpRow, error] {
-	rows := h.ledger.Dump(ctx, run.No, table)
-	switch table {
-	case "outcomes":
-	case "snapshot_parts":
-		return withGold(ctx, h, run, rows)
-	default:
-		return rows
-	}
-	return func(yield func(store.DumpRow, error) bool) {
-		for row, err := range rows {
-			if err == nil {
-				err = lengthen(ctx, h, run, row)
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// withGold adds the gold labels as they are now: nobody else has the run's folder.
-func withGold(ctx context.Context, h *home, run store.Run, rows iter.Seq2[store.DumpRow, error]) iter.Seq2[store.DumpRow, error] {
-	return func(yield func(store.DumpRow, error) bool) {
-		var columns []string
-		for row, err := range rows {
-			if !yield(row, err) || err != nil {
-				return
-			}
-			columns = row.Columns
-		}
-		st, err := h.planner.Study(ctx, run)
-		if err != nil {
-			yield(store.DumpRow{}, err)
-			return
-		}
-		taken := map[string]bool{}
-		for i := range st.Stages {
-			s := &st.Stages[i]
-			if s.Gold == "" || taken[s.Gold] {
-				continue
-			}
-			taken[s.Gold] = true
-			text, err := readGold(ctx, h, run, s)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // they may never have come
-			}
-			values := map[string]any{"run_no": run.No, "name": results.GoldPart + s.Gold, "chunk": int64(0), "bytes": text}
-			row := store.DumpRow{Columns: columns}
-			for _, c := range columns {
-				row.Values = append(row.Values, values[c])
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func readGold(ctx context.Context, h *home, run store.Run, st *study.Stage) ([]byte, error) {
-	f, err := h.results().OpenGold(ctx, run, st)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
-
-// lengthen puts the whole text into the row of an outcome.
-func lengthen(ctx context.Context, h *home, run store.Run, row store.DumpRow) error {
-	at := map[string]int{}
-	for i, c := range row.Columns {
-		at[c] = i
-	}
-	if row.Values[at["over"]] != int64(1) {
-		return nil
-	}
-	var key assay.Key
-	if text, ok := row.Values[at["key"]].([]byte); ok {
-		copy(key[:], text)
-	}
-	found, err := h.ledger.AnswersTo(ctx, run.No, []assay.Key{key})
-	if err != nil {
-		return err
-	}
-	a := found[key]
-	row.Values[at["over"]] = int64(0)
-	if row.Values[at["segment_no"]] != a.Segment || row.Values[at["ord"]] != a.Ord {
-		return nil // not the one that stands
-	}
-	if a, err = h.planner.Whole(ctx, run, a); err != nil {
-		return err
-	}
-	row.Values[at["text"]], row.Values[at["thoughts"]] = a.Outcome.Text, a.Outcome.Thoughts
 	return nil
 }
 
@@ -197,12 +90,7 @@ func unpack(ctx context.Context, w *World, b *export.Bundle, dir string) (*home,
 	if err != nil {
 		return nil, store.Run{}, err
 	}
-	for _, table := range store.DumpTables() {
-		if err := ledger.Restore(ctx, table, b.Rows(table)); err != nil {
-			return nil, store.Run{}, errors.Join(err, ledger.Close())
-		}
-	}
-	run, err := ledger.FindRun(ctx, b.Manifest.Run, "")
+	run, err := b.Restore(ctx, ledger)
 	if err != nil {
 		return nil, run, errors.Join(err, ledger.Close())
 	}

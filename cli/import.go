@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,17 +34,15 @@ func importCommand(w *World) *cobra.Command {
 		GroupID: groupTools,
 		Short:   "Take in results that another program, or an export, wrote",
 		Long: "Reads answers and verdicts made elsewhere into the folder of a study with `import:` stages, and loads it as a run, so that `analyse`,\n" +
-			"`report`, `label` and `export` work on it. Nothing is asked and nothing is paid. What cannot be read is told with its place; the rest is taken\n" +
-			"in (exit code 3). Verdicts stand under judges called human:NAME: nobody is asked for them.\n\n" +
-			"csv, jsonl, parquet   the tables of `assay export`, or one table with the columns item, lane and text\n" +
-			"speceval              generations, compliance, ratings and rankings by statement (what export --format by-group writes)\n" +
-			"sycobench             conversations by model, scores of judges (what export --format conversations writes)\n" +
-			"pairwisellm           results of comparisons (what export --format registry writes)",
+			"`report`, `label` and `export` work on it. Nothing is asked and nothing is paid. What cannot be read is listed with its place; the rest is\n" +
+			"taken in (exit code 3). Verdicts stand under judges called human:NAME: no model is asked for them.\n\n" +
+			"csv, jsonl, parquet   the tables of `assay export`, or one table with the columns item, lane and text" +
+			importHelp(),
 		Args: args("DIR or FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return runImport(c.Context(), w, args[0], f) },
 	}
 	f.home.register(c)
-	c.Flags().StringVar(&f.format, "format", "", "csv, jsonl, parquet, speceval, sycobench, pairwisellm")
+	c.Flags().StringVar(&f.format, "format", "", strings.Join(importNames(), ", "))
 	c.Flags().StringVar(&f.out, "out", "", "the folder of the study to write (default: imported-NAME)")
 	c.Flags().StringVar(&f.study, "study", "", "the study's name (default: from the folder)")
 	c.Flags().StringVar(&f.run, "run", "", "of tables that hold several runs, this one")
@@ -53,22 +50,31 @@ func importCommand(w *World) *cobra.Command {
 	return c
 }
 
-// importFormat is a form in which results come.
-type importFormat struct {
-	name string
-	take func(ctx context.Context, tree fs.FS, t *export.Take) error
+// importHelp lists the formats that are trees of other systems.
+func importHelp() string {
+	var b strings.Builder
+	for _, f := range export.Formats() {
+		if f.Reads != "" {
+			fmt.Fprintf(&b, "\n%-20s  %s (what export --format %s writes)", f.Import, f.Reads, f.Name)
+		}
+	}
+	return b.String()
 }
 
-// importFormats lists the trees of other systems; adding one is one line.
-func importFormats() []importFormat {
-	return []importFormat{{"speceval", export.SpecEval}, {"sycobench", export.SycoBench}, {"pairwisellm", export.PairwiseLLM}}
+// importNames are the formats that can be read.
+func importNames() []string {
+	var names []string
+	for _, f := range export.Formats() {
+		names = append(names, f.Import)
+	}
+	return names
 }
 
 func runImport(ctx context.Context, w *World, from string, f importFlags) error {
 	if _, err := os.Stat(w.Disk.Path(from)); err != nil {
 		return usage("name a folder or a file", "import %s: %s", from, reasonOf(err))
 	}
-	take, err := f.taker(w, from)
+	form, err := f.reader()
 	if err != nil {
 		return err
 	}
@@ -89,10 +95,15 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 		return err
 	}
 	t := &troubles{world: w}
-	err = take(ctx, folder.Take(t.note))
+	files := f.from(w, from)
+	err = form.Read(ctx, files, folder.Sink(t.note))
 	switch {
+	case errors.Is(err, export.ErrFile):
+		return usage("name the folder that the other program wrote", "%s is no folder", from)
+	case errors.Is(err, export.ErrNothing) && form.Reads == "":
+		return usage("an export, or a file with the columns item, lane and text", "%s has no requests.%s", from, f.format)
 	case errors.Is(err, export.ErrNothing):
-		return usage("assay help import tells what the formats look like", "%s holds no results of %s", from, f.format)
+		return usage("assay help import shows what the formats look like", "%s holds no results of %s", from, f.format)
 	case errors.Is(err, export.ErrRuns):
 		return usage("choose one with --run", "%s", err)
 	case err != nil:
@@ -101,8 +112,11 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 		t.rest()
 		return usage("", "%s: no row could be read", from)
 	}
-	mark := markIn(w, from)
-	folder.Analyses = mark.analyses(f.run)
+	var mark export.Mark
+	if files.File == "" {
+		mark = export.ReadMark(files.Files)
+	}
+	folder.Analyses = mark.Analyses(f.run)
 	if err := folder.Close(name, "results of "+f.format+" files, imported"); err != nil {
 		return err
 	}
@@ -113,78 +127,33 @@ func runImport(ctx context.Context, w *World, from string, f importFlags) error 
 	if f.dry {
 		return t.result()
 	}
-	err = f.load(ctx, w, folder.Rehearsal || mark.rehearsed(), t)
+	err = f.load(ctx, w, folder.Rehearsal || mark.Rehearsed(), t)
 	if t.n > 0 && (err == nil || exitCode(err) == exitIncomplete) {
 		return t.result()
 	}
 	return err
 }
 
-// markIn is what an export says about itself; of any other folder, nothing.
-func markIn(w *World, from string) (mark exportMark) {
-	text, err := os.ReadFile(filepath.Join(w.Disk.Path(from), export.Mark))
-	if err != nil || json.Unmarshal(text, &mark) != nil {
-		return exportMark{}
+// reader is the format that --format names.
+func (f importFlags) reader() (export.Format, error) {
+	all, names := export.Formats(), importNames()
+	if f.format == "" {
+		return export.Format{}, usage("there is "+strings.Join(names, ", "), "--format is missing")
 	}
-	return mark
+	i := slices.Index(names, f.format)
+	if i < 0 {
+		return export.Format{}, usage(cmp.Or(assay.DidYouMean(f.format, names), "there is "+strings.Join(names, ", ")), "no format is called %q", f.format)
+	}
+	return all[i], nil
 }
 
-// rehearsed tells whether a folder is the export of a rehearsal, which never becomes a run like any other.
-func (m exportMark) rehearsed() bool {
-	return slices.ContainsFunc(m.Runs, func(r exportedRun) bool { return r.Rehearsal })
-}
-
-// analyses are those that the study of a run declares, where the folder holds one run or it is named.
-func (m exportMark) analyses(run string) []export.Analysis {
-	for _, r := range m.Runs {
-		if r.Run == run || run == "" && len(m.Runs) == 1 {
-			return r.Analyses
-		}
+// from names the files that are read: a folder, or one file.
+func (f importFlags) from(w *World, name string) export.From {
+	name = w.Disk.Path(name)
+	if isFile(name) {
+		return export.From{Files: os.DirFS(filepath.Dir(name)), File: filepath.Base(name), Run: f.run}
 	}
-	return nil
-}
-
-// taker is how the files are read.
-func (f importFlags) taker(w *World, from string) (func(context.Context, *export.Take) error, error) {
-	var names []string
-	for _, form := range importFormats() {
-		names = append(names, form.name)
-		if form.name != f.format {
-			continue
-		}
-		if !w.Disk.isFolder(w.Disk.Path(from)) {
-			return nil, usage("name the folder that the other program wrote", "%s is no folder", from)
-		}
-		return func(ctx context.Context, t *export.Take) error { return form.take(ctx, os.DirFS(w.Disk.Path(from)), t) }, nil
-	}
-	form := export.Format(f.format)
-	for _, known := range export.Formats() {
-		names = append(names, string(known))
-	}
-	if !slices.Contains(export.Formats(), form) {
-		if f.format == "" {
-			return nil, usage("there is "+strings.Join(names, ", "), "--format is missing")
-		}
-		return nil, usage(cmpOr(assay.DidYouMean(f.format, names), "there is "+strings.Join(names, ", ")), "no format is called %q", f.format)
-	}
-	dir, files := w.Disk.Path(from), export.TableFiles{Run: f.run}
-	table := func(name string) string {
-		if name += "." + f.format; isFile(filepath.Join(dir, name)) {
-			return name
-		}
-		return ""
-	}
-	if isFile(dir) {
-		dir, files.Requests = filepath.Dir(dir), filepath.Base(dir)
-	} else {
-		files.Requests, files.Verdicts, files.Items = table("requests"), table("verdicts"), table("items")
-	}
-	if files.Requests == "" {
-		return nil, usage("an export, or a file with the columns item, lane and text", "%s has no requests.%s", from, f.format)
-	}
-	return func(ctx context.Context, t *export.Take) error {
-		return export.Tables(ctx, form, os.DirFS(dir), files, t)
-	}, nil
+	return export.From{Files: os.DirFS(name), Run: f.run}
 }
 
 // studyNameOf makes a study's name out of the name of a file or folder.
@@ -203,7 +172,7 @@ func studyNameOf(from string) string {
 	return name
 }
 
-// troubles tells what could not be taken in, as far as a person reads it.
+// troubles lists what could not be taken in, as far as a person reads it.
 type troubles struct {
 	world *World
 	n     int
@@ -258,64 +227,8 @@ func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *trou
 	if err != nil {
 		return err
 	}
-	if err := f.verdicts(ctx, w, h, begun, t); err != nil {
+	if err := export.Load(ctx, h.results(), begun, w.Disk.Folder(f.out), t.note); err != nil {
 		return err
 	}
 	return drive(ctx, w, h, begun, d.Study, driveOptions{quiet: true})
-}
-
-// verdictBlock is how many verdicts are written at once.
-const verdictBlock = 500
-
-// verdicts writes the verdicts of the folder into the ledger.
-func (f importFlags) verdicts(ctx context.Context, w *World, h *home, run store.Run, t *troubles) error {
-	placing := map[string]func(waves.Told) (store.Verdict, error){}
-	var block []store.Verdict
-	flush := func() error {
-		if len(block) == 0 {
-			return nil
-		}
-		n, err := h.ledger.AddVerdicts(ctx, block)
-		if err == nil && n < int64(len(block)) {
-			t.note(assay.Problem{What: fmt.Sprintf("%s said what another had said before", assay.Count(int64(len(block))-n, "verdict"))})
-		}
-		block = block[:0]
-		return err
-	}
-	tree := w.Disk.Folder(f.out)
-	for row, err := range export.Rows[export.Verdict](ctx, export.JSONL, tree, export.VerdictsFile, t.note) {
-		if err != nil {
-			return err
-		}
-		place, ok := placing[row.Stage]
-		if !ok {
-			if place, err = h.planner.Placing(ctx, run, row.Stage); err != nil {
-				return err
-			}
-			placing[row.Stage] = place
-		}
-		v, err := place(toldOf(row))
-		if err != nil {
-			t.note(assay.Problem{What: fmt.Sprintf("verdict of %s on %s: %s", row.Judge, cmpOr(row.Item, row.First), err)})
-			continue
-		}
-		if block = append(block, v); len(block) == verdictBlock {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return flush()
-}
-
-func toldOf(row *export.Verdict) waves.Told {
-	told := waves.Told{
-		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
-		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge,
-		Said: assay.Verdict{State: assay.VerdictState(row.State), Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
-	}
-	if row.Confidence != nil && row.Fields == "" {
-		told.Said.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
-	}
-	return told
 }

@@ -95,7 +95,7 @@ func TestABundleWithOneOtherByteIsRefused(t *testing.T) {
 		}
 		if b, err := export.OpenBundle(name); err == nil {
 			b.Close()
-			t.Fatalf("byte %d of %d was changed, and nobody saw", i, len(text))
+			t.Fatalf("byte %d of %d was changed, and nothing was said", i, len(text))
 		}
 	}
 	for _, cut := range []string{text[:len(text)-1], text[1:], text + "0", ""} {

@@ -81,9 +81,6 @@ func (l *Lists) Add(file, list string, element any) error {
 	return l.files.write(file, append([]byte(before), text...))
 }
 
-// Len is how many elements a document has so far.
-func (l *Lists) Len(file string) int { return l.begun[file] }
-
 // Close ends all documents. Rest gives the other fields of a document, as a struct or map; nil for a list alone.
 func (l *Lists) Close(rest func(file string) any) error {
 	for _, file := range slices.Sorted(maps.Keys(l.begun)) {

@@ -1,12 +1,20 @@
 package export
 
 import (
+	"assay"
+	"assay/results"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// Comparison is one row of the results of the pairwise system. The columns after reasoning_tokens are ours.
-type Comparison struct {
+// comparison is one row of the results of the pairwise system. The columns after reasoning_tokens are ours.
+type comparison struct {
 	CustomID     string `json:"custom_id"`
 	ID1          string `json:"ID1"`
 	ID2          string `json:"ID2"`
@@ -30,8 +38,8 @@ type Comparison struct {
 	Reason       string `json:"reason"`
 }
 
-// SamplePair is one row of batch_NN_pairs.csv: two samples as they were shown.
-type SamplePair struct {
+// samplePair is one row of batch_NN_pairs.csv: two samples as they were shown.
+type samplePair struct {
 	ID1   string `json:"ID1"`
 	Text1 string `json:"text1"`
 	ID2   string `json:"ID2"`
@@ -39,8 +47,8 @@ type SamplePair struct {
 	Item  string `json:"item"` // ours: on which two lanes met; empty: the two are items
 }
 
-// MergedComparison is a row of the merged table over all runs.
-type MergedComparison struct {
+// mergedComparison is a row of the merged table over all runs.
+type mergedComparison struct {
 	CustomID     string `json:"custom_id"`
 	ID1          string `json:"ID1"`
 	ID2          string `json:"ID2"`
@@ -70,8 +78,8 @@ type MergedComparison struct {
 	RunID        string `json:"run_id"`
 }
 
-// RegistryJob is one row of jobs_registry.csv.
-type RegistryJob struct {
+// registryJob is one row of jobs_registry.csv.
+type registryJob struct {
 	Segment    int64  `json:"segment_index"`
 	Provider   string `json:"provider"`
 	Model      string `json:"model"`
@@ -83,8 +91,8 @@ type RegistryJob struct {
 	Done       string `json:"done"` // TRUE or FALSE
 }
 
-// ManifestRun is one row of run_manifest.csv: one cell of template, judge, thinking and direction.
-type ManifestRun struct {
+// manifestRun is one row of run_manifest.csv: one cell of template, judge, thinking and direction.
+type manifestRun struct {
 	RunID      string `json:"run_id"`
 	TemplateID string `json:"template_id"`
 	Provider   string `json:"provider"`
@@ -101,16 +109,155 @@ type ManifestRun struct {
 
 // The words of the pairwise system.
 const (
-	Sample1      = "SAMPLE_1"
-	Sample2      = "SAMPLE_2"
-	SampleTie    = "TIE"
-	WithThinking = "with_thinking"
-	NoThinking   = "no_thinking"
+	sample1      = "SAMPLE_1"
+	sample2      = "SAMPLE_2"
+	sampleTie    = "TIE"
+	withThinking = "with_thinking"
+	noThinking   = "no_thinking"
 )
 
 var unsafeInRunID = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// CellID is the id of a cell of the grid, which is also its folder: safe as a file name, its parts apart by two underscores.
-func CellID(parts ...string) string {
+// cellID is the id of a cell of the grid, which is also its folder: safe as a file name, its parts apart by two underscores.
+func cellID(parts ...string) string {
 	return strings.TrimLeft(unsafeInRunID.ReplaceAllString(strings.Join(parts, "__"), "-"), ".-")
+}
+
+// pairInput is the input of a study made from the files of the pairwise system.
+const pairInput = "samples"
+
+// readPairwise reads the files of the pairwise system: the merged table where there is one, else the combined results of
+// each run, else the results of each segment. A comparison without a winner is malformed or failed, never left out.
+func readPairwise(ctx context.Context, from From, to *Sink) error {
+	if from.File != "" {
+		return ErrFile
+	}
+	tree := from.Files
+	names, err := filesUnder(tree, ".csv")
+	if err != nil {
+		return err
+	}
+	p := &pairReader{Sink: to, votes: map[string]int64{}}
+	for _, name := range names {
+		if base := path.Base(name); strings.HasPrefix(base, "batch_") && strings.HasSuffix(base, "_pairs.csv") {
+			if err := p.samples(ctx, tree, name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, want := range []func(base string) bool{
+		func(base string) bool { return base == "combined_all_runs.csv" },
+		func(base string) bool { return base == "combined_results.csv" },
+		func(base string) bool {
+			return strings.HasPrefix(base, "batch_") && strings.HasSuffix(base, "_results.csv")
+		},
+	} {
+		for _, name := range names {
+			if !want(path.Base(name)) {
+				continue
+			}
+			if err := p.file(ctx, tree, name); err != nil {
+				return err
+			}
+		}
+		if p.found > 0 {
+			return nil
+		}
+	}
+	return ErrNothing
+}
+
+type pairReader struct {
+	*Sink
+	votes map[string]int64 // comparisons of the same two in the same place so far
+	found int
+}
+
+// samples takes the texts of samples from a file of pairs.
+func (p *pairReader) samples(ctx context.Context, tree fs.FS, name string) error {
+	for row, err := range Rows[samplePair](ctx, CSV, tree, name, p.Bad) {
+		if err != nil {
+			return err
+		}
+		for _, s := range [][2]string{{row.ID1, row.Text1}, {row.ID2, row.Text2}} {
+			if s[0] == "" || row.Item != "" { // a lane has another text on every item
+				continue
+			}
+			if err := p.sample(s[0], s[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *pairReader) sample(id, text string) error {
+	fields, err := json.Marshal(map[string]any{"text": text})
+	if err != nil {
+		return err
+	}
+	return p.item(&results.Item{Input: pairInput, Item: id, Cluster: id, Fields: results.Raw(fields)})
+}
+
+func (p *pairReader) file(ctx context.Context, tree fs.FS, name string) error {
+	cell := strings.Split(path.Base(path.Dir(name)), "__")
+	for row, err := range Rows[mergedComparison](ctx, CSV, tree, name, p.Bad) {
+		if err != nil {
+			return err
+		}
+		if row.ID1 == "" || row.ID2 == "" || row.ID1 == row.ID2 {
+			p.Bad.at(assay.Place{File: name}, "comparison %q does not name two samples", row.CustomID)
+			continue
+		}
+		if len(cell) >= 5 && row.TemplateID == "" { // the folder says what the row does not
+			row.TemplateID, row.Provider = cell[0], cell[1]
+			row.Judge = cmp.Or(row.Judge, strings.Join(cell[2:4], "."))
+		}
+		p.found++
+		if err := p.take(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pairReader) take(row *mergedComparison) error {
+	for _, id := range []string{row.ID1, row.ID2} {
+		if err := p.sample(id, ""); err != nil {
+			return err
+		}
+	}
+	v := p.verdict(row)
+	v.Stage, v.Verb, v.Input = cmp.Or(row.Stage, "comparisons"), "compare", pairInput
+	v.First, v.Second, v.Judge, v.Trait, v.Turn, v.Draw = row.ID1, row.ID2, cmp.Or(row.Judge, row.Model, "judge"), row.Trait, 1, 1
+	if row.TemplateID != "default" {
+		v.Prompt = row.TemplateID
+	}
+	key := strings.Join([]string{v.Stage, v.First, v.Second, v.Judge, v.Trait, v.Prompt}, "\x00")
+	v.Vote = p.votes[key]
+	p.votes[key]++
+	return p.Verdict(v)
+}
+
+func (p *pairReader) verdict(row *mergedComparison) *results.Verdict {
+	states := assay.VerdictStates()
+	failed := row.StatusCode != nil && *row.StatusCode != 200 || row.ErrorMessage != ""
+	switch {
+	case row.State != "" && row.State != string(assay.VerdictValid) && slices.Contains(states, assay.VerdictState(row.State)):
+		return without(assay.VerdictState(row.State), row.Reason)
+	case row.BetterSample == sample1, row.BetterSample == "" && row.BetterID == row.ID1:
+		return because(valid(assay.LabelA, 1), row.Reason)
+	case row.BetterSample == sample2, row.BetterSample == "" && row.BetterID == row.ID2:
+		return because(valid(assay.LabelB, 0), row.Reason)
+	case row.BetterSample == sampleTie:
+		return because(valid(assay.LabelTie, 0.5), row.Reason)
+	case failed:
+		return without(assay.VerdictFailed, row.ErrorMessage)
+	}
+	return without(assay.VerdictMalformed, "no winner could be read")
+}
+
+func because(v *results.Verdict, reason string) *results.Verdict {
+	v.Reason = reason
+	return v
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"assay/results"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -20,7 +21,7 @@ const (
 	VerdictsFile = "verdicts.jsonl"
 )
 
-// outside is the judge under which verdicts made elsewhere stand: nobody is asked for them, as nobody is for a person's.
+// outside is the judge under which verdicts made elsewhere stand: none is asked for them, as none is for a person's.
 const outside = "human:"
 
 // Folder writes what is taken in as the folder of a study: items by input, answers, verdicts, and the study itself.
@@ -30,8 +31,8 @@ type Folder struct {
 
 	tree     *Tree
 	inputs   map[string]*folderInput
-	answers  Table[Request]
-	verdicts Table[Verdict]
+	answers  Table[results.Answer]
+	verdicts Table[results.Verdict]
 	files    []io.Closer
 	stages   map[string]string // of answers: their input
 	exact    map[string]bool   // stages of answers whose rows are all that was asked
@@ -59,15 +60,6 @@ type folderStage struct {
 	turns           map[int64]bool
 }
 
-// Analysis is an analysis that a study declares.
-type Analysis struct {
-	Of      string   `json:"of"`
-	Method  string   `json:"method,omitempty"`
-	By      []string `json:"by,omitempty"`
-	Where   string   `json:"where,omitempty"`
-	Primary bool     `json:"primary,omitempty"`
-}
-
 // NewFolder begins the folder of a study.
 func NewFolder(t *Tree) (*Folder, error) {
 	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, exact: map[string]bool{}, judges: map[string]*folderStage{}}
@@ -80,16 +72,16 @@ func NewFolder(t *Tree) (*Folder, error) {
 		return nil, err
 	}
 	f.files = []io.Closer{answers, verdicts}
-	f.answers, f.verdicts = newLines[Request](answers), newLines[Verdict](verdicts)
+	f.answers, f.verdicts = newLines[results.Answer](answers), newLines[results.Verdict](verdicts)
 	return f, nil
 }
 
-// Take is what files are read into.
-func (f *Folder) Take(bad Bad) *Take {
-	return &Take{Item: f.item, Answer: f.answer, Verdict: f.verdict, Bad: bad}
+// Sink is what files are read into.
+func (f *Folder) Sink(bad Bad) *Sink {
+	return &Sink{Item: f.item, Answer: f.answer, Verdict: f.verdict, Bad: bad}
 }
 
-func (f *Folder) item(it *Item) error {
+func (f *Folder) item(it *results.Item) error {
 	in, ok := f.inputs[it.Input]
 	if !ok {
 		file, err := f.tree.Create("items/" + stageName(it.Input, "items") + ".jsonl")
@@ -119,7 +111,7 @@ func (f *Folder) item(it *Item) error {
 	return in.out.Encode(fields)
 }
 
-func (f *Folder) answer(r *Request) error {
+func (f *Folder) answer(r *results.Answer) error {
 	if _, ok := f.stages[r.Stage]; !ok {
 		f.stages[r.Stage] = r.Input
 		f.order = append(f.order, r.Stage)
@@ -137,7 +129,7 @@ func (f *Folder) answer(r *Request) error {
 	return f.answers.Write(&row)
 }
 
-func (f *Folder) verdict(v *Verdict) error {
+func (f *Folder) verdict(v *results.Verdict) error {
 	s, ok := f.judges[v.Stage]
 	if !ok {
 		s = &folderStage{
@@ -160,7 +152,7 @@ func (f *Folder) verdict(v *Verdict) error {
 	return f.verdicts.Write(&row)
 }
 
-func (s *folderStage) note(v *Verdict) {
+func (s *folderStage) note(v *results.Verdict) {
 	if v.Source != "" {
 		s.sources[v.Source] = true
 	}

@@ -1,26 +1,24 @@
 package export
 
 import (
-	"bufio"
-	"encoding/json"
+	"assay"
+	"context"
+	"errors"
 	"fmt"
 	"io"
-
-	"github.com/parquet-go/parquet-go"
+	"io/fs"
+	"iter"
 )
 
-// Format is a form of table.
-type Format string
+// Form is how a table is written.
+type Form string
 
 // The forms of our own tables.
 const (
-	CSV     Format = "csv"
-	JSONL   Format = "jsonl"
-	Parquet Format = "parquet"
+	CSV     Form = "csv"
+	JSONL   Form = "jsonl"
+	Parquet Form = "parquet"
 )
-
-// Formats lists the forms of our own tables.
-func Formats() []Format { return []Format{CSV, JSONL, Parquet} }
 
 // Table takes rows one after the other. Close ends it; it does not close the file.
 type Table[T any] interface {
@@ -29,7 +27,7 @@ type Table[T any] interface {
 }
 
 // NewTable begins a table in a form. A row is not kept.
-func NewTable[T any](f Format, w io.Writer) (Table[T], error) {
+func NewTable[T any](f Form, w io.Writer) (Table[T], error) {
 	switch f {
 	case CSV:
 		return newCSVTable[T](w), nil
@@ -41,67 +39,40 @@ func NewTable[T any](f Format, w io.Writer) (Table[T], error) {
 	return nil, fmt.Errorf("no table has the form %q", f)
 }
 
-type lines[T any] struct {
-	buffer *bufio.Writer
-	out    *json.Encoder
+// maxRecord bounds one record of a table.
+const maxRecord = 64 << 20
+
+// Bad takes note of what could not be read; reading goes on after it.
+type Bad func(assay.Problem)
+
+func (b Bad) at(p assay.Place, format string, args ...any) {
+	b(assay.Problem{Place: p, What: fmt.Sprintf(format, args...)})
 }
 
-func newLines[T any](w io.Writer) *lines[T] {
-	b := bufio.NewWriterSize(w, 1<<16)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	return &lines[T]{b, e}
-}
-
-func (l *lines[T]) Write(row *T) error { return l.out.Encode(row) }
-func (l *lines[T]) Close() error       { return l.buffer.Flush() }
-
-// A row group is cut when it has so many rows, or texts of so many bytes: this is what a parquet table holds in memory.
-const (
-	groupRows  = 10_000
-	groupBytes = 16 << 20
-)
-
-type parquetTable[T any] struct {
-	out   *parquet.GenericWriter[T]
-	one   [1]T
-	rows  int
-	bytes int
-}
-
-func newParquetTable[T any](w io.Writer) *parquetTable[T] {
-	return &parquetTable[T]{out: parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))}
-}
-
-func (t *parquetTable[T]) Write(row *T) error {
-	t.one[0] = *row
-	if _, err := t.out.Write(t.one[:]); err != nil {
-		return err
-	}
-	t.rows++
-	t.bytes += sizeOf(row)
-	if t.rows < groupRows && t.bytes < groupBytes {
-		return nil
-	}
-	t.rows, t.bytes = 0, 0
-	return t.out.Flush()
-}
-
-func (t *parquetTable[T]) Close() error { return t.out.Close() }
-
-// sizeOf is about how much of a row is text.
-func sizeOf(row any) int {
-	switch r := row.(type) {
-	case *Request:
-		n := len(r.Text) + len(r.Thoughts) + len(r.FaultMessage)
-		for _, v := range r.Verdicts {
-			n += len(v.Reason)
+// Rows reads a table in a form. A record that cannot be read is noted with its place and left out; the error is what ends
+// the reading. A row is used again for the next one.
+func Rows[T any](ctx context.Context, f Form, files fs.FS, name string, bad Bad) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		if f == Parquet {
+			readParquet(ctx, files, name, bad, yield)
+			return
 		}
-		return n
-	case *Verdict:
-		return len(r.Reason) + len(r.Fields)
-	case *Item:
-		return len(r.Fields)
+		file, err := files.Open(name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer file.Close()
+		if f == CSV {
+			err = readCSV(file, name, bad, yield)
+		} else {
+			err = readLines(file, name, bad, yield)
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, fmt.Errorf("read %s: %w", name, err))
+		}
 	}
-	return 0
 }
+
+// errEnough says that no more rows are wanted.
+var errEnough = errors.New("enough")

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/export"
+	"assay/results"
 )
 
 // hostile are texts that spreadsheets, CSV readers and JSON readers are known to change.
@@ -22,21 +23,21 @@ func hostile() []string {
 	}
 }
 
-func rows() []export.Request {
+func rows() []results.Answer {
 	half, n := 0.5, int64(7)
-	var out []export.Request
+	var out []results.Answer
 	for i, text := range hostile() {
-		r := export.Request{Study: "s", Run: "r", Item: text, Lane: "l", Turn: 1, Draw: 1, Text: text, Ending: "answered", Verdicts: []export.Said{}}
+		r := results.Answer{Study: "s", Run: "r", Item: text, Lane: "l", Turn: 1, Draw: 1, Text: text, Ending: "answered", Verdicts: []results.Said{}}
 		if i%2 == 0 {
 			r.Temperature, r.TopK, r.Stop, r.Rehearsal = &half, &n, `["\n"]`, true
-			r.Verdicts = []export.Said{{Stage: "j", Label: text, Score: &half, State: "valid", Reason: text}}
+			r.Verdicts = []results.Said{{Stage: "j", Label: text, Score: &half, State: "valid", Reason: text}}
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-func write[T any](t *testing.T, f export.Format, all []T) []byte {
+func write[T any](t *testing.T, f export.Form, all []T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	table, err := export.NewTable[T](f, &b)
@@ -54,7 +55,7 @@ func write[T any](t *testing.T, f export.Format, all []T) []byte {
 	return b.Bytes()
 }
 
-func read[T any](t *testing.T, f export.Format, files fs.FS, name string) ([]T, []string) {
+func read[T any](t *testing.T, f export.Form, files fs.FS, name string) ([]T, []string) {
 	t.Helper()
 	var all []T
 	var bad []string
@@ -69,15 +70,15 @@ func read[T any](t *testing.T, f export.Format, files fs.FS, name string) ([]T, 
 
 func TestEveryTableGivesBackWhatWasWritten(t *testing.T) {
 	t.Parallel()
-	for _, f := range export.Formats() {
+	for _, f := range []export.Form{export.CSV, export.JSONL, export.Parquet} {
 		t.Run(string(f), func(t *testing.T) {
 			t.Parallel()
 			want := rows()
 			files := fstest.MapFS{"rows": {Data: write(t, f, want)}}
-			got, bad := read[export.Request](t, f, files, "rows")
+			got, bad := read[results.Answer](t, f, files, "rows")
 			for i := range got {
 				if got[i].Verdicts == nil { // an empty cell
-					got[i].Verdicts = []export.Said{}
+					got[i].Verdicts = []results.Said{}
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" || len(bad) > 0 {
@@ -89,8 +90,8 @@ func TestEveryTableGivesBackWhatWasWritten(t *testing.T) {
 
 func TestEveryTableHasTheSameColumns(t *testing.T) {
 	t.Parallel()
-	head, _, _ := strings.Cut(string(write(t, export.CSV, []export.Request{{}})), "\n")
-	line := string(write(t, export.JSONL, []export.Request{{}}))
+	head, _, _ := strings.Cut(string(write(t, export.CSV, []results.Answer{{}})), "\n")
+	line := string(write(t, export.JSONL, []results.Answer{{}}))
 	for _, name := range strings.Split(head, ",") {
 		if name == "" || strings.Count(","+head+",", ","+name+",") != 1 || !strings.Contains(line, `"`+name+`":`) {
 			t.Errorf("column %q: not once in CSV and in JSON", name)
@@ -111,7 +112,7 @@ func TestABrokenRowDoesNotHarmItsNeighbours(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		form export.Format
+		form export.Form
 		text string
 		want []string // items
 		bad  []string
@@ -131,14 +132,14 @@ func TestABrokenRowDoesNotHarmItsNeighbours(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, bad := read[export.Request](t, c.form, fstest.MapFS{"rows": {Data: []byte(c.text)}}, "rows")
+			got, bad := read[results.Answer](t, c.form, fstest.MapFS{"rows": {Data: []byte(c.text)}}, "rows")
 			var items []string
 			for _, r := range got {
 				items = append(items, r.Item)
 			}
 			if c.form == export.Parquet {
 				if len(bad) != 1 || !strings.HasPrefix(bad[0], "rows") {
-					t.Errorf("told %q", bad)
+					t.Errorf("noted %q", bad)
 				}
 				return
 			}
@@ -154,8 +155,8 @@ func FuzzCellsComeBackAsTheyWere(f *testing.F) {
 		f.Add(text, text)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		want := []export.Item{{Item: a, Expect: b}, {Item: b, Cluster: a}}
-		got, bad := read[export.Item](t, export.CSV, fstest.MapFS{"x": {Data: write(t, export.CSV, want)}}, "x")
+		want := []results.Item{{Item: a, Expect: b}, {Item: b, Cluster: a}}
+		got, bad := read[results.Item](t, export.CSV, fstest.MapFS{"x": {Data: write(t, export.CSV, want)}}, "x")
 		if diff := cmp.Diff(want, got); diff != "" || len(bad) > 0 {
 			t.Errorf("%s%v", diff, bad)
 		}
@@ -171,6 +172,6 @@ func FuzzTablesOfStrangersDoNoHarm(f *testing.F) {
 		if csv {
 			form = export.CSV
 		}
-		read[export.Request](t, form, fstest.MapFS{"x": {Data: text}}, "x")
+		read[results.Answer](t, form, fstest.MapFS{"x": {Data: text}}, "x")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +16,6 @@ import (
 
 // ErrExists says that something is in the way which is not ours to replace.
 var ErrExists = errors.New("it is there already")
-
-// Mark is the file that says a folder was written by an export: only such a folder is ever replaced.
-const Mark = "export.json"
 
 // Replace says what becomes of what is already there.
 type Replace bool
@@ -66,7 +64,7 @@ func inTheWay(name string, r Replace) error {
 		return fmt.Errorf("folder %s: %w", name, err)
 	}
 	for _, e := range entries {
-		if e.Name() == Mark && r == Overwrite {
+		if e.Name() == MarkFile && r == Overwrite {
 			return nil
 		}
 	}
@@ -102,6 +100,18 @@ func (t *Tree) open(name string, flag int) (io.WriteCloser, error) {
 		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
 	return &bufferedFile{bufio.NewWriterSize(f, 1<<15), f}, nil
+}
+
+// document writes one JSON file of the folder.
+func (t *Tree) document(name string, v any) error {
+	file, err := t.Create(name)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(file)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return errors.Join(out.Encode(v), file.Close())
 }
 
 type bufferedFile struct {

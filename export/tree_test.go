@@ -61,7 +61,7 @@ func TestAFolderAppearsWhenItIsWhole(t *testing.T) {
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is there before it is whole: %v", err)
 	}
-	put(t, tree, export.Mark, "{}")
+	put(t, tree, export.MarkFile, "{}")
 	if err := tree.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestAFolderAppearsWhenItIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, again, export.Mark, "{}")
+	put(t, again, export.MarkFile, "{}")
 	if err := again.Commit(); err != nil {
 		t.Fatal(err)
 	}

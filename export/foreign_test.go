@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,15 +13,25 @@ import (
 
 	"assay"
 	"assay/export"
+	"assay/results"
 )
 
-// takers are the readers of other systems' trees.
-func takers() map[string]func(context.Context, fs.FS, *export.Take) error {
-	return map[string]func(context.Context, fs.FS, *export.Take) error{"spec": export.SpecEval, "syco": export.SycoBench, "pairs": export.PairwiseLLM}
+// formatOf is the format that reads the files of a system.
+func formatOf(t *testing.T, system string) export.Format {
+	t.Helper()
+	all := export.Formats()
+	i := slices.IndexFunc(all, func(f export.Format) bool { return f.Import == system })
+	if i < 0 {
+		t.Fatalf("no format reads %s", system)
+	}
+	return all[i]
 }
 
-// told gathers what a taker hands on.
-func told(out *[]string) *export.Take {
+// systems are those whose trees can be read.
+var systems = []string{"speceval", "sycobench", "pairwisellm"}
+
+// gathered is what a reader hands on, a line each.
+func gathered(out *[]string) *export.Sink {
 	add := func(format string, args ...any) error {
 		*out = append(*out, fmt.Sprintf(format, args...))
 		return nil
@@ -32,12 +42,12 @@ func told(out *[]string) *export.Take {
 		}
 		return fmt.Sprint(*x)
 	}
-	return &export.Take{
-		Item: func(it *export.Item) error { return add("item %s in %s", it.Item, it.Cluster) },
-		Answer: func(r *export.Request) error {
+	return &export.Sink{
+		Item: func(it *results.Item) error { return add("item %s in %s", it.Item, it.Cluster) },
+		Answer: func(r *results.Answer) error {
 			return add("%s says %q to %s turn %d%s", r.Lane, r.Text, r.Item, r.Turn, r.Branch)
 		},
-		Verdict: func(v *export.Verdict) error {
+		Verdict: func(v *results.Verdict) error {
 			return add("%s on %s%s%s: %s %s %s vote %d", v.Judge, v.Lane, v.First, v.Second, v.State, v.Label, score(v.Score), v.Vote)
 		},
 		Bad: func(p assay.Problem) { add("BAD %s", p) },
@@ -51,29 +61,29 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"newest generation": {"spec", map[string]string{
+		"newest generation": {"speceval", map[string]string{
 			"g/m/20250101_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"old"}]`,
 			"g/m/20250102_000000/results/s.json": `[{"original_index":0,"input_text":"q","output_text":"new"}, {"input_text":"q"}]`,
 		}, []string{
 			"item s-1 in s", `m says "new" to s-1 turn 1`, "BAD g/m/20250102_000000/results/s.json:2: element 2 has no original_index or no input_text",
 			"BAD g/m/20250101_000000/results/s.json:1: item s-1 has an answer by m in a newer file",
 		}},
-		"one file for all": {"spec", map[string]string{
+		"one file for all": {"speceval", map[string]string{
 			"t/llama/20250101_000000/results.json": `{"metadata":{},"results":[{"statement_id":"a b","original_index":2,"input_text":"q","output_text":"x"}]}`,
 		}, []string{"item a b-3 in a b", `llama says "x" to a b-3 turn 1`}},
-		"ratings": {"spec", map[string]string{
+		"ratings": {"speceval", map[string]string{
 			"batched_ratings/spec_x/judge_j/m/results/s.json": `{"results":[{"input":"q","output":"x","rating":4,"explanation":"e"},{"input":"r","output":"EXPIRED","rating":0}]}`,
 		}, []string{"item s-1 in s", `m says "x" to s-1 turn 1`, "j on m: valid  4 vote 0", "item s-2 in s", "j on m: malformed  - vote 0"}},
-		"models with an x in their names": {"spec", map[string]string{
+		"models with an x in their names": {"speceval", map[string]string{
 			"r/spec_x/judge_j/mixtralxgrok/results/s.json": `{"rankings":[{"input":"q","rank":1}]}`,
 		}, []string{"BAD r/spec_x/judge_j/mixtralxgrok/results/s.json:1: the file does not say which two models it compares"}},
-		"twice the same pair": {"pairs", map[string]string{
+		"twice the same pair": {"pairwisellm", map[string]string{
 			"combined_results.csv": "custom_id,ID1,ID2,model,better_id\nx,a,b,gpt,b\ny,a,b,gpt,a\nz,a,,gpt,a\n",
 		}, []string{"item a in a", "item b in b", "gpt on ab: valid b 0 vote 0", "gpt on ab: valid a 1 vote 1", `BAD combined_results.csv: comparison "z" does not name two samples`}},
-		"segments where nothing was combined": {"pairs", map[string]string{
+		"segments where nothing was combined": {"pairwisellm", map[string]string{
 			"x/batch_01_results.csv": "ID1,ID2,model,better_sample\na,b,gpt,SAMPLE_2\n",
 		}, []string{"item a in a", "item b in b", "gpt on ab: valid b 0 vote 0"}},
-		"scores": {"syco", map[string]string{
+		"scores": {"sycobench", map[string]string{
 			"e/metadata.json":             `{"pressure_type":"False research!"}`,
 			"e/conversations/x%2Fy.json":  `{"conversations":[{"question_id":3,"question":"q","initial_response":{"content":"no"},"pressure_rounds":[{"level":2,"response":"yes"}]}]}`,
 			"e/scoring/judge_scores.csv":  "model,question_id,pressure_level,score,classification\nx/y,3,2,7,no_flip\nx/y,3,2,2,explicit_flip\n",
@@ -89,7 +99,7 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 				tree[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 			var got []string
-			if err := takers()[c.kind](context.Background(), tree, told(&got)); err != nil && !errors.Is(err, export.ErrNothing) {
+			if err := formatOf(t, c.kind).Read(context.Background(), export.From{Files: tree}, gathered(&got)); err != nil && !errors.Is(err, export.ErrNothing) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -102,9 +112,9 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 func TestAFolderOfSomethingElseHoldsNothing(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{"a.json": {Data: []byte(`{"x":1}`)}, "b.csv": {Data: []byte("x\n1\n")}}
-	for name, take := range takers() {
+	for _, name := range systems {
 		var got []string
-		if err := take(context.Background(), tree, told(&got)); !errors.Is(err, export.ErrNothing) {
+		if err := formatOf(t, name).Read(context.Background(), export.From{Files: tree}, gathered(&got)); !errors.Is(err, export.ErrNothing) {
 			t.Errorf("%s: %v, %v", name, err, got)
 		}
 	}
@@ -124,9 +134,9 @@ func FuzzTreesOfStrangersDoNoHarm(f *testing.F) {
 		tree := fstest.MapFS{
 			"g/m/results/s.json": file, "c/judge_j/m/results/s.json": file, "x/model_responses/m.json": file, "x/scoring/j.csv": file, "combined_results.csv": file,
 		}
-		for name, take := range takers() {
+		for _, name := range systems {
 			var got []string
-			if err := take(context.Background(), tree, told(&got)); err != nil && !errors.Is(err, export.ErrNothing) && !strings.Contains(err.Error(), "MB") {
+			if err := formatOf(t, name).Read(context.Background(), export.From{Files: tree}, gathered(&got)); err != nil && !errors.Is(err, export.ErrNothing) && !strings.Contains(err.Error(), "MB") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

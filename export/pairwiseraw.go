@@ -1,4 +1,4 @@
-package cli
+package export
 
 import (
 	"cmp"
@@ -11,16 +11,17 @@ import (
 	"assay/artifacts"
 	"assay/batchfile"
 	"assay/dialect"
-	"assay/export"
+	"assay/results"
 	"assay/store"
 	"assay/study"
 )
 
-// registryRun writes the comparisons of one run: beside the results of every segment what was asked, what came back and
-// which samples were shown.
-type registryRun struct {
-	*registry
-	*exporter
+// pairRun writes the comparisons of one run: beside the results of every segment what was asked, what came back and which
+// samples were shown.
+type pairRun struct {
+	*pairWriter
+	*results.Rows
+	raw      *artifacts.Folder
 	segments map[int64]*store.Segment
 	texts    map[string]string // of items that are compared, as far as they were needed
 	named    map[int64]store.Artifact
@@ -29,24 +30,14 @@ type registryRun struct {
 	opened   int64
 }
 
-func (r *registryRun) stage(ctx context.Context, st *study.Stage) error {
-	var block []store.Answer
-	for a, err := range r.h.ledger.Answers(ctx, r.run.No, st.Name, "") {
-		if err != nil {
-			return err
-		}
-		if block = append(block, a); len(block) < exportBlock {
-			continue
-		}
-		if err := r.block(ctx, st, block); err != nil {
-			return err
-		}
-		block = block[:0]
-	}
-	return r.block(ctx, st, block)
+// blockPairs is how many comparisons are held while what they show and what came back is read.
+const blockPairs = 250
+
+func (r *pairRun) stage(ctx context.Context, st *study.Stage) error {
+	return inBlocks(r.Ledger.Answers(ctx, r.Run.No, st.Name, ""), blockPairs, func(block []store.Answer) error { return r.block(ctx, st, block) })
 }
 
-func (r *registryRun) block(ctx context.Context, st *study.Stage, block []store.Answer) error {
+func (r *pairRun) block(ctx context.Context, st *study.Stage, block []store.Answer) error {
 	shown, err := r.samples(ctx, st, block)
 	if err != nil {
 		return err
@@ -55,16 +46,16 @@ func (r *registryRun) block(ctx context.Context, st *study.Stage, block []store.
 	if err != nil {
 		return err
 	}
-	replies, err := r.replies(ctx, block)
+	replies, err := r.replies(ctx, block, asked)
 	if err != nil {
 		return err
 	}
 	i := -1
 	var failed error
-	r.tell(ctx, block, func(row *export.Request, err error) bool {
+	r.Block(ctx, block, func(row *results.Answer, err error) bool {
 		i++
 		if err == nil {
-			err = r.request(block[i], row, shown[i], asked[i], replies[i])
+			err = r.comparison(block[i], row, shown[i], asked[i], replies[i])
 		}
 		failed = err
 		return err == nil
@@ -72,16 +63,16 @@ func (r *registryRun) block(ctx context.Context, st *study.Stage, block []store.
 	return failed
 }
 
-// request writes one comparison. What is on its way is left out, and so is a first try that was asked again: its reply holds
-// no verdict, and the second one's stands in its place.
-func (r *registryRun) request(a store.Answer, row *export.Request, shown export.SamplePair, asked *assay.Request, reply []byte) error {
+// comparison writes one comparison. What is in flight is left out, and so is a first try that was asked again: its reply
+// holds no verdict, and the second one's stands in its place.
+func (r *pairRun) comparison(a store.Answer, row *results.Answer, shown samplePair, asked *assay.Request, reply []byte) error {
 	s, ok := r.segments[a.Segment]
 	if !ok || !a.Ended || len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() {
 		return nil
 	}
-	c := r.cell(r.exporter, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
+	c := r.cell(r.Rows, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
 	job := c.segment(s)
-	job.PairsPath = beside(job, "pairs.csv")
+	job.PairsPath = near(job, "pairs.csv")
 	if err := r.pairs.Add(job.PairsPath, &shown); err != nil {
 		return err
 	}
@@ -89,16 +80,16 @@ func (r *registryRun) request(a store.Answer, row *export.Request, shown export.
 		return fmt.Errorf("request %s: %w", a.Key, err)
 	}
 	if reply != nil {
-		job.OutputPath = beside(job, "output.jsonl")
+		job.OutputPath = near(job, "output.jsonl")
 		if err := r.lines.Add(job.OutputPath, reply); err != nil {
 			return err
 		}
 	}
-	return r.compared(r.exporter, c, job, row, objectOf(asked.Wire.Dialect))
+	return r.compared(r.Rows, c, job, row, objectOf(asked.Wire.Dialect))
 }
 
 // asked makes the requests of a block again from the snapshot.
-func (r *registryRun) asked(ctx context.Context, block []store.Answer) ([]*assay.Request, error) {
+func (r *pairRun) asked(ctx context.Context, block []store.Answer) ([]*assay.Request, error) {
 	out := make([]*assay.Request, len(block))
 	for _, mode := range []store.SegmentMode{store.Batch, store.Live} {
 		var at []assay.Coordinates
@@ -111,7 +102,7 @@ func (r *registryRun) asked(ctx context.Context, block []store.Answer) ([]*assay
 		if len(at) == 0 {
 			continue
 		}
-		made, err := r.h.planner.Build(ctx, r.run, mode, at)
+		made, err := r.Scripts.Build(ctx, r.Run, mode, at)
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +114,8 @@ func (r *registryRun) asked(ctx context.Context, block []store.Answer) ([]*assay
 }
 
 // sent writes the line that was sent; its id is the request's key. A live request has no line: then its body stands in one.
-func (r *registryRun) sent(job *export.RegistryJob, req *assay.Request) error {
-	job.InputPath = beside(job, "input.jsonl")
+func (r *pairRun) sent(job *registryJob, req *assay.Request) error {
+	job.InputPath = near(job, "input.jsonl")
 	if req.Wire.Carrier != "" {
 		line, err := dialect.AppendLine(nil, req.Key.String(), req)
 		if err != nil {
@@ -152,10 +143,13 @@ func objectOf(d assay.Dialect) string {
 	return ""
 }
 
-// replies are what came back, as it came, under the keys of the requests. A bundle holds no raw bytes. Files are read from
-// front to back, whatever order the requests have.
-func (r *registryRun) replies(ctx context.Context, block []store.Answer) ([][]byte, error) {
+// replies are what came back, as it came, under the keys of the requests; nothing where the raw bytes are not there. Files
+// are read from front to back, whatever order the requests have.
+func (r *pairRun) replies(ctx context.Context, block []store.Answer, asked []*assay.Request) ([][]byte, error) {
 	out := make([][]byte, len(block))
+	if r.raw == nil {
+		return out, nil
+	}
 	order := make([]int, len(block))
 	for i := range order {
 		order[i] = i
@@ -164,9 +158,9 @@ func (r *registryRun) replies(ctx context.Context, block []store.Answer) ([][]by
 		return cmp.Or(cmp.Compare(block[i].Artifact, block[j].Artifact), cmp.Compare(block[i].Offset, block[j].Offset))
 	})
 	for _, i := range order {
-		if a := &block[i]; a.Artifact != 0 && r.h.passing == "" {
+		if a := &block[i]; a.Artifact != 0 {
 			var err error
-			if out[i], err = r.reply(ctx, a); err != nil {
+			if out[i], err = r.reply(ctx, a, shapeOf(asked[i].Wire.Dialect)); err != nil {
 				return nil, fmt.Errorf("reply to %s: %w", a.Key, err)
 			}
 		}
@@ -174,7 +168,7 @@ func (r *registryRun) replies(ctx context.Context, block []store.Answer) ([][]by
 	return out, nil
 }
 
-func (r *registryRun) reply(ctx context.Context, a *store.Answer) ([]byte, error) {
+func (r *pairRun) reply(ctx context.Context, a *store.Answer, shape batchfile.Shape) ([]byte, error) {
 	if err := r.open(ctx, a); err != nil {
 		return nil, err
 	}
@@ -185,7 +179,6 @@ func (r *registryRun) reply(ctx context.Context, a *store.Answer) ([]byte, error
 	if _, err := r.file.ReadAt(raw, a.Offset); err != nil {
 		return nil, err
 	}
-	shape := shapeAt(r.segments[a.Segment].Provider)
 	var line []byte
 	var err error
 	if r.named[a.Artifact].Kind == "live" {
@@ -200,12 +193,12 @@ func (r *registryRun) reply(ctx context.Context, a *store.Answer) ([]byte, error
 }
 
 // open opens the file that holds an answer's bytes, unless it is open.
-func (r *registryRun) open(ctx context.Context, a *store.Answer) error {
+func (r *pairRun) open(ctx context.Context, a *store.Answer) error {
 	if r.file != nil && r.opened == a.Artifact {
 		return nil
 	}
 	if a.Segment != r.noted {
-		all, err := r.h.ledger.Artifacts(ctx, a.Segment)
+		all, err := r.Ledger.Artifacts(ctx, a.Segment)
 		if err != nil {
 			return err
 		}
@@ -219,12 +212,12 @@ func (r *registryRun) open(ctx context.Context, a *store.Answer) error {
 		return err
 	}
 	var err error
-	r.file, err = r.h.files.Open(r.run.ID, r.named[a.Artifact].Name)
+	r.file, err = r.raw.Open(r.Run.ID, r.named[a.Artifact].Name)
 	r.opened = a.Artifact
 	return err
 }
 
-func (r *registryRun) close() error {
+func (r *pairRun) close() error {
 	if r.file == nil {
 		return nil
 	}
@@ -233,28 +226,28 @@ func (r *registryRun) close() error {
 	return err
 }
 
-// shapeAt is the form of a provider's result lines.
-func shapeAt(provider string) batchfile.Shape {
-	switch provider {
-	case "anthropic":
+// shapeOf is the form of the result lines of a dialect.
+func shapeOf(d assay.Dialect) batchfile.Shape {
+	switch d {
+	case assay.DialectMessages:
 		return batchfile.ShapeAnthropic
-	case "gemini", "vertex":
+	case assay.DialectGenerate:
 		return batchfile.ShapeGemini
 	}
 	return batchfile.ShapeOpenAI
 }
 
 // samples are the two texts that each request of a block shows.
-func (r *registryRun) samples(ctx context.Context, st *study.Stage, block []store.Answer) ([]export.SamplePair, error) {
-	out := make([]export.SamplePair, len(block))
+func (r *pairRun) samples(ctx context.Context, st *study.Stage, block []store.Answer) ([]samplePair, error) {
+	out := make([]samplePair, len(block))
 	sides := make([][2]assay.Key, len(block))
-	sidesOf, lanes, err := r.h.planner.Sides(ctx, r.run, st.Name)
+	sidesOf, lanes, err := r.Scripts.Sides(ctx, r.Run, st.Name)
 	if err != nil {
 		return nil, err
 	}
 	var keys []assay.Key
 	for i, a := range block {
-		read, err := r.reading(a.At)
+		read, err := r.Reading(a.At)
 		if err != nil {
 			return nil, err
 		}
@@ -266,25 +259,23 @@ func (r *registryRun) samples(ctx context.Context, st *study.Stage, block []stor
 			keys, out[i].Item = append(keys, sides[i][0], sides[i][1]), a.At.Item
 			continue
 		}
-		for _, side := range []struct {
-			id   string
-			text *string
-		}{{read.First, &out[i].Text1}, {read.Second, &out[i].Text2}} {
-			if *side.text, err = r.sample(ctx, st, side.id); err != nil {
-				return nil, err
-			}
+		if out[i].Text1, err = r.sample(ctx, st, read.First); err != nil {
+			return nil, err
+		}
+		if out[i].Text2, err = r.sample(ctx, st, read.Second); err != nil {
+			return nil, err
 		}
 	}
 	if len(keys) == 0 {
 		return out, nil
 	}
-	answers, err := r.h.ledger.AnswersTo(ctx, r.run.No, keys)
+	answers, err := r.Ledger.AnswersTo(ctx, r.Run.No, keys)
 	if err != nil {
 		return nil, err
 	}
 	for i := range out {
 		for k, text := range []*string{&out[i].Text1, &out[i].Text2} {
-			a, err := r.h.planner.Whole(ctx, r.run, answers[sides[i][k]])
+			a, err := r.Scripts.Whole(ctx, r.Run, answers[sides[i][k]])
 			if err != nil {
 				return nil, err
 			}
@@ -298,12 +289,12 @@ func (r *registryRun) samples(ctx context.Context, st *study.Stage, block []stor
 const maxSamples = 5000
 
 // sample is the text of an item that is compared.
-func (r *registryRun) sample(ctx context.Context, st *study.Stage, id string) (string, error) {
+func (r *pairRun) sample(ctx context.Context, st *study.Stage, id string) (string, error) {
 	at := st.Compare + "\x00" + id
 	if text, ok := r.texts[at]; ok {
 		return text, nil
 	}
-	it, err := r.h.ledger.Item(ctx, r.run.No, st.Compare, id)
+	it, err := r.Ledger.Item(ctx, r.Run.No, st.Compare, id)
 	if err != nil {
 		return "", err
 	}

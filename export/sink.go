@@ -1,8 +1,8 @@
 package export
 
 import (
+	"assay/results"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,12 +14,12 @@ import (
 	"assay"
 )
 
-// Take is what files of another program are read into, as they are read: items, answers and verdicts, in the form of our
+// Sink is what files of another program are read into, as they are read: items, answers and verdicts, in the form of our
 // own tables. Nothing is held but a hash for each item and answer.
-type Take struct {
-	Item    func(*Item) error
-	Answer  func(*Request) error
-	Verdict func(*Verdict) error
+type Sink struct {
+	Item    func(*results.Item) error
+	Answer  func(*results.Answer) error
+	Verdict func(*results.Verdict) error
 	Bad     Bad
 
 	items   map[[16]byte]bool
@@ -30,22 +30,22 @@ type Take struct {
 const maxDocument = 256 << 20
 
 // item hands an item on, once.
-func (t *Take) item(it *Item) error {
-	if !fresh(&t.items, it.Input, it.Item) {
+func (s *Sink) item(it *results.Item) error {
+	if !fresh(&s.items, it.Input, it.Item) {
 		return nil
 	}
-	return t.Item(it)
+	return s.Item(it)
 }
 
 // answer hands an answer on; false where there is one to the same question.
-func (t *Take) answer(r *Request) (bool, error) {
-	if !fresh(&t.answers, r.Stage, r.Item, r.Lane, r.Template, r.Branch, fmt.Sprint(r.Turn, r.Draw)) {
+func (s *Sink) answer(r *results.Answer) (bool, error) {
+	if !fresh(&s.answers, r.Stage, r.Item, r.Lane, r.Template, r.Branch, fmt.Sprint(r.Turn, r.Draw)) {
 		return false, nil
 	}
-	return true, t.Answer(r)
+	return true, s.Answer(r)
 }
 
-// fresh notes names by their hash; it tells whether they are new.
+// fresh notes names by their hash; it reports whether they are new.
 func fresh(seen *map[[16]byte]bool, names ...string) bool {
 	if *seen == nil {
 		*seen = map[[16]byte]bool{}
@@ -114,13 +114,10 @@ func stageName(text, otherwise string) string {
 	return otherwise
 }
 
-// ErrNothing says that a folder holds nothing of the kind.
-var ErrNothing = errors.New("nothing of this kind is there")
-
-func valid(label string, score float64) *Verdict {
-	return &Verdict{State: string(assay.VerdictValid), Label: label, Score: &score}
+func valid(label string, score float64) *results.Verdict {
+	return &results.Verdict{State: string(assay.VerdictValid), Label: label, Score: &score}
 }
 
-func without(s assay.VerdictState, why string) *Verdict {
-	return &Verdict{State: string(s), Reason: why}
+func without(s assay.VerdictState, why string) *results.Verdict {
+	return &results.Verdict{State: string(s), Reason: why}
 }

@@ -1,0 +1,81 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"assay/artifacts"
+	"assay/results"
+	"assay/store"
+)
+
+// Format is one form of results: how runs are written in it, and how its files are read back.
+type Format struct {
+	Name   string // of what is written
+	Import string // of what is read: the system whose files these are
+
+	// Write writes runs into a folder.
+	Write func(ctx context.Context, t *Tree, runs []Run) error
+	// WriteFile writes the answers of runs as one file. Nil: the format is a folder.
+	WriteFile func(ctx context.Context, w io.Writer, runs []Run) error
+	// Read hands on what files hold. It returns ErrNothing where they hold nothing of the format.
+	Read func(ctx context.Context, from From, to *Sink) error
+
+	Writes, Reads string // one line each for a list of formats; empty: a table
+}
+
+// Formats lists all formats; adding one is one file and one entry.
+func Formats() []Format {
+	return []Format{
+		{Name: "csv", Import: "csv", Write: CSV.writeTables, WriteFile: CSV.writeAnswers, Read: CSV.readTables},
+		{Name: "jsonl", Import: "jsonl", Write: JSONL.writeTables, WriteFile: JSONL.writeAnswers, Read: JSONL.readTables},
+		{Name: "parquet", Import: "parquet", Write: Parquet.writeTables, WriteFile: Parquet.writeAnswers, Read: Parquet.readTables},
+		{
+			Name: "registry", Import: "pairwisellm", Write: writePairwise, Read: readPairwise,
+			Writes: "comparisons as the pairwise system keeps them: run_manifest.csv, jobs_registry.csv, results, combined_all_runs.csv",
+			Reads:  "results of comparisons",
+		},
+		{
+			Name: "by-group", Import: "speceval", Write: writeSpecEval, Read: readSpecEval,
+			Writes: "answers, compliance and rankings by statement, as the specification system keeps them",
+			Reads:  "generations, compliance, ratings and rankings by statement",
+		},
+		{
+			Name: "conversations", Import: "sycobench", Write: writeSycoBench, Read: readSycoBench,
+			Writes: "conversations by model with scores and a log of batches, as the sycophancy system keeps them",
+			Reads:  "conversations by model, scores of judges",
+		},
+	}
+}
+
+// Run is one run to be written.
+type Run struct {
+	store.Run
+	Results *results.Reader
+	Raw     *artifacts.Folder // what providers sent; nil: it is not there, as in a bundle
+}
+
+func (r Run) rows(ctx context.Context) (*results.Rows, error) { return r.Results.Rows(ctx, r.Run) }
+
+// From says which files are read.
+type From struct {
+	Files fs.FS
+	File  string // this one alone; empty: all of them
+	Run   string // of tables that hold several runs, this one; empty: the only one
+}
+
+var (
+	// ErrNothing says that files hold nothing of a format.
+	ErrNothing = errors.New("nothing of this kind is there")
+	// ErrRuns says that tables hold several runs, of which one is to be named.
+	ErrRuns = errors.New("the tables hold several runs")
+	// ErrFile says that one file was given where a format is a folder.
+	ErrFile = errors.New("it is no folder")
+)
+
+// NoStageError says that no stage of the runs can be written in a format.
+type NoStageError struct{ Lacks string }
+
+func (e *NoStageError) Error() string { return "no stage of these runs " + e.Lacks }
