@@ -16,4 +16,4 @@ interop: ## the official JavaScript clients against the simulator
 	./interop/js/run
 
 update: ## golden files and generated documents
-	go test ./cli ./dialect ./study -update
+	go test ./cli ./dialect ./export ./study -update

@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later, "tree": tree},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later},
 	})
 }
 
