@@ -23,8 +23,8 @@ var floors = map[string]int{
 	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "batchfile": 3,
 	"engine": 4,
 	"waves":  5, "batchrun": 5, "dispatch/local": 5, "dispatch/river": 5,
-	"results": 6,
-	"export":  7, "web": 7,
+	"results": 6, "workspace": 6,
+	"export": 7, "web": 7,
 	"cli":       8,
 	"cmd/assay": 9, "bench": 9,
 }

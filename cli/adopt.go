@@ -1,21 +1,23 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/engine"
+	"assay/export"
 	"assay/plan"
 	"assay/provider"
 	"assay/store"
 	"assay/study"
+	"assay/workspace"
 )
 
 type adoptFlags struct {
@@ -58,32 +60,30 @@ func adoptCommand(w *World) *cobra.Command {
 // adopter is one command at work.
 type adopter struct {
 	*World
-	f        adoptFlags
-	home     *home
-	name     string
-	accounts *accounts
-	access   engine.Access
-	explicit bool // jobs were named
+	workspace.Adoption
+	f    adoptFlags
+	home *home
 }
 
 func adopt(c *cobra.Command, w *World, name string, jobs []string, f adoptFlags) error {
 	ctx := c.Context()
-	a := &adopter{World: w, f: f, name: name, explicit: len(jobs) > 0, accounts: &accounts{world: w, study: &study.Study{}}}
+	a := &adopter{World: w, f: f, Adoption: workspace.Adoption{Provider: name, Named: len(jobs) > 0, Gone: w.takenOver}}
+	s := &study.Study{}
 	var d *plan.Input
 	var p *plan.Plan
 	if f.file != "" {
-		f.file = studyFile(w, f.file)
+		a.f.file = studyFile(w, f.file)
 		var err error
-		if d, p, err = planned(c, w, f.file, f.study, plan.Options{}); err != nil {
+		if d, p, err = planned(c, w, a.f.file, f.study, plan.Options{}); err != nil {
 			return err
 		}
-		a.accounts.study = d.Study
+		s = d.Study
 	}
 	var err error
-	if a.access, err = a.accounts.access(name); err != nil {
+	if a.Access, err = w.workspace().Accounts(s).Access(name); err != nil {
 		return usage("assay keys lists providers and their variables", "%s: %s", name, err)
 	}
-	if a.access.Batch == nil {
+	if a.Access.Batch == nil {
 		return usage("", "%s has no batches", name)
 	}
 	found, err := a.jobs(ctx, jobs)
@@ -94,7 +94,8 @@ func adopt(c *cobra.Command, w *World, name string, jobs []string, f adoptFlags)
 		return err
 	}
 	defer a.home.Close()
-	if err := a.home.share(ctx); err != nil {
+	a.Home = a.home.Home
+	if err := a.home.Share(ctx); err != nil {
 		return err
 	}
 	if d == nil {
@@ -105,89 +106,57 @@ func adopt(c *cobra.Command, w *World, name string, jobs []string, f adoptFlags)
 
 // jobs are those that were named, or all that the account shows.
 func (a *adopter) jobs(ctx context.Context, names []string) ([]provider.Status, error) {
+	if len(names) == 0 {
+		all, err := a.Jobs(ctx, a.f.run)
+		if errors.Is(err, workspace.ErrCannotList) {
+			return nil, usage("name the jobs", "%s cannot list its jobs", a.Provider)
+		}
+		return all, err
+	}
 	var all []provider.Status
-	if len(names) > 0 {
-		for _, id := range names {
-			st, err := a.access.Batch.Check(ctx, provider.Job{ID: id})
-			if err != nil {
-				return nil, fmt.Errorf("look at job %s: %w", id, err)
-			}
-			st.Job = id
-			if len(all) > 0 && a.f.out != "" {
-				return nil, usage("leave --out away, or name one job", "--out is one file")
-			}
-			all = append(all, st)
-		}
-		return all, nil
-	}
-	lister, ok := a.access.Batch.(provider.Lister)
-	if !ok {
-		return nil, usage("name the jobs", "%s cannot list its jobs", a.name)
-	}
-	for st, err := range lister.List(ctx) {
+	for _, id := range names {
+		st, err := a.Job(ctx, id)
 		if err != nil {
-			return nil, fmt.Errorf("list the jobs of %s: %w", a.name, err)
+			return nil, err
 		}
-		if a.f.run == "" || st.Stamp.Run == a.f.run {
-			all = append(all, st)
+		if len(all) > 0 && a.f.out != "" {
+			return nil, usage("leave --out away, or name one job", "--out is one file")
 		}
+		all = append(all, st)
 	}
 	return all, nil
 }
 
-// unknown are the jobs that the ledger has no segment for.
-func (a *adopter) unknown(ctx context.Context, all []provider.Status) ([]provider.Status, error) {
-	jobs, err := a.home.ledger.Jobs(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(st provider.Status) bool {
-		return slices.ContainsFunc(jobs, func(j store.Job) bool { return j.Provider == a.name && j.ID == st.Job })
-	}), nil
-}
-
 // recover joins the answers of jobs to the questions of a study.
 func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, found []provider.Status) error {
-	rf := runFlags{study: a.f.study, home: a.f.home, note: "recovered from " + a.name}
-	run, claim, err := currentRun(ctx, a.World, a.home, d, a.f.file, rf)
+	want := workspace.Wanted{
+		File: a.f.file, Input: d, Plan: p, Study: a.f.study.StudyOptions, Note: "recovered from " + a.Provider, Budget: workspace.BudgetOf(d.Study, nil),
+	}
+	now, err := a.home.Current(ctx, want)
 	if err != nil {
 		return err
 	}
-	if found, err = a.unknown(ctx, found); err != nil {
-		return err
-	}
-	if !a.explicit && stamped(a.access) {
-		found = slices.DeleteFunc(found, func(st provider.Status) bool { return st.Stamp == (provider.Stamp{}) })
-	}
-	if len(found) == 0 {
-		return usage("assay adopt "+a.name+" JOB names one", "%s holds no job that this ledger does not know", a.name)
-	}
-	if run.No == 0 {
-		if run, err = beginRun(ctx, a.World, a.home, d, p, a.f.file, rf, claim); err != nil {
+	if now.Run.No != 0 {
+		if err := resumed(ctx, a.World, a.home, now, ""); err != nil {
 			return err
 		}
 	}
-	e, stop, err := newEngine(ctx, a.World, a.home, d.Study)
-	if err != nil {
-		return err
+	tell := a.follow()
+	run, all, err := a.Recover(ctx, want, now, found)
+	if errors.Is(err, workspace.ErrNoJobs) {
+		return usage("assay adopt "+a.Provider+" JOB names one", "%s holds no job that this ledger does not know", a.Provider)
 	}
-	defer stop()
-	words, err := newNarrator(ctx, a.World, a.home, run)
-	if err != nil {
-		return err
-	}
-	all, err := e.Adopt(ctx, run.No, a.name, found, p.Waves)
-	if err := errors.Join(err, words.tell(ctx)); err != nil {
+	if err := errors.Join(err, tell(ctx)); err != nil {
 		return err
 	}
 	t := table{head: []string{"JOB", "STATE", "LINES", "OURS", "JOINED", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true}}
 	var answers, joined int64
 	mixed := false
-	for i, r := range all {
+	for _, r := range all {
 		answers, joined, mixed = answers+r.Answers, joined+r.Joined, mixed || r.Mixed
 		note := recoveryNote(r)
-		if r.Lines > 0 && r.Foreign == r.Lines && a.explicit {
-			if note, err = a.keepForeign(ctx, found[i]); err != nil {
+		if r.AllForeign() && a.Named {
+			if note, err = a.keepForeign(ctx, r.Status); err != nil {
 				return err
 			}
 		}
@@ -200,17 +169,32 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 		assay.Count(joined, "answer"), run.ID, assay.Count(answers-joined, "answer"))
 	if mixed {
 		return usage("--run ID takes those of one, JOB… those that are named",
-			"the jobs are those of several runs%s, and later turns and verdicts follow the answers of their own: nothing was taken", lostRuns(found))
+			"the jobs are those of several runs%s, and later turns and verdicts follow the answers of their own: nothing was taken", lostRuns(all))
 	}
 	fmt.Fprintf(a.Stderr, "nothing was sent; `assay resume %s` asks for the rest\n", run.ID)
 	return nil
 }
 
+// follow prints the moves of the runs that jobs are taken into. What it returns prints those since.
+func (a *adopter) follow() func(context.Context) error {
+	var words *narrator
+	a.Follow = func(ctx context.Context, run store.Run) (err error) {
+		words, err = newNarrator(ctx, a.World, a.home, run)
+		return err
+	}
+	return func(ctx context.Context) error {
+		if words == nil {
+			return nil
+		}
+		return words.tell(ctx)
+	}
+}
+
 // lostRuns names the runs in the stamps of jobs, newest first.
-func lostRuns(jobs []provider.Status) string {
+func lostRuns(all []workspace.Recovered) string {
 	var ids []string
-	for _, st := range jobs {
-		if id := st.Stamp.Run; id != "" && !slices.Contains(ids, id) {
+	for _, r := range all {
+		if id := r.Status.Stamp.Run; id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -220,21 +204,15 @@ func lostRuns(jobs []provider.Status) string {
 	return " (" + assay.Clean(strings.Join(ids, ", "), 200) + ")"
 }
 
-// stamped tells whether jobs at a provider show whose they are.
-func stamped(access engine.Access) bool {
-	f, ok := access.Batch.(provider.Finder)
-	return ok && f.Stamped()
-}
-
-func recoveryNote(r engine.Recovery) string {
+func recoveryNote(r workspace.Recovered) string {
 	switch {
 	case r.Why != "":
 		return "could not be read: " + r.Why
 	case r.Open:
-		return "still at work: adopt it again when it has ended"
+		return stillAtWork
 	case r.Lines == 0:
 		return "the provider hands out nothing"
-	case r.Foreign == r.Lines:
+	case r.AllForeign():
 		return "not ours"
 	case r.Mixed:
 		return "not taken: one of several runs"
@@ -246,7 +224,7 @@ func recoveryNote(r engine.Recovery) string {
 
 // takeUp takes jobs with our stamp for their segments, and the answers of foreign jobs that were named into files.
 func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
-	found, err := a.unknown(ctx, found)
+	found, err := a.Unknown(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -256,7 +234,7 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 		switch {
 		case st.Stamp != (provider.Stamp{}):
 			note, err = a.takeStamped(ctx, st)
-		case a.explicit:
+		case a.Named:
 			note, err = a.keepForeign(ctx, st)
 		default:
 			continue
@@ -267,8 +245,8 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 		t.add(st.Job, st.Word, st.Stamp.Run, note)
 	}
 	if len(t.rows) == 0 {
-		fmt.Fprintf(a.Stderr, "%s shows no job of ours that this ledger does not know\n", a.name)
-		if !stamped(a.access) {
+		fmt.Fprintf(a.Stderr, "%s shows no job of ours that this ledger does not know\n", a.Provider)
+		if !a.Stamped() {
 			fmt.Fprintf(a.Stderr, "its jobs carry no stamp: --study FILE looks into all of them, JOB into one\n")
 		}
 		return nil
@@ -278,47 +256,47 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 
 // takeStamped takes a job for the segment in its stamp.
 func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, error) {
-	run, err := a.home.ledger.FindRun(ctx, st.Stamp.Run, "")
-	if errors.Is(err, store.ErrNotFound) {
+	tell := a.follow()
+	got, err := a.Take(ctx, st)
+	if err := errors.Join(err, tell(ctx)); err != nil {
+		return "", err
+	}
+	switch got.Fate {
+	case workspace.RunUnknown:
 		return "its run is not in this ledger: --study FILE recovers its answers", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	no, err := strconv.ParseInt(strings.TrimPrefix(st.Stamp.Segment, "s"), 10, 64)
-	if err != nil {
+	case workspace.StampUnclear:
 		return "its stamp names no segment", nil
-	}
-	g, err := a.home.ledger.Segment(ctx, no)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Run != run.No || g.Provider != a.name) {
+	case workspace.SegmentUnknown:
 		return "its segment is not in this ledger: --study FILE recovers its answers", nil
+	case workspace.Second:
+		return fmt.Sprintf("a second job of segment %d, which is %s: it may be billed twice", got.Segment.No, got.Segment.State), nil
+	}
+	return fmt.Sprintf("taken for segment %d: `assay resume %s` collects it", got.Segment.No, got.Run.ID), nil
+}
+
+// stillAtWork is the note on a job that has not ended.
+const stillAtWork = "still at work: adopt it again when it has ended"
+
+// keepForeign writes the answers of a job that is not ours into a file.
+func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, error) {
+	name := cmp.Or(a.f.out, a.ForeignFile(st.Job))
+	var out *export.File
+	defer func() {
+		if out != nil {
+			out.Abort()
+		}
+	}()
+	lines, err := a.WriteForeign(ctx, st, func() (w io.Writer, err error) {
+		if out, err = export.NewFile(a.Disk.Path(name), export.Keep); err != nil {
+			return nil, usage("--out names another", "write the answers of job %s: %s", st.Job, err)
+		}
+		return out, nil
+	})
+	if errors.Is(err, workspace.ErrAtWork) {
+		return stillAtWork, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	s, err := a.home.planner.Study(ctx, run)
-	if err != nil {
-		return "", err
-	}
-	e, stop, err := newEngine(ctx, a.World, a.home, s)
-	if err != nil {
-		return "", err
-	}
-	defer stop()
-	if err := succeed(ctx, a.World, a.home, run); err != nil {
-		return "", err
-	}
-	words, err := newNarrator(ctx, a.World, a.home, run)
-	if err != nil {
-		return "", err
-	}
-	taken, err := e.AdoptJob(ctx, no, st.Job)
-	err = errors.Join(err, words.tell(ctx))
-	switch {
-	case err != nil:
-		return "", err
-	case !taken:
-		return fmt.Sprintf("a second job of segment %d, which is %s: it may be billed twice", no, g.State), nil
-	}
-	return fmt.Sprintf("taken for segment %d: `assay resume %s` collects it", no, run.ID), nil
+	return fmt.Sprintf("not ours: %s in %s", assay.Count(lines, "line"), name), out.Commit()
 }

@@ -64,7 +64,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	}
 	if f.reprice {
 		var err error
-		if f.anew, err = openCatalog(w, f.prices); err != nil {
+		if f.anew, err = w.workspace().Catalog(f.prices); err != nil {
 			return err
 		}
 	}

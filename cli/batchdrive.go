@@ -36,15 +36,15 @@ func (p *progress) drive(ctx context.Context, w *World, h *home, run store.Run, 
 	if err != nil {
 		return st, err
 	}
-	e, stop, err := newEngine(ctx, w, h, s)
+	e, err := h.Engine(ctx, run, s)
 	if err != nil {
 		return st, err
 	}
-	defer stop()
+	defer e.Close()
 	if interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = interval, interval
 	}
-	d := &local.Driver{Engine: e, Workers: abreast, Moved: p.show, Held: p.held, Until: until}
+	d := &local.Driver{Engine: e.Engine, Workers: abreast, Moved: p.show, Held: p.held, Until: until}
 	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
 		return st, err
 	}
@@ -152,7 +152,7 @@ type watchFlags struct {
 
 // watchBatches drives runs to their end, all at the same time, tells the news, and prints what they came to.
 func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f watchFlags) error {
-	if err := h.share(ctx); err != nil {
+	if err := h.Share(ctx); err != nil {
 		return err
 	}
 	shared := &together{to: w.Stderr}
@@ -168,7 +168,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 			continue
 		}
 		// The first look is now, whenever the last one was.
-		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
+		if err := give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return err
 		}
 		if w.bars() { // one picture of all of them
@@ -280,7 +280,7 @@ func (p *prefixed) Write(line []byte) (int, error) {
 
 // orderBatch gives an order for a batch; what can be done of it now is done.
 func orderBatch(ctx context.Context, w *World, h *home, run store.Run, o store.Order) error {
-	if err := give(ctx, w, h, run, o); err != nil {
+	if err := give(ctx, h, run, o); err != nil {
 		return err
 	}
 	_, err := driveFor(ctx, w, h, run, 0, once)

@@ -168,6 +168,5 @@ func findForeign(ctx context.Context, w *World, h *home, id string, reach reachF
 
 // dial opens a provider's account.
 func dial(w *World, t target) (engine.Access, error) {
-	a := &accounts{world: w, study: batchrun.Providers("", t.name, t.kind, t.entry)}
-	return a.access(t.name)
+	return w.workspace().Accounts(batchrun.Providers("", t.name, t.kind, t.entry)).Access(t.name)
 }

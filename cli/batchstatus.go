@@ -15,6 +15,7 @@ import (
 	"assay/engine"
 	"assay/provider"
 	"assay/store"
+	"assay/workspace"
 )
 
 // batchRow is one job as tables and lists show it.
@@ -164,10 +165,10 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // refresh asks the providers about the jobs on their way. What cannot be asked keeps what the ledger knows, and a note.
 func refresh(ctx context.Context, w *World, h *home, runs []store.Run, rows []batchRow) {
-	byRun := map[string]*accounts{}
+	byRun := map[string]*workspace.Accounts{}
 	for _, r := range runs {
 		if s, err := h.planner.Study(ctx, r); err == nil {
-			byRun[r.ID] = &accounts{world: w, study: s}
+			byRun[r.ID] = w.workspace().Accounts(s)
 		}
 	}
 	for i := range rows {
@@ -176,7 +177,7 @@ func refresh(ctx context.Context, w *World, h *home, runs []store.Run, rows []ba
 		if !ok || row.segment.State != store.Launched || row.segment.Mode != store.Batch {
 			continue
 		}
-		access, err := a.access(row.Provider)
+		access, err := a.Access(row.Provider)
 		switch {
 		case errors.Is(err, engine.ErrNoKey):
 			row.note = "not asked: no key"

@@ -21,6 +21,7 @@ import (
 	"assay/catalog"
 	"assay/engine"
 	"assay/store"
+	"assay/workspace"
 )
 
 type submitFlags struct {
@@ -86,7 +87,7 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 		return err
 	}
 	defer h.Close()
-	if err := h.share(ctx); err != nil {
+	if err := h.Share(ctx); err != nil {
 		return err
 	}
 	for i := range all {
@@ -182,8 +183,7 @@ func opener(w *World, name string) func() (io.ReadCloser, error) {
 
 // reachable tells whether there is a key for the provider.
 func reachable(w *World, t target) error {
-	a := &accounts{world: w, study: batchrun.Providers("", t.name, t.kind, t.entry)}
-	_, err := a.access(t.name)
+	_, err := dial(w, t)
 	if errors.Is(err, engine.ErrNoKey) {
 		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.name, err)
 	}
@@ -265,12 +265,12 @@ func beginFile(ctx context.Context, w *World, h *home, p *parcel, f submitFlags)
 	if !p.fresh {
 		return nil
 	}
-	rng, err := newRand()
+	id, err := workspace.NewID()
 	if err != nil {
 		return err
 	}
-	n := store.NewRun{ID: newID(rng), Study: filepath.Base(p.path), Folder: filepath.Dir(w.Disk.Path(p.path)), Digest: p.digest,
-		Note: f.description, By: currentUser(w), Rehearsal: h.rehearsal}
+	n := store.NewRun{ID: id, Study: filepath.Base(p.path), Folder: filepath.Dir(w.Disk.Path(p.path)), Digest: p.digest,
+		Note: f.description, By: w.workspace().User(), Rehearsal: h.rehearsal}
 	if f.budget != "" {
 		m, err := assay.ParseMoney(f.budget)
 		if err != nil {

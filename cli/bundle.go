@@ -12,6 +12,7 @@ import (
 	"assay/artifacts"
 	"assay/export"
 	"assay/store"
+	"assay/workspace"
 )
 
 type bundleFlags struct {
@@ -98,5 +99,5 @@ func unpack(ctx context.Context, w *World, b *export.Bundle, dir string) (*home,
 	if err != nil {
 		return nil, run, errors.Join(err, ledger.Close())
 	}
-	return &home{ledger: ledger, files: files, planner: newPlanners(ledger, files), where: where, rehearsal: run.Rehearsal, passing: dir}, run, nil
+	return opened(&workspace.Home{World: w.workspace(), Ledger: ledger, Files: files, Where: where, Rehearsal: run.Rehearsal, Temporary: dir}), run, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 
 	"assay"
 	"assay/plan"
+	"assay/workspace"
 )
 
 func checkCommand(w *World) *cobra.Command {
@@ -19,8 +21,8 @@ func checkCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "check STUDY",
 		GroupID: groupStart,
-		Short:   "Tell everything that is wrong with a study",
-		Long: "Reads a study, its texts and all its rows, renders every first request, and tells all problems at once as file:line:col: what (hint).\n" +
+		Short:   "List everything that is wrong with a study",
+		Long: "Reads a study, its texts and all its rows, renders every first request, and lists all problems at once as file:line:col: what (hint).\n" +
 			"Nothing is sent. Exit code 2 when there is a problem; warnings alone are exit code 0.\n\n" +
 			"--online also asks the providers, by calls that cost nothing, whether keys, models and permissions are there.",
 		Args: args("STUDY"),
@@ -31,7 +33,7 @@ func checkCommand(w *World) *cobra.Command {
 				return err
 			}
 			if online {
-				problems := shown(checkOnline(c.Context(), w, d), filepath.Dir(name))
+				problems := workspace.InFolder(checkOnline(c.Context(), w, d), filepath.Dir(name))
 				if len(problems.Errors()) > 0 {
 					return problems
 				}
@@ -49,9 +51,16 @@ func checkCommand(w *World) *cobra.Command {
 	return c
 }
 
+// checkOnline asks the providers of a study, and names those whose keys work.
+func checkOnline(ctx context.Context, w *World, d *plan.Input) assay.Problems {
+	return w.workspace().CheckOnline(ctx, d, func(k plan.Key) {
+		fmt.Fprintf(w.Stderr, "%s: the key works, lanes %s can go\n", k.Provider, strings.Join(k.Lanes, ", "))
+	})
+}
+
 // planned opens and plans a study; warnings go to standard error.
 func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Options) (*plan.Input, *plan.Plan, error) {
-	d, problems, err := openStudy(w, name, f)
+	d, problems, err := w.workspace().ReadStudy(c.Context(), name, f.StudyOptions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +71,7 @@ func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Optio
 		return nil, nil, err
 	}
 	o.Workers = runtime.GOMAXPROCS(0)
-	p, more, err := makePlan(c.Context(), d, o, filepath.Dir(name))
+	p, more, err := workspace.MakePlan(c.Context(), d, o, filepath.Dir(name))
 	if err != nil {
 		if rows, ok := err.(assay.Problems); ok {
 			return nil, nil, append(problems, rows...).Sort()
@@ -75,7 +84,7 @@ func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Optio
 	return d, p, nil
 }
 
-// knownNames tells a lane or stage that the study does not have, and a limit that is none.
+// knownNames refuses a lane or stage that the study does not have, and a limit that is none.
 func knownNames(d *plan.Input, o plan.Options) error {
 	if o.Limit < 0 {
 		return usage("0 means all items", "--limit: %d is less than nothing", o.Limit)

@@ -54,11 +54,11 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	if err != nil {
 		return err
 	}
-	e, closeEngine, err := newEngine(ctx, w, h, s)
+	e, err := h.Engine(ctx, run, s)
 	if err != nil {
 		return err
 	}
-	defer closeEngine()
+	defer e.Close()
 	done, err := e.Clean(ctx, run.No, engine.Remote(f.remote))
 	var held *store.HeldError
 	if errors.As(err, &held) {
@@ -67,10 +67,10 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	if err != nil {
 		return err
 	}
-	return tellCleaned(w, run, done, f)
+	return printCleaned(w, run, done, f)
 }
 
-func tellCleaned(w *World, run store.Run, done engine.Cleaned, f cleanFlags) error {
+func printCleaned(w *World, run store.Run, done engine.Cleaned, f cleanFlags) error {
 	switch {
 	case done.Open:
 		fmt.Fprintf(w.Stdout, "run %s is open: its %s are packed when it closes\n", run.ID, plan.Size(done.Before))

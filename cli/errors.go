@@ -64,7 +64,7 @@ func tellUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	cost, err := spent(ctx, h, run)
+	cost, err := h.results().Spent(ctx, run)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,7 @@ import (
 	"assay/export"
 	"assay/plan"
 	"assay/results"
-	"assay/store"
-	"assay/waves"
+	"assay/workspace"
 )
 
 type importFlags struct {
@@ -202,14 +201,14 @@ func (t *troubles) result() error {
 // load makes a run of the folder, with its verdicts.
 func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *troubles) error {
 	file := filepath.Join(f.out, export.StudyFile)
-	d, problems, err := openStudy(w, file, studyFlags{})
+	d, problems, err := w.workspace().ReadStudy(ctx, file, workspace.StudyOptions{})
 	if err != nil {
 		return err
 	}
 	if d == nil {
 		return problems
 	}
-	p, _, err := makePlan(ctx, d, plan.Options{}, f.out)
+	p, _, err := workspace.MakePlan(ctx, d, plan.Options{}, f.out)
 	if err != nil {
 		return err
 	}
@@ -218,12 +217,7 @@ func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *trou
 		return err
 	}
 	defer h.Close()
-	digest, err := studyDigest(ctx, w, d, file)
-	if err != nil {
-		return err
-	}
-	run := store.NewRun{Study: d.Study.Study, Digest: digest, Note: "imported", Rehearsal: rehearsal}
-	begun, err := begin(ctx, w, h, waves.Beginning{Run: run, Desk: d, Plan: p}, file, studyFlags{})
+	begun, err := h.BeginAs(ctx, workspace.Wanted{File: file, Input: d, Plan: p, Note: "imported"}, d.Study.Study, nil)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func copyExample(w *World, dir string, from fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("read the example: %w", err)
 	}
-	if w.Disk.Exists(dir) && !w.Disk.isFolder(w.Disk.Path(dir)) {
+	if w.Disk.Exists(dir) && !w.Disk.IsFolder(dir) {
 		return usage("name a folder; it is made where it is missing", "%s is a file", dir)
 	}
 	for _, f := range files {

@@ -3,12 +3,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay/catalog"
+	"assay/workspace"
 )
 
 func keysCommand(w *World) *cobra.Command {
@@ -51,7 +51,7 @@ func keyStates(w *World) []keyState {
 		for _, name := range v.KeyEnv {
 			if w.isSet(name) {
 				k.State = fmt.Sprintf("set (%s)", name)
-				if _, trouble := w.keyTrouble([]string{name}); trouble != "" {
+				if _, trouble := w.workspace().KeyTrouble([]string{name}); trouble != "" {
 					k.State = fmt.Sprintf("%s %s", name, trouble)
 				}
 				break
@@ -60,17 +60,8 @@ func keyStates(w *World) []keyState {
 		if base, ok := w.Env(v.BaseURLEnv); ok && base != "" && v.BaseURLEnv != "" {
 			k.Host = base
 		}
-		k.Host = cmp.Or(hostOf(k.Host), "named by the study")
+		k.Host = cmp.Or(workspace.HostOf(k.Host), "named by the study")
 		keys = append(keys, k)
 	}
 	return keys
-}
-
-// hostOf is the scheme and host of a URL, without anything that could be secret.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }

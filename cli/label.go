@@ -53,7 +53,7 @@ func labelCommand(w *World) *cobra.Command {
 
 func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) error {
 	if f.as == "" {
-		f.as = currentUser(w)
+		f.as = w.workspace().User()
 	}
 	if f.as == "" {
 		return usage("--as NAME, of letters, digits, . _ and -", "who labels?")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"assay"
+	"assay/workspace"
 )
 
 const welcome = `assay asks many language models many questions, keeps every answer it paid for, and tells which model is better.
@@ -30,7 +31,7 @@ const (
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, w World) int {
-	w.contact = &contact{now: w.Now}
+	w.contact = workspace.NewContact(w.Now)
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(ctx)
@@ -50,6 +51,7 @@ func Main(ctx context.Context, w World) int {
 
 // complain tells an error: problems one on a line, everything else after the program's name.
 func complain(w *World, err error) {
+	err = explained(err)
 	var problems assay.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(w.Stderr, problems.Error())
@@ -79,9 +81,11 @@ func newRoot(w *World) *cobra.Command {
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
 		if debug != "" {
-			w.debug, err = debugTo(w, debug)
+			if w.debug, err = workspace.OpenExchanges(w.Disk, debug, w.Now); err != nil {
+				return usage("", "--debug: %s", err)
+			}
 		}
-		return err
+		return nil
 	}
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)

@@ -23,7 +23,7 @@ func pricesCommand(w *World) *cobra.Command {
 			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
 		Args: upTo("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cat, err := openCatalog(w, file)
+			cat, err := w.workspace().Catalog(file)
 			if err != nil {
 				return err
 			}

@@ -77,7 +77,9 @@ func (p *progress) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	news = append(news, p.world.contact.news()...)
+	for _, o := range p.world.contact.News() {
+		news = append(news, o.String())
+	}
 	now := p.world.Now()
 	noted, err := p.noted.news(ctx, p.home.ledger, p.runs, now)
 	if err != nil {

@@ -49,16 +49,9 @@ func resumeRuns(ctx context.Context, w *World, refs []string, f resumeFlags) err
 		if len(refs) > 0 {
 			return usage("name runs, or say --all", "assay resume --all takes no RUN")
 		}
-		var open []store.Run
-		if f.home.exists(w, false) {
-			h, err := f.home.open(ctx, w, false)
-			if err != nil {
-				return err
-			}
-			open, err = h.ledger.Runs(ctx, "", store.RunOpen)
-			if err := errors.Join(err, h.Close()); err != nil {
-				return err
-			}
+		open, err := f.home.OpenRuns(ctx, w.workspace())
+		if err != nil {
+			return err
 		}
 		for _, r := range open {
 			refs = append(refs, r.ID)
@@ -96,20 +89,17 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 		return err
 	}
 	defer h.Close()
-	if f.budget != "" {
-		m, err := assay.ParseMoney(f.budget)
-		if err != nil {
-			return usage("", "--budget: %s", err)
-		}
-		if err := h.ledger.SetBudget(ctx, run.No, &m); err != nil {
-			return err
-		}
-		if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
+	budget, err := parseBudget(f.budget)
+	if err != nil {
+		return err
+	}
+	if budget != nil {
+		if err := errors.Join(h.ledger.SetBudget(ctx, run.No, budget), h.ledger.RunDue(ctx, run.No, w.Now())); err != nil {
 			return err
 		}
 	}
 	if f.proceed {
-		if err := give(ctx, w, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
+		if err := give(ctx, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
 			return err
 		}
 	}
@@ -125,35 +115,27 @@ func driveRun(ctx context.Context, w *World, h *home, run store.Run, o driveOpti
 	return drive(ctx, w, h, run, s, o)
 }
 
-// give writes an order for whoever drives the run.
-func give(ctx context.Context, w *World, h *home, run store.Run, o store.Order) error {
-	_, err := ordered(ctx, w, h, run, o)
+// give writes an order for the process that drives the run.
+func give(ctx context.Context, h *home, run store.Run, o store.Order) error {
+	_, err := h.PutOrder(ctx, run, o)
 	return err
 }
 
-func ordered(ctx context.Context, w *World, h *home, run store.Run, o store.Order) (no int64, err error) {
-	o.Run, o.By = run.No, currentUser(w)
-	if o.Args == "" {
-		o.Args = "{}"
-	}
-	return h.ledger.PutOrder(ctx, o)
-}
-
-// tellOrder says what became of an order.
-func tellOrder(ctx context.Context, w *World, h *home, no int64) error {
+// printOrder says what became of an order.
+func printOrder(ctx context.Context, w *World, h *home, no int64) error {
 	o, err := h.ledger.Order(ctx, no)
 	if err != nil {
 		return err
 	}
 	answer := o.Answer
 	if o.Obeyed.IsZero() {
-		answer = "the order waits for whoever is at work on the run"
+		answer = "the order waits for the process that drives the run"
 	}
 	_, err = fmt.Fprintf(w.Stderr, "%s: %s\n", o.Kind, answer)
 	return err
 }
 
-// orderCommand is a command that gives an order. When somebody drives the run, that process obeys it; else we do.
+// orderCommand is a command that gives an order. When another process drives the run, that process obeys it; else we do.
 func orderCommand(w *World, use, short string, order func(args []string) (store.Order, error)) (*cobra.Command, *homeFlags) {
 	var f homeFlags
 	c := &cobra.Command{
@@ -174,15 +156,15 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 			if run.State == store.RunClosed && o.Kind == store.OrderCancel {
 				return usage("", "run %s is closed already", run.ID)
 			}
-			if err := decidable(c.Context(), h, run, o); err != nil {
+			if err := h.Decidable(c.Context(), run, o); err != nil {
 				return err
 			}
-			no, err := ordered(c.Context(), w, h, run, o)
+			no, err := h.PutOrder(c.Context(), run, o)
 			if err != nil {
 				return err
 			}
 			err = driveRun(c.Context(), w, h, run, driveOptions{once: true})
-			if lost := tellOrder(context.WithoutCancel(c.Context()), w, h, no); err == nil {
+			if lost := printOrder(context.WithoutCancel(c.Context()), w, h, no); err == nil {
 				err = lost
 			}
 			return err
@@ -190,24 +172,6 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 	}
 	f.register(c)
 	return c, &f
-}
-
-// decidable wants the segment of an order to be one of the run, and to wait for a decision.
-func decidable(ctx context.Context, h *home, run store.Run, o store.Order) error {
-	if o.Segment == 0 {
-		return nil
-	}
-	hint := "assay status " + run.ID + " --segments lists them"
-	g, err := h.ledger.Segment(ctx, o.Segment)
-	switch {
-	case errors.Is(err, store.ErrNotFound) || err == nil && g.Run != run.No:
-		return usage(hint, "run %s has no segment %d", run.ID, o.Segment)
-	case err != nil:
-		return err
-	case g.State != store.Held:
-		return usage(hint, "segment %d is %s, not held: there is nothing to decide", g.No, g.State)
-	}
-	return nil
 }
 
 func cancelCommand(w *World) *cobra.Command {

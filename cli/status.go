@@ -58,11 +58,11 @@ func refreshed(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	e, stop, err := newEngine(ctx, w, h, s)
+	e, err := h.Engine(ctx, run, s)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer e.Close()
 	asked, wrong, err := e.Refresh(ctx, run.No)
 	for _, why := range wrong {
 		fmt.Fprintln(w.Stderr, "assay:", why)
@@ -85,7 +85,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err != nil {
 		return err
 	}
-	cost, err := spent(ctx, h, run)
+	cost, err := h.results().Spent(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	cost, err := spent(ctx, h, run)
+	cost, err := h.results().Spent(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
 	}
-	stranded, err := strandedOf(ctx, w, h, run)
+	stranded, err := h.Stranded(ctx, run)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"assay/dispatch/river"
 	"assay/store"
 )
 
@@ -55,19 +54,17 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	}
 	var names []string
 	for _, d := range all {
-		if !gone(h, d.Holder) {
+		if !h.Gone(d.Holder) {
 			names = append(names, processOf(d.Holder))
 		}
 	}
 	if len(names) > 0 {
 		return "At work on it: " + strings.Join(names, ", ") + ".", nil
 	}
-	if h.ledger.Postgres() {
-		if alive, err := river.Alive(ctx, h.where); err != nil || alive {
-			return "Left to the workers.", err
-		}
+	if alive, err := h.Workers(ctx); err != nil || alive {
+		return "Left to the workers.", err
 	}
-	away, err := jobsAway(ctx, h, run)
+	away, err := h.JobsAway(ctx, run)
 	also := ""
 	if away {
 		also = "; jobs at the providers go on"

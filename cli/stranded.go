@@ -3,59 +3,44 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"assay"
 	"assay/store"
+	"assay/workspace"
 )
-
-// strandedOf lists the segments of a shared run that no living worker can work on. What has just come due is nobody's
-// fault: a worker needs a sweep to take it.
-func strandedOf(ctx context.Context, w *World, h *home, run store.Run) ([]store.Stranded, error) {
-	if !h.ledger.Postgres() {
-		return nil, nil
-	}
-	return h.ledger.Stranded(ctx, run.No, h.timing(w).Lease)
-}
 
 // printStranded names the segments that wait for a worker with their key.
 func printStranded(ctx context.Context, w *World, h *home, run store.Run) error {
-	all, err := strandedOf(ctx, w, h, run)
+	all, err := h.WaitingForKeys(ctx, run)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	type key struct{ provider, account string }
-	var order []key
-	numbers := map[key][]string{}
-	for _, g := range all {
-		k := key{g.Provider, g.Account}
-		if numbers[k] == nil {
-			order = append(order, k)
-		}
-		numbers[k] = append(numbers[k], fmt.Sprint(g.Segment))
-	}
 	fmt.Fprintln(w.Stdout, "\nNo worker that is alive can go on with:")
-	for _, k := range order {
-		n := len(numbers[k])
-		list := strings.Join(numbers[k][:min(n, 20)], ", ")
-		if n > 20 {
+	for _, k := range all {
+		const most = 20
+		list := ""
+		for i, no := range k.Segments[:min(len(k.Segments), most)] {
+			if i > 0 {
+				list += ", "
+			}
+			list += fmt.Sprint(no)
+		}
+		if len(k.Segments) > most {
 			list += ", …"
 		}
-		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(n, "segment"), k.provider, list, strandedHint(ctx, w, h, run, k.provider, k.account))
+		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(len(k.Segments), "segment"), k.Provider, list, strandedHint(run, k))
 	}
 	return nil
 }
 
-// strandedHint says what would take a segment up.
-func strandedHint(ctx context.Context, w *World, h *home, run store.Run, provider, account string) string {
-	which := "a key of " + provider
-	if s, err := h.planner.Study(ctx, run); err == nil {
-		if name := (&accounts{world: w, study: s}).keyName(provider); name != "" {
-			which = name
-		}
+// strandedHint says what would take segments up.
+func strandedHint(run store.Run, k workspace.WaitingForKey) string {
+	which := k.Variable
+	if which == "" {
+		which = "a key of " + k.Provider
 	}
-	if account != "" {
-		which += " (the key with the fingerprint " + account + ")"
+	if k.Account != "" {
+		which += " (the key with the fingerprint " + k.Account + ")"
 	}
 	return "start `assay worker`, or `assay resume " + run.ID + "`, where " + which + " is set"
 }

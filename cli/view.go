@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -64,7 +63,7 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 		return err
 	}
 	defer homes.close()
-	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: currentUser(w), Version: version(), Now: w.Now})
+	server, err := web.New(web.Options{Homes: homes.now, Token: token, Hosts: lowered(f.hosts), By: w.workspace().User(), Version: version(), Now: w.Now})
 	if err != nil {
 		return err
 	}
@@ -132,7 +131,7 @@ func (f viewFlags) homes(ctx context.Context, w *World) (*viewHomes, error) {
 func (v *viewHomes) now() []*web.Home {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.open) == 1 && v.world.Disk.Exists(filepath.Join(v.flags.dir(v.world), "rehearsal", "ledger.db")) {
+	if len(v.open) == 1 && v.flags.exists(v.world, true) {
 		if h, err := v.flags.open(v.ctx, v.world, true); err == nil {
 			v.open, v.seen = append(v.open, h), append(v.seen, h.seen())
 		}

@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
-	"assay/dispatch/river"
-	"assay/engine"
 	"assay/store"
+	"assay/workspace"
 )
 
 type workerFlags struct {
@@ -39,9 +36,8 @@ func workerCommand(w *World) *cobra.Command {
 }
 
 func serveWorker(ctx context.Context, w *World, f workerFlags) error {
-	env, _ := w.Env("ASSAY_DB")
-	url := cmp.Or(f.home.db, env)
-	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
+	url := f.home.Database(w.workspace())
+	if !workspace.IsShared(url) {
 		return usage("--db postgres://user@host/database, or ASSAY_DB; `assay resume` drives runs of this machine", "a worker takes work from PostgreSQL, and none is named")
 	}
 	if f.concurrency < 1 || f.concurrency > 1000 {
@@ -52,18 +48,11 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		return err
 	}
 	defer h.Close()
-	if err := h.share(ctx); err != nil {
-		return err
-	}
-	if err := h.files.Probe(); err != nil {
-		return fmt.Errorf("the artifacts cannot be used: %w", err)
-	}
-	rng, err := newRand()
-	if err != nil {
+	if err := h.Ready(ctx); err != nil {
 		return err
 	}
 	own := *w
-	own.Stderr = &together{to: w.Stderr} // moves are told beside everything else
+	own.Stderr = &together{to: w.Stderr} // moves are printed beside everything else
 	w = &own
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -71,79 +60,31 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 	defer stop()
 	wg.Go(func() {
 		if err := narrateAll(ctx, w, h); err != nil {
-			fmt.Fprintln(w.Stderr, "assay: the moves cannot be told:", err)
+			fmt.Fprintln(w.Stderr, "assay: the moves cannot be printed:", err)
 		}
 	})
-	d := &river.Driver{
-		Ledger: h.ledger, URL: url, Clock: w.clock(), Timing: h.timing(w), Name: holderName() + "/" + newID(rng), Concurrency: f.concurrency,
-		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Engine: func(ctx context.Context, run store.Run) (*engine.Engine, error) {
-			return workerEngine(ctx, w, h, run)
-		},
+	return h.Work(ctx, workspace.Worker{
+		Concurrency: f.concurrency,
+		Log:         slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready: func() {
 			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.files.Dir())
 		},
 		Closed: func(ctx context.Context, run store.Run) {
 			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)
+			var result error
+			if run.Result != store.ResultDone {
+				result = fmt.Errorf("done, but %s", run.Result)
+			}
 			if s, err := h.planner.Study(ctx, run); err == nil {
-				tell(ctx, w, s, h, run, resultOf(run))
+				sendNews(ctx, w, h, run, s, result)
 			}
 		},
-	}
-	return d.Drive(ctx)
+	})
 }
 
-// resultOf is how a closed run ended, as an error where something is missing.
-func resultOf(run store.Run) error {
-	if run.Result == store.ResultDone {
-		return nil
-	}
-	return fmt.Errorf("done, but %s", run.Result)
-}
-
-// workerEngine is an engine for one run, from the run's own snapshot.
-func workerEngine(ctx context.Context, w *World, h *home, run store.Run) (*engine.Engine, error) {
-	s, err := h.planner.Study(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	e, _, err := newEngine(ctx, w, h, s) // there is nothing to end but a rehearsal's simulator, and no rehearsal is shared
-	return e, err
-}
-
-// artifactsMark is what the ledger calls the folder that its artifacts are in.
-const artifactsMark = "artifacts"
-
-// share makes sure that everybody who works on a shared ledger sees the same artifacts.
-func (h *home) share(ctx context.Context) error {
-	if !h.ledger.Postgres() {
-		return nil
-	}
-	rng, err := newRand()
-	if err != nil {
-		return err
-	}
-	here, err := h.files.Identify(newID(rng))
-	if err != nil {
-		return err
-	}
-	known, err := h.ledger.SetMeta(ctx, artifactsMark, here)
-	if err != nil {
-		return err
-	}
-	if known != here {
-		return usage("--artifacts names the folder that all workers share",
-			"%s is not the folder with this ledger's artifacts: its mark is %s, the ledger knows %s", h.files.Dir(), here, known)
-	}
-	return nil
-}
-
-// handOver leaves a run to the workers that are alive. It tells whether there are any.
+// handOver leaves a run to the workers that are alive. It reports whether there are any.
 func handOver(ctx context.Context, w *World, h *home, run store.Run) (bool, error) {
-	if !h.ledger.Postgres() {
-		return false, nil
-	}
-	alive, err := river.Alive(ctx, h.where)
+	alive, err := h.Workers(ctx)
 	if err != nil || !alive {
 		return false, err
 	}

@@ -1,16 +1,14 @@
-// Package cli is the command line: one file per command, and the only place where rooms are wired together.
+// Package cli is the command line: one file per command, and the only place where packages are wired together.
 package cli
 
 import (
 	"context"
 	"io"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"assay/engine"
+	"assay/workspace"
 )
 
 // World is everything outside the program. Commands touch nothing else, so that a test can be a whole session.
@@ -30,9 +28,9 @@ type World struct {
 	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
 	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
 
-	verbose bool       // tell every move
-	debug   *exchanges // nil: exchanges with providers are not written down
-	contact *contact   // which providers answer
+	verbose bool                 // print every move
+	debug   *workspace.Exchanges // nil: exchanges with providers are not written down
+	contact *workspace.Contact   // which providers answer
 }
 
 // Terminal says which of the standard streams a person looks at.
@@ -53,59 +51,15 @@ func (t Terminal) size() (width, height int) {
 }
 
 // Disk is the file system as seen from the working folder.
-type Disk struct{ Dir string }
+type Disk = workspace.Disk
 
-// Path is a name the user typed, as the file system knows it.
-func (d Disk) Path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
+// workspace is the world as far as runs need it.
+func (w *World) workspace() *workspace.World {
+	return &workspace.World{
+		Env: w.Env, Now: w.Now, Disk: w.Disk, HTTP: w.HTTP, Exchanges: w.debug, Contact: w.contact, Around: w.Around, Timing: w.Timing, Sleep: w.Sleep,
 	}
-	return filepath.Join(d.Dir, name)
 }
 
-// Folder is the file system of a study: names are relative to its folder, and may lead out of it, as the study's author
-// wrote them.
-func (d Disk) Folder(name string) fs.FS { return folder(d.Path(name)) }
+func (w *World) clock() engine.Clock { return w.workspace().Clock() }
 
-type folder string
-
-func (f folder) Open(name string) (fs.File, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(string(f), filepath.FromSlash(name))
-	}
-	return os.Open(name)
-}
-
-// WriteNew writes a file that must not exist yet, with the folders above it.
-func (d Disk) WriteNew(name string, text []byte) error {
-	f, err := d.Create(name, os.O_EXCL)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// Create opens a file for writing, with the folders above it, readable by its owner alone. Flag adds to the usual ones:
-// os.O_EXCL for a file that must not exist, os.O_TRUNC to start anew.
-func (d Disk) Create(name string, flag int) (*os.File, error) {
-	full := d.Path(name)
-	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(full, os.O_WRONLY|os.O_CREATE|flag, 0o600)
-}
-
-// Exists tells whether there is something under a name.
-func (d Disk) Exists(name string) bool {
-	_, err := os.Stat(d.Path(name))
-	return err == nil
-}
-
-func (d Disk) isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
-}
+func (w *World) isSet(name string) bool { return w.workspace().IsSet(name) }

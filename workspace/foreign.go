@@ -1,4 +1,4 @@
-package cli
+package workspace
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/catalog"
-	"assay/export"
 	"assay/provider"
 )
 
@@ -29,49 +28,49 @@ type foreignAnswer struct {
 	Fault    json.RawMessage `json:"fault,omitempty"`
 }
 
-// keepForeign writes the answers of a job that is not ours into a file.
-func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, error) {
-	vendor, _ := catalog.Default().Kind(a.name, "", "")
+// ErrAtWork says that a job has not ended: its answers cannot be written yet.
+var ErrAtWork = errors.New("the job is still at work")
+
+// ForeignFile is the name of the file for the answers of a job that is not ours.
+func (a *Adoption) ForeignFile(job string) string {
+	return a.Provider + "-" + artifacts.Name(job) + ".jsonl"
+}
+
+// WriteForeign writes the answers of a job that is not ours, one JSON object a line, and counts them. Open opens what they are
+// written to, once there is something to write; a job that is still at work is ErrAtWork.
+func (a *Adoption) WriteForeign(ctx context.Context, st provider.Status, open func() (io.Writer, error)) (lines int64, err error) {
+	vendor, _ := catalog.Default().Kind(a.Provider, "", "")
 	job := provider.Job{ID: st.Job, Model: st.Model, Count: int(st.Counts.Total)}
-	now, err := a.access.Batch.Check(ctx, job)
+	now, err := a.Access.Batch.Check(ctx, job)
 	if err != nil {
-		return "", fmt.Errorf("look at job %s: %w", st.Job, err)
+		return 0, fmt.Errorf("look at job %s: %w", st.Job, err)
 	}
 	if !now.State.Terminal() {
-		return "still at work: adopt it again when it has ended", nil
+		return 0, ErrAtWork
 	}
-	name := a.f.out
-	if name == "" {
-		name = a.name + "-" + artifacts.Name(st.Job) + ".jsonl"
-	}
-	out, err := export.NewFile(a.Disk.Path(name), export.Keep)
+	out, err := open()
 	if err != nil {
-		return "", usage("--out names another", "write the answers of job %s: %s", st.Job, err)
+		return 0, err
 	}
-	defer out.Abort()
-	var lines int64
 	for _, part := range now.Parts {
 		n, err := a.copyForeign(ctx, vendor, job, part, out)
 		if err != nil {
-			return "", fmt.Errorf("write the answers of job %s: %w", st.Job, err)
+			return 0, fmt.Errorf("write the answers of job %s: %w", st.Job, err)
 		}
 		lines += n
 	}
-	if err := out.Commit(); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("not ours: %s in %s", assay.Count(lines, "line"), name), nil
+	return lines, nil
 }
 
 // copyForeign writes the answers of one part of a job.
-func (a *adopter) copyForeign(ctx context.Context, vendor string, job provider.Job, part provider.Part, out io.Writer) (lines int64, err error) {
+func (a *Adoption) copyForeign(ctx context.Context, vendor string, job provider.Job, part provider.Part, out io.Writer) (lines int64, err error) {
 	file, err := os.CreateTemp("", "assay-adopt-*")
 	if err != nil {
 		return 0, err
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
-	if err := a.access.Batch.Fetch(ctx, job, part, provider.Fresh(file)); err != nil {
+	if err := a.Access.Batch.Fetch(ctx, job, part, provider.Fresh(file)); err != nil {
 		return 0, err
 	}
 	if job.Wire, err = foreignWire(vendor, job, file); err != nil {
@@ -79,7 +78,7 @@ func (a *adopter) copyForeign(ctx context.Context, vendor string, job provider.J
 	}
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for line, err := range a.access.Batch.Decode(job, part, file) {
+	for line, err := range a.Access.Batch.Decode(job, part, file) {
 		if err != nil {
 			return lines, err
 		}

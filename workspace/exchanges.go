@@ -1,4 +1,4 @@
-package cli
+package workspace
 
 import (
 	"encoding/json"
@@ -17,8 +17,9 @@ import (
 	"assay/provider"
 )
 
-// exchanges writes every HTTP exchange with providers into a file, one JSON object a line, without what is secret.
-type exchanges struct {
+// Exchanges writes every HTTP exchange with providers into a file, one JSON object a line, without what is secret. A nil one
+// writes nothing.
+type Exchanges struct {
 	file *os.File
 	now  func() time.Time
 
@@ -27,22 +28,22 @@ type exchanges struct {
 	failed error // the first write that did not work
 }
 
-// debugTo opens the file that exchanges are added to. Nobody but its owner can read it.
-func debugTo(w *World, name string) (*exchanges, error) {
-	f, err := w.Disk.Create(name, os.O_APPEND)
+// OpenExchanges opens the file that exchanges are added to. Only its owner can read it.
+func OpenExchanges(d Disk, name string, now func() time.Time) (*Exchanges, error) {
+	f, err := d.Create(name, os.O_APPEND)
 	if err != nil {
-		return nil, usage("", "--debug: %s", err)
+		return nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		if err := f.Chmod(0o600); err != nil {
-			return nil, errors.Join(usage("", "--debug: %s", err), f.Close())
+			return nil, errors.Join(err, f.Close())
 		}
 	}
-	return &exchanges{file: f, now: w.Now}, nil
+	return &Exchanges{file: f, now: now}, nil
 }
 
-// Close ends the file. It tells whether anything could not be written.
-func (x *exchanges) Close() error {
+// Close closes the file. The error says what could not be written.
+func (x *Exchanges) Close() error {
 	if x == nil {
 		return nil
 	}
@@ -51,8 +52,8 @@ func (x *exchanges) Close() error {
 	return errors.Join(x.failed, x.file.Close())
 }
 
-// around is a transport whose exchanges are written down; nil exchanges leave it as it is.
-func (x *exchanges) around(next http.RoundTripper, key provider.Secret) http.RoundTripper {
+// around is a transport whose exchanges are written down; nil Exchanges leave it as it is.
+func (x *Exchanges) around(next http.RoundTripper, key provider.Secret) http.RoundTripper {
 	if x == nil {
 		return next
 	}
@@ -66,7 +67,7 @@ func (x *exchanges) around(next http.RoundTripper, key provider.Secret) http.Rou
 }
 
 type recorder struct {
-	*exchanges
+	*Exchanges
 	next http.RoundTripper
 }
 
@@ -75,7 +76,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	r.secret.learn(req)
 	r.mu.Unlock()
-	e := &exchange{exchanges: r.exchanges, began: r.now(), req: req, sent: &tap{}, got: &tap{}}
+	e := &exchange{Exchanges: r.Exchanges, began: r.now(), req: req, sent: &tap{}, got: &tap{}}
 	own := req
 	if req.Body != nil && req.Body != http.NoBody {
 		own = req.WithContext(req.Context())
@@ -142,7 +143,7 @@ func (t *tap) end(err error) {
 
 // exchange is one request with its reply.
 type exchange struct {
-	*exchanges
+	*Exchanges
 	began, answered time.Time
 	req             *http.Request
 	sent, got       *tap
@@ -192,14 +193,14 @@ func (e *exchange) part(h http.Header, body *tap, open func(name string) bool) e
 		return p
 	}
 	text = e.secret.scrub(text)
-	if !whole { // what is left of a key at the edge cannot be told from other text
+	if !whole { // what is left of a key at the edge cannot be distinguished from other text
 		text = text[:max(0, len(text)-e.secret.longest-len(`\u002d`))]
 	}
 	p.Body = assay.Clean(text, shownBody)
 	return p
 }
 
-// tokenPlace tells whether a URL is where tokens are made: all that is said there is secret.
+// tokenPlace reports whether a URL is where tokens are made: every body there is secret.
 func tokenPlace(u *url.URL) bool {
 	return strings.HasSuffix(strings.ToLower(strings.TrimRight(u.Path, "/")), "token") || strings.Contains(u.Host, "oauth")
 }

@@ -1,4 +1,4 @@
-package cli
+package workspace
 
 import (
 	"encoding/json"
@@ -24,12 +24,12 @@ func debugged(t *testing.T, serve http.HandlerFunc, requests ...*http.Request) s
 	t.Helper()
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
-	w := &World{Now: func() time.Time { return time.Unix(1000, 0) }, Disk: Disk{Dir: t.TempDir()}}
-	name := filepath.Join(w.Disk.Dir, "debug.log")
+	disk := Disk{Dir: t.TempDir()}
+	name := filepath.Join(disk.Dir, "debug.log")
 	if err := os.WriteFile(name, []byte("before\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	x, err := debugTo(w, "debug.log")
+	x, err := OpenExchanges(disk, "debug.log", func() time.Time { return time.Unix(1000, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +139,10 @@ func TestDebugHidesWhatLooksSecret(t *testing.T) {
 	}
 }
 
-func TestDebugTellsOfExchangesThatCameToNothing(t *testing.T) {
+func TestDebugRecordsExchangesThatCameToNothing(t *testing.T) {
 	t.Parallel()
-	w := &World{Now: time.Now, Disk: Disk{Dir: t.TempDir()}}
-	x, err := debugTo(w, "d")
+	disk := Disk{Dir: t.TempDir()}
+	x, err := OpenExchanges(disk, "d", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestDebugTellsOfExchangesThatCameToNothing(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(w.Disk.Dir, "d"))
+	text, err := os.ReadFile(filepath.Join(disk.Dir, "d"))
 	if err != nil || !strings.Contains(string(text), `"error":"refused with ****"`) {
 		t.Errorf("%s, %v", text, err)
 	}

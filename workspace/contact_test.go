@@ -1,4 +1,4 @@
-package cli
+package workspace
 
 import (
 	"context"
@@ -16,13 +16,13 @@ func (f *fickle) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusTeapot}, f.err
 }
 
-func TestAProviderThatCannotBeReachedIsToldOnceAndWhenItIsBack(t *testing.T) {
+func TestAProviderThatCannotBeReachedIsReportedOnceAndWhenItIsBack(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.Local)
-	c := &contact{now: func() time.Time { return now }}
+	c := NewContact(func() time.Time { return now })
 	world := &fickle{}
 	openai, gemini := c.around(world, "openai"), c.around(world, "gemini")
-	var told []string
+	var news []string
 	after := func(d time.Duration, err error, from ...http.RoundTripper) {
 		t.Helper()
 		now, world.err = now.Add(d), err
@@ -31,11 +31,13 @@ func TestAProviderThatCannotBeReachedIsToldOnceAndWhenItIsBack(t *testing.T) {
 				t.Errorf("the call gave %v, want %v", got, err)
 			}
 		}
-		told = append(told, c.news()...)
+		for _, o := range c.News() {
+			news = append(news, o.String())
+		}
 	}
 	refused := errors.New("connection refused\x1b[31m")
 	after(0, refused, openai)
-	after(3*time.Second, nil, openai) // a short cut is none of anybody's business
+	after(3*time.Second, nil, openai) // a short cut is no news
 	after(time.Minute, refused, openai, gemini)
 	after(time.Second, nil, gemini) // any answer is one, a teapot's too
 	after(10*time.Second, refused, openai)
@@ -44,7 +46,7 @@ func TestAProviderThatCannotBeReachedIsToldOnceAndWhenItIsBack(t *testing.T) {
 	after(time.Minute, nil, openai)
 	after(time.Hour, refused, openai)
 	want := []string{`openai cannot be reached since 09:01:03: connection refused\u001b[31m; it is tried again`, "openai answers again"}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, news); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package workspace
 
 import (
 	"encoding/base64"
@@ -14,7 +14,7 @@ import (
 // stars stand where something secret was.
 const stars = "****"
 
-// secrets knows what nobody may read, and takes it out of texts.
+// secrets knows what must not be shown, and takes it out of texts.
 type secrets struct {
 	known   []string
 	longest int // bytes of the longest of them
@@ -64,7 +64,7 @@ func (s *secrets) learn(req *http.Request) {
 	}
 }
 
-// openHeader tells whether everybody may read a header of a request. Whatever is not known to be open is secret.
+// openHeader reports whether a header of a request may be shown. Every header that is not known to be open is secret.
 func openHeader(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
@@ -74,7 +74,7 @@ func openHeader(name string) bool {
 	return strings.HasPrefix(name, "x-goog-upload-")
 }
 
-// secretName tells whether a header of a reply, or a parameter, may hold a secret by its name.
+// secretName reports whether a header of a reply, or a parameter, may hold a secret by its name.
 func secretName(name string) bool {
 	name = strings.ToLower(name)
 	if strings.Contains(name, "ratelimit") {

@@ -1,10 +1,11 @@
-package cli
+package workspace
 
 import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -18,8 +19,8 @@ import (
 	"assay/study"
 )
 
-// accounts opens the providers of one study as they are needed.
-type accounts struct {
+// Accounts opens the providers of one study as they are needed. It is safe for concurrent use.
+type Accounts struct {
 	world *World
 	study *study.Study
 	sim   *simulator.Server // a rehearsal's; nil: the real providers
@@ -29,17 +30,20 @@ type accounts struct {
 	open map[string]engine.Access
 }
 
-// access is the account of a provider's name, to be used. Without its key the error is engine.ErrNoKey.
-func (a *accounts) access(name string) (engine.Access, error) {
-	got, err := a.known(name)
+// Accounts are the accounts of a study's providers.
+func (w *World) Accounts(s *study.Study) *Accounts { return &Accounts{world: w, study: s} }
+
+// Access is the account of a provider's name, to be used. Without its key the error is engine.ErrNoKey.
+func (a *Accounts) Access(name string) (engine.Access, error) {
+	got, err := a.Known(name)
 	if err == nil {
 		err = got.Missing
 	}
 	return got, err
 }
 
-// known is the account of a provider's name, with or without its key.
-func (a *accounts) known(name string) (engine.Access, error) {
+// Known is the account of a provider's name, with or without its key.
+func (a *Accounts) Known(name string) (engine.Access, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if got, ok := a.open[name]; ok {
@@ -56,7 +60,7 @@ func (a *accounts) known(name string) (engine.Access, error) {
 	return got, nil
 }
 
-func (a *accounts) dial(name string) (engine.Access, error) {
+func (a *Accounts) dial(name string) (engine.Access, error) {
 	p, _ := a.study.Providers.Find(name)
 	v, ok := a.vendor(name)
 	if !ok {
@@ -80,9 +84,9 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
 	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, "gs://sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, "gs://sim/out/"))
 	if a.sim == nil {
-		cfg.HTTP, cfg.Storage = a.world.contact.around(a.world.HTTP, name), a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
+		cfg.HTTP, cfg.Storage = a.world.Contact.around(a.world.HTTP, name), a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
 	}
-	cfg.HTTP = a.world.debug.around(cfg.HTTP, cfg.Key)
+	cfg.HTTP = a.world.Exchanges.around(cfg.HTTP, cfg.Key)
 	cfg.Stall = a.stall
 	override(&cfg.Limits, p.Limits)
 	account, err := vendor.Open(cfg)
@@ -98,7 +102,7 @@ func (a *accounts) dial(name string) (engine.Access, error) {
 }
 
 // vendor is the vendor that a provider's name stands for.
-func (a *accounts) vendor(name string) (catalog.Vendor, bool) {
+func (a *Accounts) vendor(name string) (catalog.Vendor, bool) {
 	p, _ := a.study.Providers.Find(name)
 	kind, ok := catalog.Default().Kind(name, p.Kind, p.BaseURL)
 	if !ok {
@@ -108,19 +112,41 @@ func (a *accounts) vendor(name string) (catalog.Vendor, bool) {
 	return v, true
 }
 
-func (a *accounts) resolve(name string, v catalog.Vendor) (provider.Config, provider.Origin, error) {
+func (a *Accounts) resolve(name string, v catalog.Vendor) (provider.Config, provider.Origin, error) {
 	p, _ := a.study.Providers.Find(name)
 	return provider.Resolve(provider.Settings{Name: name, BaseURL: a.expand(p.BaseURL), KeyEnv: strings.Trim(p.Key, "${}")}, v, a.env)
 }
 
-// keyName is the variable that holds a provider's key; empty where none does.
-func (a *accounts) keyName(name string) string {
+// KeyName is the variable that holds a provider's key; empty where none does.
+func (a *Accounts) KeyName(name string) string {
 	v, ok := a.vendor(name)
 	if !ok {
 		return ""
 	}
 	_, from, _ := a.resolve(name, v) // a key that is missing is what this is about
 	return from.KeyEnv
+}
+
+// Address is where requests of a provider go, where that is not the vendor's own host; empty: to the vendor.
+func (a *Accounts) Address(name string) string {
+	v, ok := a.vendor(name)
+	if !ok {
+		return ""
+	}
+	cfg, _, _ := a.resolve(name, v) // whether it can be reached is reported when it is used
+	if host := HostOf(cfg.BaseURL); host != HostOf(v.BaseURL) {
+		return host
+	}
+	return ""
+}
+
+// HostOf is the scheme and host of a URL, without anything that could be secret.
+func HostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // simRoot is where the in-process simulator seems to be; nothing leaves the process.
@@ -140,15 +166,12 @@ func override(l *catalog.Limits, own study.ProviderLimits) {
 	l.LineBytes = cmp.Or(own.Line, l.LineBytes)
 }
 
-func (a *accounts) env(name string) string {
-	v, _ := a.world.Env(name)
-	return v
-}
+func (a *Accounts) env(name string) string { return a.world.env(name) }
 
 // expand fills ${NAME} from the environment.
-func (a *accounts) expand(text string) string { return os.Expand(text, a.env) }
+func (a *Accounts) expand(text string) string { return os.Expand(text, a.env) }
 
-// fingerprint tells keys apart without telling them.
+// fingerprint distinguishes keys without showing them.
 func fingerprint(key provider.Secret) string {
 	sum := sha256.Sum256([]byte("assay key " + key.Reveal()))
 	return hex.EncodeToString(sum[:4])

@@ -1,9 +1,8 @@
-package cli
+package workspace
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,29 +16,34 @@ import (
 // onlineTimeout bounds the calls to one provider.
 const onlineTimeout = 30 * time.Second
 
-// checkOnline asks every provider of a study, by calls that cost nothing, whether the key works, whether the models are
-// there and whether batches may be listed.
-func checkOnline(ctx context.Context, w *World, d *plan.Input) assay.Problems {
-	a := &accounts{world: w, study: d.Study}
+// CheckOnline asks every provider of a study, by calls that cost nothing, whether the key works, whether the models are
+// there and whether batches may be listed. Works is called for every key that does.
+func (w *World) CheckOnline(ctx context.Context, d *plan.Input, works func(plan.Key)) assay.Problems {
+	a := w.Accounts(d.Study)
 	var problems assay.Problems
-	for _, k := range d.Keys(w.isSet) {
+	for _, k := range d.Keys(w.IsSet) {
 		if !k.Set && !k.Optional {
-			continue // told already
+			continue // reported already
 		}
 		ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
-		problems = append(problems, checkProvider(ctx, a, d, k)...)
+		asked, more := a.check(ctx, d, k)
 		cancel()
+		if asked && len(more.Errors()) == 0 {
+			works(k)
+		}
+		problems = append(problems, more...)
 	}
 	return problems
 }
 
-func checkProvider(ctx context.Context, a *accounts, d *plan.Input, k plan.Key) assay.Problems {
+// check asks one provider; false: there is nothing that it could be asked for free.
+func (a *Accounts) check(ctx context.Context, d *plan.Input, k plan.Key) (bool, assay.Problems) {
 	var problems assay.Problems
 	at := d.Study.At
-	access, err := a.access(k.Provider)
+	access, err := a.Access(k.Provider)
 	if err != nil {
 		problems.Add(at, "", "%s: %s", k.Provider, err)
-		return problems
+		return false, problems
 	}
 	asked := false
 	if m, ok := access.Live.(provider.Modeler); ok {
@@ -47,7 +51,7 @@ func checkProvider(ctx context.Context, a *accounts, d *plan.Input, k plan.Key) 
 		models, err := m.Models(ctx)
 		if err != nil {
 			problems.Add(at, onlineHint(k, err), "%s: list its models: %s", k.Provider, err)
-			return problems
+			return true, problems
 		}
 		checkModels(d, k, models, &problems)
 	}
@@ -60,10 +64,7 @@ func checkProvider(ctx context.Context, a *accounts, d *plan.Input, k plan.Key) 
 			break // one answer is enough
 		}
 	}
-	if asked && len(problems.Errors()) == 0 {
-		fmt.Fprintf(a.world.Stderr, "%s: the key works, lanes %s can go\n", k.Provider, strings.Join(k.Lanes, ", "))
-	}
-	return problems
+	return asked, problems
 }
 
 // checkModels warns of lanes whose model the provider does not list; some providers list only part of what they serve.

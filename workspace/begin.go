@@ -1,0 +1,277 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/engine"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+	"assay/waves"
+)
+
+// Wanted is a run as the user wants it.
+type Wanted struct {
+	File     string // the study, as the user typed it
+	Input    *plan.Input
+	Plan     *plan.Plan
+	Study    StudyOptions   // how the study was read
+	Settings waves.Settings // lanes, stages, limit and the rest of what the study does not say
+	Budget   *assay.Money   // the most it may spend; nil: no limit
+	Note, By string
+	New      bool // everything is asked again
+}
+
+// claimTime is how long a run in preparation lives without a sign of its maker.
+const claimTime = 30 * time.Second
+
+// ErrBeginning says that another process is just writing the run.
+var ErrBeginning = errors.New("another process is just beginning this run")
+
+// ChangedError says that the run is open and its study was changed since it began.
+type ChangedError struct{ Run string }
+
+// Error says it.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("run %s is open and the study was changed since it began", e.Run)
+}
+
+// ModeError says that the run is open and travels in another way.
+type ModeError struct {
+	Run  string
+	Mode assay.Mode // that was wanted
+}
+
+// Error says it.
+func (e *ModeError) Error() string {
+	return fmt.Sprintf("run %s is open, and did not begin with --mode %s", e.Run, e.Mode)
+}
+
+// ScopeError says that the run is open and about another part of the study.
+type ScopeError struct{ Run string }
+
+// Error says it.
+func (e *ScopeError) Error() string {
+	return fmt.Sprintf("run %s is open, and it is about another part of the study", e.Run)
+}
+
+// Current is the run of a study in its folder.
+type Current struct {
+	Run     store.Run    // its number is 0 where there is none
+	Claim   *store.Claim // what it takes to begin one; nil: nothing
+	Partial bool         // the open run was begun about a part of the study, and now all of it is wanted
+}
+
+// Current is the run that goes on or is the same as what is wanted, if there is one.
+func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
+	if want.New {
+		return Current{}, nil
+	}
+	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study)
+	if err != nil {
+		return Current{}, err
+	}
+	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	if err != nil {
+		return Current{}, err
+	}
+	claim := &store.Claim{Holder: holderName(), TTL: claimTime}
+	for _, r := range runs {
+		if r.Folder != want.folder(h.World) {
+			continue
+		}
+		claim.After = max(claim.After, r.No)
+		switch {
+		case r.State == store.RunPreparing:
+			if dead, err := h.Ledger.AbandonRun(ctx, r.No); err != nil || !dead {
+				return Current{}, errors.Join(err, ErrBeginning)
+			}
+			continue
+		case r.State == store.RunClosed && (r.Digest != digest || !want.sameScope(r)):
+			continue
+		case r.Digest != digest:
+			return Current{}, &ChangedError{Run: r.ID}
+		case r.State == store.RunOpen && !want.sameMode(r):
+			return Current{}, &ModeError{Run: r.ID, Mode: want.Study.Mode}
+		case r.State == store.RunClosed:
+			return Current{Run: r}, nil
+		}
+		// What it is about was said when it began: another part of the study is not sent under its name, and never left out
+		// without a word.
+		same := want.sameScope(r)
+		if !same && want.narrow() {
+			return Current{}, &ScopeError{Run: r.ID}
+		}
+		return Current{Run: r, Partial: !same}, nil
+	}
+	return Current{Claim: claim}, nil
+}
+
+// folder is the study's.
+func (want Wanted) folder(w *World) string { return filepath.Dir(w.Disk.Path(want.File)) }
+
+// sameScope reports whether a run was about the same part of its study.
+func (want Wanted) sameScope(r store.Run) bool {
+	var s waves.Settings
+	if json.Unmarshal([]byte(r.Settings), &s) != nil {
+		return false
+	}
+	return slices.Equal(s.Lanes, want.Settings.Lanes) && slices.Equal(s.Stages, want.Settings.Stages) && s.Limit == want.Settings.Limit &&
+		s.Luck == want.Settings.Luck && slices.Equal(s.Set, want.Study.Set) && s.Profile == want.Study.Profile && s.Mode == want.Study.Mode
+}
+
+// sameMode reports whether a run travels as is wanted, where anything is.
+func (want Wanted) sameMode(r store.Run) bool {
+	var s waves.Settings
+	return want.Study.Mode == "" || json.Unmarshal([]byte(r.Settings), &s) == nil && s.Mode == want.Study.Mode
+}
+
+// narrow reports whether only a part of the study is wanted.
+func (want Wanted) narrow() bool {
+	return len(want.Settings.Lanes)+len(want.Settings.Stages)+len(want.Study.Set) > 0 || want.Settings.Limit > 0 || want.Study.Profile != ""
+}
+
+// Doorkeeper is asked and informed while a run is looked for or begun.
+type Doorkeeper struct {
+	// Waiting is called once when another process is just writing the run.
+	Waiting func()
+	// Resumed is called with a run that is there already.
+	Resumed func(Current) error
+	// Confirm is called once before a run is begun. Donor is the run whose answers are taken over; its number is 0 where there
+	// is none. An error stops the beginning.
+	Confirm func(donor store.Run) error
+}
+
+// Run is the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
+// the run, and the others go on with it.
+func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run, error) {
+	asked, waited := false, false
+	for {
+		now, err := h.Current(ctx, want)
+		if errors.Is(err, ErrBeginning) {
+			if !waited {
+				waited = true
+				keep.Waiting()
+			}
+			if err := engine.WallClock().Sleep(ctx, 50*time.Millisecond); err != nil {
+				return now.Run, err
+			}
+			continue
+		}
+		if err != nil {
+			return now.Run, err
+		}
+		if now.Run.No != 0 {
+			return now.Run, keep.Resumed(now)
+		}
+		if !asked {
+			donor, err := h.Donor(ctx, want)
+			if err != nil {
+				return now.Run, err
+			}
+			if err := keep.Confirm(donor); err != nil {
+				return now.Run, err
+			}
+			asked = true
+		}
+		run, err := h.Begin(ctx, want, now.Claim)
+		if now.Claim == nil || !errors.Is(err, store.ErrDuplicate) {
+			return run, err
+		}
+	}
+}
+
+// Donor is the newest closed run of the study in its folder, whose answers a changed study takes over: a user who adds or
+// changes a judge does not pay for the answers again. Its number is 0 where there is none. A study that says what it reuses
+// is obeyed, and a rehearsal is never reused.
+func (h *Home) Donor(ctx context.Context, want Wanted) (store.Run, error) {
+	if want.New || h.Rehearsal || want.Input.Study.Reuse != nil {
+		return store.Run{}, nil
+	}
+	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study, store.RunClosed)
+	if err != nil {
+		return store.Run{}, err
+	}
+	for _, r := range runs {
+		if r.Folder == want.folder(h.World) && !r.Rehearsal {
+			return r, nil
+		}
+	}
+	return store.Run{}, nil
+}
+
+// Begin writes a new run. Where another process was first with the claim, the error is store.ErrDuplicate.
+func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (store.Run, error) {
+	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	if err != nil {
+		return store.Run{}, err
+	}
+	if want.Settings.ReuseRun, err = h.pilotOf(ctx, want.Input.Study.Study, digest); err != nil {
+		return store.Run{}, err
+	}
+	donor, err := h.Donor(ctx, want)
+	if err != nil {
+		return store.Run{}, err
+	}
+	if donor.No != 0 {
+		want.Settings.ReuseRun = donor.ID
+	}
+	return h.BeginAs(ctx, want, want.Input.Study.Study, claim)
+}
+
+// BeginAs writes a new run under a name, and takes over no answers but those that the settings name.
+func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *store.Claim) (store.Run, error) {
+	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	if err != nil {
+		return store.Run{}, err
+	}
+	prices, err := h.World.priceFile(want.Study.Prices)
+	if err != nil {
+		return store.Run{}, err
+	}
+	id, err := NewID()
+	if err != nil {
+		return store.Run{}, err
+	}
+	s := want.Settings
+	s.BaseURLs = h.baseURLs(want)
+	s.File, s.Profile, s.Set, s.Mode = filepath.Base(want.File), want.Study.Profile, want.Study.Set, want.Study.Mode
+	return h.Planner.Begin(ctx, waves.Beginning{
+		Run: store.NewRun{
+			ID: id, Study: name, Folder: want.folder(h.World), Digest: digest, Note: want.Note, By: cmp.Or(want.By, h.World.User()),
+			Rehearsal: h.Rehearsal, Budget: want.Budget,
+		},
+		Desk: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
+	})
+}
+
+// BudgetOf is what a run of a study may spend: what the user says, else what the study does; nil: anything.
+func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
+	if said == nil && s.Budget.Set {
+		return &s.Budget.Money
+	}
+	return said
+}
+
+// baseURLs are where the requests of a shared run go, by provider: workers that have no key of one may not know.
+func (h *Home) baseURLs(want Wanted) map[string]string {
+	if !h.Ledger.Postgres() {
+		return nil
+	}
+	a := h.World.Accounts(want.Input.Study)
+	all := map[string]string{}
+	for _, part := range want.Plan.Parts {
+		if known, err := a.Known(part.Lane.Provider); err == nil { // an account that cannot be opened is reported when it is used
+			all[part.Lane.Provider] = known.BaseURL
+		}
+	}
+	return all
+}

@@ -1,0 +1,217 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/plan"
+	"assay/store"
+	"assay/waves"
+)
+
+func TestARehearsalNeedsNoKeyAndReachesItsEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy+"budget: 1 USD\n")
+	clear(r.env)
+	r.world.HTTP = nil
+	want := r.wanted(StudyOptions{}, waves.Settings{Luck: 7})
+	want.Note, want.By = "a note", "bea"
+	if p := r.world.Missing(want.Input, want.Plan, want.File, true); len(p) > 0 {
+		t.Error(p)
+	}
+	h := r.open(true)
+	run := r.finished(h, want)
+	if !run.Rehearsal || run.Note != "a note" || run.By != "bea" || run.Budget.String() != "$1.00" || run.Folder != r.world.Disk.Dir {
+		t.Errorf("%+v", run)
+	}
+	n := 0
+	for a, err := range h.Ledger.Answers(r.ctx, run.No, "", "") {
+		if err != nil || a.Outcome.Text == "" {
+			t.Error(a, err)
+		}
+		n++
+	}
+	if n != 4 {
+		t.Errorf("%d answers, want 4", n)
+	}
+	if cost := r.spent(h, run); cost <= 0 {
+		t.Error(cost)
+	}
+	if away, err := h.JobsAway(r.ctx, run); err != nil || away {
+		t.Error("jobs are at the providers", err)
+	}
+}
+
+func TestTheSameStudyIsTheSameRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(true)
+	want := r.wanted(StudyOptions{}, waves.Settings{})
+	run := r.finished(h, want)
+	var resumed []string
+	keep := Doorkeeper{
+		Resumed: func(now Current) error { resumed = append(resumed, now.Run.ID); return nil },
+		Confirm: func(store.Run) error { return errors.New("asked") },
+	}
+	if again, err := h.Run(r.ctx, want, keep); err != nil || again.ID != run.ID || len(resumed) != 1 {
+		t.Error(again.ID, resumed, err)
+	}
+	want.New = true
+	if _, err := h.Run(r.ctx, want, keep); err == nil || err.Error() != "asked" {
+		t.Error("a new run was not asked for:", err)
+	}
+	want.New = false
+	r.write("study.yaml", smallStudy+"# changed\n")
+	if _, err := h.Run(r.ctx, r.wanted(StudyOptions{}, waves.Settings{}), keep); err == nil || err.Error() != "asked" {
+		t.Error("a changed study is another run:", err)
+	}
+}
+
+func TestAnOpenRunIsNotMixedWithWhatItIsNotAbout(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	run := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{Limit: 1}))
+	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{}))
+	if err != nil || now.Run.ID != run.ID || !now.Partial || now.Claim != nil {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if now, err = h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{Limit: 1})); err != nil || now.Run.ID != run.ID || now.Partial {
+		t.Errorf("%+v, %v", now, err)
+	}
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{Lanes: []string{"a"}}))
+	wants[*ScopeError](t, err, "run "+run.ID+" is open, and it is about another part of the study")
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{Mode: assay.ModeLive}, waves.Settings{Limit: 1}))
+	wants[*ModeError](t, err, "run "+run.ID+" is open, and did not begin with --mode live")
+	r.write("study.yaml", smallStudy+"# changed\n")
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{Limit: 1}))
+	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began")
+}
+
+func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	want := r.wanted(StudyOptions{}, waves.Settings{})
+	if donor, err := h.Donor(r.ctx, want); err != nil || donor.No != 0 {
+		t.Error(donor, err)
+	}
+	before := r.finished(h, want)
+	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
+	want = r.wanted(StudyOptions{}, waves.Settings{})
+	var asked []string
+	run, err := h.Run(r.ctx, want, Doorkeeper{Confirm: func(donor store.Run) error { asked = append(asked, donor.ID); return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{before.ID}, asked); d != "" {
+		t.Error(d)
+	}
+	if got := settings(t, run).ReuseRun; got != before.ID {
+		t.Errorf("takes over from %q", got)
+	}
+	c := r.drive(h, run, Drive{})
+	if cost := r.spent(h, c.Run); c.Stop != StopDone || cost != 0 {
+		t.Error(c.Stop, cost)
+	}
+	want.New = true
+	if donor, err := h.Donor(r.ctx, want); err != nil || donor.No != 0 {
+		t.Error("a new run takes over", donor.ID, err)
+	}
+}
+
+func settings(t *testing.T, run store.Run) (s waves.Settings) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestARunThatIsBeingWrittenIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	want := r.wanted(StudyOptions{}, waves.Settings{})
+	preparing, err := h.Ledger.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir}, store.Claim{Holder: "elsewhere/1", TTL: claimTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.place.Find(r.ctx, r.world, "another"); err == nil {
+		t.Error("it was found")
+	} else {
+		wants[*UnpreparedError](t, err, "run another was stopped while it was being prepared; nothing of it was sent")
+	}
+	if _, err := h.Current(r.ctx, want); !errors.Is(err, ErrBeginning) {
+		t.Error(preparing.State, err)
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	waited := 0
+	if _, err := h.Run(ctx, want, Doorkeeper{Waiting: func() { waited++; cancel() }}); !errors.Is(err, context.Canceled) || waited != 1 {
+		t.Error(waited, err)
+	}
+}
+
+func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(true)
+	run := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	c := exec.Command("true")
+	if err := c.Run(); err != nil {
+		t.Skip("needs a program that ends:", err)
+	}
+	host, _, _ := strings.Cut(holderName(), "/")
+	dead := host + "/" + strconv.Itoa(c.Process.Pid) + "/x"
+	for _, alive := range []string{holderName() + "/x", "elsewhere/" + strconv.Itoa(c.Process.Pid), "strange"} {
+		if h.Gone(alive) {
+			t.Errorf("%s is not gone", alive)
+		}
+	}
+	if !h.Gone(dead) {
+		t.Error("an ended process is not gone")
+	}
+	if err := h.Ledger.Drives(r.ctx, run.No, dead, claimTime); err != nil {
+		t.Fatal(err)
+	}
+	var gone []string
+	end := r.drive(h, run, Drive{Gone: func(holder string) { gone = append(gone, holder) }, Held: func(*store.HeldError) {}})
+	if d := cmp.Diff([]string{dead}, gone); d != "" || end.Stop != StopDone {
+		t.Error(d, end.Stop)
+	}
+}
+
+func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	want := r.wanted(StudyOptions{}, waves.Settings{})
+	p, problems := PlanPilot(r.ctx, want, want.Plan, plan.Options{}, 1)
+	if p == nil {
+		t.Fatal(problems)
+	}
+	run, err := h.BeginPilot(r.ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Study != "small.pilot" {
+		t.Error(run.Study)
+	}
+	r.drive(h, run, Drive{})
+	n, err := h.Observe(r.ctx, run, p)
+	if err != nil || n != 2 || len(want.Input.Observed) != 2 || want.Input.Observed["a"].Mean <= 0 || want.Input.Observed["a"].PerByte <= 0 {
+		t.Errorf("%d answers, %+v, %v", n, want.Input.Observed, err)
+	}
+	whole := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	if got := settings(t, whole).ReuseRun; got != run.ID {
+		t.Errorf("the run takes over from %q, want %s", got, run.ID)
+	}
+}

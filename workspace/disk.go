@@ -1,0 +1,73 @@
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Disk is the file system as seen from the working folder.
+type Disk struct{ Dir string }
+
+// Path is a name the user typed, as the file system knows it.
+func (d Disk) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(d.Dir, name)
+}
+
+// Folder is the file system of a study: names are relative to its folder, and may lead out of it, as the study's author
+// wrote them.
+func (d Disk) Folder(name string) fs.FS { return folder(d.Path(name)) }
+
+type folder string
+
+// Open opens a file of the folder.
+func (f folder) Open(name string) (fs.File, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(string(f), filepath.FromSlash(name))
+	}
+	return os.Open(name)
+}
+
+// WriteNew writes a file that must not exist yet, with the folders above it.
+func (d Disk) WriteNew(name string, text []byte) error {
+	f, err := d.Create(name, os.O_EXCL)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// Create opens a file for writing, with the folders above it, readable by its owner alone. Flag adds to the usual ones:
+// os.O_EXCL for a file that must not exist, os.O_TRUNC to start anew.
+func (d Disk) Create(name string, flag int) (*os.File, error) {
+	full := d.Path(name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(full, os.O_WRONLY|os.O_CREATE|flag, 0o600)
+}
+
+// Exists reports whether there is something under a name.
+func (d Disk) Exists(name string) bool {
+	_, err := os.Stat(d.Path(name))
+	return err == nil
+}
+
+// IsFolder reports whether there is a folder under a name.
+func (d Disk) IsFolder(name string) bool {
+	info, err := os.Stat(d.Path(name))
+	return err == nil && info.IsDir()
+}
+
+// IsFile reports whether there is a regular file under a name.
+func (d Disk) IsFile(name string) bool {
+	info, err := os.Stat(d.Path(name))
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"assay"
+	"assay/engine"
+	"assay/store"
+)
+
+// Redo names what is asked again, as further draws.
+type Redo struct {
+	Stage  string // empty: the one in which the lane answers
+	Lane   string
+	Items  []string
+	Branch string // empty: all
+	Draw   int    // 0: all
+}
+
+// LaneError says that a lane of a redo cannot be found.
+type LaneError struct {
+	Run, Lane, Stage string
+	Stages           []string // those in which it answers, where it is not clear which is meant
+	Near             string   // a lane of a similar name
+}
+
+// Error says it.
+func (e *LaneError) Error() string {
+	switch {
+	case len(e.Stages) > 0:
+		return fmt.Sprintf("lane %s answers in several stages: %s", e.Lane, strings.Join(e.Stages, ", "))
+	case e.Stage != "":
+		return fmt.Sprintf("no lane %q answers in a stage %q of run %s", e.Lane, e.Stage, e.Run)
+	}
+	return fmt.Sprintf("run %s has no lane %q", e.Run, e.Lane)
+}
+
+// NotAskedError says that an item was not asked like that.
+type NotAskedError struct{ Run, Stage, Lane, Item string }
+
+// Error says it.
+func (e *NotAskedError) Error() string {
+	return fmt.Sprintf("item %q was not asked like that in lane %s of stage %s", assay.Clean(e.Item, 100), e.Lane, e.Stage)
+}
+
+// Redone is what a redo comes to.
+type Redone struct {
+	Orders []store.Order
+	Adds   []Added
+	Cost   assay.Cost // of all of it, by what the same lanes have cost in this run
+}
+
+// Added is what a redo adds to one lane.
+type Added struct {
+	store.Share
+	Cost assay.Cost // by what the lane has cost so far
+}
+
+// Redo is what it takes to ask something again, and what it would cost.
+func (h *Home) Redo(ctx context.Context, run store.Run, r Redo) (Redone, error) {
+	var out Redone
+	var err error
+	if r.Stage, err = h.redoStage(ctx, run, r); err != nil {
+		return out, err
+	}
+	var shares []store.Share
+	for _, item := range r.Items {
+		one := engine.Redo{Stage: r.Stage, Lane: r.Lane, Item: item, Branch: r.Branch, Draw: r.Draw}
+		some, err := h.Planner.Redo(ctx, run, one.Of(run.No))
+		if err != nil {
+			return out, err
+		}
+		if len(some) == 0 {
+			return out, &NotAskedError{Run: run.ID, Stage: r.Stage, Lane: r.Lane, Item: item}
+		}
+		text, err := json.Marshal(one)
+		if err != nil {
+			return out, err
+		}
+		out.Orders = append(out.Orders, store.Order{Kind: store.OrderRedo, Args: string(text)})
+		shares = addShares(shares, some)
+	}
+	segments, err := h.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range shares {
+		a := Added{Share: s, Cost: meanCost(segments, s)}
+		out.Adds, out.Cost = append(out.Adds, a), out.Cost.Add(a.Cost)
+	}
+	return out, nil
+}
+
+// redoStage is the stage in which the lane answers.
+func (h *Home) redoStage(ctx context.Context, run store.Run, r Redo) (string, error) {
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return "", err
+	}
+	var stages, names []string
+	for _, l := range lanes {
+		names = append(names, l.Name)
+		if l.Name == r.Lane && (r.Stage == "" || r.Stage == l.Stage) {
+			stages = append(stages, l.Stage)
+		}
+	}
+	switch len(stages) {
+	case 0:
+		return "", &LaneError{Run: run.ID, Lane: r.Lane, Stage: r.Stage, Near: assay.DidYouMean(r.Lane, names)}
+	case 1:
+		return stages[0], nil
+	}
+	return "", &LaneError{Run: run.ID, Lane: r.Lane, Stages: stages}
+}
+
+func addShares(all, more []store.Share) []store.Share {
+next:
+	for _, m := range more {
+		for i := range all {
+			if all[i].Stage == m.Stage && all[i].Lane == m.Lane {
+				all[i].Requests += m.Requests
+				continue next
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// meanCost is what so many more requests of a lane cost by what its requests have cost; unknown where none has a price.
+func meanCost(segments []store.Segment, s store.Share) assay.Cost {
+	var had assay.Cost
+	for _, g := range segments {
+		if g.Stage == s.Stage && g.Lane == s.Lane && g.Mode != store.Reuse {
+			had = had.Add(g.Cost)
+		}
+	}
+	if had.Priced == 0 {
+		return assay.Cost{Unknown: s.Requests}
+	}
+	return assay.Cost{Sum: had.Sum * assay.Money(s.Requests) / assay.Money(had.Priced), Priced: s.Requests}
+}

@@ -1,0 +1,185 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/catalog"
+	"assay/engine"
+	"assay/plan"
+	"assay/program"
+	"assay/simulator"
+	"assay/store"
+	"assay/waves"
+)
+
+const smallStudy = `study: small
+inputs:
+  questions:
+    items: [{id: one, text: What is one?, expect: "1"}, {id: two, text: What is two?, expect: "2"}]
+canary: false
+lane_defaults: {max_tokens: 100, temperature: 0}
+lanes:
+  a: {model: openai/gpt-4.1}
+  b: {model: openai/gpt-4.1-mini}
+stages:
+  - {name: answers, ask: questions, turns: ["{{ text }}"]}
+  - {name: checked, judge: answers, rubric: contains}
+`
+
+// rig is a folder with a study, a world, and a simulator in this process that the world's providers are.
+type rig struct {
+	t     *testing.T
+	ctx   context.Context
+	env   map[string]string
+	sim   *simulator.Server
+	world *World
+	place Place
+}
+
+func newRig(t *testing.T, study string) *rig {
+	t.Helper()
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sim.Close() })
+	r := &rig{t: t, ctx: t.Context(), sim: sim, env: map[string]string{"USER": "ada"}}
+	for name, url := range sim.BaseURLs("http://simulator.example") {
+		if v, ok := catalog.Default().Vendor(name); ok && v.BaseURLEnv != "" {
+			r.env[v.BaseURLEnv] = url
+			if len(v.KeyEnv) > 0 {
+				r.env[v.KeyEnv[0]] = "a-key-of-" + name
+			}
+		}
+	}
+	r.world = &World{
+		Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok },
+		Now: time.Now, Disk: Disk{Dir: t.TempDir()}, HTTP: sim.Transport(), Contact: NewContact(time.Now),
+		Timing: func(t engine.Timing) engine.Timing { return t.Scaled(2000) },
+	}
+	r.write("study.yaml", study)
+	return r
+}
+
+func (r *rig) write(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(r.world.Disk.Path(name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// open opens the home with a planner in it; it is closed at the end of the test.
+func (r *rig) open(rehearsal Rehearsal) *Home {
+	r.t.Helper()
+	h, err := r.place.Open(r.ctx, r.world, rehearsal)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { h.Close() })
+	h.Planner = &waves.Planner{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default(), Programs: &program.Runner{Env: r.world.Env}}
+	return h
+}
+
+// wanted reads and plans the study.
+func (r *rig) wanted(o StudyOptions, s waves.Settings) Wanted {
+	r.t.Helper()
+	d, problems, err := r.world.ReadStudy(r.ctx, "study.yaml", o)
+	if err != nil || d == nil {
+		r.t.Fatal(problems, err)
+	}
+	p, _, err := MakePlan(r.ctx, d, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit}, ".")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return Wanted{File: "study.yaml", Input: d, Plan: p, Study: o, Settings: s, Budget: BudgetOf(d.Study, nil)}
+}
+
+// begin begins a run, which must not be there.
+func (r *rig) begin(h *Home, want Wanted) store.Run {
+	r.t.Helper()
+	run, err := h.Run(r.ctx, want, Doorkeeper{
+		Waiting: func() { r.t.Error("another process is said to begin the run") },
+		Resumed: func(now Current) error { r.t.Errorf("run %s is there already", now.Run.ID); return nil },
+		Confirm: func(store.Run) error { return nil },
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return run
+}
+
+// drive drives a run and concludes.
+func (r *rig) drive(h *Home, run store.Run, d Drive) Conclusion {
+	r.t.Helper()
+	if err := h.Ready(r.ctx); err != nil {
+		r.t.Fatal(err)
+	}
+	s, err := h.Planner.Study(r.ctx, run)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	e, err := h.Engine(r.ctx, run, s)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer e.Close()
+	if d.Gone == nil {
+		d.Gone = func(holder string) { r.t.Errorf("taken over from %s", holder) }
+	}
+	d.Stopping = func(int) {}
+	st, err := h.Drive(r.ctx, run, e, d)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c, err := h.Conclude(r.ctx, run, st)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// finished begins and drives a run to its end.
+func (r *rig) finished(h *Home, want Wanted) store.Run {
+	r.t.Helper()
+	c := r.drive(h, r.begin(h, want), Drive{})
+	if c.Stop != StopDone {
+		r.t.Fatalf("stopped by %d: %s %s", c.Stop, c.Run.State, c.Lane.Reason)
+	}
+	return c.Run
+}
+
+// wants is an error of a type.
+func wants[E error](t *testing.T, err error, text string) E {
+	t.Helper()
+	e, ok := errors.AsType[E](err)
+	if !ok || err.Error() != text {
+		t.Errorf("got %T %v, want %T %s", err, err, e, text)
+	}
+	return e
+}
+
+func exists(t *testing.T, elem ...string) bool {
+	t.Helper()
+	_, err := os.Stat(filepath.Join(elem...))
+	return err == nil
+}
+
+// spent is what a run has cost.
+func (r *rig) spent(h *Home, run store.Run) assay.Money {
+	r.t.Helper()
+	lanes, err := h.Ledger.Spending(r.ctx, run.No)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var sum assay.Cost
+	for _, l := range lanes {
+		sum = sum.Add(l.Cost)
+	}
+	return sum.Sum
+}

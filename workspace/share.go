@@ -1,0 +1,142 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"assay/dispatch/river"
+	"assay/engine"
+	"assay/store"
+)
+
+// artifactsMark is what the ledger calls the folder that its artifacts are in.
+const artifactsMark = "artifacts"
+
+// ForeignFolderError says that a folder is not the one with the artifacts of a shared ledger.
+type ForeignFolderError struct{ Dir, Here, Known string } // the folder, its mark, and the mark that the ledger knows
+
+// Error says it.
+func (e *ForeignFolderError) Error() string {
+	return fmt.Sprintf("%s is not the folder with this ledger's artifacts: its mark is %s, the ledger knows %s", e.Dir, e.Here, e.Known)
+}
+
+// Share makes sure that all processes that work on a shared ledger see the same artifacts.
+func (h *Home) Share(ctx context.Context) error {
+	if !h.Ledger.Postgres() {
+		return nil
+	}
+	id, err := NewID()
+	if err != nil {
+		return err
+	}
+	here, err := h.Files.Identify(id)
+	if err != nil {
+		return err
+	}
+	known, err := h.Ledger.SetMeta(ctx, artifactsMark, here)
+	if err != nil {
+		return err
+	}
+	if known != here {
+		return &ForeignFolderError{Dir: h.Files.Dir(), Here: here, Known: known}
+	}
+	return nil
+}
+
+// Workers reports whether workers are alive that drive the runs of a shared ledger.
+func (h *Home) Workers(ctx context.Context) (bool, error) {
+	if !h.Ledger.Postgres() {
+		return false, nil
+	}
+	return river.Alive(ctx, h.Where)
+}
+
+// Worker is how a worker takes work from a shared ledger.
+type Worker struct {
+	Concurrency int // pieces of work at a time, for each provider
+	Log         *slog.Logger
+	Ready       func()
+	Closed      func(ctx context.Context, run store.Run)
+}
+
+// Work drives all open runs of a shared ledger until the context ends.
+func (h *Home) Work(ctx context.Context, o Worker) error {
+	name, err := h.holder()
+	if err != nil {
+		return err
+	}
+	d := &river.Driver{
+		Ledger: h.Ledger, URL: h.Where, Clock: h.World.Clock(), Timing: h.Timing(), Name: name,
+		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: h.workerEngine,
+	}
+	return d.Drive(ctx)
+}
+
+// workerEngine is an engine for one run, from the run's own snapshot.
+func (h *Home) workerEngine(ctx context.Context, run store.Run) (*engine.Engine, error) {
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.Engine(ctx, run, s)
+	if err != nil {
+		return nil, err
+	}
+	return e.Engine, nil // there is nothing to close but a rehearsal's simulator, and no rehearsal is shared
+}
+
+// IsShared reports whether the URL of a ledger is one that several processes can share.
+func IsShared(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
+// Stranded lists the segments of a shared run that no living worker can work on. What has just come due is not among them: a
+// worker needs a sweep to take it.
+func (h *Home) Stranded(ctx context.Context, run store.Run) ([]store.Stranded, error) {
+	if !h.Ledger.Postgres() {
+		return nil, nil
+	}
+	return h.Ledger.Stranded(ctx, run.No, h.Timing().Lease)
+}
+
+// WaitingForKey are segments that wait for a worker with one key.
+type WaitingForKey struct {
+	Provider string
+	Account  string // fingerprint of the key; empty: any key of the provider
+	Variable string // that holds such a key; empty: not known
+	Segments []int64
+}
+
+// WaitingForKeys groups the stranded segments of a run by the key that they wait for.
+func (h *Home) WaitingForKeys(ctx context.Context, run store.Run) ([]WaitingForKey, error) {
+	all, err := h.Stranded(ctx, run)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	groups := byKey(all)
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return groups, nil // the variables are a help, no more
+	}
+	for i := range groups {
+		groups[i].Variable = h.World.Accounts(s).KeyName(groups[i].Provider)
+	}
+	return groups, nil
+}
+
+// byKey groups stranded segments, in the order of their first.
+func byKey(all []store.Stranded) []WaitingForKey {
+	var out []WaitingForKey
+	for _, g := range all {
+		i := slices.IndexFunc(out, func(k WaitingForKey) bool { return k.Provider == g.Provider && k.Account == g.Account })
+		if i < 0 {
+			i = len(out)
+			out = append(out, WaitingForKey{Provider: g.Provider, Account: g.Account})
+		}
+		out[i].Segments = append(out[i].Segments, g.Segment)
+	}
+	return out
+}
