@@ -141,12 +141,12 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 			return err
 		}
 	}
-	tell := a.follow()
+	printMoves := a.follow()
 	run, all, err := a.Recover(ctx, want, now, found)
 	if errors.Is(err, workspace.ErrNoJobs) {
 		return usage("assay adopt "+a.Provider+" JOB names one", "%s holds no job that this ledger does not know", a.Provider)
 	}
-	if err := errors.Join(err, tell(ctx)); err != nil {
+	if err := errors.Join(err, printMoves(ctx)); err != nil {
 		return err
 	}
 	t := table{head: []string{"JOB", "STATE", "LINES", "OURS", "JOINED", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true}}
@@ -256,9 +256,9 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 
 // takeStamped takes a job for the segment in its stamp.
 func (a *adopter) takeStamped(ctx context.Context, st provider.Status) (string, error) {
-	tell := a.follow()
+	printMoves := a.follow()
 	got, err := a.Take(ctx, st)
-	if err := errors.Join(err, tell(ctx)); err != nil {
+	if err := errors.Join(err, printMoves(ctx)); err != nil {
 		return "", err
 	}
 	switch got.Fate {

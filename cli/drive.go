@@ -71,7 +71,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		}
 	}
 	sendNews(ctx, w, h, run, s, result)
-	if o.detach && c.Stop == workspace.StopOpen { // as it was told to
+	if o.detach && c.Stop == workspace.StopOpen { // as was wanted
 		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), run.ID)
 		return nil
 	}

@@ -31,8 +31,8 @@ func simCommand(w *World) *cobra.Command {
 		GroupID: groupTools,
 		Short:   "Serve a simulator that speaks the providers' wire, without keys or costs",
 		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at it with the\n" +
-			"environment variables it prints. GET /sim/ledger tells what was accepted and billed, GET /sim/truth what is true of\n" +
-			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md tells the fault rules.",
+			"environment variables it prints. GET /sim/ledger lists what was accepted and billed, GET /sim/truth what is true of\n" +
+			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md explains the fault rules.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveSim(c.Context(), w, f) },
 	}

@@ -16,14 +16,14 @@ import (
 type Driver struct {
 	Engine  *engine.Engine
 	Workers int                             // pieces of work at a time, live segments aside; 0: 8
-	Moved   func(ctx context.Context) error // called when something was done; nil: nobody looks
+	Moved   func(ctx context.Context) error // called when something was done; nil: not called
 	Every   time.Duration                   // Moved is called this often, too, while work goes on; 0: not
-	Held    func(*store.HeldError)          // told when somebody else holds what is due; nil: nobody asks
+	Held    func(*store.HeldError)          // called when another process holds what is due; nil: not called
 	Until   func(st engine.Standing) bool   // ends the drive when nothing more can be done at once; nil: never
 }
 
 const (
-	// busy is how long to wait when all that is due is held by somebody else.
+	// busy is how long to wait when all that is due is held by other processes.
 	busy = time.Second
 	// longest is the longest sleep: an order that is given meanwhile, or a clock that is set back, is noticed soon.
 	longest = 5 * time.Second
@@ -118,7 +118,7 @@ func (v *drive) loop(ctx context.Context) error {
 		if next.IsZero() && (v.looked || last) {
 			return nil
 		}
-		if next.IsZero() { // the last look was somebody else's, and only a look tells what the run waits for
+		if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for
 			last = true
 			if err := v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now()); err != nil {
 				return err
@@ -126,7 +126,7 @@ func (v *drive) loop(ctx context.Context) error {
 			continue
 		}
 		wait := next.Sub(v.Engine.Clock.Now())
-		if wait <= 0 { // somebody else is at it, or it came due just now
+		if wait <= 0 { // another process is at it, or it came due just now
 			held = min(max(2*held, time.Millisecond), busy)
 			wait = held
 		}
@@ -157,7 +157,7 @@ func (v *drive) sign(ctx context.Context) error {
 	return err
 }
 
-// round begins everything that is due and waits until something is done. It tells whether there was anything to do.
+// round begins everything that is due and waits until something is done. It reports whether there was anything to do.
 func (v *drive) round(ctx context.Context) (bool, error) {
 	due, err := v.Engine.Ledger.Due(ctx, v.run, 256)
 	if err != nil {
@@ -181,7 +181,7 @@ func (v *drive) round(ctx context.Context) (bool, error) {
 			keyless = append(keyless, r.err)
 		case elsewhere(r.err):
 			others++
-			v.tell(r.err)
+			v.report(r.err)
 		default:
 			failed = append(failed, r.err)
 		}
@@ -279,15 +279,15 @@ func (d *Driver) work(ctx context.Context, w store.Work) (*engine.Standing, erro
 	return &st, nil
 }
 
-// tell hands on who is at the work, where somebody wants to know.
-func (d *Driver) tell(err error) {
+// report hands on which process is at the work.
+func (d *Driver) report(err error) {
 	var held *store.HeldError
 	if d.Held != nil && errors.As(err, &held) {
 		d.Held(held)
 	}
 }
 
-// elsewhere tells whether an error means that somebody else is at the work.
+// elsewhere reports whether an error means that another process is at the work.
 func elsewhere(err error) bool {
 	var held *store.HeldError
 	return errors.As(err, &held) || errors.Is(err, store.ErrLeaseLost)

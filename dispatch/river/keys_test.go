@@ -95,9 +95,9 @@ func TestTwoWorkersWithOneKeyEachComeToTheEnd(t *testing.T) {
 	}
 }
 
-// TestWhatNoWorkerHasTheKeyForIsTold lets one of two providers' workers stay away. What can be done is done, the rest is told
-// with what it takes, and nobody runs in circles meanwhile.
-func TestWhatNoWorkerHasTheKeyForIsTold(t *testing.T) {
+// TestWhatNoWorkerHasTheKeyForIsReported lets one of two providers' workers stay away. What can be done is done, the rest is reported
+// with what it takes, and no worker runs in circles meanwhile.
+func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, conversation)
 	var steps atomic.Int64
@@ -148,7 +148,7 @@ func TestWhatNoWorkerHasTheKeyForIsTold(t *testing.T) {
 	s.answeredOnce(s.closed(run.No), 24)
 }
 
-// sweeps tells when so many sweeps have gone by: each says anew until when the worker's keys are there.
+// sweeps reports whether so many sweeps have gone by: each says anew until when the worker's keys are there.
 func sweeps(s *shop, n int) func() bool {
 	last := ""
 	return func() bool {

@@ -57,7 +57,7 @@ type offering struct {
 	after int64
 }
 
-// offer makes sure that there is a job for everything in a list of what is due and held by nobody. A job that sleeps is
+// offer makes sure that there is a job for everything in a list of what is due and held by no worker. A job that sleeps is
 // woken. A job that seems to run belongs to a process that is gone, or is just beginning or ending: after a while another
 // is put beside it, and whichever comes second finds nothing to do.
 func (s *shift) offer(ctx context.Context, due []store.Work) error {
@@ -166,7 +166,7 @@ const liveWorkers = 128
 func runQueue(providers []string) string { return queueName("runs", strings.Join(providers, "+")) }
 
 // queueName makes a name that a queue may have. Providers are named by people: the readable part is for people, and the
-// hash tells apart what looks alike.
+// hash distinguishes what looks alike.
 func queueName(kind, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	readable := strings.Map(func(r rune) rune {

@@ -3,17 +3,17 @@
 // River, a job queue in the same database, hands out the work: a job says that a segment is to be advanced or that a run
 // is to be extended, and it sleeps until that is due. Who may act is decided by the ledger's leases alone. A job that is
 // lost, doubled, early or late costs a look and nothing more, because every process also sweeps the ledger: whatever is
-// due there and held by nobody becomes a job at once. So a killed process is replaced when its leases end and the next
+// due there and held by no worker becomes a job at once. So a killed process is replaced when its leases end and the next
 // sweep comes, not when the queue notices.
 //
-//	ledger ── due, held by nobody ──> sweep ──> job ──> Advance or Extend ──> asleep until it is due again
+//	ledger ── due, not held ────────> sweep ──> job ──> Advance or Extend ──> asleep until it is due again
 //	   ▲                                         ▲               │
 //	   └───────── moved, settled, made ──────────┼───────────────┤
 //	                                             └── what it made due is offered at once
 //
 // Segments travel in one queue for each provider, and a process listens to those whose keys it has. To extend a run takes no
 // key: any process does it that has one key of the run at least, and knows how the requests of all its lanes travel. Every
-// process says in the ledger which keys it has, so that work which nobody can do is told.
+// process says in the ledger which keys it has, so that work which no worker can do is reported.
 package river
 
 import (
@@ -44,11 +44,11 @@ type Driver struct {
 	Log         *slog.Logger
 	Name        string                                   // who this process is to others: unique
 	Concurrency int                                      // pieces of work at a time and provider; 0: 8
-	Ready       func()                                   // called when jobs are taken and others see it; nil: nobody waits for it
-	Closed      func(ctx context.Context, run store.Run) // called when this process has closed a run; nil: nobody wants to know
+	Ready       func()                                   // called when jobs are taken and others see it; nil: not called
+	Closed      func(ctx context.Context, run store.Run) // called when this process has closed a run; nil: not called
 }
 
-// Leases makes leases short enough that somebody else has the work of a killed process within a minute: when its lease
+// Leases makes leases short enough that another process has the work of a killed process within a minute: when its lease
 // has ended and the next sweep comes. A create call has to fit inside.
 func Leases(t engine.Timing) engine.Timing {
 	t.Lease, t.Create = min(t.Lease, 45*time.Second), min(t.Create, 40*time.Second)
@@ -56,7 +56,7 @@ func Leases(t engine.Timing) engine.Timing {
 }
 
 // Bounds on one job. A job is one Advance or one Extend: an upload, a download or a slice of live requests at the most.
-// What is cut off goes on where it was. Nobody waits for the rescue: the sweep puts another job beside a stuck one.
+// What is cut off goes on where it was. Nothing waits for the rescue: the sweep puts another job beside a stuck one.
 const (
 	jobTimeout = time.Hour
 	rescue     = jobTimeout + 5*time.Minute

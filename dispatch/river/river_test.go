@@ -121,7 +121,7 @@ func TestAWorkerWithoutKeysTakesNothing(t *testing.T) {
 	segments, err := s.look.Segments(s.ctx, run.No)
 	s.ok(err)
 	if len(segments) > 0 {
-		t.Errorf("somebody worked\n%s", s.history())
+		t.Errorf("a worker worked\n%s", s.history())
 	}
 	s.worker(s.environment(root, "openai"), nil)
 	s.answeredOnce(s.closed(run.No), 3)
@@ -203,7 +203,7 @@ func TestAStoppedWorkerLetsItsCreateCallComeHome(t *testing.T) {
 	var h *hand
 	f.hold = func(r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/batches") {
-			<-begun // whoever began the run leaves it to a worker that is alive
+			<-begun // the process that began the run leaves it to a worker that is alive
 			h.quit()
 			close(made)
 		}

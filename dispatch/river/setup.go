@@ -76,7 +76,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock, log *s
 	return nil
 }
 
-// Alive tells whether any process takes jobs from a database: one of them leads, and says so every few seconds.
+// Alive reports whether any process takes jobs from a database: one of them leads, and says so every few seconds.
 func Alive(ctx context.Context, url string) (bool, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -94,7 +94,7 @@ func Alive(ctx context.Context, url string) (bool, error) {
 	return leads(ctx, conn)
 }
 
-// leads tells whether some process is the leader now.
+// leads reports whether some process is the leader now.
 func leads(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }) (alive bool, err error) {

@@ -158,7 +158,7 @@ func (s *shop) worker(env map[string]string, set func(w *cli.World), args ...str
 	return h
 }
 
-// stop stops a worker as Ctrl-C does, and wants the exit code that tells it.
+// stop stops a worker as Ctrl-C does, and wants the exit code of that.
 func (h *hand) stop() {
 	h.t.Helper()
 	h.quit()
@@ -200,7 +200,7 @@ func (l *lines) await(s *shop, text string) {
 		select {
 		case <-l.more:
 		case <-s.ctx.Done():
-			s.t.Fatalf("nobody said %q:\n%s\n%s", text, l, s.history())
+			s.t.Fatalf("no worker said %q:\n%s\n%s", text, l, s.history())
 		}
 	}
 }

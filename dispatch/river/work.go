@@ -69,7 +69,7 @@ func (x *extender) Work(ctx context.Context, job *queue.Job[extend]) error {
 const early = time.Second
 
 // do does one piece of work that is due, and says when its job is to come back. A job that finds nothing to do ends:
-// somebody else has moved the work on, and has a job for what comes next, or the sweep makes one.
+// another worker has moved the work on, and has a job for what comes next, or the sweep makes one.
 func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *engine.Engine) error) error {
 	switch wait := due.Sub(s.Clock.Now()); {
 	case due.IsZero() || wait > early:
@@ -91,9 +91,9 @@ func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *engi
 		s.forgive(w)
 		return s.done(ctx, w)
 	case ctx.Err() != nil || s.ctx.Err() != nil:
-		return queue.JobSnooze(0) // for whoever goes on
+		return queue.JobSnooze(0) // for the worker that goes on
 	case errors.Is(err, engine.ErrNoKey):
-		return queue.JobSnooze(s.Timing.Lease) // for whoever has it
+		return queue.JobSnooze(s.Timing.Lease) // for the worker that has it
 	case errors.As(err, &held), errors.Is(err, store.ErrLeaseLost):
 		return queue.JobSnooze(s.sweep)
 	}
@@ -212,7 +212,7 @@ func (s *shift) forgive(w work) {
 }
 
 // stumble decides about an error that the engine could not decide about. It goes into the run's history, once for each
-// text, and the ledger is told to wait, so that nobody else runs into the same at once.
+// text, and the ledger records the wait, so that no other worker runs into the same at once.
 func (s *shift) stumble(ctx context.Context, w work, e *engine.Engine, cause error) error {
 	times := s.count(w, cause)
 	wait := min(s.Timing.BackoffMin<<min(times, 20), s.Timing.BackoffMax)
@@ -222,7 +222,7 @@ func (s *shift) stumble(ctx context.Context, w work, e *engine.Engine, cause err
 		err = s.Ledger.Note(ctx, w.run, w.segment, "worker", cause.Error())
 	}
 	if err := errors.Join(err, s.delay(ctx, w, e, s.Clock.Now().Add(wait), cause)); err != nil && ctx.Err() == nil {
-		s.Log.Error("the ledger could not be told", "error", err)
+		s.Log.Error("the wait could not be recorded", "error", err)
 	}
 	return queue.JobSnooze(wait)
 }
