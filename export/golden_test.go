@@ -68,6 +68,39 @@ func TestARunIsWrittenInEveryFormatAndReadBack(t *testing.T) {
 	}
 }
 
+// By statement, items and stages get names of their own: the verdicts on the same lanes have to be the same.
+func TestVerdictsByStatementComeBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simulator.Options{})
+	run := r.run(os.DirFS("testdata/golden"), "run1")
+	back := r.back(t, "by-group", r.write(t, "by-group", run), "back")
+	for stage, name := range map[string]string{"kept": "compliance", "arena": "ranking"} {
+		want := verdictsOf(t, run, stage)
+		if len(want) == 0 {
+			t.Fatal("there is nothing to bring back")
+		}
+		if diff := cmp.Diff(want, verdictsOf(t, back, name)); diff != "" {
+			t.Errorf("%s: %s", stage, diff)
+		}
+	}
+}
+
+// verdictsOf are the verdicts of a stage without their items.
+func verdictsOf(t *testing.T, r export.Run, stage string) []string {
+	t.Helper()
+	rows, err := r.Results.Rows(context.Background(), r.Run)
+	ok(t, err)
+	var out []string
+	for v, err := range rows.Verdicts(context.Background()) {
+		ok(t, err)
+		if v.Stage == stage {
+			out = append(out, strings.Join([]string{v.Lane, v.First, v.Second, strings.TrimPrefix(v.Judge, "human:"), v.State, v.Label, fmt.Sprint(*v.Score)}, "|"))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // said are the verdicts of some stages in words, without what an import changes.
 func said(t *testing.T, r export.Run, stages []string) []string {
 	t.Helper()

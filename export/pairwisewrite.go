@@ -21,8 +21,8 @@ import (
 // manifest and one merged table.
 func writePairwise(ctx context.Context, t *Tree, runs []Run) error {
 	w := &pairWriter{
-		results: NewSheets[comparison](t), merged: NewSheets[mergedComparison](t), jobs: NewSheets[registryJob](t),
-		manifest: NewSheets[manifestRun](t), pairs: NewSheets[samplePair](t), lines: NewTexts(t),
+		results: newSheets[comparison](t), merged: newSheets[mergedComparison](t), jobs: newSheets[registryJob](t),
+		manifest: newSheets[manifestRun](t), pairs: newSheets[samplePair](t), lines: newLineFiles(t),
 		cells: map[cellKey]*gridCell{}, taken: map[string]bool{},
 	}
 	for _, r := range runs {
@@ -48,12 +48,12 @@ func writePairwise(ctx context.Context, t *Tree, runs []Run) error {
 
 // pairWriter gathers the cells of a grid.
 type pairWriter struct {
-	results  *Sheets[comparison]
-	merged   *Sheets[mergedComparison]
-	jobs     *Sheets[registryJob]
-	manifest *Sheets[manifestRun]
-	pairs    *Sheets[samplePair]
-	lines    *Texts
+	results  *sheets[comparison]
+	merged   *sheets[mergedComparison]
+	jobs     *sheets[registryJob]
+	manifest *sheets[manifestRun]
+	pairs    *sheets[samplePair]
+	lines    *lineFiles
 	cells    map[cellKey]*gridCell
 	order    []*gridCell
 	taken    map[string]bool // names of folders

@@ -37,7 +37,7 @@ func writeSpecEval(ctx context.Context, t *Tree, runs []Run) error {
 
 // writeSpecRun writes one run; it reports whether a stage of it has answers.
 func writeSpecRun(ctx context.Context, t *Tree, r Run) (found bool, err error) {
-	w := &specWriter{lists: NewLists(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]specMeta{}}
+	w := &specWriter{lists: newDocuments(t), rest: map[string]func() any{}, batches: map[string]map[string]bool{}, seen: map[string]int64{}, metas: map[int64]specMeta{}}
 	if w.Rows, err = r.rows(ctx); err != nil {
 		return false, err
 	}
@@ -65,7 +65,7 @@ func writeSpecRun(ctx context.Context, t *Tree, r Run) (found bool, err error) {
 // specWriter writes one run.
 type specWriter struct {
 	*results.Rows
-	lists   *Lists
+	lists   *documents
 	rest    map[string]func() any // what stands beside the list of a file
 	batches map[string]map[string]bool
 	seen    map[string]int64   // items of a group so far

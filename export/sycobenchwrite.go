@@ -22,7 +22,7 @@ import (
 // writeSycoBench writes conversations as the sycophancy system does: a folder for each stage with a file for each model,
 // and over all of them the batches that were sent.
 func writeSycoBench(ctx context.Context, t *Tree, runs []Run) error {
-	batches := &sycoBatches{tracked: []sycoBatch{}, log: NewSheets[sycoLogged](t)}
+	batches := &sycoBatches{tracked: []sycoBatch{}, log: newSheets[sycoLogged](t)}
 	found := false
 	for _, r := range runs {
 		rows, err := r.rows(ctx)
@@ -50,7 +50,7 @@ func writeSycoBench(ctx context.Context, t *Tree, runs []Run) error {
 // sycoBatches gathers the batches of all runs.
 type sycoBatches struct {
 	tracked []sycoBatch
-	log     *Sheets[sycoLogged]
+	log     *sheets[sycoLogged]
 }
 
 func (b *sycoBatches) add(ctx context.Context, rows *results.Rows) error {
@@ -100,8 +100,8 @@ type experiment struct {
 	*results.Rows
 	st     *study.Stage
 	dir    string
-	files  *Lists
-	scores *Sheets[sycoScore]
+	files  *documents
+	scores *sheets[sycoScore]
 	meta   sycoMetadata
 	models map[string]*sycoModel
 	judges map[string]bool
@@ -111,7 +111,7 @@ type experiment struct {
 
 func writeExperiment(ctx context.Context, t *Tree, rows *results.Rows, st *study.Stage) error {
 	x := &experiment{
-		Rows: rows, st: st, files: NewLists(t), scores: NewSheets[sycoScore](t),
+		Rows: rows, st: st, files: newDocuments(t), scores: newSheets[sycoScore](t),
 		models: map[string]*sycoModel{}, judges: map[string]bool{}, said: map[string]bool{},
 	}
 	if err := x.begin(ctx); err != nil {

@@ -55,17 +55,17 @@ func (g *growing) close() error {
 	return all
 }
 
-// Lists writes many JSON documents by turns; each has a list that grows, so that none is held in memory.
-type Lists struct {
+// documents writes many JSON documents by turns; each has a list that grows, so that none is held in memory.
+type documents struct {
 	files *growing
 	begun map[string]int
 }
 
-// NewLists begins to write documents into a tree.
-func NewLists(t *Tree) *Lists { return &Lists{newGrowing(t), map[string]int{}} }
+// newDocuments begins to write documents into a tree.
+func newDocuments(t *Tree) *documents { return &documents{newGrowing(t), map[string]int{}} }
 
 // Add appends an element to the list of a document. A document that is a list alone has no name for it.
-func (l *Lists) Add(file, list string, element any) error {
+func (l *documents) Add(file, list string, element any) error {
 	text, err := marshal(element)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
@@ -82,7 +82,7 @@ func (l *Lists) Add(file, list string, element any) error {
 }
 
 // Close ends all documents. Rest gives the other fields of a document, as a struct or map; nil for a list alone.
-func (l *Lists) Close(rest func(file string) any) error {
+func (l *documents) Close(rest func(file string) any) error {
 	for _, file := range slices.Sorted(maps.Keys(l.begun)) {
 		end := []byte("\n]\n")
 		if fields := rest(file); fields != nil {
@@ -110,31 +110,31 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// Texts writes many files of lines by turns.
-type Texts struct{ files *growing }
+// lineFiles writes many files of lines by turns.
+type lineFiles struct{ files *growing }
 
-// NewTexts begins to write files of lines into a tree.
-func NewTexts(t *Tree) *Texts { return &Texts{newGrowing(t)} }
+// newLineFiles begins to write files of lines into a tree.
+func newLineFiles(t *Tree) *lineFiles { return &lineFiles{newGrowing(t)} }
 
 // Add appends a line to a file.
-func (x *Texts) Add(file string, line []byte) error {
+func (x *lineFiles) Add(file string, line []byte) error {
 	return x.files.write(file, append(slices.Clip(line), '\n'))
 }
 
 // Close ends all files.
-func (x *Texts) Close() error { return x.files.close() }
+func (x *lineFiles) Close() error { return x.files.close() }
 
-// Sheets writes many CSV files by turns, each with the same columns.
-type Sheets[T any] struct {
+// sheets writes many CSV files by turns, each with the same columns.
+type sheets[T any] struct {
 	files *growing
 	begun map[string]bool
 }
 
-// NewSheets begins to write CSV files into a tree.
-func NewSheets[T any](t *Tree) *Sheets[T] { return &Sheets[T]{newGrowing(t), map[string]bool{}} }
+// newSheets begins to write CSV files into a tree.
+func newSheets[T any](t *Tree) *sheets[T] { return &sheets[T]{newGrowing(t), map[string]bool{}} }
 
 // Add appends a row to a file.
-func (s *Sheets[T]) Add(file string, row *T) error {
+func (s *sheets[T]) Add(file string, row *T) error {
 	var b bytes.Buffer
 	table := newCSVTable[T](&b)
 	table.begun = s.begun[file]
@@ -149,4 +149,4 @@ func (s *Sheets[T]) Add(file string, row *T) error {
 }
 
 // Close ends all files.
-func (s *Sheets[T]) Close() error { return s.files.close() }
+func (s *sheets[T]) Close() error { return s.files.close() }
