@@ -41,31 +41,86 @@ type Request struct {
 	Body   json.RawMessage // what is sent in the place of parameters and prompt, as its author wrote it; nil: made from them
 }
 
-// Coordinates say which question a request is. The same study gives the same coordinates, and so the same keys.
+// Coordinates say which question a request is. The same study gives the same coordinates, and so the same keys. A judge's
+// request keeps those of the answer it reads, and adds its own.
 type Coordinates struct {
 	Stage    string
-	Item     string
-	Lane     string
+	Source   string // of a judge: the stage whose answers it reads; empty where items are compared
+	Item     string // of a pair of items: the one shown first
+	Lane     string // whose answer it is, or is read; of a pair of lanes: the one shown first; empty where items are compared
+	Against  string // of a pair: the lane or item shown second
 	Template string
 	Turn     int
 	Branch   string
 	Draw     int
-	Pair     string
-	Judge    string
+
+	Judge     string
+	Prompt    string // the name of the judge's prompt
+	Trait     string
+	Vote      int  // of the judge on the same answers, from 0
+	SecondTry bool // asked once more after a malformed verdict
+}
+
+// Paired reports whether a judge is shown two texts.
+func (c Coordinates) Paired() bool { return c.Against != "" }
+
+// Pair is the two names of a pair as they are shown: lanes, or items where items are compared. Both are empty where one
+// answer is read.
+func (c Coordinates) Pair() (first, second string) {
+	switch {
+	case c.Against == "":
+		return "", ""
+	case c.Lane == "":
+		return c.Item, c.Against
+	}
+	return c.Lane, c.Against
+}
+
+// Subject is the answer that a judge's request reads; of a pair of lanes, the one shown first.
+func (c Coordinates) Subject() Coordinates {
+	return Coordinates{Stage: c.Source, Item: c.Item, Lane: c.Lane, Template: c.Template, Turn: c.Turn, Branch: c.Branch, Draw: c.Draw}
+}
+
+// Opponent is the answer of a pair of lanes that is shown second.
+func (c Coordinates) Opponent() Coordinates {
+	s := c.Subject()
+	s.Lane = c.Against
+	return s
+}
+
+// Answering is the lane that answers the request: the judge's, where one is asked.
+func (c Coordinates) Answering() string {
+	if c.Judge != "" {
+		return c.Judge
+	}
+	return c.Lane
 }
 
 // Key is the hash of a request's coordinates: no body and no time is in it.
 type Key [16]byte
 
-// Key hashes the coordinates. Every field is written with its length, so that no two different sets run together.
+// Key hashes the coordinates. Every field is written with its length, so that no two different sets run together; those of
+// a judge follow where there are any.
 func (c Coordinates) Key() Key {
 	buf := make([]byte, 0, 256)
-	for _, s := range []string{c.Stage, c.Item, c.Lane, c.Template, c.Branch, c.Pair, c.Judge} {
+	text := func(s string) {
 		buf = binary.AppendUvarint(buf, uint64(len(s)))
 		buf = append(buf, s...)
 	}
+	for _, s := range []string{c.Stage, c.Item, c.Lane, c.Template, c.Branch, c.Against, c.Judge} {
+		text(s)
+	}
 	buf = binary.AppendVarint(buf, int64(c.Turn))
 	buf = binary.AppendVarint(buf, int64(c.Draw))
+	if c.Source != "" || c.Prompt != "" || c.Trait != "" || c.Vote != 0 || c.SecondTry {
+		text(c.Source)
+		text(c.Prompt)
+		text(c.Trait)
+		buf = binary.AppendVarint(buf, int64(c.Vote))
+		if c.SecondTry {
+			buf = append(buf, 1)
+		}
+	}
 	sum := sha256.Sum256(buf)
 	return Key(sum[:16])
 }

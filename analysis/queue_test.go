@@ -93,7 +93,7 @@ func pairsToLabel() []analysis.Task {
 	for item := range 50 {
 		for i, first := range lanes {
 			for _, second := range lanes[i+1:] {
-				at := assay.Coordinates{Stage: "s", Item: fmt.Sprint(item), Pair: first + second}
+				at := assay.Coordinates{Stage: "s", Item: fmt.Sprint(item), Lane: first, Against: second}
 				out = append(out, analysis.Task{ID: at.Key(), At: at, First: first, Second: second, Group: first + second})
 			}
 		}

@@ -81,7 +81,7 @@ func (p *Planner) Groups(_ context.Context, run store.Run) ([]engine.Group, erro
 	}
 	var out []engine.Group
 	for _, l := range b.File.Lanes {
-		out = append(out, engine.Group{Stage: stage, Lane: l.Name, Turn: 1, Wave: 1, Mode: mode, Final: true})
+		out = append(out, engine.Group{GroupKey: store.GroupKey{Stage: stage, Lane: l.Name, Turn: 1}, Wave: 1, Mode: mode, Final: true})
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/pairs"
 	"assay/results"
 	"assay/store"
 )
@@ -172,7 +173,7 @@ func documentOf(h *home, run store.Run, a store.Answer) resultDocument {
 	o := a.Outcome
 	doc := resultDocument{
 		Run: run.ID, Rehearsal: h.rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Item: a.At.Item, Lane: a.Lane, Template: a.At.Template, Turn: a.At.Turn,
-		Branch: a.At.Branch, Draw: a.At.Draw, Pair: a.At.Pair, Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts,
+		Branch: a.At.Branch, Draw: a.At.Draw, Pair: pairs.Of(a.At), Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts,
 		Finish: o.Finish, Model: o.Model, Attempts: a.Try, Reused: a.Reused != 0, Imported: a.Mode == store.Imported,
 	}
 	if o.Fault != nil {

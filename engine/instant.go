@@ -63,7 +63,7 @@ func (c *cutter) settleInstant(ctx context.Context) error {
 	}
 	all := c.instant
 	c.instant = nil
-	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.run.No, Stage: c.group.Stage, Lane: c.group.Lane, Turn: c.group.Turn, Mode: store.Reuse,
+	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.run.No, GroupKey: c.group.GroupKey, Mode: store.Reuse,
 		Purpose: c.purpose, Provider: c.route.Lane.Provider, Model: c.route.Lane.Model, Nonce: c.nonce()}, c.Holder, c.Timing.Lease)
 	if err != nil {
 		return err

@@ -95,12 +95,10 @@ type Live struct {
 
 // Group is what one lane is asked in one turn of one stage.
 type Group struct {
-	Stage string
-	Lane  string // the lane that answers: a judge's, where a judge is asked
-	Turn  int
-	Wave  int // from 1
-	Mode  store.SegmentMode
-	Final bool // nothing can join any more
+	store.GroupKey     // its lane is the one that answers: a judge's, where a judge is asked
+	Wave           int // from 1
+	Mode           store.SegmentMode
+	Final          bool // nothing can join any more
 }
 
 // Planned is a request with what it may cost.

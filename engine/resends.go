@@ -20,7 +20,7 @@ func (x *extension) resends(ctx context.Context) error {
 	defer stop()
 	r, err, ok := next()
 	for ok && err == nil {
-		g := Group{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, Wave: 2, Mode: r.Mode, Final: true}
+		g := Group{GroupKey: r.Group(), Wave: 2, Mode: r.Mode, Final: true}
 		l, known := x.laneOf(g.Stage, g.Lane)
 		open := known && l.State == store.LaneOpen // else they wait with their lane
 		if open {
@@ -32,7 +32,7 @@ func (x *extension) resends(ctx context.Context) error {
 		}
 		// The requests of one group follow each other; take is the walk over them.
 		take := func(yield func(store.Resend) bool) {
-			for ok && err == nil && r.At.Stage == g.Stage && r.Lane == g.Lane && r.At.Turn == g.Turn && r.Mode == g.Mode {
+			for ok && err == nil && r.Group() == g.GroupKey && r.Mode == g.Mode {
 				switch {
 				case !open:
 				case r.After.After(x.Clock.Now()):
@@ -54,7 +54,7 @@ func (x *extension) resends(ctx context.Context) error {
 // live, at twice the price. It notes until when.
 func (x *extension) gathers(g Group, queues []store.Queue) (bool, error) {
 	for _, q := range queues {
-		if q.Stage != g.Stage || q.Lane != g.Lane || q.Turn != g.Turn || q.Mode != g.Mode {
+		if q.GroupKey != g.GroupKey || q.Mode != g.Mode {
 			continue
 		}
 		mode, err := x.modeOf(g, q.Requests)

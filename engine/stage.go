@@ -161,7 +161,7 @@ func (c *cutter) begin(ctx context.Context) error {
 	if len(c.shares) > 0 && c.share <= 0 {
 		c.share, c.shares = c.shares[0], c.shares[1:]
 	}
-	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.run.No, Stage: c.group.Stage, Lane: c.group.Lane, Turn: c.group.Turn, Mode: c.mode,
+	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.run.No, GroupKey: c.group.GroupKey, Mode: c.mode,
 		Purpose: c.purpose, Provider: c.route.Lane.Provider, Model: c.route.Lane.Model, Nonce: c.nonce(), Recuts: c.recuts}, c.Holder, c.Timing.Lease)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (x *extension) groups(ctx context.Context) ([]Group, error) {
 
 func complete(known []store.Group, g Group) bool {
 	for _, k := range known {
-		if k.Stage == g.Stage && k.Lane == g.Lane && k.Turn == g.Turn {
+		if k.GroupKey == g.GroupKey {
 			return k.Complete
 		}
 	}
@@ -81,7 +81,7 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 	if ready == 0 {
 		if g.Final && !items.short {
 			x.completed = true
-			return x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Complete: true})
+			return x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, GroupKey: g.GroupKey, Complete: true})
 		}
 		return nil
 	}
@@ -111,7 +111,7 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 	if err := c.stageAll(ctx, x.fresh(ctx, g), items, most); err != nil {
 		return errors.Join(err, c.giveUp(ctx))
 	}
-	group := store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Complete: g.Final && !items.short}
+	group := store.Group{Run: x.run.No, GroupKey: g.GroupKey, Complete: g.Final && !items.short}
 	return x.Ledger.PutGroup(ctx, group)
 }
 
@@ -127,13 +127,13 @@ func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64)
 	now := x.Clock.Now()
 	first := now
 	for _, k := range known {
-		if k.Stage == g.Stage && k.Lane == g.Lane && k.Turn == g.Turn && !k.First.IsZero() {
+		if k.GroupKey == g.GroupKey && !k.First.IsZero() {
 			first = k.First
 		}
 	}
 	if cut := first.Add(x.Timing.Cut); now.Before(cut) {
 		x.wake(cut)
-		return true, x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, First: first})
+		return true, x.Ledger.PutGroup(ctx, store.Group{Run: x.run.No, GroupKey: g.GroupKey, First: first})
 	}
 	return false, nil
 }
@@ -183,7 +183,7 @@ const fewAsked = 1000
 // fresh walks over the requests of a group that were never sent.
 func (x *extension) fresh(ctx context.Context, g Group) iter.Seq2[Planned, error] {
 	return func(yield func(Planned, error) bool) {
-		few, all, err := x.Ledger.AskedOf(ctx, store.Group{Run: x.run.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn}, fewAsked)
+		few, all, err := x.Ledger.AskedOf(ctx, store.Group{Run: x.run.No, GroupKey: g.GroupKey}, fewAsked)
 		if err != nil {
 			yield(Planned{}, err)
 			return

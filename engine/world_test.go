@@ -274,7 +274,7 @@ func (p *planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 				}
 				final = open == 0
 			}
-			all = append(all, engine.Group{Stage: "answers", Lane: lane, Turn: turn, Wave: turn, Mode: p.mode, Final: final})
+			all = append(all, engine.Group{GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: turn}, Wave: turn, Mode: p.mode, Final: final})
 		}
 	}
 	return all, nil

@@ -13,13 +13,21 @@ const idLen = 20 // characters of base32: 100 bits
 
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// ID is the pair of a request's coordinates: opaque, and the same in every study for the same two names and the same one of
-// them shown first. It fits where the item (and turn, branch, draw) it belongs to stands in the other coordinates.
+// ID is one name for a pair as it is shown: opaque, and the same in every study for the same two names and the same one of
+// them shown first.
 func ID(first, second string) string {
 	if Direction(first, second) == assay.Forward {
 		return hash(first, second) + "f"
 	}
 	return hash(second, first) + "r"
+}
+
+// Of is the ID of the pair that a judge's request shows; empty where it reads one answer.
+func Of(at assay.Coordinates) string {
+	if !at.Paired() {
+		return ""
+	}
+	return ID(at.Pair())
 }
 
 // Unordered is what the ids of both directions of a pair share.

@@ -233,7 +233,7 @@ func rowOf(at assay.Coordinates, r waves.Reading, it *analysedItem) analysis.Row
 		row.Lane, row.Other = r.First, r.Second
 	}
 	if r.Items { // the item is who competes, not what both are about
-		row.Item, row.Branch, row.Cluster = "", "", pairs.Unordered(at.Pair)
+		row.Item, row.Branch, row.Cluster = "", "", pairs.Unordered(pairs.Of(at))
 		return row
 	}
 	if it != nil {

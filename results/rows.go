@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/pairs"
 	"assay/plan"
 	"assay/store"
 	"assay/study"
@@ -84,30 +85,13 @@ func (t *Rows) Reading(at assay.Coordinates) (waves.Reading, error) {
 	if read, ok := t.readings[at.Stage]; ok {
 		return read(at)
 	}
-	return waves.Reading{Template: at.Template, Draw: at.Draw, Turn: at.Turn}, nil
+	return waves.ReadingOf(at), nil
 }
 
 // Verb is what a stage does; empty where the run has no such stage.
 func (t *Rows) Verb(stage string) string {
 	if s, ok := t.Study.Stage(stage); ok {
 		return string(s.Verb())
-	}
-	return ""
-}
-
-// source is the stage whose answers a judge's request reads.
-func (t *Rows) source(at assay.Coordinates) string {
-	st, ok := t.Study.Stage(at.Stage)
-	switch {
-	case !ok:
-		return ""
-	case st.Verb() == study.VerbJudge && len(st.Judge.List) > 1:
-		return at.Pair
-	case st.Verb() == study.VerbJudge:
-		return st.Judge.List[0]
-	}
-	if of, ok := t.Study.Stage(st.Compare); ok {
-		return of.Name
 	}
 	return ""
 }
@@ -242,8 +226,8 @@ func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verd
 	at, o := [2]string{a.At.Stage, a.Lane}, a.Outcome
 	row := &Answer{
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.Verb(a.At.Stage),
-		Source: t.source(a.At), Input: t.input(a.At.Stage), Item: a.At.Item,
-		Lane: a.At.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: branchOf(a.At, r), Draw: int64(r.Draw), Pair: a.At.Pair,
+		Source: a.At.Source, Input: t.input(a.At.Stage), Item: a.At.Item,
+		Lane: r.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: a.At.Branch, Draw: int64(r.Draw), Pair: pairs.Of(a.At),
 		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.SecondTry,
 		AskedLane: a.Lane, Provider: t.Lanes[at].Provider, Model: t.Lanes[at].Model, Mode: string(a.Mode), Job: t.Jobs[a.Segment], Attempts: a.Try,
 		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
@@ -287,14 +271,6 @@ func (r *Answer) setFault(f *assay.Fault) {
 	}
 }
 
-// branchOf is the branch of a conversation; where items are compared, the coordinate says something else.
-func branchOf(at assay.Coordinates, r waves.Reading) string {
-	if r.Items {
-		return ""
-	}
-	return at.Branch
-}
-
 // origin is the id of the run that an answer was taken from.
 func (t *Rows) origin(ctx context.Context, run int64) (string, error) {
 	if run == 0 || t.origins[run] != "" {
@@ -334,8 +310,8 @@ func (t *Rows) Verdict(v *store.Verdict) (*Verdict, error) {
 	}
 	row := &Verdict{
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.Verb(v.At.Stage),
-		Source: t.source(v.At), Input: t.input(v.At.Stage), Item: v.At.Item, Lane: v.At.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: branchOf(v.At, r), Draw: int64(r.Draw),
-		Pair: v.At.Pair, First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
+		Source: v.At.Source, Input: t.input(v.At.Stage), Item: v.At.Item, Lane: r.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: v.At.Branch, Draw: int64(r.Draw),
+		Pair: pairs.Of(v.At), First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
 		State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.SecondTry, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
 		Subject: shownKey(v.Subject), Against: shownKey(v.Against),
 	}

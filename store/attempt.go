@@ -19,7 +19,22 @@ type Attempt struct {
 	At     assay.Coordinates
 }
 
-var attemptColumns = []string{"segment_no", "ord", "run_no", "key", "try", "digest", "item", "lane", "template", "branch", "draw", "pair", "judge"}
+var attemptColumns = []string{"segment_no", "ord", "run_no", "key", "try", "digest", "source", "item", "lane", "against", "template", "branch", "draw",
+	"judge", "prompt", "trait", "vote"}
+
+// attemptRow is an attempt as a row of attemptColumns.
+func attemptRow(segment, run int64, a *Attempt) []any {
+	c := &a.At
+	return []any{segment, a.Ord, run, a.Key[:], a.Try, nullBytes(a.Digest), c.Source, c.Item, c.Lane, c.Against, c.Template, c.Branch, int64(c.Draw),
+		c.Judge, c.Prompt, c.Trait, int64(c.Vote)}
+}
+
+// atColumns are the coordinates of an attempt a in its segment g; scanAt takes them in.
+const atColumns = `g.stage, a.source, a.item, a.lane, a.against, a.template, g.turn, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, g.second_try`
+
+func scanAt(c *assay.Coordinates, before ...any) []any {
+	return append(before, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &c.SecondTry)
+}
 
 // AddAttempts appends attempts to a planned segment, ordinals following each other. A request that is already on its
 // way is ErrDuplicate, and none of the block is written.
@@ -44,8 +59,7 @@ func (s *Store) AddAttempts(ctx context.Context, l Lease, attempts []Attempt) er
 			if a.Ord != first+int64(i) {
 				return fmt.Errorf("attempt %d of segment %d stands at place %d", a.Ord, l.No, first+int64(i))
 			}
-			rows[i] = []any{l.No, a.Ord, run, a.Key[:], a.Try, nullBytes(a.Digest), a.At.Item, a.At.Lane, a.At.Template,
-				a.At.Branch, int64(a.At.Draw), a.At.Pair, a.At.Judge}
+			rows[i] = attemptRow(l.No, run, &a)
 		}
 		err = s.engine.bulk(ctx, t, "attempts", attemptColumns, rows)
 		if s.engine.unique(err) {
@@ -75,7 +89,7 @@ func (s *Store) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq2
 
 func (s *Store) attempts(ctx context.Context, where string, args ...any) iter.Seq2[Attempt, error] {
 	return func(yield func(Attempt, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT a.ord, a.key, a.try, a.digest, g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge
+		rows, err := s.read.QueryContext(ctx, `SELECT a.ord, a.key, a.try, a.digest, `+atColumns+`
 			FROM attempts a JOIN segments g ON g.no = a.segment_no `+where, args...)
 		if err != nil {
 			yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
@@ -85,9 +99,7 @@ func (s *Store) attempts(ctx context.Context, where string, args ...any) iter.Se
 		for rows.Next() {
 			var a Attempt
 			var key []byte
-			c := &a.At
-			err := rows.Scan(&a.Ord, &key, &a.Try, &a.Digest, &c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge)
-			if err != nil {
+			if err := rows.Scan(scanAt(&a.At, &a.Ord, &key, &a.Try, &a.Digest)...); err != nil {
 				yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
 				return
 			}
@@ -176,16 +188,17 @@ func (s *Store) Asked(ctx context.Context, run int64, keys []assay.Key) (map[ass
 
 // AskedOf is Asked for all requests of a group, where it has at most so many attempts; false: it has more.
 func (s *Store) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Key]int64, bool, error) {
-	const group = `WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.turn = $4`
+	const group = `WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.turn = $4 AND g.second_try = $5`
+	args := []any{g.Run, g.Stage, g.Lane, g.Turn, flag(g.SecondTry)}
 	var n int64
-	err := s.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(g.requests), 0) AS BIGINT) FROM segments g `+group, g.Run, g.Stage, g.Lane, g.Turn).Scan(&n)
+	err := s.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(g.requests), 0) AS BIGINT) FROM segments g `+group, args...).Scan(&n)
 	if err != nil {
 		return nil, false, fmt.Errorf("count attempts: %w", err)
 	}
 	if n == 0 || n > most {
 		return nil, n == 0, nil
 	}
-	all, err := s.keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g JOIN attempts a ON a.segment_no = g.no `+group+` GROUP BY a.key`, g.Run, g.Stage, g.Lane, g.Turn)
+	all, err := s.keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g JOIN attempts a ON a.segment_no = g.no `+group+` GROUP BY a.key`, args...)
 	return all, err == nil, err
 }
 
@@ -222,13 +235,17 @@ type Resend struct {
 	Second  bool // it stood in the second half of that attempt's segment
 }
 
-// Resends walks over what a run has to send again, grouped by stage, lane, turn and mode.
+// Group is the group that it belongs to.
+func (r Resend) Group() GroupKey {
+	return GroupKey{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, SecondTry: r.At.SecondTry}
+}
+
+// Resends walks over what a run has to send again, group by group and mode by mode.
 func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error] {
 	return func(yield func(Resend, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, r.ord * 2 >= g.requests, a.digest,
-			g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge
+		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, r.ord * 2 >= g.requests, a.digest, `+atColumns+`
 			FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
-			WHERE r.run_no = $1 ORDER BY g.stage, g.lane, g.turn, r.mode, r.segment_no, r.ord`, run)
+			WHERE r.run_no = $1 ORDER BY g.stage, g.lane, g.turn, g.second_try, r.mode, r.segment_no, r.ord`, run)
 		if err != nil {
 			yield(Resend{}, fmt.Errorf("read resends: %w", err))
 			return
@@ -238,10 +255,8 @@ func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error]
 			var r Resend
 			var key []byte
 			var after int64
-			c := &r.At
-			err := rows.Scan(&key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Second, &r.Digest,
-				&c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge)
-			if err != nil {
+			into := scanAt(&r.At, &key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Second, &r.Digest)
+			if err := rows.Scan(into...); err != nil {
 				yield(Resend{}, fmt.Errorf("read resends: %w", err))
 				return
 			}
@@ -259,8 +274,7 @@ func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error]
 
 // Queue is what a lane has to send again in one way.
 type Queue struct {
-	Stage, Lane string
-	Turn        int
+	GroupKey
 	Mode        SegmentMode
 	Requests    int64
 	First, Last time.Time // when the first of them may go, and the last
@@ -268,9 +282,9 @@ type Queue struct {
 
 // Queues sums up what a run has to send again.
 func (s *Store) Queues(ctx context.Context, run int64) ([]Queue, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT g.stage, g.lane, g.turn, r.mode, COUNT(*), MIN(r.not_before_ms), MAX(r.not_before_ms)
-		FROM resends r JOIN segments g ON g.no = r.segment_no WHERE r.run_no = $1 GROUP BY g.stage, g.lane, g.turn, r.mode
-		ORDER BY g.stage, g.lane, g.turn, r.mode`, run)
+	rows, err := s.read.QueryContext(ctx, `SELECT g.stage, g.lane, g.turn, g.second_try, r.mode, COUNT(*), MIN(r.not_before_ms), MAX(r.not_before_ms)
+		FROM resends r JOIN segments g ON g.no = r.segment_no WHERE r.run_no = $1 GROUP BY g.stage, g.lane, g.turn, g.second_try, r.mode
+		ORDER BY g.stage, g.lane, g.turn, g.second_try, r.mode`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read queues: %w", err)
 	}
@@ -279,7 +293,7 @@ func (s *Store) Queues(ctx context.Context, run int64) ([]Queue, error) {
 	for rows.Next() {
 		var q Queue
 		var first, last int64
-		if err := rows.Scan(&q.Stage, &q.Lane, &q.Turn, &q.Mode, &q.Requests, &first, &last); err != nil {
+		if err := rows.Scan(&q.Stage, &q.Lane, &q.Turn, &q.SecondTry, &q.Mode, &q.Requests, &first, &last); err != nil {
 			return nil, fmt.Errorf("read queues: %w", err)
 		}
 		q.First, q.Last = time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()

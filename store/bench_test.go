@@ -53,7 +53,7 @@ func BenchmarkOneSegment(b *testing.B) {
 
 func stageMany(b *testing.B, s *store.Store, run int64, first, requests int) store.Segment {
 	ctx := context.Background()
-	g, err := s.AddSegment(ctx, store.NewSegment{Run: run, Stage: "s", Lane: "l", Mode: store.Live, Purpose: store.ForWave}, "me", time.Hour)
+	g, err := s.AddSegment(ctx, store.NewSegment{Run: run, GroupKey: store.GroupKey{Stage: "s", Lane: "l"}, Mode: store.Live, Purpose: store.ForWave}, "me", time.Hour)
 	must(b, err)
 	block := make([]store.Attempt, 0, 2000)
 	for i := range requests {

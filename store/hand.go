@@ -17,12 +17,12 @@ type WorkerKey struct {
 // PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
 // dead go away by themselves.
 func (s *Store) PutWorkerKeys(ctx context.Context, holder string, hands []WorkerKey, ttl time.Duration) error {
-	return s.tx(ctx, "show hands", relaxed, func(t *txn) error {
+	return s.tx(ctx, "put worker keys", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
 		if err != nil {
 			return err
 		}
-		if _, err := t.ExecContext(ctx, `DELETE FROM hands WHERE holder = $1 OR until_ms <= $2`, holder, now); err != nil {
+		if _, err := t.ExecContext(ctx, `DELETE FROM worker_keys WHERE holder = $1 OR until_ms <= $2`, holder, now); err != nil {
 			return err
 		}
 		rows := make([][]any, len(hands))
@@ -32,7 +32,7 @@ func (s *Store) PutWorkerKeys(ctx context.Context, holder string, hands []Worker
 		if len(rows) == 0 {
 			return nil
 		}
-		return s.engine.bulk(ctx, t, "hands", []string{"holder", "run_no", "provider", "account", "until_ms"}, rows)
+		return s.engine.bulk(ctx, t, "worker_keys", []string{"holder", "run_no", "provider", "account", "until_ms"}, rows)
 	})
 }
 
@@ -53,7 +53,7 @@ func (s *Store) Stranded(ctx context.Context, run int64, due time.Duration) ([]S
 	rows, err := s.read.QueryContext(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (
 			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch' AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted
 			FROM segments WHERE run_no = $1 AND due_ms + $3 <= $2 AND mode <> 'reuse' AND (holder IS NULL OR lease_until_ms <= `+now+`)) AS g
-		WHERE NOT EXISTS (SELECT 1 FROM hands h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+` AND (g.wanted = '' OR g.wanted = h.account))
+		WHERE NOT EXISTS (SELECT 1 FROM worker_keys h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+` AND (g.wanted = '' OR g.wanted = h.account))
 		ORDER BY no`, run, s.millis(), due.Milliseconds())
 	if err != nil {
 		return nil, fmt.Errorf("read what is stranded: %w", err)

@@ -9,9 +9,8 @@ import (
 // Import is answers made elsewhere, of one lane in one turn of one stage. They have no job; what they cost was not spent
 // by the run.
 type Import struct {
-	Run             int64
-	Stage, Lane     string
-	Turn            int
+	Run int64
+	GroupKey
 	Provider, Model string
 	File            string // where they came from
 	Attempts        []Attempt
@@ -56,7 +55,8 @@ func (t *txn) importBlock(ctx context.Context, b Import, d delta) error {
 	}
 	attempts, outcomes := make([][]any, len(b.Attempts)), make([][]any, len(b.Attempts))
 	for i, a := range b.Attempts {
-		attempts[i] = []any{segment, int64(i), b.Run, a.Key[:], int64(1), nil, a.At.Item, a.At.Lane, a.At.Template, a.At.Branch, int64(a.At.Draw), a.At.Pair, a.At.Judge}
+		a.Ord, a.Try, a.Digest = int64(i), 1, nil
+		attempts[i] = attemptRow(segment, b.Run, &a)
 		o := b.Outcomes[i]
 		o.Ord, o.Key = int64(i), a.Key
 		outcomes[i] = outcomeRow(segment, b.Run, &o, 0, false, now)

@@ -148,18 +148,26 @@ func byEnding(n []int64) map[assay.Ending]int64 {
 	return m
 }
 
-// Group is what one lane is asked in one turn of one stage.
-type Group struct {
-	Run         int64
+// GroupKey names what one lane is asked in one turn of one stage. Second tries after malformed verdicts are a group of
+// their own.
+type GroupKey struct {
 	Stage, Lane string
 	Turn        int
-	First       time.Time // when its first request that has not gone became ready; zero: none waits
-	Complete    bool      // nothing can join it any more, and all of it is staged
+	SecondTry   bool
+}
+
+// Group is what is known about a group of a run.
+type Group struct {
+	Run int64
+	GroupKey
+	First    time.Time // when its first request that has not gone became ready; zero: none waits
+	Complete bool      // nothing can join it any more, and all of it is staged
 }
 
 // Groups reads the groups of a run that anything is known about.
 func (s *Store) Groups(ctx context.Context, run int64) ([]Group, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, turn, COALESCE(first_ms, 0), complete FROM groups WHERE run_no = $1 ORDER BY stage, lane, turn`, run)
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, turn, second_try, COALESCE(first_ms, 0), complete FROM groups
+		WHERE run_no = $1 ORDER BY stage, lane, turn, second_try`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)
 	}
@@ -168,7 +176,7 @@ func (s *Store) Groups(ctx context.Context, run int64) ([]Group, error) {
 	for rows.Next() {
 		var g Group
 		var first int64
-		if err := rows.Scan(&g.Run, &g.Stage, &g.Lane, &g.Turn, &first, &g.Complete); err != nil {
+		if err := rows.Scan(&g.Run, &g.Stage, &g.Lane, &g.Turn, &g.SecondTry, &first, &g.Complete); err != nil {
 			return nil, fmt.Errorf("read groups: %w", err)
 		}
 		if first != 0 {
@@ -182,9 +190,9 @@ func (s *Store) Groups(ctx context.Context, run int64) ([]Group, error) {
 // PutGroup writes what is known about a group.
 func (s *Store) PutGroup(ctx context.Context, g Group) error {
 	return s.tx(ctx, "put group", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `INSERT INTO groups (run_no, stage, lane, turn, first_ms, complete) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (run_no, stage, lane, turn) DO UPDATE SET first_ms = excluded.first_ms, complete = excluded.complete`,
-			g.Run, g.Stage, g.Lane, g.Turn, millis(g.First), flag(g.Complete))
+		_, err := t.ExecContext(ctx, `INSERT INTO groups (run_no, stage, lane, turn, second_try, first_ms, complete) VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (run_no, stage, lane, turn, second_try) DO UPDATE SET first_ms = excluded.first_ms, complete = excluded.complete`,
+			g.Run, g.Stage, g.Lane, g.Turn, flag(g.SecondTry), millis(g.First), flag(g.Complete))
 		return err
 	})
 }

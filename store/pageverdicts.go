@@ -13,7 +13,7 @@ import (
 type VerdictFilter struct {
 	Stage string
 	Lane  string              // whose answer; empty: any
-	Pairs []string            // which pairs; empty: any
+	Pairs [][2]string         // which pairs of lanes, as they are shown; empty: any
 	Keep  func(*Verdict) bool // nil: all
 }
 
@@ -69,10 +69,10 @@ func (s *Store) nextVerdicts(ctx context.Context, run int64, f VerdictFilter, af
 	switch {
 	case len(f.Pairs) > 0:
 		for _, p := range f.Pairs {
-			add(read(`stage = $3 AND lane = '' AND pair = $4`, f.Stage, p))
+			add(read(`stage = $3 AND lane = $4 AND against = $5`, f.Stage, p[0], p[1]))
 		}
 	case f.Lane != "":
-		add(read(`stage = $3 AND lane = $4 AND pair = ''`, f.Stage, f.Lane))
+		add(read(`stage = $3 AND lane = $4 AND against = ''`, f.Stage, f.Lane))
 	case f.Stage != "":
 		add(read(`stage = $3`, f.Stage))
 	default:

@@ -28,7 +28,7 @@ type Answer struct {
 	Settled  time.Time
 }
 
-const answerColumns = `a.ord, a.key, a.try, a.digest, g.stage, a.item, a.lane, a.template, g.turn, a.branch, a.draw, a.pair, a.judge,
+const answerColumns = `a.ord, a.key, a.try, a.digest, ` + atColumns + `,
 	g.lane, g.no, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
@@ -190,14 +190,13 @@ func scanAnswer(rows *sql.Rows) (Answer, error) {
 	var ending, class sql.NullString
 	var input, cost, at sql.NullInt64
 	var fault assay.Fault
-	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
-	err := rows.Scan(&a.Ord, &key, &a.Try, &a.Digest, &c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge,
-		&a.Lane, &a.Segment, &a.Mode, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
+	o, u := &a.Outcome, &a.Outcome.Usage
+	into := append(scanAt(&a.At, &a.Ord, &key, &a.Try, &a.Digest), &a.Lane, &a.Segment, &a.Mode, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
 		&a.Artifact, &a.Offset, &a.Length, &at)
-	if err != nil {
+	if err := rows.Scan(into...); err != nil {
 		return a, err
 	}
 	copy(a.Key[:], key)

@@ -27,19 +27,20 @@ func (s *Store) VerdictRows(ctx context.Context, run int64, stage string, subjec
 	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
 	text := saidColumns
 	if subjects == WithSubjects {
-		text += `, subject, against`
+		text += `, subject_key, against_key`
 	}
 	return walk(ctx, s, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`, run, stage, saidMark)
 }
 
 // saidColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
-const saidColumns = `SELECT concat_ws($3, no, turn, draw, COALESCE(segment_no, 0), second_try, state, lane, template, branch, pair, judge), item,
+const saidColumns = `SELECT concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
+	judge, prompt, trait), item,
 	COALESCE(label, ''), score`
 
 const (
 	saidMark  = "\x1f"
-	saidParts = 11
+	saidParts = 15
 )
 
 func (s *Store) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
@@ -86,17 +87,17 @@ func unpack(text string) (parts [saidParts]string, n int) {
 // unpacked fills in what came as one text.
 func (v *Verdict) unpacked(parts [saidParts]string, label string) error {
 	var err error
-	if v.At.Turn, err = strconv.Atoi(parts[1]); err != nil {
-		return fmt.Errorf("verdict %d: its turn: %w", v.No, err)
+	c := &v.At
+	for i, number := range []*int{&c.Turn, &c.Draw, &c.Vote} {
+		if *number, err = strconv.Atoi(parts[1+i]); err != nil {
+			return fmt.Errorf("verdict %d: its place: %w", v.No, err)
+		}
 	}
-	if v.At.Draw, err = strconv.Atoi(parts[2]); err != nil {
-		return fmt.Errorf("verdict %d: its draw: %w", v.No, err)
-	}
-	if v.Segment, err = strconv.ParseInt(parts[3], 10, 64); err != nil {
+	if v.Segment, err = strconv.ParseInt(parts[4], 10, 64); err != nil {
 		return fmt.Errorf("verdict %d: its segment: %w", v.No, err)
 	}
-	v.SecondTry, v.State = parts[4] == "1", VerdictState(parts[5])
-	v.At.Lane, v.At.Template, v.At.Branch, v.At.Pair, v.At.Judge = parts[6], parts[7], parts[8], parts[9], parts[10]
+	v.SecondTry, v.State = parts[5] == "1", VerdictState(parts[6])
+	c.Source, c.Lane, c.Against, c.Template, c.Branch, c.Judge, c.Prompt, c.Trait = parts[7], parts[8], parts[9], parts[10], parts[11], parts[12], parts[13], parts[14]
 	v.Label = label
 	return nil
 }

@@ -56,9 +56,8 @@ const (
 
 // NewSegment is what a segment begins with.
 type NewSegment struct {
-	Run             int64
-	Stage, Lane     string
-	Turn            int
+	Run int64
+	GroupKey
 	Mode            SegmentMode
 	Purpose         Purpose
 	Provider, Model string
@@ -66,7 +65,7 @@ type NewSegment struct {
 	Recuts          int // how often its requests were cut out of a failed job
 }
 
-// Segment is requests of one lane, one stage and one turn that travel together.
+// Segment is requests of one group that travel together.
 type Segment struct {
 	NewSegment
 	No            int64
@@ -145,9 +144,9 @@ func (s *Store) AddSegment(ctx context.Context, n NewSegment, holder string, ttl
 			return err
 		}
 		return t.QueryRowContext(ctx, `INSERT INTO segments
-			(run_no, stage, lane, turn, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder, epoch, lease_until_ms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'planned', $11, $11, $12, 1, $13) RETURNING no`,
-			n.Run, n.Stage, n.Lane, n.Turn, string(n.Mode), string(n.Purpose), n.Provider, n.Model, string(n.Nonce), n.Recuts,
+			(run_no, stage, lane, turn, second_try, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder, epoch, lease_until_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'planned', $12, $12, $13, 1, $14) RETURNING no`,
+			n.Run, n.Stage, n.Lane, n.Turn, flag(n.SecondTry), string(n.Mode), string(n.Purpose), n.Provider, n.Model, string(n.Nonce), n.Recuts,
 			s.millis(), holder, now+ttl.Milliseconds()).Scan(&no)
 	})
 	if err != nil {
@@ -274,7 +273,7 @@ func (s *Store) NextDueAfter(ctx context.Context, run int64, after time.Time) (t
 }
 
 func (s *Store) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
+	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
 		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, input, input_bytes, input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, absents, absent_ms, reserved_nano, job, launched_ms,
 		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
@@ -302,7 +301,7 @@ func scanSegment(rows *sql.Rows) (Segment, error) {
 	var moved, created, due, bytes, intended, absent, launched, deadline, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
 	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
 	n := make([]int64, len(assay.Endings()))
-	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
+	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.SecondTry, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
 		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &input, &bytes, &sum,
 		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.Absents, &absent, &g.Reserved, &job, &launched,
 		&deadline, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,

@@ -30,8 +30,7 @@ type Verdict struct {
 	No        int64
 	Run       int64
 	At        assay.Coordinates // of the judge's request, or of the person's label
-	Trait     string
-	Direction string // which of a pair stood first
+	Direction string            // which of a pair stood first
 	Subject   assay.Key
 	Against   assay.Key // the other answer of a pair; zero: none
 	State     VerdictState
@@ -78,11 +77,11 @@ func (t *txn) addVerdict(ctx context.Context, v *Verdict) (int64, error) {
 		score = *v.Score
 	}
 	c := v.At
-	return t.change(ctx, `INSERT INTO verdicts (run_no, key, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
-		subject, against, state, label, score, reason, fields, segment_no, ord, second_try, at_ms)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+	return t.change(ctx, `INSERT INTO verdicts (run_no, key, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
+		subject_key, against_key, state, label, score, reason, fields, segment_no, ord, second_try, at_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
 		ON CONFLICT DO NOTHING`,
-		v.Run, key[:], c.Stage, c.Item, c.Lane, c.Template, c.Turn, c.Branch, c.Draw, c.Pair, c.Judge, v.Trait, v.Direction,
+		v.Run, key[:], c.Stage, c.Source, c.Item, c.Lane, c.Against, v.Direction, c.Template, c.Turn, c.Branch, c.Draw, c.Judge, c.Prompt, c.Trait, c.Vote,
 		nullKey(v.Subject), nullKey(v.Against), string(v.State), null(clean(v.Label)), score, clean(v.Reason), clean(fields),
 		null(v.Segment), ord, flag(v.SecondTry), t.s.millis())
 }
@@ -100,7 +99,7 @@ func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int6
 	err := s.tx(ctx, "mark stale", relaxed, func(t *txn) error {
 		n = 0
 		for _, k := range answers {
-			m, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND stale = 0 AND (subject = $2 OR against = $2)`, run, k[:])
+			m, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND stale = 0 AND (subject_key = $2 OR against_key = $2)`, run, k[:])
 			if err != nil {
 				return err
 			}
@@ -167,8 +166,8 @@ func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2
 	return walk(ctx, s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
 }
 
-const verdictColumns = `SELECT no, run_no, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction,
-	subject, against, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
+const verdictColumns = `SELECT no, run_no, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
+	subject_key, against_key, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
 	FROM verdicts `
 
 // VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
@@ -183,7 +182,7 @@ func (s *Store) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (ma
 		n := min(500, len(keys))
 		list, args := keyList(keys[:n], run)
 		keys = keys[n:]
-		for _, column := range []string{"key", "subject", "against"} { // each by its own index: all at once walks over the whole run
+		for _, column := range []string{"key", "subject_key", "against_key"} { // each by its own index: all at once walks over the whole run
 			text := verdictColumns + `WHERE run_no = $1 AND stale = 0 AND ` + column + ` IN (` + list + `)`
 			for v, err := range walk(ctx, s, "read verdicts", scanVerdict, text, args...) {
 				if err != nil {
@@ -209,7 +208,7 @@ func scanVerdict(rows *sql.Rows) (Verdict, error) {
 	var score sql.NullFloat64
 	var at int64
 	c := &v.At
-	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Item, &c.Lane, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Pair, &c.Judge, &v.Trait, &v.Direction,
+	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &v.Direction, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote,
 		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.SecondTry, &v.Stale, &at)
 	copy(v.Subject[:], subject)
 	copy(v.Against[:], against)

@@ -128,7 +128,7 @@ func (w *verdictWriter) judged(rec reader, a store.Answer) error {
 	v.Segment, v.Ord = a.Segment, a.Ord
 	r, _ := rec.by()
 	said := judge.Read(r.Rubric, a.Outcome)
-	if _, again := firstTry(rec, a.At); !again {
+	if !a.At.SecondTry {
 		return w.add(v, said)
 	}
 	if a.Outcome.Ending.Stands() {

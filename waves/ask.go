@@ -6,6 +6,7 @@ import (
 
 	"assay"
 	"assay/plan"
+	"assay/store"
 	"assay/study"
 )
 
@@ -23,7 +24,7 @@ type asking struct {
 
 func (a *asking) lanes() []*study.Lane { return a.chosen }
 func (a *asking) turns() int           { return len(a.talk.Steps) }
-func (a *asking) base() int            { return a.turns() }
+func (a *asking) tries() int           { return 1 }
 func (a *asking) items() string        { return a.input }
 
 // span is the turns that a judge stage may read.
@@ -96,7 +97,7 @@ func (a *asking) trials(it assay.Item, at assay.Coordinates) ([]trial, error) {
 func (a *asking) earlier(it assay.Item, lane string) [][]assay.Coordinates {
 	var own, others [][]assay.Coordinates
 	for _, j := range a.judges {
-		for turn := 1; turn <= j.base(); turn++ {
+		for turn := 1; turn <= j.turns(); turn++ {
 			for _, subject := range j.subjects(it, turn) {
 				others = append(others, []assay.Coordinates{subject})
 				if subject.Lane == lane {
@@ -151,12 +152,12 @@ func (a *asking) prompt(it assay.Item, at assay.Coordinates, answered answers) (
 	return p, err == nil, err
 }
 
-func (a *asking) after(lane string, turn int) []groupKey {
+func (a *asking) after(lane string, turn int) []store.GroupKey {
 	switch {
 	case turn > 1:
-		return []groupKey{{a.talk.Stage.Name, lane, turn - 1}}
+		return []store.GroupKey{{Stage: a.talk.Stage.Name, Lane: lane, Turn: turn - 1}}
 	case a.from != nil:
-		return []groupKey{{a.from.talk.Stage.Name, lane, a.from.turns()}}
+		return []store.GroupKey{{Stage: a.from.talk.Stage.Name, Lane: lane, Turn: a.from.turns()}}
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func TestJudgesSeeNeitherLanesNorModelsAndOrdersAreAsDeclared(t *testing.T) {
 			if found := names.FindString(s.around + strings.Join(s.texts, "\n")); found != "" {
 				t.Errorf("%s: a judge reads %q", stage, found)
 			}
-			if s.at.Pair == "" {
+			if !s.at.Paired() {
 				continue
 			}
 			two := s.texts[len(s.texts)-2:]

@@ -7,6 +7,7 @@ import (
 	"assay"
 	"assay/judge"
 	"assay/plan"
+	"assay/store"
 	"assay/study"
 )
 
@@ -61,8 +62,8 @@ func (s *script) reopen() {
 }
 
 // ready tells whether all that a judge or compare stage reads is there, and all its conditions look at.
-func (s *script) ready(st *study.Stage, rec stage, settled map[groupKey]bool) bool {
-	for turn := 1; turn <= rec.base(); turn++ {
+func (s *script) ready(st *study.Stage, rec stage, settled map[store.GroupKey]bool) bool {
+	for turn := 1; turn <= rec.turns(); turn++ {
 		for _, before := range rec.after("", turn) {
 			if !settled[before] {
 				return false
@@ -91,8 +92,8 @@ func (s *script) moving(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// blocks walks over what one lane, rule or program is asked in one turn of a stage, a block at a time.
-func (s *script) blocks(ctx context.Context, rec stage, name string, turn int) iter.Seq2[[]wanted, error] {
+// blocks walks over a group, of a lane, a rule or a program, a block at a time.
+func (s *script) blocks(ctx context.Context, rec stage, g store.GroupKey) iter.Seq2[[]wanted, error] {
 	return func(yield func([]wanted, error) bool) {
 		ord := int64(-1)
 		var block []wanted
@@ -102,7 +103,7 @@ func (s *script) blocks(ctx context.Context, rec stage, name string, turn int) i
 				return
 			}
 			ord++
-			for _, at := range rec.at(it, ord, name, turn) {
+			for _, at := range requests(rec, it, ord, g) {
 				block = append(block, wanted{it, at})
 			}
 			if len(block) < blockSize {
@@ -125,8 +126,8 @@ func (s *script) closeStage(ctx context.Context, st *study.Stage, rec reader) (b
 	r, _ := rec.by()
 	for _, name := range rec.voices() {
 		asked := int64(0)
-		for turn := 1; turn <= rec.turns(); turn++ {
-			for block, err := range s.blocks(ctx, rec, name, turn) {
+		for _, g := range groupsOf(rec, st.Name, name) {
+			for block, err := range s.blocks(ctx, rec, g) {
 				if err != nil {
 					return false, err
 				}
@@ -204,7 +205,7 @@ func (w *verdictWriter) closeBlock(rec reader, block []wanted) (int64, bool, err
 // unasked writes the verdict of a request that will never go out: one that is known without a judge, or nothing to judge.
 // It tells whether the request is missed.
 func (w *verdictWriter) unasked(rec reader, b wanted, answered answers) (bool, error) {
-	if _, again := firstTry(rec, b.at); again {
+	if b.at.SecondTry {
 		return true, nil
 	}
 	v, err := rec.frame(b.at)
@@ -235,8 +236,8 @@ func (s *script) spareAsked(ctx context.Context, st *study.Stage, a *asking) err
 	}
 	for _, l := range a.chosen {
 		asked := int64(0)
-		for turn := 1; turn <= a.turns(); turn++ {
-			for block, err := range s.blocks(ctx, a, l.Name, turn) {
+		for _, g := range groupsOf(a, st.Name, l.Name) {
+			for block, err := range s.blocks(ctx, a, g) {
 				if err != nil {
 					return err
 				}

@@ -42,11 +42,12 @@ func (c *contest) form() json.RawMessage { return c.rubric.Answer() }
 // variants lists the requests of one showing: every prompt, trait and vote.
 func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordinates {
 	var out []assay.Coordinates
-	draw, votes := at.Draw, c.ballots(at)
+	votes := c.ballots(at)
+	at.Template = template
 	for _, name := range c.rubric.names() {
 		for _, t := range c.traits {
 			for _, vote := range votes {
-				at.Template, at.Draw = joined(template, name, t.ID), draw+vote*drawStride
+				at.Prompt, at.Trait, at.Vote = name, t.ID, vote
 				out = append(out, at)
 			}
 		}
@@ -54,17 +55,16 @@ func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordi
 	return out
 }
 
-// variant reads the template of the answers, the prompt and the trait out of a request's coordinates.
-func (c *contest) variant(at assay.Coordinates) (template, prompt string, trait judge.Trait, err error) {
-	parts, err := split(at.Template, 3)
-	if err != nil {
-		return "", "", trait, err
-	}
-	i := slices.IndexFunc(c.traits, func(t judge.Trait) bool { return t.ID == parts[2] })
+// tries is how often a judge may be asked the same.
+func (c *contest) tries() int { return triesOf(c.stage, c.rubric) }
+
+// trait is the trait that a request is about.
+func (c *contest) trait(at assay.Coordinates) (judge.Trait, error) {
+	i := slices.IndexFunc(c.traits, func(t judge.Trait) bool { return t.ID == at.Trait })
 	if i < 0 {
-		return "", "", trait, fmt.Errorf("stage %s has no trait %q", c.stage.Name, parts[2])
+		return judge.Trait{}, fmt.Errorf("stage %s has no trait %q", c.stage.Name, at.Trait)
 	}
-	return parts[0], parts[1], c.traits[i], nil
+	return c.traits[i], nil
 }
 
 // laneContest is the recipe of a compare stage whose lanes meet on the same items.
@@ -74,15 +74,13 @@ type laneContest struct {
 	contestants []*study.Lane
 	turn        int   // whose answers meet
 	stride      int64 // slots of one item
-	byPair      map[string][2]string
 }
 
 func (c *laneContest) items() string { return c.source.items() }
-func (c *laneContest) turns() int    { return c.turn * tries(c.stage, c.rubric) }
-func (c *laneContest) base() int     { return c.turn }
+func (c *laneContest) turns() int    { return c.turn }
 
 func (c *laneContest) conditional() bool {
-	return conditional(c.stage) || tries(c.stage, c.rubric) > 1 || c.source.conditional()
+	return conditional(c.stage) || c.tries() > 1 || c.source.conditional()
 }
 
 // trials of a comparison are those of both answers, and its own, which have to hold for both.
@@ -112,9 +110,6 @@ func (c *laneContest) trials(it assay.Item, at assay.Coordinates) ([]trial, erro
 }
 
 func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates {
-	if turn == 2*c.turn {
-		return again(c.at(it, ord, lane, c.turn), c.turn)
-	}
 	if turn != c.turn || !keeps(c.stage, it) || !c.source.wants(it) {
 		return nil
 	}
@@ -126,7 +121,8 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 				continue
 			}
 			at := assay.Coordinates{
-				Stage: c.stage.Name, Item: it.ID, Turn: turn, Branch: w.Branch(), Draw: w.Draw, Pair: pairs.ID(first, second), Judge: lane,
+				Stage: c.stage.Name, Source: c.source.talk.Stage.Name, Item: it.ID, Lane: first, Against: second,
+				Turn: turn, Branch: w.Branch(), Draw: w.Draw, Judge: lane,
 			}
 			out = append(out, c.variants(at, w.Template)...)
 		}
@@ -136,30 +132,12 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 
 // sides are the two answers that a request shows, A first.
 func (c *laneContest) sides(at assay.Coordinates) (a, b assay.Coordinates, err error) {
-	at, _ = firstTry(c, at)
-	names, err := c.pair(at)
-	if err != nil {
-		return a, b, err
+	for _, name := range []string{at.Lane, at.Against} {
+		if !slices.ContainsFunc(c.contestants, func(l *study.Lane) bool { return l.Name == name }) {
+			return a, b, fmt.Errorf("stage %s does not compare lane %q", c.stage.Name, name)
+		}
 	}
-	template, _, _, err := c.variant(at)
-	if err != nil {
-		return a, b, err
-	}
-	a = assay.Coordinates{
-		Stage: c.source.talk.Stage.Name, Item: at.Item, Template: template, Turn: at.Turn, Branch: at.Branch, Draw: (at.Draw-1)%drawStride + 1,
-	}
-	b = a
-	a.Lane, b.Lane = names[0], names[1]
-	return a, b, nil
-}
-
-// pair is the two lanes that meet, the one shown first first.
-func (c *laneContest) pair(at assay.Coordinates) ([2]string, error) {
-	names, ok := c.byPair[at.Pair]
-	if !ok {
-		return names, fmt.Errorf("stage %s has no pair %q", c.stage.Name, at.Pair)
-	}
-	return names, nil
+	return at.Subject(), at.Opponent(), nil
 }
 
 func (c *laneContest) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {
@@ -179,11 +157,7 @@ func (c *laneContest) prompt(it assay.Item, at assay.Coordinates, answered answe
 	if err != nil || !ok {
 		return assay.Prompt{}, false, err
 	}
-	_, name, _, err := c.variant(at)
-	if err != nil {
-		return assay.Prompt{}, false, err
-	}
-	p, err := c.rubric.render(name, shown.Values(at.Key()))
+	p, err := c.rubric.render(at.Prompt, shown.Values(at.Key()))
 	return p, err == nil, err
 }
 
@@ -198,7 +172,7 @@ func (c *laneContest) show(it assay.Item, at assay.Coordinates, answered answers
 	if !okA || !okB {
 		return judge.Showing{}, false, nil
 	}
-	_, _, trait, err := c.variant(at)
+	trait, err := c.trait(at)
 	if err != nil {
 		return judge.Showing{}, false, err
 	}
@@ -229,13 +203,8 @@ func (c *laneContest) known(at assay.Coordinates, answered answers) (assay.Verdi
 }
 
 func (c *laneContest) frame(at assay.Coordinates) (store.Verdict, error) {
-	at, _ = firstTry(c, at)
 	a, b, err := c.sides(at)
-	if err != nil {
-		return store.Verdict{}, err
-	}
-	_, _, trait, err := c.variant(at)
-	return store.Verdict{At: at, Subject: a.Key(), Against: b.Key(), Trait: trait.ID, Direction: string(pairs.Direction(a.Lane, b.Lane))}, err
+	return store.Verdict{At: firstTry(at), Subject: a.Key(), Against: b.Key(), Direction: string(pairs.Direction(a.Lane, b.Lane))}, err
 }
 
 func (c *laneContest) line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error) {
@@ -247,16 +216,13 @@ func (c *laneContest) line(dst []byte, it assay.Item, at assay.Coordinates, answ
 	return dst, err == nil, err
 }
 
-func (c *laneContest) after(lane string, turn int) []groupKey {
-	if turn == 2*c.turn {
-		return []groupKey{{c.stage.Name, lane, c.turn}}
-	}
+func (c *laneContest) after(_ string, turn int) []store.GroupKey {
 	if turn != c.turn {
 		return nil
 	}
-	var out []groupKey
+	var out []store.GroupKey
 	for _, l := range c.contestants {
-		out = append(out, groupKey{c.source.talk.Stage.Name, l.Name, turn})
+		out = append(out, store.GroupKey{Stage: c.source.talk.Stage.Name, Lane: l.Name, Turn: turn})
 	}
 	return out
 }
@@ -275,16 +241,11 @@ func (s *script) cookCompare(ctx context.Context, st *study.Stage) (stage, error
 	if !ok {
 		return s.cookItems(ctx, c)
 	}
-	l := &laneContest{contest: c, source: source, contestants: source.lanes(), turn: st.Of.One(source.span()), byPair: map[string][2]string{}}
+	l := &laneContest{contest: c, source: source, contestants: source.lanes(), turn: st.Of.One(source.span())}
 	if len(st.Among.List) > 0 {
 		l.contestants = slices.DeleteFunc(slices.Clone(l.contestants), func(lane *study.Lane) bool {
 			return !slices.ContainsFunc(st.Among.List, func(n string) bool { return study.Picks(n, lane) })
 		})
-	}
-	for _, a := range l.contestants {
-		for _, b := range l.contestants {
-			l.byPair[pairs.ID(a.Name, b.Name)] = [2]string{a.Name, b.Name}
-		}
 	}
 	n := int64(0)
 	for it, err := range s.desk.Rows.Items(ctx, source.items()) {

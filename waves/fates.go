@@ -64,8 +64,8 @@ func (s *script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, 
 		for _, t := range trials {
 			b.want(t)
 		}
-		if first, again := firstTry(rec, w.at); again {
-			b.keys = append(b.keys, first.Key())
+		if w.at.SecondTry {
+			b.keys = append(b.keys, firstTry(w.at).Key())
 		}
 	}
 	var err error
@@ -74,7 +74,7 @@ func (s *script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, 
 	}
 	out := make([]fate, len(block))
 	for i, w := range block {
-		if out[i], err = b.decide(rec, w, all[i]); err != nil {
+		if out[i], err = b.decide(w, all[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (b *bench) subject(stage string, talk []assay.Coordinates) (*judging, assay
 	return nil, assay.Coordinates{}, false
 }
 
-func (b *bench) decide(rec stage, w wanted, trials []trial) (fate, error) {
+func (b *bench) decide(w wanted, trials []trial) (fate, error) {
 	out := kept
 	for _, t := range trials {
 		f, err := b.try(t)
@@ -146,11 +146,10 @@ func (b *bench) decide(rec stage, w wanted, trials []trial) (fate, error) {
 		}
 		out = min(out, f)
 	}
-	first, again := firstTry(rec, w.at)
-	if !again || out != kept {
+	if !w.at.SecondTry || out != kept {
 		return out, nil
 	}
-	v, ok := b.verdicts[first.Key()]
+	v, ok := b.verdicts[firstTry(w.at).Key()]
 	switch {
 	case !ok && !b.isClosed(w.at.Stage):
 		return undecided, nil

@@ -27,21 +27,21 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 		if !ok || !s.settings.wants(st.Name) || imports(rec) {
 			continue
 		}
-		turns := rec.turns()
-		if s.settings.Pilot {
-			turns = 1
-		}
-		for turn := 1; turn <= turns; turn++ {
+		for nth := range len(groupsOf(rec, st.Name, "")) {
+			if s.settings.Pilot && nth > 0 {
+				break
+			}
 			for _, l := range rec.lanes() {
 				if s.gated(st, l.Name) == undecided {
 					continue
 				}
-				g := engine.Group{Stage: st.Name, Lane: l.Name, Turn: turn, Wave: s.wave(st.Name, turn), Mode: store.Batch, Final: s.certain(st, l.Name)}
+				key := groupsOf(rec, st.Name, l.Name)[nth]
+				g := engine.Group{GroupKey: key, Wave: s.wavesBefore(st.Name) + nth + 1, Mode: store.Batch, Final: s.certain(st, l.Name)}
 				if s.settings.Pilot || s.desk.Mode(st, l) == assay.ModeLive {
 					g.Mode = store.Live
 				}
-				for _, before := range rec.after(l.Name, turn) {
-					g.Final = g.Final && settled[before]
+				for _, earlier := range before(rec, key) {
+					g.Final = g.Final && settled[earlier]
 				}
 				out = append(out, g)
 			}
@@ -50,19 +50,19 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 	return out, nil
 }
 
-// wave is the first wave a group can go out in.
-func (s *script) wave(stage string, turn int) int {
+// wavesBefore is how many waves have to go out before the first of a stage.
+func (s *script) wavesBefore(stage string) int {
 	st, ok := s.desk.Study.Stage(stage)
 	if !ok {
-		return turn
+		return 0
 	}
-	before := 0
+	out := 0
 	for _, n := range st.Needs() {
 		if rec, ok := s.recipes[n]; ok && !imports(rec) {
-			before = max(before, s.wave(n, rec.turns()))
+			out = max(out, s.wavesBefore(n)+rec.turns()*rec.tries())
 		}
 	}
-	return before + turn
+	return out
 }
 
 // imports tells whether a stage has all its answers from the start.
@@ -74,14 +74,14 @@ func imports(rec stage) bool {
 // settled tells of which groups nothing more will come: all of it was staged, every segment has come to its end and was
 // absorbed, and nothing waits to be sent again. A lane that was stopped brings nothing more either. What settled since the
 // last Absorb does not count yet: its verdicts are not there, and what they call for would be taken for nothing.
-func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
-	out := map[groupKey]bool{}
+func (s *script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
+	out := map[store.GroupKey]bool{}
 	groups, err := s.Ledger.Groups(ctx, s.run.No)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
-		out[groupKey{g.Stage, g.Lane, g.Turn}] = g.Complete
+		out[g.GroupKey] = g.Complete
 	}
 	lanes, err := s.Ledger.Lanes(ctx, s.run.No)
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
 	}
 	for _, l := range lanes {
 		if rec, ok := s.recipes[l.Stage]; ok && l.State == store.LaneStopped {
-			for turn := 1; turn <= rec.turns(); turn++ {
-				out[groupKey{l.Stage, l.Name, turn}] = true
+			for _, g := range groupsOf(rec, l.Stage, l.Name) {
+				out[g] = true
 			}
 		}
 	}
@@ -100,24 +100,21 @@ func (s *script) settled(ctx context.Context) (map[groupKey]bool, error) {
 	}
 	for _, g := range segments {
 		if !g.State.Terminal() || g.State == store.Settled && !s.absorbed[g.No] {
-			out[groupKey{g.Stage, g.Lane, g.Turn}] = false
+			out[g.GroupKey] = false
 		}
 	}
 	for r, err := range s.Ledger.Resends(ctx, s.run.No) {
 		if err != nil {
 			return nil, err
 		}
-		out[groupKey{r.At.Stage, r.Lane, r.At.Turn}] = false
+		out[r.Group()] = false
 	}
 	// A turn is settled only when those before it are; what is imported was there before the run.
 	for stage, rec := range s.recipes {
 		for _, l := range rec.lanes() {
-			for turn := 1; turn <= rec.turns() && imports(rec); turn++ {
-				out[groupKey{stage, l.Name, turn}] = true
-			}
-			for turn := 2; turn <= rec.turns(); turn++ {
-				key := groupKey{stage, l.Name, turn}
-				out[key] = out[key] && out[groupKey{stage, l.Name, turn - 1}]
+			all := groupsOf(rec, stage, l.Name)
+			for i, g := range all {
+				out[g] = (out[g] || imports(rec)) && (i == 0 || out[all[i-1]])
 			}
 		}
 	}

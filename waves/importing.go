@@ -55,7 +55,7 @@ func (p *Planner) importStage(ctx context.Context, run store.Run, b Beginning, s
 	if err != nil {
 		return err
 	}
-	w := &importer{Planner: p, ctx: ctx, run: run.No, lanes: lanes, file: st.Import.File, blocks: map[groupKey]*store.Import{}}
+	w := &importer{Planner: p, ctx: ctx, run: run.No, lanes: lanes, file: st.Import.File, blocks: map[store.GroupKey]*store.Import{}}
 	for a, err := range in.Answers() {
 		if err != nil {
 			return err
@@ -74,17 +74,17 @@ type importer struct {
 	run    int64
 	lanes  []*study.Lane
 	file   string
-	blocks map[groupKey]*store.Import
+	blocks map[store.GroupKey]*store.Import
 	held   int // bytes of text in all blocks
 }
 
 func (w *importer) add(a plan.Arrival) error {
-	key := groupKey{a.At.Stage, a.At.Lane, a.At.Turn}
+	key := store.GroupKey{Stage: a.At.Stage, Lane: a.At.Lane, Turn: a.At.Turn}
 	b := w.blocks[key]
 	if b == nil {
-		b = &store.Import{Run: w.run, Stage: key.stage, Lane: key.lane, Turn: key.turn, File: w.file}
+		b = &store.Import{Run: w.run, GroupKey: key, File: w.file}
 		for _, l := range w.lanes {
-			if l.Name == key.lane {
+			if l.Name == key.Lane {
 				b.Provider, b.Model = l.Provider, l.Model
 			}
 		}
@@ -102,7 +102,7 @@ func (w *importer) add(a plan.Arrival) error {
 	return w.write(key)
 }
 
-func (w *importer) write(key groupKey) error {
+func (w *importer) write(key store.GroupKey) error {
 	b := w.blocks[key]
 	delete(w.blocks, key)
 	for _, o := range b.Outcomes {

@@ -46,35 +46,23 @@ func (s *script) cookItems(ctx context.Context, c contest) (stage, error) {
 }
 
 func (c *itemContest) items() string     { return c.input }
-func (c *itemContest) turns() int        { return tries(c.stage, c.rubric) }
-func (c *itemContest) base() int         { return 1 }
-func (c *itemContest) conditional() bool { return conditional(c.stage) || c.turns() > 1 }
+func (c *itemContest) turns() int        { return 1 }
+func (c *itemContest) conditional() bool { return conditional(c.stage) || c.tries() > 1 }
 
-func (c *itemContest) after(lane string, turn int) []groupKey {
-	if turn > 1 {
-		return []groupKey{{c.stage.Name, lane, 1}}
-	}
-	return nil
-}
+func (c *itemContest) after(string, int) []store.GroupKey { return nil }
 
 // trials of a comparison of items are its stage's gates alone: nothing was said about them before.
 func (c *itemContest) trials(it assay.Item, _ assay.Coordinates) ([]trial, error) {
 	return []trial{{stage: c.stage, item: &it}}, nil
 }
 
-func (c *itemContest) at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates {
-	if turn > 1 {
-		return again(c.at(it, ord, lane, 1), 1)
-	}
+func (c *itemContest) at(it assay.Item, ord int64, lane string, _ int) []assay.Coordinates {
 	var out []assay.Coordinates
 	for _, p := range c.starts[ord] {
 		if !keeps(c.stage, it) || !keeps(c.stage, c.all[p.Second]) {
 			continue
 		}
-		second := c.all[p.Second].ID
-		at := assay.Coordinates{
-			Stage: c.stage.Name, Item: it.ID, Turn: 1, Draw: 1, Branch: joined(second), Pair: pairs.ID(it.ID, second), Judge: lane,
-		}
+		at := assay.Coordinates{Stage: c.stage.Name, Item: it.ID, Against: c.all[p.Second].ID, Turn: 1, Draw: 1, Judge: lane}
 		out = append(out, c.variants(at, "")...)
 	}
 	return out
@@ -89,11 +77,7 @@ func (c *itemContest) prompt(it assay.Item, at assay.Coordinates, _ answers) (as
 	if err != nil {
 		return assay.Prompt{}, false, err
 	}
-	_, name, _, err := c.variant(at)
-	if err != nil {
-		return assay.Prompt{}, false, err
-	}
-	p, err := c.rubric.render(name, shown.Values(at.Key()))
+	p, err := c.rubric.render(at.Prompt, shown.Values(at.Key()))
 	return p, err == nil, err
 }
 
@@ -103,7 +87,7 @@ func (c *itemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, 
 	if err != nil {
 		return judge.Showing{}, err
 	}
-	_, _, trait, err := c.variant(at)
+	trait, err := c.trait(at)
 	return judge.Showing{A: fmt.Sprint(it.Fields["text"]), B: fmt.Sprint(second.Fields["text"]), Trait: trait, Ties: c.rubric.Ties()}, err
 }
 
@@ -113,16 +97,14 @@ func (c *itemContest) known(assay.Coordinates, answers) (assay.Verdict, bool, er
 }
 
 func (c *itemContest) frame(at assay.Coordinates) (store.Verdict, error) {
-	at, _ = firstTry(c, at)
-	second, err := c.against(at)
-	if err != nil {
-		return store.Verdict{}, err
-	}
-	_, _, trait, err := c.variant(at)
 	return store.Verdict{
-		At: at, Subject: assay.Coordinates{Stage: c.input, Item: at.Item}.Key(), Against: assay.Coordinates{Stage: c.input, Item: second.ID}.Key(),
-		Trait: trait.ID, Direction: string(pairs.Direction(at.Item, second.ID)),
-	}, err
+		At: firstTry(at), Subject: c.itemKey(at.Item), Against: c.itemKey(at.Against), Direction: string(pairs.Direction(at.Item, at.Against)),
+	}, nil
+}
+
+// itemKey stands in a verdict for an item that was compared.
+func (c *itemContest) itemKey(item string) assay.Key {
+	return assay.Coordinates{Stage: c.input, Item: item}.Key()
 }
 
 func (c *itemContest) line(dst []byte, it assay.Item, at assay.Coordinates, _ answers) ([]byte, bool, error) {
@@ -136,13 +118,9 @@ func (c *itemContest) line(dst []byte, it assay.Item, at assay.Coordinates, _ an
 
 // against is the item that a request shows second.
 func (c *itemContest) against(at assay.Coordinates) (assay.Item, error) {
-	parts, err := split(at.Branch, 1)
-	if err != nil {
-		return assay.Item{}, err
-	}
-	i, ok := c.byID[parts[0]]
+	i, ok := c.byID[at.Against]
 	if !ok {
-		return assay.Item{}, fmt.Errorf("input %s has no item %q", c.input, parts[0])
+		return assay.Item{}, fmt.Errorf("input %s has no item %q", c.input, at.Against)
 	}
 	return c.all[i], nil
 }

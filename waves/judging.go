@@ -39,9 +39,9 @@ func (j *judging) items() string { return j.input }
 // form is the schema of the reply that the rubric reads.
 func (j *judging) form() json.RawMessage { return j.rubric.Answer() }
 
-func (j *judging) turns() int { return j.base() * tries(j.stage, j.rubric) }
+func (j *judging) tries() int { return triesOf(j.stage, j.rubric) }
 
-func (j *judging) base() int {
+func (j *judging) turns() int {
 	n := 0
 	for _, s := range j.sources {
 		n = max(n, s.turns())
@@ -54,7 +54,7 @@ func (j *judging) voices() []string { return voices(j.rubric, j.chosen) }
 func (j *judging) by() (*rubric, judge.Counting) { return j.rubric, counting(j.stage) }
 
 func (j *judging) conditional() bool {
-	return conditional(j.stage) || tries(j.stage, j.rubric) > 1 || slices.ContainsFunc(j.sources, func(s *asking) bool { return s.conditional() })
+	return conditional(j.stage) || j.tries() > 1 || slices.ContainsFunc(j.sources, func(s *asking) bool { return s.conditional() })
 }
 
 // trials of a judgement are those of the answer it reads, and its own.
@@ -79,9 +79,6 @@ func (j *judging) reads(s *asking, turn int) bool {
 
 func (j *judging) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
-	if turn > j.base() {
-		return again(j.at(it, 0, lane, turn-j.base()), j.base())
-	}
 	for _, subject := range j.subjects(it, turn) {
 		for _, name := range j.rubric.names() {
 			for vote := range j.votes {
@@ -121,38 +118,13 @@ func (j *judging) picks(l *study.Lane) bool {
 
 // request is the coordinates of one judge's reading of one answer.
 func (j *judging) request(subject assay.Coordinates, prompt, lane string, vote int) assay.Coordinates {
+	if len(j.rubric.Prompts) < 2 {
+		prompt = j.rubric.only()
+	}
 	at := subject
-	at.Stage, at.Judge = j.stage.Name, lane
-	if len(j.rubric.Prompts) > 1 {
-		at.Template = joined(subject.Template, prompt)
-	}
-	if len(j.sources) > 1 {
-		at.Pair = subject.Stage
-	}
-	at.Draw += vote * drawStride
+	at.Stage, at.Source = j.stage.Name, subject.Stage
+	at.Judge, at.Prompt, at.Vote = lane, prompt, vote
 	return at
-}
-
-// drawStride keeps a judge's further votes apart from the draws of the answers they read.
-const drawStride = 1 << 20
-
-// subject is the answer that a judge's request reads, and the name of the prompt it is read with.
-func (j *judging) subject(at assay.Coordinates) (assay.Coordinates, string, error) {
-	s, _ := firstTry(j, at)
-	s.Judge, s.Pair, s.Stage = "", "", j.sources[0].talk.Stage.Name
-	if len(j.sources) > 1 {
-		s.Stage = at.Pair
-	}
-	s.Draw = (at.Draw-1)%drawStride + 1
-	name := j.rubric.only()
-	if len(j.rubric.Prompts) > 1 {
-		parts, err := split(at.Template, 2)
-		if err != nil {
-			return s, "", err
-		}
-		s.Template, name = parts[0], parts[1]
-	}
-	return s, name, nil
 }
 
 func (j *judging) source(stage string) (*asking, error) {
@@ -166,12 +138,8 @@ func (j *judging) source(stage string) (*asking, error) {
 
 // read is the answer that a judge's request reads, and the stage that asked for it.
 func (j *judging) read(at assay.Coordinates) (assay.Coordinates, *asking, error) {
-	subject, _, err := j.subject(at)
-	if err != nil {
-		return subject, nil, err
-	}
-	s, err := j.source(subject.Stage)
-	return subject, s, err
+	s, err := j.source(at.Source)
+	return at.Subject(), s, err
 }
 
 func (j *judging) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error) {
@@ -184,28 +152,20 @@ func (j *judging) needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinate
 }
 
 func (j *judging) prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error) {
-	subject, name, err := j.subject(at)
-	if err != nil {
-		return assay.Prompt{}, false, err
-	}
 	if _, done, err := j.known(at, answered); done || err != nil {
 		return assay.Prompt{}, false, err
 	}
-	shown, ok, err := j.show(it, subject, answered)
+	shown, ok, err := j.show(it, at.Subject(), answered)
 	if err != nil || !ok {
 		return assay.Prompt{}, false, err
 	}
-	p, err := j.rubric.render(name, shown.Values(at.Key()))
+	p, err := j.rubric.render(at.Prompt, shown.Values(at.Key()))
 	return p, err == nil, err
 }
 
 // known is the verdict that a rule for refused and cut answers gives.
 func (j *judging) known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error) {
-	subject, _, err := j.subject(at)
-	if err != nil {
-		return assay.Verdict{}, false, err
-	}
-	a, ok := answered[subject.Key()]
+	a, ok := answered[at.Subject().Key()]
 	if !ok {
 		return assay.Verdict{}, false, nil
 	}
@@ -214,17 +174,11 @@ func (j *judging) known(at assay.Coordinates, answered answers) (assay.Verdict, 
 }
 
 func (j *judging) frame(at assay.Coordinates) (store.Verdict, error) {
-	first, _ := firstTry(j, at)
-	subject, _, err := j.subject(at)
-	return store.Verdict{At: first, Subject: subject.Key()}, err
+	return store.Verdict{At: firstTry(at), Subject: at.Subject().Key()}, nil
 }
 
 func (j *judging) line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error) {
-	subject, _, err := j.subject(at)
-	if err != nil {
-		return dst, false, err
-	}
-	shown, ok, err := j.show(it, subject, answered)
+	shown, ok, err := j.show(it, at.Subject(), answered)
 	if err != nil || !ok {
 		return dst, false, err
 	}
@@ -270,17 +224,14 @@ func (j *judging) show(it assay.Item, subject assay.Coordinates, answered answer
 	return out, true, nil
 }
 
-func (j *judging) after(lane string, turn int) []groupKey {
-	var out []groupKey
-	if base := j.base(); turn > base {
-		return []groupKey{{j.stage.Name, lane, turn - base}}
-	}
+func (j *judging) after(_ string, turn int) []store.GroupKey {
+	var out []store.GroupKey
 	for _, s := range j.sources {
 		if !j.reads(s, turn) {
 			continue
 		}
 		for _, l := range s.lanes() {
-			out = append(out, groupKey{s.talk.Stage.Name, l.Name, turn})
+			out = append(out, store.GroupKey{Stage: s.talk.Stage.Name, Lane: l.Name, Turn: turn})
 		}
 	}
 	return out

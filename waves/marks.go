@@ -7,7 +7,6 @@ import (
 
 	"assay"
 	"assay/analysis"
-	"assay/pairs"
 	"assay/store"
 )
 
@@ -18,7 +17,7 @@ type about struct {
 }
 
 func aboutOf(v *store.Verdict) about {
-	a := about{v.Subject, v.Against, v.Trait}
+	a := about{v.Subject, v.Against, v.At.Trait}
 	if v.Against != (assay.Key{}) && bytes.Compare(a.low[:], a.high[:]) > 0 {
 		a.low, a.high = a.high, a.low
 	}
@@ -85,29 +84,19 @@ func (p *People) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 	at := v.At
 	keys := []assay.Key{at.Key()}
 	if v.Against != (assay.Key{}) {
-		other, err := p.turned(at)
-		if err != nil {
-			return 0, err
-		}
-		keys = append(keys, other.Key())
+		keys = append(keys, turned(at).Key())
 	}
 	return p.Ledger.Withdraw(ctx, p.run.No, keys)
 }
 
 // turned is the same label on the same pair, shown the other way round.
-func (p *People) turned(at assay.Coordinates) (assay.Coordinates, error) {
-	switch rec := p.rec.(type) {
-	case *laneContest:
-		a, b, err := rec.sides(at)
-		at.Pair = pairs.ID(b.Lane, a.Lane)
-		return at, err
-	case *itemContest:
-		second, err := rec.against(at)
-		first := at.Item
-		at.Item, at.Branch, at.Pair = second.ID, joined(first), pairs.ID(second.ID, first)
-		return at, err
+func turned(at assay.Coordinates) assay.Coordinates {
+	if at.Lane != "" {
+		at.Lane, at.Against = at.Against, at.Lane
+	} else {
+		at.Item, at.Against = at.Against, at.Item
 	}
-	return at, nil
+	return at
 }
 
 // Named is a key that means a task, and the way round it means a pair.
@@ -122,10 +111,7 @@ func (p *People) Names(t analysis.Task) ([]Named, error) {
 	var out []Named
 	switch rec := p.rec.(type) {
 	case *judging:
-		subject, _, err := rec.subject(t.At)
-		if err != nil {
-			return nil, err
-		}
+		subject := t.At.Subject()
 		out = append(out, Named{Key: subject.Key()}, Named{Key: rec.request(subject, "", "rule", 0).Key()})
 		for _, l := range rec.chosen {
 			for _, prompt := range rec.rubric.Prompts {
@@ -136,33 +122,27 @@ func (p *People) Names(t analysis.Task) ([]Named, error) {
 		}
 		return out, nil
 	case *laneContest:
-		return p.contestNames(&rec.contest, t)
+		return contestNames(&rec.contest, t), nil
 	case *itemContest:
-		return p.contestNames(&rec.contest, t)
+		return contestNames(&rec.contest, t), nil
 	}
 	return nil, nil
 }
 
-func (p *People) contestNames(c *contest, t analysis.Task) ([]Named, error) {
-	template, _, trait, err := c.variant(t.At)
-	if err != nil {
-		return nil, err
-	}
+func contestNames(c *contest, t analysis.Task) []Named {
 	var out []Named
 	for _, turn := range []bool{false, true} {
 		t.Turn = turn
-		at := p.place(&t)
+		at := place(&t)
 		for _, l := range c.chosen {
 			at.Judge = l.Name
 			for _, prompt := range c.rubric.Prompts {
-				at.Template = joined(template, prompt.Name, trait.ID)
 				for vote := range c.votes {
-					named := at
-					named.Draw += vote * drawStride
-					out = append(out, Named{named.Key(), turn})
+					at.Prompt, at.Vote = prompt.Name, vote
+					out = append(out, Named{at.Key(), turn})
 				}
 			}
 		}
 	}
-	return out, nil
+	return out
 }

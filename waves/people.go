@@ -79,7 +79,7 @@ func (p *People) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 				return
 			}
 			ord++
-			for turn := 1; turn <= p.rec.base(); turn++ {
+			for turn := 1; turn <= p.rec.turns(); turn++ {
 				for _, t := range p.tasksOf(it, ord, turn) {
 					if !yield(t, nil) {
 						return
@@ -107,17 +107,20 @@ func (p *People) tasksOf(it assay.Item, ord int64, turn int) []analysis.Task {
 				if pair.Again {
 					continue
 				}
-				at := assay.Coordinates{Stage: p.stage, Item: it.ID, Turn: turn, Branch: w.Branch(), Draw: w.Draw}
 				first, second := ordered(rec.contestants[pair.First].Name, rec.contestants[pair.Second].Name)
-				out = append(out, rec.tasks(at, w.Template, first, second, first+"\x00"+second)...)
+				at := assay.Coordinates{
+					Stage: p.stage, Source: rec.source.talk.Stage.Name, Item: it.ID, Lane: first, Against: second,
+					Template: w.Template, Turn: turn, Branch: w.Branch(), Draw: w.Draw,
+				}
+				out = append(out, rec.tasks(at, first+"\x00"+second)...)
 			}
 		}
 	case *itemContest:
 		for _, pair := range rec.starts[ord] {
 			if !pair.Again {
 				first, second := ordered(it.ID, rec.all[pair.Second].ID)
-				at := assay.Coordinates{Stage: p.stage, Item: first, Turn: 1, Draw: 1, Branch: joined(second)}
-				out = append(out, rec.tasks(at, "", first, second, "")...)
+				at := assay.Coordinates{Stage: p.stage, Item: first, Against: second, Turn: 1, Draw: 1}
+				out = append(out, rec.tasks(at, "")...)
 			}
 		}
 	}
@@ -135,28 +138,22 @@ func (r *rubric) forPeople() string {
 }
 
 // tasks are one pair under every trait.
-func (c *contest) tasks(at assay.Coordinates, template, first, second, group string) []analysis.Task {
+func (c *contest) tasks(at assay.Coordinates, group string) []analysis.Task {
 	var out []analysis.Task
+	first, second := at.Pair()
 	for _, trait := range c.traits {
-		at.Template, at.Pair = joined(template, c.rubric.forPeople(), trait.ID), pairs.ID(first, second)
-		same := at
-		same.Pair = pairs.Unordered(at.Pair)
-		out = append(out, analysis.Task{ID: same.Key(), At: at, First: first, Second: second, Group: group})
+		at.Prompt, at.Trait = c.rubric.forPeople(), trait.ID
+		out = append(out, analysis.Task{ID: at.Key(), At: at, First: first, Second: second, Group: group})
 	}
 	return out
 }
 
 // place is where a person's label on a task, as it is shown, belongs.
-func (p *People) place(t *analysis.Task) assay.Coordinates {
-	at := t.At
-	if !t.Turn || t.First == "" {
-		return at
+func place(t *analysis.Task) assay.Coordinates {
+	if t.Turn && t.At.Paired() {
+		return turned(t.At)
 	}
-	at.Pair = pairs.ID(t.Second, t.First)
-	if _, ok := p.rec.(*itemContest); ok {
-		at.Item, at.Branch = t.Second, joined(t.First)
-	}
-	return at
+	return t.At
 }
 
 // Sheet is what a person is shown. No name of a lane or model is on it, unless an answer gives itself away.
@@ -167,7 +164,7 @@ type Sheet struct {
 
 // Show gathers what a task is about; false where an answer is missing, or both say the same to the letter.
 func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error) {
-	at := p.place(&t)
+	at := place(&t)
 	it, err := p.Ledger.Item(ctx, p.run.No, p.rec.items(), at.Item)
 	if err != nil {
 		return Sheet{}, false, fmt.Errorf("item %q of run %s: %w", at.Item, p.run.ID, err)
@@ -179,21 +176,12 @@ func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	}
 	switch rec := p.rec.(type) {
 	case *judging:
-		subject, _, err := rec.subject(at)
-		if err != nil {
-			return Sheet{}, false, err
-		}
-		shown, ok, err := rec.show(it, subject, answered)
+		shown, ok, err := rec.show(it, at.Subject(), answered)
 		return Sheet{Answer: &shown}, ok, err
 	case *laneContest:
 		return rec.sheet(it, at, answered)
 	case *itemContest:
-		second, err := rec.against(at)
-		if err != nil {
-			return Sheet{}, false, err
-		}
-		_, _, trait, err := rec.variant(at)
-		shown := judge.Showing{A: fmt.Sprint(it.Fields["text"]), B: fmt.Sprint(second.Fields["text"]), Trait: trait, Ties: rec.rubric.Ties()}
+		shown, err := rec.show(it, at)
 		return Sheet{Pair: &shown}, err == nil, err
 	}
 	return Sheet{}, false, nil
@@ -209,7 +197,7 @@ func (c *laneContest) sheet(it assay.Item, at assay.Coordinates, answered answer
 	if _, same := pairs.Identical(textA.text, textB.text); !okA || !okB || same {
 		return Sheet{}, false, nil
 	}
-	_, _, trait, err := c.variant(at)
+	trait, err := c.trait(at)
 	if err != nil {
 		return Sheet{}, false, err
 	}
@@ -226,7 +214,7 @@ func (p *People) Verdict(t analysis.Task, person string, said assay.Verdict) (st
 	if !strings.HasPrefix(person, PersonPrefix) || person == PersonPrefix {
 		return store.Verdict{}, fmt.Errorf("%q is no person: want %sNAME", person, PersonPrefix)
 	}
-	v := store.Verdict{Run: p.run.No, At: p.place(&t)}
+	v := store.Verdict{Run: p.run.No, At: place(&t)}
 	v.At.Judge = person
 	v.State, v.Label, v.Score, v.Reason = store.VerdictState(said.State), said.Label, said.Score, firstNonEmpty(said.Why, said.Explanation)
 	fields, err := json.Marshal(personal{Chosen: t.Chosen, Confidence: said.Confidence})
@@ -245,29 +233,11 @@ type personal struct {
 
 // aim fills in which answers a verdict is about.
 func (p *People) aim(v *store.Verdict) error {
-	var names [2]string
-	var c *contest
-	switch rec := p.rec.(type) {
-	case *judging:
-		subject, _, err := rec.subject(v.At)
-		v.Subject = subject.Key()
-		return err
-	case *laneContest:
-		a, b, err := rec.sides(v.At)
-		if err != nil {
-			return err
-		}
-		c, names, v.Subject, v.Against = &rec.contest, [2]string{a.Lane, b.Lane}, a.Key(), b.Key()
-	case *itemContest:
-		second, err := rec.against(v.At)
-		if err != nil {
-			return err
-		}
-		c, names = &rec.contest, [2]string{v.At.Item, second.ID}
-		v.Subject = assay.Coordinates{Stage: rec.input, Item: v.At.Item}.Key()
-		v.Against = assay.Coordinates{Stage: rec.input, Item: second.ID}.Key()
+	rec, ok := p.rec.(reader)
+	if !ok {
+		return fmt.Errorf("stage %q of run %s neither judges nor compares", p.stage, p.run.ID)
 	}
-	_, _, trait, err := c.variant(v.At)
-	v.Trait, v.Direction = trait.ID, string(pairs.Direction(names[0], names[1]))
+	about, err := rec.frame(v.At)
+	v.Subject, v.Against, v.Direction = about.Subject, about.Against, about.Direction
 	return err
 }

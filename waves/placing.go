@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"assay"
-	"assay/pairs"
 	"assay/store"
 	"assay/study"
 )
@@ -67,7 +66,7 @@ func (j *judging) told(t Told) (assay.Coordinates, error) {
 	if !slices.ContainsFunc(s.lanes(), func(l *study.Lane) bool { return l.Name == t.Lane }) {
 		return at, fmt.Errorf("stage %s has no lane %q", at.Stage, t.Lane)
 	}
-	if t.Turn < 1 || t.Turn > s.turns() || t.Draw < 1 || t.Draw >= drawStride || t.Vote < 0 {
+	if t.Turn < 1 || t.Turn > s.turns() || t.Draw < 1 || t.Vote < 0 {
 		return at, fmt.Errorf("turn %d, draw %d, vote %d: stage %s has no such answer", t.Turn, t.Draw, t.Vote, at.Stage)
 	}
 	return j.request(at, t.Prompt, t.Judge, t.Vote), nil
@@ -75,21 +74,26 @@ func (j *judging) told(t Told) (assay.Coordinates, error) {
 
 func (c *laneContest) told(t Told) (assay.Coordinates, error) {
 	at := assay.Coordinates{
-		Stage: c.stage.Name, Item: t.Item, Turn: t.Turn, Branch: t.Branch, Draw: t.Draw + t.Vote*drawStride, Pair: pairs.ID(t.First, t.Second), Judge: t.Judge,
-		Template: joined(t.Template, t.Prompt, t.Trait),
+		Stage: c.stage.Name, Source: c.source.talk.Stage.Name, Item: t.Item, Lane: t.First, Against: t.Second,
+		Template: t.Template, Turn: t.Turn, Branch: t.Branch, Draw: t.Draw, Judge: t.Judge, Prompt: t.Prompt, Trait: t.Trait, Vote: t.Vote,
 	}
-	_, _, err := c.sides(at)
+	if _, _, err := c.sides(at); err != nil {
+		return at, err
+	}
+	_, err := c.trait(at)
 	return at, err
 }
 
 func (c *itemContest) told(t Told) (assay.Coordinates, error) {
 	at := assay.Coordinates{
-		Stage: c.stage.Name, Item: t.First, Branch: joined(t.Second), Turn: 1, Draw: 1 + t.Vote*drawStride, Pair: pairs.ID(t.First, t.Second), Judge: t.Judge,
-		Template: joined("", t.Prompt, t.Trait),
+		Stage: c.stage.Name, Item: t.First, Against: t.Second, Turn: 1, Draw: 1, Judge: t.Judge, Prompt: t.Prompt, Trait: t.Trait, Vote: t.Vote,
 	}
 	if _, ok := c.byID[t.First]; !ok {
 		return at, fmt.Errorf("input %s has no item %q", c.input, t.First)
 	}
-	_, err := c.against(at)
+	if _, err := c.against(at); err != nil {
+		return at, err
+	}
+	_, err := c.trait(at)
 	return at, err
 }

@@ -64,13 +64,13 @@ type script struct {
 type stage interface {
 	// lanes are those that answer, in the order of the study.
 	lanes() []*study.Lane
-	// turns is how many turns the stage has; those of a judge beyond base are second tries.
+	// turns is how many turns of answers the stage has, or is about.
 	turns() int
-	// base is how many turns of answers the stage is about.
-	base() int
+	// tries is how often a judge may be asked the same: 2 where a malformed verdict gets a second try.
+	tries() int
 	// items names the input whose items the stage walks over.
 	items() string
-	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn.
+	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn, first tries alone.
 	at(it assay.Item, ord int64, lane string, turn int) []assay.Coordinates
 	// extra lists the requests about that item in a turn that one redo adds.
 	extra(it assay.Item, ord int64, r store.Redo, turn int) []assay.Coordinates
@@ -78,8 +78,8 @@ type stage interface {
 	needs(it assay.Item, at assay.Coordinates) ([]assay.Coordinates, error)
 	// prompt makes one request's prompt; false where an answer it needs is missing.
 	prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error)
-	// after lists the groups that have to be settled before nothing more can join.
-	after(lane string, turn int) []groupKey
+	// after lists the groups that have to be settled before nothing more can join the first tries of a turn.
+	after(lane string, turn int) []store.GroupKey
 	// conditional tells whether trials may drop requests.
 	conditional() bool
 	// trials are the conditions that one request has to pass.
@@ -99,11 +99,6 @@ type reader interface {
 	known(at assay.Coordinates, answered answers) (assay.Verdict, bool, error)
 	// line appends what a program reads; false where an answer is missing.
 	line(dst []byte, it assay.Item, at assay.Coordinates, answered answers) ([]byte, bool, error)
-}
-
-type groupKey struct {
-	stage, lane string
-	turn        int
 }
 
 // answers are what stands for some requests.
@@ -286,7 +281,7 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 				return
 			}
 			ord++
-			for _, at := range rec.at(it, ord, g.Lane, g.Turn) {
+			for _, at := range requests(rec, it, ord, g.GroupKey) {
 				block = append(block, wanted{it, at})
 			}
 			if len(block) < blockSize {
@@ -319,7 +314,7 @@ func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 	out := make([]engine.Planned, 0, len(at))
 	for len(at) > 0 {
 		n := 1 // requests of one lane in one stage follow each other: they are made together
-		for n < len(at) && at[n].Stage == at[0].Stage && answering(at[n]) == answering(at[0]) {
+		for n < len(at) && at[n].Stage == at[0].Stage && at[n].Answering() == at[0].Answering() {
 			n++
 		}
 		if out, err = s.build(ctx, mode, at[:n], out); err != nil {
@@ -336,7 +331,7 @@ func (s *script) build(ctx context.Context, mode store.SegmentMode, at []assay.C
 	if !ok {
 		return nil, fmt.Errorf("run %s has no stage %q", s.run.ID, at[0].Stage)
 	}
-	maker, err := s.maker(at[0].Stage, answering(at[0]), mode)
+	maker, err := s.maker(at[0].Stage, at[0].Answering(), mode)
 	if err != nil {
 		return nil, err
 	}
@@ -369,12 +364,4 @@ func (s *script) build(ctx context.Context, mode store.SegmentMode, at []assay.C
 		}
 	}
 	return out, err
-}
-
-// answering is the lane that answers a request: the judge's, where one is asked.
-func answering(at assay.Coordinates) string {
-	if at.Judge != "" {
-		return at.Judge
-	}
-	return at.Lane
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 
 	"assay"
 	"assay/store"
@@ -15,6 +14,7 @@ import (
 type Reading struct {
 	First, Second string // of a pair: the lanes or items, as they are shown
 	Items         bool   // the two are items
+	Lane          string // whose answer is read; empty with a pair
 	Template      string // of the judged answers; where they have none and two are compared, the judge's prompt
 	Prompt        string // of the judge
 	Trait         string
@@ -30,34 +30,25 @@ func (p *Planner) Readings(ctx context.Context, run store.Run, stage string) (fu
 	if err != nil {
 		return nil, err
 	}
-	switch rec := s.recipes[stage].(type) {
-	case *judging:
-		return tried(rec, rec.reading), nil
-	case *laneContest:
-		reading := rec.readings()
-		return tried(rec, func(at assay.Coordinates) (Reading, error) {
-			r, err := reading(at)
-			if err != nil {
-				return r, err
-			}
-			at, _ = firstTry(rec, at)
-			two, err := rec.pair(at)
-			r.First, r.Second = two[0], two[1]
-			return r, err
-		}), nil
-	case *itemContest:
-		reading := rec.readings()
-		return tried(rec, func(at assay.Coordinates) (Reading, error) {
-			r, err := reading(at)
-			if err != nil {
-				return r, err
-			}
-			second, err := rec.against(at)
-			r.First, r.Second, r.Items = at.Item, second.ID, true
-			return r, err
-		}), nil
+	if _, ok := s.recipes[stage].(reader); !ok {
+		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 	}
-	return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
+	return func(at assay.Coordinates) (Reading, error) { return ReadingOf(at), nil }, nil
+}
+
+// ReadingOf says what a judge's request is about.
+func ReadingOf(at assay.Coordinates) Reading {
+	first, second := at.Pair()
+	r := Reading{
+		First: first, Second: second, Items: at.Paired() && at.Lane == "", Template: at.Template, Prompt: at.Prompt, Trait: at.Trait,
+		Draw: at.Draw, Vote: at.Vote, Turn: at.Turn, SecondTry: at.SecondTry,
+	}
+	if !at.Paired() {
+		r.Lane = at.Lane
+	} else {
+		r.Template = cmp.Or(at.Template, at.Prompt)
+	}
+	return r
 }
 
 // Sides are the keys of the two answers that a request of a compare stage shows, as it shows them; false where items are
@@ -75,40 +66,6 @@ func (p *Planner) Sides(ctx context.Context, run store.Run, stage string) (func(
 		a, b, err := rec.sides(at)
 		return [2]assay.Key{a.Key(), b.Key()}, err
 	}, true, nil
-}
-
-// tried adds which try a request is.
-func tried(rec stage, read func(assay.Coordinates) (Reading, error)) func(assay.Coordinates) (Reading, error) {
-	return func(at assay.Coordinates) (Reading, error) {
-		r, err := read(at)
-		first, again := firstTry(rec, at)
-		r.Turn, r.SecondTry = first.Turn, again
-		return r, err
-	}
-}
-
-func (j *judging) reading(at assay.Coordinates) (Reading, error) {
-	subject, name, err := j.subject(at)
-	return Reading{Template: subject.Template, Prompt: name, Draw: subject.Draw, Vote: (at.Draw - 1) / drawStride}, err
-}
-
-// readings takes coordinates apart one after the other; those of a million verdicts have a few variants, each of which is taken apart once.
-// It is for one goroutine.
-func (c *contest) readings() func(assay.Coordinates) (Reading, error) {
-	known := map[string]Reading{}
-	return func(at assay.Coordinates) (Reading, error) {
-		r, ok := known[at.Template]
-		if !ok {
-			template, prompt, trait, err := c.variant(at)
-			if err != nil {
-				return r, err
-			}
-			r = Reading{Template: cmp.Or(template, prompt), Prompt: prompt, Trait: trait.ID}
-			known[strings.Clone(at.Template)] = r
-		}
-		r.Draw, r.Vote = (at.Draw-1)%drawStride+1, (at.Draw-1)/drawStride
-		return r, nil
-	}
 }
 
 // Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people
@@ -129,8 +86,8 @@ func (p *Planner) Expected(ctx context.Context, run store.Run, stage string) ite
 			return
 		}
 		for _, name := range rec.voices() {
-			for turn := 1; turn <= rec.base(); turn++ {
-				for block, err := range s.blocks(ctx, rec, name, turn) {
+			for turn := 1; turn <= rec.turns(); turn++ {
+				for block, err := range s.blocks(ctx, rec, store.GroupKey{Stage: stage, Lane: name, Turn: turn}) {
 					if err != nil {
 						yield(assay.Coordinates{}, err)
 						return

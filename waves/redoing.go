@@ -132,9 +132,8 @@ func (c *itemContest) extra(it assay.Item, ord int64, r store.Redo, turn int) []
 func (c *contest) further(all []assay.Coordinates, r store.Redo) []assay.Coordinates {
 	var out []assay.Coordinates
 	for _, at := range all {
-		draw := (at.Draw-1)%drawStride + 1
-		if at.Draw == draw && redoes(r, at.Branch, draw) { // once for each showing
-			at.Draw += (c.votes - 1 + r.Nth) * drawStride
+		if at.Vote == 0 && redoes(r, at.Branch, at.Draw) { // once for each showing
+			at.Vote = c.votes - 1 + r.Nth
 			out = append(out, at)
 		}
 	}
@@ -165,7 +164,7 @@ func (p *Planner) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	r.Nth = max(r.Nth, 1)
 	own := store.Share{Stage: r.Stage, Lane: r.Lane}
 	read := map[*judging]int64{} // answers that the judges of a stage read
-	for turn := 1; turn <= rec.base(); turn++ {
+	for turn := 1; turn <= rec.turns(); turn++ {
 		extra := rec.extra(it, ord, r, turn)
 		own.Requests += int64(len(extra))
 		for _, j := range s.readers(rec, r.Lane, turn) {

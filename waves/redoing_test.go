@@ -67,7 +67,7 @@ func added(t *testing.T, before, after map[assay.Coordinates]string) map[string]
 			t.Errorf("the answer to %+v was replaced", at)
 		}
 		if !there {
-			out[fmt.Sprintf("%s turn %d %s draw %d", at.Stage, at.Turn, at.Branch, at.Draw)]++
+			out[fmt.Sprintf("%s turn %d %s draw %d vote %d", at.Stage, at.Turn, at.Branch, at.Draw, at.Vote)]++
 		}
 	}
 	return out
@@ -85,7 +85,7 @@ func TestARedoIsAFurtherDrawThatJudgesReadAndNothingIsReplaced(t *testing.T) {
 		t.Errorf("the order was answered %q", answer)
 	}
 	after := r.texts(run)
-	want := map[string]int{"one turn 1  draw 4": 1, "one turn 2 doubt draw 4": 1, "flips turn 2 doubt draw 4": 1}
+	want := map[string]int{"one turn 1  draw 4 vote 0": 1, "one turn 2 doubt draw 4 vote 0": 1, "flips turn 2 doubt draw 4 vote 0": 1}
 	if d := cmp.Diff(want, added(t, before, after)); d != "" {
 		t.Errorf("asked again (-want +got):\n%s", d)
 	}
@@ -100,7 +100,7 @@ func TestARedoIsAFurtherDrawThatJudgesReadAndNothingIsReplaced(t *testing.T) {
 	}
 	before = maps.Clone(after)
 	r.redo(run, engine.Redo{Stage: "one", Lane: "g", Item: "a", Branch: "doubt", Draw: 2})
-	want = map[string]int{"one turn 1  draw 6": 1, "one turn 2 doubt draw 6": 1, "flips turn 2 doubt draw 6": 1}
+	want = map[string]int{"one turn 1  draw 6 vote 0": 1, "one turn 2 doubt draw 6 vote 0": 1, "flips turn 2 doubt draw 6 vote 0": 1}
 	if d := cmp.Diff(want, added(t, before, r.texts(run))); d != "" {
 		t.Errorf("asked a third time (-want +got):\n%s", d)
 	}
@@ -124,9 +124,9 @@ func TestARedoOfAJudgeIsOneMoreVote(t *testing.T) {
 		redo engine.Redo
 		want map[string]int
 	}{
-		{engine.Redo{Stage: "ok", Lane: "j", Item: "b"}, map[string]int{"ok turn 1  draw 1048577": 2}},
-		{engine.Redo{Stage: "arena", Lane: "j", Item: "b"}, map[string]int{"arena turn 1  draw 1048577": 2}},
-		{engine.Redo{Stage: "arena", Lane: "j", Item: "b", Draw: 1}, map[string]int{"arena turn 1  draw 2097153": 2}},
+		{engine.Redo{Stage: "ok", Lane: "j", Item: "b"}, map[string]int{"ok turn 1  draw 1 vote 1": 2}},
+		{engine.Redo{Stage: "arena", Lane: "j", Item: "b"}, map[string]int{"arena turn 1  draw 1 vote 1": 2}},
+		{engine.Redo{Stage: "arena", Lane: "j", Item: "b", Draw: 1}, map[string]int{"arena turn 1  draw 1 vote 2": 2}},
 		{engine.Redo{Stage: "arena", Lane: "j", Item: "nobody"}, map[string]int{}},
 		{engine.Redo{Stage: "arena", Lane: "g", Item: "b"}, map[string]int{}},
 		{engine.Redo{Stage: "nowhere", Lane: "j", Item: "b"}, map[string]int{}},

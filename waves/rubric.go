@@ -2,8 +2,6 @@ package waves
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	"assay"
@@ -81,27 +79,4 @@ func (r *rubric) names() []string {
 		out[i] = p.Name
 	}
 	return out
-}
-
-// joined puts names into one coordinate; split takes them apart.
-func joined(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = url.PathEscape(p)
-	}
-	return strings.Join(escaped, "/")
-}
-
-func split(text string, n int) ([]string, error) {
-	parts := strings.Split(text, "/")
-	if len(parts) != n {
-		return nil, fmt.Errorf("coordinate %q has %d parts, want %d", text, len(parts), n)
-	}
-	for i, p := range parts {
-		var err error
-		if parts[i], err = url.PathUnescape(p); err != nil {
-			return nil, fmt.Errorf("coordinate %q: %w", text, err)
-		}
-	}
-	return parts, nil
 }

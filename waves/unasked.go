@@ -27,8 +27,11 @@ func (p *Planner) Unasked(ctx context.Context, run store.Run, stage string, done
 			return
 		}
 		for _, l := range rec.lanes() {
-			for turn := 1; turn <= rec.turns() && !done[l.Name]; turn++ {
-				for block, err := range s.blocks(ctx, rec, l.Name, turn) {
+			if done[l.Name] {
+				continue
+			}
+			for _, g := range groupsOf(rec, stage, l.Name) {
+				for block, err := range s.blocks(ctx, rec, g) {
 					if err == nil {
 						block, err = s.unsent(ctx, rec, block)
 					}

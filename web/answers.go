@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/pairs"
 	"assay/store"
 )
 
@@ -75,11 +76,11 @@ func answerRowOf(a store.Answer) answerRow {
 	o := a.Outcome
 	row := answerRow{
 		Key: a.Key.String(), Stage: a.At.Stage, Item: a.At.Item, Lane: a.Lane, Template: a.At.Template, Turn: a.At.Turn, Branch: a.At.Branch, Draw: a.At.Draw,
-		Pair: a.At.Pair, Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, TooLong: a.Over, Finish: o.Finish, Model: o.Model,
+		Pair: pairs.Of(a.At), Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, TooLong: a.Over, Finish: o.Finish, Model: o.Model,
 		Mode: string(a.Mode), Attempts: a.Try, Reused: a.Reused != 0, Segment: a.Segment, Settled: orNone(a.Settled), RawBytes: a.Length,
 		key: a.Key, at: a.At, ord: a.Ord,
 	}
-	if a.At.Lane != a.Lane {
+	if a.At.Lane != a.Lane && !a.At.Paired() {
 		row.Of = a.At.Lane
 	}
 	if o.Fault != nil {

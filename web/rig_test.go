@@ -128,7 +128,7 @@ func coordinates(lane string, i int) assay.Coordinates {
 // settle sends five requests of a lane: a hostile answer, a long one, an ordinary one, an error, and one that stays open.
 func (r *rig) settle(lane string) {
 	ctx := context.Background()
-	g, err := r.ledger.AddSegment(ctx, store.NewSegment{Run: r.run.No, Stage: "answers", Lane: lane, Turn: 1, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai",
+	g, err := r.ledger.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai",
 		Model: "m-" + lane, Nonce: "aaaaaaaaaa"}, "me", time.Minute)
 	r.ok(err)
 	var attempts []store.Attempt
@@ -171,7 +171,7 @@ func (r *rig) settle(lane string) {
 	_, err = r.ledger.AddVerdicts(ctx, []store.Verdict{
 		{Run: r.run.No, At: assay.Coordinates{Stage: "good", Item: itemID(0), Lane: lane, Turn: 1, Judge: "judge"}, Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: "yes", Reason: hostile},
 		{Run: r.run.No, At: assay.Coordinates{Stage: "good", Item: itemID(2), Lane: lane, Turn: 1, Judge: "judge"}, Subject: coordinates(lane, 2).Key(), State: store.VerdictMalformed, Reason: "unreadable"},
-		{Run: r.run.No, At: assay.Coordinates{Stage: "arena", Item: itemID(0), Turn: 1, Pair: "p", Judge: "judge"}, Subject: subject, Against: other, State: store.VerdictValid, Label: "b"},
+		{Run: r.run.No, At: assay.Coordinates{Stage: "arena", Item: itemID(0), Source: "answers", Lane: "gpt", Against: "opus", Turn: 1, Judge: "judge"}, Subject: subject, Against: other, State: store.VerdictValid, Label: "b"},
 	})
 	r.ok(err)
 }

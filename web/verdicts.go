@@ -89,8 +89,11 @@ func (v verdictRow) Tone() string {
 
 func verdictRowOf(v store.Verdict) verdictRow {
 	row := verdictRow{
-		No: v.No, Stage: v.At.Stage, Item: v.At.Item, Lane: v.At.Lane, Template: v.At.Template, Turn: v.At.Turn, Branch: v.At.Branch, Draw: v.At.Draw, Pair: v.At.Pair,
-		Judge: v.At.Judge, Trait: v.Trait, Direction: v.Direction, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, Given: v.Given,
+		No: v.No, Stage: v.At.Stage, Item: v.At.Item, Template: v.At.Template, Turn: v.At.Turn, Branch: v.At.Branch, Draw: v.At.Draw, Pair: pairs.Of(v.At),
+		Judge: v.At.Judge, Trait: v.At.Trait, Direction: v.Direction, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, Given: v.Given,
+	}
+	if row.First, row.Second = v.At.Pair(); !v.At.Paired() {
+		row.Lane = v.At.Lane
 	}
 	if v.Subject != (assay.Key{}) {
 		row.Subject = v.Subject.String()
@@ -163,11 +166,8 @@ func (s *Server) verdictsPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data.Next, data.Seen = page.Next, page.Seen
-	name := pairNames(data.Lanes)
 	for _, v := range page.Verdicts {
-		row := verdictRowOf(v)
-		row.First, row.Second = name(v.At.Pair)
-		data.Verdicts = append(data.Verdicts, row)
+		data.Verdicts = append(data.Verdicts, verdictRowOf(v))
 	}
 	return &view{template: "verdicts", title: "Verdicts", tab: "verdicts", data: data}, nil
 }
@@ -219,37 +219,24 @@ func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilt
 // compares tells whether a stage's verdicts are about pairs, by the first of them.
 func (s *Server) compares(q *request, stage string) (bool, error) {
 	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 1)
-	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Pair != "", err
+	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Paired(), err
 }
 
 // pairsWith are the pairs that a lane is one of, in both orders; with one other lane, or with all.
-func pairsWith(lane, against string, lanes []string) []string {
+func pairsWith(lane, against string, lanes []string) [][2]string {
 	if against != "" {
 		lanes = []string{against}
 	}
-	var out []string
+	var out [][2]string
 	for _, other := range lanes {
 		if other != lane {
-			out = append(out, pairs.ID(lane, other), pairs.ID(other, lane))
+			out = append(out, [2]string{lane, other}, [2]string{other, lane})
 		}
 	}
 	if len(out) == 0 {
-		return []string{pairs.ID(lane, lane)} // none
+		return [][2]string{{lane, lane}} // none
 	}
 	return out
-}
-
-// pairNames reads the lanes of a pair out of its id.
-func pairNames(lanes []string) func(id string) (first, second string) {
-	known := map[string][2]string{}
-	for _, a := range lanes {
-		for _, b := range lanes {
-			if a != b {
-				known[pairs.ID(a, b)] = [2]string{a, b}
-			}
-		}
-	}
-	return func(id string) (string, string) { return known[id][0], known[id][1] }
 }
 
 // verdictsLink is the address of the rows behind a number.

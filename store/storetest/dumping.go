@@ -18,7 +18,7 @@ import (
 func dumps(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/x", strings.NewReader("study")))
-	block := store.Import{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1, Provider: "openai", Model: "gpt-5", File: "/home/anna/a.csv"}
+	block := store.Import{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Provider: "openai", Model: "gpt-5", File: "/home/anna/a.csv"}
 	for i := range 3 {
 		a := b.attempt(int64(i), 10+i)
 		block.Attempts, block.Outcomes = append(block.Attempts, a), append(block.Outcomes, settlement(a, assay.Answered))

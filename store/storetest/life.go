@@ -60,7 +60,7 @@ func moves(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.segment(store.Batch, 3)
-		g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, Stage: "answers", Lane: "gpt", Mode: store.Batch, Purpose: store.ForWave}, "me", ttl)
+		g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForWave}, "me", ttl)
 		b.ok(err)
 		if err := b.s.AddAttempts(b.ctx, g.Lease, []store.Attempt{b.attempt(0, 7), b.attempt(1, 2)}); !errors.Is(err, store.ErrDuplicate) {
 			t.Errorf("a request twice: %v", err)

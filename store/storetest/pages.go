@@ -98,7 +98,7 @@ func verdictPages(t *testing.T, fresh Fresh) {
 	for i := range 40 {
 		at := assay.Coordinates{Stage: "flips", Item: fmt.Sprint(i), Lane: []string{"gpt", "opus"}[i%2], Judge: "judge"}
 		if i >= 30 {
-			at = assay.Coordinates{Stage: "arena", Item: fmt.Sprint(i), Pair: []string{"p", "q", "r"}[i%3], Judge: "judge"}
+			at = assay.Coordinates{Stage: "arena", Item: fmt.Sprint(i), Lane: []string{"p", "q", "r"}[i%3], Against: "o", Judge: "judge"}
 		}
 		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: store.VerdictValid, Label: []string{"yes", "no", "no"}[i%3]})
 	}
@@ -113,7 +113,7 @@ func verdictPages(t *testing.T, fresh Fresh) {
 	}{
 		{"a stage", store.VerdictFilter{Stage: "arena"}, "30 31 32 33 34 35 36 37 38 39 "},
 		{"a lane", store.VerdictFilter{Stage: "flips", Lane: "gpt"}, "0 2 6 8 10 12 14 16 18 20 22 24 26 28 "},
-		{"two pairs in one order", store.VerdictFilter{Stage: "arena", Pairs: []string{"r", "p"}}, "30 32 33 35 36 38 39 "},
+		{"two pairs in one order", store.VerdictFilter{Stage: "arena", Pairs: [][2]string{{"r", "o"}, {"p", "o"}}}, "30 32 33 35 36 38 39 "},
 		{"a label", store.VerdictFilter{Stage: "flips", Lane: "opus", Keep: func(v *store.Verdict) bool { return v.Label == "yes" }}, "3 9 15 21 27 "},
 		{"nothing", store.VerdictFilter{Stage: "none"}, ""},
 	} {

@@ -23,7 +23,7 @@ func verdicts(t *testing.T, fresh Fresh) {
 		want := []store.Verdict{
 			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q1", Lane: "gpt", Judge: "judge"}, Subject: subject, State: store.VerdictValid, Label: "flip", Reason: "be\x00cause", Segment: 1, Ord: 0},
 			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other, State: store.VerdictMalformed, SecondTry: true},
-			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Item: "q2", Pair: "p", Judge: "human:anna"}, Subject: subject, Against: other, Trait: "wit", Direction: "ba",
+			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Source: "answers", Item: "q2", Lane: "gpt", Against: "opus", Judge: "human:anna", Prompt: "plain", Trait: "wit", Vote: 2}, Subject: subject, Against: other, Direction: "ba",
 				State: store.VerdictValid, Score: &score, Fields: `{"x":1}`},
 		}
 		n, err := b.s.AddVerdicts(b.ctx, want)
@@ -102,7 +102,7 @@ func said(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		score, subject, other := 0.1, b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
-			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Pair: "p", Judge: "judge"},
+			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Source: "answers", Lane: "gpt", Against: "opus", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Judge: "judge", Prompt: "p/1", Trait: "wit", Vote: 4},
 				Subject: subject, Against: other, State: store.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
 			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: store.VerdictExcluded},
 			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: store.VerdictValid, Score: &score},
@@ -200,8 +200,8 @@ func orders(t *testing.T, fresh Fresh) {
 		if !moved || again || l.State != store.LaneStopped || l.Reason != "no money" || l.Canary != store.CanaryAsked {
 			t.Errorf("lane: %+v, moved %v, again %v", l, moved, again)
 		}
-		want := store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 2, First: b.clock.now()}
-		b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 2, Complete: true}))
+		want := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, First: b.clock.now()}
+		b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, Complete: true}))
 		b.ok(b.s.PutGroup(b.ctx, want))
 		groups, err := b.s.Groups(b.ctx, b.run.No)
 		b.ok(err)
@@ -223,7 +223,7 @@ func redos(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	r, err := b.s.Run(b.ctx, b.run.No)
 	b.ok(err)
-	b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1, Complete: true}))
+	b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Complete: true}))
 	b.ok(b.s.CloseRun(b.ctx, l, r.Due, store.ResultDone))
 	redo := store.Redo{Run: b.run.No, Stage: "answers", Lane: "gpt", Item: "7", Branch: "doubt", Draw: 2}
 	var want []store.Redo
@@ -363,7 +363,7 @@ func views(t *testing.T, fresh Fresh) {
 func askedOf(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	b.staged(store.Batch, 2)
-	group := store.Group{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1}
+	group := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}}
 	other := group
 	other.Turn = 2
 	for _, tt := range []struct {

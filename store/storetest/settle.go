@@ -119,7 +119,7 @@ func roundTrip(t *testing.T, fresh Fresh) {
 // resend stages what is on the queue as a new segment.
 func (b *bench) resend() store.Segment {
 	b.t.Helper()
-	g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1, Mode: store.Batch,
+	g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Batch,
 		Purpose: store.ForAgain, Provider: "openai", Model: "gpt-5", Nonce: "bbbbbbbbbb"}, "me", ttl)
 	b.ok(err)
 	var attempts []store.Attempt
@@ -183,7 +183,7 @@ func again(t *testing.T, fresh Fresh) {
 		now := b.clock.now().Truncate(time.Millisecond).UTC()
 		queues, err := b.s.Queues(b.ctx, b.run.No)
 		b.ok(err)
-		if d := cmp.Diff([]store.Queue{{Stage: "answers", Lane: "gpt", Turn: 1, Mode: store.Live, Requests: 1, First: now, Last: now}}, queues); d != "" {
+		if d := cmp.Diff([]store.Queue{{GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Live, Requests: 1, First: now, Last: now}}, queues); d != "" {
 			t.Errorf("queues (-want +got):\n%s", d)
 		}
 	})
@@ -209,7 +209,7 @@ func again(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered))
-		h, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, Stage: "answers", Lane: "gpt", Mode: store.Batch, Purpose: store.ForAgain}, "me", ttl)
+		h, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForAgain}, "me", ttl)
 		b.ok(err)
 		a := b.attempt(0, 0)
 		a.Try = 2

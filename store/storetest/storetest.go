@@ -105,7 +105,7 @@ const ttl = time.Minute
 // segment plans a segment with n new requests of a lane.
 func (b *bench) segment(mode store.SegmentMode, n int) store.Segment {
 	b.t.Helper()
-	g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, Stage: "answers", Lane: "gpt", Turn: 1, Mode: mode,
+	g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: mode,
 		Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "aaaaaaaaaa"}, "me", ttl)
 	b.ok(err)
 	attempts := make([]store.Attempt, n)

@@ -1,4 +1,4 @@
--- The ledger. One text for SQLite and PostgreSQL; {{serial}} is the only word that differs.
+-- The ledger. One text for SQLite and PostgreSQL: {{serial}} and {{postgres}} are what differs.
 -- Times are milliseconds since 1970 in UTC; money is nanodollars; truth values are 0 and 1.
 
 CREATE TABLE meta (
@@ -22,6 +22,7 @@ CREATE TABLE runs (
     reserved_nano  BIGINT NOT NULL DEFAULT 0 CHECK (reserved_nano >= 0),
     spent_nano     BIGINT NOT NULL DEFAULT 0 CHECK (spent_nano >= 0),
     spent_unknown  BIGINT NOT NULL DEFAULT 0 CHECK (spent_unknown >= 0),
+    follows        BIGINT, -- the newest run of the study in its folder when this one began; 0: none; NULL: it was not looked for
     created_ms     BIGINT NOT NULL,
     due_ms         BIGINT,
     closed_ms      BIGINT,
@@ -34,6 +35,8 @@ CREATE TABLE runs (
     CHECK (state <> 'closed' OR due_ms IS NULL)
 );
 CREATE INDEX runs_study ON runs (study, no);
+-- Of two processes that saw the same newest run, one begins the next.
+CREATE UNIQUE INDEX runs_follows ON runs (study, folder, follows);
 
 -- A run works from what the study was when it began: named parts, cut into chunks, and the items of its inputs.
 CREATE TABLE snapshot_parts (
@@ -57,7 +60,8 @@ CREATE TABLE items (
 CREATE UNIQUE INDEX items_id ON items (run_no, input, id);
 
 -- One row per lane and stage of a run, from the plan on, so that lanes at zero are seen. The n_ columns count requests,
--- each once, by the outcome that stands for it now; n_open are those on their way; the hits_ columns count cache hits.
+-- each once, by the outcome that stands for it now; n_open are those in flight; the hits_ columns count cache hits; spared are
+-- planned requests that need no asking: ties of identical answers, what a gate left out.
 CREATE TABLE lanes (
     run_no      BIGINT NOT NULL REFERENCES runs (no),
     stage       TEXT NOT NULL,
@@ -86,22 +90,25 @@ CREATE TABLE lanes (
     hits_refused  BIGINT NOT NULL DEFAULT 0,
     reused      BIGINT NOT NULL DEFAULT 0,
     surplus     BIGINT NOT NULL DEFAULT 0,
+    spared      BIGINT NOT NULL DEFAULT 0 CHECK (spared >= 0),
+    imported    BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (run_no, stage, lane),
     CHECK ((state = 'open') = (reason = ''))
 );
 
--- A group is what one lane is asked in one turn of one stage. It is complete when nothing can join it any more.
+-- A group is what one lane is asked in one turn of one stage; second tries after malformed verdicts are a group of their own. It is complete when nothing can join it any more.
 CREATE TABLE groups (
     run_no   BIGINT NOT NULL REFERENCES runs (no),
     stage    TEXT NOT NULL,
     lane     TEXT NOT NULL,
     turn     BIGINT NOT NULL,
+    second_try INTEGER NOT NULL CHECK (second_try IN (0, 1)),
     first_ms BIGINT,
     complete INTEGER NOT NULL DEFAULT 0 CHECK (complete IN (0, 1)),
-    PRIMARY KEY (run_no, stage, lane, turn)
+    PRIMARY KEY (run_no, stage, lane, turn, second_try)
 );
 
--- A segment is requests of one lane, stage and turn that travel together. moved_from makes illegal moves impossible,
+-- A segment is requests of one group that travel together. moved_from makes illegal moves impossible,
 -- the other checks make impossible states impossible. The n_ columns count attempts by ending.
 CREATE TABLE segments (
     no                {{serial}},
@@ -109,10 +116,12 @@ CREATE TABLE segments (
     stage             TEXT NOT NULL,
     lane              TEXT NOT NULL,
     turn              BIGINT NOT NULL,
+    second_try        INTEGER NOT NULL DEFAULT 0 CHECK (second_try IN (0, 1)),
     mode              TEXT NOT NULL CHECK (mode IN ('batch', 'live', 'reuse')),
     purpose           TEXT NOT NULL CHECK (purpose IN ('wave', 'canary', 'again')),
     provider          TEXT NOT NULL,
     model             TEXT NOT NULL,
+    imported          TEXT NOT NULL DEFAULT '', -- the file that answers made elsewhere came from
     state             TEXT NOT NULL CHECK (state IN ('planned', 'staged', 'uploaded', 'intended', 'launched', 'ended',
                           'fetched', 'settled', 'failed', 'cancelled', 'held')),
     moved_from        TEXT NOT NULL DEFAULT '',
@@ -151,6 +160,7 @@ CREATE TABLE segments (
     fetched_ms        BIGINT,
     refetches         BIGINT NOT NULL DEFAULT 0,
     settled_ms        BIGINT,
+    removed_ms        BIGINT, -- when what the job left at its provider was deleted there
     failures          BIGINT NOT NULL DEFAULT 0,
     recuts            BIGINT NOT NULL DEFAULT 0,
     held_from         TEXT,
@@ -212,7 +222,9 @@ CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
 CREATE UNIQUE INDEX segments_twins ON segments (account, requests)
     WHERE stamped = 0 AND (state = 'intended' OR (state = 'held' AND held_from = 'intended'));
 
--- An attempt is one sending of one request in one segment. Stage and turn are the segment's.
+-- An attempt is one sending of one request in one segment: its coordinates, less stage, turn and second_try, which are the
+-- segment's. Of a judge's request source, item, lane, template, branch and draw are those of the answer it reads; of a pair
+-- of lanes lane is the first and against the second; of a pair of items item and against, and lane is empty.
 CREATE TABLE attempts (
     segment_no BIGINT NOT NULL,
     ord        BIGINT NOT NULL,
@@ -220,17 +232,24 @@ CREATE TABLE attempts (
     key        BYTEA NOT NULL,
     try        BIGINT NOT NULL CHECK (try > 0),
     digest     BYTEA,
+    source     TEXT NOT NULL,
     item       TEXT NOT NULL,
     lane       TEXT NOT NULL,
+    against    TEXT NOT NULL,
     template   TEXT NOT NULL,
     branch     TEXT NOT NULL,
     draw       BIGINT NOT NULL,
-    pair       TEXT NOT NULL,
     judge      TEXT NOT NULL,
+    prompt     TEXT NOT NULL,
+    trait      TEXT NOT NULL,
+    vote       BIGINT NOT NULL CHECK (vote >= 0),
     PRIMARY KEY (segment_no, ord)
 );
 CREATE UNIQUE INDEX attempts_key ON attempts (run_no, key, try);
-CREATE INDEX attempts_digest ON attempts (digest) WHERE digest IS NOT NULL;
+CREATE INDEX attempts_item ON attempts (run_no, item);
+-- Few studies reuse answers, and entries in random order are dear: in SQLite the index is made when equal requests are first
+-- looked for.
+{{postgres}}CREATE INDEX attempts_digest ON attempts (digest) WHERE digest IS NOT NULL;
 
 CREATE TABLE artifacts (
     no         {{serial}},
@@ -287,6 +306,8 @@ CREATE TABLE outcomes (
 );
 CREATE UNIQUE INDEX outcomes_stand ON outcomes (run_no, key) WHERE stands = 1;
 CREATE INDEX outcomes_failed ON outcomes (run_no, ending) WHERE stands = 0;
+-- Answered is nearly everything, and needs no index; what is rare does.
+CREATE INDEX outcomes_rare ON outcomes (segment_no, ending, ord) WHERE ending <> 'answered';
 
 -- Requests to send again: the queue between a settled attempt and its next one.
 CREATE TABLE resends (
@@ -301,20 +322,24 @@ CREATE TABLE resends (
     PRIMARY KEY (run_no, key, try)
 );
 
--- Live requests that may be in flight: claimed, durably, before they are asked.
+-- Live requests that may be in flight: n of them from ord on, claimed, durably, before they are asked.
 CREATE TABLE claims (
     segment_no BIGINT NOT NULL REFERENCES segments (no),
     ord        BIGINT NOT NULL,
+    n          BIGINT NOT NULL DEFAULT 1 CHECK (n > 0),
     epoch      BIGINT NOT NULL,
     at_ms      BIGINT NOT NULL,
     PRIMARY KEY (segment_no, ord, epoch)
 );
 
--- Live requests that were in flight when their holder died: they may be billed twice.
+-- Live requests that may have been billed without their answer having come home, how often, and why: their process stopped,
+-- or the reply was lost.
 CREATE TABLE doubts (
     segment_no BIGINT NOT NULL REFERENCES segments (no),
     ord        BIGINT NOT NULL,
     epoch      BIGINT NOT NULL,
+    times      BIGINT NOT NULL DEFAULT 1 CHECK (times > 0),
+    cause      TEXT NOT NULL DEFAULT 'stop' CHECK (cause IN ('stop', 'reply')),
     at_ms      BIGINT NOT NULL,
     PRIMARY KEY (segment_no, ord, epoch)
 );
@@ -379,24 +404,27 @@ CREATE TABLE events (
 CREATE INDEX events_run ON events (run_no, no);
 
 -- A verdict is a judge's reading of an answer or a pair. Its coordinates are those of the judge's request (or of the
--- person's label); subject and against are the keys of the answers it read.
+-- person's label); subject_key and against_key are the keys of the answers it read.
 CREATE TABLE verdicts (
     no           {{serial}},
     run_no       BIGINT NOT NULL REFERENCES runs (no),
     key          BYTEA NOT NULL,
     stage        TEXT NOT NULL,
+    source       TEXT NOT NULL,
     item         TEXT NOT NULL,
     lane         TEXT NOT NULL,
+    against      TEXT NOT NULL,
+    direction    TEXT NOT NULL,
     template     TEXT NOT NULL,
     turn         BIGINT NOT NULL,
     branch       TEXT NOT NULL,
     draw         BIGINT NOT NULL,
-    pair         TEXT NOT NULL,
     judge        TEXT NOT NULL,
+    prompt       TEXT NOT NULL,
     trait        TEXT NOT NULL,
-    direction    TEXT NOT NULL,
-    subject      BYTEA,
-    against      BYTEA,
+    vote         BIGINT NOT NULL CHECK (vote >= 0),
+    subject_key  BYTEA,
+    against_key  BYTEA,
     state        TEXT NOT NULL CHECK (state IN ('valid', 'abstained', 'malformed', 'failed', 'missing', 'excluded')),
     label        TEXT,
     score        DOUBLE PRECISION,
@@ -412,5 +440,74 @@ CREATE TABLE verdicts (
 );
 CREATE UNIQUE INDEX verdicts_key ON verdicts (run_no, key) WHERE stale = 0;
 CREATE INDEX verdicts_stage ON verdicts (run_no, stage);
-CREATE INDEX verdicts_subject ON verdicts (run_no, subject);
-CREATE INDEX verdicts_against ON verdicts (run_no, against);
+CREATE INDEX verdicts_subject ON verdicts (run_no, subject_key);
+CREATE INDEX verdicts_against ON verdicts (run_no, against_key);
+CREATE INDEX verdicts_of ON verdicts (run_no, stage, lane, against, no);
+-- People label few of many answers: who did, and what, is found without reading all verdicts.
+CREATE INDEX verdicts_people ON verdicts (run_no, stage, judge) WHERE judge LIKE 'human:%';
+-- The newest verdict of a run, which says whether findings are still true.
+CREATE INDEX verdicts_newest ON verdicts (run_no, no);
+
+-- A redo is a person's word: ask again what has an answer, as one more draw. Nothing is replaced: nth counts the further
+-- draws of an item in a lane of a stage, and branch and draw say which of its questions are asked again ('' and 0: all).
+CREATE TABLE redos (
+    run_no   BIGINT NOT NULL REFERENCES runs (no),
+    stage    TEXT NOT NULL,
+    lane     TEXT NOT NULL,
+    item     TEXT NOT NULL,
+    nth      BIGINT NOT NULL CHECK (nth > 0),
+    branch   TEXT NOT NULL,
+    draw     BIGINT NOT NULL CHECK (draw >= 0),
+    order_no BIGINT NOT NULL REFERENCES orders (no),
+    at_ms    BIGINT NOT NULL,
+    PRIMARY KEY (run_no, stage, lane, item, nth)
+);
+CREATE UNIQUE INDEX redos_order ON redos (order_no);
+
+-- What the gates of a run decided, each once: a stage as a whole (lane ''), or a lane in it.
+CREATE TABLE decisions (
+    run_no     BIGINT NOT NULL REFERENCES runs (no),
+    stage      TEXT NOT NULL,
+    lane       TEXT NOT NULL,
+    condition  TEXT NOT NULL,
+    passed     INTEGER NOT NULL CHECK (passed IN (0, 1)),
+    why        TEXT NOT NULL,
+    at_ms      BIGINT NOT NULL,
+    PRIMARY KEY (run_no, stage, lane),
+    CHECK (passed = 0 OR why = '')
+);
+
+-- Caps on live calls that all workers of a ledger share. next_us is the next moment, in microseconds, that is not leased.
+CREATE TABLE quotas (
+    scope   TEXT PRIMARY KEY,
+    next_us BIGINT NOT NULL
+);
+
+-- Each worker's share of a cap on requests in flight.
+CREATE TABLE shares (
+    scope    TEXT NOT NULL,
+    holder   TEXT NOT NULL,
+    wants    BIGINT NOT NULL CHECK (wants >= 0),
+    has      BIGINT NOT NULL CHECK (has >= 0),
+    until_ms BIGINT NOT NULL,
+    PRIMARY KEY (scope, holder)
+);
+
+-- Which providers of a run a worker has keys for, said again and again, so that work which no worker can do is reported
+-- instead of waiting in silence. The account is the key's fingerprint.
+CREATE TABLE worker_keys (
+    holder   TEXT NOT NULL,
+    run_no   BIGINT NOT NULL REFERENCES runs (no),
+    provider TEXT NOT NULL,
+    account  TEXT NOT NULL,
+    until_ms BIGINT NOT NULL,
+    PRIMARY KEY (holder, run_no, provider)
+);
+
+-- Processes that drive a run, each until a moment that it puts off again and again. Who may write is decided by leases alone.
+CREATE TABLE drivers (
+    run_no   BIGINT NOT NULL REFERENCES runs (no),
+    holder   TEXT NOT NULL,
+    until_ms BIGINT NOT NULL,
+    PRIMARY KEY (run_no, holder)
+);
