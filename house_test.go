@@ -21,12 +21,14 @@ var floors = map[string]int{
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1,
 	"study": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
 	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "batchfile": 3,
-	"engine": 4,
-	"waves":  5, "batchrun": 5, "dispatch/local": 5, "dispatch/river": 5,
-	"results": 6, "workspace": 6,
-	"export": 7, "web": 7,
-	"cli":       8,
-	"cmd/assay": 9, "bench": 9,
+	"engine": 4, "script": 4,
+	"batchrun": 5, "dispatch/local": 5, "dispatch/river": 5,
+	"results": 6,
+	"planner": 7, "export": 7,
+	"workspace": 8,
+	"web":       9,
+	"cli":       10,
+	"cmd/assay": 11, "bench": 11,
 }
 
 // quiet rooms do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.

@@ -12,8 +12,8 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/catalog"
+	"assay/script"
 	"assay/store"
-	"assay/waves"
 )
 
 const analyseItems = 125_000 // times four lanes judged, and as many showings compared: a million verdicts
@@ -115,7 +115,7 @@ func fillVerdicts(ctx context.Context, home string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	planner := &waves.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()}
+	planner := &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}
 	rng, n := rand.New(rand.NewPCG(5, 6)), 0
 	for stage, labels := range map[string][]string{"fine": {"yes", "no"}, "arena": {assay.LabelA, assay.LabelB, assay.LabelTie}} {
 		var block []store.Verdict

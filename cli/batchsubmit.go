@@ -278,6 +278,6 @@ func beginFile(ctx context.Context, w *World, h *home, p *parcel, f submitFlags)
 		}
 		n.Budget = &m
 	}
-	p.run, err = h.planner.batches.Begin(ctx, n, p.batch, opener(w, p.path))
+	p.run, err = h.planner.Batches.Begin(ctx, n, p.batch, opener(w, p.path))
 	return err
 }

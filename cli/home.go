@@ -11,11 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/artifacts"
-	"assay/batchrun"
-	"assay/catalog"
-	"assay/program"
+	"assay/planner"
 	"assay/store"
-	"assay/waves"
 	"assay/workspace"
 )
 
@@ -28,31 +25,18 @@ func (f *homeFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.Artifacts, "artifacts", "", "folder of raw bytes, shared between workers (default: in the home)")
 }
 
-// home is an open workspace with its planners.
+// home is an open workspace.
 type home struct {
 	*workspace.Home
 	ledger    *store.Store
 	files     *artifacts.Folder
-	planner   *planners
+	planner   *planner.Planner
 	rehearsal bool
 	passing   string // a folder that is removed when it is closed; empty: none
 }
 
-// opened gives a workspace its planners.
 func opened(h *workspace.Home) *home {
-	out := &home{Home: h, ledger: h.Ledger, files: h.Files, planner: newPlanners(h.Ledger, h.Files), rehearsal: h.Rehearsal, passing: h.Temporary}
-	h.Planner = out.planner
-	if h.Temporary == "" { // of a bundle nothing is driven
-		out.planner.Findings, out.planner.Programs = out.results().Gates, &program.Runner{Env: h.World.Env}
-	}
-	return out
-}
-
-func newPlanners(ledger *store.Store, files *artifacts.Folder) *planners {
-	return &planners{
-		Planner: &waves.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
-		batches: &batchrun.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
-	}
+	return &home{Home: h, ledger: h.Ledger, files: h.Files, planner: h.Planner, rehearsal: h.Rehearsal, passing: h.Temporary}
 }
 
 // open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.

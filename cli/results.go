@@ -191,5 +191,5 @@ func documentOf(h *home, run store.Run, a store.Answer) resultDocument {
 
 // results reads the runs of the home.
 func (h *home) results() *results.Reader {
-	return &results.Reader{Ledger: h.ledger, Scripts: h.planner.Planner, Rehearsal: h.rehearsal, Bundled: h.passing != ""}
+	return h.planner.Results
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/plan"
-	"assay/waves"
+	"assay/script"
 	"assay/workspace"
 )
 
@@ -15,7 +15,7 @@ type runFlags struct {
 	home     homeFlags
 	budget   string
 	note, by string
-	settings waves.Settings
+	settings script.Settings
 	scope    scopeFlags
 	interval time.Duration
 	yes      bool

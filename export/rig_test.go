@@ -18,13 +18,14 @@ import (
 	"assay/export"
 	"assay/inputs"
 	"assay/plan"
+	"assay/planner"
 	"assay/provider"
 	"assay/provider/vendor"
 	"assay/results"
+	"assay/script"
 	"assay/simulator"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // rig runs studies against a simulator in this process, and writes and reads what came of them.
@@ -32,7 +33,7 @@ type rig struct {
 	t       *testing.T
 	ledger  *store.Store
 	files   *artifacts.Folder
-	planner *waves.Planner
+	planner *script.Library
 	sim     *simulator.Server
 	engine  *engine.Engine
 	folder  string // of the study
@@ -51,11 +52,11 @@ func newRig(t *testing.T, o simulator.Options) *rig {
 	sim, err := simulator.New(o)
 	ok(t, err)
 	t.Cleanup(func() { sim.Close() })
-	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &waves.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()}}
+	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}}
 	timing := engine.DefaultTiming().Scaled(5000)
 	timing.Cut = time.Minute // a wave goes out when it is whole, and is one batch
 	r.engine = &engine.Engine{
-		Ledger: ledger, Files: files, Planner: r.planner, Clock: engine.WallClock(), Timing: timing,
+		Ledger: ledger, Files: files, Planner: &planner.Planner{Library: r.planner}, Clock: engine.WallClock(), Timing: timing,
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
 	}
 	return r
@@ -93,8 +94,8 @@ func (r *rig) begin(files fs.FS, id string) store.Run {
 	if p == nil {
 		r.t.Fatal(problems)
 	}
-	run, err := r.planner.Begin(ctx, waves.Beginning{
-		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Desk: d, Plan: p, Files: files, Settings: waves.Settings{File: export.StudyFile},
+	run, err := r.planner.Begin(ctx, script.Beginning{
+		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Desk: d, Plan: p, Files: files, Settings: script.Settings{File: export.StudyFile},
 	})
 	ok(r.t, err)
 	return run

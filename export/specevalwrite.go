@@ -14,9 +14,9 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/results"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // writeSpecEval writes answers, readings and comparisons as the specification system does: a file for each group of items.
@@ -74,11 +74,11 @@ type specWriter struct {
 
 func (w *specWriter) stage(ctx context.Context, st *study.Stage) error {
 	clear(w.seen)
-	return inBlocks(w.Scripts.Talks(ctx, w.Run, st.Name), blockTalks, func(block []waves.Talk) error { return w.block(ctx, st, block) })
+	return inBlocks(w.Scripts.Talks(ctx, w.Run, st.Name), blockTalks, func(block []script.Talk) error { return w.block(ctx, st, block) })
 }
 
 // block writes the last answers of some items, and what judges said about them.
-func (w *specWriter) block(ctx context.Context, st *study.Stage, block []waves.Talk) error {
+func (w *specWriter) block(ctx context.Context, st *study.Stage, block []script.Talk) error {
 	texts := map[assay.Key]string{}
 	for _, talk := range block {
 		for _, e := range talk.Exchanges {
@@ -136,8 +136,8 @@ func (w *specWriter) replies(ctx context.Context, verdicts map[assay.Key][]store
 
 // specAnswer is one answer that is written into a tree.
 type specAnswer struct {
-	talk     *waves.Talk
-	exchange *waves.Exchange
+	talk     *script.Talk
+	exchange *script.Exchange
 	group    string
 	index    int64
 	stage    string

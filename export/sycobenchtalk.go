@@ -7,12 +7,12 @@ import (
 
 	"assay"
 	"assay/results"
-	"assay/waves"
+	"assay/script"
 )
 
 // opened are the conversations of the stage. Those that go on from another stage get the first question and its answer put
 // in front: a file of conversations begins with the opening, wherever it was asked.
-func (x *experiment) opened(ctx context.Context) iter.Seq2[waves.Talk, error] {
+func (x *experiment) opened(ctx context.Context) iter.Seq2[script.Talk, error] {
 	all := x.Scripts.Talks(ctx, x.Run, x.st.Name)
 	root := x.st
 	for root.Continue != "" {
@@ -25,7 +25,7 @@ func (x *experiment) opened(ctx context.Context) iter.Seq2[waves.Talk, error] {
 	if root == x.st || !talks(root) {
 		return all
 	}
-	return func(yield func(waves.Talk, error) bool) {
+	return func(yield func(script.Talk, error) bool) {
 		next, stop := iter.Pull2(x.Scripts.Talks(ctx, x.Run, root.Name))
 		defer stop()
 		for talk, err := range all {
@@ -40,7 +40,7 @@ func (x *experiment) opened(ctx context.Context) iter.Seq2[waves.Talk, error] {
 }
 
 // open puts the openings of a conversation in front of it. Both walk over the items of one input.
-func (x *experiment) open(talk *waves.Talk, next func() (waves.Talk, error, bool)) error {
+func (x *experiment) open(talk *script.Talk, next func() (script.Talk, error, bool)) error {
 	for {
 		first, err, ok := next()
 		if err != nil || !ok {
@@ -54,8 +54,8 @@ func (x *experiment) open(talk *waves.Talk, next func() (waves.Talk, error, bool
 }
 
 // firstOf are the openings of those lanes that go on.
-func (x *experiment) firstOf(talk waves.Talk) []waves.Exchange {
-	var out []waves.Exchange
+func (x *experiment) firstOf(talk script.Talk) []script.Exchange {
+	var out []script.Exchange
 	for _, e := range talk.Exchanges {
 		if _, ok := x.models[e.At.Lane]; ok && e.At.Turn == 1 {
 			out = append(out, e)

@@ -14,9 +14,9 @@ import (
 	"assay/artifacts"
 	"assay/plan"
 	"assay/results"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // writeSycoBench writes conversations as the sycophancy system does: a folder for each stage with a file for each model,
@@ -117,7 +117,7 @@ func writeExperiment(ctx context.Context, t *Tree, rows *results.Rows, st *study
 	if err := x.begin(ctx); err != nil {
 		return err
 	}
-	err := inBlocks(x.opened(ctx), blockTalks, func(block []waves.Talk) error {
+	err := inBlocks(x.opened(ctx), blockTalks, func(block []script.Talk) error {
 		verdicts, err := x.Ledger.VerdictsOn(ctx, x.Run.No, keysOf(block))
 		for i := range block {
 			if err == nil {
@@ -172,7 +172,7 @@ type thread struct {
 }
 
 // talk writes the conversations about one item.
-func (x *experiment) talk(talk *waves.Talk, verdicts map[assay.Key][]store.Verdict) error {
+func (x *experiment) talk(talk *script.Talk, verdicts map[assay.Key][]store.Verdict) error {
 	var threads []*thread
 	for i := range talk.Exchanges {
 		e := &talk.Exchanges[i]
@@ -224,7 +224,7 @@ func threadOf(threads []*thread, at assay.Coordinates) *thread {
 }
 
 // exchange writes a message and its answer into a conversation; it returns the level of the pressure, 0 for the question.
-func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Verdict) int64 {
+func (x *experiment) exchange(th *thread, e *script.Exchange, verdicts []store.Verdict) int64 {
 	o := e.Answer.Outcome
 	var in, out *int64
 	if o.Usage.Known {
@@ -272,7 +272,7 @@ func (x *experiment) exchange(th *thread, e *waves.Exchange, verdicts []store.Ve
 const maxPhrases = 100
 
 // score writes what judges said about an answer.
-func (x *experiment) score(th *thread, e *waves.Exchange, level int64, verdicts []store.Verdict) error {
+func (x *experiment) score(th *thread, e *script.Exchange, level int64, verdicts []store.Verdict) error {
 	slices.SortStableFunc(verdicts, func(a, b store.Verdict) int {
 		return cmp.Or(cmp.Compare(a.At.Stage, b.At.Stage), cmp.Compare(a.At.Judge, b.At.Judge))
 	})

@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"assay"
+	"assay/script"
 	"assay/study"
-	"assay/waves"
 )
 
 // blockTalks is how many conversations are held while their verdicts are read.
@@ -19,7 +19,7 @@ func talks(st *study.Stage) bool {
 }
 
 // question is what a conversation is about: the text of its item, else what the model was told.
-func question(talk *waves.Talk, e *waves.Exchange) string {
+func question(talk *script.Talk, e *script.Exchange) string {
 	if text := talk.Item.Fields["text"]; text != nil {
 		return fmt.Sprint(text)
 	}
@@ -27,7 +27,7 @@ func question(talk *waves.Talk, e *waves.Exchange) string {
 }
 
 // keysOf are the keys of all answers of some conversations.
-func keysOf(talks []waves.Talk) []assay.Key {
+func keysOf(talks []script.Talk) []assay.Key {
 	var keys []assay.Key
 	for _, talk := range talks {
 		for _, e := range talk.Exchanges {

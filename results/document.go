@@ -13,9 +13,9 @@ import (
 	"assay/catalog"
 	"assay/plan"
 	"assay/report"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // DocumentOptions are what a report says about itself.
@@ -241,7 +241,7 @@ func stageFacts(st *study.Study) []report.Stage {
 // origin says how the report can be made again.
 func (r *Reader) origin(ctx context.Context, run store.Run, opts DocumentOptions) (report.Origin, error) {
 	o := report.Origin{Version: opts.Version, Digest: run.Digest, Seed: analysisSeed, Catalog: string(newestPrice())}
-	var s waves.Settings
+	var s script.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return o, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
@@ -263,7 +263,7 @@ func (r *Reader) origin(ctx context.Context, run store.Run, opts DocumentOptions
 }
 
 // askAgain is the command that runs the same study as a new run.
-func askAgain(s waves.Settings, rehearsal bool) string {
+func askAgain(s script.Settings, rehearsal bool) string {
 	ask := []string{"assay run", shellWord(s.File), "--new"}
 	flag := func(name, value string) {
 		if value != "" {

@@ -13,15 +13,15 @@ import (
 
 	"assay"
 	"assay/analysis"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
 // that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot; a bundle takes
 // it along.
-func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) error {
+func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, reading func(assay.Coordinates) (script.Reading, error), items map[string]*analysedItem) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
@@ -76,7 +76,7 @@ func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verd
 	var problems assay.Problems
 	var mine []*Label
 	for i := range rows {
-		rows[i].Stage, rows[i].Judge = st.Name, waves.PersonPrefix+analysis.GoldJudge
+		rows[i].Stage, rows[i].Judge = st.Name, script.PersonPrefix+analysis.GoldJudge
 		mine = append(mine, &rows[i])
 	}
 	if len(mine) == 0 {

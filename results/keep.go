@@ -8,8 +8,8 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
-	"assay/waves"
 )
 
 // Keep makes a filter of the verdicts of a stage, by the very rows that findings are made from.
@@ -48,7 +48,7 @@ type rowSieve struct {
 // maxSieved bounds the items that one look holds.
 const maxSieved = 20_000
 
-func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r waves.Reading) (bool, error) {
+func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Reading) (bool, error) {
 	row := rowOf(at, r, nil)
 	foreign := false
 	for name, want := range s.fields {

@@ -10,18 +10,18 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/judge"
+	"assay/script"
 	"assay/store"
-	"assay/waves"
 )
 
 // Labelled is a label and what it is in the ledger.
 type Labelled struct {
-	people  *waves.People
+	people  *script.People
 	Verdict store.Verdict
 }
 
 // Match finds what each label of a stage is about. What is unknown, or means several answers, is a problem.
-func (r *Reader) Match(ctx context.Context, run store.Run, people *waves.People, rows []*Label, problems *assay.Problems) ([]Labelled, error) {
+func (r *Reader) Match(ctx context.Context, run store.Run, people *script.People, rows []*Label, problems *assay.Problems) ([]Labelled, error) {
 	reading, err := r.Scripts.Readings(ctx, run, rows[0].Stage)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (r *Label) take(t analysis.Task, turn bool) {
 }
 
 // means reports whether the coordinates that a row gives are those of a task, and which way round.
-func (r *Label) means(t analysis.Task, of waves.Reading) (turn, ok bool) {
+func (r *Label) means(t analysis.Task, of script.Reading) (turn, ok bool) {
 	is := func(want *string, got string) bool { return want == nil || *want == got }
 	if of.Second == "" {
 		ok = r.lane != "" && r.lane == t.At.Lane && is(r.branch, t.At.Branch)
@@ -105,7 +105,7 @@ func (r *Label) means(t analysis.Task, of waves.Reading) (turn, ok bool) {
 }
 
 // settle is the verdict that a row gives.
-func (r *Label) settle(people *waves.People, problems *assay.Problems) (store.Verdict, bool) {
+func (r *Label) settle(people *script.People, problems *assay.Problems) (store.Verdict, bool) {
 	switch {
 	case r.found == 0:
 		problems.Add(r.At, "assay results RUN --json lists the answers", "stage %s has nothing like this", r.Stage)
@@ -171,7 +171,7 @@ func (r *Reader) WriteLabels(ctx context.Context, run store.Run, all []Labelled)
 		if err != nil {
 			return n, err
 		}
-		if strings.HasPrefix(v.At.Judge, waves.PersonPrefix) {
+		if strings.HasPrefix(v.At.Judge, script.PersonPrefix) {
 			there[v.At.Key()] = v
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"assay/analysis"
 	"assay/judge"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
-	"assay/waves"
 )
 
 // personName is what people may be called; it stands in keys and file names.
@@ -22,11 +22,11 @@ const personName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 
 // Person is the judge that a person of a name is.
 func Person(name string) (string, error) {
-	name = strings.TrimPrefix(name, waves.PersonPrefix)
+	name = strings.TrimPrefix(name, script.PersonPrefix)
 	if !regexp.MustCompile(personName).MatchString(name) {
 		return "", mistake("--as NAME, of letters, digits, . _ and -", "%q cannot be a person's name", name)
 	}
-	return waves.PersonPrefix + name, nil
+	return script.PersonPrefix + name, nil
 }
 
 // Panels are the stages of a run that people may judge.
@@ -47,7 +47,7 @@ func (r *Reader) Panels(ctx context.Context, run store.Run) ([]string, error) {
 // Panel is a stage that people judge: what they are asked next, what they are shown, and how what they say is kept. It is
 // the same for a terminal and for pages.
 type Panel struct {
-	*waves.People
+	*script.People
 	rubric  judge.Rubric
 	choices []Choice
 }

@@ -9,17 +9,17 @@ import (
 	"context"
 
 	"assay/batchrun"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // Reader reads the runs of one ledger. It is safe for concurrent use.
 type Reader struct {
 	Ledger    *store.Store
-	Scripts   *waves.Planner // the studies of runs
-	Rehearsal bool           // the runs are rehearsals
-	Bundled   bool           // the ledger came out of a bundle, which holds gold labels too
+	Scripts   *script.Library // the studies of runs
+	Rehearsal bool            // the runs are rehearsals
+	Bundled   bool            // the ledger came out of a bundle, which holds gold labels too
 }
 
 // Study is the study that a run works from; of a plain batch file, one that only names its provider.

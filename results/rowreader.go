@@ -13,9 +13,9 @@ import (
 	"assay/expr"
 	"assay/pairs"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // rowReader turns the ledger of one run into rows.
@@ -205,7 +205,7 @@ func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinate
 type coordinated func(yield func(assay.Coordinates, func(*analysis.Row), error) bool)
 
 // rows makes one row after the other out of coordinates.
-func (d *rowReader) rows(all coordinated, reading func(assay.Coordinates) (waves.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
+func (d *rowReader) rows(all coordinated, reading func(assay.Coordinates) (script.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		var row analysis.Row
 		all(func(at assay.Coordinates, fill func(*analysis.Row), err error) bool {
@@ -224,7 +224,7 @@ func (d *rowReader) rows(all coordinated, reading func(assay.Coordinates) (waves
 	}
 }
 
-func rowOf(at assay.Coordinates, r waves.Reading, it *analysedItem) analysis.Row {
+func rowOf(at assay.Coordinates, r script.Reading, it *analysedItem) analysis.Row {
 	row := analysis.Row{
 		Stage: at.Stage, Judge: at.Judge, Lane: at.Lane, Item: at.Item, Template: r.Template, Prompt: r.Prompt, Trait: r.Trait,
 		Branch: at.Branch, Turn: at.Turn, Draw: r.Draw, Vote: r.Vote,

@@ -13,9 +13,9 @@ import (
 	"assay"
 	"assay/pairs"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // Rows makes the rows of one run. It is for one goroutine.
@@ -28,7 +28,7 @@ type Rows struct {
 	Jobs   map[int64]string           // by segment
 	Costs  map[string]assay.Cost      // by stage
 
-	readings map[string]func(assay.Coordinates) (waves.Reading, error)
+	readings map[string]func(assay.Coordinates) (script.Reading, error)
 	inputs   map[string]string // by stage
 	origins  map[int64]string  // ids of runs whose answers were reused
 }
@@ -41,7 +41,7 @@ func (r *Reader) Rows(ctx context.Context, run store.Run) (*Rows, error) {
 	}
 	t := &Rows{
 		Reader: r, Run: run, Study: st, Lanes: map[[2]string]store.Lane{}, Params: map[[2]string]assay.Params{}, Jobs: map[int64]string{}, Costs: map[string]assay.Cost{},
-		readings: map[string]func(assay.Coordinates) (waves.Reading, error){}, origins: map[int64]string{}, inputs: map[string]string{},
+		readings: map[string]func(assay.Coordinates) (script.Reading, error){}, origins: map[int64]string{}, inputs: map[string]string{},
 	}
 	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {
@@ -81,11 +81,11 @@ func judges(st *study.Stage) bool {
 }
 
 // Reading takes coordinates apart; an answer's own are as they are.
-func (t *Rows) Reading(at assay.Coordinates) (waves.Reading, error) {
+func (t *Rows) Reading(at assay.Coordinates) (script.Reading, error) {
 	if read, ok := t.readings[at.Stage]; ok {
 		return read(at)
 	}
-	return waves.ReadingOf(at), nil
+	return script.ReadingOf(at), nil
 }
 
 // Verb is what a stage does; empty where the run has no such stage.

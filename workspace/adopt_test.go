@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"assay/provider"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // adoption looks at the jobs of an account from a home.
@@ -28,7 +28,7 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	r.place.Home = "lost"
-	lost := r.finished(r.open(false), r.wanted(StudyOptions{}, waves.Settings{}))
+	lost := r.finished(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
 	r.place.Home = "found"
 	h := r.open(false)
 	a := r.adoption(h, "openai")
@@ -44,7 +44,7 @@ func TestALostLedgersAnswersAreRecovered(t *testing.T) {
 			t.Error(got, err)
 		}
 	}
-	want := r.wanted(StudyOptions{}, waves.Settings{})
+	want := r.wanted(StudyOptions{}, script.Settings{})
 	now, err := h.Current(r.ctx, want)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestAJobIsTakenForTheSegmentInItsStamp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	a := r.adoption(h, "openai")
 	jobs, err := a.Jobs(r.ctx, run.ID)
 	if err != nil || len(jobs) == 0 || !a.Stamped() {
@@ -103,7 +103,7 @@ func TestAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.finished(h, r.wanted(StudyOptions{}, waves.Settings{Lanes: []string{"a"}}))
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}}))
 	a := r.adoption(h, "openai")
 	jobs, err := a.Jobs(r.ctx, run.ID)
 	if err != nil || len(jobs) != 1 {

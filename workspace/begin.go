@@ -13,9 +13,9 @@ import (
 	"assay"
 	"assay/engine"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // Wanted is a run as the user wants it.
@@ -23,9 +23,9 @@ type Wanted struct {
 	File     string // the study, as the user typed it
 	Input    *plan.Input
 	Plan     *plan.Plan
-	Study    StudyOptions   // how the study was read
-	Settings waves.Settings // lanes, stages, limit and the rest of what the study does not say
-	Budget   *assay.Money   // the most it may spend; nil: no limit
+	Study    StudyOptions    // how the study was read
+	Settings script.Settings // lanes, stages, limit and the rest of what the study does not say
+	Budget   *assay.Money    // the most it may spend; nil: no limit
 	Note, By string
 	New      bool // everything is asked again
 }
@@ -120,7 +120,7 @@ func (want Wanted) folder(w *World) string { return filepath.Dir(w.Disk.Path(wan
 
 // sameScope reports whether a run was about the same part of its study.
 func (want Wanted) sameScope(r store.Run) bool {
-	var s waves.Settings
+	var s script.Settings
 	if json.Unmarshal([]byte(r.Settings), &s) != nil {
 		return false
 	}
@@ -130,7 +130,7 @@ func (want Wanted) sameScope(r store.Run) bool {
 
 // sameMode reports whether a run travels as is wanted, where anything is.
 func (want Wanted) sameMode(r store.Run) bool {
-	var s waves.Settings
+	var s script.Settings
 	return want.Study.Mode == "" || json.Unmarshal([]byte(r.Settings), &s) == nil && s.Mode == want.Study.Mode
 }
 
@@ -244,7 +244,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 	s := want.Settings
 	s.BaseURLs = h.baseURLs(want)
 	s.File, s.Profile, s.Set, s.Mode = filepath.Base(want.File), want.Study.Profile, want.Study.Set, want.Study.Mode
-	return h.Planner.Begin(ctx, waves.Beginning{
+	return h.Planner.Begin(ctx, script.Beginning{
 		Run: store.NewRun{
 			ID: id, Study: name, Folder: want.folder(h.World), Digest: digest, Note: want.Note, By: cmp.Or(want.By, h.World.User()),
 			Rehearsal: h.Rehearsal, Budget: want.Budget,

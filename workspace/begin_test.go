@@ -13,8 +13,8 @@ import (
 
 	"assay"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
-	"assay/waves"
 )
 
 func TestARehearsalNeedsNoKeyAndReachesItsEnd(t *testing.T) {
@@ -22,7 +22,7 @@ func TestARehearsalNeedsNoKeyAndReachesItsEnd(t *testing.T) {
 	r := newRig(t, smallStudy+"budget: 1 USD\n")
 	clear(r.env)
 	r.world.HTTP = nil
-	want := r.wanted(StudyOptions{}, waves.Settings{Luck: 7})
+	want := r.wanted(StudyOptions{}, script.Settings{Luck: 7})
 	want.Note, want.By = "a note", "bea"
 	if p := r.world.Missing(want.Input, want.Plan, want.File, true); len(p) > 0 {
 		t.Error(p)
@@ -54,7 +54,7 @@ func TestTheSameStudyIsTheSameRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	want := r.wanted(StudyOptions{}, waves.Settings{})
+	want := r.wanted(StudyOptions{}, script.Settings{})
 	run := r.finished(h, want)
 	var resumed []string
 	keep := Doorkeeper{
@@ -70,7 +70,7 @@ func TestTheSameStudyIsTheSameRun(t *testing.T) {
 	}
 	want.New = false
 	r.write("study.yaml", smallStudy+"# changed\n")
-	if _, err := h.Run(r.ctx, r.wanted(StudyOptions{}, waves.Settings{}), keep); err == nil || err.Error() != "asked" {
+	if _, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), keep); err == nil || err.Error() != "asked" {
 		t.Error("a changed study is another run:", err)
 	}
 }
@@ -79,20 +79,20 @@ func TestAnOpenRunIsNotMixedWithWhatItIsNotAbout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	run := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{Limit: 1}))
-	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
+	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
 	if err != nil || now.Run.ID != run.ID || !now.Partial || now.Claim != nil {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if now, err = h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{Limit: 1})); err != nil || now.Run.ID != run.ID || now.Partial {
+	if now, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1})); err != nil || now.Run.ID != run.ID || now.Partial {
 		t.Errorf("%+v, %v", now, err)
 	}
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{Lanes: []string{"a"}}))
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}}))
 	wants[*ScopeError](t, err, "run "+run.ID+" is open, and it is about another part of the study")
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{Mode: assay.ModeLive}, waves.Settings{Limit: 1}))
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{Mode: assay.ModeLive}, script.Settings{Limit: 1}))
 	wants[*ModeError](t, err, "run "+run.ID+" is open, and did not begin with --mode live")
 	r.write("study.yaml", smallStudy+"# changed\n")
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, waves.Settings{Limit: 1}))
+	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
 	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began")
 }
 
@@ -100,13 +100,13 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, waves.Settings{})
+	want := r.wanted(StudyOptions{}, script.Settings{})
 	if donor, err := h.Donor(r.ctx, want); err != nil || donor.No != 0 {
 		t.Error(donor, err)
 	}
 	before := r.finished(h, want)
 	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
-	want = r.wanted(StudyOptions{}, waves.Settings{})
+	want = r.wanted(StudyOptions{}, script.Settings{})
 	var asked []string
 	run, err := h.Run(r.ctx, want, Doorkeeper{Confirm: func(donor store.Run) error { asked = append(asked, donor.ID); return nil }})
 	if err != nil {
@@ -128,7 +128,7 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 	}
 }
 
-func settings(t *testing.T, run store.Run) (s waves.Settings) {
+func settings(t *testing.T, run store.Run) (s script.Settings) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestARunThatIsBeingWrittenIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, waves.Settings{})
+	want := r.wanted(StudyOptions{}, script.Settings{})
 	preparing, err := h.Ledger.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir}, store.Claim{Holder: "elsewhere/1", TTL: claimTime})
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
 	c := exec.Command("true")
 	if err := c.Run(); err != nil {
 		t.Skip("needs a program that ends:", err)
@@ -193,7 +193,7 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	want := r.wanted(StudyOptions{}, waves.Settings{})
+	want := r.wanted(StudyOptions{}, script.Settings{})
 	p, problems := PlanPilot(r.ctx, want, want.Plan, plan.Options{}, 1)
 	if p == nil {
 		t.Fatal(problems)
@@ -210,7 +210,7 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 	if err != nil || n != 2 || len(want.Input.Observed) != 2 || want.Input.Observed["a"].Mean <= 0 || want.Input.Observed["a"].PerByte <= 0 {
 		t.Errorf("%d answers, %+v, %v", n, want.Input.Observed, err)
 	}
-	whole := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	whole := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
 	if got := settings(t, whole).ReuseRun; got != run.ID {
 		t.Errorf("the run takes over from %q, want %s", got, run.ID)
 	}

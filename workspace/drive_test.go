@@ -11,16 +11,16 @@ import (
 
 	"assay"
 	"assay/engine"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 func TestHowARunStandsIsConcluded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
 	stop := func(st engine.Standing) Stop {
 		t.Helper()
 		c, err := h.Conclude(r.ctx, run, st)
@@ -46,7 +46,7 @@ func TestADeniedKeyHoldsTheLane(t *testing.T) {
 	r := newRig(t, smallStudy)
 	r.env["OPENAI_API_KEY"] = "bad-key-of-openai"
 	h := r.open(false)
-	c := r.drive(h, r.begin(h, r.wanted(StudyOptions{}, waves.Settings{Lanes: []string{"a"}})), Drive{Interval: time.Millisecond})
+	c := r.drive(h, r.begin(h, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}})), Drive{Interval: time.Millisecond})
 	if c.Stop != StopLaneHeld && c.Stop != StopLaneStopped || c.Lane.Name != "a" || c.Lane.Reason == "" {
 		t.Errorf("%+v", c)
 	}
@@ -56,7 +56,7 @@ func TestARunIsStoppedByItsContext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.begin(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
 	s, err := h.Planner.Study(r.ctx, run)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestAnOrderIsAboutASegmentThatIsHeld(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.finished(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	if err := h.Decidable(r.ctx, run, store.Order{Kind: store.OrderCancel}); err != nil {
 		t.Error(err)
 	}
@@ -169,7 +169,7 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(true)
-	run := r.finished(h, r.wanted(StudyOptions{}, waves.Settings{}))
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	got, err := h.Redo(r.ctx, run, Redo{Lane: "a", Items: []string{"one", "two"}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,10 @@ import (
 
 	"assay/dispatch/river"
 	"assay/engine"
+	"assay/script"
 	"assay/simulator"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // rehearsalSpeed is how many times faster than life a rehearsal waits.
@@ -65,7 +65,7 @@ func luck(run store.Run) (uint64, error) {
 	if run.Settings == "" {
 		return 0, nil
 	}
-	var s waves.Settings
+	var s script.Settings
 	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
 		return 0, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}

@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 
 	"assay/artifacts"
-	"assay/engine"
+	"assay/batchrun"
+	"assay/catalog"
+	"assay/planner"
+	"assay/program"
+	"assay/results"
+	"assay/script"
 	"assay/store"
-	"assay/study"
-	"assay/waves"
 )
 
 const (
@@ -36,19 +39,26 @@ type Home struct {
 	World     *World
 	Ledger    *store.Store
 	Files     *artifacts.Folder
-	Planner   Planner
+	Planner   *planner.Planner
 	Where     string // the database's URL or the ledger's file
 	Rehearsal bool
 	Temporary string // a folder that is removed when the home is closed; empty: none
 }
 
-// Planner plans the runs of a home.
-type Planner interface {
-	engine.Planner
-	// Study is the study that a run works from.
-	Study(ctx context.Context, run store.Run) (*study.Study, error)
-	// Begin writes a run with everything it works from.
-	Begin(ctx context.Context, b waves.Beginning) (store.Run, error)
+// New is a home made of an open ledger and its artifacts. A home with a folder that goes away came out of a bundle: nothing of
+// it is driven.
+func New(w *World, h Home) *Home {
+	h.World = w
+	lib := &script.Library{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()}
+	if h.Temporary == "" {
+		lib.Programs = &program.Runner{Env: w.Env}
+	}
+	h.Planner = &planner.Planner{
+		Library: lib,
+		Results: &results.Reader{Ledger: h.Ledger, Scripts: lib, Rehearsal: h.Rehearsal, Bundled: h.Temporary != ""},
+		Batches: &batchrun.Planner{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()},
+	}
+	return &h
 }
 
 // Close closes ledger and artifacts.
@@ -109,7 +119,7 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 		ledger.Close()
 		return nil, fmt.Errorf("open the artifacts: %w", err)
 	}
-	return &Home{World: w, Ledger: ledger, Files: folder, Where: db, Rehearsal: bool(rehearsal)}, nil
+	return New(w, Home{Ledger: ledger, Files: folder, Where: db, Rehearsal: bool(rehearsal)}), nil
 }
 
 // Exists reports whether there is a ledger to look into: looking makes none.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"assay/waves"
+	"assay/script"
 )
 
 func TestAHomeIsFoundHereOrAboveOrWhereItIsNamed(t *testing.T) {
@@ -72,8 +72,8 @@ func TestALedgerThatCannotBeOpenedIsNamed(t *testing.T) {
 func TestARunIsFoundByItsIdItsStudyOrAsTheNewest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	real := r.begin(r.open(false), r.wanted(StudyOptions{}, waves.Settings{}))
-	rehearsed := r.begin(r.open(true), r.wanted(StudyOptions{}, waves.Settings{}))
+	real := r.begin(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
+	rehearsed := r.begin(r.open(true), r.wanted(StudyOptions{}, script.Settings{}))
 	if open, err := r.place.OpenRuns(r.ctx, r.world); err != nil || len(open) != 1 || open[0].ID != real.ID {
 		t.Error(open, err)
 	}

@@ -5,9 +5,9 @@ import (
 
 	"assay"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
 	"assay/study"
-	"assay/waves"
 )
 
 // pilotSuffix marks the runs of pilots, so that they are not taken for runs of the study.
@@ -32,7 +32,7 @@ func PlanPilot(ctx context.Context, want Wanted, whole *plan.Plan, o plan.Option
 	}
 	p.Parts = firstParts(p)
 	want.Plan = p
-	want.Settings = waves.Settings{Lanes: o.Lanes, Stages: o.Stages, Limit: o.Limit, NoCanary: true, Pilot: true}
+	want.Settings = script.Settings{Lanes: o.Lanes, Stages: o.Stages, Limit: o.Limit, NoCanary: true, Pilot: true}
 	return &Pilot{Wanted: want, options: o}, nil
 }
 

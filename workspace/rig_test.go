@@ -12,10 +12,9 @@ import (
 	"assay/catalog"
 	"assay/engine"
 	"assay/plan"
-	"assay/program"
+	"assay/script"
 	"assay/simulator"
 	"assay/store"
-	"assay/waves"
 )
 
 const smallStudy = `study: small
@@ -82,12 +81,11 @@ func (r *rig) open(rehearsal Rehearsal) *Home {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { h.Close() })
-	h.Planner = &waves.Planner{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default(), Programs: &program.Runner{Env: r.world.Env}}
 	return h
 }
 
 // wanted reads and plans the study.
-func (r *rig) wanted(o StudyOptions, s waves.Settings) Wanted {
+func (r *rig) wanted(o StudyOptions, s script.Settings) Wanted {
 	r.t.Helper()
 	d, problems, err := r.world.ReadStudy(r.ctx, "study.yaml", o)
 	if err != nil || d == nil {

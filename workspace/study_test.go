@@ -12,7 +12,7 @@ import (
 	"assay/engine"
 	"assay/plan"
 	"assay/provider"
-	"assay/waves"
+	"assay/script"
 )
 
 func TestProblemsOfAStudyCarryNamesAsTheUserTypesThem(t *testing.T) {
@@ -43,7 +43,7 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 	if warned == nil || err != nil || !strings.Contains(problems.Error(), "./judge.sh is no program that can be started") {
 		t.Error(problems, err)
 	}
-	want := r.wanted(StudyOptions{Running: true}, waves.Settings{})
+	want := r.wanted(StudyOptions{Running: true}, script.Settings{})
 	p := r.world.Missing(want.Input, want.Plan, want.File, false)
 	if len(p.Errors()) != 1 {
 		t.Error(p)
@@ -56,7 +56,7 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 	if p = r.world.Missing(want.Input, want.Plan, want.File, false); len(p.Errors()) != 2 || !strings.Contains(p.Error(), "copy the key again, alone") {
 		t.Error(p)
 	}
-	want = r.wanted(StudyOptions{Running: true}, waves.Settings{Lanes: []string{"a"}})
+	want = r.wanted(StudyOptions{Running: true}, script.Settings{Lanes: []string{"a"}})
 	if keys := r.world.Keys(want.Input, want.Plan); len(keys) != 1 || len(keys[0].Lanes) != 1 {
 		t.Errorf("%+v", keys)
 	}
@@ -90,7 +90,7 @@ func TestPricesOfAFileLieOverTheCatalogue(t *testing.T) {
 	if _, _, err := r.world.ReadStudy(r.ctx, "study.yaml", StudyOptions{Prices: "absent.yaml"}); !isPrices(err, false) {
 		t.Error(err)
 	}
-	run := r.begin(r.open(false), r.wanted(StudyOptions{Prices: "prices.yaml"}, waves.Settings{}))
+	run := r.begin(r.open(false), r.wanted(StudyOptions{Prices: "prices.yaml"}, script.Settings{}))
 	if run.State == "" {
 		t.Error("no run")
 	}
@@ -125,7 +125,7 @@ func TestAScopeIsSettingsOfTheStudy(t *testing.T) {
 func TestCheckingOnlineAsksForModelsAndBatches(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	d := r.wanted(StudyOptions{}, waves.Settings{}).Input
+	d := r.wanted(StudyOptions{}, script.Settings{}).Input
 	var works []string
 	check := func() assay.Problems {
 		works = nil
@@ -154,7 +154,7 @@ func TestCheckingOnlineAsksForModelsAndBatches(t *testing.T) {
 func TestAModelThatAProviderDoesNotListIsAWarning(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	d := r.wanted(StudyOptions{}, waves.Settings{}).Input
+	d := r.wanted(StudyOptions{}, script.Settings{}).Input
 	k := plan.Key{Provider: "openai", Lanes: []string{"a", "b", "none"}}
 	var problems assay.Problems
 	checkModels(d, k, nil, &problems)
@@ -167,7 +167,7 @@ func TestAModelThatAProviderDoesNotListIsAWarning(t *testing.T) {
 func TestAnAccountWithoutItsKeyIsKnownAndCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
-	a := r.world.Accounts(r.wanted(StudyOptions{}, waves.Settings{}).Input.Study)
+	a := r.world.Accounts(r.wanted(StudyOptions{}, script.Settings{}).Input.Study)
 	access, err := a.Access("openai")
 	if err != nil || access.Fingerprint == "" || access.Batch == nil {
 		t.Errorf("%+v, %v", access, err)

@@ -1,0 +1,127 @@
+// Package planner says what the engine is to send for a run: of a study, from its script and what was found so far; of a
+// plain batch file, from the file.
+package planner
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"assay"
+	"assay/batchrun"
+	"assay/engine"
+	"assay/results"
+	"assay/script"
+	"assay/store"
+	"assay/study"
+)
+
+// Planner plans every run of a ledger. It is safe for concurrent use.
+type Planner struct {
+	*script.Library
+	Results *results.Reader // answers the gates of studies
+	Batches *batchrun.Planner
+}
+
+var _ engine.Planner = (*Planner)(nil)
+
+// Study is the study that a run works from; of a batch file, one that only names its provider.
+func (p *Planner) Study(ctx context.Context, run store.Run) (*study.Study, error) {
+	if b, ok := batchrun.Of(run); ok {
+		return b.Study(), nil
+	}
+	return p.Library.Study(ctx, run)
+}
+
+// Absorb reads the newest answers into verdicts, and decides the gates that wait for them.
+func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Absorb(ctx, run)
+	}
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return err
+	}
+	for {
+		gates, err := s.Absorb(ctx)
+		if err != nil || len(gates) == 0 {
+			return err
+		}
+		for _, g := range gates {
+			if err := p.decide(ctx, run, s, g); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) error {
+	found, err := p.Results.Gates(ctx, run, g.Reads)
+	if err != nil {
+		return fmt.Errorf("compute what a gate of run %s looks at: %w", run.ID, err)
+	}
+	return s.Decide(ctx, g, found)
+}
+
+// Groups lists what can be asked.
+func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Groups(ctx, run)
+	}
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]engine.Group, len(all))
+	for i, g := range all {
+		out[i] = engine.Group(g)
+	}
+	return out, nil
+}
+
+// Requests walks over the requests of a group.
+func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Requests(ctx, run, g)
+	}
+	return func(yield func(engine.Planned, error) bool) {
+		s, err := p.Open(ctx, run)
+		if err != nil {
+			yield(engine.Planned{}, err)
+			return
+		}
+		for r, err := range s.Requests(ctx, g.GroupKey, g.Mode) {
+			if !yield(engine.Planned(r), err) {
+				return
+			}
+		}
+	}
+}
+
+// Build makes requests again from their coordinates, in the same order.
+func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]engine.Planned, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Build(ctx, run, mode, at)
+	}
+	all, err := p.Library.Build(ctx, run, mode, at)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]engine.Planned, len(all))
+	for i, r := range all {
+		out[i] = engine.Planned(r)
+	}
+	return out, nil
+}
+
+// Redo counts what one more draw of an item adds to a run.
+func (p *Planner) Redo(ctx context.Context, run store.Run, r store.Redo) ([]store.Share, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Redo(ctx, run, r)
+	}
+	return p.Library.Redo(ctx, run, r)
+}

@@ -1,0 +1,113 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"assay/batchrun"
+	"assay/engine"
+	"assay/ratelimit"
+	"assay/script"
+	"assay/store"
+	"assay/study"
+)
+
+// Policy is how the run is to be driven.
+func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Policy(ctx, run)
+	}
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return engine.Policy{}, err
+	}
+	st := s.Study()
+	policy := engine.Policy{LiveBelow: 20, ReserveHigh: st.Reserve == "high", VerifyFirst: s.Settings().VerifyFirst}
+	if st.LiveBelow != nil {
+		policy.LiveBelow = *st.LiveBelow
+	}
+	if d := st.Deadline; d != nil {
+		policy.Deadline = time.Duration(d.After)
+		if d.Then == "live" {
+			policy.Then = engine.ThenLive
+		}
+	}
+	if st.Cleanup != nil {
+		policy.Cleanup = engine.CleanupNever
+		if *st.Cleanup {
+			policy.Cleanup = engine.CleanupAlways
+		}
+	}
+	for i := range st.Lanes {
+		if share := cmp.Or(st.Lanes[i].StopIf, st.StopIf); share > 0 {
+			if policy.StopAbove == nil {
+				policy.StopAbove = map[string]float64{}
+			}
+			policy.StopAbove[st.Lanes[i].Name] = float64(share)
+		}
+	}
+	if policy.Reuse, err = p.reuse(ctx, run, s); err != nil {
+		return policy, err
+	}
+	return policy, nil
+}
+
+// reuse is where the run may take answers from instead of asking again; nil: nowhere.
+func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*store.ReuseFrom, error) {
+	settings := s.Settings()
+	r := s.Study().Reuse
+	if settings.ReuseRun != "" {
+		r = &study.Reuse{Run: settings.ReuseRun}
+	}
+	if r == nil || run.Rehearsal {
+		return nil, nil
+	}
+	from := &store.ReuseFrom{Run: run.No, Study: r.Study, Whole: settings.ReuseRun != ""}
+	if r.For > 0 {
+		from.Since = run.Created.Add(-time.Duration(r.For))
+	}
+	if r.Run != "" {
+		earlier, err := p.Ledger.FindRun(ctx, r.Run, "")
+		if err != nil {
+			return nil, fmt.Errorf("reuse answers of run %q: %w", r.Run, err)
+		}
+		from.From = earlier.No
+	}
+	return from, nil
+}
+
+// Route is how a lane's requests of a stage travel in a mode.
+func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Route(ctx, run, stage, lane, mode)
+	}
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return engine.Route{}, err
+	}
+	r, err := s.Route(stage, lane, mode)
+	if err != nil {
+		return engine.Route{}, err
+	}
+	route := engine.Route{Lane: r.Lane, Wire: r.Wire, Price: r.Price, Live: live(s.Study(), lane)}
+	route.BaseURL = s.Settings().BaseURLs[r.Lane.Provider]
+	batch := s.BatchOf(stage)
+	route.Size, route.Segments = batch.Size, batch.Segments
+	return route, nil
+}
+
+// live are the caps on live requests of a lane and of its provider.
+func live(s *study.Study, lane string) engine.Live {
+	l, ok := s.Lane(lane)
+	if !ok {
+		return engine.Live{}
+	}
+	p, _ := s.Providers.Find(l.Provider)
+	return engine.Live{Lane: caps(l.Live), Account: caps(p.Live), Retries: p.Live.Retries}
+}
+
+func caps(l study.Live) ratelimit.Caps {
+	return ratelimit.Caps{Rate: float64(l.Rate), Tokens: float64(l.Tokens), Concurrency: l.Concurrency, Pause: time.Duration(l.Pause)}
+}

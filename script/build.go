@@ -1,0 +1,101 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/plan"
+	"assay/study"
+)
+
+// buildStages makes the recipe of every stage.
+func (s *Script) buildStages(ctx context.Context) error {
+	for _, st := range plan.InOrder(s.desk.Study) {
+		var err error
+		switch st.Verb() {
+		case study.VerbAsk, study.VerbContinue, study.VerbImport:
+			err = s.cookAsk(ctx, st)
+		case study.VerbJudge:
+			s.recipes[st.Name], err = s.cookJudge(ctx, st)
+		case study.VerbCompare:
+			s.recipes[st.Name], err = s.cookCompare(ctx, st)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Script) cookAsk(ctx context.Context, st *study.Stage) error {
+	talk, err := s.desk.Talk(ctx, st)
+	if err != nil {
+		return err
+	}
+	a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
+	if st.Continue != "" {
+		from, ok := s.recipes[st.Continue].(*asking)
+		if !ok {
+			return fmt.Errorf("stage %s continues %s, which has no conversations", st.Name, st.Continue)
+		}
+		a.from = from
+	}
+	if asksVerdicts(st) {
+		for _, ref := range st.Keep.Stages() {
+			if j, ok := s.recipes[ref.Stage].(*judging); ok {
+				a.judges = append(a.judges, j)
+			}
+		}
+	}
+	s.recipes[st.Name] = a
+	return nil
+}
+
+// rubric is how a judge or compare stage judges.
+func (s *Script) rubric(st *study.Stage) (*rubric, error) {
+	described, err := s.desk.Rubric(st)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRubric(described)
+	if err != nil {
+		return nil, err
+	}
+	if own := s.desk.Study.RubricOf(st); own != nil {
+		r.command, r.limit = own.Command, time.Duration(own.Limit)
+	}
+	return r, nil
+}
+
+// cookJudge makes the recipe of a judge stage.
+func (s *Script) cookJudge(ctx context.Context, st *study.Stage) (*judging, error) {
+	r, err := s.rubric(st)
+	if err != nil {
+		return nil, err
+	}
+	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil {
+		j.expects = own.Rule.Exact.Template
+	}
+	if silent(r) {
+		j.votes = 1 // it would say the same again
+	}
+	for _, name := range st.Judge.List {
+		source, ok := s.recipes[name].(*asking)
+		if !ok {
+			return nil, fmt.Errorf("stage %s judges %s, which has no answers of this run", st.Name, name)
+		}
+		j.sources = append(j.sources, source)
+		if source.input == j.input {
+			continue
+		}
+		if j.slices == nil {
+			j.slices = map[string]map[string]bool{}
+		}
+		if j.slices[source.input], err = s.desk.IDs(ctx, source.input); err != nil {
+			return nil, err
+		}
+	}
+	return j, ctx.Err()
+}

@@ -1,0 +1,126 @@
+package script
+
+import (
+	"context"
+	"fmt"
+
+	"assay"
+	"assay/judge"
+	"assay/pairs"
+	"assay/plan"
+	"assay/store"
+)
+
+// itemContest is the recipe of a compare stage whose items stand against each other.
+type itemContest struct {
+	contest
+	input  string
+	all    []assay.Item
+	byID   map[string]int
+	starts map[int64][]pairs.Pair // showings by the item that stands first
+}
+
+// maxContestItems bounds the items that are held to be compared with each other.
+const maxContestItems = 50_000
+
+func (s *Script) cookItems(ctx context.Context, c contest) (stage, error) {
+	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int{}, starts: map[int64][]pairs.Pair{}}
+	for it, err := range s.desk.Rows.Items(ctx, out.input) {
+		if err != nil {
+			return nil, err
+		}
+		if len(out.all) == maxContestItems {
+			return nil, fmt.Errorf("stage %s compares more than %d items with each other", c.stage.Name, maxContestItems)
+		}
+		out.byID[it.ID] = len(out.all)
+		out.all = append(out.all, it)
+	}
+	var err error
+	if out.schedule, err = pairs.New(plan.Design(c.stage, 0, int64(len(out.all)))); err != nil {
+		return nil, err
+	}
+	for p := range out.schedule.All() {
+		out.starts[p.First] = append(out.starts[p.First], p)
+	}
+	return out, nil
+}
+
+func (c *itemContest) items() string     { return c.input }
+func (c *itemContest) turns() int        { return 1 }
+func (c *itemContest) conditional() bool { return conditional(c.stage) || c.tries() > 1 }
+
+func (c *itemContest) after(string, int) []store.GroupKey { return nil }
+
+// trials of a comparison of items are its stage's gates alone: nothing was said about them before.
+func (c *itemContest) trials(it assay.Item, _ assay.Coordinates) ([]trial, error) {
+	return []trial{{stage: c.stage, item: &it}}, nil
+}
+
+func (c *itemContest) at(it assay.Item, ord int64, lane string, _ int) []assay.Coordinates {
+	var out []assay.Coordinates
+	for _, p := range c.starts[ord] {
+		if !keeps(c.stage, it) || !keeps(c.stage, c.all[p.Second]) {
+			continue
+		}
+		at := assay.Coordinates{Stage: c.stage.Name, Item: it.ID, Against: c.all[p.Second].ID, Turn: 1, Draw: 1, Judge: lane}
+		out = append(out, c.variants(at, "")...)
+	}
+	return out
+}
+
+func (c *itemContest) needs(assay.Item, assay.Coordinates) ([]assay.Coordinates, error) {
+	return nil, nil
+}
+
+func (c *itemContest) prompt(it assay.Item, at assay.Coordinates, _ answers) (assay.Prompt, bool, error) {
+	shown, err := c.show(it, at)
+	if err != nil {
+		return assay.Prompt{}, false, err
+	}
+	p, err := c.rubric.render(at.Prompt, shown.Values(at.Key()))
+	return p, err == nil, err
+}
+
+// show puts the two items side by side.
+func (c *itemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, error) {
+	second, err := c.against(at)
+	if err != nil {
+		return judge.Showing{}, err
+	}
+	trait, err := c.trait(at)
+	return judge.Showing{A: fmt.Sprint(it.Fields["text"]), B: fmt.Sprint(second.Fields["text"]), Trait: trait, Ties: c.rubric.Ties()}, err
+}
+
+// known is never so: items are what the study's author wrote.
+func (c *itemContest) known(assay.Coordinates, answers) (assay.Verdict, bool, error) {
+	return assay.Verdict{}, false, nil
+}
+
+func (c *itemContest) frame(at assay.Coordinates) (store.Verdict, error) {
+	return store.Verdict{
+		At: firstTry(at), Subject: c.itemKey(at.Item), Against: c.itemKey(at.Against), Direction: string(pairs.Direction(at.Item, at.Against)),
+	}, nil
+}
+
+// itemKey stands in a verdict for an item that was compared.
+func (c *itemContest) itemKey(item string) assay.Key {
+	return assay.Coordinates{Stage: c.input, Item: item}.Key()
+}
+
+func (c *itemContest) line(dst []byte, it assay.Item, at assay.Coordinates, _ answers) ([]byte, bool, error) {
+	shown, err := c.show(it, at)
+	if err != nil {
+		return dst, false, err
+	}
+	dst, err = shown.Line(dst, at.Key())
+	return dst, err == nil, err
+}
+
+// against is the item that a request shows second.
+func (c *itemContest) against(at assay.Coordinates) (assay.Item, error) {
+	i, ok := c.byID[at.Against]
+	if !ok {
+		return assay.Item{}, fmt.Errorf("input %s has no item %q", c.input, at.Against)
+	}
+	return c.all[i], nil
+}
