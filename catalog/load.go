@@ -131,7 +131,12 @@ func (c *Catalog) check() error {
 	for _, v := range c.vendors {
 		dated("vendor "+v.Name, v.Date, v.Source)
 		dated("limits of "+v.Name, v.Limits.Date, v.Limits.Source)
-		bad = append(bad, c.checkVendor(v))
+		bad = append(bad, c.checkVendor(v), checkAccount(v))
+	}
+	for _, name := range []string{Copied, Compatible, LiveServer} {
+		if _, ok := c.Vendor(name); !ok {
+			bad = append(bad, fmt.Errorf("vendor %s: has no row", name))
+		}
 	}
 	for _, f := range c.families {
 		dated("family "+f.Name, f.Date, f.Source)

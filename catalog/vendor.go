@@ -7,8 +7,12 @@ import (
 	"assay"
 )
 
-// Compatible is the vendor whose name stands for any server that speaks the OpenAI API.
-const Compatible = "openai-compatible"
+// Vendors that stand for servers of the user's own which speak an API that many copied.
+const (
+	Copied     = "openai"            // the vendor whose API it is
+	Compatible = "openai-compatible" // any server that speaks it, batches included
+	LiveServer = "vllm"              // a server that speaks it and has no batches
+)
 
 // Vendor is what is known about one provider of models.
 type Vendor struct {
@@ -31,6 +35,16 @@ type Vendor struct {
 	Like          string   `yaml:"like"`          // the vendor whose models, rules and prices hold here too
 	Date          Date     `yaml:"date"`
 	Source        string   `yaml:"source"`
+
+	AlsoCalled  []string  `yaml:"also_called"`  // other names that people use for it: its models, its maker
+	Settings    []Setting `yaml:"settings"`     // what an account there needs besides a key
+	KeyForms    []string  `yaml:"key_forms"`    // how its keys begin
+	OpenHeaders []string  `yaml:"open_headers"` // headers of its requests that hold no secret; a * at the end stands for any ending
+	DeniedHint  string    `yaml:"denied_hint"`  // what to do when it refuses the account
+	StorageEnv  string    `yaml:"storage_env"`  // the variable that names another address of the storage it reads files from
+	IDPattern   string    `yaml:"id_pattern"`   // the ids that lines of its batch files may have; empty: any
+	IDWords     string    `yaml:"id_words"`     // the same in words
+	ModelPrefix string    `yaml:"model_prefix"` // a model whose name begins so is one of its own
 
 	Routes      map[string]string `yaml:"routes"`       // first part of a model's name: the vendor that makes it
 	NamePath    bool              `yaml:"name_path"`    // a model's name may have a path in front, such as models/
@@ -116,7 +130,7 @@ func (c *Catalog) Kind(entry, kind, baseURL string) (string, bool) {
 	if kind == "" {
 		kind = entry
 	}
-	if kind == "openai" && entry != kind && baseURL != "" {
+	if kind == Copied && entry != kind && baseURL != "" {
 		kind = Compatible
 	}
 	_, ok := c.Vendor(kind)

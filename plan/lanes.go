@@ -137,7 +137,7 @@ func (d *Input) checkLanes(problems *assay.Problems) {
 		l := &d.Study.Lanes[i]
 		kind, ok := d.kind(l)
 		if !ok {
-			problems.Add(l.Where.Key("model"), cmp.Or(alsoCalled(l.Provider), assay.DidYouMean(l.Provider, vendors), "name it under `providers` with its `kind`; assay keys lists those that are known"),
+			problems.Add(l.Where.Key("model"), cmp.Or(d.alsoCalled(l.Provider), assay.DidYouMean(l.Provider, vendors), "name it under `providers` with its `kind`; assay keys lists those that are known"),
 				"lane %s: no provider is called %q", l.Name, l.Provider)
 			continue
 		}
@@ -152,14 +152,12 @@ func (d *Input) checkLanes(problems *assay.Problems) {
 }
 
 // alsoCalled is a hint for those who name a provider by its models or its house.
-func alsoCalled(name string) string {
-	ours, ok := map[string]string{
-		"claude": "anthropic", "gpt": "openai", "chatgpt": "openai", "google": "gemini, or vertex", "grok": "xai", "x-ai": "xai", "togetherai": "together",
-	}[strings.ToLower(name)]
-	if !ok {
+func (d *Input) alsoCalled(name string) string {
+	ours := d.Catalog.Called(name)
+	if len(ours) == 0 {
 		return ""
 	}
-	return "it is called " + ours + " here"
+	return "it is called " + strings.Join(ours, ", or ") + " here"
 }
 
 func (d *Input) checkMode(l *study.Lane, kind string, problems *assay.Problems) {
