@@ -96,7 +96,7 @@ func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
 		{"another endpoint", strings.Replace(chatLine, "chat/completions", "embeddings", 1), batchfile.Options{}, `in.jsonl:1: its url is "/v1/embeddings" (assay carries /v1/chat/completions and /v1/responses)`},
 		{"another method", strings.Replace(chatLine, "POST", "GET", 1), batchfile.Options{}, `in.jsonl:1: its method is not POST (write "method":"POST")`},
 		{"no messages", strings.Replace(chatLine, "messages", "mesages", 1), batchfile.Options{}, "in.jsonl:1: the body has no messages"},
-		{"no max_tokens", strings.Replace(claudeLine, `"max_tokens":9,`, ``, 1), batchfile.Options{}, "in.jsonl:1: params has no max_tokens (Anthropic demands it)"},
+		{"no max_tokens", strings.Replace(claudeLine, `"max_tokens":9,`, ``, 1), batchfile.Options{}, "in.jsonl:1: params has no max_tokens (the messages API demands it)"},
 		{"streaming", strings.Replace(chatLine, `"messages"`, `"stream":true,"messages"`, 1), batchfile.Options{}, "in.jsonl:1: stream is on (a batch does not stream: remove stream)"},
 		{"a wrong type", strings.Replace(chatLine, `"messages"`, `"temperature":"hot","messages"`, 1), batchfile.Options{}, "in.jsonl:1: temperature is a string, want a number"},
 		{"a parameter the model refuses", strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`, `"temperature":0.2,"messages"`, 1), batchfile.Options{},

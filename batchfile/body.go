@@ -91,13 +91,13 @@ func kindOf(e *json.UnmarshalTypeError) string {
 	}
 }
 
-// list tells whether raw is a list with something in it.
+// list reports whether raw is a list with something in it.
 func list(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) > 2 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) > 0
 }
 
-// present tells whether a field is there and not null.
+// present reports whether a field is there and not null.
 func present(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }
 
 const streaming = "a batch does not stream: remove stream"
@@ -146,7 +146,7 @@ func (b *messagesBody) into(e *Entry) *flaw {
 	case !list(b.messages):
 		return flawf("", "params has no messages")
 	case b.MaxTokens <= 0:
-		return flawf("Anthropic demands it", "params has no max_tokens")
+		return flawf("the messages API demands it", "params has no max_tokens")
 	}
 	if b.Config != nil {
 		p.Effort = b.Config.Effort

@@ -191,7 +191,7 @@ func (k *checker) settle(e Entry) bool {
 		k.f.add(0, "assay models lists them", fmt.Sprintf("no provider is called %q", k.file.Provider))
 		return false
 	}
-	want := shapeOf(k.vendor.Carrier)
+	want := ShapeOf(k.vendor)
 	if e.Shape != want {
 		hint := ""
 		if name, _ := recognise(k.Catalog, e); name != "" {

@@ -5,47 +5,56 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay"
+	"assay/catalog"
 	"assay/dialect"
 )
 
-// Shape is the form of a request line, told by the fields it has.
+// Shape is the form of a request line, known by the fields it has.
 type Shape string
 
 // The shapes there are.
 const (
-	ShapeOpenAI    Shape = "openai"    // {"custom_id","method","url","body"}: OpenAI, Azure, Groq, xAI
-	ShapeBare      Shape = "bare"      // {"custom_id","body"}: Together, Mistral, Fireworks, OpenRouter
-	ShapeAnthropic Shape = "anthropic" // {"custom_id","params"}
-	ShapeGemini    Shape = "gemini"    // {"key","request"}, or {"request"} alone: Gemini, Vertex
+	ShapeCall    Shape = "call"    // {"custom_id","method","url","body"}
+	ShapeBare    Shape = "bare"    // {"custom_id","body"}
+	ShapeParams  Shape = "params"  // {"custom_id","params"}
+	ShapeRequest Shape = "request" // {"key","request"}, or {"request"} alone
 )
 
 // words is a shape as messages show it.
 func (s Shape) words() string {
 	switch s {
-	case ShapeOpenAI:
+	case ShapeCall:
 		return `{"custom_id","method","url","body"}`
 	case ShapeBare:
 		return `{"custom_id","body"}`
-	case ShapeAnthropic:
+	case ShapeParams:
 		return `{"custom_id","params"}`
 	}
 	return `{"key","request"}`
 }
 
-// shapeOf is the shape of a carrier's lines.
-func shapeOf(c assay.Carrier) Shape {
-	switch c {
-	case assay.CarrierBare, assay.CarrierOpenRouter:
+// ShapeOf is the shape of a vendor's lines. A vendor without batches takes those of a server that is called live.
+func ShapeOf(v catalog.Vendor) Shape {
+	fields := dialect.LineFields(v.Carrier)
+	switch {
+	case slices.Contains(fields, "params"):
+		return ShapeParams
+	case slices.Contains(fields, "request"):
+		return ShapeRequest
+	case slices.Contains(fields, "body") && !slices.Contains(fields, "url"):
 		return ShapeBare
-	case assay.CarrierAnthropic:
-		return ShapeAnthropic
-	case assay.CarrierGemini, assay.CarrierVertex:
-		return ShapeGemini
 	}
-	return ShapeOpenAI
+	return ShapeCall
+}
+
+// nameless reports whether a carrier's lines have no field for an id.
+func nameless(c assay.Carrier) bool {
+	fields := dialect.LineFields(c)
+	return len(fields) > 0 && !slices.Contains(fields, "custom_id") && !slices.Contains(fields, "key")
 }
 
 // Entry is one request of a file.
@@ -130,13 +139,13 @@ func (r *rawLine) shape(e *Entry) *flaw {
 	case r.Result != nil || r.Response != nil:
 		return flawf("", "this is a line of results, not of requests")
 	case r.Params != nil && r.Body == nil && r.Request == nil:
-		e.Shape, e.Body = ShapeAnthropic, r.Params
+		e.Shape, e.Body = ShapeParams, r.Params
 	case r.Request != nil && r.Body == nil && r.Params == nil:
-		e.Shape, e.Body = ShapeGemini, r.Request
+		e.Shape, e.Body = ShapeRequest, r.Request
 	case r.Body != nil && r.Params == nil && r.Request == nil:
 		e.Shape, e.Body = ShapeBare, r.Body
 		if r.URL != nil || r.Method != nil {
-			e.Shape = ShapeOpenAI
+			e.Shape = ShapeCall
 		}
 	case r.Messages != nil || r.Contents != nil || r.Prompt != nil:
 		return flawf("`assay batch write` makes lines from questions", "this is a bare body without an id around it")
@@ -148,9 +157,9 @@ func (r *rawLine) shape(e *Entry) *flaw {
 
 func (r *rawLine) bodyName(s Shape) string {
 	switch s {
-	case ShapeAnthropic:
+	case ShapeParams:
 		return "params"
-	case ShapeGemini:
+	case ShapeRequest:
 		return "request"
 	}
 	return "body"
@@ -159,14 +168,14 @@ func (r *rawLine) bodyName(s Shape) string {
 // maxID is the longest id that is kept.
 const maxID = 1024
 
-// id takes the author's id. Google's lines may have none; others must.
+// id takes the author's id. Lines of one shape may have none; others must.
 func (r *rawLine) id(e *Entry) *flaw {
 	name, raw := "custom_id", r.CustomID
-	if e.Shape == ShapeGemini {
+	if e.Shape == ShapeRequest {
 		name, raw = "key", r.Key
 	}
 	if raw == nil {
-		if e.Shape == ShapeGemini {
+		if e.Shape == ShapeRequest {
 			return nil
 		}
 		return flawf("give every line its own custom_id", "the line has no custom_id")
@@ -186,10 +195,10 @@ func (r *rawLine) id(e *Entry) *flaw {
 // api tells which API the line wants.
 func (r *rawLine) api(e *Entry) *flaw {
 	switch e.Shape {
-	case ShapeAnthropic:
+	case ShapeParams:
 		e.API = "messages"
 		return nil
-	case ShapeGemini:
+	case ShapeRequest:
 		e.API = "generate"
 		return nil
 	case ShapeBare:

@@ -8,16 +8,16 @@ import (
 	"assay/catalog"
 )
 
-// recognise names the provider that a line was written for, from its form and its model. Where it cannot be told, it
+// recognise names the provider that a line was written for, from its form and its model. Where it cannot be known, it
 // lists those that may be meant.
 func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []string) {
 	var known []string
 	for _, v := range c.Vendors() {
-		if !v.Batch || v.Name == catalog.Compatible || shapeOf(v.Carrier) != e.Shape || !slices.Contains(v.APIs, e.API) {
+		if !v.Batch || v.Name == catalog.Compatible || ShapeOf(v) != e.Shape || !slices.Contains(v.APIs, e.API) || e.ID != "" && nameless(v.Carrier) {
 			continue
 		}
 		candidates = append(candidates, v.Name)
-		if e.Model != "" && !v.AnyModel && serves(c, v, e.Model) {
+		if e.Model != "" && !v.AnyModel && c.Serves(v, e.Model) {
 			known = append(known, v.Name)
 		}
 	}
@@ -26,42 +26,30 @@ func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []strin
 		return candidates[0], candidates
 	case len(known) == 1:
 		return known[0], candidates
-	case e.Shape == ShapeGemini && e.ID != "": // Vertex has no key in its lines
-		return "gemini", candidates
 	}
 	return "", candidates
 }
 
-// serves tells whether the catalogue knows a model at a vendor.
-func serves(c *catalog.Catalog, v catalog.Vendor, model string) bool {
-	if v.Name == "fireworks" && strings.HasPrefix(model, "accounts/") {
-		return true
-	}
-	return c.Find(v.Name, model).Known
-}
-
 // ProviderName is the provider that a word on a command line means: its name, or what people call it.
-func ProviderName(word string) string {
-	switch w := strings.ToLower(word); w {
-	case "claude":
-		return "anthropic"
-	case "google":
-		return "gemini"
-	case "grok":
-		return "xai"
-	default:
-		return w
+func ProviderName(c *catalog.Catalog, word string) string {
+	word = strings.ToLower(word)
+	if _, ok := c.Vendor(word); ok {
+		return word
 	}
+	if called := c.Called(word); len(called) > 0 {
+		return called[0]
+	}
+	return word
 }
 
 // elsewhere names vendors of the same form of lines that know a model which this one does not.
 func elsewhere(c *catalog.Catalog, v catalog.Vendor, shape Shape, model string) []string {
-	if v.AnyModel || serves(c, v, model) {
+	if v.AnyModel || c.Serves(v, model) {
 		return nil
 	}
 	var out []string
 	for _, o := range c.Vendors() {
-		if o.Name != v.Name && !o.AnyModel && o.Batch && shapeOf(o.Carrier) == shape && serves(c, o, model) {
+		if o.Name != v.Name && !o.AnyModel && o.Batch && ShapeOf(o) == shape && c.Serves(o, model) {
 			out = append(out, o.Name)
 		}
 	}

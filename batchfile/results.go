@@ -20,12 +20,12 @@ func AppendReply(dst []byte, s Shape, id, requestID string, reply []byte) ([]byt
 	}
 	var v any
 	switch s {
-	case ShapeAnthropic:
-		v = anthropicResult{ID: id, Result: anthropicEnd{Type: "succeeded", Message: reply}}
-	case ShapeGemini:
-		v = geminiResult{Key: id, Response: reply}
+	case ShapeParams:
+		v = paramsResult{ID: id, Result: paramsEnd{Type: "succeeded", Message: reply}}
+	case ShapeRequest:
+		v = requestResult{Key: id, Response: reply}
 	default:
-		v = openResult{ID: requestID, CustomID: id, Response: &openResponse{Status: 200, RequestID: requestID, Body: reply}}
+		v = callResult{ID: requestID, CustomID: id, Response: &callResponse{Status: 200, RequestID: requestID, Body: reply}}
 	}
 	return appendJSON(dst, v)
 }
@@ -45,19 +45,19 @@ func AppendMissing(dst []byte, s Shape, id string, o assay.Outcome) ([]byte, err
 	}
 	var v any
 	switch s {
-	case ShapeAnthropic:
-		end := anthropicEnd{Type: "errored", Error: &anthropicError{Type: "error", Error: anthropicCause{code, message}}}
+	case ShapeParams:
+		end := paramsEnd{Type: "errored", Error: &paramsError{Type: "error", Error: paramsCause{code, message}}}
 		switch o.Ending {
 		case assay.Expired:
-			end = anthropicEnd{Type: "expired"}
+			end = paramsEnd{Type: "expired"}
 		case assay.Cancelled:
-			end = anthropicEnd{Type: "canceled"}
+			end = paramsEnd{Type: "canceled"}
 		}
-		v = anthropicResult{ID: id, Result: end}
-	case ShapeGemini:
-		v = geminiResult{Key: id, Error: &geminiError{Code: status, Status: code, Message: message}}
+		v = paramsResult{ID: id, Result: end}
+	case ShapeRequest:
+		v = requestResult{Key: id, Error: &requestError{Code: status, Status: code, Message: message}}
 	default:
-		v = openResult{CustomID: id, Error: &openError{code, message}}
+		v = callResult{CustomID: id, Error: &callError{code, message}}
 	}
 	return appendJSON(dst, v)
 }
@@ -70,52 +70,52 @@ func appendJSON(dst []byte, v any) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-type openResult struct {
+type callResult struct {
 	ID       string        `json:"id"`
 	CustomID string        `json:"custom_id"`
-	Response *openResponse `json:"response"`
-	Error    *openError    `json:"error"`
+	Response *callResponse `json:"response"`
+	Error    *callError    `json:"error"`
 }
 
-type openResponse struct {
+type callResponse struct {
 	Status    int             `json:"status_code"`
 	RequestID string          `json:"request_id"`
 	Body      json.RawMessage `json:"body"`
 }
 
-type openError struct {
+type callError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-type anthropicResult struct {
-	ID     string       `json:"custom_id"`
-	Result anthropicEnd `json:"result"`
+type paramsResult struct {
+	ID     string    `json:"custom_id"`
+	Result paramsEnd `json:"result"`
 }
 
-type anthropicEnd struct {
+type paramsEnd struct {
 	Type    string          `json:"type"`
 	Message json.RawMessage `json:"message,omitempty"`
-	Error   *anthropicError `json:"error,omitempty"`
+	Error   *paramsError    `json:"error,omitempty"`
 }
 
-type anthropicError struct {
-	Type  string         `json:"type"`
-	Error anthropicCause `json:"error"`
+type paramsError struct {
+	Type  string      `json:"type"`
+	Error paramsCause `json:"error"`
 }
 
-type anthropicCause struct {
+type paramsCause struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
 }
 
-type geminiResult struct {
+type requestResult struct {
 	Key      string          `json:"key"`
 	Response json.RawMessage `json:"response,omitempty"`
-	Error    *geminiError    `json:"error,omitempty"`
+	Error    *requestError   `json:"error,omitempty"`
 }
 
-type geminiError struct {
+type requestError struct {
 	Code    int    `json:"code,omitempty"`
 	Status  string `json:"status"`
 	Message string `json:"message"`

@@ -33,7 +33,7 @@ type Written struct {
 // Add writes one request under its author's id.
 func (w *Writer) Add(id string, req *assay.Request) error {
 	var err error
-	if req.Wire.Carrier == assay.CarrierVertex { // which has no place for ids
+	if nameless(req.Wire.Carrier) {
 		w.line, err = dialect.AppendBody(append(w.line[:0], `{"request":`...), req)
 		w.line = append(w.line, '}')
 	} else {

@@ -53,6 +53,23 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// LineFields are the fields of a carrier's lines, the body's last; none where the carrier is not known.
+func LineFields(c assay.Carrier) []string {
+	switch c {
+	case assay.CarrierOpenAI:
+		return []string{"custom_id", "method", "url", "body"}
+	case assay.CarrierBare, assay.CarrierOpenRouter:
+		return []string{"custom_id", "body"}
+	case assay.CarrierAnthropic:
+		return []string{"custom_id", "params"}
+	case assay.CarrierGemini:
+		return []string{"key", "request"}
+	case assay.CarrierVertex:
+		return []string{"request"}
+	}
+	return nil
+}
+
 // AppendInline appends the element that carries req in a Gemini batch whose requests stand in the create call itself.
 // After an error dst is returned as it was.
 func AppendInline(dst []byte, id string, req *assay.Request) ([]byte, error) {

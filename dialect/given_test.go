@@ -30,6 +30,27 @@ func TestAGivenBodyGoesOutAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestTheFieldsOfALineAreThoseThatStandInIt(t *testing.T) {
+	t.Parallel()
+	for _, carrier := range []assay.Carrier{
+		assay.CarrierOpenAI, assay.CarrierBare, assay.CarrierAnthropic, assay.CarrierGemini, assay.CarrierVertex, assay.CarrierOpenRouter,
+	} {
+		w := assay.Wire{Dialect: assay.DialectGenerate, Carrier: carrier, URL: "/v1/chat/completions"}
+		line, err := dialect.AppendLine(nil, "id", &assay.Request{Wire: &w, Body: json.RawMessage(`{"contents":[]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		dialect.Members(line, func(name, _ []byte) { names = append(names, string(name)) })
+		if diff := cmp.Diff(names, dialect.LineFields(carrier)); diff != "" {
+			t.Errorf("%s (-line +fields):\n%s", carrier, diff)
+		}
+	}
+	if got := dialect.LineFields(""); got != nil {
+		t.Errorf("no carrier has the fields %v", got)
+	}
+}
+
 func TestAVertexLabelJoinsThoseOfTheBodyAndIsTakenOutAgain(t *testing.T) {
 	t.Parallel()
 	w := assay.Wire{Dialect: assay.DialectGenerate, Carrier: assay.CarrierVertex}

@@ -230,11 +230,11 @@ func (r *pairRun) close() error {
 func shapeOf(d assay.Dialect) batchfile.Shape {
 	switch d {
 	case assay.DialectMessages:
-		return batchfile.ShapeAnthropic
+		return batchfile.ShapeParams
 	case assay.DialectGenerate:
-		return batchfile.ShapeGemini
+		return batchfile.ShapeRequest
 	}
-	return batchfile.ShapeOpenAI
+	return batchfile.ShapeCall
 }
 
 // samples are the two texts that each request of a block shows.
