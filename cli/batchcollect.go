@@ -44,8 +44,7 @@ func batchCollectCommand(w *World) *cobra.Command {
 		},
 	}
 	f.home.register(c)
-	f.reach.registerPlace(c)
-	c.Flags().StringVar(&f.reach.provider, "provider", "", "where to look for a job that was made elsewhere")
+	f.reach.registerPlace(c, "where to look for a job that was made elsewhere")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "the file to write; - for standard output (default: NAME.results.jsonl or .csv)")
 	c.Flags().StringVar(&f.format, "format", "provider", "provider, jsonl or csv")
 	c.Flags().BoolVar(&f.partial, "partial", false, "write what is there now")
@@ -214,7 +213,7 @@ func collectForeign(ctx context.Context, w *World, j foreignJob, f collectFlags)
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("job %s is not done: %s", j.status.Job, j.status.Word), hint: "--partial takes what is there"}
 	}
 	if len(j.status.Parts) == 0 {
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s)", j.target.name, j.status.Job, j.status.Word)}
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s)", j.target.Name, j.status.Job, j.status.Word)}
 	}
 	out, err := f.outputs(w, filepath.Base(j.status.Job)+".jsonl")
 	if err != nil {
@@ -226,7 +225,7 @@ func collectForeign(ctx context.Context, w *World, j foreignJob, f collectFlags)
 			name = out.errors
 		}
 		if err := fetchParts(ctx, w, j, kind, name); err != nil && j.status.State != provider.StateEnded {
-			return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.target.name, j.status.Job, j.status.Word, err)}
+			return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.target.Name, j.status.Job, j.status.Word, err)}
 		} else if err != nil {
 			return err
 		}

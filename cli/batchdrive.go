@@ -155,7 +155,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 	if err := h.Share(ctx); err != nil {
 		return err
 	}
-	shared := &together{to: w.Stderr}
+	shared := &lineWriter{to: w.Stderr}
 	all, err := newProgress(ctx, w, h, runs...)
 	if err != nil {
 		return err
@@ -251,14 +251,14 @@ func tellBatches(ctx context.Context, w *World, h *home, runs []store.Run, names
 	}
 }
 
-// together lets several drives write whole lines into one stream.
-type together struct {
+// lineWriter lets several drives write whole lines into one stream.
+type lineWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
 // Write passes a line on.
-func (t *together) Write(p []byte) (int, error) {
+func (t *lineWriter) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.to.Write(p)

@@ -42,8 +42,7 @@ func batchCancelCommand(w *World) *cobra.Command {
 		},
 	}
 	home.register(c)
-	reach.registerPlace(c)
-	c.Flags().StringVar(&reach.provider, "provider", "", "where to look for a job that was made elsewhere")
+	reach.registerPlace(c, "where to look for a job that was made elsewhere")
 	c.Flags().BoolVar(&all, "all", false, "every open batch of this ledger")
 	return c
 }
@@ -63,12 +62,12 @@ func cancelBatches(ctx context.Context, w *World, h *home, refs batchRefs) error
 	for _, j := range refs.foreign {
 		c, ok := j.access.Batch.(provider.Canceler)
 		if !ok {
-			return usage("", "%s cannot cancel a job", j.target.name)
+			return usage("", "%s cannot cancel a job", j.target.Name)
 		}
 		if err := c.Cancel(ctx, provider.Job{ID: j.status.Job, Model: j.status.Model}); err != nil {
-			return fmt.Errorf("cancel %s at %s: %w", j.status.Job, j.target.name, err)
+			return fmt.Errorf("cancel %s at %s: %w", j.status.Job, j.target.Name, err)
 		}
-		fmt.Fprintf(w.Stderr, "%s was asked to stop %s\n", j.target.name, j.status.Job)
+		fmt.Fprintf(w.Stderr, "%s was asked to stop %s\n", j.target.Name, j.status.Job)
 	}
 	if len(open) == 0 {
 		return nil

@@ -20,7 +20,7 @@ type batchRefs struct {
 
 // foreignJob is a job that this ledger did not make.
 type foreignJob struct {
-	target target
+	target batchrun.Target
 	access engine.Access
 	status provider.Status
 }
@@ -136,7 +136,7 @@ func ownBatch(ctx context.Context, h *home, all []store.Run, arg string) (store.
 
 // findForeign looks for a job at the providers whose keys are set.
 func findForeign(ctx context.Context, w *World, h *home, id string, reach reachFlags) (foreignJob, error) {
-	targets, err := reach.keyed(w)
+	targets, err := w.resolver().Keyed(reach.asked())
 	if err != nil {
 		return foreignJob{}, err
 	}
@@ -153,7 +153,7 @@ func findForeign(ctx context.Context, w *World, h *home, id string, reach reachF
 		if ctx.Err() != nil {
 			return foreignJob{}, ctx.Err()
 		}
-		look := fmt.Sprintf("%s with the key %s", t.name, access.Fingerprint)
+		look := fmt.Sprintf("%s with the key %s", t.Name, access.Fingerprint)
 		if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied {
 			look += ", which is refused"
 		}
@@ -167,6 +167,6 @@ func findForeign(ctx context.Context, w *World, h *home, id string, reach reachF
 }
 
 // dial opens a provider's account.
-func dial(w *World, t target) (engine.Access, error) {
-	return w.workspace().Accounts(batchrun.Providers("", t.name, t.kind, t.entry)).Access(t.name)
+func dial(w *World, t batchrun.Target) (engine.Access, error) {
+	return w.workspace().Accounts(batchrun.Providers("", t.Name, t.Kind, t.Reach)).Access(t.Name)
 }

@@ -73,9 +73,8 @@ func batchStatusCommand(w *World) *cobra.Command {
 			return writeRows(w, h, rows)
 		},
 	}
-	f.reach.registerPlace(c)
+	f.reach.registerPlace(c, "where to look for a job that was made elsewhere")
 	f.home.register(c)
-	c.Flags().StringVar(&f.reach.provider, "provider", "", "where to look for a job that was made elsewhere")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&f.offline, "offline", false, "tell what the ledger knows; ask nobody")
 	c.Flags().BoolVar(&f.rehears, "rehearsal", false, "look at the rehearsals")
@@ -98,7 +97,7 @@ func (r batchRefs) rows(ctx context.Context, h *home) ([]batchRow, error) {
 		rows = append(rows, own...)
 	}
 	for _, j := range r.foreign {
-		rows = append(rows, foreignRow(j.target.name, j.status))
+		rows = append(rows, foreignRow(j.target.Name, j.status))
 	}
 	return rows, nil
 }
@@ -242,9 +241,8 @@ func batchListCommand(w *World) *cobra.Command {
 			return writeRows(w, h, rows)
 		},
 	}
-	f.reach.registerPlace(c)
+	f.reach.registerPlace(c, "only this provider")
 	f.home.register(c)
-	c.Flags().StringVar(&f.reach.provider, "provider", "", "only this provider")
 	c.Flags().BoolVar(&f.json, "json", false, `print JSON: {"batches":[{"provider","batch_id","model","created","status"}]}`)
 	c.Flags().BoolVar(&f.offline, "offline", false, "only what the ledger knows; ask nobody")
 	c.Flags().BoolVar(&f.rehears, "rehearsal", false, "list the rehearsals")
@@ -259,7 +257,7 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 	}
 	rows, err := batchRefs{runs: runs}.rows(ctx, h)
 	if err != nil || f.offline || h.rehearsal {
-		return onlyAt(rows, f.reach.provider), err
+		return onlyAt(rows, f.reach.wish.Provider), err
 	}
 	ours, err := h.ledger.Jobs(ctx, 0)
 	if err != nil {
@@ -269,19 +267,19 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 	for _, j := range ours {
 		known[j.Provider+" "+j.ID] = true
 	}
-	targets, err := f.reach.keyed(w)
+	targets, err := w.resolver().Keyed(f.reach.asked())
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range targets {
 		found, err := listAt(ctx, w, t, known)
 		if err != nil {
-			fmt.Fprintf(w.Stderr, "%s: its jobs cannot be listed: %s\n", t.name, err)
+			fmt.Fprintf(w.Stderr, "%s: its jobs cannot be listed: %s\n", t.Name, err)
 		}
 		rows = append(rows, found...)
 	}
 	refresh(ctx, w, h, runs, rows)
-	return onlyAt(rows, f.reach.provider), nil
+	return onlyAt(rows, f.reach.wish.Provider), nil
 }
 
 func onlyAt(rows []batchRow, name string) []batchRow {
@@ -300,7 +298,7 @@ func onlyAt(rows []batchRow, name string) []batchRow {
 // maxListed is as many jobs of one provider as are shown.
 const maxListed = 1000
 
-func listAt(ctx context.Context, w *World, t target, known map[string]bool) ([]batchRow, error) {
+func listAt(ctx context.Context, w *World, t batchrun.Target, known map[string]bool) ([]batchRow, error) {
 	access, err := dial(w, t)
 	if err != nil {
 		return nil, err
@@ -314,14 +312,14 @@ func listAt(ctx context.Context, w *World, t target, known map[string]bool) ([]b
 		if err != nil {
 			return rows, err
 		}
-		if known[t.name+" "+st.Job] {
+		if known[t.Name+" "+st.Job] {
 			continue
 		}
 		if len(rows) == maxListed {
-			fmt.Fprintf(w.Stderr, "%s: the newest %d jobs are shown\n", t.name, maxListed)
+			fmt.Fprintf(w.Stderr, "%s: the newest %d jobs are shown\n", t.Name, maxListed)
 			break
 		}
-		rows = append(rows, foreignRow(t.name, st))
+		rows = append(rows, foreignRow(t.Name, st))
 	}
 	return rows, nil
 }

@@ -133,18 +133,18 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 			continue
 		}
 		own := t
-		if own.name == "" {
-			if own, err = f.reach.complete(w, target{name: file.Provider, mode: file.Mode, entry: t.entry}); err != nil {
+		if own.Name == "" {
+			if own, err = w.resolver().Complete(f.reach.asked(), batchrun.Target{Name: file.Provider, Mode: file.Mode, Reach: t.Reach}); err != nil {
 				return nil, err
 			}
 		}
-		p := parcel{path: name, batch: batchrun.Batch{File: *file, Reach: own.entry, Size: f.size, Width: f.concurrency}}
+		p := parcel{path: name, batch: batchrun.Batch{File: *file, Reach: own.Reach, Size: f.size, Width: f.concurrency}}
 		p.digest = digestOf(p.batch)
 		out = append(out, p)
 		if f.rehearse {
 			continue
 		}
-		if err := cmp.Or(own.lacks(), reachable(w, own)); err != nil {
+		if err := cmp.Or(w.resolver().Lacks(own), reachable(w, own)); err != nil {
 			return nil, err
 		}
 	}
@@ -157,10 +157,10 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 	return out, nil
 }
 
-func checkFile(ctx context.Context, w *World, name string, t target, model string) (*batchfile.File, assay.Problems, error) {
+func checkFile(ctx context.Context, w *World, name string, t batchrun.Target, model string) (*batchfile.File, assay.Problems, error) {
 	open := opener(w, name)
 	file, problems, err := batchfile.Check(ctx, open, batchfile.Options{
-		Name: name, Provider: t.name, Kind: t.kind, Model: model, Mode: t.mode, Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()),
+		Name: name, Provider: t.Name, Kind: t.Kind, Model: model, Mode: t.Mode, Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()),
 	})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, usage("", "there is no file %s", name)
@@ -182,13 +182,13 @@ func opener(w *World, name string) func() (io.ReadCloser, error) {
 }
 
 // reachable tells whether there is a key for the provider.
-func reachable(w *World, t target) error {
+func reachable(w *World, t batchrun.Target) error {
 	_, err := dial(w, t)
 	if errors.Is(err, engine.ErrNoKey) {
-		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.name, err)
+		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.Name, err)
 	}
 	if err != nil {
-		return usage("--key-env names the variable that holds the key", "%s cannot be reached: %s", t.name, err)
+		return usage("--key-env names the variable that holds the key", "%s cannot be reached: %s", t.Name, err)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"assay"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
 	"assay/inputs"
 	"assay/prompt"
@@ -144,10 +145,7 @@ func writeBatch(ctx context.Context, w *World, f writeFlags) error {
 		return err
 	}
 	wire := catalog.Default().Wire(lane, vendor.Name, assay.ModeBatch)
-	job := &writing{flags: f, world: w, template: template, lane: lane, wire: wire}
-	if strict := vendor.Name == "anthropic" || vendor.Name == "together"; strict {
-		job.legal = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	}
+	job := &writing{flags: f, world: w, template: template, lane: lane, wire: wire, legal: vendor.IDs(), idWords: vendor.IDWords}
 	// Nothing is written over before all of it is known to be good.
 	if problems := source.Walk(ctx, "questions", job.check); len(problems.Errors()) > 0 || len(job.problems) > 0 {
 		return append(problems.Errors(), job.problems...).Sort()
@@ -160,13 +158,13 @@ func writeBatch(ctx context.Context, w *World, f writeFlags) error {
 
 // laneOf is the lane that the flags mean; parameters that the vendor would refuse are told with the reason.
 func (f writeFlags) laneOf(w *World) (assay.Lane, catalog.Vendor, error) {
-	t, err := reachFlags{provider: f.provider}.target(w)
+	t, err := w.resolver().Target(batchrun.Wish{Provider: f.provider})
 	if err != nil {
 		return assay.Lane{}, catalog.Vendor{}, err
 	}
-	vendor, _ := catalog.Default().Vendor(t.kind)
-	lane := assay.Lane{Name: f.model, Provider: t.name, Model: f.model, API: f.lane.api, Mode: t.mode}
-	if !vendor.Batch { // such a server reads OpenAI's lines through our live lanes
+	vendor, _ := catalog.Default().Vendor(t.Kind)
+	lane := assay.Lane{Name: f.model, Provider: t.Name, Model: f.model, API: f.lane.api, Mode: t.Mode}
+	if !vendor.Batch { // its lines are those of a compatible server, and go out through live lanes
 		vendor, _ = catalog.Default().Vendor(catalog.Compatible)
 		lane.Mode = assay.ModeBatch
 	}
@@ -235,6 +233,7 @@ type writing struct {
 	lane     assay.Lane
 	wire     assay.Wire
 	legal    *regexp.Regexp // ids that the provider takes; nil: any
+	idWords  string
 	n        int
 	problems assay.Problems
 }
@@ -254,7 +253,7 @@ func (j *writing) request(it assay.Item) (*assay.Request, error) {
 func (j *writing) check(it assay.Item) bool {
 	j.n++
 	if j.legal != nil && !j.legal.MatchString(it.ID) {
-		j.problems.Add(it.Place, "--id names another column", "the id %q: %s takes letters, digits, _ and -, at most 64", it.ID, j.lane.Provider)
+		j.problems.Add(it.Place, "--id names another column", "the id %q: %s takes %s", it.ID, j.lane.Provider, j.idWords)
 	}
 	if _, err := j.request(it); err != nil {
 		j.problems.Add(it.Place, "", "%s", err)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/catalog"
 	"assay/engine"
 	"assay/plan"
 	"assay/store"
@@ -28,7 +30,7 @@ func cleanCommand(w *World) *cobra.Command {
 		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and says how much room that freed. A run is packed when it\n" +
 			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
 			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of jobs that are\n" +
-			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (Gemini: the default).",
+			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " + tidyVendors() + ").",
 		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, firstOf(args), f) },
 	}
@@ -36,6 +38,17 @@ func cleanCommand(w *World) *cobra.Command {
 	c.Flags().BoolVar(&f.remote, "remote", false, "delete what the jobs left at the providers")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
 	return c
+}
+
+// tidyVendors names the vendors whose files are deleted there unless a study says no.
+func tidyVendors() string {
+	var names []string
+	for _, v := range catalog.Default().Vendors() {
+		if v.Limits.Tidy {
+			names = append(names, v.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"assay"
+	"assay/batchrun"
 	"assay/results"
 )
 
@@ -56,13 +57,14 @@ func exitCode(err error) int {
 	err = explained(err)
 	var known *exitError
 	var problems assay.Problems
+	var asked *batchrun.UsageError
 	var mistaken *results.Mistake
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &known):
 		return known.code
-	case errors.As(err, &problems), errors.As(err, &mistaken):
+	case errors.As(err, &problems), errors.As(err, &mistaken), errors.As(err, &asked):
 		return exitUsage
 	}
 	return exitFailed

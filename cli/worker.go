@@ -52,7 +52,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		return err
 	}
 	own := *w
-	own.Stderr = &together{to: w.Stderr} // moves are printed beside everything else
+	own.Stderr = &lineWriter{to: w.Stderr} // moves are printed beside everything else
 	w = &own
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup

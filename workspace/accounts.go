@@ -70,7 +70,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	if a.sim != nil {
 		cfg = provider.Config{Name: name, Kind: v.Name, BaseURL: a.sim.BaseURLs(simRoot)[v.Name], Key: provider.NewSecret("sim"), HTTP: a.sim.Transport(), Limits: v.Limits}
 		if cfg.BaseURL == "" {
-			cfg.BaseURL = a.sim.BaseURLs(simRoot)["openai"]
+			cfg.BaseURL = a.sim.BaseURLs(simRoot)[catalog.Copied]
 		}
 		cfg.Storage = simRoot + "/gcs"
 	} else if err != nil {
@@ -84,7 +84,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
 	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, "gs://sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, "gs://sim/out/"))
 	if a.sim == nil {
-		cfg.HTTP, cfg.Storage = a.world.Contact.around(a.world.HTTP, name), a.env("STORAGE_EMULATOR_HOST") // as Google's own clients do
+		cfg.HTTP, cfg.Storage = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv)
 	}
 	cfg.HTTP = a.world.Exchanges.around(cfg.HTTP, cfg.Key)
 	cfg.Stall = a.stall

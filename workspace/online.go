@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/catalog"
 	"assay/engine"
 	"assay/plan"
 	"assay/provider"
@@ -45,12 +46,13 @@ func (a *Accounts) check(ctx context.Context, d *plan.Input, k plan.Key) (bool, 
 		problems.Add(at, "", "%s: %s", k.Provider, err)
 		return false, problems
 	}
+	v, _ := a.vendor(k.Provider)
 	asked := false
 	if m, ok := access.Live.(provider.Modeler); ok {
 		asked = true
 		models, err := m.Models(ctx)
 		if err != nil {
-			problems.Add(at, onlineHint(k, err), "%s: list its models: %s", k.Provider, err)
+			problems.Add(at, onlineHint(v, k, err), "%s: list its models: %s", k.Provider, err)
 			return true, problems
 		}
 		checkModels(d, k, models, &problems)
@@ -59,7 +61,7 @@ func (a *Accounts) check(ctx context.Context, d *plan.Input, k plan.Key) (bool, 
 		asked = true
 		for _, err := range l.List(ctx) {
 			if err != nil {
-				problems.Add(at, onlineHint(k, err), "%s: list its batches: %s", k.Provider, err)
+				problems.Add(at, onlineHint(v, k, err), "%s: list its batches: %s", k.Provider, err)
 			}
 			break // one answer is enough
 		}
@@ -82,7 +84,7 @@ func checkModels(d *plan.Input, k plan.Key, models []string, problems *assay.Pro
 }
 
 // onlineHint says what to do about a provider that says no.
-func onlineHint(k plan.Key, err error) string {
+func onlineHint(v catalog.Vendor, k plan.Key, err error) string {
 	if errors.Is(err, engine.ErrNoKey) {
 		return "set " + strings.Join(k.Names, " or ")
 	}
@@ -90,8 +92,8 @@ func onlineHint(k plan.Key, err error) string {
 	if f == nil || f.Class != assay.FaultDenied {
 		return ""
 	}
-	if k.Provider == "vertex" {
-		return "the account needs the roles roles/aiplatform.user on the project and roles/storage.objectAdmin on the buckets of input and output"
+	if v.DeniedHint != "" {
+		return v.DeniedHint
 	}
 	return "check the key in " + strings.Join(k.Names, " or ")
 }

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"assay/catalog"
 )
 
 // stars stand where something secret was.
@@ -68,10 +71,10 @@ func (s *secrets) learn(req *http.Request) {
 func openHeader(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
-	case "accept", "accept-encoding", "content-type", "content-length", "content-range", "range", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta":
+	case "accept", "accept-encoding", "content-type", "content-length", "content-range", "range", "user-agent":
 		return true
 	}
-	return strings.HasPrefix(name, "x-goog-upload-")
+	return catalog.Default().OpenHeader(name)
 }
 
 // secretName reports whether a header of a reply, or a parameter, may hold a secret by its name.
@@ -93,9 +96,16 @@ var (
 	escaped = regexp.MustCompile(`\\u00[2-7][0-9a-fA-F]`)
 	queries = regexp.MustCompile(`(https?://[^\s"'<>?\\]+)\?[^\s"'<>\\]*`)
 	fields  = regexp.MustCompile(`(?i)("(?:access_token|id_token|refresh_token|api_?key|client_secret|private_key|password|assertion)"\s*:\s*)"[^"]*"?`)
-	// keyForms are how keys of providers begin.
-	keyForms = regexp.MustCompile(`\b(?:sk-|sk_|xai-|gsk_|AIza|fw_|tgp_|ya29\.|pplx-)[A-Za-z0-9_.\-]{12,}`)
 )
+
+// keyForms are how keys of providers begin: of those in the catalogue, and of a few others.
+var keyForms = sync.OnceValue(func() *regexp.Regexp {
+	forms := []string{"sk_", "pplx-"}
+	for _, f := range catalog.Default().KeyForms() {
+		forms = append(forms, regexp.QuoteMeta(f))
+	}
+	return regexp.MustCompile(`\b(?:` + strings.Join(forms, "|") + `)[A-Za-z0-9_.\-]{12,}`)
+})
 
 // scrub takes out what is known to be secret, and what looks like it: keys of known forms, fields that are named so, and the
 // queries of URLs.
@@ -109,7 +119,7 @@ func (s *secrets) scrub(text string) string {
 	}
 	text = queries.ReplaceAllString(text, "$1?"+stars)
 	text = fields.ReplaceAllString(text, "${1}"+stars)
-	return keyForms.ReplaceAllLiteralString(text, stars)
+	return keyForms().ReplaceAllLiteralString(text, stars)
 }
 
 // place is a URL without the values of its query.

@@ -143,10 +143,11 @@ func TestCheckingOnlineAsksForModelsAndBatches(t *testing.T) {
 		t.Error(problems, works)
 	}
 	denied := &assay.Fault{Class: assay.FaultDenied}
-	if hint := onlineHint(plan.Key{Provider: "vertex"}, denied); !strings.Contains(hint, "roles/aiplatform.user") {
+	vertex, _ := r.world.Accounts(d.Study).vendor("vertex")
+	if hint := onlineHint(vertex, plan.Key{Provider: "vertex"}, denied); !strings.Contains(hint, "roles/aiplatform.user") {
 		t.Error(hint)
 	}
-	if hint := onlineHint(plan.Key{Names: []string{"A", "B"}}, engine.ErrNoKey); hint != "set A or B" {
+	if hint := onlineHint(vertex, plan.Key{Names: []string{"A", "B"}}, engine.ErrNoKey); hint != "set A or B" {
 		t.Error(hint)
 	}
 }
