@@ -13,7 +13,7 @@ import (
 )
 
 type agreeFlags struct {
-	level   string
+	level   tables.Measurement
 	columns columnNames
 	json    bool
 }
@@ -29,16 +29,15 @@ func agreeCommand(w *World) *cobra.Command {
 		Args: args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return runAgree(w, args[0], f) },
 	}
-	c.Flags().StringVar(&f.level, "level", "nominal", "what labels are, for Krippendorff's alpha: nominal, ordinal, interval or ratio; all but the first want numbers")
+	c.Flags().StringVar((*string)(&f.level), "level", string(tables.Nominal), "what labels are, for Krippendorff's alpha: nominal, ordinal, interval or ratio; all but the first want numbers")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its columns: item=…,rater=…,label=…")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func runAgree(w *World, name string, f agreeFlags) error {
-	scale, ok := scaleNamed(f.level)
-	if !ok {
-		return usage("there is nominal, ordinal, interval, ratio", "--level: no level is called %q", f.level)
+	if !slices.Contains(tables.Measurements(), f.level) {
+		return usage("there is "+listed(tables.Measurements(), ", "), "--level: no level is called %q", f.level)
 	}
 	if err := f.columns.check("item", "rater", "label"); err != nil {
 		return err
@@ -48,61 +47,40 @@ func runAgree(w *World, name string, f agreeFlags) error {
 		return err
 	}
 	defer closer.Close()
-	labels, err := t.Labels(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")})
-	if err != nil {
-		return err
-	}
-	doc, err := agreement(name, labels, f.level, scale)
+	a, err := t.Agreement(tables.LabelColumns{Item: f.columns.of("item"), Rater: f.columns.of("rater"), Label: f.columns.of("label")}, f.level)
 	if err != nil {
 		return err
 	}
 	if f.json {
-		err = writeJSON(w.Stdout, doc)
+		err = writeJSON(w.Stdout, a)
 	} else {
-		err = doc.print(w)
+		err = printAgreement(w, a)
 	}
-	if err == nil && doc.Agreement == nil {
-		err = &exitError{code: exitIncomplete, err: errors.New("no agreement: " + doc.Why["agreement"])}
+	if err == nil && a.Agreement == nil {
+		err = &exitError{code: exitIncomplete, err: errors.New("no agreement: " + a.Why["agreement"])}
 	}
 	return err
 }
 
-func (d *agreeDocument) print(w *World) error {
+func printAgreement(w *World, a *tables.Agreement) error {
 	_, err := fmt.Fprintf(w.Stdout, "%s by %s: %s in %s, %.1f%% of all that could be; %s without a label\n\n",
-		assay.Count(d.N, "item"), assay.Count(d.Raters, "rater"), assay.Count(d.Ratings, "label"), assay.Count(d.Labels, "kind"), 100*d.Coverage, assay.Count(d.Missing, "row"))
+		assay.Count(a.N, "item"), assay.Count(a.Raters, "rater"), assay.Count(a.Ratings, "label"), assay.Count(a.Labels, "kind"), 100*a.Coverage, assay.Count(a.Missing, "row"))
 	if err != nil {
 		return err
 	}
 	t := table{head: []string{"MEASURE", "VALUE", "NOTE"}, right: map[int]bool{1: true}}
-	t.add("agreement of pairs", shownShare(d.Agreement), d.Why["agreement"])
-	t.add("Cohen's kappa", shownNumber(d.Kappa, 4), cmp.Or(d.Why["kappa"], "mean over pairs of raters"))
-	t.add("Fleiss' kappa", shownNumber(d.Fleiss, 4), d.Why["fleiss"])
-	t.add("Krippendorff's alpha", shownNumber(d.Alpha, 4), cmp.Or(d.Why["alpha"], d.Level))
-	t.add("Gwet's AC1", shownNumber(d.AC1, 4), d.Why["ac1"])
-	if err := t.write(w.Stdout); err != nil || len(d.Pairs) == 0 {
+	t.add("agreement of pairs", shownShare(a.Agreement), a.Why["agreement"])
+	t.add("Cohen's kappa", shownNumber(a.Kappa, 4), cmp.Or(a.Why["kappa"], "mean over pairs of raters"))
+	t.add("Fleiss' kappa", shownNumber(a.Fleiss, 4), a.Why["fleiss"])
+	t.add("Krippendorff's alpha", shownNumber(a.Alpha, 4), cmp.Or(a.Why["alpha"], string(a.Level)))
+	t.add("Gwet's AC1", shownNumber(a.AC1, 4), a.Why["ac1"])
+	if err := t.write(w.Stdout); err != nil || len(a.Pairs) == 0 {
 		return err
 	}
 	fmt.Fprintln(w.Stdout)
 	pairs := table{head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "KAPPA", "SE", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
-	for _, p := range d.Pairs {
+	for _, p := range a.Pairs {
 		pairs.add(p.First, p.Second, p.N, shownShare(p.Agreement), shownNumber(p.Kappa, 4), shownNumber(p.SE, 4), p.Why)
 	}
 	return pairs.write(w.Stdout)
-}
-
-// unevenly says between which numbers the labels of an item lie; empty when all items have equally many.
-func unevenly(counts []int) string {
-	low, high := slices.Min(counts), slices.Max(counts)
-	if low == high {
-		return ""
-	}
-	return fmt.Sprintf("items have from %d to %d labels, and it wants as many for each", low, high)
-}
-
-// wanted names what a level asks of a label.
-func wanted(level string) string {
-	if level == "ratio" {
-		return "a number from 0 up"
-	}
-	return "a number"
 }

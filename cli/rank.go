@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,16 +14,8 @@ import (
 	"assay/tables"
 )
 
-// The methods of assay rank.
-const (
-	methodBT       = "bt"
-	methodDavidson = "davidson"
-	methodElo      = "elo"
-	methodWinrate  = "winrate"
-)
-
 type rankFlags struct {
-	method    string
+	method    tables.Method
 	order     bool
 	ridge     float64
 	firth     bool
@@ -56,7 +47,7 @@ func rankCommand(w *World) *cobra.Command {
 			return runRank(w, args[0], f)
 		},
 	}
-	c.Flags().StringVar(&f.method, "method", methodBT, "bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
+	c.Flags().StringVar((*string)(&f.method), "method", string(tables.BradleyTerry), "bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
 	c.Flags().BoolVar(&f.firth, "firth", false, "Firth's correction (Jeffreys' penalty): less bias, and a finite score for whoever never lost (bt)")
@@ -74,16 +65,16 @@ func rankCommand(w *World) *cobra.Command {
 
 // check finds flags that do not go together.
 func (f *rankFlags) check(c *cobra.Command) error {
-	methods := []string{methodBT, methodDavidson, methodElo, methodWinrate}
-	if !slices.Contains(methods, f.method) {
-		return usage("there is "+strings.Join(methods, ", "), "--method: no method is called %q", f.method)
+	if !slices.Contains(tables.Methods(), f.method) {
+		return usage("there is "+listed(tables.Methods(), ", "), "--method: no method is called %q", f.method)
 	}
-	for flag, of := range map[string][]string{
-		"order-effect": {methodBT, methodDavidson}, "ridge": {methodBT, methodDavidson}, "firth": {methodBT}, "quasi": {methodBT, methodDavidson}, "k": {methodElo}, "start": {methodElo}, "orders": {methodElo},
-		"cluster": {methodBT, methodDavidson, methodWinrate}, "bootstrap": {methodBT, methodDavidson, methodWinrate},
+	scores, all := []tables.Method{tables.BradleyTerry, tables.Davidson}, []tables.Method{tables.BradleyTerry, tables.Davidson, tables.WinRate}
+	for flag, of := range map[string][]tables.Method{
+		"order-effect": scores, "ridge": scores, "firth": {tables.BradleyTerry}, "quasi": scores, "cluster": all, "bootstrap": all,
+		"k": {tables.Elo}, "start": {tables.Elo}, "orders": {tables.Elo},
 	} {
 		if c.Flags().Changed(flag) && !slices.Contains(of, f.method) {
-			return usage("", "--%s belongs to --method %s, not to %s", flag, strings.Join(of, " or "), f.method)
+			return usage("", "--%s belongs to --method %s, not to %s", flag, listed(of, " or "), f.method)
 		}
 	}
 	switch {
@@ -102,90 +93,35 @@ func (f *rankFlags) check(c *cobra.Command) error {
 }
 
 func runRank(w *World, name string, f rankFlags) error {
-	b, err := readBallots(w, name, f)
-	if err != nil {
-		return err
-	}
-	doc := rankDocument{Method: f.method, N: b.n, Judges: b.judges, Warnings: b.warnings, Items: make([]rankItem, len(b.items))}
-	for i, item := range b.items {
-		doc.Items[i].Item = item
-	}
-	doc.join(b)
-	switch f.method {
-	case methodElo:
-		err = doc.elo(b, f)
-	case methodWinrate:
-		err = doc.winrate(b, f)
-	default:
-		err = doc.bradleyTerry(b, f)
-	}
-	if err != nil {
-		return err
-	}
-	doc.place()
-	warnAll(w, shownName(name), doc.Warnings)
-	if f.json {
-		err = writeJSON(w.Stdout, doc)
-	} else {
-		err = doc.print(w)
-	}
-	if err == nil && doc.Why != "" {
-		err = &exitError{code: exitIncomplete, err: errors.New("no scores: " + doc.Why), hint: doc.advice()}
-	}
-	return err
-}
-
-// ballots are the comparisons as a method wants them.
-type ballots struct {
-	items    []string
-	n        float64 // weighted
-	judges   int
-	warnings []string
-	rows     *tables.Rows   // nil where counts are enough
-	tally    *stats.Tally   // nil where items are too many to be counted by pairs
-	grouped  *stats.Grouped // nil without clusters and resamples
-}
-
-func readBallots(w *World, name string, f rankFlags) (*ballots, error) {
 	t, closer, err := openTable(w, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer closer.Close()
-	columns := tables.Columns{
-		A: f.columns.of("a"), B: f.columns.of("b"), Winner: f.columns.of("winner"),
-		Weight: f.columns.ifThere(t, "weight"), Judge: f.columns.ifThere(t, "judge"), Cluster: f.clusterColumn(),
+	o := tables.RankOptions{
+		Method: f.method, Order: f.order, Ridge: f.ridge, Firth: f.firth, Quasi: f.quasi, Bootstrap: f.bootstrap, Seed: f.seed, K: f.k, Start: f.start, Orders: f.orders,
+		Columns: tables.Columns{
+			A: f.columns.of("a"), B: f.columns.of("b"), Winner: f.columns.of("winner"),
+			Weight: f.columns.ifThere(t, "weight"), Judge: f.columns.ifThere(t, "judge"), Cluster: f.clusterColumn(),
+		},
 	}
-	b := &ballots{}
-	limit, keep := tables.MaxTallied, columns.Cluster != "" || f.bootstrap > 0
-	if f.method == methodElo {
-		if columns.Weight != "" {
-			return nil, usage("--columns weight= leaves the column out", "--method elo takes rows one by one and cannot weigh them")
-		}
-		limit, keep = tables.MaxItems, true
-	} else if columns.Cluster == "" && t.Has("cluster") {
-		b.warnings = append(b.warnings, "the column cluster is not used without --cluster cluster")
+	if f.method == tables.Elo && o.Columns.Weight != "" {
+		return usage("--columns weight= leaves the column out", "--method elo takes rows one by one and cannot weigh them")
 	}
-	c, err := t.Comparisons(columns, limit)
+	r, err := t.Rank(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if keep {
-		b.rows, err = c.Keep()
+	warnAll(w, shownName(name), r.Warnings)
+	if f.json {
+		err = writeJSON(w.Stdout, r)
 	} else {
-		b.tally, err = c.Tally()
+		err = printRanking(w, r)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && r.Why != "" {
+		err = &exitError{code: exitIncomplete, err: errors.New("no scores: " + r.Why), hint: rankAdvice(r)}
 	}
-	b.items, b.n, b.judges = c.Items(), float64(c.Rows()), c.Judges()
-	if err := b.count(f); err != nil {
-		return nil, err
-	}
-	if b.tally != nil {
-		b.n = b.tally.N()
-	}
-	return b, nil
+	return err
 }
 
 // clusterColumn is the column of clusters in the file, empty when none was asked for.
@@ -196,56 +132,17 @@ func (f rankFlags) clusterColumn() string {
 	return f.cluster
 }
 
-// count makes of the rows what the method wants.
-func (b *ballots) count(f rankFlags) (err error) {
-	switch {
-	case b.rows == nil:
-	case f.method == methodElo:
-		if len(b.items) <= tables.MaxTallied {
-			b.tally = stats.NewTally(len(b.items))
-			return b.tally.Add(b.rows.Pairs)
-		}
-	default:
-		if b.rows.Cluster == nil { // each row by itself
-			b.rows.Cluster = make([]uint32, b.rows.Pairs.Len())
-			for k := range b.rows.Cluster {
-				b.rows.Cluster[k] = uint32(k)
-			}
-		}
-		if b.grouped, err = stats.Group(len(b.items), b.rows.Pairs, b.rows.Cluster); err != nil {
-			return err
-		}
-		b.tally = b.grouped.Tally()
-	}
-	return nil
-}
-
-// place sorts the items by their scores and gives them their ranks.
-func (d *rankDocument) place() {
-	var scores []float64
-	for _, i := range d.Items {
-		if i.Score == nil {
-			return
-		}
-		scores = append(scores, *i.Score)
-	}
-	for k, rank := range stats.Ranking(scores) {
-		d.Items[k].Rank = &rank
-	}
-	slices.SortStableFunc(d.Items, func(a, b rankItem) int { return cmp.Compare(*a.Rank, *b.Rank) })
-}
-
-func (d *rankDocument) print(w *World) error {
+func printRanking(w *World, r *tables.Ranking) error {
 	digits := 4
-	if d.Method == methodElo {
+	if r.Method == tables.Elo {
 		digits = 2
 	}
 	t := table{head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"}, right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
-	quasi := slices.ContainsFunc(d.Items, func(i rankItem) bool { return i.Quasi != nil })
+	quasi := slices.ContainsFunc(r.Items, func(i tables.RankedItem) bool { return i.Quasi != nil })
 	if quasi {
 		t.head = append(t.head, "QUASI SE")
 	}
-	for _, i := range d.Items {
+	for _, i := range r.Items {
 		rank := "–"
 		if i.Rank != nil {
 			rank = fmt.Sprint(*i.Rank)
@@ -259,43 +156,43 @@ func (d *rankDocument) print(w *World) error {
 	if err := t.write(w.Stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w.Stdout, "\n%s\n", strings.Join(d.footer(), "\n"))
+	_, err := fmt.Fprintf(w.Stdout, "\n%s\n", strings.Join(rankFooter(r), "\n"))
 	return err
 }
 
-func methodName(method string) string {
-	switch method {
-	case methodBT:
+func methodName(m tables.Method) string {
+	switch m {
+	case tables.BradleyTerry:
 		return "Bradley-Terry"
-	case methodDavidson:
+	case tables.Davidson:
 		return "Davidson's model"
-	case methodElo:
+	case tables.Elo:
 		return "Elo"
 	}
 	return "win rate"
 }
 
-// footer says in lines what belongs to the whole table.
-func (d *rankDocument) footer() []string {
-	lines := []string{fmt.Sprintf("comparisons: %s, by %s", strconv.FormatFloat(d.N, 'f', -1, 64), methodName(d.Method))}
-	if d.Clusters > 0 {
-		lines[0] += fmt.Sprintf(" in %s", assay.Count(d.Clusters, "cluster"))
+// rankFooter says in lines what belongs to the whole table.
+func rankFooter(r *tables.Ranking) []string {
+	lines := []string{fmt.Sprintf("comparisons: %s, by %s", strconv.FormatFloat(r.N, 'f', -1, 64), methodName(r.Method))}
+	if r.Clusters > 0 {
+		lines[0] += fmt.Sprintf(" in %s", assay.Count(r.Clusters, "cluster"))
 	}
-	if d.SEFrom != "" {
-		lines = append(lines, fmt.Sprintf("se from %s; low and high: 95%% from %s", d.SEFrom, d.IntervalFrom))
+	if r.SEFrom != "" {
+		lines = append(lines, fmt.Sprintf("se from %s; low and high: 95%% from %s", r.SEFrom, r.IntervalFrom))
 	}
-	if d.Tie != nil {
-		lines = append(lines, "tie parameter "+shownNumber(d.Tie, 4))
+	if r.Tie != nil {
+		lines = append(lines, "tie parameter "+shownNumber(r.Tie, 4))
 	}
-	if d.OrderEffect != nil {
-		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", shownNumber(d.OrderEffect, 4), shownNumber(d.OrderSE, 4)))
+	if r.OrderEffect != nil {
+		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", shownNumber(r.OrderEffect, 4), shownNumber(r.OrderSE, 4)))
 	}
-	if d.LogLik != nil {
-		lines = append(lines, "log likelihood "+shownNumber(d.LogLik, 4))
+	if r.LogLik != nil {
+		lines = append(lines, "log likelihood "+shownNumber(r.LogLik, 4))
 	}
-	for k, group := range d.Components {
+	for k, group := range r.Components {
 		if k == maxShown {
-			lines = append(lines, fmt.Sprintf("and %d more groups", len(d.Components)-maxShown))
+			lines = append(lines, fmt.Sprintf("and %d more groups", len(r.Components)-maxShown))
 			break
 		}
 		names := strings.Join(group[:min(len(group), maxShown)], ", ")
@@ -310,8 +207,8 @@ func (d *rankDocument) footer() []string {
 // maxShown is how many groups, and names in a group, are shown; JSON has them all.
 const maxShown = 10
 
-func (d *rankDocument) advice() string {
-	if len(d.Components) > 0 {
+func rankAdvice(r *tables.Ranking) string {
+	if len(r.Components) > 0 {
 		return "compare items of different groups, or look at --firth, --ridge 1 or --method winrate"
 	}
 	return ""

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/stats"
 	"assay/tables"
 )
 
@@ -84,65 +83,24 @@ func runRate(w *World, name string, f rateFlags) error {
 		return err
 	}
 	defer closer.Close()
-	groups, err := t.Answers(tables.AnswerColumns{Value: f.column(t), By: f.by, Cluster: f.cluster}, words)
+	r, err := t.Rates(tables.AnswerColumns{Value: f.column(t), By: f.by, Cluster: f.cluster}, words)
 	if err != nil {
 		return err
 	}
-	doc := rateDocument{By: f.by, Groups: []rateGroup{}}
-	for _, g := range groups {
-		one, err := rateOf(g, f)
-		if err != nil {
-			return err
-		}
-		doc.N += one.N
-		doc.Groups = append(doc.Groups, one)
-	}
 	if f.json {
-		err = writeJSON(w.Stdout, doc)
+		err = writeJSON(w.Stdout, r)
 	} else {
-		err = doc.print(w, f.cluster != "")
+		err = printRates(w, r, f.cluster != "")
 	}
-	if err == nil && slices.ContainsFunc(doc.Groups, func(g rateGroup) bool { return g.Rate == nil }) {
+	if err == nil && slices.ContainsFunc(r.Groups, func(g tables.Rate) bool { return g.Rate == nil }) {
 		err = &exitError{code: exitIncomplete, err: errors.New("a rate is unknown: none of its rows has an answer")}
 	}
 	return err
 }
 
-// rateOf is the rate of one group.
-func rateOf(g tables.Answers, f rateFlags) (rateGroup, error) {
-	out := rateGroup{N: g.Yes + g.No, Yes: g.Yes, Missing: g.Missing, Other: g.Other}
-	if len(f.by) > 0 {
-		out.By = map[string]string{}
-		for k, column := range f.by {
-			out.By[column] = g.By[k]
-		}
-	}
-	out.key = g.By
-	out.BoundLow, out.BoundHigh = bounds(stats.MissingBounds(g.Yes, g.No, g.Missing+g.Other))
-	if f.cluster == "" {
-		r := stats.NewRate(g.Yes, g.Yes+g.No, level)
-		out.Rate = orNull(r.Share)
-		out.Low, out.High = bounds(r.Interval)
-		return out, nil
-	}
-	r, err := stats.RateByCluster(g.Clusters, level)
-	if err != nil {
-		return out, err
-	}
-	out.Clusters = &r.Clusters
-	out.Rate, out.SE, out.DesignEffect = orNull(r.Share), orNull(r.SE), orNull(r.DesignEffect)
-	out.Low, out.High = bounds(r.Interval)
-	if !r.Interval.OK {
-		out.Why = r.Interval.Why
-	} else if !r.SE.OK {
-		out.Why = r.SE.Why
-	}
-	return out, nil
-}
-
-func (d *rateDocument) print(w *World, clustered bool) error {
+func printRates(w *World, r *tables.Rates, clustered bool) error {
 	t := table{right: map[int]bool{}}
-	for _, column := range d.By {
+	for _, column := range r.By {
 		t.head = append(t.head, strings.ToUpper(assay.Clean(column, 60)))
 	}
 	numbers := []string{"YES", "OF", "RATE", "LOW", "HIGH", "MISSING", "OTHER", "AT LEAST", "AT MOST"}
@@ -150,13 +108,13 @@ func (d *rateDocument) print(w *World, clustered bool) error {
 		numbers = append(numbers, "CLUSTERS", "SE", "DESIGN")
 	}
 	for k := range numbers {
-		t.right[len(d.By)+k] = true
+		t.right[len(r.By)+k] = true
 	}
 	t.head = append(t.head, numbers...)
-	for _, g := range d.Groups {
+	for _, g := range r.Groups {
 		var row []any
-		for _, value := range g.key {
-			row = append(row, value)
+		for _, column := range r.By {
+			row = append(row, g.By[column])
 		}
 		row = append(row, g.Yes, g.N, shownShare(g.Rate), shownShare(g.Low), shownShare(g.High), g.Missing, g.Other, shownShare(g.BoundLow), shownShare(g.BoundHigh))
 		if clustered {
@@ -173,30 +131,4 @@ func (d *rateDocument) print(w *World, clustered bool) error {
 	}
 	_, err := fmt.Fprintf(w.Stdout, "\nlow and high: 95%% from %s; at least and at most: if all missing and other rows were no, or yes\n", how)
 	return err
-}
-
-// rateDocument is rates for programs. What does not exist is null.
-type rateDocument struct {
-	N      int         `json:"n"` // answers
-	By     []string    `json:"by,omitempty"`
-	Groups []rateGroup `json:"groups"`
-}
-
-type rateGroup struct {
-	By           map[string]string `json:"by,omitempty"`
-	N            int               `json:"n"`
-	Yes          int               `json:"yes"`
-	Rate         *float64          `json:"rate"`
-	Low          *float64          `json:"low"`
-	High         *float64          `json:"high"`
-	Missing      int               `json:"missing"`
-	Other        int               `json:"other"`
-	BoundLow     *float64          `json:"bound_low"`  // the rate if all missing and other rows were no
-	BoundHigh    *float64          `json:"bound_high"` // if they were yes
-	Clusters     *int              `json:"clusters"`
-	SE           *float64          `json:"se"`
-	DesignEffect *float64          `json:"design_effect"`
-	Why          string            `json:"why,omitempty"` // why a number is missing
-
-	key []string // the values of By in their order
 }

@@ -134,7 +134,7 @@ func (a *Findings) JSON() FindingsJSON {
 
 func coverageOf(c analysis.Coverage) coverageDocument {
 	return coverageDocument{
-		Share: orNull(c.Share()), Planned: c.Planned, Valid: c.Valid, Abstained: c.Abstained, Malformed: c.Malformed, Failed: c.Failed,
+		Share: c.Share().OrNil(), Planned: c.Planned, Valid: c.Valid, Abstained: c.Abstained, Malformed: c.Malformed, Failed: c.Failed,
 		Missing: c.Missing, Excluded: c.Excluded,
 	}
 }
@@ -155,7 +155,7 @@ func tableOf(t *analysis.Table) TableJSON {
 		for _, row := range t.Matrix.Shares {
 			var shares []*float64
 			for _, s := range row {
-				shares = append(shares, orNull(s))
+				shares = append(shares, s.OrNil())
 			}
 			doc.Matrix.Shares = append(doc.Matrix.Shares, shares)
 		}
@@ -165,21 +165,21 @@ func tableOf(t *analysis.Table) TableJSON {
 
 func findingOf(f *analysis.Finding) FindingJSON {
 	doc := FindingJSON{
-		What: f.What, By: map[string]string{}, Unit: string(f.Unit), Value: orNull(f.Value), Level: f.Level, N: f.N, Clusters: f.Clusters,
-		Coverage: coverageOf(f.Coverage), Method: f.Method, P: orNull(f.P), Holm: orNull(f.Holm), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
+		What: f.What, By: map[string]string{}, Unit: string(f.Unit), Value: f.Value.OrNil(), Level: f.Level, N: f.N, Clusters: f.Clusters,
+		Coverage: coverageOf(f.Coverage), Method: f.Method, P: f.P.OrNil(), Holm: f.Holm.OrNil(), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
 	}
 	for _, v := range f.By {
 		doc.By[v.Field] = v.Value
 	}
-	doc.Low, doc.High = bounds(f.Interval)
-	doc.BoundLow, doc.BoundHigh = bounds(f.Bounds)
+	doc.Low, doc.High = f.Interval.OrNil()
+	doc.BoundLow, doc.BoundHigh = f.Bounds.OrNil()
 	doc.Why, doc.WhyNo = reason(f.Value), f.Interval.Why
-	doc.Quasi = orNull(f.Quasi)
+	doc.Quasi = f.Quasi.OrNil()
 	if f.Rank != nil {
 		doc.Rank = &rankBounds{f.Rank.Rank, f.Rank.Best, f.Rank.Worst}
 	}
 	if f.Other != nil {
-		doc.Other = &otherDocument{f.Other.Rule, orNull(f.Other.Value), f.Other.N}
+		doc.Other = &otherDocument{f.Other.Rule, f.Other.Value.OrNil(), f.Other.N}
 	}
 	return doc
 }

@@ -35,11 +35,27 @@ func (n Number) String() string {
 	return strconv.FormatFloat(n.Value, 'g', -1, 64)
 }
 
+// OrNil is the value for a document in which nothing stands for what does not exist.
+func (n Number) OrNil() *float64 {
+	if !n.OK {
+		return nil
+	}
+	return &n.Value
+}
+
 // Interval is a pair of bounds that may not exist, by the same rule as [Number].
 type Interval struct {
 	Low, High float64
 	OK        bool
 	Why       string
+}
+
+// OrNil are the bounds for a document in which nothing stands for what does not exist.
+func (i Interval) OrNil() (low, high *float64) {
+	if !i.OK {
+		return nil, nil
+	}
+	return &i.Low, &i.High
 }
 
 // Between is an interval that exists, unless a bound is not finite.

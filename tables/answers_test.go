@@ -28,9 +28,9 @@ func TestWrongLabelsAreTold(t *testing.T) {
 	_, err := open(t, "item,rater,label\nq,ann,x\n,ann,x\nq,,x\nq,ann,y\n").Labels(LabelColumns{"item", "rater", "label"})
 	want := []string{
 		"votes.csv:3: the item has no name", "votes.csv:4: the rater has no name",
-		`votes.csv:5: "ann" labelled "q" on line 2 already (one label for each item and rater; tell draws apart in the item's name)`,
+		`votes.csv:5: "ann" labelled "q" on line 2 already (one label for each item and rater; draws get names of their own, such as q1-2)`,
 	}
-	if diff := cmp.Diff(want, told(err)); diff != "" {
+	if diff := cmp.Diff(want, problemsOf(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -58,18 +58,18 @@ func TestWordsDecideWhatIsYes(t *testing.T) {
 	for name, c := range map[string]struct {
 		words Words
 		want  []Answers
-		told  []string
+		wrong []string
 	}{
 		"yes alone":    {words: Words{Yes: []string{"unsafe"}}, want: []Answers{{Yes: 1, No: 3, Missing: 1}}},
 		"two for yes":  {words: Words{Yes: []string{"unsafe", "true"}}, want: []Answers{{Yes: 2, No: 2, Missing: 1}}},
 		"yes and no":   {words: Words{Yes: []string{"unsafe"}, No: []string{"safe"}, Other: OtherIsMissing}, want: []Answers{{Yes: 1, No: 1, Missing: 1, Other: 2}}},
-		"others wrong": {words: Words{Yes: []string{"unsafe", "true"}, No: []string{"safe"}}, told: []string{`votes.csv:4: "unclear" is neither yes nor no (name the words with --yes and --no, or leave other words out with --other exclude)`}},
+		"others wrong": {words: Words{Yes: []string{"unsafe", "true"}, No: []string{"safe"}}, wrong: []string{`votes.csv:4: "unclear" is neither yes nor no (name the words with --yes and --no, or leave other words out with --other exclude)`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := open(t, text).Answers(AnswerColumns{Value: "label"}, c.words)
-			if c.told != nil {
-				if diff := cmp.Diff(c.told, told(err)); diff != "" {
+			if c.wrong != nil {
+				if diff := cmp.Diff(c.wrong, problemsOf(err)); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				return

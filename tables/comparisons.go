@@ -75,7 +75,7 @@ func (c *Comparisons) next() bool {
 	return b.pairs.Len() > 0
 }
 
-// row reads one comparison; one that is wrong is told and left out.
+// row reads one comparison; one that is wrong is reported and left out.
 func (c *Comparisons) row() {
 	t := c.table
 	first, second := t.Field(c.a), t.Field(c.b)
@@ -110,7 +110,7 @@ func (c *Comparisons) row() {
 	}
 }
 
-// maxWeight is so large that nobody counts to it, and so small that sums of it are exact enough.
+// maxWeight is larger than any honest count, and so small that sums of it are exact enough.
 const maxWeight = 1e12
 
 // weigh reads the weight of the row, 1 where there is none.
@@ -178,7 +178,7 @@ func (c *Comparisons) result(first, second, winner []byte) (stats.Result, bool) 
 	return 0, false
 }
 
-// clip keeps what is told of a field short.
+// clip keeps what a problem quotes of a field short.
 func clip(field []byte) []byte {
 	const most = 60
 	if len(field) <= most {

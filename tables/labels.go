@@ -54,12 +54,12 @@ func (t *Table) Labels(c LabelColumns) (*Labels, error) {
 	return out, t.End()
 }
 
-// twice tells labels that a rater gave to the same item again.
+// twice reports labels that a rater gave to the same item again.
 func (t *Table) twice(l *Labels) {
 	for k := 1; k < len(l.Given) && len(t.problems) < maxProblems; k++ {
 		a, b := l.Given[k-1], l.Given[k]
 		if a.Item == b.Item && a.Rater == b.Rater {
-			t.badAt(b.Line, "one label for each item and rater; tell draws apart in the item's name",
+			t.badAt(b.Line, "one label for each item and rater; draws get names of their own, such as q1-2",
 				"%q labelled %q on line %d already", clip([]byte(l.Raters[b.Rater])), clip([]byte(l.Items[b.Item])), a.Line)
 		}
 	}

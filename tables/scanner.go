@@ -40,7 +40,7 @@ func newScanner(in io.Reader, comma byte, buffer int) *Scanner {
 	return &Scanner{in: in, comma: comma, buf: make([]byte, buffer), next: 1}
 }
 
-// Scan goes to the next record; false is the end, or a problem that [Scanner.Err] tells.
+// Scan goes to the next record; false is the end, or a problem, which [Scanner.Err] returns.
 func (s *Scanner) Scan() bool {
 	if !s.begun && !s.begin() {
 		return false

@@ -9,7 +9,7 @@ import (
 	"assay"
 )
 
-// maxProblems is how many bad rows are told before reading stops.
+// maxProblems is how many bad rows are reported before reading stops.
 const maxProblems = 10
 
 // Table is a stream of rows under a heading.
@@ -43,10 +43,10 @@ func Open(in io.Reader, name string) (*Table, error) {
 		}
 		t.columns = append(t.columns, column)
 	}
-	return t, t.told()
+	return t, t.wrong()
 }
 
-// Has tells whether there is a column of this name.
+// Has reports whether there is a column of this name.
 func (t *Table) Has(column string) bool { return column != "" && slices.Contains(t.columns, column) }
 
 // Column is the place of a column among the fields of a row.
@@ -61,7 +61,7 @@ func (t *Table) Column(name string) (int, error) {
 	return 0, assay.Problems{{Place: assay.Place{File: t.name, Line: t.scan.Line()}, What: fmt.Sprintf("there is no column %q", name), Hint: hint}}
 }
 
-// columnsOf are the places of several columns; -1 for an empty name. All that are missing are told.
+// columnsOf are the places of several columns; -1 for an empty name. All that are missing are reported.
 func (t *Table) columnsOf(names ...string) ([]int, error) {
 	places := make([]int, len(names))
 	for k, name := range names {
@@ -75,10 +75,10 @@ func (t *Table) columnsOf(names ...string) ([]int, error) {
 		}
 		places[k] = i
 	}
-	return places, t.told()
+	return places, t.wrong()
 }
 
-// shown are the names of the columns, as far as anybody would read them.
+// shown are the names of the columns, as many as fit a line.
 func (t *Table) shown() string {
 	const most = 20
 	all := make([]string, 0, most)
@@ -110,7 +110,7 @@ func (t *Table) Field(column int) []byte { return t.scan.Field(column) }
 // Line is where the row begins.
 func (t *Table) Line() int { return t.scan.Line() }
 
-// Bad tells a problem of the row.
+// Bad reports a problem of the row.
 func (t *Table) Bad(hint, format string, args ...any) { t.badAt(t.scan.Line(), hint, format, args...) }
 
 func (t *Table) badAt(line int, hint, format string, args ...any) {
@@ -130,11 +130,11 @@ func (t *Table) End() error {
 	case t.rows == 0:
 		t.Bad("", "there is no row under the heading")
 	}
-	return t.told()
+	return t.wrong()
 }
 
-// told are the problems as an error, nil when there is none.
-func (t *Table) told() error {
+// wrong are the problems as an error, nil when there is none.
+func (t *Table) wrong() error {
 	if len(t.problems) == 0 {
 		return nil
 	}

@@ -34,8 +34,8 @@ func compare(t *testing.T, text string, c Columns, limit int) *Comparisons {
 	return r
 }
 
-// told are the problems of an error, one on a line.
-func told(err error) []string {
+// problemsOf are the problems of an error, one on a line.
+func problemsOf(err error) []string {
 	var problems assay.Problems
 	if !errors.As(err, &problems) {
 		return []string{fmt.Sprint(err)}
@@ -168,7 +168,7 @@ func TestWrongTablesAreToldWithTheirLines(t *testing.T) {
 			if err == nil {
 				err = c.read(r)
 			}
-			if diff := cmp.Diff(c.want, told(err)); diff != "" {
+			if diff := cmp.Diff(c.want, problemsOf(err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -178,7 +178,7 @@ func TestWrongTablesAreToldWithTheirLines(t *testing.T) {
 func TestReadingStopsAfterEnoughProblems(t *testing.T) {
 	t.Parallel()
 	_, err := compare(t, "a,b,winner\n"+strings.Repeat("x,x,a\n", 100), plainColumns, MaxItems).Tally()
-	got := told(err)
+	got := problemsOf(err)
 	if len(got) != maxProblems+1 || got[maxProblems] != "votes.csv:11: that is enough: what follows was not read" {
 		t.Errorf("got %d problems, the last %q", len(got), got[len(got)-1])
 	}
@@ -192,7 +192,7 @@ func TestMoreThanAllItemsAreRefused(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,a\n", i, i+1)
 	}
 	_, err := compare(t, text.String(), plainColumns, 1<<20).Keep()
-	if diff := cmp.Diff([]string{"votes.csv:65536: there are more than 65535 items (is this the right column?)"}, told(err)); diff != "" {
+	if diff := cmp.Diff([]string{"votes.csv:65536: there are more than 65535 items (is this the right column?)"}, problemsOf(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -8,14 +8,10 @@ import (
 	"strings"
 
 	"assay"
-	"assay/stats"
 	"assay/tables"
 )
 
-// level is the confidence level of all intervals.
-const level = 0.95
-
-// openTable opens a table of votes, labels or answers; - is standard input. Whoever gets it closes the closer.
+// openTable opens a table of votes, labels or answers; - is standard input. The caller closes the closer.
 func openTable(w *World, name string) (*tables.Table, io.Closer, error) {
 	if name == "-" {
 		t, err := tables.Open(w.Stdin, shownName(name))
@@ -44,7 +40,7 @@ func shownName(name string) string {
 // columnNames are the names that a command gives to the columns it reads, and what --columns calls them in the file.
 type columnNames map[string]string
 
-// check tells a name that the command does not have.
+// check reports a name that the command does not have.
 func (c columnNames) check(known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if !slices.Contains(known, name) {
@@ -78,22 +74,6 @@ func (c columnNames) ifThere(t *tables.Table, name string) string {
 	return ""
 }
 
-// orNull is a number for JSON: null where it does not exist.
-func orNull(n stats.Number) *float64 {
-	if !n.OK {
-		return nil
-	}
-	return &n.Value
-}
-
-// bounds are an interval for JSON.
-func bounds(i stats.Interval) (low, high *float64) {
-	if !i.OK {
-		return nil, nil
-	}
-	return &i.Low, &i.High
-}
-
 // shownNumber is a number in a table.
 func shownNumber(n *float64, digits int) string {
 	if n == nil {
@@ -110,9 +90,18 @@ func shownShare(n *float64) string {
 	return fmt.Sprintf("%.1f%%", 100**n)
 }
 
-// warnAll tells warnings about a file.
+// warnAll prints warnings about a file.
 func warnAll(w *World, file string, warnings []string) {
 	for _, what := range warnings {
 		fmt.Fprintln(w.Stderr, assay.Problem{Place: assay.Place{File: file}, What: what, Warning: true})
 	}
+}
+
+// listed are names one after the other.
+func listed[S ~string](names []S, separator string) string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return strings.Join(all, separator)
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -33,78 +31,6 @@ func decoded(t *testing.T, table string, args ...string) map[string]any {
 		t.Fatal(err)
 	}
 	return doc
-}
-
-// reference are datasets with published results, as counts of comparisons.
-type reference struct {
-	Datasets map[string]struct {
-		Items []string
-		Rows  [][]any // first, second, how often first won, second won, tied
-	}
-}
-
-func readReference(t *testing.T) reference {
-	t.Helper()
-	text, err := os.ReadFile("../stats/testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r reference
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// table is a dataset as a file: one row for each result that was seen, weighted.
-func (r reference) table(name string) string {
-	var b strings.Builder
-	b.WriteString("a,b,winner,weight\n")
-	for _, row := range r.Datasets[name].Rows {
-		for k, winner := range []string{"a", "b", "tie"} {
-			fmt.Fprintf(&b, "%q,%q,%s,%v\n", row[0], row[1], winner, row[2+k])
-		}
-	}
-	return b.String()
-}
-
-// against are the scores of a ranking when one item stands at 0.
-func against(doc map[string]any, ref string) map[string]float64 {
-	scores := map[string]float64{}
-	for _, one := range doc["items"].([]any) {
-		item := one.(map[string]any)
-		scores[item["item"].(string)] = item["score"].(float64)
-	}
-	zero := scores[ref]
-	for item := range scores {
-		scores[item] -= zero
-	}
-	return scores
-}
-
-func TestRankGivesThePublishedScores(t *testing.T) {
-	t.Parallel()
-	r := readReference(t)
-	doc := decoded(t, r.table("citations"), "rank")
-	want := map[string]float64{"Biometrika": 0, "Comm Statist": -2.94907249684391, "JASA": -0.479569769751993, "JRSS-B": 0.268954}
-	if diff := cmp.Diff(want, against(doc, "Biometrika"), near); diff != "" {
-		t.Errorf("citations (-want +got):\n%s", diff)
-	}
-	doc = decoded(t, r.table("baseball"), "rank")
-	want = map[string]float64{
-		"Baltimore": 0, "Boston": 1.107698, "Cleveland": 0.683853, "Detroit": 1.436408, "Milwaukee": 1.581356, "New York": 1.247618, "Toronto": 1.294485,
-	}
-	if diff := cmp.Diff(want, against(doc, "Baltimore"), near); diff != "" {
-		t.Errorf("baseball (-want +got):\n%s", diff)
-	}
-	doc = decoded(t, r.table("baseball"), "rank", "--order-effect")
-	if diff := cmp.Diff([]any{0.302261, 0.130944}, []any{doc["order_effect"], doc["order_effect_se"]}, near); diff != "" {
-		t.Errorf("baseball at home (-want +got):\n%s", diff)
-	}
-	doc = decoded(t, r.table("sound_fields"), "rank", "--method", "davidson")
-	if diff := cmp.Diff(any(0.681631), doc["tie"], near); diff != "" {
-		t.Errorf("sound fields (-want +got):\n%s", diff)
-	}
 }
 
 func TestRankPrintsThisShape(t *testing.T) {
