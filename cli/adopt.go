@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/export"
 	"assay/plan"
 	"assay/provider"
@@ -149,7 +150,7 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 	if err := errors.Join(err, printMoves(ctx)); err != nil {
 		return err
 	}
-	t := table{head: []string{"JOB", "STATE", "LINES", "OURS", "JOINED", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true}}
+	t := term.Table{Head: []string{"JOB", "STATE", "LINES", "OURS", "JOINED", "NOTE"}, Right: map[int]bool{2: true, 3: true, 4: true}}
 	var answers, joined int64
 	mixed := false
 	for _, r := range all {
@@ -160,9 +161,9 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 				return err
 			}
 		}
-		t.add(r.Job, r.Word, r.Lines, r.Answers, r.Joined, note)
+		t.Add(r.Job, r.Word, r.Lines, r.Answers, r.Joined, note)
 	}
-	if err := t.write(a.Stdout); err != nil {
+	if err := t.Write(a.Stdout); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Stderr, "%s joined to run %s; %s found belong to questions that it does not ask, or has an answer for\n",
@@ -228,7 +229,7 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 	if err != nil {
 		return err
 	}
-	t := table{head: []string{"JOB", "STATE", "RUN", "NOTE"}}
+	t := term.Table{Head: []string{"JOB", "STATE", "RUN", "NOTE"}}
 	for _, st := range found {
 		var note string
 		switch {
@@ -242,16 +243,16 @@ func (a *adopter) takeUp(ctx context.Context, found []provider.Status) error {
 		if err != nil {
 			return err
 		}
-		t.add(st.Job, st.Word, st.Stamp.Run, note)
+		t.Add(st.Job, st.Word, st.Stamp.Run, note)
 	}
-	if len(t.rows) == 0 {
+	if t.Len() == 0 {
 		fmt.Fprintf(a.Stderr, "%s shows no job of ours that this ledger does not know\n", a.Provider)
 		if !a.Stamped() {
 			fmt.Fprintf(a.Stderr, "its jobs carry no stamp: --study FILE looks into all of them, JOB into one\n")
 		}
 		return nil
 	}
-	return t.write(a.Stdout)
+	return t.Write(a.Stdout)
 }
 
 // takeStamped takes a job for the segment in its stamp.

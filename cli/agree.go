@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/tables"
 )
 
@@ -52,7 +53,7 @@ func runAgree(w *World, name string, f agreeFlags) error {
 		return err
 	}
 	if f.json {
-		err = writeJSON(w.Stdout, a)
+		err = term.WriteJSON(w.Stdout, a)
 	} else {
 		err = printAgreement(w, a)
 	}
@@ -68,19 +69,19 @@ func printAgreement(w *World, a *tables.Agreement) error {
 	if err != nil {
 		return err
 	}
-	t := table{head: []string{"MEASURE", "VALUE", "NOTE"}, right: map[int]bool{1: true}}
-	t.add("agreement of pairs", shownShare(a.Agreement), a.Why["agreement"])
-	t.add("Cohen's kappa", shownNumber(a.Kappa, 4), cmp.Or(a.Why["kappa"], "mean over pairs of raters"))
-	t.add("Fleiss' kappa", shownNumber(a.Fleiss, 4), a.Why["fleiss"])
-	t.add("Krippendorff's alpha", shownNumber(a.Alpha, 4), cmp.Or(a.Why["alpha"], string(a.Level)))
-	t.add("Gwet's AC1", shownNumber(a.AC1, 4), a.Why["ac1"])
-	if err := t.write(w.Stdout); err != nil || len(a.Pairs) == 0 {
+	t := term.Table{Head: []string{"MEASURE", "VALUE", "NOTE"}, Right: map[int]bool{1: true}}
+	t.Add("agreement of pairs", term.Percent(a.Agreement), a.Why["agreement"])
+	t.Add("Cohen's kappa", term.Number(a.Kappa, 4), cmp.Or(a.Why["kappa"], "mean over pairs of raters"))
+	t.Add("Fleiss' kappa", term.Number(a.Fleiss, 4), a.Why["fleiss"])
+	t.Add("Krippendorff's alpha", term.Number(a.Alpha, 4), cmp.Or(a.Why["alpha"], string(a.Level)))
+	t.Add("Gwet's AC1", term.Number(a.AC1, 4), a.Why["ac1"])
+	if err := t.Write(w.Stdout); err != nil || len(a.Pairs) == 0 {
 		return err
 	}
 	fmt.Fprintln(w.Stdout)
-	pairs := table{head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "KAPPA", "SE", "NOTE"}, right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	pairs := term.Table{Head: []string{"RATERS", "", "ITEMS", "AGREEMENT", "KAPPA", "SE", "NOTE"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	for _, p := range a.Pairs {
-		pairs.add(p.First, p.Second, p.N, shownShare(p.Agreement), shownNumber(p.Kappa, 4), shownNumber(p.SE, 4), p.Why)
+		pairs.Add(p.First, p.Second, p.N, term.Percent(p.Agreement), term.Number(p.Kappa, 4), term.Number(p.SE, 4), p.Why)
 	}
-	return pairs.write(w.Stdout)
+	return pairs.Write(w.Stdout)
 }

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/catalog"
+	"assay/cli/term"
 	"assay/results"
 )
 
@@ -93,7 +94,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 		for _, a := range all {
 			doc.Runs = append(doc.Runs, a.JSON())
 		}
-		err = writeJSON(w.Stdout, doc)
+		err = term.WriteJSON(w.Stdout, doc)
 	default:
 		err = printAnalysed(w, all)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/cli"
+	"assay/cli/term"
 	"assay/simulator"
 )
 
@@ -352,18 +353,18 @@ func TestARunOnATerminalLeavesNoBarsBehind(t *testing.T) {
 	b := newBench(t, simulator.Options{Seed: 1})
 	b.write("one.jsonl", `{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"hi"}]}}`+"\n")
 	b.write("two.jsonl", `{"custom_id":"b","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"ho"}]}}`+"\n")
-	for _, term := range []string{"xterm", "dumb"} {
+	for _, kind := range []string{"xterm", "dumb"} {
 		var out, errs bytes.Buffer
-		b.env["TERM"] = term
+		b.env["TERM"] = kind
 		code := cli.Main(t.Context(), cli.World{
-			Args: []string{"batch", "submit", "one.jsonl", "two.jsonl", "--rehearse", "--new", "--home", term}, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok },
-			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Terminal: cli.Terminal{Err: true, Width: 100, Height: 10},
+			Args: []string{"batch", "submit", "one.jsonl", "two.jsonl", "--rehearse", "--new", "--home", kind}, Env: func(name string) (string, bool) { v, ok := b.env[name]; return v, ok },
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Terminal: term.Terminal{Err: true, Width: 100, Height: 10},
 			Now: time.Now, Disk: cli.Disk{Dir: b.dir}, HTTP: http.DefaultTransport, Timing: hurry,
 		})
 		text := errs.String()
 		drawn := strings.Contains(text, "[░░░░░░░░░░░░░░░░░░░░]  0/2") && strings.Contains(text, "\x1b[3A\x1b[J")
-		if want := term == "xterm"; code != 0 || drawn != want || strings.Contains(text, "\x1b") != want {
-			t.Errorf("TERM=%s: code %d, drawn %v: %q", term, code, drawn, text)
+		if want := kind == "xterm"; code != 0 || drawn != want || strings.Contains(text, "\x1b") != want {
+			t.Errorf("TERM=%s: code %d, drawn %v: %q", kind, code, drawn, text)
 		}
 	}
 }

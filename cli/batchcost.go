@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/batchrun"
+	"assay/cli/term"
 	"assay/store"
 )
 
@@ -31,7 +32,7 @@ func batchCostCommand(w *World) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(w.Stdout, rows)
+				return term.WriteJSON(w.Stdout, rows)
 			}
 			return writeCosts(w, rows)
 		},
@@ -143,8 +144,8 @@ func actual(ctx context.Context, h *home, run store.Run) ([]costRow, error) {
 }
 
 func writeCosts(w *World, rows []costRow) error {
-	t := table{head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST", "SPENT", "INPUT TOKENS", "OUTPUT TOKENS"},
-		right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true}}
+	t := term.Table{Head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST", "SPENT", "INPUT TOKENS", "OUTPUT TOKENS"},
+		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true}}
 	for _, r := range rows {
 		batch, spent := r.Batch, "nothing yet"
 		if batch == "" {
@@ -153,9 +154,9 @@ func writeCosts(w *World, rows []costRow) error {
 		if r.spent != nil {
 			spent = r.spent.String()
 		}
-		t.add(batch, r.File, r.Provider, r.Model, r.Mode, assay.Thousands(r.Requests), r.expected, r.high, spent, assay.Thousands(r.Input), assay.Thousands(r.Output))
+		t.Add(batch, r.File, r.Provider, r.Model, r.Mode, assay.Thousands(r.Requests), r.expected, r.high, spent, assay.Thousands(r.Input), assay.Thousands(r.Output))
 	}
-	if err := t.write(w.Stdout); err != nil {
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
 	fmt.Fprintln(w.Stderr, "EXPECTED guesses the output; AT MOST is every answer at its limit")

@@ -171,7 +171,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		if err := give(ctx, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return err
 		}
-		if w.bars() { // one picture of all of them
+		if w.draws() { // one picture of all of them
 			wg.Go(func() { standings[i], failed[i] = all.drive(ctx, w, h, run, f.interval, nil) })
 			continue
 		}

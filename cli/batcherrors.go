@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/batchrun"
+	"assay/cli/term"
 	"assay/store"
 )
 
@@ -54,7 +55,7 @@ type errorDocument struct {
 func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSON bool) error {
 	e := json.NewEncoder(w.Stdout)
 	e.SetEscapeHTML(false)
-	t := table{head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, right: map[int]bool{1: true, 7: true}}
+	t := term.Table{Head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{1: true, 7: true}}
 	for _, run := range runs {
 		for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
 			if err != nil {
@@ -73,19 +74,19 @@ func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSO
 				}
 				continue
 			}
-			if len(t.rows) == maxTableRows {
+			if t.Len() == maxTableRows {
 				fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
-				return t.write(w.Stdout)
+				return t.Write(w.Stdout)
 			}
-			t.add(doc.Batch, doc.Line, doc.ID, doc.Model, doc.Status, doc.Code, doc.Message, doc.Attempts)
+			t.Add(doc.Batch, doc.Line, doc.ID, doc.Model, doc.Status, doc.Code, doc.Message, doc.Attempts)
 		}
 	}
 	if asJSON {
 		return nil
 	}
-	if len(t.rows) == 0 {
+	if t.Len() == 0 {
 		fmt.Fprintln(w.Stderr, "nothing")
 		return nil
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/batchrun"
+	"assay/cli/term"
 	"assay/engine"
 	"assay/provider"
 	"assay/store"
@@ -68,7 +69,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 				refresh(ctx, w, h, refs.runs, rows)
 			}
 			if f.json {
-				return writeJSON(w.Stdout, tracking{rows})
+				return term.WriteJSON(w.Stdout, tracking{rows})
 			}
 			return writeRows(w, h, rows)
 		},
@@ -211,11 +212,11 @@ func printBatches(ctx context.Context, w *World, h *home, runs []store.Run) erro
 
 func writeRows(w *World, h *home, rows []batchRow) error {
 	h.watermark(w)
-	t := table{head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"}, right: map[int]bool{7: true, 8: true, 9: true}}
+	t := term.Table{Head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "JOB", "CREATED", "STATUS", "REQUESTS", "DONE", "FAILED", "NOTE"}, Right: map[int]bool{7: true, 8: true, 9: true}}
 	for _, r := range rows {
-		t.add(r.Run, r.file, r.Provider, r.Model, r.Job, r.Created, r.Status, assay.Thousands(r.requests), assay.Thousands(r.done), assay.Thousands(r.failed), r.note)
+		t.Add(r.Run, r.file, r.Provider, r.Model, r.Job, r.Created, r.Status, assay.Thousands(r.requests), assay.Thousands(r.done), assay.Thousands(r.failed), r.note)
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 func batchListCommand(w *World) *cobra.Command {
@@ -236,7 +237,7 @@ func batchListCommand(w *World) *cobra.Command {
 				return err
 			}
 			if f.json {
-				return writeJSON(w.Stdout, tracking{rows})
+				return term.WriteJSON(w.Stdout, tracking{rows})
 			}
 			return writeRows(w, h, rows)
 		},

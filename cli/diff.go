@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cli/term"
 	"assay/results"
 	"assay/store"
 )
@@ -51,7 +52,7 @@ func runDiff(ctx context.Context, w *World, refs []string, f diffFlags) error {
 		return err
 	}
 	if f.json {
-		err = writeJSON(w.Stdout, d.JSON())
+		err = term.WriteJSON(w.Stdout, d.JSON())
 	} else {
 		err = printDiff(w, d)
 	}
@@ -77,11 +78,11 @@ func printDiff(w *World, d *results.Diff) error {
 	if len(d.Settings) == 0 {
 		fmt.Fprintln(w.Stdout, "settings: nothing changed")
 	} else {
-		t := table{head: []string{"SETTING", "WAS", "IS"}}
+		t := term.Table{Head: []string{"SETTING", "WAS", "IS"}}
 		for _, c := range d.Settings {
-			t.add(c.What, c.Was, c.Is)
+			t.Add(c.What, c.Was, c.Is)
 		}
-		if err := t.write(w.Stdout); err != nil {
+		if err := t.Write(w.Stdout); err != nil {
 			return err
 		}
 	}
@@ -97,9 +98,9 @@ func printDiff(w *World, d *results.Diff) error {
 		return nil
 	}
 	fmt.Fprintln(w.Stdout, "\ncomparisons, side by side (not paired)")
-	t := table{head: []string{"STAGE", "WHAT", "OF", "1", "2"}, right: map[int]bool{3: true, 4: true}}
+	t := term.Table{Head: []string{"STAGE", "WHAT", "OF", "1", "2"}, Right: map[int]bool{3: true, 4: true}}
 	for _, b := range d.Beside {
-		t.add(b.Stage, b.What, b.Of, shownIn(b.Was.Unit, b.Was.Value), shownIn(b.Now.Unit, b.Now.Value))
+		t.Add(b.Stage, b.What, b.Of, shownIn(b.Was.Unit, b.Was.Value), shownIn(b.Now.Unit, b.Now.Value))
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }

@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/analysis"
+	"assay/cli/term"
 	"assay/report"
 	"assay/results"
 	"assay/stats"
@@ -55,16 +56,16 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incomplete, report.CoverageLine(t.Coverage))
 	by := report.FieldsOf(t)
 	shows := report.ColumnsOf(t, noNumber)
-	out := table{right: map[int]bool{}}
+	out := term.Table{Right: map[int]bool{}}
 	for _, f := range by {
-		out.head = append(out.head, strings.ToUpper(assay.Clean(f, 60)))
+		out.Head = append(out.Head, strings.ToUpper(assay.Clean(f, 60)))
 	}
-	out.head = append(out.head, "WHAT")
+	out.Head = append(out.Head, "WHAT")
 	for _, c := range shows {
-		out.right[len(out.head)] = true
-		out.head = append(out.head, strings.ToUpper(c.Head))
+		out.Right[len(out.Head)] = true
+		out.Head = append(out.Head, strings.ToUpper(c.Head))
 	}
-	out.head = append(out.head, "METHOD", "NOTES")
+	out.Head = append(out.Head, "METHOD", "NOTES")
 	for i := range t.Findings {
 		f := &t.Findings[i]
 		var row []any
@@ -75,9 +76,9 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 		for _, c := range shows {
 			row = append(row, c.Cell(f))
 		}
-		out.add(append(row, f.Method, strings.Join(notesOf(f), "; "))...)
+		out.Add(append(row, f.Method, strings.Join(notesOf(f), "; "))...)
 	}
-	if err := out.write(w.Stdout); err != nil {
+	if err := out.Write(w.Stdout); err != nil {
 		return err
 	}
 	if err := printMatrix(w, t.Matrix); err != nil {
@@ -127,36 +128,36 @@ func printMatrix(w *World, m *analysis.Matrix) error {
 	if m == nil || len(m.Names) > maxMatrix {
 		return nil
 	}
-	t := table{head: append([]string{"WON AGAINST"}, m.Names...), right: map[int]bool{}}
+	t := term.Table{Head: append([]string{"WON AGAINST"}, m.Names...), Right: map[int]bool{}}
 	for i, row := range m.Shares {
 		cells := []any{m.Names[i]}
 		for k, s := range row {
-			t.right[k+1] = true
+			t.Right[k+1] = true
 			if i == k {
 				s = stats.Undefined("itself")
 			}
 			cells = append(cells, shownIn(analysis.Share, s))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 // printConfusion shows what a judge said by what is true.
 func printConfusion(w *World, c analysis.Confusion) error {
-	t := table{head: []string{c.Judge + ": GOLD SAYS"}, right: map[int]bool{}}
+	t := term.Table{Head: []string{c.Judge + ": GOLD SAYS"}, Right: map[int]bool{}}
 	for i, l := range c.Labels {
-		t.right[i+1] = true
-		t.head = append(t.head, "JUDGE SAYS "+assay.Clean(l, 60))
+		t.Right[i+1] = true
+		t.Head = append(t.Head, "JUDGE SAYS "+assay.Clean(l, 60))
 	}
 	for i, row := range c.Counts {
 		cells := []any{c.Labels[i]}
 		for _, n := range row {
 			cells = append(cells, assay.Thousands(n))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 func printCosts(w *World, costs []results.Spending) error {
@@ -164,15 +165,15 @@ func printCosts(w *World, costs []results.Spending) error {
 		return nil
 	}
 	fmt.Fprintln(w.Stdout)
-	t := table{head: []string{"STAGE", "LANE", "COST", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"}, right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	t := term.Table{Head: []string{"STAGE", "LANE", "COST", "ANSWERS", "PER ANSWER", "PER VALID VERDICT"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	for _, c := range costs {
 		verdict := ""
 		if c.Valid > 0 {
 			verdict = shownMoney(c.Per(int64(c.Valid)))
 		}
-		t.add(c.Stage, c.Lane, c.Cost, assay.Thousands(c.Answers), shownMoney(c.Per(c.Answers)), verdict)
+		t.Add(c.Stage, c.Lane, c.Cost, assay.Thousands(c.Answers), shownMoney(c.Per(c.Answers)), verdict)
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 func shownMoney(d *float64) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/catalog"
+	"assay/cli/term"
 	"assay/workspace"
 )
 
@@ -21,13 +22,13 @@ func keysCommand(w *World) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			keys := keyStates(w)
 			if asJSON {
-				return writeJSON(w.Stdout, keys)
+				return term.WriteJSON(w.Stdout, keys)
 			}
-			t := table{head: []string{"PROVIDER", "VARIABLE", "STATE", "GOES TO"}}
+			t := term.Table{Head: []string{"PROVIDER", "VARIABLE", "STATE", "GOES TO"}}
 			for _, k := range keys {
-				t.add(k.Provider, strings.Join(k.Variables, " or "), k.State, k.Host)
+				t.Add(k.Provider, strings.Join(k.Variables, " or "), k.State, k.Host)
 			}
-			return t.write(w.Stdout)
+			return t.Write(w.Stdout)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/analysis"
+	"assay/cli/term"
 	"assay/results"
 	"assay/store"
 )
@@ -71,7 +72,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if err != nil {
 		return usage("assay status "+run.ID+" lists the stages", "%s", err)
 	}
-	q := &labelling{world: w, panel: panel, person: person, keys: newKeyboard(w), aside: map[assay.Key]bool{}, left: f.count}
+	q := &labelling{world: w, panel: panel, person: person, keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
 	if panel.Choices() == nil {
 		return usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
@@ -79,7 +80,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 		return err
 	}
 	err = q.work(ctx, f.seed)
-	if err == nil && q.keys.dumb() {
+	if err == nil && q.keys.Silent() {
 		return usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
 	}
 	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", assay.Count(len(q.given), "label"), person)
@@ -107,7 +108,7 @@ type labelling struct {
 	world  *World
 	panel  *results.Panel
 	person string
-	keys   *keyboard
+	keys   *term.Keyboard
 	aside  map[assay.Key]bool // put aside, or nothing to show
 	given  []analysis.Task
 	left   int // labels until it stops; 0: no end
@@ -177,7 +178,7 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 	printSheet(q.world, sheet)
 	for {
 		fmt.Fprint(q.world.Stdout, q.prompt())
-		key, err := q.keys.read()
+		key, err := q.keys.Read()
 		if err != nil {
 			return 0, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/catalog"
+	"assay/cli/term"
 )
 
 func modelsCommand(w *World) *cobra.Command {
@@ -31,7 +32,7 @@ func modelsCommand(w *World) *cobra.Command {
 				}
 			}
 			if asJSON {
-				return writeJSON(w.Stdout, modelDocuments(models))
+				return term.WriteJSON(w.Stdout, modelDocuments(models))
 			}
 			return printModels(w, models)
 		},
@@ -52,16 +53,16 @@ func knownVendor(cat *catalog.Catalog, name string) error {
 }
 
 func printModels(w *World, models []catalog.Model) error {
-	t := table{head: []string{"MODEL", "CONTEXT", "OUTPUT", "RETIRED", "FAMILY", "AS OF"}, right: map[int]bool{1: true, 2: true}}
+	t := term.Table{Head: []string{"MODEL", "CONTEXT", "OUTPUT", "RETIRED", "FAMILY", "AS OF"}, Right: map[int]bool{1: true, 2: true}}
 	today := catalog.DateOf(w.Now())
 	for _, m := range models {
 		retired := string(m.Retired)
 		if retired != "" && !m.Retired.Reached(today) {
 			retired = "on " + retired
 		}
-		t.add(m.Vendor+"/"+m.Name, orUnknown(m.ContextIn), orUnknown(m.MaxOut), cmp.Or(retired, "–"), m.Family, m.Date)
+		t.Add(m.Vendor+"/"+m.Name, orUnknown(m.ContextIn), orUnknown(m.MaxOut), cmp.Or(retired, "–"), m.Family, m.Date)
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 func orUnknown(n int) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/plan"
 	"assay/study"
 )
@@ -68,7 +69,7 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	case f.show > 0:
 		err = showRequests(c, w, d, p, f)
 	case f.json:
-		err = writeJSON(w.Stdout, planJSON(p))
+		err = term.WriteJSON(w.Stdout, planJSON(p))
 	default:
 		err = printPlan(w, d, p)
 	}
@@ -79,19 +80,19 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 }
 
 func printPlan(w *World, d *plan.Input, p *plan.Plan) error {
-	t := table{
-		head:  []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW", "EXPECTED", "HIGH"},
-		right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
+	t := term.Table{
+		Head:  []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW", "EXPECTED", "HIGH"},
+		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
 	}
 	for _, q := range p.Parts {
 		batches := "–"
 		if q.Mode == assay.ModeBatch && q.Segments != nil {
 			batches = fmt.Sprint(len(q.Segments))
 		}
-		t.add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), q.Mode, q.Turn, atMost(q.Exact)+assay.Thousands(q.Requests), batches,
+		t.Add(q.Wave, q.Stage, q.Lane.Name, q.Lane.ID(), q.Mode, q.Turn, atMost(q.Exact)+assay.Thousands(q.Requests), batches,
 			tokens(q.Input.Expected), tokens(q.Output.Expected), q.Cost.Low, q.Cost.Expected, q.Cost.High)
 	}
-	if err := t.write(w.Stdout); err != nil {
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p)+"Nothing was sent.\n")

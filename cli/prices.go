@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/catalog"
+	"assay/cli/term"
 )
 
 const priceFileForm = `  - {vendor: openai, model: gpt-5, input: 1.25, cached: 0.125, output: 10, batch: 0.5, date: 2026-11-01, source: invoice}
@@ -37,7 +38,7 @@ func pricesCommand(w *World) *cobra.Command {
 				return usage("assay prices lists all", "no price is known for %q", args[0])
 			}
 			if asJSON {
-				return writeJSON(w.Stdout, priceDocuments(prices))
+				return term.WriteJSON(w.Stdout, priceDocuments(prices))
 			}
 			return printPrices(w, prices)
 		},
@@ -48,9 +49,9 @@ func pricesCommand(w *World) *cobra.Command {
 }
 
 func printPrices(w *World, prices []catalog.Price) error {
-	t := table{
-		head:  []string{"MODEL", "INPUT", "CACHED", "WRITE 5M", "WRITE 1H", "OUTPUT", "BATCH IN", "BATCH OUT", "ABOVE", "AS OF", "SOURCE"},
-		right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true},
+	t := term.Table{
+		Head:  []string{"MODEL", "INPUT", "CACHED", "WRITE 5M", "WRITE 1H", "OUTPUT", "BATCH IN", "BATCH OUT", "ABOVE", "AS OF", "SOURCE"},
+		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true},
 	}
 	for _, p := range prices {
 		live, batch := p.Live.Short, p.Batch.Short
@@ -58,15 +59,15 @@ func printPrices(w *World, prices []catalog.Price) error {
 		if p.Above > 0 {
 			above = assay.Thousands(p.Above)
 		}
-		t.add(p.Vendor+"/"+p.Model, dollarsPerMillion(live.Input), dollarsPerMillion(live.Cached), dollarsPerMillion(live.Write5m), dollarsPerMillion(live.Write1h),
+		t.Add(p.Vendor+"/"+p.Model, dollarsPerMillion(live.Input), dollarsPerMillion(live.Cached), dollarsPerMillion(live.Write5m), dollarsPerMillion(live.Write1h),
 			dollarsPerMillion(live.Output), dollarsPerMillion(batch.Input), dollarsPerMillion(batch.Output), above, p.Date, p.Source)
 		if p.Above > 0 {
 			long, longBatch := p.Live.Long, p.Batch.Long
-			t.add("  above "+assay.Thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached), dollarsPerMillion(long.Write5m),
+			t.Add("  above "+assay.Thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached), dollarsPerMillion(long.Write5m),
 				dollarsPerMillion(long.Write1h), dollarsPerMillion(long.Output), dollarsPerMillion(longBatch.Input), dollarsPerMillion(longBatch.Output), "", "", "")
 		}
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 type priceDocument struct {

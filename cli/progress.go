@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"time"
 
 	"assay"
+	"assay/cli/term"
 	"assay/store"
 )
 
@@ -19,14 +19,14 @@ type progress struct {
 	home   *home
 	runs   []store.Run
 	words  *narrator
-	screen *screen // nil: plain lines
+	screen *term.Screen // nil: plain lines
 
 	mu     sync.Mutex
 	others map[string]bool // who was said to be at work on it, too
 	noted  notices
 	last   string
 	told   time.Time
-	pace   map[string]*tempo
+	pace   map[string]*term.Pace
 }
 
 const (
@@ -35,19 +35,19 @@ const (
 )
 
 func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
-	p := &progress{world: w, home: h, runs: runs, pace: map[string]*tempo{}, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, told: map[string]time.Time{}}}
-	if w.bars() {
-		p.screen = &screen{to: w.Stderr}
+	p := &progress{world: w, home: h, runs: runs, pace: map[string]*term.Pace{}, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, told: map[string]time.Time{}}}
+	if w.draws() {
+		p.screen = term.NewScreen(w.Stderr)
 	}
 	var err error
 	p.words, err = newNarrator(ctx, w, h, runs...)
 	return p, err
 }
 
-// bars tells whether lines can be drawn over each other where progress is told.
-func (w *World) bars() bool {
-	term, _ := w.Env("TERM")
-	return w.Terminal.Err && term != "dumb"
+// draws reports whether progress can be drawn in place.
+func (w *World) draws() bool {
+	kind, _ := w.Env("TERM")
+	return w.Terminal.Draws(kind)
 }
 
 // close takes the bars away, so that whatever is said next begins on a clean line.
@@ -60,7 +60,7 @@ func (p *progress) close() error {
 // say tells lines that stay, in place of the bars until they are drawn again.
 func (p *progress) say(lines ...string) error {
 	if p.screen != nil {
-		return p.screen.draw(lines, nil)
+		return p.screen.Draw(lines, nil)
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(p.world.Stderr, line); err != nil {
@@ -95,8 +95,8 @@ func (p *progress) show(ctx context.Context) error {
 	}
 	if p.screen != nil {
 		p.told = now
-		width, height := p.world.Terminal.size()
-		return p.screen.draw(news, picture{lanes: lanes, total: total, width: width, height: height}.lines())
+		width, height := p.world.Terminal.Current()
+		return p.screen.Draw(news, term.Bars{Lanes: lanes, Total: total, Width: width, Height: height}.Lines())
 	}
 	if err := p.say(news...); err != nil {
 		return err
@@ -105,23 +105,23 @@ func (p *progress) show(ctx context.Context) error {
 }
 
 // plain tells a line about all lanes, where there is something new to tell.
-func (p *progress) plain(now time.Time, total stand) error {
-	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", assay.Thousands(total.ended()), assay.Thousands(total.planned), assay.Thousands(total.open))
-	if line == p.last || p.last != "" && now.Sub(p.told) < often && total.ended() < total.planned {
+func (p *progress) plain(now time.Time, total term.Bar) error {
+	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", assay.Thousands(total.Ended()), assay.Thousands(total.Planned), assay.Thousands(total.Open))
+	if line == p.last || p.last != "" && now.Sub(p.told) < often && total.Ended() < total.Planned {
 		return nil
 	}
 	p.last, p.told = line, now
-	if left, ok := total.eta(); ok {
-		line += fmt.Sprintf(", %s, about %s left", total.pace(), short(left))
+	if left, ok := total.Left(); ok {
+		line += fmt.Sprintf(", %s, about %s left", total.Pace(), term.Duration(left))
 	}
-	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.cost.String()+" spent")
+	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.Cost.String()+" spent")
 	return err
 }
 
 // look reads where every lane stands, and all of them together.
-func (p *progress) look(ctx context.Context, now time.Time) ([]stand, stand, error) {
-	var all []stand
-	total := stand{name: "all"}
+func (p *progress) look(ctx context.Context, now time.Time) ([]term.Bar, term.Bar, error) {
+	var all []term.Bar
+	total := term.Bar{Name: "all"}
 	for _, run := range p.runs {
 		lanes, err := p.home.ledger.Lanes(ctx, run.No)
 		if err != nil {
@@ -136,24 +136,40 @@ func (p *progress) look(ctx context.Context, now time.Time) ([]stand, stand, err
 			costs[[2]string{s.Stage, s.Lane}] = s.Cost
 		}
 		for _, l := range lanes {
-			s := standOf(l, costs[[2]string{l.Stage, l.Name}])
+			s := barOf(l, costs[[2]string{l.Stage, l.Name}])
 			if len(p.runs) > 1 {
-				s.name = run.ID + " " + s.name
+				s.Name = run.ID + " " + s.Name
 			}
-			s.rate = p.rate(s.name, now, s.ended())
-			total = total.add(s)
+			s.Rate = p.rate(s.Name, now, s.Ended())
+			total = total.Add(s)
 			all = append(all, s)
 		}
 	}
-	total.rate = p.rate("", now, total.ended())
+	total.Rate = p.rate("", now, total.Ended())
 	return all, total, nil
+}
+
+// barOf is how far a lane is.
+func barOf(l store.Lane, cost assay.Cost) term.Bar {
+	s := term.Bar{Name: assay.Clean(l.Stage+" "+l.Name, 200), Planned: l.Planned - l.Spared, Open: l.Open, Cost: cost}
+	for e, n := range l.Endings {
+		if e.Stands() {
+			s.Answered += n
+		} else {
+			s.Errors += n
+		}
+	}
+	if l.State != store.LaneOpen {
+		s.Halt = string(l.State)
+	}
+	return s
 }
 
 func (p *progress) rate(name string, now time.Time, ended int64) float64 {
 	if p.pace[name] == nil {
-		p.pace[name] = &tempo{}
+		p.pace[name] = &term.Pace{}
 	}
-	return p.pace[name].see(now, ended)
+	return p.pace[name].See(now, ended)
 }
 
 // held says, once for each, who else is at work on the run.
@@ -184,52 +200,4 @@ func (p *progress) stopping(flying int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.say(fmt.Sprintf("stopping: %s in flight, paid for, and waited for; Ctrl-C again stops at once", assay.Count(flying, "live request"))) // as above
-}
-
-// tempo is how many requests had ended when, over the last minutes.
-type tempo struct{ marks []mark }
-
-type mark struct {
-	at    time.Time
-	ended int64
-}
-
-const (
-	lately    = 5 * time.Minute // what ended before does not count for the rate
-	markEvery = 2 * time.Second
-)
-
-// see takes a look into account and tells how many end a second; 0: that is not known.
-func (t *tempo) see(now time.Time, ended int64) float64 {
-	if n := len(t.marks); n > 0 && (now.Before(t.marks[n-1].at) || ended < t.marks[n-1].ended) {
-		t.marks = nil // the clock was set back, or what had ended is asked again
-	}
-	for len(t.marks) > 1 && now.Sub(t.marks[1].at) >= lately {
-		t.marks = t.marks[1:]
-	}
-	if len(t.marks) == 0 {
-		t.marks = []mark{{now, ended}}
-		return 0
-	}
-	if now.Sub(t.marks[len(t.marks)-1].at) >= markEvery {
-		t.marks = append(t.marks, mark{now, ended})
-	}
-	d := now.Sub(t.marks[0].at).Seconds()
-	if d < 1 {
-		return 0
-	}
-	return float64(ended-t.marks[0].ended) / d
-}
-
-// short is a duration as people say it.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return d.Round(time.Second).String()
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm", int(math.Round(d.Minutes())))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(math.Round(d.Hours())))
-	}
-	return fmt.Sprintf("%dd", int(math.Round(d.Hours()/24)))
 }

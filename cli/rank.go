@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/stats"
 	"assay/tables"
 )
@@ -114,7 +115,7 @@ func runRank(w *World, name string, f rankFlags) error {
 	}
 	warnAll(w, shownName(name), r.Warnings)
 	if f.json {
-		err = writeJSON(w.Stdout, r)
+		err = term.WriteJSON(w.Stdout, r)
 	} else {
 		err = printRanking(w, r)
 	}
@@ -137,23 +138,23 @@ func printRanking(w *World, r *tables.Ranking) error {
 	if r.Method == tables.Elo {
 		digits = 2
 	}
-	t := table{head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"}, right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
+	t := term.Table{Head: []string{"RANK", "ITEM", "SCORE", "SE", "LOW", "HIGH"}, Right: map[int]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
 	quasi := slices.ContainsFunc(r.Items, func(i tables.RankedItem) bool { return i.Quasi != nil })
 	if quasi {
-		t.head = append(t.head, "QUASI SE")
+		t.Head = append(t.Head, "QUASI SE")
 	}
 	for _, i := range r.Items {
 		rank := "–"
 		if i.Rank != nil {
 			rank = fmt.Sprint(*i.Rank)
 		}
-		row := []any{rank, i.Item, shownNumber(i.Score, digits), shownNumber(i.SE, digits), shownNumber(i.Low, digits), shownNumber(i.High, digits)}
+		row := []any{rank, i.Item, term.Number(i.Score, digits), term.Number(i.SE, digits), term.Number(i.Low, digits), term.Number(i.High, digits)}
 		if quasi {
-			row = append(row, shownNumber(i.Quasi, digits))
+			row = append(row, term.Number(i.Quasi, digits))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	if err := t.write(w.Stdout); err != nil {
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w.Stdout, "\n%s\n", strings.Join(rankFooter(r), "\n"))
@@ -182,13 +183,13 @@ func rankFooter(r *tables.Ranking) []string {
 		lines = append(lines, fmt.Sprintf("se from %s; low and high: 95%% from %s", r.SEFrom, r.IntervalFrom))
 	}
 	if r.Tie != nil {
-		lines = append(lines, "tie parameter "+shownNumber(r.Tie, 4))
+		lines = append(lines, "tie parameter "+term.Number(r.Tie, 4))
 	}
 	if r.OrderEffect != nil {
-		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", shownNumber(r.OrderEffect, 4), shownNumber(r.OrderSE, 4)))
+		lines = append(lines, fmt.Sprintf("order effect %s for the item shown first, se %s", term.Number(r.OrderEffect, 4), term.Number(r.OrderSE, 4)))
 	}
 	if r.LogLik != nil {
-		lines = append(lines, "log likelihood "+shownNumber(r.LogLik, 4))
+		lines = append(lines, "log likelihood "+term.Number(r.LogLik, 4))
 	}
 	for k, group := range r.Components {
 		if k == maxShown {

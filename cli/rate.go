@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/tables"
 )
 
@@ -88,7 +89,7 @@ func runRate(w *World, name string, f rateFlags) error {
 		return err
 	}
 	if f.json {
-		err = writeJSON(w.Stdout, r)
+		err = term.WriteJSON(w.Stdout, r)
 	} else {
 		err = printRates(w, r, f.cluster != "")
 	}
@@ -99,30 +100,30 @@ func runRate(w *World, name string, f rateFlags) error {
 }
 
 func printRates(w *World, r *tables.Rates, clustered bool) error {
-	t := table{right: map[int]bool{}}
+	t := term.Table{Right: map[int]bool{}}
 	for _, column := range r.By {
-		t.head = append(t.head, strings.ToUpper(assay.Clean(column, 60)))
+		t.Head = append(t.Head, strings.ToUpper(assay.Clean(column, 60)))
 	}
 	numbers := []string{"YES", "OF", "RATE", "LOW", "HIGH", "MISSING", "OTHER", "AT LEAST", "AT MOST"}
 	if clustered {
 		numbers = append(numbers, "CLUSTERS", "SE", "DESIGN")
 	}
 	for k := range numbers {
-		t.right[len(r.By)+k] = true
+		t.Right[len(r.By)+k] = true
 	}
-	t.head = append(t.head, numbers...)
+	t.Head = append(t.Head, numbers...)
 	for _, g := range r.Groups {
 		var row []any
 		for _, column := range r.By {
 			row = append(row, g.By[column])
 		}
-		row = append(row, g.Yes, g.N, shownShare(g.Rate), shownShare(g.Low), shownShare(g.High), g.Missing, g.Other, shownShare(g.BoundLow), shownShare(g.BoundHigh))
+		row = append(row, g.Yes, g.N, term.Percent(g.Rate), term.Percent(g.Low), term.Percent(g.High), g.Missing, g.Other, term.Percent(g.BoundLow), term.Percent(g.BoundHigh))
 		if clustered {
-			row = append(row, *g.Clusters, shownNumber(g.SE, 4), shownNumber(g.DesignEffect, 2))
+			row = append(row, *g.Clusters, term.Number(g.SE, 4), term.Number(g.DesignEffect, 2))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	if err := t.write(w.Stdout); err != nil {
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
 	how := "Wilson's formula"

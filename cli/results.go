@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/pairs"
 	"assay/results"
 	"assay/store"
@@ -109,7 +110,7 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 	if h.rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
 	}
-	t := table{head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, right: map[int]bool{3: true}}
+	t := term.Table{Head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, Right: map[int]bool{3: true}}
 	for a, err := range f.answers(ctx, h.ledger, run.No) {
 		if err != nil {
 			return err
@@ -120,16 +121,16 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 			}
 			continue
 		}
-		if len(t.rows) == maxTableRows {
+		if t.Len() == maxTableRows {
 			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
 			break
 		}
-		t.add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, shorten(a.Outcome))
+		t.Add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, shorten(a.Outcome))
 	}
 	if f.json {
 		return nil
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 // answers are those that the flags ask for. Those on one item are found by an index, page by page, not by walking over a whole run.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cli/term"
 	"assay/store"
 )
 
@@ -97,7 +98,7 @@ func spendCommand(w *World) *cobra.Command {
 }
 
 func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags) error {
-	var t table
+	var t term.Table
 	out := csv.NewWriter(w.Stdout)
 	lines := json.NewEncoder(w.Stdout)
 	lines.SetEscapeHTML(false)
@@ -106,16 +107,16 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 		case f.json:
 			return lines.Encode(rowObject{columns, values})
 		case f.csv:
-			if t.head == nil {
-				t.head = columns
+			if t.Head == nil {
+				t.Head = columns
 				if err := out.Write(columns); err != nil {
 					return err
 				}
 			}
 			return out.Write(csvRow(values))
 		}
-		t.head = columns
-		t.add(cells(values)...)
+		t.Head = columns
+		t.Add(cells(values)...)
 		return nil
 	})
 	if err != nil {
@@ -131,11 +132,11 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 		out.Flush()
 		return out.Error()
 	}
-	if len(t.rows) == 0 {
+	if t.Len() == 0 {
 		fmt.Fprintln(w.Stderr, "nothing")
 		return nil
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 func cells(values []any) []any {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/cli/term"
 	"assay/results"
 	"assay/store"
 )
@@ -90,9 +91,9 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		return err
 	}
 	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, lanes, cost))
-	t := table{head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, right: map[int]bool{}}
+	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
-		t.right[i] = true
+		t.Right[i] = true
 	}
 	redos, err := h.ledger.Redos(ctx, run.No)
 	if err != nil {
@@ -103,9 +104,9 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		for _, e := range assay.Endings() {
 			cells = append(cells, assay.Thousands(l.Endings[e]))
 		}
-		t.add(append(cells, results.LaneNote(l, redos))...)
+		t.Add(append(cells, results.LaneNote(l, redos))...)
 	}
-	if err := t.write(w.Stdout); err != nil {
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
 	if err := printGatesOf(ctx, w, h, run); err != nil {
@@ -163,15 +164,15 @@ func printSegments(ctx context.Context, w *World, h *home, run store.Run) error 
 		return err
 	}
 	fmt.Fprintln(w.Stdout)
-	t := table{head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
+	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
 	for _, g := range all {
 		before := ""
 		if !g.CollectBefore.IsZero() {
 			before = g.CollectBefore.Local().Format(time.DateTime)
 		}
-		t.add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
+		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
 	}
-	return t.write(w.Stdout)
+	return t.Write(w.Stdout)
 }
 
 type statusDocument struct {
@@ -248,7 +249,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 	for _, g := range stranded {
 		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
 	}
-	return writeJSON(w.Stdout, doc)
+	return term.WriteJSON(w.Stdout, doc)
 }
 
 // waits adds what an open run waits for, and who drives it.

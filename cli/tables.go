@@ -74,22 +74,6 @@ func (c columnNames) ifThere(t *tables.Table, name string) string {
 	return ""
 }
 
-// shownNumber is a number in a table.
-func shownNumber(n *float64, digits int) string {
-	if n == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.*f", digits, *n)
-}
-
-// shownShare is a share in a table.
-func shownShare(n *float64) string {
-	if n == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f%%", 100**n)
-}
-
 // warnAll prints warnings about a file.
 func warnAll(w *World, file string, warnings []string) {
 	for _, what := range warnings {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/cli/term"
 	"assay/results"
 	"assay/store"
 )
@@ -19,20 +20,21 @@ func printTruth(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil || len(claims) == 0 {
 		return err
 	}
-	t := table{head: []string{"STAGE", "WHAT", "ABOUT", "TRUE", "FOUND", "LOW", "HIGH", "HOLDS"}, right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
+	t := term.Table{Head: []string{"STAGE", "WHAT", "ABOUT", "TRUE", "FOUND", "LOW", "HIGH", "HOLDS"}, Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
 	held := 0
 	for _, c := range claims {
 		if c.Holds() {
 			held++
 		}
-		t.add(claimRow(c)...)
+		if t.Len() < maxTruths {
+			t.Add(claimRow(c)...)
+		}
 	}
 	fmt.Fprintf(w.Stdout, "\nREHEARSAL: found against true\n")
-	if len(t.rows) > maxTruths {
-		t.rows = t.rows[:maxTruths]
+	if len(claims) > maxTruths {
 		defer fmt.Fprintf(w.Stderr, "the first %d lines of %d\n", maxTruths, len(claims))
 	}
-	if err := t.write(w.Stdout); err != nil {
+	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.Stdout, "%d of %s the true value; 95%% would on average over many rehearsals (--luck N is another).\n", held, assay.Count(len(claims), "interval")+" hold")

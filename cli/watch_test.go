@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay/cli"
+	"assay/cli/term"
 	"assay/simulator"
 )
 
@@ -67,7 +68,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 	for _, s := range []*sighting{screen, log} {
 		wg.Go(func() {
 			w := world(s, "watch", "watched", "--interval", "5ms")
-			w.Terminal, w.Now = cli.Terminal{Err: s == screen, Width: 100, Height: 20}, quick
+			w.Terminal, w.Now = term.Terminal{Err: s == screen, Width: 100, Height: 20}, quick
 			if code := cli.Main(t.Context(), w); code != 0 {
 				t.Errorf("watch: exit %d", code)
 			}

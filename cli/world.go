@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"assay/cli/term"
 	"assay/engine"
 	"assay/workspace"
 )
@@ -18,7 +19,7 @@ type World struct {
 	Stdin    io.Reader
 	Stdout   io.Writer
 	Stderr   io.Writer
-	Terminal Terminal
+	Terminal term.Terminal
 	Now      func() time.Time
 	Disk     Disk
 	HTTP     http.RoundTripper // how providers are reached
@@ -31,23 +32,6 @@ type World struct {
 	verbose bool                 // print every move
 	debug   *workspace.Exchanges // nil: exchanges with providers are not written down
 	contact *workspace.Contact   // which providers answer
-}
-
-// Terminal says which of the standard streams a person looks at.
-type Terminal struct {
-	In, Out, Err bool
-	Width        int                        // columns of it; 0: unknown
-	Height       int                        // lines of it; 0: unknown
-	Size         func() (width, height int) // how large it is now; nil: Width and Height stay
-}
-
-func (t Terminal) size() (width, height int) {
-	if t.Size != nil {
-		if width, height = t.Size(); width > 0 && height > 0 {
-			return width, height
-		}
-	}
-	return t.Width, t.Height
 }
 
 // Disk is the file system as seen from the working folder.

@@ -190,19 +190,3 @@ func reason(n stats.Number) string {
 	}
 	return n.Why
 }
-
-// orNull is a number for JSON: null where it does not exist.
-func orNull(n stats.Number) *float64 {
-	if !n.OK {
-		return nil
-	}
-	return &n.Value
-}
-
-// bounds are an interval for JSON.
-func bounds(i stats.Interval) (low, high *float64) {
-	if !i.OK {
-		return nil, nil
-	}
-	return &i.Low, &i.High
-}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/cli"
+	"assay/cli/term"
 	"assay/provider"
 )
 
@@ -44,7 +45,7 @@ func run() int {
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
-		Terminal: cli.TerminalOf(os.Stdin, os.Stdout, os.Stderr),
+		Terminal: term.Of(os.Stdin, os.Stdout, os.Stderr),
 		Now:      time.Now,
 		Disk:     cli.Disk{Dir: dir},
 		HTTP:     provider.NewTransport(),

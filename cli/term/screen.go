@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -6,14 +6,17 @@ import (
 	"strings"
 )
 
-// screen keeps a few lines at the end of a terminal up to date.
-type screen struct {
+// Screen keeps a few lines at the end of a terminal up to date.
+type Screen struct {
 	to    io.Writer
 	drawn int // lines that are there now
 }
 
-// draw puts lines where the last ones are. What is told above them stays; without lines, nothing but that is left.
-func (s *screen) draw(above, lines []string) error {
+// NewScreen draws on a terminal.
+func NewScreen(to io.Writer) *Screen { return &Screen{to: to} }
+
+// Draw puts lines where the last ones are. What is printed above them stays; without lines, nothing but that is left.
+func (s *Screen) Draw(above, lines []string) error {
 	if s.drawn == 0 && len(above)+len(lines) == 0 {
 		return nil
 	}

@@ -1,0 +1,210 @@
+package term
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// Bar is how far one lane is, or several of them together.
+type Bar struct {
+	Name             string
+	Planned, Open    int64
+	Answered, Errors int64
+	Cost             assay.Cost
+	Rate             float64       // requests that end a second; 0: not known
+	Halt             string        // why it does not move: stopped, held
+	slowest          time.Duration // of several: how long the one that takes longest still does
+}
+
+// Ended is how many requests have ended, with an answer or without.
+func (b Bar) Ended() int64 { return b.Answered + b.Errors }
+
+// Add is two of them together.
+func (b Bar) Add(c Bar) Bar {
+	b.Planned, b.Open, b.Answered, b.Errors = b.Planned+c.Planned, b.Open+c.Open, b.Answered+c.Answered, b.Errors+c.Errors
+	b.Cost, b.Rate = b.Cost.Add(c.Cost), b.Rate+c.Rate
+	if left, ok := c.Left(); ok && c.Halt == "" {
+		b.slowest = max(b.slowest, left)
+	}
+	return b
+}
+
+// Left is how long the rest takes at this rate, where that is known. Several are not done before the slowest is.
+func (b Bar) Left() (time.Duration, bool) {
+	left := b.Planned - b.Ended()
+	if b.Rate <= 0 || left <= 0 {
+		return 0, false
+	}
+	const longest = 1000 * 24 * time.Hour // beyond, an estimate means nothing
+	seconds := float64(left) / b.Rate
+	return max(b.slowest, time.Duration(min(seconds, longest.Seconds())*float64(time.Second))), true
+}
+
+// outlook is how long it still takes, in a word or two.
+func (b Bar) outlook() string {
+	left, ok := b.Left()
+	switch {
+	case b.Ended() >= b.Planned:
+		return "done"
+	case b.Halt != "":
+		return b.Halt
+	case !ok:
+		return "ETA unknown"
+	}
+	return "ETA " + Duration(left)
+}
+
+// Pace is the rate in words; empty where it is not known.
+func (b Bar) Pace() string {
+	switch {
+	case b.Rate <= 0:
+		return ""
+	case b.Rate < 1:
+		return fmt.Sprintf("%.3g/min", 60*b.Rate)
+	}
+	return assay.Thousands(int64(math.Round(b.Rate))) + "/s"
+}
+
+func (b Bar) price() string {
+	if b.Cost.Priced == 0 && !b.Cost.Known() {
+		return "cost unknown"
+	}
+	return b.Cost.String()
+}
+
+func (b Bar) faults() string {
+	if b.Errors == 0 {
+		return ""
+	}
+	return assay.Count(b.Errors, "error")
+}
+
+// Bars are lanes at a moment, for a terminal of some size.
+type Bars struct {
+	Lanes         []Bar
+	Total         Bar
+	Width, Height int // 0: unknown
+}
+
+const (
+	barWidth    = 20 // at most
+	leastBar    = 5
+	leastName   = 12
+	usualHeight = 24
+	usualWidth  = 80
+)
+
+// The columns beside name and bar.
+const (
+	countColumn = iota
+	errorColumn
+	rateColumn
+	costColumn
+	etaColumn
+	columns
+)
+
+// Lines draws a line for every lane and one for all of them. None is wider than the terminal, and all of them fit on it;
+// lanes that do not are summed in one line.
+func (p Bars) Lines() []string {
+	rows := p.rows()
+	cells, wide, names := make([][columns]string, len(rows)), [columns]int{}, 0
+	for i, s := range rows {
+		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Planned), s.faults(), s.Pace(), s.price(), s.outlook()}
+		for c, text := range cells[i] {
+			wide[c] = max(wide[c], textWidth(text))
+		}
+		names = max(names, textWidth(s.Name))
+	}
+	width := usualWidth
+	if p.Width > 0 {
+		width = p.Width
+	}
+	width-- // a full line would wrap on some terminals
+	room := dropColumns(&wide, width, min(names, leastName)+leastBar+4)
+	bars := min(barWidth, room-min(names, leastName)-4)
+	names = min(names, room)
+	if bars >= leastBar {
+		names = min(names, room-leastBar-4)
+		bars = min(barWidth, room-names-4)
+	}
+	lines := make([]string, len(rows))
+	for i, s := range rows {
+		line := fitted(s.Name, names)
+		if bars >= leastBar {
+			line += "  " + bar(s.Ended(), s.Planned, bars)
+		}
+		for c, text := range cells[i] {
+			if wide[c] > 0 {
+				line += "  " + strings.Repeat(" ", wide[c]-textWidth(text)) + text
+			}
+		}
+		lines[i] = strings.TrimRight(clipped(line, width), " ")
+	}
+	return lines
+}
+
+// dropColumns leaves columns out, the least needed first, until name and bar have room. It returns the room that they have.
+func dropColumns(wide *[columns]int, width, least int) int {
+	room := func() int {
+		left := width
+		for _, w := range wide {
+			if w > 0 {
+				left -= w + 2
+			}
+		}
+		return left
+	}
+	for _, c := range []int{rateColumn, costColumn, errorColumn, etaColumn} {
+		if room() >= least {
+			break
+		}
+		wide[c] = 0
+	}
+	return max(room(), 0)
+}
+
+// rows are the lanes that have a line, the others as one, and the total. Lanes at work come before those that are done.
+func (p Bars) rows() []Bar {
+	room := usualHeight
+	if p.Height > 0 {
+		room = p.Height
+	}
+	room -= 2 // the total, and the cursor below it
+	if len(p.Lanes) <= room {
+		return append(append([]Bar{}, p.Lanes...), p.Total)
+	}
+	if room < 1 {
+		return []Bar{p.Total}
+	}
+	shown := map[int]bool{}
+	for _, done := range []bool{false, true} {
+		for i, s := range p.Lanes {
+			if len(shown) < room-1 && (s.Ended() >= s.Planned) == done {
+				shown[i] = true
+			}
+		}
+	}
+	var rows []Bar
+	others := Bar{Name: fmt.Sprintf("%d other lanes", len(p.Lanes)-len(shown))}
+	for i, s := range p.Lanes {
+		if shown[i] {
+			rows = append(rows, s)
+		} else {
+			others = others.Add(s)
+		}
+	}
+	return append(rows, others, p.Total)
+}
+
+func bar(done, of int64, width int) string {
+	full := 0
+	if of > 0 {
+		full = int(min(float64(done)/float64(of), 1) * float64(width))
+	}
+	return "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "]"
+}

@@ -1,0 +1,92 @@
+package term
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+)
+
+func TestBarsAsATerminalShowsThem(t *testing.T) {
+	t.Parallel()
+	dear := assay.Cost{Sum: 2 * assay.Dollar, Priced: 200}
+	gpt := Bar{Name: "answers gpt", Planned: 1000, Open: 64, Answered: 190, Errors: 10, Cost: dear, Rate: 10}
+	free := Bar{Name: "answers llama", Planned: 400, Cost: assay.Cost{Unknown: 3}}
+	part := Bar{Name: "flips judge", Planned: 4, Answered: 4, Cost: assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 2}}
+	stopped := Bar{Name: "flips other", Planned: 40, Answered: 1, Rate: 0.05, Halt: "stopped"}
+	slow := Bar{Name: "flips slow", Planned: 40, Answered: 1, Rate: 0.05}
+	all := func(lanes ...Bar) Bars {
+		total := Bar{Name: "all"}
+		for _, s := range lanes {
+			total = total.Add(s)
+		}
+		return Bars{Lanes: lanes, Total: total, Width: 100, Height: 24}
+	}
+	sized := func(p Bars, width, height int) Bars { p.Width, p.Height = width, height; return p }
+	for name, c := range map[string]struct {
+		bars Bars
+		want []string
+	}{
+		"counts, errors, rate, cost and time left": {all(gpt), []string{
+			"answers gpt  [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
+			"all          [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
+		}},
+		"a fast lane": {sized(all(Bar{Name: "fast", Planned: 1_000_000, Answered: 200_000, Rate: 1240}), 100, 2), []string{
+			"all  [████░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
+		}},
+		"what is not known is said": {all(free), []string{
+			"answers llama  [░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
+			"all            [░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
+		}},
+		"done, stopped and slow": {all(part, stopped, slow), []string{
+			"flips judge  [████████████████████]   4/4         at least $1.00     done",
+			"flips other  [░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  stopped",
+			"flips slow   [░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  ETA 13m",
+			"all          [█░░░░░░░░░░░░░░░░░░░]  6/84  6/min  at least $1.00  ETA 13m",
+		}},
+		"narrow, the least needed goes first": {sized(all(gpt), 60, 24), []string{
+			"answers gpt  [█░░░░░░]  190/1,000  10 errors  $2.00  ETA 1m",
+			"all          [█░░░░░░]  190/1,000  10 errors  $2.00  ETA 1m",
+		}},
+		"very narrow": {sized(all(gpt), 20, 24), []string{"answers…  190/1,000", "all       190/1,000"}},
+		"low, those at work are shown and the rest is summed": {sized(all(part, gpt, stopped, slow), 100, 4), []string{
+			"answers gpt    [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors   10/s           $2.00   ETA 1m",
+			"3 other lanes  [█░░░░░░░░░░░░░░░░░░░]       6/84             6/min  at least $1.00  ETA 13m",
+			"all            [███░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
+		}},
+		"one line of height":                {sized(all(gpt, free), 100, 2), []string{"all  [██░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA 2m"}},
+		"wide letters take two columns":     {sized(all(Bar{Name: "答え gpt", Planned: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"of an unknown size, as most are":   {sized(all(Bar{Name: "a b", Planned: 2}), 0, 0), []string{"a b  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"nothing planned yet is no problem": {all(), []string{"all  [░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(c.want, c.bars.Lines()); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestBarsFitOnEveryTerminal(t *testing.T) {
+	t.Parallel()
+	var lanes []Bar
+	for i := range 40 {
+		lanes = append(lanes, Bar{Name: strings.Repeat("名n", i%9) + " lane", Planned: int64(i * 1000), Answered: int64(i * i), Errors: int64(i), Rate: float64(i), Cost: assay.Cost{Unknown: int64(i)}})
+	}
+	for width := 1; width < 130; width++ {
+		for _, height := range []int{1, 2, 3, 10, 50} {
+			lines := Bars{Lanes: lanes, Total: Bar{Name: "all"}, Width: width, Height: height}.Lines()
+			if len(lines) > max(1, height-1) {
+				t.Fatalf("%d lines on a terminal of %d", len(lines), height)
+			}
+			for _, line := range lines {
+				if n := textWidth(line); n >= width && n > 0 {
+					t.Fatalf("a line of %d columns on a terminal of %d: %q", n, width, line)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package term
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// none stands in the place of a number that does not exist.
+const none = "–"
+
+// Number is a number with so many digits behind the point.
+func Number(n *float64, digits int) string {
+	if n == nil {
+		return none
+	}
+	return fmt.Sprintf("%.*f", digits, *n)
+}
+
+// Percent is a share of 1 in per cent.
+func Percent(n *float64) string {
+	if n == nil {
+		return none
+	}
+	return fmt.Sprintf("%.1f%%", 100**n)
+}
+
+// Duration is a length of time in its largest unit.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(math.Round(d.Minutes())))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(math.Round(d.Hours())))
+	}
+	return fmt.Sprintf("%dd", int(math.Round(d.Hours()/24)))
+}

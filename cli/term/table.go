@@ -1,0 +1,71 @@
+// Package term turns values into the text of a terminal: tables, bars, lines that are drawn in place, and what it reads there.
+// It knows no ledger and no study.
+package term
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"assay"
+)
+
+// Table is rows of text under a head.
+type Table struct {
+	Head  []string
+	Right map[int]bool // columns of numbers stand to the right
+	rows  [][]string
+}
+
+// maxCell is how many bytes of a value a table shows.
+const maxCell = 200
+
+// Add appends a row.
+func (t *Table) Add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = assay.Clean(fmt.Sprint(c), maxCell)
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Len is how many rows there are.
+func (t *Table) Len() int { return len(t.rows) }
+
+// Write prints the table with aligned columns.
+func (t *Table) Write(w io.Writer) error {
+	width := make([]int, len(t.Head))
+	for _, row := range append([][]string{t.Head}, t.rows...) {
+		for i, c := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	for _, row := range append([][]string{t.Head}, t.rows...) {
+		var line strings.Builder
+		for i, c := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			if t.Right[i] {
+				line.WriteString(pad + c)
+			} else {
+				line.WriteString(c + pad)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteJSON prints a value for programs.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

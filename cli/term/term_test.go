@@ -1,0 +1,129 @@
+package term
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestATableHasAlignedColumns(t *testing.T) {
+	t.Parallel()
+	table := Table{Head: []string{"LANE", "N", "NOTE"}, Right: map[int]bool{1: true}}
+	table.Add("gpt", 7, "")
+	table.Add("\x1b[2Jé", 1200, "as it is")
+	var out bytes.Buffer
+	if err := table.Write(&out); err != nil || table.Len() != 2 {
+		t.Fatal(table.Len(), err)
+	}
+	want := "LANE           N  NOTE\ngpt            7\n\\u001b[2Jé  1200  as it is\n"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestJSONIsForProgramsAndPeople(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := WriteJSON(&out, map[string]string{"a": "<b>"}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff("{\n  \"a\": \"<b>\"\n}\n", out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNumbersThatDoNotExistAreADash(t *testing.T) {
+	t.Parallel()
+	x := 0.12345
+	if d := cmp.Diff([]string{"0.123", "–", "12.3%", "–"}, []string{Number(&x, 3), Number(nil, 3), Percent(&x), Percent(nil)}); d != "" {
+		t.Error(d)
+	}
+	for d, want := range map[time.Duration]string{
+		1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 90 * time.Second: "2m", 119 * time.Minute: "119m", 3 * time.Hour: "3h", 72 * time.Hour: "3d",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%s is written %s, not %s", d, got, want)
+		}
+	}
+}
+
+func TestTheRateIsThatOfTheLastMinutes(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		after time.Duration
+		ended int64
+		want  float64
+	}
+	for name, looks := range map[string][]look{
+		"nothing is known at first":             {{0, 100, 0}, {100 * time.Millisecond, 110, 0}},
+		"what ended before the first look":      {{0, 100, 0}, {10 * time.Second, 200, 10}},
+		"what is long ago does not count":       {{0, 0, 0}, {time.Minute, 6000, 100}, {2 * time.Minute, 6000, 50}, {7 * time.Minute, 6000, 0}},
+		"a clock that is set back starts again": {{0, 0, 0}, {time.Minute, 60, 1}, {0, 70, 0}, {10 * time.Second, 80, 1}},
+		"what is asked again starts again":      {{0, 50, 0}, {10 * time.Second, 40, 0}, {20 * time.Second, 60, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var pace Pace
+			for _, l := range looks {
+				if got := pace.See(time.Unix(1000, 0).Add(l.after), l.ended); got != l.want {
+					t.Fatalf("after %s: %v a second, want %v", l.after, got, l.want)
+				}
+			}
+		})
+	}
+}
+
+func TestBarsAreForTerminalsThatCanDrawThem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  bool
+		kind string
+		want bool
+	}{{true, "xterm", true}, {true, "dumb", false}, {false, "xterm", false}} {
+		if got := (Terminal{Err: c.err}).Draws(c.kind); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestTheSizeIsThatOfNow(t *testing.T) {
+	t.Parallel()
+	now := [2]int{120, 40}
+	for _, c := range []struct {
+		size func() (int, int)
+		want [2]int
+	}{{nil, [2]int{80, 24}}, {func() (int, int) { return now[0], now[1] }, now}, {func() (int, int) { return 0, 0 }, [2]int{80, 24}}} {
+		width, height := Terminal{Width: 80, Height: 24, Size: c.size}.Current()
+		if d := cmp.Diff(c.want, [2]int{width, height}); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestKeysComeOneByOne(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	k := Terminal{}.NewKeyboard(strings.NewReader("A \nb\x03"), &out)
+	var got []string
+	for range 4 {
+		key, err := k.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, key)
+	}
+	if d := cmp.Diff([]string{"a", "b", "", ""}, got); d != "" || k.Silent() {
+		t.Errorf("silent %v: %s", k.Silent(), d)
+	}
+	if d := cmp.Diff("a\r\nb\r\n\r\n\r\n", out.String()); d != "" {
+		t.Error(d)
+	}
+	none := Terminal{}.NewKeyboard(strings.NewReader(""), &out)
+	if key, err := none.Read(); key != "" || err != nil || !none.Silent() {
+		t.Error(fmt.Sprint(key, err, none.Silent()))
+	}
+}
