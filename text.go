@@ -70,3 +70,16 @@ func Count[N int | int64](n N, noun string) string {
 	}
 	return Thousands(n) + " " + noun + "s"
 }
+
+// Size is a number of bytes in its largest unit: 1.5 MB.
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
+}

@@ -51,4 +51,9 @@ func TestNumbersHaveTheirGroupsApart(t *testing.T) {
 			t.Errorf("%d is written %s, not %s", n, got, want)
 		}
 	}
+	for n, want := range map[int64]string{999: "999 B", 1500: "1.5 kB", 2_500_000: "2.5 MB", 1_230_000_000: "1.23 GB"} {
+		if got := assay.Size(n); got != want {
+			t.Errorf("%d bytes are written %s, not %s", n, got, want)
+		}
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"assay"
 	"assay/catalog"
 	"assay/engine"
-	"assay/plan"
 	"assay/store"
 )
 
@@ -86,9 +85,9 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 func printCleaned(w *World, run store.Run, done engine.Cleaned, f cleanFlags) error {
 	switch {
 	case done.Open:
-		fmt.Fprintf(w.Stdout, "run %s is open: its %s are packed when it closes\n", run.ID, plan.Size(done.Before))
+		fmt.Fprintf(w.Stdout, "run %s is open: its %s are packed when it closes\n", run.ID, assay.Size(done.Before))
 	default:
-		fmt.Fprintf(w.Stdout, "run %s takes %s here; %s freed\n", run.ID, plan.Size(done.After), plan.Size(done.Before-done.After))
+		fmt.Fprintf(w.Stdout, "run %s takes %s here; %s freed\n", run.ID, assay.Size(done.After), assay.Size(done.Before-done.After))
 	}
 	if !f.remote {
 		return nil

@@ -118,10 +118,10 @@ func tokens(n int64) string {
 
 // batchesOf says how a wave is cut, as far as its prompts are known.
 func batchesOf(t plan.Total) string {
-	known := fmt.Sprintf(" in %s, %s", assay.Count(t.Segments, "batch file"), plan.Size(t.Bytes))
+	known := fmt.Sprintf(" in %s, %s", assay.Count(t.Segments, "batch file"), assay.Size(t.Bytes))
 	switch {
 	case t.Later == 0 && t.Segments == 0:
-		return ", live, " + plan.Size(t.Bytes)
+		return ", live, " + assay.Size(t.Bytes)
 	case t.Later == 0:
 		return known
 	case t.Segments == 0:
@@ -147,7 +147,7 @@ func summary(d *plan.Input, p *plan.Plan) string {
 		b.WriteString("  " + line + "\n")
 	}
 	usual, longest := waiting(d, p)
-	fmt.Fprintf(&b, "Time: usually up to %s, at the longest %s. Disk: %s to %s.\n", hours(usual), hours(longest), plan.Size(p.DiskLow), plan.Size(p.DiskHigh))
+	fmt.Fprintf(&b, "Time: usually up to %s, at the longest %s. Disk: %s to %s.\n", hours(usual), hours(longest), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
 	if d.Study.Budget.Set {
 		fmt.Fprintf(&b, "Budget: %s.\n", d.Study.Budget.Money)
 	}

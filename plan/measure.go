@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -238,7 +237,7 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 		}
 		if most := r.most(); most > 0 && int64(len(line)) > most {
 			c.problems.Add(it.Place, "shorten the item, or leave it out with `where`", "item %q is too large for lane %s: %s, at most %s a request",
-				it.ID, r.lane.Name, Size(int64(len(line))), Size(most))
+				it.ID, r.lane.Name, assay.Size(int64(len(line))), assay.Size(most))
 		}
 		c.sizes[i] = append(c.sizes[i], int32(len(line)))
 	}
@@ -269,17 +268,4 @@ func textOf(p *assay.Prompt) string {
 		text += "\n" + m.Text
 	}
 	return text
-}
-
-// Size is a number of bytes for people.
-func Size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
 }

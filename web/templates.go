@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"assay"
-	"assay/plan"
 	"assay/report"
 )
 
@@ -89,7 +88,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"when":      when,
 		"ago":       func(t time.Time) string { return ago(now(), t) },
 		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"bytes":     plan.Size,
+		"bytes":     assay.Size,
 		"link":      link,
 		"bar":       barOf,
 		"arr":       func(all ...any) []any { return all },
