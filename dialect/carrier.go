@@ -70,19 +70,6 @@ func LineFields(c assay.Carrier) []string {
 	return nil
 }
 
-// AppendInline appends the element that carries req in a Gemini batch whose requests stand in the create call itself.
-// After an error dst is returned as it was.
-func AppendInline(dst []byte, id string, req *assay.Request) ([]byte, error) {
-	b := append(dst, `{"request":`...)
-	b, err := appendBody(b, req, "")
-	if err != nil {
-		return dst, err
-	}
-	b = append(b, `,"metadata":{"key":`...)
-	b = appendString(b, id)
-	return append(b, "}}"...), nil
-}
-
 // Frame is what stands before, between and after the lines of a segment.
 type Frame struct {
 	Open      string

@@ -145,11 +145,6 @@ func TestBodiesOutsideBatchesMatchTheirGoldenFile(t *testing.T) {
 		req.Lane.Params.Effort = ""
 		write(dialect.AppendBody(got, req))
 	}
-	inline := wires()["generate-gemini"]
-	inline.ModelInBody = true
-	for _, req := range requests(inline) {
-		write(dialect.AppendInline(got, testID, req))
-	}
 	golden(t, "request-live.jsonl", got)
 }
 

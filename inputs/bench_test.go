@@ -149,17 +149,3 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	b.SetBytes(int64(len(line)))
 }
-
-func BenchmarkDecode(b *testing.B) {
-	line, err := Encode(nil, benchItem())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Decode(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,7 +16,7 @@ import (
 const maxEncoded = 10 * maxDepth
 
 // Encode appends an item as one line of canonical JSON, without a line end: the same item always gives the same bytes,
-// and Decode gives the same item back, with its types. A float64 carries a point or an exponent, an int64 neither. Text
+// and reading them gives the same item back, with its types. A float64 carries a point or an exponent, an int64 neither. Text
 // that is not UTF-8 or holds NUL, numbers that are none, and other Go types than those of an item's fields are errors.
 func Encode(dst []byte, it assay.Item) ([]byte, error) {
 	e := encoder{out: dst}
@@ -49,67 +48,6 @@ func Encode(dst []byte, it assay.Item) ([]byte, error) {
 		return dst, fmt.Errorf("encode item %s: %w", quote(it.ID), e.err)
 	}
 	return e.out, nil
-}
-
-// Decode reads what Encode wrote.
-func Decode(line []byte) (assay.Item, error) {
-	if at, what, _ := fault(line); at >= 0 {
-		return assay.Item{}, fmt.Errorf("decode item: %s at byte %d", what, at+1)
-	}
-	p := newParser()
-	p.deepest = maxEncoded
-	p.scratch = make([]byte, 0, len(line))
-	v, err := p.parse(line)
-	if err != nil {
-		return assay.Item{}, fmt.Errorf("decode item: %w", err)
-	}
-	members, ok := v.(map[string]any)
-	if !ok {
-		return assay.Item{}, fmt.Errorf("decode item: the line is %s", kindOf(v))
-	}
-	var it assay.Item
-	if it.ID, ok = members["id"].(string); !ok {
-		return assay.Item{}, errors.New("decode item: it has no id")
-	}
-	it.Cluster = it.ID
-	for name, v := range members {
-		if err := decodeMember(&it, name, v); err != nil {
-			return assay.Item{}, fmt.Errorf("decode item %s: %w", quote(it.ID), err)
-		}
-	}
-	return it, nil
-}
-
-func decodeMember(it *assay.Item, name string, v any) error {
-	ok := true
-	switch name {
-	case "id":
-	case "cluster":
-		it.Cluster, ok = v.(string)
-	case "expect":
-		it.Expect, ok = v.(string)
-	case "fields":
-		it.Fields, ok = v.(map[string]any)
-	case "place":
-		it.Place, ok = decodePlace(v)
-	default:
-		return fmt.Errorf("unknown member %s", quote(name))
-	}
-	if !ok {
-		return fmt.Errorf("member %s is %s", quote(name), kindOf(v))
-	}
-	return nil
-}
-
-func decodePlace(v any) (assay.Place, bool) {
-	list, ok := v.([]any)
-	if !ok || len(list) != 3 {
-		return assay.Place{}, false
-	}
-	file, a := list[0].(string)
-	line, b := list[1].(int64)
-	col, c := list[2].(int64)
-	return assay.Place{File: file, Line: int(line), Col: int(col)}, a && b && c
 }
 
 // encoder appends JSON and keeps its first error.

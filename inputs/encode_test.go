@@ -42,7 +42,7 @@ func TestAnyItemComesBackAsItWas(t *testing.T) {
 		if strings.ContainsRune(string(line), '\n') || !json.Valid(line) {
 			t.Fatalf("not one line of JSON: %q", line)
 		}
-		got, err := Decode(line)
+		got, err := decode(line)
 		if err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
@@ -124,7 +124,7 @@ func TestNegativeZeroKeepsItsSign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	it, err := Decode(line)
+	it, err := decode(line)
 	if err != nil || !math.Signbit(it.Fields["z"].(float64)) {
 		t.Errorf("%s gives %v, %v", line, it, err)
 	}
@@ -157,7 +157,7 @@ func TestTheDeepestRowCanBeEncodedAndDecoded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Decode(line)
+	got, err := decode(line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestLinesThatAreNoItemsAreNotDecoded(t *testing.T) {
 		``, `{}`, `[]`, `{"id":1}`, `{"id":"a","more":1}`, `{"id":"a","fields":[]}`, `{"id":"a","cluster":null}`, `{"id":"a","expect":3}`,
 		`{"id":"a","place":["x",1]}`, `{"id":"a","place":["x",1.0,2]}`, `{"id":"a"}x`, "{\"id\":\"\xff\"}", `{"id":"a","id":"b"}`,
 	} {
-		if it, err := Decode([]byte(line)); err == nil {
+		if it, err := decode([]byte(line)); err == nil {
 			t.Errorf("%s is decoded as %v", line, it)
 		}
 	}

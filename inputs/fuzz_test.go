@@ -41,7 +41,7 @@ func readHostile(t *testing.T, name string, data []byte) (good []assay.Item) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Decode(line)
+		back, err := decode(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"id":"a","cluster":"c","expect":"e","fields":{"a":[1,1.0,null]},"place":["x",1,2]}`))
 	f.Add([]byte(`{"id":"a","place":["x",-1,99999999999]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		it, err := Decode(data)
+		it, err := decode(data)
 		if err != nil {
 			return
 		}
@@ -240,7 +240,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Decode(line)
+		back, err := decode(line)
 		if err != nil {
 			t.Fatal(err)
 		}

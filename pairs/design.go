@@ -45,15 +45,6 @@ const (
 // maxPairs keeps all arithmetic exact.
 const maxPairs = 1 << 53
 
-// Count is the number of pairs to ask, those asked again included: as many as All yields.
-func Count(d Design) (int64, error) {
-	s, err := New(d)
-	if err != nil {
-		return 0, err
-	}
-	return s.Len(), nil
-}
-
 // check refuses a design that cannot be meant.
 func (d Design) check() error {
 	switch d.Pick {
