@@ -17,7 +17,7 @@ import (
 // floors is the map of the house: a room imports lower floors only. Change map and reason in the same commit, and
 // docs/map.md with them.
 var floors = map[string]int{
-	".": 0, "stats": 0, "examples": 0,
+	".": 0, "stats": 0, "jsonlist": 0, "examples": 0,
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1,
 	"cli/term": 1,
 	"study":    2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
@@ -34,7 +34,7 @@ var floors = map[string]int{
 
 // quiet rooms do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	".", "stats", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan", "tables", "ratelimit", "tokens",
+	".", "stats", "jsonlist", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan", "tables", "ratelimit", "tokens",
 }
 
 const (

@@ -128,21 +128,6 @@ func BenchmarkParseFile(b *testing.B) {
 	}
 }
 
-func BenchmarkElements(b *testing.B) {
-	file := resultFile(2000)
-	doc := append([]byte(`{"id":"x","results":[`), bytes.ReplaceAll(bytes.TrimSpace(file), []byte("\n"), []byte(","))...)
-	doc = append(doc, "]}"...)
-	b.SetBytes(int64(len(doc)))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, err := range dialect.Elements(bytes.NewReader(doc), "results") {
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}
-
 type chatLine struct {
 	CustomID string   `json:"custom_id"`
 	Method   string   `json:"method"`

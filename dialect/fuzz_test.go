@@ -133,33 +133,6 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-func FuzzElements(f *testing.F) {
-	f.Add([]byte(`{"results":[1,"a\"",{"b":[]},null]}`))
-	f.Add([]byte(`{"x":{"results":[1]},"r\u0065sults":[ {} ] }`))
-	f.Add([]byte(`{"results":null}`))
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		got, err := collect(dialect.Elements(bytes.NewReader(doc), "results"))
-		again, againErr := collect(dialect.Elements(iotest.OneByteReader(bytes.NewReader(doc)), "results"))
-		if !slices.Equal(got, again) || (err == nil) != (againErr == nil) {
-			t.Errorf("read bytewise: %v %v, %v %v", got, again, err, againErr)
-		}
-		for _, e := range got {
-			if string(doc[e.Offset:e.Offset+e.Length]) != e.Text {
-				t.Errorf("%+v stands elsewhere", e)
-			}
-		}
-		var top struct {
-			Results []json.RawMessage `json:"results"`
-		}
-		if bytes.Count(doc, []byte("esult")) != 1 || json.Unmarshal(doc, &top) != nil || !bytes.Contains(doc, []byte(`"results"`)) {
-			return // not a document that both read alike
-		}
-		if err != nil || len(got) != len(top.Results) {
-			t.Errorf("%d elements and %v, want %d", len(got), err, len(top.Results))
-		}
-	})
-}
-
 func FuzzAppendLine(f *testing.F) {
 	f.Add("Q", "", "", `{"type":"object"}`, 0.5)
 	f.Add(hostile, hostile, hostile, `{"properties":{"a":{"enum":["x",1]}}}`, 1e-9)

@@ -1,8 +1,6 @@
 package dialect_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -81,21 +79,11 @@ func TestAReadErrorEndsTheLinesAndIsTold(t *testing.T) {
 	if diff := cmp.Diff([]found{{0, 1, "a", false}}, got); diff != "" || !errors.Is(err, broken) {
 		t.Error(diff, err)
 	}
-	got, err = collect(dialect.Elements(io.MultiReader(strings.NewReader(`[1,{"a":`), iotest.ErrReader(broken))))
-	if diff := cmp.Diff([]found{{1, 1, "1", false}}, got); diff != "" || !errors.Is(err, broken) {
-		t.Error(diff, err)
-	}
 }
 
 func TestReadingStopsWhenNobodyWantsMore(t *testing.T) {
 	t.Parallel()
 	for range dialect.Lines(strings.NewReader("a\nb\n"), 0) {
-		break
-	}
-	for _, err := range dialect.Elements(strings.NewReader("[1,2")) {
-		if err != nil {
-			t.Error(err)
-		}
 		break
 	}
 }
@@ -114,15 +102,6 @@ func TestLinesOfAnyLengthNeedLittleMemory(t *testing.T) {
 	}
 }
 
-func TestElementsOfAnySizeNeedLittleMemory(t *testing.T) {
-	doc := io.MultiReader(strings.NewReader(`["`), io.LimitReader(zeros{}, 100<<20), strings.NewReader(`",{"a":1}]`))
-	got, err := collect(dialect.Elements(doc))
-	want := []found{{1, 100<<20 + 2, "", true}, {100<<20 + 4, 7, `{"a":1}`, false}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}
-
 // zeros is an endless text without a newline.
 type zeros struct{}
 
@@ -131,99 +110,4 @@ func (zeros) Read(b []byte) (int, error) {
 		b[i] = '0'
 	}
 	return len(b), nil
-}
-
-func TestElementsOfADocumentAreFoundByTheirPath(t *testing.T) {
-	t.Parallel()
-	long := `"` + strings.Repeat(`\"`, 100_000) + `"`
-	for _, c := range []struct {
-		name, doc string
-		path      []string
-		want      []found
-	}{
-		{"an array alone", ` [ 1 , "a,]" , {"b":[1,{"c":"}"}]} , [ ] , null ] `, nil,
-			[]found{{3, 1, "1", false}, {7, 5, `"a,]"`, false}, {15, 19, `{"b":[1,{"c":"}"}]}`, false}, {37, 3, "[ ]", false}, {43, 4, "null", false}}},
-		{"an empty array", "[]", nil, nil},
-		{"a byte order mark", "\ufeff[1]", nil, []found{{4, 1, "1", false}}},
-		{"a member", `{"id":"[1]","results":[{"custom_id":"x"}],"more":[2]}`, []string{"results"}, []found{{23, 17, `{"custom_id":"x"}`, false}}},
-		{"a member of a member", `{"a":{"inlinedResponses":0},"response":{"x":[3],"inlinedResponses":{"inlinedResponses":[4]}}}`,
-			[]string{"response", "inlinedResponses", "inlinedResponses"}, []found{{88, 1, "4", false}}},
-		{"an escaped name", `{"r\u0065sults":[1]}`, []string{"results"}, []found{{17, 1, "1", false}}},
-		{"a path that is not there", `{"a":[1]}`, []string{"b"}, nil},
-		{"null on the way", `{"a":null}`, []string{"a", "b"}, nil},
-		{"null at its end", `{"a": null , "b":1}`, []string{"a"}, nil},
-		{"null alone", `null`, nil, nil},
-		{"an empty object", `{ }`, []string{"a"}, nil},
-		{"long strings on the way", `{"a":` + long + `,"b":[` + long + `]}`, []string{"b"}, []found{{200_013, 200_002, long, false}}},
-	} {
-		for name, r := range map[string]io.Reader{"whole": strings.NewReader(c.doc), "bytewise": iotest.OneByteReader(strings.NewReader(c.doc))} {
-			got, err := collect(dialect.Elements(r, c.path...))
-			if err != nil {
-				t.Errorf("%s, %s: %v", c.name, name, err)
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s, %s: %s", c.name, name, diff)
-			}
-		}
-	}
-}
-
-func TestWhatIsNoArrayOrBreaksOffIsAnError(t *testing.T) {
-	t.Parallel()
-	for doc, want := range map[string]string{
-		"": "unexpected EOF", "[1": "unexpected EOF", `["a`: "unexpected EOF", `["a\`: "unexpected EOF", `[{"a":1`: "unexpected EOF",
-		`{"r":`: "unexpected EOF", `{"r"`: "unexpected EOF", `{"x":[1,`: "unexpected EOF",
-		`"r"`: "no array", `{"r":{}}`: "no array", `{"r":1}`: "no array", "[1 2]": "not valid JSON", "[,]": "not valid JSON", `{"r" 1}`: "not valid JSON",
-		`{r:1}`: "not valid JSON", `{"a":1 "r":[]}`: "not valid JSON", `{"a":}`: "not valid JSON", `{"r":nil}`: "not valid JSON", `{"r":[1,]}`: "not valid JSON",
-		"\xef\xbb[]": "not valid JSON",
-	} {
-		path := []string{"r"}
-		if !strings.HasPrefix(doc, "{") {
-			path = nil
-		}
-		if _, err := collect(dialect.Elements(strings.NewReader(doc), path...)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v does not say %q", doc, err, want)
-		}
-	}
-	if _, err := collect(dialect.Elements(strings.NewReader("[]"), "r")); err == nil || !strings.Contains(err.Error(), "no object") {
-		t.Error(err)
-	}
-}
-
-func TestElementsAreThoseThatTheStandardLibrarySees(t *testing.T) {
-	t.Parallel()
-	var doc bytes.Buffer
-	doc.WriteString(`{"object":"list","results":`)
-	var want []json.RawMessage
-	for _, name := range []string{"chat-openai", "generate-gemini", "messages-anthropic"} {
-		for _, line := range readLines(t, "result-"+name+".jsonl") {
-			if json.Valid(line) {
-				want = append(want, line)
-			}
-		}
-	}
-	if err := json.NewEncoder(&doc).Encode(want); err != nil {
-		t.Fatal(err)
-	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, append(doc.Bytes(), '}'), " ", "\t"); err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	for e, err := range dialect.Elements(bytes.NewReader(indented.Bytes()), "results") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		var a, b any
-		if err := errors.Join(json.Unmarshal(e.Bytes, &a), json.Unmarshal(want[i], &b)); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(b, a); diff != "" {
-			t.Error(diff)
-		}
-		i++
-	}
-	if i != len(want) {
-		t.Errorf("%d of %d", i, len(want))
-	}
 }

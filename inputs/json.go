@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"maps"
+
+	"assay/jsonlist"
 )
 
 // jsonl reads one JSON value a line. Blank lines are no rows.
@@ -139,33 +141,34 @@ func firstByte(in *bufio.Reader) (first byte, line, col int, err error) {
 	}
 }
 
+var errStopped = errors.New("no more rows are wanted")
+
 // array reads the elements of an array one by one.
 func (r *reader) array(line, col int) bool {
 	p := newParser()
-	e := elements{in: r.in, cap: r.cap, line: line, col: col}
-	for {
-		text, err := e.next()
-		switch {
-		case err == io.EOF:
-			return true
-		case err == errLong:
-			r.n++
-			if !r.bad(e.fromLine, e.fromCol, "", "the element is longer than %d MB", r.cap>>20) {
-				return false
-			}
-			continue
-		case err == errOpen:
-			return r.bad(line, col, "", "the array that opens here is never closed")
-		case err == errAfter:
-			return r.bad(e.line, e.col, "", "bad JSON: text follows the array")
-		case err != nil:
-			return r.bad(e.line, e.col, "", "read: %v", err)
-		}
+	err := jsonlist.Read(r.in, jsonlist.Document{Lists: [][]string{{}}, Max: r.cap, Line: line, Col: col, Each: func(e jsonlist.Element) error {
 		r.n++
-		if !r.oneElement(p, text, e.fromLine, e.fromCol) {
-			return false
+		var more bool
+		if e.TooLong {
+			more = r.bad(e.Line, e.Col, "", "the element is longer than %d MB", r.cap>>20)
+		} else {
+			more = r.oneElement(p, e.Text, e.Line, e.Col)
 		}
+		if !more {
+			return errStopped
+		}
+		return nil
+	}})
+	var wrong *jsonlist.Error
+	switch {
+	case errors.Is(err, jsonlist.ErrCut):
+		return r.bad(line, col, "", "the array that opens here is never closed")
+	case errors.Is(err, jsonlist.ErrAfter) && errors.As(err, &wrong):
+		return r.bad(wrong.Line, wrong.Col, "", "bad JSON: text follows the array")
+	case errors.As(err, &wrong):
+		return r.bad(wrong.Line, wrong.Col, "", "read: %v", wrong.Err)
 	}
+	return err == nil
 }
 
 func (r *reader) oneElement(p *parser, text []byte, line, col int) bool {

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 
 	"assay"
+	"assay/jsonlist"
 )
 
 // Document is a JSON answer with a long list in it, read without holding the list.
@@ -33,10 +33,7 @@ func (c *Client) Elements(ctx context.Context, call Call, doc Document) error {
 		return err
 	}
 	defer resp.Body.Close()
-	w := &walker{doc: doc, in: &meter{r: resp.Body}}
-	w.dec = json.NewDecoder(w.in)
-	w.dec.UseNumber()
-	err = w.value(nil)
+	rest, err := doc.read(resp.Body)
 	var own callerError
 	var large *assay.Fault
 	switch {
@@ -45,161 +42,63 @@ func (c *Client) Elements(ctx context.Context, call Call, doc Document) error {
 	case errors.As(err, &own):
 		return own.error
 	case errors.As(err, &large):
-		return err
+		return fmt.Errorf("read the answer: %w", large)
 	case err != nil:
 		return c.cutDocument(ctx, resp, err)
 	}
 	if doc.Rest == nil {
 		return nil
 	}
-	return c.accept(resp, w.rest.Bytes(), doc.Rest)
+	return c.accept(resp, rest, doc.Rest)
+}
+
+// read hands out the elements; what it returns is the document without them.
+func (d Document) read(body io.Reader) ([]byte, error) {
+	in := &meter{r: body}
+	var rest bytes.Buffer
+	err := jsonlist.Read(in, jsonlist.Document{
+		Lists: d.Lists, Rest: &rest,
+		Each: func(e jsonlist.Element) error {
+			in.n = 0
+			switch {
+			case !json.Valid(e.Text):
+				return jsonlist.ErrJSON
+			case d.Each == nil:
+				return nil
+			}
+			if err := d.Each(e.Text); err != nil {
+				return callerError{err}
+			}
+			return nil
+		},
+		Other: func(_ string, value []byte) error {
+			in.n = 0
+			switch {
+			case !json.Valid(value):
+				return jsonlist.ErrJSON
+			case rest.Len() > maxAnswer:
+				return tooLarge(maxAnswer)
+			}
+			return nil
+		},
+	})
+	return rest.Bytes(), err
 }
 
 // cutDocument tells a document that ends early, which is worth another try, from one that is none.
 func (c *Client) cutDocument(ctx context.Context, resp *http.Response, err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && ctx.Err() == nil {
+	if (errors.Is(err, jsonlist.ErrJSON) || errors.Is(err, jsonlist.ErrAfter)) && ctx.Err() == nil {
 		return c.answerError(resp, "answer cannot be read", err)
 	}
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+	var wrong *jsonlist.Error
+	if errors.As(err, &wrong) {
+		err = wrong.Err
 	}
 	return c.transportError(ctx, resp.Request, err)
 }
 
 // callerError marks an error of Each, so that it is not taken for one of the connection.
 type callerError struct{ error }
-
-// walker copies a document into rest, all but its lists.
-type walker struct {
-	doc  Document
-	in   *meter
-	dec  *json.Decoder
-	rest bytes.Buffer
-}
-
-// value reads the next value, which stands at path. Only what leads to a list is taken apart.
-func (w *walker) value(path []string) error {
-	switch {
-	case w.at(path):
-		return w.list()
-	case w.leads(path):
-		return w.object(path)
-	}
-	var raw json.RawMessage
-	if err := w.dec.Decode(&raw); err != nil {
-		return err
-	}
-	return w.keep(raw)
-}
-
-func (w *walker) at(path []string) bool {
-	return slices.ContainsFunc(w.doc.Lists, func(l []string) bool { return slices.Equal(l, path) })
-}
-
-func (w *walker) leads(path []string) bool {
-	return slices.ContainsFunc(w.doc.Lists, func(l []string) bool {
-		return len(path) < len(l) && slices.Equal(l[:len(path)], path)
-	})
-}
-
-// object reads the object on the way to a list. Another value in its place is kept as it is.
-func (w *walker) object(path []string) error {
-	tok, err := w.dec.Token()
-	if err != nil {
-		return err
-	}
-	if tok != json.Delim('{') {
-		return w.other(tok)
-	}
-	w.rest.WriteByte('{')
-	for first := true; w.dec.More(); first = false {
-		key, err := w.dec.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := key.(string)
-		if !first {
-			w.rest.WriteByte(',')
-		}
-		if err := w.scalar(name); err != nil {
-			return err
-		}
-		w.rest.WriteByte(':')
-		if err := w.value(append(slices.Clip(path), name)); err != nil {
-			return err
-		}
-	}
-	w.rest.WriteByte('}')
-	_, err = w.dec.Token()
-	return err
-}
-
-// list hands out the elements and leaves an empty list behind.
-func (w *walker) list() error {
-	tok, err := w.dec.Token()
-	if err != nil {
-		return err
-	}
-	if tok != json.Delim('[') {
-		return w.other(tok)
-	}
-	for w.dec.More() {
-		var raw json.RawMessage
-		if err := w.dec.Decode(&raw); err != nil {
-			return err
-		}
-		w.in.n = 0
-		if w.doc.Each == nil {
-			continue
-		}
-		if err := w.doc.Each(raw); err != nil {
-			return callerError{err}
-		}
-	}
-	w.rest.WriteString("[]")
-	_, err = w.dec.Token()
-	return err
-}
-
-// other keeps a value of which the first token is read already.
-func (w *walker) other(tok json.Token) error {
-	d, ok := tok.(json.Delim)
-	if !ok {
-		return w.scalar(tok)
-	}
-	for w.dec.More() { // an object or a list where none belongs: read over
-		var raw json.RawMessage
-		if d == '{' {
-			if _, err := w.dec.Token(); err != nil {
-				return err
-			}
-		}
-		if err := w.dec.Decode(&raw); err != nil {
-			return err
-		}
-	}
-	w.rest.WriteString("null")
-	_, err := w.dec.Token()
-	return err
-}
-
-func (w *walker) scalar(v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return w.keep(b)
-}
-
-func (w *walker) keep(raw []byte) error {
-	w.in.n = 0
-	if w.rest.Len()+len(raw) > maxAnswer {
-		return tooLarge(maxAnswer)
-	}
-	w.rest.Write(raw)
-	return nil
-}
 
 // meter stops a value that has no end.
 type meter struct {
@@ -218,9 +117,7 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 func tooLarge(limit int64) error {
-	return fmt.Errorf("read the answer: %w", &assay.Fault{
-		Class: assay.FaultLarge, Code: "answer_too_large", Message: fmt.Sprintf("a single value is over %d bytes", limit),
-	})
+	return &assay.Fault{Class: assay.FaultLarge, Code: "answer_too_large", Message: fmt.Sprintf("a single value is over %d bytes", limit)}
 }
 
 // Lines writes the elements of documents as the lines of a part.

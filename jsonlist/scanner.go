@@ -1,0 +1,138 @@
+package jsonlist
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+const space = " \t\r\n"
+
+// scanner cuts values out of a stream.
+type scanner struct {
+	in        *bufio.Reader
+	line, col int // of the next byte
+	text      []byte
+	over      bool // the value that was cut last was longer than it may be
+}
+
+// next reads over white space and shows the byte after it. The end of the stream is ErrCut.
+func (s *scanner) next() (byte, error) {
+	for {
+		window, err := s.window()
+		if err != nil {
+			return 0, err
+		}
+		rest := bytes.TrimLeft(window, space)
+		s.skip(len(window) - len(rest))
+		if len(rest) > 0 {
+			return rest[0], nil
+		}
+	}
+}
+
+// cut reads a value up to one of two bytes outside of its brackets and quotes, which it leaves unread. The text is good until the
+// next one is cut; more than most bytes of it are not held, where most is not 0.
+func (s *scanner) cut(a, b byte, most int) (text []byte, end byte, err error) {
+	s.text, s.over = s.text[:0], false
+	var at place
+	for {
+		window, err := s.window()
+		if err != nil {
+			return nil, 0, err
+		}
+		n, done := at.walk(window, a, b)
+		if s.over = s.over || most > 0 && len(s.text)+n > most; !s.over {
+			s.text = append(grown(s.text, n, most), window[:n]...)
+		}
+		if done {
+			end = window[n]
+		}
+		s.skip(n)
+		if done {
+			return bytes.TrimRight(s.text, space), end, nil
+		}
+	}
+}
+
+// grown makes room for n more bytes by doubling, up to what may be held at most.
+func grown(b []byte, n, most int) []byte {
+	need := len(b) + n
+	if need <= cap(b) {
+		return b
+	}
+	room := 2 * need
+	if most > 0 {
+		room = min(room, most)
+	}
+	return append(make([]byte, 0, max(need, room)), b...)
+}
+
+// place is where in a value a walk stands.
+type place struct {
+	depth          int
+	quoted, escape bool
+}
+
+// walk counts the bytes of a window that belong to the value, and reports whether it ends there.
+func (p *place) walk(window []byte, a, b byte) (n int, done bool) {
+	for i := 0; i < len(window); i++ {
+		c := window[i]
+		switch {
+		case p.escape:
+			p.escape = false
+		case p.quoted:
+			if c != '"' && c != '\\' {
+				i += plain(window[i:]) - 1
+				continue
+			}
+			p.escape, p.quoted = c == '\\', c != '"'
+		case c == '"':
+			p.quoted = true
+		case p.depth == 0 && (c == a || c == b):
+			return i, true
+		case c == '{' || c == '[':
+			p.depth++
+		case p.depth > 0 && (c == '}' || c == ']'):
+			p.depth--
+		}
+	}
+	return len(window), false
+}
+
+// plain counts the bytes before a quote or a backslash, as far as it looks.
+func plain(b []byte) int {
+	b = b[:min(len(b), 256)] // so that looking for both stays cheap where one is rare
+	if quote := bytes.IndexByte(b, '"'); quote >= 0 {
+		b = b[:quote]
+	}
+	if slash := bytes.IndexByte(b, '\\'); slash >= 0 {
+		b = b[:slash]
+	}
+	return len(b)
+}
+
+// window is what the buffer holds, at least one byte.
+func (s *scanner) window() ([]byte, error) {
+	if _, err := s.in.Peek(1); err != nil {
+		if err == io.EOF {
+			err = ErrCut
+		}
+		return nil, s.wrong(err)
+	}
+	return s.in.Peek(s.in.Buffered())
+}
+
+// skip reads over bytes of the window and keeps count of lines.
+func (s *scanner) skip(n int) {
+	window, _ := s.in.Peek(n)
+	if lines := bytes.Count(window, []byte{'\n'}); lines > 0 {
+		s.line += lines
+		s.col = len(window) - bytes.LastIndexByte(window, '\n')
+	} else {
+		s.col += len(window)
+	}
+	s.in.Discard(n) // cannot fail: the buffer holds them
+}
+
+func (s *scanner) wrong(err error) error { return &Error{Line: s.line, Col: s.col, Err: err} }
