@@ -90,7 +90,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 		t.Errorf("built again (-want +got):\n%s", diff)
 	}
 	var lines []int
-	for l, err := range batchrun.Lines(ctx, p.Ledger, run.No) {
+	for l, err := range batchrun.Lines(ctx, p.Ledger.Reader, run.No) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 3, 4}, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	for a, err := range batchrun.Answers(ctx, p.Ledger, run.No) {
+	for a, err := range batchrun.Answers(ctx, p.Ledger.Reader, run.No) {
 		if err != nil || a.Sent {
 			t.Errorf("line %d was sent: %v", a.Line.No, err)
 		}

@@ -16,7 +16,7 @@ import (
 
 // Planner makes the requests of all batch runs of a ledger. It keeps nothing and is safe for concurrent use.
 type Planner struct {
-	Ledger  *store.Store
+	Ledger  *store.Ledger
 	Files   *artifacts.Folder
 	Catalog *catalog.Catalog
 }
@@ -95,7 +95,7 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 			return
 		}
 		defer m.file.Close()
-		for l, err := range Lines(ctx, p.Ledger, run.No) {
+		for l, err := range Lines(ctx, p.Ledger.Reader, run.No) {
 			if err == nil && l.Lane != g.Lane {
 				continue
 			}

@@ -199,7 +199,7 @@ func judgeView(ctx context.Context, file string) error {
 }
 
 // viewSegmentOf settles one segment of a lane, and returns the key of one of its answers.
-func viewSegmentOf(ctx context.Context, ledger *store.Store, run store.Run, lane, from, to int) (assay.Key, error) {
+func viewSegmentOf(ctx context.Context, ledger *store.Ledger, run store.Run, lane, from, to int) (assay.Key, error) {
 	name, now := fmt.Sprintf("lane-%d", lane), time.Now()
 	g, err := ledger.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: name, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt",
 		Nonce: "aaaaaaaaaa"}, "bench", time.Hour)

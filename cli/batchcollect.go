@@ -169,7 +169,7 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 		return err
 	}
 	defer c.close()
-	for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
+	for a, err := range batchrun.Answers(ctx, h.ledger.Reader, run.No) {
 		if err != nil {
 			return err
 		}

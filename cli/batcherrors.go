@@ -57,7 +57,7 @@ func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSO
 	e.SetEscapeHTML(false)
 	t := term.Table{Head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{1: true, 7: true}}
 	for _, run := range runs {
-		for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
+		for a, err := range batchrun.Answers(ctx, h.ledger.Reader, run.No) {
 			if err != nil {
 				return err
 			}

@@ -184,7 +184,7 @@ func toRetry(ctx context.Context, h *home, run store.Run, only []assay.Ending) (
 	for _, l := range b.File.Lanes {
 		meters[l.Name] = batchfile.NewMeter(catalog.Default(), b.File.Kind, l.Lane, b.File.Mode)
 	}
-	for a, err := range batchrun.Answers(ctx, h.ledger, run.No) {
+	for a, err := range batchrun.Answers(ctx, h.ledger.Reader, run.No) {
 		if err != nil {
 			return 0, cost, false, err
 		}

@@ -28,7 +28,7 @@ func (f *homeFlags) register(c *cobra.Command) {
 // home is an open workspace.
 type home struct {
 	*workspace.Home
-	ledger    *store.Store
+	ledger    *store.Ledger
 	files     *artifacts.Folder
 	planner   *planner.Planner
 	rehearsal bool

@@ -23,7 +23,7 @@ const (
 )
 
 // news are lines about what changed since the last look.
-func (n *notices) news(ctx context.Context, l *store.Store, runs []store.Run, now time.Time) ([]string, error) {
+func (n *notices) news(ctx context.Context, l *store.Reader, runs []store.Run, now time.Time) ([]string, error) {
 	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < noticeEvery {
 		return nil, nil
 	}

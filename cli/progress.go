@@ -81,7 +81,7 @@ func (p *progress) show(ctx context.Context) error {
 		news = append(news, o.String())
 	}
 	now := p.world.Now()
-	noted, err := p.noted.news(ctx, p.home.ledger, p.runs, now)
+	noted, err := p.noted.news(ctx, p.home.ledger.Reader, p.runs, now)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
 	}
 	t := term.Table{Head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, Right: map[int]bool{3: true}}
-	for a, err := range f.answers(ctx, h.ledger, run.No) {
+	for a, err := range f.answers(ctx, h.ledger.Reader, run.No) {
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 }
 
 // answers are those that the flags ask for. Those on one item are found by an index, page by page, not by walking over a whole run.
-func (f resultFlags) answers(ctx context.Context, ledger *store.Store, run int64) iter.Seq2[store.Answer, error] {
+func (f resultFlags) answers(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[store.Answer, error] {
 	if f.item == "" {
 		return ledger.Answers(ctx, run, f.stage, f.lane)
 	}

@@ -188,7 +188,7 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 }
 
 // ledger opens the ledger for looking.
-func (s *session) ledger(ctx context.Context) (*store.Store, error) {
+func (s *session) ledger(ctx context.Context) (*store.Ledger, error) {
 	where := s.db
 	if where == "" {
 		where = filepath.Join(s.dir, "assay-data", "ledger.db")

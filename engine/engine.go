@@ -32,7 +32,7 @@ import (
 
 // Engine is what it takes to drive runs. It is safe for concurrent use.
 type Engine struct {
-	Ledger   *store.Store
+	Ledger   *store.Ledger
 	Files    *artifacts.Folder
 	Planner  Planner
 	Accounts func(name string) (Access, error) // ErrNoKey: this process does not even know what the account takes

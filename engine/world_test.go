@@ -30,7 +30,7 @@ type world struct {
 	clock   *clock
 	house   *house
 	plan    *planner
-	s       *store.Store
+	s       *store.Ledger
 	e       *engine.Engine
 	second  *engine.Engine // extends the run instead, where there is one
 	run     store.Run
@@ -231,7 +231,7 @@ func (w *world) answers(want int) {
 
 // planner is a study of items times lanes times turns; each turn follows the real answer to the one before.
 type planner struct {
-	s      *store.Store
+	s      *store.Ledger
 	house  *house
 	items  int
 	lanes  []string

@@ -23,7 +23,7 @@ func BundleRun(ctx context.Context, w io.Writer, r Run) error {
 }
 
 // Restore writes all rows of a bundle into an empty ledger, and returns its run.
-func (b *Bundle) Restore(ctx context.Context, ledger *store.Store) (store.Run, error) {
+func (b *Bundle) Restore(ctx context.Context, ledger *store.Ledger) (store.Run, error) {
 	for _, table := range store.DumpTables() {
 		if err := ledger.Restore(ctx, table, b.Rows(table)); err != nil {
 			return store.Run{}, err

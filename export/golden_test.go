@@ -305,7 +305,7 @@ stages:
 	other := newRig(t, simulator.Options{})
 	found, err := b.Restore(ctx, other.ledger)
 	ok(t, err)
-	unpacked := export.Run{Run: found, Results: &results.Reader{Ledger: other.ledger, Scripts: other.planner, Bundled: true}}
+	unpacked := export.Run{Run: found, Results: &results.Reader{Ledger: other.ledger.Reader, Scripts: other.planner, Bundled: true}}
 	for _, form := range []string{"csv", "jsonl"} {
 		var want, got bytes.Buffer
 		ok(t, formatNamed(t, form).WriteFile(ctx, &want, []export.Run{run}))

@@ -18,13 +18,13 @@ const verdictBlock = 500
 
 // Load writes the verdicts of the folder of a study into the ledger, as those of a run that was made from it. A verdict
 // that has no place in the study is noted and left out.
-func Load(ctx context.Context, r *results.Reader, run store.Run, folder fs.FS, bad Bad) error {
-	l := &loader{Reader: r, run: run, bad: bad, placing: map[string]func(script.Told) (store.Verdict, error){}}
+func Load(ctx context.Context, scripts *script.Library, run store.Run, folder fs.FS, bad Bad) error {
+	l := &loader{Library: scripts, run: run, bad: bad, placing: map[string]func(script.Told) (store.Verdict, error){}}
 	return inBlocks(l.verdicts(ctx, folder), verdictBlock, func(block []store.Verdict) error { return l.add(ctx, block) })
 }
 
 type loader struct {
-	*results.Reader
+	*script.Library
 	run     store.Run
 	bad     Bad
 	placing map[string]func(script.Told) (store.Verdict, error) // by stage
@@ -40,7 +40,7 @@ func (l *loader) verdicts(ctx context.Context, folder fs.FS) iter.Seq2[store.Ver
 			}
 			place, ok := l.placing[row.Stage]
 			if !ok {
-				if place, err = l.Scripts.Placing(ctx, l.run, row.Stage); err != nil {
+				if place, err = l.Placing(ctx, l.run, row.Stage); err != nil {
 					yield(store.Verdict{}, err)
 					return
 				}

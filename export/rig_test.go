@@ -31,7 +31,7 @@ import (
 // rig runs studies against a simulator in this process, and writes and reads what came of them.
 type rig struct {
 	t       *testing.T
-	ledger  *store.Store
+	ledger  *store.Ledger
 	files   *artifacts.Folder
 	planner *script.Library
 	sim     *simulator.Server
@@ -114,7 +114,7 @@ func (r *rig) run(files fs.FS, id string) export.Run {
 	}
 	run, err = r.ledger.Run(ctx, run.No)
 	ok(r.t, err)
-	return export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger, Scripts: r.planner}, Raw: r.files}
+	return export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner}, Raw: r.files}
 }
 
 // formatNamed is a format by its name.
@@ -156,7 +156,7 @@ func (r *rig) back(t *testing.T, name, dir, id string) export.Run {
 	ok(t, folder.Close("back", "an export"))
 	ok(t, tree.Commit())
 	run := r.begin(os.DirFS(out), id)
-	reader := &results.Reader{Ledger: r.ledger, Scripts: r.planner}
-	ok(t, export.Load(ctx, reader, run, os.DirFS(out), bad))
+	reader := &results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner}
+	ok(t, export.Load(ctx, r.planner, run, os.DirFS(out), bad))
 	return export.Run{Run: run, Results: reader}
 }

@@ -16,7 +16,7 @@ import (
 
 // Reader reads the runs of one ledger. It is safe for concurrent use.
 type Reader struct {
-	Ledger    *store.Store
+	Ledger    *store.Reader
 	Scripts   *script.Library // the studies of runs
 	Rehearsal bool            // the runs are rehearsals
 	Bundled   bool            // the ledger came out of a bundle, which holds gold labels too

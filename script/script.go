@@ -24,7 +24,7 @@ import (
 
 // Library opens the scripts of a ledger's runs, each once. It is safe for concurrent use.
 type Library struct {
-	Ledger  *store.Store
+	Ledger  *store.Ledger
 	Files   *artifacts.Folder
 	Catalog *catalog.Catalog
 

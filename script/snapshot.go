@@ -211,7 +211,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := partFS{ctx: ctx, ledger: p.Ledger, run: run.No}
+	files := partFS{ctx: ctx, ledger: p.Ledger.Reader, run: run.No}
 	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set, Mode: s.settings.Mode, Imported: imported})
 	if st == nil || len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
@@ -227,7 +227,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if cat, err = p.fixed(ctx, run.No, cat); err != nil {
 		return nil, err
 	}
-	s.desk = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger, run.No}, Catalog: cat}
+	s.desk = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger.Reader, run.No}, Catalog: cat}
 	if err := s.recall(ctx); err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (s *Script) chosen(lanes []*study.Lane) []*study.Lane {
 
 // ledgerRows streams items out of a snapshot.
 type ledgerRows struct {
-	ledger *store.Store
+	ledger *store.Reader
 	run    int64
 }
 
@@ -273,7 +273,7 @@ func (r ledgerRows) Items(ctx context.Context, input string) iter.Seq2[assay.Ite
 // partFS is the texts of a snapshot as a file system.
 type partFS struct {
 	ctx    context.Context
-	ledger *store.Store
+	ledger *store.Reader
 	run    int64
 }
 

@@ -32,7 +32,7 @@ import (
 // rig runs studies against a simulator in this process.
 type rig struct {
 	t       *testing.T
-	ledger  *store.Store
+	ledger  *store.Ledger
 	planner *planner.Planner
 	sim     *simulator.Server
 	engine  *engine.Engine

@@ -38,7 +38,7 @@ func scanAt(c *assay.Coordinates, before ...any) []any {
 
 // AddAttempts appends attempts to a planned segment, ordinals following each other. A request that is already on its
 // way is ErrDuplicate, and none of the block is written.
-func (s *Store) AddAttempts(ctx context.Context, l Lease, attempts []Attempt) error {
+func (s *Ledger) AddAttempts(ctx context.Context, l Lease, attempts []Attempt) error {
 	if len(attempts) == 0 {
 		return nil
 	}
@@ -77,17 +77,17 @@ func nullBytes(b []byte) any {
 }
 
 // Attempts walks over the attempts of a segment in their order.
-func (s *Store) Attempts(ctx context.Context, segment int64) iter.Seq2[Attempt, error] {
+func (s *Reader) Attempts(ctx context.Context, segment int64) iter.Seq2[Attempt, error] {
 	return s.attempts(ctx, `WHERE a.segment_no = $1 ORDER BY a.ord`, segment)
 }
 
 // OpenAttempts walks over those of a segment's attempts, from an ordinal on, that have no outcome yet.
-func (s *Store) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq2[Attempt, error] {
+func (s *Reader) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq2[Attempt, error] {
 	return s.attempts(ctx, `WHERE a.segment_no = $1 AND a.ord >= $2 AND NOT EXISTS
 		(SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord) ORDER BY a.ord`, segment, from)
 }
 
-func (s *Store) attempts(ctx context.Context, where string, args ...any) iter.Seq2[Attempt, error] {
+func (s *Reader) attempts(ctx context.Context, where string, args ...any) iter.Seq2[Attempt, error] {
 	return func(yield func(Attempt, error) bool) {
 		rows, err := s.read.QueryContext(ctx, `SELECT a.ord, a.key, a.try, a.digest, `+atColumns+`
 			FROM attempts a JOIN segments g ON g.no = a.segment_no `+where, args...)
@@ -123,7 +123,7 @@ type AttemptPlace struct {
 
 // AttemptPlaces reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
 // segment, of which the size is told.
-func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[assay.Key]AttemptPlace, error) {
+func (s *Reader) AttemptPlaces(ctx context.Context, segment, size int64) (map[assay.Key]AttemptPlace, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
 		FROM attempts a WHERE a.segment_no = $1`, segment)
 	if err != nil {
@@ -144,13 +144,13 @@ func (s *Store) AttemptPlaces(ctx context.Context, segment, size int64) (map[ass
 
 // LateKeys reads the keys of a segment's attempts that were given up and whose requests have no answer: a result for them
 // would be late, and welcome.
-func (s *Store) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
+func (s *Reader) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
 	return s.keys(ctx, `SELECT key, ord FROM outcomes o WHERE segment_no = $1 AND late = 0 AND ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
 }
 
-func (s *Store) keys(ctx context.Context, text string, args ...any) (map[assay.Key]int64, error) {
+func (s *Reader) keys(ctx context.Context, text string, args ...any) (map[assay.Key]int64, error) {
 	rows, err := s.read.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
@@ -169,7 +169,7 @@ func (s *Store) keys(ctx context.Context, text string, args ...any) (map[assay.K
 }
 
 // Asked tells which of these requests of a run have an attempt, and how many.
-func (s *Store) Asked(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]int64, error) {
+func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]int64, error) {
 	all := make(map[assay.Key]int64, len(keys))
 	for len(keys) > 0 {
 		n := min(500, len(keys))
@@ -187,7 +187,7 @@ func (s *Store) Asked(ctx context.Context, run int64, keys []assay.Key) (map[ass
 }
 
 // AskedOf is Asked for all requests of a group, where it has at most so many attempts; false: it has more.
-func (s *Store) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Key]int64, bool, error) {
+func (s *Reader) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Key]int64, bool, error) {
 	const group = `WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.turn = $4 AND g.second_try = $5`
 	args := []any{g.Run, g.Stage, g.Lane, g.Turn, flag(g.SecondTry)}
 	var n int64
@@ -241,7 +241,7 @@ func (r Resend) Group() GroupKey {
 }
 
 // Resends walks over what a run has to send again, group by group and mode by mode.
-func (s *Store) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error] {
+func (s *Reader) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error] {
 	return func(yield func(Resend, error) bool) {
 		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, r.ord * 2 >= g.requests, a.digest, `+atColumns+`
 			FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
@@ -281,7 +281,7 @@ type Queue struct {
 }
 
 // Queues sums up what a run has to send again.
-func (s *Store) Queues(ctx context.Context, run int64) ([]Queue, error) {
+func (s *Reader) Queues(ctx context.Context, run int64) ([]Queue, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT g.stage, g.lane, g.turn, g.second_try, r.mode, COUNT(*), MIN(r.not_before_ms), MAX(r.not_before_ms)
 		FROM resends r JOIN segments g ON g.no = r.segment_no WHERE r.run_no = $1 GROUP BY g.stage, g.lane, g.turn, g.second_try, r.mode
 		ORDER BY g.stage, g.lane, g.turn, g.second_try, r.mode`, run)

@@ -51,7 +51,7 @@ func BenchmarkOneSegment(b *testing.B) {
 	}
 }
 
-func stageMany(b *testing.B, s *store.Store, run int64, first, requests int) store.Segment {
+func stageMany(b *testing.B, s *store.Ledger, run int64, first, requests int) store.Segment {
 	ctx := context.Background()
 	g, err := s.AddSegment(ctx, store.NewSegment{Run: run, GroupKey: store.GroupKey{Stage: "s", Lane: "l"}, Mode: store.Live, Purpose: store.ForWave}, "me", time.Hour)
 	must(b, err)
@@ -69,7 +69,7 @@ func stageMany(b *testing.B, s *store.Store, run int64, first, requests int) sto
 	return g
 }
 
-func settleMany(b *testing.B, s *store.Store, g store.Segment, size int) {
+func settleMany(b *testing.B, s *store.Ledger, g store.Segment, size int) {
 	ctx := context.Background()
 	for _, block := range outcomes(b, s, g, size) {
 		_, err := s.Settle(ctx, g.Lease, block)
@@ -79,7 +79,7 @@ func settleMany(b *testing.B, s *store.Store, g store.Segment, size int) {
 }
 
 // insertMany inserts the rows that settling would, and nothing else.
-func insertMany(b *testing.B, s *store.Store, g store.Segment, size int) time.Duration {
+func insertMany(b *testing.B, s *store.Ledger, g store.Segment, size int) time.Duration {
 	all := outcomes(b, s, g, size)
 	began := time.Now()
 	for _, block := range all {
@@ -88,7 +88,7 @@ func insertMany(b *testing.B, s *store.Store, g store.Segment, size int) time.Du
 	return time.Since(began)
 }
 
-func outcomes(b *testing.B, s *store.Store, g store.Segment, size int) (all [][]store.Settlement) {
+func outcomes(b *testing.B, s *store.Ledger, g store.Segment, size int) (all [][]store.Settlement) {
 	keys, err := s.AttemptPlaces(context.Background(), g.No, 0)
 	must(b, err)
 	text := fmt.Sprintf("%0800d", 7)

@@ -12,7 +12,7 @@ import (
 )
 
 // Claim notes, durably and before they are asked, that these live requests may be in flight.
-func (s *Store) Claim(ctx context.Context, l Lease, ords []int64) error {
+func (s *Ledger) Claim(ctx context.Context, l Lease, ords []int64) error {
 	return s.tx(ctx, "claim", durable, func(t *txn) error { return t.claim(ctx, l, Round{Claim: ords}) })
 }
 
@@ -24,7 +24,7 @@ type Round struct {
 }
 
 // LiveRound writes a round in one durable transaction.
-func (s *Store) LiveRound(ctx context.Context, l Lease, r Round) (Tally, error) {
+func (s *Ledger) LiveRound(ctx context.Context, l Lease, r Round) (Tally, error) {
 	if len(r.Settle) == 0 {
 		op := "claim"
 		if len(r.Claim) == 0 {
@@ -104,7 +104,7 @@ func stretches(ords []int64) []stretch {
 
 // Unanswered notes, durably, that the reply to a live request did not come home: it may be billed, and asked again it may
 // be billed twice.
-func (s *Store) Unanswered(ctx context.Context, l Lease, ord int64) error {
+func (s *Ledger) Unanswered(ctx context.Context, l Lease, ord int64) error {
 	return s.tx(ctx, "unanswered", durable, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `INSERT INTO doubts (segment_no, ord, epoch, at_ms, cause) VALUES ($1, $2, $3, $4, 'reply')
 			ON CONFLICT (segment_no, ord, epoch) DO UPDATE SET times = doubts.times + 1`, l.No, ord, l.Epoch, s.millis())
@@ -114,7 +114,7 @@ func (s *Store) Unanswered(ctx context.Context, l Lease, ord int64) error {
 
 // MarkInFlightLost notes which live requests were in flight when an earlier holder died: claimed, without an outcome. They may be
 // billed twice. It tells how many are new.
-func (s *Store) MarkInFlightLost(ctx context.Context, l Lease) (int64, error) {
+func (s *Ledger) MarkInFlightLost(ctx context.Context, l Lease) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "doubt", durable, func(t *txn) (err error) {
 		n, err = t.change(ctx, `INSERT INTO doubts (segment_no, ord, epoch, at_ms)
@@ -152,7 +152,7 @@ type Doubtful struct {
 }
 
 // Doubts walks over the live requests of a run that may be billed twice.
-func (s *Store) Doubts(ctx context.Context, run int64) iter.Seq2[Doubtful, error] {
+func (s *Reader) Doubts(ctx context.Context, run int64) iter.Seq2[Doubtful, error] {
 	return func(yield func(Doubtful, error) bool) {
 		rows, err := s.read.QueryContext(ctx, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms, d.times, d.cause FROM doubts d
 			JOIN attempts a ON a.segment_no = d.segment_no AND a.ord = d.ord JOIN segments g ON g.no = d.segment_no

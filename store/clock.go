@@ -19,7 +19,7 @@ const (
 // KeepTime notes what time it is. Where the clock was set back since the last note, everything that waits for a moment
 // waits for as much earlier a one: a poll in a minute stays a poll in a minute, and a dead holder's lease does not last for
 // a day. It returns by how much. On PostgreSQL leases go by the server's clock, and nothing is done.
-func (s *Store) KeepTime(ctx context.Context) (back time.Duration, err error) {
+func (s *Ledger) KeepTime(ctx context.Context) (back time.Duration, err error) {
 	if s.Postgres() {
 		return 0, nil
 	}

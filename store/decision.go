@@ -22,7 +22,7 @@ type Decision struct {
 }
 
 // Decide writes what a gate decided, and returns what stands: the first decision is kept, whatever is found later.
-func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
+func (s *Ledger) Decide(ctx context.Context, d Decision) (Decision, error) {
 	err := s.tx(ctx, "decide", durable, func(t *txn) error {
 		n, err := t.change(ctx, `INSERT INTO decisions (run_no, stage, lane, condition, passed, why, at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT DO NOTHING`, d.Run, d.Stage, d.Lane, d.Condition, flag(d.Passed), clean(d.Why), s.millis())
@@ -49,11 +49,11 @@ func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
 }
 
 // Decisions walks over what the gates of a run have decided, by stage and lane.
-func (s *Store) Decisions(ctx context.Context, run int64) iter.Seq2[Decision, error] {
+func (s *Reader) Decisions(ctx context.Context, run int64) iter.Seq2[Decision, error] {
 	return s.decisions(ctx, `ORDER BY stage, lane`, run)
 }
 
-func (s *Store) decisions(ctx context.Context, where string, args ...any) iter.Seq2[Decision, error] {
+func (s *Reader) decisions(ctx context.Context, where string, args ...any) iter.Seq2[Decision, error] {
 	return walk(ctx, s, "read decisions", func(rows *sql.Rows) (Decision, error) {
 		var d Decision
 		var at int64
@@ -65,7 +65,7 @@ func (s *Store) decisions(ctx context.Context, where string, args ...any) iter.S
 
 // SetSpared says how many of a lane's planned requests in a stage need no asking: a condition left them out, or what they
 // would have told is known.
-func (s *Store) SetSpared(ctx context.Context, run int64, stage, lane string, n int64) error {
+func (s *Ledger) SetSpared(ctx context.Context, run int64, stage, lane string, n int64) error {
 	return s.tx(ctx, "set spared", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE lanes SET spared = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND spared <> $4`, run, stage, lane, n)
 		return err
@@ -73,7 +73,7 @@ func (s *Store) SetSpared(ctx context.Context, run int64, stage, lane string, n 
 }
 
 // VerdictsAt reads the verdicts that stand at these coordinates' keys. Where there is none, the key is not in the map.
-func (s *Store) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]Verdict, error) {
+func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]Verdict, error) {
 	all := make(map[assay.Key]Verdict, len(keys))
 	for len(keys) > 0 {
 		n := min(500, len(keys))
@@ -91,7 +91,7 @@ func (s *Store) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (ma
 
 // SecondVerdicts writes what judges said when they were asked once more after a malformed verdict. Each takes the place of
 // the malformed one, which stays in the ledger as stale; where none stands, or a second one does, nothing happens.
-func (s *Store) SecondVerdicts(ctx context.Context, verdicts []Verdict) error {
+func (s *Ledger) SecondVerdicts(ctx context.Context, verdicts []Verdict) error {
 	return s.tx(ctx, "second verdicts", relaxed, func(t *txn) error {
 		for i := range verdicts {
 			v := &verdicts[i]

@@ -13,7 +13,7 @@ type Driver struct {
 }
 
 // Drives notes, for a while, that a process drives a run. It keeps nobody else from it: that is what leases are for.
-func (s *Store) Drives(ctx context.Context, run int64, holder string, ttl time.Duration) error {
+func (s *Ledger) Drives(ctx context.Context, run int64, holder string, ttl time.Duration) error {
 	return s.tx(ctx, "drive run", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
 		if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) Drives(ctx context.Context, run int64, holder string, ttl time.D
 }
 
 // Leaves notes that a process does not drive a run any more.
-func (s *Store) Leaves(ctx context.Context, run int64, holder string) error {
+func (s *Ledger) Leaves(ctx context.Context, run int64, holder string) error {
 	return s.tx(ctx, "leave run", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `DELETE FROM drivers WHERE run_no = $1 AND holder = $2`, run, holder)
 		return err
@@ -37,7 +37,7 @@ func (s *Store) Leaves(ctx context.Context, run int64, holder string) error {
 }
 
 // Drivers are the processes that drive a run now, and those that hold a lease of it and may be dead.
-func (s *Store) Drivers(ctx context.Context, run int64) ([]Driver, error) {
+func (s *Reader) Drivers(ctx context.Context, run int64) ([]Driver, error) {
 	return collect(walk(ctx, s, "read drivers", scanDriver, `SELECT holder, MAX(until_ms) FROM (
 			SELECT holder, until_ms FROM drivers WHERE run_no = $1
 			UNION ALL SELECT holder, lease_until_ms FROM runs WHERE no = $1 AND holder IS NOT NULL
@@ -62,7 +62,7 @@ type Trouble struct {
 }
 
 // Troubles are the first segments of a run that are under way and have one.
-func (s *Store) Troubles(ctx context.Context, run int64, limit int) ([]Trouble, error) {
+func (s *Reader) Troubles(ctx context.Context, run int64, limit int) ([]Trouble, error) {
 	return collect(walk(ctx, s, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason FROM segments
 		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT $2`, run, limit))
 }

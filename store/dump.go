@@ -22,7 +22,7 @@ type DumpRow struct {
 }
 
 // Dump walks over the rows of one table that belong to a run. Machines, accounts and files of this place are left out.
-func (s *Store) Dump(ctx context.Context, run int64, table string) iter.Seq2[DumpRow, error] {
+func (s *Reader) Dump(ctx context.Context, run int64, table string) iter.Seq2[DumpRow, error] {
 	if !slices.Contains(DumpTables(), table) {
 		return func(yield func(DumpRow, error) bool) { yield(DumpRow{}, fmt.Errorf("dump: no table %q", table)) }
 	}
@@ -91,7 +91,7 @@ func (r *DumpRow) depersonalise(table string) {
 }
 
 // Restore writes the rows of a dump into a ledger that has nothing of that table yet. All constraints hold.
-func (s *Store) Restore(ctx context.Context, table string, rows iter.Seq2[DumpRow, error]) error {
+func (s *Ledger) Restore(ctx context.Context, table string, rows iter.Seq2[DumpRow, error]) error {
 	if !slices.Contains(DumpTables(), table) {
 		return fmt.Errorf("restore: no table %q", table)
 	}
@@ -149,7 +149,7 @@ func size(values []any) int {
 	return n
 }
 
-func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
+func (s *Reader) columns(ctx context.Context, table string) ([]string, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT * FROM `+table+` LIMIT 0`)
 	if err != nil {
 		return nil, fmt.Errorf("read the columns of %s: %w", table, err)

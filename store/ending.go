@@ -18,14 +18,14 @@ type Sighting struct {
 }
 
 // Checked keeps what a check of a job said.
-func (s *Store) Checked(ctx context.Context, l Lease, c Sighting) error {
+func (s *Ledger) Checked(ctx context.Context, l Lease, c Sighting) error {
 	return s.touch(ctx, "checked", l, relaxed, []State{Launched},
 		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = ''`,
 		c.State, c.Word, c.Counts, millis(c.CollectBefore), millis(c.Due))
 }
 
 // Ended notes that a job has come to an end, and what can be fetched of it.
-func (s *Store) Ended(ctx context.Context, l Lease, c Sighting) error {
+func (s *Ledger) Ended(ctx context.Context, l Lease, c Sighting) error {
 	return s.move(ctx, l, move{op: "ended", to: Ended, from: []State{Launched}, due: c.Due, note: c.Word,
 		set: `job_state = $6, job_word = $7, job_counts = $8, parts = $9, ended_ms = $4,
 			collect_before_ms = COALESCE(CAST($10 AS BIGINT), collect_before_ms), reason = ''`,
@@ -33,12 +33,12 @@ func (s *Store) Ended(ctx context.Context, l Lease, c Sighting) error {
 }
 
 // RecordStatus keeps what a later look at an ended job said: parts may appear, counts may change.
-func (s *Store) RecordStatus(ctx context.Context, l Lease, c Sighting) error {
+func (s *Ledger) RecordStatus(ctx context.Context, l Lease, c Sighting) error {
 	return s.touch(ctx, "looked", l, relaxed, []State{Ended, Settled}, `job_counts = $3, parts = $4, due_ms = $5`, c.Counts, c.Parts, millis(c.Due))
 }
 
 // Removed notes that what a job left at its provider was deleted there: nothing is left to look at.
-func (s *Store) Removed(ctx context.Context, l Lease) error {
+func (s *Ledger) Removed(ctx context.Context, l Lease) error {
 	return s.touch(ctx, "removed", l, relaxed, []State{Settled, Failed, Cancelled}, `removed_ms = $3, due_ms = NULL, reason = ''`, s.millis())
 }
 
@@ -53,7 +53,7 @@ type Artifact struct {
 }
 
 // AddArtifact enters a file of results and returns its number. The same name again is the same artifact.
-func (s *Store) AddArtifact(ctx context.Context, l Lease, a Artifact) (int64, error) {
+func (s *Ledger) AddArtifact(ctx context.Context, l Lease, a Artifact) (int64, error) {
 	err := s.tx(ctx, "add artifact", relaxed, func(t *txn) error {
 		var run int64
 		err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run)
@@ -69,7 +69,7 @@ func (s *Store) AddArtifact(ctx context.Context, l Lease, a Artifact) (int64, er
 }
 
 // Artifacts reads the files of a segment in the order they came.
-func (s *Store) Artifacts(ctx context.Context, segment int64) ([]Artifact, error) {
+func (s *Reader) Artifacts(ctx context.Context, segment int64) ([]Artifact, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, name, kind, part, bytes, sha256 FROM artifacts WHERE segment_no = $1 ORDER BY no`, segment)
 	if err != nil {
 		return nil, err
@@ -87,19 +87,19 @@ func (s *Store) Artifacts(ctx context.Context, segment int64) ([]Artifact, error
 }
 
 // Fetched notes that every part is here.
-func (s *Store) Fetched(ctx context.Context, l Lease, due time.Time) error {
+func (s *Ledger) Fetched(ctx context.Context, l Lease, due time.Time) error {
 	return s.move(ctx, l, move{op: "fetched", to: Fetched, from: []State{Ended}, due: due, set: `fetched_ms = $4`})
 }
 
 // Refetch goes back to the provider, because results are missing.
-func (s *Store) Refetch(ctx context.Context, l Lease, why string, due time.Time) error {
+func (s *Ledger) Refetch(ctx context.Context, l Lease, why string, due time.Time) error {
 	return s.move(ctx, l, move{op: "refetch", to: Ended, from: []State{Fetched}, due: due, note: why,
 		set: `refetches = refetches + 1, fetched_ms = NULL, reason = $6`, args: []any{why}})
 }
 
 // Finish settles a segment for good: every attempt has its outcome; the reservation becomes what was spent. The run is
 // due, because what these answers make possible can go out. A due time asks for a look at what may come late.
-func (s *Store) Finish(ctx context.Context, l Lease, due time.Time) error {
+func (s *Ledger) Finish(ctx context.Context, l Lease, due time.Time) error {
 	return s.move(ctx, l, move{op: "finish", to: Settled, from: []State{Fetched, Launched}, due: due, set: `settled_ms = $4, reason = ''`,
 		before: func(ctx context.Context, t *txn) error {
 			_, err := t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1`, l.No)
@@ -136,7 +136,7 @@ type Back struct {
 }
 
 // GoBack makes a segment ready to be sent again, under the same stamp, and gives its reservation back.
-func (s *Store) GoBack(ctx context.Context, l Lease, b Back) error {
+func (s *Ledger) GoBack(ctx context.Context, l Lease, b Back) error {
 	handle := ""
 	if b.To == Staged {
 		handle = "handle = NULL, "
@@ -171,12 +171,12 @@ func (s *Store) GoBack(ctx context.Context, l Lease, b Back) error {
 }
 
 // Absent notes that a Find saw no job of the segment.
-func (s *Store) Absent(ctx context.Context, l Lease, due time.Time) error {
+func (s *Ledger) Absent(ctx context.Context, l Lease, due time.Time) error {
 	return s.touch(ctx, "absent", l, relaxed, []State{Intended}, `absents = absents + 1, absent_ms = $3, due_ms = $4`, s.millis(), millis(due))
 }
 
 // Hold stops a segment until a person decides. Its reservation stays: it may have been paid for.
-func (s *Store) Hold(ctx context.Context, l Lease, why string) error {
+func (s *Ledger) Hold(ctx context.Context, l Lease, why string) error {
 	return s.move(ctx, l, move{op: "hold", to: Held, from: []State{Staged, Uploaded, Intended, Launched, Ended, Fetched}, note: why, durable: durable,
 		set: `held_from = state, reason = $6`, args: []any{why},
 		alongside: func(ctx context.Context, t *txn, run int64) error { return t.wakeRun(ctx, run) }})
@@ -192,14 +192,14 @@ const (
 )
 
 // AskCancel keeps that a job was asked to stop, before it is asked; the first cause stays.
-func (s *Store) AskCancel(ctx context.Context, l Lease, c CancelCause, due time.Time) error {
+func (s *Ledger) AskCancel(ctx context.Context, l Lease, c CancelCause, due time.Time) error {
 	return s.touch(ctx, "ask cancel", l, durable, []State{Launched},
 		`cancel_cause = CASE WHEN cancel_cause = '' THEN $3 ELSE cancel_cause END, cancel_ms = COALESCE(cancel_ms, $4), due_ms = $5`,
 		string(c), s.millis(), millis(due))
 }
 
 // Fail ends a segment whose job as a whole was refused or failed. Every attempt has to have its outcome.
-func (s *Store) Fail(ctx context.Context, l Lease, why string) error {
+func (s *Ledger) Fail(ctx context.Context, l Lease, why string) error {
 	return s.move(ctx, l, move{op: "fail", to: Failed, from: []State{Staged, Uploaded, Intended, Launched, Ended, Fetched}, note: why,
 		set: `reason = $6`, args: []any{why},
 		before:    func(ctx context.Context, t *txn) error { return t.spend(ctx, l.No) },
@@ -207,7 +207,7 @@ func (s *Store) Fail(ctx context.Context, l Lease, why string) error {
 }
 
 // Drop ends a segment that never was launched, or that a person gives up. Attempts without an outcome are cancelled.
-func (s *Store) Drop(ctx context.Context, l Lease, why string) error {
+func (s *Ledger) Drop(ctx context.Context, l Lease, why string) error {
 	return s.tx(ctx, "drop", durable, func(t *txn) error {
 		run, err := t.endOpen(ctx, l, EndOpen{Ending: "cancelled", Message: why})
 		if err != nil {

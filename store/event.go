@@ -19,12 +19,12 @@ type Event struct {
 }
 
 // Note writes a line into a run's history. A segment of 0 means the run as a whole.
-func (s *Store) Note(ctx context.Context, run, segment int64, kind, text string) error {
+func (s *Ledger) Note(ctx context.Context, run, segment int64, kind, text string) error {
 	return s.tx(ctx, "note", relaxed, func(t *txn) error { return t.event(ctx, run, segment, kind, clean(text)) })
 }
 
 // Events reads a run's history after a line, oldest first.
-func (s *Store) Events(ctx context.Context, run, after int64, limit int) ([]Event, error) {
+func (s *Reader) Events(ctx context.Context, run, after int64, limit int) ([]Event, error) {
 	return collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
 		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT $3`, run, after, limit))
 }
@@ -38,7 +38,7 @@ type Gate struct {
 }
 
 // ShutGate closes a gate until a moment; each time in a row counts as one more failure.
-func (s *Store) ShutGate(ctx context.Context, g Gate) error {
+func (s *Ledger) ShutGate(ctx context.Context, g Gate) error {
 	return s.tx(ctx, "shut gate", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `INSERT INTO gates (account, model, until_ms, failures, reason) VALUES ($1, $2, $3, 1, $4)
 			ON CONFLICT (account, model) DO UPDATE SET until_ms = excluded.until_ms, failures = gates.failures + 1, reason = excluded.reason`,
@@ -48,7 +48,7 @@ func (s *Store) ShutGate(ctx context.Context, g Gate) error {
 }
 
 // OpenGate opens a gate: the model takes requests again.
-func (s *Store) OpenGate(ctx context.Context, account, model string) error {
+func (s *Ledger) OpenGate(ctx context.Context, account, model string) error {
 	return s.tx(ctx, "open gate", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `DELETE FROM gates WHERE account = $1 AND model = $2`, account, model)
 		return err
@@ -56,7 +56,7 @@ func (s *Store) OpenGate(ctx context.Context, account, model string) error {
 }
 
 // GateOf reads a gate; one that was never shut is the zero value.
-func (s *Store) GateOf(ctx context.Context, account, model string) (Gate, error) {
+func (s *Reader) GateOf(ctx context.Context, account, model string) (Gate, error) {
 	g := Gate{Account: account, Model: model}
 	var until int64
 	err := s.read.QueryRowContext(ctx, `SELECT until_ms, failures, reason FROM gates WHERE account = $1 AND model = $2`, account, model).
@@ -72,7 +72,7 @@ func (s *Store) GateOf(ctx context.Context, account, model string) (Gate, error)
 }
 
 // Meta reads a named value of the ledger as a whole; empty: not set.
-func (s *Store) Meta(ctx context.Context, name string) (string, error) {
+func (s *Reader) Meta(ctx context.Context, name string) (string, error) {
 	var v string
 	err := s.read.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = $1`, name).Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -82,7 +82,7 @@ func (s *Store) Meta(ctx context.Context, name string) (string, error) {
 }
 
 // SetMeta sets a named value if it is not set, and returns the value that holds.
-func (s *Store) SetMeta(ctx context.Context, name, value string) (string, error) {
+func (s *Ledger) SetMeta(ctx context.Context, name, value string) (string, error) {
 	err := s.tx(ctx, "set meta", durable, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
 		return err

@@ -16,7 +16,7 @@ type WorkerKey struct {
 
 // PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
 // dead go away by themselves.
-func (s *Store) PutWorkerKeys(ctx context.Context, holder string, hands []WorkerKey, ttl time.Duration) error {
+func (s *Ledger) PutWorkerKeys(ctx context.Context, holder string, hands []WorkerKey, ttl time.Duration) error {
 	return s.tx(ctx, "put worker keys", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
 		if err != nil {
@@ -48,7 +48,7 @@ type Stranded struct {
 
 // Stranded lists the segments of a run that have been due for a while, that nobody holds, and for which no living worker
 // has the key. Whoever drives a run alone says nothing about its keys: this is for ledgers that workers share.
-func (s *Store) Stranded(ctx context.Context, run int64, due time.Duration) ([]Stranded, error) {
+func (s *Reader) Stranded(ctx context.Context, run int64, due time.Duration) ([]Stranded, error) {
 	now := s.engine.clockText("$2")
 	rows, err := s.read.QueryContext(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (
 			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch' AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted

@@ -19,7 +19,7 @@ type Import struct {
 
 // Import writes answers made elsewhere as one settled segment, all or none. An answer that is there already is
 // ErrDuplicate.
-func (s *Store) Import(ctx context.Context, b Import) error {
+func (s *Ledger) Import(ctx context.Context, b Import) error {
 	if b.File == "" || len(b.Attempts) == 0 || len(b.Attempts) != len(b.Outcomes) {
 		return errors.New("import: want a file and one outcome for each attempt")
 	}

@@ -28,7 +28,7 @@ func (t *txn) addJob(ctx context.Context, segment int64, job, role string) error
 }
 
 // Double notes that a segment was launched more than once: this job is one too many.
-func (s *Store) Double(ctx context.Context, l Lease, job string) error {
+func (s *Ledger) Double(ctx context.Context, l Lease, job string) error {
 	return s.tx(ctx, "double", durable, func(t *txn) error {
 		var run int64
 		if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run); err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Double(ctx context.Context, l Lease, job string) error {
 }
 
 // Jobs reads the jobs of a run, or of all runs with run = 0.
-func (s *Store) Jobs(ctx context.Context, run int64) ([]Job, error) {
+func (s *Reader) Jobs(ctx context.Context, run int64) ([]Job, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT j.provider, j.job, j.segment_no, j.account, j.role, j.created_ms
 		FROM jobs j JOIN segments g ON g.no = j.segment_no WHERE $1 = 0 OR g.run_no = $1 ORDER BY j.segment_no, j.created_ms`, run)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) Jobs(ctx context.Context, run int64) ([]Job, error) {
 }
 
 // TakenJobs reads the jobs at a provider that belong to other segments than this.
-func (s *Store) TakenJobs(ctx context.Context, provider string, segment int64) (map[string]bool, error) {
+func (s *Reader) TakenJobs(ctx context.Context, provider string, segment int64) (map[string]bool, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT job FROM jobs WHERE provider = $1 AND segment_no <> $2`, provider, segment)
 	if err != nil {
 		return nil, fmt.Errorf("read jobs: %w", err)
@@ -98,7 +98,7 @@ const (
 
 // AddStrays keeps strange lines aside; the same line again is the same stray, and the line that an outcome was read from
 // is none.
-func (s *Store) AddStrays(ctx context.Context, l Lease, strays []Stray) error {
+func (s *Ledger) AddStrays(ctx context.Context, l Lease, strays []Stray) error {
 	if len(strays) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (s *Store) AddStrays(ctx context.Context, l Lease, strays []Stray) error {
 }
 
 // Strays counts a run's strange lines by kind.
-func (s *Store) Strays(ctx context.Context, run int64) (map[StrayKind]int64, error) {
+func (s *Reader) Strays(ctx context.Context, run int64) (map[StrayKind]int64, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT y.kind, COUNT(*) FROM strays y JOIN segments g ON g.no = y.segment_no WHERE g.run_no = $1 GROUP BY y.kind`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read strays: %w", err)

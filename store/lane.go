@@ -52,7 +52,7 @@ type Lane struct {
 }
 
 // PutLanes writes the lanes of a plan. What is already there keeps its state and its counters.
-func (s *Store) PutLanes(ctx context.Context, lanes []Lane) error {
+func (s *Ledger) PutLanes(ctx context.Context, lanes []Lane) error {
 	return s.tx(ctx, "put lanes", relaxed, func(t *txn) error {
 		for _, l := range lanes {
 			if l.Canary == "" {
@@ -72,7 +72,7 @@ func (s *Store) PutLanes(ctx context.Context, lanes []Lane) error {
 }
 
 // SetLane opens, stops or holds a lane in a stage, and writes the reason into the history.
-func (s *Store) SetLane(ctx context.Context, run int64, stage, lane string, st LaneState, reason string) error {
+func (s *Ledger) SetLane(ctx context.Context, run int64, stage, lane string, st LaneState, reason string) error {
 	return s.tx(ctx, "set lane", durable, func(t *txn) error {
 		n, err := t.change(ctx, `UPDATE lanes SET state = $4, reason = $5 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5)`,
 			run, stage, lane, string(st), reason)
@@ -84,7 +84,7 @@ func (s *Store) SetLane(ctx context.Context, run int64, stage, lane string, st L
 }
 
 // SetCanary moves a lane's canary on from a state; it tells whether it was there.
-func (s *Store) SetCanary(ctx context.Context, run int64, stage, lane string, from, to Canary) (bool, error) {
+func (s *Ledger) SetCanary(ctx context.Context, run int64, stage, lane string, from, to Canary) (bool, error) {
 	var moved int64
 	err := s.tx(ctx, "set canary", durable, func(t *txn) (err error) {
 		moved, err = t.change(ctx, `UPDATE lanes SET canary = $5 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND canary = $4`,
@@ -98,12 +98,12 @@ func (s *Store) SetCanary(ctx context.Context, run int64, stage, lane string, fr
 }
 
 // Lanes reads the lanes of a run in the order of stage and name.
-func (s *Store) Lanes(ctx context.Context, run int64) ([]Lane, error) {
+func (s *Reader) Lanes(ctx context.Context, run int64) ([]Lane, error) {
 	return s.lanes(ctx, `run_no = $1 ORDER BY stage, lane`, run)
 }
 
 // Lane reads one lane of a stage.
-func (s *Store) Lane(ctx context.Context, run int64, stage, name string) (Lane, error) {
+func (s *Reader) Lane(ctx context.Context, run int64, stage, name string) (Lane, error) {
 	all, err := s.lanes(ctx, `run_no = $1 AND stage = $2 AND lane = $3`, run, stage, name)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("lane %s of stage %s: %w", name, stage, ErrNotFound)
@@ -114,7 +114,7 @@ func (s *Store) Lane(ctx context.Context, run int64, stage, name string) (Lane, 
 	return all[0], nil
 }
 
-func (s *Store) lanes(ctx context.Context, where string, args ...any) ([]Lane, error) {
+func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]Lane, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, provider, model, label, params, planned, state, reason, canary,
 		n_open, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost,
 		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus FROM lanes WHERE `+where, args...)
@@ -165,7 +165,7 @@ type Group struct {
 }
 
 // Groups reads the groups of a run that anything is known about.
-func (s *Store) Groups(ctx context.Context, run int64) ([]Group, error) {
+func (s *Reader) Groups(ctx context.Context, run int64) ([]Group, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, turn, second_try, COALESCE(first_ms, 0), complete FROM groups
 		WHERE run_no = $1 ORDER BY stage, lane, turn, second_try`, run)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Store) Groups(ctx context.Context, run int64) ([]Group, error) {
 }
 
 // PutGroup writes what is known about a group.
-func (s *Store) PutGroup(ctx context.Context, g Group) error {
+func (s *Ledger) PutGroup(ctx context.Context, g Group) error {
 	return s.tx(ctx, "put group", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `INSERT INTO groups (run_no, stage, lane, turn, second_try, first_ms, complete) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (run_no, stage, lane, turn, second_try) DO UPDATE SET first_ms = excluded.first_ms, complete = excluded.complete`,

@@ -11,7 +11,7 @@ import (
 
 // SettleLate writes what a provider handed out for attempts that had been given up. An answer stands if the request has
 // none; otherwise it is surplus. It is idempotent, as Settle is. A closed run is opened again: more may be possible now.
-func (s *Store) SettleLate(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
+func (s *Ledger) SettleLate(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
 	var tally Tally
 	err := s.tx(ctx, "settle late", relaxed, func(t *txn) error {
 		tally = Tally{}

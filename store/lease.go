@@ -29,18 +29,18 @@ func (e *HeldError) Error() string {
 }
 
 // HoldSegment takes the lease of a segment for a while. Held by another: *HeldError.
-func (s *Store) HoldSegment(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
+func (s *Ledger) HoldSegment(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
 	return s.hold(ctx, Lease{No: no, Holder: holder}, ttl)
 }
 
 // HoldRun takes the lease of a run for a while. Held by another: *HeldError.
-func (s *Store) HoldRun(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
+func (s *Ledger) HoldRun(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
 	return s.hold(ctx, Lease{No: no, Holder: holder, run: true}, ttl)
 }
 
 // SeizeSegment takes the lease of a planned segment from whoever has it: only the holder of its run plans, so that the
 // other one is dead. The first lease is the run's.
-func (s *Store) SeizeSegment(ctx context.Context, run Lease, no int64, holder string, ttl time.Duration) (Lease, error) {
+func (s *Ledger) SeizeSegment(ctx context.Context, run Lease, no int64, holder string, ttl time.Duration) (Lease, error) {
 	l := Lease{No: no, Holder: holder}
 	err := s.tx(ctx, "seize segment", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
@@ -67,7 +67,7 @@ func (l Lease) table() string {
 	return "segments"
 }
 
-func (s *Store) hold(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
+func (s *Ledger) hold(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.tx(ctx, "hold "+l.table(), relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
 		if err != nil {
@@ -99,7 +99,7 @@ func (t *txn) heldBy(ctx context.Context, l Lease) error {
 }
 
 // Renew makes a lease last a while from now.
-func (s *Store) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
+func (s *Ledger) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.tx(ctx, "renew "+l.table(), relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
 		if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, e
 }
 
 // Release gives a lease back. One that was lost is no error: it is not ours to give.
-func (s *Store) Release(ctx context.Context, l Lease) error {
+func (s *Ledger) Release(ctx context.Context, l Lease) error {
 	return s.tx(ctx, "release "+l.table(), relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE `+l.table()+` SET holder = NULL, lease_until_ms = NULL WHERE no = $1 AND epoch = $2`, l.No, l.Epoch)
 		return err
@@ -123,7 +123,7 @@ func (s *Store) Release(ctx context.Context, l Lease) error {
 
 // ReleaseDead gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
 // Somebody declared dead can write no more once another one has taken over.
-func (s *Store) ReleaseDead(ctx context.Context, run int64, holder string) error {
+func (s *Ledger) ReleaseDead(ctx context.Context, run int64, holder string) error {
 	return s.tx(ctx, "orphan", relaxed, func(t *txn) error {
 		for _, text := range []string{
 			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND run_no = $2`,

@@ -36,7 +36,7 @@ type move struct {
 }
 
 // move makes one step by compare-and-set, and writes it into the history.
-func (s *Store) move(ctx context.Context, l Lease, m move) error {
+func (s *Ledger) move(ctx context.Context, l Lease, m move) error {
 	return s.tx(ctx, m.op, m.durable, func(t *txn) error {
 		set := ""
 		if m.set != "" {
@@ -87,7 +87,7 @@ type Bytes struct {
 }
 
 // Stage fixes a segment: its attempts are complete and its bytes are made. From here its requests count as on their way.
-func (s *Store) Stage(ctx context.Context, l Lease, b Bytes, expected assay.Money, unpriced int64, due time.Time) error {
+func (s *Ledger) Stage(ctx context.Context, l Lease, b Bytes, expected assay.Money, unpriced int64, due time.Time) error {
 	return s.move(ctx, l, move{op: "stage", to: Staged, from: []State{Planned}, due: due,
 		set:  `input = $6, input_bytes = $7, input_sha256 = $8, expected_nano = $9, unpriced = $10`,
 		args: []any{null(b.Name), null(b.Size), null(b.SHA256), int64(expected), unpriced},
@@ -152,17 +152,17 @@ func (t *txn) takeResends(ctx context.Context, segment, again int64, d *laneDelt
 }
 
 // Upload notes that the bytes are at the provider.
-func (s *Store) Upload(ctx context.Context, l Lease, handle string, due time.Time) error {
+func (s *Ledger) Upload(ctx context.Context, l Lease, handle string, due time.Time) error {
 	return s.move(ctx, l, move{op: "upload", to: Uploaded, from: []State{Staged}, due: due, set: `handle = $6, failures = 0, reason = ''`, args: []any{handle}})
 }
 
 // SaveHandle keeps what a vendor wants to remember in the middle of its preparations.
-func (s *Store) SaveHandle(ctx context.Context, l Lease, handle string, due time.Time) error {
+func (s *Ledger) SaveHandle(ctx context.Context, l Lease, handle string, due time.Time) error {
 	return s.touch(ctx, "save handle", l, relaxed, []State{Staged}, `handle = $3, due_ms = $4, failures = 0`, handle, millis(due))
 }
 
 // touch changes a segment without moving it.
-func (s *Store) touch(ctx context.Context, op string, l Lease, d durability, in []State, set string, args ...any) error {
+func (s *Ledger) touch(ctx context.Context, op string, l Lease, d durability, in []State, set string, args ...any) error {
 	return s.tx(ctx, op, d, func(t *txn) error {
 		n, err := t.change(ctx, `UPDATE segments SET `+set+` WHERE no = $1 AND epoch = $2`+inStates(in), slices.Concat([]any{l.No, l.Epoch}, args)...)
 		if err == nil && n == 0 {
@@ -173,12 +173,12 @@ func (s *Store) touch(ctx context.Context, op string, l Lease, d durability, in 
 }
 
 // Wake says when a segment is to be worked on next, and why not before; the zero time: not by itself.
-func (s *Store) Wake(ctx context.Context, l Lease, at time.Time, reason string) error {
+func (s *Ledger) Wake(ctx context.Context, l Lease, at time.Time, reason string) error {
 	return s.touch(ctx, "wake", l, relaxed, nil, `due_ms = $3, reason = $4`, millis(at), reason)
 }
 
 // RetryLater notes a step that did not work, and when it is tried again.
-func (s *Store) RetryLater(ctx context.Context, l Lease, at time.Time, reason string) error {
+func (s *Ledger) RetryLater(ctx context.Context, l Lease, at time.Time, reason string) error {
 	return s.touch(ctx, "stumble", l, relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1`, millis(at), clean(reason))
 }
 
@@ -194,7 +194,7 @@ type Intent struct {
 // Intend commits, durably and before the create call, that it is about to go, and reserves its money. ErrBudget: it
 // does not fit. ErrTwin: a launch that could not be told from this one is not cleared up. ErrAnswered: a late answer
 // came for a request in it.
-func (s *Store) Intend(ctx context.Context, l Lease, in Intent) error {
+func (s *Ledger) Intend(ctx context.Context, l Lease, in Intent) error {
 	err := s.move(ctx, l, move{op: "intend", to: Intended, from: []State{Uploaded}, due: in.Due, durable: durable,
 		set: `account = $6, stamped = $7, cursor_mark = $8, reserved_nano = $9, intended_ms = $4, intends = intends + 1,
 			absents = 0, absent_ms = NULL, reason = ''`,
@@ -236,7 +236,7 @@ type Launch struct {
 }
 
 // Launched notes, durably, the job that a segment became.
-func (s *Store) Launched(ctx context.Context, l Lease, j Launch) error {
+func (s *Ledger) Launched(ctx context.Context, l Lease, j Launch) error {
 	return s.move(ctx, l, move{op: "launched", to: Launched, from: []State{Intended, Held}, due: j.Due, durable: durable,
 		set:  `job = $6, launched_ms = $7, deadline_ms = CAST($8 AS BIGINT), held_from = NULL, failures = 0, reason = ''`,
 		args: []any{j.Job, j.At.UnixMilli(), millis(j.Deadline)},
@@ -247,7 +247,7 @@ func (s *Store) Launched(ctx context.Context, l Lease, j Launch) error {
 }
 
 // GoLive starts a live segment: reserves its money before the first request is asked.
-func (s *Store) GoLive(ctx context.Context, l Lease, account string, reserve assay.Money, due time.Time) error {
+func (s *Ledger) GoLive(ctx context.Context, l Lease, account string, reserve assay.Money, due time.Time) error {
 	return s.move(ctx, l, move{op: "go live", to: Launched, from: []State{Staged}, due: due, durable: durable,
 		set:  `account = $6, launched_ms = $4, reserved_nano = $7, reason = ''`,
 		args: []any{account, int64(reserve)},
@@ -258,7 +258,7 @@ func (s *Store) GoLive(ctx context.Context, l Lease, account string, reserve ass
 }
 
 // ReserveMore takes more money for a live segment whose answers cost more than was expected. ErrBudget: there is none.
-func (s *Store) ReserveMore(ctx context.Context, l Lease, m assay.Money) error {
+func (s *Ledger) ReserveMore(ctx context.Context, l Lease, m assay.Money) error {
 	return s.tx(ctx, "reserve more", durable, func(t *txn) error {
 		var run int64
 		err := t.QueryRowContext(ctx, `UPDATE segments SET reserved_nano = reserved_nano + $3, reason = '' WHERE no = $1 AND epoch = $2 AND state = 'launched'

@@ -37,7 +37,7 @@ type Order struct {
 
 // PutOrder writes an order and wakes the run, so that whoever holds it sees it. A closed run is opened again, unless the order
 // is to stop it.
-func (s *Store) PutOrder(ctx context.Context, o Order) (int64, error) {
+func (s *Ledger) PutOrder(ctx context.Context, o Order) (int64, error) {
 	var no int64
 	err := s.tx(ctx, "give order", durable, func(t *txn) error {
 		err := t.QueryRowContext(ctx, `INSERT INTO orders (run_no, segment_no, kind, args, given_by, given_ms) VALUES ($1, $2, $3, $4, $5, $6) RETURNING no`,
@@ -57,12 +57,12 @@ func (s *Store) PutOrder(ctx context.Context, o Order) (int64, error) {
 }
 
 // Orders reads the orders of a run that nobody has obeyed yet, oldest first.
-func (s *Store) Orders(ctx context.Context, run int64) ([]Order, error) {
+func (s *Reader) Orders(ctx context.Context, run int64) ([]Order, error) {
 	return s.orders(ctx, `WHERE run_no = $1 AND obeyed_ms IS NULL ORDER BY no`, run)
 }
 
 // Order reads one order.
-func (s *Store) Order(ctx context.Context, no int64) (Order, error) {
+func (s *Reader) Order(ctx context.Context, no int64) (Order, error) {
 	all, err := s.orders(ctx, `WHERE no = $1`, no)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("order %d: %w", no, ErrNotFound)
@@ -73,7 +73,7 @@ func (s *Store) Order(ctx context.Context, no int64) (Order, error) {
 	return all[0], nil
 }
 
-func (s *Store) orders(ctx context.Context, where string, args ...any) ([]Order, error) {
+func (s *Reader) orders(ctx context.Context, where string, args ...any) ([]Order, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, COALESCE(segment_no, 0), kind, args, given_by, given_ms, obeyed_ms, COALESCE(answer, '') FROM orders `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read orders: %w", err)
@@ -93,7 +93,7 @@ func (s *Store) orders(ctx context.Context, where string, args ...any) ([]Order,
 }
 
 // FinishOrder marks an order as done, with an answer for whoever gave it; once.
-func (s *Store) FinishOrder(ctx context.Context, no int64, answer string) error {
+func (s *Ledger) FinishOrder(ctx context.Context, no int64, answer string) error {
 	return s.tx(ctx, "obey order", durable, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE orders SET obeyed_ms = $2, answer = $3 WHERE no = $1 AND obeyed_ms IS NULL`, no, s.millis(), answer)
 		return err
@@ -102,7 +102,7 @@ func (s *Store) FinishOrder(ctx context.Context, no int64, answer string) error 
 
 // SendAgain puts requests of a run on the queue that ended in one of these ways and have no answer, as a person asked.
 // It tells how many.
-func (s *Store) SendAgain(ctx context.Context, run int64, a Again, endings ...assay.Ending) (int64, error) {
+func (s *Ledger) SendAgain(ctx context.Context, run int64, a Again, endings ...assay.Ending) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "send again", relaxed, func(t *txn) error {
 		n = 0

@@ -49,17 +49,17 @@ var errCareful = errors.New("go the careful way")
 
 // Settle writes a block of outcomes and moves the counters, once per attempt however often it is called. Attempts that
 // have an outcome keep the one they have.
-func (s *Store) Settle(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
+func (s *Ledger) Settle(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
 	return s.settle(ctx, l, block, relaxed, nil)
 }
 
 // SettleLive is Settle for answers that no provider keeps for us: once written, they survive the power.
-func (s *Store) SettleLive(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
+func (s *Ledger) SettleLive(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
 	return s.settle(ctx, l, block, durable, nil)
 }
 
 // settle writes a block, and what goes with it in the same transaction; nil: nothing does.
-func (s *Store) settle(ctx context.Context, l Lease, block []Settlement, d durability, with func(t *txn) error) (Tally, error) {
+func (s *Ledger) settle(ctx context.Context, l Lease, block []Settlement, d durability, with func(t *txn) error) (Tally, error) {
 	if len(block) == 0 {
 		return Tally{}, nil
 	}
@@ -242,7 +242,7 @@ type EndOpen struct {
 }
 
 // EndOpen gives every attempt without an outcome this one, at no cost.
-func (s *Store) EndOpen(ctx context.Context, l Lease, e EndOpen) error {
+func (s *Ledger) EndOpen(ctx context.Context, l Lease, e EndOpen) error {
 	return s.tx(ctx, "end open", relaxed, func(t *txn) error {
 		_, err := t.endOpen(ctx, l, e)
 		return err

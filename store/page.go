@@ -11,7 +11,7 @@ import (
 )
 
 // RunsPage reads at most limit runs that are older than one, newest first. Before 0: from the newest on.
-func (s *Store) RunsPage(ctx context.Context, before int64, limit int) ([]Run, error) {
+func (s *Reader) RunsPage(ctx context.Context, before int64, limit int) ([]Run, error) {
 	all, err := s.runs(ctx, `WHERE $1 = 0 OR no < $1 ORDER BY no DESC LIMIT $2`, before, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
@@ -49,7 +49,7 @@ func (p Progress) Ended() int64 {
 }
 
 // Progress reads how far runs are.
-func (s *Store) Progress(ctx context.Context, runs []int64) (map[int64]Progress, error) {
+func (s *Reader) Progress(ctx context.Context, runs []int64) (map[int64]Progress, error) {
 	all := make(map[int64]Progress, len(runs))
 	if len(runs) == 0 {
 		return all, nil
@@ -79,7 +79,7 @@ func (s *Store) Progress(ctx context.Context, runs []int64) (map[int64]Progress,
 }
 
 // laneSums adds up the counters of lanes.
-func (s *Store) laneSums(ctx context.Context, runs []int64, into map[int64]Progress) error {
+func (s *Reader) laneSums(ctx context.Context, runs []int64, into map[int64]Progress) error {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, planned, n_open, surplus, state, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored,
 		n_expired, n_cancelled, n_lost FROM lanes WHERE run_no IN (`+numbers(runs)+`)`)
 	if err != nil {
@@ -123,7 +123,7 @@ func numbers(all []int64) string {
 
 // Version is a text that changes whenever something about a run does: its state, its counters, its history, its verdicts
 // or its orders. It costs a few looks into indexes.
-func (s *Store) Version(ctx context.Context, run int64) (string, error) {
+func (s *Reader) Version(ctx context.Context, run int64) (string, error) {
 	var v [8]int64
 	err := s.read.QueryRowContext(ctx, `SELECT CASE WHEN r.state = 'closed' THEN 1 ELSE 0 END, r.spent_nano, r.reserved_nano, COALESCE(r.budget_nano, -1),
 		(SELECT COALESCE(MAX(no), 0) FROM events WHERE run_no = $1),
@@ -139,7 +139,7 @@ func (s *Store) Version(ctx context.Context, run int64) (string, error) {
 }
 
 // LedgerVersion is a text that changes whenever the progress of any run does.
-func (s *Store) LedgerVersion(ctx context.Context) (string, error) {
+func (s *Reader) LedgerVersion(ctx context.Context) (string, error) {
 	var v [4]int64
 	err := s.read.QueryRowContext(ctx, `SELECT (SELECT COALESCE(MAX(no), 0) FROM runs),
 		(SELECT CAST(COALESCE(SUM(spent_nano / 1000 + reserved_nano / 1000 + CASE WHEN state = 'closed' THEN 1 ELSE 0 END), 0) AS BIGINT) FROM runs),
@@ -159,7 +159,7 @@ type Pulse struct {
 }
 
 // Pulse reads who works on a run now, and when it needs somebody next.
-func (s *Store) Pulse(ctx context.Context, run int64) (Pulse, error) {
+func (s *Reader) Pulse(ctx context.Context, run int64) (Pulse, error) {
 	var p Pulse
 	clock := s.engine.clockText("CAST($2 AS BIGINT)")
 	err := s.read.QueryRowContext(ctx, `SELECT COALESCE((SELECT holder FROM runs WHERE no = $1 AND CAST($2 AS BIGINT) > 0 AND lease_until_ms > `+clock+`),
@@ -173,7 +173,7 @@ func (s *Store) Pulse(ctx context.Context, run int64) (Pulse, error) {
 }
 
 // EventsBefore reads a run's history backwards, newest first, from before a line. Before 0: from the newest on.
-func (s *Store) EventsBefore(ctx context.Context, run, before int64, limit int) ([]Event, error) {
+func (s *Reader) EventsBefore(ctx context.Context, run, before int64, limit int) ([]Event, error) {
 	all, err := collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
 		WHERE run_no = $1 AND ($2 = 0 OR no < $2) ORDER BY no DESC LIMIT $3`, run, before, limit))
 	return all, err
@@ -189,7 +189,7 @@ func scanEvent(rows *sql.Rows) (Event, error) {
 
 // SegmentsPage reads at most limit segments of a run that are older than one, newest first; of one stage and lane where
 // these are not empty. Before 0: from the newest on.
-func (s *Store) SegmentsPage(ctx context.Context, run int64, stage, lane string, before int64, limit int) ([]Segment, error) {
+func (s *Reader) SegmentsPage(ctx context.Context, run int64, stage, lane string, before int64, limit int) ([]Segment, error) {
 	all, err := s.segments(ctx, `WHERE run_no = $1 AND state <> 'planned' AND ($2 = 0 OR no < $2) AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)
 		ORDER BY no DESC LIMIT $5`, run, before, stage, lane, limit)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Store) SegmentsPage(ctx context.Context, run int64, stage, lane string,
 }
 
 // ArtifactNo reads one artifact of a run.
-func (s *Store) ArtifactNo(ctx context.Context, run, no int64) (Artifact, error) {
+func (s *Reader) ArtifactNo(ctx context.Context, run, no int64) (Artifact, error) {
 	var a Artifact
 	err := s.read.QueryRowContext(ctx, `SELECT no, name, kind, part, bytes, sha256 FROM artifacts WHERE no = $1 AND run_no = $2`, no, run).
 		Scan(&a.No, &a.Name, &a.Kind, &a.Part, &a.Size, &a.SHA256)

@@ -29,7 +29,7 @@ func (m Mark) begin() Mark {
 
 // AnswersPage reads at most limit requests of a run with what stands for each, in the order they were sent, after a mark.
 // Segments that their counters tell to hold nothing of the kind are not looked into.
-func (s *Store) AnswersPage(ctx context.Context, run int64, f AnswerFilter, after Mark, limit int) ([]Answer, error) {
+func (s *Reader) AnswersPage(ctx context.Context, run int64, f AnswerFilter, after Mark, limit int) ([]Answer, error) {
 	after = after.begin()
 	if f.Item != "" {
 		return s.answersOn(ctx, run, f, after, limit)
@@ -58,7 +58,7 @@ func (s *Store) AnswersPage(ctx context.Context, run int64, f AnswerFilter, afte
 	}
 }
 
-func (s *Store) answersOn(ctx context.Context, run int64, f AnswerFilter, after Mark, limit int) ([]Answer, error) {
+func (s *Reader) answersOn(ctx context.Context, run int64, f AnswerFilter, after Mark, limit int) ([]Answer, error) {
 	return collect(s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.run_no = $1 AND a.item = $2 AND ($3 = '' OR g.stage = $3) AND ($4 = '' OR g.lane = $4)
 		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+f.outcome()+`AND`+standing+`ORDER BY a.segment_no, a.ord LIMIT $7`,
 		run, f.Item, f.Stage, f.Lane, after.Segment, after.Ord, limit))
@@ -89,7 +89,7 @@ func (f AnswerFilter) counted() string {
 }
 
 // holding lists the next segments that may hold what a filter asks for.
-func (s *Store) holding(ctx context.Context, run int64, f AnswerFilter, after Mark) ([]int64, error) {
+func (s *Reader) holding(ctx context.Context, run int64, f AnswerFilter, after Mark) ([]int64, error) {
 	return collect(walk(ctx, s, "read segments", scanNumber, `SELECT no FROM segments WHERE run_no = $1 AND state <> 'planned' AND no >= $2
 		AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)`+f.counted()+` ORDER BY no LIMIT 64`, run, after.Segment, f.Stage, f.Lane))
 }
@@ -101,7 +101,7 @@ func scanNumber(rows *sql.Rows) (int64, error) {
 }
 
 // AnswerTo reads what stands for one request. One that was never sent is ErrNotFound.
-func (s *Store) AnswerTo(ctx context.Context, run int64, key assay.Key) (Answer, error) {
+func (s *Reader) AnswerTo(ctx context.Context, run int64, key assay.Key) (Answer, error) {
 	all, err := s.AnswersTo(ctx, run, []assay.Key{key})
 	if err != nil {
 		return Answer{}, err

@@ -29,7 +29,7 @@ type VerdictsPage struct {
 const maxSeen = 4_000
 
 // VerdictsPage reads at most limit verdicts of a run in the order they were given, after one. Stale ones are left out.
-func (s *Store) VerdictsPage(ctx context.Context, run int64, f VerdictFilter, after int64, limit int) (VerdictsPage, error) {
+func (s *Reader) VerdictsPage(ctx context.Context, run int64, f VerdictFilter, after int64, limit int) (VerdictsPage, error) {
 	page := VerdictsPage{Next: after}
 	for block := 2 * limit; page.Seen < maxSeen; block = min(4*block, 2000) {
 		all, more, err := s.nextVerdicts(ctx, run, f, page.Next, block)
@@ -58,7 +58,7 @@ func (s *Store) VerdictsPage(ctx context.Context, run int64, f VerdictFilter, af
 }
 
 // nextVerdicts reads the next verdicts of a filter's ranges in one order, and tells whether there are more.
-func (s *Store) nextVerdicts(ctx context.Context, run int64, f VerdictFilter, after int64, block int) ([]Verdict, bool, error) {
+func (s *Reader) nextVerdicts(ctx context.Context, run int64, f VerdictFilter, after int64, block int) ([]Verdict, bool, error) {
 	read := func(where string, args ...any) ([]Verdict, error) {
 		return collect(walk(ctx, s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND no > $2 AND `+where+
 			fmt.Sprintf(` ORDER BY no LIMIT %d`, block), append([]any{run, after}, args...)...))

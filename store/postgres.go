@@ -20,7 +20,7 @@ type pgSession struct {
 	conn *sql.Conn
 }
 
-func (s *Store) openPostgres(ctx context.Context, where string) error {
+func (s *Ledger) openPostgres(ctx context.Context, where string) error {
 	cfg, err := pgx.ParseConfig(where)
 	if err != nil {
 		return errors.New("the URL cannot be read: want postgres://user@host:port/database") // the cause repeats the password
@@ -39,7 +39,7 @@ func (s *Store) openPostgres(ctx context.Context, where string) error {
 	return nil
 }
 
-func (p postgres) begin(ctx context.Context, s *Store, d durability) (*txn, error) {
+func (p postgres) begin(ctx context.Context, s *Ledger, d durability) (*txn, error) {
 	conn, err := p.pool.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (postgres) bulk(ctx context.Context, t *txn, table string, columns []string
 
 // indexDigests has nothing to do: the index is always there, for nobody but its owner may make one, and all writers would
 // stand still meanwhile.
-func (postgres) indexDigests(context.Context, *Store) error { return nil }
+func (postgres) indexDigests(context.Context, *Ledger) error { return nil }
 
 func (postgres) unique(err error) bool {
 	var e *pgconn.PgError

@@ -20,7 +20,7 @@ var ErrNoQuery = errors.New("only queries are taken: SELECT, WITH, VALUES, EXPLA
 
 // Query runs one query that a person wrote. Nothing can be written through it: the transaction only reads, and is rolled
 // back. Each row is handed over as it comes.
-func (s *Store) Query(ctx context.Context, text string, row func(columns []string, values []any) error) error {
+func (s *Reader) Query(ctx context.Context, text string, row func(columns []string, values []any) error) error {
 	if !slices.Contains(asks(), firstWord(text)) {
 		return fmt.Errorf("query: %w", ErrNoQuery)
 	}

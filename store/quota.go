@@ -7,7 +7,7 @@ import (
 
 // Lease takes the next n moments of a cap that all workers share, so far apart from each other, and tells how long it is
 // until the first of them. Nobody else gets the same moments; those that are not used are lost.
-func (s *Store) Lease(ctx context.Context, scope string, every time.Duration, n int64) (time.Duration, error) {
+func (s *Ledger) Lease(ctx context.Context, scope string, every time.Duration, n int64) (time.Duration, error) {
 	var wait time.Duration
 	err := s.tx(ctx, "lease", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
@@ -38,7 +38,7 @@ type Portion struct {
 
 // Portion gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
 // keeps. A worker that wants nothing leaves.
-func (s *Store) Portion(ctx context.Context, w Portion) (int64, error) {
+func (s *Ledger) Portion(ctx context.Context, w Portion) (int64, error) {
 	var has int64
 	err := s.tx(ctx, "share", relaxed, func(t *txn) error {
 		// The row of the scope keeps others out until this is written.

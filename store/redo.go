@@ -24,7 +24,7 @@ type Share struct {
 
 // AddRedo writes a redo that an order asked for, with the requests that it adds to the plan, and opens the run again. Its
 // number is the next one of the item. The same order again adds nothing.
-func (s *Store) AddRedo(ctx context.Context, order int64, r Redo, adds []Share) error {
+func (s *Ledger) AddRedo(ctx context.Context, order int64, r Redo, adds []Share) error {
 	return s.tx(ctx, "add redo", durable, func(t *txn) error {
 		n, err := t.change(ctx, `INSERT INTO redos (run_no, stage, lane, item, nth, branch, draw, order_no, at_ms)
 			SELECT o.run_no, $2, $3, $4, 1 + COALESCE((SELECT MAX(nth) FROM redos WHERE run_no = o.run_no AND stage = $2 AND lane = $3 AND item = $4), 0),
@@ -48,7 +48,7 @@ func (s *Store) AddRedo(ctx context.Context, order int64, r Redo, adds []Share) 
 }
 
 // Redos reads what a run was told to ask again, oldest first.
-func (s *Store) Redos(ctx context.Context, run int64) ([]Redo, error) {
+func (s *Reader) Redos(ctx context.Context, run int64) ([]Redo, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, item, nth, branch, draw FROM redos WHERE run_no = $1 ORDER BY order_no`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read redos: %w", err)

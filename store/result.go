@@ -48,7 +48,7 @@ const standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 // were sent. Stage and lane narrow it where they are not empty; lane is the one it travelled in.
 //
 // Segment by segment: the key of attempts gives their order, so that nothing is sorted and no text is held.
-func (s *Store) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[Answer, error] {
+func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[Answer, error] {
 	number := func(rows *sql.Rows) (no int64, err error) { return no, rows.Scan(&no) }
 	return func(yield func(Answer, error) bool) {
 		var segments []int64
@@ -78,7 +78,7 @@ type Length struct {
 
 // Lengths walks over the answers of a stage that stand, without reading them. Of one too long for a row, the length of its
 // line is told.
-func (s *Store) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[Length, error] {
+func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[Length, error] {
 	scan := func(rows *sql.Rows) (l Length, err error) {
 		var key []byte
 		err = rows.Scan(&key, &l.Chars)
@@ -90,12 +90,12 @@ func (s *Store) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[
 }
 
 // SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
-func (s *Store) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[Answer, error] {
+func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[Answer, error] {
 	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
 }
 
 // AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.
-func (s *Store) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]Answer, error) {
+func (s *Reader) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]Answer, error) {
 	all := make(map[assay.Key]Answer, len(keys))
 	for len(keys) > 0 {
 		n := min(500, len(keys))
@@ -123,7 +123,7 @@ type ReuseFrom struct {
 
 // Reusable reads, for each digest, the newest answer or refusal to an equal request in other runs. Rehearsals are never
 // reused, and neither is what was itself reused, unless one run is to be taken over whole.
-func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (map[string]Answer, error) {
+func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (map[string]Answer, error) {
 	if err := s.indexDigests(ctx); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s *Store) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (ma
 }
 
 // indexDigests asks for the index that equal requests are found by, once.
-func (s *Store) indexDigests(ctx context.Context) error {
+func (s *Ledger) indexDigests(ctx context.Context) error {
 	s.digests.Lock()
 	defer s.digests.Unlock()
 	if s.indexed {
@@ -154,12 +154,12 @@ func (s *Store) indexDigests(ctx context.Context) error {
 	return err
 }
 
-func (s *Store) answers(ctx context.Context, text string, args ...any) iter.Seq2[Answer, error] {
+func (s *Reader) answers(ctx context.Context, text string, args ...any) iter.Seq2[Answer, error] {
 	return walk(ctx, s, "read answers", scanAnswer, text, args...)
 }
 
 // walk streams the rows of a query, each as its scan reads it.
-func walk[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
+func walk[T any](ctx context.Context, s *Reader, doing string, scan func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		rows, err := s.read.QueryContext(ctx, text, args...)

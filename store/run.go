@@ -59,7 +59,7 @@ type Run struct {
 }
 
 // CreateRun begins a run in state preparing.
-func (s *Store) CreateRun(ctx context.Context, n NewRun) (Run, error) {
+func (s *Ledger) CreateRun(ctx context.Context, n NewRun) (Run, error) {
 	return s.createRun(ctx, n, func(int64) []any { return []any{nil, nil, int64(0), nil} })
 }
 
@@ -72,11 +72,11 @@ type Claim struct {
 
 // ClaimRun begins a run in state preparing, held by its maker, unless somebody else has begun one after the same run:
 // ErrDuplicate.
-func (s *Store) ClaimRun(ctx context.Context, n NewRun, c Claim) (Run, error) {
+func (s *Ledger) ClaimRun(ctx context.Context, n NewRun, c Claim) (Run, error) {
 	return s.createRun(ctx, n, func(now int64) []any { return []any{c.After, c.Holder, int64(1), now + c.TTL.Milliseconds()} })
 }
 
-func (s *Store) createRun(ctx context.Context, n NewRun, claim func(now int64) []any) (Run, error) {
+func (s *Ledger) createRun(ctx context.Context, n NewRun, claim func(now int64) []any) (Run, error) {
 	var no int64
 	err := s.tx(ctx, "create run", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
@@ -100,7 +100,7 @@ func (s *Store) createRun(ctx context.Context, n NewRun, claim func(now int64) [
 
 // AbandonRun takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It tells
 // whether it is dead.
-func (s *Store) AbandonRun(ctx context.Context, no int64) (bool, error) {
+func (s *Ledger) AbandonRun(ctx context.Context, no int64) (bool, error) {
 	dead := false
 	err := s.tx(ctx, "bury run", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
@@ -118,7 +118,7 @@ func (s *Store) AbandonRun(ctx context.Context, no int64) (bool, error) {
 }
 
 // OpenRun ends the preparation: the snapshot is whole, and the run is due now. Its maker's lease is given back.
-func (s *Store) OpenRun(ctx context.Context, no int64) error {
+func (s *Ledger) OpenRun(ctx context.Context, no int64) error {
 	return s.tx(ctx, "open run", durable, func(t *txn) error {
 		err := t.one(ctx, fmt.Errorf("run %d is not in preparation", no),
 			`UPDATE runs SET state = 'open', due_ms = $2, holder = NULL, lease_until_ms = NULL
@@ -131,7 +131,7 @@ func (s *Store) OpenRun(ctx context.Context, no int64) error {
 }
 
 // RunDue says when the run is to be extended next; the zero time means when a segment settles.
-func (s *Store) RunDue(ctx context.Context, no int64, at time.Time) error {
+func (s *Ledger) RunDue(ctx context.Context, no int64, at time.Time) error {
 	return s.tx(ctx, "run due", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = $2 WHERE no = $1 AND state = 'open'`, no, millis(at))
 		return err
@@ -140,7 +140,7 @@ func (s *Store) RunDue(ctx context.Context, no int64, at time.Time) error {
 
 // SleepRun says when a run that was extended is to be extended next; the zero time means when a segment settles. A run that
 // was woken since it was seen to be due at a moment stays due: whoever extended it may not have seen what woke it.
-func (s *Store) SleepRun(ctx context.Context, no int64, seen, at time.Time) error {
+func (s *Ledger) SleepRun(ctx context.Context, no int64, seen, at time.Time) error {
 	was := int64(-1)
 	if !seen.IsZero() {
 		was = seen.UnixMilli()
@@ -153,7 +153,7 @@ func (s *Store) SleepRun(ctx context.Context, no int64, seen, at time.Time) erro
 
 // CloseRun ends a run. ErrWoken: it was woken since it was seen to be due at a moment, and stays open. The lease is the
 // run's.
-func (s *Store) CloseRun(ctx context.Context, l Lease, seen time.Time, r Result) error {
+func (s *Ledger) CloseRun(ctx context.Context, l Lease, seen time.Time, r Result) error {
 	was := int64(-1)
 	if !seen.IsZero() {
 		was = seen.UnixMilli()
@@ -177,7 +177,7 @@ func (s *Store) CloseRun(ctx context.Context, l Lease, seen time.Time, r Result)
 }
 
 // ReopenRun makes a closed run due again: something is to be sent again, or came late.
-func (s *Store) ReopenRun(ctx context.Context, no int64, why string) error {
+func (s *Ledger) ReopenRun(ctx context.Context, no int64, why string) error {
 	return s.tx(ctx, "reopen run", relaxed, func(t *txn) error { return t.reopen(ctx, no, why) })
 }
 
@@ -192,20 +192,20 @@ func (t *txn) reopen(ctx context.Context, run int64, why string) error {
 }
 
 // SetBudget changes what a run may spend; nil lifts the limit.
-func (s *Store) SetBudget(ctx context.Context, no int64, budget *assay.Money) error {
+func (s *Ledger) SetBudget(ctx context.Context, no int64, budget *assay.Money) error {
 	return s.tx(ctx, "set budget", durable, func(t *txn) error {
 		return t.one(ctx, fmt.Errorf("run %d: %w", no, ErrNotFound), `UPDATE runs SET budget_nano = $2 WHERE no = $1`, no, nanos(budget))
 	})
 }
 
 // Run reads a run by its number.
-func (s *Store) Run(ctx context.Context, no int64) (Run, error) {
+func (s *Reader) Run(ctx context.Context, no int64) (Run, error) {
 	return s.oneRun(ctx, fmt.Sprint(no), `WHERE no = $1`, no)
 }
 
 // FindRun reads the run that a reference means: an id, a unique beginning of one, a study's name (its newest run) or
 // "latest". A folder narrows study names and "latest" to runs of that folder; empty: all.
-func (s *Store) FindRun(ctx context.Context, ref, folder string) (Run, error) {
+func (s *Reader) FindRun(ctx context.Context, ref, folder string) (Run, error) {
 	if ref == "latest" || ref == "" {
 		return s.oneRun(ctx, "latest", `WHERE $1 = '' OR folder = $1 ORDER BY no DESC LIMIT 1`, folder)
 	}
@@ -228,7 +228,7 @@ func likePrefix(s string) string {
 }
 
 // Runs reads runs, newest first: those of a study, or of all studies where it is empty.
-func (s *Store) Runs(ctx context.Context, study string, states ...RunState) ([]Run, error) {
+func (s *Reader) Runs(ctx context.Context, study string, states ...RunState) ([]Run, error) {
 	all, err := s.runs(ctx, `WHERE ($1 = '' OR study = $1) ORDER BY no DESC`, study)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
@@ -247,7 +247,7 @@ func (s *Store) Runs(ctx context.Context, study string, states ...RunState) ([]R
 	return some, nil
 }
 
-func (s *Store) oneRun(ctx context.Context, name, where string, args ...any) (Run, error) {
+func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (Run, error) {
 	all, err := s.runs(ctx, where, args...)
 	if err == nil && len(all) == 0 {
 		err = ErrNotFound
@@ -258,7 +258,7 @@ func (s *Store) oneRun(ctx context.Context, name, where string, args ...any) (Ru
 	return all[0], nil
 }
 
-func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
+func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, id, study, folder, digest, settings, note, started_by, rehearsal, state,
 		result, budget_nano, reserved_nano, spent_nano, spent_unknown, created_ms, due_ms, closed_ms, holder, epoch, lease_until_ms
 		FROM runs `+where, args...)

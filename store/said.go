@@ -23,7 +23,7 @@ const (
 // VerdictRows walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
 // score, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is left
 // empty. Stale ones are left out.
-func (s *Store) VerdictRows(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
+func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
 	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
 	text := saidColumns
 	if subjects == WithSubjects {
@@ -43,7 +43,7 @@ const (
 	saidParts = 15
 )
 
-func (s *Store) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
+func (s *Reader) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
 	v := Verdict{Run: run, At: assay.Coordinates{Stage: stage}}
 	var packed, label string
 	var score sql.NullFloat64
@@ -103,7 +103,7 @@ func (v *Verdict) unpacked(parts [saidParts]string, label string) error {
 }
 
 // verdict reads one by its number.
-func (s *Store) verdict(ctx context.Context, no int64) (Verdict, error) {
+func (s *Reader) verdict(ctx context.Context, no int64) (Verdict, error) {
 	for v, err := range walk(ctx, s, "read a verdict", scanVerdict, verdictColumns+`WHERE no = $1`, no) {
 		return v, err
 	}

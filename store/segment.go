@@ -136,7 +136,7 @@ func ended(endings map[assay.Ending]int64) int64 {
 func (g Segment) Open() int64 { return g.Requests - g.Done() }
 
 // AddSegment begins a segment in state planned, held by its maker.
-func (s *Store) AddSegment(ctx context.Context, n NewSegment, holder string, ttl time.Duration) (Segment, error) {
+func (s *Ledger) AddSegment(ctx context.Context, n NewSegment, holder string, ttl time.Duration) (Segment, error) {
 	var no int64
 	err := s.tx(ctx, "add segment", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)
@@ -156,7 +156,7 @@ func (s *Store) AddSegment(ctx context.Context, n NewSegment, holder string, ttl
 }
 
 // Discard takes a planned segment away as if it had never been: nothing of it left this machine.
-func (s *Store) Discard(ctx context.Context, l Lease) error {
+func (s *Ledger) Discard(ctx context.Context, l Lease) error {
 	return s.tx(ctx, "discard segment", relaxed, func(t *txn) error {
 		err := t.one(ctx, ErrLeaseLost, `DELETE FROM segments WHERE no = $1 AND epoch = $2 AND state = 'planned'`, l.No, l.Epoch)
 		if err != nil {
@@ -168,7 +168,7 @@ func (s *Store) Discard(ctx context.Context, l Lease) error {
 }
 
 // Segment reads one segment.
-func (s *Store) Segment(ctx context.Context, no int64) (Segment, error) {
+func (s *Reader) Segment(ctx context.Context, no int64) (Segment, error) {
 	all, err := s.segments(ctx, `WHERE no = $1`, no)
 	if err == nil && len(all) == 0 {
 		err = ErrNotFound
@@ -180,7 +180,7 @@ func (s *Store) Segment(ctx context.Context, no int64) (Segment, error) {
 }
 
 // Segments reads the segments of a run, in the order they were made: those in the given states, or all.
-func (s *Store) Segments(ctx context.Context, run int64, states ...State) ([]Segment, error) {
+func (s *Reader) Segments(ctx context.Context, run int64, states ...State) ([]Segment, error) {
 	all, err := s.segments(ctx, `WHERE run_no = $1`+inStates(states)+` ORDER BY no`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read segments: %w", err)
@@ -201,7 +201,7 @@ func inStates(states []State) string {
 
 // WakeLane makes the sleeping segments of a lane in a stage due: what they waited for may be there. What failed before is
 // forgotten.
-func (s *Store) WakeLane(ctx context.Context, run int64, stage, lane string) error {
+func (s *Ledger) WakeLane(ctx context.Context, run int64, stage, lane string) error {
 	return s.tx(ctx, "rouse", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4, failures = 0 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND due_ms IS NULL
 			AND state IN ('staged', 'uploaded', 'launched')`, run, stage, lane, s.millis())
@@ -222,7 +222,7 @@ type Work struct {
 const liveAtOnce = "2"
 
 // Due lists what may be worked on now, longest due first: nobody holds it. With run > 0 of that run only.
-func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
+func (s *Reader) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 	now := s.millis()
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms, mode FROM (
 			SELECT run_no, no, due_ms, mode, holder, lease_until_ms, ROW_NUMBER() OVER (PARTITION BY run_no, stage, lane, mode ORDER BY no) AS place
@@ -249,7 +249,7 @@ func (s *Store) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 }
 
 // NextDue is when the next thing of a run is due, held or not; zero: nothing is. With run = 0 of all runs.
-func (s *Store) NextDue(ctx context.Context, run int64) (time.Time, error) {
+func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
 		SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1)
@@ -261,7 +261,7 @@ func (s *Store) NextDue(ctx context.Context, run int64) (time.Time, error) {
 }
 
 // NextDueAfter is when the next thing of a run becomes due after a moment; zero: nothing does.
-func (s *Store) NextDueAfter(ctx context.Context, run int64, after time.Time) (time.Time, error) {
+func (s *Reader) NextDueAfter(ctx context.Context, run int64, after time.Time) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
 		SELECT MIN(due_ms) AS due_ms FROM segments WHERE due_ms > $2 AND run_no = $1
@@ -272,7 +272,7 @@ func (s *Store) NextDueAfter(ctx context.Context, run int64, after time.Time) (t
 	return fromMillis(due), nil
 }
 
-func (s *Store) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
+func (s *Reader) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
 		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, input, input_bytes, input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, absents, absent_ms, reserved_nano, job, launched_ms,

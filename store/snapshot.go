@@ -15,7 +15,7 @@ import (
 const chunkSize = 256 << 10
 
 // PutPart writes a named part of a run's snapshot, replacing what an interrupted preparation left.
-func (s *Store) PutPart(ctx context.Context, run int64, name string, r io.Reader) error {
+func (s *Ledger) PutPart(ctx context.Context, run int64, name string, r io.Reader) error {
 	return s.tx(ctx, "put snapshot part", relaxed, func(t *txn) error {
 		if _, err := t.ExecContext(ctx, `DELETE FROM snapshot_parts WHERE run_no = $1 AND name = $2`, run, name); err != nil {
 			return err
@@ -42,13 +42,13 @@ func (s *Store) PutPart(ctx context.Context, run int64, name string, r io.Reader
 }
 
 // Part reads a named part of a run's snapshot, chunk by chunk. A part that is not there is ErrNotFound at the first read.
-func (s *Store) Part(ctx context.Context, run int64, name string) io.Reader {
+func (s *Reader) Part(ctx context.Context, run int64, name string) io.Reader {
 	return &partReader{ctx: ctx, s: s, run: run, name: name}
 }
 
 type partReader struct {
 	ctx   context.Context
-	s     *Store
+	s     *Reader
 	run   int64
 	name  string
 	chunk int64
@@ -78,7 +78,7 @@ func (p *partReader) Read(b []byte) (int, error) {
 
 // PutItems writes the items of one input into a run's snapshot, replacing what an interrupted preparation left. It goes
 // block by block: nobody waits for the reading of a file.
-func (s *Store) PutItems(ctx context.Context, run int64, input string, items iter.Seq2[assay.Item, error]) error {
+func (s *Ledger) PutItems(ctx context.Context, run int64, input string, items iter.Seq2[assay.Item, error]) error {
 	err := s.tx(ctx, "put items", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `DELETE FROM items WHERE run_no = $1 AND input = $2`, run, input)
 		return err
@@ -108,7 +108,7 @@ func (s *Store) PutItems(ctx context.Context, run int64, input string, items ite
 	return s.putItems(ctx, input, block)
 }
 
-func (s *Store) putItems(ctx context.Context, input string, block [][]any) error {
+func (s *Ledger) putItems(ctx context.Context, input string, block [][]any) error {
 	if len(block) == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ const blockRows = 1000
 
 // Items walks over the items of one input in their order, a page at a time: no query stays open while something is done
 // with them.
-func (s *Store) Items(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
+func (s *Reader) Items(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
 	return func(yield func(assay.Item, error) bool) {
 		for next, more := int64(0), true; more; {
 			var page []assay.Item
@@ -160,13 +160,13 @@ const (
 )
 
 // ItemHeads walks over the items of one input in their order, without their fields.
-func (s *Store) ItemHeads(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
+func (s *Reader) ItemHeads(ctx context.Context, run int64, input string) iter.Seq2[assay.Item, error] {
 	scan := func(rows *sql.Rows) (it assay.Item, err error) { return it, rows.Scan(&it.ID, &it.Cluster, &it.Expect) }
 	return walk(ctx, s, "read items", scan, `SELECT id, cluster, expect FROM items WHERE run_no = $1 AND input = $2 ORDER BY ord`, run, input)
 }
 
 // Item reads one item of one input by its id.
-func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.Item, error) {
+func (s *Reader) Item(ctx context.Context, run int64, input, id string) (assay.Item, error) {
 	for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND id = $3`, run, input, id) {
 		return item.Item, err
 	}
@@ -174,7 +174,7 @@ func (s *Store) Item(ctx context.Context, run int64, input, id string) (assay.It
 }
 
 // ItemsByID reads some items of one input; those that are not there are left out.
-func (s *Store) ItemsByID(ctx context.Context, run int64, input string, ids []string) (map[string]assay.Item, error) {
+func (s *Reader) ItemsByID(ctx context.Context, run int64, input string, ids []string) (map[string]assay.Item, error) {
 	all := make(map[string]assay.Item, len(ids))
 	for part := range slices.Chunk(ids, 500) {
 		args := []any{run, input}
@@ -198,7 +198,7 @@ type itemRow struct {
 	bytes int // of its fields
 }
 
-func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[itemRow, error] {
+func (s *Reader) items(ctx context.Context, where string, args ...any) iter.Seq2[itemRow, error] {
 	scan := func(rows *sql.Rows) (r itemRow, err error) {
 		var fields []byte
 		if err := rows.Scan(&r.ord, &r.ID, &r.Cluster, &r.Expect, &fields); err != nil {
@@ -211,7 +211,7 @@ func (s *Store) items(ctx context.Context, where string, args ...any) iter.Seq2[
 }
 
 // Named reads the items of a run that have an id, at most one of each input, by the input's name.
-func (s *Store) Named(ctx context.Context, run int64, id string) (map[string]assay.Item, error) {
+func (s *Reader) Named(ctx context.Context, run int64, id string) (map[string]assay.Item, error) {
 	all := map[string]assay.Item{}
 	for input := ""; ; {
 		var next sql.NullString

@@ -24,7 +24,7 @@ type Span struct {
 }
 
 // Spans reads the newest segments of a run, oldest first, at most limit.
-func (s *Store) Spans(ctx context.Context, run int64, limit int) ([]Span, error) {
+func (s *Reader) Spans(ctx context.Context, run int64, limit int) ([]Span, error) {
 	return collect(walk(ctx, s, "read spans", scanSpan, `SELECT no, stage, lane, mode, state, requests, created_ms, launched_ms,
 		COALESCE(ended_ms, CASE WHEN mode <> 'batch' THEN settled_ms END), settled_ms, cost_nano, cost_priced, cost_unknown
 		FROM (SELECT * FROM segments WHERE run_no = $1 AND state <> 'planned' ORDER BY no DESC LIMIT $2) AS g ORDER BY no`, run, limit))
@@ -51,7 +51,7 @@ type Cause struct {
 }
 
 // Causes reads why requests of a run have no answer, the most frequent first.
-func (s *Store) Causes(ctx context.Context, run int64, limit int) ([]Cause, error) {
+func (s *Reader) Causes(ctx context.Context, run int64, limit int) ([]Cause, error) {
 	return collect(walk(ctx, s, "read causes", scanCause, `SELECT g.stage, g.lane, o.ending, COALESCE(o.fault_class, ''), COALESCE(o.fault_status, 0),
 		COALESCE(o.fault_code, ''), COALESCE(MIN(o.fault_message), MIN(o.finish), ''), COUNT(*), MIN(a.item)
 		FROM outcomes o JOIN attempts a ON a.segment_no = o.segment_no AND a.ord = o.ord JOIN segments g ON g.no = o.segment_no

@@ -14,7 +14,7 @@ type Spending struct {
 }
 
 // Spending sums what a run has cost by now, lane by lane.
-func (s *Store) Spending(ctx context.Context, run int64) ([]Spending, error) {
+func (s *Reader) Spending(ctx context.Context, run int64) ([]Spending, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT stage, lane, CAST(SUM(cost_nano) AS BIGINT), CAST(SUM(cost_priced) AS BIGINT), CAST(SUM(cost_unknown) AS BIGINT)
 		FROM segments WHERE run_no = $1 GROUP BY stage, lane ORDER BY stage, lane`, run)
 	if err != nil {

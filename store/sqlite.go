@@ -25,7 +25,7 @@ type sqlite struct {
 	writer *writer
 }
 
-func (s *Store) openSQLite(ctx context.Context, path string) error {
+func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, 
 
 // indexDigests makes the index where nobody has looked for equal requests before: it takes less than a second for
 // 300,000 attempts, once, and its upkeep costs every large run a tenth of its time, for its entries are in random order.
-func (sqlite) indexDigests(ctx context.Context, s *Store) error {
+func (sqlite) indexDigests(ctx context.Context, s *Ledger) error {
 	var n int64
 	err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name = 'attempts_digest'`).Scan(&n)
 	if err != nil || n > 0 {

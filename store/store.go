@@ -29,16 +29,22 @@ import (
 	"time"
 )
 
-// Store is an open ledger. It is safe for concurrent use.
-type Store struct {
-	engine database
+// Ledger is an open ledger, to be written: leases, moves and everything that a run leaves behind. It reads as well. It is safe
+// for concurrent use.
+type Ledger struct {
+	*Reader
 	write  io.Closer
-	read   reader // SQLite: never waits for the writer
-	now    func() time.Time
 	around func(op string, call func() error) error
 
 	digests sync.Mutex
 	indexed bool // digests are, as far as this process knows
+}
+
+// Reader reads a ledger: it holds no lease, and changes nothing. It is safe for concurrent use.
+type Reader struct {
+	engine database
+	read   reader // SQLite: never waits for the writer
+	now    func() time.Time
 }
 
 // Options are what a store needs from outside. The zero value works.
@@ -63,7 +69,7 @@ var (
 // database hides where SQLite and PostgreSQL differ.
 type database interface {
 	// begin opens a transaction on a connection that durably commits where asked.
-	begin(ctx context.Context, s *Store, d durability) (*txn, error)
+	begin(ctx context.Context, s *Ledger, d durability) (*txn, error)
 	// clock is the time by which leases are judged, in milliseconds.
 	clock(ctx context.Context, t *txn) (int64, error)
 	// clockText is that time as SQL; ours is the placeholder that holds the process's own.
@@ -71,7 +77,7 @@ type database interface {
 	// bulk inserts rows as fast as the database can.
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
 	// indexDigests makes sure that equal requests are found by an index.
-	indexDigests(ctx context.Context, s *Store) error
+	indexDigests(ctx context.Context, s *Ledger) error
 	// unique tells whether an error is a violated uniqueness.
 	unique(err error) bool
 	// violation tells whether an error is any violated constraint.
@@ -88,8 +94,8 @@ const (
 )
 
 // Open opens the ledger at a path (SQLite) or a postgres:// URL, and brings it up to date.
-func Open(ctx context.Context, where string, o Options) (*Store, error) {
-	s := &Store{now: o.Now, around: o.Around}
+func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
+	s := &Ledger{Reader: &Reader{now: o.Now}, around: o.Around}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -112,12 +118,12 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 }
 
 // Close ends all connections.
-func (s *Store) Close() error {
+func (s *Ledger) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 
 // Postgres tells whether the ledger is PostgreSQL, which many workers may share.
-func (s *Store) Postgres() bool { _, ok := s.engine.(postgres); return ok }
+func (s *Reader) Postgres() bool { _, ok := s.engine.(postgres); return ok }
 
 // Redact takes the user part and the parameters out of a database URL, for printing.
 func Redact(where string) string {
@@ -135,12 +141,12 @@ func isPostgres(where string) bool {
 	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
 }
 
-func (s *Store) millis() int64 { return s.now().UnixMilli() }
+func (s *Reader) millis() int64 { return s.now().UnixMilli() }
 
 // txn is one write transaction.
 type txn struct {
 	session
-	s    *Store
+	s    *Ledger
 	done func()
 }
 
@@ -161,7 +167,7 @@ type reader interface {
 }
 
 // tx runs one named write transaction.
-func (s *Store) tx(ctx context.Context, op string, d durability, fn func(t *txn) error) error {
+func (s *Ledger) tx(ctx context.Context, op string, d durability, fn func(t *txn) error) error {
 	return s.around(op, func() error {
 		t, err := s.engine.begin(ctx, s, d)
 		if err != nil {

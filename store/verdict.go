@@ -47,7 +47,7 @@ type Verdict struct {
 
 // AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is; the result tells how
 // many are new.
-func (s *Store) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, error) {
+func (s *Ledger) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "add verdicts", relaxed, func(t *txn) error {
 		n = 0
@@ -94,7 +94,7 @@ func nullKey(k assay.Key) any {
 }
 
 // Stale marks the verdicts on these answers as stale: the answers were replaced. It tells how many it marked.
-func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
+func (s *Ledger) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "mark stale", relaxed, func(t *txn) error {
 		n = 0
@@ -111,7 +111,7 @@ func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int6
 }
 
 // People lists the judges of a stage who are people, by name: those who have said something.
-func (s *Store) People(ctx context.Context, run int64, stage string) ([]string, error) {
+func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
 	var out []string
 	scan := func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
 	for name, err := range walk(ctx, s, "read who labelled", scan, `SELECT DISTINCT judge FROM verdicts
@@ -126,7 +126,7 @@ func (s *Store) People(ctx context.Context, run int64, stage string) ([]string, 
 
 // Withdraw takes back verdicts that people gave, by the keys of their coordinates: they stay in the ledger, marked stale. It
 // tells how many it took back. What models and rules say is never withdrawn.
-func (s *Store) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
+func (s *Ledger) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "withdraw verdicts", relaxed, func(t *txn) error {
 		n = 0
@@ -143,7 +143,7 @@ func (s *Store) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int6
 }
 
 // PeopleSaid walks over the verdicts that people gave in a stage.
-func (s *Store) PeopleSaid(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
+func (s *Reader) PeopleSaid(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
 	return func(yield func(Verdict, error) bool) {
 		if who, err := s.People(ctx, run, stage); err != nil {
 			yield(Verdict{}, err)
@@ -158,7 +158,7 @@ func (s *Store) PeopleSaid(ctx context.Context, run int64, stage string) iter.Se
 
 // Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
 // Stale ones are left out.
-func (s *Store) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
+func (s *Reader) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
 	of := `$2 = ''`
 	if stage != "" {
 		of = `stage = $2` // so that the index of stages gives the order too
@@ -172,7 +172,7 @@ const verdictColumns = `SELECT no, run_no, stage, source, item, lane, against, d
 
 // VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
 // Stale ones are left out.
-func (s *Store) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key][]Verdict, error) {
+func (s *Reader) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key][]Verdict, error) {
 	all := map[assay.Key][]Verdict{}
 	wanted := map[assay.Key]bool{}
 	for _, k := range keys {

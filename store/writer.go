@@ -33,7 +33,7 @@ func newWriter(ctx context.Context, pool *sql.DB, path string) (*writer, error) 
 func (w *writer) Close() error { return errors.Join(w.kept.close(), w.conn.Close(), w.pool.Close()) }
 
 // begin takes the writing connection. How durable a commit is can only be said between transactions.
-func (d sqlite) begin(ctx context.Context, s *Store, how durability) (*txn, error) {
+func (d sqlite) begin(ctx context.Context, s *Ledger, how durability) (*txn, error) {
 	w := d.writer
 	select {
 	case <-w.free:

@@ -30,7 +30,7 @@ const hostile = `<script>alert(1)</script><svg onload="alert(2)"><img src=x oner
 // rig is a dashboard over a ledger with one run: two lanes, four items each, and what judges said.
 type rig struct {
 	t      testing.TB
-	ledger *store.Store
+	ledger *store.Ledger
 	files  *artifacts.Folder
 	run    store.Run
 	server *httptest.Server

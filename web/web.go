@@ -28,7 +28,7 @@ type Options struct {
 
 // Home is a ledger with its artifacts, and what can be made from the studies of its runs.
 type Home struct {
-	Ledger    *store.Store
+	Ledger    *store.Ledger
 	Files     *artifacts.Folder
 	Rehearsal bool
 

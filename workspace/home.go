@@ -37,7 +37,7 @@ type Rehearsal bool
 // Home is an open ledger with its artifacts.
 type Home struct {
 	World     *World
-	Ledger    *store.Store
+	Ledger    *store.Ledger
 	Files     *artifacts.Folder
 	Planner   *planner.Planner
 	Where     string // the database's URL or the ledger's file
@@ -55,7 +55,7 @@ func New(w *World, h Home) *Home {
 	}
 	h.Planner = &planner.Planner{
 		Library: lib,
-		Results: &results.Reader{Ledger: h.Ledger, Scripts: lib, Rehearsal: h.Rehearsal, Bundled: h.Temporary != ""},
+		Results: &results.Reader{Ledger: h.Ledger.Reader, Scripts: lib, Rehearsal: h.Rehearsal, Bundled: h.Temporary != ""},
 		Batches: &batchrun.Planner{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()},
 	}
 	return &h

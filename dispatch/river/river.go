@@ -36,7 +36,7 @@ import (
 
 // Driver drives all runs of a ledger, beside any number of others.
 type Driver struct {
-	Ledger      *store.Store
+	Ledger      *store.Ledger
 	URL         string                                                           // of the PostgreSQL database that holds the ledger
 	Engine      func(ctx context.Context, run store.Run) (*engine.Engine, error) // of one run: its study says how its providers are reached
 	Clock       engine.Clock

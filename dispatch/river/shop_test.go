@@ -70,7 +70,7 @@ type shop struct {
 	dir  string
 	db   string
 	sim  *simulator.Server
-	look *store.Store // for looking
+	look *store.Ledger // for looking
 }
 
 func newShop(t *testing.T, study string) *shop {

@@ -67,7 +67,7 @@ func decidedTogether(t *testing.T, fresh Fresh) {
 	b := &bench{t: t, ctx: t.Context(), clock: newClock()}
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
-	ledgers := []*store.Store{b.s, open(t, where, b.clock)}
+	ledgers := []*store.Ledger{b.s, open(t, where, b.clock)}
 	const n = 8
 	got, errs := make([]store.Decision, n), make([]error, n)
 	var wg sync.WaitGroup

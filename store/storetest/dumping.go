@@ -50,7 +50,7 @@ func dumps(t *testing.T, fresh Fresh) {
 		}
 		return nil
 	}))
-	told := func(s *store.Store) []string {
+	told := func(s *store.Ledger) []string {
 		var out []string
 		for a, err := range s.Answers(b.ctx, b.run.No, "", "") {
 			b.ok(err)

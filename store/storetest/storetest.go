@@ -55,7 +55,7 @@ func (c *clock) pass(d time.Duration) {
 type bench struct {
 	t     testing.TB
 	ctx   context.Context
-	s     *store.Store
+	s     *store.Ledger
 	clock *clock
 	run   store.Run
 	n     int // items used so far
@@ -69,7 +69,7 @@ func newBench(t *testing.T, fresh Fresh) *bench {
 	return b
 }
 
-func open(t testing.TB, where string, c *clock) *store.Store {
+func open(t testing.TB, where string, c *clock) *store.Ledger {
 	t.Helper()
 	s, err := store.Open(context.Background(), where, store.Options{Now: c.now})
 	if err != nil {
