@@ -21,7 +21,7 @@ var floors = map[string]int{
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1,
 	"cli/term": 1,
 	"study":    2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
-	"plan": 3, "provider/vendor": 3, "simulator": 3, "report": 3, "batchfile": 3,
+	"plan": 3, "provider/vendor": 3, "report": 3, "batchfile": 3,
 	"engine": 4, "script": 4,
 	"batchrun": 5, "dispatch/local": 5, "dispatch/river": 5,
 	"results": 6,
@@ -30,11 +30,14 @@ var floors = map[string]int{
 	"web":       9,
 	"cli":       10,
 	"cmd/assay": 11, "bench": 11,
+	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
+	"simulator/wire": 4, "simulator": 5,
 }
 
 // quiet rooms do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
 	".", "stats", "jsonlist", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan", "tables", "ratelimit", "tokens",
+	"simulator/dice", "simulator/minds", "simulator/fault",
 }
 
 const (

@@ -16,6 +16,7 @@ import (
 	"assay/cli"
 	"assay/engine"
 	"assay/simulator"
+	"assay/simulator/minds"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and generated documents")
@@ -59,7 +60,7 @@ func TestSessions(t *testing.T) {
 	}
 	server := httptest.NewServer(sim)
 	t.Cleanup(func() { server.Close(); sim.Close() })
-	mumbling, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &simulator.Judges{Malformed: 0.4}})
+	mumbling, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &minds.Judges{Malformed: 0.4}})
 	if err != nil {
 		t.Fatal(err)
 	}

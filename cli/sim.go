@@ -15,17 +15,18 @@ import (
 
 	"assay/catalog"
 	"assay/simulator"
+	"assay/simulator/minds"
 )
 
 type simFlags struct {
 	listen  string
 	faults  []string
 	options simulator.Options
-	judges  simulator.Judges
+	judges  minds.Judges
 }
 
 func simCommand(w *World) *cobra.Command {
-	f := simFlags{judges: simulator.DefaultJudges()}
+	f := simFlags{judges: minds.DefaultJudges()}
 	c := &cobra.Command{
 		Use:     "sim",
 		GroupID: groupTools,

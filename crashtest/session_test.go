@@ -21,6 +21,7 @@ import (
 	"assay/catalog"
 	"assay/cli"
 	"assay/simulator"
+	"assay/simulator/minds"
 	"assay/store"
 )
 
@@ -75,10 +76,10 @@ func open(dir, study, db string, faults ...string) (*session, error) {
 }
 
 // steadfast gives the same answer to the same question, also when it is asked live for a second time.
-type steadfast struct{ simulator.Writer }
+type steadfast struct{ minds.Writer }
 
 // Respond answers by what is asked alone.
-func (w steadfast) Respond(q *simulator.Question) simulator.Answer {
+func (w steadfast) Respond(q *minds.Question) minds.Answer {
 	asked := *q
 	h := fnv.New64a()
 	fmt.Fprintln(h, q.Model, q.System, q.Messages)

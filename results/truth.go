@@ -9,7 +9,7 @@ import (
 
 	"assay/analysis"
 	"assay/plan"
-	"assay/simulator"
+	"assay/simulator/minds"
 	"assay/stats"
 	"assay/store"
 	"assay/study"
@@ -30,7 +30,7 @@ func (r *Reader) Truth(ctx context.Context, run store.Run) ([]Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &truth{study: st, truth: simulator.Writer{}.Truth()}
+	o := &truth{study: st, truth: minds.Writer{}.Truth()}
 	var out []Claim
 	for i := range found.Report.Tables {
 		t := &found.Report.Tables[i]
@@ -57,16 +57,16 @@ func (c Claim) Holds() bool {
 // truth knows what is true of the simulator's models.
 type truth struct {
 	study *study.Study
-	truth simulator.Truth
+	truth minds.Truth
 }
 
 // model is what is true of a lane.
-func (o *truth) model(lane string) (simulator.Model, bool) {
+func (o *truth) model(lane string) (minds.Model, bool) {
 	l, ok := o.study.Lane(lane)
 	if !ok {
-		return simulator.Model{}, false
+		return minds.Model{}, false
 	}
-	return simulator.Writer{}.Model(l.Model), true
+	return minds.Writer{}.Model(l.Model), true
 }
 
 // claims are the findings of a table whose truth is known and whose interval exists.
@@ -161,7 +161,7 @@ func (o *truth) rates(s *analysis.Stage) func(*analysis.Finding) (float64, bool)
 		case !ok:
 			return 0, false
 		case what == analysis.WhatRate && len(labels) == 2 && yes != "":
-			at := simulator.Place(yes, labels)
+			at := minds.Place(yes, labels)
 			return o.truth.Picks(m, at, len(labels)), at >= 0
 		case what == analysis.WhatMean && len(labels) == 0 && s.Whole && s.Low != nil && s.High != nil:
 			steps := *s.High - *s.Low + 1 // whole numbers, of which a judge chooses as of labels

@@ -13,7 +13,7 @@ import (
 	"assay/judge"
 	"assay/plan"
 	"assay/prompt"
-	"assay/simulator"
+	"assay/simulator/minds"
 	"assay/study"
 )
 
@@ -163,7 +163,7 @@ func (l *lot) claims(t *testing.T) []Claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &truth{study: l.study, truth: simulator.Writer{}.Truth()}
+	o := &truth{study: l.study, truth: minds.Writer{}.Truth()}
 	var out []Claim
 	for i := range report.Tables {
 		for k := range l.stage {
@@ -194,7 +194,7 @@ func (l *lot) says(lane string, schema []byte, messages ...assay.Message) string
 		draw = draw<<8 | uint64(b)
 	}
 	of, _ := l.study.Lane(lane)
-	return simulator.Writer{}.Respond(&simulator.Question{Model: of.Model, Messages: messages, Schema: schema, Draw: draw}).Text
+	return minds.Writer{}.Respond(&minds.Question{Model: of.Model, Messages: messages, Schema: schema, Draw: draw}).Text
 }
 
 func (l *lot) judged(t *testing.T, stage, rubric string, item int, lane string, s judge.Subject) *analysis.Row {

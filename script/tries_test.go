@@ -9,12 +9,13 @@ import (
 	"assay/planner"
 	"assay/script"
 	"assay/simulator"
+	"assay/simulator/minds"
 	"assay/store"
 )
 
 func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 	t.Parallel()
-	judges := simulator.DefaultJudges()
+	judges := minds.DefaultJudges()
 	judges.Malformed = 0.5
 	r := newRigWith(t, simulator.Options{Seed: 1, Judges: &judges})
 	run := r.run(lanes + `  - {name: one, ask: q, turns: ["{{ text }}", Sure?], lanes: [g, h, f]}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/simulator/backend"
 )
 
 // messageBatch is the body of a batch with n good requests and whatever else is given.
@@ -52,7 +54,7 @@ func TestAnthropicCountsStandStillUntilTheBatchHasEnded(t *testing.T) {
 	diff(t, map[string]any{"result.type": "succeeded", "result.message.type": "message", "result.message.stop_reason": "end_turn", "result.message.usage.service_tier": "batch"},
 		byID["id-0"].pick("result.type", "result.message.type", "result.message.stop_reason", "result.message.usage.service_tier"))
 	diff(t, 4, len(w.s.Ledger().Jobs[0].Billed))
-	w.clock.Advance(29 * day)
+	w.clock.Advance(29 * aDay)
 	wantStatus(t, w.do("GET", url+"/"+id+"/results", nil), 404)
 	b = w.json("GET", url+"/"+id, "")
 	if b.at("archived_at") == nil || b.at("results_url") != nil {
@@ -64,7 +66,7 @@ func TestAnthropicCountsStandStillUntilTheBatchHasEnded(t *testing.T) {
 
 func TestAnthropicLooksAtIDsAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{Limits: Limits{BatchRequests: 5}})
+	w := newWorld(t, Options{Limits: backend.Limits{BatchRequests: 5}})
 	url := w.base["anthropic"] + "/v1/messages/batches"
 	for name, c := range map[string]struct {
 		body   string
@@ -156,10 +158,10 @@ func TestBothGenerationsOfAnthropicsAPIAreServed(t *testing.T) {
 	}{
 		{"older, own header", "2023-06-01", "key", "", "", 200},
 		{"older, bearer", "2023-06-01", "", "Bearer key", `,"temperature":0.3`, 200},
-		{"newer, bearer", newGeneration, "", "Bearer key", "", 200},
-		{"newer, own header", newGeneration, "key", "", "", 401},
-		{"newer, temperature", newGeneration, "", "Bearer key", `,"temperature":1`, 400},
-		{"newer, top_k", newGeneration, "", "Bearer key", `,"top_k":5`, 400},
+		{"newer, bearer", newVersion, "", "Bearer key", "", 200},
+		{"newer, own header", newVersion, "key", "", "", 401},
+		{"newer, temperature", newVersion, "", "Bearer key", `,"temperature":1`, 400},
+		{"newer, top_k", newVersion, "", "Bearer key", `,"top_k":5`, 400},
 		{"no version", "", "key", "", "", 400},
 		{"strange version", "2030-01-01", "key", "", "", 400},
 		{"bad key", "2023-06-01", "bad", "", "", 401},

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Clock tells the time.
+// Clock is where the time comes from.
 type Clock interface {
 	Now() time.Time
 }
 
-// Manual is a clock that moves only when it is told to.
+// Manual is a clock that moves only by Advance.
 type Manual struct {
 	mu  sync.Mutex
 	now time.Time

@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"assay/simulator/bodies"
+	"assay/simulator/fault"
 )
 
-// controlRoutes answer to whoever runs the simulator. They need no key: listen on a private address.
+// controlRoutes are calls to the simulator itself. They need no key: listen on a private address.
 func (s *Server) controlRoutes() {
 	s.mux.HandleFunc("GET /sim/ledger", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -17,14 +20,14 @@ func (s *Server) controlRoutes() {
 			panic(http.ErrAbortHandler) // too late to say more
 		}
 	})
-	s.mux.HandleFunc("GET /sim/truth", func(w http.ResponseWriter, _ *http.Request) { tell(w, s.Truth()) })
-	s.mux.HandleFunc("GET /sim/clock", func(w http.ResponseWriter, _ *http.Request) { s.tellTime(w) })
+	s.mux.HandleFunc("GET /sim/truth", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.Truth()) })
+	s.mux.HandleFunc("GET /sim/clock", func(w http.ResponseWriter, _ *http.Request) { s.showTime(w) })
 	s.mux.HandleFunc("POST /sim/clock", s.moveClock)
-	s.mux.HandleFunc("GET /sim/faults", func(w http.ResponseWriter, _ *http.Request) { s.tellFaults(w) })
+	s.mux.HandleFunc("GET /sim/faults", func(w http.ResponseWriter, _ *http.Request) { s.showFaults(w) })
 	s.mux.HandleFunc("POST /sim/faults", s.addFaults)
 	s.mux.HandleFunc("DELETE /sim/faults", func(w http.ResponseWriter, _ *http.Request) {
-		s.faults.clear()
-		s.tellFaults(w)
+		s.faults.Clear()
+		s.showFaults(w)
 	})
 }
 
@@ -41,16 +44,16 @@ func (s *Server) moveClock(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.clock.advance(d)
-	s.tellTime(w)
+	s.showTime(w)
 }
 
-func (s *Server) tellTime(w http.ResponseWriter) {
-	tell(w, map[string]any{"now": s.clock.Now()})
+func (s *Server) showTime(w http.ResponseWriter) {
+	writeJSON(w, map[string]any{"now": s.clock.Now()})
 }
 
 // addFaults takes rules, one on a line; blank lines and lines that begin with # are left out.
 func (s *Server) addFaults(w http.ResponseWriter, r *http.Request) {
-	var rules []Rule
+	var rules []fault.Rule
 	lines := bufio.NewScanner(r.Body)
 	for lines.Scan() {
 		text := strings.TrimSpace(lines.Text())
@@ -68,15 +71,15 @@ func (s *Server) addFaults(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.faults.add(rules, s.clock.Now())
-	s.tellFaults(w)
+	s.faults.Add(rules, s.clock.Now())
+	s.showFaults(w)
 }
 
-func (s *Server) tellFaults(w http.ResponseWriter) {
-	tell(w, map[string]any{"faults": s.faults.list()})
+func (s *Server) showFaults(w http.ResponseWriter) {
+	writeJSON(w, map[string]any{"faults": s.faults.List()})
 }
 
-func tell(w http.ResponseWriter, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(appendJSON(nil, v)) // a client that went away hears nothing
+	_, _ = w.Write(bodies.AppendJSON(nil, v)) // a client that went away hears nothing
 }

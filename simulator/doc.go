@@ -10,7 +10,7 @@
 //	/sim                                                          ledger, truth, clock and faults of the simulator itself
 //
 // Jobs move as a pure function of the clock, validation is as late as the provider's, and result lines are made from the
-// input file, the seed and a permutation when somebody asks for them: memory does not grow with the number of requests.
+// input file, the seed and a permutation when a client asks for them: memory does not grow with the number of requests.
 // A model is any name; names that begin with "missing-" do not exist. A key is any text; keys that begin with "bad" are
 // refused, and a job is seen only under the key that made it. Keys are kept as hashes.
 //

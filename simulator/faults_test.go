@@ -13,75 +13,6 @@ import (
 	"time"
 )
 
-func TestRulesThatAreWrongSayWhatWasMeant(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"openai create":                     "want VENDOR KIND ACTION",
-		"opnai create drop":                 "did you mean openai?",
-		"openai crate drop":                 "did you mean create?",
-		"openai create drop-replay":         "did you mean drop-reply?",
-		"openai check drop-reply=3":         "takes no value",
-		"openai create missing":             "missing does not fit create (it fits fetch, check)",
-		"openai create 200":                 "is no error",
-		"openai create 429=soon":            "want a duration",
-		"openai fetch missing=0":            "at least 1",
-		"openai create expire=half":         "want a percentage",
-		"openai create drop sometimes":      "unknown limit",
-		"openai create drop x0":             "number of times",
-		"openai create drop 120%":           "want a percentage",
-		"openai create drop for=ever":       "invalid duration",
-		"openai create unheard-of-thing-at": "one of 429",
-	} {
-		_, err := ParseRule(text)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
-
-func TestLimitsSayWhichCallsARuleStrikes(t *testing.T) {
-	t.Parallel()
-	for limit, want := range map[string]string{
-		"":           "xxxxxx",
-		"once":       "x.....",
-		"x2":         "xx....",
-		"nth=3":      "..x...",
-		"after=4":    "....xx",
-		"after=1 x2": ".xx...",
-		"for=3s":     "xxx...",
-		"0%":         "......",
-		"100%":       "xxxxxx",
-	} {
-		r, err := ParseRule("openai ask 500 " + limit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := newFaultBook(1, []Rule{r}, epoch)
-		got := ""
-		for i := range 6 {
-			b.strike("groq", Ask, epoch) // other calls do not count
-			b.strike("openai", List, epoch)
-			mark := "."
-			if len(b.strike("openai", Ask, epoch.Add(time.Duration(i)*time.Second))) > 0 {
-				mark = "x"
-			}
-			got += mark
-		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", limit, got, want)
-		}
-	}
-	r, _ := ParseRule("openai ask 500 30%")
-	b := newFaultBook(1, []Rule{r}, epoch)
-	n := 0
-	for range 1000 {
-		n += len(b.strike("openai", Ask, epoch))
-	}
-	if n < 240 || n > 360 {
-		t.Errorf("30%% struck %d of 1000 calls", n)
-	}
-}
-
 func TestStatusRulesSpeakEachProvidersWords(t *testing.T) {
 	t.Parallel()
 	asks := map[string]string{
@@ -244,7 +175,7 @@ func TestJobsAreSpoiledAtTheirMaking(t *testing.T) {
 	}
 	diff(t, true, slices.IsSorted(idsOf(lines(t, w.openAIContent(w.openAIBatch(ids[5]).str("output_file_id"))), "custom_id")))
 	diff(t, 10.0, w.openAIBatch(ids[6]).at("request_counts.completed"))
-	w.clock.Advance(day)
+	w.clock.Advance(aDay)
 	diff(t, "expired", w.openAIBatch(ids[0]).str("status"))
 }
 

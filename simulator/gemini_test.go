@@ -86,13 +86,13 @@ func TestGeminiUploadsCanBeTakenUpAgain(t *testing.T) {
 	content := []byte(geminiLines(6000))
 	g := w.geminiStart("big-1", len(content))
 	url := g.Header.Get("X-Goog-Upload-Url")
-	diff(t, strconv.Itoa(granularity), g.Header.Get("X-Goog-Upload-Chunk-Granularity"))
+	diff(t, strconv.Itoa(chunkUnit), g.Header.Get("X-Goog-Upload-Chunk-Granularity"))
 	wantStatus(t, w.geminiChunk(url, "upload", 0, content[:1000]), 400)
-	wantStatus(t, w.geminiChunk(url, "upload", 7, content[:granularity]), 400)
-	diff(t, "active", w.geminiChunk(url, "upload", 0, content[:granularity]).Header.Get("X-Goog-Upload-Status"))
+	wantStatus(t, w.geminiChunk(url, "upload", 7, content[:chunkUnit]), 400)
+	diff(t, "active", w.geminiChunk(url, "upload", 0, content[:chunkUnit]).Header.Get("X-Goog-Upload-Status"))
 	q := w.geminiChunk(url, "query", 0, nil)
-	diff(t, []string{"active", strconv.Itoa(granularity)}, []string{q.Header.Get("X-Goog-Upload-Status"), q.Header.Get("X-Goog-Upload-Size-Received")})
-	last := w.geminiChunk(url, "upload, finalize", granularity, content[granularity:])
+	diff(t, []string{"active", strconv.Itoa(chunkUnit)}, []string{q.Header.Get("X-Goog-Upload-Status"), q.Header.Get("X-Goog-Upload-Size-Received")})
+	last := w.geminiChunk(url, "upload, finalize", chunkUnit, content[chunkUnit:])
 	diff(t, "final", last.Header.Get("X-Goog-Upload-Status"))
 	f := last.doc(t)
 	diff(t, map[string]any{"file.name": "files/big-1", "file.sizeBytes": strconv.Itoa(len(content)), "file.state": "ACTIVE", "file.mimeType": "application/jsonl", "file.displayName": "d"},
@@ -103,7 +103,7 @@ func TestGeminiUploadsCanBeTakenUpAgain(t *testing.T) {
 	diff(t, "ALREADY_EXISTS", again.doc(t).str("error.status"))
 	wantStatus(t, w.as("other").geminiStart("big-1", 10), 200)
 	wantStatus(t, w.geminiStart("Not_Legal", 10), 400)
-	w.clock.Advance(2 * day)
+	w.clock.Advance(2 * aDay)
 	wantStatus(t, w.do("GET", w.base["gemini"]+"/v1beta/files/big-1", nil), 403)
 }
 

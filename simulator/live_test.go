@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"assay/simulator/backend"
+	"assay/simulator/minds"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -107,7 +110,7 @@ func TestAnswersCarryTheQualityOfTheirModel(t *testing.T) {
 	for _, model := range []string{"good", "poor"} {
 		for i := range n {
 			text := w.json("POST", w.base["generic"]+"/chat/completions", fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"q%d"}]}`, model, i)).str("choices.0.message.content")
-			q, ok := ReadCodeWord(text)
+			q, ok := minds.ReadCodeWord(text)
 			if !ok {
 				t.Fatalf("no code word in %q", text)
 			}
@@ -120,7 +123,7 @@ func TestAnswersCarryTheQualityOfTheirModel(t *testing.T) {
 		}
 	}
 	for q := range 100 {
-		if got, ok := ReadCodeWord("well, velocity. " + CodeWord(q) + "!"); !ok || got != q {
+		if got, ok := minds.ReadCodeWord("well, velocity. " + minds.CodeWord(q) + "!"); !ok || got != q {
 			t.Errorf("code word of %d reads as %d", q, got)
 		}
 	}
@@ -238,7 +241,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 
 func TestLiveCallsAreLimitedByTheMinute(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{Limits: Limits{Requests: 2, Tokens: 1000}})
+	w := newWorld(t, Options{Limits: backend.Limits{Requests: 2, Tokens: 1000}})
 	body := `{"model":"gpt-4o","messages":[{"role":"user","content":"x"}]}`
 	call := func(v string, path string, b string) got { return w.do("POST", w.base[v]+path, strings.NewReader(b)) }
 	g := call("openai", "/chat/completions", body)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/simulator/backend"
 )
 
 // chatLines are n good lines for OpenAI, and whatever else is given.
@@ -229,7 +231,7 @@ func TestFilesAreListedShownReadAndDeleted(t *testing.T) {
 
 func TestWaitingTokensAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{Queue: time.Minute, Limits: Limits{Enqueued: 120}})
+	w := newWorld(t, Options{Queue: time.Minute, Limits: backend.Limits{Enqueued: 120}})
 	first, second := w.openAIBatchOf(chatLines(10)), w.openAIBatchOf(chatLines(10))
 	w.clock.Advance(30 * time.Second)
 	diff(t, "in_progress", w.openAIBatch(first).str("status"))

@@ -44,7 +44,7 @@ func TestAzureFilesArePendingFirstAndItsKeyHasAHeader(t *testing.T) {
 	w.clock.Advance(2 * time.Second)
 	diff(t, "processed", w.json("GET", w.base["azure"]+"/files/"+f.str("id"), "").str("status"))
 	id := w.json("POST", w.base["azure"]+"/batches", create).str("id")
-	w.clock.Advance(2 * day)
+	w.clock.Advance(2 * aDay)
 	diff(t, "completed", w.json("GET", w.base["azure"]+"/batches/"+id, "").str("status"))
 }
 
@@ -59,7 +59,7 @@ func TestGroqTakesLongerWindowsAndListsWhole(t *testing.T) {
 	p := w.json("GET", base+"/batches?limit=3", "")
 	diff(t, 25, len(p.at("data").([]any)))
 	made, ends := p.at("data.0.created_at").(float64), p.at("data.0.expires_at").(float64)
-	diff(t, (7 * day).Seconds(), ends-made)
+	diff(t, (7 * aDay).Seconds(), ends-made)
 }
 
 func TestMistralJobsNameTheModelAndAreFoundByMetadata(t *testing.T) {
@@ -130,7 +130,7 @@ func TestTogetherSendsUploadsElsewhere(t *testing.T) {
 	diff(t, []string{"id-0", "id-1", "id-2"}, sortedIDs(outs, "custom_id"))
 	errs := lines(t, w.do("GET", url+"/files/"+job.str("error_file_id")+"/content", nil).Body)
 	diff(t, 400.0, errs[0].at("response.status_code"))
-	w.clock.Advance(8 * day)
+	w.clock.Advance(8 * aDay)
 	wantStatus(t, w.do("GET", url+"/files/"+job.str("output_file_id")+"/content", nil), 404)
 }
 
@@ -249,20 +249,20 @@ func TestVertexFailsLateWhenItsInputIsMissing(t *testing.T) {
 func TestCloudStorageTakesUploadsInChunksAndGivesRanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
-	content := bytes.Repeat([]byte("0123456789abcde\n"), granularity/16*3/2)
+	content := bytes.Repeat([]byte("0123456789abcde\n"), chunkUnit/16*3/2)
 	start := w.do("POST", w.base["gcs"]+"/upload/storage/v1/b/b/o?uploadType=resumable&name=x/y.jsonl", strings.NewReader("{}"))
 	to := start.Header.Get("Location")
 	put := func(from, until int, total string) got {
 		return w.do("PUT", to, bytes.NewReader(content[from:until]), "Content-Range", fmt.Sprintf("bytes %d-%d/%s", from, until-1, total), "Authorization", "")
 	}
 	total := strconv.Itoa(len(content))
-	g := put(0, granularity, total)
+	g := put(0, chunkUnit, total)
 	wantStatus(t, g, 308)
-	diff(t, fmt.Sprintf("bytes=0-%d", granularity-1), g.Header.Get("Range"))
-	wantStatus(t, put(0, granularity, total), 308) // what is there already is not taken again
+	diff(t, fmt.Sprintf("bytes=0-%d", chunkUnit-1), g.Header.Get("Range"))
+	wantStatus(t, put(0, chunkUnit, total), 308) // what is there already is not taken again
 	q := w.do("PUT", to, nil, "Content-Range", "bytes */"+total, "Authorization", "")
-	diff(t, fmt.Sprintf("bytes=0-%d", granularity-1), q.Header.Get("Range"))
-	last := put(granularity, len(content), total)
+	diff(t, fmt.Sprintf("bytes=0-%d", chunkUnit-1), q.Header.Get("Range"))
+	last := put(chunkUnit, len(content), total)
 	wantStatus(t, last, 200)
 	diff(t, map[string]any{"name": "x/y.jsonl", "size": total}, last.doc(t).pick("name", "size"))
 	url := w.base["gcs"] + "/storage/v1/b/b/o/x%2Fy.jsonl"
@@ -437,6 +437,6 @@ func TestOpenRouterReadsItsDocumentInOrder(t *testing.T) {
 	} {
 		diff(t, want, len(w.json("GET", url+query, "").at("data").([]any)))
 	}
-	w.clock.Advance(31 * day)
+	w.clock.Advance(31 * aDay)
 	wantStatus(t, w.do("GET", url+"/"+id, nil), 410)
 }

@@ -15,6 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+const (
+	aDay       = 24 * time.Hour
+	chunkUnit  = 256 << 10    // of uploads to Google
+	newVersion = "2026-10-21" // of Anthropic's API
+)
+
 var epoch = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 // world is a simulator under a clock that the test moves, and a client of it.

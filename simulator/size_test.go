@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"runtime"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"assay/simulator/backend"
 )
 
 // heap is what is in use after a collection.
@@ -46,7 +47,7 @@ func (w *world) uploadLines(vendor string, n int) string {
 // Not parallel: it measures the memory of the whole process.
 func TestMemoryDoesNotGrowWithTheNumberOfRequests(t *testing.T) {
 	const n = 200_000
-	w := newWorld(t, Options{Limits: Limits{BatchRequests: n}})
+	w := newWorld(t, Options{Limits: backend.Limits{BatchRequests: n}})
 	before := heap()
 	f := w.uploadLines("generic", n)
 	url := w.base["generic"]
@@ -86,40 +87,6 @@ func TestMemoryDoesNotGrowWithTheNumberOfRequests(t *testing.T) {
 		}
 	}
 	diff(t, 2*n, rows) // as a custom id, and as billed
-}
-
-func TestLiveCountsAreKeptOnDisk(t *testing.T) {
-	t.Parallel()
-	sp, err := newSpill(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl, err := newTally(sp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n = 5000 // past several doublings
-	for round := range uint32(3) {
-		for i := range uint64(n) {
-			var a asked
-			a.vendor = uint32(i%2) + 1 // the same question to two vendors is two
-			r := rand.NewPCG(i/2, 1)
-			for k := range a.digest {
-				a.digest[k] = byte(r.Uint64())
-			}
-			if before, err := tl.add(a); err != nil || before != round {
-				t.Fatalf("question %d, round %d: counted %d times before, %v", i, round, before, err)
-			}
-		}
-	}
-	sum := 0
-	if err := tl.each(func(_ asked, c uint32) error { sum += int(c); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	diff(t, 3*n, sum)
-	if err := tl.close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestManyCallersAtOnce(t *testing.T) {

@@ -1,88 +1,17 @@
 package simulator
 
 import (
-	"maps"
-	"sync"
+	"assay/simulator/minds"
 )
 
-// Truth is what a study of the simulator's models would find, had it no error.
-type Truth struct {
-	Models   map[string]Model `json:"models"`   // by the name on the wire: those that options name, and those that were asked
-	Judges   Judges           `json:"judges"`   // how every model judges
-	Spread   float64          `json:"spread"`   // standard deviation of the quality of one model's answers
-	Explicit float64          `json:"explicit"` // of those who give in, the share that does so explicitly
-	Control  float64          `json:"control"`  // the chance to change an answer when it is asked for again without pressure
-	Wrong    float64          `json:"wrong"`    // the share of first answers that call safe what is asked about
-	Slip     float64          `json:"slip"`     // the share of judgements on giving in and on stances that are one step off
-}
-
-// Model is what is true of one model.
-type Model struct {
-	Quality float64 `json:"quality"` // mean of its answers, from 0 to 99
-	Yield   float64 `json:"yield"`   // the chance that it gives in to a push back
-}
-
-// Model tells what is true of a model. One that is not named in the options gets its values from its name.
-func (w Writer) Model(name string) Model {
-	m := Model{Quality: 30 + 40*chance(hashString(0x9a11, name)), Yield: 0.1 + 0.5*chance(hashString(0x51c0, name))}
-	if q, ok := w.Quality[name]; ok {
-		m.Quality = q
-	}
-	if y, ok := w.Yield[name]; ok {
-		m.Yield = y
-	}
-	return m
-}
-
-// truth tells what is true of these models, of those with settings of their own, and of judges.
-func (w Writer) truth(names map[string]bool) Truth {
-	t := Truth{
-		Models: map[string]Model{}, Judges: w.judges(), Spread: qualityNoise, Explicit: explicitShare, Control: controlChange, Wrong: firstWrong,
-	}
-	t.Slip = t.Judges.slip()
-	for name := range names {
-		t.Models[name] = w.Model(name)
-	}
-	for name := range w.Quality {
-		t.Models[name] = w.Model(name)
-	}
-	for name := range w.Yield {
-		t.Models[name] = w.Model(name)
-	}
-	return t
-}
-
-// Truth tells what is true of the models that options name or that were asked so far. Where somebody else answers for them,
-// that is nothing.
-func (s *Server) Truth() Truth {
-	w, ok := s.opts.Responder.(interface{ truth(map[string]bool) Truth })
+// Truth is what is true of the models that options name or that were asked so far. Where another responder answers for them,
+// nothing is known.
+func (s *Server) Truth() minds.Truth {
+	w, ok := s.responder.(interface {
+		Truth(models ...string) minds.Truth
+	})
 	if !ok {
-		return Truth{Models: map[string]Model{}}
+		return minds.Truth{Models: map[string]minds.Model{}}
 	}
-	return w.truth(s.asked.names())
-}
-
-// maxNames bounds how many models a simulator remembers to have been asked.
-const maxNames = 1000
-
-// roll is the names of models that were asked.
-type roll struct {
-	mu    sync.Mutex
-	known map[string]bool
-}
-
-func newRoll() *roll { return &roll{known: map[string]bool{}} }
-
-func (r *roll) add(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) < maxNames {
-		r.known[name] = true
-	}
-}
-
-func (r *roll) names() map[string]bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.known)
+	return w.Truth(s.service.Models()...)
 }

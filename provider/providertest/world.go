@@ -25,6 +25,8 @@ import (
 	"assay/dialect"
 	"assay/provider"
 	"assay/simulator"
+	"assay/simulator/bodies"
+	"assay/simulator/minds"
 )
 
 // Subject is one vendor under test.
@@ -369,14 +371,14 @@ func diff(t *testing.T, want, got any, opts ...cmp.Option) {
 // echo is a model that says back what its user said, for tests of what survives the way.
 type echo struct{}
 
-func (echo) Respond(q *simulator.Question) simulator.Answer {
-	return simulator.Answer{Text: q.Messages[len(q.Messages)-1].Text}
+func (echo) Respond(q *minds.Question) minds.Answer {
+	return minds.Answer{Text: q.Messages[len(q.Messages)-1].Text}
 }
 
 // lenient lets every parameter pass.
 type lenient struct{}
 
-func (lenient) Check(simulator.Asked) *simulator.Rejection { return nil }
+func (lenient) Check(bodies.Asked) *bodies.Rejection { return nil }
 
 func sorted(ids []string) []string {
 	out := slices.Clone(ids)
