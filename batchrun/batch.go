@@ -5,6 +5,8 @@
 package batchrun
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -53,6 +55,14 @@ func of(run store.Run) (*Batch, error) {
 		return nil, fmt.Errorf("run %s is not one of a batch file", run.ID)
 	}
 	return b, nil
+}
+
+// Digest is the same for the same bytes that go to the same place.
+func (b *Batch) Digest() string {
+	h := sha256.New()
+	reach, _ := json.Marshal(b.Reach) // only texts
+	fmt.Fprintf(h, "batch %s %s %s %s %s %s", b.File.SHA256, b.File.Provider, b.File.Kind, b.File.Model, b.File.Mode, reach)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Study is a study that says of the provider what the batch does, and nothing else.

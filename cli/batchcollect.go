@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -123,33 +121,24 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 	if err != nil || run.State == store.RunClosed {
 		return run, err
 	}
-	if !f.partial {
-		rows, err := runRows(ctx, h, run)
-		if err != nil {
-			return run, err
-		}
-		var done, all int64
-		for _, r := range rows {
-			done, all = done+r.done, all+r.requests
-		}
-		return run, &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
-			hint: "assay batch watch " + run.ID + " stays with it, --partial takes what is there"}
-	}
-	return run, tellSilent(ctx, w, h, run)
-}
-
-// tellSilent names the jobs whose provider shows nothing before the end.
-func tellSilent(ctx context.Context, w *World, h *home, run store.Run) error {
-	running, err := h.ledger.Segments(ctx, run.No, store.Launched)
+	jobs, err := h.batches().Jobs(ctx, run)
 	if err != nil {
-		return err
+		return run, err
 	}
-	for _, g := range running {
-		if g.Mode == store.Batch && g.Done() == 0 {
-			fmt.Fprintf(w.Stderr, "%s hands out nothing of job %s before it ends (%s)\n", g.Provider, g.Job, word(g))
+	if f.partial {
+		for _, j := range jobs {
+			if j.Segment.State == store.Launched && j.Segment.Mode == store.Batch && j.Done == 0 {
+				fmt.Fprintf(w.Stderr, "%s hands out nothing of job %s before it ends (%s)\n", j.Provider, j.ID, j.Status)
+			}
 		}
+		return run, nil
 	}
-	return nil
+	var done, all int64
+	for _, j := range jobs {
+		done, all = done+j.Done, all+j.Requests
+	}
+	return run, &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
+		hint: "assay batch watch " + run.ID + " stays with it, --partial takes what is there"}
 }
 
 // writeResults writes the files, each whole or not at all, and says what they hold.
@@ -164,58 +153,46 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 		return err
 	}
 	defer failed.discard()
-	c, err := newCollector(h, run, f.format, results, failed)
+	got, err := h.batches().Collect(ctx, run, batchrun.Output{Format: batchrun.Format(f.format), Results: results, Errors: failed})
 	if err != nil {
-		return err
-	}
-	defer c.close()
-	for a, err := range batchrun.Answers(ctx, h.ledger.Reader, run.No) {
-		if err != nil {
-			return err
-		}
-		if err := c.add(ctx, a); err != nil {
-			return err
-		}
-	}
-	if err := c.finish(ctx); err != nil {
 		return err
 	}
 	if err := errors.Join(results.commit(), failed.commit()); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Stderr, "%s: %s answers in %s", run.ID, assay.Thousands(c.answers), out.results)
-	if c.failures > 0 && out.errors != "" {
-		fmt.Fprintf(w.Stderr, ", %s without one in %s", assay.Thousands(c.failures), out.errors)
-	} else if c.failures > 0 {
-		fmt.Fprintf(w.Stderr, ", %s without one", assay.Thousands(c.failures))
+	fmt.Fprintf(w.Stderr, "%s: %s answers in %s", run.ID, assay.Thousands(got.Answers), out.results)
+	if got.Failures > 0 && out.errors != "" {
+		fmt.Fprintf(w.Stderr, ", %s without one in %s", assay.Thousands(got.Failures), out.errors)
+	} else if got.Failures > 0 {
+		fmt.Fprintf(w.Stderr, ", %s without one", assay.Thousands(got.Failures))
 	}
-	if c.open > 0 {
-		fmt.Fprintf(w.Stderr, ", %s not back yet", assay.Thousands(c.open))
+	if got.Open > 0 {
+		fmt.Fprintf(w.Stderr, ", %s not back yet", assay.Thousands(got.Open))
 	}
 	fmt.Fprintln(w.Stderr)
 	switch {
-	case c.open > 0:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer yet", assay.Count(c.failures+c.open, "request"), run.ID),
+	case got.Open > 0:
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer yet", assay.Count(got.Failures+got.Open, "request"), run.ID),
 			hint: "assay batch watch " + run.ID + " stays with it"}
-	case c.failures > 0:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer", assay.Count(c.failures, "request"), run.ID),
-			hint: "assay batch errors " + run.ID + " tells why, assay batch retry " + run.ID + " sends them again"}
+	case got.Failures > 0:
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer", assay.Count(got.Failures, "request"), run.ID),
+			hint: "assay batch errors " + run.ID + " says why, assay batch retry " + run.ID + " sends them again"}
 	}
 	return nil
 }
 
 // collectForeign fetches the results of a job that was made elsewhere, as they are: its order and ids are its maker's.
-func collectForeign(ctx context.Context, w *World, j foreignJob, f collectFlags) error {
+func collectForeign(ctx context.Context, w *World, j batchrun.Foreign, f collectFlags) error {
 	if f.format != "provider" {
-		return usage("--format provider", "job %s was made elsewhere: only its own lines are known", j.status.Job)
+		return usage("--format provider", "job %s was made elsewhere: only its own lines are known", j.Status.Job)
 	}
-	if !j.status.State.Terminal() && !f.partial {
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("job %s is not done: %s", j.status.Job, j.status.Word), hint: "--partial takes what is there"}
+	if !j.Status.State.Terminal() && !f.partial {
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("job %s is not done: %s", j.Status.Job, j.Status.Word), hint: "--partial takes what is there"}
 	}
-	if len(j.status.Parts) == 0 {
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s)", j.target.Name, j.status.Job, j.status.Word)}
+	if len(j.Status.Parts) == 0 {
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s)", j.Target.Name, j.Status.Job, j.Status.Word)}
 	}
-	out, err := f.outputs(w, filepath.Base(j.status.Job)+".jsonl")
+	out, err := f.outputs(w, filepath.Base(j.Status.Job)+".jsonl")
 	if err != nil {
 		return err
 	}
@@ -224,85 +201,24 @@ func collectForeign(ctx context.Context, w *World, j foreignJob, f collectFlags)
 		if kind == provider.PartErrors {
 			name = out.errors
 		}
-		if err := fetchParts(ctx, w, j, kind, name); err != nil && j.status.State != provider.StateEnded {
-			return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.target.Name, j.status.Job, j.status.Word, err)}
+		if err := fetchParts(ctx, w, j, kind, name); err != nil && j.Status.State != provider.StateEnded {
+			return &exitError{code: exitIncomplete, err: fmt.Errorf("%s hands out nothing of job %s (%s): %w", j.Target.Name, j.Status.Job, j.Status.Word, err)}
 		} else if err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(w.Stderr, "job %s: results in %s\n", j.status.Job, out.results)
+	fmt.Fprintf(w.Stderr, "job %s: results in %s\n", j.Status.Job, out.results)
 	return nil
 }
 
-func fetchParts(ctx context.Context, w *World, j foreignJob, kind provider.PartKind, name string) error {
+func fetchParts(ctx context.Context, w *World, j batchrun.Foreign, kind provider.PartKind, name string) error {
 	file, err := newOutput(w, name)
 	if err != nil {
 		return err
 	}
 	defer file.discard()
-	for _, p := range j.status.Parts {
-		if (p.Kind == provider.PartErrors) != (kind == provider.PartErrors) {
-			continue
-		}
-		job := provider.Job{ID: j.status.Job, Model: j.status.Model}
-		if err := j.access.Batch.Fetch(ctx, job, p, provider.Fresh(file)); err != nil {
-			return fmt.Errorf("fetch %s: %w", p.Name, err)
-		}
+	if err := j.Fetch(ctx, kind, file); err != nil {
+		return err
 	}
 	return file.commit()
-}
-
-// output is a file that appears only when it is whole; without a name it takes nothing, and - is standard output.
-type output struct {
-	io.Writer
-	file *os.File
-	name string
-	n    int64
-}
-
-func newOutput(w *World, name string) (*output, error) {
-	switch name {
-	case "":
-		return &output{Writer: io.Discard}, nil
-	case "-":
-		return &output{Writer: w.Stdout}, nil
-	}
-	full := w.Disk.Path(name)
-	f, err := w.Disk.Create(full+".part", os.O_TRUNC)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", name, err)
-	}
-	return &output{Writer: f, file: f, name: full}, nil
-}
-
-// Write counts what is written.
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
-	o.n += int64(n)
-	return n, err
-}
-
-// commit gives the file its name. An empty file of errors would say that there are some: it is not made.
-func (o *output) commit() error {
-	if o.file == nil {
-		return nil
-	}
-	f := o.file
-	o.file = nil
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if o.n == 0 && strings.HasSuffix(o.name, ".errors.jsonl") {
-		_ = os.Remove(o.name) // of an earlier collect, which is not true any more
-		return os.Remove(f.Name())
-	}
-	return os.Rename(f.Name(), o.name)
-}
-
-// discard takes away a file that did not become whole.
-func (o *output) discard() {
-	if o.file != nil {
-		o.file.Close()
-		os.Remove(o.file.Name())
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"assay"
 	"assay/batchrun"
 	"assay/cli/term"
-	"assay/store"
 )
 
 func batchCostCommand(w *World) *cobra.Command {
@@ -18,8 +17,8 @@ func batchCostCommand(w *World) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "cost FILE…|BATCH…",
-		Short: "Estimate what files would cost, and tell what batches did",
-		Long:  "A file that was not sent is estimated: nothing leaves this machine. A batch is told as it was billed, beside what was expected.",
+		Short: "Estimate what files would cost, and print what batches did",
+		Long:  "A file that was not sent is estimated: nothing leaves this machine. A batch is shown as it was billed, beside what was expected.",
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			h, err := home.open(ctx, w, false)
@@ -27,14 +26,14 @@ func batchCostCommand(w *World) *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			rows, err := costRows(ctx, w, h, args, reach)
+			costs, err := costsOf(ctx, w, h, args, reach)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return term.WriteJSON(w.Stdout, rows)
+				return term.WriteJSON(w.Stdout, batchCostDocuments(costs))
 			}
-			return writeCosts(w, rows)
+			return writeCosts(w, costs)
 		},
 	}
 	home.register(c)
@@ -43,8 +42,8 @@ func batchCostCommand(w *World) *cobra.Command {
 	return c
 }
 
-// costRow is what one model of one file costs.
-type costRow struct {
+// batchCostDocument is what one model of one file costs.
+type batchCostDocument struct {
 	Batch    string   `json:"batch,omitempty"` // empty: an estimate, nothing was sent
 	File     string   `json:"file"`
 	Provider string   `json:"provider"`
@@ -56,105 +55,74 @@ type costRow struct {
 	Spent    *float64 `json:"spent_usd"` // null: nothing yet, or not known
 	Input    int64    `json:"input_tokens"`
 	Output   int64    `json:"output_tokens"`
-
-	expected, high assay.Cost
-	spent          *assay.Cost
 }
 
-func costRows(ctx context.Context, w *World, h *home, args []string, reach reachFlags) ([]costRow, error) {
-	rows := []costRow{}
+func batchCostDocuments(costs []batchrun.Cost) []batchCostDocument {
+	docs := []batchCostDocument{}
+	for _, c := range costs {
+		doc := batchCostDocument{c.Batch, c.File, c.Provider, c.Model, string(c.Mode), c.Requests, dollars(c.Expected), dollars(c.High), nil, c.Input, c.Output}
+		if billed(c) {
+			doc.Spent = dollars(c.Spent)
+		}
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+// billed reports whether anything of it has come back.
+func billed(c batchrun.Cost) bool { return c.Spent.Priced+c.Spent.Unknown > 0 }
+
+// costsOf estimates files that were not sent, and reads what the others cost.
+func costsOf(ctx context.Context, w *World, h *home, args []string, reach reachFlags) ([]batchrun.Cost, error) {
+	var costs []batchrun.Cost
 	var names []string
 	for _, arg := range args {
-		all, err := batchRuns(ctx, h)
-		if err != nil {
-			return nil, err
-		}
-		if _, sent, err := ownBatch(ctx, h, all, arg); err != nil || sent || !w.Disk.Exists(arg) {
+		if _, sent, err := h.batches().Find(ctx, arg); err != nil || sent || !w.Disk.Exists(arg) {
 			names = append(names, arg)
 			continue
 		}
-		own, err := estimate(ctx, w, arg, reach)
+		t, err := reach.target(w)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, own...)
+		file, problems, err := checkFile(ctx, w, arg, t, reach.model)
+		if err != nil {
+			return nil, err
+		}
+		if file == nil {
+			return nil, problems.Errors()
+		}
+		costs = append(costs, batchrun.Estimate(arg, file)...)
 	}
 	if len(args) > 0 && len(names) == 0 {
-		return rows, nil
+		return costs, nil
 	}
 	runs, err := ownBatches(ctx, w, h, names, reach, "", ": what it cost is not known here")
 	if err != nil {
 		return nil, err
 	}
 	for _, run := range runs {
-		own, err := actual(ctx, h, run)
+		own, err := h.batches().Costs(ctx, run)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, own...)
+		costs = append(costs, own...)
 	}
-	return rows, nil
+	return costs, nil
 }
 
-// estimate prices a file that was not sent.
-func estimate(ctx context.Context, w *World, name string, reach reachFlags) ([]costRow, error) {
-	t, err := reach.target(w)
-	if err != nil {
-		return nil, err
-	}
-	file, problems, err := checkFile(ctx, w, name, t, reach.model)
-	if err != nil {
-		return nil, err
-	}
-	if file == nil {
-		return nil, problems.Errors()
-	}
-	var rows []costRow
-	for _, l := range file.Lanes {
-		rows = append(rows, costRow{File: name, Provider: file.Provider, Model: l.Model, Mode: string(file.Mode), Requests: l.Requests,
-			Expected: dollars(l.Expected), High: dollars(l.High), expected: l.Expected, high: l.High})
-	}
-	return rows, nil
-}
-
-// actual is what the ledger knows of a batch.
-func actual(ctx context.Context, h *home, run store.Run) ([]costRow, error) {
-	b, _ := batchrun.Of(run)
-	all, err := h.ledger.Segments(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	var rows []costRow
-	for _, l := range b.File.Lanes {
-		row := costRow{Batch: run.ID, File: run.Study, Provider: b.File.Provider, Model: l.Model, Mode: string(b.File.Mode), Requests: l.Requests,
-			Expected: dollars(l.Expected), High: dollars(l.High), expected: l.Expected, high: l.High}
-		var sum assay.Cost
-		for _, g := range all {
-			if g.Lane == l.Name {
-				sum = sum.Add(g.Cost)
-				row.Input, row.Output = row.Input+g.InputTokens, row.Output+g.OutputTokens
-			}
-		}
-		if sum.Priced+sum.Unknown > 0 {
-			row.Spent, row.spent = dollars(sum), &sum
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-func writeCosts(w *World, rows []costRow) error {
+func writeCosts(w *World, costs []batchrun.Cost) error {
 	t := term.Table{Head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST", "SPENT", "INPUT TOKENS", "OUTPUT TOKENS"},
 		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true}}
-	for _, r := range rows {
-		batch, spent := r.Batch, "nothing yet"
+	for _, c := range costs {
+		batch, spent := c.Batch, "nothing yet"
 		if batch == "" {
 			batch, spent = "(estimate)", ""
 		}
-		if r.spent != nil {
-			spent = r.spent.String()
+		if billed(c) {
+			spent = c.Spent.String()
 		}
-		t.Add(batch, r.File, r.Provider, r.Model, r.Mode, assay.Thousands(r.Requests), r.expected, r.high, spent, assay.Thousands(r.Input), assay.Thousands(r.Output))
+		t.Add(batch, c.File, c.Provider, c.Model, c.Mode, assay.Thousands(c.Requests), c.Expected, c.High, spent, assay.Thousands(c.Input), assay.Thousands(c.Output))
 	}
 	if err := t.Write(w.Stdout); err != nil {
 		return err

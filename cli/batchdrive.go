@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +28,7 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 	return p.drive(ctx, w, h, run, interval, until)
 }
 
-// drive works on one of the runs whose progress is told.
+// drive works on one of the runs whose progress is shown.
 func (p *progress) drive(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
 	var st engine.Standing
 	s, err := h.planner.Study(ctx, run)
@@ -61,13 +60,13 @@ func once(engine.Standing) bool { return true }
 // patience is how long sending waits for a provider that takes its time with an upload.
 const patience = 2 * time.Minute
 
-// sendOff drives files until their jobs are made, and tells what they became.
+// sendOff drives files until their jobs are made, and prints what they became.
 func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 	end := w.Now().Add(patience)
 	standings := make([]engine.Standing, len(runs))
 	for i, run := range runs {
 		left := func(engine.Standing) bool {
-			n, err := unsent(ctx, h, run)
+			n, err := h.batches().Unsent(ctx, run)
 			return err != nil || n == 0 || w.Now().After(end)
 		}
 		st, err := driveFor(ctx, w, h, run, 0, left)
@@ -85,18 +84,6 @@ func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 	return stuck(ctx, h, runs, standings)
 }
 
-// unsent counts the jobs of a run that are on their way to the provider and move by themselves.
-func unsent(ctx context.Context, h *home, run store.Run) (int, error) {
-	all, err := h.ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
-	n := 0
-	for _, g := range all {
-		if !g.Due.IsZero() {
-			n++
-		}
-	}
-	return n, err
-}
-
 // stuck is the gravest of what waits for a person or for money; nil: nothing does.
 func stuck(ctx context.Context, h *home, runs []store.Run, standings []engine.Standing) error {
 	var worst error
@@ -109,31 +96,18 @@ func stuck(ctx context.Context, h *home, runs []store.Run, standings []engine.St
 }
 
 func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) error {
-	lanes, err := h.ledger.Lanes(ctx, run.No)
-	if err != nil {
+	s, err := h.batches().Stuck(ctx, run, st)
+	switch {
+	case err != nil:
 		return err
-	}
-	for _, l := range lanes {
-		if l.State != store.LaneOpen && l.Reason != "" && l.Open > 0 {
-			return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s is %s: %s", run.ID, l.Name, l.State, l.Reason),
-				hint: "put it right, then assay batch retry " + run.ID}
-		}
-	}
-	held, err := h.ledger.Segments(ctx, run.No, store.Held)
-	if err != nil {
-		return err
-	}
-	if len(held) > 0 {
-		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, assay.Count(len(held), "job"), held[0].Reason),
+	case s.Lane != nil:
+		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s is %s: %s", run.ID, s.Lane.Name, s.Lane.State, s.Lane.Reason),
+			hint: "put it right, then assay batch retry " + run.ID}
+	case len(s.Held) > 0:
+		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, assay.Count(len(s.Held), "job"), s.Held[0].Reason),
 			hint: "assay status " + run.ID + " --segments, then assay resolve"}
-	}
-	waiting, err := h.ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Launched)
-	if err != nil {
-		return err
-	}
-	// The last look at the run may have been before its last segment met the budget: the ledger knows.
-	if st.Budget || slices.ContainsFunc(waiting, engine.OverBudget) {
-		return overBudget(run)
+	case s.Budget:
+		return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget"}
 	}
 	return nil
 }
@@ -150,7 +124,7 @@ type watchFlags struct {
 	notify   []string
 }
 
-// watchBatches drives runs to their end, all at the same time, tells the news, and prints what they came to.
+// watchBatches drives runs to their end, all at the same time, sends the news, and prints what they came to.
 func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f watchFlags) error {
 	if err := h.Share(ctx); err != nil {
 		return err
@@ -195,7 +169,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		return err
 	}
 	result := finished(ctx, h, runs, standings)
-	tellBatches(ctx, w, h, runs, f.notify, result)
+	sendBatchNews(ctx, w, h, runs, f.notify, result)
 	return result
 }
 
@@ -214,18 +188,14 @@ func finished(ctx context.Context, h *home, runs []store.Run, standings []engine
 			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch watch " + run.ID}
 		case run.Result != store.ResultDone:
 			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is done, but %s", run.ID, run.Result),
-				hint: "assay batch errors " + run.ID + " tells why, assay batch retry " + run.ID + " sends them again"}
+				hint: "assay batch errors " + run.ID + " says why, assay batch retry " + run.ID + " sends them again"}
 		}
 	}
 	return nil
 }
 
-func overBudget(run store.Run) error {
-	return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget"}
-}
-
-// tellBatches sends the news. A rehearsal's stay here.
-func tellBatches(ctx context.Context, w *World, h *home, runs []store.Run, names []string, result error) {
+// sendBatchNews sends the news. A rehearsal's stay here.
+func sendBatchNews(ctx context.Context, w *World, h *home, runs []store.Run, names []string, result error) {
 	if len(names) == 0 || h.rehearsal {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/batchrun"
 	"assay/cli/term"
 	"assay/store"
 )
@@ -38,35 +37,14 @@ func batchErrorsCommand(w *World) *cobra.Command {
 	return c
 }
 
-type errorDocument struct {
-	Batch    string `json:"batch"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	ID       string `json:"custom_id"`
-	Model    string `json:"model"`
-	Status   string `json:"status"`
-	Class    string `json:"class,omitempty"`
-	HTTP     int    `json:"http_status,omitempty"`
-	Code     string `json:"code,omitempty"`
-	Message  string `json:"message,omitempty"`
-	Attempts int64  `json:"attempts"`
-}
-
 func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSON bool) error {
 	e := json.NewEncoder(w.Stdout)
 	e.SetEscapeHTML(false)
 	t := term.Table{Head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{1: true, 7: true}}
 	for _, run := range runs {
-		for a, err := range batchrun.Answers(ctx, h.ledger.Reader, run.No) {
+		for doc, err := range h.batches().Failures(ctx, run) {
 			if err != nil {
 				return err
-			}
-			if !a.Ended || a.Outcome.Ending.Stands() {
-				continue
-			}
-			doc := errorDocument{Batch: run.ID, File: run.Study, Line: a.Line.No, ID: a.Line.ID, Model: a.Line.Lane, Status: string(a.Outcome.Ending), Attempts: a.Try}
-			if f := a.Outcome.Fault; f != nil {
-				doc.Class, doc.HTTP, doc.Code, doc.Message = string(f.Class), f.Status, f.Code, f.Message
 			}
 			if asJSON {
 				if err := e.Encode(doc); err != nil {

@@ -3,9 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +41,7 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit FILE…",
 		Short: "Check batch files and send them",
-		Long: "Checks every file from end to end, tells the price, asks, and sends: recorded first, cut under the provider's limits, one job a model.\n" +
+		Long: "Checks every file from end to end, prints the price, asks, and sends: recorded first, cut under the provider's limits, one job a model.\n" +
 			"Where something is wrong with any of the files, nothing is sent. Submitting the same file again goes on with it; --new sends it anew.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -68,13 +65,12 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	return c
 }
 
-// parcel is one file that is ready to go.
-type parcel struct {
-	path   string
-	batch  batchrun.Batch
-	digest string
-	run    store.Run // where it was sent before
-	fresh  bool
+// upload is one file that is ready to go.
+type upload struct {
+	path  string
+	batch batchrun.Batch
+	run   store.Run // where it was sent before
+	fresh bool
 }
 
 func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) error {
@@ -115,13 +111,13 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 	return sendOff(ctx, w, h, runs)
 }
 
-// checkFiles reads every file from end to end. Problems of all of them are told at once.
-func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([]parcel, error) {
+// checkFiles reads every file from end to end. Problems of all of them are listed at once.
+func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([]upload, error) {
 	t, err := f.reach.target(w)
 	if err != nil {
 		return nil, err
 	}
-	var out []parcel
+	var out []upload
 	var problems assay.Problems
 	for _, name := range names {
 		file, found, err := checkFile(ctx, w, name, t, f.reach.model)
@@ -138,8 +134,7 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 				return nil, err
 			}
 		}
-		p := parcel{path: name, batch: batchrun.Batch{File: *file, Reach: own.Reach, Size: f.size, Width: f.concurrency}}
-		p.digest = digestOf(p.batch)
+		p := upload{path: name, batch: batchrun.Batch{File: *file, Reach: own.Reach, Size: f.size, Width: f.concurrency}}
 		out = append(out, p)
 		if f.rehearse {
 			continue
@@ -181,9 +176,9 @@ func opener(w *World, name string) func() (io.ReadCloser, error) {
 	}
 }
 
-// reachable tells whether there is a key for the provider.
+// reachable reports whether there is a key for the provider.
 func reachable(w *World, t batchrun.Target) error {
-	_, err := dial(w, t)
+	_, err := w.dial(t)
 	if errors.Is(err, engine.ErrNoKey) {
 		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.Name, err)
 	}
@@ -193,36 +188,23 @@ func reachable(w *World, t batchrun.Target) error {
 	return nil
 }
 
-// digestOf tells whether a file was sent before: the same bytes to the same place.
-func digestOf(b batchrun.Batch) string {
-	h := sha256.New()
-	entry, _ := json.Marshal(b.Reach) // only texts
-	fmt.Fprintf(h, "batch %s %s %s %s %s %s", b.File.SHA256, b.File.Provider, b.File.Kind, b.File.Model, b.File.Mode, entry)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // sentBefore finds the run of a file that was sent before: it is gone on with, never sent twice.
-func sentBefore(ctx context.Context, w *World, h *home, p *parcel, f submitFlags) error {
+func sentBefore(ctx context.Context, w *World, h *home, p *upload, f submitFlags) error {
 	p.fresh = true
 	if f.anew {
 		return nil
 	}
-	runs, err := h.ledger.Runs(ctx, filepath.Base(p.path), store.RunOpen, store.RunClosed)
-	if err != nil {
+	run, found, err := h.batches().SentBefore(ctx, filepath.Base(p.path), p.batch)
+	if err != nil || !found {
 		return err
 	}
-	for _, r := range runs {
-		if r.Digest == p.digest {
-			p.run, p.fresh = r, false
-			fmt.Fprintf(w.Stderr, "%s was sent before as batch %s; --new sends it anew\n", p.path, r.ID)
-			return nil
-		}
-	}
+	p.run, p.fresh = run, false
+	fmt.Fprintf(w.Stderr, "%s was sent before as batch %s; --new sends it anew\n", p.path, run.ID)
 	return nil
 }
 
 // confirmFiles says what goes where and for how much, and asks.
-func confirmFiles(w *World, h *home, all []parcel, f submitFlags) error {
+func confirmFiles(w *World, h *home, all []upload, f submitFlags) error {
 	fresh := false
 	for _, p := range all {
 		if !p.fresh {
@@ -261,7 +243,7 @@ func describe(file batchfile.File, rehearsal bool) string {
 }
 
 // beginFile records a file; from then on it is safe.
-func beginFile(ctx context.Context, w *World, h *home, p *parcel, f submitFlags) error {
+func beginFile(ctx context.Context, w *World, h *home, p *upload, f submitFlags) error {
 	if !p.fresh {
 		return nil
 	}
@@ -269,7 +251,7 @@ func beginFile(ctx context.Context, w *World, h *home, p *parcel, f submitFlags)
 	if err != nil {
 		return err
 	}
-	n := store.NewRun{ID: id, Study: filepath.Base(p.path), Folder: filepath.Dir(w.Disk.Path(p.path)), Digest: p.digest,
+	n := store.NewRun{ID: id, Study: filepath.Base(p.path), Folder: filepath.Dir(w.Disk.Path(p.path)), Digest: p.batch.Digest(),
 		Note: f.description, By: w.workspace().User(), Rehearsal: h.rehearsal}
 	if f.budget != "" {
 		m, err := assay.ParseMoney(f.budget)

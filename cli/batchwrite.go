@@ -3,12 +3,11 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,7 @@ func batchWriteCommand(w *World) *cobra.Command {
 		Short: "Make a provider's batch file from questions",
 		Long: "Makes a batch file in the provider's exact format from a file of questions: lines of text, CSV, TSV, JSONL, JSON or parquet.\n" +
 			"--prompt names a template whose {{ names }} are columns; without one, the column text, question or prompt is asked as it is.\n" +
-			"Parameters that the model would refuse are told before anything is written. Limits cut the output: FILE.jsonl, FILE-2.jsonl, …",
+			"Parameters that the model would refuse are listed before anything is written. Limits cut the output: FILE.jsonl, FILE-2.jsonl, …",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return writeBatch(c.Context(), w, f) },
 	}
@@ -139,24 +138,23 @@ func writeBatch(ctx context.Context, w *World, f writeFlags) error {
 	if err != nil {
 		return err
 	}
-	source := inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{"questions": {File: f.input, ID: f.id, Text: f.text, Limit: f.limit}})
-	template, err := f.template(w, source)
-	if err != nil {
+	q := &batchfile.Questions{Input: "questions", System: f.system, Lane: lane, Vendor: vendor, Wire: catalog.Default().Wire(lane, vendor.Name, assay.ModeBatch)}
+	q.Source = inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{q.Input: {File: f.input, ID: f.id, Text: f.text, Limit: f.limit}})
+	if q.Template, err = f.template(w, q); err != nil {
 		return err
 	}
-	wire := catalog.Default().Wire(lane, vendor.Name, assay.ModeBatch)
-	job := &writing{flags: f, world: w, template: template, lane: lane, wire: wire, legal: vendor.IDs(), idWords: vendor.IDWords}
 	// Nothing is written over before all of it is known to be good.
-	if problems := source.Walk(ctx, "questions", job.check); len(problems.Errors()) > 0 || len(job.problems) > 0 {
-		return append(problems.Errors(), job.problems...).Sort()
+	n, problems := q.Check(ctx)
+	if len(problems) > 0 {
+		return problems
 	}
-	if job.n == 0 {
+	if n == 0 {
 		return usage("", "%s holds no questions", f.input)
 	}
-	return job.write(ctx, source, vendor.Limits)
+	return f.write(ctx, w, q)
 }
 
-// laneOf is the lane that the flags mean; parameters that the vendor would refuse are told with the reason.
+// laneOf is the lane that the flags mean; parameters that the vendor would refuse are printed with the reason.
 func (f writeFlags) laneOf(w *World) (assay.Lane, catalog.Vendor, error) {
 	t, err := w.resolver().Target(batchrun.Wish{Provider: f.provider})
 	if err != nil {
@@ -186,127 +184,56 @@ func (f writeFlags) laneOf(w *World) (assay.Lane, catalog.Vendor, error) {
 }
 
 // template is what every question is put into.
-func (f writeFlags) template(w *World, source *inputs.Source) (*prompt.Template, error) {
-	fields, open, problems := source.Fields("questions")
-	if len(problems.Errors()) > 0 {
-		return nil, problems.Errors()
-	}
-	name, text := f.prompt, ""
-	if name != "" {
-		raw, err := os.ReadFile(w.Disk.Path(name))
+func (f writeFlags) template(w *World, q *batchfile.Questions) (*prompt.Template, error) {
+	text := ""
+	if f.prompt != "" {
+		raw, err := os.ReadFile(w.Disk.Path(f.prompt))
 		if err != nil {
-			return nil, usage("", "--prompt: %s cannot be read", name)
+			return nil, usage("", "--prompt: %s cannot be read", f.prompt)
 		}
 		text = string(raw)
-	} else {
-		column := "text"
-		for _, c := range []string{"text", "question", "prompt"} {
-			if slices.Contains(fields, c) {
-				column = c
-				break
-			}
-		}
-		text = "{{ " + column + " }}"
 	}
-	t, problems := prompt.Parse(assay.Place{File: name, Line: 1, Col: 1}, text)
-	if len(problems.Errors()) > 0 {
-		return nil, problems.Errors()
+	t, err := batchfile.Template(q.Source, q.Input, f.prompt, text)
+	if errors.Is(err, batchfile.ErrNoColumn) {
+		return nil, usage("--text names the column, --prompt a template", "%s has %s", f.input, err)
 	}
-	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open}
-	for _, c := range fields {
-		scope.Fields[c] = prompt.Shape{}
-	}
-	if problems := t.Check(scope); len(problems.Errors()) > 0 {
-		if name == "" {
-			return nil, usage("--text names the column, --prompt a template", "%s has no column text, question or prompt", f.input)
-		}
-		return nil, problems.Errors()
-	}
-	return t, nil
+	return t, err
 }
 
-// writing is the making of one batch file.
-type writing struct {
-	flags    writeFlags
-	world    *World
-	template *prompt.Template
-	lane     assay.Lane
-	wire     assay.Wire
-	legal    *regexp.Regexp // ids that the provider takes; nil: any
-	idWords  string
-	n        int
-	problems assay.Problems
-}
-
-const maxPromptBytes = 32 << 20
-
-func (j *writing) request(it assay.Item) (*assay.Request, error) {
-	text, err := j.template.Render(nil, prompt.Values{Fields: it.Fields}, maxPromptBytes)
-	if err != nil {
-		return nil, err
-	}
-	p := &assay.Prompt{System: j.flags.system, Messages: []assay.Message{{Role: assay.RoleUser, Text: string(text)}}}
-	return &assay.Request{Lane: &j.lane, Wire: &j.wire, Prompt: p}, nil
-}
-
-// check looks at one question before anything is written.
-func (j *writing) check(it assay.Item) bool {
-	j.n++
-	if j.legal != nil && !j.legal.MatchString(it.ID) {
-		j.problems.Add(it.Place, "--id names another column", "the id %q: %s takes %s", it.ID, j.lane.Provider, j.idWords)
-	}
-	if _, err := j.request(it); err != nil {
-		j.problems.Add(it.Place, "", "%s", err)
-	}
-	return len(j.problems) < 20
-}
-
-func (j *writing) write(ctx context.Context, source *inputs.Source, limits catalog.Limits) error {
+func (f writeFlags) write(ctx context.Context, w *World, q *batchfile.Questions) error {
 	var files []*output
 	defer func() {
 		for _, f := range files { // those that did not become whole
 			f.discard()
 		}
 	}()
-	out := &batchfile.Writer{Limits: limits, Create: func(n int) (io.WriteCloser, error) {
-		name := numberedName(j.flags.output, n)
-		if !j.flags.force && j.world.Disk.Exists(name) {
+	out := &batchfile.Writer{Limits: q.Vendor.Limits, Create: func(n int) (io.WriteCloser, error) {
+		name := numberedName(f.output, n)
+		if !f.force && w.Disk.Exists(name) {
 			return nil, usage("--force writes over it", "%s is there already", name)
 		}
-		f, err := newOutput(j.world, name)
+		file, err := newOutput(w, name)
 		if err == nil {
-			files = append(files, f)
+			files = append(files, file)
 		}
-		return unclosed{f}, err
+		return unclosed{file}, err
 	}}
-	for it, err := range source.Items(ctx, "questions") {
-		if err != nil {
-			return err
-		}
-		req, err := j.request(it)
-		if err != nil {
-			return err
-		}
-		if err := out.Add(it.ID, req); err != nil {
-			return err
-		}
-	}
-	if err := out.Close(); err != nil {
+	if err := q.Write(ctx, out); err != nil {
 		return err
 	}
 	var names []string
-	for i, f := range files {
-		if err := f.commit(); err != nil {
+	for i, file := range files {
+		if err := file.commit(); err != nil {
 			return err
 		}
-		names = append(names, numberedName(j.flags.output, i+1))
-		fmt.Fprintf(j.world.Stdout, "%s: %s requests, %s bytes\n", names[i], assay.Thousands(int64(out.Files[i].Requests)), assay.Thousands(out.Files[i].Bytes))
+		names = append(names, numberedName(f.output, i+1))
+		fmt.Fprintf(w.Stdout, "%s: %s requests, %s bytes\n", names[i], assay.Thousands(int64(out.Files[i].Requests)), assay.Thousands(out.Files[i].Bytes))
 	}
 	model := ""
-	if !j.wire.ModelInBody {
-		model = " --model " + j.lane.Model
+	if !q.Wire.ModelInBody {
+		model = " --model " + q.Lane.Model
 	}
-	fmt.Fprintf(j.world.Stderr, "send with: assay batch submit --provider %s%s %s\n", j.lane.Provider, model, strings.Join(names, " "))
+	fmt.Fprintf(w.Stderr, "send with: assay batch submit --provider %s%s %s\n", q.Lane.Provider, model, strings.Join(names, " "))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package cli
+package batchrun
 
 import (
 	"bufio"
@@ -7,26 +7,78 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"assay"
 	"assay/artifacts"
 	"assay/batchfile"
-	"assay/batchrun"
-	"assay/catalog"
 	"assay/dialect"
 	"assay/store"
 )
 
-// collector writes the answers of a batch run, one line of its file after the other.
+// Format is the form that results are written in.
+type Format string
+
+// The formats there are.
+const (
+	FormatProvider Format = "provider" // the provider's own result lines
+	FormatJSONL    Format = "jsonl"    // a flat object for every line of the file
+	FormatCSV      Format = "csv"      // the same as a table
+)
+
+// Output is where results are written to. Only FormatProvider writes errors apart.
+type Output struct {
+	Format  Format
+	Results io.Writer
+	Errors  io.Writer
+}
+
+// Tally counts the lines of a file by what became of them.
+type Tally struct {
+	Answers  int64
+	Failures int64 // ended without an answer
+	Open     int64 // not back yet
+}
+
+// Collect writes what stands for every line of a run's file now, in the order of the file and under its ids.
+func (r *Reader) Collect(ctx context.Context, run store.Run, out Output) (Tally, error) {
+	b, err := of(run)
+	if err != nil {
+		return Tally{}, err
+	}
+	c := &collector{Reader: r, run: run, batch: b, format: out.Format, results: bufio.NewWriterSize(out.Results, 1<<20), errors: bufio.NewWriterSize(out.Errors, 1<<16),
+		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
+	defer c.close()
+	if c.format == FormatCSV {
+		c.table = csv.NewWriter(c.results)
+		if err := c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens", "cost_usd", "error"}); err != nil {
+			return c.tally, err
+		}
+	}
+	for a, err := range Answers(ctx, r.Ledger, run.No) {
+		if err != nil {
+			return c.tally, err
+		}
+		if err := c.add(ctx, a); err != nil {
+			return c.tally, err
+		}
+	}
+	return c.tally, c.finish(ctx)
+}
+
+// collector writes the answers of a run, one line of its file after the other.
 type collector struct {
-	h       *home
+	*Reader
 	run     store.Run
-	batch   *batchrun.Batch
-	format  string
+	batch   *Batch
+	format  Format
 	results *bufio.Writer
 	errors  *bufio.Writer
 	table   *csv.Writer
+	tally   Tally
 
 	block []held // lines that wait for the bytes of their answers
 	bytes int64  // of the block
@@ -35,13 +87,11 @@ type collector struct {
 	files map[int64]artifacts.File
 	buf   []byte
 	dec   dialect.Decoder
-
-	answers, failures, open int64
 }
 
 // held is a line with the bytes that its answer was read from.
 type held struct {
-	batchrun.Answered
+	Answered
 	raw  []byte // nil: none are wanted, or there are none
 	file store.Artifact
 }
@@ -55,20 +105,6 @@ const (
 	maxOpen  = 4  // files that are held open to read answers from; a packed one takes megabytes
 	maxNamed = 64 // segments whose files are known
 )
-
-func newCollector(h *home, run store.Run, format string, results, failed *output) (*collector, error) {
-	b, ok := batchrun.Of(run)
-	if !ok {
-		return nil, fmt.Errorf("run %s is not one of a batch file", run.ID)
-	}
-	c := &collector{h: h, run: run, batch: b, format: format, results: bufio.NewWriterSize(results, 1<<20), errors: bufio.NewWriterSize(failed, 1<<16),
-		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
-	if format == "csv" {
-		c.table = csv.NewWriter(c.results)
-		return c, c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens", "cost_usd", "error"})
-	}
-	return c, nil
-}
 
 func (c *collector) close() {
 	for _, f := range c.files {
@@ -94,7 +130,7 @@ func (c *collector) finish(ctx context.Context) error {
 
 // add takes one line of the file. A block of them is read at once: providers answer in any order, and files of answers are
 // read from front to back.
-func (c *collector) add(ctx context.Context, a batchrun.Answered) error {
+func (c *collector) add(ctx context.Context, a Answered) error {
 	c.block = append(c.block, held{Answered: a})
 	c.bytes += a.Length + int64(len(a.Outcome.Text)+len(a.Outcome.Thoughts))
 	if len(c.block) < maxHeld && c.bytes < maxHeldBytes {
@@ -113,7 +149,7 @@ func (c *collector) flush(ctx context.Context) error {
 	})
 	for _, i := range order {
 		h := &c.block[i]
-		if c.format != "provider" && !h.Over {
+		if c.format != FormatProvider && !h.Over {
 			continue
 		}
 		var err error
@@ -136,13 +172,13 @@ func (c *collector) write(a *held) error {
 	good := a.Ended && (a.Outcome.Ending.Stands() || a.Outcome.Ending == assay.Empty)
 	switch {
 	case good:
-		c.answers++
+		c.tally.Answers++
 	case a.Ended:
-		c.failures++
+		c.tally.Failures++
 	default:
-		c.open++
+		c.tally.Open++
 	}
-	if c.format != "provider" {
+	if c.format != FormatProvider {
 		return c.tidy(a)
 	}
 	if !a.Ended {
@@ -182,13 +218,13 @@ func (c *collector) line(a *held) ([]byte, error) {
 }
 
 // raw reads the bytes that an answer was read from; nil: there are none.
-func (c *collector) raw(ctx context.Context, a batchrun.Answered) ([]byte, store.Artifact, error) {
+func (c *collector) raw(ctx context.Context, a Answered) ([]byte, store.Artifact, error) {
 	if a.Artifact == 0 {
 		return nil, store.Artifact{}, nil
 	}
 	known, ok := c.named[a.Segment]
 	if !ok {
-		all, err := c.h.ledger.Artifacts(ctx, a.Segment)
+		all, err := c.Ledger.Artifacts(ctx, a.Segment)
 		if err != nil {
 			return nil, store.Artifact{}, err
 		}
@@ -227,7 +263,7 @@ func (c *collector) file(info store.Artifact) (artifacts.File, error) {
 		c.close()
 		clear(c.files)
 	}
-	f, err := c.h.files.Open(c.run.ID, info.Name)
+	f, err := c.Files.Open(c.run.ID, info.Name)
 	if err == nil {
 		c.files[info.No] = f
 	}
@@ -272,19 +308,28 @@ func (c *collector) tidy(a *held) error {
 		}
 	}
 	if c.table != nil {
-		return c.table.Write(csvRow([]any{row.ID, int64(row.Line), row.Model, row.Status, row.Text, row.Finish, number(row.Input), number(row.Output), number(row.Cost), row.Problem}))
+		return c.table.Write([]string{safe(row.ID), strconv.Itoa(row.Line), safe(row.Model), safe(row.Status), safe(row.Text), safe(row.Finish),
+			known(row.Input), known(row.Output), known(row.Cost), safe(row.Problem)})
 	}
 	e := json.NewEncoder(c.results)
 	e.SetEscapeHTML(false)
 	return e.Encode(row)
 }
 
-// number is a number that may not be known.
-func number[T any](p *T) any {
-	if p == nil {
-		return nil
+// safe keeps a spreadsheet from taking a text for a formula.
+func safe(text string) string {
+	if text != "" && strings.IndexByte("=+-@\t\r", text[0]) >= 0 {
+		return "'" + text
 	}
-	return *p
+	return text
+}
+
+// known is a number, or nothing.
+func known[T any](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprint(*p)
 }
 
 // longText reads an answer that is too long for a row of the ledger.
@@ -295,7 +340,7 @@ func (c *collector) longText(a *held) (string, error) {
 	}
 	lane := c.batch.File.Lanes[i].Lane
 	if a.file.Kind == "live" {
-		return c.dec.Body(c.batch.File.Wire(catalog.Default(), lane, assay.ModeLive).Dialect, a.raw).Text, nil
+		return c.dec.Body(c.batch.File.Wire(c.Catalog, lane, assay.ModeLive).Dialect, a.raw).Text, nil
 	}
-	return c.dec.Line(c.batch.File.Wire(catalog.Default(), lane, assay.ModeBatch), a.raw).Outcome.Text, nil
+	return c.dec.Line(c.batch.File.Wire(c.Catalog, lane, assay.ModeBatch), a.raw).Outcome.Text, nil
 }

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/batchrun"
+	"assay/engine"
+	"assay/store"
+)
+
+type retryFlags struct {
+	home  homeFlags
+	only  []string
+	yes   bool
+	watch bool
+}
+
+func batchRetryCommand(w *World) *cobra.Command {
+	var f retryFlags
+	c := &cobra.Command{
+		Use:   "retry [BATCH…]",
+		Short: "Send again only what has no answer",
+		Long: "Sends again the requests of a batch that ended without an answer, as a job of their own; the results belong to the same batch.\n" +
+			"What the provider rejected or answered with nothing is left alone unless --only names it: it would cost and end the same.",
+		RunE: func(c *cobra.Command, args []string) error { return retryBatches(c.Context(), w, args, f) },
+	}
+	f.home.register(c)
+	c.Flags().StringSliceVar(&f.only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
+	c.Flags().BoolVar(&f.watch, "watch", false, "stay until everything is back")
+	return c
+}
+
+func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) error {
+	order := engine.Retry{Only: []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}}
+	if len(f.only) > 0 {
+		order.Only = nil
+	}
+	for _, name := range f.only {
+		e, err := endingOf(name)
+		if err != nil {
+			return err
+		}
+		order.Only = append(order.Only, e)
+	}
+	h, err := f.home.open(ctx, w, false)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	runs, err := ownBatches(ctx, w, h, args, reachFlags{}, "submit its file here", ": what it asked is not known")
+	if err != nil {
+		return err
+	}
+	var again []store.Run
+	for _, run := range runs {
+		a, err := h.batches().Again(ctx, run, order.Only)
+		if err != nil {
+			return err
+		}
+		if a.Requests == 0 && !a.Waiting {
+			fmt.Fprintf(w.Stderr, "batch %s: nothing to send again\n", run.ID)
+			continue
+		}
+		fmt.Fprintf(w.Stderr, "batch %s: %s requests without an answer go out again, %s\n", run.ID, assay.Thousands(a.Requests), a.Expected)
+		again = append(again, run)
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	if err := ask(w, f.yes, "Send?"); err != nil {
+		return err
+	}
+	return sendAgain(ctx, w, h, again, order, f.watch)
+}
+
+func sendAgain(ctx context.Context, w *World, h *home, runs []store.Run, order engine.Retry, watch bool) error {
+	live := false
+	for i, run := range runs {
+		b, _ := batchrun.Of(run)
+		own := order
+		if own.Mode = store.Batch; b.File.Mode == assay.ModeLive {
+			own.Mode, live = store.Live, true
+		}
+		text, err := json.Marshal(own)
+		if err != nil {
+			return err
+		}
+		if err := h.ledger.ReopenRun(ctx, run.No, "retry"); err != nil {
+			return err
+		}
+		if err := orderBatch(ctx, w, h, run, store.Order{Kind: store.OrderRetry, Args: string(text)}); err != nil {
+			return err
+		}
+		if runs[i], err = h.ledger.Run(ctx, run.No); err != nil {
+			return err
+		}
+	}
+	if watch || live {
+		return watchBatches(ctx, w, h, runs, watchFlags{})
+	}
+	return sendOff(ctx, w, h, runs)
+}
