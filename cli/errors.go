@@ -13,11 +13,11 @@ import (
 
 const (
 	// errorQuery lists the requests of one run that have no answer.
-	errorQuery = "SELECT stage, lane, item, turn, branch, status, class, http_status, code, message, attempt, segment, job FROM run_errors" +
+	errorQuery = "SELECT stage, lane, item, turn, branch, judged_lane, first, second, status, class, http_status, code, message, attempt, segment, job FROM run_errors" +
 		" WHERE run = '%s' ORDER BY stage, lane, item, turn"
 	// silentQuery lists the verdicts of one run that judge nothing.
-	silentQuery = "SELECT stage, judge, lane, item, turn, branch, pair, state, reason FROM verdicts" +
-		" WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, item, turn, branch"
+	silentQuery = "SELECT stage, judge, lane, first, second, item, turn, branch, prompt, trait, vote, state, reason FROM verdicts_named" +
+		" WHERE run = '%s' AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, first, second, item, turn, branch"
 	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') GROUP BY state ORDER BY state"
 )
 
@@ -39,7 +39,7 @@ func errorsCommand(w *World) *cobra.Command {
 			defer h.Close()
 			h.watermark(w)
 			if verdicts {
-				return printQuery(c.Context(), w, h, fmt.Sprintf(silentQuery, run.No), f)
+				return printQuery(c.Context(), w, h, fmt.Sprintf(silentQuery, run.ID), f)
 			}
 			if err := printQuery(c.Context(), w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
 				return err

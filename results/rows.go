@@ -184,12 +184,8 @@ func (t *Rows) sent(stage string) map[string]bool {
 func (t *Rows) Block(ctx context.Context, block []store.Answer, yield func(*Answer, error) bool) bool {
 	keys := make([]assay.Key, len(block))
 	for i, a := range block {
-		r, err := t.Reading(a.At)
-		if err != nil {
-			return yield(nil, err)
-		}
 		first := a.At // a second try's verdict stands where the first one's stood
-		first.Turn = r.Turn
+		first.SecondTry = false
 		keys[i] = first.Key()
 	}
 	verdicts, err := t.Ledger.VerdictsOn(ctx, t.Run.No, keys)
