@@ -1,10 +1,15 @@
 package store_test
 
 import (
+	"bytes"
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"assay/store"
 	"assay/store/storetest"
 	"assay/store/storetest/pgtest"
 )
@@ -21,4 +26,29 @@ func TestSQLiteKeepsTheContract(t *testing.T) {
 func TestPostgreSQLKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	storetest.Suite(t, func(t testing.TB) string { return server.Database(t) })
+}
+
+func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	where := filepath.Join(t.TempDir(), "old.db")
+	db, err := sql.Open("sqlite", where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(`PRAGMA journal_mode = WAL; CREATE TABLE goose_db_version (version_id BIGINT); INSERT INTO goose_db_version VALUES (0), (1), (130);
+		CREATE TABLE runs (no INTEGER PRIMARY KEY, id TEXT); INSERT INTO runs VALUES (1, 'paid for')`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), where, store.Options{}); err == nil || !strings.Contains(err.Error(), "before the first release") {
+		t.Fatalf("opening it: %v", err)
+	}
+	after, err := os.ReadFile(where)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file changed (%v)", err)
+	}
 }

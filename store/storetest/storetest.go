@@ -23,8 +23,8 @@ func Suite(t *testing.T, fresh Fresh) {
 		run  func(t *testing.T, fresh Fresh)
 	}{
 		{"opening", opening}, {"runs", runs}, {"leases", leases}, {"moves", moves}, {"money", money}, {"settling", settling},
-		{"sending again", again}, {"late", late}, {"live", live}, {"doubts", doubts}, {"verdicts", verdicts}, {"what was said", said}, {"orders", orders}, {"reading", reading}, {"pages", pages},
-		{"imports", imports}, {"decisions", decisions}, {"dumps", dumps}, {"quotas", quotas}, {"hands", hands}, {"constraints", constraints}, {"a model", model},
+		{"sending again", again}, {"late", late}, {"live", live}, {"doubts", doubts}, {"verdicts", verdicts}, {"what was said", said}, {"orders", orders}, {"reading", reading}, {"named views", namedViews}, {"pages", pages},
+		{"imports", imports}, {"decisions", decisions}, {"dumps", dumps}, {"quotas", quotas}, {"worker keys", workerKeys}, {"constraints", constraints}, {"a model", model},
 	}
 	for _, topic := range topics {
 		t.Run(topic.name, func(t *testing.T) { t.Parallel(); topic.run(t, fresh) })

@@ -10,7 +10,7 @@ import (
 )
 
 // hands: what nobody alive has the key for is told, and nothing else.
-func hands(t *testing.T, fresh Fresh) {
+func workerKeys(t *testing.T, fresh Fresh) {
 	t.Run("of any key of a provider", func(t *testing.T) { t.Parallel(); handsOfProviders(t, fresh) })
 	t.Run("of the key that made a job", func(t *testing.T) { t.Parallel(); handsOfAccounts(t, fresh) })
 }
