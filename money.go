@@ -59,8 +59,16 @@ func (c Cost) Add(d Cost) Cost {
 	return Cost{Sum: c.Sum + d.Sum, Priced: c.Priced + d.Priced, Unknown: c.Unknown + d.Unknown}
 }
 
-// Known tells whether every part has a price.
+// Known reports whether every part has a price.
 func (c Cost) Known() bool { return c.Unknown == 0 }
+
+// Spent says how much was spent, or that it is not known.
+func (c Cost) Spent() string {
+	if c.Unknown > 0 && c.Priced == 0 {
+		return "cost unknown"
+	}
+	return c.String() + " spent"
+}
 
 // String says "unknown" or "at least" where parts have no price.
 func (c Cost) String() string {

@@ -187,7 +187,7 @@ func (a *adopter) follow() func(context.Context) error {
 		if words == nil {
 			return nil
 		}
-		return words.tell(ctx)
+		return words.print(ctx)
 	}
 }
 

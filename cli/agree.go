@@ -24,9 +24,9 @@ func agreeCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "agree FILE",
 		GroupID: groupDecide,
-		Short:   "Tell how far raters agree, from labels in a CSV file",
+		Short:   "Print how far raters agree, from labels in a CSV file",
 		Long: "Measures agreement from a table of labels: columns item, rater and label, one row for each label. A row without a label is missing.\n" +
-			"FILE may be - for standard input; .tsv means tabs. A measure that does not exist is told with its reason, never as a number.",
+			"FILE may be - for standard input; .tsv means tabs. A measure that does not exist is printed as its reason, never as a number.",
 		Args: args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return runAgree(w, args[0], f) },
 	}

@@ -35,7 +35,7 @@ func analyseCommand(w *World) *cobra.Command {
 		Use:     "analyse [RUN...]",
 		GroupID: groupDecide,
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
-		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by sensible ones where it declares none. RUN is an id, the\n" +
+		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. RUN is an id, the\n" +
 			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
 			"cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches are items; --where keeps\n" +
 			"the rows for which a condition on the same names is true; 'not second_try' leaves out what judges said when asked once more. --reprice counts costs again by today's prices.\n" +
@@ -61,7 +61,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 		return usage("", "--json or --csv, not both")
 	}
 	if f.prices != "" && !f.reprice {
-		return usage("add --reprice", "--prices says what to count by, and nothing counts")
+		return usage("add --reprice", "--prices belongs to --reprice")
 	}
 	if f.reprice {
 		var err error
@@ -138,7 +138,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*res
 		return nil, err
 	}
 	defer h.Close()
-	if err := tellRedone(ctx, w, h, run); err != nil {
+	if err := printRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
 	return h.results().Findings(ctx, run, results.Query{By: f.by, Where: f.where, Prices: f.anew})

@@ -107,7 +107,7 @@ func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) er
 		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, assay.Count(len(s.Held), "job"), s.Held[0].Reason),
 			hint: "assay status " + run.ID + " --segments, then assay resolve"}
 	case s.Budget:
-		return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget"}
+		return &exitError{code: exitBudget, err: fmt.Errorf("batch %s was stopped by the budget", run.ID), hint: "raise it with assay resume " + run.ID + " --budget AMOUNT"}
 	}
 	return nil
 }

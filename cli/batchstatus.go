@@ -24,7 +24,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 	var f statusBatchFlags
 	c := &cobra.Command{
 		Use:   "status [BATCH…]",
-		Short: "Ask the providers how batches stand; nothing is sent or fetched",
+		Short: "Ask the providers for the state of batches; nothing is sent or fetched",
 		Long:  "Prints how batches stand: those named, else all that are open. A job that was made elsewhere is looked for with the keys that are set.",
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()

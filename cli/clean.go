@@ -26,7 +26,7 @@ func cleanCommand(w *World) *cobra.Command {
 		Use:     "clean [RUN]",
 		GroupID: groupTools,
 		Short:   "Pack the files of a run; with --remote delete what its jobs left at the providers",
-		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and says how much room that freed. A run is packed when it\n" +
+		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and prints how much space that freed. A run is packed when it\n" +
 			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
 			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of jobs that are\n" +
 			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " + tidyVendors() + ").",

@@ -61,7 +61,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(printStatus(ctx, w, h, c.Run, false), tellUnjudged(ctx, w, h, c.Run)); err != nil {
+	if err := errors.Join(printStatus(ctx, w, h, c.Run, false), printUnjudged(ctx, w, h, c.Run)); err != nil {
 		return err
 	}
 	result := resultOf(c)
@@ -113,7 +113,7 @@ func resultOf(c workspace.Conclusion) error {
 	case workspace.StopVerify:
 		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "assay results " + id + ", then assay resume " + id + " --proceed"}
 	case workspace.StopBudget:
-		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + id + " --budget"}
+		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + id + " --budget AMOUNT"}
 	case workspace.StopLaneStopped:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), hint: "put it right, then assay retry " + id}
 	case workspace.StopOpen:

@@ -44,10 +44,10 @@ func errorsCommand(w *World) *cobra.Command {
 			if err := printQuery(c.Context(), w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
 				return err
 			}
-			if err := tellUnasked(c.Context(), w, h, run); err != nil {
+			if err := printUnasked(c.Context(), w, h, run); err != nil {
 				return err
 			}
-			return tellUnjudged(c.Context(), w, h, run)
+			return printUnjudged(c.Context(), w, h, run)
 		},
 	}
 	f.register(c)
@@ -55,8 +55,8 @@ func errorsCommand(w *World) *cobra.Command {
 	return c
 }
 
-// tellUnasked says how an incomplete run stands: what could not be asked is no error of any request.
-func tellUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
+// printUnasked says how an incomplete run stands: what could not be asked is no error of any request.
+func printUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if run.Result != store.ResultIncomplete {
 		return nil
 	}
@@ -72,8 +72,8 @@ func tellUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	return err
 }
 
-// tellUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
-func tellUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
+// printUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
+func printUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
 	var parts []string
 	err := h.ledger.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
 		parts = append(parts, fmt.Sprintf("%v %s", values[1], cell(values[0])))
@@ -82,6 +82,6 @@ func tellUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts tells why)\n", strings.Join(parts, ", "), run.ID)
+	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n", strings.Join(parts, ", "), run.ID)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"assay/results"
 )
 
-// Exit codes, as `assay help exit-codes` tells them. Where several apply, the first of 2, 1, 5, 4, 6, 3 wins.
+// Exit codes, as `assay help exit-codes` prints them. Where several apply, the first of 2, 1, 5, 4, 6, 3 wins.
 const (
 	exitDone        = 0
 	exitFailed      = 1

@@ -17,7 +17,7 @@ func keysCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "keys",
 		GroupID: groupStart,
-		Short:   "Tell which API keys are set; never prints one",
+		Short:   "List which API keys are set; never prints one",
 		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {
 			keys := keyStates(w)

@@ -38,9 +38,9 @@ func labelCommand(w *World) *cobra.Command {
 		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
 		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and no model is\n" +
 			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the judge's errors are\n" +
-			"seen; of pairs, the least compared lanes come first, and who stands first is balanced. Every label is written at once: quit (q) when\n" +
-			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot tell.\n" +
-			"`assay analyse` tells from these labels how far a judge can be trusted.",
+			"seen; of pairs, the least compared lanes come first, and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
+			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide.\n" +
+			"`assay analyse` estimates from these labels how far a judge can be trusted.",
 		Args: args("RUN", "STAGE"),
 		RunE: func(c *cobra.Command, args []string) error { return runLabel(c.Context(), w, args[0], args[1], f) },
 	}
@@ -48,7 +48,7 @@ func labelCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: USER)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
-	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (those of which it is least known who is better)")
+	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (those of which it is least known which is better)")
 	return c
 }
 
@@ -57,7 +57,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 		f.as = w.workspace().User()
 	}
 	if f.as == "" {
-		return usage("--as NAME, of letters, digits, . _ and -", "who labels?")
+		return usage("--as NAME, of letters, digits, . _ and -", "the name of the person who labels is missing")
 	}
 	person, err := results.Person(f.as)
 	if err != nil {
@@ -162,7 +162,7 @@ const (
 	nextQuit
 )
 
-// one shows a task and obeys keys until it is done with.
+// one shows a task and follows keys until it is done with.
 func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 	if q.left > 0 && len(q.given) >= q.left {
 		return nextQuit, nil

@@ -13,7 +13,7 @@ import (
 	"assay/workspace"
 )
 
-const welcome = `assay asks many language models many questions, keeps every answer it paid for, and tells which model is better.
+const welcome = `assay asks many language models many questions, keeps every answer it paid for, and shows which model is better.
   assay init my-study              write a small study to start from
   assay plan my-study              see what would be sent and what it would cost; nothing is sent
   assay run my-study --rehearse    run all of it against the built-in simulator: no key, no cost, seconds
@@ -49,7 +49,7 @@ func Main(ctx context.Context, w World) int {
 	return exitCode(err)
 }
 
-// complain tells an error: problems one on a line, everything else after the program's name.
+// complain prints an error: problems one on a line, everything else after the program's name.
 func complain(w *World, err error) {
 	err = explained(err)
 	var problems assay.Problems
@@ -77,7 +77,7 @@ func newRoot(w *World) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	var debug string
-	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "tell every move of every segment, one line each, while a run is driven or watched")
+	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
 		if debug != "" {
@@ -107,7 +107,7 @@ func newRoot(w *World) *cobra.Command {
 	return root
 }
 
-// flagTrouble is what is wrong with a flag, in the words of whoever types it.
+// flagTrouble is what is wrong with a flag, in the words of the command line.
 func flagTrouble(c *cobra.Command, err error) string {
 	var strange *pflag.NotExistError
 	if errors.As(err, &strange) && strange.GetSpecifiedShortnames() == "" {

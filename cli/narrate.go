@@ -11,16 +11,16 @@ import (
 	"assay/store"
 )
 
-// narrator tells what happens to runs, move by move, from the ledger's history. Without -v it has nothing to tell.
+// narrator prints what happens to runs, move by move, from the ledger's history. Without -v it prints nothing.
 type narrator struct {
 	world *World
 	home  *home
 	runs  []store.Run
-	last  map[int64]int64  // by run: the line of its history that was told last
+	last  map[int64]int64  // by run: the line of its history that was printed last
 	names map[int64]string // of segments
 }
 
-// newNarrator tells what comes from now on.
+// newNarrator prints what comes from now on.
 func newNarrator(ctx context.Context, w *World, h *home, runs ...store.Run) (*narrator, error) {
 	n := &narrator{world: w, home: h, last: map[int64]int64{}, names: map[int64]string{}}
 	if w.verbose {
@@ -34,7 +34,7 @@ func newNarrator(ctx context.Context, w *World, h *home, runs ...store.Run) (*na
 	return n, nil
 }
 
-// follow takes up a run that is not followed yet; what happened to it before is not told.
+// follow takes up a run that is not followed yet; what happened to it before is not printed.
 func (n *narrator) follow(ctx context.Context, run store.Run) error {
 	if _, known := n.last[run.No]; known || !n.world.verbose {
 		return nil
@@ -97,8 +97,8 @@ func (n *narrator) line(ctx context.Context, run store.Run, e store.Event) (stri
 	return e.At.Local().Format(time.TimeOnly) + " " + assay.Clean(text, 500), nil
 }
 
-// tell writes the news on stderr.
-func (n *narrator) tell(ctx context.Context) error {
+// print writes the news on stderr.
+func (n *narrator) print(ctx context.Context) error {
 	lines, err := n.news(ctx)
 	for _, line := range lines {
 		fmt.Fprintln(n.world.Stderr, line)
@@ -106,7 +106,7 @@ func (n *narrator) tell(ctx context.Context) error {
 	return err
 }
 
-// narrateAll tells what happens to all open runs of a ledger, whoever works on them, until the context ends.
+// narrateAll prints what happens to all open runs of a ledger, whichever process works on them, until the context ends.
 func narrateAll(ctx context.Context, w *World, h *home) error {
 	n, err := newNarrator(ctx, w, h)
 	for err == nil && w.verbose {
@@ -119,13 +119,13 @@ func narrateAll(ctx context.Context, w *World, h *home) error {
 				break
 			}
 		}
-		before := n.runs // those that closed meanwhile are told to their end
+		before := n.runs // those that closed meanwhile are followed to their end
 		for _, run := range open {
 			if !slices.ContainsFunc(before, func(r store.Run) bool { return r.No == run.No }) {
 				n.runs = append(n.runs, run)
 			}
 		}
-		err = errors.Join(err, n.tell(ctx))
+		err = errors.Join(err, n.print(ctx))
 		if n.runs = open; err == nil {
 			err = w.clock().Sleep(ctx, time.Second)
 		}

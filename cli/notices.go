@@ -11,15 +11,15 @@ import (
 
 // notices are what a person has to know of a run while it goes on: a lane that stops, a job that cannot be looked at.
 type notices struct {
-	lanes  map[string]store.LaneState // as they were told
-	told   map[string]time.Time       // when a trouble of a lane was told last
+	lanes  map[string]store.LaneState // as they were last seen
+	said   map[string]time.Time       // when a trouble of a lane was said last
 	looked time.Time
 }
 
 const (
 	noticeEvery = time.Second     // how often is looked for something to say
-	troubleRest = 5 * time.Minute // how long a lane's next trouble waits after it told one
-	maxTroubles = 20              // that are told at once
+	troubleRest = 5 * time.Minute // how long a lane's next trouble waits after one was said
+	maxTroubles = 20              // that are said at once
 )
 
 // news are lines about what changed since the last look.
@@ -43,10 +43,10 @@ func (n *notices) news(ctx context.Context, l *store.Reader, runs []store.Run, n
 		}
 		for _, t := range troubles {
 			name := fmt.Sprintf("%s %s %s", run.ID, t.Stage, t.Lane)
-			if at, ok := n.told[name]; ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen {
+			if at, ok := n.said[name]; ok && now.Sub(at) < troubleRest || n.lanes[name] != store.LaneOpen {
 				continue
 			}
-			n.told[name] = now
+			n.said[name] = now
 			lines = append(lines, troubleLine(t))
 		}
 	}

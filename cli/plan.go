@@ -34,7 +34,7 @@ func planCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "plan STUDY",
 		GroupID: groupStart,
-		Short:   "See what would be sent and what it would cost; nothing is sent",
+		Short:   "Show what would be sent and what it would cost; nothing is sent",
 		Long: "Plans a study: the first wave is rendered and encoded exactly as it would go out and cut into batches; later waves are counted\n" +
 			"(at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown.",
 		Args: args("STUDY"),
@@ -212,9 +212,9 @@ func byProvider(p *plan.Plan) []string {
 func powerLine(q plan.Power) string {
 	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, assay.Count(int(q.Pairs), "pair"))
 	if q.Share > 0 {
-		line += fmt.Sprintf(" tell %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
+		line += fmt.Sprintf(" distinguish %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
 	} else {
-		line += " tell nothing apart"
+		line += " distinguish nothing"
 	}
 	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", assay.Thousands(q.Need))
 }

@@ -19,7 +19,7 @@ func pricesCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "prices [MODEL]",
 		GroupID: groupStart,
-		Short:   "List the prices the plan reckons with, in dollars per million tokens",
+		Short:   "List the prices that plans use, in dollars per million tokens",
 		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n\n" +
 			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
 		Args: upTo("MODEL"),

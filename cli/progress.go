@@ -12,8 +12,8 @@ import (
 	"assay/store"
 )
 
-// progress tells how runs move, from the ledger alone: bars for every lane on a terminal, a plain line now and then
-// otherwise. It is the same for batches and for live requests, and for whoever watches from elsewhere.
+// progress shows how runs move, from the ledger alone: bars for every lane on a terminal, a plain line now and then
+// otherwise. It is the same for batches and for live requests, and for a process that watches from elsewhere.
 type progress struct {
 	world  *World
 	home   *home
@@ -25,17 +25,17 @@ type progress struct {
 	others map[string]bool // who was said to be at work on it, too
 	noted  notices
 	last   string
-	told   time.Time
+	shown  time.Time
 	pace   map[string]*term.Pace
 }
 
 const (
-	often = 5 * time.Second        // how often a plain line is told at most
+	often = 5 * time.Second        // how often a plain line is printed at most
 	frame = 200 * time.Millisecond // how often bars are drawn at most
 )
 
 func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
-	p := &progress{world: w, home: h, runs: runs, pace: map[string]*term.Pace{}, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, told: map[string]time.Time{}}}
+	p := &progress{world: w, home: h, runs: runs, pace: map[string]*term.Pace{}, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
 	if w.draws() {
 		p.screen = term.NewScreen(w.Stderr)
 	}
@@ -50,14 +50,14 @@ func (w *World) draws() bool {
 	return w.Terminal.Draws(kind)
 }
 
-// close takes the bars away, so that whatever is said next begins on a clean line.
+// close takes the bars away, so that what is printed next begins on a clean line.
 func (p *progress) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.say()
 }
 
-// say tells lines that stay, in place of the bars until they are drawn again.
+// say prints lines that stay, in place of the bars until they are drawn again.
 func (p *progress) say(lines ...string) error {
 	if p.screen != nil {
 		return p.screen.Draw(lines, nil)
@@ -86,7 +86,7 @@ func (p *progress) show(ctx context.Context) error {
 		return err
 	}
 	news = append(news, noted...)
-	if p.screen != nil && len(news) == 0 && !p.told.IsZero() && now.Sub(p.told).Abs() < frame {
+	if p.screen != nil && len(news) == 0 && !p.shown.IsZero() && now.Sub(p.shown).Abs() < frame {
 		return nil
 	}
 	lanes, total, err := p.look(ctx, now)
@@ -94,7 +94,7 @@ func (p *progress) show(ctx context.Context) error {
 		return err
 	}
 	if p.screen != nil {
-		p.told = now
+		p.shown = now
 		width, height := p.world.Terminal.Current()
 		return p.screen.Draw(news, term.Bars{Lanes: lanes, Total: total, Width: width, Height: height}.Lines())
 	}
@@ -104,17 +104,17 @@ func (p *progress) show(ctx context.Context) error {
 	return p.plain(now, total)
 }
 
-// plain tells a line about all lanes, where there is something new to tell.
+// plain prints a line about all lanes, where it says something new.
 func (p *progress) plain(now time.Time, total term.Bar) error {
-	line := fmt.Sprintf("%s of %s answered or ended, %s on their way", assay.Thousands(total.Ended()), assay.Thousands(total.Planned), assay.Thousands(total.Open))
-	if line == p.last || p.last != "" && now.Sub(p.told) < often && total.Ended() < total.Planned {
+	line := fmt.Sprintf("%s of %s answered or ended, %s in flight", assay.Thousands(total.Ended()), assay.Thousands(total.Planned), assay.Thousands(total.Open))
+	if line == p.last || p.last != "" && now.Sub(p.shown) < often && total.Ended() < total.Planned {
 		return nil
 	}
-	p.last, p.told = line, now
+	p.last, p.shown = line, now
 	if left, ok := total.Left(); ok {
 		line += fmt.Sprintf(", %s, about %s left", total.Pace(), term.Duration(left))
 	}
-	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.Cost.String()+" spent")
+	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.Cost.Spent())
 	return err
 }
 
@@ -178,8 +178,8 @@ func (p *progress) held(by *store.HeldError) {
 	defer p.mu.Unlock()
 	if !p.others[by.Holder] {
 		p.others[by.Holder] = true
-		_ = p.say(fmt.Sprintf("%s is at work on this run, too, and obeys orders; what it holds is free at %s at the latest, unless it gives a further sign",
-			processOf(by.Holder), by.Until.Local().Format(time.TimeOnly))) // a stream that is gone is told by the next look
+		_ = p.say(fmt.Sprintf("%s is at work on this run, too, and carries out orders; what it holds is free at %s at the latest, unless it renews its lease",
+			processOf(by.Holder), by.Until.Local().Format(time.TimeOnly))) // a stream that is gone is noticed by the next look
 	}
 }
 

@@ -35,11 +35,11 @@ func rankCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "rank FILE",
 		GroupID: groupDecide,
-		Short:   "Rank items by comparisons of two in a CSV file",
+		Short:   "Print a ranking of items, from comparisons of two in a CSV file",
 		Long: "Ranks the items of a table of comparisons: columns a and b (the items, a shown first) and winner (a, b, tie or an item's name),\n" +
 			"and if there are any, weight (how many comparisons a row stands for) and judge. FILE may be - for standard input; .tsv means tabs.\n" +
 			"Scores of bt and davidson are natural logarithms with mean 0. Where the data leave a score infinite or unknown there is none,\n" +
-			"the reason is told, and the exit code is 3.",
+			"the reason is printed, and the exit code is 3.",
 		Args: args("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
@@ -51,13 +51,13 @@ func rankCommand(w *World) *cobra.Command {
 	c.Flags().StringVar((*string)(&f.method), "method", string(tables.BradleyTerry), "bt (Bradley-Terry, a tie is half a win), davidson (ties have their own parameter), elo or winrate")
 	c.Flags().BoolVar(&f.order, "order-effect", false, "estimate the advantage of being shown first (bt, davidson)")
 	c.Flags().Float64Var(&f.ridge, "ridge", 0, "penalty L/2 times the sum of squared scores (bt, davidson)")
-	c.Flags().BoolVar(&f.firth, "firth", false, "Firth's correction (Jeffreys' penalty): less bias, and a finite score for whoever never lost (bt)")
-	c.Flags().BoolVar(&f.quasi, "quasi", false, "add quasi standard errors: two of them give the error of a difference, whichever two (bt, davidson)")
+	c.Flags().BoolVar(&f.firth, "firth", false, "Firth's correction (Jeffreys' penalty): less bias, and a finite score for an item that never lost (bt)")
+	c.Flags().BoolVar(&f.quasi, "quasi", false, "add quasi standard errors: any two of them give the error of their difference (bt, davidson)")
 	c.Flags().StringVar(&f.cluster, "cluster", "", "the column whose values are independent of each other, such as the prompt: errors are cluster-robust")
 	c.Flags().IntVar(&f.bootstrap, "bootstrap", 0, "low and high from N resamples of clusters, or of rows without --cluster")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "where resamples and random orders begin")
-	c.Flags().Float64Var(&f.k, "k", stats.DefaultElo().K, "what a surprise is worth (elo)")
-	c.Flags().Float64Var(&f.start, "start", stats.DefaultElo().Start, "where everybody starts (elo)")
+	c.Flags().Float64Var(&f.k, "k", stats.DefaultElo().K, "how far one comparison moves a rating (elo)")
+	c.Flags().Float64Var(&f.start, "start", stats.DefaultElo().Start, "the rating that every item starts with (elo)")
 	c.Flags().IntVar(&f.orders, "orders", 0, "the mean over N random orders instead of the order of the file (elo)")
 	c.Flags().StringToStringVar((*map[string]string)(&f.columns), "columns", nil, "what the file calls its columns: a=left,b=right,winner=vote,weight=,…; nothing: not read")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

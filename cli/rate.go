@@ -27,7 +27,7 @@ func rateCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "rate FILE",
 		GroupID: groupDecide,
-		Short:   "Tell the share of yes in a CSV file, with its error",
+		Short:   "Print the share of yes in a CSV file, with its error",
 		Long: "Counts yes and no in a column called label or value: true, yes, 1 against false, no, 0. With --yes WORD that word is yes and every\n" +
 			"other is no; with --no as well, other words are problems. Rows without a value are counted apart, and so are the bounds they leave.\n" +
 			"FILE may be - for standard input; .tsv means tabs.",

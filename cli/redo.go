@@ -27,7 +27,7 @@ func redoCommand(w *World) *cobra.Command {
 		Long: "Asks a lane again about an item. The answer that is there stays: the new one is a further draw of the same question, and every table\n" +
 			"counts it as that. A conversation is asked again from its first turn, and the judges of its stage read it too; stages that continue it\n" +
 			"or compare it keep to the draws and pairs of the plan. In a judge or compare stage LANE is the judge, and its new answer is one more vote.\n\n" +
-			"When another process drives the run, that process obeys; else this one does.",
+			"When another process drives the run, that process carries it out; else this one does.",
 		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return redo(c.Context(), w, firstOf(args), f) },
 	}
@@ -84,8 +84,8 @@ func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFla
 	return ask(w, f.yes, "Send?")
 }
 
-// tellRedone says that a run has draws that its plan had not: a reader of its numbers should know.
-func tellRedone(ctx context.Context, w *World, h *home, run store.Run) error {
+// printRedone says that a run has draws that its plan had not: a reader of its numbers should know.
+func printRedone(ctx context.Context, w *World, h *home, run store.Run) error {
 	redos, err := h.ledger.Redos(ctx, run.No)
 	switch {
 	case err != nil || len(redos) == 0:

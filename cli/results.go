@@ -30,7 +30,7 @@ func resultsCommand(w *World) *cobra.Command {
 		GroupID: groupLook,
 		Short:   "Show the answers of a run",
 		Long: "Shows what was answered, the beginning of each text; --json prints whole texts, with thoughts, tokens and cost. Judges are lanes like any\n" +
-			"other: their stage has their replies. What they mean is told by `assay analyse`, one by one by `assay export`.",
+			"other: their stage has their replies. `assay analyse` prints what they mean, `assay export` writes them one by one.",
 		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))
@@ -52,7 +52,7 @@ func resultsCommand(w *World) *cobra.Command {
 	return c
 }
 
-// known tells a stage or lane that the run does not have.
+// known reports a stage or lane that the run does not have.
 func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
 	lanes, err := h.ledger.Lanes(ctx, run.No)
 	if err != nil {

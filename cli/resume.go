@@ -135,7 +135,7 @@ func printOrder(ctx context.Context, w *World, h *home, no int64) error {
 	return err
 }
 
-// orderCommand is a command that gives an order. When another process drives the run, that process obeys it; else we do.
+// orderCommand is a command that gives an order. When another process drives the run, that process carries it out; else we do.
 func orderCommand(w *World, use, short string, order func(args []string) (store.Order, error)) (*cobra.Command, *homeFlags) {
 	var f homeFlags
 	c := &cobra.Command{

@@ -53,14 +53,14 @@ func runCommand(w *World) *cobra.Command {
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
-	flags.StringVar(&f.by, "by", "", "who runs it")
+	flags.StringVar(&f.by, "by", "", "the name of the person who runs it")
 	return c
 }
 
 func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	ctx := c.Context()
 	if f.settings.Luck != 0 && !f.rehearse {
-		return usage("add --rehearse", "--luck is the simulator's: a real run has its own")
+		return usage("add --rehearse", "--luck belongs to --rehearse")
 	}
 	sets, err := f.scope.sets(w, name, f.study)
 	if err != nil {

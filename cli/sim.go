@@ -30,7 +30,7 @@ func simCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sim",
 		GroupID: groupTools,
-		Short:   "Serve a simulator that speaks the providers' wire, without keys or costs",
+		Short:   "Serve a simulator of the providers' APIs, without keys or costs",
 		Long: "Serves a simulator of all providers until interrupted. Any key that does not begin with `bad` works. Point clients at it with the\n" +
 			"environment variables it prints. GET /sim/ledger lists what was accepted and billed, GET /sim/truth what is true of\n" +
 			"models and judges; POST /sim/faults and /sim/clock change faults and time while it runs. docs/simulator.md explains the fault rules.",

@@ -34,8 +34,8 @@ func sqlCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sql QUERY",
 		GroupID: groupLook,
-		Short:   "Ask the ledger in SQL, read-only",
-		Long: "Asks the ledger in SQL; nothing can be written. Views for people: lane_status, lane_coverage, run_errors, run_spend.\n\n" +
+		Short:   "Query the ledger in SQL, read-only",
+		Long: "Queries the ledger in SQL; nothing can be written. Views for people: lane_status, lane_coverage, run_errors, run_spend.\n\n" +
 			"  assay sql 'SELECT lane, status, count, cache_hits FROM lane_status'",
 		Args: args("QUERY"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -81,7 +81,7 @@ func spendCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "spend [RUN]",
 		GroupID: groupLook,
-		Short:   "Tell what a run has cost, by stage, lane and mode",
+		Short:   "Print what a run has cost, by stage, lane and mode",
 		Args:    upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))

@@ -26,8 +26,8 @@ func statusCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "status [RUN]",
 		GroupID: groupLook,
-		Short:   "Tell how a run stands: one sentence first",
-		Long:    "Tells how a run stands, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default).",
+		Short:   "Print the state of a run: one sentence first",
+		Long:    "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default).",
 		Args:    upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, run, err := f.home.look(c.Context(), w, firstOf(args))

@@ -39,7 +39,7 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", p.CollectBefore.Local().Format(time.DateTime))
 	}
 	if run.Budget != nil && p.Open == 0 {
-		fmt.Fprintf(w.Stdout, "Nothing is on its way. Of the budget of %s, %s is left: `assay resume %s --budget` raises it.\n",
+		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left: `assay resume %s --budget AMOUNT` raises it.\n",
 			run.Budget, *run.Budget-run.Spent-run.Reserved, run.ID)
 	}
 	fmt.Fprintln(w.Stdout, who)
@@ -69,5 +69,5 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if away {
 		also = "; jobs at the providers go on"
 	}
-	return fmt.Sprintf("Nobody drives it%s. `assay resume %s` goes on with it.", also, run.ID), err
+	return fmt.Sprintf("No process drives it%s. `assay resume %s` goes on with it.", also, run.ID), err
 }

@@ -64,11 +64,11 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 		r := &rows[i]
 		r.Stage = cmp.Or(r.Stage, f.stage)
 		if r.Judge, err = results.Person(cmp.Or(r.Judge, f.judge)); err != nil {
-			problems.Add(r.At, "--judge human:NAME, or a column judge", "whose label is this?")
+			problems.Add(r.At, "--judge human:NAME, or a column judge", "no judge is named")
 			continue
 		}
 		if r.Stage == "" {
-			problems.Add(r.At, "--stage NAME, or a column stage", "of which stage is this?")
+			problems.Add(r.At, "--stage NAME, or a column stage", "no stage is named")
 			continue
 		}
 		byStage[r.Stage] = append(byStage[r.Stage], r)

@@ -32,7 +32,7 @@ func dashboardCommand(w *World) *cobra.Command {
 		Use:     "view",
 		GroupID: groupLook,
 		Short:   "Open the dashboard: runs, answers, findings and a blind arena, in a browser",
-		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; whoever opens it may look and give orders. It shows all runs\n" +
+		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; everyone who has it may look and give orders. It shows all runs\n" +
 			"of this home, rehearsals too, while they go on in other processes. docs/view.md has its pages, its JSON API and its metrics.\n" +
 			"It listens on this machine alone; --expose lets others in, over plain HTTP: put a proxy with TLS in front.",
 		Args: args(),
@@ -72,7 +72,7 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 		return &exitError{code: exitFailed, err: fmt.Errorf("listen: %w", err), hint: "--listen 127.0.0.1:0 takes a free port"}
 	}
 	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
-	fmt.Fprintln(w.Stderr, "the address above lets whoever has it look and give orders; Ctrl-C ends the dashboard, not the runs")
+	fmt.Fprintln(w.Stderr, "everyone who has the address above may look and give orders; Ctrl-C ends the dashboard, not the runs")
 	return server.Serve(ctx, on)
 }
 
@@ -127,7 +127,7 @@ func (f viewFlags) homes(ctx context.Context, w *World) (*viewHomes, error) {
 	return &viewHomes{ctx: ctx, world: w, flags: f.home, open: []*home{h}, seen: []*web.Home{h.seen()}}, nil
 }
 
-// now lists the homes. The first rehearsal may come while somebody looks; a ledger that is being made is seen at the next look.
+// now lists the homes. The first rehearsal may come while a page is open; a ledger that is being made is seen at the next look.
 func (v *viewHomes) now() []*web.Home {
 	v.mu.Lock()
 	defer v.mu.Unlock()

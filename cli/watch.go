@@ -15,7 +15,7 @@ func watchCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "watch [RUN…]",
 		GroupID: groupLook,
-		Short:   "Look at runs until they are closed; `resume` drives them",
+		Short:   "Show the progress of runs until they are closed; `assay resume` drives them",
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval <= 0 {
 				return usage("such as 2s", "--interval: want more than nothing")
@@ -57,7 +57,7 @@ func (f homeFlags) findAll(ctx context.Context, w *World, refs []string) (*home,
 	return h, runs, nil
 }
 
-// watch tells every change of runs, from the ledger alone.
+// watch shows every change of runs, from the ledger alone.
 func watch(ctx context.Context, w *World, h *home, runs []store.Run, interval time.Duration) error {
 	p, err := newProgress(ctx, w, h, runs...)
 	if err != nil {

@@ -148,9 +148,9 @@ func (s scene) until(query string) {
 func TestAJobOfAnotherKeyIsToldAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single", "openai create stuck=1h")
-	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt", "--detach"}, "Nobody drives it")
+	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt", "--detach"}, "No process drives it")
 	s.env["OPENAI_API_KEY"] = "another-key"
-	s.exits(3, []string{"resume", "--once"}, "the job was made with another key", "Nobody drives it")
+	s.exits(3, []string{"resume", "--once"}, "the job was made with another key", "No process drives it")
 	s.exits(0, []string{"status"}, "the job was made with another key")
 	s.env["OPENAI_API_KEY"] = "proof-key"
 	s.control("POST", "/sim/clock", `{"advance":"2h"}`)

@@ -40,7 +40,7 @@ func Standing(run store.Run, lanes []store.Lane, cost assay.Cost) string {
 	if still > 0 {
 		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", assay.Thousands(still))
 	}
-	return text + fmt.Sprintf("; %s spent.", cost)
+	return text + "; " + cost.Spent() + "."
 }
 
 // LaneNote says what is special about a lane.

@@ -28,7 +28,7 @@ type answerRow struct {
 	Draw      int        `json:"draw"`
 	Pair      string     `json:"pair,omitempty"`
 	Judge     string     `json:"judge,omitempty"`
-	Ending    string     `json:"ending"` // empty: on its way
+	Ending    string     `json:"ending"` // empty: in flight
 	Text      string     `json:"text"`
 	Thoughts  string     `json:"thoughts,omitempty"`
 	TooLong   bool       `json:"too_long,omitempty"` // the text is among the raw bytes alone

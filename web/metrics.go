@@ -48,7 +48,7 @@ func (s *Server) count(next http.Handler) http.Handler {
 			s.counted.status = map[int]int64{}
 		}
 		s.counted.status[max(sw.status, http.StatusOK)]++
-		if !strings.HasSuffix(r.URL.Path, "/news") { // which last as long as somebody looks
+		if !strings.HasSuffix(r.URL.Path, "/news") { // which last as long as a page is open
 			s.counted.seconds += time.Since(began).Seconds()
 		}
 	})
@@ -117,7 +117,7 @@ func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 		m.gauge("assay_run_held", "Segments and lanes that wait for a person.", of...)(float64(r.Held))
 		m.gauge("assay_run_spent_dollars", "What settled requests cost, as far as their price is known.", of...)(r.Spent)
 		m.gauge("assay_run_unpriced", "Settled requests without a known price.", of...)(float64(r.Unpriced))
-		m.gauge("assay_run_reserved_dollars", "What requests on their way may cost.", of...)(r.Reserved)
+		m.gauge("assay_run_reserved_dollars", "What requests in flight may cost.", of...)(r.Reserved)
 		if r.Budget != nil {
 			m.gauge("assay_run_budget_dollars", "What the run may spend.", of...)(*r.Budget)
 		}

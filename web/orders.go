@@ -68,7 +68,7 @@ func (s *Server) readOrder(q *request) (store.Order, orderData, error) {
 	case store.OrderCollect:
 		return o, ask, nil
 	case store.OrderProceed:
-		ask.Ask = "The first answers were shown to somebody. A yes sends the batches of their lanes, and they will be billed."
+		ask.Ask = "The first answers were shown to a person. A yes sends the batches of their lanes, and they will be billed."
 	case store.OrderCancel:
 		if q.run.State == store.RunClosed {
 			return o, ask, bad("the run is closed already")

@@ -18,7 +18,7 @@ type runData struct {
 	Causes []causeRow   `json:"causes"`
 	Jobs   []segmentRow `json:"segments"` // the newest
 	Events []eventRow   `json:"events"`   // the newest
-	Orders []orderRow   `json:"orders"`   // not obeyed yet
+	Orders []orderRow   `json:"orders"`   // not carried out yet
 
 	Grid     grid             `json:"-"`
 	Burn     *report.Figure   `json:"-"`
@@ -29,7 +29,7 @@ type runData struct {
 	More     bool             `json:"-"` // there are more segments than are listed
 }
 
-// pulse tells whether somebody drives the run.
+// pulse reports whether a process drives the run.
 type pulse struct {
 	State  string     `json:"state"` // working, waiting, nobody, closed
 	Holder string     `json:"holder,omitempty"`

@@ -200,7 +200,7 @@ func firstLines(s string) string {
 // bar is how far something is, in parts of a hundred.
 type bar struct{ Good, Bad, Open float64 }
 
-// OpenAt is where the part on its way begins.
+// OpenAt is where the part in flight begins.
 func (b bar) OpenAt() float64 { return b.Good + b.Bad }
 
 func barOf(good, bad, open, planned int64) bar {

@@ -25,7 +25,7 @@ type view struct {
 	live     string  // where news come from; empty: the page does not change by itself
 }
 
-// request is what somebody asks for.
+// request is what a browser asks for.
 type request struct {
 	*http.Request
 	writer http.ResponseWriter // for deadlines alone: pages are written when they are whole
