@@ -31,8 +31,8 @@ var everydayWords = []string{"together"}
 func TestNoVendorIsNamedOutsideTheCatalogue(t *testing.T) {
 	t.Parallel()
 	names := vendorNames()
-	for _, s := range readHouse(t) {
-		if s.test || !slices.Contains(impartial, s.room) {
+	for _, s := range readPackages(t) {
+		if s.test || !slices.Contains(impartial, s.pkg) {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// floors is the map of the house: a room imports lower floors only. Change map and reason in the same commit, and
+// layers is the map of the code: a package imports lower layers only. Change map and reason in the same commit, and
 // docs/map.md with them.
-var floors = map[string]int{
+var layers = map[string]int{
 	".": 0, "stats": 0, "jsonlist": 0, "examples": 0,
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1,
 	"cli/term": 1,
@@ -34,7 +34,7 @@ var floors = map[string]int{
 	"simulator/wire": 4, "simulator": 5,
 }
 
-// quiet rooms do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
+// quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
 	".", "stats", "jsonlist", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan", "tables", "ratelimit", "tokens",
 	"simulator/dice", "simulator/minds", "simulator/fault",
@@ -45,16 +45,16 @@ const (
 	maxFunctionLines = 80
 )
 
-// source is one parsed Go file of the house.
+// source is one parsed Go file .
 type source struct {
-	room, name string
-	test       bool // a _test.go file, or any file of a *test room
-	fset       *token.FileSet
-	file       *ast.File
-	lines      int
+	pkg, name string
+	test      bool // a _test.go file, or any file of a *test package
+	fset      *token.FileSet
+	file      *ast.File
+	lines     int
 }
 
-func readHouse(t *testing.T) []source {
+func readPackages(t *testing.T) []source {
 	t.Helper()
 	var all []source
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
@@ -79,10 +79,10 @@ func readHouse(t *testing.T) []source {
 		if err != nil {
 			return err
 		}
-		room := path.Dir(filepath.ToSlash(name))
+		pkg := path.Dir(filepath.ToSlash(name))
 		all = append(all, source{
-			room: room, name: name, fset: fset, file: file,
-			test:  strings.HasSuffix(name, "_test.go") || testRoom(room),
+			pkg: pkg, name: name, fset: fset, file: file,
+			test:  strings.HasSuffix(name, "_test.go") || testPackage(pkg),
 			lines: strings.Count(string(text), "\n"),
 		})
 		return nil
@@ -98,13 +98,13 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// testRoom tells whether a room exists for tests alone: its name, or that of a folder above it, ends in "test".
-func testRoom(room string) bool {
-	return slices.ContainsFunc(strings.Split(room, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
+// testPackage reports whether a package exists for tests alone: its name, or that of a folder above it, ends in "test".
+func testPackage(pkg string) bool {
+	return slices.ContainsFunc(strings.Split(pkg, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
 }
 
-// roomOf is the room that an import path names, or "" for what is not ours.
-func roomOf(importPath string) string {
+// packageOf is the package that an import path names, or "" for what is not ours.
+func packageOf(importPath string) string {
 	if importPath == "assay" {
 		return "."
 	}
@@ -115,48 +115,48 @@ func roomOf(importPath string) string {
 	return rest
 }
 
-func TestEveryRoomStandsOnTheFloorMap(t *testing.T) {
+func TestEveryPackageStandsInALayer(t *testing.T) {
 	t.Parallel()
-	for _, s := range readHouse(t) {
-		if _, ok := floors[s.room]; !ok && !testRoom(s.room) {
-			t.Errorf("%s: room %q is on no floor: give it one in house_test.go and docs/map.md", s.name, s.room)
+	for _, s := range readPackages(t) {
+		if _, ok := layers[s.pkg]; !ok && !testPackage(s.pkg) {
+			t.Errorf("%s: package %q is in no layer: give it one in layers_test.go and docs/map.md", s.name, s.pkg)
 		}
 	}
 }
 
 func TestImportsGoDown(t *testing.T) {
 	t.Parallel()
-	for _, s := range readHouse(t) {
+	for _, s := range readPackages(t) {
 		if s.test {
 			continue
 		}
 		for _, imp := range imports(s) {
-			room := roomOf(imp)
-			if room == "" {
+			pkg := packageOf(imp)
+			if pkg == "" {
 				continue
 			}
-			if floors[room] >= floors[s.room] || testRoom(room) {
-				t.Errorf("%s: room %s (floor %d) imports %s (floor %d)", s.name, s.room, floors[s.room], room, floors[room])
+			if layers[pkg] >= layers[s.pkg] || testPackage(pkg) {
+				t.Errorf("%s: package %s (layer %d) imports %s (layer %d)", s.name, s.pkg, layers[s.pkg], pkg, layers[pkg])
 			}
 		}
 	}
 }
 
-func TestQuietRoomsDoNoIO(t *testing.T) {
+func TestQuietPackagesDoNoIO(t *testing.T) {
 	t.Parallel()
-	for _, s := range readHouse(t) {
-		if s.test || !slices.Contains(quiet, s.room) {
+	for _, s := range readPackages(t) {
+		if s.test || !slices.Contains(quiet, s.pkg) {
 			continue
 		}
 		for _, imp := range imports(s) {
 			if loud(imp) {
-				t.Errorf("%s: quiet room %s imports %s", s.name, s.room, imp)
+				t.Errorf("%s: quiet package %s imports %s", s.name, s.pkg, imp)
 			}
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
 				if name := loudCall(s, call); name != "" {
-					t.Errorf("%s: quiet room %s calls %s: take it as an argument", s.fset.Position(call.Pos()), s.room, name)
+					t.Errorf("%s: quiet package %s calls %s: take it as an argument", s.fset.Position(call.Pos()), s.pkg, name)
 				}
 			}
 			return true
@@ -199,22 +199,22 @@ func loudCall(s source, call *ast.CallExpr) string {
 func TestEveryPackageSaysWhatItDoes(t *testing.T) {
 	t.Parallel()
 	said := map[string]bool{}
-	for _, s := range readHouse(t) {
+	for _, s := range readPackages(t) {
 		if strings.HasSuffix(s.name, "_test.go") {
 			continue
 		}
-		said[s.room] = said[s.room] || s.file.Doc != nil
+		said[s.pkg] = said[s.pkg] || s.file.Doc != nil
 	}
-	for room, ok := range said {
+	for pkg, ok := range said {
 		if !ok {
-			t.Errorf("room %s: no package doc line", room)
+			t.Errorf("package %s: no package doc line", pkg)
 		}
 	}
 }
 
 func TestFilesAndFunctionsStayShort(t *testing.T) {
 	t.Parallel()
-	for _, s := range readHouse(t) {
+	for _, s := range readPackages(t) {
 		if strings.HasSuffix(s.name, "_test.go") {
 			continue
 		}
