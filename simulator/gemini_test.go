@@ -21,7 +21,7 @@ func geminiLines(n int, more ...string) string {
 	return b.String()
 }
 
-// geminiStart begins a resumable upload and tells where it goes on.
+// geminiStart begins a resumable upload and returns where it goes on.
 func (w *world) geminiStart(name string, size int) got {
 	w.t.Helper()
 	return w.do("POST", w.base["gemini"]+"/upload/v1beta/files", strings.NewReader(`{"file":{"name":"files/`+name+`","displayName":"d","mimeType":"application/jsonl"}}`),

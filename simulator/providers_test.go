@@ -143,7 +143,7 @@ func TestTogetherFailsOnAnIDThatIsTooLong(t *testing.T) {
 	diff(t, "FAILED", w.json("GET", url+"/batches/"+made.str("job.id"), "").str("status"))
 }
 
-// gcsPut stores an object and tells its document.
+// gcsPut stores an object and returns its document.
 func (w *world) gcsPut(bucket, name, content string) doc {
 	w.t.Helper()
 	return w.json("POST", w.base["gcs"]+"/upload/storage/v1/b/"+bucket+"/o?uploadType=media&name="+name+"&ifGenerationMatch=0", content)

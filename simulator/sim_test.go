@@ -160,7 +160,7 @@ func (d doc) pick(paths ...string) map[string]any {
 	return out
 }
 
-// upload sends a multipart file and tells its document.
+// upload sends a multipart file and returns its document.
 func (w *world) upload(url, name, content string, fields ...string) doc {
 	w.t.Helper()
 	var b bytes.Buffer

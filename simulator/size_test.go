@@ -23,7 +23,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// uploadLines streams n lines to OpenAI and tells the file's id.
+// uploadLines streams n lines to OpenAI and returns the file's id.
 func (w *world) uploadLines(vendor string, n int) string {
 	w.t.Helper()
 	pr, pw := io.Pipe()

@@ -108,7 +108,7 @@ func (w *settling) settle(place int, how Ending) error {
 	var file int
 	w.buf, file = w.j.Format.Close(w.buf[:0], w.j, e)
 	if file < 0 {
-		return nil // no line tells of it
+		return nil // it has no line
 	}
 	return w.write(file, append(w.buf, '\n'))
 }
