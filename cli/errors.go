@@ -31,24 +31,19 @@ func errorsCommand(w *World) *cobra.Command {
 		Long: "Lists the requests that ended without an answer, and what the provider said. --verdicts lists what judges could not say instead: replies that\n" +
 			"cannot be read (malformed), judges and programs that failed, and those that abstained, each with the reason.",
 		Args: upTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.look(c.Context(), w, firstOf(args))
-			if err != nil {
-				return err
-			}
-			defer h.Close()
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			h.watermark(w)
 			if verdicts {
-				return printQuery(c.Context(), w, h, fmt.Sprintf(silentQuery, run.ID), f)
+				return printQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
 			}
-			if err := printQuery(c.Context(), w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
+			if err := printQuery(ctx, w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
 				return err
 			}
-			if err := printUnasked(c.Context(), w, h, run); err != nil {
+			if err := printUnasked(ctx, w, h, run); err != nil {
 				return err
 			}
-			return printUnjudged(c.Context(), w, h, run)
-		},
+			return printUnjudged(ctx, w, h, run)
+		}),
 	}
 	f.register(c)
 	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")

@@ -70,6 +70,18 @@ func (f homeFlags) look(ctx context.Context, w *World, ref string) (*home, store
 	return f.find(ctx, w, ref)
 }
 
+// looking is what a command does that looks at one run: the one that its argument names, else the latest.
+func (f *homeFlags) looking(w *World, at func(ctx context.Context, h *home, run store.Run) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		h, run, err := f.look(c.Context(), w, firstOf(args))
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		return at(c.Context(), h, run)
+	}
+}
+
 // ledgerHint is what may be done about a ledger that cannot be opened.
 func ledgerHint(db string) string {
 	if strings.Contains(db, "://") {

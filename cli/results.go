@@ -32,17 +32,12 @@ func resultsCommand(w *World) *cobra.Command {
 		Long: "Shows what was answered, the beginning of each text; --json prints whole texts, with thoughts, tokens and cost. Judges are lanes like any\n" +
 			"other: their stage has their replies. `assay analyse` prints what they mean, `assay export` writes them one by one.",
 		Args: upTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.look(c.Context(), w, firstOf(args))
-			if err != nil {
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
+			if err := f.known(ctx, h, run); err != nil {
 				return err
 			}
-			defer h.Close()
-			if err := f.known(c.Context(), h, run); err != nil {
-				return err
-			}
-			return printResults(c.Context(), w, h, run, f)
-		},
+			return printResults(ctx, w, h, run, f)
+		}),
 	}
 	f.home.register(c)
 	c.Flags().StringVar(&f.stage, "stage", "", "only this stage")

@@ -83,15 +83,10 @@ func spendCommand(w *World) *cobra.Command {
 		GroupID: groupLook,
 		Short:   "Print what a run has cost, by stage, lane and mode",
 		Args:    upTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.look(c.Context(), w, firstOf(args))
-			if err != nil {
-				return err
-			}
-			defer h.Close()
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			h.watermark(w)
-			return printQuery(c.Context(), w, h, fmt.Sprintf(spendQuery, run.ID), f)
-		},
+			return printQuery(ctx, w, h, fmt.Sprintf(spendQuery, run.ID), f)
+		}),
 	}
 	f.register(c)
 	return c

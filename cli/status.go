@@ -29,22 +29,17 @@ func statusCommand(w *World) *cobra.Command {
 		Short:   "Print the state of a run: one sentence first",
 		Long:    "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default).",
 		Args:    upTo("RUN"),
-		RunE: func(c *cobra.Command, args []string) error {
-			h, run, err := f.home.look(c.Context(), w, firstOf(args))
-			if err != nil {
-				return err
-			}
-			defer h.Close()
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			if f.refresh {
-				if err := refreshed(c.Context(), w, h, run); err != nil {
+				if err := refreshed(ctx, w, h, run); err != nil {
 					return err
 				}
 			}
 			if f.json {
-				return statusJSON(c.Context(), w, h, run)
+				return statusJSON(ctx, w, h, run)
 			}
-			return printStatus(c.Context(), w, h, run, f.segments)
-		},
+			return printStatus(ctx, w, h, run, f.segments)
+		}),
 	}
 	f.home.register(c)
 	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs")
