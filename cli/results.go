@@ -11,7 +11,6 @@ import (
 
 	"assay"
 	"assay/cli/term"
-	"assay/pairs"
 	"assay/results"
 	"assay/store"
 )
@@ -29,8 +28,8 @@ func resultsCommand(w *World) *cobra.Command {
 		Use:     "results [RUN]",
 		GroupID: groupLook,
 		Short:   "Show the answers of a run",
-		Long: "Shows what was answered, the beginning of each text; --json prints whole texts, with thoughts, tokens and cost. Judges are lanes like any\n" +
-			"other: their stage has their replies. `assay analyse` prints what they mean, `assay export` writes them one by one.",
+		Long: "Shows what was answered, the beginning of each text; --json prints the rows that `assay export --format jsonl` writes: whole texts, with\n" +
+			"thoughts, tokens, cost and verdicts (docs/export.md has every field). Judges are lanes like any other: their stage has their replies.",
 		Args: upTo("RUN"),
 		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			if err := f.known(ctx, h, run); err != nil {
@@ -71,50 +70,17 @@ func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
 	return nil
 }
 
-// resultDocument is one request and what stands for it.
-type resultDocument struct {
-	Run       string   `json:"run"`
-	Rehearsal bool     `json:"rehearsal,omitempty"`
-	Key       string   `json:"key"`
-	Stage     string   `json:"stage"`
-	Item      string   `json:"item"`
-	Lane      string   `json:"lane"`
-	Template  string   `json:"template,omitempty"`
-	Turn      int      `json:"turn"`
-	Branch    string   `json:"branch,omitempty"`
-	Draw      int      `json:"draw"`
-	Pair      string   `json:"pair,omitempty"`
-	Judge     string   `json:"judge,omitempty"`
-	Ending    string   `json:"ending"` // empty: on its way
-	Text      string   `json:"text"`
-	Thoughts  string   `json:"thoughts,omitempty"`
-	Finish    string   `json:"finish,omitempty"`
-	Model     string   `json:"model,omitempty"`
-	Fault     string   `json:"fault,omitempty"`
-	Input     *int64   `json:"input_tokens"` // null: the reply did not say
-	Output    *int64   `json:"output_tokens"`
-	Cost      *float64 `json:"cost_usd"`
-	Attempts  int64    `json:"attempts"`
-	Reused    bool     `json:"reused,omitempty"`
-	Imported  bool     `json:"imported,omitempty"`
-}
-
 func printResults(ctx context.Context, w *World, h *home, run store.Run, f resultFlags) error {
-	e := json.NewEncoder(w.Stdout)
-	e.SetEscapeHTML(false)
 	if h.rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
+	}
+	if f.json {
+		return f.writeRows(ctx, w, h, run)
 	}
 	t := term.Table{Head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, Right: map[int]bool{3: true}}
 	for a, err := range f.answers(ctx, h.ledger.Reader, run.No) {
 		if err != nil {
 			return err
-		}
-		if f.json {
-			if err := e.Encode(documentOf(h, run, a)); err != nil {
-				return err
-			}
-			continue
 		}
 		if t.Len() == maxTableRows {
 			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
@@ -122,13 +88,29 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 		}
 		t.Add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, shorten(a.Outcome))
 	}
-	if f.json {
-		return nil
-	}
 	return t.Write(w.Stdout)
 }
 
-// answers are those that the flags ask for. Those on one item are found by an index, page by page, not by walking over a whole run.
+// writeRows prints one JSON object a request: the rows that exports and the API have.
+func (f resultFlags) writeRows(ctx context.Context, w *World, h *home, run store.Run) error {
+	rows, err := h.results().Rows(ctx, run)
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(w.Stdout)
+	e.SetEscapeHTML(false)
+	for row, err := range rows.Of(ctx, f.answers(ctx, h.ledger.Reader, run.No)) {
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answers are those that the flags ask for. Those on one item are found by an index, page by page, without walking over the whole run.
 func (f resultFlags) answers(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[store.Answer, error] {
 	if f.item == "" {
 		return ledger.Answers(ctx, run, f.stage, f.lane)
@@ -163,26 +145,6 @@ func shorten(o assay.Outcome) string {
 		text = o.Fault.Error()
 	}
 	return assay.Clean(text, 100)
-}
-
-func documentOf(h *home, run store.Run, a store.Answer) resultDocument {
-	o := a.Outcome
-	doc := resultDocument{
-		Run: run.ID, Rehearsal: h.rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Item: a.At.Item, Lane: a.Lane, Template: a.At.Template, Turn: a.At.Turn,
-		Branch: a.At.Branch, Draw: a.At.Draw, Pair: pairs.Of(a.At), Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts,
-		Finish: o.Finish, Model: o.Model, Attempts: a.Try, Reused: a.Reused != 0, Imported: a.Mode == store.Imported,
-	}
-	if o.Fault != nil {
-		doc.Fault = o.Fault.Error()
-	}
-	if o.Usage.Known {
-		doc.Input, doc.Output = &o.Usage.Input, &o.Usage.Output
-	}
-	if a.Cost != nil {
-		cost := a.Cost.Float()
-		doc.Cost = &cost
-	}
-	return doc
 }
 
 // results reads the runs of the home.

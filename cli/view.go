@@ -13,8 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/results"
-	"assay/store"
 	"assay/web"
 )
 
@@ -147,23 +145,5 @@ func (v *viewHomes) close() {
 
 // seen is a home as the dashboard sees it.
 func (h *home) seen() *web.Home {
-	r := h.results()
-	return &web.Home{Ledger: h.ledger, Files: h.files, Rehearsal: h.rehearsal,
-		Load: func(ctx context.Context, run store.Run) error {
-			_, err := r.Study(ctx, run)
-			return err
-		},
-		Findings: func(ctx context.Context, run store.Run, by []string) (*web.Findings, error) {
-			found, err := r.Findings(ctx, run, results.Query{By: by})
-			if err != nil {
-				return nil, err
-			}
-			doc, err := r.Summary(ctx, run, found)
-			return &web.Findings{Document: doc, JSON: found.JSON()}, err
-		},
-		Prompts: r.Prompts, Keep: r.Keep, Person: results.Person, Panels: r.Panels, Doubt: r.Doubt,
-		Panel: func(ctx context.Context, run store.Run, stage string) (web.Panel, error) {
-			return r.Panel(ctx, run, stage)
-		},
-	}
+	return &web.Home{Reader: h.results(), Files: h.files, Orders: h.ledger}
 }

@@ -247,11 +247,7 @@ func (r *pairRun) samples(ctx context.Context, st *study.Stage, block []store.An
 	}
 	var keys []assay.Key
 	for i, a := range block {
-		read, err := r.Reading(a.At)
-		if err != nil {
-			return nil, err
-		}
-		out[i].ID1, out[i].ID2 = read.First, read.Second
+		out[i].ID1, out[i].ID2 = a.At.Pair()
 		if lanes {
 			if sides[i], err = sidesOf(a.At); err != nil {
 				return nil, err
@@ -259,10 +255,10 @@ func (r *pairRun) samples(ctx context.Context, st *study.Stage, block []store.An
 			keys, out[i].Item = append(keys, sides[i][0], sides[i][1]), a.At.Item
 			continue
 		}
-		if out[i].Text1, err = r.sample(ctx, st, read.First); err != nil {
+		if out[i].Text1, err = r.sample(ctx, st, out[i].ID1); err != nil {
 			return nil, err
 		}
-		if out[i].Text2, err = r.sample(ctx, st, read.Second); err != nil {
+		if out[i].Text2, err = r.sample(ctx, st, out[i].ID2); err != nil {
 			return nil, err
 		}
 	}

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"slices"
 	"strconv"
 	"time"
 
 	"assay"
+	"assay/batchrun"
 	"assay/pairs"
 	"assay/plan"
 	"assay/script"
@@ -28,20 +27,50 @@ type Rows struct {
 	Jobs   map[int64]string           // by segment
 	Costs  map[string]assay.Cost      // by stage
 
-	readings map[string]func(assay.Coordinates) (script.Reading, error)
-	inputs   map[string]string // by stage
-	origins  map[int64]string  // ids of runs whose answers were reused
+	// Short leaves texts out that are too long for a row of the ledger; else they are read from the bytes that came.
+	Short bool
+
+	inputs  map[string]string // by stage
+	origins map[int64]string  // ids of runs whose answers were reused
 }
 
-// Rows gathers what all rows of a run need.
+// Rows gathers what the rows of a whole run need.
 func (r *Reader) Rows(ctx context.Context, run store.Run) (*Rows, error) {
+	t, err := r.PageRows(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := r.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range segments {
+		t.Jobs[g.No] = g.Job
+		t.Costs[g.Stage] = t.Costs[g.Stage].Add(g.Cost)
+	}
+	return t, nil
+}
+
+// PageRows gathers what a few rows of a run need: the jobs of their segments are read one by one, and costs are not.
+func (r *Reader) PageRows(ctx context.Context, run store.Run) (*Rows, error) {
 	st, err := r.Study(ctx, run)
 	if err != nil {
 		return nil, err
 	}
+	t, err := r.BareRows(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	_, plain := batchrun.Of(run) // whose long answers `assay batch results` reads
+	t.Study, t.Short = st, plain
+	return t, nil
+}
+
+// BareRows makes rows without what only the study knows, for pages that are shown before it is read.
+func (r *Reader) BareRows(ctx context.Context, run store.Run) (*Rows, error) {
 	t := &Rows{
-		Reader: r, Run: run, Study: st, Lanes: map[[2]string]store.Lane{}, Params: map[[2]string]assay.Params{}, Jobs: map[int64]string{}, Costs: map[string]assay.Cost{},
-		readings: map[string]func(assay.Coordinates) (script.Reading, error){}, origins: map[int64]string{}, inputs: map[string]string{},
+		Reader: r, Run: run, Study: &study.Study{}, Lanes: map[[2]string]store.Lane{}, Params: map[[2]string]assay.Params{}, Jobs: map[int64]string{}, Costs: map[string]assay.Cost{},
+		Short: true, origins: map[int64]string{}, inputs: map[string]string{},
 	}
 	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {
@@ -55,37 +84,12 @@ func (r *Reader) Rows(ctx context.Context, run store.Run) (*Rows, error) {
 		}
 		t.Lanes[at], t.Params[at] = l, p
 	}
-	segments, err := r.Ledger.Segments(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range segments {
-		t.Jobs[g.No] = g.Job
-		t.Costs[g.Stage] = t.Costs[g.Stage].Add(g.Cost)
-	}
-	for i := range st.Stages {
-		s := &st.Stages[i]
-		if !judges(s) {
-			continue
-		}
-		if t.readings[s.Name], err = r.Scripts.Readings(ctx, run, s.Name); err != nil {
-			return nil, err
-		}
-	}
 	return t, nil
 }
 
 // judges reports whether a stage gives verdicts.
 func judges(st *study.Stage) bool {
 	return st.Verb() == study.VerbJudge || st.Verb() == study.VerbCompare
-}
-
-// Reading takes coordinates apart; an answer's own are as they are.
-func (t *Rows) Reading(at assay.Coordinates) (script.Reading, error) {
-	if read, ok := t.readings[at.Stage]; ok {
-		return read(at)
-	}
-	return script.ReadingOf(at), nil
 }
 
 // Verb is what a stage does; empty where the run has no such stage.
@@ -107,125 +111,26 @@ func (t *Rows) input(stage string) string {
 	return t.inputs[stage]
 }
 
-// blockSize is how many answers are held while their verdicts are read.
-const blockSize = 250
-
-// All are the rows of all requests, in the order in which they were sent, and after them those of questions that were not.
-func (t *Rows) All(ctx context.Context) iter.Seq2[*Answer, error] {
-	return func(yield func(*Answer, error) bool) {
-		for row, err := range t.Of(ctx, t.Ledger.Answers(ctx, t.Run.No, "", "")) {
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-		t.unasked(ctx, yield)
-	}
-}
-
-// Of are the rows of some answers, with their verdicts.
-func (t *Rows) Of(ctx context.Context, answers iter.Seq2[store.Answer, error]) iter.Seq2[*Answer, error] {
-	return func(yield func(*Answer, error) bool) {
-		block := make([]store.Answer, 0, blockSize)
-		for a, err := range answers {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if block = append(block, a); len(block) < blockSize {
-				continue
-			}
-			if !t.Block(ctx, block, yield) {
-				return
-			}
-			block = block[:0]
-		}
-		t.Block(ctx, block, yield)
-	}
-}
-
-// unasked yields the questions that were never sent.
-func (t *Rows) unasked(ctx context.Context, yield func(*Answer, error) bool) {
-	for i := range t.Study.Stages {
-		st := &t.Study.Stages[i]
-		if judges(st) {
-			continue
-		}
-		for at, err := range t.Scripts.Unasked(ctx, t.Run, st.Name, t.sent(st.Name)) {
-			var row *Answer
-			if err == nil {
-				row, err = t.Answer(ctx, store.Answer{Attempt: store.Attempt{Key: at.Key(), At: at}, Lane: at.Lane}, nil)
-			}
-			if err == nil {
-				row.Ending = Unasked
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// sent are the lanes of a stage that have no question left.
-func (t *Rows) sent(stage string) map[string]bool {
-	out := map[string]bool{}
-	for at, l := range t.Lanes {
-		n := l.Open
-		for _, ended := range l.Endings {
-			n += ended
-		}
-		if at[0] == stage && n >= l.Planned-l.Spared {
-			out[l.Name] = true
-		}
-	}
-	return out
-}
-
-// Block yields the rows of a few answers with their verdicts; it reports whether the walk goes on.
-func (t *Rows) Block(ctx context.Context, block []store.Answer, yield func(*Answer, error) bool) bool {
-	keys := make([]assay.Key, len(block))
-	for i, a := range block {
-		first := a.At // a second try's verdict stands where the first one's stood
-		first.SecondTry = false
-		keys[i] = first.Key()
-	}
-	verdicts, err := t.Ledger.VerdictsOn(ctx, t.Run.No, keys)
-	if err != nil {
-		return yield(nil, err)
-	}
-	for i, a := range block {
-		row, err := t.Answer(ctx, a, ownVerdicts(a, verdicts[keys[i]]))
-		if !yield(row, err) || err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// ownVerdicts are the verdicts of a row: those on an answer, and of a judge's request the one that this very reply gave.
-func ownVerdicts(a store.Answer, verdicts []store.Verdict) []store.Verdict {
-	if a.At.Judge == "" {
-		return verdicts
-	}
-	return slices.DeleteFunc(slices.Clone(verdicts), func(v store.Verdict) bool { return v.Segment != a.Segment || v.Ord != a.Ord })
-}
-
 // Answer is the row of one answer with these verdicts.
 func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*Answer, error) {
-	a, err := t.Scripts.Whole(ctx, t.Run, a)
+	var err error
+	if !t.Short {
+		if a, err = t.Scripts.Whole(ctx, t.Run, a); err != nil {
+			return nil, err
+		}
+	}
+	job, err := t.job(ctx, a.Segment)
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.Reading(a.At)
-	if err != nil {
-		return nil, err
-	}
+	r := script.ReadingOf(a.At)
 	at, o := [2]string{a.At.Stage, a.Lane}, a.Outcome
 	row := &Answer{
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.Verb(a.At.Stage),
 		Source: a.At.Source, Input: t.input(a.At.Stage), Item: a.At.Item,
 		Lane: r.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: a.At.Branch, Draw: int64(r.Draw), Pair: pairs.Of(a.At),
 		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.SecondTry,
-		AskedLane: a.Lane, Provider: t.Lanes[at].Provider, Model: t.Lanes[at].Model, Mode: string(a.Mode), Job: t.Jobs[a.Segment], Attempts: a.Try,
+		AskedLane: a.Lane, Provider: t.Lanes[at].Provider, Model: t.Lanes[at].Model, Mode: string(a.Mode), Job: job, Attempts: a.Try,
 		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
 		Imported: a.Mode == store.Imported, Segment: a.Segment, Verdicts: []Said{},
 	}
@@ -241,6 +146,20 @@ func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verd
 		return nil, err
 	}
 	return row, t.addVerdicts(row, verdicts)
+}
+
+// job is the job that a segment travelled in.
+func (t *Rows) job(ctx context.Context, segment int64) (string, error) {
+	job, ok := t.Jobs[segment]
+	if ok || segment == 0 {
+		return job, nil
+	}
+	g, err := t.Ledger.Segment(ctx, segment)
+	if err != nil {
+		return "", err
+	}
+	t.Jobs[segment] = g.Job
+	return g.Job, nil
 }
 
 // setCost writes what the answer used and cost into the row.
@@ -300,10 +219,7 @@ func (t *Rows) addVerdicts(row *Answer, verdicts []store.Verdict) error {
 
 // Verdict is the row of one verdict.
 func (t *Rows) Verdict(v *store.Verdict) (*Verdict, error) {
-	r, err := t.Reading(v.At)
-	if err != nil {
-		return nil, err
-	}
+	r := script.ReadingOf(v.At)
 	row := &Verdict{
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.Verb(v.At.Stage),
 		Source: v.At.Source, Input: t.input(v.At.Stage), Item: v.At.Item, Lane: r.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: v.At.Branch, Draw: int64(r.Draw),
@@ -328,36 +244,4 @@ func shownKey(k assay.Key) string {
 		return ""
 	}
 	return k.String()
-}
-
-// Verdicts are the rows of all verdicts, in the order in which they were given.
-func (t *Rows) Verdicts(ctx context.Context) iter.Seq2[*Verdict, error] {
-	return func(yield func(*Verdict, error) bool) {
-		for v, err := range t.Ledger.Verdicts(ctx, t.Run.No, "") {
-			var row *Verdict
-			if err == nil {
-				row, err = t.Verdict(&v)
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// Items are the rows of all items, input by input.
-func (t *Rows) Items(ctx context.Context) iter.Seq2[*Item, error] {
-	return func(yield func(*Item, error) bool) {
-		for _, in := range t.Study.Inputs {
-			for it, err := range t.Ledger.Items(ctx, t.Run.No, in.Name) {
-				row := &Item{Study: t.Run.Study, Run: t.Run.ID, Input: in.Name, Item: it.ID, Cluster: it.Cluster, Expect: it.Expect}
-				if err == nil {
-					row.Fields, err = rawOf(it.Fields, 1)
-				}
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
 }

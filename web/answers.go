@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,55 +12,37 @@ import (
 	"time"
 
 	"assay"
-	"assay/pairs"
+	"assay/results"
 	"assay/store"
 )
 
-// answerRow is a request, and what stands for it.
+// answerRow is the row of an answer, and what a page shows beside it.
 type answerRow struct {
-	Key       string     `json:"key"`
-	Stage     string     `json:"stage"`
-	Item      string     `json:"item"`
-	Lane      string     `json:"lane"` // whose answer it is; of a judge's, the judge
-	Of        string     `json:"of_lane,omitempty"`
-	Template  string     `json:"template,omitempty"`
-	Turn      int        `json:"turn"`
-	Branch    string     `json:"branch,omitempty"`
-	Draw      int        `json:"draw"`
-	Pair      string     `json:"pair,omitempty"`
-	Judge     string     `json:"judge,omitempty"`
-	Ending    string     `json:"ending"` // empty: in flight
-	Text      string     `json:"text"`
-	Thoughts  string     `json:"thoughts,omitempty"`
-	TooLong   bool       `json:"too_long,omitempty"` // the text is among the raw bytes alone
-	Finish    string     `json:"finish,omitempty"`
-	Model     string     `json:"model,omitempty"`
-	Fault     string     `json:"fault,omitempty"`
-	Input     *int64     `json:"input_tokens"`
-	Cached    *int64     `json:"cached_tokens"`
-	Output    *int64     `json:"output_tokens"`
-	Reasoning *int64     `json:"reasoning_tokens"`
-	Cost      *float64   `json:"cost_usd"`
-	Mode      string     `json:"mode"`
-	Attempts  int64      `json:"attempts"`
-	Reused    bool       `json:"reused,omitempty"`
-	Segment   int64      `json:"segment"`
-	Settled   *time.Time `json:"settled"`
-	RawBytes  int64      `json:"raw_bytes,omitempty"` // length of the raw line; 0: there is none
+	results.Answer
+	Verdicts []verdictRow `json:"-"` // in place of the row's, with what chips need
+	Fault    string       `json:"-"`
+	TooLong  bool         `json:"-"` // the text is among the raw bytes alone
+	Settled  *time.Time   `json:"-"`
+	RawBytes int64        `json:"-"` // length of the raw line; 0: there is none
+	Asked    string       `json:"-"` // the last message before the answer
 
-	Verdicts []verdictRow `json:"verdicts,omitempty"`
-	Asked    string       `json:"asked,omitempty"` // the last message before the answer
-	key      assay.Key
-	at       assay.Coordinates
-	ord      int64
+	at assay.Coordinates
 }
 
-// Cut tells whether a page shows less than the whole text.
+// Of is whose answer a judge was asked about; empty where the answer is the lane's own.
+func (a answerRow) Of() string {
+	if a.Lane == a.AskedLane {
+		return ""
+	}
+	return a.Lane
+}
+
+// Cut reports whether a page shows less than the whole text.
 func (a answerRow) Cut() bool { return len(a.Text) > maxShown }
 
 // Place says which question it was, besides item and lane.
 func (a answerRow) Place() string {
-	parts := []string{"turn " + strconv.Itoa(a.Turn)}
+	parts := []string{"turn " + strconv.FormatInt(a.Turn, 10)}
 	if a.Branch != "" {
 		parts = append(parts, a.Branch)
 	}
@@ -72,28 +55,66 @@ func (a answerRow) Place() string {
 	return strings.Join(parts, " · ")
 }
 
-func answerRowOf(a store.Answer) answerRow {
-	o := a.Outcome
-	row := answerRow{
-		Key: a.Key.String(), Stage: a.At.Stage, Item: a.At.Item, Lane: a.Lane, Template: a.At.Template, Turn: a.At.Turn, Branch: a.At.Branch, Draw: a.At.Draw,
-		Pair: pairs.Of(a.At), Judge: a.At.Judge, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, TooLong: a.Over, Finish: o.Finish, Model: o.Model,
-		Mode: string(a.Mode), Attempts: a.Try, Reused: a.Reused != 0, Segment: a.Segment, Settled: orNone(a.Settled), RawBytes: a.Length,
-		key: a.Key, at: a.At, ord: a.Ord,
+// rows makes the rows of a request. A page that comes before the study is read goes without what the study knows, and
+// without texts that are too long for a row of the ledger; a program waits.
+func (s *Server) rows(q *request) (*results.Rows, error) {
+	ready, err := s.ready(q)
+	switch {
+	case ready && q.api():
+		return q.home.PageRows(q.Context(), q.run)
+	case ready:
+		t, err := q.home.PageRows(q.Context(), q.run)
+		if err == nil {
+			t.Short = true
+		}
+		return t, err
+	case q.api() && err != nil:
+		return nil, err
+	case q.api():
+		return nil, &problem{http.StatusServiceUnavailable, "the study is still being read"}
 	}
-	if a.At.Lane != a.Lane && !a.At.Paired() {
-		row.Of = a.At.Lane
+	return q.home.BareRows(q.Context(), q.run)
+}
+
+// answerRows are the rows of answers with their verdicts.
+func (s *Server) answerRows(q *request, answers []store.Answer) ([]answerRow, error) {
+	t, err := s.rows(q)
+	if err != nil {
+		return nil, err
 	}
-	if o.Fault != nil {
-		row.Fault = o.Fault.Error()
+	entries, err := t.Entries(q.Context(), answers)
+	if err != nil {
+		return nil, err
 	}
-	if u := o.Usage; u.Known {
-		row.Input, row.Cached, row.Output, row.Reasoning = &u.Input, &u.Cached, &u.Output, &u.Reasoning
+	out := make([]answerRow, 0, len(entries))
+	for _, e := range entries {
+		row, err := rowOf(q.Context(), t, e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
 	}
-	if a.Cost != nil {
-		c := a.Cost.Float()
-		row.Cost = &c
+	return out, nil
+}
+
+func rowOf(ctx context.Context, t *results.Rows, e results.Entry) (answerRow, error) {
+	a := e.Answer
+	row, err := t.Answer(ctx, a, e.Verdicts)
+	if err != nil {
+		return answerRow{}, err
 	}
-	return row
+	out := answerRow{Answer: *row, TooLong: a.Over && row.Text == "", Settled: orNone(a.Settled), RawBytes: a.Length, at: a.At}
+	if f := a.Outcome.Fault; f != nil {
+		out.Fault = f.Error()
+	}
+	for i := range e.Verdicts {
+		v, err := t.Verdict(&e.Verdicts[i])
+		if err != nil {
+			return answerRow{}, err
+		}
+		out.Verdicts = append(out.Verdicts, verdictRow{Verdict: *v, won: wonBy(e.Verdicts[i], a.Key)})
+	}
+	return out, nil
 }
 
 type answersData struct {
@@ -158,9 +179,6 @@ func (s *Server) answersPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addVerdicts(q.Context(), q, data.Answers); err != nil {
-		return nil, err
-	}
 	lanes, err := q.home.Ledger.Lanes(q.Context(), q.run.No)
 	if err != nil {
 		return nil, err
@@ -208,10 +226,8 @@ func (s *Server) answersInOrder(q *request, data *answersData) error {
 		last := all[limit-1]
 		data.Next = fmt.Sprintf("%d.%d", last.Segment, last.Ord)
 	}
-	for _, a := range all {
-		data.Answers = append(data.Answers, answerRowOf(a))
-	}
-	return nil
+	data.Answers, err = s.answerRows(q, all)
+	return err
 }
 
 func readMark(text string) (store.Mark, error) {
@@ -261,35 +277,17 @@ func (s *Server) answersByVerdict(q *request, data *answersData) error {
 		return err
 	}
 	seen := map[assay.Key]bool{}
+	var kept []store.Answer
 	for _, k := range keys {
 		a, ok := answers[k]
 		if !ok || seen[k] || f.Stage != "" && a.At.Stage != f.Stage || f.Ending != "" && string(a.Outcome.Ending) != f.Ending {
 			continue
 		}
 		seen[k] = true
-		data.Answers = append(data.Answers, answerRowOf(a))
+		kept = append(kept, a)
 	}
-	return nil
-}
-
-// addVerdicts puts what judges said beside answers.
-func (s *Server) addVerdicts(ctx context.Context, q *request, answers []answerRow) error {
-	keys := make([]assay.Key, len(answers))
-	for i, a := range answers {
-		keys[i] = a.key
-	}
-	all, err := q.home.Ledger.VerdictsOn(ctx, q.run.No, keys)
-	if err != nil {
-		return err
-	}
-	for i := range answers {
-		for _, v := range all[answers[i].key] {
-			row := verdictRowOf(v)
-			row.won = wonBy(v, answers[i].key)
-			answers[i].Verdicts = append(answers[i].Verdicts, row)
-		}
-	}
-	return nil
+	data.Answers, err = s.answerRows(q, kept)
+	return err
 }
 
 // labelsOf are the labels that the first verdicts of each stage have: enough to choose from.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/store"
 )
 
 // change is words that two texts share, or that one of them has alone.
@@ -37,8 +39,8 @@ func (s *Server) diffPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := []answerRow{answerRowOf(left), answerRowOf(right)}
-	if err := s.addVerdicts(q.Context(), q, rows); err != nil {
+	rows, err := s.answerRows(q, []store.Answer{left, right})
+	if err != nil {
 		return nil, err
 	}
 	data := diffData{Left: rows[0], Right: rows[1]}
@@ -56,7 +58,7 @@ func (s *Server) diffPage(q *request) (*view, error) {
 	return &view{template: "diff", title: "Two answers", tab: "answers", data: data}, nil
 }
 
-// words cuts a text into words, each with the space after it. It tells whether it stopped before the end.
+// words cuts a text into words, each with the space after it. It reports whether it stopped before the end.
 func words(text string) (out []string, cut bool) {
 	for len(text) > 0 {
 		if len(out) == maxDiffWords {

@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/report"
+	"assay/results"
 	"assay/store"
 )
 
@@ -21,12 +22,23 @@ type findingsKey struct {
 	by   string // fields with commas between
 }
 
-func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*Findings, error) {
+// runFindings are what a run found, as people and as programs read it.
+type runFindings struct {
+	document *report.Document
+	json     results.FindingsJSON
+}
+
+func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindings, error) {
 	run, err := k.home.Ledger.Run(ctx, k.run)
 	if err != nil {
 		return nil, err
 	}
-	return k.home.Findings(ctx, run, splitFields(k.by))
+	found, err := k.home.Findings(ctx, run, results.Query{By: splitFields(k.by)})
+	if err != nil {
+		return nil, err
+	}
+	doc, err := k.home.Summary(ctx, run, found)
+	return &runFindings{doc, found.JSON()}, err
 }
 
 func splitFields(text string) []string {
@@ -61,11 +73,8 @@ const (
 	maxFields    = 6
 )
 
-// findingsPage tells what a run found.
+// findingsPage shows what a run found.
 func (s *Server) findingsPage(q *request) (*view, error) {
-	if q.home.Findings == nil {
-		return nil, &problem{http.StatusNotFound, "there are no findings here"}
-	}
 	by := strings.Join(splitFields(q.FormValue("by")), ",")
 	if len(splitFields(by)) > maxFields || len(by) > 300 {
 		return nil, bad("by: at most %d fields", maxFields)
@@ -75,9 +84,9 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 		return nil, err
 	}
 	patience := pagePatience
-	if strings.HasPrefix(q.URL.Path, "/api/") {
+	if q.api() {
 		patience = apiPatience
-		if err := http.NewResponseController(q.writer).SetWriteDeadline(time.Now().Add(apiPatience + writeTimeout)); err != nil {
+		if err := q.extend(); err != nil {
 			return nil, err
 		}
 	}
@@ -92,11 +101,11 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 			return nil, &problem{http.StatusServiceUnavailable, "the findings are still being computed"}
 		}
 		q.writer.Header().Set("Last-Modified", f.At.UTC().Format(http.TimeFormat))
-		v.data = f.Value.JSON
+		v.data = f.Value.json
 		return v, nil
 	}
 	if f.Known {
-		data.fill(f.Value.Document, q.run.ID)
+		data.fill(f.Value.document, q.run.ID)
 		v.data = data
 	}
 	return v, nil

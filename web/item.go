@@ -49,8 +49,9 @@ func (r inputRow) Values() [][2]string {
 
 // itemLane is what one lane said about the item.
 type itemLane struct {
-	Lane    string      `json:"lane"`
-	Answers []answerRow `json:"answers"`
+	Lane    string            `json:"asked_lane"`
+	Answers []answerRow       `json:"answers"`
+	Asked   map[string]string `json:"asked"` // the last message before each answer, by its key
 }
 
 // itemPage puts the lanes of a stage side by side on one item.
@@ -76,13 +77,8 @@ func (s *Server) itemPage(q *request) (*view, error) {
 	}
 	slices.SortFunc(data.Inputs, func(a, b inputRow) int { return cmp.Compare(a.Input, b.Input) })
 	data.Stages, data.Stage = stagesOf(all, q.FormValue("stage"))
-	var rows []answerRow
-	for _, a := range all {
-		if a.At.Stage == data.Stage {
-			rows = append(rows, answerRowOf(a))
-		}
-	}
-	if err := s.addVerdicts(ctx, q, rows); err != nil {
+	rows, err := s.answerRows(q, slices.DeleteFunc(all, func(a store.Answer) bool { return a.At.Stage != data.Stage }))
+	if err != nil {
 		return nil, err
 	}
 	if ready, err := s.ready(q); err != nil || !ready {
@@ -124,15 +120,18 @@ func stagesOf(all []store.Answer, want string) (stages []string, shown string) {
 // byLane groups answers by lane, each in the order of the conversation.
 func byLane(rows []answerRow) []itemLane {
 	slices.SortStableFunc(rows, func(a, b answerRow) int {
-		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch))
+		return cmp.Or(cmp.Compare(a.AskedLane, b.AskedLane), cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch))
 	})
 	out := []itemLane{}
 	for _, r := range rows {
-		if len(out) == 0 || out[len(out)-1].Lane != r.Lane {
-			out = append(out, itemLane{Lane: r.Lane})
+		if len(out) == 0 || out[len(out)-1].Lane != r.AskedLane {
+			out = append(out, itemLane{Lane: r.AskedLane, Asked: map[string]string{}})
 		}
 		last := &out[len(out)-1]
 		last.Answers = append(last.Answers, r)
+		if r.Asked != "" {
+			last.Asked[r.Key] = r.Asked
+		}
 	}
 	return out
 }
@@ -166,6 +165,7 @@ type answerData struct {
 	System       string       `json:"system,omitempty"`
 	Conversation []messageRow `json:"conversation"` // up to the answer; empty: it cannot be made again
 	Params       string       `json:"params,omitempty"`
+	RawBytes     int64        `json:"raw_bytes"` // length of the raw line; 0: there is none
 }
 
 type messageRow struct {
@@ -179,11 +179,11 @@ func (s *Server) answerPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := []answerRow{answerRowOf(a)}
-	if err := s.addVerdicts(q.Context(), q, rows); err != nil {
+	rows, err := s.answerRows(q, []store.Answer{a})
+	if err != nil {
 		return nil, err
 	}
-	data := answerData{Answer: rows[0], Conversation: []messageRow{}}
+	data := answerData{Answer: rows[0], RawBytes: a.Length, Conversation: []messageRow{}}
 	if ready, err := s.ready(q); err == nil && ready {
 		data.converse(q, a)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/results"
 	"assay/store"
 	"assay/web"
 )
@@ -73,7 +74,7 @@ func TestTheDashboardEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Ledger: ledger}} }, Token: token})
+	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Reader: &results.Reader{Ledger: ledger.Reader}}} }, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusOK, &view{template: "order", title: "Are you sure?", run: &row, tab: "run", data: ask})
 		return
 	}
-	if _, err := q.home.Ledger.PutOrder(r.Context(), o); err != nil {
+	if _, err := q.home.Orders.PutOrder(r.Context(), o); err != nil {
 		s.fail(w, r, err)
 		return
 	}

@@ -5,32 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"assay/analysis"
 	"assay/results"
 )
-
-// Panel is a stage that people may judge: what they are asked next, what they are shown, and how what they say is kept. It is
-// the same for a terminal and for pages.
-type Panel interface {
-	// Pairs tells whether two answers are shown side by side.
-	Pairs() bool
-	// Choices are what people may say; nil where they cannot say anything.
-	Choices() []Choice
-	// Next are the tasks that come next for a person.
-	Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, error)
-	// Sheet is what a task shows; false where there is nothing to see.
-	Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
-	// Say keeps what a person says about a task: the key of a choice.
-	Say(ctx context.Context, t analysis.Task, person, key string) error
-	// Withdraw takes back what a person said.
-	Withdraw(ctx context.Context, t analysis.Task, person string) error
-}
-
-// Choice is something that a person may say.
-type Choice = results.Choice
-
-// Sheet is what a person sees of a task.
-type Sheet = results.Sheet
 
 type peopleData struct {
 	Stages    []peopleStage `json:"stages"`
@@ -88,16 +64,16 @@ func (q *request) person() string {
 const personCookie = "assay-person"
 
 type arenaData struct {
-	Stage   string   `json:"stage"`
-	As      string   `json:"as"`
-	Choose  string   `json:"choose"` // balanced or uncertain
-	Pair    bool     `json:"pair"`
-	Task    string   `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
-	Waiting bool     `json:"being_chosen"`
-	Sheet   *Sheet   `json:"sheet"`
-	Choices []Choice `json:"choices"`
-	Given   int      `json:"given_in_this_session"`
-	Undo    bool     `json:"can_undo"`
+	Stage   string           `json:"stage"`
+	As      string           `json:"as"`
+	Choose  string           `json:"choose"` // balanced or uncertain
+	Pair    bool             `json:"pair"`
+	Task    string           `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
+	Waiting bool             `json:"being_chosen"`
+	Sheet   *results.Sheet   `json:"sheet"`
+	Choices []results.Choice `json:"choices"`
+	Given   int              `json:"given_in_this_session"`
+	Undo    bool             `json:"can_undo"`
 }
 
 const (
@@ -139,7 +115,7 @@ func (s *Server) seatOf(q *request) (*seat, error) {
 		return nil, &problem{http.StatusServiceUnavailable, "the study is being prepared: reload in a moment"}
 	}
 	name := q.person()
-	person, err := q.home.Person(name)
+	person, err := results.Person(name)
 	if err != nil {
 		return nil, bad("say who you are: %s", err)
 	}

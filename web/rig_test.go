@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"assay"
-	"assay/analysis"
 	"assay/artifacts"
-	"assay/report"
-	"assay/stats"
+	"assay/catalog"
+	"assay/results"
+	"assay/script"
 	"assay/store"
 	"assay/web"
 )
@@ -35,10 +35,25 @@ type rig struct {
 	run    store.Run
 	server *httptest.Server
 	clock  time.Time
+	reader *results.Reader
 	long   int // bytes of the longest answer
-	found  int // how often findings were computed
-	panels map[string]*panel
 }
+
+// demo is what the rig's run works from.
+const demo = `
+study: demo
+inputs: {questions: {file: questions.jsonl}}
+lanes:
+  gpt:   {model: openai/gpt-4.1-mini}
+  opus:  {model: openai/gpt-4.1-nano}
+  judge: {model: openai/gpt-4.1}
+rubrics:
+  nice: {prompt: "Is it nice? {{ answer.text }}", labels: {yes: 1, no: 0}}
+stages:
+  - {name: answers, ask: questions, system: Be brief., prompt: "What is {{ text }}?", lanes: [gpt, opus]}
+  - {name: good, judge: answers, rubric: nice, judges: [judge]}
+  - {name: arena, compare: answers, pairs: {all: true}, rubric: better, judges: [judge]}
+`
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
@@ -56,9 +71,9 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	r.files, err = artifacts.Open(filepath.Join(t.TempDir(), "runs"))
 	r.ok(err)
 	t.Cleanup(func() { r.files.Close() })
+	r.reader = &results.Reader{Ledger: r.ledger.Reader, Scripts: &script.Library{Ledger: r.ledger, Files: r.files, Catalog: catalog.Default()}}
 	r.fill()
-	home := &web.Home{Ledger: r.ledger, Files: r.files, Load: func(context.Context, store.Run) error { return nil }, Findings: r.findings, Prompts: prompts, Keep: keep,
-		Person: personOf, Panels: func(context.Context, store.Run) ([]string, error) { return []string{"arena", "good"}, nil }, Panel: r.panel, Doubt: doubt}
+	home := &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger}
 	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
@@ -73,31 +88,13 @@ func (r *rig) ok(err error) {
 	}
 }
 
-func (r *rig) findings(context.Context, store.Run, []string) (*web.Findings, error) {
-	r.found++
-	f := analysis.Finding{Stage: "good", What: "rate", By: []analysis.Value{{Field: "lane", Value: "gpt"}}, Unit: analysis.Share, Value: stats.Known(0.5), N: 4, Clusters: 4}
-	doc := &report.Document{Run: r.run.ID, Report: &analysis.Report{Tables: []analysis.Table{{Stage: "good", Title: "rates", Method: analysis.Rates, Findings: []analysis.Finding{f}}}}}
-	return &web.Findings{Document: doc, JSON: map[string]any{"tables": 1}}, nil
-}
-
-func prompts(_ context.Context, _ store.Run, at []assay.Coordinates) ([]assay.Prompt, error) {
-	var out []assay.Prompt
-	for _, c := range at {
-		out = append(out, assay.Prompt{System: "Be brief.", Messages: []assay.Message{{Role: assay.RoleUser, Text: "What is " + c.Item + "? " + hostile}}})
-	}
-	return out, nil
-}
-
-func keep(_ context.Context, _ store.Run, _ string, fields map[string]string) (func(*store.Verdict) (bool, error), error) {
-	return func(v *store.Verdict) (bool, error) { return fields["item"] == "" || fields["item"] == v.At.Item, nil }, nil
-}
-
 func (r *rig) fill() {
 	ctx := context.Background()
 	var err error
 	budget := 10 * assay.Dollar
-	r.run, err = r.ledger.CreateRun(ctx, store.NewRun{ID: "run1", Study: "<b>demo</b>", Folder: "here", Digest: "d", Settings: "{}", Note: hostile, By: "me", Budget: &budget})
+	r.run, err = r.ledger.CreateRun(ctx, store.NewRun{ID: "run1", Study: "<b>demo</b>", Folder: "here", Digest: "d", Settings: `{"file":"demo.yaml"}`, Note: hostile, By: "me", Budget: &budget})
 	r.ok(err)
+	r.ok(r.ledger.PutPart(ctx, r.run.No, "file/demo.yaml", strings.NewReader(demo)))
 	r.ok(r.ledger.PutItems(ctx, r.run.No, "questions", func(yield func(assay.Item, error) bool) {
 		for i := range 4 {
 			if !yield(assay.Item{ID: itemID(i), Cluster: "c", Fields: map[string]any{"text": hostile}}, nil) {
@@ -142,6 +139,7 @@ func (r *rig) settle(lane string) {
 	r.ok(r.ledger.Intend(ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar, Due: r.clock}))
 	r.ok(r.ledger.Launched(ctx, g.Lease, store.Launch{Job: "job-" + lane, At: r.clock, Due: r.clock}))
 	r.ok(r.ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: r.clock}))
+	own := map[string]string{"gpt": "", "opus": " indeed"}[lane]
 	long := strings.Repeat("long <b> ", 7000) // fits a row of the ledger
 	if lane == "opus" {
 		long = strings.Repeat("long <b> ", r.long/9) // does not
@@ -160,20 +158,46 @@ func (r *rig) settle(lane string) {
 	cost := assay.Dollars(0.01)
 	known := assay.Usage{Known: true, Input: 10, Output: 5}
 	_, err = r.ledger.Settle(ctx, g.Lease, []store.Settlement{
-		{Ord: 0, Key: attempts[0].Key, Cost: &cost, Artifact: no, Offset: 11, Length: int64(len(raw) - 12), Outcome: assay.Outcome{Ending: assay.Answered, Text: hostile, Thoughts: hostile, Usage: known}},
+		{Ord: 0, Key: attempts[0].Key, Cost: &cost, Artifact: no, Offset: 11, Length: int64(len(raw) - 12), Outcome: assay.Outcome{Ending: assay.Answered, Text: hostile + own, Thoughts: hostile, Usage: known}},
 		{Ord: 1, Key: attempts[1].Key, Cost: &cost, Artifact: no, Offset: int64(len(raw)), Length: int64(len(long)), Outcome: assay.Outcome{Ending: assay.Answered, Text: long, Usage: known}},
-		{Ord: 2, Key: attempts[2].Key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: "the answer of " + lane + " is Paris, surely", Usage: known}},
+		{Ord: 2, Key: attempts[2].Key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: "the answer is Paris, surely" + own, Usage: known}},
 		{Ord: 3, Key: attempts[3].Key, Outcome: assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "oops", Message: hostile}}},
 	})
 	r.ok(err)
 	r.ok(r.ledger.Release(ctx, g.Lease))
 	subject, other := coordinates("gpt", 0).Key(), coordinates("opus", 0).Key()
 	_, err = r.ledger.AddVerdicts(ctx, []store.Verdict{
-		{Run: r.run.No, At: assay.Coordinates{Stage: "good", Item: itemID(0), Lane: lane, Turn: 1, Judge: "judge"}, Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: "yes", Reason: hostile},
-		{Run: r.run.No, At: assay.Coordinates{Stage: "good", Item: itemID(2), Lane: lane, Turn: 1, Judge: "judge"}, Subject: coordinates(lane, 2).Key(), State: store.VerdictMalformed, Reason: "unreadable"},
-		{Run: r.run.No, At: assay.Coordinates{Stage: "arena", Item: itemID(0), Source: "answers", Lane: "gpt", Against: "opus", Turn: 1, Judge: "judge"}, Subject: subject, Against: other, State: store.VerdictValid, Label: "b"},
+		{Run: r.run.No, At: r.expected("good", itemID(0), lane), Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: "yes", Reason: hostile},
+		{Run: r.run.No, At: r.expected("good", itemID(2), lane), Subject: coordinates(lane, 2).Key(), State: store.VerdictMalformed, Reason: "unreadable"},
+		{Run: r.run.No, At: r.expected("arena", itemID(0), ""), Subject: subject, Against: other, State: store.VerdictValid, Label: "b"},
 	})
 	r.ok(err)
+}
+
+// expected are the coordinates of a verdict that a stage asks for.
+func (r *rig) expected(stage, item, lane string) assay.Coordinates {
+	r.t.Helper()
+	for at, err := range r.reader.Scripts.Expected(context.Background(), r.run, stage) {
+		r.ok(err)
+		if at.Item == item && (lane == "" || at.Lane == lane) {
+			return at
+		}
+	}
+	r.t.Fatalf("stage %s expects nothing about %s of %q", stage, item, lane)
+	return assay.Coordinates{}
+}
+
+// said are the labels that a person gave in a stage.
+func (r *rig) said(stage, person string) []string {
+	r.t.Helper()
+	var out []string
+	for v, err := range r.ledger.Verdicts(context.Background(), r.run.No, stage) {
+		r.ok(err)
+		if v.At.Judge == person {
+			out = append(out, v.Label)
+		}
+	}
+	return out
 }
 
 // answer is what came back.
@@ -218,75 +242,4 @@ func (r *rig) json(path string) map[string]any {
 	var v map[string]any
 	r.ok(json.Unmarshal([]byte(a.body), &v))
 	return v
-}
-
-func personOf(name string) (string, error) {
-	if name == "" || strings.ContainsAny(name, " <>") {
-		return "", fmt.Errorf("%q cannot be a name", name)
-	}
-	return "human:" + name, nil
-}
-
-func doubt(context.Context, store.Run, string) (func(string) float64, error) {
-	return func(string) float64 { return 1 }, nil
-}
-
-// panel is a stage with a few tasks, which remembers what was said.
-type panel struct {
-	pairs bool
-	said  []string
-	tasks []analysis.Task
-	doubt bool // the last queue asked for what is least certain
-}
-
-func (r *rig) panel(_ context.Context, _ store.Run, stage string) (web.Panel, error) {
-	if stage != "arena" && stage != "good" {
-		return nil, fmt.Errorf("stage %q neither judges nor compares", stage)
-	}
-	if r.panels == nil {
-		r.panels = map[string]*panel{}
-	}
-	if r.panels[stage] == nil {
-		p := &panel{pairs: stage == "arena"}
-		for i := range 4 {
-			p.tasks = append(p.tasks, analysis.Task{ID: coordinates("gpt", i).Key(), At: coordinates("gpt", i)})
-		}
-		r.panels[stage] = p
-	}
-	return r.panels[stage], nil
-}
-
-func (p *panel) Pairs() bool { return p.pairs }
-
-func (p *panel) Choices() []web.Choice {
-	return []web.Choice{{Key: "a", Text: "A is better"}, {Key: "b", Text: hostile}}
-}
-
-func (p *panel) Next(_ context.Context, q analysis.Queue) ([]analysis.Task, error) {
-	p.doubt = q.Doubt != nil
-	var out []analysis.Task
-	for _, t := range p.tasks {
-		if !q.Skip(t.ID) {
-			out = append(out, t)
-		}
-	}
-	p.tasks = nil
-	return out, nil
-}
-
-func (p *panel) Sheet(_ context.Context, t analysis.Task) (web.Sheet, bool, error) {
-	return web.Sheet{Asked: "about " + t.At.Item, A: hostile, B: "b", Answer: hostile}, t.At.Item != itemID(1), nil
-}
-
-func (p *panel) Say(_ context.Context, t analysis.Task, person, key string) error {
-	if key != "a" && key != "b" {
-		return fmt.Errorf("no choice %q", key)
-	}
-	p.said = append(p.said, person+" "+t.At.Item+" "+key)
-	return nil
-}
-
-func (p *panel) Withdraw(context.Context, analysis.Task, string) error {
-	p.said = p.said[:len(p.said)-1]
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/results"
 	"assay/store"
 )
 
@@ -21,13 +22,25 @@ const (
 
 // hit is an answer that has the words, with the words around them.
 type hit struct {
-	answerRow
+	answerRow `json:"-"`
+
+	Key       string `json:"key"`
+	Stage     string `json:"stage"`
+	Item      string `json:"item"`
+	Lane      string `json:"lane"`
+	AskedLane string `json:"asked_lane"`
+	Template  string `json:"template"`
+	Turn      int64  `json:"turn"`
+	Branch    string `json:"branch"`
+	Draw      int64  `json:"draw"`
+
 	Before string `json:"before"`
 	Match  string `json:"match"`
 	After  string `json:"after"`
 }
 
 type search struct {
+	*Server
 	q                 *request
 	words             string
 	stage, lane       string
@@ -39,7 +52,7 @@ func (s *Server) newSearch(r *http.Request) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &search{q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"), most: maxFound}
+	f := &search{Server: s, q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"), most: maxFound}
 	if f.words == "" || f.stage == "" || f.lane == "" {
 		return nil, bad("a search wants words (q), a stage and a lane")
 	}
@@ -72,6 +85,11 @@ func (s *Server) beginSearch(r *http.Request) (f *search, free func(), err error
 
 // walk hands over every block of hits, also empty ones, so that the reader sees that it goes on.
 func (f *search) walk(ctx context.Context, found func([]hit) error) error {
+	t, err := f.rows(f.q)
+	if err != nil {
+		return err
+	}
+	t.Short = true
 	var after store.Mark
 	filter := store.AnswerFilter{Stage: f.stage, Lane: f.lane}
 	for f.found < f.most {
@@ -83,7 +101,11 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 		for _, a := range all {
 			f.seen++
 			after = store.Mark{Segment: a.Segment, Ord: a.Ord}
-			if h, ok := match(answerRowOf(a), f.words); ok && f.found < f.most {
+			row, err := rowOf(ctx, t, results.Entry{Answer: a})
+			if err != nil {
+				return err
+			}
+			if h, ok := match(row, f.words); ok && f.found < f.most {
 				f.found++
 				hits = append(hits, h)
 			}
@@ -103,9 +125,8 @@ func match(a answerRow, words string) (hit, bool) {
 			continue
 		}
 		from, to := max(0, at-100), min(len(text), at+len(words)+160)
-		h := hit{answerRow: a, Before: assay.Clean(strings.ToValidUTF8(text[from:at], ""), 300), Match: assay.Clean(text[at:at+len(words)], 1000),
+		h := hit{answerRow: a, Key: a.Key, Stage: a.Stage, Item: a.Item, Lane: a.Lane, AskedLane: a.AskedLane, Template: a.Template, Turn: a.Turn, Branch: a.Branch, Draw: a.Draw, Before: assay.Clean(strings.ToValidUTF8(text[from:at], ""), 300), Match: assay.Clean(text[at:at+len(words)], 1000),
 			After: assay.Clean(strings.ToValidUTF8(text[at+len(words):to], ""), 400)}
-		h.Text, h.Thoughts = "", ""
 		return h, true
 	}
 	return hit{}, false

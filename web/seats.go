@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/analysis"
+	"assay/results"
 	"assay/store"
 )
 
@@ -15,7 +16,7 @@ import (
 type seat struct {
 	home   *Home
 	run    store.Run
-	panel  Panel
+	panel  *results.Panel
 	key    seatKey
 	stage  string
 	name   string // as the person wrote it
@@ -84,7 +85,7 @@ func (s *seats) forget() {
 }
 
 // next is the task that comes next with its sheet; a nil sheet where nothing is left, or where it is being chosen.
-func (s *seats) next(ctx context.Context, at *seat) (analysis.Task, *Sheet, bool, error) {
+func (s *seats) next(ctx context.Context, at *seat) (analysis.Task, *results.Sheet, bool, error) {
 	for {
 		task, waiting, err := s.head(ctx, at)
 		if err != nil || waiting || task == nil {

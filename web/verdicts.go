@@ -4,37 +4,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"assay"
-	"assay/pairs"
+	"assay/results"
 	"assay/store"
 )
 
-// verdictRow is what a judge said about an answer or a pair.
+// verdictRow is the row of a verdict, and what a page shows of it.
 type verdictRow struct {
-	No        int64     `json:"no"`
-	Stage     string    `json:"stage"`
-	Item      string    `json:"item"`
-	Lane      string    `json:"lane,omitempty"`
-	Template  string    `json:"template,omitempty"`
-	Turn      int       `json:"turn"`
-	Branch    string    `json:"branch,omitempty"`
-	Draw      int       `json:"draw"`
-	Pair      string    `json:"pair,omitempty"`
-	Judge     string    `json:"judge"`
-	Trait     string    `json:"trait,omitempty"`
-	Direction string    `json:"direction,omitempty"`
-	State     string    `json:"state"`
-	Label     string    `json:"label,omitempty"`
-	Score     *float64  `json:"score"`
-	Reason    string    `json:"reason,omitempty"`
-	Subject   string    `json:"subject,omitempty"` // the key of the answer
-	Against   string    `json:"against,omitempty"` // the key of the other answer of a pair
-	Given     time.Time `json:"given"`
-
-	First, Second string `json:"-"` // the lanes of a pair, where they are known
-	won           string // of a pair: what it says about the answer beside which it stands
+	results.Verdict
+	won string // of a pair: what it says about the answer beside which it stands
 }
 
 // wonBy is what a verdict on a pair says about one of the two answers; empty where it is about something else.
@@ -87,23 +66,6 @@ func (v verdictRow) Tone() string {
 	return "other"
 }
 
-func verdictRowOf(v store.Verdict) verdictRow {
-	row := verdictRow{
-		No: v.No, Stage: v.At.Stage, Item: v.At.Item, Template: v.At.Template, Turn: v.At.Turn, Branch: v.At.Branch, Draw: v.At.Draw, Pair: pairs.Of(v.At),
-		Judge: v.At.Judge, Trait: v.At.Trait, Direction: v.Direction, State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, Given: v.Given,
-	}
-	if row.First, row.Second = v.At.Pair(); !v.At.Paired() {
-		row.Lane = v.At.Lane
-	}
-	if v.Subject != (assay.Key{}) {
-		row.Subject = v.Subject.String()
-	}
-	if v.Against != (assay.Key{}) {
-		row.Against = v.Against.String()
-	}
-	return row
-}
-
 type verdictsData struct {
 	Filter   map[string]string `json:"filter"`
 	Verdicts []verdictRow      `json:"verdicts"`
@@ -130,7 +92,7 @@ func (d verdictsData) Fields() []string {
 // verdictWords are the names of the query that are not fields of rows.
 var verdictWords = []string{"after", "limit", "stage", "lane", "against", "label", "state"}
 
-// verdictsPage lists verdicts: the rows that numbers come from. Whatever a finding is told apart by is a filter.
+// verdictsPage lists verdicts: the rows that numbers come from. What a finding is grouped by is a filter.
 func (s *Server) verdictsPage(q *request) (*view, error) {
 	limit, err := q.limit()
 	if err != nil {
@@ -166,13 +128,21 @@ func (s *Server) verdictsPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data.Next, data.Seen = page.Next, page.Seen
-	for _, v := range page.Verdicts {
-		data.Verdicts = append(data.Verdicts, verdictRowOf(v))
+	t, err := s.rows(q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.Verdicts {
+		v, err := t.Verdict(&page.Verdicts[i])
+		if err != nil {
+			return nil, err
+		}
+		data.Verdicts = append(data.Verdicts, verdictRow{Verdict: *v})
 	}
 	return &view{template: "verdicts", title: "Verdicts", tab: "verdicts", data: data}, nil
 }
 
-// verdictFilter makes a filter of a query. Its second result tells what went wrong while it was used.
+// verdictFilter makes a filter of a query. Its second result says what went wrong while it was used.
 func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilter, func() error, error) {
 	f := store.VerdictFilter{Stage: data.Filter["stage"]}
 	lane, against := data.Filter["lane"], data.Filter["against"]
@@ -197,7 +167,7 @@ func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilt
 	}
 	var failure error
 	keep := func(*store.Verdict) (bool, error) { return true, nil }
-	if len(fields) > 0 && f.Stage != "" && q.home.Keep != nil {
+	if len(fields) > 0 && f.Stage != "" {
 		if keep, err = q.home.Keep(q.Context(), q.run, f.Stage, fields); err != nil {
 			return f, nil, bad("%s", err)
 		}
@@ -216,7 +186,7 @@ func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilt
 	return f, func() error { return failure }, nil
 }
 
-// compares tells whether a stage's verdicts are about pairs, by the first of them.
+// compares reports whether a stage's verdicts are about pairs, by the first of them.
 func (s *Server) compares(q *request, stage string) (bool, error) {
 	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 1)
 	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Paired(), err

@@ -25,7 +25,7 @@ type view struct {
 	live     string  // where news come from; empty: the page does not change by itself
 }
 
-// request is what a browser asks for.
+// request is one request.
 type request struct {
 	*http.Request
 	writer http.ResponseWriter // for deadlines alone: pages are written when they are whole
@@ -33,7 +33,7 @@ type request struct {
 	run    store.Run // of the path; zero: none
 }
 
-// problem is an error that the asker made.
+// problem is an error of the client.
 type problem struct {
 	status int
 	what   string
@@ -68,6 +68,17 @@ func (s *Server) open(r *http.Request) (*request, error) {
 		}
 	}
 	return nil, &problem{http.StatusNotFound, "no run is called " + strconv.Quote(id)}
+}
+
+// api reports whether a program asks, which would rather wait than get less.
+func (q *request) api() bool { return strings.HasPrefix(q.URL.Path, "/api/") }
+
+// extend gives an answer that takes long the time to be written.
+func (q *request) extend() error {
+	if q.writer == nil {
+		return nil
+	}
+	return http.NewResponseController(q.writer).SetWriteDeadline(time.Now().Add(apiPatience + writeTimeout))
 }
 
 // number reads a whole number of the query; fallback where it is not there.
@@ -153,7 +164,7 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request, status int, v *vie
 	w.Write(b.Bytes())
 }
 
-// fail tells what is wrong, in the form that was asked for.
+// fail says what is wrong, in the form that was asked for.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, what := statusOf(err)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -185,9 +196,16 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Write(append(text, '\n'))
 }
 
-// ready tells whether the study of the run is there to make questions and sheets from; where it is not, it will be soon.
+// ready reports whether the study of the run is there to make questions and sheets from; where it is not, it will be soon.
 func (s *Server) ready(q *request) (bool, error) {
-	f := s.loaded.get(q.Context(), causesKey{q.home, q.run.No}, "loaded", 150*time.Millisecond)
+	patience := 150 * time.Millisecond
+	if q.api() {
+		patience = apiPatience
+		if err := q.extend(); err != nil {
+			return false, err
+		}
+	}
+	f := s.loaded.get(q.Context(), causesKey{q.home, q.run.No}, "loaded", patience)
 	return f.Known, f.Err
 }
 
@@ -196,5 +214,6 @@ func (s *Server) load(ctx context.Context, k causesKey) error {
 	if err != nil {
 		return err
 	}
-	return k.home.Load(ctx, run)
+	_, err = k.home.Study(ctx, run)
+	return err
 }

@@ -10,49 +10,26 @@ import (
 	"net/http"
 	"time"
 
-	"assay"
 	"assay/artifacts"
-	"assay/report"
+	"assay/results"
 	"assay/store"
 )
 
 // Options are what a dashboard needs from outside.
 type Options struct {
 	Homes   func() []*Home // those there are now
-	Token   string         // whoever shows it may look and give orders
+	Token   string         // who shows it may look and give orders
 	Hosts   []string       // names it may be called by, besides IP addresses and localhost
 	By      string         // whose orders they are
 	Version string         // of the program
 	Now     func() time.Time
 }
 
-// Home is a ledger with its artifacts, and what can be made from the studies of its runs.
+// Home is a ledger with its artifacts, and what can be read of its runs.
 type Home struct {
-	Ledger    *store.Ledger
-	Files     *artifacts.Folder
-	Rehearsal bool
-
-	// Load makes the study of a run ready for all that follows; it may take long, once.
-	Load func(ctx context.Context, run store.Run) error
-	// Findings tells what a run found, grouped by fields, or as its study says where there are none.
-	Findings func(ctx context.Context, run store.Run, by []string) (*Findings, error)
-	// Person is the judge that somebody of a name is, or why nobody can be called so.
-	Person func(name string) (string, error)
-	// Panels are the stages of a run that people may judge, and Panel opens one.
-	Panels func(ctx context.Context, run store.Run) ([]string, error)
-	Panel  func(ctx context.Context, run store.Run, stage string) (Panel, error)
-	// Doubt reports how little is known about which of two lanes is better.
-	Doubt func(ctx context.Context, run store.Run, stage string) (func(group string) float64, error)
-	// Keep makes a filter of a stage's verdicts out of fields that findings are told apart by.
-	Keep func(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error)
-	// Prompts makes again what requests of a run were asked, in their order.
-	Prompts func(ctx context.Context, run store.Run, at []assay.Coordinates) ([]assay.Prompt, error)
-}
-
-// Findings are what a run found, as people and as programs read it.
-type Findings struct {
-	Document *report.Document
-	JSON     any
+	*results.Reader
+	Files  *artifacts.Folder
+	Orders *store.Ledger // the same ledger, which takes orders
 }
 
 // Server answers for a dashboard. It is safe for concurrent use.
@@ -61,7 +38,7 @@ type Server struct {
 	all      http.Handler // everything, behind the guard
 	guard    *guard
 	pages    *templates
-	findings *memo[findingsKey, *Findings]
+	findings *memo[findingsKey, *runFindings]
 	causes   *memo[causesKey, []store.Cause]
 	loaded   *memo[causesKey, struct{}]
 	desk     *seats
