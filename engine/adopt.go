@@ -72,7 +72,7 @@ type adoption struct {
 	several bool            // the jobs are those of several runs
 }
 
-// severalRuns tells whether the stamps of jobs name more than one run.
+// severalRuns reports whether the stamps of jobs name more than one run.
 func severalRuns(jobs []provider.Status) bool {
 	of := ""
 	for _, st := range jobs {
@@ -332,7 +332,7 @@ func (a *adoption) settled(c *cutter, e adoptedAnswer, p Planned, outcomes io.Re
 }
 
 // AdoptJob takes a job with our stamp for a segment that the ledger has not launched: the ledger is older than the job, or
-// the fate of its create call was never learned. It tells whether the segment could take it.
+// the fate of its create call was never learned. It reports whether the segment could take it.
 func (e *Engine) AdoptJob(ctx context.Context, segment int64, job string) (taken bool, err error) {
 	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
 	if err != nil {

@@ -49,7 +49,7 @@ type asking struct {
 	till    *budgetWatch
 
 	trouble chan error   // of the feed
-	over    bool         // somebody wants it to stop
+	over    bool         // it was asked to stop
 	halt    *assay.Fault // why the lane has to stop; nil: it has not
 	broke   error        // what the budget says; nil: it is not used up
 }
@@ -66,7 +66,7 @@ type reply struct {
 	provider.Reply
 	cost  *assay.Money // nil: not known
 	stays bool         // it has no answer, and is not asked again now
-	lost  bool         // nobody knows whether it was answered
+	lost  bool         // whether it was answered is unknown
 	halt  *assay.Fault // every further request would meet the same
 	err   error        // the ledger's: nothing goes on
 }
@@ -156,7 +156,7 @@ func (a *asking) pages() <-chan []flight {
 	return a.built
 }
 
-// turn goes on with the next page; false: there was none. The feed's trouble was told before it ended.
+// turn goes on with the next page; false: there was none. The feed reported its trouble before it ended.
 func (a *asking) turn(page []flight, ok bool) error {
 	if a.page, a.more = page, ok; ok {
 		return nil
@@ -182,7 +182,7 @@ func (a *asking) gather(all []*reply) []*reply {
 	}
 }
 
-// linger gathers replies for a moment: what is written together costs less. Nobody who could go out waits for it.
+// linger gathers replies for a moment: what is written together costs less. No request that could go out waits for it.
 func (a *asking) linger(ctx context.Context, all []*reply) ([]*reply, error) {
 	enough := time.NewTimer(a.Timing.Linger)
 	defer enough.Stop()
@@ -314,7 +314,7 @@ func (a *asking) settle(r *store.Round, replies []*reply) (failed, err error) {
 	return failed, nil
 }
 
-// look sees, now and then, whether somebody or something wants this segment to stop.
+// look sees, now and then, whether a person or an event wants this segment to stop.
 func (a *asking) look(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil

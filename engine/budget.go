@@ -14,7 +14,7 @@ type limit struct {
 	short bool  // something is left out; false: everything goes
 }
 
-// ranker walks along the items of one lane and tells which of them are covered.
+// ranker walks along the items of one lane and says which of them are covered.
 type ranker struct {
 	limit
 	last string
@@ -23,7 +23,7 @@ type ranker struct {
 
 func (l limit) ranker() *ranker { return &ranker{limit: l, rank: -1} }
 
-// covers tells whether a request on the next item of the walk is covered; requests on one item follow each other.
+// covers reports whether a request on the next item of the walk is covered; requests on one item follow each other.
 func (r *ranker) covers(item string) bool {
 	if r.rank < 0 || item != r.last {
 		r.rank++

@@ -46,7 +46,7 @@ func (x *extension) canarySegments(ctx context.Context) (map[string]store.Segmen
 }
 
 // canaryFirst sends the canary of a group's lane ahead where one is due: segments that were staged before it would wait for
-// it for ever, once nothing is left to send. It tells whether there may be less to send now.
+// it for ever, once nothing is left to send. It reports whether there may be less to send now.
 func (x *extension) canaryFirst(ctx context.Context, g Group) (bool, error) {
 	l, _ := x.laneOf(g.Stage, g.Lane)
 	if g.Mode != store.Batch || l.Canary != store.CanaryDue {

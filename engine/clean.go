@@ -10,7 +10,7 @@ import (
 	"assay/store"
 )
 
-// tidies tells whether what the job left at its provider is to be deleted there.
+// tidies reports whether what the job left at its provider is to be deleted there.
 func (w *work) tidies() bool {
 	if _, can := w.access.Batch.(provider.Remover); !can || !w.g.Removed.IsZero() {
 		return false
@@ -68,7 +68,7 @@ type Cleaned struct {
 type Remote bool
 
 // Clean packs the files of a closed run and, where asked, deletes what its jobs left at their providers: only of segments
-// whose every result is here. No byte that was paid for is deleted here. *store.HeldError: somebody else is at it.
+// whose every result is here. No byte that was paid for is deleted here. *store.HeldError: another process is at it.
 func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned, err error) {
 	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
 	if err != nil {

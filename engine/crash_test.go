@@ -21,7 +21,7 @@ type crash struct {
 	where string
 }
 
-// arrive counts a call. It tells whether the call may be made, and whether the process dies after it.
+// arrive counts a call. It reports whether the call may be made, and whether the process dies after it.
 func (c *crash) arrive(name string) (may, dies bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

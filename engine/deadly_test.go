@@ -11,7 +11,7 @@ import (
 	"assay/provider"
 )
 
-// deadly is the house as a process sees it that may die after a call took effect: the answer never reaches it.
+// deadly is the provider as a process sees it that may die after a call took effect: the answer never reaches it.
 func deadly(w *world, c *crash) func(string) (engine.Access, error) {
 	d := &deadlyHouse{house: w.house, c: c}
 	return func(name string) (engine.Access, error) {
@@ -24,7 +24,7 @@ type deadlyHouse struct {
 	c     *crash
 }
 
-// do makes a call, and dies before or after it where it is time. It tells whether the answer arrived.
+// do makes a call, and dies before or after it where it is time. It reports whether the answer arrived.
 func (d *deadlyHouse) do(name string, call func()) bool {
 	may, dies := d.c.arrive("provider: " + name)
 	if !may {

@@ -2,7 +2,7 @@
 //
 // Advance moves one segment as far as it can go now; Extend looks at a run and makes the segments that can go out next.
 // Both may be called at any time, by any process, any number of times: who may work is decided by a lease in the
-// ledger, and every step is one transaction that can be repeated or taken up by somebody else after a kill.
+// ledger, and every step is one transaction that can be repeated or taken up by another process after a kill.
 //
 //	staged ─ Prepare ─> uploaded ─ Intend (durable) ─> intended ─ Launch ─> launched ─ Check ─> ended ─ Fetch ─> fetched ─ Decode ─> settled
 //	  ▲ ▲                  ▲                              │  │                  │                 ▲                 │
@@ -48,11 +48,11 @@ type Engine struct {
 	settling chan struct{}       // places of those that settle
 }
 
-// Access is an account as this process knows it. Whoever has no key for it can still say how its requests travel, and so
+// Access is an account as this process knows it. A process without its key can still say how its requests travel, and so
 // extends runs that others send for.
 type Access struct {
 	provider.Account
-	Fingerprint string // tells keys apart without telling the key
+	Fingerprint string // tells keys apart without showing the key
 	Missing     error  // why nothing can be sent from here, wrapping ErrNoKey; nil: it can
 }
 
@@ -65,13 +65,13 @@ func (e *Engine) usable(name string) (Access, error) {
 	return a, err
 }
 
-// ErrNoKey tells that this process has no key for an account: somebody else may.
+// ErrNoKey says that this process has no key for an account: another one may.
 var ErrNoKey = errors.New("no key for this account here")
 
 // maxSteps bounds one Advance: a segment that moves more often than this is going in circles.
 const maxSteps = 40
 
-// Advance moves a segment as far as it can go now. *store.HeldError: somebody else is at it. ErrNoKey: not from here.
+// Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey: not from here.
 func (e *Engine) Advance(ctx context.Context, segment int64) (err error) {
 	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
 	if err != nil {
@@ -105,7 +105,7 @@ type work struct {
 	access Access
 }
 
-// asleep tells whether there is nothing to do now.
+// asleep reports whether there is nothing to do now.
 func (w *work) asleep() bool { return w.g.Due.IsZero() || w.g.Due.After(w.Clock.Now()) }
 
 // lookAfter looks at a segment again after a step. Where it sleeps now, which is the end of nearly every look at a job,

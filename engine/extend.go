@@ -38,7 +38,7 @@ type extension struct {
 }
 
 // Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
-// do. *store.HeldError: somebody else is at it.
+// do. *store.HeldError: another process is at it.
 func (e *Engine) Extend(ctx context.Context, run int64) (st Standing, err error) {
 	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
 	if err != nil {

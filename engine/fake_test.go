@@ -18,7 +18,7 @@ import (
 	"assay/provider"
 )
 
-// clock is a time that tests move: whoever sleeps moves it.
+// clock is a time that tests move: each sleep moves it.
 type clock struct {
 	mu sync.Mutex
 	at time.Time

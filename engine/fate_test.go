@@ -162,7 +162,7 @@ func TestWithoutAStampAForeignJobOfEqualSizeIsNotTaken(t *testing.T) {
 		if n > 1 {
 			return provider.Accepted
 		}
-		// Somebody else's job of the same size comes between.
+		// A stranger's job of the same size comes between.
 		w.house.jobs = append(w.house.jobs, &fakeJob{id: "foreign", count: 3, made: w.clock.Now(), ends: w.clock.Now().Add(2 * time.Hour), state: provider.StateEnded})
 		return provider.Unknown
 	}

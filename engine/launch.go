@@ -49,7 +49,7 @@ func elapsed(from, to time.Time) time.Duration {
 }
 
 // inTime is the context of a create call, which ends when the call may take no longer: timers stand still while a machine
-// sleeps, and whoever has the lease after that has to be sure that nothing is on its way any more.
+// sleeps, and the next holder of the lease has to be sure that nothing is in flight any more.
 func (w *work) inTime(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, w.Timing.Create)
 	tick := time.NewTicker(time.Second)
@@ -84,7 +84,7 @@ func (w *work) unintended(ctx context.Context, err error) error {
 	return err
 }
 
-// OverBudget tells whether a segment waits because the budget does not cover it.
+// OverBudget reports whether a segment waits because the budget does not cover it.
 func OverBudget(g store.Segment) bool { return g.Reason == blockedByBudget && g.Due.IsZero() }
 
 // blockedByBudget is the reason of segments that do not fit into the budget.

@@ -100,7 +100,7 @@ func (w *work) asked(ctx context.Context, a *asking, interrupted error) error {
 	return w.judgeCanary(ctx)
 }
 
-// overdue tells whether the study's deadline has come, after which nothing more is asked. Where the rest of a batch would
+// overdue reports whether the study's deadline has come, after which nothing more is asked. Where the rest of a batch would
 // go live, what is live already goes on.
 func (w *work) overdue() bool {
 	return w.policy.Deadline > 0 && w.policy.Then != ThenLive && !w.Clock.Now().Before(w.g.Launched.Add(w.policy.Deadline))

@@ -244,7 +244,7 @@ func TestAnswersThatCostMoreThanExpectedStopAtTheBudget(t *testing.T) {
 	w := newWorld(t, liveOf(1000, func(w *world) { w.budget, w.plan.price = &budget, 1000 }))
 	_, err := w.drive()
 	w.ok(err)
-	w.ok(w.s.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look tells what the run waits for
+	w.ok(w.s.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look shows what the run waits for
 	st, err := w.drive()
 	w.ok(err)
 	r, err := w.s.Run(w.ctx, w.run.No)

@@ -15,7 +15,7 @@ import (
 // The most tries after the first, by what went wrong. A study's `retries` may lower them.
 const (
 	askBusy    = 8 // the provider said so
-	askLost    = 3 // nobody knows whether it is billed, or what it means
+	askLost    = 3 // whether it is billed, or what it means, is unknown
 	askTimeout = 1 // it took as long as a request may
 )
 
@@ -63,7 +63,7 @@ type errand struct {
 	permit
 }
 
-// hand gives an errand to somebody who is free, or to somebody new: whoever has run one has the stack for the next.
+// hand gives an errand to a goroutine that is free, or to a new one: one that has run before has the stack for the next.
 func (a *asking) hand(ctx context.Context, e errand) {
 	select {
 	case a.errands <- e:
@@ -163,7 +163,7 @@ func kindOf(f *assay.Fault) ratelimit.Kind {
 	return ratelimit.Busy
 }
 
-// noRoom tells whether a provider has no room for its flex tier, whatever our limits are.
+// noRoom reports whether a provider has no room for its flex tier, whatever our limits are.
 func noRoom(f *assay.Fault) bool {
 	return f.Code == "resource_unavailable" || strings.Contains(strings.ToLower(f.Message), "resource unavailable")
 }

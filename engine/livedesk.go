@@ -12,7 +12,7 @@ import (
 
 // desk lets the live requests of one account out, as fast as the account allows. All lanes of this process that use the
 // account stand at it, and the one that was served longest ago is served first: a lane that waits for its own cap, or for
-// its own model, keeps nobody else waiting. Of a lane's segments the oldest is served first: while its last answers come
+// its own model, keeps no other lane waiting. Of a lane's segments the oldest is served first: while its last answers come
 // home, the next one has requests to send.
 type desk struct {
 	engine *Engine
@@ -48,7 +48,7 @@ type permit struct {
 	desk *desk
 }
 
-// deskOf is the desk of an account. Whoever has the same key at the same place has the same limits.
+// deskOf is the desk of an account. Accounts with the same key at the same place have the same limits.
 func (e *Engine) deskOf(a Access, caps ratelimit.Caps) *desk {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -169,7 +169,7 @@ func (d *desk) rest(ctx context.Context, w *waiter) {
 	w.rests = false
 }
 
-// sleep waits until somebody wakes the sleeper, or for a while.
+// sleep waits until the sleeper is woken, or for a while.
 func (d *desk) sleep(ctx context.Context, wake <-chan struct{}, wait time.Duration) {
 	if wait <= 0 {
 		select {
@@ -195,7 +195,7 @@ func (d *desk) forget(w *waiter) {
 	d.line = slices.DeleteFunc(d.line, func(v *waiter) bool { return v == w })
 }
 
-// pump lets out all who may go, and tells the others how long to wait.
+// pump lets out all who may go, and sets how long the others wait.
 func (d *desk) pump() {
 	now := d.engine.Clock.Now()
 	first := func(a, b *waiter) int {
@@ -223,7 +223,7 @@ func (d *desk) pump() {
 	d.line = rest
 }
 
-// due tells whether a waiter that rests has to look again before it would by itself.
+// due reports whether a waiter that rests has to look again before it would by itself.
 func (w *waiter) due(now time.Time) bool {
 	if w.done || w.lease != nil && !w.lease.quota.leasing {
 		return true
@@ -231,7 +231,7 @@ func (w *waiter) due(now time.Time) bool {
 	return w.wait > 0 && (w.until.IsZero() || now.Add(w.wait).Before(w.until.Add(-time.Millisecond)))
 }
 
-// look tells how long a waiter has to wait, or what has to be leased for it. Nothing is leased for a request that would
+// look returns how long a waiter has to wait, or what has to be leased for it. Nothing is leased for a request that would
 // have to wait all the same.
 func (d *desk) look(now time.Time, w *waiter) (time.Duration, *lease) {
 	if wait := w.model.Wait(now, w.load); wait != 0 {
@@ -254,14 +254,14 @@ func (d *desk) serve(now time.Time, w *waiter) {
 	w.lane.served = d.served
 }
 
-// leave notes that a request came back; used is how many tokens it took, 0: nobody knows.
+// leave notes that a request came back; used is how many tokens it took, 0: unknown.
 func (p permit) leave(r ratelimit.Reply, used float64) {
 	p.desk.mu.Lock()
 	defer p.desk.mu.Unlock()
 	p.back(r, used)
 }
 
-// back is leave for whoever has the desk.
+// back is leave for a caller that has the desk.
 func (p permit) back(r ratelimit.Reply, used float64) {
 	d := p.desk
 	p.model.Done(d.engine.Clock.Now(), p.ticket, r)

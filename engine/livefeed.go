@@ -8,7 +8,7 @@ import (
 	"assay/store"
 )
 
-// feed builds requests, and tells its trouble; a stop is none.
+// feed builds requests, and reports its trouble; a stop is none.
 func (a *asking) feed(ctx context.Context) {
 	defer close(a.built)
 	if err := a.buildAll(ctx); err != nil && ctx.Err() == nil {

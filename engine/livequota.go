@@ -20,7 +20,7 @@ type quota struct {
 	purse   ratelimit.TokenBudget
 	has     int       // its share of the requests in flight
 	asked   time.Time // when it last asked for its share
-	leasing bool      // somebody is at the ledger for it
+	leasing bool      // a goroutine is at the ledger for it
 	served  int64     // when it was last served, as the desk counts
 
 	ahead atomic.Int64 // how many of a lane's requests its newest segment claims ahead
@@ -36,7 +36,7 @@ type lease struct {
 // shareAgain is how long to wait before asking for a larger share again.
 const shareAgain = time.Second
 
-// look tells how long a request has to wait for this cap, or what has to be leased for it.
+// look returns how long a request has to wait for this cap, or what has to be leased for it.
 func (q *quota) look(now time.Time, load ratelimit.Load) (time.Duration, *lease) {
 	if q.caps.Concurrency > 0 && q.flying >= min(q.has, q.caps.Concurrency) {
 		if q.flying >= q.caps.Concurrency {

@@ -57,7 +57,7 @@ func (w *work) unprepared(ctx context.Context, h provider.Handle, err error) err
 // maxBusy is how often in a row a provider may say that it is busy before a person has to look.
 const maxBusy = 8
 
-// tooBusy tells whether a provider has said often enough that it is busy. One that cannot be reached says nothing: a
+// tooBusy reports whether a provider has said often enough that it is busy. One that cannot be reached says nothing: a
 // machine that sleeps or has lost its network waits for it.
 func (w *work) tooBusy(f *assay.Fault) bool {
 	return f.Class == assay.FaultBusy && f.Status != 0 && w.g.Failures >= maxBusy
@@ -94,7 +94,7 @@ func (w *work) stopLane(ctx context.Context, st store.LaneState, why string) err
 	return w.Ledger.Wake(ctx, w.l, time.Time{}, why)
 }
 
-// mayGo tells whether anything may be sent in this lane now. If not, the segment waits: for a gate until it opens, for a
+// mayGo reports whether anything may be sent in this lane now. If not, the segment waits: for a gate until it opens, for a
 // canary or a person until Extend rouses it.
 func (w *work) mayGo(ctx context.Context) (bool, error) {
 	lane, err := w.lane(ctx, w.run.No, w.g.Stage, w.g.Lane)

@@ -20,8 +20,8 @@ type audit struct {
 	known    map[string]bool // jobs, by provider and id
 }
 
-// reconcile audits every provider that a run has sent batches to. What needs a key that is not here is left to whoever
-// has it, and keeps the run from closing no longer.
+// reconcile audits every provider that a run has sent batches to. What needs a key that is not here is left to a
+// process that has it, and keeps the run from closing no longer.
 func (x *extension) reconcile(ctx context.Context) error {
 	a := &audit{Engine: x.Engine, run: x.run}
 	if err := a.read(ctx); err != nil {
@@ -56,11 +56,11 @@ func (a *audit) read(ctx context.Context) (err error) {
 	return err
 }
 
-// awaitsAudit is the reason of a settled segment that is due so that whoever has its key compares the provider's jobs
+// awaitsAudit is the reason of a settled segment that is due so that a process with its key compares the provider's jobs
 // with the ledger.
 const awaitsAudit = "the provider's list of jobs is to be compared with the ledger"
 
-// leave makes a settled segment of a provider due for whoever has the key.
+// leave makes a settled segment of a provider due for a process that has the key.
 func (a *audit) leave(ctx context.Context, name string) error {
 	for _, g := range a.segments {
 		if g.Provider != name || g.Mode != store.Batch || g.State != store.Settled {
@@ -69,7 +69,7 @@ func (a *audit) leave(ctx context.Context, name string) error {
 		l, err := a.Ledger.HoldSegment(ctx, g.No, a.Holder, a.Timing.Lease)
 		var held *store.HeldError
 		if errors.As(err, &held) {
-			continue // somebody looks for late results in it
+			continue // another process looks for late results in it
 		}
 		if err != nil {
 			return err

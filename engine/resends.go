@@ -50,7 +50,7 @@ func (x *extension) resends(ctx context.Context) error {
 	return err
 }
 
-// gathers tells whether requests that are many enough for a batch still wait for the last of them: one by one they would go
+// gathers reports whether requests that are many enough for a batch still wait for the last of them: one by one they would go
 // live, at twice the price. It notes until when.
 func (x *extension) gathers(g Group, queues []store.Queue) (bool, error) {
 	for _, q := range queues {

@@ -205,7 +205,7 @@ func (r *reading) flush(ctx context.Context) error {
 	return err
 }
 
-// bill is what an outcome cost; nil: nobody knows. What no model worked on costs nothing.
+// bill is what an outcome cost; nil: unknown. What no model worked on costs nothing.
 func (w *work) bill(o assay.Outcome) *assay.Money { return bill(w.route.Price, w.g.Mode, o) }
 
 func bill(price catalog.Price, mode store.SegmentMode, o assay.Outcome) *assay.Money {
@@ -261,11 +261,11 @@ func (w *work) cancelledAgain(a store.Again) *store.Again {
 		a.Mode, a.Cause, a.Cap, a.After = store.Live, "deadline", noCap, w.Clock.Now()
 		return &a
 	}
-	a.Cap = 2 // cancelled by somebody else
+	a.Cap = 2 // cancelled by another party
 	return &a
 }
 
-// missing decides about attempts that no line speaks of: fetch again, or give them up in the way the job ended. It tells
+// missing decides about attempts that no line speaks of: fetch again, or give them up in the way the job ended. It reports
 // whether the segment went back to fetch.
 func (w *work) missing(ctx context.Context, n int64) (bool, error) {
 	counts := w.counts()

@@ -11,7 +11,7 @@ import (
 // leastEnded is how many requests of a lane have to end before its share of errors says anything.
 const leastEnded = 20
 
-// stopForErrors stops a lane when too many of its requests end without an answer. It tells whether it did.
+// stopForErrors stops a lane when too many of its requests end without an answer. It reports whether it did.
 func (e *Engine) stopForErrors(ctx context.Context, l store.Lane, above float64) (bool, error) {
 	if above <= 0 || l.State != store.LaneOpen {
 		return false, nil

@@ -153,7 +153,7 @@ func (w *work) pollJob(age time.Duration) time.Duration {
 	return wait
 }
 
-// prune forgets jobs that somebody else has looked at when it was time: they are others' to count.
+// prune forgets jobs that another process has looked at when it was time: they are others' to count.
 func (e *Engine) prune(now time.Time) {
 	if now.Sub(e.pruned) < e.Timing.PollMax {
 		return

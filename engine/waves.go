@@ -115,7 +115,7 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 	return x.Ledger.PutGroup(ctx, group)
 }
 
-// waitForMore tells whether a group that may grow should wait, and notes since when it does.
+// waitForMore reports whether a group that may grow should wait, and notes since when it does.
 func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64) (bool, error) {
 	if full > 0 && ready >= full {
 		return false, nil
@@ -157,7 +157,7 @@ func (x *extension) modeOf(g Group, ready int64) (store.SegmentMode, error) {
 // countAll asks ready to count to the end.
 const countAll = math.MaxInt64
 
-// ready counts the requests of a group that wait to be sent and are paid for: nobody waits for company for the others. Of a
+// ready counts the requests of a group that wait to be sent and are paid for: none waits for company for the others. Of a
 // group that is complete, more than enough makes no difference.
 func (x *extension) ready(ctx context.Context, g Group, items limit, enough int64) (int64, error) {
 	n := int64(0)

@@ -127,7 +127,7 @@ func (w *world) drive() (engine.Standing, error) {
 		}
 		if !next.After(w.clock.Now()) { // due, and held by the dead
 			if w.s.Postgres() {
-				<-time.After(20 * time.Millisecond) // the server's clock is nobody's to move
+				<-time.After(20 * time.Millisecond) // no one can move the server's clock
 				continue
 			}
 			next = w.clock.Now().Add(time.Minute)
