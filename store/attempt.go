@@ -118,11 +118,11 @@ func (s *Reader) attempts(ctx context.Context, where string, args ...any) iter.S
 type AttemptPlace struct {
 	Ord  int64
 	Done bool // it has an outcome
-	Seen bool // it got it on this walk; for whoever walks
+	Seen bool // it got it on this walk; for the caller
 }
 
 // AttemptPlaces reads the keys of a segment with their places: what settling needs to seat each result. It is as large as one
-// segment, of which the size is told.
+// segment, whose size the caller passes.
 func (s *Reader) AttemptPlaces(ctx context.Context, segment, size int64) (map[assay.Key]AttemptPlace, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT a.key, a.ord, EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)
 		FROM attempts a WHERE a.segment_no = $1`, segment)
@@ -168,7 +168,7 @@ func (s *Reader) keys(ctx context.Context, text string, args ...any) (map[assay.
 	return all, rows.Err()
 }
 
-// Asked tells which of these requests of a run have an attempt, and how many.
+// Asked returns which of these requests of a run have an attempt, and how many.
 func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]int64, error) {
 	all := make(map[assay.Key]int64, len(keys))
 	for len(keys) > 0 {

@@ -113,7 +113,7 @@ func (s *Ledger) Unanswered(ctx context.Context, l Lease, ord int64) error {
 }
 
 // MarkInFlightLost notes which live requests were in flight when an earlier holder died: claimed, without an outcome. They may be
-// billed twice. It tells how many are new.
+// billed twice. It returns how many are new.
 func (s *Ledger) MarkInFlightLost(ctx context.Context, l Lease) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "doubt", durable, func(t *txn) (err error) {
@@ -148,7 +148,7 @@ type Doubtful struct {
 	Lane    string
 	At      time.Time
 	Times   int64
-	Lost    bool // its reply was lost on the way; otherwise its process ended while it was in flight
+	Lost    bool // its reply was lost in flight; otherwise its process ended while it was in flight
 }
 
 // Doubts walks over the live requests of a run that may be billed twice.

@@ -64,7 +64,7 @@ func (s *Reader) decisions(ctx context.Context, where string, args ...any) iter.
 }
 
 // SetSpared says how many of a lane's planned requests in a stage need no asking: a condition left them out, or what they
-// would have told is known.
+// would have shown is known.
 func (s *Ledger) SetSpared(ctx context.Context, run int64, stage, lane string, n int64) error {
 	return s.tx(ctx, "set spared", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE lanes SET spared = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND spared <> $4`, run, stage, lane, n)

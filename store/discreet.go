@@ -52,7 +52,7 @@ func (e *discreetError) Error() string { return e.text }
 
 func (e *discreetError) Unwrap() error { return e.cause }
 
-// discreet opens connections whose errors do not tell who we are.
+// discreet opens connections whose errors do not show who we are.
 type discreet struct {
 	driver.Connector
 	cfg *pgx.ConnConfig

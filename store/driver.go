@@ -12,7 +12,7 @@ type Driver struct {
 	Until  time.Time // when it counts as gone unless it gives a further sign
 }
 
-// Drives notes, for a while, that a process drives a run. It keeps nobody else from it: that is what leases are for.
+// Drives notes, for a while, that a process drives a run. It keeps no other process from it: that is what leases are for.
 func (s *Ledger) Drives(ctx context.Context, run int64, holder string, ttl time.Duration) error {
 	return s.tx(ctx, "drive run", relaxed, func(t *txn) error {
 		now, err := s.engine.clock(ctx, t)

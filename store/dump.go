@@ -133,7 +133,7 @@ func (s *Ledger) Restore(ctx context.Context, table string, rows iter.Seq2[DumpR
 	return flush()
 }
 
-// restoreBytes is how much text is held on its way into the ledger.
+// restoreBytes is how much text is held before it goes into the ledger.
 const restoreBytes = 16 << 20
 
 func size(values []any) int {

@@ -123,7 +123,7 @@ func (t *txn) spend(ctx context.Context, segment int64) error {
 
 // wakeRun makes an open run due now.
 func (t *txn) wakeRun(ctx context.Context, run int64) error {
-	// One that is due is moved too, so that Rest can tell that it was woken again.
+	// One that is due is moved too, so that SleepRun can see that it was woken again.
 	_, err := t.ExecContext(ctx, `UPDATE runs SET due_ms = CASE WHEN due_ms <= $2 THEN due_ms - 1 ELSE $2 END WHERE no = $1 AND state = 'open'`, run, t.s.millis())
 	return err
 }

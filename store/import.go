@@ -30,7 +30,7 @@ func (s *Ledger) Import(ctx context.Context, b Import) error {
 		}
 		d.count(&b.Outcomes[i], false)
 	}
-	d.lane.run, d.lane.stage, d.lane.lane, d.lane.open = b.Run, b.Stage, b.Lane, 0 // they were never on their way
+	d.lane.run, d.lane.stage, d.lane.lane, d.lane.open = b.Run, b.Stage, b.Lane, 0 // they were never in flight
 	return s.tx(ctx, "import", relaxed, func(t *txn) error {
 		err := t.importBlock(ctx, b, d)
 		if s.engine.unique(err) {

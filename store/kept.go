@@ -84,7 +84,7 @@ func (r *keptReader) QueryContext(ctx context.Context, text string, args ...any)
 func (r *keptReader) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	stmt, err := r.kept.of(ctx, text)
 	if err != nil {
-		return r.DB.QueryRowContext(ctx, text, args...) // a row can tell the error, and only a pool can make one
+		return r.DB.QueryRowContext(ctx, text, args...) // a row can carry the error, and only a pool can make one
 	}
 	return stmt.QueryRowContext(ctx, args...)
 }

@@ -25,7 +25,7 @@ type Canary string
 const (
 	CanaryOff    Canary = "off"    // not wanted, or the lane cannot answer live
 	CanaryDue    Canary = "due"    // to be asked
-	CanaryAsked  Canary = "asked"  // on its way
+	CanaryAsked  Canary = "asked"  // in flight
 	CanaryShown  Canary = "shown"  // answered; waits for a person's yes
 	CanaryPassed Canary = "passed" // answered: the batches may go
 	CanaryFailed Canary = "failed" // rejected: nothing more goes
@@ -43,7 +43,7 @@ type Lane struct {
 	State           LaneState
 	Reason          string // why it is not open
 	Canary          Canary
-	Open            int64 // requests on their way
+	Open            int64 // requests in flight
 	Endings         map[assay.Ending]int64
 	CacheHits       int64
 	Reused          int64
@@ -83,7 +83,7 @@ func (s *Ledger) SetLane(ctx context.Context, run int64, stage, lane string, st 
 	})
 }
 
-// SetCanary moves a lane's canary on from a state; it tells whether it was there.
+// SetCanary moves a lane's canary on from a state; it reports whether it was there.
 func (s *Ledger) SetCanary(ctx context.Context, run int64, stage, lane string, from, to Canary) (bool, error) {
 	var moved int64
 	err := s.tx(ctx, "set canary", durable, func(t *txn) (err error) {

@@ -17,7 +17,7 @@ type Lease struct {
 	run    bool
 }
 
-// HeldError tells who holds a lease.
+// HeldError says who holds a lease.
 type HeldError struct {
 	Holder string
 	Until  time.Time
@@ -38,7 +38,7 @@ func (s *Ledger) HoldRun(ctx context.Context, no int64, holder string, ttl time.
 	return s.hold(ctx, Lease{No: no, Holder: holder, run: true}, ttl)
 }
 
-// SeizeSegment takes the lease of a planned segment from whoever has it: only the holder of its run plans, so that the
+// SeizeSegment takes the lease of a planned segment from its holder: only the holder of its run plans, so that the
 // other one is dead. The first lease is the run's.
 func (s *Ledger) SeizeSegment(ctx context.Context, run Lease, no int64, holder string, ttl time.Duration) (Lease, error) {
 	l := Lease{No: no, Holder: holder}
@@ -122,7 +122,7 @@ func (s *Ledger) Release(ctx context.Context, l Lease) error {
 }
 
 // ReleaseDead gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
-// Somebody declared dead can write no more once another one has taken over.
+// A holder declared dead can write no more once another one has taken over.
 func (s *Ledger) ReleaseDead(ctx context.Context, run int64, holder string) error {
 	return s.tx(ctx, "orphan", relaxed, func(t *txn) error {
 		for _, text := range []string{

@@ -12,7 +12,7 @@ import (
 	"assay"
 )
 
-// StateError tells that a segment is not where a move has to begin.
+// StateError says that a segment is not where a move has to begin.
 type StateError struct {
 	Segment int64
 	Have    State
@@ -86,7 +86,7 @@ type Bytes struct {
 	SHA256 string
 }
 
-// Stage fixes a segment: its attempts are complete and its bytes are made. From here its requests count as on their way.
+// Stage fixes a segment: its attempts are complete and its bytes are made. From here its requests count as in flight.
 func (s *Ledger) Stage(ctx context.Context, l Lease, b Bytes, expected assay.Money, unpriced int64, due time.Time) error {
 	return s.move(ctx, l, move{op: "stage", to: Staged, from: []State{Planned}, due: due,
 		set:  `input = $6, input_bytes = $7, input_sha256 = $8, expected_nano = $9, unpriced = $10`,

@@ -9,7 +9,7 @@ import (
 	"assay"
 )
 
-// OrderKind is what somebody wants of the holder of a run.
+// OrderKind is what a person or process wants of the holder of a run.
 type OrderKind string
 
 // The orders.
@@ -35,7 +35,7 @@ type Order struct {
 	Answer  string
 }
 
-// PutOrder writes an order and wakes the run, so that whoever holds it sees it. A closed run is opened again, unless the order
+// PutOrder writes an order and wakes the run, so that its holder sees it. A closed run is opened again, unless the order
 // is to stop it.
 func (s *Ledger) PutOrder(ctx context.Context, o Order) (int64, error) {
 	var no int64
@@ -56,7 +56,7 @@ func (s *Ledger) PutOrder(ctx context.Context, o Order) (int64, error) {
 	return no, err
 }
 
-// Orders reads the orders of a run that nobody has obeyed yet, oldest first.
+// Orders reads the orders of a run that no process has obeyed yet, oldest first.
 func (s *Reader) Orders(ctx context.Context, run int64) ([]Order, error) {
 	return s.orders(ctx, `WHERE run_no = $1 AND obeyed_ms IS NULL ORDER BY no`, run)
 }
@@ -92,7 +92,7 @@ func (s *Reader) orders(ctx context.Context, where string, args ...any) ([]Order
 	return all, rows.Err()
 }
 
-// FinishOrder marks an order as done, with an answer for whoever gave it; once.
+// FinishOrder marks an order as done, with an answer for the one who gave it; once.
 func (s *Ledger) FinishOrder(ctx context.Context, no int64, answer string) error {
 	return s.tx(ctx, "obey order", durable, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `UPDATE orders SET obeyed_ms = $2, answer = $3 WHERE no = $1 AND obeyed_ms IS NULL`, no, s.millis(), answer)
@@ -101,7 +101,7 @@ func (s *Ledger) FinishOrder(ctx context.Context, no int64, answer string) error
 }
 
 // SendAgain puts requests of a run on the queue that ended in one of these ways and have no answer, as a person asked.
-// It tells how many.
+// It returns how many.
 func (s *Ledger) SendAgain(ctx context.Context, run int64, a Again, endings ...assay.Ending) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "send again", relaxed, func(t *txn) error {

@@ -100,7 +100,7 @@ func (s *Ledger) settle(ctx context.Context, l Lease, block []Settlement, d dura
 	return tally, err
 }
 
-// sift leaves out what already has an outcome, and tells which keys already have an answer.
+// sift leaves out what already has an outcome, and returns which keys already have an answer.
 func (t *txn) sift(ctx context.Context, l Lease, block []Settlement) ([]Settlement, map[assay.Key]bool, error) {
 	var run int64
 	if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run); err != nil {

@@ -27,7 +27,7 @@ type Progress struct {
 	Surplus       int64
 	Held          int64 // segments and lanes that wait for a person
 	Stopped       int64 // lanes that a provider, or a person, stopped
-	Running       int64 // segments on their way
+	Running       int64 // segments in flight
 	Segments      int64
 	CollectBefore time.Time // the earliest of what has not been collected; zero: nothing waits
 }
@@ -152,13 +152,13 @@ func (s *Reader) LedgerVersion(ctx context.Context) (string, error) {
 	return strings.Trim(fmt.Sprint(v), "[]"), nil
 }
 
-// Pulse tells whether somebody drives a run.
+// Pulse reports whether a process drives a run.
 type Pulse struct {
-	Holder string    // who works on it right now; empty: nobody does
+	Holder string    // who works on it right now; empty: no process
 	Due    time.Time // when the next thing is due; zero: nothing is
 }
 
-// Pulse reads who works on a run now, and when it needs somebody next.
+// Pulse reads who works on a run now, and when it needs a worker next.
 func (s *Reader) Pulse(ctx context.Context, run int64) (Pulse, error) {
 	var p Pulse
 	clock := s.engine.clockText("CAST($2 AS BIGINT)")

@@ -13,7 +13,7 @@ import (
 type AnswerFilter struct {
 	Stage, Lane, Item string
 	Ending            assay.Ending
-	Open              bool // only those on their way; not together with an ending
+	Open              bool // only those in flight; not together with an ending
 }
 
 // Mark is a place in the order in which requests were sent. A page begins after one; the zero mark is before all.
@@ -28,7 +28,7 @@ func (m Mark) begin() Mark {
 }
 
 // AnswersPage reads at most limit requests of a run with what stands for each, in the order they were sent, after a mark.
-// Segments that their counters tell to hold nothing of the kind are not looked into.
+// Segments that by their counters hold nothing of the kind are not looked into.
 func (s *Reader) AnswersPage(ctx context.Context, run int64, f AnswerFilter, after Mark, limit int) ([]Answer, error) {
 	after = after.begin()
 	if f.Item != "" {

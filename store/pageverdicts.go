@@ -57,7 +57,7 @@ func (s *Reader) VerdictsPage(ctx context.Context, run int64, f VerdictFilter, a
 	return page, nil
 }
 
-// nextVerdicts reads the next verdicts of a filter's ranges in one order, and tells whether there are more.
+// nextVerdicts reads the next verdicts of a filter's ranges in one order, and reports whether there are more.
 func (s *Reader) nextVerdicts(ctx context.Context, run int64, f VerdictFilter, after int64, block int) ([]Verdict, bool, error) {
 	read := func(where string, args ...any) ([]Verdict, error) {
 		return collect(walk(ctx, s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND no > $2 AND `+where+

@@ -75,7 +75,7 @@ func (postgres) bulk(ctx context.Context, t *txn, table string, columns []string
 	})
 }
 
-// indexDigests has nothing to do: the index is always there, for nobody but its owner may make one, and all writers would
+// indexDigests has nothing to do: the index is always there, for only its owner may make one, and all writers would
 // stand still meanwhile.
 func (postgres) indexDigests(context.Context, *Ledger) error { return nil }
 

@@ -15,7 +15,7 @@ func asks() []string {
 	return []string{"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW", "PRAGMA"}
 }
 
-// ErrNoQuery tells that a text is no query.
+// ErrNoQuery says that a text is no query.
 var ErrNoQuery = errors.New("only queries are taken: SELECT, WITH, VALUES, EXPLAIN")
 
 // Query runs one query that a person wrote. Nothing can be written through it: the transaction only reads, and is rolled

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Lease takes the next n moments of a cap that all workers share, so far apart from each other, and tells how long it is
-// until the first of them. Nobody else gets the same moments; those that are not used are lost.
+// Lease takes the next n moments of a cap that all workers share, so far apart from each other, and returns how long it is
+// until the first of them. No other worker gets the same moments; those that are not used are lost.
 func (s *Ledger) Lease(ctx context.Context, scope string, every time.Duration, n int64) (time.Duration, error) {
 	var wait time.Duration
 	err := s.tx(ctx, "lease", relaxed, func(t *txn) error {

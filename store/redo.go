@@ -47,7 +47,7 @@ func (s *Ledger) AddRedo(ctx context.Context, order int64, r Redo, adds []Share)
 	})
 }
 
-// Redos reads what a run was told to ask again, oldest first.
+// Redos reads what a run was ordered to ask again, oldest first.
 func (s *Reader) Redos(ctx context.Context, run int64) ([]Redo, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, item, nth, branch, draw FROM redos WHERE run_no = $1 ORDER BY order_no`, run)
 	if err != nil {

@@ -16,7 +16,7 @@ type Answer struct {
 	Lane     string // the lane it travelled in
 	Segment  int64
 	Mode     SegmentMode
-	Ended    bool // false: on its way, and Outcome is zero
+	Ended    bool // false: in flight, and Outcome is zero
 	Outcome  assay.Outcome
 	Over     bool // the text is too long for a row: read it from the artifact
 	Cost     *assay.Money
@@ -77,7 +77,7 @@ type Length struct {
 }
 
 // Lengths walks over the answers of a stage that stand, without reading them. Of one too long for a row, the length of its
-// line is told.
+// line is returned.
 func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[Length, error] {
 	scan := func(rows *sql.Rows) (l Length, err error) {
 		var key []byte

@@ -36,7 +36,7 @@ type NewRun struct {
 	ID        string // opaque, unique in the world
 	Study     string
 	Folder    string // where the study file lies
-	Digest    string // of the study: tells whether it was edited since
+	Digest    string // of the study: shows whether it was edited since
 	Settings  string // JSON: what the command line said
 	Note, By  string
 	Rehearsal bool
@@ -55,7 +55,7 @@ type Run struct {
 	Created  time.Time
 	Due      time.Time // when to extend it next; zero: when a segment settles
 	Closed   time.Time
-	Lease    Lease // zero: nobody holds it
+	Lease    Lease // zero: no process holds it
 }
 
 // CreateRun begins a run in state preparing.
@@ -70,7 +70,7 @@ type Claim struct {
 	TTL    time.Duration
 }
 
-// ClaimRun begins a run in state preparing, held by its maker, unless somebody else has begun one after the same run:
+// ClaimRun begins a run in state preparing, held by its maker, unless another process has begun one after the same run:
 // ErrDuplicate.
 func (s *Ledger) ClaimRun(ctx context.Context, n NewRun, c Claim) (Run, error) {
 	return s.createRun(ctx, n, func(now int64) []any { return []any{c.After, c.Holder, int64(1), now + c.TTL.Milliseconds()} })
@@ -98,7 +98,7 @@ func (s *Ledger) createRun(ctx context.Context, n NewRun, claim func(now int64) 
 	return s.Run(ctx, no)
 }
 
-// AbandonRun takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It tells
+// AbandonRun takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It reports
 // whether it is dead.
 func (s *Ledger) AbandonRun(ctx context.Context, no int64) (bool, error) {
 	dead := false
@@ -139,7 +139,7 @@ func (s *Ledger) RunDue(ctx context.Context, no int64, at time.Time) error {
 }
 
 // SleepRun says when a run that was extended is to be extended next; the zero time means when a segment settles. A run that
-// was woken since it was seen to be due at a moment stays due: whoever extended it may not have seen what woke it.
+// was woken since it was seen to be due at a moment stays due: the process that extended it may not have seen what woke it.
 func (s *Ledger) SleepRun(ctx context.Context, no int64, seen, at time.Time) error {
 	was := int64(-1)
 	if !seen.IsZero() {
@@ -209,7 +209,7 @@ func (s *Reader) FindRun(ctx context.Context, ref, folder string) (Run, error) {
 	if ref == "latest" || ref == "" {
 		return s.oneRun(ctx, "latest", `WHERE $1 = '' OR folder = $1 ORDER BY no DESC LIMIT 1`, folder)
 	}
-	// A name that was given in full goes before the beginning of an id: nobody who names a study means another one's run.
+	// A name that was given in full goes before the beginning of an id: a user who names a study never means another one's run.
 	all, err := s.runs(ctx, `WHERE id = $1 OR id LIKE $2 ESCAPE '\' OR study = $1 AND ($3 = '' OR folder = $3)
 		ORDER BY (id = $1) DESC, (study = $1) DESC, no DESC LIMIT 2`, ref, likePrefix(ref), folder)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"assay"
 )
 
-// Subjects says whether a walk over verdicts tells which answers they are about.
+// Subjects says whether a walk over verdicts shows which answers they are about.
 type Subjects uint8
 
 // The two.
@@ -72,7 +72,7 @@ func (s *Reader) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage 
 	return v, v.unpacked(parts, label)
 }
 
-// unpack cuts a text at the marks, and tells how many parts there are.
+// unpack cuts a text at the marks, and returns how many parts there are.
 func unpack(text string) (parts [saidParts]string, n int) {
 	for more := true; more; n++ {
 		var part string

@@ -28,7 +28,7 @@ const (
 	Held      State = "held"      // a person has to decide
 )
 
-// Terminal tells whether a segment will not move any more.
+// Terminal reports whether a segment will not move any more.
 func (s State) Terminal() bool { return s == Settled || s == Failed || s == Cancelled }
 
 // SegmentMode is how a segment travels.
@@ -214,14 +214,14 @@ type Work struct {
 	Run     int64
 	Segment int64       // 0: the run itself is to be extended
 	Mode    SegmentMode // of the segment
-	Due     time.Time   // zero: somebody's lease ended while it worked
+	Due     time.Time   // zero: its holder's lease ended while it worked
 }
 
 // liveAtOnce is how many live segments of one lane are worked on at a time: enough that the next one flies while the last
 // requests of another come home, and few enough that no lane takes the places of the others.
 const liveAtOnce = "2"
 
-// Due lists what may be worked on now, longest due first: nobody holds it. With run > 0 of that run only.
+// Due lists what may be worked on now, longest due first: no process holds it. With run > 0 of that run only.
 func (s *Reader) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
 	now := s.millis()
 	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms, mode FROM (

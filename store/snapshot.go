@@ -77,7 +77,7 @@ func (p *partReader) Read(b []byte) (int, error) {
 }
 
 // PutItems writes the items of one input into a run's snapshot, replacing what an interrupted preparation left. It goes
-// block by block: nobody waits for the reading of a file.
+// block by block: no writer waits for the reading of a file.
 func (s *Ledger) PutItems(ctx context.Context, run int64, input string, items iter.Seq2[assay.Item, error]) error {
 	err := s.tx(ctx, "put items", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `DELETE FROM items WHERE run_no = $1 AND input = $2`, run, input)
@@ -121,7 +121,7 @@ func (s *Ledger) putItems(ctx context.Context, input string, block [][]any) erro
 	})
 }
 
-// blockRows is how many rows are held in memory on their way into the database.
+// blockRows is how many rows are held in memory before they go into the database.
 const blockRows = 1000
 
 // Items walks over the items of one input in their order, a page at a time: no query stays open while something is done

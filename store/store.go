@@ -78,9 +78,9 @@ type database interface {
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
 	// indexDigests makes sure that equal requests are found by an index.
 	indexDigests(ctx context.Context, s *Ledger) error
-	// unique tells whether an error is a violated uniqueness.
+	// unique reports whether an error is a violated uniqueness.
 	unique(err error) bool
-	// violation tells whether an error is any violated constraint.
+	// violation reports whether an error is any violated constraint.
 	violation(err error) bool
 	// reader opens what user-written queries run on: nothing can be written through it.
 	reader(ctx context.Context) (*sql.Tx, func(), error)
@@ -122,7 +122,7 @@ func (s *Ledger) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 
-// Postgres tells whether the ledger is PostgreSQL, which many workers may share.
+// Postgres reports whether the ledger is PostgreSQL, which many workers may share.
 func (s *Reader) Postgres() bool { _, ok := s.engine.(postgres); return ok }
 
 // Redact takes the user part and the parameters out of a database URL, for printing.
@@ -184,7 +184,7 @@ func (s *Ledger) tx(ctx context.Context, op string, d durability, fn func(t *txn
 	})
 }
 
-// change executes a statement and tells how many rows it changed.
+// change executes a statement and returns how many rows it changed.
 func (t *txn) change(ctx context.Context, text string, args ...any) (int64, error) {
 	res, err := t.ExecContext(ctx, text, args...)
 	if err != nil {

@@ -45,7 +45,7 @@ type Verdict struct {
 	Given     time.Time
 }
 
-// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is; the result tells how
+// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is; the result is how
 // many are new.
 func (s *Ledger) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, error) {
 	var n int64
@@ -93,7 +93,7 @@ func nullKey(k assay.Key) any {
 	return k[:]
 }
 
-// Stale marks the verdicts on these answers as stale: the answers were replaced. It tells how many it marked.
+// Stale marks the verdicts on these answers as stale: the answers were replaced. It returns how many it marked.
 func (s *Ledger) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "mark stale", relaxed, func(t *txn) error {
@@ -125,7 +125,7 @@ func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string,
 }
 
 // Withdraw takes back verdicts that people gave, by the keys of their coordinates: they stay in the ledger, marked stale. It
-// tells how many it took back. What models and rules say is never withdrawn.
+// returns how many it took back. What models and rules say is never withdrawn.
 func (s *Ledger) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "withdraw verdicts", relaxed, func(t *txn) error {

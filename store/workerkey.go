@@ -36,7 +36,7 @@ func (s *Ledger) PutWorkerKeys(ctx context.Context, holder string, hands []Worke
 	})
 }
 
-// Stranded is a segment that nobody alive can work on.
+// Stranded is a segment that no living worker can work on.
 type Stranded struct {
 	Segment  int64
 	Stage    string
@@ -46,8 +46,8 @@ type Stranded struct {
 	Due      time.Time
 }
 
-// Stranded lists the segments of a run that have been due for a while, that nobody holds, and for which no living worker
-// has the key. Whoever drives a run alone says nothing about its keys: this is for ledgers that workers share.
+// Stranded lists the segments of a run that have been due for a while, that no process holds, and for which no living worker
+// has the key. A process that drives a run alone says nothing about its keys: this is for ledgers that workers share.
 func (s *Reader) Stranded(ctx context.Context, run int64, due time.Duration) ([]Stranded, error) {
 	now := s.engine.clockText("$2")
 	rows, err := s.read.QueryContext(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (

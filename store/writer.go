@@ -12,7 +12,7 @@ import (
 type writer struct {
 	pool *sql.DB
 	conn *sql.Conn
-	free chan struct{} // holds one while nobody writes
+	free chan struct{} // holds one while no goroutine writes
 	kept kept
 	sync durability // what a commit is now
 	log  string     // the file that commits are added to
@@ -63,7 +63,7 @@ func (w *writer) begin(ctx context.Context, how durability) error {
 	if err != nil {
 		return err
 	}
-	_, err = stmt.ExecContext(ctx) // it may have to wait for another process, and can be told not to
+	_, err = stmt.ExecContext(ctx) // it may have to wait for another process, and can be cancelled
 	return err
 }
 
@@ -88,7 +88,7 @@ func (w *writer) QueryRowContext(ctx context.Context, text string, args ...any) 
 	ctx = context.WithoutCancel(ctx)
 	stmt, err := w.kept.of(ctx, text)
 	if err != nil {
-		return w.conn.QueryRowContext(ctx, text, args...) // a row can tell the error
+		return w.conn.QueryRowContext(ctx, text, args...) // a row can carry the error
 	}
 	return stmt.QueryRowContext(ctx, args...)
 }
@@ -109,9 +109,9 @@ const (
 	logWait = 50
 )
 
-// trimLog writes what the log holds into the ledger and begins the log anew. SQLite by itself does so only if nobody
+// trimLog writes what the log holds into the ledger and begins the log anew. SQLite by itself does so only if no process
 // happens to read at that moment: beside busy readers the log would grow without end. What cannot be trimmed now, because
-// somebody reads for long, is tried again when the log has grown by a quarter; nothing is lost by it.
+// a reader takes long, is tried again when the log has grown by a quarter; nothing is lost by it.
 func (w *writer) trimLog() {
 	info, err := os.Stat(w.log)
 	if err != nil || info.Size() < w.trim {

@@ -173,7 +173,7 @@ func (w *world) pick(states ...store.State) *modelSegment {
 	return some[w.rand.IntN(len(some))]
 }
 
-// hasAnswer tells whether an answer stands for an item.
+// hasAnswer reports whether an answer stands for an item.
 func (w *world) hasAnswer(item int) bool {
 	for _, g := range w.segments {
 		for _, a := range g.items {

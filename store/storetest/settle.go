@@ -292,7 +292,7 @@ func lateAndSecondTries(t *testing.T, fresh Fresh) {
 		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
 		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Fetched)
-		b.staged(store.Batch, 5) // others on their way
+		b.staged(store.Batch, 5) // others in flight
 		_, err := b.s.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
 		b.ok(err)
 		b.settle(h, b.outcome(h, 0, assay.Errored))

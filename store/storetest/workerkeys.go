@@ -9,7 +9,7 @@ import (
 	"assay/store"
 )
 
-// hands: what nobody alive has the key for is told, and nothing else.
+// workerKeys: what no living worker has the key for is listed, and nothing else.
 func workerKeys(t *testing.T, fresh Fresh) {
 	t.Run("of any key of a provider", func(t *testing.T) { t.Parallel(); handsOfProviders(t, fresh) })
 	t.Run("of the key that made a job", func(t *testing.T) { t.Parallel(); handsOfAccounts(t, fresh) })
