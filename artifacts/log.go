@@ -60,7 +60,7 @@ func (l *Log) mend() error {
 	return err
 }
 
-// Add appends one line and tells where it begins. The bytes are kept as they are: a reply that has newlines in it is
+// Add appends one line and returns where it begins. The bytes are kept as they are: a reply that has newlines in it is
 // still read back by offset and length.
 func (l *Log) Add(line []byte) (offset int64, err error) {
 	l.mu.Lock()

@@ -83,7 +83,7 @@ func (f *Folder) held(at string, file *os.File) (int64, string, error) {
 	return n, validator, nil
 }
 
-// Held tells how many bytes are there, and the validator that Begin was given for them.
+// Held returns how many bytes are there, and the validator that Begin was given for them.
 func (s *Sink) Held() (int64, string) { return s.size, s.validator }
 
 // Begin drops what is held beyond an offset and goes on from there; 0 starts again.

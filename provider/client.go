@@ -273,7 +273,7 @@ func (c *Client) accept(resp *http.Response, body []byte, into any) error {
 	return nil
 }
 
-// hasError tells whether a document is an error in any provider's shape.
+// hasError reports whether a document is an error in any provider's shape.
 func hasError(body []byte) bool {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(body, &top) != nil {

@@ -26,7 +26,7 @@ type Config struct {
 	Stall    time.Duration     // how long a live answer that has begun to come may pause; 0: two minutes
 	Limits   catalog.Limits    // the catalogue's row, with the study's overrides
 	HTTP     http.RoundTripper // nil: NewTransport
-	Trace    func(Exchange)    // sees every call, without secrets; nil: nobody looks
+	Trace    func(Exchange)    // sees every call, without secrets; nil: no trace
 }
 
 // Secret is a key. It prints as stars wherever it is printed: the pointer keeps it from fmt even as an unexported field.
@@ -43,7 +43,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// Empty tells whether there is no key.
+// Empty reports whether there is no key.
 func (s Secret) Empty() bool { return s.Reveal() == "" }
 
 const stars = "****"

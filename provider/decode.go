@@ -54,7 +54,7 @@ type decoding struct {
 	wire    assay.Wire
 	todo    chan *block
 	ordered chan *block
-	stop    chan struct{} // closed when nobody wants more
+	stop    chan struct{} // closed when no more is wanted
 	spare   chan *block   // handed on, to be filled again
 }
 

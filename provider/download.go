@@ -20,7 +20,7 @@ import (
 type Whole struct {
 	Size  int64                                    // bytes; 0: not known
 	Lines int64                                    // lines; 0: not known
-	Ask   func(ctx context.Context) (int64, error) // finds out the size; nil: nobody knows, 0: nobody knows either
+	Ask   func(ctx context.Context) (int64, error) // finds out the size; nil or 0: unknown
 }
 
 // Download writes the answer of a GET into a sink and makes sure that it is whole: by the length the server announces,
@@ -126,7 +126,7 @@ func (c *Client) sniff(resp *http.Response, body *bufio.Reader, start int64) err
 	}
 	var d dialect.Decoder
 	if named := !d.Line(assay.Wire{}, head).Malformed; named {
-		return nil // a result line that tells of an error
+		return nil // a result line that reports an error
 	}
 	return c.saidNo(resp.Request, resp, head)
 }
@@ -202,7 +202,7 @@ func (c *Client) truncated(resp *http.Response, why string) error {
 	}}
 }
 
-// tally counts bytes and lines on their way.
+// tally counts bytes and lines as they pass.
 type tally struct {
 	bytes   int64
 	lines   int64

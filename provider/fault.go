@@ -47,14 +47,14 @@ func FateOf(err error) Fate {
 	return Unknown
 }
 
-// Unsent tells whether an error proves that the request never left this machine.
+// Unsent reports whether an error proves that the request never left this machine.
 func Unsent(err error) bool {
 	var c *callError
 	return errors.As(err, &c) && c.unsent
 }
 
-// Lost tells whether an error leaves it open that the provider did the work of a call and bills it: nothing came back, or
-// only the word of somebody in between.
+// Lost reports whether an error leaves it open that the provider did the work of a call and bills it: nothing came back, or
+// only the word of a proxy in between.
 func Lost(err error) bool {
 	if err == nil {
 		return false
@@ -182,13 +182,13 @@ func (c *Client) hideIn(s string) string {
 	return s
 }
 
-// maxWords is how much of somebody's words goes into a fault.
+// maxWords is how much of an error's words goes into a fault.
 const maxWords = 500
 
 // minSecret is the shortest text that is taken for a secret: hiding shorter ones would tear holes into every message.
 const minSecret = 8
 
-// isDocument tells a provider's own error from the page of somebody in between.
+// isDocument tells a provider's own error from the page of a proxy in between.
 func isDocument(body []byte) bool {
 	b := bytes.TrimSpace(body)
 	return len(b) > 0 && (b[0] == '{' || b[0] == '[') && json.Valid(b) // Google wraps some errors in a list

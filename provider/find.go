@@ -11,7 +11,7 @@ type Trail struct {
 	Jobs iter.Seq2[Status, error]
 	// Sorted promises newest first, so that the walk may stop at the cursor.
 	Sorted bool
-	// Match tells whether a job is the one that is searched for.
+	// Match reports whether a job is the one that is searched for.
 	Match func(Status) bool
 }
 
@@ -38,7 +38,7 @@ func (t Trail) Stamped(s Search) (Found, error) {
 }
 
 // Unstamped walks the trail and finds by likeness. A job that is like ours is ours only when confirm finds our nonce in
-// its results, which it can only once the job has ended; until then nobody can tell.
+// its results, which it can only once the job has ended; until then it is unclear.
 func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) (Found, error) {
 	var jobs []string
 	open := 0
@@ -73,7 +73,7 @@ func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) 
 	return Found{Sighting: Absent}, nil
 }
 
-// taken tells whether a job is known to be another segment's.
+// taken reports whether a job is known to be another segment's.
 func taken(s Search, job string) bool { return s.Taken != nil && s.Taken(job) }
 
 // newer walks what is newer than the cursor, and a little further: jobs made in the same moment have no order. Where the
@@ -104,7 +104,7 @@ func (t Trail) newer(s Search) iter.Seq2[Status, error] {
 	}
 }
 
-// SameSize matches jobs that have as many requests as the search, and young ones that do not tell yet how many.
+// SameSize matches jobs that have as many requests as the search, and young ones that do not say yet how many.
 func SameSize(s Search) func(Status) bool {
 	return func(st Status) bool {
 		return st.Counts.Total == int64(s.Count) || st.Counts.Total == 0 && !st.State.Terminal()

@@ -38,7 +38,7 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// rateOf reads the limits a reply tells, whichever family of headers it uses. Mistral calls the limit on tokens by size,
+// rateOf reads the limits a reply states, whichever family of headers it uses. Mistral calls the limit on tokens by size,
 // Together by another name; some call that on requests by no name.
 func rateOf(h http.Header) Rate {
 	return Rate{
@@ -66,7 +66,7 @@ func rateOf(h http.Header) Rate {
 // there is a reply every tenth of a millisecond.
 type limit struct{ most, left, reset string }
 
-// window reads the first limit that the headers tell.
+// window reads the first limit that the headers state.
 func window(h http.Header, names ...limit) Window {
 	for _, n := range names {
 		if v := field(h, n.left); v != "" {
@@ -87,7 +87,7 @@ func field(h http.Header, name string) string {
 }
 
 func windowOf(h http.Header, limit, remaining, reset string) Window {
-	left, err := strconv.ParseFloat(remaining, 64) // some tell fractions
+	left, err := strconv.ParseFloat(remaining, 64) // some send fractions
 	if err != nil || !(left >= 0 && left < 1e15) {
 		return Window{}
 	}
@@ -118,7 +118,7 @@ func resetOf(h http.Header, v string) time.Duration {
 	return 0
 }
 
-// since is how far a moment lies ahead of the server's clock; 0 where the server does not tell its time. Both are told in
+// since is how far a moment lies ahead of the server's clock; 0 where the server does not send its time. Both come in
 // whole seconds: a moment ahead may be up to one more away.
 func since(h http.Header, at time.Time) time.Duration {
 	now, err := http.ParseTime(h.Get("date"))

@@ -14,7 +14,7 @@ type Made interface {
 	Made() (id string, created time.Time)
 }
 
-// Launch makes the one call that costs money, once, and tells what is certain about it.
+// Launch makes the one call that costs money, once, and returns what is certain about it.
 func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 	if ctx.Err() != nil {
 		return NotSent(context.Cause(ctx))
@@ -30,7 +30,7 @@ func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 }
 
 // punctual makes a launch whose deadline has passed end before its first byte goes out, also where the process slept
-// through the deadline and the context has not noticed yet: by now somebody else may have made the job.
+// through the deadline and the context has not noticed yet: by now another process may have made the job.
 func punctual(ctx context.Context) context.Context {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -20,11 +20,11 @@ type Reply struct {
 	Outcome assay.Outcome // with an error: rejected or errored, with the same fault
 	Raw     []byte        // the body of a reply, as it came; nil: none came
 	Rate    Rate
-	// Unsent tells that the request surely never left: asking again cannot be paid twice.
+	// Unsent says that the request surely never left: asking again cannot be paid twice.
 	Unsent bool
 }
 
-// Rate is what the headers of a reply say about the limits. Absolute times are told relative to the server's own clock.
+// Rate is what the headers of a reply say about the limits. Absolute times are given relative to the server's own clock.
 type Rate struct {
 	Requests   Window
 	Tokens     Window

@@ -89,7 +89,7 @@ type Job struct {
 	Count  int // requests in it; 0: unknown
 }
 
-// Search is what a Finder is told about a launch of unknown fate.
+// Search is what a Finder gets about a launch of unknown fate.
 type Search struct {
 	Stamp     Stamp
 	Handle    Handle

@@ -52,7 +52,7 @@ type Provider interface {
 	Decode(job Job, part Part, r io.Reader) iter.Seq2[Line, error]
 }
 
-// Canceler is the power to stop a job. What was done stays fetchable; the job ends later, as Check tells.
+// Canceler is the power to stop a job. What was done stays fetchable; the job ends later, as Check reports.
 type Canceler interface {
 	Cancel(ctx context.Context, job Job) error
 }
@@ -71,7 +71,7 @@ type Remover interface {
 
 // Finder is the power to learn what became of a Launch of unknown fate.
 type Finder interface {
-	// Stamped tells whether jobs carry our stamp. Without one, jobs are told by time and count, and only an ended job
+	// Stamped reports whether jobs carry our stamp. Without one, jobs are recognised by time and count, and only an ended job
 	// can be confirmed: at most one launch of unknown fate per request count can then be cleared up.
 	Stamped() bool
 

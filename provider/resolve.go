@@ -24,7 +24,7 @@ type Origin struct {
 }
 
 // Resolve finds base URL and key. A vendor's own key goes to that vendor's host, or to a base URL from the environment of
-// whoever runs this; a base URL that a study names gets only the variable that the study names beside it, so that a
+// the user who runs this; a base URL that a study names gets only the variable that the study names beside it, so that a
 // study from elsewhere cannot send a key to its author.
 func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Origin, error) {
 	cfg := Config{Name: s.Name, Kind: v.Name, BaseURL: s.BaseURL, Limits: v.Limits}
@@ -65,7 +65,7 @@ func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Ori
 	return cfg, from, nil
 }
 
-// KeyTrouble is what keeps a text from being an API key, in words that tell nothing of it; empty: nothing does. White space
+// KeyTrouble is what keeps a text from being an API key, in words that show nothing of it; empty: nothing does. White space
 // around it is none of it.
 func KeyTrouble(key string) string {
 	key = strings.TrimSpace(key)
@@ -93,7 +93,7 @@ func baseURLVariables(name string, v catalog.Vendor) []string {
 	return []string{v.BaseURLEnv, upper}
 }
 
-// sameHost tells whether a URL goes to the vendor's own host, over TLS. A host with a place for the region in it is the
+// sameHost reports whether a URL goes to the vendor's own host, over TLS. A host with a place for the region in it is the
 // vendor's for any one region.
 func sameHost(given, own string) bool {
 	g, err := url.Parse(given)

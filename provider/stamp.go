@@ -27,7 +27,7 @@ func (s Stamp) Name() string {
 // Short is the stamp in 32 characters, for ids that have to be shorter than a name.
 func (s Stamp) Short() string { return stampPrefix + "-" + hash32(s.Name()) }
 
-// Matches tells whether a name at the provider is this stamp's. A name is compared as a whole, never by its beginning.
+// Matches reports whether a name at the provider is this stamp's. A name is compared as a whole, never by its beginning.
 func (s Stamp) Matches(name string) bool { return name == s.Name() }
 
 // ParseName reads a name back as far as it goes: of the hash only the beginning, of long ids only a hash. The second

@@ -41,7 +41,7 @@ const (
 	StateCancelled State = "cancelled" // was cancelled; parts may still be there
 )
 
-// Terminal tells whether the job will not change by itself any more.
+// Terminal reports whether the job will not change by itself any more.
 func (s State) Terminal() bool {
 	return s == StateEnded || s == StateFailed || s == StateExpired || s == StateCancelled
 }
@@ -102,7 +102,7 @@ type Line struct {
 // that was cut.
 type Sink interface {
 	io.Writer
-	// Held tells how many bytes are there, and the validator that Begin was given for them.
+	// Held returns how many bytes are there, and the validator that Begin was given for them.
 	Held() (n int64, validator string)
 	// Begin is called once before the first Write. Bytes held beyond the offset are dropped: 0 starts again.
 	Begin(offset int64, validator string) error

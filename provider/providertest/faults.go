@@ -142,7 +142,7 @@ func faults(t *testing.T, s Subject) {
 	})
 }
 
-// oversize sends more than the account may: somebody on the way must say so, before anything is billed.
+// oversize sends more than the account may: client or provider must say so, before anything is billed.
 func oversize(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Limits: simulator.Limits{BatchBytes: 2000}})
 	c := w.parcel(questions(200)...)

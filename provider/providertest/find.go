@@ -30,7 +30,7 @@ func (w *world) finder() (provider.Finder, string) {
 	return f, cursor
 }
 
-// find asks, and moves the clock on as long as nobody can tell.
+// find asks, and moves the clock on as long as the answer is unclear.
 func (w *world) find(f provider.Finder, s provider.Search) provider.Found {
 	w.t.Helper()
 	for range 100 {

@@ -44,7 +44,7 @@ type Subject struct {
 
 	LosesExpired bool // an expired job hands out nothing
 	Shards       bool // results may lie in several files
-	NoRefusals   bool // a refusal is told in words only
+	NoRefusals   bool // a refusal is said in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids
 }
 
@@ -159,7 +159,7 @@ func (n *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return n.next.RoundTrip(r)
 }
 
-// nowhere is a network on which nobody answers.
+// nowhere is a network on which no server answers.
 type nowhere struct{}
 
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {

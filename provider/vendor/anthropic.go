@@ -115,7 +115,7 @@ func (a *anthropic) Stamped() bool { return false }
 // Cursor is the newest batch.
 func (a *anthropic) Cursor(ctx context.Context) (string, error) { return provider.Newest(a.List(ctx)) }
 
-// Find looks for a batch of the same size since the cursor. The nonce in its first result line tells whose it is, once
+// Find looks for a batch of the same size since the cursor. The nonce in its first result line shows whose it is, once
 // it has ended.
 func (a *anthropic) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
 	trail := provider.Trail{Jobs: a.List(ctx), Sorted: true, Match: provider.SameSize(s)}
@@ -145,7 +145,7 @@ func (b *messageBatch) Valid() bool { return b.ID != "" }
 // Valid wants the list, be it empty.
 func (l *messageBatches) Valid() bool { return l.Data != nil }
 
-// status is the batch as it is told. Until it ends every number but the one in work is 0, which says nothing.
+// status is the batch as it is reported. Until it ends every number but the one in work is 0, which says nothing.
 func (b *messageBatch) status() provider.Status {
 	c := b.Counts
 	s := provider.Status{

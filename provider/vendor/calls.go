@@ -24,7 +24,7 @@ func account(cfg provider.Config, batch provider.Provider, live provider.Asker) 
 // clean makes a provider's words fit to print.
 func clean(s string) string { return assay.Clean(s, 500) }
 
-// gone tells whether an error means that the thing is not there.
+// gone reports whether an error means that the thing is not there.
 func gone(err error) bool {
 	f := provider.FaultOf(err)
 	return f != nil && f.Class == assay.FaultGone
@@ -106,7 +106,7 @@ func removeFiles(ctx context.Context, api *provider.Client, ids ...string) error
 	return nil
 }
 
-// fetchFile downloads a file of an OpenAI-like server. Where the download announces no length, the file object tells it.
+// fetchFile downloads a file of an OpenAI-like server. Where the download announces no length, the file object has it.
 func fetchFile(ctx context.Context, api *provider.Client, path string, part provider.Part, into provider.Sink) error {
 	want := part.Whole()
 	want.Ask = func(ctx context.Context) (int64, error) {
@@ -184,7 +184,7 @@ func sameName(s provider.Search) func(provider.Status) bool {
 	return func(st provider.Status) bool { return s.Stamp.Matches(st.Name) }
 }
 
-// ours tells from the first results whose job it is: all ids of a segment have its nonce. Results that are not there tell
+// ours sees from the first results whose job it is: all ids of a segment have its nonce. Results that are not there say
 // nothing, which is an error.
 func ours(s provider.Search, lines iter.Seq2[provider.Line, error]) (bool, error) {
 	const enough = 20 // a few lines may be broken

@@ -21,7 +21,7 @@ import (
 	"assay/provider"
 )
 
-// openFireworks opens Fireworks. Batches belong to an account, whose id a key does not tell.
+// openFireworks opens Fireworks. Batches belong to an account, whose id a key does not show.
 func openFireworks(cfg provider.Config) (provider.Account, error) {
 	api, err := provider.NewClient(cfg, provider.Bearer(cfg.Key))
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *fireworks) Prepare(ctx context.Context, p provider.BatchInput, h provid
 	return provider.NewHandle(fileHandle{File: id}), provider.Again, nil
 }
 
-// make makes an empty dataset. The number of examples has to be told, as a text.
+// make makes an empty dataset. The number of examples has to be given, as a text.
 func (f *fireworks) make(ctx context.Context, p provider.BatchInput, h provider.Handle, id string) (provider.Handle, provider.Readiness, error) {
 	var body fireworksMake
 	body.ID, body.Dataset.Count = id, strconv.Itoa(p.Count)
@@ -95,7 +95,7 @@ func conflict(err error) bool {
 	return f != nil && f.Status == http.StatusConflict
 }
 
-// Launch creates the job under an id of ours. That it is there already is not taken for success: Find will tell.
+// Launch creates the job under an id of ours. That it is there already is not taken for success: Find will see.
 func (f *fireworks) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
 	var hold fileHandle
 	h.Read(&hold)

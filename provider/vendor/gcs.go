@@ -98,7 +98,7 @@ func (b bucket) send(ctx context.Context, src provider.Source, uri string, h pro
 	return h, "", fmt.Errorf("upload from byte %d: %w", offset, err)
 }
 
-// exists tells whether an upload was turned down because the object is there.
+// exists reports whether an upload was turned down because the object is there.
 func exists(err error) bool {
 	f := provider.FaultOf(err)
 	return f != nil && f.Status == http.StatusPreconditionFailed

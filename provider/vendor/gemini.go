@@ -166,7 +166,7 @@ func (op *geminiOperation) Made() (string, time.Time) { return op.Name, op.Metad
 // Valid wants a name.
 func (op *geminiOperation) Valid() bool { return op.Name != "" }
 
-// status is the operation as it is told. A batch that succeeded shows its results a little later: until then it is ending.
+// status is the operation as it is reported. A batch that succeeded shows its results a little later: until then it is ending.
 func (op *geminiOperation) status() provider.Status {
 	m := op.Metadata
 	s := provider.Status{

@@ -23,7 +23,7 @@ type geminiHandle struct {
 
 func (h geminiHandle) handle() provider.Handle { return provider.NewHandle(h) }
 
-// Prepare uploads the lines in a session that can be resumed, under a name of our choice: whoever begins anew finds the
+// Prepare uploads the lines in a session that can be resumed, under a name of our choice: a new attempt finds the
 // file that is already there.
 func (g *gemini) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
 	var hold geminiHandle
@@ -112,13 +112,13 @@ func rest(body io.ReadCloser, n int64) io.Reader {
 	return body
 }
 
-// lost tells whether a session is no more.
+// lost reports whether a session is no more.
 func lost(err error) bool {
 	f := provider.FaultOf(err)
 	return f != nil && f.Status/100 == 4 && f.Class != assay.FaultBusy && f.Class != assay.FaultDenied && f.Class != assay.FaultQuota
 }
 
-// missing tells whether a file is not there. Google does not say so: it denies us what may not exist.
+// missing reports whether a file is not there. Google does not say so: it denies us what may not exist.
 func missing(err error) bool {
 	f := provider.FaultOf(err)
 	return gone(err) || f != nil && f.Status == http.StatusForbidden && strings.Contains(f.Message, "may not exist")

@@ -45,7 +45,7 @@ func (b *openAIBatch) listed() provider.Status {
 	return s
 }
 
-// status is the batch with all it tells. Result files are there in every terminal state, or not; either may be missing.
+// status is the batch with all it reports. Result files are there in every terminal state, or not; either may be missing.
 func (b *openAIBatch) status() provider.Status {
 	s := b.listed()
 	s.Parts = fileParts(b.Output, b.ErrorFile)

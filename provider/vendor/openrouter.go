@@ -106,7 +106,7 @@ func (o *openRouter) Stamped() bool { return false }
 // Cursor is the newest job.
 func (o *openRouter) Cursor(ctx context.Context) (string, error) { return provider.Newest(o.List(ctx)) }
 
-// Find looks for a job of the same size and model since the cursor. The nonce in its first result tells whose it is,
+// Find looks for a job of the same size and model since the cursor. The nonce in its first result shows whose it is,
 // once it is completed.
 func (o *openRouter) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
 	same := provider.SameSize(s)

@@ -79,7 +79,7 @@ func (t *together) place(ctx context.Context, p provider.BatchInput) (id, locati
 	return id, location, nil
 }
 
-// arrived compares the size: a file that was cut on its way is uploaded again.
+// arrived compares the size: a file that was cut in transfer is uploaded again.
 func (t *together) arrived(ctx context.Context, p provider.BatchInput, h provider.Handle, hold fileHandle) (provider.Handle, provider.Readiness, error) {
 	var f openAIFile
 	_, err := t.api.JSON(ctx, provider.Call{Path: provider.Path("files", hold.File)}, &f)
@@ -196,7 +196,7 @@ func (m *togetherMade) Valid() bool { return m.Job.ID != "" || m.ID != "" }
 // Valid wants an id.
 func (b *togetherJob) Valid() bool { return b.ID != "" }
 
-// status is the batch as it is told. There are no counts.
+// status is the batch as it is reported. There are no counts.
 func (b *togetherJob) status() provider.Status {
 	s := provider.Status{
 		Job: b.ID, Word: b.Status, State: fileState(b.Status), Model: b.Model, Input: b.Input,
