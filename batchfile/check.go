@@ -59,7 +59,7 @@ func (f *File) Wire(c *catalog.Catalog, l assay.Lane, mode assay.Mode) assay.Wir
 	return w
 }
 
-// Check reads a file from end to end and tells everything that is wrong with it, by line. Nothing of it is held. The file
+// Check reads a file from end to end and returns everything that is wrong with it, by line. Nothing of it is held. The file
 // is nil when it cannot be sent.
 func Check(ctx context.Context, open func() (io.ReadCloser, error), o Options) (*File, assay.Problems, error) {
 	r, err := open()

@@ -107,7 +107,7 @@ func read(l line) (Entry, *flaw) {
 	return e, readBody(&e)
 }
 
-// notJSON tells why a line cannot be read, with the causes that people meet.
+// notJSON says why a line cannot be read, with the causes that people meet.
 func notJSON(l line) *flaw {
 	err := json.Unmarshal(l.text, &struct{}{})
 	switch {
@@ -131,7 +131,7 @@ func notJSON(l line) *flaw {
 	return flawf("", "not JSON: %s", err)
 }
 
-// shape tells the line's form and takes its body.
+// shape finds the line's form and takes its body.
 func (r *rawLine) shape(e *Entry) *flaw {
 	switch {
 	case r.Requests != nil:
@@ -192,7 +192,7 @@ func (r *rawLine) id(e *Entry) *flaw {
 	return nil
 }
 
-// api tells which API the line wants.
+// api finds which API the line wants.
 func (r *rawLine) api(e *Entry) *flaw {
 	switch e.Shape {
 	case ShapeParams:

@@ -6,7 +6,7 @@ import (
 	"assay"
 )
 
-// findings gathers what is wrong with a file: the same thing on many lines is told once, with how many there are.
+// findings gathers what is wrong with a file: the same thing on many lines is reported once, with how many there are.
 type findings struct {
 	file   string
 	order  []string
@@ -43,7 +43,7 @@ func (f *findings) put(line int, hint, what string, warning bool) {
 	f.groups[what] = &finding{Problem: assay.Problem{Place: assay.Place{File: f.file, Line: line}, What: what, Hint: hint, Warning: warning}}
 }
 
-// problems tells them in the order they were found.
+// problems returns them in the order they were found.
 func (f *findings) problems() assay.Problems {
 	var out assay.Problems
 	for _, what := range f.order {
@@ -60,7 +60,7 @@ func (f *findings) problems() assay.Problems {
 	return out
 }
 
-// failed tells whether anything but warnings was found.
+// failed reports whether anything but warnings was found.
 func (f *findings) failed() bool {
 	for _, g := range f.groups {
 		if !g.Warning {

@@ -63,7 +63,7 @@ func (t *twins) grow() {
 	}
 }
 
-// tell reads the file again where hashes met, and tells which ids are equal and where.
+// tell reads the file again where hashes met, and reports which ids are equal and where.
 func (t *twins) tell(r io.Reader, f *findings) error {
 	first := map[string]int{}
 	for l, err := range lines(r) {

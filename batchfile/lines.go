@@ -54,7 +54,7 @@ func lines(r io.Reader) iter.Seq2[line, error] {
 	}
 }
 
-// readLine reads up to and with the next newline. It tells how many bytes that was; io.EOF with the last.
+// readLine reads up to and with the next newline. It returns how many bytes that was; io.EOF with the last.
 func readLine(in *bufio.Reader, buf []byte) (l line, n int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

@@ -120,7 +120,7 @@ func (r *Reader) SentBefore(ctx context.Context, file string, b Batch) (store.Ru
 	return store.Run{}, false, nil
 }
 
-// Unsent counts the jobs of a run that are on the way to their provider and move without help.
+// Unsent counts the jobs of a run that are not yet at their provider and move without help.
 func (r *Reader) Unsent(ctx context.Context, run store.Run) (int, error) {
 	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
 	n := 0

@@ -30,7 +30,7 @@ const (
 	Unkept   IssueKind = "unkept"   // it goes out, but not as written, or against the vendor's advice
 )
 
-// Check tells what is wrong with a lane at a vendor: parameters that the vendor would refuse as problems; models that are
+// Check returns what is wrong with a lane at a vendor: parameters that the vendor would refuse as problems; models that are
 // retired, unknown or floating as warnings. What the catalogue does not know is no issue. With an unknown day `on`, nothing
 // is retired.
 func (c *Catalog) Check(lane assay.Lane, vendor string, on Date) []Issue {
@@ -89,7 +89,7 @@ func (c *Catalog) vendorHint(name string) string {
 	return assay.DidYouMean(name, names)
 }
 
-// speaks tells whether the vendor has the API that the lane names.
+// speaks reports whether the vendor has the API that the lane names.
 func (k *checker) speaks() bool {
 	if k.lane.API == "" || slices.Contains(k.vendor.APIs, k.lane.API) {
 		return true
@@ -98,7 +98,7 @@ func (k *checker) speaks() bool {
 	return false
 }
 
-// answers tells whether the model answers questions at all.
+// answers reports whether the model answers questions at all.
 func (k *checker) answers() bool {
 	switch {
 	case strings.TrimSpace(k.lane.Model) == "":

@@ -10,7 +10,7 @@ import (
 	"assay"
 )
 
-// set tells, by lane key, what the lane sets beside max_tokens.
+// set returns, by lane key, what the lane sets beside max_tokens.
 func set(p assay.Params) map[string]bool {
 	return map[string]bool{
 		"temperature":  p.Temperature != nil,

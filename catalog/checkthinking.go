@@ -27,7 +27,7 @@ func (k *checker) effort() {
 	}
 }
 
-// thinks tells whether this lane makes the model reason. A vendor with efforts of its own turns them into thinking.
+// thinks reports whether this lane makes the model reason. A vendor with efforts of its own turns them into thinking.
 func (k *checker) thinks() bool {
 	f, word := k.found.Family, k.p.Effort
 	return f.thinks(k.p) || (k.vendor.Effort != nil && f.Reasons != ReasonsNever && word != "" && word != "none")

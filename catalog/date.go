@@ -5,16 +5,16 @@ import "time"
 // Date is a day as YYYY-MM-DD; empty means unknown.
 type Date string
 
-// Before tells whether a day comes before another. An unknown day comes before none, and none before it.
+// Before reports whether a day comes before another. An unknown day comes before none, and none before it.
 func (d Date) Before(e Date) bool { return d != "" && e != "" && d < e }
 
-// Reached tells whether a day is known and has come by the day `on`.
+// Reached reports whether a day is known and has come by the day `on`.
 func (d Date) Reached(on Date) bool { return d != "" && on != "" && !on.Before(d) }
 
 // DateOf is the day of a moment, in UTC.
 func DateOf(t time.Time) Date { return Date(t.UTC().Format(time.DateOnly)) }
 
-// valid tells whether the text is a day.
+// valid reports whether the text is a day.
 func (d Date) valid() bool {
 	_, err := time.Parse(time.DateOnly, string(d))
 	return err == nil

@@ -117,7 +117,7 @@ func bareName(model string) string {
 	return name
 }
 
-// thinks tells whether a lane with these parameters makes the model reason. Where the catalogue does not know, it says no.
+// thinks reports whether a lane with these parameters makes the model reason. Where the catalogue does not know, it says no.
 func (f Family) thinks(p assay.Params) bool {
 	switch {
 	case f.Reasons == ReasonsNever:
@@ -134,7 +134,7 @@ func (f Family) thinks(p assay.Params) bool {
 	return p.Effort != "" && f.Thinking == nil // where thinking is a switch of its own, effort alone does not turn it on
 }
 
-// holds tells whether a number keeps the bounds.
+// holds reports whether a number keeps the bounds.
 func (b Bounds) holds(x float64) bool {
 	return (b.Min == nil || x >= *b.Min) && (b.Max == nil || x <= *b.Max)
 }

@@ -117,7 +117,7 @@ func (c *Catalog) index() error {
 	return nil
 }
 
-// check tells everything that is wrong with the rows.
+// check returns everything that is wrong with the rows.
 func (c *Catalog) check() error {
 	var bad []error
 	dated := func(what string, d Date, source string) {

@@ -114,7 +114,7 @@ func cutSnapshot(name string) (base, snapshot string) {
 	return name[:at[0]], name[at[2]:at[3]]
 }
 
-// floats tells whether a name says of itself that it moves.
+// floats reports whether a name says of itself that it moves.
 func floats(name string) bool {
 	return strings.HasSuffix(name, "-latest") || strings.HasSuffix(name, ":latest")
 }

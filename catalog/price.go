@@ -37,7 +37,7 @@ type Billing struct {
 	Tier string // the service tier as the reply names it; empty: the usual one
 }
 
-// Covers tells whether the price under these terms is known.
+// Covers reports whether the price under these terms is known.
 func (p Price) Covers(how Billing) bool {
 	s, ok := p.schedule(how)
 	return ok && s.Short.complete() && (p.Above == 0 || s.Long.complete())
@@ -82,7 +82,7 @@ func (p Price) schedule(how Billing) (Schedule, bool) {
 	return s, ok
 }
 
-// complete tells whether any answer can be priced.
+// complete reports whether any answer can be priced.
 func (r Rates) complete() bool { return r.Input.Known && r.Output.Known }
 
 // or is the rate, or another one where it is not known.

@@ -89,13 +89,13 @@ type Limits struct {
 	Lag            time.Duration `yaml:"lag"`             // how long a new job may be missing from lists
 	CreatesPerHour int           `yaml:"creates_per_hour"`
 	Concurrent     int           `yaml:"concurrent"`     // jobs at one time
-	AllOrNothing   bool          `yaml:"all_or_nothing"` // one bad request fails the whole job, and nobody says which
+	AllOrNothing   bool          `yaml:"all_or_nothing"` // one bad request fails the whole job, and no reply says which
 	Tidy           bool          `yaml:"tidy"`           // room for files is small: they are deleted there when all is here, unless the study says no
 	Date           Date          `yaml:"date"`
 	Source         string        `yaml:"source"`
 }
 
-// api is what one API takes, whoever offers it. Its name is also the dialect's.
+// api is what one API takes, no matter which vendor offers it. Its name is also the dialect's.
 type api struct {
 	Name           string            `yaml:"name"`
 	URL            string            `yaml:"url"`

@@ -9,7 +9,7 @@ import (
 	"assay"
 )
 
-// Check reads every input and tells all that is wrong, at most 20 problems for each and then how many more. It reads what
+// Check reads every input and returns all that is wrong, at most 20 problems for each and then how many more. It reads what
 // a run would read: rows behind a `limit` are not looked at.
 func (s *Source) Check(ctx context.Context) assay.Problems {
 	var all assay.Problems
@@ -83,7 +83,7 @@ func (s *Source) check(ctx context.Context, spec Spec, visit func(assay.Item) bo
 	return f.all()
 }
 
-// checkColumns tells which columns are surely missing, once instead of once a row. It returns the spec without the parts
+// checkColumns reports which columns are surely missing, once instead of once a row. It returns the spec without the parts
 // that name them, so that the rest can still be checked.
 func (s *Source) checkColumns(spec Spec, f *findings) Spec {
 	k := s.sourceFields(spec)
@@ -148,7 +148,7 @@ func (s *Source) checkFolder(spec Spec, f *findings) {
 	for e, err := range s.walk(cleanPath(spec.File), "") {
 		switch {
 		case err != nil:
-			return // told with the items
+			return // reported with the items
 		case e.folder:
 			folders = append(folders, e.rel)
 		default:

@@ -18,10 +18,10 @@ type csvReader struct {
 	text []byte // the fields of the record, one after the other
 	ends []int  // where each ends in text
 	line int    // where the record begins
-	bad  bool   // a line of the record has told a problem
+	bad  bool   // a line of the record has reported a problem
 }
 
-// How reading goes on after a problem was told.
+// How reading goes on after a problem was reported.
 var (
 	errRecord = errors.New("the next record follows")
 	errFile   = errors.New("no record can follow")
@@ -116,7 +116,7 @@ func (c *csvReader) field(i int) string {
 	return string(c.text[from:c.ends[i]])
 }
 
-// record reads the next record into text and ends. Problems are told before it returns.
+// record reads the next record into text and ends. Problems are reported before it returns.
 func (c *csvReader) record() error {
 	c.bad = false
 	line, err := c.nextLine()
@@ -193,7 +193,7 @@ func (c *csvReader) quoted(line []byte, whole int) (rest []byte, length int, mor
 	}
 }
 
-// nextLine is the next physical line. One that is no text is told and read all the same, so that quotes are counted.
+// nextLine is the next physical line. One that is no text is reported and read all the same, so that quotes are counted.
 func (c *csvReader) nextLine() ([]byte, error) {
 	line, err := c.lines.next()
 	at := c.lines.line

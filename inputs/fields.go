@@ -14,7 +14,7 @@ const (
 	peekFiles = 100
 )
 
-// Fields are the fields an input's items have at their top level, told without reading all of it. Open means that there
+// Fields are the fields an input's items have at their top level, found without reading all of it. Open means that there
 // may be more: JSON declares nothing, so that only its beginning was looked at.
 func (s *Source) Fields(name string) (fields []string, open bool, problems assay.Problems) {
 	spec, ok := s.specs[name]
@@ -29,7 +29,7 @@ func (s *Source) Fields(name string) (fields []string, open bool, problems assay
 	return k.names, k.open, k.problems
 }
 
-// known is what can be told of an input's fields.
+// known is what can be said of an input's fields.
 type known struct {
 	names    []string
 	open     bool
@@ -44,7 +44,7 @@ func (k *known) add(names ...string) {
 	}
 }
 
-// lacks tells whether a field named by a path surely is not there.
+// lacks reports whether a field named by a path surely is not there.
 func (k *known) lacks(path string) bool {
 	if k.open || len(k.problems) > 0 {
 		return false
@@ -172,7 +172,7 @@ func (s *Source) heading(f file, in *bufio.Reader) ([]string, error) {
 	if told != nil || err == nil {
 		return names, told
 	}
-	return nil, nil // an empty file, which the check tells
+	return nil, nil // an empty file, which the check reports
 }
 
 // parquetNames reads the names of a parquet file's columns.

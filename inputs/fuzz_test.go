@@ -187,7 +187,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// stricter tells whether an error is one of those where we are stricter than encoding/json.
+// stricter reports whether an error is one of those where we are stricter than encoding/json.
 func stricter(err error) bool {
 	for _, what := range []string{"stands twice", "half a character", "NUL", "levels deep"} {
 		if strings.Contains(err.Error(), what) {

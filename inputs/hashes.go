@@ -14,7 +14,7 @@ type part struct {
 	used  int
 }
 
-// add tells whether the hash was new.
+// add reports whether the hash was new.
 func (h *hashes) add(x uint64) bool {
 	if x == 0 {
 		fresh := !h.zero

@@ -26,7 +26,7 @@ func (r *reader) jsonl() bool {
 	})
 }
 
-// badJSON tells a syntax error in a text that begins at a place of the file.
+// badJSON reports a syntax error in a text that begins at a place of the file.
 func (r *reader) badJSON(err error, text []byte, line, col int) bool {
 	var syntax *syntaxError
 	if !errors.As(err, &syntax) {
@@ -85,7 +85,7 @@ func (r *reader) badDocument(err error, text []byte, line, col int) bool {
 	return r.badJSON(err, text, line, col)
 }
 
-// only tells whether a text is one whole value.
+// only reports whether a text is one whole value.
 func (p *parser) only(text []byte) bool {
 	_, err := p.parse(text)
 	return err == nil
@@ -122,7 +122,7 @@ func (r *reader) inputs(object map[string]any, list []any, line, col int) bool {
 	return true
 }
 
-// firstByte reads over white space and tells where the first other byte stands, which it leaves unread.
+// firstByte reads over white space and returns where the first other byte stands, which it leaves unread.
 func firstByte(in *bufio.Reader) (first byte, line, col int, err error) {
 	line, col = 1, 1
 	for {

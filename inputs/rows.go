@@ -17,7 +17,7 @@ import (
 	"assay"
 )
 
-// yieldRow hands a row or a problem on; false means that nobody wants more.
+// yieldRow hands a row or a problem on; false means that the caller wants no more.
 type yieldRow = func(row, error) bool
 
 // rows yields the records of a spec's own source. After a row's problem the next row follows, after a file's problem the
@@ -46,7 +46,7 @@ func (s *Source) rows(ctx context.Context, spec Spec) iter.Seq2[row, error] {
 	}
 }
 
-// readFile yields the rows of one file; false when nobody wants more.
+// readFile yields the rows of one file; false when the caller wants no more.
 func (s *Source) readFile(f file, in *bufio.Reader, yield yieldRow) bool {
 	opened, err := s.fsys.Open(f.path)
 	if err != nil {
@@ -113,7 +113,7 @@ func skipBOM(f file, in *bufio.Reader) error {
 	return nil
 }
 
-// fault tells where text cannot be used: bytes that are not UTF-8, and NUL, which databases and providers refuse.
+// fault says where text cannot be used: bytes that are not UTF-8, and NUL, which databases and providers refuse.
 func fault(text []byte) (at int, what, hint string) {
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return i, "NUL byte", "is the file UTF-16 or binary? save it as UTF-8"

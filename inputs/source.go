@@ -23,7 +23,7 @@ type Source struct {
 type caps struct {
 	value int // bytes of a line, a CSV record, a JSON value or a file that is one item
 	table int // bytes of the side of a join that is held
-	shown int // problems told per input
+	shown int // problems reported per input
 }
 
 func defaultCaps() caps { return caps{value: 32 << 20, table: 256 << 20, shown: 20} }
@@ -98,7 +98,7 @@ func (s *Source) Digest(ctx context.Context, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// stream is the whole way of one input; the package comment tells the steps.
+// stream is the whole way of one input; the package comment lists the steps.
 func (s *Source) stream(ctx context.Context, spec Spec) stream {
 	var up stream
 	if spec.Of != "" {
@@ -137,7 +137,7 @@ func (s *Source) read(ctx context.Context, spec Spec) stream {
 	}
 }
 
-// inherited marks the problems of another input, which that input's own check tells.
+// inherited marks the problems of another input, which that input's own check reports.
 type inherited struct{ error }
 
 func inherit(up stream) stream {

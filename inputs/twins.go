@@ -50,7 +50,7 @@ func (t *twins) see(id string) {
 	}
 }
 
-// tellTwins reads the input again where hashes met, and tells which ids are equal.
+// tellTwins reads the input again where hashes met, and reports which ids are equal.
 func (s *Source) tellTwins(ctx context.Context, spec Spec, t *twins, f *findings) {
 	if len(t.met) == 0 {
 		return
@@ -71,7 +71,7 @@ func (s *Source) tellTwins(ctx context.Context, spec Spec, t *twins, f *findings
 	f.more += t.unheld
 }
 
-// tellTwin compares an id with those before it under the same hash. It tells whether the id is new among them.
+// tellTwin compares an id with those before it under the same hash. It reports whether the id is new among them.
 func tellTwin(before []sighting, it assay.Item, f *findings) bool {
 	for _, b := range before {
 		if b.id == it.ID {

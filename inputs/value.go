@@ -51,7 +51,7 @@ func (p *parser) fail(format string, args ...any) error {
 	return &syntaxError{p.i, fmt.Sprintf(format, args...)}
 }
 
-// unexpected tells what stands where something else was wanted.
+// unexpected says what stands where something else was wanted.
 func (p *parser) unexpected(want string) error {
 	if p.i >= len(p.b) {
 		return p.fail("the text ends where %s should stand", want)

@@ -2,7 +2,7 @@ package ratelimit
 
 import "time"
 
-// learned is a rate that was found out by being refused, at providers that do not tell their limits.
+// learned is a rate that was found out by being refused, at providers that do not state their limits.
 type learned struct {
 	rate  float64 // requests a second; 0: nothing is known
 	next  time.Time
@@ -75,7 +75,7 @@ func (l *learned) refused(sent time.Time) {
 }
 
 // learn sets the rate after a refusal: what was taken in the last minute, or in less, where the provider says how long
-// the rest of the minute is. Further refusals without an answer in between tell only that the minute is longer than it
+// the rest of the minute is. Further refusals without an answer in between say only that the minute is longer than it
 // seemed: how much is taken when it is over is what was taken before the first of them.
 func (l *learned) learn(now time.Time, retryAfter time.Duration, first bool) {
 	l.turn(now)

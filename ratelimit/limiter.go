@@ -29,7 +29,7 @@ type Limiter struct {
 	speed   speed
 }
 
-// DefaultMost is how many requests are in flight at most where nobody set a cap.
+// DefaultMost is how many requests are in flight at most where no cap is set.
 const DefaultMost = 256
 
 // firstWidth is how many requests are tried at first.
@@ -49,7 +49,7 @@ type Ticket struct {
 	full  bool // at least half as many were in flight as were worth trying
 }
 
-// Wait tells how long a request has to wait: 0, it may go now; Release, until another one comes back.
+// Wait returns how long a request has to wait: 0, it may go now; Release, until another one comes back.
 func (l *Limiter) Wait(now time.Time, load Load) time.Duration {
 	if l.flying >= l.Width() {
 		return Release
@@ -179,7 +179,7 @@ func (l *Limiter) backOff(now time.Time, t Ticket, r Reply) {
 	}
 }
 
-// spent tells whether the headers of a refusal explain it: then there is nothing to learn from it but what they say. What
+// spent reports whether the headers of a refusal explain it: then there is nothing to learn from it but what they say. What
 // a request takes is only guessed, so a limit that is nearly used up explains it, too.
 func (l *Limiter) spent(h Hints, load Load) bool {
 	for i, w := range h.list() {
@@ -198,7 +198,7 @@ type speed struct {
 	quiet int // replies until a slow mean may count again
 }
 
-// slow notes how long a reply took, and tells whether replies have become slow: three times the usual, and a quarter of
+// slow notes how long a reply took, and reports whether replies have become slow: three times the usual, and a quarter of
 // a second more.
 func (s *speed) slow(took time.Duration, width float64) bool {
 	x := took.Seconds()

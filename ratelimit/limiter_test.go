@@ -60,7 +60,7 @@ func (s *server) ask(now time.Time) Reply {
 	return r
 }
 
-// flight is a request on its way back.
+// flight is a request in flight.
 type flight struct {
 	back   time.Time
 	ticket Ticket

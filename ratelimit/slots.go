@@ -37,7 +37,7 @@ func (s *Slots) Add(first time.Time, every time.Duration, n int) {
 	s.leases = append(s.leases, lease{first, every, n})
 }
 
-// Wait tells how long until the next moment; false: there is none, more have to be leased.
+// Wait returns how long until the next moment; false: there is none, more have to be leased.
 func (s *Slots) Wait(now time.Time) (time.Duration, bool) {
 	s.prune(now)
 	if len(s.leases) == 0 {
@@ -85,7 +85,7 @@ func (p *TokenBudget) Add(from time.Time, tokens float64) {
 	p.left += tokens
 }
 
-// Wait tells how long until so many tokens may be spent; with missing > 0 that many have to be leased first.
+// Wait returns how long until so many tokens may be spent; with missing > 0 that many have to be leased first.
 func (p *TokenBudget) Wait(now time.Time, tokens float64) (wait time.Duration, missing float64) {
 	if missing := tokens - p.left; missing > 0 {
 		return 0, missing

@@ -31,11 +31,11 @@ type window struct {
 	limit  float64
 	left   float64
 	reset  time.Time
-	period time.Duration // the longest time until it was full that was told
+	period time.Duration // the longest time until it was full that a reply stated
 	next   time.Time
 }
 
-// usualPeriod is the time of a limit whose headers do not tell it.
+// usualPeriod is the time of a limit whose headers do not state it.
 const usualPeriod = time.Minute
 
 // told takes what a reply says is left; away is what those in flight will take, some of which may be counted already.
@@ -62,7 +62,7 @@ func (w *window) sent(now time.Time, load float64) {
 }
 
 // renew begins the window anew when its time is over. Until a reply says so it is only believed, for a part of its time,
-// and little is tried: whoever is a moment early would have all of it refused.
+// and little is tried: a process a moment early would have all of it refused.
 func (w *window) renew(now time.Time, load float64) {
 	if w.known && !now.Before(w.reset) {
 		w.known = w.limit > 0
