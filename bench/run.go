@@ -28,7 +28,7 @@ const (
 	runText     = 300
 )
 
-// runBench holds a whole run against the sum of what nobody can do without: encoding, copying over loopback, parsing and
+// runBench holds a whole run against the sum of what no program can do without: encoding, copying over loopback, parsing and
 // inserting the same bytes. The simulator is another process; the run's own CPU is what counts, because most of the wall
 // time it waits for the simulator, with which it shares the machine.
 func runBench(ctx context.Context, b *bench) error {

@@ -16,7 +16,7 @@ const (
 	statsResample = 1000
 )
 
-// statsBench fits Bradley-Terry to comparisons of 200 items, tells its errors, and resamples prompts, beside a copy of the same
+// statsBench fits Bradley-Terry to comparisons of 200 items, with its errors, and resamples prompts, beside a copy of the same
 // bytes.
 func statsBench(context.Context, *bench) error {
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -134,7 +134,7 @@ func (v *viewer) get(path string) (int64, error) {
 	return n, err
 }
 
-// memory is what the dashboard holds now, where the system tells.
+// memory is what the dashboard holds now, where the system reports it.
 func (v *viewer) memory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", v.pid))
 	var size, resident int64

@@ -15,7 +15,7 @@ import (
 
 // batchKill is one step of the way of a plain batch file that is killed in its middle.
 type batchKill struct {
-	before [][]string // steps that nobody disturbs
+	before [][]string // steps that nothing disturbs
 	step   []string
 	at     Point
 }

@@ -135,7 +135,7 @@ func (f fault) hold(ctx context.Context, dir string) error {
 	return s.paidAtMostOnce(ctx)
 }
 
-// marks tells what is not as in a run without faults.
+// marks lists what is not as in a run without faults.
 func (s *session) marks(ctx context.Context, st state) (string, error) {
 	var marks []string
 	for _, name := range slices.Sorted(maps.Keys(st.Lanes)) {

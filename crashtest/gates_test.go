@@ -8,7 +8,7 @@ import (
 	"assay/store"
 )
 
-// decided are the decisions of all gates, and what the history tells of them.
+// decided are the decisions of all gates, and what the history says of them.
 func (s scene) decided() []string {
 	s.Helper()
 	rows, err := s.rows(s.Context(), "SELECT stage, lane, passed FROM decisions UNION ALL SELECT kind, text, 0 FROM events WHERE kind LIKE 'gate %'")

@@ -39,7 +39,7 @@ func scenarios() []scenario {
 }
 
 // TestAKillAnywhereCostsNothing kills the program at moments of its calls to the ledger and to the providers, starts it
-// again, and wants the end of a run that nobody disturbed.
+// again, and wants the end of an undisturbed run.
 func TestAKillAnywhereCostsNothing(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -165,7 +165,7 @@ func randomProofs(all []scenario, courses []course) []proof {
 	return some
 }
 
-// course is a run that nobody disturbed.
+// course is an undisturbed run.
 type course struct {
 	state state
 	steps []step
@@ -205,7 +205,7 @@ func undisturbed(ctx context.Context, sc scenario, dir, db string) (course, erro
 	return c, errors.Join(s.sound(ctx), s.paidOnce(ctx, 0))
 }
 
-// prove runs a study through its kills and holds the end against that of the undisturbed run. It tells how many kills
+// prove runs a study through its kills and holds the end against that of the undisturbed run. It returns how many kills
 // the run came to.
 func prove(ctx context.Context, p proof, want course, dir string) (reached int, err error) {
 	s, err := open(dir, p.study, "")

@@ -159,7 +159,7 @@ func keys(sim *simulator.Server) map[string]string {
 		"GOOGLE_GEMINI_BASE_URL": at["gemini"], "GEMINI_API_KEY": "k", "MISTRAL_BASE_URL": at["mistral"], "MISTRAL_API_KEY": "k"}
 }
 
-// TestLimitsAreMetAndHardlyEverOverrun asks providers that limit requests or tokens a minute, some of which tell their
+// TestLimitsAreMetAndHardlyEverOverrun asks providers that limit requests or tokens a minute, some of which state their
 // limits in headers: after the first minute few calls are refused, most of the limit is used, and every request is answered
 // once.
 func TestLimitsAreMetAndHardlyEverOverrun(t *testing.T) {
@@ -278,7 +278,7 @@ lanes: {a: {model: openai/gpt-4.1-mini, max_tokens: 50}}
 stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
 `
 
-// TestALostReplyIsNamed loses replies to live requests on their way: they are asked again, and `status` says that they may
+// TestALostReplyIsNamed loses replies to live requests in flight: they are asked again, and `status` says that they may
 // be billed twice.
 func TestALostReplyIsNamed(t *testing.T) {
 	t.Parallel()
@@ -341,7 +341,7 @@ lanes:
 stages: [{name: answers, ask: items, prompt: "What is {{ text }}?"}]
 `
 
-// bodies shows the bodies of calls to somebody.
+// bodies passes the bodies of calls to show.
 func bodies(show func(body string), inner http.RoundTripper) http.RoundTripper {
 	return tripper(func(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {

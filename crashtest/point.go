@@ -17,8 +17,8 @@ type Moment string
 const (
 	Before   Moment = "before"   // nothing has happened yet
 	After    Moment = "after"    // committed, and the caller does not know it
-	Upload   Moment = "upload"   // half of the body is on its way
-	Accepted Moment = "accepted" // the provider has answered, and nobody has read it
+	Upload   Moment = "upload"   // half of the body is in flight
+	Accepted Moment = "accepted" // the provider has answered, and no process has read it
 	Download Moment = "download" // half of the answer is read
 )
 

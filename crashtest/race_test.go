@@ -29,7 +29,7 @@ func TestAnAnswerThatComesWhileTheRunIsLookedAtIsNotForgotten(t *testing.T) {
 				case "rouse", "run due", "rest run", "close run": // the end of a look
 					select {
 					case <-settled:
-					case <-time.After(100 * time.Millisecond): // nothing is on its way
+					case <-time.After(100 * time.Millisecond): // nothing is in flight
 					}
 				}
 				err := call()

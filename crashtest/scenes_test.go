@@ -115,7 +115,7 @@ func TestASecondProcessSaysWhoIsAtWork(t *testing.T) {
 	s.exits(0, []string{"status"}, "At work on it: "+name)
 	s.exits(3, []string{"resume", "--once"}, name, "is at work on this run, too")
 	s.exits(0, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
-	s.exits(3, []string{"cancel"}, name, "cancel: ") // whoever is faster obeys, and the other one says so or waits
+	s.exits(3, []string{"cancel"}, name, "cancel: ") // the faster process obeys, and the other one says so or waits
 	e, err := first.wait()
 	s.ok(err)
 	s.said(3, e, "is cancelled")
@@ -191,7 +191,7 @@ func TestARealRunAfterARehearsalPaysForEverything(t *testing.T) {
 	s.whole()
 }
 
-// TestAllThatComesAfterACancelIsKept cancels a run whose jobs are done at the providers, and nobody has looked yet.
+// TestAllThatComesAfterACancelIsKept cancels a run whose jobs are done at the providers, and no process has looked yet.
 func TestAllThatComesAfterACancelIsKept(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single")
@@ -262,7 +262,7 @@ func TestAFolderThatCannotBeWrittenIsSaidBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-// TestAForeignJobOfEqualSizeIsNotTakenForOurs lets somebody else make a job of the same size with the same key while the
+// TestAForeignJobOfEqualSizeIsNotTakenForOurs lets a stranger make a job of the same size with the same key while the
 // fate of our create call is unknown, at a provider whose jobs carry no stamp.
 func TestAForeignJobOfEqualSizeIsNotTakenForOurs(t *testing.T) {
 	t.Parallel()
@@ -299,7 +299,7 @@ func TestAForeignJobOfEqualSizeIsNotTakenForOurs(t *testing.T) {
 	}
 }
 
-// foreignJob makes a batch of somebody else's requests under the same key.
+// foreignJob makes a batch of a stranger's requests under the same key.
 func (s scene) foreignJob(n int) string {
 	s.Helper()
 	var requests []string

@@ -25,7 +25,7 @@ import (
 	"assay/store"
 )
 
-// session is one study in a folder of its own, with a ledger and providers that nobody else uses.
+// session is one study in a folder of its own, with a ledger and providers that no other test uses.
 type session struct {
 	dir     string
 	sim     *simulator.Server
@@ -213,7 +213,7 @@ func (s *session) rows(ctx context.Context, query string) ([]string, error) {
 	return all, err
 }
 
-// billed is the simulator's own account of what it did, as GET /sim/ledger tells it.
+// billed is the simulator's own account of what it did, as GET /sim/ledger returns it.
 func (s *session) billed() (simulator.Ledger, error) {
 	var l simulator.Ledger
 	resp, err := http.Get(s.http.URL + "/sim/ledger")

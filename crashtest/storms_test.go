@@ -72,7 +72,7 @@ func TestAFullDiskStopsTheRunAndLosesNothing(t *testing.T) {
 		{"ledger stage", 1, Before},
 		{"ledger intend", 1, Before},
 		{"POST /openai/v1/batches", 1, Before},
-		{"POST /openai/v1/batches", 1, Accepted}, // made, and nobody can write it down
+		{"POST /openai/v1/batches", 1, Accepted}, // made, and no process can write it down
 		{"ledger launched", 1, After},
 		{"GET /openai/v1/files/*/content", 1, Accepted},
 		{"ledger settle", 1, Before},

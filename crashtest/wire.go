@@ -44,7 +44,7 @@ func place(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// halfway tells when half of a body has gone through, before the other half does.
+// halfway signals when half of a body has gone through, before the other half does.
 type halfway struct {
 	io.ReadCloser
 	half    int64

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAKillOfOneOfTwoWorkersCostsNothing lets two workers share runs in PostgreSQL and kills one of them: the other takes
-// up its work, and the end is that of one process that nobody disturbed.
+// up its work, and the end is that of one undisturbed process.
 func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -70,7 +70,7 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 }
 
 // twoWorkers begins a run, lets two workers drive it, of which the first is killed at a point, and holds the end against
-// that of an undisturbed run. It tells how the first worker ended.
+// that of an undisturbed run. It returns how the first worker ended.
 func twoWorkers(ctx context.Context, sc scenario, want course, at *Point, dir, db string) (ended, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -120,7 +120,7 @@ func twoWorkers(ctx context.Context, sc scenario, want course, at *Point, dir, d
 	return e, errors.Join(same(want.state, got), s.sound(ctx), s.paidOnce(ctx, len(flying)))
 }
 
-// closed waits until the run is closed. The worker that closed it may not have lived to tell.
+// closed waits until the run is closed. The worker that closed it may not have lived to say so.
 func (s *session) closed(ctx context.Context) error {
 	l, err := s.ledger(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Refresh asks the providers where the jobs of a run stand that are under way, and keeps what they say. Nothing is sent,
-// fetched or decided: the process that drives the run does that. It returns how many were asked, and what went wrong with the others.
+// fetched or decided: that is for the driver of the run. It returns how many were asked, and what went wrong with the others.
 func (e *Engine) Refresh(ctx context.Context, run int64) (asked int, wrong []error, err error) {
 	all, err := e.Ledger.Segments(ctx, run, store.Launched)
 	if err != nil {

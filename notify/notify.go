@@ -1,4 +1,4 @@
-// Package notify tells people elsewhere that something happened to a run.
+// Package notify lets people elsewhere know that something happened to a run.
 package notify
 
 import (
