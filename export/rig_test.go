@@ -95,7 +95,7 @@ func (r *rig) begin(files fs.FS, id string) store.Run {
 		r.t.Fatal(problems)
 	}
 	run, err := r.planner.Begin(ctx, script.Beginning{
-		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Desk: d, Plan: p, Files: files, Settings: script.Settings{File: export.StudyFile},
+		Run: store.NewRun{ID: id, Study: s.Study, Folder: r.folder}, Input: d, Plan: p, Files: files, Settings: script.Settings{File: export.StudyFile},
 	})
 	ok(r.t, err)
 	return run

@@ -38,10 +38,10 @@ func (s *Script) Absorb(ctx context.Context) ([]Gate, error) {
 
 func (s *Script) absorb(ctx context.Context, g store.Segment) error {
 	w := &verdictWriter{Script: s, ctx: ctx}
-	if source, ok := s.recipes[g.Stage].(*asking); ok {
+	if source, ok := s.stages[g.Stage].(*asking); ok {
 		return w.read(source, g)
 	}
-	rec, ok := s.recipes[g.Stage].(reader)
+	rec, ok := s.stages[g.Stage].(reader)
 	if !ok {
 		return errors.New("answers of a stage that nobody asked")
 	}
@@ -136,8 +136,8 @@ func (w *verdictWriter) judged(rec reader, a store.Answer) error {
 
 // read has the answers of a segment judged by every stage that needs no model for it.
 func (w *verdictWriter) read(source *asking, g store.Segment) error {
-	for _, st := range plan.InOrder(w.desk.Study) {
-		j, ok := w.recipes[st.Name].(*judging)
+	for _, st := range plan.InOrder(w.input.Study) {
+		j, ok := w.stages[st.Name].(*judging)
 		if !ok || !silent(j.rubric) || !w.settings.wants(st.Name) || !slices.Contains(j.sources, source) || !j.reads(source, g.Turn) || !j.about(g.Lane, source) {
 			continue
 		}

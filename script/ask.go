@@ -10,7 +10,7 @@ import (
 	"assay/study"
 )
 
-// asking is the recipe of an ask or continue stage.
+// asking is an ask or continue stage.
 type asking struct {
 	talk   *plan.Talk
 	input  string
@@ -49,12 +49,12 @@ func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coord
 	return out
 }
 
-// asked tells whether one of some lanes was asked; of answers made elsewhere, the rows may tell.
+// asked reports whether one of some lanes was asked; of answers made elsewhere, the rows may say.
 func (a *asking) asked(turn int, item string, w plan.Way, lanes ...string) bool {
 	return slices.ContainsFunc(lanes, func(lane string) bool { return a.talk.Stage.Taken.Has(a.talk.At(turn-1, lane, item, w)) })
 }
 
-// wants tells whether an item passes the conditions on items alone, of this stage and of those it continues.
+// wants reports whether an item passes the conditions on items alone, of this stage and of those it continues.
 func (a *asking) wants(it assay.Item) bool {
 	return keeps(a.talk.Stage, it) && (a.from == nil || a.from.wants(it))
 }

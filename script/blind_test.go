@@ -14,7 +14,7 @@ import (
 	"assay/store"
 )
 
-// blindStudy has lanes whose names nobody would write by chance.
+// blindStudy has lanes whose names no one would write by chance.
 func blindStudy(stages string) string {
 	items := ""
 	for i := range 12 {

@@ -9,17 +9,17 @@ import (
 	"assay/study"
 )
 
-// buildStages makes the recipe of every stage.
+// buildStages builds every stage.
 func (s *Script) buildStages(ctx context.Context) error {
-	for _, st := range plan.InOrder(s.desk.Study) {
+	for _, st := range plan.InOrder(s.input.Study) {
 		var err error
 		switch st.Verb() {
 		case study.VerbAsk, study.VerbContinue, study.VerbImport:
-			err = s.cookAsk(ctx, st)
+			err = s.buildAsk(ctx, st)
 		case study.VerbJudge:
-			s.recipes[st.Name], err = s.cookJudge(ctx, st)
+			s.stages[st.Name], err = s.buildJudge(ctx, st)
 		case study.VerbCompare:
-			s.recipes[st.Name], err = s.cookCompare(ctx, st)
+			s.stages[st.Name], err = s.buildCompare(ctx, st)
 		}
 		if err != nil {
 			return err
@@ -28,14 +28,14 @@ func (s *Script) buildStages(ctx context.Context) error {
 	return nil
 }
 
-func (s *Script) cookAsk(ctx context.Context, st *study.Stage) error {
-	talk, err := s.desk.Talk(ctx, st)
+func (s *Script) buildAsk(ctx context.Context, st *study.Stage) error {
+	talk, err := s.input.Talk(ctx, st)
 	if err != nil {
 		return err
 	}
-	a := &asking{talk: talk, input: s.desk.Root(st), chosen: s.chosen(s.desk.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
+	a := &asking{talk: talk, input: s.input.Root(st), chosen: s.chosen(s.input.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
 	if st.Continue != "" {
-		from, ok := s.recipes[st.Continue].(*asking)
+		from, ok := s.stages[st.Continue].(*asking)
 		if !ok {
 			return fmt.Errorf("stage %s continues %s, which has no conversations", st.Name, st.Continue)
 		}
@@ -43,18 +43,18 @@ func (s *Script) cookAsk(ctx context.Context, st *study.Stage) error {
 	}
 	if asksVerdicts(st) {
 		for _, ref := range st.Keep.Stages() {
-			if j, ok := s.recipes[ref.Stage].(*judging); ok {
+			if j, ok := s.stages[ref.Stage].(*judging); ok {
 				a.judges = append(a.judges, j)
 			}
 		}
 	}
-	s.recipes[st.Name] = a
+	s.stages[st.Name] = a
 	return nil
 }
 
 // rubric is how a judge or compare stage judges.
 func (s *Script) rubric(st *study.Stage) (*rubric, error) {
-	described, err := s.desk.Rubric(st)
+	described, err := s.input.Rubric(st)
 	if err != nil {
 		return nil, err
 	}
@@ -62,27 +62,27 @@ func (s *Script) rubric(st *study.Stage) (*rubric, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own := s.desk.Study.RubricOf(st); own != nil {
+	if own := s.input.Study.RubricOf(st); own != nil {
 		r.command, r.limit = own.Command, time.Duration(own.Limit)
 	}
 	return r, nil
 }
 
-// cookJudge makes the recipe of a judge stage.
-func (s *Script) cookJudge(ctx context.Context, st *study.Stage) (*judging, error) {
+// buildJudge builds a judge stage.
+func (s *Script) buildJudge(ctx context.Context, st *study.Stage) (*judging, error) {
 	r, err := s.rubric(st)
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), input: s.desk.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
-	if own := s.desk.Study.RubricOf(st); own != nil && own.Rule != nil {
+	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), input: s.input.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	if own := s.input.Study.RubricOf(st); own != nil && own.Rule != nil {
 		j.expects = own.Rule.Exact.Template
 	}
 	if silent(r) {
 		j.votes = 1 // it would say the same again
 	}
 	for _, name := range st.Judge.List {
-		source, ok := s.recipes[name].(*asking)
+		source, ok := s.stages[name].(*asking)
 		if !ok {
 			return nil, fmt.Errorf("stage %s judges %s, which has no answers of this run", st.Name, name)
 		}
@@ -93,7 +93,7 @@ func (s *Script) cookJudge(ctx context.Context, st *study.Stage) (*judging, erro
 		if j.slices == nil {
 			j.slices = map[string]map[string]bool{}
 		}
-		if j.slices[source.input], err = s.desk.IDs(ctx, source.input); err != nil {
+		if j.slices[source.input], err = s.input.IDs(ctx, source.input); err != nil {
 			return nil, err
 		}
 	}

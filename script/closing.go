@@ -12,7 +12,7 @@ import (
 )
 
 // close goes through the stages in their order: it lists the gates that can be decided, and writes, for every judge and
-// compare stage that nothing more can come for, the verdicts that nobody was asked for or that no judge gave: ties of
+// compare stage that nothing more can come for, the verdicts that no judge was asked for or that no judge gave: ties of
 // identical answers, answers that are missing, judges that failed. They are states of their own, so that no table has to
 // guess why a verdict is not there.
 func (s *Script) close(ctx context.Context) ([]Gate, error) {
@@ -26,8 +26,8 @@ func (s *Script) close(ctx context.Context) ([]Gate, error) {
 	}
 	var gates []Gate
 	s.reopen()
-	for _, st := range plan.InOrder(s.desk.Study) {
-		rec, ok := s.recipes[st.Name]
+	for _, st := range plan.InOrder(s.input.Study) {
+		rec, ok := s.stages[st.Name]
 		if !ok || !s.settings.wants(st.Name) {
 			continue
 		}
@@ -60,7 +60,7 @@ func (s *Script) reopen() {
 	}
 }
 
-// ready tells whether all that a judge or compare stage reads is there, and all its conditions look at.
+// ready reports whether all that a judge or compare stage reads is there, and all its conditions look at.
 func (s *Script) ready(st *study.Stage, rec stage, settled map[store.GroupKey]bool) bool {
 	for turn := 1; turn <= rec.turns(); turn++ {
 		for _, before := range rec.after("", turn) {
@@ -72,7 +72,7 @@ func (s *Script) ready(st *study.Stage, rec stage, settled map[store.GroupKey]bo
 	return s.certain(st, "")
 }
 
-// moving tells which stages have requests on their way or waiting to be sent again.
+// moving returns the stages that have requests in flight or waiting to be sent again.
 func (s *Script) moving(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	segments, err := s.Ledger.Segments(ctx, s.run.No)
@@ -96,7 +96,7 @@ func (s *Script) blocks(ctx context.Context, rec stage, g store.GroupKey) iter.S
 	return func(yield func([]wanted, error) bool) {
 		ord := int64(-1)
 		var block []wanted
-		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -202,7 +202,7 @@ func (w *verdictWriter) closeBlock(rec reader, block []wanted) (int64, bool, err
 }
 
 // unasked writes the verdict of a request that will never go out: one that is known without a judge, or nothing to judge.
-// It tells whether the request is missed.
+// It reports whether the request is missed.
 func (w *verdictWriter) unasked(rec reader, b wanted, answered answers) (bool, error) {
 	if b.at.SecondTry {
 		return true, nil
@@ -259,7 +259,7 @@ func (s *Script) spareAsked(ctx context.Context, st *study.Stage, a *asking) err
 	return nil
 }
 
-// narrowed tells whether a conversation, or one that it goes on with, has conditions.
+// narrowed reports whether a conversation, or one that it goes on with, has conditions.
 func (s *Script) narrowed(a *asking) bool {
 	for ; a != nil; a = a.from {
 		if a.talk.Stage.Keep != nil || a.conditional() {

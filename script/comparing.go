@@ -67,7 +67,7 @@ func (c *contest) trait(at assay.Coordinates) (judge.Trait, error) {
 	return c.traits[i], nil
 }
 
-// laneContest is the recipe of a compare stage whose lanes meet on the same items.
+// laneContest is a compare stage whose lanes meet on the same items.
 type laneContest struct {
 	contest
 	source      *asking
@@ -227,19 +227,19 @@ func (c *laneContest) after(_ string, turn int) []store.GroupKey {
 	return out
 }
 
-// cookCompare makes the recipe of a compare stage.
-func (s *Script) cookCompare(ctx context.Context, st *study.Stage) (stage, error) {
+// buildCompare builds a compare stage.
+func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, error) {
 	r, err := s.rubric(st)
 	if err != nil {
 		return nil, err
 	}
-	c := contest{stage: st, rubric: r, chosen: s.desk.Study.LanesNamed(st.Judges.List), traits: s.desk.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	c := contest{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), traits: s.input.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	if silent(r) {
 		c.votes = 1
 	}
-	source, ok := s.recipes[st.Compare].(*asking)
+	source, ok := s.stages[st.Compare].(*asking)
 	if !ok {
-		return s.cookItems(ctx, c)
+		return s.buildItems(ctx, c)
 	}
 	l := &laneContest{contest: c, source: source, contestants: source.lanes(), turn: st.Of.One(source.span())}
 	if len(st.Among.List) > 0 {
@@ -248,7 +248,7 @@ func (s *Script) cookCompare(ctx context.Context, st *study.Stage) (stage, error
 		})
 	}
 	n := int64(0)
-	for it, err := range s.desk.Rows.Items(ctx, source.items()) {
+	for it, err := range s.input.Rows.Items(ctx, source.items()) {
 		if err != nil {
 			return nil, err
 		}

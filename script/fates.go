@@ -30,16 +30,16 @@ type trial struct {
 	all   bool                  // it has to hold for all of them, not for one
 }
 
-// conditional tells whether requests of a stage may turn out not to be asked.
+// conditional reports whether requests of a stage may turn out not to be asked.
 func conditional(st *study.Stage) bool {
 	return st.Gate != nil || st.LaneGate != nil || asksVerdicts(st)
 }
 
-// asksVerdicts tells whether the `where` of a stage looks at verdicts. One that looks at the item alone was obeyed when the
+// asksVerdicts reports whether the `where` of a stage looks at verdicts. One that looks at the item alone was obeyed when the
 // requests were listed.
 func asksVerdicts(st *study.Stage) bool { return st.Keep != nil && len(st.Keep.Stages()) > 0 }
 
-// keeps obeys a `where` that looks at the item alone. An item that it cannot be told for was found out before the run began.
+// keeps obeys a `where` that looks at the item alone. An item that it cannot be decided for was reported before the run began.
 func keeps(st *study.Stage, it assay.Item) bool {
 	if st.Keep == nil || asksVerdicts(st) {
 		return true
@@ -48,7 +48,7 @@ func keeps(st *study.Stage, it assay.Item) bool {
 	return ok && err == nil
 }
 
-// fates tells what becomes of the requests of a block; nil: all are kept.
+// fates returns what becomes of the requests of a block; nil: all are kept.
 func (s *Script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, error) {
 	if !rec.conditional() || len(block) == 0 {
 		return nil, nil
@@ -122,7 +122,7 @@ func (b *bench) want(t trial) {
 
 // subject is the latest answer of a conversation that a stage judges.
 func (b *bench) subject(stage string, talk []assay.Coordinates) (*judging, assay.Coordinates, bool) {
-	j, ok := b.recipes[stage].(*judging)
+	j, ok := b.stages[stage].(*judging)
 	if !ok {
 		return nil, assay.Coordinates{}, false
 	}
@@ -248,7 +248,7 @@ func (j *judging) readings(subject assay.Coordinates, by string) []assay.Coordin
 			}
 		}
 	}
-	if out == nil && by != "" { // a person, whom nobody waits for
+	if out == nil && by != "" { // a person, whom no stage waits for
 		out = append(out, j.request(subject, j.rubric.only(), by, 0))
 	}
 	return out

@@ -39,7 +39,7 @@ func (s *Script) gated(st *study.Stage, lane string) fate {
 	return out
 }
 
-// isClosed tells whether all verdicts of a stage are there.
+// isClosed reports whether all verdicts of a stage are there.
 func (s *Script) isClosed(stage string) bool {
 	s.gateMu.Lock()
 	defer s.gateMu.Unlock()
@@ -150,7 +150,7 @@ func names(lanes []*study.Lane) []string {
 	return out
 }
 
-// certain tells whether everything that a stage's own conditions look at is known, so that nothing can join it later
+// certain reports whether everything that a stage's own conditions look at is known, so that nothing can join it later
 // because of them.
 func (s *Script) certain(st *study.Stage, lane string) bool {
 	if s.gated(st, lane) == undecided {

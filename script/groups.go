@@ -25,8 +25,8 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 		return nil, err
 	}
 	var out []Group
-	for _, st := range plan.InOrder(s.desk.Study) {
-		rec, ok := s.recipes[st.Name]
+	for _, st := range plan.InOrder(s.input.Study) {
+		rec, ok := s.stages[st.Name]
 		if !ok || !s.settings.wants(st.Name) || imports(rec) {
 			continue
 		}
@@ -40,7 +40,7 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 				}
 				key := groupsOf(rec, st.Name, l.Name)[nth]
 				g := Group{GroupKey: key, Wave: s.wavesBefore(st.Name) + nth + 1, Mode: store.Batch, Final: s.certain(st, l.Name)}
-				if s.settings.Pilot || s.desk.Mode(st, l) == assay.ModeLive {
+				if s.settings.Pilot || s.input.Mode(st, l) == assay.ModeLive {
 					g.Mode = store.Live
 				}
 				for _, earlier := range before(rec, key) {
@@ -55,26 +55,26 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 
 // wavesBefore is how many waves have to go out before the first of a stage.
 func (s *Script) wavesBefore(stage string) int {
-	st, ok := s.desk.Study.Stage(stage)
+	st, ok := s.input.Study.Stage(stage)
 	if !ok {
 		return 0
 	}
 	out := 0
 	for _, n := range st.Needs() {
-		if rec, ok := s.recipes[n]; ok && !imports(rec) {
+		if rec, ok := s.stages[n]; ok && !imports(rec) {
 			out = max(out, s.wavesBefore(n)+rec.turns()*rec.tries())
 		}
 	}
 	return out
 }
 
-// imports tells whether a stage has all its answers from the start.
+// imports reports whether a stage has all its answers from the start.
 func imports(rec stage) bool {
 	a, ok := rec.(*asking)
 	return ok && a.imported
 }
 
-// settled tells of which groups nothing more will come: all of it was staged, every segment has come to its end and was
+// settled returns the groups of which nothing more will come: all of it was staged, every segment has come to its end and was
 // absorbed, and nothing waits to be sent again. A lane that was stopped brings nothing more either. What settled since the
 // last Absorb does not count yet: its verdicts are not there, and what they call for would be taken for nothing.
 func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
@@ -91,7 +91,7 @@ func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
 		return nil, err
 	}
 	for _, l := range lanes {
-		if rec, ok := s.recipes[l.Stage]; ok && l.State == store.LaneStopped {
+		if rec, ok := s.stages[l.Stage]; ok && l.State == store.LaneStopped {
 			for _, g := range groupsOf(rec, l.Stage, l.Name) {
 				out[g] = true
 			}
@@ -113,7 +113,7 @@ func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
 		out[r.Group()] = false
 	}
 	// A turn is settled only when those before it are; what is imported was there before the run.
-	for stage, rec := range s.recipes {
+	for stage, rec := range s.stages {
 		for _, l := range rec.lanes() {
 			all := groupsOf(rec, stage, l.Name)
 			for i, g := range all {

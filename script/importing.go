@@ -16,14 +16,14 @@ import (
 const (
 	importPart  = "import/"
 	importBlock = 1000     // answers written in one transaction
-	importBytes = 64 << 20 // answer text held on its way into the ledger
+	importBytes = 64 << 20 // answer text held before it is written to the ledger
 )
 
 // importAll writes the answers of every import stage into the ledger. The run is in preparation: what an interruption
 // leaves behind belongs to a run that never opens.
 func (p *Library) importAll(ctx context.Context, run store.Run, b Beginning) error {
-	for i := range b.Desk.Study.Stages {
-		st := &b.Desk.Study.Stages[i]
+	for i := range b.Input.Study.Stages {
+		st := &b.Input.Study.Stages[i]
 		if st.Import == nil {
 			continue
 		}
@@ -51,7 +51,7 @@ func (p *Library) importStage(ctx context.Context, run store.Run, b Beginning, s
 			lanes = append(lanes, l.Lane)
 		}
 	}
-	in, err := b.Desk.Incoming(ctx, st, lanes, b.Settings.Limit)
+	in, err := b.Input.Incoming(ctx, st, lanes, b.Settings.Limit)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"assay/store"
 )
 
-// itemContest is the recipe of a compare stage whose items stand against each other.
+// itemContest is a compare stage whose items stand against each other.
 type itemContest struct {
 	contest
 	input  string
@@ -23,9 +23,9 @@ type itemContest struct {
 // maxContestItems bounds the items that are held to be compared with each other.
 const maxContestItems = 50_000
 
-func (s *Script) cookItems(ctx context.Context, c contest) (stage, error) {
+func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int{}, starts: map[int64][]pairs.Pair{}}
-	for it, err := range s.desk.Rows.Items(ctx, out.input) {
+	for it, err := range s.input.Rows.Items(ctx, out.input) {
 		if err != nil {
 			return nil, err
 		}

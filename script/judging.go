@@ -13,7 +13,7 @@ import (
 	"assay/study"
 )
 
-// judging is the recipe of a judge stage: every judge reads every answer the stage is about. A group of turn t reads the
+// judging is a judge stage: every judge reads every answer the stage is about. A group of turn t reads the
 // answers of turn t, so that judging starts as soon as they are there.
 type judging struct {
 	stage   *study.Stage
@@ -111,7 +111,7 @@ func (j *judging) subjects(it assay.Item, turn int) []assay.Coordinates {
 	return out
 }
 
-// picks tells whether the stage is about a lane's answers.
+// picks reports whether the stage is about a lane's answers.
 func (j *judging) picks(l *study.Lane) bool {
 	return len(j.stage.Among.List) == 0 || slices.ContainsFunc(j.stage.Among.List, func(n string) bool { return study.Picks(n, l) })
 }
@@ -246,7 +246,7 @@ func (j *judging) expected(it assay.Item) (string, error) {
 	return string(text), err
 }
 
-// origin is the recipe whose first turn began the conversation.
+// origin is the stage whose first turn began the conversation.
 func (a *asking) origin() *asking {
 	for a.from != nil {
 		a = a.from

@@ -21,7 +21,7 @@ func (s *Script) maker(stage, lane string, mode store.SegmentMode) (*maker, erro
 	return &maker{Script: s, route: r}, err
 }
 
-// yield makes the requests of a block that can be made, reading all answers they need at once. It tells whether the
+// yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the
 // walk goes on.
 func (m *maker) yield(ctx context.Context, rec stage, block []wanted, yield func(Request, error) bool) bool {
 	fates, err := m.fates(ctx, rec, block)
@@ -129,7 +129,7 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 	if err != nil {
 		return none, err
 	}
-	l, ok := s.desk.Study.Lane(a.Lane)
+	l, ok := s.input.Study.Lane(a.Lane)
 	if !ok {
 		return none, fmt.Errorf("run %s has no lane %q", s.run.ID, a.Lane)
 	}
@@ -143,9 +143,9 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 		}
 		var d dialect.Decoder
 		if f.Kind == "live" {
-			return d.Body(s.desk.Route(l, assay.ModeLive).Wire.Dialect, line), nil
+			return d.Body(s.input.Route(l, assay.ModeLive).Wire.Dialect, line), nil
 		}
-		return d.Line(s.desk.Route(l, assay.ModeBatch).Wire, line).Outcome, nil
+		return d.Line(s.input.Route(l, assay.ModeBatch).Wire, line).Outcome, nil
 	}
 	return none, fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
 }

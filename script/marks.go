@@ -79,7 +79,7 @@ func (p *People) Label(ctx context.Context, v store.Verdict) error {
 	return err
 }
 
-// Withdraw takes back what a person said about the same task; it tells how many verdicts that were.
+// Withdraw takes back what a person said about the same task; it returns how many verdicts that were.
 func (p *People) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
 	at := v.At
 	keys := []assay.Key{at.Key()}

@@ -18,7 +18,7 @@ import (
 const PersonPrefix = "human:"
 
 // People is a judge or compare stage as people judge it: what they may be asked, what they are shown, and what their label
-// is written as. Nobody waits for them.
+// is written as. No stage waits for them.
 type People struct {
 	*Script
 	rec   stage
@@ -31,7 +31,7 @@ func (p *Library) People(ctx context.Context, run store.Run, stage string) (*Peo
 	if err != nil {
 		return nil, err
 	}
-	switch rec := s.recipes[stage].(type) {
+	switch rec := s.stages[stage].(type) {
 	case *judging, *laneContest, *itemContest:
 		return &People{s, rec, stage}, nil
 	}
@@ -73,7 +73,7 @@ func (p *People) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, e
 func (p *People) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 	return func(yield func(analysis.Task, error) bool) {
 		ord := int64(-1)
-		for it, err := range p.desk.Rows.Items(ctx, p.rec.items()) {
+		for it, err := range p.input.Rows.Items(ctx, p.rec.items()) {
 			if err != nil {
 				yield(analysis.Task{}, err)
 				return

@@ -30,7 +30,7 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 	if err != nil {
 		return nil, err
 	}
-	rec, ok := s.recipes[stage]
+	rec, ok := s.stages[stage]
 	if _, asks := rec.(*asking); !ok || asks {
 		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 	}

@@ -30,7 +30,7 @@ func (p *Library) Readings(ctx context.Context, run store.Run, stage string) (fu
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := s.recipes[stage].(reader); !ok {
+	if _, ok := s.stages[stage].(reader); !ok {
 		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 	}
 	return func(at assay.Coordinates) (Reading, error) { return ReadingOf(at), nil }, nil
@@ -58,7 +58,7 @@ func (p *Library) Sides(ctx context.Context, run store.Run, stage string) (func(
 	if err != nil {
 		return nil, false, err
 	}
-	rec, ok := s.recipes[stage].(*laneContest)
+	rec, ok := s.stages[stage].(*laneContest)
 	if !ok {
 		return nil, false, nil
 	}
@@ -69,7 +69,7 @@ func (p *Library) Sides(ctx context.Context, run store.Run, stage string) (func(
 }
 
 // Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people
-// may say is not among them: nobody waits for it.
+// may say is not among them: no stage waits for it.
 func (p *Library) Expected(ctx context.Context, run store.Run, stage string) iter.Seq2[assay.Coordinates, error] {
 	return func(yield func(assay.Coordinates, error) bool) {
 		s, err := p.Open(ctx, run)
@@ -81,7 +81,7 @@ func (p *Library) Expected(ctx context.Context, run store.Run, stage string) ite
 			yield(assay.Coordinates{}, err)
 			return
 		}
-		rec, ok := s.recipes[stage].(reader)
+		rec, ok := s.stages[stage].(reader)
 		if !ok || !s.settings.wants(stage) {
 			return
 		}

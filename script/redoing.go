@@ -12,7 +12,7 @@ import (
 	"assay/study"
 )
 
-// redone is what a run was told to ask again. Its recipes share it, and it grows while the run goes on.
+// redone is what a run has to ask again. Its stages share it, and it grows while the run goes on.
 type redone struct {
 	mu  sync.RWMutex
 	all map[redoKey][]store.Redo
@@ -21,7 +21,7 @@ type redone struct {
 
 type redoKey struct{ stage, lane, item string }
 
-// of lists the further draws of an item that a lane was told to make in a stage.
+// of lists the further draws of an item that a lane has to make in a stage.
 func (r *redone) of(stage, lane, item string) []store.Redo {
 	if r == nil {
 		return nil
@@ -56,7 +56,7 @@ func (s *Script) rereads(ctx context.Context) error {
 	return nil
 }
 
-// redoes tells whether a redo is about a branch and a draw.
+// redoes reports whether a redo is about a branch and a draw.
 func redoes(r store.Redo, branch string, draw int) bool {
 	return (r.Branch == "" || r.Branch == branch || strings.HasPrefix(branch, r.Branch+"/")) && (r.Draw == 0 || r.Draw == draw)
 }
@@ -147,12 +147,12 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	if err != nil {
 		return nil, err
 	}
-	rec, ok := s.recipes[r.Stage]
+	rec, ok := s.stages[r.Stage]
 	if !ok || !s.settings.wants(r.Stage) || !slices.ContainsFunc(rec.lanes(), func(l *study.Lane) bool { return l.Name == r.Lane }) {
 		return nil, nil
 	}
 	if a, asks := rec.(*asking); asks && a.imported {
-		return nil, nil // nobody here was asked
+		return nil, nil // no lane here was asked
 	}
 	it, ord, err := s.itemOf(ctx, rec.items(), r.Item)
 	if errors.Is(err, store.ErrNotFound) {
@@ -187,7 +187,7 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 // itemOf finds an item and its place in its input.
 func (s *Script) itemOf(ctx context.Context, input, id string) (assay.Item, int64, error) {
 	ord := int64(-1)
-	for it, err := range s.desk.Rows.Items(ctx, input) {
+	for it, err := range s.input.Rows.Items(ctx, input) {
 		if ord++; err != nil || it.ID == id {
 			return it, ord, err
 		}
@@ -202,7 +202,7 @@ func (s *Script) readers(rec stage, lane string, turn int) []*judging {
 		return nil
 	}
 	var out []*judging
-	for stage, other := range s.recipes {
+	for stage, other := range s.stages {
 		j, ok := other.(*judging)
 		if ok && s.settings.wants(stage) && slices.Contains(j.sources, source) && j.reads(source, turn) && j.about(lane, source) {
 			out = append(out, j)
@@ -211,7 +211,7 @@ func (s *Script) readers(rec stage, lane string, turn int) []*judging {
 	return out
 }
 
-// about tells whether the stage judges a lane of a source.
+// about reports whether the stage judges a lane of a source.
 func (j *judging) about(lane string, source *asking) bool {
 	return slices.ContainsFunc(source.lanes(), func(l *study.Lane) bool { return l.Name == lane && j.picks(l) })
 }

@@ -20,7 +20,7 @@ type Request struct {
 // Requests walks over the requests of a group whose answers are there, in the order of the items, as they travel in a mode.
 func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.SegmentMode) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
-		rec, ok := s.recipes[g.Stage]
+		rec, ok := s.stages[g.Stage]
 		if !ok {
 			yield(Request{}, fmt.Errorf("run %s has no stage %q", s.run.ID, g.Stage))
 			return
@@ -35,7 +35,7 @@ func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.Segm
 		}
 		var block []wanted
 		ord := int64(-1)
-		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(Request{}, err)
 				return
@@ -93,7 +93,7 @@ func (p *Library) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 
 // build makes requests of one lane in one stage again.
 func (s *Script) build(ctx context.Context, mode store.SegmentMode, at []assay.Coordinates, out []Request) ([]Request, error) {
-	rec, ok := s.recipes[at[0].Stage]
+	rec, ok := s.stages[at[0].Stage]
 	if !ok {
 		return nil, fmt.Errorf("run %s has no stage %q", s.run.ID, at[0].Stage)
 	}

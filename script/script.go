@@ -39,9 +39,9 @@ type Library struct {
 type Script struct {
 	*Library
 	run      store.Run
-	desk     *plan.Input
+	input    *plan.Input
 	settings Settings
-	recipes  map[string]stage // by stage
+	stages   map[string]stage // by name
 	absorbed map[int64]bool   // segments whose answers were read
 	closedAt int              // how many redos there were when stages were closed
 	redone   redone
@@ -73,13 +73,13 @@ type stage interface {
 	prompt(it assay.Item, at assay.Coordinates, answered answers) (assay.Prompt, bool, error)
 	// after lists the groups that have to be settled before nothing more can join the first tries of a turn.
 	after(lane string, turn int) []store.GroupKey
-	// conditional tells whether trials may drop requests.
+	// conditional reports whether trials may drop requests.
 	conditional() bool
 	// trials are the conditions that one request has to pass.
 	trials(it assay.Item, at assay.Coordinates) ([]trial, error)
 }
 
-// reader is the recipe of a stage that gives verdicts.
+// reader is a stage that gives verdicts.
 type reader interface {
 	stage
 	// voices are who judges: lanes, or the one rule or program.
@@ -123,18 +123,18 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 }
 
 // Study is the study that the run works from.
-func (s *Script) Study() *study.Study { return s.desk.Study }
+func (s *Script) Study() *study.Study { return s.input.Study }
 
 // Settings are what the run began with beside its study.
 func (s *Script) Settings() Settings { return s.settings }
 
 // BatchOf is how the batches of a stage are cut.
 func (s *Script) BatchOf(stage string) study.Batch {
-	st, ok := s.desk.Study.Stage(stage)
+	st, ok := s.input.Study.Stage(stage)
 	if !ok {
 		return study.Batch{}
 	}
-	return s.desk.BatchOf(st)
+	return s.input.BatchOf(st)
 }
 
 // Study is the study that a run works from.
@@ -143,12 +143,12 @@ func (p *Library) Study(ctx context.Context, run store.Run) (*study.Study, error
 	if err != nil {
 		return nil, err
 	}
-	return s.desk.Study, nil
+	return s.input.Study, nil
 }
 
 // Route is a lane's way in a stage. A judge is asked for the form its rubric reads, where its model can promise one.
 func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, error) {
-	l, ok := s.desk.Study.Lane(lane)
+	l, ok := s.input.Study.Lane(lane)
 	if !ok {
 		return plan.Route{}, fmt.Errorf("run %s has no lane %q", s.run.ID, lane)
 	}
@@ -156,12 +156,12 @@ func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, 
 	if mode == store.Live {
 		travel = assay.ModeLive
 	}
-	if j, ok := s.recipes[stage].(interface{ form() json.RawMessage }); ok && l.Params.Schema == nil {
-		if schema := j.form(); schema != nil && s.desk.Structured(l, schema) {
+	if j, ok := s.stages[stage].(interface{ form() json.RawMessage }); ok && l.Params.Schema == nil {
+		if schema := j.form(); schema != nil && s.input.Structured(l, schema) {
 			own := *l
 			own.Params.Schema = schema
 			l = &own
 		}
 	}
-	return s.desk.Route(l, travel), nil
+	return s.input.Route(l, travel), nil
 }

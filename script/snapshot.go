@@ -46,7 +46,7 @@ func (s Settings) wants(stage string) bool {
 // Beginning is what a run begins with.
 type Beginning struct {
 	Run      store.NewRun
-	Desk     *plan.Input
+	Input    *plan.Input
 	Plan     *plan.Plan
 	Files    fs.FS  // the study's folder
 	Prices   []byte // the price file of the command line; nil: none
@@ -56,8 +56,8 @@ type Beginning struct {
 
 // Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.
 func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
-	for i := range b.Desk.Study.Stages {
-		if st := &b.Desk.Study.Stages[i]; st.Import != nil {
+	for i := range b.Input.Study.Stages {
+		if st := &b.Input.Study.Stages[i]; st.Import != nil {
 			b.Settings.Imports = append(b.Settings.Imports, st.Name)
 		}
 	}
@@ -71,7 +71,7 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
-	for _, name := range append([]string{b.Settings.File}, b.Desk.Study.Loaded...) {
+	for _, name := range append([]string{b.Settings.File}, b.Input.Study.Loaded...) {
 		if err := p.keep(ctx, run.No, b.Files, name); err != nil {
 			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 		}
@@ -81,11 +81,11 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 		}
 	}
-	if err := p.keepRates(ctx, run.No, b.Desk); err != nil {
+	if err := p.keepRates(ctx, run.No, b.Input); err != nil {
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
-	for _, e := range b.Desk.Study.Inputs {
-		items := first(b.Desk.Rows.Items(ctx, e.Name), b.Settings.Limit)
+	for _, e := range b.Input.Study.Inputs {
+		items := first(b.Input.Rows.Items(ctx, e.Name), b.Settings.Limit)
 		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
 			return store.Run{}, fmt.Errorf("begin run %s: keep input %s: %w", run.ID, e.Name, err)
 		}
@@ -168,7 +168,7 @@ func first(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, erro
 func lanesOf(run int64, b Beginning) []store.Lane {
 	var out []store.Lane
 	for _, part := range b.Plan.Parts {
-		if st, ok := b.Desk.Study.Stage(part.Stage); ok && st.SecondTry != nil && *st.SecondTry {
+		if st, ok := b.Input.Study.Stage(part.Stage); ok && st.SecondTry != nil && *st.SecondTry {
 			part.Requests *= 2 // at most; those that are not needed are spared
 		}
 		i := slices.IndexFunc(out, func(l store.Lane) bool { return l.Stage == part.Stage && l.Name == part.Lane.Name })
@@ -178,10 +178,10 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 		}
 		params, err := json.Marshal(part.Lane.Params)
 		if err != nil {
-			params = []byte("{}") // parameters that cannot be written were told as a problem of the study
+			params = []byte("{}") // parameters that cannot be written were reported as a problem of the study
 		}
 		canary := store.CanaryOff
-		wanted := b.Desk.Study.Canary == nil || *b.Desk.Study.Canary
+		wanted := b.Input.Study.Canary == nil || *b.Input.Study.Canary
 		if part.Mode == assay.ModeBatch && wanted && !b.Settings.NoCanary {
 			canary = store.CanaryDue
 		}
@@ -202,7 +202,7 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 // load reads a run's snapshot.
 func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	s := &Script{
-		Library: p, run: run, recipes: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
+		Library: p, run: run, stages: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
 	}
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
@@ -227,7 +227,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if cat, err = p.fixed(ctx, run.No, cat); err != nil {
 		return nil, err
 	}
-	s.desk = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger.Reader, run.No}, Catalog: cat}
+	s.input = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger.Reader, run.No}, Catalog: cat}
 	if err := s.recall(ctx); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // Exchange is one message of a conversation and the answer to it.
 type Exchange struct {
 	At     assay.Coordinates
-	Said   string // the last thing that the model was told; empty: not known, or never said
+	Said   string // the last message sent to the model; empty: not known, or never said
 	Answer store.Answer
 	Sent   bool // false: it was never asked, and Answer is zero
 	Spared bool // it was never asked because a condition leaves it out
@@ -33,14 +33,14 @@ func (p *Library) Talks(ctx context.Context, run store.Run, stage string) iter.S
 			yield(Talk{}, err)
 			return
 		}
-		rec, ok := s.recipes[stage].(*asking)
+		rec, ok := s.stages[stage].(*asking)
 		if !ok {
 			yield(Talk{}, fmt.Errorf("stage %q of run %s has no conversations", stage, run.ID))
 			return
 		}
 		t := &talker{Script: s, rec: rec}
 		ord := int64(-1)
-		for it, err := range s.desk.Rows.Items(ctx, rec.items()) {
+		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(Talk{}, err)
 				return
@@ -76,7 +76,7 @@ func (t *talker) add(it assay.Item, ord int64) {
 	t.block = append(t.block, talk)
 }
 
-// flush reads what was answered and yields the block; it tells whether the walk goes on.
+// flush reads what was answered and yields the block; it reports whether the walk goes on.
 func (t *talker) flush(ctx context.Context, yield func(Talk, error) bool) bool {
 	if err := t.read(ctx); err != nil {
 		return yield(Talk{}, err)

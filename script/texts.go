@@ -15,7 +15,7 @@ func (p *Library) Texts(ctx context.Context, run store.Run) (study string, texts
 		return "", nil, err
 	}
 	texts = map[string]string{}
-	for _, name := range append([]string{s.settings.File}, s.desk.Study.Loaded...) {
+	for _, name := range append([]string{s.settings.File}, s.input.Study.Loaded...) {
 		text, err := io.ReadAll(p.Ledger.Part(ctx, run.No, filePart+name))
 		if err != nil {
 			return "", nil, fmt.Errorf("read %s of run %s: %w", name, run.ID, err)

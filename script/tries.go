@@ -70,7 +70,7 @@ func voices(r *rubric, lanes []*study.Lane) []string {
 	return names(lanes)
 }
 
-// silent tells whether verdicts come without requests.
+// silent reports whether verdicts come without requests.
 func silent(r *rubric) bool { return len(r.Prompts) == 0 }
 
 // counting is a stage's rule for answers that are none.

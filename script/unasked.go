@@ -18,7 +18,7 @@ func (p *Library) Unasked(ctx context.Context, run store.Run, stage string, done
 			yield(assay.Coordinates{}, err)
 			return
 		}
-		rec, ok := s.recipes[stage].(*asking)
+		rec, ok := s.stages[stage].(*asking)
 		if !ok {
 			yield(assay.Coordinates{}, fmt.Errorf("stage %q of run %s has no conversations", stage, run.ID))
 			return

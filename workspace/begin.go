@@ -249,7 +249,7 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 			ID: id, Study: name, Folder: want.folder(h.World), Digest: digest, Note: want.Note, By: cmp.Or(want.By, h.World.User()),
 			Rehearsal: h.Rehearsal, Budget: want.Budget,
 		},
-		Desk: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
+		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
 	})
 }
 

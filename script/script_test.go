@@ -107,7 +107,7 @@ func (r *rig) run(text string) store.Run {
 		r.t.Fatal(problems)
 	}
 	run, err := r.planner.Begin(ctx, script.Beginning{
-		Run: store.NewRun{ID: "run1", Study: s.Study}, Desk: d, Plan: p, Files: files, Settings: script.Settings{File: "s.yaml"},
+		Run: store.NewRun{ID: "run1", Study: s.Study}, Input: d, Plan: p, Files: files, Settings: script.Settings{File: "s.yaml"},
 	})
 	if err != nil {
 		r.t.Fatal(err)
