@@ -17,7 +17,7 @@ const (
 	FaultInvalid FaultClass = "invalid" // the request itself is wrong: sending it again cannot help
 	FaultLarge   FaultClass = "large"   // too large for the provider
 	FaultGone    FaultClass = "gone"    // what was asked for is not there (any more)
-	FaultUnknown FaultClass = "unknown" // none of the above could be told
+	FaultUnknown FaultClass = "unknown" // none of the above could be determined
 )
 
 // Fault is a classified provider error. It never carries a key, a header or a URL's query.
@@ -31,7 +31,7 @@ type Fault struct {
 	RequestID  string
 }
 
-// Error tells class, status, code and the provider's words.
+// Error returns class, status, code and the provider's words.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	b.WriteString(string(f.Class))

@@ -62,5 +62,5 @@ const (
 	ThinkingLevel  ThinkingMode = "level"
 )
 
-// Enabled tells whether the lane asks for thinking in any form.
+// Enabled reports whether the lane asks for thinking in any form.
 func (t Thinking) Enabled() bool { return t.Mode != ThinkingUnset && t.Mode != ThinkingOff }

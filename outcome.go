@@ -22,7 +22,7 @@ func Endings() []Ending {
 	return []Ending{Answered, Cut, Empty, Refused, Rejected, Errored, Expired, Cancelled, Lost}
 }
 
-// Stands tells whether an outcome of this ending is never replaced by a later attempt.
+// Stands reports whether an outcome of this ending is never replaced by a later attempt.
 func (e Ending) Stands() bool { return e == Answered || e == Cut || e == Refused }
 
 // Outcome is how one attempt ended, and what came back.

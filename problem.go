@@ -49,7 +49,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems are all that is wrong with a study, told at once.
+// Problems are all that is wrong with a study, reported at once.
 type Problems []Problem
 
 // Add appends a problem.

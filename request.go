@@ -151,7 +151,7 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// Nonce tells one segment's custom ids from another's: a retry is the same key under a new nonce.
+// Nonce distinguishes one segment's custom ids from another's: a retry is the same key under a new nonce.
 type Nonce string
 
 // PlanNonce stands in a plan for the nonce that a segment gets when it is staged; it has the same length.

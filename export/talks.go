@@ -18,7 +18,7 @@ func talks(st *study.Stage) bool {
 	return v == study.VerbAsk || v == study.VerbContinue || v == study.VerbImport
 }
 
-// question is what a conversation is about: the text of its item, else what the model was told.
+// question is what a conversation is about: the text of its item, else what the model was sent.
 func question(talk *script.Talk, e *script.Exchange) string {
 	if text := talk.Item.Fields["text"]; text != nil {
 		return fmt.Sprint(text)

@@ -14,8 +14,8 @@ import (
 	"assay/study"
 )
 
-// Check tells what is wrong with a study that only the catalogue and the columns of its inputs can tell. What the rows
-// themselves do wrong is told by Make. KeySet says whether an environment variable is set.
+// Check reports what is wrong with a study that only the catalogue and the columns of its inputs can show. What the rows
+// themselves do wrong is reported by Make. KeySet says whether an environment variable is set.
 func (d *Input) Check(keySet func(name string) bool) assay.Problems {
 	var problems assay.Problems
 	d.checkLanes(&problems)
@@ -198,7 +198,7 @@ func (d *Input) IDs(ctx context.Context, input string) (map[string]bool, error) 
 
 // Root is the input whose items a stage is about in the end, or "".
 func (d *Input) Root(st *study.Stage) string {
-	for range d.Study.Stages { // at most one step for each stage: a cycle was told already
+	for range d.Study.Stages { // at most one step for each stage: a cycle was reported already
 		switch next := ""; st.Verb() {
 		case study.VerbAsk:
 			return st.Ask
@@ -234,7 +234,7 @@ func (d *Input) itemScope(input string) prompt.Scope {
 	if input == "" {
 		return prompt.Scope{Open: true}
 	}
-	fields, open, _ := d.Items.Fields(input) // its problems are told when it is read
+	fields, open, _ := d.Items.Fields(input) // its problems are reported when it is read
 	scope := prompt.Scope{Fields: map[string]prompt.Shape{}, Open: open}
 	for _, f := range fields {
 		scope.Fields[f] = prompt.Shape{}

@@ -11,7 +11,7 @@ import (
 	"assay/study"
 )
 
-// Keeps tells whether an item passes the `where` of the conversation's stage, as far as that looks at the item alone.
+// Keeps reports whether an item passes the `where` of the conversation's stage, as far as that looks at the item alone.
 func (t *Talk) Keeps(it assay.Item) (bool, error) { return keepsItem(t.Stage, it) }
 
 func keepsItem(st *study.Stage, it assay.Item) (bool, error) {
@@ -21,7 +21,7 @@ func keepsItem(st *study.Stage, it assay.Item) (bool, error) {
 	return st.Keep.Bool(expr.Vars{Item: &it})
 }
 
-// checkVerdicts tells what is wrong with a condition that asks for verdicts.
+// checkVerdicts reports what is wrong with a condition that asks for verdicts.
 func (d *Input) checkVerdicts(st *study.Stage, problems *assay.Problems) {
 	if st.Keep == nil {
 		return
@@ -61,14 +61,14 @@ func (d *Input) checkVoice(of *study.Stage, ref expr.Reference, problems *assay.
 	}
 }
 
-// where finds the items of a later stage that its condition cannot be told for, before anything is sent.
+// where finds the items of a later stage that its condition cannot be decided for, before anything is sent.
 func (m *maker) where(ctx context.Context, st *study.Stage) {
 	if st.Keep == nil || len(st.Keep.Stages()) > 0 || st.Verb() == study.VerbAsk {
 		return
 	}
 	for it, err := range firstItems(m.Rows.Items(ctx, m.Root(st)), m.options.Limit) {
 		if err != nil {
-			return // told where the items are read
+			return // reported where the items are read
 		}
 		if _, err := keepsItem(st, it); err != nil {
 			m.problems.Add(it.Place, "", "item %q in stage %s: %s", it.ID, st.Name, err)

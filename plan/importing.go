@@ -76,7 +76,7 @@ func (d *Input) Incoming(ctx context.Context, st *study.Stage, lanes []*study.La
 	return in, nil
 }
 
-// asked counts a question for every lane that was asked; it tells whether one was.
+// asked counts a question for every lane that was asked; it reports whether one was.
 func (in *Incoming) asked(k int, item string, w Way) bool {
 	some := len(in.Lanes) == 0
 	for _, l := range in.Lanes {
@@ -192,7 +192,7 @@ func (in *Incoming) missing(lane string) (assay.Coordinates, error) {
 	return assay.Coordinates{}, fmt.Errorf("lane %s has all answers", lane)
 }
 
-// importing counts what an import stage brings, and tells what does not fit.
+// importing counts what an import stage brings, and reports what does not fit.
 func (m *maker) importing(ctx context.Context, st *study.Stage) {
 	lanes := m.chosen(m.Study.Contestants(st))
 	in, err := m.Incoming(ctx, st, lanes, m.options.Limit)

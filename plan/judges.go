@@ -39,7 +39,7 @@ func (m *maker) judge(st *study.Stage) {
 	}
 	m.given[st.Name] = &answers{wave: wave}
 	if err != nil || len(rubric.Prompts) == 0 {
-		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for nobody
+		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for no answer
 		return
 	}
 	if st.SecondTry != nil && *st.SecondTry {
@@ -54,7 +54,7 @@ func (m *maker) judge(st *study.Stage) {
 	}
 }
 
-// slices tells of items that a judge stage would never read: it goes by those of its first source, and others may ask a slice
+// slices reports items that a judge stage would never read: it goes by those of its first source, and others may ask a slice
 // of them only.
 func (m *maker) slices(ctx context.Context, st *study.Stage) {
 	whole := m.Root(st)
@@ -216,11 +216,11 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 	return grouping{slots: int64(n)}, true
 }
 
-// Power is what a compare stage can tell apart, two-sided at 5% with 80% power.
+// Power is the difference a compare stage can detect, two-sided at 5% with 80% power.
 type Power struct {
 	Stage string  `json:"stage"`
 	Pairs int64   `json:"pairs"`  // of each two contestants
-	Share float64 `json:"share"`  // the smallest share of wins that so many pairs tell from even; 0: none
+	Share float64 `json:"share"`  // the smallest share of wins that so many pairs can distinguish from even; 0: none
 	Need  int64   `json:"needed"` // pairs that 55:45 needs
 }
 

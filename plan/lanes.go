@@ -66,7 +66,7 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	return r
 }
 
-// Structured tells whether a lane's model takes a schema for its answer.
+// Structured reports whether a lane's model takes a schema for its answer.
 func (d *Input) Structured(l *study.Lane, schema json.RawMessage) bool {
 	kind, ok := d.kind(l)
 	own := l.Lane
@@ -151,7 +151,7 @@ func (d *Input) checkLanes(problems *assay.Problems) {
 	d.checkEqual(problems)
 }
 
-// alsoCalled is a hint for those who name a provider by its models or its house.
+// alsoCalled is a hint for those who name a provider by its models or its company.
 func (d *Input) alsoCalled(name string) string {
 	ours := d.Catalog.Called(name)
 	if len(ours) == 0 {
@@ -215,7 +215,7 @@ func fingerprint(l *study.Lane, p assay.Params) string {
 		Params               assay.Params
 	}{l.Provider, l.Model, l.API, l.Mode, p})
 	if err != nil {
-		return l.Name // a schema that is no JSON was told when the study was read
+		return l.Name // a schema that is no JSON was reported when the study was read
 	}
 	return string(text)
 }

@@ -102,7 +102,7 @@ func (m *maker) note(format string, args ...any) {
 	m.plan.Notes = append(m.plan.Notes, fmt.Sprintf(format, args...))
 }
 
-// wanted tells whether a stage is planned; one that is not still gives its answers to those after it.
+// wanted reports whether a stage is planned; one that is not still gives its answers to those after it.
 func (m *maker) wanted(st *study.Stage) bool {
 	return len(m.options.Stages) == 0 || slices.Contains(m.options.Stages, st.Name)
 }

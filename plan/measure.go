@@ -13,7 +13,7 @@ import (
 
 const (
 	chunkItems   = 64  // items a worker takes at a time
-	maxShown     = 20  // problems of items that are told
+	maxShown     = 20  // problems of items that are listed
 	sampleWanted = 256 // prompts whose tokens are counted; the rest follows by bytes
 )
 
@@ -100,7 +100,7 @@ type chunk struct {
 	problems assay.Problems
 }
 
-// chunks reads an input, tells what is wrong with it, and hands its items out in runs.
+// chunks reads an input, reports what is wrong with it, and hands its items out in runs.
 func (d *Input) chunks(ctx context.Context, input string, limit int, todo chan<- *chunk) assay.Problems {
 	n := 0
 	c := &chunk{}
@@ -197,7 +197,7 @@ func (w *worker) work(c *chunk) {
 	}
 }
 
-// blank tells whether a message of the user says nothing, which providers reject.
+// blank reports whether a message of the user says nothing, which providers reject.
 func blank(p *assay.Prompt) bool {
 	return slices.ContainsFunc(p.Messages, func(m assay.Message) bool { return m.Role == assay.RoleUser && strings.TrimSpace(m.Text) == "" })
 }

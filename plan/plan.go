@@ -40,7 +40,7 @@ type Plan struct {
 	Imports  []Import
 	Waves    int
 	Items    map[string]int // items of every input that is asked
-	Power    []Power        // what the comparisons can tell apart
+	Power    []Power        // what the comparisons can detect
 	Notes    []string       // what a careful reader should know
 	DiskLow  int64          // bytes expected on disk
 	DiskHigh int64

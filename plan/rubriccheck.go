@@ -12,10 +12,10 @@ import (
 	"assay/study"
 )
 
-// checkRubric tells what is wrong with a stage's rubric, and holds its prompts against the names they may use.
+// checkRubric reports what is wrong with a stage's rubric, and holds its prompts against the names they may use.
 func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 	if st.Rubric.Name == "" && st.Rubric.Own == nil {
-		return // told when the study was read
+		return // reported when the study was read
 	}
 	r, err := d.Rubric(st)
 	if err != nil {
@@ -81,7 +81,7 @@ func kindOf(st *study.Stage) judge.Kind {
 	return judge.Answers
 }
 
-// checkOwn tells what a rubric of the study's own leaves open, or names and does not have.
+// checkOwn reports what a rubric of the study's own leaves open, or names and does not have.
 func (d *Input) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Problems) {
 	own := d.Study.RubricOf(st)
 	if own == nil {
@@ -103,7 +103,7 @@ func (d *Input) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Proble
 	}
 }
 
-// checkSees tells when a judge's prompt does not show what is to be judged.
+// checkSees reports when a judge's prompt does not show what is to be judged.
 func checkSees(st *study.Stage, r judge.Rubric, t study.Text, problems *assay.Problems) {
 	if t.Template == nil {
 		return

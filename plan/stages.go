@@ -103,7 +103,7 @@ func (m *maker) firstTurn(st *study.Stage, r path, sizes []int32, wave int) Part
 	return p
 }
 
-// laterTurns counts the turns that follow answers nobody has yet. The control is a branch of its own from the first
+// laterTurns counts the turns that follow answers not there yet. The control is a branch of its own from the first
 // pressure on.
 func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []path, give *answers, w load) {
 	plain, control := give.last(), int64(0)

@@ -303,7 +303,7 @@ func (t *Talk) Prompt(k int, it assay.Item, w Way, answers []string) (assay.Prom
 	return p, fmt.Errorf("the conversation has no step %d", k+1)
 }
 
-// guessed is what was asked in a conversation that was made elsewhere, where nobody says: first the item's text, then
+// guessed is what was asked in a conversation that was made elsewhere, where it is not recorded: first the item's text, then
 // nothing that is known.
 func guessed(it assay.Item, step int) string {
 	if text, ok := it.Fields["text"].(string); ok && step == 0 {

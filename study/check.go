@@ -73,7 +73,7 @@ func (r *run) checkLive(provider string, l Live) {
 	}
 }
 
-// known adds a problem when a name is not among the known ones, and tells whether it is.
+// known adds a problem when a name is not among the known ones, and reports whether it is.
 func (r *run) known(at assay.Place, what, name string, names []string) bool {
 	if slices.Contains(names, name) {
 		return true
@@ -126,7 +126,7 @@ func (s *Study) LanesNamed(names []string) []*Lane {
 	return out
 }
 
-// Picks tells whether a name means a lane: its own, its group's, the beginning of it up to a dot, or a glob.
+// Picks reports whether a name means a lane: its own, its group's, the beginning of it up to a dot, or a glob.
 func Picks(name string, l *Lane) bool {
 	if name == l.Name || name == l.Group || strings.HasPrefix(l.Name, name+".") {
 		return true
@@ -135,7 +135,7 @@ func Picks(name string, l *Lane) bool {
 	return err == nil && ok
 }
 
-// judging tells whether a lane is named as a judge anywhere.
+// judging reports whether a lane is named as a judge anywhere.
 func (s *Study) judging(l *Lane) bool {
 	for _, st := range s.Stages {
 		if slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {

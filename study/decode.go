@@ -22,7 +22,7 @@ func (w Where) Key(key string) assay.Place {
 	return w.At
 }
 
-// Has tells whether a key is written.
+// Has reports whether a key is written.
 func (w Where) Has(key string) bool { _, ok := w.keys[key]; return ok }
 
 // Entry is one named value of an ordered map.

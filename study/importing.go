@@ -55,7 +55,7 @@ type Imported struct {
 	Rows      int64          `json:"rows"`
 }
 
-// Has tells whether a question was asked.
+// Has reports whether a question was asked.
 func (s *Imported) Has(at assay.Coordinates) bool {
 	if s == nil || s.Asked == nil {
 		return true
@@ -99,7 +99,7 @@ type ImportedLane struct {
 // askedRows says that the rows are all that was asked.
 const askedRows = "rows"
 
-// ImportRows is the name under which the inputs room knows the rows of an import stage. No input can be called so.
+// ImportRows is the name under which package inputs knows the rows of an import stage. No input can be called so.
 func ImportRows(stage string) string { return "import " + stage }
 
 func (m *Import) spec(stage string) inputs.Spec {

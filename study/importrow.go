@@ -151,7 +151,7 @@ func (c *cells) ending(text string) assay.Ending {
 		return assay.Empty
 	case !has:
 		return assay.Answered
-	case word == "", word == unasked: // it was on its way when the table was written, or never sent
+	case word == "", word == unasked: // it was in flight when the table was written, or never sent
 		return assay.Lost
 	case !slices.Contains(assay.Endings(), word):
 		var known []string

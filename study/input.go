@@ -9,8 +9,8 @@ import (
 	"assay/inputs"
 )
 
-// Specs are the study's inputs, and the rows of its import stages, as the inputs room takes them. Conditions on items are compiled; what is wrong with them
-// was told when the study was read.
+// Specs are the study's inputs, and the rows of its import stages, as package inputs takes them. Conditions on items are compiled; what is wrong with them
+// was reported when the study was read.
 func (s *Study) Specs() map[string]inputs.Spec {
 	specs := make(map[string]inputs.Spec, len(s.Inputs))
 	for _, e := range s.Inputs {

@@ -57,7 +57,7 @@ type Stage struct {
 	Gate     *expr.Program `json:"-"` // `when`, compiled
 	LaneGate *expr.Program `json:"-"` // the `where` of its lanes, compiled
 	Taken    *Imported     `json:"-"` // of an import stage: what its rows say
-	Guessed  bool          `json:"-"` // of an import stage: nobody said what was asked, its turns are those of the rows
+	Guessed  bool          `json:"-"` // of an import stage: what was asked is not recorded, its turns are those of the rows
 }
 
 // Verb is the stage's verb, or "" when it has none.
@@ -129,7 +129,7 @@ func (t *Turn) read(d *decoder, n *node) {
 	}
 }
 
-// Asked tells whether the turn's message is sent to the model.
+// Asked reports whether the turn's message is sent to the model.
 func (t Turn) Asked() bool { return t.Assistant.Empty() }
 
 // Control is the neutral re-ask beside the pressure.

@@ -77,7 +77,7 @@ func (r *run) checkVerb(st *Stage) {
 	r.checkTexts(st, verb)
 }
 
-// stageKeys are all keys a stage may have, so that an unknown key is told once, by the decoder.
+// stageKeys are all keys a stage may have, so that an unknown key is reported once, by the decoder.
 func stageKeys() []string {
 	var all []string
 	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {

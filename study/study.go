@@ -1,4 +1,4 @@
-// Package study reads the study file: shapes, names and places, with all problems told at once.
+// Package study reads the study file: shapes, names and places, with all problems reported at once.
 package study
 
 import (

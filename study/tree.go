@@ -105,7 +105,7 @@ func parseTree(file string, text []byte) (*node, assay.Problems) {
 	return root, problems
 }
 
-// tabbed tells whether a line begins with white space that has a tab in it.
+// tabbed reports whether a line begins with white space that has a tab in it.
 func tabbed(text []byte, line int) bool {
 	for n := 1; n < line; n++ {
 		_, text, _ = bytes.Cut(text, []byte("\n"))

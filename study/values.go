@@ -24,7 +24,7 @@ type Text struct {
 	Template *prompt.Template // the text as a template; nil where it is none or has problems
 }
 
-// Empty tells whether nothing was written.
+// Empty reports whether nothing was written.
 func (t Text) Empty() bool { return t.Text == "" && t.File == "" }
 
 func (t *Text) read(d *decoder, n *node) {
@@ -41,7 +41,7 @@ func (t *Text) read(d *decoder, n *node) {
 	}
 }
 
-// namesFile tells a file name from a text: one word with the suffix of a text file.
+// namesFile distinguishes a file name from a text: one word with the suffix of a text file.
 func namesFile(s string) bool {
 	return !strings.ContainsAny(s, " \t\n{}") && slices.Contains([]string{".md", ".txt", ".j2", ".jinja", ".jinja2"}, path.Ext(s))
 }
@@ -160,7 +160,7 @@ func parseDuration(s string) (time.Duration, error) {
 	return v, nil
 }
 
-// Amount is a sum of money; Set tells 0 from nothing.
+// Amount is a sum of money; Set distinguishes 0 from nothing.
 type Amount struct {
 	assay.Money
 	Set bool
