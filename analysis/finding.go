@@ -31,7 +31,7 @@ func (c Coverage) Share() stats.Number {
 	return stats.Undefined("nothing was planned")
 }
 
-// Incomplete tells whether too little of the plan is there.
+// Incomplete reports whether too little of the plan is there.
 func (c Coverage) Incomplete() bool {
 	share := c.Share()
 	return !share.OK || share.Value < Complete
@@ -169,7 +169,7 @@ type Table struct {
 	Notes      []string
 }
 
-// Incomplete tells whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
+// Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
 // must not hide it.
 func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.gaps()) > 0 }
 
@@ -222,7 +222,7 @@ type Report struct {
 	gates  []Table // what conditions ask besides
 }
 
-// Incomplete tells whether a table is; what people left undone makes nothing incomplete.
+// Incomplete reports whether a table is; what people left undone makes nothing incomplete.
 func (r *Report) Incomplete() bool {
 	for i := range r.Tables {
 		if r.Tables[i].Incomplete() && !r.Tables[i].People {

@@ -105,7 +105,7 @@ func (a *arena) corrected(entrant int) []total {
 	return out
 }
 
-// position tells whether the one shown first wins more often: by exact test, and as a parameter beside the strengths.
+// position reports whether the one shown first wins more often: by exact test, and as a parameter beside the strengths.
 func (a *arena) position(t *Table) error {
 	f := a.finding(WhatFirst, Share, -1, "")
 	counts, k, n := make([]stats.Count, a.clusters), 0, 0

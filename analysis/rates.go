@@ -288,10 +288,10 @@ func (s *rates) mean(g *group[*rateSums]) (*Finding, error) {
 	return f, nil
 }
 
-// scoresAlone tells whether no verdict has a label: the rubric gives none, or the mean of several verdicts has lost it.
+// scoresAlone reports whether no verdict has a label: the rubric gives none, or the mean of several verdicts has lost it.
 func (s *rateSums) scoresAlone() bool { return len(s.n.low) == 0 && len(s.scored.low) > 0 }
 
-// binary tells whether the mean score is the rate over again.
+// binary reports whether the mean score is the rate over again.
 func (s *rates) binary() bool {
 	return len(s.yes) > 0 && !slices.ContainsFunc(s.stage.Labels, func(l Label) bool { return *l.Score != 0 && *l.Score != 1 })
 }

@@ -94,10 +94,10 @@ func (r *Row) Field(name string) string {
 	return r.Fields[name]
 }
 
-// Person tells whether a person gave the verdict.
+// Person reports whether a person gave the verdict.
 func (r *Row) Person() bool { return isPerson(r.Judge) }
 
-// isPerson tells whether a judge's name is that of a person: human:NAME.
+// isPerson reports whether a judge's name is that of a person: human:NAME.
 func isPerson(judge string) bool { return strings.HasPrefix(judge, "human:") }
 
 func (r *Row) cluster() string {
@@ -107,10 +107,10 @@ func (r *Row) cluster() string {
 	return r.Cluster
 }
 
-// valid tells whether the row is a verdict that enters numbers.
+// valid reports whether the row is a verdict that enters numbers.
 func (r *Row) valid() bool { return r.State == assay.VerdictValid }
 
-// whole tells whether the judged answer is neither refused nor cut.
+// whole reports whether the judged answer is neither refused nor cut.
 func (r *Row) whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }
 
 // appendUnit appends what tells one judged answer, or one pair of answers, from all others about the same item: all

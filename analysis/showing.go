@@ -39,7 +39,7 @@ func (s showing) second() uint16 {
 	return uint16(s.met >> 3)
 }
 
-// same tells whether two are of the same kind, about the same item and between the same two, in whichever order.
+// same reports whether two are of the same kind, about the same item and between the same two, in whichever order.
 func (s showing) same(t showing) bool { return s.about == t.about && s.met>>3 == t.met>>3 }
 
 // ranking is the places of names once all rows are there.

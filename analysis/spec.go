@@ -56,10 +56,10 @@ func (s *Stage) worst() string {
 	return ""
 }
 
-// Machines tells whether anybody but people judges.
+// Machines reports whether anybody but people judges.
 func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
 
-// controls tells whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
+// controls reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
 // part of its branch.
 func (s *Stage) controls(branch string) bool {
 	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
@@ -116,7 +116,7 @@ type Spec struct {
 	Gates   bool            // for conditions alone: its tables are not shown
 }
 
-// each tells whether the analysis is about each judge, not about what a jury decides.
+// each reports whether the analysis is about each judge, not about what a jury decides.
 func (s *Spec) each() bool { return s.Method == Agreement || s.Method == Validity }
 
 // whole is no field at all: the stage is told as a whole.

@@ -171,7 +171,7 @@ func majority(said map[string]int) (string, bool) {
 	return best, best != "" && !several
 }
 
-// isYes tells whether a label counts as yes; false where the rubric has no yes.
+// isYes reports whether a label counts as yes; false where the rubric has no yes.
 func (v *validity) isYes(label, expect string) (yes, ok bool) {
 	if len(v.yes) > 0 {
 		return slices.Contains(v.yes, label), true
@@ -361,7 +361,7 @@ func (v *validity) confusion(t *Table, judge uint32, name string) (right, n int)
 	return right, n
 }
 
-// validated tells whether there is gold on what the judges judged: of both kinds, where there are two.
+// validated reports whether there is gold on what the judges judged: of both kinds, where there are two.
 func (v *validity) validated() bool {
 	for judge := range v.judges.list {
 		if v.stage.Verb != Judged || len(v.yes) == 0 {

@@ -167,7 +167,7 @@ func appendUpper[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// isWord tells whether s consists of letters alone, so that its capitals are the same word.
+// isWord reports whether s consists of letters alone, so that its capitals are the same word.
 func isWord[S ~string | ~[]byte](s S) bool {
 	for i := range len(s) {
 		if !isLetter(s[i]) {

@@ -101,7 +101,7 @@ func Members(raw []byte, f func(name, value []byte)) bool {
 	return true
 }
 
-// named tells whether a name, as it is written in JSON, means a word.
+// named reports whether a name, as it is written in JSON, means a word.
 func named(key []byte, word string) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		key = appendUnescaped(nil, key)

@@ -291,7 +291,7 @@ func (v value) first() value {
 	return value{}
 }
 
-// present tells whether the value says anything: it is there, and not null, false, 0 or empty.
+// present reports whether the value says anything: it is there, and not null, false, 0 or empty.
 func (v value) present() bool {
 	switch v.kind() {
 	case object, array:

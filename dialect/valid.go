@@ -1,6 +1,6 @@
 package dialect
 
-// valid tells whether raw is one JSON value, strictly, and not nested beyond measure. It stands here, and not in its
+// valid reports whether raw is one JSON value, strictly, and not nested beyond measure. It stands here, and not in its
 // place in the standard library, because it needs no memory: it is asked for every request.
 func valid(raw []byte) bool {
 	rest, ok := validValue(skipSpace(raw), 0)

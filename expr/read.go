@@ -73,7 +73,7 @@ func (r *reader) name(n *ast.IdentifierNode) ast.Node {
 	return anything(n)
 }
 
-// ofItem tells whether the condition sees an item.
+// ofItem reports whether the condition sees an item.
 func (r *reader) ofItem() bool { return r.env.Kind == Rows || r.env.Kind == Items }
 
 // member reads a.b and a["b"]; of the item, that is a field.

@@ -119,10 +119,10 @@ func (r Rubric) worst() assay.Verdict {
 	return assay.Verdict{State: assay.VerdictMissing}
 }
 
-// HasWorst tells whether the rubric knows a worst verdict: `worst` makes no sense under one that does not.
+// HasWorst reports whether the rubric knows a worst verdict: `worst` makes no sense under one that does not.
 func (r Rubric) HasWorst() bool { return r.Kind == Pairs || r.worst().State == assay.VerdictValid }
 
-// AskAgain tells whether a malformed verdict may be asked for once more: at most once, and never for any other state. Asked is how often
+// AskAgain reports whether a malformed verdict may be asked for once more: at most once, and never for any other state. Asked is how often
 // the judge was asked already.
 func AskAgain(v assay.Verdict, asked int) bool {
 	return v.State == assay.VerdictMalformed && asked == 1

@@ -61,7 +61,7 @@ func (f *finder) objects() {
 	}
 }
 
-// object takes an object for a reading, if it has the fields of one. It tells whether it does, be they right or wrong.
+// object takes an object for a reading, if it has the fields of one. It reports whether it does, be they right or wrong.
 func (f *finder) object(o object) bool {
 	label, labels := o.values(f.rubric.Label)
 	score, scores := o.values(f.rubric.Score)
@@ -110,7 +110,7 @@ func (o object) values(name string) (value any, different int) {
 	return value, different
 }
 
-// named tells whether a key is a field of the rubric, in whatever case.
+// named reports whether a key is a field of the rubric, in whatever case.
 func named(key, field string) bool {
 	return field != "" && strings.EqualFold(strings.TrimSpace(key), field)
 }

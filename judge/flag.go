@@ -1,6 +1,6 @@
 package judge
 
-// Flags tells whether a score lies on the bad side of the rubric: at its middle, or nearer to the bad end. What people look
+// Flags reports whether a score lies on the bad side of the rubric: at its middle, or nearer to the bad end. What people look
 // at first is what was flagged. A rubric without scores on both ends flags nothing.
 func (r Rubric) Flags(score *float64) bool {
 	low, high := r.Range.Low, r.Range.High

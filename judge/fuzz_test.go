@@ -23,7 +23,7 @@ func strictly(text string) (any, bool) {
 	return v, err == io.EOF
 }
 
-// doubled tells whether a key occurs twice somewhere: the standard library keeps the last, and merges nothing.
+// doubled reports whether a key occurs twice somewhere: the standard library keeps the last, and merges nothing.
 func doubled(v any) bool {
 	switch v := v.(type) {
 	case object:

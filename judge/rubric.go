@@ -100,7 +100,7 @@ func (r Rubric) WithoutTies() Rubric {
 	return r
 }
 
-// Ties tells whether a judge may call a tie.
+// Ties reports whether a judge may call a tie.
 func (r Rubric) Ties() bool {
 	return slices.ContainsFunc(r.Labels, func(l Label) bool { return l.Name == tie })
 }

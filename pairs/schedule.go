@@ -99,7 +99,7 @@ func (s *Schedule) On(slot int64) iter.Seq[Pair] {
 	}
 }
 
-// repeats tells whether a row is asked again.
+// repeats reports whether a row is asked again.
 func (s *Schedule) repeats(row int64) bool {
 	return s.again == s.rows || s.again > 0 && s.picked.place(row) < s.again
 }

@@ -277,7 +277,7 @@ func (c *checker) hint(name string) string {
 	return orList("", "known are", known)
 }
 
-// sets tells whether a name gets a value somewhere.
+// sets reports whether a name gets a value somewhere.
 func sets(nodes []node, name string) bool {
 	for _, n := range nodes {
 		switch n := n.(type) {

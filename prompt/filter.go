@@ -26,7 +26,7 @@ const (
 	wantsNumber
 )
 
-// refuses tells whether a value of this kind is surely wrong.
+// refuses reports whether a value of this kind is surely wrong.
 func (w wants) refuses(k Kind) bool {
 	switch w {
 	case wantsText:

@@ -120,7 +120,7 @@ func (l *lexer) comment(open int) {
 	l.close(body+n+2, sign)
 }
 
-// rawBegin tells whether {% raw %} stands at open, and where its body begins.
+// rawBegin reports whether {% raw %} stands at open, and where its body begins.
 func (l *lexer) rawBegin(open int) (int, bool) {
 	i := skipSpace(l.text, l.sign(open))
 	rest, ok := strings.CutPrefix(l.text[i:], "raw")

@@ -100,7 +100,7 @@ func (x *run) equal(at int, a, b any) (bool, error) {
 	return true, nil
 }
 
-// contains tells whether something is in a text, a list or the keys of a record.
+// contains reports whether something is in a text, a list or the keys of a record.
 func (x *run) contains(at int, in, what any) (bool, error) {
 	word, isText := what.(string)
 	if s, ok := in.(string); ok {

@@ -24,7 +24,7 @@ const (
 	tokOp
 )
 
-// is tells whether the token is one of these operators or names.
+// is reports whether the token is one of these operators or names.
 func (t token) is(words ...string) bool {
 	if t.kind != tokOp && t.kind != tokName {
 		return false

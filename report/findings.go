@@ -224,7 +224,7 @@ func CostQuality(t *analysis.Table, spend []Spend, links Links) *Figure {
 // keptLabel is the label of the built-in rubric for flips that says that there was none.
 const keptLabel = "no_flip"
 
-// goodEnd tells whether more is better: a rate counts the labels that score, which is good but for flips; what the scale
+// goodEnd reports whether more is better: a rate counts the labels that score, which is good but for flips; what the scale
 // of a mean means is the rubric's secret.
 func goodEnd(t *analysis.Table, what string) Better {
 	d := drawing{t: t}

@@ -26,7 +26,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + share*(s.to-s.from)
 }
 
-// holds tells whether a value lies on the scale.
+// holds reports whether a value lies on the scale.
 func (s scale) holds(v float64) bool { return v >= s.low && v <= s.high }
 
 // ticks are round numbers over a range, about so many, and the step between them.

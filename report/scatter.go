@@ -127,7 +127,7 @@ func dollarTick(v float64) string {
 	return "$" + text
 }
 
-// better tells whether a value is better than another.
+// better reports whether a value is better than another.
 func (p *Scatter) better(a, b float64) bool {
 	return p.Better == More && a > b || p.Better == Less && a < b
 }

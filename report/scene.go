@@ -16,7 +16,7 @@ type Scene struct {
 	Shapes        []Shape
 }
 
-// Wide tells whether the scene needs the width of a page: on a narrow window it scrolls rather than shrinks.
+// Wide reports whether the scene needs the width of a page: on a narrow window it scrolls rather than shrinks.
 func (s *Scene) Wide() bool { return s.Width > 600 }
 
 // Px is a length or place on a scene.

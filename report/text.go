@@ -129,5 +129,5 @@ func fit(text string, width, size float64) string {
 	return "…"
 }
 
-// finite tells whether a number can be drawn.
+// finite reports whether a number can be drawn.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -90,7 +90,7 @@ func (m *model) lastStep() float64 {
 	return 1e-6
 }
 
-// plain tells whether Newman's iteration already finds this fit.
+// plain reports whether Newman's iteration already finds this fit.
 func (o BTOptions) plain() bool { return o == BTOptions{} }
 
 func (m *model) fit(t *Tally, beta []float64, steps int) *BTFit {
@@ -115,7 +115,7 @@ func (f *BTFit) WinProbability(i, j int) float64 {
 }
 
 // newman refines strengths by Newman's iteration for half ties, sweep by sweep, until what a geometric tail would still
-// add is negligible. It tells whether it got there; the graph must be strongly connected.
+// add is negligible. It reports whether it got there; the graph must be strongly connected.
 func (g *graph) newman(theta []float64) bool {
 	const enough, maxSweeps = 1e-8, 100
 	strength := make([]float64, g.items)

@@ -135,7 +135,7 @@ func settles(t *Tally, o BTOptions) bool {
 	return identified(t, o)
 }
 
-// identified tells whether the data decide, and not the penalty among equals: all items met, if only through others, and
+// identified reports whether the data decide, and not the penalty among equals: all items met, if only through others, and
 // no strengths mimic an order effect.
 func identified(t *Tally, o BTOptions) bool {
 	met := NewTally(t.items)

@@ -61,7 +61,7 @@ func (g *graph) fill(cells []cell) {
 	}
 }
 
-// strong tells whether everybody can be reached from everybody along wins.
+// strong reports whether everybody can be reached from everybody along wins.
 func (g *graph) strong() bool { return g.reachesAll(g.won) && g.reachesAll(g.lost) }
 
 // reachesAll walks from item 0 along arcs with a positive count.
@@ -144,7 +144,7 @@ func take(members []int32, placed []bool) []int {
 	return group
 }
 
-// feasible tells whether strengths exist such that every item exceeds each neighbour by at least the gap that stands at
+// feasible reports whether strengths exist such that every item exceeds each neighbour by at least the gap that stands at
 // the arc (minus infinity: no demand). They do unless some cycle of demands adds up to more than nothing.
 func (g *graph) feasible(gap []float64) bool {
 	for k := range gap { // nearly always two items contradict each other already

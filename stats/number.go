@@ -71,7 +71,7 @@ func NoInterval(format string, args ...any) Interval {
 	return Interval{Why: fmt.Sprintf(format, args...)}
 }
 
-// Contains tells whether x lies in the interval; nothing lies in one that does not exist.
+// Contains reports whether x lies in the interval; nothing lies in one that does not exist.
 func (i Interval) Contains(x float64) bool { return i.OK && i.Low <= x && x <= i.High }
 
 // String shows the bounds, or the reason why there are none.

@@ -46,7 +46,7 @@ func (c *Covariance) QuasiVariances() ([]float64, error) {
 	return nil, fmt.Errorf("quasi-variances: not settled in %d steps", maxSteps)
 }
 
-// quasiSums writes the sum of every two variances and tells whether all are positive.
+// quasiSums writes the sum of every two variances and reports whether all are positive.
 func quasiSums(q, sums []float64) bool {
 	k, positive := 0, true
 	for i := range q {
