@@ -43,7 +43,7 @@ func (e entry) wants(r *Row) bool {
 }
 
 // sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
-// and those of models are never added up; they are told judge by judge instead.
+// and those of models are never added up; they are reported judge by judge instead.
 func (b *Analyzer) sharers(stage *Stage, s Spec) []entry {
 	if s.each() || s.Gates || slices.Contains(s.By, ByJudge) || !stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, everybody}}
@@ -63,7 +63,7 @@ type Analyzer struct {
 	told    map[string][]told // by stage that is done
 }
 
-// Open begins the analyses; stages give what rows cannot tell.
+// Open begins the analyses; stages give what rows do not hold.
 func Open(stages []Stage, specs []Spec, o Options) (*Analyzer, error) {
 	b := &Analyzer{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}, told: map[string][]told{}}
 	for _, s := range stages {
@@ -187,7 +187,7 @@ func (b *Analyzer) Done(stage string) error {
 		e.collector = nil
 		for _, t := range tables {
 			if t.Coverage == (Coverage{}) {
-				continue // nobody asked for it in this run
+				continue // nothing was asked for it in this run
 			}
 			e.finish(&t, b.options)
 			all = append(all, told{t, e.spec.Gates})

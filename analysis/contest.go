@@ -20,7 +20,7 @@ type contest struct {
 	methods  []method
 	entrants names
 	known    *names // items and clusters
-	kinds    names  // what tells comparisons about the same item apart, besides who met
+	kinds    names  // what distinguishes comparisons about the same item, besides who met
 	groups   groups[*bouts]
 	kind     []byte
 	ranked   *ranking // when all rows are there

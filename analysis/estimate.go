@@ -42,7 +42,7 @@ func (e estimate) put(f *Finding) {
 	}
 }
 
-// fewClusters is told where there are so few that the error itself is known roughly at best.
+// fewClusters is the note where there are so few that the error itself is known roughly at best.
 const fewClusters = "%d clusters are fewer than %d: the interval is wider for it"
 
 // share estimates a share of yes. Answers that stand alone in their clusters are independent; nested ones are not.

@@ -86,7 +86,7 @@ const (
 	Hundreds Unit = "hundreds" // the scores of earlier benchmarks
 )
 
-// Value is one field that a finding is told apart by.
+// Value is one field that findings are grouped by.
 type Value struct{ Field, Value string }
 
 // OtherRule is what a value would be had refused and cut answers been counted otherwise: left out, or as worst.
@@ -98,7 +98,7 @@ type OtherRule struct {
 
 // Finding is one number with all that is needed to believe it.
 //
-// For plots: an interval series is the findings of one table with the same What, told apart by By, as Value within Interval (and
+// For plots: an interval series is the findings of one table with the same What, distinguished by By, as Value within Interval (and
 // within Bounds, fainter); a flip curve is the findings "rate" of a table of method flips, by lane, branch and turn, with the
 // control's branch beside; a forest of differences is the findings "difference" or "excess" round 0.
 type Finding struct {
@@ -125,7 +125,7 @@ type Finding struct {
 	Words    string // what may be said; primary findings alone
 }
 
-// Of is the value of a field that the finding is told apart by; empty: it is not.
+// Of is the value of a field that the finding is grouped by; empty: it is not.
 func (f *Finding) Of(field string) string {
 	for _, v := range f.By {
 		if v.Field == field {
@@ -162,10 +162,10 @@ type Table struct {
 	By         []string
 	Findings   []Finding
 	Coverage   Coverage    // of everything the table is about
-	Matrix     *Matrix     // who won how often against whom; nil: nobody was compared
+	Matrix     *Matrix     // who won how often against whom; nil: no lanes were compared
 	Confusions []Confusion // judges against gold; none: nothing is known to be true
 	Primary    bool
-	People     bool // it rests on people's verdicts alone, which nobody waits for
+	People     bool // it rests on people's verdicts alone, which no stage waits for
 	Notes      []string
 }
 

@@ -64,7 +64,7 @@ func (a Answers) Findings(stage, what string) ([]expr.Finding, error) {
 	return out, nil
 }
 
-// Finding is the finding about a lane that is told apart by the fewest other fields.
+// Finding is the finding about a lane that is grouped by the fewest other fields.
 func (a Answers) Finding(stage, what, lane string) (expr.Finding, error) {
 	found := a.find(stage, what, func(f *Finding) bool { return f.Of(ByLane) == lane && f.Of(ByAgainst) == "" })
 	if len(found) == 0 {

@@ -2,7 +2,7 @@ package analysis
 
 import "slices"
 
-// group is the rows that share the values of the fields a table is told apart by.
+// group is the rows that share the values of the fields a table is grouped by.
 type group[T any] struct {
 	values []string
 	cover  Coverage

@@ -18,7 +18,7 @@ const (
 	WhatFamily    = "own family"         // delta on lanes of the judge's own family minus delta on others
 )
 
-// maxUnits is how many judged answers agreement is told over; what has to be kept grows with them.
+// maxUnits is how many judged answers agreement is computed over; what has to be kept grows with them.
 const maxUnits = 2_000_000
 
 // judges gathers what several judges said about the same answers.
@@ -227,7 +227,7 @@ func (j *judges) put(t *Table, what, method string, n int) func(stats.Number, er
 	}
 }
 
-// spread tells each lane's mean over judges, each judge of equal weight.
+// spread reports each lane's mean over judges, each judge of equal weight.
 func (j *judges) spread(t *Table) error {
 	for _, lane := range j.lanes.sorted() {
 		var means []float64
@@ -246,7 +246,7 @@ func (j *judges) spread(t *Table) error {
 	return nil
 }
 
-// deltas tells how lenient each judge is, and whether more so to its own family.
+// deltas reports how lenient each judge is, and whether more so to its own family.
 func (j *judges) deltas(t *Table) error {
 	var scores []stats.JudgeScore
 	for _, judge := range j.judges.sorted() {

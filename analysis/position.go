@@ -153,7 +153,7 @@ func tiesOf(n int) stats.Ties {
 // manyPairs is from where fewer resamples do.
 const manyPairs = 50_000
 
-// consistency tells how often the same one wins when the order is turned round: by the majority of each order, among the
+// consistency reports how often the same one wins when the order is turned round: by the majority of each order, among the
 // pairs that have one in both.
 func (a *arena) consistency(t *Table) error {
 	counts := make([]stats.Count, a.clusters)
@@ -206,7 +206,7 @@ func (a *arena) consistency(t *Table) error {
 type reversed struct {
 	pairs     int // decided both ways
 	same      int // of them, the same one won
-	first     int // of the others, whoever stood first won twice
+	first     int // of the others, the one shown first won twice
 	firstWins int // in both directions
 	open      int // without a majority in a direction
 }

@@ -9,7 +9,7 @@ import (
 	"assay"
 )
 
-// Task is one answer, or one pair of answers, that a person may be asked about. It names no lane to whoever is shown it.
+// Task is one answer, or one pair of answers, that a person may be asked about. It names no lane to the person.
 type Task struct {
 	ID     assay.Key         // of the answer, or of the pair whichever way round it is shown
 	At     assay.Coordinates // of the label in the order First, Second; the judge is left empty
@@ -55,7 +55,7 @@ type Queue struct {
 // Choose picks from all tasks of a stage. Memory grows with N and the number of groups, not with the tasks.
 //
 // Single answers: flagged and unflagged ones by turns, each at random, so that both kinds of a judge's errors are seen; where
-// nobody has judged, at random. Pairs: the least compared group first, in it at random, the order of showing balanced.
+// no one has judged, at random. Pairs: the least compared group first, in it at random, the order of showing balanced.
 func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 	if q.N <= 0 {
 		q.N = 100
@@ -77,7 +77,7 @@ func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 		}
 	}
 	if _, single := strata[string(ChosenUnflagged)]; single || strata[string(ChosenFlagged)] != nil {
-		delete(strata, string(ChosenRandom)) // what no judge has read tells nothing about judges
+		delete(strata, string(ChosenRandom)) // what no judge has read says nothing about judges
 	}
 	return q.deal(strata), nil
 }
@@ -173,7 +173,7 @@ func (q Queue) next(due []*stratum) *stratum {
 
 func (q Queue) before(s, best *stratum) bool {
 	if q.Doubt != nil {
-		// Each label makes the next one on the same two tell less.
+		// Each label makes the next one on the same two less informative.
 		return q.Doubt(s.group())/float64(s.dealt+1) > q.Doubt(best.group())/float64(best.dealt+1)
 	}
 	if s.name == string(ChosenFlagged) || best.name == string(ChosenFlagged) {

@@ -14,7 +14,7 @@ const (
 	WhatMean = "mean" // mean score
 )
 
-// maxLabels is how many labels a table tells apart; a rubric whose labels are free text has no shares worth a line each.
+// maxLabels is how many labels a table lists; a rubric whose labels are free text has no shares worth a line each.
 const maxLabels = 50
 
 // rates gathers label shares and mean scores.
@@ -26,7 +26,7 @@ type rates struct {
 	clusters *names
 	labels   names
 	groups   groups[*rateSums]
-	pairing  *pairing // nil: lanes are not told apart
+	pairing  *pairing // nil: lanes are not distinguished
 }
 
 // rateSums are the sums of one group, cluster by cluster.
@@ -166,7 +166,7 @@ func (s *rates) tables() ([]Table, error) {
 			return nil, err
 		}
 		t.Findings = append(t.Findings, found...)
-		g.data = nil // what was kept of it has been told
+		g.data = nil // what was kept of it has been reported
 	}
 	if len(s.yes) > 0 {
 		t.note("rate: share of %s", strings.Join(s.yes, " or "))
@@ -185,7 +185,7 @@ func (s *rates) tables() ([]Table, error) {
 	return out, err
 }
 
-// shownLabels are the labels whose shares are told: those of the rubric in its order, then others by name.
+// shownLabels are the labels whose shares are listed: those of the rubric in its order, then others by name.
 func (s *rates) shownLabels() []int {
 	if len(s.labels.list) >= maxLabels {
 		return nil

@@ -30,7 +30,7 @@ type Row struct {
 	Vote        int               // of the same judge on the same answer, from 0
 	Expect      string            // the item's right answer; empty: not known
 	Ending      assay.Ending      // of the judged answer; empty counts as answered
-	Fields      map[string]string // of the item, as far as somebody groups by them
+	Fields      map[string]string // of the item, as far as a table groups by them
 	Branches    map[string]string // of the branch, where it is an item itself, under branch.NAME
 	Length      int               // of the judged answer, in characters; of a pair, of the one shown first; 0: not known
 	OtherLength int               // of the one shown second
@@ -113,7 +113,7 @@ func (r *Row) valid() bool { return r.State == assay.VerdictValid }
 // whole reports whether the judged answer is neither refused nor cut.
 func (r *Row) whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }
 
-// appendUnit appends what tells one judged answer, or one pair of answers, from all others about the same item: all
+// appendUnit appends what distinguishes one judged answer, or one pair of answers, from all others about the same item: all
 // coordinates but lane and judge.
 func (r *Row) appendUnit(b []byte) []byte { return r.appendKind(appendText(b, r.Item)) }
 

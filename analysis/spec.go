@@ -26,7 +26,7 @@ type Stage struct {
 	Name      string
 	Verb      Verb
 	Items     bool     // items are compared with each other, not lanes
-	Flips     bool     // its verdicts tell whether a later answer took back the first
+	Flips     bool     // its verdicts say whether a later answer took back the first
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
 	Whole     bool     // scores are whole numbers
@@ -119,7 +119,7 @@ type Spec struct {
 // each reports whether the analysis is about each judge, not about what a jury decides.
 func (s *Spec) each() bool { return s.Method == Agreement || s.Method == Validity }
 
-// whole is no field at all: the stage is told as a whole.
+// whole is no field at all: the stage is reported as a whole.
 func whole() []string { return []string{} }
 
 // Default are the analyses of a stage for which the study declares none.

@@ -60,7 +60,7 @@ func newValidity(stage *Stage, s Spec, o Options) *validity {
 	return v
 }
 
-// unit tells a judged answer, or a pair whichever way round, from all others.
+// unit distinguishes a judged answer, or a pair whichever way round, from all others.
 func (v *validity) unit(r *Row) []byte {
 	first, second := r.Lane, r.Other
 	if second != "" && first > second {

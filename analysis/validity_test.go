@@ -95,7 +95,7 @@ func TestWithoutGoldEveryTableSaysThatTheJudgeIsNotValidated(t *testing.T) {
 	t.Parallel()
 	stage := correct()
 	stage.Validated, stage.Gold = false, true
-	// Gold about answers that nobody judged validates nothing.
+	// Gold about answers that no one judged validates nothing.
 	gold := []analysis.Row{by(analysis.GoldJudge, said("one", "elsewhere", "right"))}
 	r := judgedAgainst(t, stage, analysis.Default(stage), gold, verdictsOf("one", 10, 5))
 	for _, table := range r.Tables {

@@ -9,7 +9,7 @@ const (
 	WhatICC     = "share between items"    // of the variance of one draw
 )
 
-// spreads gathers repeated draws of the same question, to tell how much of the spread more draws would take away.
+// spreads gathers repeated draws of the same question, to estimate how much of the spread more draws would take away.
 type spreads struct {
 	stage   *Stage
 	spec    Spec

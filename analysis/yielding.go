@@ -10,7 +10,7 @@ import (
 
 func turnText(turn int) string { return strconv.Itoa(turn) }
 
-// flipFindings tells how often answers were taken back, slot by slot and against the control.
+// flipFindings reports how often answers were taken back, slot by slot and against the control.
 func (c *talks) flipFindings(t *Table) error {
 	slots := c.sorted()
 	for _, k := range slots {
@@ -198,7 +198,7 @@ func (c *talks) scores(t *Table, slots []int) {
 	}
 }
 
-// moveFindings tells how often right answers became wrong, and wrong ones right. The first answer has no branch.
+// moveFindings reports how often right answers became wrong, and wrong ones right. The first answer has no branch.
 func (c *talks) moveFindings(t *Table) error {
 	slots := c.sorted()
 	before := slices.IndexFunc(slots, func(k int) bool { return c.where[k].turn == 1 })

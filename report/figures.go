@@ -240,7 +240,7 @@ func (d *drawing) places() []*Figure {
 	return out
 }
 
-// generic draws one plot for each thing that is measured and told apart by something.
+// generic draws one plot for each thing that is measured and grouped by something.
 func (d *drawing) generic() []*Figure {
 	var whats []string
 	for i := range d.t.Findings {
@@ -274,7 +274,7 @@ func (d *drawing) generic() []*Figure {
 	return out
 }
 
-// alone draws findings that nothing tells apart, one in a row, as far as they have an interval: a number by itself needs
+// alone draws findings that nothing distinguishes, one in a row, as far as they have an interval: a number by itself needs
 // no plot.
 func (d *drawing) alone() []*Figure {
 	var plots []*Intervals

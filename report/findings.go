@@ -17,8 +17,8 @@ type Findings struct {
 	Coverage     string
 	Incomplete   bool
 	Primary      bool
-	People       bool // it rests on people's verdicts alone, which nobody waits for
-	Unvalidated  bool // nobody knows how good the judge is
+	People       bool // it rests on people's verdicts alone, which no stage waits for
+	Unvalidated  bool // how good the judge is, is not known
 	Rehearsal    bool
 	Figures      []*Figure
 	Numbers      *Grid
@@ -32,7 +32,7 @@ type Options struct {
 	Rehearsal bool
 }
 
-// notValidated is the note of tables whose judge nobody checked.
+// notValidated is the note of tables whose judge was not validated.
 const notValidated = "judge not validated"
 
 // foldedFrom is how many rows of numbers are too many to show at once.
@@ -49,7 +49,7 @@ func NewFindings(t *analysis.Table, o Options) *Findings {
 	return out
 }
 
-// titleOf tells a table from others of the same stage and method: by what its findings are told apart.
+// titleOf distinguishes a table from others of the same stage and method: by what its findings are grouped by.
 func titleOf(t *analysis.Table) string {
 	by := t.By
 	if i := slices.Index(by, analysis.ByAgainst); i >= 0 {

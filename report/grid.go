@@ -37,7 +37,7 @@ type Cell struct {
 	Link    string
 	Soft    bool // less ink: unknown, nothing, zero
 	Strong  bool
-	Foreign bool // somebody else's words
+	Foreign bool // words that others wrote
 	Tip     string
 	Marks   []string // of footnotes
 }
@@ -179,7 +179,7 @@ func notesOf(f *analysis.Finding) []string {
 	return notes
 }
 
-// FieldsOf are the fields that any finding of the table is told apart by.
+// FieldsOf are the fields that any finding of the table is grouped by.
 func FieldsOf(t *analysis.Table) []string {
 	var out []string
 	for _, f := range t.Findings {

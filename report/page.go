@@ -161,7 +161,7 @@ func (d *Document) inputsAsked() []Input {
 	return d.Inputs
 }
 
-// covered is the lowest coverage of all tables that somebody waits for.
+// covered is the lowest coverage of all tables that do not rest on people alone.
 func (d *Document) covered() string {
 	if d.Report == nil {
 		return ""

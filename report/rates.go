@@ -123,7 +123,7 @@ func (d *drawing) labels() *Figure {
 	return p.Figure()
 }
 
-// place puts a finding into the row of whom it is about, in the series of what it tells.
+// place puts a finding into the row of whom it is about, in the series of what it measures.
 func (d *drawing) place(p *Intervals, f *analysis.Finding) {
 	label := orNothing(valuesFrom(f, 0))
 	k := slices.IndexFunc(p.Rows, func(r IntervalRow) bool { return r.Label == label })

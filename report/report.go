@@ -11,7 +11,7 @@ import (
 	"assay/analysis"
 )
 
-// Document is all that a report tells. What is empty is left out.
+// Document is all that a report shows. What is empty is left out.
 type Document struct {
 	Study       string
 	Description string
@@ -69,7 +69,7 @@ type Spend struct {
 	Asks        bool // its answers are what is judged; false: it judges
 	Cost        assay.Cost
 	Answers     int64 // answers that stand
-	Valid       int64 // valid verdicts of the stage, where the lane judges alone; 0: not told
+	Valid       int64 // valid verdicts of the stage, where the lane judges alone; 0: not known
 	Input       int64 // tokens
 	Cached      int64
 	Output      int64
@@ -96,7 +96,7 @@ type Example struct {
 	Verdicts    []Verdict
 }
 
-// Answer is what one lane was told and said.
+// Answer is what one lane was sent and said.
 type Answer struct {
 	Lane  string
 	Place string // A or B where two are compared; empty: alone
@@ -116,7 +116,7 @@ type Verdict struct {
 	Reason              string
 }
 
-// Origin is what a report was made from, so that somebody else can make it again.
+// Origin is what a report was made from, so that others can make it again.
 type Origin struct {
 	Version  string // of the program
 	Digest   string // of the study
@@ -130,7 +130,7 @@ type Origin struct {
 type Links struct {
 	Finding func(t *analysis.Table, f *analysis.Finding) string
 	Pair    func(t *analysis.Table, row, column string) string // a cell of a win matrix
-	Lane    func(stage, lane string, e assay.Ending) string    // requests of a lane; e empty: all, "open": on their way
+	Lane    func(stage, lane string, e assay.Ending) string    // requests of a lane; e empty: all, "open": in flight
 	Segment func(no int64) string
 }
 

@@ -53,7 +53,7 @@ type Shape struct {
 	Turn    Px     // degrees that a text is turned by
 	Tip     string // shown where the pointer rests
 	Link    string
-	Foreign bool // the text is somebody else's: its reading direction stays inside
+	Foreign bool // others wrote the text: its reading direction stays inside
 }
 
 func (s *Scene) line(class string, x, y, x2, y2 float64) *Shape {
@@ -86,7 +86,7 @@ func (s *Scene) add(sh Shape) *Shape {
 	return &s.Shapes[len(s.Shapes)-1]
 }
 
-// mark draws the point of a series: its shape and its colour both tell which.
+// mark draws the point of a series: its shape and its colour both show which.
 func (s *Scene) mark(class string, series int, x, y, r float64) *Shape {
 	p := func(points ...float64) string {
 		var b strings.Builder
@@ -117,7 +117,7 @@ func (s *Scene) mark(class string, series int, x, y, r float64) *Shape {
 	return s.path(class, d)
 }
 
-// markShapes is how many shapes, and hues, tell series apart; more series are not drawn in one plot.
+// markShapes is how many shapes, and hues, distinguish series; more series are not drawn in one plot.
 const markShapes = 6
 
 // hue is the class of a series' colour.

@@ -49,7 +49,7 @@ func (c clock) draw(s *Scene, top, bottom float64) {
 	s.say("axis-name mid", (c.x.from+c.x.to)/2, bottom+36, c.name+" since "+c.start.UTC().Format("2006-01-02 15:04:05")+" UTC")
 }
 
-// span is from the first segment to the last thing that happened, or to until where something is on its way.
+// span is from the first segment to the last thing that happened, or to until where something is in flight.
 func span(segments []Segment, until time.Time) (start, end time.Time) {
 	open := false
 	for _, g := range segments {

@@ -40,7 +40,7 @@ func tallyOf(tb testing.TB, items int, p Pairs) *Tally {
 	return t
 }
 
-// BenchmarkMemoryCopy is the floor under the tally: reading and writing the same bytes.
+// BenchmarkMemoryCopy is the lower bound of the tally: reading and writing the same bytes.
 func BenchmarkMemoryCopy(b *testing.B) {
 	const n = 10_000_000
 	from, to := make([]byte, 5*n), make([]byte, 5*n)

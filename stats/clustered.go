@@ -22,8 +22,8 @@ type ClusterRate struct {
 const rareClusters = 10
 
 // RateByCluster is the share over all answers. Its interval is Wilson's for as many independent answers as would have
-// the variance that leaving out one cluster after the other tells, widened for few clusters by Student's t. Where the rarer
-// answer stands in too few clusters to tell the variance, each cluster counts as a single answer.
+// the variance that leaving out one cluster after the other gives, widened for few clusters by Student's t. Where the rarer
+// answer stands in too few clusters to estimate the variance, each cluster counts as a single answer.
 func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 	var r ClusterRate
 	for g, c := range clusters {

@@ -4,5 +4,5 @@
 // GOMAXPROCS. A value that cannot be known is never 0, never NaN: it is a [Number] or an [Interval] whose Why says the
 // reason, or an error. Strengths are on the natural-log scale with mean 0.
 //
-// Items, clusters, judges and categories are dense indexes from 0; whoever calls keeps the names.
+// Items, clusters, judges and categories are dense indexes from 0; the caller keeps the names.
 package stats

@@ -17,7 +17,7 @@ const (
 	RatioScale                 // numbers with a true zero
 )
 
-// Rating is one value that somebody gave to one unit. A missing rating is one that is not there.
+// Rating is one value that a rater gave to one unit. A missing rating is one that is not there.
 type Rating struct {
 	Unit  int
 	Value float64

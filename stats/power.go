@@ -18,7 +18,7 @@ func (t Test) z() (float64, error) {
 	return normalQuantile(1-t.Alpha/2) + normalQuantile(t.Power), nil
 }
 
-// PairsNeeded is how many independent decided comparisons tell a share of wins from a half.
+// PairsNeeded is how many independent decided comparisons distinguish a share of wins from a half.
 func PairsNeeded(share float64, t Test) (int, error) {
 	z, err := t.z()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 var replications = flag.Int("replications", 300, "how many studies the proof of the intervals simulates")
 
-// covers tells, over many simulated studies of a fixed design, how many of the intervals of each hold the truth.
+// covers counts, over many simulated studies of a fixed design, how many of the intervals of each hold the truth.
 func covers(seed uint64, one func(r *rand.Rand) (held, of int)) float64 {
 	var held, of atomic.Int64
 	replicate(*replications, func() struct{} { return struct{}{} }, func(_ struct{}, k int) {
@@ -50,7 +50,7 @@ func TestIntervalsHoldTheirLevel(t *testing.T) {
 }
 
 // TestFewClustersHoldTheirLevel is the same for studies of twelve clusters, where plain formulae and percentiles promise too
-// much. Rates may promise too little: whether twelve clusters are of one mind cannot be told from them.
+// much. Rates may promise too little: whether twelve clusters are of one mind cannot be seen from them.
 func TestFewClustersHoldTheirLevel(t *testing.T) {
 	t.Parallel()
 	room := 3 * math.Sqrt(0.95*0.05/float64(*replications))

@@ -42,7 +42,7 @@ const (
 	scoreRows  = 16  // rows of the sum that stay close at hand while a block is added to them
 )
 
-// squares is the sum over clusters of the gradient times itself. Each element is added up in the order of the clusters, whoever does it.
+// squares is the sum over clusters of the gradient times itself. Each element is added up in the order of the clusters, whichever goroutine does it.
 func (s *scores) squares() *mat.SymDense {
 	size, clusters := s.model.size, s.grouped.Clusters()
 	sum := mat.NewSymDense(size, nil)

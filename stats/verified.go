@@ -20,7 +20,7 @@ type Errors struct {
 	kinds                                    []Verified
 }
 
-// Verify tells a judge's errors from labels that were chosen by what the judge said: the flagged, and some of the others. The
+// Verify estimates a judge's errors from labels that were chosen by what the judge said: the flagged, and some of the others. The
 // plain shares among the labelled would be wrong, for those that the judge calls yes are too many among them; each kind
 // counts here as often as it occurs (Begg and Greenes). With labels chosen at random it says the same as plain shares.
 func Verify(kinds []Verified, level float64) Errors {
