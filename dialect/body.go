@@ -211,7 +211,7 @@ func (w *body) schema() {
 	w.b = appendRaw(w.b, w.params.Schema)
 }
 
-// wants tells which form of structured output to write; none without a schema.
+// wants returns which form of structured output to write; none without a schema.
 func (w *body) wants() assay.SchemaWire {
 	if w.params.Schema == nil {
 		return assay.SchemaWireNone

@@ -18,7 +18,7 @@ const (
 	maxHTTPCode = 599
 )
 
-// Classify reads an error reply of any provider. The delay it returns is the one told in the body; what the headers say
+// Classify reads an error reply of any provider. The delay it returns is the one given in the body; what the headers say
 // is for the caller to add.
 func Classify(status int, body []byte) assay.Fault {
 	var d Decoder

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// appendGiven appends a body that somebody else wrote, without the space between its tokens. A label joins those that it
+// appendGiven appends a body that others wrote, without the space between its tokens. A label joins those that it
 // has: what stands under our label's name is ours.
 func appendGiven(dst, body []byte, label string) ([]byte, error) {
 	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {

@@ -30,7 +30,7 @@ const answerSchema = `{
   "additionalProperties": false
 }`
 
-// hostile is text that has broken somebody's JSON, lines or terminal.
+// hostile is text that has broken someone's JSON, lines or terminal.
 const hostile = "quotes \" \\ \\\" slash / <b>&amp;</b> nul \x00 bell \a tab \t cr \r\n esc \x1b[31m del \x7f nel \u0085 ls \u2028 ps \u2029 bom \ufeff " +
 	"rtl \u202e emoji 👩‍👩‍👧 astral \U0010ffff \"custom_id\":\"a\" {{ text }} \n{\"custom_id\":\"evil\"}\n"
 

@@ -44,7 +44,7 @@ func meaning(c byte) byte {
 	return 0
 }
 
-// appendUnicodeMeaning appends what the \u escape at the front of b means, and tells how long it is.
+// appendUnicodeMeaning appends what the \u escape at the front of b means, and returns how long it is.
 func appendUnicodeMeaning(dst, b []byte) ([]byte, int) {
 	r := hex4(b)
 	if r < 0 {

@@ -131,7 +131,7 @@ func messagesUsage(v value) assay.Usage {
 		Reasoning:    c.of(v.get("output_tokens_details").get("thinking_tokens")),
 	}
 	if rest := written - u.CacheWrite5m - u.CacheWrite1h; rest > 0 {
-		u.CacheWrite5m += rest // told without its lifetime: the shorter is the default
+		u.CacheWrite5m += rest // given without its lifetime: the shorter is the default
 	}
 	u.Input = fresh + u.Cached + u.CacheWrite5m + u.CacheWrite1h
 	return c.known(u)

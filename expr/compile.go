@@ -24,7 +24,7 @@ const (
 	maxNesting = 2 // of any, all, filter … within each other
 )
 
-// Compile reads a condition and tells what is wrong with it: every unknown name at once, and the first clash of types. At is the place
+// Compile reads a condition and reports what is wrong with it: every unknown name at once, and the first clash of types. At is the place
 // of its first character. Without problems other than warnings the program is ready; else it is nil.
 func Compile(at assay.Place, src string, env Env) (*Program, assay.Problems) {
 	r := &reader{env: env, program: &Program{at: at, src: src}}

@@ -50,7 +50,7 @@ func (r *reader) node(n ast.Node) ast.Node {
 	return n
 }
 
-// anything stands for what has been told as a problem, so that it is told once.
+// anything stands for what has been reported as a problem, so that it is reported once.
 func anything(n ast.Node) ast.Node { return replace(n, fnMaybe, &ast.StringNode{}) }
 
 func (r *reader) nodes(all []ast.Node) {
@@ -209,7 +209,7 @@ func (r *reader) builtin(n *ast.BuiltinNode) ast.Node {
 	return n
 }
 
-// unknown tells of a name that means nothing here.
+// unknown reports a name that means nothing here.
 func (r *reader) unknown(n ast.Node, name string, known []string) {
 	kind := r.env.Kind
 	switch {

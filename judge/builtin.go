@@ -10,7 +10,7 @@ import (
 //go:embed prompts
 var files embed.FS
 
-// text is one of the files that this room carries.
+// text is one of the files that this package carries.
 func text(name string) string {
 	b, err := files.ReadFile("prompts/" + name + ".md")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"assay"
 )
 
-// Fence puts a text that somebody else wrote between two lines that carry a code. The code comes from the key of the judge's
+// Fence puts a text that others wrote between two lines that carry a code. The code comes from the key of the judge's
 // request and from the text itself: the text cannot know it, and so cannot write the line that would end it; for us it is the same
 // every time. The lines say themselves what they are for, so that a prompt need not.
 func Fence(key assay.Key, text string) string {

@@ -125,7 +125,7 @@ func (f *finder) lines() {
 		here := span{at, at + len(line)}
 		at = here.end
 		if f.cut && !strings.HasSuffix(line, "\n") {
-			return // nobody knows how it would have gone on
+			return // how it would have gone on is not known
 		}
 		if slices.ContainsFunc(f.read, func(s span) bool { return here.start < s.end && s.start < here.end }) {
 			continue

@@ -28,7 +28,7 @@ type scanner struct {
 	depth int
 }
 
-// readObject reads the object that begins at a brace. It tells where reading stopped, behind the object or at what is wrong.
+// readObject reads the object that begins at a brace. It returns where reading stopped, behind the object or at what is wrong.
 func readObject(text string, at int) (o object, end int, ok bool) {
 	s := &scanner{text: text, at: at}
 	o, ok = s.object()

@@ -112,7 +112,7 @@ func (r *Rubric) fromSchema(fields map[string]property) {
 	r.Range = Range{Low: score.Minimum, High: score.Maximum, Whole: score.Type == "integer"}
 }
 
-// nameLabels makes sure that every label can be told from the others, and knows which ones abstain and which name a side.
+// nameLabels makes sure that every label can be distinguished from the others, and knows which ones abstain and which name a side.
 func (r *Rubric) nameLabels() error {
 	if r.Kind == Pairs {
 		if len(r.Labels) == 0 {

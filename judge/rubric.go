@@ -1,7 +1,7 @@
 // Package judge turns what a judge says about an answer or a pair into a verdict.
 //
 // A rubric is a prompt, the form of the reply, and how the reply is read. Models, rules and programs judge by one; the verdict is the
-// same. Whatever a judge is shown was written by somebody else: it goes into prompts fenced, and whatever a judge replies is read as
+// same. Whatever a judge is shown was written by others: it goes into prompts fenced, and whatever a judge replies is read as
 // foreign text. A reply that cannot be read is malformed; it is never guessed at, and never counts as a label.
 package judge
 

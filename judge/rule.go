@@ -62,7 +62,7 @@ func Contains(texts ...string) Rule {
 	}
 }
 
-// FitsSchema says right where the answer is JSON that fits: all of it, or all of its one fenced block. Fits tells what is
+// FitsSchema says right where the answer is JSON that fits: all of it, or all of its one fenced block. Fits says what is
 // wrong with a JSON text.
 func FitsSchema(fits func(json []byte) error) Rule {
 	return func(answer, _ string) assay.Verdict {

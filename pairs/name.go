@@ -38,7 +38,7 @@ func Unordered(id string) string {
 	return id[:idLen]
 }
 
-// Direction tells which way round two names are shown.
+// Direction says which way round two names are shown.
 func Direction(first, second string) assay.Direction {
 	if first <= second {
 		return assay.Forward

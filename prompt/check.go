@@ -14,7 +14,7 @@ type checker struct {
 	scope    Scope
 	problems assay.Problems
 	env      *binding
-	free     func(path []string) // told every path taken from outside; nil: nobody listens
+	free     func(path []string) // called with every path taken from outside; may be nil
 }
 
 // binding is a name that a set or for has given a value, and those before it.
@@ -192,7 +192,7 @@ const (
 	optional
 )
 
-// path resolves a chain of names that starts at a name, and tells who uses it.
+// path resolves a chain of names that starts at a name, and passes it to free.
 func (c *checker) path(e expr, n need) Shape {
 	if path, root, ok := pathOf(e); ok && c.free != nil {
 		if b := c.env.find(root.name); b == nil || b.how != always {

@@ -131,7 +131,7 @@ func wordcountFilter(c *call, v any) (any, error) {
 	return n, nil
 }
 
-// indentFilter indents every line but the first; blank ones only when told.
+// indentFilter indents every line but the first; blank ones only when asked to.
 func indentFilter(c *call, v any) (any, error) {
 	s, err := c.text(v)
 	if err != nil {

@@ -16,7 +16,7 @@ type piece struct {
 	at     int
 	text   string
 	tokens []token
-	broken bool // a problem has been told; the tokens stop before it
+	broken bool // a problem has been reported; the tokens stop before it
 }
 
 type pieceKind uint8

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxProblems = 50 // told of one template
+	maxProblems = 50 // reported of one template
 	maxNesting  = 32 // tags within tags
 	maxLevels   = 64 // brackets, signs and choices within each other
 	maxNames    = 100
@@ -20,17 +20,17 @@ type parser struct {
 	lex      lexer
 	problems assay.Problems
 	named    map[string]bool // by set and for
-	refused  []string        // tags told as not allowed, so that their ends are not told again
+	refused  []string        // tags reported as not allowed, so that their ends are not reported again
 	nesting  int
 	stopped  bool
 
 	tag    piece // being read
 	next   int   // token
 	level  int
-	broken bool // a problem in this tag has been told
+	broken bool // a problem in this tag has been reported
 }
 
-// fail tells a problem. The rest of the tag reads as empty, so that one mistake is told once.
+// fail reports a problem. The rest of the tag reads as empty, so that one mistake is reported once.
 func (p *parser) fail(at int, hint, format string, args ...any) {
 	told := p.broken || p.stopped
 	p.broken = true
@@ -273,7 +273,7 @@ func (p *parser) target(tag string) string {
 	return tok.text
 }
 
-// finish tells what is left over in the current tag.
+// finish reports what is left over in the current tag.
 func (p *parser) finish() {
 	if tok := p.peek(); tok.kind != tokEnd {
 		hint := ""

@@ -24,7 +24,7 @@ type Template struct {
 	uses  [][]string
 }
 
-// Parse reads a template and tells all that is wrong with it. At is the place of the template's first character; the lines of a
+// Parse reads a template and reports all that is wrong with it. At is the place of the template's first character; the lines of a
 // YAML block scalar share its column. Without problems the template is ready; with problems it is nil.
 func Parse(at assay.Place, text string) (*Template, assay.Problems) {
 	t := &Template{at: at, text: normalize(text)}
@@ -48,7 +48,7 @@ func unixLines(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-// Check tells everything in the template that the scope does not allow, in branches not taken too.
+// Check reports everything in the template that the scope does not allow, in branches not taken too.
 func (t *Template) Check(scope Scope) assay.Problems {
 	c := &checker{t: t, scope: scope}
 	c.nodes(t.nodes)

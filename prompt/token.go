@@ -51,7 +51,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// token reads one token; before are those of the same tag. A bad one has been told.
+// token reads one token; before are those of the same tag. A bad one has been reported.
 func (l *lexer) token(pos int, before []token) (token, int) {
 	rest := l.text[pos:]
 	r, size := utf8.DecodeRuneInString(rest)
@@ -149,7 +149,7 @@ func (l *lexer) quoted(pos int) (token, int) {
 	return token{kind: tokBad, at: pos}, pos
 }
 
-// unescape writes what an escape stands for (s begins behind the backslash) and tells its length, 0 when it is none.
+// unescape writes what an escape stands for (s begins behind the backslash) and returns its length, 0 when it is none.
 func unescape(b *strings.Builder, s string) int {
 	if i := strings.IndexByte(`ntrabfv\'"`, s[0]); i >= 0 {
 		b.WriteByte("\n\t\r\a\b\f\v\\'\""[i])
