@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,8 +22,10 @@ import (
 	"assay/inputs"
 	"assay/plan"
 	"assay/planner"
+	"assay/program"
 	"assay/provider"
 	"assay/provider/vendor"
+	"assay/results"
 	"assay/script"
 	"assay/simulator"
 	"assay/store"
@@ -71,7 +74,9 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sim.Close() })
-	r := &rig{t: t, ledger: ledger, sim: sim, planner: &planner.Planner{Library: &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}}}
+	lib := &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default(), Programs: &program.Runner{Env: os.LookupEnv}}
+	reader := &results.Reader{Ledger: ledger.Reader, Scripts: lib}
+	r := &rig{t: t, ledger: ledger, sim: sim, planner: &planner.Planner{Library: lib, Results: reader}}
 	r.engine = &engine.Engine{
 		Ledger: ledger, Files: files, Planner: r.planner, Clock: engine.WallClock(), Timing: engine.DefaultTiming().Scaled(5000),
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
@@ -90,9 +95,14 @@ func (r *rig) access(name string) (engine.Access, error) {
 // run drives a study to its end.
 func (r *rig) run(text string) store.Run {
 	r.t.Helper()
+	return r.runFiles(fstest.MapFS{"s.yaml": {Data: []byte(text)}})
+}
+
+// runFiles drives the study s.yaml of a folder to its end.
+func (r *rig) runFiles(files fstest.MapFS) store.Run {
+	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	files := fstest.MapFS{"s.yaml": {Data: []byte(text)}}
 	s, problems := study.Read(files, "s.yaml", study.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		r.t.Fatal(problems)
