@@ -82,7 +82,7 @@ func begin(t *testing.T, p *planner.Planner, id string, s script.Settings) store
 		t.Fatal(problems)
 	}
 	s.File, s.BaseURLs = "s.yaml", map[string]string{"openai": "http://there.example"}
-	run, err := p.Begin(t.Context(), script.Beginning{Run: store.NewRun{ID: id, Study: st.Study}, Desk: d, Plan: made, Files: folder, Settings: s})
+	run, err := p.Begin(t.Context(), script.Beginning{Run: store.NewRun{ID: id, Study: st.Study}, Input: d, Plan: made, Files: folder, Settings: s})
 	ok(t, err)
 	return run
 }
