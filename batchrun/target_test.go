@@ -1,6 +1,7 @@
 package batchrun_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,11 +44,18 @@ func TestAWishBecomesATarget(t *testing.T) {
 	}
 	for wish, want := range map[string]string{
 		"opanai": `no provider is called "opanai" (did you mean openai?)`,
-		"zzz":    `no provider is called "zzz" (there are openai, azure, anthropic, gemini, vertex, together, groq, mistral, xai, fireworks, openrouter, deepseek, ollama, vllm, openai-compatible)`,
 	} {
 		if _, err := resolver(nil).Target(batchrun.Wish{Provider: wish}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", wish, err, want)
 		}
+	}
+	var names []string
+	for _, v := range catalog.Default().Vendors() {
+		names = append(names, v.Name)
+	}
+	want := `no provider is called "zzz" (there are ` + strings.Join(names, ", ") + ")"
+	if _, err := resolver(nil).Target(batchrun.Wish{Provider: "zzz"}); err == nil || err.Error() != want {
+		t.Errorf("zzz: %v, want %s", err, want)
 	}
 	for _, bad := range []string{"localhost", "ftp://x/", "http://me:secret@x/", "http://\x00"} {
 		if _, err := resolver(nil).Target(batchrun.Wish{BaseURL: bad}); err == nil {

@@ -20,7 +20,7 @@ func keysCommand(w *World) *cobra.Command {
 		Short:   "List which API keys are set; never prints one",
 		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {
-			keys := keyStates(w)
+			keys := keyStates(w, catalog.Default())
 			if asJSON {
 				return term.WriteJSON(w.Stdout, keys)
 			}
@@ -42,9 +42,9 @@ type keyState struct {
 	Host      string   `json:"host"`  // where the key would go
 }
 
-func keyStates(w *World) []keyState {
+func keyStates(w *World, cat *catalog.Catalog) []keyState {
 	var keys []keyState
-	for _, v := range catalog.Default().Vendors() {
+	for _, v := range cat.Vendors() {
 		k := keyState{Provider: v.Name, Variables: v.KeyEnv, State: "not set", Host: v.BaseURL}
 		if v.KeyOptional {
 			k.State = "not needed"

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,17 +20,9 @@ func modelsCommand(w *World) *cobra.Command {
 		Short:   "List the models the catalogue knows, their limits and retirement",
 		Args:    upTo("PROVIDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cat := catalog.Default()
-			var models []catalog.Model
-			for _, v := range cat.Vendors() {
-				if len(args) == 0 || args[0] == v.Name {
-					models = append(models, cat.Models(v.Name)...)
-				}
-			}
-			if len(args) == 1 {
-				if err := knownVendor(cat, args[0]); err != nil {
-					return err
-				}
+			models, err := modelsOf(catalog.Default(), firstOf(args))
+			if err != nil {
+				return err
 			}
 			if asJSON {
 				return term.WriteJSON(w.Stdout, modelDocuments(models))
@@ -41,15 +34,20 @@ func modelsCommand(w *World) *cobra.Command {
 	return c
 }
 
-func knownVendor(cat *catalog.Catalog, name string) error {
+// modelsOf lists the models of a vendor, or of all of them.
+func modelsOf(cat *catalog.Catalog, vendor string) ([]catalog.Model, error) {
+	var models []catalog.Model
 	var names []string
 	for _, v := range cat.Vendors() {
-		if v.Name == name {
-			return nil
-		}
 		names = append(names, v.Name)
+		if vendor == "" || vendor == v.Name {
+			models = append(models, cat.Models(v.Name)...)
+		}
 	}
-	return usage(nearOrAll(name, names), "no provider is called %q", name)
+	if vendor != "" && !slices.Contains(names, vendor) {
+		return nil, usage(nearOrAll(vendor, names), "no provider is called %q", vendor)
+	}
+	return models, nil
 }
 
 func printModels(w *World, models []catalog.Model) error {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay"
-	"assay/catalog"
 	"assay/provider"
 	"assay/simulator"
 )
@@ -71,7 +70,7 @@ func RunSocket(t *testing.T, s Subject) {
 
 func wholeSegment(t *testing.T, s Subject) {
 	w := newWorld(t, s, simulator.Options{Queue: time.Minute, Rate: 10})
-	row, _ := catalog.Default().Vendor(s.Kind)
+	row, _ := s.catalog().Vendor(s.Kind)
 	diff(t, row.Limits, w.batch.Limits())
 	c := w.parcel(questions(60)...)
 	job := w.launch(c)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay"
-	"assay/catalog"
 	"assay/provider"
 	"assay/simulator"
 )
@@ -39,7 +38,7 @@ func (w *world) ask(ctx context.Context, question string) (provider.Reply, error
 	if w.live == nil {
 		w.t.Fatalf("%s cannot be asked live", w.s.Kind)
 	}
-	wire := catalog.Default().Wire(w.lane, w.s.Kind, assay.ModeLive)
+	wire := w.s.catalog().Wire(w.lane, w.s.Kind, assay.ModeLive)
 	r, err := w.live.Ask(ctx, w.request("item", question, wire))
 	w.clean(err)
 	if f := r.Outcome.Fault; f != nil && strings.Contains(f.Error(), secret) {

@@ -39,6 +39,8 @@ type Subject struct {
 	// More sets what else this vendor is configured with; nil: nothing.
 	More func(cfg *provider.Config, simulated map[string]string)
 
+	Catalog *catalog.Catalog // nil: the one that is built in
+
 	// Socket reaches the simulator over a real connection.
 	Socket bool
 
@@ -46,6 +48,13 @@ type Subject struct {
 	Shards       bool // results may lie in several files
 	NoRefusals   bool // a refusal is said in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids
+}
+
+func (s Subject) catalog() *catalog.Catalog {
+	if s.Catalog == nil {
+		return catalog.Default()
+	}
+	return s.Catalog
 }
 
 const secret = "key-never-to-be-shown-7f3a9c"
@@ -103,7 +112,7 @@ func newWorld(t *testing.T, s Subject, o simulator.Options, rules ...string) *wo
 // open opens the account with a key.
 func (w *world) open(key string) {
 	w.t.Helper()
-	row, ok := catalog.Default().Vendor(w.s.Kind)
+	row, ok := w.s.catalog().Vendor(w.s.Kind)
 	if !ok {
 		w.t.Fatalf("the catalogue has no vendor %s", w.s.Kind)
 	}
@@ -126,7 +135,7 @@ func (w *world) open(key string) {
 		w.t.Fatal(err)
 	}
 	w.batch, w.live = a.Batch, a.Live
-	w.wire = catalog.Default().Wire(w.lane, w.s.Kind, assay.ModeBatch)
+	w.wire = w.s.catalog().Wire(w.lane, w.s.Kind, assay.ModeBatch)
 }
 
 // watch is the network as the account sees it. It remembers where calls went.
