@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	driver "modernc.org/sqlite"
@@ -44,7 +45,8 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-8000)", "wal_autocheckpoint(0)")
+	// A page in a cache takes twice its size: the allocator rounds up to powers of two.
+	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-4000)", "wal_autocheckpoint(0)")
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 	if err != nil {
 		return errors.Join(err, pool.Close())
 	}
-	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-2000)")
+	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
 	if err != nil {
 		return errors.Join(err, w.Close())
 	}
@@ -91,6 +93,7 @@ func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, 
 			continue
 		}
 		text := head + strings.TrimSuffix(strings.Repeat(tuple, size), ",")
+		args = slices.Grow(args[:0], size*len(columns))
 		for len(rows) >= size {
 			args = args[:0]
 			for _, r := range rows[:size] {
