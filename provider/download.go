@@ -73,7 +73,7 @@ func (c *Client) Download(ctx context.Context, call Call, want Whole, into Sink)
 func (c *Client) pour(ctx context.Context, req *http.Request, body io.Reader, w io.Writer) error {
 	free, full := make(chan []byte, pourBlocks), make(chan []byte, pourBlocks)
 	for range pourBlocks {
-		free <- make([]byte, pourBlock)
+		free <- nil // made when it is needed: most answers are small
 	}
 	stop := make(chan struct{})
 	defer close(stop)
@@ -86,6 +86,9 @@ func (c *Client) pour(ctx context.Context, req *http.Request, body io.Reader, w 
 			case buf = <-free:
 			case <-stop:
 				return
+			}
+			if buf == nil {
+				buf = make([]byte, pourBlock)
 			}
 			n, err := body.Read(buf[:pourBlock])
 			full <- buf[:n] // there is room: as many blocks as places
