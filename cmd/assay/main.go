@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -15,15 +14,9 @@ import (
 )
 
 func main() {
-	ballast := make([]byte, ballastSize)
-	code := run()
-	runtime.KeepAlive(ballast)
-	os.Exit(code)
+	startCollector()
+	os.Exit(run())
 }
-
-// ballastSize is memory that is asked for and never touched, so that it takes no room: it only makes the garbage collector
-// wait for so much more garbage. What streams through has a small heap, which would be collected many times a second.
-const ballastSize = 16 << 20
 
 func run() int {
 	ctx, stop := context.WithCancel(context.Background())
