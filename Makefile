@@ -1,7 +1,7 @@
 .PHONY: build test proof bench interop update
 
 build: ## the binary, without cgo
-	CGO_ENABLED=0 go build -o bin/assay ./cmd/assay
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/assay ./cmd/assay
 
 test: ## what CI runs
 	./scripts/test

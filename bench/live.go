@@ -89,13 +89,7 @@ func liveRun(ctx context.Context, b *bench, name string, latency time.Duration, 
 	if err := bare(); err != nil {
 		return f, err
 	}
-	for name, value := range map[string]string{"OPENAI_API_KEY": "sim", "OPENAI_BASE_URL": "http://" + address + "/openai/v1"} {
-		if err := os.Setenv(name, value); err != nil {
-			return f, err
-		}
-	}
-	f.cost, err = measure(ctx, 1, b.assay, "run", filepath.Join(dir, "study.yaml"), "--yes", "--home", filepath.Join(dir, "home"))
-	if err != nil {
+	if f.cost, err = b.askLive(ctx, dir, address); err != nil {
 		return f, err
 	}
 	if err := bare(); err != nil { // before and after: the mean counts
@@ -103,6 +97,16 @@ func liveRun(ctx context.Context, b *bench, name string, latency time.Duration, 
 	}
 	f.rate, err = liveRate(ctx, filepath.Join(dir, "home", "ledger.db"), n)
 	return f, err
+}
+
+// askLive runs the study of a folder against a simulator.
+func (b *bench) askLive(ctx context.Context, dir, address string) (cost, error) {
+	for name, value := range map[string]string{"OPENAI_API_KEY": "sim", "OPENAI_BASE_URL": "http://" + address + "/openai/v1"} {
+		if err := os.Setenv(name, value); err != nil {
+			return cost{}, err
+		}
+	}
+	return measure(ctx, 1, b.assay, "run", filepath.Join(dir, "study.yaml"), "--yes", "--home", filepath.Join(dir, "home"))
 }
 
 // liveServe starts a simulator in a process of its own.

@@ -25,6 +25,7 @@ func benchmarks() []benchmark {
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
 		{"fetch", "fetching and decoding a 1 GB result file against the parser alone and a copy over loopback", fetchBench},
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
+		{"memory", "the peak of a run of 10,000 requests, through batch jobs and live, below 90 MB", memoryBench},
 		{"settle", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", settleBench},
 		{"idle", "waiting for 1,000 open jobs; -n says for how many minutes", idleBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
@@ -85,7 +86,7 @@ func run(args []string) error {
 		return err
 	}
 	args = flags.Args()
-	build := exec.Command("go", "build", "-o", b.assay, "./cmd/assay")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.assay, "./cmd/assay")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build assay: %w\n%s", err, out)
