@@ -17,9 +17,6 @@ type Replicates struct {
 	Undefined int       // resamples without a value
 }
 
-// Mean is the mean over resamples.
-func (r Replicates) Mean() Number { return Mean(r.Values) }
-
 // SE is the standard deviation over resamples.
 func (r Replicates) SE() Number { return SD(r.Values) }
 

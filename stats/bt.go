@@ -108,12 +108,6 @@ func (m *model) fit(t *Tally, beta []float64, steps int) *BTFit {
 	return f
 }
 
-// WinProbability is the chance that i, shown first, beats j.
-func (f *BTFit) WinProbability(i, j int) float64 {
-	first, _, _ := f.model.point(f.beta, nil).chances(int32(i), int32(j))
-	return first
-}
-
 // newman refines strengths by Newman's iteration for half ties, sweep by sweep, until what a geometric tail would still
 // add is negligible. It reports whether it got there; the graph must be strongly connected.
 func (g *graph) newman(theta []float64) bool {

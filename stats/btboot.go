@@ -135,11 +135,6 @@ func (b *BTBootstrap) Strength(i int) Replicates {
 	return b.over(func(theta []float64) float64 { return theta[i] })
 }
 
-// Difference are the values of the difference of two strengths over the resamples.
-func (b *BTBootstrap) Difference(i, j int) Replicates {
-	return b.over(func(theta []float64) float64 { return theta[i] - theta[j] })
-}
-
 func (b *BTBootstrap) over(of func([]float64) float64) Replicates {
 	r := Replicates{Values: make([]float64, len(b.Theta)), Undefined: b.Undefined}
 	for k, theta := range b.Theta {

@@ -45,23 +45,6 @@ func (m *model) covariance(matrix *mat.SymDense) *Covariance {
 	return &Covariance{items: m.items, order: m.order, nu: m.nu, matrix: matrix}
 }
 
-// Sandwich is the covariance that needs no more than independent comparisons (HC0): right also with half ties and where
-// the model does not hold.
-func (f *BTFit) Sandwich() (*Covariance, error) {
-	bread, err := f.Covariance()
-	if err != nil {
-		return nil, err
-	}
-	m := f.model
-	at := m.point(f.beta, nil)
-	meat := mat.NewSymDense(m.size, nil)
-	raw := meat.RawSymmetric()
-	for k := range m.cells {
-		m.addInformation(raw.Data, raw.Stride, &m.cells[k], at.squares(&m.cells[k]))
-	}
-	return bread.around(meat), nil
-}
-
 // around is bread, meat, bread.
 func (c *Covariance) around(meat *mat.SymDense) *Covariance {
 	size := c.matrix.SymmetricDim()
@@ -107,12 +90,6 @@ func (f *BTFit) ClusterRobust(g *Grouped, correction Correction) (*Covariance, e
 	return bread.around(meat), nil
 }
 
-// At is the covariance of the strengths of items i and j.
-func (c *Covariance) At(i, j int) float64 { return c.matrix.At(i, j) }
-
-// Items is the number of strengths.
-func (c *Covariance) Items() int { return c.items }
-
 // SE are the standard errors of the strengths against their mean.
 func (c *Covariance) SE() []float64 {
 	se := make([]float64, c.items)
@@ -127,51 +104,12 @@ func (c *Covariance) Difference(i, j int) float64 {
 	return math.Sqrt(max(0, c.matrix.At(i, i)+c.matrix.At(j, j)-2*c.matrix.At(i, j)))
 }
 
-// Against is the covariance of two strengths when a third stands at 0.
-func (c *Covariance) Against(ref, i, j int) float64 {
-	return c.matrix.At(i, j) - c.matrix.At(i, ref) - c.matrix.At(ref, j) + c.matrix.At(ref, ref)
-}
-
-// OrderAgainst is the covariance of the order effect and a strength when another strength stands at 0.
-func (c *Covariance) OrderAgainst(ref, i int) Number {
-	if c.order == 0 {
-		return Undefined("no order effect in the model")
-	}
-	return Known(c.matrix.At(i, c.order) - c.matrix.At(ref, c.order))
-}
-
 // OrderSE is the standard error of the order effect.
 func (c *Covariance) OrderSE() Number { return c.extraSE(c.order, "no order effect in the model") }
-
-// LogNuSE is the standard error of log nu.
-func (c *Covariance) LogNuSE() Number { return c.extraSE(c.nu, "no tie parameter in the model") }
 
 func (c *Covariance) extraSE(at int, why string) Number {
 	if at == 0 {
 		return Undefined("%s", why)
 	}
 	return Known(math.Sqrt(max(0, c.matrix.At(at, at))))
-}
-
-// Wald is an estimate held against 0.
-type Wald struct {
-	Estimate, SE, Z, P Number
-}
-
-// OrderTest asks whether the position matters: the order effect against 0.
-func (f *BTFit) OrderTest(c *Covariance) Wald { return wald(f.Order, c.OrderSE()) }
-
-func wald(estimate, se Number) Wald {
-	w := Wald{Estimate: estimate, SE: se}
-	switch {
-	case !estimate.OK:
-		w.Z, w.P = estimate, estimate
-	case !se.OK || se.Value == 0:
-		w.Z = Undefined("no standard error")
-		w.P = w.Z
-	default:
-		w.Z = Known(estimate.Value / se.Value)
-		w.P = Known(normalTail(w.Z.Value))
-	}
-	return w
 }

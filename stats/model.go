@@ -82,18 +82,6 @@ func (p *point) pull(c *cell) pull {
 	}
 }
 
-// squares is the sum over a cell's comparisons of the squared gradient.
-func (p *point) squares(c *cell) pull {
-	first, _, tie := p.chances(c.i, c.j)
-	mu := first + tie/2
-	won, lost, tied := 1-mu, -mu, 0.5-mu
-	return pull{
-		aa: c.first*won*won + c.second*lost*lost + c.tie*tied*tied,
-		an: -tie*(c.first*won+c.second*lost) + (1-tie)*c.tie*tied,
-		nn: (c.first+c.second)*tie*tie + c.tie*square(1-tie),
-	}
-}
-
 // logLik is the likelihood without penalty.
 func (m *model) logLik(p *point) float64 {
 	value := 0.0
