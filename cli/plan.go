@@ -209,8 +209,18 @@ func byProvider(p *plan.Plan) []string {
 	return lines
 }
 
+// powerLine says what a stage of the planned size can show, if what is assumed holds.
 func powerLine(q plan.Power) string {
-	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, assay.Count(int(q.Pairs), "pair"))
+	if q.Verb == study.VerbJudge {
+		line := fmt.Sprintf("Stage %s: %s%s a lane", q.Stage, map[bool]string{true: "at most "}[q.AtMost], assay.Count(q.Items, "item"))
+		if q.Difference > 0 {
+			line += fmt.Sprintf(" can show a difference of about %.0f points", 100*q.Difference)
+		} else {
+			line += " can show no difference"
+		}
+		return line + fmt.Sprintf(" (5%% level, 80%% power, paired, rates near 50%%); 5 points need about %s items.", assay.Thousands(q.Need))
+	}
+	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, assay.Count(q.Pairs, "pair"))
 	if q.Share > 0 {
 		line += fmt.Sprintf(" distinguish %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
 	} else {

@@ -7,7 +7,6 @@ import (
 
 	"assay/judge"
 	"assay/pairs"
-	"assay/stats"
 	"assay/study"
 )
 
@@ -26,18 +25,17 @@ func (m *maker) judge(st *study.Stage) {
 			continue
 		}
 		unknown = unknown || from.unknown
-		lanes := from.lanes
-		if len(st.Among.List) > 0 {
-			lanes = within(lanes, st.Among.List)
-		}
 		n := from.reads(of)
 		if n == 0 && from.last() > 0 {
 			m.problems.Warn(st.At, "a conversation with `turns`, or another `of`, would give it some", "stage %s has nothing to judge in stage %s: %s", st.Name, name, unread(st))
 		}
-		subjects += n * int64(len(lanes))
+		subjects += n * int64(len(m.read(st, from)))
 		tokens = math.Max(tokens, from.quoted(of))
 	}
 	m.given[st.Name] = &answers{wave: wave}
+	if err == nil {
+		m.judging(st, rubric)
+	}
 	if err != nil || len(rubric.Prompts) == 0 {
 		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for no answer
 		return
@@ -83,6 +81,14 @@ func (m *maker) slices(ctx context.Context, st *study.Stage) {
 			}
 		}
 	}
+}
+
+// read are the lanes whose answers a stage reads.
+func (m *maker) read(st *study.Stage, from *answers) []*study.Lane {
+	if len(st.Among.List) > 0 {
+		return within(from.lanes, st.Among.List)
+	}
+	return from.lanes
 }
 
 // unread is why a judge stage is about none of the answers there are.
@@ -178,9 +184,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st), Requests: each},
 			load{input: rubricWeight(rubric) + 2*visibleTokens})
 	}
-	if m.wanted(st) {
-		m.power(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
-	}
+	m.comparing(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
 }
 
 // grouping is what meets in a compare stage.
@@ -191,10 +195,7 @@ type grouping struct {
 
 func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 	if from := m.given[st.Compare]; from != nil {
-		lanes := from.lanes
-		if len(st.Among.List) > 0 {
-			lanes = within(lanes, st.Among.List)
-		}
+		lanes := m.read(st, from)
 		if k := int64(len(lanes)); k < 2 {
 			if len(m.options.Lanes) > 0 { // not the study's fault
 				m.note("stage %s compares nothing: %s of it is chosen", st.Name, plural(k, "lane"))
@@ -214,30 +215,4 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 		n = min(n, m.options.Limit)
 	}
 	return grouping{slots: int64(n)}, true
-}
-
-// Power is the difference a compare stage can detect, two-sided at 5% with 80% power.
-type Power struct {
-	Stage string  `json:"stage"`
-	Pairs int64   `json:"pairs"`  // of each two contestants
-	Share float64 `json:"share"`  // the smallest share of wins that so many pairs can distinguish from even; 0: none
-	Need  int64   `json:"needed"` // pairs that 55:45 needs
-}
-
-func (m *maker) power(st *study.Stage, n, lanePairs int64) {
-	if lanePairs == 0 {
-		return
-	}
-	p := Power{Stage: st.Name, Pairs: n / lanePairs}
-	if need, err := stats.PairsNeeded(0.55, stats.Test{Alpha: 0.05, Power: 0.8}); err == nil {
-		p.Need = int64(need)
-	}
-	for share := 0.51; share < 0.995; share += 0.01 {
-		need, err := stats.PairsNeeded(share, stats.Test{Alpha: 0.05, Power: 0.8})
-		if err == nil && int64(need) <= p.Pairs {
-			p.Share = math.Round(share*100) / 100
-			break
-		}
-	}
-	m.plan.Power = append(m.plan.Power, p)
 }
