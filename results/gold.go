@@ -21,7 +21,7 @@ import (
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
 // that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot; a bundle takes
 // it along.
-func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, reading func(assay.Coordinates) (script.Reading, error), items map[string]*analysedItem) error {
+func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, items map[string]*analysedItem) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
@@ -37,7 +37,7 @@ func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *s
 			}
 		}
 	}
-	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleSaid(ctx, d.run.No, st.Name), ""), reading, items)); err != nil || st.Gold == "" {
+	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleSaid(ctx, d.run.No, st.Name), ""), items)); err != nil || st.Gold == "" {
 		return err
 	}
 	labels, err := d.goldFile(ctx, st)
@@ -51,7 +51,7 @@ func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *s
 			}
 		}
 	}
-	return analyzer.Gold(d.rows(said(all, analysis.GoldJudge), reading, items))
+	return analyzer.Gold(d.rows(said(all, analysis.GoldJudge), items))
 }
 
 // goldFile reads the gold labels of a stage. Rows that mean nothing in this run become warnings.

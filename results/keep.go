@@ -14,10 +14,6 @@ import (
 
 // Keep makes a filter of the verdicts of a stage, by the very rows that findings are made from.
 func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields map[string]string) (func(*store.Verdict) (bool, error), error) {
-	reading, err := r.Scripts.Readings(ctx, run, stage)
-	if err != nil {
-		return nil, err
-	}
 	st, err := r.Study(ctx, run)
 	if err != nil {
 		return nil, err
@@ -28,11 +24,7 @@ func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields m
 	}
 	sieve := &rowSieve{Reader: r, run: run, input: (&plan.Input{Study: st}).Root(of), fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
-		read, err := reading(v.At)
-		if err != nil {
-			return false, err
-		}
-		return sieve.keeps(ctx, v.At, read)
+		return sieve.keeps(ctx, v.At, script.ReadingOf(v.At))
 	}, nil
 }
 

@@ -22,10 +22,6 @@ type Labelled struct {
 
 // Match finds what each label of a stage is about. What is unknown, or means several answers, is a problem.
 func (r *Reader) Match(ctx context.Context, run store.Run, people *script.People, rows []*Label, problems *assay.Problems) ([]Labelled, error) {
-	reading, err := r.Scripts.Readings(ctx, run, rows[0].Stage)
-	if err != nil {
-		return nil, err
-	}
 	byKey, byItem, anywhere := indexed(rows)
 	for t, err := range people.Tasks(ctx) {
 		if err != nil {
@@ -45,10 +41,7 @@ func (r *Reader) Match(ctx context.Context, run store.Run, people *script.People
 		if len(byItem[t.At.Item]) == 0 && len(anywhere) == 0 {
 			continue
 		}
-		of, err := reading(t.At)
-		if err != nil {
-			return nil, err
-		}
+		of := script.ReadingOf(t.At)
 		for _, r := range slices.Concat(byItem[t.At.Item], anywhere) {
 			if turn, ok := r.means(t, of); ok {
 				r.take(t, turn)

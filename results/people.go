@@ -162,17 +162,13 @@ func (p *Panel) Withdraw(ctx context.Context, t analysis.Task, person string) er
 // Doubt reports how little is known about which of two lanes is better, from all verdicts of a stage: 1 where nothing is
 // known, less the surer it is. Groups are named as tasks name them.
 func (r *Reader) Doubt(ctx context.Context, run store.Run, stage string) (func(group string) float64, error) {
-	reading, err := r.Scripts.Readings(ctx, run, stage)
-	if err != nil {
-		return nil, err
-	}
 	wins := map[string]*[2]float64{}
 	for v, err := range r.Ledger.Verdicts(ctx, run.No, stage) {
 		if err != nil {
 			return nil, err
 		}
-		two, err := reading(v.At)
-		if err != nil || two.Second == "" || two.Items || v.State != store.VerdictValid {
+		two := script.ReadingOf(v.At)
+		if two.Second == "" || two.Items || v.State != store.VerdictValid {
 			continue
 		}
 		group := min(two.First, two.Second) + "\x00" + max(two.First, two.Second)

@@ -124,16 +124,12 @@ func (d *rowReader) readEndings(ctx context.Context) error {
 
 // read enters the verdicts of one stage, and the places where there should be some.
 func (d *rowReader) read(ctx context.Context, analyzer *analysis.Analyzer, s analysis.Stage) error {
-	reading, err := d.Scripts.Readings(ctx, d.run, s.Name)
-	if err != nil {
-		return err
-	}
 	st, _ := d.study.Stage(s.Name)
 	items, err := d.itemsOf(ctx, (&plan.Input{Study: d.study}).Root(st))
 	if err != nil {
 		return err
 	}
-	if err := d.gold(ctx, analyzer, st, reading, items); err != nil {
+	if err := d.gold(ctx, analyzer, st, items); err != nil {
 		return err
 	}
 	if err := d.readLengths(ctx, st, s); err != nil {
@@ -143,10 +139,10 @@ func (d *rowReader) read(ctx context.Context, analyzer *analysis.Analyzer, s ana
 		return err
 	}
 	p := d.panelOf(st)
-	if err := analyzer.Expect(d.rows(d.expected(ctx, s.Name, p), reading, items)); err != nil {
+	if err := analyzer.Expect(d.rows(d.expected(ctx, s.Name, p), items)); err != nil {
 		return err
 	}
-	if err := analyzer.Read(d.rows(d.given(ctx, s.Name, p), reading, items)); err != nil {
+	if err := analyzer.Read(d.rows(d.given(ctx, s.Name, p), items)); err != nil {
 		return err
 	}
 	if p == nil {
@@ -205,18 +201,14 @@ func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinate
 type coordinated func(yield func(assay.Coordinates, func(*analysis.Row), error) bool)
 
 // rows makes one row after the other out of coordinates.
-func (d *rowReader) rows(all coordinated, reading func(assay.Coordinates) (script.Reading, error), items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
+func (d *rowReader) rows(all coordinated, items map[string]*analysedItem) iter.Seq2[*analysis.Row, error] {
 	return func(yield func(*analysis.Row, error) bool) {
 		var row analysis.Row
 		all(func(at assay.Coordinates, fill func(*analysis.Row), err error) bool {
 			if err != nil {
 				return yield(nil, err)
 			}
-			r, err := reading(at)
-			if err != nil {
-				return yield(nil, err)
-			}
-			row = rowOf(at, r, items[at.Item])
+			row = rowOf(at, script.ReadingOf(at), items[at.Item])
 			row.Branches = d.branch[at.Branch]
 			fill(&row)
 			return yield(&row, nil) && d.err == nil

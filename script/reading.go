@@ -3,7 +3,6 @@ package script
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 
 	"assay"
@@ -22,18 +21,6 @@ type Reading struct {
 	Vote          int // of the judge on the same answers, from 0
 	Turn          int // of the judged answers
 	SecondTry     bool
-}
-
-// Readings takes the coordinates of a judge or compare stage apart.
-func (p *Library) Readings(ctx context.Context, run store.Run, stage string) (func(assay.Coordinates) (Reading, error), error) {
-	s, err := p.Open(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := s.stages[stage].(reader); !ok {
-		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
-	}
-	return func(at assay.Coordinates) (Reading, error) { return ReadingOf(at), nil }, nil
 }
 
 // ReadingOf says what a judge's request is about.
