@@ -2,6 +2,7 @@ package batchrun
 
 import (
 	"context"
+	"encoding/json"
 
 	"assay"
 	"assay/batchfile"
@@ -21,6 +22,38 @@ type Cost struct {
 	Spent    assay.Cost // zero: nothing yet
 	Input    int64      // tokens that were billed
 	Output   int64
+}
+
+// Billed reports whether anything of it has come back.
+func (c Cost) Billed() bool { return c.Spent.Priced+c.Spent.Unknown > 0 }
+
+// MarshalJSON writes dollars; null is a price that is not known, or nothing that was billed yet.
+func (c Cost) MarshalJSON() ([]byte, error) {
+	doc := struct {
+		Batch    string     `json:"batch,omitempty"` // empty: an estimate, nothing was sent
+		File     string     `json:"file"`
+		Provider string     `json:"provider"`
+		Model    string     `json:"model"`
+		Mode     assay.Mode `json:"mode"`
+		Requests int64      `json:"requests"`
+		Expected *float64   `json:"expected_usd"`
+		High     *float64   `json:"most_usd"`
+		Spent    *float64   `json:"spent_usd"`
+		Input    int64      `json:"input_tokens"`
+		Output   int64      `json:"output_tokens"`
+	}{c.Batch, c.File, c.Provider, c.Model, c.Mode, c.Requests, dollars(c.Expected), dollars(c.High), nil, c.Input, c.Output}
+	if c.Billed() {
+		doc.Spent = dollars(c.Spent)
+	}
+	return json.Marshal(doc)
+}
+
+func dollars(c assay.Cost) *float64 {
+	if !c.Known() {
+		return nil
+	}
+	f := c.Sum.Float()
+	return &f
 }
 
 // Estimate is what a file costs that was not sent.

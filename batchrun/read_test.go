@@ -220,6 +220,17 @@ func TestJobsAreShownAsTheyStand(t *testing.T) {
 	if costs, err = r.read.Costs(r.ctx, run); err != nil || costs[0].Spent.Priced != 2 || costs[0].Input == 0 || costs[0].Output == 0 {
 		t.Errorf("costs after: %+v, %v", costs, err)
 	}
+	for _, c := range []struct {
+		cost batchrun.Cost
+		want string
+	}{
+		{batchrun.Cost{File: "f", Provider: "p", Model: "m", Mode: assay.ModeBatch, Requests: 2}, `{"file":"f","provider":"p","model":"m","mode":"batch","requests":2,"expected_usd":0,"most_usd":0,"spent_usd":null,"input_tokens":0,"output_tokens":0}`},
+		{batchrun.Cost{Batch: "b", Expected: assay.Cost{Unknown: 1}, Spent: assay.Cost{Priced: 2}, Input: 7}, `{"batch":"b","file":"","provider":"","model":"","mode":"","requests":0,"expected_usd":null,"most_usd":0,"spent_usd":0,"input_tokens":7,"output_tokens":0}`},
+	} {
+		if text, err := json.Marshal(c.cost); err != nil || string(text) != c.want {
+			t.Errorf("%s, %v\nwant %s", text, err, c.want)
+		}
+	}
 	text, err := json.Marshal(jobs[0])
 	if err != nil || !strings.HasPrefix(string(text), `{"provider":"openai","batch_id":"`) || strings.Contains(string(text), "Segment") {
 		t.Errorf("%s, %v", text, err)

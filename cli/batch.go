@@ -98,12 +98,6 @@ func (f reachFlags) asked() batchrun.Wish {
 	return wish
 }
 
-func (f reachFlags) target(w *World) (batchrun.Target, error) { return w.resolver().Target(f.asked()) }
-
-func (w *World) resolver() batchrun.Resolver {
-	return batchrun.Resolver{Catalog: catalog.Default(), Env: w.Env}
-}
-
 // money is a span of costs for people.
 func money(expected, high assay.Cost) string {
 	if expected.Priced == 0 && expected.Unknown > 0 {

@@ -121,7 +121,7 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 	if err != nil || run.State == store.RunClosed {
 		return run, err
 	}
-	jobs, err := h.batches().Jobs(ctx, run)
+	jobs, err := h.Batches().Jobs(ctx, run)
 	if err != nil {
 		return run, err
 	}
@@ -153,7 +153,7 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 		return err
 	}
 	defer failed.discard()
-	got, err := h.batches().Collect(ctx, run, batchrun.Output{Format: batchrun.Format(f.format), Results: results, Errors: failed})
+	got, err := h.Batches().Collect(ctx, run, batchrun.Output{Format: batchrun.Format(f.format), Results: results, Errors: failed})
 	if err != nil {
 		return err
 	}

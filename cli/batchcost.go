@@ -31,7 +31,7 @@ func batchCostCommand(w *World) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return term.WriteJSON(w.Stdout, batchCostDocuments(costs))
+				return term.WriteJSON(w.Stdout, costs)
 			}
 			return writeCosts(w, costs)
 		},
@@ -42,57 +42,23 @@ func batchCostCommand(w *World) *cobra.Command {
 	return c
 }
 
-// batchCostDocument is what one model of one file costs.
-type batchCostDocument struct {
-	Batch    string   `json:"batch,omitempty"` // empty: an estimate, nothing was sent
-	File     string   `json:"file"`
-	Provider string   `json:"provider"`
-	Model    string   `json:"model"`
-	Mode     string   `json:"mode"`
-	Requests int64    `json:"requests"`
-	Expected *float64 `json:"expected_usd"` // null: no price is known
-	High     *float64 `json:"most_usd"`
-	Spent    *float64 `json:"spent_usd"` // null: nothing yet, or not known
-	Input    int64    `json:"input_tokens"`
-	Output   int64    `json:"output_tokens"`
-}
-
-func batchCostDocuments(costs []batchrun.Cost) []batchCostDocument {
-	docs := []batchCostDocument{}
-	for _, c := range costs {
-		doc := batchCostDocument{c.Batch, c.File, c.Provider, c.Model, string(c.Mode), c.Requests, dollars(c.Expected), dollars(c.High), nil, c.Input, c.Output}
-		if billed(c) {
-			doc.Spent = dollars(c.Spent)
-		}
-		docs = append(docs, doc)
-	}
-	return docs
-}
-
-// billed reports whether anything of it has come back.
-func billed(c batchrun.Cost) bool { return c.Spent.Priced+c.Spent.Unknown > 0 }
-
 // costsOf estimates files that were not sent, and reads what the others cost.
 func costsOf(ctx context.Context, w *World, h *home, args []string, reach reachFlags) ([]batchrun.Cost, error) {
-	var costs []batchrun.Cost
+	costs := []batchrun.Cost{}
 	var names []string
 	for _, arg := range args {
-		if _, sent, err := h.batches().Find(ctx, arg); err != nil || sent || !w.Disk.Exists(arg) {
+		if _, sent, err := h.Batches().Find(ctx, arg); err != nil || sent || !w.Disk.Exists(arg) {
 			names = append(names, arg)
 			continue
 		}
-		t, err := reach.target(w)
-		if err != nil {
-			return nil, err
-		}
-		file, problems, err := checkFile(ctx, w, arg, t, reach.model)
+		file, problems, err := checkFile(ctx, w, arg, reach)
 		if err != nil {
 			return nil, err
 		}
 		if file == nil {
 			return nil, problems.Errors()
 		}
-		costs = append(costs, batchrun.Estimate(arg, file)...)
+		costs = append(costs, batchrun.Estimate(arg, &file.Batch.File)...)
 	}
 	if len(args) > 0 && len(names) == 0 {
 		return costs, nil
@@ -102,7 +68,7 @@ func costsOf(ctx context.Context, w *World, h *home, args []string, reach reachF
 		return nil, err
 	}
 	for _, run := range runs {
-		own, err := h.batches().Costs(ctx, run)
+		own, err := h.Batches().Costs(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +85,7 @@ func writeCosts(w *World, costs []batchrun.Cost) error {
 		if batch == "" {
 			batch, spent = "(estimate)", ""
 		}
-		if billed(c) {
+		if c.Billed() {
 			spent = c.Spent.String()
 		}
 		t.Add(batch, c.File, c.Provider, c.Model, c.Mode, assay.Thousands(c.Requests), c.Expected, c.High, spent, assay.Thousands(c.Input), assay.Thousands(c.Output))

@@ -3,20 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"sync"
 	"time"
 
 	"assay"
-	"assay/dispatch/local"
+	"assay/cli/term"
 	"assay/engine"
-	"assay/notify"
 	"assay/store"
+	"assay/workspace"
 )
-
-// abreast is how many jobs of a file are moved at a time: what is held in memory is theirs, however large the file is.
-const abreast = 4
 
 // driveFor works on a batch run until it is closed, nothing moves any more, or until says so.
 func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
@@ -25,29 +20,12 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 		return engine.Standing{}, err
 	}
 	defer p.close()
-	return p.drive(ctx, w, h, run, interval, until)
+	return p.drive(ctx, h, run, interval, until)
 }
 
 // drive works on one of the runs whose progress is shown.
-func (p *progress) drive(ctx context.Context, w *World, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
-	var st engine.Standing
-	s, err := h.planner.Study(ctx, run)
-	if err != nil {
-		return st, err
-	}
-	e, err := h.Engine(ctx, run, s)
-	if err != nil {
-		return st, err
-	}
-	defer e.Close()
-	if interval > 0 {
-		e.Timing.PollMin, e.Timing.PollMax = interval, interval
-	}
-	d := &local.Driver{Engine: e.Engine, Workers: abreast, Moved: p.show, Held: p.held, Until: until}
-	if err := h.ledger.RunDue(ctx, run.No, w.Now()); err != nil {
-		return st, err
-	}
-	st, err = d.Drive(ctx, run.No)
+func (p *progress) drive(ctx context.Context, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
+	st, err := h.DriveBatch(ctx, run, workspace.BatchDrive{Interval: interval, Moved: p.show, Held: p.held, Until: until})
 	if err != nil && ctx.Err() == nil {
 		return st, &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay batch watch " + run.ID + "` goes on"}
 	}
@@ -57,19 +35,12 @@ func (p *progress) drive(ctx context.Context, w *World, h *home, run store.Run, 
 // once ends a drive when nothing more can be done at once.
 func once(engine.Standing) bool { return true }
 
-// patience is how long sending waits for a provider that takes its time with an upload.
-const patience = 2 * time.Minute
-
 // sendOff drives files until their jobs are made, and prints what they became.
 func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
-	end := w.Now().Add(patience)
+	end := w.Now().Add(workspace.Patience)
 	standings := make([]engine.Standing, len(runs))
 	for i, run := range runs {
-		left := func(engine.Standing) bool {
-			n, err := h.batches().Unsent(ctx, run)
-			return err != nil || n == 0 || w.Now().After(end)
-		}
-		st, err := driveFor(ctx, w, h, run, 0, left)
+		st, err := driveFor(ctx, w, h, run, 0, h.Sent(ctx, run, end))
 		if err != nil {
 			return interruptedAt(w, run, err)
 		}
@@ -96,7 +67,7 @@ func stuck(ctx context.Context, h *home, runs []store.Run, standings []engine.St
 }
 
 func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) error {
-	s, err := h.batches().Stuck(ctx, run, st)
+	s, err := h.Batches().Stuck(ctx, run, st)
 	switch {
 	case err != nil:
 		return err
@@ -129,7 +100,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 	if err := h.Share(ctx); err != nil {
 		return err
 	}
-	shared := &lineWriter{to: w.Stderr}
+	shared := &term.Lines{To: w.Stderr}
 	all, err := newProgress(ctx, w, h, runs...)
 	if err != nil {
 		return err
@@ -146,13 +117,13 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 			return err
 		}
 		if w.draws() { // one picture of all of them
-			wg.Go(func() { standings[i], failed[i] = all.drive(ctx, w, h, run, f.interval, nil) })
+			wg.Go(func() { standings[i], failed[i] = all.drive(ctx, h, run, f.interval, nil) })
 			continue
 		}
 		own := *w
 		own.Stderr = shared
 		if len(runs) > 1 {
-			own.Stderr = &prefixed{to: shared, text: run.ID + ": "}
+			own.Stderr = &term.Prefixed{To: shared, Prefix: run.ID + ": "}
 		}
 		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &own, h, run, f.interval, nil) })
 	}
@@ -169,7 +140,13 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		return err
 	}
 	result := finished(ctx, h, runs, standings)
-	sendBatchNews(ctx, w, h, runs, f.notify, result)
+	news := "done"
+	if result != nil {
+		news = result.Error()
+	}
+	if err := h.NotifyBatches(ctx, runs, f.notify, news); err != nil {
+		fmt.Fprintln(w.Stderr, "assay:", err)
+	}
 	return result
 }
 
@@ -192,60 +169,6 @@ func finished(ctx context.Context, h *home, runs []store.Run, standings []engine
 		}
 	}
 	return nil
-}
-
-// sendBatchNews sends the news. A rehearsal's stay here.
-func sendBatchNews(ctx context.Context, w *World, h *home, runs []store.Run, names []string, result error) {
-	if len(names) == 0 || h.rehearsal {
-		return
-	}
-	var urls []string
-	for _, name := range names {
-		if v, ok := strings.CutPrefix(name, "$"); ok {
-			name, _ = w.Env(strings.Trim(v, "{}"))
-		}
-		if name != "" {
-			urls = append(urls, name)
-		}
-	}
-	news := "done"
-	if result != nil {
-		news = result.Error()
-	}
-	var ids []string
-	for _, r := range runs {
-		ids = append(ids, r.ID+" ("+r.Study+")")
-	}
-	if err := notify.Send(ctx, urls, fmt.Sprintf("assay: batch %s: %s", strings.Join(ids, ", "), news)); err != nil {
-		fmt.Fprintln(w.Stderr, "assay:", err)
-	}
-}
-
-// lineWriter lets several drives write whole lines into one stream.
-type lineWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-// Write passes a line on.
-func (t *lineWriter) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.to.Write(p)
-}
-
-// prefixed says of every line which batch it is about.
-type prefixed struct {
-	to   io.Writer
-	text string
-}
-
-// Write passes a line on behind its prefix.
-func (p *prefixed) Write(line []byte) (int, error) {
-	if _, err := p.to.Write(append([]byte(p.text), line...)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
 }
 
 // orderBatch gives an order for a batch; what can be done of it now is done.

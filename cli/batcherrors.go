@@ -42,7 +42,7 @@ func printErrors(ctx context.Context, w *World, h *home, runs []store.Run, asJSO
 	e.SetEscapeHTML(false)
 	t := term.Table{Head: []string{"BATCH", "LINE", "ID", "MODEL", "STATUS", "CODE", "MESSAGE", "TRIES"}, Right: map[int]bool{1: true, 7: true}}
 	for _, run := range runs {
-		for doc, err := range h.batches().Failures(ctx, run) {
+		for doc, err := range h.Batches().Failures(ctx, run) {
 			if err != nil {
 				return err
 			}

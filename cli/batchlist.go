@@ -40,11 +40,11 @@ func batchListCommand(w *World) *cobra.Command {
 
 // listAll is what the ledger knows, and what the providers know beside it.
 func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batchrun.Job, error) {
-	runs, err := h.batches().Runs(ctx)
+	runs, err := h.Batches().Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := h.batches().Jobs(ctx, runs...)
+	jobs, err := h.Batches().Jobs(ctx, runs...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 			return nil, err
 		}
 		jobs = append(jobs, found...)
-		refresh(ctx, w, h, runs, jobs)
+		h.RefreshJobs(ctx, runs, jobs)
 	}
 	if name := f.reach.wish.Provider; name != "" {
 		jobs = slices.DeleteFunc(jobs, func(j batchrun.Job) bool { return j.Provider != name })
@@ -68,13 +68,13 @@ func listElsewhere(ctx context.Context, w *World, h *home, reach reachFlags) ([]
 	if err != nil {
 		return nil, err
 	}
-	targets, err := w.resolver().Keyed(reach.asked())
+	targets, err := w.workspace().Resolver().Keyed(reach.asked())
 	if err != nil {
 		return nil, err
 	}
 	var jobs []batchrun.Job
 	for _, t := range targets {
-		found, err := batchrun.List(ctx, t, w.dial, ours)
+		found, err := batchrun.List(ctx, t, w.workspace().Dial, ours)
 		if err != nil {
 			fmt.Fprintf(w.Stderr, "%s: its jobs cannot be listed: %s\n", t.Name, err)
 		}

@@ -4,15 +4,8 @@ import (
 	"context"
 
 	"assay/batchrun"
-	"assay/catalog"
-	"assay/engine"
 	"assay/store"
 )
-
-// batches reads the batch runs of a home.
-func (h *home) batches() *batchrun.Reader {
-	return &batchrun.Reader{Ledger: h.ledger.Reader, Files: h.files, Catalog: catalog.Default()}
-}
 
 // batchRefs are the batches that a command line names: our own, and jobs that were made elsewhere with the same key.
 type batchRefs struct {
@@ -24,11 +17,11 @@ type batchRefs struct {
 func findBatches(ctx context.Context, w *World, h *home, args []string, reach reachFlags) (batchRefs, error) {
 	var refs batchRefs
 	if len(args) == 0 {
-		runs, err := h.batches().Open(ctx)
+		runs, err := h.Batches().Open(ctx)
 		return batchRefs{runs: runs}, err
 	}
 	for _, arg := range args {
-		run, ok, err := h.batches().Find(ctx, arg)
+		run, ok, err := h.Batches().Find(ctx, arg)
 		if err != nil {
 			return refs, err
 		}
@@ -36,14 +29,14 @@ func findBatches(ctx context.Context, w *World, h *home, args []string, reach re
 			refs.runs = append(refs.runs, run)
 			continue
 		}
-		at, err := w.resolver().Keyed(reach.asked())
+		at, err := w.workspace().Resolver().Keyed(reach.asked())
 		if err != nil {
 			return refs, err
 		}
 		if h.rehearsal { // whose jobs no provider knows
 			at = nil
 		}
-		job, err := batchrun.Search(ctx, arg, at, w.dial)
+		job, err := batchrun.Search(ctx, arg, at, w.workspace().Dial)
 		if err != nil {
 			return refs, err
 		}
@@ -63,9 +56,4 @@ func ownBatches(ctx context.Context, w *World, h *home, args []string, reach rea
 		return nil, usage(hint, "batch %s was made elsewhere%s", refs.foreign[0].Status.Job, why)
 	}
 	return refs.runs, nil
-}
-
-// dial opens a provider's account.
-func (w *World) dial(t batchrun.Target) (engine.Access, error) {
-	return w.workspace().Accounts(batchrun.Providers("", t.Name, t.Kind, t.Reach)).Access(t.Name)
 }

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/batchrun"
-	"assay/engine"
 	"assay/store"
 )
 
@@ -37,16 +34,16 @@ func batchRetryCommand(w *World) *cobra.Command {
 }
 
 func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) error {
-	order := engine.Retry{Only: []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}}
+	only := []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}
 	if len(f.only) > 0 {
-		order.Only = nil
+		only = nil
 	}
 	for _, name := range f.only {
 		e, err := endingOf(name)
 		if err != nil {
 			return err
 		}
-		order.Only = append(order.Only, e)
+		only = append(only, e)
 	}
 	h, err := f.home.open(ctx, w, false)
 	if err != nil {
@@ -59,7 +56,7 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 	}
 	var again []store.Run
 	for _, run := range runs {
-		a, err := h.batches().Again(ctx, run, order.Only)
+		a, err := h.Batches().Again(ctx, run, only)
 		if err != nil {
 			return err
 		}
@@ -76,25 +73,18 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 	if err := ask(w, f.yes, "Send?"); err != nil {
 		return err
 	}
-	return sendAgain(ctx, w, h, again, order, f.watch)
+	return sendAgain(ctx, w, h, again, only, f.watch)
 }
 
-func sendAgain(ctx context.Context, w *World, h *home, runs []store.Run, order engine.Retry, watch bool) error {
+func sendAgain(ctx context.Context, w *World, h *home, runs []store.Run, only []assay.Ending, watch bool) error {
 	live := false
 	for i, run := range runs {
-		b, _ := batchrun.Of(run)
-		own := order
-		if own.Mode = store.Batch; b.File.Mode == assay.ModeLive {
-			own.Mode, live = store.Live, true
-		}
-		text, err := json.Marshal(own)
+		asked, err := h.RetryBatch(ctx, run, only)
 		if err != nil {
 			return err
 		}
-		if err := h.ledger.ReopenRun(ctx, run.No, "retry"); err != nil {
-			return err
-		}
-		if err := orderBatch(ctx, w, h, run, store.Order{Kind: store.OrderRetry, Args: string(text)}); err != nil {
+		live = live || asked
+		if _, err := driveFor(ctx, w, h, run, 0, once); err != nil {
 			return err
 		}
 		if runs[i], err = h.ledger.Run(ctx, run.No); err != nil {

@@ -9,7 +9,6 @@ import (
 	"assay/batchrun"
 	"assay/cli/term"
 	"assay/store"
-	"assay/workspace"
 )
 
 type statusBatchFlags struct {
@@ -37,7 +36,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			jobs, err := h.batches().Jobs(ctx, refs.runs...)
+			jobs, err := h.Batches().Jobs(ctx, refs.runs...)
 			if err != nil {
 				return err
 			}
@@ -45,7 +44,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 				jobs = append(jobs, j.Row())
 			}
 			if !f.offline && !h.rehearsal {
-				refresh(ctx, w, h, refs.runs, jobs)
+				h.RefreshJobs(ctx, refs.runs, jobs)
 			}
 			return f.print(w, h, jobs)
 		},
@@ -70,24 +69,9 @@ func (f statusBatchFlags) print(w *World, h *home, jobs []batchrun.Job) error {
 	return writeJobs(w, h, jobs)
 }
 
-// refresh asks the providers about the jobs in flight.
-func refresh(ctx context.Context, w *World, h *home, runs []store.Run, jobs []batchrun.Job) {
-	byRun := map[string]*workspace.Accounts{}
-	for _, r := range runs {
-		if s, err := h.planner.Study(ctx, r); err == nil {
-			byRun[r.ID] = w.workspace().Accounts(s)
-		}
-	}
-	for i := range jobs {
-		if a, ok := byRun[jobs[i].Run]; ok {
-			jobs[i].Refresh(ctx, a.Access)
-		}
-	}
-}
-
 // printBatches prints the jobs of runs as the ledger knows them.
 func printBatches(ctx context.Context, w *World, h *home, runs []store.Run) error {
-	jobs, err := h.batches().Jobs(ctx, runs...)
+	jobs, err := h.Batches().Jobs(ctx, runs...)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +13,6 @@ import (
 	"assay"
 	"assay/batchfile"
 	"assay/batchrun"
-	"assay/catalog"
 	"assay/engine"
 	"assay/store"
 	"assay/workspace"
@@ -67,8 +64,7 @@ func batchSubmitCommand(w *World) *cobra.Command {
 
 // upload is one file that is ready to go.
 type upload struct {
-	path  string
-	batch batchrun.Batch
+	*workspace.BatchFile
 	run   store.Run // where it was sent before
 	fresh bool
 }
@@ -95,7 +91,7 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 		return err
 	}
 	for i := range all {
-		if err := beginFile(ctx, w, h, &all[i], f); err != nil {
+		if err := beginFile(ctx, h, &all[i], f); err != nil {
 			return err
 		}
 	}
@@ -103,7 +99,7 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 	stay := f.watch || f.rehearse
 	for _, p := range all {
 		runs = append(runs, p.run)
-		stay = stay || p.batch.File.Mode == assay.ModeLive
+		stay = stay || p.Batch.File.Mode == assay.ModeLive
 	}
 	if stay {
 		return watchBatches(ctx, w, h, runs, watchFlags{interval: f.interval, notify: f.notify})
@@ -113,14 +109,10 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 
 // checkFiles reads every file from end to end. Problems of all of them are listed at once.
 func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([]upload, error) {
-	t, err := f.reach.target(w)
-	if err != nil {
-		return nil, err
-	}
 	var out []upload
 	var problems assay.Problems
 	for _, name := range names {
-		file, found, err := checkFile(ctx, w, name, t, f.reach.model)
+		file, found, err := checkFile(ctx, w, name, f.reach)
 		if err != nil {
 			return nil, err
 		}
@@ -128,18 +120,12 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 		if file == nil {
 			continue
 		}
-		own := t
-		if own.Name == "" {
-			if own, err = w.resolver().Complete(f.reach.asked(), batchrun.Target{Name: file.Provider, Mode: file.Mode, Reach: t.Reach}); err != nil {
-				return nil, err
-			}
-		}
-		p := upload{path: name, batch: batchrun.Batch{File: *file, Reach: own.Reach, Size: f.size, Width: f.concurrency}}
-		out = append(out, p)
+		file.Batch.Size, file.Batch.Width = f.size, f.concurrency
+		out = append(out, upload{BatchFile: file})
 		if f.rehearse {
 			continue
 		}
-		if err := cmp.Or(w.resolver().Lacks(own), reachable(w, own)); err != nil {
+		if err := cmp.Or(w.workspace().Resolver().Lacks(file.Target), reachable(w, file.Target)); err != nil {
 			return nil, err
 		}
 	}
@@ -152,33 +138,20 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 	return out, nil
 }
 
-func checkFile(ctx context.Context, w *World, name string, t batchrun.Target, model string) (*batchfile.File, assay.Problems, error) {
-	open := opener(w, name)
-	file, problems, err := batchfile.Check(ctx, open, batchfile.Options{
-		Name: name, Provider: t.Name, Kind: t.Kind, Model: model, Mode: t.Mode, Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()),
-	})
-	if errors.Is(err, os.ErrNotExist) {
+func checkFile(ctx context.Context, w *World, name string, reach reachFlags) (*workspace.BatchFile, assay.Problems, error) {
+	file, problems, err := w.workspace().CheckBatch(ctx, name, reach.model, reach.asked())
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, usage("", "there is no file %s", name)
+	case errors.Is(err, workspace.ErrNoFile):
+		return nil, nil, usage("", "%s is no file", name)
 	}
 	return file, problems, err
 }
 
-func opener(w *World, name string) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) {
-		f, err := os.Open(w.Disk.Path(name))
-		if err != nil {
-			return nil, err
-		}
-		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-			return nil, errors.Join(usage("", "%s is no file", name), err, f.Close())
-		}
-		return f, nil
-	}
-}
-
 // reachable reports whether there is a key for the provider.
 func reachable(w *World, t batchrun.Target) error {
-	_, err := w.dial(t)
+	_, err := w.workspace().Dial(t)
 	if errors.Is(err, engine.ErrNoKey) {
 		return usage("or rehearse without keys: --rehearse", "%s cannot be reached: %s", t.Name, err)
 	}
@@ -194,12 +167,12 @@ func sentBefore(ctx context.Context, w *World, h *home, p *upload, f submitFlags
 	if f.anew {
 		return nil
 	}
-	run, found, err := h.batches().SentBefore(ctx, filepath.Base(p.path), p.batch)
+	run, found, err := h.SentBefore(ctx, p.BatchFile)
 	if err != nil || !found {
 		return err
 	}
 	p.run, p.fresh = run, false
-	fmt.Fprintf(w.Stderr, "%s was sent before as batch %s; --new sends it anew\n", p.path, run.ID)
+	fmt.Fprintf(w.Stderr, "%s was sent before as batch %s; --new sends it anew\n", p.Name, run.ID)
 	return nil
 }
 
@@ -211,7 +184,7 @@ func confirmFiles(w *World, h *home, all []upload, f submitFlags) error {
 			continue
 		}
 		fresh = true
-		fmt.Fprint(w.Stderr, describe(p.batch.File, h.rehearsal))
+		fmt.Fprint(w.Stderr, describe(p.Batch.File, h.rehearsal))
 	}
 	if !fresh || h.rehearsal {
 		return nil
@@ -243,23 +216,19 @@ func describe(file batchfile.File, rehearsal bool) string {
 }
 
 // beginFile records a file; from then on it is safe.
-func beginFile(ctx context.Context, w *World, h *home, p *upload, f submitFlags) error {
+func beginFile(ctx context.Context, h *home, p *upload, f submitFlags) error {
 	if !p.fresh {
 		return nil
 	}
-	id, err := workspace.NewID()
-	if err != nil {
-		return err
-	}
-	n := store.NewRun{ID: id, Study: filepath.Base(p.path), Folder: filepath.Dir(w.Disk.Path(p.path)), Digest: p.batch.Digest(),
-		Note: f.description, By: w.workspace().User(), Rehearsal: h.rehearsal}
+	var budget *assay.Money
 	if f.budget != "" {
 		m, err := assay.ParseMoney(f.budget)
 		if err != nil {
 			return usage("", "--budget: %s", err)
 		}
-		n.Budget = &m
+		budget = &m
 	}
-	p.run, err = h.planner.Batches.Begin(ctx, n, p.batch, opener(w, p.path))
+	var err error
+	p.run, err = h.BeginBatch(ctx, p.BatchFile, f.description, budget)
 	return err
 }

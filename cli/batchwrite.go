@@ -156,7 +156,7 @@ func writeBatch(ctx context.Context, w *World, f writeFlags) error {
 
 // laneOf is the lane that the flags mean; parameters that the vendor would refuse are printed with the reason.
 func (f writeFlags) laneOf(w *World) (assay.Lane, catalog.Vendor, error) {
-	t, err := w.resolver().Target(batchrun.Wish{Provider: f.provider})
+	t, err := w.workspace().Resolver().Target(batchrun.Wish{Provider: f.provider})
 	if err != nil {
 		return assay.Lane{}, catalog.Vendor{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/cli/term"
 	"assay/store"
 	"assay/workspace"
 )
@@ -52,7 +53,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		return err
 	}
 	own := *w
-	own.Stderr = &lineWriter{to: w.Stderr} // moves are printed beside everything else
+	own.Stderr = &term.Lines{To: w.Stderr} // moves are printed beside everything else
 	w = &own
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
