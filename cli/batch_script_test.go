@@ -8,10 +8,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"assay/simulator"
+	"assay/simulator/clocktest"
 )
 
 // slowWorld is a simulator of a script's own whose jobs take time, and whose time only the script moves.
-type slowWorld struct{ clock *simulator.Manual }
+type slowWorld struct{ clock *clocktest.Clock }
 
 type slowKey struct{}
 
@@ -21,7 +22,7 @@ func slow(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: slow")
 	}
 	world := ts.Value(slowKey{}).(*slowWorld)
-	world.clock = simulator.NewManual(noon)
+	world.clock = clocktest.New(noon)
 	dir, err := os.MkdirTemp(ts.Getenv("WORK"), "slow")
 	ts.Check(err)
 	sim, err := simulator.New(simulator.Options{Seed: 1, Rate: 1, Clock: world.clock, Dir: dir})

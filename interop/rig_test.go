@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/simulator"
+	"assay/simulator/clocktest"
 )
 
 // rig is a simulator behind a real socket, and the clock that moves its jobs.
@@ -30,7 +31,7 @@ const (
 func simulate(t *testing.T, rules ...string) rig {
 	t.Helper()
 	o := simulator.Options{
-		Seed: 1, Queue: queue, Dir: t.TempDir(), Clock: simulator.NewManual(time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)),
+		Seed: 1, Queue: queue, Dir: t.TempDir(), Clock: clocktest.New(time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)),
 	}
 	for _, text := range rules {
 		rule, err := simulator.ParseRule(text)

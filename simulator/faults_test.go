@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/simulator/clocktest"
 )
 
 func TestStatusRulesSpeakEachProvidersWords(t *testing.T) {
@@ -181,7 +183,7 @@ func TestJobsAreSpoiledAtTheirMaking(t *testing.T) {
 
 func TestFaultsAndClockAreSetOverHTTP(t *testing.T) {
 	t.Parallel()
-	s, err := New(Options{Dir: t.TempDir(), Clock: NewManual(epoch)})
+	s, err := New(Options{Dir: t.TempDir(), Clock: clocktest.New(epoch)})
 	if err != nil {
 		t.Fatal(err)
 	}

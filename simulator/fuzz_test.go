@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"assay/simulator/clocktest"
 )
 
 // Whatever is sent, the simulator answers with a status of its own and never with its own trouble.
@@ -26,7 +28,7 @@ func FuzzBodies(f *testing.F) {
 			f.Add(uint8(i), s)
 		}
 	}
-	s, err := New(Options{Dir: f.TempDir(), Clock: NewManual(epoch)})
+	s, err := New(Options{Dir: f.TempDir(), Clock: clocktest.New(epoch)})
 	if err != nil {
 		f.Fatal(err)
 	}

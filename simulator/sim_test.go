@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay/simulator/clocktest"
 )
 
 const (
@@ -27,7 +29,7 @@ var epoch = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 type world struct {
 	t     *testing.T
 	s     *Server
-	clock *Manual
+	clock *clocktest.Clock
 	http  *http.Client
 	base  map[string]string
 	head  http.Header
@@ -35,7 +37,7 @@ type world struct {
 
 func newWorld(t *testing.T, o Options, rules ...string) *world {
 	t.Helper()
-	clock := NewManual(epoch)
+	clock := clocktest.New(epoch)
 	o.Clock, o.Dir = clock, t.TempDir()
 	for _, text := range rules {
 		r, err := ParseRule(text)

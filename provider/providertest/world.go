@@ -26,6 +26,7 @@ import (
 	"assay/provider"
 	"assay/simulator"
 	"assay/simulator/bodies"
+	"assay/simulator/clocktest"
 	"assay/simulator/minds"
 )
 
@@ -66,7 +67,7 @@ type world struct {
 	t     *testing.T
 	s     Subject
 	sim   *simulator.Server
-	clock *simulator.Manual
+	clock *clocktest.Clock
 	batch provider.Provider
 	live  provider.Asker
 	lane  assay.Lane
@@ -79,7 +80,7 @@ type world struct {
 // newWorld starts a simulator with rules of what goes wrong. A rule names no vendor: it begins with the kind of call.
 func newWorld(t *testing.T, s Subject, o simulator.Options, rules ...string) *world {
 	t.Helper()
-	w := &world{t: t, s: s, clock: simulator.NewManual(epoch), seen: &watch{t: t}, root: "https://sim.example"}
+	w := &world{t: t, s: s, clock: clocktest.New(epoch), seen: &watch{t: t}, root: "https://sim.example"}
 	o.Clock, o.Dir = w.clock, t.TempDir()
 	for _, text := range rules {
 		r, err := simulator.ParseRule("* " + text)
