@@ -22,6 +22,9 @@ func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields m
 	if !ok {
 		return nil, fmt.Errorf("the study has no stage %q", stage)
 	}
+	if !judges(of) {
+		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
+	}
 	sieve := &rowSieve{Reader: r, run: run, input: (&plan.Input{Study: st}).Root(of), fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
 		return sieve.keeps(ctx, v.At, script.ReadingOf(v.At))

@@ -152,7 +152,7 @@ func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 func sweeps(s *shop, n int) func() bool {
 	last := ""
 	return func() bool {
-		s.ok(s.look.Query(s.ctx, "SELECT MAX(until_ms) FROM hands", func(_ []string, values []any) error {
+		s.ok(s.look.Query(s.ctx, "SELECT MAX(until_ms) FROM worker_keys", func(_ []string, values []any) error {
 			if now := fmt.Sprint(values[0]); now != last {
 				last, n = now, n-1
 			}
