@@ -1,13 +1,11 @@
 // Package artifacts keeps the raw bytes that were sent and received, in one folder per run.
 //
-// A file appears under its name only when it is whole: it is written beside it, synced and renamed. Folders are for
-// their owner alone. Names are checked, and the operating system keeps every path inside the folder. When a run is
+// A file appears under its name only when it is whole: each writer has a part of its own beside it, which is synced and then
+// gets the name. Folders are for their owner alone. Names are checked, and the operating system keeps every path inside the folder. When a run is
 // closed its files are packed into seekable zstd, and every line can still be read by its offset.
 package artifacts
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +17,8 @@ import (
 
 const (
 	packed  = ".zst"  // a packed file
-	partial = ".part" // a file under construction
-	marker  = ".mark" // how much of it is safe
+	partial = ".part" // the folder of a file under construction, one part for each writer
+	marker  = ".mark" // how much of a part is safe
 )
 
 // Folder is the place of all artifacts: the local home, or a folder that several workers share.
@@ -79,16 +77,12 @@ func (f *Folder) Identify(id string) (string, error) {
 
 // Probe writes, reads and removes a file, so that a folder that cannot be used is found out before money moves.
 func (f *Folder) Probe() error {
-	var random [8]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return err
-	}
-	name := "probe-" + hex.EncodeToString(random[:])
-	if err := f.root.WriteFile(name, random[:], 0o600); err != nil {
+	name := "probe-" + random()
+	if err := f.root.WriteFile(name, []byte(name), 0o600); err != nil {
 		return fmt.Errorf("write into artifacts folder %s: %w", f.dir, err)
 	}
 	got, err := f.root.ReadFile(name)
-	if err == nil && string(got) != string(random[:]) {
+	if err == nil && string(got) != name {
 		err = errors.New("it did not keep what was written")
 	}
 	if err = errors.Join(err, f.root.Remove(name)); err != nil {
@@ -145,10 +139,8 @@ func (f *Folder) Remove(run, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", packed, partial, partial + marker} {
-		if e := f.root.Remove(at + suffix); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
+	for _, suffix := range []string{"", packed, partial, packed + partial} {
+		err = errors.Join(err, f.root.RemoveAll(at+suffix))
 	}
 	return err
 }
@@ -167,7 +159,7 @@ func (f *Folder) Names(run string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if n := e.Name(); !strings.HasSuffix(n, partial) && !strings.HasSuffix(n, marker) {
+		if n := e.Name(); !strings.HasSuffix(n, partial) {
 			names = append(names, strings.TrimSuffix(n, packed))
 		}
 	}

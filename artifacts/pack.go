@@ -11,7 +11,9 @@ import (
 	"path"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -26,10 +28,14 @@ const (
 	seekEntryLen  = 8
 )
 
-// Pack compresses the artifacts of a closed run. It may be stopped and called again at any point.
+// Pack compresses the artifacts of a closed run, and removes what writers left unfinished. It may be stopped and called again
+// at any point.
 func (f *Folder) Pack(ctx context.Context, run string) error {
 	names, err := f.Names(run)
 	if err != nil {
+		return err
+	}
+	if err := f.sweep(run); err != nil {
 		return err
 	}
 	p, err := newPacker()
@@ -54,25 +60,59 @@ func (f *Folder) Bytes(run string) (int64, error) {
 	if _, err := place(run, "x"); err != nil {
 		return 0, err
 	}
-	entries, err := fs.ReadDir(f.root.FS(), run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
+	sum := int64(0)
+	err := fs.WalkDir(f.root.FS(), run, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			var info fs.FileInfo
+			if info, err = e.Info(); err == nil {
+				sum += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // packed or finished meanwhile
+		}
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("list artifacts of run %s: %w", run, err)
 	}
-	sum := int64(0)
-	for _, e := range entries {
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // packed or renamed meanwhile
-		}
-		if err != nil {
-			return 0, fmt.Errorf("list artifacts of run %s: %w", run, err)
-		}
-		sum += info.Size()
-	}
 	return sum, nil
+}
+
+// leftAfter is for how long a part of an artifact that was never finished may have a writer.
+const leftAfter = 24 * time.Hour
+
+// sweep removes the parts of artifacts that are whole, and those that no writer has touched for long.
+func (f *Folder) sweep(run string) error {
+	entries, err := fs.ReadDir(f.root.FS(), run)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list artifacts of run %s: %w", run, err)
+	}
+	for _, e := range entries {
+		name, part := strings.CutSuffix(e.Name(), partial)
+		if !part {
+			continue
+		}
+		at := path.Join(run, name)
+		if _, err := f.root.Stat(at); err == nil || f.untouched(at+partial) {
+			if err := f.root.RemoveAll(at + partial); err != nil {
+				return fmt.Errorf("remove what is left of artifact %s: %w", at, err)
+			}
+		}
+	}
+	return nil
+}
+
+// untouched reports whether nothing in a folder of parts has changed for long.
+func (f *Folder) untouched(dir string) bool {
+	entries, err := fs.ReadDir(f.root.FS(), dir)
+	for _, e := range entries {
+		info, e := e.Info()
+		if e != nil || time.Since(info.ModTime()) < leftAfter {
+			return false
+		}
+	}
+	return err == nil
 }
 
 func (f *Folder) pack(p *packer, run, name string) error {
@@ -85,8 +125,7 @@ func (f *Folder) pack(p *packer, run, name string) error {
 		return err
 	}
 	defer in.Close()
-	temp := at + packed + partial
-	out, err := f.root.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	temp, out, err := f.newPart(at + packed)
 	if err != nil {
 		return err
 	}
@@ -98,12 +137,14 @@ func (f *Folder) pack(p *packer, run, name string) error {
 		return errors.Join(err, f.root.Remove(temp))
 	}
 	if err := f.root.Rename(temp, at+packed); err != nil {
-		return err
-	}
+		if _, e := f.root.Stat(at + packed); e != nil {
+			return err
+		}
+	} // else another process has packed it, and has removed all parts
 	if err := f.sync(run); err != nil {
 		return err
 	}
-	return f.root.Remove(at)
+	return errors.Join(f.root.RemoveAll(at), f.root.RemoveAll(at+packed+partial))
 }
 
 // packer is what packing takes, kept from file to file.

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -17,19 +19,22 @@ import (
 const safeEvery = 64 << 20
 
 // Sink is a file under construction. What a cut download left in it can be continued.
+//
+// Several processes may write one artifact, each in the belief that it alone does. So every sink writes to a file of its own,
+// in a folder NAME.part, and never to that of another: what another left is copied. The first one that commits wins.
 type Sink struct {
 	folder    *Folder
 	run, name string
 	at        string
-	file      *os.File
+	part      string   // the file that this sink writes; empty: none yet
+	file      *os.File // what is held: its own part, else that of another writer; nil: nothing
 	sum       hash.Hash
 	size      int64
 	safe      int64 // bytes that survive the power
 	validator string
-	begun     bool
 }
 
-// Sink opens an artifact under construction, with what an earlier writer left in it.
+// Sink opens an artifact under construction, with the most that an earlier writer left of it.
 func (f *Folder) Sink(run, name string) (*Sink, error) {
 	at, err := place(run, name)
 	if err != nil {
@@ -38,15 +43,10 @@ func (f *Folder) Sink(run, name string) (*Sink, error) {
 	if err := f.root.MkdirAll(run, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of run %s: %w", run, err)
 	}
-	file, err := f.root.OpenFile(at+partial, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open artifact %s: %w", at, err)
+	s := &Sink{folder: f, run: run, name: name, at: at, sum: sha256.New()}
+	if err := s.find(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open artifact %s: %w", at, err), s.letGo())
 	}
-	s := &Sink{folder: f, run: run, name: name, at: at, file: file, sum: sha256.New()}
-	if s.size, s.validator, err = f.held(at, file); err != nil {
-		return nil, errors.Join(fmt.Errorf("open artifact %s: %w", at, err), file.Close())
-	}
-	s.safe = s.size
 	return s, nil
 }
 
@@ -62,52 +62,107 @@ func (f *Folder) Create(run, name string) (*Sink, error) {
 	return s, nil
 }
 
-// held reads how much of a partial file is safe. Bytes beyond the mark may not have reached the disk.
-func (f *Folder) held(at string, file *os.File) (int64, string, error) {
-	text, err := f.root.ReadFile(at + partial + marker)
+// find opens the part with the most safe bytes.
+func (s *Sink) find() error {
+	entries, err := fs.ReadDir(s.folder.root.FS(), s.at+partial)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		part, marked := strings.CutSuffix(e.Name(), marker)
+		if !marked {
+			continue
+		}
+		if err := s.hold(path.Join(s.at+partial, part)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold takes a part where more of it is safe than of the one at hand. Bytes beyond its mark may not have reached the disk,
+// and a part that goes away meanwhile is none.
+func (s *Sink) hold(part string) error {
+	text, err := s.folder.root.ReadFile(part + marker)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, "", nil
+		return nil
 	}
 	if err != nil {
-		return 0, "", err
+		return err
 	}
 	number, validator, _ := strings.Cut(string(text), "\n")
 	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 {
-		return 0, "", nil
+	if err != nil || n <= s.size {
+		return nil
+	}
+	file, err := s.folder.root.Open(part)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	st, err := file.Stat()
 	if err != nil || st.Size() < n {
-		return 0, "", err
+		return errors.Join(err, file.Close())
 	}
-	return n, validator, nil
+	err = s.letGo()
+	s.file, s.size, s.safe, s.validator = file, n, n, validator
+	return err
 }
 
 // Held returns how many bytes are there, and the validator that Begin was given for them.
 func (s *Sink) Held() (int64, string) { return s.size, s.validator }
 
-// Begin drops what is held beyond an offset and goes on from there; 0 starts again.
+// Begin drops what is held beyond an offset and goes on from there; 0 starts again. It does so in a new part: another writer
+// may be copying the old one.
 func (s *Sink) Begin(offset int64, validator string) error {
 	if offset > s.size {
 		return fmt.Errorf("artifact %s: begin at %d, only %d bytes are held", s.at, offset, s.size)
 	}
+	part, file, err := s.folder.newPart(s.at)
+	if err != nil {
+		return fmt.Errorf("artifact %s: %w", s.at, err)
+	}
 	s.sum.Reset()
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("artifact %s: %w", s.at, err)
+	if offset > 0 {
+		_, err = io.CopyN(io.MultiWriter(file, s.sum), io.NewSectionReader(s.file, 0, s.size), offset)
 	}
-	if _, err := io.CopyN(s.sum, s.file, offset); err != nil {
-		return fmt.Errorf("artifact %s: read what is held: %w", s.at, err)
+	old := s.part
+	if err = errors.Join(err, s.letGo()); err != nil {
+		return errors.Join(fmt.Errorf("artifact %s: copy what is held: %w", s.at, err), file.Close())
 	}
-	if err := s.file.Truncate(offset); err != nil {
-		return fmt.Errorf("artifact %s: %w", s.at, err)
+	s.part, s.file, s.size, s.validator = part, file, offset, validator
+	if err := s.mark(); err != nil || old == "" {
+		return err
 	}
-	s.size, s.validator, s.begun = offset, validator, true
-	return s.mark()
+	return s.folder.removePart(old)
+}
+
+// newPart makes an empty part that no other writer has. The folder of parts goes away when another writer commits.
+func (f *Folder) newPart(at string) (string, *os.File, error) {
+	part := path.Join(at+partial, random())
+	for {
+		if err := f.root.MkdirAll(at+partial, 0o700); err != nil {
+			return "", nil, err
+		}
+		file, err := f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return part, file, err
+		}
+	}
+}
+
+// random is a word that no other writer has.
+func random() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // Write appends.
 func (s *Sink) Write(p []byte) (int, error) {
-	if !s.begun {
+	if s.part == "" {
 		return 0, fmt.Errorf("artifact %s: written before it was begun", s.at)
 	}
 	n, err := s.file.Write(p)
@@ -125,54 +180,118 @@ func (s *Sink) Write(p []byte) (int, error) {
 // Size is how many bytes are there.
 func (s *Sink) Size() int64 { return s.size }
 
-// mark makes what is there safe, and notes how much that is.
+// mark makes what is there safe, and notes how much that is. Where another writer has finished the artifact and removed all
+// parts, there is nothing to note.
 func (s *Sink) mark() error {
 	if err := s.file.Sync(); err != nil {
 		return err
 	}
 	s.safe = s.size
 	text := strconv.FormatInt(s.size, 10) + "\n" + s.validator
-	return s.folder.root.WriteFile(s.at+partial+marker, []byte(text), 0o600)
+	err := s.folder.root.WriteFile(s.part+".new", []byte(text), 0o600)
+	if err == nil {
+		err = s.folder.root.Rename(s.part+".new", s.part+marker)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
-// Commit makes the artifact whole: synced, renamed, and there for good. The sink is closed.
+// Commit makes the artifact whole: synced, under its name, and there for good. The sink is closed. An artifact that is there
+// already is not written again: with the same bytes that is no error, and with others it is.
 func (s *Sink) Commit() (Info, error) {
-	if !s.begun {
-		return Info{}, errors.Join(fmt.Errorf("artifact %s: nothing was written", s.at), s.file.Close())
+	if s.part == "" {
+		return Info{}, errors.Join(fmt.Errorf("artifact %s: nothing was written", s.at), s.letGo())
 	}
-	err := errors.Join(s.file.Sync(), s.file.Close())
+	info := Info{Name: s.name, Size: s.size, SHA256: hex.EncodeToString(s.sum.Sum(nil))}
+	err := errors.Join(s.file.Sync(), s.letGo())
 	if err == nil {
-		err = s.folder.root.Rename(s.at+partial, s.at)
+		err = s.publish(info)
 	}
 	if err == nil {
 		err = s.folder.sync(s.run)
 	}
-	if e := s.folder.root.Remove(s.at + partial + marker); err == nil && !errors.Is(e, fs.ErrNotExist) {
-		err = e
+	if err == nil {
+		err = s.folder.root.RemoveAll(s.at + partial)
 	}
 	if err != nil {
 		return Info{}, fmt.Errorf("finish artifact %s: %w", s.at, err)
 	}
-	return Info{Name: s.name, Size: s.size, SHA256: hex.EncodeToString(s.sum.Sum(nil))}, nil
+	return info, nil
 }
+
+// publish gives the part its name, unless another writer was first.
+func (s *Sink) publish(info Info) error {
+	if there, err := s.folder.compare(s.run, info); there || err != nil {
+		return err
+	}
+	err := s.folder.root.Link(s.part, s.at)
+	if err == nil {
+		return nil
+	}
+	if there, e := s.folder.compare(s.run, info); there || e != nil {
+		return e
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("another process has removed it")
+	}
+	return s.folder.root.Rename(s.part, s.at) // a file system without links
+}
+
+// compare reports whether an artifact is there. One with other bytes is an error.
+func (f *Folder) compare(run string, want Info) (bool, error) {
+	file, err := f.Open(run, want.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return true, err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != want.SHA256 {
+		return true, errOther
+	}
+	return true, nil
+}
+
+var errOther = errors.New("another process has finished it with other bytes")
 
 // Close keeps what is there for a later Sink of the same name.
 func (s *Sink) Close() error {
 	var err error
-	if s.begun {
+	if s.part != "" {
 		err = s.mark()
 	}
-	if err = errors.Join(err, s.file.Close()); err != nil {
+	if err = errors.Join(err, s.letGo()); err != nil {
 		return fmt.Errorf("keep artifact %s: %w", s.at, err)
 	}
 	return nil
 }
 
-// Discard takes the unfinished artifact away.
-func (s *Sink) Discard() error {
-	err := errors.Join(s.file.Close(), s.folder.root.Remove(s.at+partial))
-	if e := s.folder.root.Remove(s.at + partial + marker); !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, e)
+// letGo closes the file at hand.
+func (s *Sink) letGo() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
+
+// Discard takes the unfinished artifact away, with what others left of it.
+func (s *Sink) Discard() error { return errors.Join(s.letGo(), s.folder.root.RemoveAll(s.at+partial)) }
+
+func (f *Folder) removePart(part string) error {
+	var err error
+	for _, name := range []string{part, part + marker} {
+		if e := f.root.Remove(name); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
 	}
 	return err
 }

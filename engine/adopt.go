@@ -128,6 +128,9 @@ func (a *adoption) open(ctx context.Context) (err error) {
 	if len(a.wires) == 0 {
 		return fmt.Errorf("no lane of this run asks %s", a.name)
 	}
+	if err := a.Files.Remove(a.run.ID, adoptScratch); err != nil { // of an adoption that was killed
+		return err
+	}
 	a.scratch, err = a.Files.Create(a.run.ID, adoptScratch)
 	return err
 }
