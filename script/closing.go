@@ -72,23 +72,30 @@ func (s *Script) ready(st *study.Stage, rec stage, settled map[store.GroupKey]bo
 	return s.certain(st, "")
 }
 
-// moving returns the stages that have requests in flight or waiting to be sent again.
+// moving returns the stages that have requests in flight or waiting to be sent again, or answers that no Absorb has read. The
+// queue is read before the segments: what leaves it meanwhile is in one of them.
 func (s *Script) moving(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
-	segments, err := s.Ledger.Segments(ctx, s.run.No)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range segments {
-		out[g.Stage] = out[g.Stage] || !g.State.Terminal()
-	}
 	for r, err := range s.Ledger.Resends(ctx, s.run.No) {
 		if err != nil {
 			return nil, err
 		}
 		out[r.At.Stage] = true
 	}
+	segments, err := s.Ledger.Segments(ctx, s.run.No)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range segments {
+		out[g.Stage] = out[g.Stage] || s.unread(g)
+	}
 	return out, nil
+}
+
+// unread reports whether a segment may bring verdicts that are not written yet: it is in flight, or it settled since the
+// last Absorb read the answers.
+func (s *Script) unread(g store.Segment) bool {
+	return !g.State.Terminal() || g.State == store.Settled && !s.absorbed[g.No]
 }
 
 // blocks walks over a group, of a lane, a rule or a program, a block at a time.

@@ -54,7 +54,8 @@ func (s *Script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, 
 		return nil, nil
 	}
 	all := make([][]trial, len(block))
-	b := &bench{Script: s, verdicts: map[assay.Key]store.Verdict{}}
+	// Which stages are closed is noted before the verdicts are read: a stage that closes in between has some we do not see.
+	b := &bench{Script: s, verdicts: map[assay.Key]store.Verdict{}, over: s.closedNow()}
 	for i, w := range block {
 		trials, err := rec.trials(w.item, w.at)
 		if err != nil {
@@ -102,6 +103,7 @@ type bench struct {
 	*Script
 	keys     []assay.Key
 	verdicts map[assay.Key]store.Verdict
+	over     map[string]bool // stages that were closed before the verdicts were read
 }
 
 // want notes the verdicts that a trial looks at.
@@ -151,12 +153,17 @@ func (b *bench) decide(w wanted, trials []trial) (fate, error) {
 	}
 	v, ok := b.verdicts[firstTry(w.at).Key()]
 	switch {
-	case !ok && !b.isClosed(w.at.Stage):
+	case !ok && !b.over[w.at.Stage]:
 		return undecided, nil
-	case ok && (v.SecondTry || judge.AskAgain(assay.Verdict{State: assay.VerdictState(v.State)}, 1) && v.Segment != 0):
+	case ok && (v.SecondTry || asksAgain(v)):
 		return kept, nil
 	}
 	return dropped, nil
+}
+
+// asksAgain reports whether a judge that may be asked twice is asked again after a verdict.
+func asksAgain(v store.Verdict) bool {
+	return !v.SecondTry && v.Segment != 0 && judge.AskAgain(assay.Verdict{State: assay.VerdictState(v.State)}, 1)
 }
 
 // try holds one trial. A gate comes before the verdicts.
@@ -216,10 +223,10 @@ func (w *witness) Verdict(stage, by string) (expr.Verdict, error) {
 	said := map[string][]assay.Verdict{}
 	for _, at := range j.readings(subject, by) {
 		v, given := w.verdicts[at.Key()]
+		if !w.over[stage] && (!given || j.tries() > 1 && asksAgain(v)) {
+			w.waits = true
+		}
 		if !given {
-			if !w.isClosed(stage) {
-				w.waits = true
-			}
 			continue
 		}
 		said[at.Judge] = append(said[at.Judge], assay.Verdict{State: assay.VerdictState(v.State), Label: v.Label, Score: v.Score, Why: v.Reason})

@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"assay/expr"
@@ -44,6 +45,13 @@ func (s *Script) isClosed(stage string) bool {
 	s.gateMu.Lock()
 	defer s.gateMu.Unlock()
 	return s.closed[stage]
+}
+
+// closedNow are the stages that have all their verdicts now.
+func (s *Script) closedNow() map[string]bool {
+	s.gateMu.Lock()
+	defer s.gateMu.Unlock()
+	return maps.Clone(s.closed)
 }
 
 func (s *Script) setClosed(stage string, done bool) {

@@ -102,7 +102,7 @@ func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
 		return nil, err
 	}
 	for _, g := range segments {
-		if !g.State.Terminal() || g.State == store.Settled && !s.absorbed[g.No] {
+		if s.unread(g) {
 			out[g.GroupKey] = false
 		}
 	}

@@ -21,15 +21,20 @@ func (s *Script) maker(stage, lane string, mode store.SegmentMode) (*maker, erro
 	return &maker{Script: s, route: r}, err
 }
 
-// yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the
-// walk goes on.
-func (m *maker) yield(ctx context.Context, rec stage, block []wanted, yield func(Request, error) bool) bool {
+// wanted makes the requests of a block that no condition leaves out. It reports whether the walk goes on.
+func (m *maker) wanted(ctx context.Context, rec stage, block []wanted, yield func(Request, error) bool) bool {
 	fates, err := m.fates(ctx, rec, block)
 	if err != nil {
 		yield(Request{}, err)
 		return false
 	}
 	block, _ = alive(block, fates)
+	return m.yield(ctx, rec, block, yield)
+}
+
+// yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the
+// walk goes on.
+func (m *maker) yield(ctx context.Context, rec stage, block []wanted, yield func(Request, error) bool) bool {
 	answered, err := m.answersFor(ctx, rec, block)
 	if err != nil {
 		yield(Request{}, err)

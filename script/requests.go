@@ -47,12 +47,12 @@ func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.Segm
 			if len(block) < blockSize {
 				continue
 			}
-			if !maker.yield(ctx, rec, block, yield) {
+			if !maker.wanted(ctx, rec, block, yield) {
 				return
 			}
 			block = block[:0]
 		}
-		maker.yield(ctx, rec, block, yield)
+		maker.wanted(ctx, rec, block, yield)
 	}
 }
 
@@ -65,7 +65,8 @@ type wanted struct {
 	at   assay.Coordinates
 }
 
-// Build makes requests again from their coordinates, in the same order.
+// Build makes requests again from their coordinates, in the same order. Whether they are asked was decided when they were
+// put into a segment: no condition is looked at again, so that a later verdict changes nothing about them.
 func (s *Script) Build(ctx context.Context, mode store.SegmentMode, at []assay.Coordinates) ([]Request, error) {
 	var err error
 	out := make([]Request, 0, len(at))

@@ -98,11 +98,9 @@ func (r *rig) run(text string) store.Run {
 	return r.runFiles(fstest.MapFS{"s.yaml": {Data: []byte(text)}})
 }
 
-// runFiles drives the study s.yaml of a folder to its end.
-func (r *rig) runFiles(files fstest.MapFS) store.Run {
+// begin writes the study s.yaml of a folder into the ledger.
+func (r *rig) begin(ctx context.Context, files fstest.MapFS) store.Run {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	s, problems := study.Read(files, "s.yaml", study.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		r.t.Fatal(problems)
@@ -122,6 +120,15 @@ func (r *rig) runFiles(files fstest.MapFS) store.Run {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return run
+}
+
+// runFiles drives the study s.yaml of a folder to its end.
+func (r *rig) runFiles(files fstest.MapFS) store.Run {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	run := r.begin(ctx, files)
 	st, err := (&local.Driver{Engine: r.engine}).Drive(ctx, run.No)
 	if err != nil {
 		r.t.Fatal(err)
