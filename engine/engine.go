@@ -208,7 +208,15 @@ func (w *work) job() provider.Job {
 }
 
 func (w *work) stamp() provider.Stamp {
-	return provider.Stamp{Run: w.run.ID, Segment: fmt.Sprintf("s%d", w.g.No), SHA256: w.g.InputSHA256}
+	return provider.Stamp{Run: w.run.ID, Segment: fmt.Sprintf("s%d", w.g.No), Attempt: w.attempt(), SHA256: w.g.InputSHA256}
+}
+
+// attempt is which create call of the segment is meant: the one to come, or the last there was.
+func (w *work) attempt() int {
+	if w.g.State == store.Staged || w.g.State == store.Uploaded {
+		return int(w.g.Intends) + 1
+	}
+	return int(w.g.Intends)
 }
 
 // parcel is the segment as Prepare and Launch need it.

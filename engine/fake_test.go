@@ -64,6 +64,7 @@ type house struct {
 	limits   catalog.Limits
 	visible  time.Duration // how long a new job is missing from lists
 	removed  []string
+	mixed    bool // the list has the oldest job first, and promises no order
 }
 
 type fakeJob struct {
@@ -342,9 +343,9 @@ func (h *house) Find(_ context.Context, s provider.Search) (provider.Found, erro
 	if err := h.call("find"); err != nil {
 		return provider.Found{}, err
 	}
-	t := provider.Trail{Sorted: true, Jobs: h.list(), Match: func(st provider.Status) bool {
+	t := provider.Trail{Sorted: !h.mixed, Jobs: h.list(), Match: func(st provider.Status) bool {
 		if h.stamped {
-			return st.Stamp == s.Stamp
+			return st.Stamp.Same(s.Stamp)
 		}
 		return h.find(st.Job).count == s.Count
 	}}
@@ -359,7 +360,11 @@ func (h *house) Find(_ context.Context, s provider.Search) (provider.Found, erro
 // list is newest first, without what is too new to be seen.
 func (h *house) list() iter.Seq2[provider.Status, error] {
 	return func(yield func(provider.Status, error) bool) {
-		for _, j := range slices.Backward(h.jobs) {
+		jobs := slices.Clone(h.jobs)
+		if !h.mixed {
+			slices.Reverse(jobs)
+		}
+		for _, j := range jobs {
 			if h.clock.Now().Sub(j.made) < h.visible {
 				continue
 			}

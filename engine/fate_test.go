@@ -339,3 +339,41 @@ func TestATokenLimitShutsAGateAndTheJobGoesLater(t *testing.T) {
 		t.Errorf("launches %+v", launches)
 	}
 }
+
+// TestAJobThatFailedIsNeverTakenForTheNextOne loses the reply to the second create call at a provider whose list shows the
+// job that failed before the one that runs.
+func TestAJobThatFailedIsNeverTakenForTheNextOne(t *testing.T) {
+	t.Parallel()
+	for name, second := range map[string]provider.Fate{"its reply is lost": provider.Unknown, "it is lost": "vanished"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(w *world) { w.house.mixed, w.house.takes = true, 5*time.Hour })
+			w.house.launch = func(n int) provider.Fate {
+				if n == 2 {
+					return second
+				}
+				return provider.Accepted
+			}
+			w.house.ends = func(j *fakeJob) provider.State {
+				if j.id == "job1" {
+					return provider.StateFailed
+				}
+				return provider.StateEnded
+			}
+			w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+				return &assay.Fault{Class: assay.FaultUnknown, Code: "internal"}, nil
+			}
+			w.finished(store.ResultDone)
+			w.answers(3)
+			w.billedOnce(3)
+			if got := w.events("double"); len(got) > 0 || w.house.calls["cancel"] > 0 {
+				t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+			}
+			for i, j := range w.house.jobs {
+				if want := i + 1; j.stamp.Attempt != want && second == provider.Unknown {
+					t.Errorf("%s is attempt %d, want %d", j.id, j.stamp.Attempt, want)
+				}
+			}
+		})
+	}
+}

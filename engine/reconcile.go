@@ -128,6 +128,9 @@ func (a *audit) strangers(ctx context.Context, name string, lister provider.List
 		if !st.Created.IsZero() && st.Created.Before(oldest) {
 			break
 		}
+		if st.State == provider.StateFailed { // nothing came of it, and nothing is billed
+			continue
+		}
 		if st.Stamp.Run == a.run.ID && !a.known[name+"\x00"+st.Job] {
 			all = append(all, st)
 		}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -20,21 +21,47 @@ const (
 	sameMoment = 30 * time.Second // how far jobs of the provider's own clock may stand in the wrong order
 )
 
-// Stamped walks the trail and finds by stamp: what matches is ours, for certain.
+// Stamped walks the trail and finds by stamp: what matches is ours, for certain. The newest that has not failed comes
+// first. A failed job is found only where there is no other, and only that of this attempt: what failed before is history.
 func (t Trail) Stamped(s Search) (Found, error) {
-	var jobs []string
+	var good, failed []Status
 	for st, err := range t.newer(s) {
 		if err != nil {
 			return Found{}, err
 		}
-		if t.Match(st) && !taken(s, st.Job) && !slices.Contains(jobs, st.Job) { // a list that moves shows some twice
-			jobs = append(jobs, st.Job)
+		seen := func(other Status) bool { return other.Job == st.Job } // a list that moves shows some twice
+		switch {
+		case !t.Match(st) || taken(s, st.Job) || slices.ContainsFunc(good, seen) || slices.ContainsFunc(failed, seen):
+		case st.State != StateFailed:
+			good = append(good, st)
+		case attemptOf(st, s) == s.Stamp.Attempt:
+			failed = append(failed, st)
 		}
+	}
+	for _, some := range [][]Status{good, failed} {
+		slices.SortStableFunc(some, func(a, b Status) int {
+			return cmp.Or(cmp.Compare(attemptOf(b, s), attemptOf(a, s)), b.Created.Compare(a.Created))
+		})
+	}
+	jobs := ids(good)
+	if len(jobs) == 0 && len(failed) > 0 {
+		jobs = ids(failed[:1])
 	}
 	if len(jobs) == 0 {
 		return Found{Sighting: Absent}, nil
 	}
 	return Found{Sighting: Located, Jobs: jobs}, nil
+}
+
+// attemptOf is which attempt made a job. One that does not say it was recognised by what this attempt uploaded.
+func attemptOf(st Status, s Search) int { return cmp.Or(st.Stamp.Attempt, s.Stamp.Attempt) }
+
+func ids(jobs []Status) []string {
+	var all []string
+	for _, st := range jobs {
+		all = append(all, st.Job)
+	}
+	return all
 }
 
 // Unstamped walks the trail and finds by likeness. A job that is like ours is ours only when confirm finds our nonce in
@@ -73,7 +100,7 @@ func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) 
 	return Found{Sighting: Absent}, nil
 }
 
-// taken reports whether a job is known to be another segment's.
+// taken reports whether a job is known: another segment's, or one of this that has failed.
 func taken(s Search, job string) bool { return s.Taken != nil && s.Taken(job) }
 
 // newer walks what is newer than the cursor, and a little further: jobs made in the same moment have no order. Where the

@@ -29,7 +29,8 @@ func TestAStampedJobIsFoundAmongOthers(t *testing.T) {
 	t.Parallel()
 	mine := Stamp{Run: "r", Segment: "s1", SHA256: "0123456789abcdef"}
 	other := Stamp{Run: "r", Segment: "s2", SHA256: "0123456789abcdef"}
-	match := func(st Status) bool { return st.Stamp == mine }
+	match := func(st Status) bool { return st.Stamp.Same(mine) }
+	attempt := func(n int) Stamp { s := mine; s.Attempt = n; return s }
 	for name, c := range map[string]struct {
 		list   iter.Seq2[Status, error]
 		sorted bool
@@ -45,6 +46,15 @@ func TestAStampedJobIsFoundAmongOthers(t *testing.T) {
 		"behind a cursor without a time": {func(yield func(Status, error) bool) {
 			_ = yield(Status{Job: "cur"}, nil) && yield(Status{Job: "a", Stamp: mine}, nil)
 		}, true, Search{Cursor: "cur"}, Found{Sighting: Absent}},
+		"of an attempt before": {jobs(Status{Job: "a", Stamp: attempt(1)}), true, Search{Stamp: attempt(2)}, Found{Located, []string{"a"}, ""}},
+		"of two attempts, the older first": {jobs(Status{Job: "a", Stamp: attempt(1)}, Status{Job: "b", Stamp: attempt(2)}), false, Search{Stamp: attempt(2)},
+			Found{Located, []string{"b", "a"}, ""}},
+		"failed beside a good one": {jobs(Status{Job: "a", Stamp: attempt(2), State: StateFailed}, Status{Job: "b", Stamp: attempt(1), State: StateRunning}), false,
+			Search{Stamp: attempt(2)}, Found{Located, []string{"b"}, ""}},
+		"failed, of an attempt before": {jobs(Status{Job: "a", Stamp: attempt(1), State: StateFailed}), true, Search{Stamp: attempt(2)}, Found{Sighting: Absent}},
+		"failed, of this attempt":      {jobs(Status{Job: "a", Stamp: attempt(2), State: StateFailed}), true, Search{Stamp: attempt(2)}, Found{Located, []string{"a"}, ""}},
+		"two in a list without order": {jobs(Status{Job: "old", Stamp: mine, Created: intended}, Status{Job: "new", Stamp: mine, Created: intended.Add(time.Minute)}), false,
+			Search{}, Found{Located, []string{"new", "old"}, ""}},
 		"not there":                   {jobs(Status{Job: "x", Stamp: other}), true, Search{}, Found{Sighting: Absent}},
 		"behind the cursor":           {jobs(Status{Job: "new"}, Status{Job: "cur"}, Status{Job: "a", Stamp: mine}), true, Search{Cursor: "cur"}, Found{Sighting: Absent}},
 		"behind the cursor, unsorted": {jobs(Status{Job: "cur"}, Status{Job: "a", Stamp: mine}), false, Search{Cursor: "cur"}, Found{Located, []string{"a"}, ""}},

@@ -99,13 +99,13 @@ type Search struct {
 	Count     int
 	Cursor    string                // taken before the launch; empty: no job was there
 	NotBefore time.Time             // when the launch was intended, by the caller's clock
-	Taken     func(job string) bool // jobs known to belong to other segments; nil: none
+	Taken     func(job string) bool // jobs known to belong to other segments, or to have failed; nil: none
 }
 
 // Found is a Finder's answer.
 type Found struct {
 	Sighting Sighting
-	Jobs     []string // with Located: the job, and its doubles if the same segment was launched more than once
+	Jobs     []string // with Located: the newest job, and its doubles if the same segment was launched more than once
 	Why      string   // with Unclear: what stands in the way, for people
 }
 

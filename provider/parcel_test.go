@@ -105,15 +105,17 @@ func TestAStampIsLegalEverywhereAndReadsBack(t *testing.T) {
 	legal := regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 	names := map[string]Stamp{}
 	for _, s := range []Stamp{
-		{"r7k2", "s1", sum},
-		{"r7k2", "s10", sum},
-		{"r7k", "2s1", sum},
-		{"r7k2", "s1", strings.Repeat("1f", 32)},
-		{strings.Repeat("x", 20), strings.Repeat("y", 20), sum},
-		{strings.Repeat("x", 90), "s1", sum},
-		{"Run A/ä", "s-1", sum},
-		{"run a/ä", "s-1", sum},
-		{"", "", ""},
+		{"r7k2", "s1", 1, sum},
+		{"r7k2", "s1", 2, sum},
+		{"r7k2", "s1", 12, sum},
+		{"r7k2", "s10", 1, sum},
+		{"r7k", "2s1", 1, sum},
+		{"r7k2", "s1", 1, strings.Repeat("1f", 32)},
+		{strings.Repeat("x", 20), strings.Repeat("y", 20), 9999, sum},
+		{strings.Repeat("x", 90), "s1", 1, sum},
+		{"Run A/ä", "s-1", 1, sum},
+		{"run a/ä", "s-1", 1, sum},
+		{"", "", 0, ""},
 	} {
 		name, short := s.Name(), s.Short()
 		if !legal.MatchString(name) || strings.HasSuffix(name, "-") || !legal.MatchString(short) || len(short) > 40 || len(short)+len("-out") > 63 {
@@ -128,9 +130,9 @@ func TestAStampIsLegalEverywhereAndReadsBack(t *testing.T) {
 			t.Errorf("%q reads back as %+v", name, back)
 		}
 	}
-	got, _ := ParseName("assay-r7k2-s1-0f0f0f0f0f0f")
-	diff(t, Stamp{Run: "r7k2", Segment: "s1", SHA256: "0f0f0f0f0f0f"}, got)
-	for _, name := range []string{"", "assay", "assay-a-b", "assay--b-c", "other-a-b-c", "assay-a-b-c-d", "assay-a-b-"} {
+	got, _ := ParseName("assay-r7k2-s1-3-0f0f0f0f0f0f")
+	diff(t, Stamp{Run: "r7k2", Segment: "s1", Attempt: 3, SHA256: "0f0f0f0f0f0f"}, got)
+	for _, name := range []string{"", "assay", "assay-a-b-1", "assay--b-1-c", "other-a-b-1-c", "assay-a-b-x-d", "assay-a-b-1-", "assay-a-b-1-c-d", "assay-a-b--1-c"} {
 		if _, ok := ParseName(name); ok {
 			t.Errorf("%q was taken for a stamp", name)
 		}
@@ -139,9 +141,26 @@ func TestAStampIsLegalEverywhereAndReadsBack(t *testing.T) {
 
 func TestAStampStandsInMetadata(t *testing.T) {
 	t.Parallel()
-	s := Stamp{Run: "r", Segment: "s", SHA256: strings.Repeat("0", 64)}
+	s := Stamp{Run: "r", Segment: "s", Attempt: 2, SHA256: strings.Repeat("0", 64)}
 	diff(t, s, Labels(s.Metadata()).Stamp())
 	diff(t, Stamp{}, Labels(nil).Stamp())
+}
+
+func TestEveryAttemptOfASegmentIsRecognised(t *testing.T) {
+	t.Parallel()
+	sum := strings.Repeat("0f", 32)
+	s := Stamp{"r7k2", "s1", 3, sum}
+	for _, other := range []Stamp{s, {"r7k2", "s1", 1, sum}, {"r7k2", "s1", 4, sum}} {
+		if !s.Same(other) || !s.Matches(other.Name()) {
+			t.Errorf("%+v is not taken for the same segment as %+v", other, s)
+		}
+	}
+	for _, other := range []Stamp{{"r7k2", "s2", 3, sum}, {"r7k3", "s1", 3, sum}, {"r7k2", "s1", 3, strings.Repeat("1f", 32)}, {}} {
+		if s.Same(other) || s.Matches(other.Name()) {
+			t.Errorf("%+v is taken for the same segment as %+v", other, s)
+		}
+	}
+	diff(t, []Stamp{s, {"r7k2", "s1", 2, sum}, {"r7k2", "s1", 1, sum}}, s.Attempts())
 }
 
 func TestAHandleSurvivesStorageAndNonsense(t *testing.T) {

@@ -90,16 +90,18 @@ const (
 	metaRun     = "assay_run"
 	metaSegment = "assay_segment"
 	metaSHA256  = "assay_sha256"
+	metaAttempt = "assay_attempt"
 )
 
 // Metadata is the stamp as a job's metadata.
 func (s Stamp) Metadata() map[string]string {
-	return map[string]string{metaRun: s.Run, metaSegment: s.Segment, metaSHA256: s.SHA256}
+	return map[string]string{metaRun: s.Run, metaSegment: s.Segment, metaSHA256: s.SHA256, metaAttempt: strconv.Itoa(s.Attempt)}
 }
 
 // Stamp is what Metadata wrote; the zero stamp where it is not ours.
 func (l Labels) Stamp() Stamp {
-	return Stamp{Run: l[metaRun], Segment: l[metaSegment], SHA256: l[metaSHA256]}
+	attempt, _ := strconv.Atoi(l[metaAttempt]) // nothing there: not said
+	return Stamp{Run: l[metaRun], Segment: l[metaSegment], Attempt: attempt, SHA256: l[metaSHA256]}
 }
 
 // NewHandle writes a vendor's memory of a segment.

@@ -60,9 +60,10 @@ func (s *Reader) Jobs(ctx context.Context, run int64) ([]Job, error) {
 	return all, rows.Err()
 }
 
-// TakenJobs reads the jobs at a provider that belong to other segments than this.
+// TakenJobs reads the jobs at a provider that a create call of a segment cannot have made: those of other segments, and
+// its own that have failed or are doubles.
 func (s *Reader) TakenJobs(ctx context.Context, provider string, segment int64) (map[string]bool, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT job FROM jobs WHERE provider = $1 AND segment_no <> $2`, provider, segment)
+	rows, err := s.read.QueryContext(ctx, `SELECT job FROM jobs WHERE provider = $1 AND (segment_no <> $2 OR role <> 'current')`, provider, segment)
 	if err != nil {
 		return nil, fmt.Errorf("read jobs: %w", err)
 	}

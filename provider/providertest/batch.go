@@ -40,6 +40,7 @@ func RunBatch(t *testing.T, s Subject) {
 		"what was never made is absent":                         neverMade,
 		"a job that shows late is found when it shows":          lateJob,
 		"a list that cannot be read is not absence":             brokenList,
+		"what failed before is not found again":                 failedAttempt,
 		"jobs are listed with their stamp":                      listedJobs,
 		"what is left behind can be removed twice":              removed,
 	} {

@@ -131,3 +131,36 @@ func brokenList(t *testing.T, s Subject) {
 		w.class(err)
 	}
 }
+
+// failedAttempt has the job of a first attempt fail, and the create call of the second one lose its reply or itself. The job
+// that failed is neither found again nor called a double.
+func failedAttempt(t *testing.T, s Subject) {
+	for _, rule := range []string{"create drop-reply nth=2", "create drop nth=2"} {
+		w := newWorld(t, s, simulator.Options{Queue: time.Minute}, "create fail=INTERNAL once", rule)
+		c := w.parcel(questions(4)...)
+		h := w.prepare(c)
+		r := w.batch.Launch(context.Background(), c.BatchInput, h)
+		if r.Fate == provider.Refused { // found at once
+			return
+		}
+		failed := w.job(c, h, r.Job)
+		if w.settle(failed).State != provider.StateFailed {
+			return // every request fails by itself
+		}
+		w.clock.Advance(time.Minute)
+		f, cursor := w.finder()
+		c.Stamp.Attempt++
+		search := w.search(c, cursor)
+		search.Handle = w.prepare(c)
+		diff(t, provider.Unknown, w.batch.Launch(context.Background(), c.BatchInput, search.Handle).Fate)
+		w.clock.Advance(time.Second)
+		search.Cursor = "" // a list that has no order shows all
+		found := w.find(f, search)
+		switch jobs := w.sim.Ledger().Jobs; {
+		case len(jobs) == 1:
+			diff(t, provider.Found{Sighting: provider.Absent}, found)
+		case found.Sighting != provider.Located || len(found.Jobs) != 1 || found.Jobs[0] == failed.ID:
+			t.Errorf("%s: found %+v, and %s has failed", rule, found, failed.ID)
+		}
+	}
+}

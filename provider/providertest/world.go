@@ -206,7 +206,7 @@ func (w *world) parcel(questions ...string) cargo {
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:])
 	c.BatchInput = provider.BatchInput{
-		Stamp: provider.Stamp{Run: "r7k2m", Segment: fmt.Sprintf("s%d", w.made), SHA256: hash},
+		Stamp: provider.Stamp{Run: "r7k2m", Segment: fmt.Sprintf("s%d", w.made), Attempt: 1, SHA256: hash},
 		Model: w.lane.Model, Wire: w.wire, Count: len(questions),
 		Body: provider.Source{Size: int64(len(b)), SHA256: hash, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(b)), nil

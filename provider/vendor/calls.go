@@ -175,7 +175,7 @@ func sameInput(s provider.Search) func(provider.Status) bool {
 	var hold fileHandle
 	s.Handle.Read(&hold)
 	return func(st provider.Status) bool {
-		return st.Stamp == s.Stamp || s.Stamp.Matches(st.Name) || (hold.File != "" && st.Input == hold.File)
+		return st.Stamp.Same(s.Stamp) || s.Stamp.Matches(st.Name) || (hold.File != "" && st.Input == hold.File)
 	}
 }
 

@@ -227,21 +227,27 @@ func (f *fireworks) Stamped() bool { return true }
 // Cursor is empty: a job is asked for by its id.
 func (f *fireworks) Cursor(context.Context) (string, error) { return "", nil }
 
-// Find asks for the job by the id that we gave it.
+// Find asks for the jobs by the ids that we gave them: this attempt's, and those of the attempts before.
 func (f *fireworks) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
-	var b fireworksJob
-	_, err := f.api.JSON(ctx, provider.Call{Path: f.path("batchInferenceJobs", s.Stamp.Name())}, &b)
-	if gone(err) {
-		return provider.Found{Sighting: provider.Absent}, nil
+	jobs := func(yield func(provider.Status, error) bool) {
+		for _, stamp := range s.Stamp.Attempts() {
+			var b fireworksJob
+			_, err := f.api.JSON(ctx, provider.Call{Path: f.path("batchInferenceJobs", stamp.Name())}, &b)
+			if gone(err) {
+				continue
+			}
+			if err != nil {
+				yield(provider.Status{}, fmt.Errorf("find: %w", err))
+				return
+			}
+			st := b.status()
+			st.Stamp = stamp
+			if !yield(st, nil) {
+				return
+			}
+		}
 	}
-	if err != nil {
-		return provider.Found{}, fmt.Errorf("find: %w", err)
-	}
-	id := path.Base(b.Name)
-	if s.Taken != nil && s.Taken(id) {
-		return provider.Found{Sighting: provider.Absent}, nil
-	}
-	return provider.Found{Sighting: provider.Located, Jobs: []string{id}}, nil
+	return provider.Trail{Jobs: jobs, Match: func(provider.Status) bool { return true }}.Stamped(s)
 }
 
 func (f *fireworks) path(rest ...string) string {

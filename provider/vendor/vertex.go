@@ -156,8 +156,8 @@ func (v *vertex) Check(ctx context.Context, job provider.Job) (provider.Status, 
 		return s, nil
 	}
 	folder := b.Info.Directory
-	if folder == "" && job.Stamp != (provider.Stamp{}) {
-		folder = v.folder(job.Stamp) // a job that was stopped may not name its folder
+	if folder == "" && s.Stamp != (provider.Stamp{}) {
+		folder = v.folder(s.Stamp) // a job that was stopped may not name its folder
 	}
 	if folder == "" {
 		return s, nil
@@ -208,8 +208,12 @@ func (v *vertex) Remove(ctx context.Context, job provider.Job) error {
 	var hold gcsHandle
 	job.Handle.Read(&hold)
 	objects := []object{{uri: hold.URI}}
-	if job.Stamp != (provider.Stamp{}) {
-		results, err := v.store.list(ctx, v.folder(job.Stamp))
+	var b vertexJob // its name says which attempt it was
+	if _, err := v.api.JSON(ctx, provider.Call{Path: resource(v.version, job.ID)}, &b); err != nil && !gone(err) {
+		return fmt.Errorf("remove: %w", err)
+	}
+	if stamp, ours := provider.ParseName(b.DisplayName); ours {
+		results, err := v.store.list(ctx, v.folder(stamp))
 		if err != nil {
 			return fmt.Errorf("remove: %w", err)
 		}
@@ -258,9 +262,17 @@ func (v *vertex) Stamped() bool { return true }
 // Cursor is empty: the server itself filters by name.
 func (v *vertex) Cursor(context.Context) (string, error) { return "", nil }
 
-// Find lets the server look for the display name.
+// Find lets the server look for the display name: this attempt's, and those of the attempts before.
 func (v *vertex) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
-	jobs := v.search(ctx, fmt.Sprintf("display_name=%q", s.Stamp.Name()))
+	jobs := func(yield func(provider.Status, error) bool) {
+		for _, stamp := range s.Stamp.Attempts() {
+			for st, err := range v.search(ctx, fmt.Sprintf("display_name=%q", stamp.Name())) {
+				if !yield(st, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 	return provider.Trail{Jobs: jobs, Match: sameName(s)}.Stamped(s)
 }
 
