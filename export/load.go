@@ -76,7 +76,7 @@ func (l *loader) add(ctx context.Context, block []store.Verdict) error {
 func made(row *results.Verdict) script.Told {
 	told := script.Told{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
-		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge,
+		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, SecondTry: row.SecondTry,
 		Said: assay.Verdict{State: assay.VerdictState(row.State), Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
 	}
 	if row.Confidence != nil && row.Fields == "" {

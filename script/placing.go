@@ -21,6 +21,7 @@ type Told struct {
 	Turn, Draw    int
 	Vote          int
 	Judge         string
+	SecondTry     bool // it took the place of a malformed one
 	Said          assay.Verdict
 }
 
@@ -37,7 +38,7 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 	people := &People{s, rec, stage}
 	return func(t Told) (store.Verdict, error) {
 		v := store.Verdict{Run: run.No, State: store.VerdictState(t.Said.State), Label: t.Said.Label, Score: t.Said.Score,
-			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), Given: run.Created}
+			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), SecondTry: t.SecondTry, Given: run.Created}
 		var err error
 		switch rec := rec.(type) {
 		case *judging:

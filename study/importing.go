@@ -50,7 +50,7 @@ type Imported struct {
 	Branches  [][]string     `json:"branches,omitempty"` // by turn from 1: the branches that begin there
 	Draws     int            `json:"draws"`              // the highest that is no control's
 	Controls  int            `json:"controls,omitempty"` // the highest of a control; 0: there is none
-	Goes      bool           `json:"goes,omitempty"`     // a control begins with the first turn: the conversations were opened elsewhere
+	Goes      bool           `json:"goes,omitempty"`     // the conversations were opened elsewhere: the rows say so, or a control begins with the first turn
 	Asked     []byte         `json:"asked,omitempty"`    // with `asked: rows`: hashes of all questions that have a row, sorted, 8 bytes each
 	Rows      int64          `json:"rows"`
 }
@@ -193,6 +193,7 @@ func (r *run) scanProblem(at assay.Place, err error) {
 
 func (s *Imported) see(row *ImportedRow) {
 	s.Rows++
+	s.Goes = s.Goes || row.GoesOn
 	i := slices.IndexFunc(s.Lanes, func(l ImportedLane) bool { return l.Name == row.Lane })
 	if i < 0 {
 		i = len(s.Lanes)
@@ -257,7 +258,7 @@ func (r *run) shape(st *Stage) {
 		names := begun(seen.Branches, turn)
 		if seen.Controls > 0 && st.Control == nil && slices.ContainsFunc(names, isControl) {
 			st.Control = &Control{On: true, Draws: (seen.Controls + seen.Draws - 1) / seen.Draws}
-			seen.Goes = turn == 0
+			seen.Goes = seen.Goes || turn == 0
 		}
 		names = slices.DeleteFunc(names, isControl)
 		st.Turns = append(st.Turns, Turn{Where: Where{At: st.Import.At}, Branches: names})

@@ -19,6 +19,7 @@ type ImportedRow struct {
 	Draw                 int
 	Outcome              assay.Outcome
 	Cost                 *assay.Money // nil: not known
+	GoesOn               bool         // with a conversation of another stage, as our own exports say
 }
 
 // column is a field of an import's file.
@@ -34,7 +35,7 @@ func (m *Import) columns() []column {
 	for _, c := range []struct{ key, field string }{
 		{"item", m.Item}, {"lane", m.Lane}, {"text", m.Text}, {"thoughts", m.Thoughts}, {"template", m.Template}, {"turn", m.Turn},
 		{"branch", m.Branch}, {"draw", m.Draw}, {"ending", m.Ending}, {"finish", m.Finish}, {"model", m.Model}, {"input_tokens", m.Input},
-		{"output_tokens", m.Output}, {"reasoning_tokens", m.Reasoning}, {"cost_usd", m.Cost},
+		{"output_tokens", m.Output}, {"reasoning_tokens", m.Reasoning}, {"cost_usd", m.Cost}, {"verb", ""},
 	} {
 		needed := c.key == "item" || c.key == "lane" || c.key == "text"
 		out = append(out, column{key: c.key, field: cmp.Or(c.field, c.key), written: c.field != "", needed: needed})
@@ -47,7 +48,7 @@ func (m *Import) Row(it assay.Item) (ImportedRow, error) {
 	c := &cells{m: m, it: it, columns: m.columns()}
 	row := ImportedRow{
 		Item: it.ID, Lane: c.text("lane"), Template: c.text("template"), Branch: c.text("branch"),
-		Turn: int(c.count("turn", 1)), Draw: int(c.count("draw", 1)),
+		Turn: int(c.count("turn", 1)), Draw: int(c.count("draw", 1)), GoesOn: c.text("verb") == string(VerbContinue),
 	}
 	o := &row.Outcome
 	o.Text, o.Thoughts, o.Finish, o.Model = c.text("text"), c.text("thoughts"), c.text("finish"), c.text("model")
