@@ -37,7 +37,7 @@ func ok(t testing.TB, err error) {
 
 func read(t *testing.T, f *artifacts.Folder, run, name string) []byte {
 	t.Helper()
-	file, err := f.Open(run, name)
+	file, err := f.Open(t.Context(), run, name)
 	ok(t, err)
 	defer file.Close()
 	text, err := io.ReadAll(file)
@@ -47,7 +47,7 @@ func read(t *testing.T, f *artifacts.Folder, run, name string) []byte {
 
 func write(t *testing.T, f *artifacts.Folder, run, name string, text []byte) artifacts.Info {
 	t.Helper()
-	s, err := f.Create(run, name)
+	s, err := artifacts.Create(t.Context(), f, run, name)
 	ok(t, err)
 	_, err = s.Write(text)
 	ok(t, err)
@@ -59,11 +59,11 @@ func write(t *testing.T, f *artifacts.Folder, run, name string, text []byte) art
 func TestAFileAppearsOnlyWhenItIsWhole(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
-	s, err := f.Create("r1", "in.jsonl")
+	s, err := artifacts.Create(t.Context(), f, "r1", "in.jsonl")
 	ok(t, err)
 	_, err = io.WriteString(s, "one\ntwo\n")
 	ok(t, err)
-	if _, err := f.Open("r1", "in.jsonl"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.Open(t.Context(), "r1", "in.jsonl"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before the commit: %v", err)
 	}
 	got, err := s.Commit()
@@ -75,17 +75,17 @@ func TestAFileAppearsOnlyWhenItIsWhole(t *testing.T) {
 	if got := read(t, f, "r1", "in.jsonl"); string(got) != "one\ntwo\n" {
 		t.Errorf("read %q", got)
 	}
-	names, err := f.Names("r1")
+	names, err := artifacts.Names(t.Context(), f, "r1")
 	ok(t, err)
 	if d := cmp.Diff([]string{"in.jsonl"}, names); d != "" {
 		t.Error(d)
 	}
-	line, err := f.Line("r1", "in.jsonl", 4, 3)
+	line, err := artifacts.Line(t.Context(), f, "r1", "in.jsonl", 4, 3)
 	ok(t, err)
 	if string(line) != "two" {
 		t.Errorf("line %q", line)
 	}
-	if _, err := f.Line("r1", "in.jsonl", 4, 30); err == nil {
+	if _, err := artifacts.Line(t.Context(), f, "r1", "in.jsonl", 4, 30); err == nil {
 		t.Error("a line beyond the end was read")
 	}
 }
@@ -93,7 +93,7 @@ func TestAFileAppearsOnlyWhenItIsWhole(t *testing.T) {
 func TestACutDownloadGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
-	s, err := f.Sink("r1", "out")
+	s, err := f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	if _, err := s.Write([]byte("x")); err == nil {
 		t.Error("written before it was begun")
@@ -103,7 +103,7 @@ func TestACutDownloadGoesOnWhereItStopped(t *testing.T) {
 	ok(t, err)
 	ok(t, s.Close())
 
-	s, err = f.Sink("r1", "out")
+	s, err = f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	if n, v := s.Held(); n != 10 || v != "etag-1" {
 		t.Errorf("held %d, %q", n, v)
@@ -131,14 +131,14 @@ func TestBytesThatMayNotHaveReachedTheDiskAreNotHeld(t *testing.T) {
 	f, err := artifacts.Open(dir)
 	ok(t, err)
 	defer f.Close()
-	s, err := f.Create("r1", "out")
+	s, err := artifacts.Create(t.Context(), f, "r1", "out")
 	ok(t, err)
 	_, err = s.Write(bytes.Repeat([]byte("x"), 65<<20)) // one mark on the way
 	ok(t, err)
 	_, err = s.Write([]byte("more"))
 	ok(t, err)
 	// A kill: no Close. The next sink trusts the mark alone.
-	next, err := f.Sink("r1", "out")
+	next, err := f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	if n, _ := next.Held(); n != 65<<20 {
 		t.Errorf("held %d", n)
@@ -151,14 +151,14 @@ func TestBytesThatMayNotHaveReachedTheDiskAreNotHeld(t *testing.T) {
 			ok(t, os.Truncate(part, 5))
 		}
 	}
-	next, err = f.Sink("r1", "out")
+	next, err = f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	if n, _ := next.Held(); n != 0 {
 		t.Errorf("held %d of a file that is shorter than its mark", n)
 	}
 	ok(t, next.Begin(0, ""))
 	ok(t, next.Discard())
-	if names, err := f.Names("r1"); err != nil || len(names) != 0 {
+	if names, err := artifacts.Names(t.Context(), f, "r1"); err != nil || len(names) != 0 {
 		t.Errorf("names %v, %v", names, err)
 	}
 }
@@ -171,7 +171,7 @@ func TestALogEndsALineThatAKillCut(t *testing.T) {
 	first, err := l.Add([]byte("{\"a\":\n1}"))
 	ok(t, err)
 	ok(t, l.Close())
-	dir, err := os.OpenFile(filepath.Join(f.Dir(), "r1", "live"), os.O_APPEND|os.O_WRONLY, 0)
+	dir, err := os.OpenFile(filepath.Join(f.String(), "r1", "live"), os.O_APPEND|os.O_WRONLY, 0)
 	ok(t, err)
 	_, err = dir.WriteString("{\"cut")
 	ok(t, err)
@@ -181,10 +181,10 @@ func TestALogEndsALineThatAKillCut(t *testing.T) {
 	second, err := l.Add([]byte("{}"))
 	ok(t, err)
 	ok(t, l.Sync())
-	if got, err := f.Line("r1", "live", first, 8); err != nil || string(got) != "{\"a\":\n1}" {
+	if got, err := artifacts.Line(t.Context(), f, "r1", "live", first, 8); err != nil || string(got) != "{\"a\":\n1}" {
 		t.Errorf("first line %q, %v", got, err)
 	}
-	if got, err := f.Line("r1", "live", second, 2); err != nil || string(got) != "{}" {
+	if got, err := artifacts.Line(t.Context(), f, "r1", "live", second, 2); err != nil || string(got) != "{}" {
 		t.Errorf("second line %q, %v", got, err)
 	}
 	if l.Size() != second+3 {
@@ -211,7 +211,7 @@ func TestAPackedRunReadsTheSame(t *testing.T) {
 		if got := read(t, f, "r1", name); !bytes.Equal(got, text) {
 			t.Errorf("%s reads differently", name)
 		}
-		raw, err := os.ReadFile(filepath.Join(f.Dir(), "r1", name+".zst"))
+		raw, err := os.ReadFile(filepath.Join(f.String(), "r1", name+".zst"))
 		ok(t, err)
 		d, err := zstd.NewReader(nil)
 		ok(t, err)
@@ -222,17 +222,17 @@ func TestAPackedRunReadsTheSame(t *testing.T) {
 	}
 	for range 50 {
 		off := random.Int64N(int64(len(texts["large"]) - 100))
-		if got, err := f.Line("r1", "large", off, 100); err != nil || !bytes.Equal(got, texts["large"][off:off+100]) {
+		if got, err := artifacts.Line(t.Context(), f, "r1", "large", off, 100); err != nil || !bytes.Equal(got, texts["large"][off:off+100]) {
 			t.Fatalf("at %d: %q, %v", off, got, err)
 		}
 	}
-	names, err := f.Names("r1")
+	names, err := artifacts.Names(t.Context(), f, "r1")
 	ok(t, err)
 	if d := cmp.Diff([]string{"empty", "large", "small"}, names); d != "" {
 		t.Error(d)
 	}
-	ok(t, f.Remove("r1", "large"))
-	if _, err := f.Open("r1", "large"); !errors.Is(err, fs.ErrNotExist) {
+	ok(t, f.Remove(t.Context(), "r1", "large"))
+	if _, err := f.Open(t.Context(), "r1", "large"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("removed: %v", err)
 	}
 }
@@ -241,16 +241,16 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
 	for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, "/etc/passwd", ".hidden", "a\x00b", "x.part", "x.zst", strings.Repeat("x", 201)} {
-		if _, err := f.Create("r1", name); err == nil {
+		if _, err := artifacts.Create(t.Context(), f, "r1", name); err == nil {
 			t.Errorf("name %q was taken", name)
 		}
-		if _, err := f.Create(name, "x"); err == nil && !strings.HasPrefix(name, "x.") {
+		if _, err := artifacts.Create(t.Context(), f, name, "x"); err == nil && !strings.HasPrefix(name, "x.") {
 			t.Errorf("run %q was taken", name)
 		}
 	}
 	outside := t.TempDir()
-	ok(t, os.Symlink(outside, filepath.Join(f.Dir(), "r2")))
-	if _, err := f.Create("r2", "x"); err == nil {
+	ok(t, os.Symlink(outside, filepath.Join(f.String(), "r2")))
+	if _, err := artifacts.Create(t.Context(), f, "r2", "x"); err == nil {
 		t.Error("a link led out of the folder")
 	}
 }
@@ -299,9 +299,9 @@ func FuzzAPackedFileFromElsewhereIsRefusedOrRead(f *testing.F) {
 	f.Add([]byte{0x5E, 0x2A, 0x4D, 0x18, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0xB1, 0xEA, 0x92, 0x8F})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		folder := newFolder(t)
-		ok(t, os.MkdirAll(filepath.Join(folder.Dir(), "r"), 0o700))
-		ok(t, os.WriteFile(filepath.Join(folder.Dir(), "r", "x.zst"), raw, 0o600))
-		file, err := folder.Open("r", "x")
+		ok(t, os.MkdirAll(filepath.Join(folder.String(), "r"), 0o700))
+		ok(t, os.WriteFile(filepath.Join(folder.String(), "r", "x.zst"), raw, 0o600))
+		file, err := folder.Open(t.Context(), "r", "x")
 		if err != nil {
 			return
 		}
@@ -319,9 +319,9 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	l, err := f.Log("r1", "live")
 	ok(t, err)
 	ok(t, l.Close())
-	_, err = f.Sink("r1", "c")
+	_, err = f.Sink(t.Context(), "r1", "c")
 	ok(t, err)
-	ok(t, filepath.WalkDir(f.Dir(), func(path string, d fs.DirEntry, err error) error {
+	ok(t, filepath.WalkDir(f.String(), func(path string, d fs.DirEntry, err error) error {
 		ok(t, err)
 		info, err := d.Info()
 		ok(t, err)
@@ -339,19 +339,21 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 func TestASharedFolderIsProbedAndKnownByItsMark(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
-	ok(t, f.Probe())
+	if got, err := f.Probe(t.Context(), ""); got != "" || err != nil {
+		t.Errorf("mark %q, %v", got, err)
+	}
 	for _, id := range []string{"one", "two"} {
-		got, err := f.Identify(id)
+		got, err := f.Probe(t.Context(), id)
 		ok(t, err)
 		if got != "one" {
 			t.Errorf("mark %q", got)
 		}
 	}
-	if names, err := f.Names("none"); err != nil || names != nil {
+	if names, err := artifacts.Names(t.Context(), f, "none"); err != nil || names != nil {
 		t.Errorf("names of no run: %v, %v", names, err)
 	}
-	ok(t, os.RemoveAll(f.Dir()))
-	if err := f.Probe(); err == nil {
+	ok(t, os.RemoveAll(f.String()))
+	if _, err := f.Probe(t.Context(), ""); err == nil {
 		t.Error("a folder that is gone passed the probe")
 	}
 }

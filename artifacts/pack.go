@@ -28,10 +28,9 @@ const (
 	seekEntryLen  = 8
 )
 
-// Pack compresses the artifacts of a closed run, and removes what writers left unfinished. It may be stopped and called again
-// at any point.
+// Pack compresses the artifacts of a closed run.
 func (f *Folder) Pack(ctx context.Context, run string) error {
-	names, err := f.Names(run)
+	names, err := Names(ctx, f, run)
 	if err != nil {
 		return err
 	}
@@ -43,8 +42,7 @@ func (f *Folder) Pack(ctx context.Context, run string) error {
 		return err
 	}
 	defer p.close()
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -53,30 +51,6 @@ func (f *Folder) Pack(ctx context.Context, run string) error {
 		}
 	}
 	return nil
-}
-
-// Bytes is how much room the files of a run take.
-func (f *Folder) Bytes(run string) (int64, error) {
-	if _, err := place(run, "x"); err != nil {
-		return 0, err
-	}
-	sum := int64(0)
-	err := fs.WalkDir(f.root.FS(), run, func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			var info fs.FileInfo
-			if info, err = e.Info(); err == nil {
-				sum += info.Size()
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // packed or finished meanwhile
-		}
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("list artifacts of run %s: %w", run, err)
-	}
-	return sum, nil
 }
 
 // leftAfter is for how long a part of an artifact that was never finished may have a writer.

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,11 +19,11 @@ import (
 // safeEvery is how many bytes may be written before they are made safe against a loss of power.
 const safeEvery = 64 << 20
 
-// Sink is a file under construction. What a cut download left in it can be continued.
+// folderSink is a file under construction.
 //
 // Several processes may write one artifact, each in the belief that it alone does. So every sink writes to a file of its own,
 // in a folder NAME.part, and never to that of another: what another left is copied. The first one that commits wins.
-type Sink struct {
+type folderSink struct {
 	folder    *Folder
 	run, name string
 	at        string
@@ -34,8 +35,8 @@ type Sink struct {
 	validator string
 }
 
-// Sink opens an artifact under construction, with the most that an earlier writer left of it.
-func (f *Folder) Sink(run, name string) (*Sink, error) {
+// Sink opens an artifact under construction.
+func (f *Folder) Sink(_ context.Context, run, name string) (Sink, error) {
 	at, err := place(run, name)
 	if err != nil {
 		return nil, err
@@ -43,27 +44,15 @@ func (f *Folder) Sink(run, name string) (*Sink, error) {
 	if err := f.root.MkdirAll(run, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of run %s: %w", run, err)
 	}
-	s := &Sink{folder: f, run: run, name: name, at: at, sum: sha256.New()}
+	s := &folderSink{folder: f, run: run, name: name, at: at, sum: sha256.New()}
 	if err := s.find(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open artifact %s: %w", at, err), s.letGo())
 	}
 	return s, nil
 }
 
-// Create begins an artifact anew.
-func (f *Folder) Create(run, name string) (*Sink, error) {
-	s, err := f.Sink(run, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Begin(0, ""); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
 // find opens the part with the most safe bytes.
-func (s *Sink) find() error {
+func (s *folderSink) find() error {
 	entries, err := fs.ReadDir(s.folder.root.FS(), s.at+partial)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -82,7 +71,7 @@ func (s *Sink) find() error {
 
 // hold takes a part where more of it is safe than of the one at hand. Bytes beyond its mark may not have reached the disk,
 // and a part that goes away meanwhile is none.
-func (s *Sink) hold(part string) error {
+func (s *folderSink) hold(part string) error {
 	text, err := s.folder.root.ReadFile(part + marker)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -112,11 +101,11 @@ func (s *Sink) hold(part string) error {
 }
 
 // Held returns how many bytes are there, and the validator that Begin was given for them.
-func (s *Sink) Held() (int64, string) { return s.size, s.validator }
+func (s *folderSink) Held() (int64, string) { return s.size, s.validator }
 
 // Begin drops what is held beyond an offset and goes on from there; 0 starts again. It does so in a new part: another writer
 // may be copying the old one.
-func (s *Sink) Begin(offset int64, validator string) error {
+func (s *folderSink) Begin(offset int64, validator string) error {
 	if offset > s.size {
 		return fmt.Errorf("artifact %s: begin at %d, only %d bytes are held", s.at, offset, s.size)
 	}
@@ -161,7 +150,7 @@ func random() string {
 }
 
 // Write appends.
-func (s *Sink) Write(p []byte) (int, error) {
+func (s *folderSink) Write(p []byte) (int, error) {
 	if s.part == "" {
 		return 0, fmt.Errorf("artifact %s: written before it was begun", s.at)
 	}
@@ -178,11 +167,11 @@ func (s *Sink) Write(p []byte) (int, error) {
 }
 
 // Size is how many bytes are there.
-func (s *Sink) Size() int64 { return s.size }
+func (s *folderSink) Size() int64 { return s.size }
 
 // mark makes what is there safe, and notes how much that is. Where another writer has finished the artifact and removed all
 // parts, there is nothing to note.
-func (s *Sink) mark() error {
+func (s *folderSink) mark() error {
 	if err := s.file.Sync(); err != nil {
 		return err
 	}
@@ -198,9 +187,8 @@ func (s *Sink) mark() error {
 	return err
 }
 
-// Commit makes the artifact whole: synced, under its name, and there for good. The sink is closed. An artifact that is there
-// already is not written again: with the same bytes that is no error, and with others it is.
-func (s *Sink) Commit() (Info, error) {
+// Commit makes the artifact whole: synced, and under its name.
+func (s *folderSink) Commit() (Info, error) {
 	if s.part == "" {
 		return Info{}, errors.Join(fmt.Errorf("artifact %s: nothing was written", s.at), s.letGo())
 	}
@@ -222,7 +210,7 @@ func (s *Sink) Commit() (Info, error) {
 }
 
 // publish gives the part its name, unless another writer was first.
-func (s *Sink) publish(info Info) error {
+func (s *folderSink) publish(info Info) error {
 	if there, err := s.folder.compare(s.run, info); there || err != nil {
 		return err
 	}
@@ -241,7 +229,7 @@ func (s *Sink) publish(info Info) error {
 
 // compare reports whether an artifact is there. One with other bytes is an error.
 func (f *Folder) compare(run string, want Info) (bool, error) {
-	file, err := f.Open(run, want.Name)
+	file, err := f.Open(context.Background(), run, want.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -259,10 +247,8 @@ func (f *Folder) compare(run string, want Info) (bool, error) {
 	return true, nil
 }
 
-var errOther = errors.New("another process has finished it with other bytes")
-
 // Close keeps what is there for a later Sink of the same name.
-func (s *Sink) Close() error {
+func (s *folderSink) Close() error {
 	var err error
 	if s.part != "" {
 		err = s.mark()
@@ -274,7 +260,7 @@ func (s *Sink) Close() error {
 }
 
 // letGo closes the file at hand.
-func (s *Sink) letGo() error {
+func (s *folderSink) letGo() error {
 	if s.file == nil {
 		return nil
 	}
@@ -284,7 +270,9 @@ func (s *Sink) letGo() error {
 }
 
 // Discard takes the unfinished artifact away, with what others left of it.
-func (s *Sink) Discard() error { return errors.Join(s.letGo(), s.folder.root.RemoveAll(s.at+partial)) }
+func (s *folderSink) Discard() error {
+	return errors.Join(s.letGo(), s.folder.root.RemoveAll(s.at+partial))
+}
 
 func (f *Folder) removePart(part string) error {
 	var err error

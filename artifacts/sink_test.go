@@ -16,16 +16,16 @@ import (
 	"assay/artifacts"
 )
 
-func begun(t *testing.T, f *artifacts.Folder, offset int64, texts ...string) *artifacts.Sink {
+func begun(t *testing.T, f *artifacts.Folder, offset int64, texts ...string) artifacts.Sink {
 	t.Helper()
-	s, err := f.Sink("r1", "out")
+	s, err := f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	ok(t, s.Begin(offset, "etag"))
 	add(t, s, texts...)
 	return s
 }
 
-func add(t *testing.T, s *artifacts.Sink, texts ...string) {
+func add(t *testing.T, s artifacts.Sink, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		_, err := io.WriteString(s, text)
@@ -37,7 +37,7 @@ func add(t *testing.T, s *artifacts.Sink, texts ...string) {
 func entries(t *testing.T, f *artifacts.Folder) []string {
 	t.Helper()
 	var names []string
-	ok(t, fs.WalkDir(os.DirFS(filepath.Join(f.Dir(), "r1")), ".", func(name string, e fs.DirEntry, err error) error {
+	ok(t, fs.WalkDir(os.DirFS(filepath.Join(f.String(), "r1")), ".", func(name string, e fs.DirEntry, err error) error {
 		if !e.IsDir() {
 			names = append(names, name)
 		}
@@ -86,7 +86,7 @@ func TestALateWriterWithOtherBytesReplacesNothing(t *testing.T) {
 		}
 	}
 	late := begun(t, f, 0, "hello")
-	ok(t, f.Remove("r1", "out"))
+	ok(t, f.Remove(t.Context(), "r1", "out"))
 	if _, err := late.Commit(); err == nil {
 		t.Error("an artifact that was removed meanwhile was committed")
 	}
@@ -98,12 +98,12 @@ func TestAWriterGoesOnFromACopyOfWhatAnotherLeft(t *testing.T) {
 	ok(t, begun(t, f, 0, "hello, ").Close())
 	stopped := begun(t, f, 7, "wor")
 	ok(t, stopped.Close()) // its mark is there, as after 64 MiB; below it is taken up again
-	two, err := f.Sink("r1", "out")
+	two, err := f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	if n, v := two.Held(); n != 10 || v != "etag" {
 		t.Errorf("held %d, %q", n, v)
 	}
-	three, err := f.Sink("r1", "out")
+	three, err := f.Sink(t.Context(), "r1", "out")
 	ok(t, err)
 	ok(t, three.Begin(0, "other"))
 	add(t, three, "HELLO")
@@ -135,13 +135,13 @@ func TestPackingRemovesWhatWritersLeft(t *testing.T) {
 	}
 	old := time.Now().Add(-25 * time.Hour)
 	for _, name := range entries(t, f) {
-		ok(t, os.Chtimes(filepath.Join(f.Dir(), "r1", name), old, old))
+		ok(t, os.Chtimes(filepath.Join(f.String(), "r1", name), old, old))
 	}
 	ok(t, f.Pack(context.Background(), "r1"))
 	if got := entries(t, f); len(got) != 0 {
 		t.Errorf("left: %v", got)
 	}
-	if _, err := f.Open("r1", "out"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.Open(t.Context(), "r1", "out"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an unfinished artifact was opened: %v", err)
 	}
 }

@@ -116,7 +116,7 @@ func TestAFileThatChangesBetweenCheckAndSendingIsNotSent(t *testing.T) {
 	if err == nil && run.State != store.RunPreparing {
 		t.Errorf("the run is %s", run.State)
 	}
-	if names, err := p.Files.Names("run"); err != nil || len(names) > 0 {
+	if names, err := artifacts.Names(t.Context(), p.Files, "run"); err != nil || len(names) > 0 {
 		t.Errorf("what was copied is still there: %v, %v", names, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"assay"
+	"assay/artifacts"
 	"assay/store"
 )
 
@@ -26,16 +27,16 @@ func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func(
 	}
 	if err := p.prepare(ctx, run, &b, open); err != nil {
 		// Nothing of it will be sent: what was copied is of no use.
-		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(run.ID, kept))
+		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(context.WithoutCancel(ctx), run.ID, kept))
 	}
 	return p.Ledger.Run(ctx, run.No)
 }
 
 func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error)) error {
-	if err := p.keep(run.ID, b, open); err != nil {
+	if err := p.keep(ctx, run.ID, b, open); err != nil {
 		return err
 	}
-	file, err := p.Files.Open(run.ID, kept)
+	file, err := p.Files.Open(ctx, run.ID, kept)
 	if err != nil {
 		return err
 	}
@@ -55,13 +56,13 @@ func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open fun
 }
 
 // keep copies the file.
-func (p *Planner) keep(run string, b *Batch, open func() (io.ReadCloser, error)) error {
+func (p *Planner) keep(ctx context.Context, run string, b *Batch, open func() (io.ReadCloser, error)) error {
 	r, err := open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	sink, err := p.Files.Create(run, kept)
+	sink, err := artifacts.Create(ctx, p.Files, run, kept)
 	if err != nil {
 		return err
 	}

@@ -241,7 +241,7 @@ func (c *collector) raw(ctx context.Context, a Answered) ([]byte, store.Artifact
 	if !ok {
 		return nil, info, nil
 	}
-	f, err := c.file(info)
+	f, err := c.file(ctx, info)
 	if err != nil {
 		return nil, info, err
 	}
@@ -255,7 +255,7 @@ func (c *collector) raw(ctx context.Context, a Answered) ([]byte, store.Artifact
 	return text, info, nil
 }
 
-func (c *collector) file(info store.Artifact) (artifacts.File, error) {
+func (c *collector) file(ctx context.Context, info store.Artifact) (artifacts.File, error) {
 	if f, ok := c.files[info.No]; ok {
 		return f, nil
 	}
@@ -263,7 +263,7 @@ func (c *collector) file(info store.Artifact) (artifacts.File, error) {
 		c.close()
 		clear(c.files)
 	}
-	f, err := c.Files.Open(c.run.ID, info.Name)
+	f, err := c.Files.Open(ctx, c.run.ID, info.Name)
 	if err == nil {
 		c.files[info.No] = f
 	}

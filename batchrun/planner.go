@@ -17,7 +17,7 @@ import (
 // Planner makes the requests of all batch runs of a ledger. It keeps nothing and is safe for concurrent use.
 type Planner struct {
 	Ledger  *store.Ledger
-	Files   *artifacts.Folder
+	Files   artifacts.Place
 	Catalog *catalog.Catalog
 }
 
@@ -89,7 +89,7 @@ func (p *Planner) Groups(_ context.Context, run store.Run) ([]engine.Group, erro
 // Requests walks over the lines of one model, in the order of the file.
 func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
 	return func(yield func(engine.Planned, error) bool) {
-		m, err := p.maker(run, g.Lane, g.Mode)
+		m, err := p.maker(ctx, run, g.Lane, g.Mode)
 		if err != nil {
 			yield(engine.Planned{}, err)
 			return
@@ -128,7 +128,7 @@ func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 		m, ok := makers[c.Lane]
 		if !ok {
 			var err error
-			if m, err = p.maker(run, c.Lane, mode); err != nil {
+			if m, err = p.maker(ctx, run, c.Lane, mode); err != nil {
 				return nil, err
 			}
 			makers[c.Lane] = m
@@ -157,7 +157,7 @@ type maker struct {
 	file  artifacts.File
 }
 
-func (p *Planner) maker(run store.Run, lane string, mode store.SegmentMode) (*maker, error) {
+func (p *Planner) maker(ctx context.Context, run store.Run, lane string, mode store.SegmentMode) (*maker, error) {
 	b, err := of(run)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (p *Planner) maker(run store.Run, lane string, mode store.SegmentMode) (*ma
 		return nil, err
 	}
 	m.meter = batchfile.NewMeter(p.Catalog, b.File.Kind, m.route.Lane, travel(mode))
-	if m.file, err = p.Files.Open(run.ID, kept); err != nil {
+	if m.file, err = p.Files.Open(ctx, run.ID, kept); err != nil {
 		return nil, fmt.Errorf("open the file of run %s: %w", run.ID, err)
 	}
 	return m, nil

@@ -13,7 +13,7 @@ import (
 // Reader reads batch runs back: which there are, their jobs, costs and results.
 type Reader struct {
 	Ledger  *store.Reader
-	Files   *artifacts.Folder
+	Files   artifacts.Place
 	Catalog *catalog.Catalog
 }
 

@@ -174,7 +174,7 @@ func fetchWork(address string) error {
 	if err != nil {
 		return err
 	}
-	sink, err := folder.Create("run", "output")
+	sink, err := artifacts.Create(context.Background(), folder, "run", "output")
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func fetchWork(address string) error {
 	if _, err := sink.Commit(); err != nil {
 		return err
 	}
-	f, err := folder.Open("run", "output")
+	f, err := folder.Open(context.Background(), "run", "output")
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func gather(home, all, results string) error {
 		if !run.IsDir() {
 			continue
 		}
-		names, err := folder.Names(run.Name())
+		names, err := artifacts.Names(context.Background(), folder, run.Name())
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func gather(home, all, results string) error {
 			if !strings.HasSuffix(name, "-in") {
 				to = io.MultiWriter(a, r)
 			}
-			f, err := folder.Open(run.Name(), name)
+			f, err := folder.Open(context.Background(), run.Name(), name)
 			if err != nil {
 				return err
 			}

@@ -96,7 +96,7 @@ func adopt(c *cobra.Command, w *World, name string, jobs []string, f adoptFlags)
 	}
 	defer a.home.Close()
 	a.Home = a.home.Home
-	if err := a.home.Share(ctx); err != nil {
+	if err := a.home.Ready(ctx); err != nil {
 		return err
 	}
 	if d == nil {

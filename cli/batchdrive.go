@@ -97,7 +97,7 @@ type watchFlags struct {
 
 // watchBatches drives runs to their end, all at the same time, sends the news, and prints what they came to.
 func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f watchFlags) error {
-	if err := h.Share(ctx); err != nil {
+	if err := h.Ready(ctx); err != nil {
 		return err
 	}
 	shared := &term.Lines{To: w.Stderr}

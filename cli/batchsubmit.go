@@ -79,7 +79,7 @@ func submitFiles(ctx context.Context, w *World, names []string, f submitFlags) e
 		return err
 	}
 	defer h.Close()
-	if err := h.Share(ctx); err != nil {
+	if err := h.Ready(ctx); err != nil {
 		return err
 	}
 	for i := range all {

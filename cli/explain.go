@@ -57,7 +57,7 @@ func adviceOnNames(err error) (hint string, ok bool) {
 		}
 		return "", true
 	}
-	if _, ok := errors.AsType[*workspace.ForeignFolderError](err); ok {
+	if _, ok := errors.AsType[*workspace.ForeignPlaceError](err); ok {
 		return "--artifacts names the folder that all workers share", true
 	}
 	if e, ok := errors.AsType[*workspace.UndecidableError](err); ok {

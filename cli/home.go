@@ -29,7 +29,7 @@ func (f *homeFlags) register(c *cobra.Command) {
 type home struct {
 	*workspace.Home
 	ledger    *store.Ledger
-	files     *artifacts.Folder
+	files     artifacts.Place
 	planner   *planner.Planner
 	rehearsal bool
 	passing   string // a folder that is removed when it is closed; empty: none

@@ -68,7 +68,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		Concurrency: f.concurrency,
 		Log:         slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready: func() {
-			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.files.Dir())
+			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.files)
 		},
 		Closed: func(ctx context.Context, run store.Run) {
 			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)

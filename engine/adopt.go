@@ -55,7 +55,7 @@ func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provi
 	if err := a.join(ctx); err != nil {
 		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
 	}
-	return a.jobs, a.Files.Remove(a.run.ID, adoptScratch)
+	return a.jobs, a.Files.Remove(ctx, a.run.ID, adoptScratch)
 }
 
 // adoption gathers answers and joins them to a run.
@@ -66,7 +66,7 @@ type adoption struct {
 	wires   []assay.Wire
 	jobs    []Recovery
 	parts   []adoptedPart
-	scratch *artifacts.Sink // outcomes as JSON, so that only their places are in memory
+	scratch artifacts.Sink  // outcomes as JSON, so that only their places are in memory
 	index   []adoptedAnswer // by key, once it is whole
 	waves   int             // of the study
 	several bool            // the jobs are those of several runs
@@ -128,10 +128,10 @@ func (a *adoption) open(ctx context.Context) (err error) {
 	if len(a.wires) == 0 {
 		return fmt.Errorf("no lane of this run asks %s", a.name)
 	}
-	if err := a.Files.Remove(a.run.ID, adoptScratch); err != nil { // of an adoption that was killed
+	if err := a.Files.Remove(ctx, a.run.ID, adoptScratch); err != nil { // of an adoption that was killed
 		return err
 	}
-	a.scratch, err = a.Files.Create(a.run.ID, adoptScratch)
+	a.scratch, err = artifacts.Create(ctx, a.Files, a.run.ID, adoptScratch)
 	return err
 }
 
@@ -155,7 +155,7 @@ func (a *adoption) take(ctx context.Context, st provider.Status) error {
 			rec.Why = err.Error()
 			return ctx.Err()
 		}
-		if err := a.read(job, part, file, &rec); err != nil {
+		if err := a.read(ctx, job, part, file, &rec); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func (a *adoption) take(ctx context.Context, st provider.Status) error {
 
 func (a *adoption) fetch(ctx context.Context, job provider.Job, part provider.Part) (store.Artifact, error) {
 	file := store.Artifact{Name: "adopt-" + artifacts.Name(job.ID) + "-" + artifacts.Name(part.Name), Kind: cmp.Or(string(part.Kind), string(provider.PartResults)), Part: partText(part)}
-	sink, err := a.Files.Sink(a.run.ID, file.Name)
+	sink, err := a.Files.Sink(ctx, a.run.ID, file.Name)
 	if err != nil {
 		return file, err
 	}
@@ -177,13 +177,13 @@ func (a *adoption) fetch(ctx context.Context, job provider.Job, part provider.Pa
 }
 
 // read keeps where the answers of a part are.
-func (a *adoption) read(job provider.Job, part provider.Part, file store.Artifact, rec *Recovery) error {
+func (a *adoption) read(ctx context.Context, job provider.Job, part provider.Part, file store.Artifact, rec *Recovery) error {
 	a.parts = append(a.parts, adoptedPart{len(a.jobs), file})
 	var err error
-	if job.Wire, err = a.wireOf(job, part, file); err != nil {
+	if job.Wire, err = a.wireOf(ctx, job, part, file); err != nil {
 		return err
 	}
-	f, err := a.Files.Open(a.run.ID, file.Name)
+	f, err := a.Files.Open(ctx, a.run.ID, file.Name)
 	if err != nil {
 		return err
 	}
@@ -216,11 +216,11 @@ func (a *adoption) read(job provider.Job, part provider.Part, file store.Artifac
 }
 
 // wireOf is the wire that reads most of the first lines: an OpenAI job may hold answers of either of its two APIs.
-func (a *adoption) wireOf(job provider.Job, part provider.Part, file store.Artifact) (assay.Wire, error) {
+func (a *adoption) wireOf(ctx context.Context, job provider.Job, part provider.Part, file store.Artifact) (assay.Wire, error) {
 	const enough = 20
 	best, most := a.wires[0], -1
 	for _, w := range a.wires {
-		f, err := a.Files.Open(a.run.ID, file.Name)
+		f, err := a.Files.Open(ctx, a.run.ID, file.Name)
 		if err != nil {
 			return best, err
 		}
@@ -260,7 +260,7 @@ func (a *adoption) join(ctx context.Context) error {
 		}
 		return nil
 	}
-	outcomes, err := a.Files.Open(a.run.ID, adoptScratch)
+	outcomes, err := a.Files.Open(ctx, a.run.ID, adoptScratch)
 	if err != nil {
 		return err
 	}

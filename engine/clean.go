@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"assay/artifacts"
 	"assay/provider"
 	"assay/store"
 )
@@ -85,7 +86,7 @@ func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned
 			return c, err
 		}
 	}
-	if c.Before, err = e.Files.Bytes(r.ID); err != nil {
+	if c.Before, err = artifacts.Bytes(ctx, e.Files, r.ID); err != nil {
 		return c, err
 	}
 	if c.Open = r.State != store.RunClosed; !c.Open {
@@ -93,7 +94,7 @@ func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned
 			return c, err
 		}
 	}
-	c.After, err = e.Files.Bytes(r.ID)
+	c.After, err = artifacts.Bytes(ctx, e.Files, r.ID)
 	return c, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
+	"assay/artifacts"
 	"assay/engine"
 	"assay/provider"
 	"assay/store"
@@ -28,7 +29,7 @@ func (h *house) Remove(_ context.Context, job provider.Job) error {
 // plain lists the files of the run that are not packed.
 func (w *world) plain() []string {
 	w.t.Helper()
-	all, err := os.ReadDir(filepath.Join(w.files.Dir(), w.run.ID))
+	all, err := os.ReadDir(filepath.Join(w.files.String(), w.run.ID))
 	w.ok(err)
 	var names []string
 	for _, f := range all {
@@ -52,7 +53,7 @@ func (w *world) walksBack() {
 				name = f.Name
 			}
 		}
-		line, err := w.files.Line(w.run.ID, name, a.Offset, a.Length)
+		line, err := artifacts.Line(w.ctx, w.files, w.run.ID, name, a.Offset, a.Length)
 		if err != nil || len(line) == 0 || line[0] != '{' {
 			w.t.Errorf("answer to item %s: %q, %v", a.At.Item, line, err)
 		}

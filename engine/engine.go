@@ -33,7 +33,7 @@ import (
 // Engine is what it takes to drive runs. It is safe for concurrent use.
 type Engine struct {
 	Ledger   *store.Ledger
-	Files    *artifacts.Folder
+	Files    artifacts.Place
 	Planner  Planner
 	Accounts func(name string) (Access, error) // ErrNoKey: this process does not even know what the account takes
 	Clock    Clock
@@ -220,6 +220,6 @@ func (w *work) attempt() int {
 }
 
 // parcel is the segment as Prepare and Launch need it.
-func (w *work) parcel() provider.BatchInput {
-	return provider.BatchInput{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source()}
+func (w *work) parcel(ctx context.Context) provider.BatchInput {
+	return provider.BatchInput{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source(ctx)}
 }

@@ -128,7 +128,7 @@ func (x *extension) discardScratch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := x.Files.Remove(x.run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
+		if err := x.Files.Remove(ctx, x.run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
 			return err
 		}
 		if err := x.Ledger.Discard(ctx, l); err != nil {

@@ -107,13 +107,13 @@ func (w *work) fetchPart(ctx context.Context, part provider.Part, name string) (
 		a.Kind = string(provider.PartResults)
 	}
 	// A kill may have come between the rename and the ledger: then the file is whole, and the fetch is not repeated.
-	if f, err := w.Files.Open(w.run.ID, name); err == nil {
+	if f, err := w.Files.Open(ctx, w.run.ID, name); err == nil {
 		a.Size = f.Size()
 		f.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return a, &ledgerError{err}
 	} else {
-		sink, err := w.Files.Sink(w.run.ID, name)
+		sink, err := w.Files.Sink(ctx, w.run.ID, name)
 		if err != nil {
 			return a, &ledgerError{err}
 		}
@@ -135,7 +135,7 @@ func (w *work) fetchPart(ctx context.Context, part provider.Part, name string) (
 }
 
 // commit finishes a sink, also one into which an empty part was fetched.
-func commit(sink *artifacts.Sink) (artifacts.Info, error) {
+func commit(sink artifacts.Sink) (artifacts.Info, error) {
 	if sink.Size() == 0 {
 		if err := sink.Begin(0, ""); err != nil {
 			return artifacts.Info{}, err

@@ -38,7 +38,7 @@ func (w *work) launch(ctx context.Context) error {
 	}
 	call, cancel := w.inTime(ctx, began)
 	defer cancel()
-	r := w.access.Batch.Launch(call, w.parcel(), provider.Handle(w.g.Handle))
+	r := w.access.Batch.Launch(call, w.parcel(call), provider.Handle(w.g.Handle))
 	return w.received(context.WithoutCancel(ctx), r)
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // source is the segment's bytes, to be read again and again.
-func (w *work) source() provider.Source {
+func (w *work) source(ctx context.Context) provider.Source {
 	return provider.Source{Size: w.g.InputBytes, SHA256: w.g.InputSHA256, Open: func() (io.ReadCloser, error) {
-		return w.Files.Open(w.run.ID, w.g.Input)
+		return w.Files.Open(ctx, w.run.ID, w.g.Input)
 	}}
 }
 
@@ -27,7 +27,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.access.Batch == nil {
 		return w.stopLane(ctx, store.LaneHeld, "provider "+w.g.Provider+" has no batches")
 	}
-	h, ready, err := w.access.Batch.Prepare(ctx, w.parcel(), provider.Handle(w.g.Handle))
+	h, ready, err := w.access.Batch.Prepare(ctx, w.parcel(ctx), provider.Handle(w.g.Handle))
 	if err != nil {
 		return w.unprepared(ctx, h, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
+	"assay/artifacts"
 	"assay/engine"
 	"assay/provider"
 	"assay/store"
@@ -375,7 +376,7 @@ func TestRawBytesStandBehindEveryAnswer(t *testing.T) {
 			if f.No != a.Artifact {
 				continue
 			}
-			line, err := w.files.Line(w.run.ID, f.Name, a.Offset, a.Length)
+			line, err := artifacts.Line(w.ctx, w.files, w.run.ID, f.Name, a.Offset, a.Length)
 			w.ok(err)
 			want := a.Outcome.Text
 			if a.Mode == store.Live {

@@ -113,7 +113,7 @@ func (r *reading) read(ctx context.Context, a store.Artifact) error {
 	if err := json.Unmarshal([]byte(a.Part), &part); err != nil {
 		return err
 	}
-	file, err := r.Files.Open(r.run.ID, a.Name)
+	file, err := r.Files.Open(ctx, r.run.ID, a.Name)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ type cutter struct {
 // draft is the segment that is being written.
 type draft struct {
 	store.Segment
-	sink     *artifacts.Sink
+	sink     artifacts.Sink
 	out      *bufio.Writer
 	frame    dialect.Frame
 	bytes    int64
@@ -168,7 +168,7 @@ func (c *cutter) begin(ctx context.Context) error {
 	}
 	d := &draft{Segment: g}
 	if c.mode == store.Batch {
-		if d.sink, err = c.Files.Create(c.run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
+		if d.sink, err = artifacts.Create(ctx, c.Files, c.run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
 			return err
 		}
 		d.out = bufio.NewWriterSize(d.sink, 1<<20)

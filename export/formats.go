@@ -54,7 +54,7 @@ func Formats() []Format {
 type Run struct {
 	store.Run
 	Results *results.Reader
-	Raw     *artifacts.Folder // what providers sent; nil: it is not there, as in a bundle
+	Raw     artifacts.Place // what providers sent; nil: it is not there, as in a bundle
 }
 
 func (r Run) rows(ctx context.Context) (*results.Rows, error) { return r.Results.Rows(ctx, r.Run) }

@@ -21,7 +21,7 @@ import (
 type pairRun struct {
 	*pairWriter
 	*results.Rows
-	raw      *artifacts.Folder
+	raw      artifacts.Place
 	segments map[int64]*store.Segment
 	texts    map[string]string // of items that are compared, as far as they were needed
 	named    map[int64]store.Artifact
@@ -212,7 +212,7 @@ func (r *pairRun) open(ctx context.Context, a *store.Answer) error {
 		return err
 	}
 	var err error
-	r.file, err = r.raw.Open(r.Run.ID, r.named[a.Artifact].Name)
+	r.file, err = r.raw.Open(ctx, r.Run.ID, r.named[a.Artifact].Name)
 	r.opened = a.Artifact
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"assay"
+	"assay/artifacts"
 	"assay/dialect"
 	"assay/plan"
 	"assay/store"
@@ -142,7 +143,7 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 		if f.No != a.Artifact {
 			continue
 		}
-		line, err := s.Files.Line(s.run.ID, f.Name, a.Offset, a.Length)
+		line, err := artifacts.Line(ctx, s.Files, s.run.ID, f.Name, a.Offset, a.Length)
 		if err != nil {
 			return none, fmt.Errorf("read the answer to %s: %w", a.Key, err)
 		}

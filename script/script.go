@@ -25,7 +25,7 @@ import (
 // Library opens the scripts of a ledger's runs, each once. It is safe for concurrent use.
 type Library struct {
 	Ledger  *store.Ledger
-	Files   *artifacts.Folder
+	Files   artifacts.Place
 	Catalog *catalog.Catalog
 
 	// Programs runs the programs of rubrics. Nil: programs cannot judge here.

@@ -66,7 +66,7 @@ func (s *Server) artifact(q *request, no int64) (artifacts.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.home.Files.Open(q.run.ID, a.Name)
+	return q.home.Files.Open(q.Context(), q.run.ID, a.Name)
 }
 
 // send writes foreign bytes so that no browser takes them for a page. A reader that takes long gets more time with every

@@ -146,7 +146,7 @@ func (r *rig) settle(lane string) {
 	}
 	name := "results-" + lane
 	raw := "first line\n" + `{"text":"` + hostile + `"}` + "\n"
-	w, err := r.files.Create(r.run.ID, name)
+	w, err := artifacts.Create(context.Background(), r.files, r.run.ID, name)
 	r.ok(err)
 	_, err = io.WriteString(w, raw+long)
 	r.ok(err)

@@ -28,7 +28,7 @@ type Options struct {
 // Home is a ledger with its artifacts, and what can be read of its runs.
 type Home struct {
 	*results.Reader
-	Files  *artifacts.Folder
+	Files  artifacts.Place
 	Orders *store.Ledger // the same ledger, which takes orders
 }
 

@@ -25,7 +25,7 @@ type Drive struct {
 	Stopping func(inFlight int)              // called when the context ends, with the live requests that are waited for
 }
 
-// ArtifactsError says that the folder of artifacts cannot be used.
+// ArtifactsError says that the place of artifacts cannot be used.
 type ArtifactsError struct{ Err error }
 
 // Error says why.
@@ -38,13 +38,15 @@ func (e *ArtifactsError) Unwrap() error { return e.Err }
 
 // Ready makes sure that runs can be driven here: the artifacts are those of the ledger, and can be written.
 func (h *Home) Ready(ctx context.Context) error {
-	if err := h.Share(ctx); err != nil {
+	id, err := h.newMark()
+	if err != nil {
 		return err
 	}
-	if err := h.Files.Probe(); err != nil {
+	here, err := h.Files.Probe(ctx, id)
+	if err != nil {
 		return &ArtifactsError{err}
 	}
-	return nil
+	return h.sharesArtifacts(ctx, here)
 }
 
 // Drive works on a run until it is closed, or until what is left waits for a person, for money or for a key.

@@ -84,10 +84,10 @@ func TestArtifactsThatCannotBeWrittenStopADrive(t *testing.T) {
 	}
 	r := newRig(t, smallStudy)
 	h := r.open(false)
-	if err := os.Chmod(h.Files.Dir(), 0o500); err != nil {
+	if err := os.Chmod(h.Files.String(), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(h.Files.Dir(), 0o700) }) // so that it can be removed
+	t.Cleanup(func() { _ = os.Chmod(h.Files.String(), 0o700) }) // so that it can be removed
 	if _, ok := h.Ready(r.ctx).(*ArtifactsError); !ok {
 		t.Error("they can be used")
 	}
@@ -133,7 +133,7 @@ func TestALedgerOfOneMachineHasNoWorkers(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	e := &ForeignFolderError{Dir: "/d", Here: "a", Known: "b"}
+	e := &ForeignPlaceError{Place: "/d", Here: "a", Known: "b"}
 	if !strings.Contains(e.Error(), "its mark is a, the ledger knows b") {
 		t.Error(e)
 	}

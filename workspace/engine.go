@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"assay/dispatch/river"
 	"assay/engine"
@@ -51,7 +52,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 		if err != nil {
 			return nil, err
 		}
-		if e.sim, err = simulator.New(simulator.Options{Seed: cmp.Or(seed, 1), Dir: h.Files.Dir()}); err != nil {
+		if e.sim, err = simulator.New(simulator.Options{Seed: cmp.Or(seed, 1), Dir: filepath.Dir(h.Where)}); err != nil {
 			return nil, fmt.Errorf("start the simulator: %w", err)
 		}
 		a.sim = e.sim

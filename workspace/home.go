@@ -38,7 +38,7 @@ type Rehearsal bool
 type Home struct {
 	World     *World
 	Ledger    *store.Ledger
-	Files     *artifacts.Folder
+	Files     artifacts.Place
 	Planner   *planner.Planner
 	Where     string // the database's URL or the ledger's file
 	Rehearsal bool

@@ -12,36 +12,36 @@ import (
 	"assay/store"
 )
 
-// artifactsMark is what the ledger calls the folder that its artifacts are in.
+// artifactsMark is what the ledger calls the place that its artifacts are in.
 const artifactsMark = "artifacts"
 
-// ForeignFolderError says that a folder is not the one with the artifacts of a shared ledger.
-type ForeignFolderError struct{ Dir, Here, Known string } // the folder, its mark, and the mark that the ledger knows
+// ForeignPlaceError says that a place is not the one with the artifacts of a shared ledger.
+type ForeignPlaceError struct{ Place, Here, Known string } // the place, its mark, and the mark that the ledger knows
 
 // Error says it.
-func (e *ForeignFolderError) Error() string {
-	return fmt.Sprintf("%s is not the folder with this ledger's artifacts: its mark is %s, the ledger knows %s", e.Dir, e.Here, e.Known)
+func (e *ForeignPlaceError) Error() string {
+	return fmt.Sprintf("%s is not the place of this ledger's artifacts: its mark is %s, the ledger knows %s", e.Place, e.Here, e.Known)
 }
 
-// Share makes sure that all processes that work on a shared ledger see the same artifacts.
-func (h *Home) Share(ctx context.Context) error {
+// newMark is the mark for a place that has none; empty: no other process asks for it.
+func (h *Home) newMark() (string, error) {
+	if !h.Ledger.Postgres() {
+		return "", nil
+	}
+	return NewID()
+}
+
+// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts.
+func (h *Home) sharesArtifacts(ctx context.Context, here string) error {
 	if !h.Ledger.Postgres() {
 		return nil
-	}
-	id, err := NewID()
-	if err != nil {
-		return err
-	}
-	here, err := h.Files.Identify(id)
-	if err != nil {
-		return err
 	}
 	known, err := h.Ledger.SetMeta(ctx, artifactsMark, here)
 	if err != nil {
 		return err
 	}
 	if known != here {
-		return &ForeignFolderError{Dir: h.Files.Dir(), Here: here, Known: known}
+		return &ForeignPlaceError{Place: h.Files.String(), Here: here, Known: known}
 	}
 	return nil
 }

@@ -1,0 +1,147 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"strings"
+)
+
+const (
+	packed  = ".zst"  // a packed file
+	partial = ".part" // the folder of a file under construction, one part for each writer
+	marker  = ".mark" // how much of a part is safe
+)
+
+// Folder is the place of all artifacts: the local home, or a folder that several workers share.
+type Folder struct {
+	root *os.Root
+	dir  string
+}
+
+// Open opens a folder, and makes it where it is missing.
+func Open(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make artifacts folder: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open artifacts folder: %w", err)
+	}
+	return &Folder{root, dir}, nil
+}
+
+// Close lets the folder go.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// String is where the folder is.
+func (f *Folder) String() string { return f.dir }
+
+const identity = "folder-id"
+
+// Probe writes, reads and removes a file, and marks a folder that has no mark.
+func (f *Folder) Probe(_ context.Context, id string) (string, error) {
+	name := "probe-" + random()
+	if err := f.root.WriteFile(name, []byte(name), 0o600); err != nil {
+		return "", fmt.Errorf("write into artifacts folder %s: %w", f.dir, err)
+	}
+	got, err := f.root.ReadFile(name)
+	if err == nil && string(got) != name {
+		err = errors.New("it did not keep what was written")
+	}
+	if err = errors.Join(err, f.root.Remove(name)); err != nil {
+		return "", fmt.Errorf("probe artifacts folder %s: %w", f.dir, err)
+	}
+	if id == "" {
+		return "", nil
+	}
+	return f.identify(id)
+}
+
+func (f *Folder) identify(id string) (string, error) {
+	w, err := f.root.OpenFile(identity, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = io.WriteString(w, id+"\n")
+		err = errors.Join(err, w.Sync(), w.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("mark artifacts folder: %w", err)
+	}
+	text, err := f.root.ReadFile(identity)
+	if err != nil {
+		return "", fmt.Errorf("read the mark of the artifacts folder: %w", err)
+	}
+	if have := strings.TrimSpace(string(text)); have != "" {
+		return have, nil
+	}
+	return "", fmt.Errorf("artifacts folder %s is just being marked by another process: try again", f.dir)
+}
+
+// sync makes the entries of a run's folder durable.
+func (f *Folder) sync(run string) error {
+	d, err := f.root.Open(run)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Remove takes one artifact away, in whatever form it is there.
+func (f *Folder) Remove(_ context.Context, run, name string) error {
+	at, err := place(run, name)
+	if err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", packed, partial, packed + partial} {
+		err = errors.Join(err, f.root.RemoveAll(at+suffix))
+	}
+	return err
+}
+
+// List walks over what is kept of a run.
+func (f *Folder) List(_ context.Context, run string) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
+		if _, err := place(run, "x"); err != nil {
+			yield(Kept{}, err)
+			return
+		}
+		entries, err := fs.ReadDir(f.root.FS(), run)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			yield(Kept{}, fmt.Errorf("list artifacts of run %s: %w", run, err))
+			return
+		}
+		for _, e := range entries {
+			k, err := f.kept(run, e)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // packed or finished meanwhile
+			}
+			if err != nil {
+				err = fmt.Errorf("list artifacts of run %s: %w", run, err)
+			}
+			if !yield(k, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (f *Folder) kept(run string, e fs.DirEntry) (Kept, error) {
+	name, part := strings.CutSuffix(e.Name(), partial)
+	k := Kept{Name: strings.TrimSuffix(name, packed), Whole: !part}
+	err := fs.WalkDir(f.root.FS(), path.Join(run, e.Name()), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			k.Bytes += info.Size()
+		}
+		return err
+	})
+	return k, err
+}
