@@ -64,7 +64,7 @@ func cancelBatches(ctx context.Context, w *World, h *home, refs batchRefs) error
 		return err
 	}
 	for _, run := range open {
-		if now, err := h.ledger.Run(ctx, run.No); err == nil && now.State == store.RunOpen {
+		if now, err := h.Ledger.Run(ctx, run.No); err == nil && now.State == store.RunOpen {
 			fmt.Fprintf(w.Stderr, "batch %s is being stopped: `assay batch watch %s` brings back what was done\n", run.ID, run.ID)
 		}
 	}

@@ -112,12 +112,12 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 	if run.State == store.RunClosed {
 		return run, nil
 	}
-	if !h.rehearsal {
+	if !h.Rehearsal {
 		if err := orderBatch(ctx, w, h, run, store.Order{Kind: store.OrderCollect}); err != nil {
 			return run, err
 		}
 	}
-	run, err := h.ledger.Run(ctx, run.No)
+	run, err := h.Ledger.Run(ctx, run.No)
 	if err != nil || run.State == store.RunClosed {
 		return run, err
 	}

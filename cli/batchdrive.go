@@ -156,7 +156,7 @@ func finished(ctx context.Context, h *home, runs []store.Run, standings []engine
 		return err
 	}
 	for _, r := range runs {
-		run, err := h.ledger.Run(ctx, r.No)
+		run, err := h.Ledger.Run(ctx, r.No)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 	if err != nil {
 		return nil, err
 	}
-	if !f.offline && !h.rehearsal {
+	if !f.offline && !h.Rehearsal {
 		found, err := listElsewhere(ctx, w, h, f.reach)
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 
 // listElsewhere lists the jobs at the providers that this ledger did not make.
 func listElsewhere(ctx context.Context, w *World, h *home, reach reachFlags) ([]batchrun.Job, error) {
-	ours, err := h.ledger.Jobs(ctx, 0)
+	ours, err := h.Ledger.Jobs(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func findBatches(ctx context.Context, w *World, h *home, args []string, reach re
 		if err != nil {
 			return refs, err
 		}
-		if h.rehearsal { // whose jobs no provider knows
+		if h.Rehearsal { // whose jobs no provider knows
 			at = nil
 		}
 		job, err := batchrun.Search(ctx, arg, at, w.workspace().Dial)

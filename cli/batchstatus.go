@@ -43,7 +43,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 			for _, j := range refs.foreign {
 				jobs = append(jobs, j.Row())
 			}
-			if !f.offline && !h.rehearsal {
+			if !f.offline && !h.Rehearsal {
 				h.RefreshJobs(ctx, refs.runs, jobs)
 			}
 			return f.print(w, h, jobs)

@@ -184,9 +184,9 @@ func confirmFiles(w *World, h *home, all []upload, f submitFlags) error {
 			continue
 		}
 		fresh = true
-		fmt.Fprint(w.Stderr, describe(p.Batch.File, h.rehearsal))
+		fmt.Fprint(w.Stderr, describe(p.Batch.File, h.Rehearsal))
 	}
-	if !fresh || h.rehearsal {
+	if !fresh || h.Rehearsal {
 		return nil
 	}
 	return ask(w, f.yes, "Send?")

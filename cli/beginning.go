@@ -40,7 +40,7 @@ func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budg
 		return err
 	}
 	fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", m)
-	return h.ledger.SetBudget(ctx, now.Run.No, m)
+	return h.Ledger.SetBudget(ctx, now.Run.No, m)
 }
 
 // parseBudget reads --budget; nil: it was not given.

@@ -62,7 +62,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 			return err
 		}
 	}
-	s, err := h.planner.Study(ctx, run)
+	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
 		return err
 	}

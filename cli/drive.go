@@ -39,7 +39,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return err
 	}
 	defer progress.close()
-	if h.rehearsal {
+	if h.Rehearsal {
 		fmt.Fprintf(w.Stderr, "REHEARSAL of %s against the simulator: run %s\n", run.Study, run.ID)
 	} else {
 		fmt.Fprintf(w.Stderr, "run %s of %s\n", run.ID, run.Study)
@@ -65,7 +65,7 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return err
 	}
 	result := resultOf(c)
-	if h.rehearsal && !o.quiet && !o.detach && !o.once {
+	if h.Rehearsal && !o.quiet && !o.detach && !o.once {
 		if err := printTruth(ctx, w, h, run); err != nil {
 			return err
 		}

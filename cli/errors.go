@@ -55,7 +55,7 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if run.Result != store.ResultIncomplete {
 		return nil
 	}
-	lanes, err := h.ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 // printUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
 func printUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
 	var parts []string
-	err := h.ledger.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
+	err := h.Ledger.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
 		parts = append(parts, fmt.Sprintf("%v %s", values[1], cell(values[0])))
 		return nil
 	})

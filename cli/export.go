@@ -104,7 +104,7 @@ func (f exportFlags) chosen(ctx context.Context, w *World, refs []string) ([]exp
 			return nil, nil, err
 		}
 		open = append(open, h)
-		runs, err := h.ledger.Runs(ctx, f.study, store.RunOpen, store.RunClosed)
+		runs, err := h.Ledger.Runs(ctx, f.study, store.RunOpen, store.RunClosed)
 		if err != nil {
 			closeAll()
 			return nil, nil, err
@@ -137,8 +137,8 @@ func (f exportFlags) chosen(ctx context.Context, w *World, refs []string) ([]exp
 // exported is a run as it is exported. A bundle has no bytes of providers.
 func (h *home) exported(run store.Run) export.Run {
 	r := export.Run{Run: run, Results: h.results()}
-	if h.passing == "" {
-		r.Raw = h.files
+	if h.Temporary == "" {
+		r.Raw = h.Files
 	}
 	return r
 }

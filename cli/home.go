@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/artifacts"
-	"assay/planner"
 	"assay/store"
 	"assay/workspace"
 )
@@ -25,18 +23,9 @@ func (f *homeFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.Artifacts, "artifacts", "", "folder of raw bytes, shared between workers (default: in the home)")
 }
 
-// home is an open workspace.
+// home is an open workspace, with what commands show of it.
 type home struct {
 	*workspace.Home
-	ledger    *store.Ledger
-	files     artifacts.Place
-	planner   *planner.Planner
-	rehearsal bool
-	passing   string // a folder that is removed when it is closed; empty: none
-}
-
-func opened(h *workspace.Home) *home {
-	return &home{Home: h, ledger: h.Ledger, files: h.Files, planner: h.Planner, rehearsal: h.Rehearsal, passing: h.Temporary}
 }
 
 // open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
@@ -45,7 +34,7 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 	if err != nil {
 		return nil, err
 	}
-	return opened(h), nil
+	return &home{h}, nil
 }
 
 // exists reports whether there is a ledger to look into: looking makes none.
@@ -59,7 +48,7 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 	if err != nil {
 		return nil, run, err
 	}
-	return opened(h), run, nil
+	return &home{h}, run, nil
 }
 
 // look opens what commands that only read look at: the home that holds a run, or a bundle.
@@ -116,7 +105,7 @@ func isFile(name string) bool {
 
 // watermark says that what follows comes from a rehearsal.
 func (h *home) watermark(w *World) {
-	if h.rehearsal {
+	if h.Rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
 	}
 }

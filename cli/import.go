@@ -221,7 +221,7 @@ func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *trou
 	if err != nil {
 		return err
 	}
-	if err := export.Load(ctx, h.planner.Library, begun, w.Disk.Folder(f.out), t.note); err != nil {
+	if err := export.Load(ctx, h.Planner.Library, begun, w.Disk.Folder(f.out), t.note); err != nil {
 		return err
 	}
 	return drive(ctx, w, h, begun, d.Study, driveOptions{quiet: true})

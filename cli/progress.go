@@ -81,7 +81,7 @@ func (p *progress) show(ctx context.Context) error {
 		news = append(news, o.String())
 	}
 	now := p.world.Now()
-	noted, err := p.noted.news(ctx, p.home.ledger.Reader, p.runs, now)
+	noted, err := p.noted.news(ctx, p.home.Ledger.Reader, p.runs, now)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,11 @@ func (p *progress) look(ctx context.Context, now time.Time) ([]term.Bar, term.Ba
 	var all []term.Bar
 	total := term.Bar{Name: "all"}
 	for _, run := range p.runs {
-		lanes, err := p.home.ledger.Lanes(ctx, run.No)
+		lanes, err := p.home.Ledger.Lanes(ctx, run.No)
 		if err != nil {
 			return nil, total, err
 		}
-		spending, err := p.home.ledger.Spending(ctx, run.No)
+		spending, err := p.home.Ledger.Spending(ctx, run.No)
 		if err != nil {
 			return nil, total, err
 		}

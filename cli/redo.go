@@ -69,7 +69,7 @@ func redo(ctx context.Context, w *World, ref string, f redoFlags) error {
 
 // confirmRedo says what is asked again and what it costs by what the same lanes have cost in this run, and asks.
 func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFlags) error {
-	if h.rehearsal {
+	if h.Rehearsal {
 		return nil
 	}
 	fmt.Fprintln(w.Stderr, "Asked again, as further draws; the answers that are there stay:")
@@ -86,7 +86,7 @@ func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFla
 
 // printRedone says that a run has draws that its plan had not: a reader of its numbers should know.
 func printRedone(ctx context.Context, w *World, h *home, run store.Run) error {
-	redos, err := h.ledger.Redos(ctx, run.No)
+	redos, err := h.Ledger.Redos(ctx, run.No)
 	switch {
 	case err != nil || len(redos) == 0:
 		return err

@@ -48,7 +48,7 @@ func resultsCommand(w *World) *cobra.Command {
 
 // known reports a stage or lane that the run does not have.
 func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
-	lanes, err := h.ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
 }
 
 func printResults(ctx context.Context, w *World, h *home, run store.Run, f resultFlags) error {
-	if h.rehearsal {
+	if h.Rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
 	}
 	if f.json {
 		return f.writeRows(ctx, w, h, run)
 	}
 	t := term.Table{Head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, Right: map[int]bool{3: true}}
-	for a, err := range f.answers(ctx, h.ledger.Reader, run.No) {
+	for a, err := range f.answers(ctx, h.Ledger.Reader, run.No) {
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (f resultFlags) writeRows(ctx context.Context, w *World, h *home, run store
 	}
 	e := json.NewEncoder(w.Stdout)
 	e.SetEscapeHTML(false)
-	for row, err := range rows.Of(ctx, f.answers(ctx, h.ledger.Reader, run.No)) {
+	for row, err := range rows.Of(ctx, f.answers(ctx, h.Ledger.Reader, run.No)) {
 		if err != nil {
 			return err
 		}
@@ -149,5 +149,5 @@ func shorten(o assay.Outcome) string {
 
 // results reads the runs of the home.
 func (h *home) results() *results.Reader {
-	return h.planner.Results
+	return h.Planner.Results
 }

@@ -94,7 +94,7 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 		return err
 	}
 	if budget != nil {
-		if err := errors.Join(h.ledger.SetBudget(ctx, run.No, budget), h.ledger.RunDue(ctx, run.No, w.Now())); err != nil {
+		if err := errors.Join(h.Ledger.SetBudget(ctx, run.No, budget), h.Ledger.RunDue(ctx, run.No, w.Now())); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 
 // driveRun drives a run from its own snapshot.
 func driveRun(ctx context.Context, w *World, h *home, run store.Run, o driveOptions) error {
-	s, err := h.planner.Study(ctx, run)
+	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func give(ctx context.Context, h *home, run store.Run, o store.Order) error {
 
 // printOrder says what became of an order.
 func printOrder(ctx context.Context, w *World, h *home, no int64) error {
-	o, err := h.ledger.Order(ctx, no)
+	o, err := h.Ledger.Order(ctx, no)
 	if err != nil {
 		return err
 	}

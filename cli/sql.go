@@ -59,7 +59,7 @@ func (f *sqlFlags) open(ctx context.Context, w *World) (*home, error) {
 		if err != nil || !f.home.exists(w, true) {
 			return h, err
 		}
-		if runs, err := h.ledger.RunsPage(ctx, 0, 1); err != nil || len(runs) > 0 {
+		if runs, err := h.Ledger.RunsPage(ctx, 0, 1); err != nil || len(runs) > 0 {
 			return h, err
 		}
 		if err := h.Close(); err != nil {
@@ -97,7 +97,7 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 	out := csv.NewWriter(w.Stdout)
 	lines := json.NewEncoder(w.Stdout)
 	lines.SetEscapeHTML(false)
-	err := h.ledger.Query(ctx, query, func(columns []string, values []any) error {
+	err := h.Ledger.Query(ctx, query, func(columns []string, values []any) error {
 		switch {
 		case f.json:
 			return lines.Encode(rowObject{columns, values})

@@ -50,7 +50,7 @@ func statusCommand(w *World) *cobra.Command {
 
 // refreshed asks the providers where the open jobs of a run stand.
 func refreshed(ctx context.Context, w *World, h *home, run store.Run) error {
-	s, err := h.planner.Study(ctx, run)
+	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func firstOf(args []string) string {
 }
 
 func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments bool) error {
-	lanes, err := h.ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true
 	}
-	redos, err := h.ledger.Redos(ctx, run.No)
+	redos, err := h.Ledger.Redos(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func laneState(run store.Run, l store.Lane) string {
 }
 
 func watermark(h *home) string {
-	if h.rehearsal {
+	if h.Rehearsal {
 		return "REHEARSAL: "
 	}
 	return ""
@@ -134,7 +134,7 @@ func watermark(h *home) string {
 // printDoubts names the live requests that may be billed twice.
 func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
 	n := 0
-	for d, err := range h.ledger.Doubts(ctx, run.No) {
+	for d, err := range h.Ledger.Doubts(ctx, run.No) {
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
 }
 
 func printSegments(ctx context.Context, w *World, h *home, run store.Run) error {
-	all, err := h.ledger.Segments(ctx, run.No)
+	all, err := h.Ledger.Segments(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ type laneDocument struct {
 }
 
 func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
-	lanes, err := h.ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 		return err
 	}
 	doc := statusDocument{
-		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.rehearsal,
+		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
 		Spent: dollars(cost), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
 	}
 	if err := doc.waits(ctx, h, run); err != nil {
@@ -256,14 +256,14 @@ func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) erro
 	if run.State == store.RunClosed {
 		return nil
 	}
-	far, err := h.ledger.Progress(ctx, []int64{run.No})
+	far, err := h.Ledger.Progress(ctx, []int64{run.No})
 	if err != nil {
 		return err
 	}
 	if before := far[run.No].CollectBefore; !before.IsZero() {
 		d.Before = &before
 	}
-	all, err := h.ledger.Drivers(ctx, run.No)
+	all, err := h.Ledger.Drivers(ctx, run.No)
 	for _, p := range all {
 		d.Drivers = append(d.Drivers, p.Holder)
 	}

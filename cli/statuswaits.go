@@ -11,14 +11,14 @@ import (
 
 // printWaits says what an open run waits for, by when its results have to be collected, and who drives it.
 func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
-	if run.State == store.RunClosed || h.passing != "" {
+	if run.State == store.RunClosed || h.Temporary != "" {
 		return nil
 	}
-	troubles, err := h.ledger.Troubles(ctx, run.No, maxTroubles+1)
+	troubles, err := h.Ledger.Troubles(ctx, run.No, maxTroubles+1)
 	if err != nil {
 		return err
 	}
-	far, err := h.ledger.Progress(ctx, []int64{run.No})
+	far, err := h.Ledger.Progress(ctx, []int64{run.No})
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 
 // driversOf says who drives an open run.
 func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
-	all, err := h.ledger.Drivers(ctx, run.No)
+	all, err := h.Ledger.Drivers(ctx, run.No)
 	if err != nil {
 		return "", err
 	}

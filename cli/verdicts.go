@@ -75,7 +75,7 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 	}
 	var all []results.Labelled
 	for stage, of := range byStage {
-		people, err := h.planner.People(ctx, run, stage)
+		people, err := h.Planner.People(ctx, run, stage)
 		if err != nil {
 			return usage("assay status "+run.ID+" lists the stages", "%s: %s", of[0].At, err)
 		}

@@ -145,5 +145,5 @@ func (v *viewHomes) close() {
 
 // seen is a home as the dashboard sees it.
 func (h *home) seen() *web.Home {
-	return &web.Home{Reader: h.results(), Files: h.files, Orders: h.ledger}
+	return &web.Home{Reader: h.results(), Files: h.Files, Orders: h.Ledger}
 }

@@ -44,7 +44,7 @@ func (f homeFlags) findAll(ctx context.Context, w *World, refs []string) (*home,
 		other, run, err := f.find(ctx, w, ref)
 		if err == nil {
 			other.Close()
-			if other.rehearsal != h.rehearsal {
+			if other.Rehearsal != h.Rehearsal {
 				err = usage("watch it on its own", "run %s is in another ledger: rehearsals have their own", run.ID)
 			}
 		}
@@ -70,7 +70,7 @@ func watch(ctx context.Context, w *World, h *home, runs []store.Run, interval ti
 		}
 		open := 0
 		for i, run := range runs {
-			if runs[i], err = h.ledger.Run(ctx, run.No); err != nil {
+			if runs[i], err = h.Ledger.Run(ctx, run.No); err != nil {
 				return err
 			}
 			if runs[i].State != store.RunClosed {

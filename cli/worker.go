@@ -68,7 +68,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		Concurrency: f.concurrency,
 		Log:         slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready: func() {
-			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.files)
+			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.Files)
 		},
 		Closed: func(ctx context.Context, run store.Run) {
 			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)
@@ -76,7 +76,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 			if run.Result != store.ResultDone {
 				result = fmt.Errorf("done, but %s", run.Result)
 			}
-			if s, err := h.planner.Study(ctx, run); err == nil {
+			if s, err := h.Planner.Study(ctx, run); err == nil {
 				sendNews(ctx, w, h, run, s, result)
 			}
 		},

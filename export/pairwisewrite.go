@@ -95,11 +95,7 @@ func (w *pairWriter) add(ctx context.Context, r Run) error {
 		if v.Segment != 0 || rows.Verb(v.At.Stage) != string(study.VerbCompare) {
 			continue
 		}
-		row, err := rows.Verdict(&v)
-		if err != nil {
-			return err
-		}
-		if err := w.unasked(rows, row); err != nil {
+		if err := w.unasked(rows, rows.Verdict(&v)); err != nil {
 			return err
 		}
 	}

@@ -204,10 +204,7 @@ func (w *specWriter) verdict(a specAnswer, v *store.Verdict, texts map[assay.Key
 		return w.ranked(a, v, texts, raw)
 	}
 	out := specReading{Index: &a.index, Input: a.input(), Output: a.exchange.Answer.Outcome.Text, Explanation: v.Reason}
-	row, err := w.Verdict(v)
-	if err != nil {
-		return err
-	}
+	row := w.Verdict(v)
 	out.Confidence = row.Confidence
 	dir := ratingsDir
 	switch {
@@ -281,10 +278,7 @@ func (w *specWriter) batch(file string, a store.Answer) {
 }
 
 func (w *specWriter) ranked(a specAnswer, v *store.Verdict, texts map[assay.Key]string, raw map[assay.Key]store.Answer) error {
-	row, err := w.Verdict(v)
-	if err != nil {
-		return err
-	}
+	row := w.Verdict(v)
 	reply := raw[v.At.Key()]
 	out := specRank{
 		Index: &a.index, Input: a.input(), OutputA: texts[v.Subject], OutputB: texts[v.Against], Raw: reply.Outcome.Text, Task: row.Key, Custom: row.Key,

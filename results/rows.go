@@ -145,7 +145,8 @@ func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verd
 	if row.ReusedFrom, err = t.origin(ctx, a.Reused); err != nil {
 		return nil, err
 	}
-	return row, t.addVerdicts(row, verdicts)
+	t.addVerdicts(row, verdicts)
+	return row, nil
 }
 
 // job is the job that a segment travelled in.
@@ -203,22 +204,18 @@ func (t *Rows) origin(ctx context.Context, run int64) (string, error) {
 }
 
 // addVerdicts writes the verdicts into the row of the answer they are about.
-func (t *Rows) addVerdicts(row *Answer, verdicts []store.Verdict) error {
+func (t *Rows) addVerdicts(row *Answer, verdicts []store.Verdict) {
 	for i := range verdicts {
-		v, err := t.Verdict(&verdicts[i])
-		if err != nil {
-			return err
-		}
+		v := t.Verdict(&verdicts[i])
 		row.Verdicts = append(row.Verdicts, Said{
 			Stage: v.Stage, Judge: v.Judge, Prompt: v.Prompt, Trait: v.Trait, First: v.First, Second: v.Second, Vote: v.Vote,
 			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, SecondTry: v.SecondTry,
 		})
 	}
-	return nil
 }
 
 // Verdict is the row of one verdict.
-func (t *Rows) Verdict(v *store.Verdict) (*Verdict, error) {
+func (t *Rows) Verdict(v *store.Verdict) *Verdict {
 	r := script.ReadingOf(v.At)
 	row := &Verdict{
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.Verb(v.At.Stage),
@@ -236,7 +233,7 @@ func (t *Rows) Verdict(v *store.Verdict) (*Verdict, error) {
 			row.Confidence = said.Confidence
 		}
 	}
-	return row, nil
+	return row
 }
 
 func shownKey(k assay.Key) string {

@@ -136,7 +136,7 @@ func (t *Rows) Verdicts(ctx context.Context) iter.Seq2[*Verdict, error] {
 		for v, err := range t.Ledger.Verdicts(ctx, t.Run.No, "") {
 			var row *Verdict
 			if err == nil {
-				row, err = t.Verdict(&v)
+				row = t.Verdict(&v)
 			}
 			if !yield(row, err) || err != nil {
 				return

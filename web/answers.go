@@ -108,10 +108,7 @@ func rowOf(ctx context.Context, t *results.Rows, e results.Entry) (answerRow, er
 		out.Fault = f.Error()
 	}
 	for i := range e.Verdicts {
-		v, err := t.Verdict(&e.Verdicts[i])
-		if err != nil {
-			return answerRow{}, err
-		}
+		v := t.Verdict(&e.Verdicts[i])
 		out.Verdicts = append(out.Verdicts, verdictRow{Verdict: *v, won: wonBy(e.Verdicts[i], a.Key)})
 	}
 	return out, nil

@@ -133,10 +133,7 @@ func (s *Server) verdictsPage(q *request) (*view, error) {
 		return nil, err
 	}
 	for i := range page.Verdicts {
-		v, err := t.Verdict(&page.Verdicts[i])
-		if err != nil {
-			return nil, err
-		}
+		v := t.Verdict(&page.Verdicts[i])
 		data.Verdicts = append(data.Verdicts, verdictRow{Verdict: *v})
 	}
 	return &view{template: "verdicts", title: "Verdicts", tab: "verdicts", data: data}, nil
