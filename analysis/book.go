@@ -59,13 +59,13 @@ type Analyzer struct {
 	stages  map[string]*Stage
 	entries map[string][]entry // by stage
 	order   []string
-	known   names             // items and clusters, for all analyses
-	told    map[string][]told // by stage that is done
+	known   names                  // items and clusters, for all analyses
+	done    map[string][]doneTable // by stage that is done
 }
 
 // Open begins the analyses; stages give what rows do not hold.
 func Open(stages []Stage, specs []Spec, o Options) (*Analyzer, error) {
-	b := &Analyzer{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}, told: map[string][]told{}}
+	b := &Analyzer{options: o.filled(), stages: map[string]*Stage{}, entries: map[string][]entry{}, done: map[string][]doneTable{}}
 	for _, s := range stages {
 		b.stages[s.Name] = &s
 		b.order = append(b.order, s.Name)
@@ -169,10 +169,10 @@ func (b *Analyzer) Read(rows iter.Seq2[*Row, error]) error {
 // Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let go. Without it,
 // Report does that for all stages.
 func (b *Analyzer) Done(stage string) error {
-	if _, ok := b.told[stage]; ok {
+	if _, ok := b.done[stage]; ok {
 		return nil
 	}
-	var all []told
+	var all []doneTable
 	for _, e := range b.entries[stage] {
 		if v, ok := e.collector.(*validity); ok && v.validated() {
 			e.stage.Validated = true
@@ -190,15 +190,15 @@ func (b *Analyzer) Done(stage string) error {
 				continue // nothing was asked for it in this run
 			}
 			e.finish(&t, b.options)
-			all = append(all, told{t, e.spec.Gates})
+			all = append(all, doneTable{t, e.spec.Gates})
 		}
 	}
-	b.told[stage], b.entries[stage] = all, nil
+	b.done[stage], b.entries[stage] = all, nil
 	return nil
 }
 
-// told is a table of a stage that is done; gates: it is for gates alone.
-type told struct {
+// done is a table of a stage that is done; gates: it is for gates alone.
+type doneTable struct {
 	table Table
 	gates bool
 }
@@ -210,7 +210,7 @@ func (b *Analyzer) Report() (*Report, error) {
 		if err := b.Done(name); err != nil {
 			return nil, err
 		}
-		for _, t := range b.told[name] {
+		for _, t := range b.done[name] {
 			if t.gates {
 				out.gates = append(out.gates, t.table)
 			} else {

@@ -46,7 +46,7 @@ func TestCountsGoBeyondAByte(t *testing.T) {
 		c.add(3)
 	}
 	if c.at(2) != 0 || c.at(4) != 0 {
-		t.Errorf("%d and %d that nobody counted", c.at(2), c.at(4))
+		t.Errorf("%d and %d that were not counted", c.at(2), c.at(4))
 	}
 }
 

@@ -226,7 +226,7 @@ func (a *arena) hopeless() string {
 // finding is the beginning of a finding about one entrant, or about all with entrant -1.
 func (a *arena) finding(what string, u Unit, entrant int, field string) *Finding {
 	f := &Finding{What: what, Unit: u, By: slices.Clone(a.by), Coverage: a.whole, N: a.pairs.Len(), Clusters: a.clusters, Rule: rule(a.stage)}
-	f.Bounds = stats.NoInterval("not told for comparisons")
+	f.Bounds = stats.NoInterval("not computed for comparisons")
 	if f.What == "" {
 		f.What = WhatStrength
 	}

@@ -10,7 +10,7 @@ import (
 	"assay/analysis"
 )
 
-func TestTheLengthEffectOfPairsIsToldApartFromWhoIsBetter(t *testing.T) {
+func TestTheLengthEffectOfPairsIsSeparateFromWhoIsBetter(t *testing.T) {
 	t.Parallel()
 	// Lane one is better and longer; of the same two, being longer adds log odds of 1.
 	rng := rand.New(rand.NewPCG(1, 2))

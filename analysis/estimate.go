@@ -88,7 +88,7 @@ func (o Options) mean(totals []total) estimate {
 	m := meanOf(totals, o.Level)
 	e := estimate{value: m.Mean, interval: m.Interval, n: m.N, clusters: m.Clusters, method: "Student", p: m.P}
 	if e.interval.OK && e.interval.Low == e.interval.High {
-		e.interval = stats.NoInterval("all clusters are alike: nothing tells how far they could differ")
+		e.interval = stats.NoInterval("all clusters are alike: nothing shows how far they could differ")
 		return e
 	}
 	if m.N == m.Clusters {

@@ -218,7 +218,7 @@ func (c *talks) counts(count, yes func(unit uint32) bool) []stats.Count {
 // finding is the beginning of a finding about one slot, or about all with k -1.
 func (c *talks) finding(what string, u Unit, k int) *Finding {
 	f := &Finding{What: what, Unit: u, By: c.group.by(c.groups.fields), Coverage: c.group.cover.settle(), Rule: rule(c.stage)}
-	f.Bounds = stats.NoInterval("not told")
+	f.Bounds = stats.NoInterval("not computed")
 	if k >= 0 {
 		f.Coverage = c.group.data.cover[k].settle()
 		f.By = append(f.By, Value{ByBranch, c.where[k].branch}, Value{ByTurn, turnText(c.where[k].turn)})

@@ -113,7 +113,7 @@ func TestAMalformedVerdictIsNoStandFast(t *testing.T) {
 
 func TestLevelsOfPressureCountFromTheFirstWhereverTheOpeningWasAsked(t *testing.T) {
 	t.Parallel()
-	for _, opening := range []int{0, 1} { // turns of the stage before anybody presses
+	for _, opening := range []int{0, 1} { // turns of the stage before any pressure
 		var rows []analysis.Row
 		for i := range 10 {
 			for level := 1; level <= 3; level++ {
@@ -215,7 +215,7 @@ func TestGatesAskFindings(t *testing.T) {
 		{`finding("correct", "rate", "good").low > 0.9`, true, ""},
 		{`finding("correct", "rate", "good").low > 0.99`, false, "it is not so"},
 		{`finding("correct", "rate", "mute").high < 2`, false, "it is not so"},
-		{`finding("correct", "rate", "nobody").low > 0`, false, `about lane "nobody"`},
+		{`finding("correct", "rate", "nosuch").low > 0`, false, `about lane "nosuch"`},
 		{`finding("correct", "rat", "good").low > 0`, false, "did you mean rate"},
 		{`finding("correct", "difference", "good").n >= 0`, false, `about lane "good"`},
 		{`any(finding("correct", "rate"), .coverage > 0.95)`, true, ""},

@@ -93,7 +93,7 @@ func valueOf(r *Row, yes []string, scored bool) (float64, bool) {
 func (j *judges) tables() ([]Table, error) {
 	t := Table{Title: "judges", By: []string{ByJudge, ByAgainst, ByLane}, Coverage: j.cover.totals()}
 	if len(j.judges.list) < 2 {
-		f := Finding{What: WhatAgreement, Unit: Share, Coverage: t.Coverage, Bounds: stats.NoInterval("not told")}
+		f := Finding{What: WhatAgreement, Unit: Share, Coverage: t.Coverage, Bounds: stats.NoInterval("not computed")}
 		t.Findings = append(t.Findings, f.unknown("agreement needs two judges"))
 		return []Table{t}, nil
 	}
@@ -103,13 +103,13 @@ func (j *judges) tables() ([]Table, error) {
 		}
 	}
 	if len(j.units.list) >= maxUnits {
-		t.note("agreement is told over the first %d answers", maxUnits)
+		t.note("agreement is computed over the first %d answers", maxUnits)
 	}
 	return []Table{t}, nil
 }
 
 func (j *judges) finding(what string, u Unit, n int, by ...Value) *Finding {
-	return &Finding{What: what, Unit: u, N: n, Clusters: n, By: by, Coverage: j.cover.totals(), Bounds: stats.NoInterval("not told"), Rule: rule(j.stage)}
+	return &Finding{What: what, Unit: u, N: n, Clusters: n, By: by, Coverage: j.cover.totals(), Bounds: stats.NoInterval("not computed"), Rule: rule(j.stage)}
 }
 
 // category is a rating as a category: its label, or its score where the rubric has no labels.
@@ -222,7 +222,7 @@ func (j *judges) put(t *Table, what, method string, n int) func(stats.Number, er
 		if err != nil {
 			value = stats.Undefined("%s", err)
 		}
-		f.Value, f.Interval = value, stats.NoInterval("not told")
+		f.Value, f.Interval = value, stats.NoInterval("not computed")
 		t.Findings = append(t.Findings, *f)
 	}
 }
@@ -266,7 +266,7 @@ func (j *judges) deltas(t *Table) error {
 	for _, judge := range j.judges.sorted() {
 		by := Value{ByJudge, j.judges.list[judge]}
 		f := j.finding(WhatDelta, Score, len(d.Deltas)/len(j.judges.list), by)
-		f.Value, f.Interval, f.Method = d.Mean[judge], stats.NoInterval("not told"), "mean over lanes"
+		f.Value, f.Interval, f.Method = d.Mean[judge], stats.NoInterval("not computed"), "mean over lanes"
 		if d.SD[judge].OK {
 			f.note("sd over lanes %.3f", d.SD[judge].Value)
 		}
@@ -298,6 +298,6 @@ func (j *judges) family(d *stats.JudgeDeltas, judge int) *Finding {
 	}
 	f := j.finding(WhatFamily, Score, own.n+others.n)
 	f.Value = stats.Known(own.sum/float64(own.n) - others.sum/float64(others.n))
-	f.Interval, f.Method = stats.NoInterval("not told: lanes are few"), "deltas of own family minus deltas of others"
+	f.Interval, f.Method = stats.NoInterval("not computed: lanes are few"), "deltas of own family minus deltas of others"
 	return f
 }

@@ -109,7 +109,7 @@ const lengthWork = 200_000_000
 
 func (l *lengths) finding(g *group[*lengthRows]) (*Finding, error) {
 	d := g.data
-	f := &Finding{What: WhatLength, Unit: Score, By: g.by(l.spec.By), Coverage: g.cover.settle(), Rule: rule(l.stage), N: len(d.value), Bounds: stats.NoInterval("not told")}
+	f := &Finding{What: WhatLength, Unit: Score, By: g.by(l.spec.By), Coverage: g.cover.settle(), Rule: rule(l.stage), N: len(d.value), Bounds: stats.NoInterval("not computed")}
 	of, how := slope, "within lanes, per doubling"
 	if l.stage.Verb == Compared {
 		of, how, f.Unit = mantelHaenszel, "Mantel-Haenszel over pairs of lanes", Logit

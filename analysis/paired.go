@@ -121,7 +121,7 @@ func (s *rates) coverageOf(rest []Value, lanes ...string) Coverage {
 
 // difference compares two lanes on the items that both have.
 func (p *pairing) difference(d *laneItems, a, b uint32, s *rates) (Finding, error) {
-	f := Finding{What: WhatDifference, Unit: Share, Rule: rule(s.stage), Bounds: stats.NoInterval("not told for differences")}
+	f := Finding{What: WhatDifference, Unit: Share, Rule: rule(s.stage), Bounds: stats.NoInterval("not computed for differences")}
 	if len(s.yes) == 0 {
 		f.Unit = Score
 	}

@@ -138,7 +138,7 @@ func (a *arena) position(t *Table) error {
 		return nil
 	}
 	order.Value, order.Interval, order.P, order.Method = fit.Order, fit.orderInterval, fit.orderP, "beside strengths, "+fit.how
-	fit.tell(order)
+	fit.writeTo(order)
 	t.Findings = append(t.Findings, *order)
 	return nil
 }
@@ -249,7 +249,7 @@ func (a *arena) selfAgreement(t *Table) error {
 	e.put(same)
 	correlation := a.finding(WhatCorrelation, Index, -1, "")
 	correlation.Value, correlation.N, correlation.Clusters = stats.Pearson(forth, back), same.N, same.Clusters
-	correlation.Method, correlation.Interval = "Pearson", stats.NoInterval("not told")
+	correlation.Method, correlation.Interval = "Pearson", stats.NoInterval("not computed")
 	t.Findings = append(t.Findings, *same, *correlation)
 	return nil
 }

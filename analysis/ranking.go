@@ -58,11 +58,11 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 		if len(fit.ranks) > 0 {
 			f.Rank = &fit.ranks[i]
 		}
-		f.Quasi = stats.Undefined("not told with resampled errors")
+		f.Quasi = stats.Undefined("not computed with resampled errors")
 		if i < len(fit.quasi) && fit.quasi[i] >= 0 {
 			f.Quasi = stats.Known(math.Sqrt(fit.quasi[i]))
 		}
-		fit.tell(f)
+		fit.writeTo(f)
 		t.Findings = append(t.Findings, *f)
 	}
 	a.parameters(t, fit, how)
@@ -74,16 +74,16 @@ func (a *arena) parameters(t *Table, fit *fitted, how string) {
 	if fit.Order.OK {
 		f := a.finding(WhatOrder, Logit, -1, "")
 		f.Value, f.Interval, f.Method, f.P = fit.Order, fit.orderInterval, how+", "+fit.how, fit.orderP
-		fit.tell(f)
+		fit.writeTo(f)
 		t.Findings = append(t.Findings, *f)
 	}
 	if fit.LogNu.OK {
 		f := a.finding(WhatTie, Logit, -1, "")
-		f.Value, f.Method, f.Interval = fit.LogNu, how, stats.NoInterval("not told")
+		f.Value, f.Method, f.Interval = fit.LogNu, how, stats.NoInterval("not computed")
 		t.Findings = append(t.Findings, *f)
 	}
 	f := a.finding(WhatReliability, Index, -1, "")
-	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("not told")
+	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("not computed")
 	t.Findings = append(t.Findings, *f)
 }
 
@@ -116,7 +116,7 @@ type fitted struct {
 	note          string
 }
 
-func (f *fitted) tell(to *Finding) {
+func (f *fitted) writeTo(to *Finding) {
 	if f.note != "" {
 		to.note("%s", f.note)
 	}

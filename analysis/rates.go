@@ -172,7 +172,7 @@ func (s *rates) tables() ([]Table, error) {
 		t.note("rate: share of %s", strings.Join(s.yes, " or "))
 	}
 	if len(s.labels.list) >= maxLabels {
-		t.note("more than %d labels: their shares are not told", maxLabels)
+		t.note("more than %d labels: their shares are not listed", maxLabels)
 	}
 	out := []Table{t}
 	if s.pairing == nil {

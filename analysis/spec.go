@@ -56,7 +56,7 @@ func (s *Stage) worst() string {
 	return ""
 }
 
-// Machines reports whether anybody but people judges.
+// Machines reports whether any judge is not a person.
 func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
 
 // controls reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last

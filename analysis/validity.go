@@ -242,7 +242,7 @@ func (v *validity) judge(t *Table, judge uint32) error {
 }
 
 func (v *validity) finding(what string, n int, by ...Value) *Finding {
-	return &Finding{What: what, Unit: Share, N: n, Clusters: n, By: by, Coverage: v.cover.totals(), Bounds: stats.NoInterval("not told"), Rule: rule(v.stage)}
+	return &Finding{What: what, Unit: Share, N: n, Clusters: n, By: by, Coverage: v.cover.totals(), Bounds: stats.NoInterval("not computed"), Rule: rule(v.stage)}
 }
 
 // errors are how often the judge is right about yes and about no.

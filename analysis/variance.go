@@ -60,7 +60,7 @@ func (v *spreads) tables() ([]Table, error) {
 			value stats.Number
 		}{{WhatBetween, p.Between}, {WhatWithin, p.Within}, {WhatICC, p.ICC}} {
 			f := Finding{What: x.what, Unit: Index, By: g.by(v.spec.By), Coverage: g.cover.settle(), Rule: rule(v.stage), N: p.Draws, Clusters: p.Items}
-			f.Value, f.Interval, f.Bounds, f.Method = x.value, stats.NoInterval("not told"), stats.NoInterval("not told"), "one-way analysis of variance"
+			f.Value, f.Interval, f.Bounds, f.Method = x.value, stats.NoInterval("not computed"), stats.NoInterval("not computed"), "one-way analysis of variance"
 			t.Findings = append(t.Findings, f)
 		}
 	}

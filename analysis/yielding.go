@@ -38,7 +38,7 @@ func (c *talks) flipFindings(t *Table) error {
 // excess pairs a slot with the control of the same turn, conversation by conversation.
 func (c *talks) excess(t *Table, slots []int, k int) error {
 	f := c.finding(WhatExcess, Share, k)
-	f.Bounds = stats.NoInterval("not told for differences")
+	f.Bounds = stats.NoInterval("not computed for differences")
 	control := c.beside(slots, k)
 	if control < 0 {
 		t.Findings = append(t.Findings, f.unknown("the turn has no control"))
@@ -224,7 +224,7 @@ func (c *talks) moveFindings(t *Table) error {
 			}
 		}
 		f := c.finding(WhatChange, Share, k)
-		f.Bounds = stats.NoInterval("not told for differences")
+		f.Bounds = stats.NoInterval("not computed for differences")
 		if err := c.contrast(t, f, func(u uint32) (after, before, both bool) {
 			x, y := c.at(u, k), c.at(u, first)
 			return x == stateRight, y == stateRight, x != stateNone && y != stateNone
@@ -242,7 +242,7 @@ func (c *talks) movedMore(t *Table, what string, from byte, first int, slots []i
 		return nil
 	}
 	f := c.finding(what, Share, k)
-	f.Bounds = stats.NoInterval("not told for differences")
+	f.Bounds = stats.NoInterval("not computed for differences")
 	return c.contrast(t, f, func(u uint32) (pressed, asked, both bool) {
 		x, y := c.at(u, k), c.at(u, slots[i])
 		return x != from, y != from, c.at(u, first) == from && x != stateNone && y != stateNone
@@ -256,6 +256,6 @@ func (c *talks) moved(t *Table, what string, from byte, first, k int) error {
 	if err := c.rated(t, c.finding(what, Share, k), c.counts(began, turned)); err != nil {
 		return err
 	}
-	t.Findings[len(t.Findings)-1].Bounds = stats.NoInterval("not told: how the missing began is not known")
+	t.Findings[len(t.Findings)-1].Bounds = stats.NoInterval("not computed: how the missing began is not known")
 	return nil
 }

@@ -41,7 +41,7 @@ func check(t testing.TB, text string, o batchfile.Options) (*batchfile.File, ass
 	return f, problems
 }
 
-func TestTheProviderIsToldFromTheLines(t *testing.T) {
+func TestTheProviderIsReportedFromTheLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, model, want string }{
 		{chatLine, "", "openai"}, {responsesLine, "", "openai"}, {groqLine, "", "groq"}, {xaiLine, "", "xai"}, {claudeLine, "", "anthropic"},
@@ -65,7 +65,7 @@ func TestTheProviderIsToldFromTheLines(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
+func TestWhatIsWrongWithAFileIsReportedByLine(t *testing.T) {
 	t.Parallel()
 	second := strings.Replace(chatLine, `"a"`, `"b"`, 1)
 	for _, c := range []struct {
@@ -103,7 +103,7 @@ func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
 			"in.jsonl:1: gpt-5 takes no temperature (remove temperature)"},
 		{"an old name of the limit", strings.Replace(strings.Replace(chatLine, "gpt-4.1-mini", "gpt-5", 1), `"messages"`, `"max_tokens":90,"messages"`, 1), batchfile.Options{},
 			"in.jsonl:1: gpt-5 takes max_completion_tokens, not max_tokens (rename it)"},
-		{"an unknown provider", chatLine, batchfile.Options{Provider: "nobody"}, `in.jsonl: no provider is called "nobody" (assay models lists them)`},
+		{"an unknown provider", chatLine, batchfile.Options{Provider: "nosuch"}, `in.jsonl: no provider is called "nosuch" (assay models lists them)`},
 		{"compressed", "\x1f\x8b\x08\x00", batchfile.Options{}, "in.jsonl:1: the file is compressed (unpack it first: gunzip FILE)"},
 	} {
 		f, problems := check(t, c.text, c.o)
@@ -116,7 +116,7 @@ func TestWhatIsWrongWithAFileIsToldByLine(t *testing.T) {
 	}
 }
 
-func TestTheSameProblemOnManyLinesIsToldOnce(t *testing.T) {
+func TestTheSameProblemOnManyLinesIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 500 {

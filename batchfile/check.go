@@ -102,7 +102,7 @@ func (k *checker) again(ctx context.Context, open func() (io.ReadCloser, error))
 		return err
 	}
 	defer r.Close()
-	return k.ids.tell(&stoppable{ctx, r}, k.f)
+	return k.ids.report(&stoppable{ctx, r}, k.f)
 }
 
 // checker is one walk over a file.

@@ -63,8 +63,8 @@ func (t *twins) grow() {
 	}
 }
 
-// tell reads the file again where hashes met, and reports which ids are equal and where.
-func (t *twins) tell(r io.Reader, f *findings) error {
+// report reads the file again where hashes met, and reports which ids are equal and where.
+func (t *twins) report(r io.Reader, f *findings) error {
 	first := map[string]int{}
 	for l, err := range lines(r) {
 		if err != nil {

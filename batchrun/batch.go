@@ -35,7 +35,7 @@ type Reach struct {
 	Account  string `json:"account,omitempty"`
 }
 
-// settings is the run's settings, told from a study's by its one field.
+// settings is the run's settings, distinguished from a study's by its one field.
 type settings struct {
 	Batch *Batch `json:"batch"`
 }

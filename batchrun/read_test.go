@@ -284,7 +284,7 @@ func TestJobsMadeElsewhereAreSearchedListedFetchedAndCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := []batchrun.Target{{Name: "nobody"}, {Name: "groq"}, {Name: "openai"}}
+	at := []batchrun.Target{{Name: "nosuch"}, {Name: "groq"}, {Name: "openai"}}
 	f, err := batchrun.Search(r.ctx, jobs[0].ID, at, r.dial)
 	if err != nil || f.Target.Name != "openai" || f.Row().File != "(made elsewhere)" || f.Row().Requests != 2 || f.Row().Created == "" {
 		t.Fatalf("%+v, %v", f.Row(), err)

@@ -153,7 +153,7 @@ func TestProblemsSayWhatIsWrongAndHints(t *testing.T) {
 	}
 }
 
-func TestWarningsTellWhatIsNotKept(t *testing.T) {
+func TestWarningsSayWhatIsNotKept(t *testing.T) {
 	t.Parallel()
 	batch := lane("grok-4.5")
 	batch.Mode = assay.ModeBatch

@@ -94,7 +94,7 @@ func TestEveryVendorIsThereInOrder(t *testing.T) {
 	if d := cmp.Diff(want, names); d != "" {
 		t.Error(d)
 	}
-	if _, ok := catalog.Default().Vendor("nobody"); ok {
+	if _, ok := catalog.Default().Vendor("nosuch"); ok {
 		t.Error("found a vendor that is not there")
 	}
 }

@@ -40,8 +40,8 @@ type Reasons string
 const (
 	ReasonsUnknown Reasons = ""
 	ReasonsAlways  Reasons = "always"
-	ReasonsDefault Reasons = "default" // unless told not to
-	ReasonsAsked   Reasons = "asked"   // only when told to
+	ReasonsDefault Reasons = "default" // unless asked not to
+	ReasonsAsked   Reasons = "asked"   // only when asked to
 	ReasonsNever   Reasons = "never"
 )
 

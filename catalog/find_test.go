@@ -44,7 +44,7 @@ func TestFindKnowsRowsAliasesSnapshotsAndRoutes(t *testing.T) {
 		{"openrouter", "openai/gpt-5.1:nitro", got{"gpt-5.1", "gpt-5.1", "", true, false}},
 		{"openrouter", "nousresearch/hermes-4", got{"nousresearch/hermes-4", "open", "", false, false}},
 		{"ollama", "llama3:latest", got{"llama3:latest", "llama", "", false, true}},
-		{"nobody", "m", got{"m", "", "", false, false}},
+		{"nosuch", "m", got{"m", "", "", false, false}},
 	} {
 		m := catalog.Default().Find(c.vendor, c.model)
 		if d := cmp.Diff(c.want, got{m.Model.Name, m.Family.Name, m.Snapshot, m.Known, m.Model.Floating}); d != "" {
@@ -74,7 +74,7 @@ func TestNearestIsAlive(t *testing.T) {
 		{"openai", "gpt-5", today, "gpt-5"},
 		{"openai", "text-embedding-3-smal", today, ""},
 		{"openai", "something-else-altogether", today, ""},
-		{"nobody", "gpt-5", today, ""},
+		{"nosuch", "gpt-5", today, ""},
 	} {
 		near, ok := catalog.Default().Nearest(c.vendor, c.model, c.on)
 		if near.Name != c.want || ok != (c.want != "") {

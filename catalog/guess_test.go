@@ -46,7 +46,7 @@ func TestTokensOfOtherFamiliesAreMore(t *testing.T) {
 	}{
 		{"openai", "gpt-5", 1}, {"openai", "gpt-4-turbo", 1}, {"azure", "gpt-4o", 1}, {"groq", "gpt-oss-120b", 1},
 		{"anthropic", "claude-sonnet-4-5", 1.2}, {"anthropic", "claude-opus-5", 1.4}, {"gemini", "gemini-2.5-pro", 1.1},
-		{"nobody", "m", 1},
+		{"nosuch", "m", 1},
 	} {
 		if got := catalog.Default().TokenFactor(c.vendor, c.model); got != c.want {
 			t.Errorf("%s/%s: %v, want %v", c.vendor, c.model, got, c.want)

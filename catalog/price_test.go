@@ -81,7 +81,7 @@ func TestAnUnknownPriceIsUnknownAndNeverNothing(t *testing.T) {
 		{"openrouter", "openai/gpt-5", batch},
 		{"mistral", "mistral-large-2411", live},
 		{"ollama", "llama3", live},
-		{"nobody", "m", live},
+		{"nosuch", "m", live},
 		{"openai", "gpt-5", inTier("priority")},
 		{"openai", "gpt-5", inTier("ultrafast")},
 		{"gemini", "gemini-2.5-pro", inTier("flex")},

@@ -92,7 +92,7 @@ func TestWireOfEveryVendor(t *testing.T) {
 			Dialect: "chat", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
 			SeedField: "seed", Schema: strict, ModelInBody: true,
 		}},
-		{"a vendor nobody knows", "nobody", lane("gpt-5"), assay.ModeBatch, assay.Wire{
+		{"an unknown vendor", "nosuch", lane("gpt-5"), assay.ModeBatch, assay.Wire{
 			Dialect: "chat", Carrier: "openai", URL: chat, MaxTokensField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
 			SeedField: "seed", Schema: strict, ModelInBody: true,
 		}},
@@ -125,7 +125,7 @@ func TestEffectiveFillsInWhatTheWireDemands(t *testing.T) {
 			MaxTokens: 9, Thinking: assay.Thinking{Mode: assay.ThinkingOff},
 		}},
 		{"nothing is nothing", "openai", lane("gpt-4.1", stop(), extra()), assay.Params{}},
-		{"a vendor nobody knows", "nobody", lane("m", maxTokens(3)), assay.Params{MaxTokens: 3}},
+		{"an unknown vendor", "nosuch", lane("m", maxTokens(3)), assay.Params{MaxTokens: 3}},
 	} {
 		if d := cmp.Diff(c.want, catalog.Default().Effective(c.lane, c.vendor)); d != "" {
 			t.Errorf("%s: %s", c.name, d)

@@ -284,7 +284,7 @@ func TestJobsMadeElsewhereAreSeenFetchedAndStopped(t *testing.T) {
 					b.env[name] = "another"
 				}
 			}
-			if r := b.must(2, "batch", "status", "batch_nobody", "--home", "ours"); !strings.Contains(r.errors, "neither here nor at") {
+			if r := b.must(2, "batch", "status", "batch_nosuch", "--home", "ours"); !strings.Contains(r.errors, "neither here nor at") {
 				t.Errorf("an unknown job: %s", r.errors)
 			}
 			if r := b.must(0, "batch", "status", "in.jsonl", "--home", "theirs"); !strings.Contains(r.out, "made with another key (") {

@@ -95,7 +95,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 	}
 }
 
-// turnstile lets five calls through, five more when it is told so, and then the rest.
+// turnstile lets five calls through, five more when it is allowed to, and then the rest.
 type turnstile struct {
 	inner      http.RoundTripper
 	began      func()

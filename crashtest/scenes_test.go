@@ -144,8 +144,8 @@ func (s scene) until(query string) {
 	}
 }
 
-// TestAJobOfAnotherKeyIsToldAndWaitedFor goes on with a run under a key that did not make its job.
-func TestAJobOfAnotherKeyIsToldAndWaitedFor(t *testing.T) {
+// TestAJobOfAnotherKeyIsReportedAndWaitedFor goes on with a run under a key that did not make its job.
+func TestAJobOfAnotherKeyIsReportedAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single", "openai create stuck=1h")
 	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt", "--detach"}, "No process drives it")
@@ -322,8 +322,8 @@ func (s scene) foreignJob(n int) string {
 	return job.ID
 }
 
-// TestWhatARunWaitsForIsToldEveryTime asks again and again: the code does not change because nothing has moved.
-func TestWhatARunWaitsForIsToldEveryTime(t *testing.T) {
+// TestWhatARunWaitsForIsReportedEveryTime asks again and again: the code does not change because nothing has moved.
+func TestWhatARunWaitsForIsReportedEveryTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, study string

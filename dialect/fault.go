@@ -175,7 +175,7 @@ func (c *complaint) fault(status int) assay.Fault {
 
 func cut[S ~string | ~[]byte](s S, n int) S { return s[:min(len(s), n)] }
 
-// class decides by the sharpest thing said: a telling word first, then the HTTP status, then a broad word.
+// class decides by the sharpest thing said: a specific word first, then the HTTP status, then a broad word.
 func (c *complaint) class(status int) assay.FaultClass {
 	words := []string{c.code, c.reason, c.status, c.kind}
 	for _, w := range words {

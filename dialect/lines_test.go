@@ -72,7 +72,7 @@ func TestOnlyANewlineEndsALine(t *testing.T) {
 	}
 }
 
-func TestAReadErrorEndsTheLinesAndIsTold(t *testing.T) {
+func TestAReadErrorEndsTheLinesAndIsReported(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("cable cut")
 	got, err := collect(dialect.Lines(io.MultiReader(strings.NewReader("a\nhalf a li"), iotest.ErrReader(broken)), 0))
@@ -81,7 +81,7 @@ func TestAReadErrorEndsTheLinesAndIsTold(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenNobodyWantsMore(t *testing.T) {
+func TestReadingStopsWhenTheWalkEnds(t *testing.T) {
 	t.Parallel()
 	for range dialect.Lines(strings.NewReader("a\nb\n"), 0) {
 		break

@@ -162,14 +162,14 @@ func TestWhatHasNoPlaceIsRefusedAndNotDropped(t *testing.T) {
 func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()
 	chat := assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI}
-	nobody := asked(chat, assay.Params{})
-	nobody.Prompt = &assay.Prompt{Context: "c", Messages: []assay.Message{{Role: assay.RoleAssistant, Text: "A"}}}
+	unasked := asked(chat, assay.Params{})
+	unasked.Prompt = &assay.Prompt{Context: "c", Messages: []assay.Message{{Role: assay.RoleAssistant, Text: "A"}}}
 	stranger := asked(chat, assay.Params{})
 	stranger.Prompt.Messages[0].Role = "tool"
 	for name, req := range map[string]*assay.Request{
 		"nothing":        {},
 		"no prompt":      {Wire: &chat, Lane: &assay.Lane{}},
-		"nobody asks":    nobody,
+		"no question":    unasked,
 		"a stranger":     stranger,
 		"no carrier":     asked(assay.Wire{Dialect: assay.DialectChat}, assay.Params{}),
 		"chat in Vertex": asked(assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierVertex}, assay.Params{}),

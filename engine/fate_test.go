@@ -100,9 +100,9 @@ func TestAReadCountsByWhenItBegan(t *testing.T) {
 	}
 	w.until(func() bool { return len(absents) == 1 })
 	g := w.segments(store.Intended)[0]
-	l, err := w.s.HoldSegment(w.ctx, g.No, "somebody", time.Minute)
+	l, err := w.s.HoldSegment(w.ctx, g.No, "another", time.Minute)
 	w.ok(err)
-	w.ok(w.s.Wake(w.ctx, l, w.clock.Now(), "somebody is curious"))
+	w.ok(w.s.Wake(w.ctx, l, w.clock.Now(), "another look"))
 	w.ok(w.s.Release(w.ctx, l))
 	w.finished(store.ResultDone)
 	w.answers(3)
@@ -180,7 +180,7 @@ func (w *world) blind() {
 	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
 }
 
-func TestWhatNobodyCanTellIsHeldUntilAPersonDecides(t *testing.T) {
+func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		do     engine.Resolve

@@ -121,7 +121,7 @@ func TestTriesAreCapped(t *testing.T) {
 		{"busy", &assay.Fault{Class: assay.FaultBusy, Status: 529}, nil, 9},
 		{"busy, as the study says", &assay.Fault{Class: assay.FaultBusy, Status: 529}, &two, 3},
 		{"invalid", &assay.Fault{Class: assay.FaultInvalid, Status: 400}, nil, 1},
-		{"nobody knows", errors.New("the line went dead"), nil, 4},
+		{"unknown", errors.New("the line went dead"), nil, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +231,7 @@ func TestASegmentDoesNotWaitForTheShareOfTheOneBefore(t *testing.T) {
 			start := w.clock.Now()
 			w.finished(store.ResultDone)
 			if took := last.Sub(start); took != 0 {
-				t.Errorf("the last began %s after the first, and nobody was busy", took)
+				t.Errorf("the last began %s after the first, and nothing was busy", took)
 			}
 			w.answers(40)
 		})

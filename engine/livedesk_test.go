@@ -51,7 +51,7 @@ func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T)
 	})
 }
 
-func TestNobodyIsLetOutAfterAStop(t *testing.T) {
+func TestNothingIsLetOutAfterAStop(t *testing.T) {
 	t.Parallel()
 	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
 	ctx, stop := context.WithCancel(t.Context())

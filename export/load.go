@@ -19,7 +19,7 @@ const verdictBlock = 500
 // Load writes the verdicts of the folder of a study into the ledger, as those of a run that was made from it. A verdict
 // that has no place in the study is noted and left out.
 func Load(ctx context.Context, scripts *script.Library, run store.Run, folder fs.FS, bad Bad) error {
-	l := &loader{Library: scripts, run: run, bad: bad, placing: map[string]func(script.Told) (store.Verdict, error){}}
+	l := &loader{Library: scripts, run: run, bad: bad, placing: map[string]func(script.Foreign) (store.Verdict, error){}}
 	return inBlocks(l.verdicts(ctx, folder), verdictBlock, func(block []store.Verdict) error { return l.add(ctx, block) })
 }
 
@@ -27,7 +27,7 @@ type loader struct {
 	*script.Library
 	run     store.Run
 	bad     Bad
-	placing map[string]func(script.Told) (store.Verdict, error) // by stage
+	placing map[string]func(script.Foreign) (store.Verdict, error) // by stage
 }
 
 // verdicts walks over the verdicts of a folder, each in its place.
@@ -73,14 +73,14 @@ func (l *loader) add(ctx context.Context, block []store.Verdict) error {
 }
 
 // made is a row as a verdict that was made elsewhere.
-func made(row *results.Verdict) script.Told {
-	told := script.Told{
+func made(row *results.Verdict) script.Foreign {
+	v := script.Foreign{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
 		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, SecondTry: row.SecondTry,
 		Said: assay.Verdict{State: assay.VerdictState(row.State), Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
 	}
 	if row.Confidence != nil && row.Fields == "" {
-		told.Said.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
+		v.Said.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
 	}
-	return told
+	return v
 }

@@ -39,7 +39,7 @@ func Compile(at assay.Place, src string, env Env) (*Program, assay.Problems) {
 	config := settings()
 	tree, err := parser.ParseWithConfig(src, config)
 	if err != nil {
-		r.tell(err)
+		r.report(err)
 		return nil, r.problems
 	}
 	tree.Node = r.node(tree.Node)
@@ -53,7 +53,7 @@ func Compile(at assay.Place, src string, env Env) (*Program, assay.Problems) {
 // compile checks the types and makes the program.
 func (r *reader) compile(tree *parser.Tree, config *conf.Config) {
 	if _, err := checker.Check(tree, config); err != nil {
-		r.tell(err)
+		r.report(err)
 		return
 	}
 	if len(r.problems.Errors()) > 0 {
@@ -64,7 +64,7 @@ func (r *reader) compile(tree *parser.Tree, config *conf.Config) {
 		r.program.code, err = compiler.Compile(tree, config)
 	}
 	if err != nil {
-		r.tell(err)
+		r.report(err)
 	}
 }
 
@@ -119,8 +119,8 @@ func (r *reader) place(n ast.Node) assay.Place {
 	return place(r.program.at, r.program.src, n.Location().From)
 }
 
-// tell adds an error of the expression language as a problem.
-func (r *reader) tell(err error) {
+// report adds an error of the expression language as a problem.
+func (r *reader) report(err error) {
 	at, message := r.program.at, err.Error()
 	var known *file.Error
 	if errors.As(err, &known) {

@@ -97,7 +97,7 @@ func TestConditionsOfAStudy(t *testing.T) {
 		{lanes, `finding("flips", "rate", lane).low > 0.05`, true},
 		{lanes, `lane startsWith "b"`, true},
 		{require, `finding('flips', 'rate', 'a').low > 0.9`, false},
-		{require, `finding('flips', 'rate', 'nobody').low > 0.0 or finding('flips', 'rate', 'nobody').low <= 0.0`, false},
+		{require, `finding('flips', 'rate', 'nosuch').low > 0.0 or finding('flips', 'rate', 'nosuch').low <= 0.0`, false},
 	} {
 		got, err := compile(t, c.src, c.env).Bool(expr.Vars{Item: item, Lane: "b", Source: source{}})
 		if got != c.want || err != nil {
@@ -106,7 +106,7 @@ func TestConditionsOfAStudy(t *testing.T) {
 	}
 }
 
-func TestProblemsAreToldAtOnceWithTheirPlaces(t *testing.T) {
+func TestProblemsAreReportedAtOnceWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	when, lanes, require := expr.Env{Kind: expr.When}, expr.Env{Kind: expr.Lanes}, expr.Env{Kind: expr.Require}
 	for _, c := range []struct {

@@ -31,15 +31,15 @@ func (s *Source) Walk(ctx context.Context, name string, visit func(assay.Item) b
 
 // findings are the problems of one input.
 type findings struct {
-	spec Spec
-	most int
-	told assay.Problems
-	more int
+	spec  Spec
+	most  int
+	found assay.Problems
+	more  int
 }
 
 func (f *findings) add(problems ...assay.Problem) {
-	room := min(max(f.most-len(f.told), 0), len(problems))
-	f.told = append(f.told, problems[:room]...)
+	room := min(max(f.most-len(f.found), 0), len(problems))
+	f.found = append(f.found, problems[:room]...)
 	f.more += len(problems) - room
 }
 
@@ -66,9 +66,9 @@ func (f *findings) warn(at assay.Place, hint, format string, args ...any) {
 
 func (f *findings) all() assay.Problems {
 	if f.more > 0 {
-		f.told.Add(f.spec.At, "", "input %s: and %s more", f.spec.Name, count(f.more, "problem"))
+		f.found.Add(f.spec.At, "", "input %s: and %s more", f.spec.Name, count(f.more, "problem"))
 	}
-	return f.told
+	return f.found
 }
 
 func (s *Source) check(ctx context.Context, spec Spec, visit func(assay.Item) bool) assay.Problems {
@@ -158,7 +158,7 @@ func (s *Source) checkFolder(spec Spec, f *findings) {
 		}
 	}
 	if len(strange) > 0 {
-		f.warn(spec.At, "`files:` chooses, `format:` says what they are", "input %s: not read, for their suffix tells no known format: %s", spec.Name, listed(strange))
+		f.warn(spec.At, "`files:` chooses, `format:` says what they are", "input %s: not read, for their suffix names no known format: %s", spec.Name, listed(strange))
 	}
 	if len(folders) > 0 {
 		f.warn(spec.At, "`files: \"**/*\"` reads them too", "input %s: folders inside are not read: %s", spec.Name, listed(folders))
@@ -197,7 +197,7 @@ func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit f
 	case expects == 0 && clean && spec.ExpectField != "":
 		f.problem(spec.At, "", "input %s: no item has a right answer in field %s", spec.Name, quote(spec.ExpectField))
 	}
-	s.tellTwins(ctx, spec, ids, f)
+	s.reportTwins(ctx, spec, ids, f)
 }
 
 func emptyHint(spec Spec) string {

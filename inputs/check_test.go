@@ -21,8 +21,8 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		"missing file":         {spec: Spec{File: "no.csv"}, want: []string{study + `"no.csv" does not exist (paths count from the study's folder)`}},
 		"backslashes":          {spec: Spec{File: `d\a.txt`}, want: []string{study + `"d\\a.txt" does not exist (write / between folders)`}},
 		"outside":              {spec: Spec{File: "../a.csv"}, want: []string{study + `"../a.csv" cannot be opened from here (name a path inside the study's folder)`}},
-		"unknown suffix":       {files: map[string]string{"a.xls": "x"}, spec: Spec{File: "a.xls"}, want: []string{study + `the suffix of "a.xls" tells no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
-		"unknown suffix, glob": {files: map[string]string{"d/a.xls": "x"}, spec: Spec{File: "d", Files: "*"}, want: []string{"d/a.xls: the suffix tells no known format (narrow `files:`, or say `format:`)"}},
+		"unknown suffix":       {files: map[string]string{"a.xls": "x"}, spec: Spec{File: "a.xls"}, want: []string{study + `the suffix of "a.xls" names no known format (say which with ` + "`format:`: lines, text, csv, tsv, jsonl, json or parquet)"}},
+		"unknown suffix, glob": {files: map[string]string{"d/a.xls": "x"}, spec: Spec{File: "d", Files: "*"}, want: []string{"d/a.xls: the suffix names no known format (narrow `files:`, or say `format:`)"}},
 		"unknown format":       {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Format: "xml"}, want: []string{study + `input in: unknown format "xml" (lines, text, csv, tsv, jsonl, json or parquet)`}},
 		"files of a file":      {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Files: "*"}, want: []string{study + "`files:` goes with a folder, and \"a.txt\" is a file (`file:` then names the folder)"}},
 		"bad glob":             {files: map[string]string{"a.txt": "x"}, spec: Spec{Files: "[a"}, want: []string{study + `input in: the glob "[a" cannot be read`}},
@@ -156,7 +156,7 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			files: map[string]string{"d/a.txt": "x", "d/b.pdf": "", "d/e/f.txt": "y"}, spec: Spec{File: "d"},
 			want: []string{
 				study + "warning: input in: folders inside are not read: \"e\" (`files: \"**/*\"` reads them too)",
-				study + "warning: input in: not read, for their suffix tells no known format: \"b.pdf\" (`files:` chooses, `format:` says what they are)",
+				study + "warning: input in: not read, for their suffix names no known format: \"b.pdf\" (`files:` chooses, `format:` says what they are)",
 			},
 		},
 		"a predicate that fails": {
@@ -171,7 +171,7 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			same(t, test.want, told(t, one(test.files, test.spec)))
+			same(t, test.want, reported(t, one(test.files, test.spec)))
 		})
 	}
 }
@@ -185,7 +185,7 @@ func errIf(yes bool) error {
 
 func TestTheCheckTellsTwentyProblemsAndHowManyMore(t *testing.T) {
 	t.Parallel()
-	got := told(t, one(map[string]string{"a.jsonl": strings.Repeat("?\n", 1000)}, Spec{File: "a.jsonl"}))
+	got := reported(t, one(map[string]string{"a.jsonl": strings.Repeat("?\n", 1000)}, Spec{File: "a.jsonl"}))
 	same(t, 21, len(got))
 	same(t, "study.yaml:3:5: input in: and 980 problems more", got[20])
 	var csv strings.Builder
@@ -193,7 +193,7 @@ func TestTheCheckTellsTwentyProblemsAndHowManyMore(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&csv, "%d\n%d\n", i, i)
 	}
-	got = told(t, one(map[string]string{"a.csv": csv.String()}, Spec{File: "a.csv"}))
+	got = reported(t, one(map[string]string{"a.csv": csv.String()}, Spec{File: "a.csv"}))
 	same(t, 21, len(got))
 	same(t, "study.yaml:3:5: input in: and 4980 problems more", got[20])
 }
@@ -231,7 +231,7 @@ func TestInputsMadeOfOthersAreChecked(t *testing.T) {
 		"study.yaml:7: input q is made of itself: q → p → q",
 		"study.yaml:8: input ids is a slice, which keeps the ids of the whole (take `id` away)",
 		"study.yaml:8: input ids: `format` goes with a file",
-	}, told(t, s))
+	}, reported(t, s))
 	for _, err := range s.Items(t.Context(), "p") {
 		if err == nil {
 			t.Fatal("an input made of itself has items")
@@ -239,12 +239,12 @@ func TestInputsMadeOfOthersAreChecked(t *testing.T) {
 	}
 }
 
-func TestTheProblemsOfAnInputAreNotToldAgainForItsSlices(t *testing.T) {
+func TestTheProblemsOfAnInputAreNotReportedAgainForItsSlices(t *testing.T) {
 	t.Parallel()
 	s := Open(tree(map[string]string{"a.jsonl": "{}\n" + strings.Repeat("?\n", 30)}), map[string]Spec{
 		"whole": {File: "a.jsonl"}, "slice": {Of: "whole"}, "joined": {Of: "slice", Join: []Join{{With: "whole", Left: "id", Right: "id"}}},
 	})
-	got := told(t, s)
+	got := reported(t, s)
 	same(t, 21, len(got))
 	same(t, "input whole: and 10 problems more", got[0])
 }

@@ -25,7 +25,7 @@ type csvReader struct {
 var (
 	errRecord = errors.New("the next record follows")
 	errFile   = errors.New("no record can follow")
-	errNoMore = errors.New("nobody wants more")
+	errNoMore = errors.New("the walk was ended")
 )
 
 func newCSV(r *reader) *csvReader {
@@ -166,10 +166,10 @@ func (c *csvReader) quoted(line []byte, whole int) (rest []byte, length int, mor
 		if i < 0 {
 			c.text = append(append(grown(c.text, len(line)+1, c.r.cap), line...), '\n')
 			if len(c.text) > c.r.cap {
-				return nil, 0, false, c.tell(errFile, openLine, openCol, "is its closing quote missing?", "the quoted field that begins here is longer than %d MB", c.r.cap>>20)
+				return nil, 0, false, c.report(errFile, openLine, openCol, "is its closing quote missing?", "the quoted field that begins here is longer than %d MB", c.r.cap>>20)
 			}
 			if line, err = c.nextLine(); err == io.EOF {
-				return nil, 0, false, c.tell(errFile, openLine, openCol, "a quote inside a quoted field is written twice", "the quote that opens here is never closed")
+				return nil, 0, false, c.report(errFile, openLine, openCol, "a quote inside a quoted field is written twice", "the quote that opens here is never closed")
 			} else if err == errRecord { // a line over the cap may have held the closing quote
 				return nil, 0, false, errFile
 			} else if err != nil {
@@ -186,7 +186,7 @@ func (c *csvReader) quoted(line []byte, whole int) (rest []byte, length int, mor
 		case line[0] == c.comma:
 			return line[1:], whole, true, nil
 		case line[0] != '"':
-			return nil, 0, false, c.tell(errRecord, c.lines.line, whole-len(line)+1, "a quote inside a quoted field is written twice", "text follows a closing quote")
+			return nil, 0, false, c.report(errRecord, c.lines.line, whole-len(line)+1, "a quote inside a quoted field is written twice", "text follows a closing quote")
 		}
 		c.text = append(c.text, '"')
 		line = line[1:]
@@ -201,19 +201,19 @@ func (c *csvReader) nextLine() ([]byte, error) {
 	case err == io.EOF:
 		return nil, err
 	case err == errLong:
-		return nil, c.tell(errRecord, at, 0, "", "the line is longer than %d MB", c.r.cap>>20)
+		return nil, c.report(errRecord, at, 0, "", "the line is longer than %d MB", c.r.cap>>20)
 	case err != nil:
-		return nil, c.tell(errFile, at+1, 0, "", "read: %v", err)
+		return nil, c.report(errFile, at+1, 0, "", "read: %v", err)
 	}
 	if i, what, hint := fault(line); i >= 0 {
 		c.bad = true
-		return line, c.tell(nil, at, i+1, hint, "%s at byte %d of the line", what, i+1)
+		return line, c.report(nil, at, i+1, hint, "%s at byte %d of the line", what, i+1)
 	}
 	return line, nil
 }
 
-// tell yields a problem and returns how to go on.
-func (c *csvReader) tell(then error, line, col int, hint, format string, args ...any) error {
+// report yields a problem and returns how to go on.
+func (c *csvReader) report(then error, line, col int, hint, format string, args ...any) error {
 	if !c.r.bad(line, col, hint, format, args...) {
 		return errNoMore
 	}

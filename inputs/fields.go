@@ -163,14 +163,14 @@ func (s *Source) heading(f file, in *bufio.Reader) ([]string, error) {
 	if err := skipBOM(f, in); err != nil {
 		return nil, err
 	}
-	var told error
+	var failed error
 	r := reader{file: f, in: in, cap: s.caps.value, yield: func(_ row, err error) bool {
-		told = err
+		failed = err
 		return false
 	}}
 	names, err := newCSV(&r).heading()
-	if told != nil || err == nil {
-		return names, told
+	if failed != nil || err == nil {
+		return names, failed
 	}
 	return nil, nil // an empty file, which the check reports
 }

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-func TestFieldsAreToldWithoutReadingAll(t *testing.T) {
+func TestFieldsAreReportedWithoutReadingAll(t *testing.T) {
 	t.Parallel()
 	var long strings.Builder
 	for i := range 200 {
@@ -51,7 +51,7 @@ func TestFieldsAreToldWithoutReadingAll(t *testing.T) {
 	}
 }
 
-func TestFieldsTellProblems(t *testing.T) {
+func TestFieldsReportProblems(t *testing.T) {
 	t.Parallel()
 	s := Open(tree(map[string]string{"bad.csv": "a,a\n", "utf16.csv": "\xFF\xFEa", "x.parquet": "nothing at all"}), map[string]Spec{
 		"bad": {File: "bad.csv"}, "missing": {File: "no.csv"}, "utf16": {File: "utf16.csv"}, "x": {File: "x.parquet"}, "dangling": {Of: "no"},

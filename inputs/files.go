@@ -70,7 +70,7 @@ func (s *Source) files(spec Spec) iter.Seq2[file, error] {
 		}
 		f, ok := formatNamed(formatName(spec, root), false)
 		if !ok {
-			yield(file{}, problem(spec.At, "say which with `format:`: "+knownFormats, "the suffix of %s tells no known format", quote(spec.File)))
+			yield(file{}, problem(spec.At, "say which with `format:`: "+knownFormats, "the suffix of %s names no known format", quote(spec.File)))
 			return
 		}
 		yield(file{path: root, stem: stem(path.Base(root)), format: f}, nil)
@@ -93,7 +93,7 @@ func (s *Source) folder(spec Spec, root string, yield func(file, error) bool) {
 		case !ok && spec.Files == "":
 			continue // the check warns
 		case !ok:
-			err = problem(assay.Place{File: path.Join(root, entry.rel)}, "narrow `files:`, or say `format:`", "the suffix tells no known format")
+			err = problem(assay.Place{File: path.Join(root, entry.rel)}, "narrow `files:`, or say `format:`", "the suffix names no known format")
 		}
 		if !yield(file{path: path.Join(root, entry.rel), stem: stem(entry.rel), format: f, among: true}, err) {
 			return

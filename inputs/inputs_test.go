@@ -50,8 +50,8 @@ func ids(t *testing.T, s *Source, name string) []string {
 	return out
 }
 
-// told are the problems of a check, as a user reads them.
-func told(t *testing.T, s *Source) []string {
+// reported are the problems of a check, as a user reads them.
+func reported(t *testing.T, s *Source) []string {
 	t.Helper()
 	var out []string
 	for _, p := range s.Check(t.Context()) {
@@ -135,7 +135,7 @@ func TestACancelledReadingEndsWithItsError(t *testing.T) {
 		t.Errorf("%d items, last error %v", n, last)
 	}
 	if p := s.Check(ctx); len(p) == 0 || !strings.Contains(p[0].What, "canceled") {
-		t.Errorf("check told %v", p)
+		t.Errorf("check reported %v", p)
 	}
 }
 

@@ -101,7 +101,7 @@ func (s *Source) table(ctx context.Context, up stream, spec Spec, j Join) (*tabl
 func (s *Source) load(ctx context.Context, spec Spec, j Join, wanted func(key string) bool) (*table, []error, error) {
 	t := &table{rows: map[string]partner{}}
 	var problems []error
-	tell := func(err error) {
+	report := func(err error) {
 		t.broken = true
 		if len(problems) < 5*s.caps.shown {
 			problems = append(problems, err)
@@ -109,20 +109,20 @@ func (s *Source) load(ctx context.Context, spec Spec, j Join, wanted func(key st
 	}
 	for it, err := range s.far(ctx, spec, j) {
 		if err != nil {
-			tell(err)
+			report(err)
 			continue
 		}
 		v, _ := find(it, j.Right)
 		key, ok := textOf(v)
 		switch {
 		case !ok:
-			tell(problem(it.Place, "", "the row has no field %s to join by", quote(j.Right)))
+			report(problem(it.Place, "", "the row has no field %s to join by", quote(j.Right)))
 			continue
 		case !wanted(key):
 			continue
 		}
 		if first, twice := t.rows[key]; twice {
-			tell(problem(it.Place, "a join needs one row for each key", "%s = %s also stands at %s", j.Right, quote(key), first.place))
+			report(problem(it.Place, "a join needs one row for each key", "%s = %s also stands at %s", j.Right, quote(key), first.place))
 			continue
 		}
 		t.put(key, it)

@@ -22,7 +22,7 @@ func TestAJoinPutsTheOtherRowUnderAField(t *testing.T) {
 			{With: "p.csv", Left: "statement.section", Right: "section"},
 		}},
 	})
-	same(t, []string(nil), told(t, s))
+	same(t, []string(nil), reported(t, s))
 	var got []string
 	for _, it := range items(t, s, "in") {
 		got = append(got, fmt.Sprint(it.ID, "|", it.Cluster, "|", it.Fields["statement"], "|", it.Fields["p"]))
@@ -95,20 +95,20 @@ func TestAJoinTellsWhatIsMissingOrTwice(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			same(t, test.want, told(t, one(test.files, Spec{File: "a.jsonl", Join: []Join{test.join}})))
+			same(t, test.want, reported(t, one(test.files, Spec{File: "a.jsonl", Join: []Join{test.join}})))
 		})
 	}
 }
 
-func TestALeftColumnThatIsMissingIsToldOnce(t *testing.T) {
+func TestALeftColumnThatIsMissingIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"a.csv": "x\n1\n2\n", "b.csv": "k\n1\n"}
 	s := one(files, Spec{File: "a.csv", Join: []Join{{With: "b.csv", Left: "k", Right: "k"}, {With: "b.csv", Left: "x", Right: "k", As: "b"}}})
 	same(t, []string{
 		`study.yaml:3:5: input in: two joins fill the field "b" (choose names with ` + "`as:`)",
-	}, told(t, s))
+	}, reported(t, s))
 	s = one(files, Spec{File: "a.csv", Join: []Join{{With: "b.csv", Left: "k", Right: "k"}}})
-	same(t, []string{`study.yaml:3:5: input in has no field "k" to join by (it has "x")`}, told(t, s))
+	same(t, []string{`study.yaml:3:5: input in has no field "k" to join by (it has "x")`}, reported(t, s))
 }
 
 func TestTheSmallerSideOfAJoinIsHeld(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTheSmallerSideOfAJoinIsHeld(t *testing.T) {
 	same(t, any("900"), got[1].Fields["far"].(map[string]any)["id"])
 
 	s.caps.table = 1000
-	same(t, []string{"study.yaml:3:5: the rows of far.jsonl that input in joins take more than 0 MB (join fewer or smaller rows)"}, told(t, s))
+	same(t, []string{"study.yaml:3:5: the rows of far.jsonl that input in joins take more than 0 MB (join fewer or smaller rows)"}, reported(t, s))
 }
 
 func TestASampleOfAJoinLoadsTheOtherSideOnce(t *testing.T) {

@@ -125,7 +125,7 @@ func TestHashesAreASetOfSixteenBytesEach(t *testing.T) {
 	for i := range 200_000 {
 		x := random.Uint64() >> (random.UintN(3) * 20) // some in the lower bits alone
 		if got := h.add(x); got == known[x] {
-			t.Fatalf("hash %d: add tells %v", x, got)
+			t.Fatalf("hash %d: add returns %v", x, got)
 		}
 		known[x] = true
 		if i > 20_000 && i%1000 == 0 && bytesOf(&h) > 16*len(known) {
@@ -165,7 +165,7 @@ func TestTwoEqualIDsAmongManyAreFound(t *testing.T) {
 	}
 	b.WriteString("item-31415\n")
 	same(t, []string{`a.csv:100002: the id "item-31415" also stands at a.csv:31417 (ids must differ)`},
-		told(t, one(map[string]string{"a.csv": b.String()}, Spec{File: "a.csv"})))
+		reported(t, one(map[string]string{"a.csv": b.String()}, Spec{File: "a.csv"})))
 }
 
 func TestATroubledDiskIsAProblemWithItsPlace(t *testing.T) {

@@ -134,9 +134,9 @@ func TestParquetTellsWhatItCannotRead(t *testing.T) {
 			if name == "missing column" {
 				spec.ID = "nothing"
 			}
-			got := told(t, parquetSource(test.data, spec))
+			got := reported(t, parquetSource(test.data, spec))
 			if len(got) != 1 || test.want != "" && got[0] != test.want {
-				t.Errorf("told %q", got)
+				t.Errorf("reported %q", got)
 			}
 		})
 	}

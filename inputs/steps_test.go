@@ -71,7 +71,7 @@ func TestAReadingEndsWithTheLastRowWanted(t *testing.T) {
 		"rows":  {File: "a.jsonl", Rows: []Range{{1, 2}}},
 		"limit": {File: "a.jsonl", Limit: 2},
 	} {
-		if got := told(t, one(files, spec)); got != nil {
+		if got := reported(t, one(files, spec)); got != nil {
 			t.Errorf("%s: the check read on: %v", name, got)
 		}
 	}

@@ -50,8 +50,8 @@ func (t *twins) see(id string) {
 	}
 }
 
-// tellTwins reads the input again where hashes met, and reports which ids are equal.
-func (s *Source) tellTwins(ctx context.Context, spec Spec, t *twins, f *findings) {
+// reportTwins reads the input again where hashes met, and reports which ids are equal.
+func (s *Source) reportTwins(ctx context.Context, spec Spec, t *twins, f *findings) {
 	if len(t.met) == 0 {
 		return
 	}
@@ -64,15 +64,15 @@ func (s *Source) tellTwins(ctx context.Context, spec Spec, t *twins, f *findings
 		if !met {
 			continue
 		}
-		if tellTwin(before, it, f) {
+		if reportTwin(before, it, f) {
 			t.met[h] = append(before, sighting{it.ID, it.Place})
 		}
 	}
 	f.more += t.unheld
 }
 
-// tellTwin compares an id with those before it under the same hash. It reports whether the id is new among them.
-func tellTwin(before []sighting, it assay.Item, f *findings) bool {
+// reportTwin compares an id with those before it under the same hash. It reports whether the id is new among them.
+func reportTwin(before []sighting, it assay.Item, f *findings) bool {
 	for _, b := range before {
 		if b.id == it.ID {
 			f.problem(it.Place, "ids must differ", "the id %s also stands at %s", quote(it.ID), b.place)

@@ -62,16 +62,16 @@ func (f *findings) look(v reflect.Value, at string) {
 			f.look(v.Index(i), at)
 		}
 	case reflect.Struct:
-		if told := v.FieldByName("JSON"); told.IsValid() {
-			f.members(v, told, at)
+		if notes := v.FieldByName("JSON"); notes.IsValid() {
+			f.members(v, notes, at)
 		}
 	}
 }
 
-func (f *findings) members(v, told reflect.Value, at string) {
+func (f *findings) members(v, notes reflect.Value, at string) {
 	for _, sf := range reflect.VisibleFields(v.Type()) {
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
-		meta := told.FieldByName(sf.Name)
+		meta := notes.FieldByName(sf.Name)
 		if name == "" || name == "-" || !meta.IsValid() {
 			continue
 		}

@@ -54,7 +54,7 @@ func simulate(t *testing.T, rules ...string) rig {
 	return rig{root: server.URL, urls: sim.BaseURLs(server.URL)}
 }
 
-// pass moves the simulator's clock, as anybody can from outside.
+// pass moves the simulator's clock, as any client can from outside.
 func (r rig) pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	resp, err := http.Post(r.root+"/sim/clock", "application/json", strings.NewReader(fmt.Sprintf(`{"advance":%q}`, d)))

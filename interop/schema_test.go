@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// spoken is something that tells its own JSON, as all replies of OpenAI's library do.
+// spoken is something that keeps its own JSON, as all replies of OpenAI's library do.
 type spoken interface{ RawJSON() string }
 
 // wantSchema checks a reply, byte for byte as it came, against OpenAI's published types.

@@ -41,7 +41,7 @@ func TestErrorsNameTheServiceAndNoSecret(t *testing.T) {
 			t.Fatalf("%s was taken", url)
 		}
 		if strings.Contains(err.Error(), "secret-token") {
-			t.Errorf("the error tells the secret: %s", err)
+			t.Errorf("the error shows the secret: %s", err)
 		}
 	}
 }

@@ -428,7 +428,7 @@ func TestFiveHundredOfAThousandMillionPairsAreNotEnumerated(t *testing.T) {
 	}
 }
 
-func TestPairIDsAreOpaqueAndTellTheDirectionOnly(t *testing.T) {
+func TestPairIDsAreOpaqueAndShowTheDirectionOnly(t *testing.T) {
 	t.Parallel()
 	names := []string{"", "a", "b", "ab", "a_b", "a_vs_b", "b_vs_a", "A", "é", "gpt5.high", "\x00", "a\x00"}
 	seen := map[string]string{}

@@ -210,7 +210,7 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 	}
 	m.plan.Items[st.Import.Of] = int(in.count)
 	m.given[st.Name] = &answers{lanes: lanes, items: in.count, turns: in.turns, tokens: visibleTokens, gated: true, goes: st.GoesOn()}
-	m.tellImport(st, in)
+	m.reportImport(st, in)
 	for _, l := range lanes {
 		i := Import{Stage: st.Name, Lane: l, Expected: in.expected[l.Name], Found: found[l.Name]}
 		m.plan.Imports = append(m.plan.Imports, i)
@@ -227,11 +227,11 @@ func (m *maker) importing(ctx context.Context, st *study.Stage) {
 	}
 }
 
-// tellImport says which rows are left out.
-func (m *maker) tellImport(st *study.Stage, in *Incoming) {
+// reportImport says which rows are left out.
+func (m *maker) reportImport(st *study.Stage, in *Incoming) {
 	at := st.Import.At
 	if in.twice > 0 {
-		m.problems.Add(at, "name the field that tells them apart, such as `draw:`, `turn:` or `branch:`, or keep one with `where:`",
+		m.problems.Add(at, "name the field in which they differ, such as `draw:`, `turn:` or `branch:`, or keep one with `where:`",
 			"stage %s: %s what another one answers, such as %s", st.Name, rows(in.twice, "answers", "answer"), in.such["twice"])
 	}
 	if in.unknown > 0 && m.options.Limit == 0 {

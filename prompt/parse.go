@@ -32,10 +32,10 @@ type parser struct {
 
 // fail reports a problem. The rest of the tag reads as empty, so that one mistake is reported once.
 func (p *parser) fail(at int, hint, format string, args ...any) {
-	told := p.broken || p.stopped
+	reported := p.broken || p.stopped
 	p.broken = true
 	switch {
-	case told:
+	case reported:
 	case len(p.problems) == maxProblems:
 		p.problems.Add(p.t.place(at), "", "more problems follow; mend these first")
 		p.stopped = true

@@ -93,7 +93,7 @@ func TestProblemsStandWhereTheTemplateStandsInItsFile(t *testing.T) {
 	t.Parallel()
 	at := assay.Place{File: "s.yaml", Line: 7, Col: 9} // a block scalar indented by eight
 	_, problems := prompt.Parse(at, "é {{ a b }}\n  {{ c d }}")
-	tmpl, _ := prompt.Parse(at, "\n  {{ nobody }}")
+	tmpl, _ := prompt.Parse(at, "\n  {{ nosuch }}")
 	problems = append(problems, tmpl.Check(prompt.Scope{})...)
 	var got []assay.Place
 	for _, p := range problems {
@@ -104,7 +104,7 @@ func TestProblemsStandWhereTheTemplateStandsInItsFile(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if want := `s.yaml:8:14: "nobody" is not defined (where it may be missing, write | default(''))`; err == nil || err.Error() != want {
+	if want := `s.yaml:8:14: "nosuch" is not defined (where it may be missing, write | default(''))`; err == nil || err.Error() != want {
 		t.Errorf("render: %v, want %s", err, want)
 	}
 }
@@ -156,7 +156,7 @@ func TestCheckFindsWhatTheScopeDoesNotAllow(t *testing.T) {
 		`{% if ok %}{% set y = 1 %}{% endif %}{% if y is defined %}{{ y }}{% endif %}`:                                                    nil,
 		`{% if ok %}{% set y = 1 %}{% else %}{% set y = 2 %}{% endif %}{{ y }}`:                                                           nil,
 		`{% set y = 0 %}{% if ok %}{% set y = 1 %}{% endif %}{{ y }}`:                                                                     nil,
-		`{% if trait is defined and trait.name %}{{ trait.name }}{% endif %}{{ nobody | default("x") }}{{ trait.x if trait is defined }}`: nil,
+		`{% if trait is defined and trait.name %}{{ trait.name }}{% endif %}{{ nosuch | default("x") }}{{ trait.x if trait is defined }}`: nil,
 		`{{ txet | default("") }}`:                                                                                                        {`1:4: warning: "txet" is not defined, unless the items have such a field (did you mean text?)`},
 		`{{ meta.authr | default("") }}`:                                                                                                  {`1:9: warning: meta never has a field "authr" (did you mean author?)`},
 		`{{ text + 1 }}`:                                                                                                                  {`1:9: + cannot join text and a number (join texts with ~; make a number with | int or | float)`},

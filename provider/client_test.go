@@ -352,7 +352,7 @@ func TestASecretPrintsAsStars(t *testing.T) {
 	diff(t, []string{testKey, ""}, []string{cfg.Key.Reveal(), Secret{}.Reveal()})
 }
 
-func TestHeadersTellWhenToComeBack(t *testing.T) {
+func TestHeadersSayWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	date := "Sun, 15 Nov 2026 12:00:00 GMT"
 	for _, c := range []struct {
@@ -382,7 +382,7 @@ func TestHeadersTellWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestHeadersTellTheLimits(t *testing.T) {
+func TestHeadersSayTheLimits(t *testing.T) {
 	t.Parallel()
 	head := func(pairs ...string) http.Header {
 		h := http.Header{}

@@ -151,11 +151,11 @@ func TestALiveAnswerThatStallsIsGivenUp(t *testing.T) {
 		t.Fatalf("got %v, %+v", err, got)
 	}
 	if !Lost(err) {
-		t.Error("it may be billed, and nobody says so")
+		t.Error("it may be billed, and nothing says so")
 	}
 }
 
-func TestWhatMayBeBilledIsTold(t *testing.T) {
+func TestWhatMayBeBilledIsReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter)

@@ -65,7 +65,7 @@ func TestAKeyGoesOnlyWhereItBelongs(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAKeyIsToldAndNotSent(t *testing.T) {
+func TestWhatCannotBeAKeyIsReportedAndNotSent(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
 		"sk-abc_DEF-123": "", " sk-abc\n": "", "\tsk-abc\r\n": "", "   ": "is empty", "sk-abc\nsk-def": "has a line break in it", "sk abc": "has a space in it",

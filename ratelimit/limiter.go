@@ -108,7 +108,7 @@ func (l *Limiter) Done(now time.Time, t Ticket, r Reply) {
 	l.tokens -= t.load.Input + t.load.Output
 	for i, h := range r.Hints.list() {
 		if h.Known {
-			l.windows[i].told(now, h, l.away(i))
+			l.windows[i].hinted(now, h, l.away(i))
 		}
 	}
 	switch r.Kind {
@@ -190,7 +190,7 @@ func (l *Limiter) spent(h Hints, load Load) bool {
 	return false
 }
 
-// speed tells slow replies from the usual ones.
+// speed separates slow replies from the usual ones.
 type speed struct {
 	usual float64 // the best mean seen, in seconds
 	mean  float64

@@ -145,7 +145,7 @@ func TestRefusalsAreFewAndTheLimitIsUsed(t *testing.T) {
 	}
 }
 
-func TestAMinuteThatIsLongerThanToldCostsLittle(t *testing.T) {
+func TestAMinuteThatIsLongerThanSaidCostsLittle(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{60, 600, 6000} {
 		for _, early := range []time.Duration{20 * time.Millisecond, 300 * time.Millisecond} {

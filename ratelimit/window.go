@@ -38,8 +38,8 @@ type window struct {
 // usualPeriod is the time of a limit whose headers do not state it.
 const usualPeriod = time.Minute
 
-// told takes what a reply says is left; away is what those in flight will take, some of which may be counted already.
-func (w *window) told(now time.Time, h Hint, away float64) {
+// hinted takes what a reply says is left; away is what those in flight will take, some of which may be counted already.
+func (w *window) hinted(now time.Time, h Hint, away float64) {
 	reset := h.Reset
 	if reset <= 0 {
 		reset = usualPeriod

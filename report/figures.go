@@ -82,7 +82,7 @@ func (d *drawing) whiskers(found []*analysis.Finding) string {
 		why := ""
 		for i, f := range found {
 			if i > 0 && f.Interval.Why != why {
-				return "No interval is told for it."
+				return "No interval is computed for it."
 			}
 			why = f.Interval.Why
 		}

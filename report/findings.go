@@ -63,21 +63,21 @@ func titleOf(t *analysis.Table) string {
 
 // Words are the primary findings in sentences, as far as a table has any: those that a test decides come first.
 func Words(t *analysis.Table) []string {
-	tested, told := wordsOf(t)
-	return append(tested, told...)
+	tested, described := wordsOf(t)
+	return append(tested, described...)
 }
 
-func wordsOf(t *analysis.Table) (tested, told []string) {
+func wordsOf(t *analysis.Table) (tested, described []string) {
 	for i := range t.Findings {
 		switch f := &t.Findings[i]; {
 		case f.Words == "":
 		case f.Holm.OK:
 			tested = append(tested, f.Words)
 		default:
-			told = append(told, f.Words)
+			described = append(described, f.Words)
 		}
 	}
-	return tested, told
+	return tested, described
 }
 
 // coverageGrid counts the requests of every lane in every stage by what stands for them.

@@ -105,7 +105,7 @@ func TestIntervalPlotsHoldWhateverTheyAreGiven(t *testing.T) {
 	}
 	odd := dots(1, 2)
 	odd[0].Dots[0].Between = stats.NoInterval("none")
-	odd[1].Dots[0].Value = stats.Undefined("nobody knows")
+	odd[1].Dots[0].Value = stats.Undefined("unknown")
 	raw := dots(1, 2)
 	raw[0].Dots[0].Value = stats.Number{Value: math.NaN(), OK: true}
 	raw[1].Dots[0].Between = stats.Interval{Low: math.Inf(-1), High: math.Inf(1), OK: true}
@@ -309,7 +309,7 @@ func TestNoLaneOffTheFrontierIsCheaperAndBetter(t *testing.T) {
 	}
 	p.Better = Unsaid
 	if names() != nil {
-		t.Error("a frontier is drawn though nobody said what is good")
+		t.Error("a frontier is drawn though it is not said what is good")
 	}
 }
 

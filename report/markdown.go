@@ -88,7 +88,7 @@ func (m markdown) findings(p *page) {
 	if len(p.Findings) > 0 {
 		m.heading(2, "Findings")
 	} else {
-		m.para("There are no findings: no stage of the run judges or compares, or nobody has judged yet.")
+		m.para("There are no findings: no stage of the run judges or compares, or nothing has been judged yet.")
 	}
 	for _, f := range p.Findings {
 		m.heading(3, f.Stage+": "+f.Title+marks(f))

@@ -64,8 +64,8 @@ func newPage(d *Document) *page {
 	if d.Report != nil {
 		for i := range d.Report.Tables {
 			t := &d.Report.Tables[i]
-			tested, told := wordsOf(t)
-			p.Words, p.More = append(p.Words, tested...), append(p.More, told...)
+			tested, described := wordsOf(t)
+			p.Words, p.More = append(p.Words, tested...), append(p.More, described...)
 			p.Findings = append(p.Findings, NewFindings(t, Options{ID: fmt.Sprintf("t%d", i+1), Rehearsal: d.Rehearsal}))
 		}
 		p.Quality = d.quality()
@@ -214,7 +214,7 @@ func (d *Document) method() []string {
 		out = append(out, "Primary findings were named in the study before the data came. Their p-values are adjusted together (Holm); all other findings are exploratory.")
 	}
 	if unchecked {
-		out = append(out, "Judge not validated: no human labels tell how often the judge is right, so its verdicts are opinions of a model about a model.")
+		out = append(out, "Judge not validated: no human labels show how often the judge is right, so its verdicts are opinions of a model about a model.")
 	}
 	return out
 }

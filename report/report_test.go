@@ -28,7 +28,7 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 func finding(what string, u analysis.Unit, value, low, high float64, by ...analysis.Value) analysis.Finding {
 	return analysis.Finding{
 		Stage: "arena", What: what, By: by, Unit: u, Value: stats.Known(value), Interval: stats.Between(low, high), Level: 0.95, N: 40, Clusters: 20,
-		Coverage: analysis.Coverage{Planned: 40, Valid: 40}, Bounds: stats.NoInterval("not told"), Method: "by cluster", P: stats.Undefined("no test"), Holm: stats.Undefined("no test"),
+		Coverage: analysis.Coverage{Planned: 40, Valid: 40}, Bounds: stats.NoInterval("not computed"), Method: "by cluster", P: stats.Undefined("no test"), Holm: stats.Undefined("no test"),
 	}
 }
 

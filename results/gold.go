@@ -37,7 +37,7 @@ func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *s
 			}
 		}
 	}
-	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleSaid(ctx, d.run.No, st.Name), ""), items)); err != nil || st.Gold == "" {
+	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleVerdicts(ctx, d.run.No, st.Name), ""), items)); err != nil || st.Gold == "" {
 		return err
 	}
 	labels, err := d.goldFile(ctx, st)

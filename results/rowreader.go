@@ -184,7 +184,7 @@ func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinate
 		note := func(r *analysis.Row) {
 			d.verdict(r, &v)
 			left := v.SecondTry && d.where != nil && !d.where(r)
-			if p != nil && !left && !r.Person() { // people sit on no jury: nobody knows whether they come
+			if p != nil && !left && !r.Person() { // people sit on no jury: they may never come
 				p.hear(r, &v)
 			}
 		}
@@ -308,7 +308,7 @@ func (d *rowReader) kept(it assay.Item, alike map[string]*analysedItem) *analyse
 	return one
 }
 
-// keeper is a condition of an analysis; what goes wrong is told when all rows are read.
+// keeper is a condition of an analysis; what goes wrong is reported when all rows are read.
 func (d *rowReader) keeper(p *expr.Program) func(*analysis.Row) bool {
 	if d.scratch == nil {
 		d.scratch = map[string]any{}

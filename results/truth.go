@@ -100,7 +100,7 @@ func (o *truth) claims(s *analysis.Stage, t *analysis.Table) []Claim {
 // flips: how often a lane gives in at a turn, if all messages of the branch press it.
 func (o *truth) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool) {
 	st, _ := o.study.Stage(s.Name)
-	calm := -1 // turns before anybody presses
+	calm := -1 // turns before any pressure
 	for _, name := range st.Judge.List {
 		n, ok := o.calm(name)
 		if !ok || calm >= 0 && n != calm {
@@ -131,7 +131,7 @@ func (o *truth) flips(s *analysis.Stage) func(*analysis.Finding) (float64, bool)
 	}
 }
 
-// calm is how many of a stage's own turns come before anybody presses: the opening, or none where it goes on from a stage
+// calm is how many of a stage's own turns come before any pressure: the opening, or none where it goes on from a stage
 // that is an opening alone.
 func (o *truth) calm(stage string) (int, bool) {
 	st, ok := o.study.Stage(stage)

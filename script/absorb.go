@@ -43,7 +43,7 @@ func (s *Script) absorb(ctx context.Context, g store.Segment) error {
 	}
 	rec, ok := s.stages[g.Stage].(reader)
 	if !ok {
-		return errors.New("answers of a stage that nobody asked")
+		return errors.New("answers of a stage that was never asked")
 	}
 	for a, err := range s.Ledger.SegmentAnswers(ctx, g.No) {
 		if err != nil {

@@ -117,22 +117,22 @@ func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			of := script.ReadingOf(v.At)
-			told := script.Told{
+			made := script.Foreign{
 				Source: v.At.Source, Item: v.At.Item, Lane: of.Lane, First: of.First, Second: of.Second, Template: v.At.Template, Prompt: v.At.Prompt,
 				Trait: v.At.Trait, Branch: v.At.Branch, Turn: v.At.Turn, Draw: v.At.Draw, Vote: v.At.Vote, Judge: v.At.Judge,
 				Said: assay.Verdict{State: assay.VerdictMissing},
 			}
-			got, err := place(told)
+			got, err := place(made)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff([]any{v.At, v.Subject, v.Against, v.Direction}, []any{got.At, got.Subject, got.Against, got.Direction}); d != "" {
 				t.Errorf("%s (-want +got):\n%s", stage, d)
 			}
-			for _, wrong := range []func(*script.Told){
-				func(t *script.Told) { t.Lane, t.First = "nosuch", "nosuch" }, func(t *script.Told) { t.Second, t.Turn = "nosuch", 9 },
+			for _, wrong := range []func(*script.Foreign){
+				func(t *script.Foreign) { t.Lane, t.First = "nosuch", "nosuch" }, func(t *script.Foreign) { t.Second, t.Turn = "nosuch", 9 },
 			} {
-				bad := told
+				bad := made
 				if wrong(&bad); stage == "ok" && bad.Turn != 9 && bad.Lane == of.Lane {
 					continue
 				}

@@ -10,8 +10,8 @@ import (
 	"assay/study"
 )
 
-// Told is a verdict that was made elsewhere, and what it is about.
-type Told struct {
+// Foreign is a verdict that was made elsewhere, and what it is about.
+type Foreign struct {
 	Source        string // the stage whose answers were judged, where there are several
 	Item, Lane    string
 	First, Second string // of a pair, as it was shown: lanes, or items
@@ -26,7 +26,7 @@ type Told struct {
 }
 
 // Placing finds where verdicts that were made elsewhere belong in a judge or compare stage. It undoes what Readings does.
-func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (func(Told) (store.Verdict, error), error) {
+func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (func(Foreign) (store.Verdict, error), error) {
 	s, err := p.Open(ctx, run)
 	if err != nil {
 		return nil, err
@@ -36,17 +36,17 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 	}
 	people := &People{s, rec, stage}
-	return func(t Told) (store.Verdict, error) {
+	return func(t Foreign) (store.Verdict, error) {
 		v := store.Verdict{Run: run.No, State: store.VerdictState(t.Said.State), Label: t.Said.Label, Score: t.Said.Score,
 			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), SecondTry: t.SecondTry, Given: run.Created}
 		var err error
 		switch rec := rec.(type) {
 		case *judging:
-			v.At, err = rec.told(t)
+			v.At, err = rec.placed(t)
 		case *laneContest:
-			v.At, err = rec.told(t)
+			v.At, err = rec.placed(t)
 		case *itemContest:
-			v.At, err = rec.told(t)
+			v.At, err = rec.placed(t)
 		}
 		if err != nil {
 			return v, err
@@ -55,7 +55,7 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 	}, nil
 }
 
-func (j *judging) told(t Told) (assay.Coordinates, error) {
+func (j *judging) placed(t Foreign) (assay.Coordinates, error) {
 	at := assay.Coordinates{Stage: t.Source, Item: t.Item, Lane: t.Lane, Template: t.Template, Turn: t.Turn, Branch: t.Branch, Draw: t.Draw}
 	if at.Stage == "" && len(j.sources) == 1 {
 		at.Stage = j.sources[0].talk.Stage.Name
@@ -73,7 +73,7 @@ func (j *judging) told(t Told) (assay.Coordinates, error) {
 	return j.request(at, t.Prompt, t.Judge, t.Vote), nil
 }
 
-func (c *laneContest) told(t Told) (assay.Coordinates, error) {
+func (c *laneContest) placed(t Foreign) (assay.Coordinates, error) {
 	at := assay.Coordinates{
 		Stage: c.stage.Name, Source: c.source.talk.Stage.Name, Item: t.Item, Lane: t.First, Against: t.Second,
 		Template: t.Template, Turn: t.Turn, Branch: t.Branch, Draw: t.Draw, Judge: t.Judge, Prompt: t.Prompt, Trait: t.Trait, Vote: t.Vote,
@@ -85,7 +85,7 @@ func (c *laneContest) told(t Told) (assay.Coordinates, error) {
 	return at, err
 }
 
-func (c *itemContest) told(t Told) (assay.Coordinates, error) {
+func (c *itemContest) placed(t Foreign) (assay.Coordinates, error) {
 	at := assay.Coordinates{
 		Stage: c.stage.Name, Item: t.First, Against: t.Second, Turn: 1, Draw: 1, Judge: t.Judge, Prompt: t.Prompt, Trait: t.Trait, Vote: t.Vote,
 	}

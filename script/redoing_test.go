@@ -127,7 +127,7 @@ func TestARedoOfAJudgeIsOneMoreVote(t *testing.T) {
 		{engine.Redo{Stage: "ok", Lane: "j", Item: "b"}, map[string]int{"ok turn 1  draw 1 vote 1": 2}},
 		{engine.Redo{Stage: "arena", Lane: "j", Item: "b"}, map[string]int{"arena turn 1  draw 1 vote 1": 2}},
 		{engine.Redo{Stage: "arena", Lane: "j", Item: "b", Draw: 1}, map[string]int{"arena turn 1  draw 1 vote 2": 2}},
-		{engine.Redo{Stage: "arena", Lane: "j", Item: "nobody"}, map[string]int{}},
+		{engine.Redo{Stage: "arena", Lane: "j", Item: "nosuch"}, map[string]int{}},
 		{engine.Redo{Stage: "arena", Lane: "g", Item: "b"}, map[string]int{}},
 		{engine.Redo{Stage: "nowhere", Lane: "j", Item: "b"}, map[string]int{}},
 	} {

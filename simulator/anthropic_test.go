@@ -173,7 +173,7 @@ func TestBothGenerationsOfAnthropicsAPIAreServed(t *testing.T) {
 	}
 }
 
-func TestClaudeReadsAndWritesTheCacheItIsToldTo(t *testing.T) {
+func TestClaudeReadsAndWritesTheCacheAsAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
 	long := strings.Repeat("A long shared context. ", 400)

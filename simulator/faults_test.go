@@ -120,7 +120,7 @@ func TestResultLinesAreSpoiledPerCall(t *testing.T) {
 	diff(t, 10, len(ids(w.openAIContent(out))))
 }
 
-func TestChecksLieWhenToldTo(t *testing.T) {
+func TestChecksLieWhereAFaultSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{},
 		"openai check freeze nth=1", "openai check wrong-counts nth=2", "openai check no-output nth=3", "openai check state=paused nth=4", "openai check blank-ids nth=5", "openai check 404 nth=6")

@@ -7,7 +7,7 @@ import (
 	"assay/simulator/minds"
 )
 
-func TestTheTruthIsToldOfWhoWasAsked(t *testing.T) {
+func TestTheTruthIsReportedOfWhoWasAsked(t *testing.T) {
 	t.Parallel()
 	j := minds.Judges{Noise: 5, Ties: 0.2}
 	w := newWorld(t, Options{Quality: map[string]float64{"good": 80}, Yield: map[string]float64{"meek": 0.9}, Judges: &j})

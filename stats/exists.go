@@ -49,7 +49,7 @@ func (g *graph) exists(cells []cell, o BTOptions) error {
 	if o.Order {
 		for _, d := range []float64{1, -1} {
 			if g.feasible(g.gaps(cells, ray{order: d})) {
-				return &NoMaximum{Why: "the order effect cannot be told from the strengths"}
+				return &NoMaximum{Why: "the order effect cannot be separated from the strengths"}
 			}
 			if o.Ties == Davidson && g.feasible(g.gaps(cells, ray{order: 2 * d, tie: 1})) {
 				return &NoMaximum{Why: "the order effect and the ties can be explained by ever larger parameters"}
@@ -74,7 +74,7 @@ func (g *graph) penalizedExists(cells []cell, o BTOptions) error {
 	}
 	if o.Firth {
 		if o.Order && g.feasible(g.equalities(cells)) {
-			return &NoMaximum{Why: "the order effect cannot be told from the strengths"}
+			return &NoMaximum{Why: "the order effect cannot be separated from the strengths"}
 		}
 		return nil
 	}

@@ -25,7 +25,7 @@ func PairsNeeded(share float64, t Test) (int, error) {
 		return 0, err
 	}
 	if !(share > 0 && share < 1) || share == 0.5 {
-		return 0, fmt.Errorf("plan a test: no number of pairs tells a share of %g from a half", share)
+		return 0, fmt.Errorf("plan a test: no number of pairs separates a share of %g from a half", share)
 	}
 	return upTo(square(z / (2 * (share - 0.5)))), nil
 }

@@ -62,7 +62,7 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 		"units rated once":              number(unit),
 		"all ratings alike":             number(same),
 		"one category for all":          number(fleiss),
-		"nobody rated twice":            number(gwet),
+		"no item rated twice":           number(gwet),
 		"no pairs":                      number(PairTable{}.Difference(0.95).Difference),
 		"reliability of equals":         number(Reliability([]float64{1, 1}, []float64{1, 1})),
 		"resamples without value":       Replicates{Undefined: 3}.Interval(0.95),

@@ -27,7 +27,7 @@ func Verify(kinds []Verified, level float64) Errors {
 	z := criticalZ(level)
 	for _, k := range kinds {
 		if k.All > 0 && k.Labelled == 0 {
-			none := Undefined("judge not validated: nobody looked at the %d answers that it calls %s", k.All, yesNo(k.Yes))
+			none := Undefined("judge not validated: no person looked at the %d answers that it calls %s", k.All, yesNo(k.Yes))
 			return Errors{Sensitivity: none, Specificity: none, SensitivityInterval: NoInterval("%s", none.Why), SpecificityInterval: NoInterval("%s", none.Why)}
 		}
 	}
@@ -142,7 +142,7 @@ func (e Errors) propagate(k, n, level float64) (Number, Interval) {
 	return Known(math.Sqrt(variance)), Between(max(0, min(1, value-half)), max(0, min(1, value+half)))
 }
 
-// corrected is the share behind a judged share p if this is what is so within each kind, and how well the judge tells the two
+// corrected is the share behind a judged share p if this is what is so within each kind, and how well the judge separates the two
 // apart.
 func (e Errors) corrected(p float64, shares []float64) (value, power float64) {
 	var yes, no, hit, kept float64

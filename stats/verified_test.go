@@ -33,7 +33,7 @@ func TestRandomLabelsSayTheSameWithAndWithoutWeights(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyLookedAtIsNotKnown(t *testing.T) {
+func TestWhatNoPersonLookedAtIsNotKnown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kinds []Verified
@@ -41,7 +41,7 @@ func TestWhatNobodyLookedAtIsNotKnown(t *testing.T) {
 		spec  string
 	}{
 		"no label among the others": {[]Verified{{Yes: true, All: 9, Labelled: 3, True: 1}, {All: 90}},
-			"judge not validated: nobody looked at the 90 answers that it calls no", "judge not validated: nobody looked at the 90 answers that it calls no"},
+			"judge not validated: no person looked at the 90 answers that it calls no", "judge not validated: no person looked at the 90 answers that it calls no"},
 		"nothing is so": {[]Verified{{Yes: true, All: 9, Labelled: 3}, {All: 90, Labelled: 9}}, "judge not validated: no label is yes", ""},
 		"all is so":     {[]Verified{{Yes: true, All: 9, Labelled: 3, True: 3}, {All: 90, Labelled: 9, True: 9}}, "", "judge not validated: no label is no"},
 	} {

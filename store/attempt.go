@@ -63,7 +63,7 @@ func (s *Ledger) AddAttempts(ctx context.Context, l Lease, attempts []Attempt) e
 		}
 		err = s.engine.bulk(ctx, t, "attempts", attemptColumns, rows)
 		if s.engine.unique(err) {
-			return fmt.Errorf("segment %d: a request is already on its way: %w", l.No, ErrDuplicate)
+			return fmt.Errorf("segment %d: a request is already in flight: %w", l.No, ErrDuplicate)
 		}
 		return err
 	})

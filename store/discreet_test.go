@@ -11,7 +11,7 @@ import (
 	"assay/store"
 )
 
-func TestADatabaseThatCannotBeReachedIsToldWithoutItsUser(t *testing.T) {
+func TestADatabaseThatCannotBeReachedIsReportedWithoutItsUser(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"postgres://secretuser:secretword@127.0.0.1:1/db", "postgres://secretuser:secretword@host.invalid/db"} {
 		_, err := store.Open(context.Background(), where, store.Options{})

@@ -124,7 +124,7 @@ func (s *Ledger) Release(ctx context.Context, l Lease) error {
 // ReleaseDead gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
 // A holder declared dead can write no more once another one has taken over.
 func (s *Ledger) ReleaseDead(ctx context.Context, run int64, holder string) error {
-	return s.tx(ctx, "orphan", relaxed, func(t *txn) error {
+	return s.tx(ctx, "release dead holders", relaxed, func(t *txn) error {
 		for _, text := range []string{
 			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND run_no = $2`,
 			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND no = $2`,

@@ -192,7 +192,7 @@ type Intent struct {
 }
 
 // Intend commits, durably and before the create call, that it is about to go, and reserves its money. ErrBudget: it
-// does not fit. ErrTwin: a launch that could not be told from this one is not cleared up. ErrAnswered: a late answer
+// does not fit. ErrTwin: a launch that looks like this one is not cleared up. ErrAnswered: a late answer
 // came for a request in it.
 func (s *Ledger) Intend(ctx context.Context, l Lease, in Intent) error {
 	err := s.move(ctx, l, move{op: "intend", to: Intended, from: []State{Uploaded}, due: in.Due, durable: durable,

@@ -56,7 +56,7 @@ type Options struct {
 
 // Errors that callers decide by.
 var (
-	ErrLeaseLost = errors.New("the lease is lost: somebody else works on this now")
+	ErrLeaseLost = errors.New("the lease is lost: another process works on this now")
 	ErrBudget    = errors.New("the budget does not cover this")
 	ErrTwin      = errors.New("a create of unknown fate with the same request count is open at this account")
 	ErrAnswered  = errors.New("a request of this segment has an answer by now")

@@ -142,8 +142,8 @@ func (s *Ledger) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int
 	return n, err
 }
 
-// PeopleSaid walks over the verdicts that people gave in a stage.
-func (s *Reader) PeopleSaid(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
+// PeopleVerdicts walks over the verdicts that people gave in a stage.
+func (s *Reader) PeopleVerdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
 	return func(yield func(Verdict, error) bool) {
 		if who, err := s.People(ctx, run, stage); err != nil {
 			yield(Verdict{}, err)

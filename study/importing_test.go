@@ -15,11 +15,11 @@ func readImport(t *testing.T, stage, rows string) (*study.Study, string) {
 	t.Helper()
 	text := "study: s\ninputs: {q: {items: [one, two]}}\nlanes: {known: {model: openai/gpt-5}}\nstages:\n  - " + stage + "\n"
 	s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "a.csv": {Data: []byte(rows)}}, "s.yaml", study.Options{})
-	var told []string
+	var reported []string
 	for _, p := range problems {
-		told = append(told, p.String())
+		reported = append(reported, p.String())
 	}
-	return s, strings.Join(told, "\n")
+	return s, strings.Join(reported, "\n")
 }
 
 func TestAnImportTakesItsShapeFromItsRows(t *testing.T) {
@@ -53,7 +53,7 @@ func TestAnImportTakesItsShapeFromItsRows(t *testing.T) {
 	}
 }
 
-func TestRowsThatCannotBeReadAreToldWithTheirPlace(t *testing.T) {
+func TestRowsThatCannotBeReadAreReportedWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rows, want string }{
 		{"item,lane,text\n1,,x\n", `a.csv:2: the row names no lane in field "lane"`},

@@ -136,7 +136,7 @@ func (r *run) checkGoesOn(st *Stage) {
 	}
 	at := st.Where.Key("continue")
 	if from.Guessed && len(from.Turns) > 1 {
-		r.found.Add(at, "say it with `turns:` on stage "+from.Name, "nobody knows what was asked in the conversations of stage %s", from.Name)
+		r.found.Add(at, "say it with `turns:` on stage "+from.Name, "it is not known what was asked in the conversations of stage %s", from.Name)
 	}
 	for _, l := range r.study.Contestants(st) {
 		if r.study.elsewhere(l.Name) == l {

@@ -126,7 +126,7 @@ type Analysis struct {
 	By      Names      `json:"by,omitzero" jsonschema:"fields to group by, such as lane, branch or a field of the item"`
 	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, agreement, positional-bias, consistency, validity, length or variance"`
 	Filter  Expression `json:"where,omitzero"`
-	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, told in words"`
+	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, put into words"`
 }
 
 // Input is one entry under `inputs:`.

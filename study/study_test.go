@@ -165,7 +165,7 @@ stages: [{name: one, ask: q, prompt: hi}]
 	}
 }
 
-func TestBytesThatAreNoStudyAreToldWithAPlace(t *testing.T) {
+func TestBytesThatAreNoStudyAreReportedWithAPlace(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"study: a\x00b":                   "s.yaml:1:9: a NUL byte: this is not a text file (save the file as UTF-8 text)",

@@ -23,7 +23,7 @@ func TestLabelsComeByItemAndRater(t *testing.T) {
 	}
 }
 
-func TestWrongLabelsAreTold(t *testing.T) {
+func TestWrongLabelsAreReported(t *testing.T) {
 	t.Parallel()
 	_, err := open(t, "item,rater,label\nq,ann,x\n,ann,x\nq,,x\nq,ann,y\n").Labels(LabelColumns{"item", "rater", "label"})
 	want := []string{

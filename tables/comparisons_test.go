@@ -118,7 +118,7 @@ func TestKeptRowsStandAsOftenAsTheyWeigh(t *testing.T) {
 	}
 }
 
-func TestWrongTablesAreToldWithTheirLines(t *testing.T) {
+func TestWrongTablesAreReportedWithTheirLines(t *testing.T) {
 	t.Parallel()
 	all := Columns{A: "a", B: "b", Winner: "winner", Weight: "weight", Cluster: "cluster"}
 	keep := func(c *Comparisons) error { _, err := c.Keep(); return err }

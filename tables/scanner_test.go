@@ -72,7 +72,7 @@ func TestRecordsAreCutAtLineEndsOutsideQuotes(t *testing.T) {
 	}
 }
 
-func TestBrokenTextIsToldWithItsLine(t *testing.T) {
+func TestBrokenTextIsReportedWithItsLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// guard keeps strangers out: other hosts' names, other sites' pages, whoever does not know the token.
+// guard keeps strangers out: other hosts' names, other sites' pages, callers without the token.
 type guard struct {
 	token, cookie, csrf string
 	hosts               []string
@@ -63,7 +63,7 @@ func (g *guard) protect(next http.Handler) http.Handler {
 	})
 }
 
-// knows tells whether a Host header is an address, localhost, or a name that was allowed.
+// knows reports whether a Host header is an address, localhost, or a name that was allowed.
 func (g *guard) knows(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -82,7 +82,7 @@ func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestBrowsersAreToldToTrustNothing(t *testing.T) {
+func TestHeadersKeepBrowsersFromTrusting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, path := range []string{"/runs", "/nothing", "/healthz", "/static/app.js", "/api/runs", "/runs/run1/artifacts/2"} {

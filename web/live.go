@@ -15,7 +15,7 @@ const (
 	newsFor    = 30 * time.Minute // then the page connects again
 )
 
-// ledgerNews tells whenever any run moves.
+// ledgerNews reports whenever any run moves.
 func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
 	s.news(w, r, func(ctx context.Context) (string, error) {
 		all := ""
@@ -30,7 +30,7 @@ func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// runNews tells whenever a run moves.
+// runNews reports whenever a run moves.
 func (s *Server) runNews(w http.ResponseWriter, r *http.Request) {
 	q, err := s.open(r)
 	if err != nil {

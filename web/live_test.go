@@ -89,7 +89,7 @@ func TestTheDashboardEndsWithItsContext(t *testing.T) {
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+on.Addr().String()+"/news", nil)
 	r.ok(err)
 	q.Header.Set("Authorization", "Bearer "+token)
-	a, err := http.DefaultClient.Do(q) // somebody still listens when it ends
+	a, err := http.DefaultClient.Do(q) // a client still listens when it ends
 	r.ok(err)
 	defer a.Body.Close()
 	stop()

@@ -54,7 +54,7 @@ func (s *Server) count(next http.Handler) http.Handler {
 	})
 }
 
-// health answers as long as the ledgers do. It tells a stranger nothing else.
+// health answers as long as the ledgers do. It says nothing else.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 5*time.Second)
 	defer stop()
@@ -69,7 +69,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, "ok")
 }
 
-// maxMeasured is of how many runs metrics tell: the newest, so that they do not grow for ever.
+// maxMeasured is how many runs metrics cover: the newest, so that they do not grow for ever.
 const maxMeasured = 20
 
 // metrics are numbers for Prometheus.
@@ -101,7 +101,7 @@ func sortedKeys(m map[int]int64) []int {
 	return keys
 }
 
-// measure tells how the newest runs of a home stand.
+// measure reports how the newest runs of a home stand.
 func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 	runs, err := h.Ledger.RunsPage(ctx, 0, maxMeasured)
 	if err != nil {

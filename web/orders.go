@@ -24,7 +24,7 @@ type orderData struct {
 	Run     string
 }
 
-// order takes an order. What concerns money is asked twice; the engine of whoever drives the run carries it out.
+// order takes an order. What concerns money is asked twice; the engine of the process that drives the run carries it out.
 func (s *Server) order(w http.ResponseWriter, r *http.Request) {
 	q, err := s.open(r)
 	if err == nil {

@@ -61,11 +61,11 @@ func TestWhatIsNotThereIsSaidInTheFormThatWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestARunIsToldInNumbers(t *testing.T) {
+func TestARunIsReportedInNumbers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	got := r.json("/runs")["runs"].([]any)[0].(map[string]any)
-	for name, want := range map[string]any{"run": "run1", "state": "open", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0, "on_their_way": 2.0, "budget_usd": 10.0, "rehearsal": false} {
+	for name, want := range map[string]any{"run": "run1", "state": "open", "planned": 18.0, "answered": 6.0, "ended_without_answer": 2.0, "in_flight": 2.0, "budget_usd": 10.0, "rehearsal": false} {
 		if d := cmp.Diff(want, got[name]); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -205,7 +205,7 @@ func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 		t.Errorf("due now: %v", got)
 	}
 	r.clock = r.clock.Add(60e9)
-	if a := r.get("/runs/run1"); state() != "nobody" || !strings.Contains(a.body, "No runner is alive") {
+	if a := r.get("/runs/run1"); state() != "idle" || !strings.Contains(a.body, "No runner is alive") {
 		t.Errorf("a minute later: %v", state())
 	}
 	l, err := r.ledger.HoldRun(t.Context(), r.run.No, "host/1/x", 60e9)

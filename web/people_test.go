@@ -74,7 +74,7 @@ func TestALabelIsKeptOnceHoweverOftenItIsSent(t *testing.T) {
 	for name, edit := range map[string]func(url.Values){
 		"no form token":        func(f url.Values) { f.Del("csrf") },
 		"no task":              func(f url.Values) { f.Set("task", "") },
-		"nobody":               func(f url.Values) { f.Set("as", "<b>") },
+		"nosuch":               func(f url.Values) { f.Set("as", "<b>") },
 		"a task of other keys": func(f url.Values) { f.Set("task", coordinates("x", 9).Key().String()) },
 	} {
 		if a := s.say("1", edit); a.status < 400 {

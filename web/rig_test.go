@@ -22,7 +22,7 @@ import (
 	"assay/web"
 )
 
-const token = "a-token-that-nobody-guesses"
+const token = "a-token-that-no-one-guesses"
 
 // hostile is what a model may say to a dashboard.
 const hostile = `<script>alert(1)</script><svg onload="alert(2)"><img src=x onerror=alert(3)>` + "\x1b[31mred\x1b[0m \u202eevil\u202c \u2066x\u2069 </div></main>{{.CSRF}}"
@@ -207,7 +207,7 @@ type answer struct {
 	body   string
 }
 
-// get asks as somebody who knows the token.
+// get asks with the token.
 func (r *rig) get(path string) answer {
 	r.t.Helper()
 	return r.do(http.MethodGet, path, nil, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) })

@@ -31,7 +31,7 @@ type runData struct {
 
 // pulse reports whether a process drives the run.
 type pulse struct {
-	State  string     `json:"state"` // working, waiting, nobody, closed
+	State  string     `json:"state"` // working, waiting, idle, closed
 	Holder string     `json:"holder,omitempty"`
 	Due    *time.Time `json:"due"`
 }
@@ -41,7 +41,7 @@ const (
 	shownEvents   = 15
 	shownSpans    = 100
 	shownCauses   = 50
-	// overdue is how late a run is when nobody seems to drive it.
+	// overdue is how late a run is when no process seems to drive it.
 	overdue = 20 * time.Second
 )
 
@@ -92,7 +92,7 @@ func (s *Server) pulseOf(ctx context.Context, q *request) (pulse, error) {
 	case p.Holder != "":
 		out.State = "working"
 	case p.Due.IsZero() || s.options.Now().Sub(p.Due) > overdue:
-		out.State = "nobody"
+		out.State = "idle"
 	}
 	return out, nil
 }

@@ -27,7 +27,7 @@ type runRow struct {
 	Planned       int64      `json:"planned"`
 	Answered      int64      `json:"answered"`
 	Unanswered    int64      `json:"ended_without_answer"`
-	Open          int64      `json:"on_their_way"`
+	Open          int64      `json:"in_flight"`
 	Segments      int64      `json:"segments"`
 	Held          int64      `json:"held"`
 	Stopped       int64      `json:"stopped"`
@@ -58,7 +58,7 @@ func (r runRow) Standing() string {
 	return r.State
 }
 
-// Live tells whether the run may still change.
+// Live reports whether the run may still change.
 func (r runRow) Live() bool { return r.State != string(store.RunClosed) }
 
 func (s *Server) rowOf(ctx context.Context, h *Home, run store.Run) (runRow, error) {
@@ -196,7 +196,7 @@ type laneRow struct {
 	Reason     string           `json:"reason,omitempty"`
 	Canary     string           `json:"canary"`
 	Planned    int64            `json:"planned"`
-	Open       int64            `json:"on_their_way"`
+	Open       int64            `json:"in_flight"`
 	Answered   int64            `json:"answered"`
 	Unanswered int64            `json:"ended_without_answer"`
 	Endings    map[string]int64 `json:"endings"`

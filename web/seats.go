@@ -119,7 +119,7 @@ func (s *seats) head(ctx context.Context, at *seat) (task *analysis.Task, waitin
 			s.mu.Unlock()
 			return nil, false, err
 		case p.asked && p.empty:
-			p.asked = false // look again when somebody asks again: there may be new answers
+			p.asked = false // look again at the next request: there may be new answers
 			s.mu.Unlock()
 			return nil, false, nil
 		case p.working == nil:

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Loopback tells whether an address to listen on is reached from this machine alone.
+// Loopback reports whether an address to listen on is reached from this machine alone.
 func Loopback(listen string) (bool, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: writeTimeout, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 32 << 10,
 		BaseContext:    func(net.Listener) context.Context { return ending },
-		ErrorLog:       log.New(io.Discard, "", 0), // clients that hang up; what goes wrong with us is told to the client
+		ErrorLog:       log.New(io.Discard, "", 0), // clients that hang up; what goes wrong with us is in the reply
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(on) }()

@@ -185,7 +185,7 @@ func statusOf(err error) (int, string) {
 	return http.StatusInternalServerError, err.Error()
 }
 
-// writeJSON writes a value for programs. Markup in it is escaped, for whoever opens it in a browser after all.
+// writeJSON writes a value for programs. Markup in it is escaped, for a reader who opens it in a browser after all.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestWhatIsNoBatchFileIsNotSent(t *testing.T) {
 		}
 	}
 	var wrong *batchrun.UsageError
-	if _, _, err := r.world.CheckBatch(r.ctx, "in.jsonl", "", batchrun.Wish{Provider: "nobody"}); !errors.As(err, &wrong) {
+	if _, _, err := r.world.CheckBatch(r.ctx, "in.jsonl", "", batchrun.Wish{Provider: "nosuch"}); !errors.As(err, &wrong) {
 		t.Errorf("a provider that is not there: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-// Command assay asks many language models many questions and tells which is better.
+// Command assay asks many language models many questions and reports which is better.
 package main
 
 import (
@@ -25,7 +25,7 @@ func run() int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // before anybody is told of the first Ctrl-C: the second one ends the process at once
+		signal.Stop(signals) // before the first Ctrl-C is reported: the second one ends the process at once
 		stop()
 	}()
 	dir, err := os.Getwd()

@@ -164,7 +164,7 @@ func (p *program) says(v *process, text string) {
 	}
 }
 
-// exit waits for the end of a process and tells its exit code; -1: a signal ended it.
+// exit waits for the end of a process and returns its exit code; -1: a signal ended it.
 func (p *program) exit(v *process) int {
 	p.Helper()
 	select {

@@ -281,7 +281,7 @@ func (s *shop) answeredOnce(run store.Run, want int) {
 	}
 }
 
-// free wants nothing to be held by anybody.
+// free wants nothing to be held by any process.
 func (s *shop) free(run store.Run) {
 	s.t.Helper()
 	r, err := s.look.Run(s.ctx, run.No)

@@ -62,8 +62,8 @@ func open(t testing.TB, kind string, n network) provider.Account {
 
 func TestAnUnknownVendorIsAnError(t *testing.T) {
 	t.Parallel()
-	_, err := Open(provider.Config{Kind: "nobody"})
-	if err == nil || !strings.Contains(err.Error(), `"nobody"`) {
+	_, err := Open(provider.Config{Kind: "nosuch"})
+	if err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Open(provider.Config{Kind: "openai", BaseURL: "not a url"}); err == nil {
@@ -331,7 +331,7 @@ func TestGoogleWithoutCredentialsIsDeniedBeforeAnythingGoesOut(t *testing.T) {
 	diff(t, provider.Refused, r.Fate)
 }
 
-func TestResultsTellWhoseJobItIs(t *testing.T) {
+func TestResultsSayWhoseJobItIs(t *testing.T) {
 	t.Parallel()
 	key := assay.Coordinates{Item: "i"}.Key()
 	mine, other := assay.NonceFrom([7]byte{1}), assay.NonceFrom([7]byte{2})

@@ -218,7 +218,7 @@ CREATE TABLE segments (
 );
 CREATE INDEX segments_run ON segments (run_no, state);
 CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
--- Without a stamp a job can only be told by its count: one create of unknown fate per account and count.
+-- Without a stamp a job can only be recognised by its count: one create of unknown fate per account and count.
 CREATE UNIQUE INDEX segments_twins ON segments (account, requests)
     WHERE stamped = 0 AND (state = 'intended' OR (state = 'held' AND held_from = 'intended'));
 

@@ -81,11 +81,11 @@ func decidedTogether(t *testing.T, fresh Fresh) {
 	b.ok(errors.Join(errs...))
 	for i := range got {
 		if diff := cmp.Diff(got[0], got[i]); diff != "" {
-			t.Errorf("who came as number %d was told otherwise (-first +this):\n%s", i, diff)
+			t.Errorf("who came as number %d was answered otherwise (-first +this):\n%s", i, diff)
 		}
 	}
 	if events := b.gateEvents(); len(events) != 1 {
-		t.Errorf("history tells of %q, want one decision", events)
+		t.Errorf("history has %q, want one decision", events)
 	}
 }
 

@@ -50,7 +50,7 @@ func dumps(t *testing.T, fresh Fresh) {
 		}
 		return nil
 	}))
-	told := func(s *store.Ledger) []string {
+	said := func(s *store.Ledger) []string {
 		var out []string
 		for a, err := range s.Answers(b.ctx, b.run.No, "", "") {
 			b.ok(err)
@@ -62,7 +62,7 @@ func dumps(t *testing.T, fresh Fresh) {
 		}
 		return out
 	}
-	if diff := cmp.Diff(told(b.s), told(other)); diff != "" || len(told(other)) != 4 {
+	if diff := cmp.Diff(said(b.s), said(other)); diff != "" || len(said(other)) != 4 {
 		t.Errorf("answers and verdicts (-there +here):\n%s", diff)
 	}
 	if err := other.Restore(b.ctx, "runs", b.s.Dump(b.ctx, b.run.No, "runs")); err == nil {
@@ -70,7 +70,7 @@ func dumps(t *testing.T, fresh Fresh) {
 	}
 	strange := store.DumpRow{Columns: []string{"no", "mood"}, Values: []any{int64(1), "x"}}
 	if err := other.Restore(b.ctx, "runs", rowsOf(strange)); err == nil || !strings.Contains(err.Error(), "newer version") {
-		t.Errorf("a column nobody knows: %v", err)
+		t.Errorf("an unknown column: %v", err)
 	}
 	if err := other.Restore(b.ctx, "claims", rowsOf()); err == nil {
 		t.Error("a table that is no part of a dump was written")

@@ -56,7 +56,7 @@ func moves(t *testing.T, fresh Fresh) {
 			t.Errorf("discarded twice: %v", err)
 		}
 	})
-	t.Run("one request is on its way only once", func(t *testing.T) {
+	t.Run("one request is in flight only once", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.segment(store.Batch, 3)
@@ -70,7 +70,7 @@ func moves(t *testing.T, fresh Fresh) {
 		}
 	})
 	t.Run("fate unknown: back, held, adopted or dropped", func(t *testing.T) { fates(t, fresh) })
-	t.Run("what is due is told, unless somebody holds it", func(t *testing.T) { due(t, fresh) })
+	t.Run("what is due is reported, unless a process holds it", func(t *testing.T) { due(t, fresh) })
 	t.Run("a run that is woken while it is extended stays due", func(t *testing.T) { wokenTwice(t, fresh) })
 }
 

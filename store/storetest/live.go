@@ -74,7 +74,7 @@ func unclaims(t *testing.T, fresh Fresh) {
 		"all":                   {[][]int64{{0, 1, 2}}, []int64{2, 0, 1}, nil},
 		"across two blocks":     {[][]int64{{0, 1, 2}, {3, 4, 5}}, []int64{2, 3, 4}, []string{"q0", "q1", "q5"}},
 		"every other":           {[][]int64{{0, 1, 2}, {3, 4, 5}}, []int64{1, 3, 5}, []string{"q0", "q2", "q4"}},
-		"what nobody claimed":   {[][]int64{{0, 1}, {4, 5}}, []int64{2, 3}, []string{"q0", "q1", "q4", "q5"}},
+		"what is unclaimed":     {[][]int64{{0, 1}, {4, 5}}, []int64{2, 3}, []string{"q0", "q1", "q4", "q5"}},
 		"with a gap in a claim": {[][]int64{{0, 1, 4, 5}}, []int64{1, 4}, []string{"q0", "q5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func dueLive(t *testing.T, fresh Fresh) {
 }
 
 func quotas(t *testing.T, fresh Fresh) {
-	t.Run("moments are leased once, whoever asks", func(t *testing.T) {
+	t.Run("moments are leased once, whichever process asks", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		const every, n, workers, rounds = 10 * time.Second, 3, 4, 5

@@ -16,13 +16,13 @@ func pages(t *testing.T, fresh Fresh) {
 	t.Run("pages of verdicts hold every verdict once, in order, whatever the filter", func(t *testing.T) { verdictPages(t, fresh) })
 	t.Run("runs, segments and events are read backwards", func(t *testing.T) { backwards(t, fresh) })
 	t.Run("a version changes with whatever a page shows", func(t *testing.T) { versions(t, fresh) })
-	t.Run("a pulse tells who is at work", func(t *testing.T) {
+	t.Run("a pulse shows who is at work", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		p, err := b.s.Pulse(b.ctx, b.run.No)
 		b.ok(err)
 		if p.Holder != "" || p.Due.IsZero() {
-			t.Errorf("a run nobody drives: %+v", p)
+			t.Errorf("a run no process drives: %+v", p)
 		}
 		g := b.staged(store.Batch, 1)
 		if p, err = b.s.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "me" {
@@ -201,7 +201,7 @@ func versions(t *testing.T, fresh Fresh) {
 	whole, err := b.s.LedgerVersion(b.ctx)
 	b.ok(err)
 	g := b.to(b.staged(store.Batch, 2), store.Fetched)
-	look("a segment on its way")
+	look("a segment in flight")
 	b.settle(g, b.outcome(g, 0, assay.Answered))
 	look("an answer")
 	_, err = b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: assay.Coordinates{Stage: "x"}, State: store.VerdictMissing}})

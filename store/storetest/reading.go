@@ -189,7 +189,7 @@ func orders(t *testing.T, fresh Fresh) {
 			t.Errorf("gate: %+v, %v", g, err)
 		}
 	})
-	t.Run("lanes, canaries, groups and named values keep what they are told", func(t *testing.T) {
+	t.Run("lanes, canaries, groups and named values keep what they are reported", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStopped, "no money"))

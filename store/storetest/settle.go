@@ -163,7 +163,7 @@ func again(t *testing.T, fresh Fresh) {
 			t.Errorf("%d stay on the queue", n)
 		}
 		if l := b.lane("gpt"); l.Open != 1 || l.Endings[assay.Errored] != 0 {
-			t.Errorf("lane while it is on its way again: %+v", l)
+			t.Errorf("lane while it is in flight again: %+v", l)
 		}
 		h = b.to(h, store.Fetched)
 		bad = b.outcome(h, 0, assay.Errored)

@@ -36,7 +36,7 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	}
 	same("it has just come due", nil)
 	b.clock.pass(2 * time.Minute)
-	same("nobody is there", []int64{g.No})
+	same("no process is there", []int64{g.No})
 	b.ok(b.s.PutWorkerKeys(b.ctx, "other", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker with another provider's key", []int64{g.No})
 	b.ok(b.s.PutWorkerKeys(b.ctx, "dead", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
@@ -48,7 +48,7 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	if _, err := b.s.HoldSegment(b.ctx, g.No, "somebody", time.Hour); err != nil {
 		t.Error(err)
 	}
-	same("somebody is at it all the same", nil)
+	same("a process is at it all the same", nil)
 }
 
 func handsOfAccounts(t *testing.T, fresh Fresh) {

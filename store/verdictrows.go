@@ -24,17 +24,17 @@ const (
 // score, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is left
 // empty. Stale ones are left out.
 func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
-	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanSaid(ctx, rows, run, stage, subjects) }
-	text := saidColumns
+	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanVerdictRow(ctx, rows, run, stage, subjects) }
+	text := verdictRowColumns
 	if subjects == WithSubjects {
 		text += `, subject_key, against_key`
 	}
 	return walk(ctx, s, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`, run, stage, saidMark)
 }
 
-// saidColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
+// verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
-const saidColumns = `SELECT concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
+const verdictRowColumns = `SELECT concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
 	judge, prompt, trait), item,
 	COALESCE(label, ''), score`
 
@@ -43,7 +43,7 @@ const (
 	saidParts = 15
 )
 
-func (s *Reader) scanSaid(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
+func (s *Reader) scanVerdictRow(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
 	v := Verdict{Run: run, At: assay.Coordinates{Stage: stage}}
 	var packed, label string
 	var score sql.NullFloat64
