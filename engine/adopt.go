@@ -34,28 +34,29 @@ type Recovery struct {
 // joined. An id does not say which run it is of: of a study with several waves, the jobs of one run alone are taken, because
 // an answer of another may follow other answers than those that were joined. Nothing is sent.
 func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
-	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
+	err = e.holdRun(ctx, run, func(ctx context.Context, l store.Lease) error {
+		a := &adoption{extension: &extension{Engine: e, l: l}, name: name, waves: waves, several: severalRuns(jobs)}
+		if a.run, err = e.Ledger.Run(ctx, run); err != nil {
+			return err
+		}
+		if err := a.open(ctx); err != nil {
+			return err
+		}
+		for _, st := range jobs {
+			if err := a.take(ctx, st); err != nil {
+				return fmt.Errorf("job %s: %w", st.Job, err)
+			}
+		}
+		if err := a.join(ctx); err != nil {
+			return err
+		}
+		all = a.jobs
+		return a.Files.Remove(ctx, a.run.ID, adoptScratch)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
 	}
-	ctx, stop := e.keep(ctx, l)
-	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	a := &adoption{extension: &extension{Engine: e, l: l}, name: name, waves: waves, several: severalRuns(jobs)}
-	if a.run, err = e.Ledger.Run(ctx, run); err != nil {
-		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
-	}
-	if err := a.open(ctx); err != nil {
-		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
-	}
-	for _, st := range jobs {
-		if err := a.take(ctx, st); err != nil {
-			return nil, fmt.Errorf("adopt job %s: %w", st.Job, err)
-		}
-	}
-	if err := a.join(ctx); err != nil {
-		return nil, fmt.Errorf("adopt into run %d: %w", run, err)
-	}
-	return a.jobs, a.Files.Remove(ctx, a.run.ID, adoptScratch)
+	return all, nil
 }
 
 // adoption gathers answers and joins them to a run.
@@ -337,30 +338,26 @@ func (a *adoption) settled(c *cutter, e adoptedAnswer, p Planned, outcomes io.Re
 // AdoptJob takes a job with our stamp for a segment that the ledger has not launched: the ledger is older than the job, or
 // the fate of its create call was never learned. It reports whether the segment could take it.
 func (e *Engine) AdoptJob(ctx context.Context, segment int64, job string) (taken bool, err error) {
-	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
+	err = e.at(ctx, segment, func(ctx context.Context, w *work) error {
+		now := e.Clock.Now()
+		switch w.g.State {
+		case store.Staged:
+			err = e.Ledger.Upload(ctx, w.l, w.g.Handle, now)
+		case store.Uploaded, store.Intended, store.Held:
+		default:
+			return nil
+		}
+		if err == nil && (w.g.State == store.Staged || w.g.State == store.Uploaded) {
+			err = e.Ledger.Intend(ctx, w.l, store.Intent{Account: w.access.Fingerprint, Stamped: true, Reserve: w.g.Expected, Due: now})
+		}
+		if err == nil {
+			err = w.launched(ctx, job, "adopted")
+		}
+		taken = err == nil
+		return err
+	})
 	if err != nil {
 		return false, fmt.Errorf("adopt job %s: %w", job, err)
 	}
-	defer func() { err = errors.Join(err, e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	w, err := e.look(ctx, l)
-	if err != nil {
-		return false, err
-	}
-	now := e.Clock.Now()
-	switch w.g.State {
-	case store.Staged, store.Uploaded:
-		if w.g.State == store.Staged {
-			err = e.Ledger.Upload(ctx, l, w.g.Handle, now)
-		}
-		if err == nil {
-			err = e.Ledger.Intend(ctx, l, store.Intent{Account: w.access.Fingerprint, Stamped: true, Reserve: w.g.Expected, Due: now})
-		}
-	case store.Intended, store.Held:
-	default:
-		return false, nil
-	}
-	if err == nil {
-		err = w.launched(ctx, job, "adopted")
-	}
-	return err == nil, err
+	return taken, nil
 }

@@ -329,6 +329,10 @@ func (a *asking) look(ctx context.Context) error {
 			return a.Ledger.AskCancel(ctx, a.l, store.ByUser, a.soon())
 		}
 	}
+	if g, err := a.Ledger.Segment(ctx, a.g.No); err != nil || g.CancelCause != "" {
+		a.over = true
+		return err
+	}
 	lane, err := a.lane(ctx, a.run.No, a.g.Stage, a.g.Lane)
 	if err != nil {
 		return err

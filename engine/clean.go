@@ -44,6 +44,10 @@ func (w *work) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Everything that is here has to survive the power before the provider forgets it.
+	if err := w.Ledger.Secure(ctx, w.l); err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		if j.Segment != w.g.No || j.Account != w.access.Fingerprint {
 			continue
@@ -71,31 +75,31 @@ type Remote bool
 // Clean packs the files of a closed run and, where asked, deletes what its jobs left at their providers: only of segments
 // whose every result is here. No byte that was paid for is deleted here. *store.HeldError: another process is at it.
 func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned, err error) {
-	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
+	err = e.holdRun(ctx, run, func(ctx context.Context, _ store.Lease) error {
+		r, err := e.Ledger.Run(ctx, run)
+		if err != nil {
+			return err
+		}
+		if remote {
+			if err := e.cleanRemote(ctx, r, &c); err != nil {
+				return err
+			}
+		}
+		if c.Before, err = artifacts.Bytes(ctx, e.Files, r.ID); err != nil {
+			return err
+		}
+		if c.Open = r.State != store.RunClosed; !c.Open {
+			if err := e.Files.Pack(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+		c.After, err = artifacts.Bytes(ctx, e.Files, r.ID)
+		return err
+	})
 	if err != nil {
 		return c, fmt.Errorf("clean run %d: %w", run, err)
 	}
-	ctx, stop := e.keep(ctx, l)
-	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	r, err := e.Ledger.Run(ctx, run)
-	if err != nil {
-		return c, err
-	}
-	if remote {
-		if err := e.cleanRemote(ctx, r, &c); err != nil {
-			return c, err
-		}
-	}
-	if c.Before, err = artifacts.Bytes(ctx, e.Files, r.ID); err != nil {
-		return c, err
-	}
-	if c.Open = r.State != store.RunClosed; !c.Open {
-		if err := e.Files.Pack(ctx, r.ID); err != nil {
-			return c, err
-		}
-	}
-	c.After, err = artifacts.Bytes(ctx, e.Files, r.ID)
-	return c, err
+	return c, nil
 }
 
 func (e *Engine) cleanRemote(ctx context.Context, r store.Run, c *Cleaned) error {
@@ -120,7 +124,7 @@ func (e *Engine) cleanRemote(ctx context.Context, r store.Run, c *Cleaned) error
 }
 
 // cleanSegment deletes what one segment left at its provider. The error says why it stays there.
-func (e *Engine) cleanSegment(ctx context.Context, g store.Segment) (err error) {
+func (e *Engine) cleanSegment(ctx context.Context, g store.Segment) error {
 	if !g.State.Terminal() {
 		return fmt.Errorf("it is %s", g.State)
 	}
@@ -131,20 +135,13 @@ func (e *Engine) cleanSegment(ctx context.Context, g store.Segment) (err error) 
 	if len(late) > 0 && e.Clock.Now().Before(g.CollectBefore) {
 		return fmt.Errorf("%d results may still come, until %s", len(late), g.CollectBefore.Format(time.RFC3339))
 	}
-	l, err := e.Ledger.HoldSegment(ctx, g.No, e.Holder, e.Timing.Lease)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	w, err := e.look(ctx, l)
-	if err != nil {
-		return err
-	}
-	if _, can := w.access.Batch.(provider.Remover); !can {
-		return errors.New("this provider deletes nothing on request")
-	}
-	if w.access.Fingerprint != g.Account {
-		return fmt.Errorf("made with another key (%s)", g.Account)
-	}
-	return w.remove(ctx)
+	return e.at(ctx, g.No, func(ctx context.Context, w *work) error {
+		if _, can := w.access.Batch.(provider.Remover); !can {
+			return errors.New("this provider deletes nothing on request")
+		}
+		if w.access.Fingerprint != g.Account {
+			return fmt.Errorf("made with another key (%s)", g.Account)
+		}
+		return w.remove(ctx)
+	})
 }

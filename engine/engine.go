@@ -72,26 +72,71 @@ var ErrNoKey = errors.New("no key for this account here")
 const maxSteps = 40
 
 // Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey: not from here.
-func (e *Engine) Advance(ctx context.Context, segment int64) (err error) {
-	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
+func (e *Engine) Advance(ctx context.Context, segment int64) error {
+	err := e.hold(ctx, segment, func(ctx context.Context, l store.Lease) (err error) {
+		var w *work
+		for range maxSteps {
+			if w, err = e.lookAfter(ctx, l, w); err != nil {
+				return err
+			}
+			if w.asleep() {
+				return nil
+			}
+			if err := w.step(ctx); err != nil {
+				return fmt.Errorf("%s: %w", w.g.State, err)
+			}
+		}
+		return e.Ledger.Wake(ctx, l, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
+	})
 	if err != nil {
 		return fmt.Errorf("advance segment %d: %w", segment, err)
 	}
-	ctx, stop := e.keep(ctx, l)
-	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	var w *work
-	for range maxSteps {
-		if w, err = e.lookAfter(ctx, l, w); err != nil {
-			return fmt.Errorf("advance segment %d: %w", segment, err)
+	return nil
+}
+
+// hold does something under the lease of a segment, which is kept meanwhile and given back. *store.HeldError: other work goes
+// on there, of this process or another.
+func (e *Engine) hold(ctx context.Context, segment int64, do func(ctx context.Context, l store.Lease) error) error {
+	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
+	if err != nil {
+		return err
+	}
+	return e.under(ctx, l, do)
+}
+
+// at does something with a segment under its lease, as hold does.
+func (e *Engine) at(ctx context.Context, segment int64, do func(ctx context.Context, w *work) error) error {
+	return e.hold(ctx, segment, func(ctx context.Context, l store.Lease) error {
+		w, err := e.look(ctx, l)
+		if err != nil {
+			return err
 		}
-		if w.asleep() {
-			return nil
-		}
-		if err := w.step(ctx); err != nil {
-			return fmt.Errorf("advance segment %d (%s): %w", segment, w.g.State, err)
+		return do(ctx, w)
+	})
+}
+
+// holdRun is hold for a run.
+func (e *Engine) holdRun(ctx context.Context, run int64, do func(ctx context.Context, l store.Lease) error) error {
+	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
+	if err != nil {
+		return err
+	}
+	return e.under(ctx, l, do)
+}
+
+// under does something under a lease, and gives it back. What goes wrong because the lease was lost, unnoticed, says so: then
+// it is another's work now.
+func (e *Engine) under(ctx context.Context, l store.Lease, do func(ctx context.Context, l store.Lease) error) error {
+	kept, stop := e.keep(ctx, l)
+	err := do(kept, l)
+	err = errors.Join(err, stop())
+	ctx = context.WithoutCancel(ctx)
+	if err != nil && !errors.Is(err, store.ErrLeaseLost) {
+		if _, lost := e.Ledger.Renew(ctx, l, e.Timing.Lease); errors.Is(lost, store.ErrLeaseLost) {
+			err = errors.Join(err, lost)
 		}
 	}
-	return e.Ledger.Wake(ctx, l, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
+	return errors.Join(err, e.Ledger.Release(ctx, l))
 }
 
 // work is one segment under our lease, with all it takes to move it.
@@ -173,11 +218,13 @@ func (w *work) step(ctx context.Context) error {
 	return w.Ledger.Wake(ctx, w.l, time.Time{}, w.g.Reason) // nothing to do by itself
 }
 
-// keep renews a lease while its work goes on, and ends the context when the lease is lost.
+// keep renews a lease while its work goes on, and ends the context when the lease is lost: taken by another, or not renewed
+// until its end because the ledger cannot be reached.
 func (e *Engine) keep(ctx context.Context, l store.Lease) (context.Context, func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan error, 1)
 	quit := make(chan struct{})
+	renewed := time.Now() // leases are about processes: it is the machine's time that counts
 	go func() {
 		tick := time.NewTicker(e.Timing.Lease / 3)
 		defer tick.Stop()
@@ -191,7 +238,14 @@ func (e *Engine) keep(ctx context.Context, l store.Lease) (context.Context, func
 				return
 			case <-tick.C:
 			}
-			if _, err := e.Ledger.Renew(ctx, l, e.Timing.Lease); errors.Is(err, store.ErrLeaseLost) {
+			began := time.Now()
+			_, err := e.Ledger.Renew(ctx, l, e.Timing.Lease)
+			if err == nil {
+				renewed = began
+			} else if ctx.Err() == nil && elapsed(renewed, time.Now()) >= e.Timing.Lease {
+				err = fmt.Errorf("%w (%w)", store.ErrLeaseLost, err)
+			}
+			if errors.Is(err, store.ErrLeaseLost) {
 				cancel(err)
 				done <- err
 				return

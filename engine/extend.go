@@ -40,26 +40,28 @@ type extension struct {
 // Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
 // do. *store.HeldError: another process is at it.
 func (e *Engine) Extend(ctx context.Context, run int64) (st Standing, err error) {
-	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
+	err = e.holdRun(ctx, run, func(ctx context.Context, l store.Lease) error {
+		x := &extension{Engine: e, l: l}
+		if x.run, err = e.Ledger.Run(ctx, run); err != nil {
+			return err
+		}
+		if err := x.obey(ctx); err != nil {
+			return err
+		}
+		if x.run.State != store.RunOpen {
+			st = Standing{Closed: x.run.State == store.RunClosed, Result: x.run.Result}
+			return nil
+		}
+		if err := x.grow(ctx); err != nil {
+			return err
+		}
+		st, err = x.conclude(ctx)
+		return err
+	})
 	if err != nil {
 		return st, fmt.Errorf("extend run %d: %w", run, err)
 	}
-	ctx, stop := e.keep(ctx, l)
-	defer func() { err = errors.Join(err, stop(), e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	x := &extension{Engine: e, l: l}
-	if x.run, err = e.Ledger.Run(ctx, run); err != nil {
-		return st, fmt.Errorf("extend run %d: %w", run, err)
-	}
-	if err := x.obey(ctx); err != nil {
-		return st, fmt.Errorf("extend run %d: %w", run, err)
-	}
-	if x.run.State != store.RunOpen {
-		return Standing{Closed: x.run.State == store.RunClosed, Result: x.run.Result}, nil
-	}
-	if err := x.grow(ctx); err != nil {
-		return st, fmt.Errorf("extend run %d: %w", run, err)
-	}
-	return x.conclude(ctx)
+	return st, nil
 }
 
 // grow makes the segments that can go out now.

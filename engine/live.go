@@ -129,28 +129,33 @@ func (w *work) judgeCanary(ctx context.Context) error {
 	if w.g.Purpose != store.ForCanary {
 		return nil
 	}
+	var outcome *assay.Outcome
 	for a, err := range w.Ledger.SegmentAnswers(ctx, w.g.No) {
 		if err != nil {
 			return err
 		}
-		to := store.CanaryPassed
-		switch {
-		case a.Outcome.Ending == assay.Rejected:
-			to = store.CanaryFailed
-			why := "the canary was rejected"
-			if a.Outcome.Fault != nil {
-				why += ": " + a.Outcome.Fault.Error()
-			}
-			if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, why); err != nil {
-				return err
-			}
-		case w.policy.VerifyFirst:
-			to = store.CanaryShown
-		}
-		_, err := w.Ledger.SetCanary(ctx, w.run.No, w.g.Stage, w.g.Lane, store.CanaryAsked, to)
-		return err
+		outcome = &a.Outcome
+		break
 	}
-	return nil
+	if outcome == nil {
+		return nil
+	}
+	to := store.CanaryPassed
+	switch {
+	case outcome.Ending == assay.Rejected:
+		to = store.CanaryFailed
+		why := "the canary was rejected"
+		if outcome.Fault != nil {
+			why += ": " + outcome.Fault.Error()
+		}
+		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, why); err != nil {
+			return err
+		}
+	case w.policy.VerifyFirst:
+		to = store.CanaryShown
+	}
+	_, err := w.Ledger.SetCanary(ctx, w.run.No, w.g.Stage, w.g.Lane, store.CanaryAsked, to)
+	return err
 }
 
 // liveLog is where the raw replies of a live segment go.

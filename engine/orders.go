@@ -98,30 +98,32 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 		if o.Segment != 0 && o.Segment != g.No {
 			continue
 		}
-		l, err := x.Ledger.HoldSegment(ctx, g.No, x.Holder, x.Timing.Lease)
+		err := x.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error {
+			g, err := x.Ledger.Segment(ctx, g.No) // it may have moved until we held it
+			switch {
+			case err != nil:
+			case g.State == store.Launched:
+				asked++
+				err = x.Ledger.AskCancel(ctx, l, store.ByUser, x.Clock.Now())
+			case g.State == store.Staged || g.State == store.Uploaded:
+				dropped++
+				err = x.Ledger.Drop(ctx, l, cancelledByUser)
+			case g.State == store.Intended: // it may have a job, which is found first and cancelled then
+				busy++
+				err = x.Ledger.WishCancel(ctx, g.No)
+			} // ended: what it did is kept
+			return err
+		})
 		var held *store.HeldError
-		if errors.As(err, &held) {
-			busy++ // its holder sees the order, or the next Extend does
-			continue
+		if errors.As(err, &held) { // what is in flight comes home first, and is kept
+			busy++
+			err = x.Ledger.WishCancel(ctx, g.No)
 		}
 		if err != nil {
 			return "", err
 		}
-		g, err := x.Ledger.Segment(ctx, g.No) // it may have moved until we held it
-		switch {
-		case err != nil:
-		case g.State == store.Launched:
-			asked++
-			err = x.Ledger.AskCancel(ctx, l, store.ByUser, x.Clock.Now())
-		case g.State == store.Staged || g.State == store.Uploaded:
-			dropped++
-			err = x.Ledger.Drop(ctx, l, cancelledByUser)
-		} // intended: may exist, is found first and cancelled then; ended: what it did is kept
-		if err := errors.Join(err, x.Ledger.Release(ctx, l)); err != nil {
-			return "", err
-		}
 	}
-	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d at work elsewhere", dropped, asked, busy), nil
+	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d in the middle of a step stop after it", dropped, asked, busy), nil
 }
 
 // retry sends again what ended without an answer, and opens lanes that were stopped.
@@ -193,23 +195,23 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	if g.State != store.Held {
 		return fmt.Sprintf("segment %d is %s, not held", g.No, g.State), nil
 	}
-	l, err := x.Ledger.HoldSegment(ctx, g.No, x.Holder, x.Timing.Lease)
-	if err != nil {
-		return "", err
-	}
-	now := x.Clock.Now()
-	switch {
-	case r.Do == "resend":
-		err = x.Ledger.GoBack(ctx, l, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
-	case r.Do == "adopt" && r.Job != "":
-		err = x.Ledger.Launched(ctx, l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By})
-	case r.Do == "drop":
-		err = x.Ledger.Drop(ctx, l, "dropped by "+o.By)
-	default:
-		return "want resend, adopt with a job, or drop", x.Ledger.Release(ctx, l)
-	}
-	done := map[string]string{"resend": "it is sent again", "adopt": "it has its job: " + r.Job, "drop": "it is given up"}
-	return done[r.Do], errors.Join(err, x.Ledger.Release(ctx, l))
+	answer := "want resend, adopt with a job, or drop"
+	err = x.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error {
+		now := x.Clock.Now()
+		switch {
+		case r.Do == "resend":
+			answer = "it is sent again"
+			return x.Ledger.GoBack(ctx, l, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
+		case r.Do == "adopt" && r.Job != "":
+			answer = "it has its job: " + r.Job
+			return x.Ledger.Launched(ctx, l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By})
+		case r.Do == "drop":
+			answer = "it is given up"
+			return x.Ledger.Drop(ctx, l, "dropped by "+o.By)
+		}
+		return nil
+	})
+	return answer, err
 }
 
 // proceed is a yes to the canaries that were shown.
@@ -265,34 +267,29 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 }
 
 func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err error) {
-	l, err := x.Ledger.HoldSegment(ctx, no, x.Holder, x.Timing.Lease)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, x.Ledger.Release(ctx, l)) }()
-	w, err := x.look(ctx, l)
-	if err != nil {
-		return 0, err
-	}
-	st, err := w.access.Batch.Check(ctx, w.job())
-	if err != nil || st.State.Terminal() {
-		return 0, w.Ledger.Wake(ctx, l, x.Clock.Now(), "") // the usual way
-	}
-	r := &reading{work: w}
-	if r.seats, err = x.Ledger.AttemptPlaces(ctx, no, w.g.Requests); err != nil {
-		return 0, err
-	}
-	for _, part := range st.Parts {
-		a, err := w.fetchPart(ctx, part, w.artifactName(part, fmt.Sprintf("early%d", x.Clock.Now().UnixMilli())))
-		if provider.FaultOf(err) != nil {
-			continue
+	err = x.at(ctx, no, func(ctx context.Context, w *work) error {
+		st, err := w.access.Batch.Check(ctx, w.job())
+		if err != nil || st.State.Terminal() {
+			return w.Ledger.Wake(ctx, w.l, x.Clock.Now(), "") // the usual way
 		}
-		if err != nil {
-			return 0, err
+		r := &reading{work: w}
+		if r.seats, err = x.Ledger.AttemptPlaces(ctx, no, w.g.Requests); err != nil {
+			return err
 		}
-		if err := r.read(ctx, a); err != nil {
-			return 0, err
+		for _, part := range st.Parts {
+			a, err := w.fetchPart(ctx, part, w.artifactName(part, fmt.Sprintf("early%d", x.Clock.Now().UnixMilli())))
+			if provider.FaultOf(err) != nil {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := r.read(ctx, a); err != nil {
+				return err
+			}
 		}
-	}
-	return r.got, nil
+		n = r.got
+		return nil
+	})
+	return n, err
 }

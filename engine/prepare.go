@@ -101,7 +101,7 @@ func (w *work) mayGo(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if lane.State == store.LaneStopped && lane.Reason == cancelledByUser {
+	if w.g.CancelCause == store.ByUser || lane.State == store.LaneStopped && lane.Reason == cancelledByUser {
 		return false, w.cancelUnsent(ctx)
 	}
 	if lane.State != store.LaneOpen {

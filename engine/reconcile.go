@@ -66,15 +66,12 @@ func (a *audit) leave(ctx context.Context, name string) error {
 		if g.Provider != name || g.Mode != store.Batch || g.State != store.Settled {
 			continue
 		}
-		l, err := a.Ledger.HoldSegment(ctx, g.No, a.Holder, a.Timing.Lease)
+		err := a.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error { return a.Ledger.Wake(ctx, l, a.Clock.Now(), awaitsAudit) })
 		var held *store.HeldError
 		if errors.As(err, &held) {
-			continue // another process looks for late results in it
+			continue // late results are being looked for in it
 		}
-		if err != nil {
-			return err
-		}
-		return errors.Join(a.Ledger.Wake(ctx, l, a.Clock.Now(), awaitsAudit), a.Ledger.Release(ctx, l))
+		return err
 	}
 	return a.Ledger.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: no key here")
 }
@@ -145,21 +142,13 @@ func (a *audit) stranger(ctx context.Context, name string, st provider.Status) e
 			continue
 		}
 		if g.No == a.own.No {
-			return a.double(ctx, a.own, st.Job)
+			w, err := a.look(ctx, a.own)
+			if err != nil {
+				return err
+			}
+			return w.double(ctx, st.Job)
 		}
-		l, err := a.Ledger.HoldSegment(ctx, g.No, a.Holder, a.Timing.Lease)
-		if err != nil {
-			return err
-		}
-		return errors.Join(a.double(ctx, l, st.Job), a.Ledger.Release(ctx, l))
+		return a.at(ctx, g.No, func(ctx context.Context, w *work) error { return w.double(ctx, st.Job) })
 	}
 	return a.Ledger.Note(ctx, a.run.No, 0, "stranger", "job "+st.Job+" at "+name+" carries our stamp and is not in the ledger")
-}
-
-func (a *audit) double(ctx context.Context, l store.Lease, job string) error {
-	w, err := a.look(ctx, l)
-	if err != nil {
-		return err
-	}
-	return w.double(ctx, job)
 }

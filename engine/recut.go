@@ -74,12 +74,13 @@ func (w *work) bisect(ctx context.Context, f *assay.Fault) error {
 		}
 		return w.Ledger.Fail(ctx, w.l, "one of its requests is invalid: both halves go again")
 	}
-	for a, err := range w.Ledger.Attempts(ctx, w.g.No) {
-		if err != nil {
-			return err
-		}
+	seats, err := w.Ledger.AttemptPlaces(ctx, w.g.No, w.g.Requests)
+	if err != nil {
+		return err
+	}
+	for key, seat := range seats {
 		zero := assay.Money(0)
-		rejected := store.Settlement{Ord: a.Ord, Key: a.Key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: f}}
+		rejected := store.Settlement{Ord: seat.Ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: f}}
 		if _, err := w.Ledger.Settle(ctx, w.l, []store.Settlement{rejected}); err != nil {
 			return err
 		}

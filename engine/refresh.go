@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"assay/store"
@@ -31,26 +30,22 @@ func (e *Engine) Refresh(ctx context.Context, run int64) (asked int, wrong []err
 	return asked, wrong, nil
 }
 
-func (e *Engine) refresh(ctx context.Context, g store.Segment) (err error) {
-	l, err := e.Ledger.HoldSegment(ctx, g.No, e.Holder, e.Timing.Lease)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Ledger.Release(context.WithoutCancel(ctx), l)) }()
-	w, err := e.look(ctx, l)
-	if err != nil || w.g.State != store.Launched {
-		return err
-	}
-	if w.access.Fingerprint != w.g.Account {
-		return fmt.Errorf("made with another key (%s)", w.g.Account)
-	}
-	st, err := w.access.Batch.Check(ctx, w.job())
-	if err != nil {
-		return err
-	}
-	see := sighting(st)
-	if see.Due = w.g.Due; st.State.Terminal() || see.Due.IsZero() {
-		see.Due = e.Clock.Now()
-	}
-	return w.Ledger.Checked(ctx, l, see)
+func (e *Engine) refresh(ctx context.Context, g store.Segment) error {
+	return e.at(ctx, g.No, func(ctx context.Context, w *work) error {
+		if w.g.State != store.Launched {
+			return nil
+		}
+		if w.access.Fingerprint != w.g.Account {
+			return fmt.Errorf("made with another key (%s)", w.g.Account)
+		}
+		st, err := w.access.Batch.Check(ctx, w.job())
+		if err != nil {
+			return err
+		}
+		see := sighting(st)
+		if see.Due = w.g.Due; st.State.Terminal() || see.Due.IsZero() {
+			see.Due = e.Clock.Now()
+		}
+		return w.Ledger.Checked(ctx, w.l, see)
+	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"iter"
 	"strconv"
@@ -88,30 +89,16 @@ func (s *Reader) OpenAttempts(ctx context.Context, segment, from int64) iter.Seq
 }
 
 func (s *Reader) attempts(ctx context.Context, where string, args ...any) iter.Seq2[Attempt, error] {
-	return func(yield func(Attempt, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT a.ord, a.key, a.try, a.digest, `+atColumns+`
-			FROM attempts a JOIN segments g ON g.no = a.segment_no `+where, args...)
-		if err != nil {
-			yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var a Attempt
-			var key []byte
-			if err := rows.Scan(scanAt(&a.At, &a.Ord, &key, &a.Try, &a.Digest)...); err != nil {
-				yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
-				return
-			}
-			copy(a.Key[:], key)
-			if !yield(a, nil) {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(Attempt{}, fmt.Errorf("read attempts: %w", err))
-		}
-	}
+	return walk(ctx, s, "read attempts", scanAttempt, `SELECT a.ord, a.key, a.try, a.digest, `+atColumns+`
+		FROM attempts a JOIN segments g ON g.no = a.segment_no `+where, args...)
+}
+
+func scanAttempt(rows *sql.Rows) (Attempt, error) {
+	var a Attempt
+	var key []byte
+	err := rows.Scan(scanAt(&a.At, &a.Ord, &key, &a.Try, &a.Digest)...)
+	copy(a.Key[:], key)
+	return a, err
 }
 
 // AttemptPlace is the place of a key in a segment.
@@ -240,36 +227,54 @@ func (r Resend) Group() GroupKey {
 	return GroupKey{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, SecondTry: r.At.SecondTry}
 }
 
-// Resends walks over what a run has to send again, group by group and mode by mode.
+// Resends walks over what a run has to send again, group by group and mode by mode. It reads those of one segment at a time:
+// no query stays open while something is done with them.
 func (s *Reader) Resends(ctx context.Context, run int64) iter.Seq2[Resend, error] {
 	return func(yield func(Resend, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane, g.recuts, r.ord * 2 >= g.requests, a.digest, `+atColumns+`
-			FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
-			WHERE r.run_no = $1 ORDER BY g.stage, g.lane, g.turn, g.second_try, r.mode, r.segment_no, r.ord`, run)
+		from, err := s.resendSources(ctx, run)
 		if err != nil {
-			yield(Resend{}, fmt.Errorf("read resends: %w", err))
+			yield(Resend{}, err)
 			return
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var r Resend
-			var key []byte
-			var after int64
-			into := scanAt(&r.At, &key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Second, &r.Digest)
-			if err := rows.Scan(into...); err != nil {
-				yield(Resend{}, fmt.Errorf("read resends: %w", err))
+		for _, src := range from {
+			block, err := collect(walk(ctx, s, "read resends", scanResend, `SELECT r.key, r.try, r.segment_no, r.mode, r.not_before_ms, r.cause, g.lane,
+				g.recuts, r.ord * 2 >= g.requests, a.digest, `+atColumns+`
+				FROM resends r JOIN attempts a ON a.segment_no = r.segment_no AND a.ord = r.ord JOIN segments g ON g.no = r.segment_no
+				WHERE r.segment_no = $1 AND r.mode = $2 ORDER BY r.ord`, src.segment, string(src.mode)))
+			if err != nil {
+				yield(Resend{}, err)
 				return
 			}
-			copy(r.Key[:], key)
-			r.After = time.UnixMilli(after).UTC()
-			if !yield(r, nil) {
-				return
+			for _, r := range block {
+				if !yield(r, nil) {
+					return
+				}
 			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(Resend{}, fmt.Errorf("read resends: %w", err))
 		}
 	}
+}
+
+// resendSource is a segment of which requests are to be sent again in one way.
+type resendSource struct {
+	segment int64
+	mode    SegmentMode
+}
+
+// resendSources lists them, group by group and mode by mode.
+func (s *Reader) resendSources(ctx context.Context, run int64) ([]resendSource, error) {
+	scan := func(rows *sql.Rows) (r resendSource, err error) { return r, rows.Scan(&r.segment, &r.mode) }
+	return collect(walk(ctx, s, "read resends", scan, `SELECT g.no, r.mode FROM segments g JOIN resends r ON r.segment_no = g.no WHERE r.run_no = $1
+		GROUP BY g.stage, g.lane, g.turn, g.second_try, r.mode, g.no ORDER BY g.stage, g.lane, g.turn, g.second_try, r.mode, g.no`, run))
+}
+
+func scanResend(rows *sql.Rows) (Resend, error) {
+	var r Resend
+	var key []byte
+	var after int64
+	err := rows.Scan(scanAt(&r.At, &key, &r.Try, &r.Segment, &r.Mode, &after, &r.Cause, &r.Lane, &r.Recuts, &r.Second, &r.Digest)...)
+	copy(r.Key[:], key)
+	r.After = time.UnixMilli(after).UTC()
+	return r, err
 }
 
 // Queue is what a lane has to send again in one way.

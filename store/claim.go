@@ -154,7 +154,7 @@ type Doubtful struct {
 // Doubts walks over the live requests of a run that may be billed twice.
 func (s *Reader) Doubts(ctx context.Context, run int64) iter.Seq2[Doubtful, error] {
 	return func(yield func(Doubtful, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms, d.times, d.cause FROM doubts d
+		rows, err := s.stream.QueryContext(ctx, `SELECT d.segment_no, d.ord, a.key, a.item, g.lane, d.at_ms, d.times, d.cause FROM doubts d
 			JOIN attempts a ON a.segment_no = d.segment_no AND a.ord = d.ord JOIN segments g ON g.no = d.segment_no
 			WHERE g.run_no = $1 ORDER BY d.segment_no, d.ord, d.epoch`, run)
 		if err != nil {

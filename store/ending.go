@@ -151,7 +151,8 @@ func (s *Ledger) GoBack(ctx context.Context, l Lease, b Back) error {
 		n, err := t.change(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = $5, reason = $6, `+handle+`
 			reserved_nano = 0, intended_ms = NULL, cursor_mark = NULL, account = NULL, stamped = NULL, absents = 0, absent_ms = NULL, job = NULL,
 			launched_ms = NULL, deadline_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
-			fetched_ms = NULL, cancel_cause = '', cancel_ms = NULL, held_from = NULL, failures = failures + 1
+			fetched_ms = NULL, cancel_cause = CASE WHEN cancel_cause = 'user' THEN 'user' ELSE '' END,
+			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1
 			WHERE no = $1 AND epoch = $2`+inStates([]State{Uploaded, Intended, Launched, Ended, Held}),
 			l.No, l.Epoch, string(b.To), s.millis(), millis(b.Due), b.Reason)
 		if err == nil && n == 0 {
@@ -190,6 +191,22 @@ const (
 	ByUser     CancelCause = "user"
 	ByDeadline CancelCause = "deadline"
 )
+
+// Secure makes everything that was written before survive the power: what a provider is asked to forget has to be here for
+// good. A commit carries all before it.
+func (s *Ledger) Secure(ctx context.Context, l Lease) error {
+	return s.touch(ctx, "secure", l, durable, nil, `moved_ms = moved_ms`)
+}
+
+// WishCancel keeps that a person wants a segment stopped that other work holds: it sees the wish when its step is over. What
+// has ended is left as it is.
+func (s *Ledger) WishCancel(ctx context.Context, segment int64) error {
+	return s.tx(ctx, "wish cancel", durable, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `UPDATE segments SET cancel_cause = 'user', cancel_ms = COALESCE(cancel_ms, $2), due_ms = $2
+			WHERE no = $1`+inStates([]State{Staged, Uploaded, Intended, Launched}), segment, s.millis())
+		return err
+	})
+}
 
 // AskCancel keeps that a job was asked to stop, before it is asked; the first cause stays.
 func (s *Ledger) AskCancel(ctx context.Context, l Lease, c CancelCause, due time.Time) error {

@@ -63,9 +63,12 @@ func (t *txn) settleLate(ctx context.Context, g lateSegment, o *Settlement, tall
 	if err := t.countLate(ctx, g, o, was, lane.surplus); err != nil {
 		return err
 	}
+	if err := t.addToLane(ctx, lane); err != nil {
+		return err
+	}
 	tally.Written++
 	tally.Surplus += lane.surplus
-	return t.addToLane(ctx, lane)
+	return t.spendLate(ctx, g, o)
 }
 
 // lateLane is how a late outcome moves its request among the lane's counters.
@@ -101,7 +104,7 @@ func (t *txn) lateLane(ctx context.Context, g lateSegment, o *Settlement, answer
 	return d, err
 }
 
-// countLate moves the counters of the segment and the money of the run.
+// countLate moves the counters of the segment.
 func (t *txn) countLate(ctx context.Context, g lateSegment, o *Settlement, was assay.Ending, surplus int64) error {
 	var d delta
 	d.count(o, true)
@@ -111,10 +114,14 @@ func (t *txn) countLate(ctx context.Context, g lateSegment, o *Settlement, was a
 		input_tokens = input_tokens + $7, cached_tokens = cached_tokens + $8, output_tokens = output_tokens + $9, reasoning_tokens = reasoning_tokens + $10
 		WHERE no = $1`, g.no, surplus, int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits,
 		d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning)
-	if err != nil {
-		return err
-	}
-	_, err = t.ExecContext(ctx, `UPDATE runs SET spent_nano = spent_nano + $2, spent_unknown = spent_unknown + $3 WHERE no = $1`,
+	return err
+}
+
+// spendLate adds what a late outcome cost to the run.
+func (t *txn) spendLate(ctx context.Context, g lateSegment, o *Settlement) error {
+	var d delta
+	d.count(o, true)
+	_, err := t.ExecContext(ctx, `UPDATE runs SET spent_nano = spent_nano + $2, spent_unknown = spent_unknown + $3 WHERE no = $1`,
 		g.run, int64(d.cost.Sum), d.cost.Unknown)
 	return err
 }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Lease is the right to work on a segment or a run until a moment. Every write carries its epoch, so that a holder who
-// was asleep for too long cannot write any more.
+// Lease is the right to work on a segment or a run until a moment. It belongs to one piece of work, not to a process: the
+// same holder cannot take it twice. Every write carries its epoch, so that a holder who was asleep for too long cannot
+// write any more.
 type Lease struct {
 	No     int64 // of the segment or the run
 	Holder string
@@ -28,12 +29,12 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
 }
 
-// HoldSegment takes the lease of a segment for a while. Held by another: *HeldError.
+// HoldSegment takes the lease of a segment for a while. Held by other work, of this process or another: *HeldError.
 func (s *Ledger) HoldSegment(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
 	return s.hold(ctx, Lease{No: no, Holder: holder}, ttl)
 }
 
-// HoldRun takes the lease of a run for a while. Held by another: *HeldError.
+// HoldRun takes the lease of a run for a while. Held by other work, of this process or another: *HeldError.
 func (s *Ledger) HoldRun(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
 	return s.hold(ctx, Lease{No: no, Holder: holder, run: true}, ttl)
 }
@@ -49,15 +50,21 @@ func (s *Ledger) SeizeSegment(ctx context.Context, run Lease, no int64, holder s
 		}
 		until := now + ttl.Milliseconds()
 		l.Until = time.UnixMilli(until).UTC()
-		err = t.QueryRowContext(ctx, `UPDATE segments SET holder = $2, epoch = epoch + 1, lease_until_ms = $3
+		err = t.QueryRowContext(ctx, `UPDATE segments SET holder = $2, epoch = `+nextEpoch("$6")+`, lease_until_ms = $3
 			WHERE no = $1 AND state = 'planned' AND run_no = $4 AND EXISTS (SELECT 1 FROM runs WHERE no = $4 AND epoch = $5) RETURNING epoch`,
-			no, holder, until, run.No, run.Epoch).Scan(&l.Epoch)
+			no, holder, until, run.No, run.Epoch, now).Scan(&l.Epoch)
 		if err == sql.ErrNoRows {
 			return ErrLeaseLost
 		}
 		return err
 	})
 	return l, err
+}
+
+// nextEpoch is a lease's next epoch as SQL: greater than the last one, and not before the time, whose placeholder is given.
+// So an epoch that was handed out and forgotten with the power is not handed out again.
+func nextEpoch(now string) string {
+	return `CASE WHEN epoch < CAST(` + now + ` AS BIGINT) THEN CAST(` + now + ` AS BIGINT) ELSE epoch + 1 END`
 }
 
 func (l Lease) table() string {
@@ -74,8 +81,8 @@ func (s *Ledger) hold(ctx context.Context, l Lease, ttl time.Duration) (Lease, e
 			return err
 		}
 		until := now + ttl.Milliseconds()
-		err = t.QueryRowContext(ctx, `UPDATE `+l.table()+` SET holder = $2, epoch = epoch + 1, lease_until_ms = $3
-			WHERE no = $1 AND (holder IS NULL OR holder = $2 OR lease_until_ms <= $4) RETURNING epoch`,
+		err = t.QueryRowContext(ctx, `UPDATE `+l.table()+` SET holder = $2, epoch = `+nextEpoch("$4")+`, lease_until_ms = $3
+			WHERE no = $1 AND (holder IS NULL OR lease_until_ms <= $4) RETURNING epoch`,
 			l.No, l.Holder, until, now).Scan(&l.Epoch)
 		l.Until = time.UnixMilli(until).UTC()
 		if err == sql.ErrNoRows {
@@ -121,20 +128,27 @@ func (s *Ledger) Release(ctx context.Context, l Lease) error {
 	})
 }
 
-// ReleaseDead gives back what a holder had who is known to be dead: its leases of a run, its sign that it drives it, and its shares of caps.
-// A holder declared dead can write no more once another one has taken over.
-func (s *Ledger) ReleaseDead(ctx context.Context, run int64, holder string) error {
-	return s.tx(ctx, "release dead holders", relaxed, func(t *txn) error {
+// Holders are the holders of all leases.
+func (s *Reader) Holders(ctx context.Context) ([]string, error) {
+	scan := func(rows *sql.Rows) (holder string, err error) { return holder, rows.Scan(&holder) }
+	return collect(walk(ctx, s, "read holders", scan, `SELECT holder FROM segments WHERE holder IS NOT NULL
+		UNION SELECT holder FROM runs WHERE holder IS NOT NULL ORDER BY 1`))
+}
+
+// ReleaseDead gives back what a holder had who is known to be dead: its leases, its signs that it drives runs, and its shares of
+// caps. A holder declared dead can write no more once another one has taken over.
+func (s *Ledger) ReleaseDead(ctx context.Context, holder string) error {
+	return s.tx(ctx, "release dead", relaxed, func(t *txn) error {
 		for _, text := range []string{
-			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND run_no = $2`,
-			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1 AND no = $2`,
-			`DELETE FROM drivers WHERE holder = $1 AND run_no = $2`,
+			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
+			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
+			`DELETE FROM drivers WHERE holder = $1`,
+			`DELETE FROM shares WHERE holder = $1`,
 		} {
-			if _, err := t.ExecContext(ctx, text, holder, run); err != nil {
+			if _, err := t.ExecContext(ctx, text, holder); err != nil {
 				return err
 			}
 		}
-		_, err := t.ExecContext(ctx, `DELETE FROM shares WHERE holder = $1`, holder)
-		return err
+		return nil
 	})
 }

@@ -242,6 +242,10 @@ func (s *Ledger) Launched(ctx context.Context, l Lease, j Launch) error {
 		args: []any{j.Job, j.At.UnixMilli(), millis(j.Deadline)},
 		note: strings.TrimSpace("job " + j.Job + " " + j.Note),
 		alongside: func(ctx context.Context, t *txn, _ int64) error {
+			// One that is not wanted any more is looked at, and so cancelled, at once.
+			if _, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = launched_ms WHERE no = $1 AND cancel_cause = 'user'`, l.No); err != nil {
+				return err
+			}
 			return t.addJob(ctx, l.No, j.Job, "current")
 		}})
 }

@@ -81,6 +81,7 @@ func (s *Ledger) settle(ctx context.Context, l Lease, block []Settlement, d dura
 	}
 	var tally Tally
 	err = s.tx(ctx, "settle carefully", d, func(t *txn) error {
+		tally = Tally{}
 		fresh, stands, err := t.sift(ctx, l, block)
 		if err != nil {
 			return err

@@ -3,16 +3,36 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-type postgres struct{ pool *sql.DB }
+// postgres has its connections in three pools. A connection of the first two is never held while another one is waited for, so
+// that they always come free; rows that a caller walks over have connections of their own, because the caller may do both.
+type postgres struct{ write, read, stream *sql.DB }
+
+// Connections of one process, at most.
+const (
+	mostWriting   = 8
+	mostReading   = 8
+	mostStreaming = 16
+)
+
+// How long a statement, a wait for a lock, and a transaction that does nothing may take. A walk may take as long as its caller.
+const (
+	statementTime = "300000" // milliseconds
+	lockTime      = "30000"
+)
 
 // pgSession is a transaction and the connection it runs on.
 type pgSession struct {
@@ -30,17 +50,39 @@ func (s *Ledger) openPostgres(ctx context.Context, where string) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "assay"
 	}
-	pool := sql.OpenDB(discreet{stdlib.GetConnector(*cfg), cfg})
-	pool.SetMaxOpenConns(8)
-	if err := migrate(ctx, pool, postgresDialect(pool)); err != nil {
-		return errors.Join(err, pool.Close())
+	pool := func(most int, params map[string]string) *sql.DB {
+		own := cfg.Copy()
+		for name, value := range params {
+			if own.RuntimeParams[name] == "" {
+				own.RuntimeParams[name] = value
+			}
+		}
+		db := sql.OpenDB(discreet{stdlib.GetConnector(*own), own})
+		db.SetMaxOpenConns(most)
+		db.SetMaxIdleConns(most)
+		db.SetConnMaxIdleTime(time.Minute)
+		return db
 	}
-	s.engine, s.write, s.read = postgres{pool}, pool, pool
+	p := postgres{
+		write:  pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime, "idle_in_transaction_session_timeout": statementTime}),
+		read:   pool(mostReading, map[string]string{"statement_timeout": statementTime}),
+		stream: pool(mostStreaming, nil),
+	}
+	s.engine, s.write, s.read, s.stream = p, p.write, p.read, p.stream
+	if err := migrate(ctx, p.write, postgresDialect(p.write)); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if !s.shared {
+		return nil
+	}
+	if err := s.try(ctx, relaxed, func(t *txn) error { _, err := p.clock(ctx, t); return err }); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	return nil
 }
 
 func (p postgres) begin(ctx context.Context, s *Ledger, d durability) (*txn, error) {
-	conn, err := p.pool.Conn(ctx)
+	conn, err := p.write.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +100,41 @@ func (postgres) clockText(string) string {
 	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
 }
 
-// clock is the database's own, so that workers need not agree on the time.
+// smallSkew is a difference between clocks that does not matter: half of it is the way to the database.
+const smallSkew = time.Second
+
+// clock is the database's own, so that workers need not agree on the time. By how much this process's is wrong is kept.
 func (p postgres) clock(ctx context.Context, t *txn) (int64, error) {
 	var ms int64
-	err := t.QueryRowContext(ctx, `SELECT `+p.clockText("")).Scan(&ms)
-	return ms, err
+	before := t.s.own()
+	if err := t.QueryRowContext(ctx, `SELECT `+p.clockText("")).Scan(&ms); err != nil || !t.s.shared {
+		return ms, err
+	}
+	took := t.s.own().Sub(before)
+	skew := time.UnixMilli(ms).Sub(before.Add(took / 2).Round(0))
+	if skew.Abs() < smallSkew+took {
+		skew = 0
+	}
+	t.s.skew.Store(int64(skew))
+	return ms, nil
+}
+
+// yielded: a serialization failure, a deadlock, or a lock that was waited for too long.
+func (postgres) yielded(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "55P03")
+}
+
+// away: the connection was refused or broke, or the server says that it stops, starts, or has no place.
+func (postgres) away(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == "53300"
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 func (postgres) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {
@@ -90,6 +162,6 @@ func (postgres) violation(err error) bool {
 }
 
 func (p postgres) reader(ctx context.Context) (*sql.Tx, func(), error) {
-	tx, err := p.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := p.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	return tx, func() {}, err
 }

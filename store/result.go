@@ -162,7 +162,7 @@ func (s *Reader) answers(ctx context.Context, text string, args ...any) iter.Seq
 func walk[T any](ctx context.Context, s *Reader, doing string, scan func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		rows, err := s.read.QueryContext(ctx, text, args...)
+		rows, err := s.stream.QueryContext(ctx, text, args...)
 		if err != nil {
 			yield(none, fmt.Errorf("%s: %w", doing, err))
 			return

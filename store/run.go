@@ -73,7 +73,7 @@ type Claim struct {
 // ClaimRun begins a run in state preparing, held by its maker, unless another process has begun one after the same run:
 // ErrDuplicate.
 func (s *Ledger) ClaimRun(ctx context.Context, n NewRun, c Claim) (Run, error) {
-	return s.createRun(ctx, n, func(now int64) []any { return []any{c.After, c.Holder, int64(1), now + c.TTL.Milliseconds()} })
+	return s.createRun(ctx, n, func(now int64) []any { return []any{c.After, c.Holder, now, now + c.TTL.Milliseconds()} })
 }
 
 func (s *Ledger) createRun(ctx context.Context, n NewRun, claim func(now int64) []any) (Run, error) {

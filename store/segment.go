@@ -145,9 +145,9 @@ func (s *Ledger) AddSegment(ctx context.Context, n NewSegment, holder string, tt
 		}
 		return t.QueryRowContext(ctx, `INSERT INTO segments
 			(run_no, stage, lane, turn, second_try, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder, epoch, lease_until_ms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'planned', $12, $12, $13, 1, $14) RETURNING no`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'planned', $12, $12, $13, $15, $14) RETURNING no`,
 			n.Run, n.Stage, n.Lane, n.Turn, flag(n.SecondTry), string(n.Mode), string(n.Purpose), n.Provider, n.Model, string(n.Nonce), n.Recuts,
-			s.millis(), holder, now+ttl.Milliseconds()).Scan(&no)
+			s.millis(), holder, now+ttl.Milliseconds(), now).Scan(&no)
 	})
 	if err != nil {
 		return Segment{}, err

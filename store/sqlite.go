@@ -63,7 +63,11 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 		return errors.Join(err, w.Close())
 	}
 	readers.SetMaxOpenConns(4)
-	s.engine, s.write, s.read = sqlite{abs, w}, w, newKeptReader(readers)
+	walkers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
+	if err != nil {
+		return errors.Join(err, readers.Close(), w.Close())
+	}
+	s.engine, s.write, s.read, s.stream = sqlite{abs, w}, w, newKeptReader(readers), newKeptReader(walkers)
 	return nil
 }
 
@@ -121,6 +125,12 @@ func (sqlite) indexDigests(ctx context.Context, s *Ledger) error {
 		return err
 	})
 }
+
+// yielded is never so: there is one writer at a time.
+func (sqlite) yielded(error) bool { return false }
+
+// away is never so: the ledger is a file.
+func (sqlite) away(error) bool { return false }
 
 func (sqlite) unique(err error) bool {
 	var e *driver.Error

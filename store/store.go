@@ -15,6 +15,8 @@
 //	cancelled <───┴───────────────────────────┘  before launch, or dropped by `assay resolve`
 //
 // A live segment goes staged > launched > settled. Terminal states have one outcome for every attempt.
+//
+// A transaction changes rows in one order: segments, then lanes, then runs.
 package store
 
 import (
@@ -23,9 +25,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -44,12 +48,17 @@ type Ledger struct {
 type Reader struct {
 	engine database
 	read   reader // SQLite: never waits for the writer
-	now    func() time.Time
+	stream reader // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
+	own    func() time.Time // this process's clock
+	shared bool             // the database's clock counts
+	skew   atomic.Int64     // by how much it is ahead of our own, in nanoseconds
 }
 
 // Options are what a store needs from outside. The zero value works.
 type Options struct {
 	Now func() time.Time // nil: the wall clock
+	// SharedTime lets everything wait by the clock of a PostgreSQL database, however wrong Now is. Without it only leases do.
+	SharedTime bool
 	// Around wraps every ledger call, named op. It sees the moment before the call and the moment after its commit.
 	Around func(op string, call func() error) error
 }
@@ -78,6 +87,10 @@ type database interface {
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
 	// indexDigests makes sure that equal requests are found by an index.
 	indexDigests(ctx context.Context, s *Ledger) error
+	// yielded reports whether the database gave a transaction up for the sake of another one: nothing of it was done.
+	yielded(err error) bool
+	// away reports whether an error means that the database cannot be reached now.
+	away(err error) bool
 	// unique reports whether an error is a violated uniqueness.
 	unique(err error) bool
 	// violation reports whether an error is any violated constraint.
@@ -95,9 +108,9 @@ const (
 
 // Open opens the ledger at a path (SQLite) or a postgres:// URL, and brings it up to date.
 func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
-	s := &Ledger{Reader: &Reader{now: o.Now}, around: o.Around}
-	if s.now == nil {
-		s.now = time.Now
+	s := &Ledger{Reader: &Reader{own: o.Now, shared: o.SharedTime}, around: o.Around}
+	if s.own == nil {
+		s.own = time.Now
 	}
 	if s.around == nil {
 		s.around = func(_ string, call func() error) error { return call() }
@@ -119,11 +132,15 @@ func Open(ctx context.Context, where string, o Options) (*Ledger, error) {
 
 // Close ends all connections.
 func (s *Ledger) Close() error {
-	return errors.Join(s.read.Close(), s.write.Close())
+	return errors.Join(s.stream.Close(), s.read.Close(), s.write.Close())
 }
 
 // Postgres reports whether the ledger is PostgreSQL, which many workers may share.
 func (s *Reader) Postgres() bool { _, ok := s.engine.(postgres); return ok }
+
+// Away reports whether an error means that the ledger cannot be reached now, and may be again soon. What was to be written may
+// have been: only what may be written twice can be tried again.
+func (s *Reader) Away(err error) bool { return err != nil && s.engine.away(err) }
 
 // Redact takes the user part and the parameters out of a database URL, for printing.
 func Redact(where string) string {
@@ -141,7 +158,11 @@ func isPostgres(where string) bool {
 	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
 }
 
-func (s *Reader) millis() int64 { return s.now().UnixMilli() }
+// Now is the time by which everything in the ledger waits. Processes that share a PostgreSQL ledger may share its clock, so
+// that a wait that protects money does not depend on who looks.
+func (s *Reader) Now() time.Time { return s.own().Add(time.Duration(s.skew.Load())) }
+
+func (s *Reader) millis() int64 { return s.Now().UnixMilli() }
 
 // txn is one write transaction.
 type txn struct {
@@ -166,22 +187,50 @@ type reader interface {
 	Close() error
 }
 
-// tx runs one named write transaction.
+// mostTries is how often a transaction is tried that the database gave up for the sake of another one.
+const mostTries = 8
+
+// tx runs one named write transaction. One that the database gave up for the sake of another is tried again: fn may be called
+// several times, and sets what it returns anew each time.
 func (s *Ledger) tx(ctx context.Context, op string, d durability, fn func(t *txn) error) error {
 	return s.around(op, func() error {
-		t, err := s.engine.begin(ctx, s, d)
-		if err != nil {
-			return fmt.Errorf("%s: begin: %w", op, err)
+		for n := 1; ; n++ {
+			err := s.try(ctx, d, fn)
+			if err == nil {
+				return nil
+			}
+			if n == mostTries || !s.engine.yielded(err) || pause(ctx, n) != nil {
+				return fmt.Errorf("%s: %w", op, err)
+			}
 		}
-		defer t.done()
-		if err := fn(t); err != nil {
-			return fmt.Errorf("%s: %w", op, errors.Join(err, t.Rollback()))
-		}
-		if err := t.Commit(); err != nil {
-			return fmt.Errorf("%s: commit: %w", op, err)
-		}
-		return nil
 	})
+}
+
+func (s *Ledger) try(ctx context.Context, d durability, fn func(t *txn) error) error {
+	t, err := s.engine.begin(ctx, s, d)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer t.done()
+	if err := fn(t); err != nil {
+		return errors.Join(err, t.Rollback())
+	}
+	if err := t.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// pause waits a moment before a further try, longer each time and never as long as another process.
+func pause(ctx context.Context, n int) error {
+	wait := time.NewTimer(time.Duration(rand.Int64N(int64(5*time.Millisecond) << n)))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // change executes a statement and returns how many rows it changed.

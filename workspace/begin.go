@@ -83,7 +83,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 	if err != nil {
 		return Current{}, err
 	}
-	claim := &store.Claim{Holder: holderName(), TTL: claimTime}
+	claim := &store.Claim{Holder: thisProcess().String(), TTL: claimTime}
 	for _, r := range runs {
 		if r.Folder != want.folder(h.World) {
 			continue

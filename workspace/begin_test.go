@@ -169,9 +169,9 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Skip("needs a program that ends:", err)
 	}
-	host, _, _ := strings.Cut(holderName(), "/")
+	host := thisProcess().host
 	dead := host + "/" + strconv.Itoa(c.Process.Pid) + "/x"
-	for _, alive := range []string{holderName() + "/x", "elsewhere/" + strconv.Itoa(c.Process.Pid), "strange"} {
+	for _, alive := range []string{thisProcess().String() + ".x", "elsewhere/" + strconv.Itoa(c.Process.Pid), "strange"} {
 		if h.Gone(alive) {
 			t.Errorf("%s is not gone", alive)
 		}

@@ -43,7 +43,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 		return nil, err
 	}
 	e := &Engine{Engine: &engine.Engine{
-		Ledger: h.Ledger, Files: h.Files, Planner: h.Planner, Clock: h.World.Clock(), Timing: h.Timing(), Random: rng, Holder: holder,
+		Ledger: h.Ledger, Files: h.Files, Planner: h.Planner, Clock: h.Clock(), Timing: h.Timing(), Random: rng, Holder: holder,
 	}}
 	a := h.World.Accounts(s)
 	a.stall = e.Timing.Stall
@@ -72,6 +72,9 @@ func luck(run store.Run) (uint64, error) {
 	}
 	return s.Luck, nil
 }
+
+// Clock is the time by which the ledger's work waits.
+func (h *Home) Clock() engine.Clock { return clock{h.Ledger.Now, h.World.Sleep} }
 
 // Timing is how long everything waits. Leases of a shared ledger are short, so that other processes can soon go on.
 func (h *Home) Timing() engine.Timing {

@@ -110,7 +110,7 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
 	db = cmp.Or(db, filepath.Join(dir, ledgerName))
-	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, Around: w.Around})
+	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around})
 	if err != nil {
 		return nil, &LedgerError{DB: db, Err: err}
 	}

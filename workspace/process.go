@@ -10,31 +10,51 @@ import (
 	"assay/store"
 )
 
-// holderName is who we are to other processes.
-func holderName() string {
+// process is one that holds leases: HOST/PID/KERNEL, and after a dot what distinguishes holders in it. The kernel says which
+// processes see each other under their numbers: machines, and containers, may share a name.
+type process struct {
+	host   string
+	pid    int
+	kernel string // empty: not known
+}
+
+func thisProcess() process {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "here"
 	}
-	return fmt.Sprintf("%s/%d", host, os.Getpid())
+	return process{strings.ReplaceAll(host, "/", "_"), os.Getpid(), kernel()}
+}
+
+// String is who we are to other processes.
+func (p process) String() string { return fmt.Sprintf("%s/%d/%s", p.host, p.pid, p.kernel) }
+
+// parseProcess reads the process of a holder.
+func parseProcess(holder string) (process, bool) {
+	host, rest, _ := strings.Cut(holder, "/")
+	number, rest, _ := strings.Cut(rest, "/")
+	in, _, _ := strings.Cut(rest, ".")
+	pid, err := strconv.Atoi(number)
+	return process{host, pid, in}, err == nil
 }
 
 // holder is a name for one holder of leases in this process.
 func (h *Home) holder() (string, error) {
 	id, err := NewID()
-	return holderName() + "/" + id, err
+	return thisProcess().String() + "." + id, err
 }
 
 // Gone reports whether a holder of leases was a process of this machine that has ended.
 func (h *Home) Gone(holder string) bool {
-	if h.Ledger.Postgres() { // whose workers may be on machines that only share a name
+	p, ok := parseProcess(holder)
+	here := thisProcess()
+	switch {
+	case !ok || p.host != here.host:
+		return false
+	case h.Ledger.Postgres() && (p.kernel == "" || p.kernel != here.kernel): // a machine that only shares the name
 		return false
 	}
-	here, _, _ := strings.Cut(holderName(), "/")
-	host, rest, _ := strings.Cut(holder, "/")
-	number, _, _ := strings.Cut(rest, "/")
-	pid, err := strconv.Atoi(number)
-	return err == nil && host == here && !alive(pid)
+	return !alive(p.pid)
 }
 
 // TakeOver releases at once what ended processes of this machine held of a run, so that it need not wait until their leases
@@ -49,7 +69,7 @@ func (h *Home) TakeOver(ctx context.Context, run store.Run) ([]string, error) {
 		if !h.Gone(d.Holder) {
 			continue
 		}
-		if err := h.Ledger.ReleaseDead(ctx, run.No, d.Holder); err != nil {
+		if err := h.Ledger.ReleaseDead(ctx, d.Holder); err != nil {
 			return gone, err
 		}
 		gone = append(gone, d.Holder)

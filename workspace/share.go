@@ -69,7 +69,7 @@ func (h *Home) Work(ctx context.Context, o Worker) error {
 		return err
 	}
 	d := &river.Driver{
-		Ledger: h.Ledger, URL: h.Where, Clock: h.World.Clock(), Timing: h.Timing(), Name: name,
+		Ledger: h.Ledger, URL: h.Where, Clock: h.Clock(), Timing: h.Timing(), Name: name, Gone: h.Gone,
 		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: h.workerEngine,
 	}
 	return d.Drive(ctx)

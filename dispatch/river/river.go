@@ -43,6 +43,7 @@ type Driver struct {
 	Timing      engine.Timing
 	Log         *slog.Logger
 	Name        string                                   // who this process is to others: unique
+	Gone        func(holder string) bool                 // reports whether a holder of leases is known to be dead; nil: it never is
 	Concurrency int                                      // pieces of work at a time and provider; 0: 8
 	Ready       func()                                   // called when jobs are taken and others see it; nil: not called
 	Closed      func(ctx context.Context, run store.Run) // called when this process has closed a run; nil: not called
@@ -159,6 +160,9 @@ func (s *shift) sweeps(ctx context.Context) {
 const sweepSize = 4000
 
 func (s *shift) sweepOnce(ctx context.Context) error {
+	if err := s.takeOver(ctx); err != nil {
+		return err
+	}
 	due, err := s.Ledger.Due(ctx, 0, sweepSize)
 	if err != nil {
 		return err
@@ -178,6 +182,27 @@ func (s *shift) sweepOnce(ctx context.Context) error {
 		s.serve(ctx, run)
 	}
 	return errors.Join(s.show(ctx, all), s.offer(ctx, due))
+}
+
+// takeOver releases what dead processes held, so that their work need not wait until their leases end.
+func (s *shift) takeOver(ctx context.Context) error {
+	if s.Gone == nil {
+		return nil
+	}
+	holders, err := s.Ledger.Holders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, holder := range holders {
+		if !s.Gone(holder) {
+			continue
+		}
+		s.Log.Warn("a process has ended without giving its work back: it is taken over", "holder", holder)
+		if err := s.Ledger.ReleaseDead(ctx, holder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // show says which keys this process has for some runs, until well after the next sweep.

@@ -217,6 +217,7 @@ CREATE TABLE segments (
     CHECK ((holder IS NULL) = (lease_until_ms IS NULL))
 );
 CREATE INDEX segments_run ON segments (run_no, state);
+CREATE INDEX segments_holder ON segments (holder) WHERE holder IS NOT NULL;
 CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
 -- Without a stamp a job can only be recognised by its count: one create of unknown fate per account and count.
 CREATE UNIQUE INDEX segments_twins ON segments (account, requests)
@@ -321,6 +322,7 @@ CREATE TABLE resends (
     cause         TEXT NOT NULL,
     PRIMARY KEY (run_no, key, try)
 );
+CREATE INDEX resends_segment ON resends (segment_no, mode, ord);
 
 -- Live requests that may be in flight: n of them from ord on, claimed, durably, before they are asked.
 CREATE TABLE claims (

@@ -26,8 +26,7 @@ func live(t *testing.T, fresh Fresh) {
 		if n, err := b.s.MarkInFlightLost(b.ctx, g.Lease); n != 0 || err != nil {
 			t.Errorf("the holder's own claims are doubted: %d, %v", n, err)
 		}
-		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
-		b.ok(err)
+		next := b.takeOver(g.Lease)
 		if err := b.s.Claim(b.ctx, g.Lease, []int64{4}); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("a claim with a lost lease: %v", err)
 		}
@@ -87,8 +86,7 @@ func unclaims(t *testing.T, fresh Fresh) {
 			}
 			_, err := b.s.LiveRound(b.ctx, g.Lease, store.Round{Unclaim: c.back})
 			b.ok(err)
-			next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
-			b.ok(err)
+			next := b.takeOver(g.Lease)
 			_, err = b.s.MarkInFlightLost(b.ctx, next)
 			b.ok(err)
 			var items []string
@@ -113,9 +111,8 @@ func doubts(t *testing.T, fresh Fresh) {
 		b.ok(b.s.Unanswered(b.ctx, g.Lease, 0))
 		b.ok(b.s.Unanswered(b.ctx, g.Lease, 0))
 		b.ok(b.s.Unanswered(b.ctx, g.Lease, 1))
-		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl) // and both were in flight at a kill
-		b.ok(err)
-		_, err = b.s.MarkInFlightLost(b.ctx, next)
+		next := b.takeOver(g.Lease) // and both were in flight at a kill
+		_, err := b.s.MarkInFlightLost(b.ctx, next)
 		b.ok(err)
 		b.ok(b.s.Unanswered(b.ctx, next, 1))
 		got := map[string]int64{}
@@ -142,8 +139,7 @@ func doubts(t *testing.T, fresh Fresh) {
 		if tally.Written != 1 {
 			t.Errorf("%d outcomes are new", tally.Written)
 		}
-		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
-		b.ok(err)
+		next := b.takeOver(g.Lease)
 		if n, err := b.s.MarkInFlightLost(b.ctx, next); n != 1 || err != nil {
 			t.Errorf("%d doubts, %v: the claim of the round is gone", n, err)
 		}
@@ -284,7 +280,7 @@ func orphans(t *testing.T, fresh Fresh) {
 	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
 		t.Errorf("driven by %v, %v", drivers, err)
 	}
-	b.ok(b.s.ReleaseDead(b.ctx, b.run.No, "dead"))
+	b.ok(b.s.ReleaseDead(b.ctx, "dead"))
 	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) > 0 {
 		t.Errorf("still driven by %v, %v", drivers, err)
 	}

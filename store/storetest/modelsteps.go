@@ -249,9 +249,7 @@ func (w *world) lateAnswers(g *modelSegment) {
 // steal takes the lease over: the old one is worth nothing from then on.
 func (w *world) steal(g *modelSegment) {
 	old := g.Lease
-	l, err := w.s.HoldSegment(w.ctx, g.No, "me", ttl)
-	w.ok(err)
-	g.Lease = l
-	_, err = w.s.Renew(w.ctx, old, ttl)
+	g.Lease = w.takeOver(old)
+	_, err := w.s.Renew(w.ctx, old, ttl)
 	w.cannot(err, store.ErrLeaseLost)
 }

@@ -231,3 +231,13 @@ func (b *bench) due() time.Time {
 	b.ok(err)
 	return r.Due
 }
+
+// takeOver takes a lease whose holder has given no sign for too long.
+func (b *bench) takeOver(l store.Lease) store.Lease {
+	b.t.Helper()
+	_, err := b.s.Renew(b.ctx, l, -time.Millisecond)
+	b.ok(err)
+	next, err := b.s.HoldSegment(b.ctx, l.No, l.Holder, ttl)
+	b.ok(err)
+	return next
+}
