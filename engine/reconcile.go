@@ -66,7 +66,9 @@ func (a *audit) leave(ctx context.Context, name string) error {
 		if g.Provider != name || g.Mode != store.Batch || g.State != store.Settled {
 			continue
 		}
-		err := a.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error { return a.Ledger.Wake(ctx, l, a.Clock.Now(), awaitsAudit) })
+		err := a.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error {
+			return a.Ledger.Wake(ctx, l, a.Clock.Now(), awaitsAudit)
+		})
 		var held *store.HeldError
 		if errors.As(err, &held) {
 			continue // late results are being looked for in it

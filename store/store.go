@@ -47,8 +47,8 @@ type Ledger struct {
 // Reader reads a ledger: it holds no lease, and changes nothing. It is safe for concurrent use.
 type Reader struct {
 	engine database
-	read   reader // SQLite: never waits for the writer
-	stream reader // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
+	read   reader           // SQLite: never waits for the writer
+	stream reader           // for rows that are read one by one: what a caller does meanwhile may read and write, through other connections
 	own    func() time.Time // this process's clock
 	shared bool             // the database's clock counts
 	skew   atomic.Int64     // by how much it is ahead of our own, in nanoseconds
