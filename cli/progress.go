@@ -183,6 +183,13 @@ func (p *progress) held(by *store.HeldError) {
 	}
 }
 
+// away says that the ledger is waited for.
+func (p *progress) away(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.say("the ledger cannot be reached, and is waited for: " + err.Error()) // a stream that is gone is noticed by the next look
+}
+
 // processOf is the holder of a lease as people say it.
 func processOf(holder string) string {
 	parts := strings.Split(holder, "/")

@@ -52,8 +52,9 @@ func Hasty(t engine.Timing) engine.Timing {
 	return t
 }
 
-// lease is how long a dead process still seems to be at work. It has to be longer than a busy machine lets a live one wait.
-const lease = 800 * time.Millisecond
+// lease is how long a process that gives no sign still seems to be at work: far longer than a busy machine lets a live one wait.
+// One that was killed is recognised at once by others on its machine.
+const lease = 5 * time.Second
 
 func fuseFromEnvironment() (*fuse, error) {
 	f := &fuse{signal: syscall.SIGKILL, journal: func(string) {}}

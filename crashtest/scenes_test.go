@@ -129,7 +129,7 @@ func (s scene) until(query string) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
-		if _, err := os.Stat(filepath.Join(s.dir, "assay-data", "ledger.db")); err == nil {
+		if _, err := os.Stat(filepath.Join(s.dir, "assay-data", "ledger.db")); err == nil || s.db != "" {
 			rows, err := s.rows(ctx, query)
 			s.ok(err)
 			if len(rows) > 0 {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/store"
 	"assay/store/storetest"
@@ -51,4 +52,31 @@ func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file changed (%v)", err)
 	}
+}
+
+// TestAWrongClockDoesNotCountOnASharedLedger opens a ledger in a process whose clock is ten minutes ahead, and then is set right.
+func TestAWrongClockDoesNotCountOnASharedLedger(t *testing.T) {
+	t.Parallel()
+	ahead := 10 * time.Minute
+	s, err := store.Open(t.Context(), server.Database(t), store.Options{Now: func() time.Time { return time.Now().Add(ahead) }, SharedTime: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	right := func(what string) {
+		t.Helper()
+		if off := s.Now().Sub(time.Now()).Abs(); off > time.Minute {
+			t.Errorf("%s, its time is %s off", what, off)
+		}
+	}
+	right("at the start")
+	r, err := s.CreateRun(t.Context(), store.NewRun{ID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead = 0
+	if _, err := s.HoldRun(t.Context(), r.No, "me", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	right("after a lease was taken")
 }

@@ -101,6 +101,7 @@ type BatchDrive struct {
 	Interval time.Duration                   // between looks at a job; 0: as usual
 	Moved    func(ctx context.Context) error // called when something was done
 	Held     func(*store.HeldError)          // called when another process holds what is due
+	Away     func(error)                     // called when the ledger cannot be reached and is waited for
 	Until    func(engine.Standing) bool      // ends the drive when nothing more can be done at once; nil: never
 }
 
@@ -121,10 +122,10 @@ func (h *Home) DriveBatch(ctx context.Context, run store.Run, d BatchDrive) (eng
 	if d.Interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
-	if err := h.Ledger.RunDue(ctx, run.No, h.World.Now()); err != nil {
+	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
 		return engine.Standing{}, err
 	}
-	driver := &local.Driver{Engine: e.Engine, Workers: abreast, Moved: d.Moved, Held: d.Held, Until: d.Until}
+	driver := &local.Driver{Engine: e.Engine, Workers: abreast, Moved: d.Moved, Held: d.Held, Gone: h.Gone, Away: d.Away, Until: d.Until}
 	return driver.Drive(ctx, run.No)
 }
 

@@ -22,6 +22,7 @@ type Drive struct {
 	Moved    func(ctx context.Context) error // called when something was done, and every second
 	Held     func(*store.HeldError)          // called when another process holds what is due
 	Gone     func(holder string)             // called for each ended process from which the run was taken over
+	Away     func(error)                     // called when the ledger cannot be reached and is waited for
 	Stopping func(inFlight int)              // called when the context ends, with the live requests that are waited for
 }
 
@@ -54,23 +55,27 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	if d.Interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
-	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Every: time.Second}
+	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.takesOver(d.Gone), Away: d.Away, Every: time.Second}
 	if d.Once {
 		driver.Until = func(engine.Standing) bool { return true }
 	}
-	gone, err := h.TakeOver(ctx, run)
-	for _, holder := range gone {
-		d.Gone(holder)
-	}
-	if err != nil {
-		return engine.Standing{}, err
-	}
 	// Looked at in any case: only a look finds out what it waits for, money or a person.
-	if err := h.Ledger.RunDue(ctx, run.No, h.World.Now()); err != nil {
+	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
 		return engine.Standing{}, err
 	}
 	defer context.AfterFunc(ctx, func() { d.Stopping(e.Flying()) })()
 	return driver.Drive(ctx, run.No)
+}
+
+// takesOver is Gone, and says so of each holder that is.
+func (h *Home) takesOver(say func(holder string)) func(holder string) bool {
+	return func(holder string) bool {
+		gone := h.Gone(holder)
+		if gone {
+			say(holder)
+		}
+		return gone
+	}
 }
 
 // JobsAway reports whether jobs of a run may be at their providers.

@@ -19,6 +19,8 @@ type Driver struct {
 	Moved   func(ctx context.Context) error // called when something was done; nil: not called
 	Every   time.Duration                   // Moved is called this often, too, while work goes on; 0: not
 	Held    func(*store.HeldError)          // called when another process holds what is due; nil: not called
+	Gone    func(holder string) bool        // reports whether a holder of leases is known to have ended; nil: none is
+	Away    func(error)                     // called when the ledger cannot be reached and is waited for; nil: not called
 	Until   func(st engine.Standing) bool   // ends the drive when nothing more can be done at once; nil: never
 }
 
@@ -33,6 +35,8 @@ const (
 	shortest = 15
 	// signEvery is how often a driver says that it is there.
 	signEvery = 5 * time.Second
+	// mostAway is how long a ledger that cannot be reached is waited for.
+	mostAway = 15 * time.Minute
 	// liveWorkers is how many live segments are asked at a time. They mostly wait, and a slow one may take hours: they
 	// have places of their own.
 	liveWorkers = 256
@@ -48,6 +52,10 @@ type drive struct {
 	st     engine.Standing
 	looked bool      // at the run, since anything moved
 	signed time.Time // when we last said that we are there
+	held   time.Duration
+	last   bool      // it is looked at for the last time
+	away   time.Time // since when the ledger cannot be reached; zero: it can
+	fails  int       // in a row
 }
 
 // result is a piece of work that was done.
@@ -80,64 +88,86 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 }
 
 func (v *drive) loop(ctx context.Context) error {
-	var held time.Duration
-	last := false // it is looked at for the last time
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := v.Engine.Ledger.KeepTime(ctx); err != nil {
+		over, err := v.turn(ctx)
+		if err == nil {
+			v.away, v.fails = time.Time{}, 0
+		} else if err = v.sitOut(ctx, err); err != nil {
 			return err
 		}
-		if err := v.sign(ctx); err != nil {
-			return err
-		}
-		worked, err := v.round(ctx)
-		if err != nil {
-			return err
-		}
-		if v.Moved != nil {
-			if err := v.Moved(ctx); err != nil {
-				return err
-			}
-		}
-		if v.st.Closed {
+		if over {
 			return nil
-		}
-		if worked || len(v.at) > 0 {
-			held = 0
-			continue
-		}
-		if v.Until != nil && v.Until(v.st) {
-			return nil
-		}
-		next, err := v.Engine.Ledger.NextDue(ctx, v.run)
-		if err != nil {
-			return err
-		}
-		if next.IsZero() && (v.looked || last) {
-			return nil
-		}
-		if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for
-			last = true
-			if err := v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now()); err != nil {
-				return err
-			}
-			continue
-		}
-		wait := next.Sub(v.Engine.Clock.Now())
-		if wait <= 0 { // another process is at it, or it came due just now
-			held = min(max(2*held, time.Millisecond), busy)
-			wait = held
-		}
-		wait = max(wait, v.Engine.Timing.PollMin/shortest)
-		if err := v.Engine.Clock.Sleep(ctx, min(wait, longest)); err != nil {
-			return err
 		}
 	}
 }
 
-// sign says that we are there, and hands on who else is.
+// sitOut waits a moment where the ledger cannot be reached: what was done is in it, or is done again. Any other error stays one.
+func (v *drive) sitOut(ctx context.Context, err error) error {
+	now := time.Now()
+	if !v.Engine.Ledger.Away(err) || !v.away.IsZero() && now.Sub(v.away) > mostAway {
+		return err
+	}
+	if v.away.IsZero() {
+		v.away = now
+		if v.Away != nil {
+			v.Away(err)
+		}
+	}
+	v.fails++
+	return v.Engine.Clock.Sleep(ctx, min(100*time.Millisecond<<min(v.fails, 10), longest))
+}
+
+// turn does what is due, and then waits for what comes next. It reports whether the drive is over.
+func (v *drive) turn(ctx context.Context) (over bool, err error) {
+	if _, err := v.Engine.Ledger.KeepTime(ctx); err != nil {
+		return false, err
+	}
+	if err := v.sign(ctx); err != nil {
+		return false, err
+	}
+	worked, err := v.round(ctx)
+	if err != nil {
+		return false, err
+	}
+	if v.Moved != nil {
+		if err := v.Moved(ctx); err != nil {
+			return false, err
+		}
+	}
+	if v.st.Closed {
+		return true, nil
+	}
+	if worked || len(v.at) > 0 {
+		v.held = 0
+		return false, nil
+	}
+	if v.Until != nil && v.Until(v.st) {
+		return true, nil
+	}
+	next, err := v.Engine.Ledger.NextDue(ctx, v.run)
+	if err != nil {
+		return false, err
+	}
+	if next.IsZero() && (v.looked || v.last) {
+		return true, nil
+	}
+	if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for
+		v.last = true
+		return false, v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now())
+	}
+	wait := next.Sub(v.Engine.Clock.Now())
+	if wait <= 0 { // another process is at it, or it came due just now
+		v.held = min(max(2*v.held, time.Millisecond), busy)
+		wait = v.held
+	}
+	wait = max(wait, v.Engine.Timing.PollMin/shortest)
+	return false, v.Engine.Clock.Sleep(ctx, min(wait, longest))
+}
+
+// sign says that we are there, takes over from those that have ended, and hands on who else is there.
 func (v *drive) sign(ctx context.Context) error {
 	now := v.Engine.Clock.Now()
 	every := min(signEvery, v.Engine.Timing.Lease/4)
@@ -150,7 +180,13 @@ func (v *drive) sign(ctx context.Context) error {
 	}
 	all, err := v.Engine.Ledger.Drivers(ctx, v.run)
 	for _, d := range all {
-		if d.Holder != v.Engine.Holder && v.Held != nil {
+		switch {
+		case d.Holder == v.Engine.Holder:
+		case v.Gone != nil && v.Gone(d.Holder):
+			if err := v.Engine.Ledger.ReleaseDead(ctx, d.Holder); err != nil {
+				return err
+			}
+		case v.Held != nil:
 			v.Held(&store.HeldError{Holder: d.Holder, Until: d.Until})
 		}
 	}
