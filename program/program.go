@@ -32,7 +32,7 @@ type Runner struct {
 type Start struct {
 	Folder  string // where it runs: that of its study
 	Command []string
-	Limit   time.Duration           // after this it is ended, with all it started
+	Limit   time.Duration           // so long after its start it is ended, with all it started
 	Input   []byte                  // the lines it reads
 	Line    func(line []byte) error // takes each line it writes
 }
@@ -43,14 +43,18 @@ type Crash struct{ Why string }
 // Error says why.
 func (c *Crash) Error() string { return "the program " + c.Why }
 
+// errSlow is why a program that takes too long is ended.
+var errSlow = errors.New("it takes too long")
+
 // Run starts a program and waits for its end. A program that ran and did not end well is a *Crash.
 func (r *Runner) Run(ctx context.Context, s Start) error {
 	name, err := Find(s.Folder, s.Command)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Limit)
-	defer cancel()
+	asked := ctx
+	ctx, cancel := context.WithCancelCause(asked)
+	defer cancel(nil)
 	c := exec.CommandContext(ctx, name, s.Command[1:]...)
 	c.Dir, c.Env, c.Stdin = s.Folder, r.environment(), bytes.NewReader(s.Input)
 	words := &tail{most: maxWords}
@@ -64,9 +68,10 @@ func (r *Runner) Run(ctx context.Context, s Start) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", s.Command[0], err)
 	}
+	defer time.AfterFunc(s.Limit, func() { cancel(errSlow) }).Stop()
 	read := readLines(out, s.Line)
 	if read != nil {
-		cancel()
+		cancel(read)
 	}
 	err = c.Wait()
 	endGroup(c) // what it left behind
@@ -74,14 +79,14 @@ func (r *Runner) Run(ctx context.Context, s Start) error {
 	switch {
 	case errors.As(read, &crash) || read == nil && err == nil:
 		return read
-	case ctx.Err() == context.DeadlineExceeded:
+	case context.Cause(ctx) == errSlow:
 		return &Crash{Why: fmt.Sprintf("was ended after %s%s", s.Limit, words.quoted())}
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		return &Crash{Why: fmt.Sprintf("ended with %s%s", err, words.quoted())}
+	case asked.Err() != nil:
+		return asked.Err()
+	case read != nil:
+		return fmt.Errorf("read from %s: %w", s.Command[0], read)
 	}
-	return fmt.Errorf("read from %s: %w", s.Command[0], read)
+	return &Crash{Why: fmt.Sprintf("ended with %s%s", err, words.quoted())}
 }
 
 // readLines hands out what a program writes, line by line.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// script writes an executable shell script into a new folder and returns the folder.
+// script writes a shell script into a new folder and returns the folder.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -36,7 +36,7 @@ func ran(t *testing.T, ctx context.Context, text string, limit time.Duration, in
 		return "leaked", name == "OPENAI_API_KEY" || name == "LANG"
 	}}
 	var lines []string
-	err := r.Run(ctx, Start{Folder: script(t, text), Command: []string{"./judge.sh"}, Limit: limit, Input: []byte(input), Line: func(line []byte) error {
+	err := r.Run(ctx, Start{Folder: script(t, text), Command: []string{"sh", "judge.sh"}, Limit: limit, Input: []byte(input), Line: func(line []byte) error {
 		if len(lines) < 100 {
 			lines = append(lines, string(line))
 		}
@@ -79,7 +79,7 @@ func TestAProgramThatDoesNotEndWellIsACrash(t *testing.T) {
 		want  string
 	}{
 		"exit":  {"echo early; echo first >&2; echo why >&2; exit 3", time.Minute, `the program ended with exit status 3: "why"`},
-		"slow":  {"echo early; sleep 60", 200 * time.Millisecond, "the program was ended after 200ms"},
+		"slow":  {"echo early; sleep 600", 3 * time.Second, "the program was ended after 3s"},
 		"line":  {"echo early; head -c 1100000 /dev/zero", time.Minute, "the program wrote a line of more than 1.0 MB"},
 		"flood": {"echo early; yes $(printf %01000d 0)", time.Minute, "the program wrote more than 67.1 MB"},
 	} {
@@ -97,6 +97,15 @@ func TestAProgramThatDoesNotEndWellIsACrash(t *testing.T) {
 	}
 }
 
+func TestTheLimitCountsFromTheStart(t *testing.T) {
+	t.Parallel()
+	_, err := ran(t, t.Context(), "sleep 600", 1, "")
+	var crash *Crash
+	if !errors.As(err, &crash) || err.Error() != "the program was ended after 1ns" {
+		t.Errorf("got %v, want a program that was started and ended", err)
+	}
+}
+
 func TestAStopIsNoCrash(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -105,7 +114,7 @@ func TestAStopIsNoCrash(t *testing.T) {
 		t.Error(err)
 	}
 	var crash *Crash
-	if _, err := ran(t, t.Context(), "echo stop; sleep 60", time.Minute, ""); err == nil || errors.As(err, &crash) {
+	if _, err := ran(t, t.Context(), "echo stop; sleep 60", time.Minute, ""); err == nil || errors.As(err, &crash) || !strings.Contains(err.Error(), "enough") {
 		t.Error(err)
 	}
 }
@@ -126,10 +135,18 @@ func TestAProgramThatIsNotThereIsNamed(t *testing.T) {
 			t.Errorf("%s: %v, want %q", command, err, want)
 		}
 	}
-	if _, err := ran(t, t.Context(), "", time.Minute, ""); err != nil {
+	shell, err := Find("", []string{"sh"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A link, not a file that was just written: that one may still be open in a process that another test is starting.
+	if err := os.Symlink(shell, filepath.Join(dir, "shell")); err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{Env: os.LookupEnv}
+	if err := r.Run(t.Context(), Start{Folder: dir, Command: []string{"./shell", "judge.sh"}, Limit: time.Minute}); err != nil {
 		t.Error(err)
 	}
-	r := &Runner{}
 	if err := r.Run(t.Context(), Start{Folder: dir, Command: []string{"./other.sh"}}); err == nil {
 		t.Error("a program that is not there was started")
 	}
