@@ -69,7 +69,7 @@ type result struct {
 // assay runs one command in this process.
 func (b *bench) assay(args ...string) result {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
 	code := cli.Main(ctx, cli.World{

@@ -93,7 +93,7 @@ func openDashboard(t *testing.T, dir string) *dashboard {
 		return &dashboard{t, base, token}
 	case got := <-code:
 		t.Fatalf("view ended with %d", got)
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("view prints no address")
 	}
 	return nil

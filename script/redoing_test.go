@@ -19,7 +19,7 @@ import (
 // redo orders one more draw and drives the run to its end. It returns what the order was answered.
 func (r *rig) redo(run store.Run, o engine.Redo) string {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	text, err := json.Marshal(o)
 	if err != nil {

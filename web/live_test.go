@@ -40,7 +40,7 @@ func (r *rig) news(ctx context.Context, path string) <-chan string {
 // await reads news until a line begins in a way.
 func await(t *testing.T, lines <-chan string, begin string) {
 	t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		select {
 		case l, ok := <-lines:
@@ -96,7 +96,7 @@ func TestTheDashboardEndsWithItsContext(t *testing.T) {
 	select {
 	case err := <-ended:
 		r.ok(err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it does not end")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,8 +208,28 @@ type answer struct {
 	body   string
 }
 
-// get asks with the token.
+// get asks with the token, again while a part of the answer is still being prepared: on a busy machine pages come before
+// their numbers.
 func (r *rig) get(path string) answer {
+	r.t.Helper()
+	for {
+		a := r.ask(path)
+		if !slices.ContainsFunc(unfinished(), func(mark string) bool { return strings.Contains(a.body, mark) }) {
+			return a
+		}
+	}
+}
+
+// unfinished are the words of answers that come without what takes long.
+func unfinished() []string {
+	return []string{
+		"The findings are being computed.", "is being prepared: reload in a moment", "Being counted…", "What comes next is being chosen…",
+		`"causes_incomplete":true`, `"being_chosen":true`, `"questions_being_prepared":true`, `"being_prepared":true`,
+	}
+}
+
+// ask asks once, with the token.
+func (r *rig) ask(path string) answer {
 	r.t.Helper()
 	return r.do(http.MethodGet, path, nil, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) })
 }

@@ -143,7 +143,7 @@ func running(t *testing.T) (*program, *process) {
 	for range atTheDoor {
 		select {
 		case <-p.door.came:
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("too few requests at the door after a minute:\n%s", v.out)
 		}
 	}
@@ -158,7 +158,7 @@ func (p *program) says(v *process, text string) {
 		case <-v.out.bell:
 		case err := <-v.ended:
 			p.Fatalf("ended (%v) and did not say %q:\n%s", err, text, v.out)
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			p.Fatalf("%q is not said:\n%s", text, v.out)
 		}
 	}
@@ -174,7 +174,7 @@ func (p *program) exit(v *process) int {
 			p.Fatal(err)
 		}
 		return v.ProcessState.ExitCode()
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		p.Fatalf("it does not end:\n%s", v.out)
 	}
 	return 0
