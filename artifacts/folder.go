@@ -57,29 +57,45 @@ func (f *Folder) Probe(_ context.Context, id string) (string, error) {
 	if err = errors.Join(err, f.root.Remove(name)); err != nil {
 		return "", fmt.Errorf("probe artifacts folder %s: %w", f.dir, err)
 	}
-	if id == "" {
-		return "", nil
-	}
 	return f.identify(id)
 }
 
 func (f *Folder) identify(id string) (string, error) {
-	w, err := f.root.OpenFile(identity, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = io.WriteString(w, id+"\n")
-		err = errors.Join(err, w.Sync(), w.Close())
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("mark artifacts folder: %w", err)
+	if id != "" {
+		if err := f.mark(id); err != nil {
+			return "", fmt.Errorf("mark artifacts folder: %w", err)
+		}
 	}
 	text, err := f.root.ReadFile(identity)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("read the mark of the artifacts folder: %w", err)
 	}
-	if have := strings.TrimSpace(string(text)); have != "" {
-		return have, nil
+	return strings.TrimSpace(string(text)), nil
+}
+
+// mark marks a folder that has no mark. It appears whole.
+func (f *Folder) mark(id string) error {
+	temp := identity + "." + random()
+	w, err := f.root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
 	}
-	return "", fmt.Errorf("artifacts folder %s is just being marked by another process: try again", f.dir)
+	_, err = io.WriteString(w, id+"\n")
+	if err = errors.Join(err, w.Sync(), w.Close()); err == nil {
+		err = f.root.Link(temp, identity)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	} else if err != nil { // a file system without links
+		if _, e := f.root.Stat(identity); errors.Is(e, fs.ErrNotExist) {
+			return f.root.Rename(temp, identity)
+		}
+		err = nil
+	}
+	return errors.Join(err, f.root.Remove(temp))
 }
 
 // sync makes the entries of a run's folder durable.

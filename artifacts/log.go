@@ -12,7 +12,7 @@ import (
 type Log struct {
 	mu      sync.Mutex
 	at      string
-	file    *os.File
+	file    appended
 	size    int64 // with what waits
 	waiting []byte
 }
@@ -34,14 +34,14 @@ func (f *Folder) Log(run, name string) (*Log, error) {
 		return nil, fmt.Errorf("open log %s: %w", at, err)
 	}
 	l := &Log{at: at, file: file}
-	if err := errors.Join(l.mend(), f.sync(run)); err != nil {
+	if err := errors.Join(l.mend(file), f.sync(run)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log %s: %w", at, err), file.Close())
 	}
 	return l, nil
 }
 
-func (l *Log) mend() error {
-	st, err := l.file.Stat()
+func (l *Log) mend(file *os.File) error {
+	st, err := file.Stat()
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (l *Log) mend() error {
 		return nil
 	}
 	var last [1]byte
-	if _, err := l.file.ReadAt(last[:], l.size-1); err != nil {
+	if _, err := file.ReadAt(last[:], l.size-1); err != nil {
 		return err
 	}
 	if last[0] == '\n' {

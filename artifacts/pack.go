@@ -156,8 +156,7 @@ func (p *packer) write(w io.Writer, r io.Reader) error {
 			if _, err := w.Write(p.frame); err != nil {
 				return err
 			}
-			table = binary.LittleEndian.AppendUint32(table, uint32(len(p.frame)))
-			table = binary.LittleEndian.AppendUint32(table, uint32(n))
+			table = appendEntry(table, len(p.frame), n)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			break
@@ -167,6 +166,11 @@ func (p *packer) write(w io.Writer, r io.Reader) error {
 		}
 	}
 	return writeTable(w, table)
+}
+
+func appendEntry(table []byte, packed, plain int) []byte {
+	table = binary.LittleEndian.AppendUint32(table, uint32(packed))
+	return binary.LittleEndian.AppendUint32(table, uint32(plain))
 }
 
 func writeTable(w io.Writer, table []byte) error {
@@ -194,7 +198,7 @@ func (p *packer) verify(out, in *os.File) error {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	for i := range z.plain {
+	for i := range z.frames {
 		if err := z.load(i); err != nil {
 			return err
 		}
@@ -218,15 +222,20 @@ var errUnlike = errors.New("the packed file does not read as the plain one")
 
 // packedFile reads a packed file from any place.
 type packedFile struct {
-	file  *os.File
-	dec   *zstd.Decoder
-	size  int64
-	plain []int64 // where each frame begins in the plain file
-	where []int64 // where each frame begins in the packed one; one more for the end
-	mu    sync.Mutex
-	frame int    // the frame in memory
-	bytes []byte // of that frame
-	raw   []byte // the same, packed
+	file   io.ReaderAt
+	dec    *zstd.Decoder
+	size   int64
+	frames []frame
+	mu     sync.Mutex
+	frame  int    // the frame in memory
+	bytes  []byte // of that frame
+	raw    []byte // the same, packed
+}
+
+// frame is where a frame begins, in the plain file and in the packed one, and how long it is there.
+type frame struct {
+	plain, at int64
+	size      int
 }
 
 // openPacked opens a packed file with a decoder of its own.
@@ -243,6 +252,18 @@ func openPacked(file *os.File) (*packedFile, error) {
 	return z, nil
 }
 
+// packedOnDisk is a packed file with what must be closed behind it.
+type packedOnDisk struct {
+	*packedFile
+	file *os.File
+}
+
+// Close closes the file.
+func (z packedOnDisk) Close() error {
+	z.dec.Close()
+	return z.file.Close()
+}
+
 func newDecoder() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*frameSize))
 }
@@ -257,13 +278,15 @@ func readPacked(file *os.File, dec *zstd.Decoder) (*packedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := &packedFile{file: file, dec: dec, frame: -1, where: []int64{0}}
+	z := &packedFile{file: file, dec: dec, frame: -1}
+	at := int64(0)
 	for ; len(table) > 0; table = table[seekEntryLen:] {
-		z.plain = append(z.plain, z.size)
+		f := frame{plain: z.size, at: at, size: int(binary.LittleEndian.Uint32(table))}
+		z.frames = append(z.frames, f)
 		z.size += int64(binary.LittleEndian.Uint32(table[4:]))
-		z.where = append(z.where, z.where[len(z.where)-1]+int64(binary.LittleEndian.Uint32(table)))
+		at += int64(f.size)
 	}
-	if z.where[len(z.where)-1] > st.Size() {
+	if at > st.Size() {
 		return nil, errPacked
 	}
 	return z, nil
@@ -297,11 +320,11 @@ func (z *packedFile) ReadAt(p []byte, off int64) (int, error) {
 		if off >= z.size {
 			return done, io.EOF
 		}
-		i := sort.Search(len(z.plain), func(i int) bool { return z.plain[i] > off }) - 1
+		i := sort.Search(len(z.frames), func(i int) bool { return z.frames[i].plain > off }) - 1
 		if err := z.load(i); err != nil {
 			return done, err
 		}
-		from := off - z.plain[i]
+		from := off - z.frames[i].plain
 		if from >= int64(len(z.bytes)) {
 			return done, fmt.Errorf("frame %d is shorter than the table says", i)
 		}
@@ -316,9 +339,9 @@ func (z *packedFile) load(i int) error {
 	if z.frame == i {
 		return nil
 	}
-	n := int(z.where[i+1] - z.where[i])
-	z.raw = slices.Grow(z.raw[:0], n)[:n]
-	if _, err := z.file.ReadAt(z.raw, z.where[i]); err != nil {
+	f := z.frames[i]
+	z.raw = slices.Grow(z.raw[:0], f.size)[:f.size]
+	if _, err := z.file.ReadAt(z.raw, f.at); err != nil {
 		return err
 	}
 	var err error
@@ -328,10 +351,4 @@ func (z *packedFile) load(i int) error {
 	}
 	z.frame = i
 	return nil
-}
-
-// Close closes the file.
-func (z *packedFile) Close() error {
-	z.dec.Close()
-	return z.file.Close()
 }

@@ -33,9 +33,9 @@ type Place interface {
 	// Pack compresses the artifacts of a closed run, and removes what writers left unfinished. It may be stopped and called
 	// again at any point.
 	Pack(ctx context.Context, run string) error
-	// Probe writes, reads and removes, so that a place that cannot be used is found out before money moves. It marks a
-	// place that has no mark with an id (empty: it does not), and returns the mark: processes that share a ledger compare it, because one that
-	// sees another place would look for bytes that are elsewhere.
+	// Probe writes, reads and removes, so that a place that cannot be used is found out before money moves. It gives a
+	// place without a mark an id (empty: none), and returns the id where the place has it, else the mark that it has:
+	// processes that share a ledger compare it, because one that sees another place would look for bytes that are elsewhere.
 	Probe(ctx context.Context, id string) (mark string, err error)
 	// String says where the place is, without secrets.
 	String() string

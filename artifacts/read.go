@@ -33,7 +33,7 @@ func (f *Folder) Open(_ context.Context, run, name string) (File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open artifact %s: %w", at, err), file.Close())
 	}
-	return plainFile{io.NewSectionReader(z, 0, z.size), z}, nil
+	return plainFile{io.NewSectionReader(z, 0, z.size), packedOnDisk{z, file}}, nil
 }
 
 type plainFile struct {

@@ -58,7 +58,7 @@ func adviceOnNames(err error) (hint string, ok bool) {
 		return "", true
 	}
 	if _, ok := errors.AsType[*workspace.ForeignPlaceError](err); ok {
-		return "--artifacts names the folder that all workers share", true
+		return "--artifacts or ASSAY_ARTIFACTS names the folder or bucket that all workers share", true
 	}
 	if e, ok := errors.AsType[*workspace.UndecidableError](err); ok {
 		return "assay status " + e.Run + " --segments lists them", true

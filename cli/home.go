@@ -20,7 +20,9 @@ type homeFlags struct{ workspace.Place }
 func (f *homeFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.Home, "home", "", "folder of ledger and artifacts (default: assay-data here or above; ASSAY_HOME)")
 	c.Flags().StringVar(&f.DB, "db", "", "the ledger: a file or a postgres:// URL (default: in the home; ASSAY_DB)")
-	c.Flags().StringVar(&f.Artifacts, "artifacts", "", "folder of raw bytes, shared between workers (default: in the home)")
+	c.Flags().StringVar(&f.Artifacts, "artifacts", "", "raw bytes: a folder, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX (default: in the home; ASSAY_ARTIFACTS)")
+	f.Cache = workspace.UsualCache()
+	c.Flags().Var(&f.Cache, "cache", "how much of a bucket is kept in the home; 0: nothing")
 }
 
 // home is an open workspace, with what commands show of it.

@@ -25,9 +25,10 @@ func workerCommand(w *World) *cobra.Command {
 		GroupID: groupRun,
 		Short:   "Take work from a shared PostgreSQL",
 		Long: "Drives all open runs of a ledger in PostgreSQL until it is interrupted, beside any number of other workers on any number of\n" +
-			"machines. All of them see the same folder of artifacts. A worker sends, looks at and fetches the segments of those providers whose\n" +
-			"keys it has, and extends every run of which it has a key; no worker needs all keys. `assay status` names the segments for which no\n" +
-			"worker has the key. What a killed worker held is taken up by another within a minute.",
+			"machines. All of them see the same artifacts: a folder that they share, or a bucket. A worker sends, looks at and fetches the\n" +
+			"segments of those providers whose keys it has, and extends every run of which it has a key; no worker needs all keys.\n" +
+			"`assay status` names the segments for which no worker has the key. What a killed worker held is taken up by another within a\n" +
+			"minute.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveWorker(c.Context(), w, f) },
 	}

@@ -28,7 +28,8 @@ const (
 type Place struct {
 	Home      string // folder of ledger and artifacts
 	DB        string // the ledger: a file or a postgres:// URL
-	Artifacts string // folder of raw bytes
+	Artifacts string // raw bytes: a folder, or the address of a bucket
+	Cache     Bytes  // of a bucket, on this machine
 }
 
 // Rehearsal says which of the two ledgers of a place is meant: that of rehearsals, or the real one.
@@ -102,7 +103,7 @@ func (e *LedgerError) Unwrap() error { return e.Err }
 
 // Open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
 func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, error) {
-	dir, db, files := p.Dir(w), p.Database(w), p.Artifacts
+	dir, db, files := p.Dir(w), p.Database(w), cmp.Or(p.Artifacts, w.env("ASSAY_ARTIFACTS"))
 	if rehearsal {
 		dir, db, files = filepath.Join(dir, rehearsalName), "", ""
 	}
@@ -114,12 +115,12 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 	if err != nil {
 		return nil, &LedgerError{DB: db, Err: err}
 	}
-	folder, err := artifacts.Open(cmp.Or(files, filepath.Join(dir, "runs")))
+	place, err := p.openArtifacts(w, cmp.Or(files, filepath.Join(dir, "runs")), filepath.Join(dir, cacheName))
 	if err != nil {
 		ledger.Close()
-		return nil, fmt.Errorf("open the artifacts: %w", err)
+		return nil, &ArtifactsError{err}
 	}
-	return New(w, Home{Ledger: ledger, Files: folder, Where: db, Rehearsal: bool(rehearsal)}), nil
+	return New(w, Home{Ledger: ledger, Files: place, Where: db, Rehearsal: bool(rehearsal)}), nil
 }
 
 // Exists reports whether there is a ledger to look into: looking makes none.

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -23,22 +24,19 @@ func (e *ForeignPlaceError) Error() string {
 	return fmt.Sprintf("%s is not the place of this ledger's artifacts: its mark is %s, the ledger knows %s", e.Place, e.Here, e.Known)
 }
 
-// newMark is the mark for a place that has none; empty: no other process asks for it.
-func (h *Home) newMark() (string, error) {
-	if !h.Ledger.Postgres() {
-		return "", nil
-	}
-	return NewID()
-}
-
-// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts.
+// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. The ledger decides which
+// mark counts, and a place without one gets it.
 func (h *Home) sharesArtifacts(ctx context.Context, here string) error {
-	if !h.Ledger.Postgres() {
-		return nil
-	}
-	known, err := h.Ledger.SetMeta(ctx, artifactsMark, here)
+	id, err := NewID()
 	if err != nil {
 		return err
+	}
+	known, err := h.Ledger.SetMeta(ctx, artifactsMark, cmp.Or(here, id))
+	if err != nil || known == here {
+		return err
+	}
+	if here, err = h.Files.Probe(ctx, known); err != nil {
+		return &ArtifactsError{err}
 	}
 	if known != here {
 		return &ForeignPlaceError{Place: h.Files.String(), Here: here, Known: known}

@@ -262,7 +262,7 @@ func TestAWorkerThatSeesOtherArtifactsIsRefused(t *testing.T) {
 	w := s.world(s.environment(root, "openai"), "worker", "--artifacts", filepath.Join(t.TempDir(), "elsewhere"))
 	said := newLines()
 	w.Stderr = said
-	if code := cli.Main(s.ctx, w); code != 2 || !strings.Contains(said.String(), "is not the folder with this ledger's artifacts") {
+	if code := cli.Main(s.ctx, w); code != 2 || !strings.Contains(said.String(), "is not the place of this ledger's artifacts") {
 		t.Errorf("exit code %d\n%s", code, said)
 	}
 }

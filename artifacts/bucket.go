@@ -1,0 +1,340 @@
+package artifacts
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Bucket is a place in an object store.
+//
+// An artifact is a row of immutable chunks and one small manifest that is written last. Every key carries a random word of
+// its writer, so no key is ever written twice with other bytes, and a writer that was stopped and wakes up harms no other.
+//
+//	PREFIX/RUN/NAME/BEGIN/begin           the validator of what is written under BEGIN; none: it cannot be continued
+//	PREFIX/RUN/NAME/BEGIN/OFFSET.WRITER   a chunk
+//	PREFIX/RUN/NAME/log/OFFSET.WRITER     what one Sync of a log wrote
+//	PREFIX/RUN/NAME/whole.WRITER          a manifest; packed.WRITER where the chunks are packed
+//	PREFIX/assay-id.ID                    the mark of the place
+type Bucket struct {
+	objects Objects
+	prefix  string
+	cache   *cache
+	chunk   int // bytes of a chunk
+
+	mu      sync.Mutex
+	known   map[string]*manifest // by the place of the artifact
+	chunks  int                  // in all of known
+	touched map[string]bool      // chunks of which a range was read
+}
+
+const (
+	chunkSize  = 16 << 20
+	mostChunks = 100_000 // of manifests that are kept in memory
+	beginKey   = "begin"
+	logKey     = "log/"
+	wholeKey   = "whole."
+	packedKey  = "packed."
+	markKey    = "assay-id."
+)
+
+// NewBucket is a bucket with its keys below a prefix, and a cache of its chunks on this machine.
+func NewBucket(o Objects, prefix string, local Cache) (*Bucket, error) {
+	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		prefix += "/"
+	}
+	c, err := newCache(local, o.String()+"/")
+	if err != nil {
+		return nil, err
+	}
+	return &Bucket{objects: timed{o}, prefix: prefix, cache: c, chunk: chunkSize, known: map[string]*manifest{}, touched: map[string]bool{}}, nil
+}
+
+// manifest says what an artifact consists of.
+type manifest struct {
+	Size   int64   `json:"size"`
+	SHA256 string  `json:"sha256,omitempty"` // empty: that of a log, of which nothing is known but a list
+	Packed bool    `json:"packed,omitempty"`
+	Chunks []chunk `json:"chunks"`
+}
+
+type chunk struct {
+	Key    string     `json:"key"` // below that of the artifact
+	Size   int64      `json:"size"`
+	SHA256 string     `json:"sha256,omitempty"`
+	Frames [][2]int64 `json:"frames,omitempty"` // of a packed chunk: bytes, packed and plain
+}
+
+// contents is what lies under the name of an artifact.
+type contents struct {
+	whole  []Object            // manifests, the one that counts first
+	log    []Object            // by offset
+	begins map[string][]Object // what was written under each BEGIN
+	bytes  int64
+}
+
+// at is where the objects of an artifact are.
+func (b *Bucket) at(run, name string) (string, error) {
+	at, err := place(run, name)
+	return b.prefix + at + "/", err
+}
+
+// look lists what lies under the name of an artifact.
+func (b *Bucket) look(ctx context.Context, at string) (*contents, error) {
+	c := &contents{begins: map[string][]Object{}}
+	for o, err := range b.objects.List(ctx, at) {
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", at, err)
+		}
+		c.add(strings.TrimPrefix(o.Key, at), o)
+	}
+	c.order()
+	return c, nil
+}
+
+func (c *contents) add(key string, o Object) {
+	c.bytes += o.Size
+	switch {
+	case strings.HasPrefix(key, wholeKey), strings.HasPrefix(key, packedKey):
+		c.whole = append(c.whole, o)
+	case strings.HasPrefix(key, logKey):
+		c.log = append(c.log, o)
+	default:
+		if begin, _, ok := strings.Cut(key, "/"); ok {
+			c.begins[begin] = append(c.begins[begin], o)
+		}
+	}
+}
+
+// order puts the manifest first that counts: a packed one, then the oldest.
+func (c *contents) order() {
+	slices.SortFunc(c.whole, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(plainFirst(a), plainFirst(b)), a.Time.Compare(b.Time), strings.Compare(a.Key, b.Key))
+	})
+	slices.SortFunc(c.log, func(a, b Object) int { return strings.Compare(a.Key, b.Key) })
+}
+
+func plainFirst(o Object) int {
+	if isPacked(o) {
+		return 0
+	}
+	return 1
+}
+
+func isPacked(o Object) bool {
+	return strings.HasPrefix(o.Key[strings.LastIndex(o.Key, "/")+1:], packedKey)
+}
+
+// offsetOf reads the offset in the key of a chunk.
+func offsetOf(o Object) (int64, bool) {
+	number, _, ok := strings.Cut(o.Key[strings.LastIndex(o.Key, "/")+1:], ".")
+	n, err := strconv.ParseInt(number, 16, 64)
+	return n, ok && err == nil
+}
+
+func chunkKey(begin string, offset int64, writer string) string {
+	return fmt.Sprintf("%s/%012x.%s", begin, offset, writer)
+}
+
+// chain is the row of chunks from the beginning, without a gap. Where two writers wrote the same bytes, the longer counts.
+func chain(at string, all []Object) (row []chunk, size int64) {
+	longest := map[int64]Object{}
+	for _, o := range all {
+		if off, ok := offsetOf(o); ok && o.Size > longest[off].Size {
+			longest[off] = o
+		}
+	}
+	for {
+		o, ok := longest[size]
+		if !ok {
+			return row, size
+		}
+		row = append(row, chunk{Key: strings.TrimPrefix(o.Key, at), Size: o.Size})
+		size += o.Size
+	}
+}
+
+// manifest reads what an artifact consists of. Until a log is packed, a list says it.
+func (b *Bucket) manifest(ctx context.Context, at string) (*manifest, error) {
+	b.mu.Lock()
+	m := b.known[at]
+	b.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	c, err := b.look(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.whole) == 0 {
+		if len(c.log) == 0 {
+			return nil, fs.ErrNotExist
+		}
+		m = &manifest{}
+		m.Chunks, m.Size = chain(at, c.log)
+		return m, nil
+	}
+	if m, err = b.readManifest(ctx, c.whole[0]); err == nil {
+		b.remember(at, m)
+	}
+	return m, err
+}
+
+func (b *Bucket) readManifest(ctx context.Context, o Object) (*manifest, error) {
+	text, err := b.objects.Get(ctx, o.Key, 0, o.Size)
+	if err != nil {
+		return nil, err
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.Key, err)
+	}
+	return &m, nil
+}
+
+func (b *Bucket) remember(at string, m *manifest) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.chunks += len(m.Chunks) + 1; b.chunks > mostChunks {
+		clear(b.known)
+		b.chunks = len(m.Chunks) + 1
+	}
+	b.known[at] = m
+}
+
+func (b *Bucket) forget(at string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.known, at)
+}
+
+// List walks over what is kept of a run.
+func (b *Bucket) List(ctx context.Context, run string) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
+		all, err := b.names(ctx, run)
+		if err != nil {
+			yield(Kept{}, err)
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			c := all[name]
+			if !yield(Kept{Name: name, Bytes: c.bytes, Whole: len(c.whole)+len(c.log) > 0}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// names lists what lies under every name of a run.
+func (b *Bucket) names(ctx context.Context, run string) (map[string]*contents, error) {
+	if _, err := place(run, "x"); err != nil {
+		return nil, err
+	}
+	at := b.prefix + run + "/"
+	all := map[string]*contents{}
+	for o, err := range b.objects.List(ctx, at) {
+		if err != nil {
+			return nil, fmt.Errorf("list artifacts of run %s: %w", run, err)
+		}
+		name, key, ok := strings.Cut(strings.TrimPrefix(o.Key, at), "/")
+		if !ok {
+			continue // not ours
+		}
+		if all[name] == nil {
+			all[name] = &contents{begins: map[string][]Object{}}
+		}
+		all[name].add(key, o)
+	}
+	for _, c := range all {
+		c.order()
+	}
+	return all, nil
+}
+
+// Remove takes one artifact away, in every form. The manifests go first: what is left after a kill is not whole.
+func (b *Bucket) Remove(ctx context.Context, run, name string) error {
+	at, err := b.at(run, name)
+	if err != nil {
+		return err
+	}
+	b.forget(at)
+	c, err := b.look(ctx, at)
+	if err != nil {
+		return err
+	}
+	return b.delete(ctx, slices.Concat(c.whole, c.log, slices.Concat(slices.Collect(maps.Values(c.begins))...)))
+}
+
+func (b *Bucket) delete(ctx context.Context, all []Object) error {
+	for _, o := range all {
+		if err := b.objects.Delete(ctx, o.Key); err != nil {
+			return fmt.Errorf("delete %s: %w", o.Key, err)
+		}
+	}
+	return nil
+}
+
+// Probe puts, reads, lists and deletes an object, and marks a bucket that has no mark.
+func (b *Bucket) Probe(ctx context.Context, id string) (string, error) {
+	key := b.prefix + "probe." + random()
+	if err := b.objects.Put(ctx, key, []byte(key)); err != nil {
+		return "", fmt.Errorf("write into %s: %w", b, err)
+	}
+	got, err := b.objects.Get(ctx, key, 0, int64(len(key)))
+	if err == nil && string(got) != key {
+		err = errors.New("it did not keep what was written")
+	}
+	seen := false
+	for o, e := range b.objects.List(ctx, key) {
+		seen, err = seen || o.Key == key, errors.Join(err, e)
+	}
+	if err == nil && !seen {
+		err = errors.New("it does not list what was written")
+	}
+	if err = errors.Join(err, b.objects.Delete(ctx, key)); err != nil {
+		return "", fmt.Errorf("probe %s: %w", b, err)
+	}
+	marks, err := b.marks(ctx)
+	if err != nil {
+		return "", err
+	}
+	own := b.prefix + markKey + id
+	switch {
+	case id != "" && slices.ContainsFunc(marks, func(o Object) bool { return o.Key == own }):
+		return id, nil
+	case len(marks) > 0:
+		return strings.TrimPrefix(marks[0].Key, b.prefix+markKey), nil
+	case id == "":
+		return "", nil
+	}
+	if err := b.objects.Put(ctx, own, []byte(id+"\n")); err != nil {
+		return "", fmt.Errorf("mark %s: %w", b, err)
+	}
+	return id, nil
+}
+
+func (b *Bucket) marks(ctx context.Context) (all []Object, err error) {
+	for o, err := range b.objects.List(ctx, b.prefix+markKey) {
+		if err != nil {
+			return nil, fmt.Errorf("read the mark of %s: %w", b, err)
+		}
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b Object) int { return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Key, b.Key)) })
+	return all, nil
+}
+
+// String says where the bucket is.
+func (b *Bucket) String() string { return strings.TrimSuffix(b.objects.String()+"/"+b.prefix, "/") }
+
+// Close lets the bucket go.
+func (b *Bucket) Close() error { return nil }

@@ -1,0 +1,82 @@
+package artifacts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+)
+
+// appended is what a log is written to.
+type appended interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// Log begins a log. One Sync is one object: what was not synced is lost with the process.
+func (b *Bucket) Log(run, name string) (*Log, error) {
+	at, err := b.at(run, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range b.objects.List(context.Background(), at) {
+		if err == nil {
+			err = fs.ErrExist
+		}
+		return nil, fmt.Errorf("open log %s: %w", at, err)
+	}
+	return &Log{at: at, file: &bucketLog{bucket: b, at: at, writer: random()}}, nil
+}
+
+// mostInLog is how many bytes of a log wait for a Sync.
+const mostInLog = 4 << 20
+
+// bucketLog puts what was written since the last Sync. No context ends it: what is in hand is kept.
+type bucketLog struct {
+	bucket     *Bucket
+	at, writer string
+	putting    sync.Mutex // one at a time, in the order of the offsets
+	offset     int64
+
+	mu      sync.Mutex
+	waiting []byte
+}
+
+// Write keeps the bytes in memory. Too many of them are put at once.
+func (l *bucketLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	l.waiting = append(l.waiting, p...)
+	full := len(l.waiting) >= mostInLog
+	l.mu.Unlock()
+	if !full {
+		return len(p), nil
+	}
+	return len(p), l.Sync()
+}
+
+// Sync puts what waits. What could not be put waits on, and gets another key: the put that failed may yet arrive.
+func (l *bucketLog) Sync() error {
+	l.putting.Lock()
+	defer l.putting.Unlock()
+	l.mu.Lock()
+	body := l.waiting
+	l.waiting = nil
+	l.mu.Unlock()
+	if len(body) == 0 {
+		return nil
+	}
+	if err := l.bucket.objects.Put(context.Background(), l.at+chunkKey("log", l.offset, l.writer), body); err != nil {
+		l.mu.Lock()
+		l.waiting = slices.Concat(body, l.waiting)
+		l.mu.Unlock()
+		l.writer = random()
+		return err
+	}
+	l.offset += int64(len(body))
+	return nil
+}
+
+// Close puts what waits.
+func (l *bucketLog) Close() error { return l.Sync() }
