@@ -39,14 +39,13 @@ func (e *ArtifactsError) Unwrap() error { return e.Err }
 
 // Ready makes sure that runs can be driven here: the artifacts are those of the ledger, and can be written.
 func (h *Home) Ready(ctx context.Context) error {
-	here, err := h.Files.Probe(ctx, "")
-	if err != nil {
+	if h.Ledger.Postgres() {
+		return h.sharesArtifacts(ctx)
+	}
+	if _, err := h.Files.Probe(ctx, ""); err != nil {
 		return &ArtifactsError{err}
 	}
-	if !h.Ledger.Postgres() {
-		return nil
-	}
-	return h.sharesArtifacts(ctx, here)
+	return nil
 }
 
 // Drive works on a run until it is closed, or until what is left waits for a person, for money or for a key.

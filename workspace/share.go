@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -24,14 +23,18 @@ func (e *ForeignPlaceError) Error() string {
 	return fmt.Sprintf("%s is not the place of this ledger's artifacts: its mark is %s, the ledger knows %s", e.Place, e.Here, e.Known)
 }
 
-// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. The ledger decides which
-// mark counts, and a place without one gets it.
-func (h *Home) sharesArtifacts(ctx context.Context, here string) error {
+// sharesArtifacts makes sure that all processes that work on a shared ledger see the same artifacts. A place is marked before
+// the ledger knows the mark; where two processes mark a new one at once, it has both marks, and the ledger one of them.
+func (h *Home) sharesArtifacts(ctx context.Context) error {
 	id, err := NewID()
 	if err != nil {
 		return err
 	}
-	known, err := h.Ledger.SetMeta(ctx, artifactsMark, cmp.Or(here, id))
+	here, err := h.Files.Probe(ctx, id)
+	if err != nil {
+		return &ArtifactsError{err}
+	}
+	known, err := h.Ledger.SetMeta(ctx, artifactsMark, here)
 	if err != nil || known == here {
 		return err
 	}
