@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"assay"
 	"assay/provider"
+	"assay/store"
 )
 
 // lookLate looks at a settled job again for results that had been given up, as long as the provider keeps them.
@@ -38,15 +40,17 @@ func (w *work) lookLate(ctx context.Context) error {
 	if see.Parts == w.g.Parts && see.Counts == w.g.JobCounts {
 		return w.Ledger.RecordStatus(ctx, w.l, see)
 	}
-	r := &reading{work: w, late: keys}
+	var files []store.Artifact
 	for _, part := range st.Parts {
 		a, err := w.fetchPart(ctx, part, w.artifactName(part, fmt.Sprintf("late%d", now.Unix())))
 		if err != nil {
 			return w.unfetched(ctx, err)
 		}
-		if err := r.read(ctx, a); err != nil {
-			return err
-		}
+		files = append(files, a)
+	}
+	r := &reading{work: w, late: keys}
+	if err := errors.Join(r.readAll(ctx, files), r.readRest(ctx, files)); err != nil {
+		return err
 	}
 	return w.Ledger.RecordStatus(ctx, w.l, see)
 }

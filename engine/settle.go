@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,23 +33,23 @@ func (w *work) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range files {
-		if !strings.HasPrefix(a.Name, w.roundName(fmt.Sprint(w.g.Refetches))) {
-			continue
-		}
-		if err := r.read(ctx, a); err != nil {
-			return fmt.Errorf("read artifact %s: %w", a.Name, err)
-		}
+	files = slices.DeleteFunc(files, func(a store.Artifact) bool {
+		return !strings.HasPrefix(a.Name, w.roundName(fmt.Sprint(w.g.Refetches)))
+	})
+	if err := r.readAll(ctx, files); err != nil {
+		return err
 	}
-	missing := int64(0)
-	for _, seat := range r.seats {
-		if !seat.Done {
-			missing++
-		}
+	missing := r.missing()
+	end := w.endMissing(missing)
+	if missing > 0 && w.mayCome(missing, end) {
+		due := w.Clock.Now().Add(w.Timing.Refetch[w.g.Refetches])
+		return w.Ledger.Refetch(ctx, w.l, fmt.Sprintf("results that are missing: %d", missing), due)
+	}
+	if err := r.readRest(ctx, files); err != nil {
+		return err
 	}
 	if missing > 0 {
-		again, err := w.missing(ctx, missing)
-		if again || err != nil {
+		if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
 			return err
 		}
 	}
@@ -97,15 +98,60 @@ func (w *work) finish(ctx context.Context) error {
 	return w.Ledger.Finish(ctx, w.l, due)
 }
 
-// reading is one walk over the result lines of a segment.
+// reading is a walk over the result lines of a segment: over the answers first, then over what is none. An answer beats a
+// line of the same id that is none, wherever the two stand.
 type reading struct {
 	*work
 	seats  map[assay.Key]store.AttemptPlace
 	block  []store.Settlement
 	strays []store.Stray
 	got    int64               // settled on this walk
+	rest   bool                // the walk is over what is no answer
+	poor   map[assay.Key]bool  // requests that a line speaks of which is no answer
 	late   map[assay.Key]int64 // set: only these attempts, and what is read is late
 	halt   *assay.Fault        // the first that every further request would meet: no money, or no right
+}
+
+// readAll walks over the answers.
+func (r *reading) readAll(ctx context.Context, files []store.Artifact) error {
+	for _, a := range files {
+		if err := r.read(ctx, a); err != nil {
+			return fmt.Errorf("read artifact %s: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// readRest walks over what is no answer, where there is any.
+func (r *reading) readRest(ctx context.Context, files []store.Artifact) error {
+	if len(r.poor) == 0 {
+		return nil
+	}
+	r.rest = true
+	return r.readAll(ctx, files)
+}
+
+// missing counts the requests that no line speaks of.
+func (r *reading) missing() int64 {
+	n := int64(0)
+	for key, seat := range r.seats {
+		if !seat.Done && !r.poor[key] {
+			n++
+		}
+	}
+	return n
+}
+
+// skips reports whether a line is for the other walk. What is no answer is remembered.
+func (r *reading) skips(key assay.Key, line provider.Line) bool {
+	if line.Outcome.Ending.Stands() {
+		return r.rest
+	}
+	if r.poor == nil {
+		r.poor = map[assay.Key]bool{}
+	}
+	r.poor[key] = true
+	return !r.rest
 }
 
 func (r *reading) read(ctx context.Context, a store.Artifact) error {
@@ -146,12 +192,14 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 		stray.Kind = store.StrayUnknown
 	case nonce != r.g.Nonce || !known:
 		stray.Kind = store.StrayForeign
+	case line.Malformed && int(r.g.Refetches) < len(r.Timing.Refetch):
+		return // paid for: what cannot be read is fetched again, never asked again
+	case r.skips(key, line):
+		return
 	case seat.Seen:
 		stray.Kind, stray.Ord = store.StrayDuplicate, seat.Ord
 	case seat.Done:
 		return // from an earlier walk over the same results
-	case line.Malformed && int(r.g.Refetches) < len(r.Timing.Refetch):
-		return // paid for: what cannot be read is fetched again, never asked again
 	default:
 		s := r.settlement(a, line, key, seat.Ord)
 		if line.Malformed {
@@ -173,7 +221,7 @@ func (r *reading) take(a store.Artifact, line provider.Line) {
 func (r *reading) takeLate(a store.Artifact, line provider.Line) {
 	nonce, key, err := assay.ParseCustomID(line.CustomID)
 	ord, waits := r.late[key]
-	if err != nil || nonce != r.g.Nonce || !waits || givenUp(line.Outcome.Ending) {
+	if err != nil || nonce != r.g.Nonce || !waits || givenUp(line.Outcome.Ending) || r.skips(key, line) {
 		return
 	}
 	delete(r.late, key)
@@ -265,31 +313,28 @@ func (w *work) cancelledAgain(a store.Again) *store.Again {
 	return &a
 }
 
-// missing decides about attempts that no line speaks of: fetch again, or give them up in the way the job ended. It reports
-// whether the segment went back to fetch.
-func (w *work) missing(ctx context.Context, n int64) (bool, error) {
+// mayCome reports whether results that are missing may be there at the next fetch: the provider counts more than there are,
+// or says nothing of how many there are and they would be asked again.
+func (w *work) mayCome(missing int64, end store.EndOpen) bool {
 	counts := w.counts()
-	state := provider.State(w.g.JobState)
-	have := w.g.Requests - n
-	short := have < counts.Succeeded+counts.Failed || state == provider.StateEnded
-	if short && int(w.g.Refetches) < len(w.Timing.Refetch) {
-		due := w.Clock.Now().Add(w.Timing.Refetch[w.g.Refetches])
-		return true, w.Ledger.Refetch(ctx, w.l, fmt.Sprintf("results that are missing: %d", n), due)
+	have := w.g.Requests - missing
+	short := have < counts.Succeeded+counts.Failed || provider.State(w.g.JobState) == provider.StateEnded || !counts.Known && end.Again != nil
+	return short && int(w.g.Refetches) < len(w.Timing.Refetch)
+}
+
+// endMissing is what becomes of attempts that no line speaks of: they are given up in the way the job ended.
+func (w *work) endMissing(missing int64) store.EndOpen {
+	counts, have := w.counts(), w.g.Requests-missing
+	switch provider.State(w.g.JobState) {
+	case provider.StateExpired:
+		return store.EndOpen{Ending: assay.Expired, Message: "the job ran out of time before it", Again: w.again(assay.Outcome{Ending: assay.Expired})}
+	case provider.StateCancelled:
+		return store.EndOpen{Ending: assay.Cancelled, Message: "the job was cancelled before it", Again: w.again(assay.Outcome{Ending: assay.Cancelled})}
 	}
-	end := store.EndOpen{}
-	switch {
-	case state == provider.StateExpired:
-		end.Ending, end.Message = assay.Expired, "the job ran out of time before it"
-		end.Again = w.again(assay.Outcome{Ending: assay.Expired})
-	case state == provider.StateCancelled:
-		end.Ending, end.Message = assay.Cancelled, "the job was cancelled before it"
-		end.Again = w.again(assay.Outcome{Ending: assay.Cancelled})
-	default:
-		end.Ending, end.Message = assay.Lost, "the provider never said what became of it"
-		// Sent again by itself only where the provider's own numbers say that it was not done.
-		if counts.Known && counts.Succeeded <= have && counts.Done() < w.g.Requests {
-			end.Again = &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "lost", Cap: 1}
-		}
+	end := store.EndOpen{Ending: assay.Lost, Message: "the provider never said what became of it"}
+	// Sent again by itself only where the provider's own numbers say that it was not done.
+	if counts.Known && counts.Succeeded <= have && counts.Done() < w.g.Requests {
+		end.Again = &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "lost", Cap: 1}
 	}
-	return false, w.Ledger.EndOpen(ctx, w.l, end)
+	return end
 }
