@@ -2,9 +2,13 @@ package provider
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
+
+	"assay"
 )
 
 // Trail is a walk over an account's jobs, for finding one of them.
@@ -25,7 +29,12 @@ const (
 // first. A failed job is found only where there is no other, and only that of this attempt: what failed before is history.
 func (t Trail) Stamped(s Search) (Found, error) {
 	var good, failed []Status
+	partial := false
 	for st, err := range t.newer(s) {
+		if errors.Is(err, ErrPartial) {
+			partial = true
+			break
+		}
 		if err != nil {
 			return Found{}, err
 		}
@@ -47,10 +56,21 @@ func (t Trail) Stamped(s Search) (Found, error) {
 	if len(jobs) == 0 && len(failed) > 0 {
 		jobs = ids(failed[:1])
 	}
-	if len(jobs) == 0 {
-		return Found{Sighting: Absent}, nil
+	switch {
+	case len(jobs) > 0:
+		return Found{Sighting: Located, Jobs: jobs}, nil
+	case partial:
+		return Found{Sighting: Unclear, Why: ErrPartial.Error()}, nil
 	}
-	return Found{Sighting: Located, Jobs: jobs}, nil
+	return Found{Sighting: Absent}, nil
+}
+
+// ErrPartial says that a list of jobs may hide more than it shows: what is not in it may be there all the same.
+var ErrPartial = errors.New("the list of jobs may hide more than it shows")
+
+// Partial is the error of such a list.
+func Partial(why string) error {
+	return fmt.Errorf("list: %s: %w: %w", why, ErrPartial, &assay.Fault{Class: assay.FaultUnknown, Code: "partial_list"})
 }
 
 // attemptOf is which attempt made a job. One that does not say it was recognised by what this attempt uploaded.
@@ -68,8 +88,12 @@ func ids(jobs []Status) []string {
 // its results, which it can only once the job has ended; until then it is unclear.
 func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) (Found, error) {
 	var jobs []string
-	open := 0
+	open, partial := 0, false
 	for st, err := range t.newer(s) {
+		if errors.Is(err, ErrPartial) {
+			partial = true
+			break
+		}
 		if err != nil {
 			return Found{}, err
 		}
@@ -96,6 +120,8 @@ func (t Trail) Unstamped(s Search, confirm func(Status) (ours bool, err error)) 
 		return Found{Sighting: Located, Jobs: jobs}, nil
 	case open > 0:
 		return Found{Sighting: Unclear, Why: "a job of the same size has not ended; only its results can tell whose it is"}, nil
+	case partial:
+		return Found{Sighting: Unclear, Why: ErrPartial.Error()}, nil
 	}
 	return Found{Sighting: Absent}, nil
 }

@@ -58,7 +58,7 @@ type Canceler interface {
 }
 
 // Lister is the power to list the account's jobs, newest first where the provider sorts them. Parts and line problems
-// are left out of the statuses.
+// are left out of the statuses. A list that may hide more ends with ErrPartial.
 type Lister interface {
 	List(ctx context.Context) iter.Seq2[Status, error]
 }
@@ -79,7 +79,8 @@ type Finder interface {
 	Cursor(ctx context.Context) (string, error)
 
 	// Find reads every job newer than the cursor and answers located, absent or unclear. Absent means: not visible now;
-	// the provider's lag is for the caller to wait out. A list that cannot be read whole is an error, never absence.
+	// the provider's lag is for the caller to wait out. A list that cannot be read whole is an error, and one that may hide
+	// more is unclear: neither is absence.
 	Find(ctx context.Context, s Search) (Found, error)
 }
 

@@ -1,11 +1,13 @@
 package vendor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"iter"
 	"net/url"
+	"strconv"
 	"time"
 
 	"assay"
@@ -90,7 +92,8 @@ func (a *anthropic) Remove(ctx context.Context, job provider.Job) error {
 // List walks the batches of the workspace, newest first.
 func (a *anthropic) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return pages(func(after string) (page, error) {
-		q := url.Values{"limit": {"1000"}}
+		const size = 1000
+		q := url.Values{"limit": {strconv.Itoa(size)}}
 		if after != "" {
 			q.Set("after_id", after)
 		}
@@ -102,8 +105,8 @@ func (a *anthropic) List(ctx context.Context) iter.Seq2[provider.Status, error] 
 		for _, b := range l.Data {
 			p.jobs = append(p.jobs, b.status())
 		}
-		if l.HasMore {
-			p.next = l.LastID
+		if p = p.follow(l.HasMore, len(l.Data) >= size); p.next != "" {
+			p.next = cmp.Or(l.LastID, p.next)
 		}
 		return p, nil
 	})
@@ -186,7 +189,7 @@ func messageState(word string) provider.State {
 
 type messageBatches struct {
 	Data    []messageBatch `json:"data"`
-	HasMore bool           `json:"has_more"`
+	HasMore *bool          `json:"has_more"`
 	LastID  string         `json:"last_id"`
 }
 

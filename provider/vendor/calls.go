@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,8 +126,27 @@ func fetchFile(ctx context.Context, api *provider.Client, path string, part prov
 
 // page is one answer of a list.
 type page struct {
-	jobs []provider.Status
-	next string // where the next one begins; empty: this is the last
+	jobs    []provider.Status
+	next    string // where the next one begins; empty: this is the last
+	partial string // why there may be more that cannot be reached; empty: there is none
+}
+
+// follow is the page after one whose jobs are followed by the last of their ids. A server that does not say whether there
+// is more may have more when the page is full.
+func (p page) follow(more *bool, full bool) page {
+	switch {
+	case more != nil && !*more || more == nil && !full:
+	case len(p.jobs) == 0:
+		p.partial = "it says that there is more, and not where"
+	default:
+		p.next = p.jobs[len(p.jobs)-1].Job
+	}
+	return p
+}
+
+// fullPage reports whether a list that cannot be continued has as many entries as servers usually put on a page.
+func fullPage(n int) bool {
+	return slices.Contains([]int{20, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10000}, n)
 }
 
 // pages walks a list. A server that names a page for the second time is stopped: its list would never end.
@@ -144,11 +164,15 @@ func pages(read func(after string) (page, error)) iter.Seq2[provider.Status, err
 					return
 				}
 			}
+			if p.partial != "" {
+				yield(provider.Status{}, provider.Partial(p.partial))
+				return
+			}
 			if p.next == "" {
 				return
 			}
 			if seen[p.next] {
-				yield(provider.Status{}, provider.BadAnswer("list: the pages go round in a circle"))
+				yield(provider.Status{}, provider.Partial("the pages go round in a circle"))
 				return
 			}
 			after, seen[p.next] = p.next, true

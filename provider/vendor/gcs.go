@@ -139,8 +139,11 @@ func (b bucket) list(ctx context.Context, folder string) ([]object, error) {
 		for _, o := range l.Items {
 			all = append(all, object{uri: "gs://" + where + "/" + o.Name, size: int64(o.Size)})
 		}
-		if l.Next == "" || l.Next == token {
+		if l.Next == "" {
 			return all, nil
+		}
+		if l.Next == token {
+			return nil, provider.BadAnswer("list results: the pages go round in a circle")
 		}
 		token = l.Next
 	}

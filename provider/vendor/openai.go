@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"assay"
@@ -39,7 +40,7 @@ func azureURL(base string) string {
 	return base
 }
 
-// openGroq opens Groq, whose batch list has one page. Its own clients are given the base URL without the path.
+// openGroq opens Groq, whose batch list is said to have one page. Its own clients are given the base URL without the path.
 func openGroq(cfg provider.Config) (provider.Account, error) {
 	const path = "/openai/v1"
 	if base := strings.TrimRight(cfg.BaseURL, "/"); !strings.HasSuffix(base, path) {
@@ -67,6 +68,9 @@ type openAI struct {
 	limits catalog.Limits
 	list   paging
 }
+
+// pageSize is how many jobs are asked for at a time.
+const pageSize = 100
 
 // paging says how a server lists jobs.
 type paging string
@@ -170,7 +174,7 @@ func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		var l openAIList
 		q := url.Values{}
 		if o.list == paged {
-			q.Set("limit", "100")
+			q.Set("limit", strconv.Itoa(pageSize))
 		}
 		if after != "" {
 			q.Set("after", after)
@@ -182,10 +186,10 @@ func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		for _, b := range l.Data {
 			p.jobs = append(p.jobs, b.listed())
 		}
-		if l.HasMore && o.list == paged && len(l.Data) > 0 {
-			p.next = l.Data[len(l.Data)-1].ID
+		if o.list == paged {
+			return p.follow(l.HasMore, len(l.Data) >= pageSize), nil
 		}
-		return p, nil
+		return p.follow(l.HasMore, fullPage(len(l.Data))), nil
 	})
 }
 

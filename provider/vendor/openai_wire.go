@@ -127,7 +127,7 @@ type openAICreate struct {
 
 type openAIList struct {
 	Data    []openAIBatch `json:"data"`
-	HasMore bool          `json:"has_more"`
+	HasMore *bool         `json:"has_more"`
 }
 
 type openAIBatch struct {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/url"
+	"strconv"
 	"time"
 
 	"assay/catalog"
@@ -81,7 +82,7 @@ func (o *openRouter) Remove(ctx context.Context, job provider.Job) error {
 // List walks the jobs, newest first.
 func (o *openRouter) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return pages(func(after string) (page, error) {
-		q := url.Values{"limit": {"100"}}
+		q := url.Values{"limit": {strconv.Itoa(pageSize)}}
 		if after != "" {
 			q.Set("after", after)
 		}
@@ -93,10 +94,7 @@ func (o *openRouter) List(ctx context.Context) iter.Seq2[provider.Status, error]
 		for _, b := range l.Data {
 			p.jobs = append(p.jobs, b.status())
 		}
-		if l.HasMore && len(p.jobs) > 0 {
-			p.next = p.jobs[len(p.jobs)-1].Job
-		}
-		return p, nil
+		return p.follow(l.HasMore, len(l.Data) >= pageSize), nil
 	})
 }
 
@@ -172,7 +170,7 @@ type openRouterJob struct {
 
 type openRouterJobs struct {
 	Data    []openRouterJob `json:"data"`
-	HasMore bool            `json:"has_more"`
+	HasMore *bool           `json:"has_more"`
 }
 
 // Valid wants the list, be it empty.

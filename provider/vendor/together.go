@@ -168,6 +168,9 @@ func (t *together) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 				return
 			}
 		}
+		if fullPage(len(jobs)) || fullPage(len(files.Data)) {
+			yield(provider.Status{}, provider.Partial("it has no pages, and as many entries as a full one"))
+		}
 	}
 }
 
