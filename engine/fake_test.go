@@ -64,8 +64,8 @@ type house struct {
 	limits   catalog.Limits
 	visible  time.Duration // how long a new job is missing from lists
 	removed  []string
-	mixed    bool // the list has the oldest job first, and promises no order
-	silent   bool // no job has counts
+	mixed    bool                          // the list has the oldest job first, and promises no order
+	silent   bool                          // no job has counts
 	spoil    func(lines [][]byte) [][]byte // nil: results are as they are
 }
 

@@ -51,7 +51,8 @@ type Timing struct {
 	Cut          time.Duration // a later wave goes out this long after its first request was ready
 	Late         time.Duration // between looks at results that may come late
 	Ask          time.Duration // the longest a live request may take
-	Stall        time.Duration // the longest that a live answer which has begun to come may pause
+	Call         time.Duration // the longest a small call may take: a look, a list, a delete
+	Stall        time.Duration // the longest that a transfer, or a live answer which has begun to come, may pause
 	Look         time.Duration // between looks at a live lane's orders and errors
 	Linger       time.Duration // the longest that a live answer waits for others to be written with it
 
@@ -67,11 +68,12 @@ func DefaultTiming() Timing {
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
 		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
-		Stall: 2 * time.Minute, Look: time.Second, Linger: 25 * time.Millisecond,
+		Call: time.Minute, Stall: 2 * time.Minute, Look: time.Second, Linger: 25 * time.Millisecond,
 	}
 }
 
-// Scaled is the same timing, so many times faster. The lease is not scaled: it is about processes, not about providers.
+// Scaled is the same timing, so many times faster. The lease is not scaled, nor what bounds a call: they are about processes
+// and networks, not about how long providers take.
 func (t Timing) Scaled(by int64) Timing {
 	s := func(d time.Duration) time.Duration { return max(d/time.Duration(by), time.Millisecond) }
 	u := t

@@ -24,7 +24,9 @@ type Client struct {
 	headers map[string]string
 	secrets []string
 	trace   func(Exchange)
-	stall   time.Duration // 0: defaultStall
+
+	deadline time.Duration // of small calls; 0: defaultDeadline
+	stall    time.Duration // 0: defaultStall
 
 	decoders sync.Pool // of *dialect.Decoder
 }
@@ -83,7 +85,7 @@ func NewClient(cfg Config, auth Auth) (*Client, error) {
 	if rt == nil {
 		rt = NewTransport()
 	}
-	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, stall: cfg.Stall, http: &http.Client{
+	c := &Client{base: base, auth: auth, headers: cfg.Headers, trace: cfg.Trace, deadline: cfg.Deadline, stall: cfg.Stall, http: &http.Client{
 		Transport:     rt,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -127,6 +129,8 @@ type Call struct {
 	Foreign string
 	// Accept lists statuses besides 2xx that are answers, not faults.
 	Accept []int
+
+	unhurried bool // its caller says how long it may take
 }
 
 // Path joins segments below the base URL. Every segment is escaped as a whole, so that an id never leaves its place.
@@ -153,9 +157,25 @@ func JSONBody(v any) (body io.Reader, length int64, err error) {
 }
 
 // Do makes the call. Any status but 2xx and the accepted ones is an error that wraps an *assay.Fault; otherwise the
-// caller closes the body.
+// caller closes the body. A call in which nothing moves for too long is given up.
 func (c *Client) Do(ctx context.Context, call Call) (*http.Response, error) {
-	req, err := c.request(ctx, call)
+	if call.unhurried {
+		return c.send(ctx, ctx, call)
+	}
+	within, w := c.watched(ctx)
+	call.Body = w.sends(call.Body)
+	resp, err := c.send(ctx, within, call)
+	if err != nil {
+		w.over()
+		return nil, err
+	}
+	resp.Body = w.receives(resp.Body)
+	return resp, nil
+}
+
+// send makes a call within a context that may end before its caller's does.
+func (c *Client) send(ctx, within context.Context, call Call) (*http.Response, error) {
+	req, err := c.request(within, call)
 	if err != nil {
 		if cl, ok := call.Body.(io.Closer); ok {
 			cl.Close()
@@ -240,7 +260,9 @@ func (c *Client) locate(call Call) (*url.URL, error) {
 
 // JSON makes the call and reads the answer into a value. Answers over 16 MB are a fault: what is large is fetched, not read.
 func (c *Client) JSON(ctx context.Context, call Call, into any) (http.Header, error) {
-	resp, err := c.Do(ctx, call)
+	within, done := c.inTime(ctx, call)
+	defer done()
+	resp, err := c.Do(within, call)
 	if err != nil {
 		return nil, err
 	}

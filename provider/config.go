@@ -23,7 +23,8 @@ type Config struct {
 	Input    string            // Vertex: gs:// folder for uploads
 	Output   string            // Vertex: gs:// folder for results
 	Storage  string            // Vertex: base URL of the object store; empty: Google's
-	Stall    time.Duration     // how long a live answer that has begun to come may pause; 0: two minutes
+	Deadline time.Duration     // how long a small call may take; 0: a minute
+	Stall    time.Duration     // how long a transfer, or a live answer that has begun to come, may pause; 0: two minutes
 	Limits   catalog.Limits    // the catalogue's row, with the study's overrides
 	HTTP     http.RoundTripper // nil: NewTransport
 	Trace    func(Exchange)    // sees every call, without secrets; nil: no trace

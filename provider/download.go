@@ -62,15 +62,15 @@ func (c *Client) Download(ctx context.Context, call Call, want Whole, into Sink)
 		return fmt.Errorf("begin at byte %d: %w", start, err)
 	}
 	t := tally{bytes: start, resumed: start > 0}
-	if err := c.pour(ctx, resp.Request, body, io.MultiWriter(&t, into)); err != nil {
+	if err := c.pour(ctx, resp, body, io.MultiWriter(&t, into)); err != nil {
 		return err
 	}
 	return c.whole(ctx, resp, want, t, total)
 }
 
 // pour copies an answer, telling an error of the sink from one of the connection. Reading and writing go on at the same
-// time: hashing and syncing a block takes about as long as receiving one.
-func (c *Client) pour(ctx context.Context, req *http.Request, body io.Reader, w io.Writer) error {
+// time: hashing and syncing a block takes about as long as receiving one. A block that is written is a move, too.
+func (c *Client) pour(ctx context.Context, resp *http.Response, body io.Reader, w io.Writer) error {
 	free, full := make(chan []byte, pourBlocks), make(chan []byte, pourBlocks)
 	for range pourBlocks {
 		free <- nil // made when it is needed: most answers are small
@@ -105,10 +105,13 @@ func (c *Client) pour(ctx context.Context, req *http.Request, body io.Reader, w 
 		if _, err := w.Write(buf); err != nil {
 			return fmt.Errorf("write what was fetched: %w", err)
 		}
+		if b, ok := resp.Body.(*movingBody); ok {
+			b.watch.moved()
+		}
 		free <- buf
 	}
 	if readErr != nil {
-		return c.transportError(ctx, req, readErr)
+		return c.transportError(ctx, resp.Request, readErr)
 	}
 	return nil
 }

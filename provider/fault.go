@@ -113,6 +113,9 @@ func (c *Client) transportError(ctx context.Context, req *http.Request, err erro
 	}
 	text := assay.Clean(c.scrub(req, err.Error()), maxWords)
 	c.show(Exchange{Method: req.Method, Host: req.URL.Host, Path: req.URL.Path, Err: text})
+	if late, ours := overdue(req.Context()); ours {
+		return &callError{doing: doing(req), unsent: undialled(err), fault: &assay.Fault{Class: assay.FaultBusy, Code: late.code, Message: late.text}}
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing(req), context.Cause(ctx))
 	}

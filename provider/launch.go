@@ -19,6 +19,7 @@ func (c *Client) Launch(ctx context.Context, call Call, answer Made) Receipt {
 	if ctx.Err() != nil {
 		return NotSent(context.Cause(ctx))
 	}
+	call.unhurried = true
 	if _, err := c.JSON(punctual(ctx), call, answer); err != nil {
 		return Receipt{Fate: FateOf(err), Err: fmt.Errorf("launch: %w", err)}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -54,7 +53,7 @@ func (c *Client) Ask(ctx context.Context, path string, r *assay.Request) (Reply,
 	call, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	resp, err := c.Do(call, Call{
-		Method: "POST", Path: path, Type: "application/json", Body: bytes.NewReader(body), Length: int64(len(body)),
+		Method: "POST", Path: path, Type: "application/json", Body: bytes.NewReader(body), Length: int64(len(body)), unhurried: true,
 	})
 	if err != nil {
 		return c.unanswered(err)
@@ -92,31 +91,13 @@ func (c *Client) readLive(ctx context.Context, resp *http.Response, hangUp func(
 	timer := time.AfterFunc(wait, func() { stalled.Store(true); hangUp() })
 	defer timer.Stop()
 	body := resp.Body
-	resp.Body = watched{body, timer, wait}
+	resp.Body = &movingBody{ReadCloser: body, watch: &watch{timer: timer, wait: wait}}
 	raw, err := c.read(ctx, resp, maxReply)
 	resp.Body = body
 	if call := (*callError)(nil); stalled.Load() && errors.As(err, &call) {
 		call.fault.Code, call.fault.Message = "stalled", fmt.Sprintf("nothing more of the answer came for %s", wait)
 	}
 	return raw, err
-}
-
-// defaultStall is how long a live answer that has begun to come may pause.
-const defaultStall = 2 * time.Minute
-
-// watched is a body that puts a timer off whenever something comes.
-type watched struct {
-	io.ReadCloser
-	timer *time.Timer
-	wait  time.Duration
-}
-
-func (w watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
-	if n > 0 {
-		w.timer.Reset(w.wait)
-	}
-	return n, err
 }
 
 // unanswered is the reply where none came that can be read. A refusal that came as an error is an answer all the same.

@@ -24,7 +24,9 @@ type Accounts struct {
 	world *World
 	study *study.Study
 	sim   *simulator.Server // a rehearsal's; nil: the real providers
-	stall time.Duration     // how long a live answer may pause; 0: as long as usual
+	stall time.Duration     // how long a transfer may pause; 0: as long as usual
+
+	deadline time.Duration // how long a small call may take; 0: as long as usual
 
 	mu   sync.Mutex
 	open map[string]engine.Access
@@ -87,7 +89,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 		cfg.HTTP, cfg.Storage = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv)
 	}
 	cfg.HTTP = a.world.Exchanges.around(cfg.HTTP, cfg.Key)
-	cfg.Stall = a.stall
+	cfg.Deadline, cfg.Stall = a.deadline, a.stall
 	override(&cfg.Limits, p.Limits)
 	account, err := vendor.Open(cfg)
 	switch {

@@ -46,7 +46,7 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 		Ledger: h.Ledger, Files: h.Files, Planner: h.Planner, Clock: h.Clock(), Timing: h.Timing(), Random: rng, Holder: holder,
 	}}
 	a := h.World.Accounts(s)
-	a.stall = e.Timing.Stall
+	a.deadline, a.stall = e.Timing.Call, e.Timing.Stall
 	if h.Rehearsal {
 		seed, err := luck(run)
 		if err != nil {

@@ -82,9 +82,7 @@ func googleAuth(cfg provider.Config) provider.Auth {
 	}
 	find := sync.OnceValues(func() (oauth2.TokenSource, error) {
 		ctx := context.Background() // outlives the call that comes first
-		if cfg.HTTP != nil {
-			ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: cfg.HTTP})
-		}
+		ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: cfg.HTTP, Timeout: cmp.Or(cfg.Deadline, time.Minute)})
 		return google.DefaultTokenSource(ctx, "https://www.googleapis.com/auth/cloud-platform")
 	})
 	return func(_ context.Context, h http.Header) error {
