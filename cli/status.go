@@ -107,7 +107,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := printGatesOf(ctx, w, h, run); err != nil {
 		return err
 	}
-	if err := errors.Join(printStranded(ctx, w, h, run), printDoubts(ctx, w, h, run)); err != nil {
+	if err := errors.Join(printStranded(ctx, w, h, run), printDoubts(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run); err != nil || !segments {
@@ -184,8 +184,21 @@ type statusDocument struct {
 	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
 	Lanes     []laneDocument `json:"lanes"`
 
+	// Doubles are the jobs that are one too many, with what they did.
+	Doubles []string `json:"doubles,omitempty"`
+
+	// Still are the segments under way whose steps do not work.
+	Still []stillDocument `json:"still,omitempty"`
+
 	// Stranded are the segments of a shared run for which no living worker has the key.
 	Stranded []strandedDocument `json:"stranded,omitempty"`
+}
+
+type stillDocument struct {
+	Segment int64     `json:"segment"`
+	Lane    string    `json:"lane"`
+	Since   time.Time `json:"since"`
+	Reason  string    `json:"reason"`
 }
 
 type strandedDocument struct {
@@ -249,6 +262,13 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 
 // waits adds what an open run waits for, and who drives it.
 func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) error {
+	doubles, err := h.Ledger.Doubles(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	for _, e := range doubles {
+		d.Doubles = append(d.Doubles, e.Text)
+	}
 	if run.Budget != nil {
 		m := run.Budget.Float()
 		d.Budget = &m
@@ -262,6 +282,15 @@ func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) erro
 	}
 	if before := far[run.No].CollectBefore; !before.IsZero() {
 		d.Before = &before
+	}
+	troubles, err := h.Ledger.Troubles(ctx, run.No, 1000)
+	if err != nil {
+		return err
+	}
+	for _, t := range troubles {
+		if !t.Still.IsZero() {
+			d.Still = append(d.Still, stillDocument{Segment: t.Segment, Lane: t.Lane, Since: t.Still, Reason: t.Reason})
+		}
 	}
 	all, err := h.Ledger.Drivers(ctx, run.No)
 	for _, p := range all {

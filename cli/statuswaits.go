@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"assay"
 	"assay/store"
 )
 
@@ -32,7 +33,7 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 			fmt.Fprintln(w.Stdout, "and further segments: --segments lists all")
 			break
 		}
-		fmt.Fprintln(w.Stdout, troubleLine(t))
+		fmt.Fprintln(w.Stdout, troubleLine(t)+stoodStill(t, w.Now()))
 	}
 	p := far[run.No]
 	if !p.CollectBefore.IsZero() {
@@ -44,6 +45,26 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 	}
 	fmt.Fprintln(w.Stdout, who)
 	return nil
+}
+
+// stoodStill says for how long a segment has not moved, where its steps do not work.
+func stoodStill(t store.Trouble, now time.Time) string {
+	if t.Still.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" (nothing has worked for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
+}
+
+// printDoubles names the jobs that a run has one too many of, with what they did.
+func printDoubles(ctx context.Context, w *World, h *home, run store.Run) error {
+	all, err := h.Ledger.Doubles(ctx, run.No)
+	for i, e := range all {
+		if i == 0 {
+			fmt.Fprintln(w.Stdout, "\nJobs that were made twice, because a create call came to nothing that could be seen and was sent again:")
+		}
+		fmt.Fprintln(w.Stdout, assay.Clean(fmt.Sprintf("  segment %d: %s", e.Segment, e.Text), 500))
+	}
+	return err
 }
 
 // driversOf says who drives an open run.

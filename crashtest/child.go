@@ -49,6 +49,7 @@ func Child() int {
 func Hasty(t engine.Timing) engine.Timing {
 	t = t.Scaled(2000)
 	t.Lease, t.Create = lease, lease/2
+	t.Call, t.Stall, t.Unfenced = 5*lease, 5*lease, 2*lease
 	return t
 }
 

@@ -33,8 +33,9 @@ type session struct {
 	db      string // a PostgreSQL URL; empty: SQLite in the folder
 	env     map[string]string
 	journal int
-	around  func(op string, call func() error) error // of commands in this process
-	ahead   time.Duration                            // of the true time is the clock of commands in this process
+	around  func(op string, call func() error) error  // of commands in this process
+	ahead   time.Duration                             // of the true time is the clock of commands in this process
+	via     func(http.RoundTripper) http.RoundTripper // what the calls of commands in this process go through; nil: nothing
 }
 
 // queue is how long jobs wait at the providers, so that some are seen that are not done.
@@ -183,9 +184,17 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: Hasty, Around: s.around,
 		Now:  func() time.Time { return time.Now().Add(s.ahead) },
 		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
-		HTTP: s.sim.Transport(),
+		HTTP: s.network(),
 	})
 	return ended{code: code, out: out.String(), err: err.String()}
+}
+
+// network is the way to the providers, with what a test puts into it.
+func (s *session) network() http.RoundTripper {
+	if s.via == nil {
+		return s.sim.Transport()
+	}
+	return s.via(s.sim.Transport())
 }
 
 // ledger opens the ledger for looking.

@@ -8,12 +8,13 @@
 //	  ▲ ▲                  ▲                              │  │                  │                 ▲                 │
 //	  │ └─ gone ───────────┤                              │  │                  │                 └─── missing ─────┘ 3 times, then lost
 //	  │                    └── surely refused ────────────┤  │                  │
-//	  │                    └── absent in two reads ── Find┘  ├── found: adopt ─>│
+//	  ├─ fenced off ── absent in two reads ────────── Find┘  ├── found: adopt ─>│
 //	  └── the job failed without doing anything ────────────────────────────────┤ token limit: behind a gate
 //	                                                         └── cannot tell: held, until a person says resend, adopt or drop
 //
 // Before the one call that costs money, Intend is committed with the provider's newest job as a cursor, and the money is
-// reserved. A create whose fate is unknown is never sent again before Find has looked twice, the provider's lag apart.
+// reserved. A create whose fate is unknown is never sent again before Find has looked twice, the provider's lag apart, and
+// what it names was deleted.
 // Live segments go staged ─ GoLive ─> launched ─ Claim, Ask, Settle ─> settled: what is claimed may be in flight.
 package engine
 

@@ -15,6 +15,7 @@ import (
 
 	"assay"
 	"assay/catalog"
+	"assay/engine"
 	"assay/provider"
 )
 
@@ -64,9 +65,18 @@ type house struct {
 	limits   catalog.Limits
 	visible  time.Duration // how long a new job is missing from lists
 	removed  []string
+	fenced   map[string]bool               // what was deleted, by handle
+	slow     []slowCreate                  // creates that have not arrived yet
 	mixed    bool                          // the list has the oldest job first, and promises no order
 	silent   bool                          // no job has counts
 	spoil    func(lines [][]byte) [][]byte // nil: results are as they are
+}
+
+// slowCreate is a create call that arrives later than anyone waits for it.
+type slowCreate struct {
+	at     time.Time
+	input  provider.BatchInput
+	handle provider.Handle
 }
 
 type fakeJob struct {
@@ -85,7 +95,7 @@ type fakeJob struct {
 }
 
 func newHouse(c *clock) *house {
-	return &house{clock: c, stamped: true, billed: map[string]int{}, asked: map[string]int{}, calls: map[string]int{}, takes: time.Hour,
+	return &house{clock: c, stamped: true, billed: map[string]int{}, asked: map[string]int{}, calls: map[string]int{}, fenced: map[string]bool{}, takes: time.Hour,
 		limits: catalog.Limits{Requests: 100, Bytes: 1 << 20}}
 }
 
@@ -94,6 +104,7 @@ var errDead = errors.New("the process is dead")
 // call counts a call and lets the test break it.
 func (h *house) call(name string) error {
 	h.calls[name]++
+	h.arrive()
 	if h.wobble != nil {
 		return h.wobble(name, h.calls[name])
 	}
@@ -109,12 +120,57 @@ func (h *house) Prepare(_ context.Context, p provider.BatchInput, hd provider.Ha
 		return hd, "", err
 	}
 	if hd == "" {
-		return provider.Handle(`"file-` + p.Stamp.Segment + `"`), provider.Again, nil
+		hd = provider.Handle(fmt.Sprintf("%q", fmt.Sprintf("file-%s-%d", p.Stamp.Segment, h.calls["prepare"])))
+		return hd, provider.Again, nil
 	}
 	return hd, provider.Ready, nil
 }
 
-func (h *house) Launch(_ context.Context, p provider.BatchInput, _ provider.Handle) provider.Receipt {
+func (h *house) Fence(_ context.Context, hd provider.Handle) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.call("fence"); err != nil {
+		return err
+	}
+	h.fenced[string(hd)] = true
+	return nil
+}
+
+// arrive makes the jobs of slow create calls whose time has come.
+func (h *house) arrive() {
+	slow := h.slow
+	h.slow = nil
+	for _, c := range slow {
+		if h.clock.Now().Before(c.at) {
+			h.slow = append(h.slow, c)
+		} else if _, err := h.make(c.input, c.handle); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// make makes a job. One that names a file which is gone fails.
+func (h *house) make(p provider.BatchInput, hd provider.Handle) (*fakeJob, error) {
+	r, err := p.Body.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	body, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	j := &fakeJob{id: fmt.Sprintf("job%d", len(h.jobs)+1), stamp: p.Stamp, made: h.clock.Now(), ends: h.clock.Now().Add(h.takes)}
+	j.lines = bytes.Split(bytes.TrimSpace(body), []byte("\n"))
+	j.count = len(j.lines)
+	if h.fenced[string(hd)] {
+		j.done, j.state, j.lines = true, provider.StateFailed, nil
+	}
+	h.jobs = append(h.jobs, j)
+	return j, nil
+}
+
+func (h *house) Launch(_ context.Context, p provider.BatchInput, hd provider.Handle) provider.Receipt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("launch"); err != nil {
@@ -130,19 +186,14 @@ func (h *house) Launch(_ context.Context, p provider.BatchInput, _ provider.Hand
 	if fate == "vanished" { // never arrived
 		return provider.Receipt{Fate: provider.Unknown, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "connection reset"}}
 	}
-	r, err := p.Body.Open()
+	if fate == "slow" { // arrives in two hours
+		h.slow = append(h.slow, slowCreate{h.clock.Now().Add(2 * time.Hour), p, hd})
+		return provider.Receipt{Fate: provider.Unknown, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
+	}
+	j, err := h.make(p, hd)
 	if err != nil {
 		return provider.Receipt{Fate: provider.Refused, Err: err}
 	}
-	defer r.Close()
-	body, err := io.ReadAll(r)
-	if err != nil {
-		return provider.Receipt{Fate: provider.Refused, Err: err}
-	}
-	j := &fakeJob{id: fmt.Sprintf("job%d", len(h.jobs)+1), stamp: p.Stamp, made: h.clock.Now(), ends: h.clock.Now().Add(h.takes)}
-	j.lines = bytes.Split(bytes.TrimSpace(body), []byte("\n"))
-	j.count = len(j.lines)
-	h.jobs = append(h.jobs, j)
 	if fate == provider.Unknown {
 		return provider.Receipt{Fate: fate, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
 	}
@@ -411,4 +462,19 @@ func (h *house) Ask(_ context.Context, r *assay.Request) (provider.Reply, error)
 	}
 	h.asked[r.Lane.Name+" "+prompt]++
 	return provider.Reply{Outcome: o, Raw: []byte(`{"raw":true}`)}, nil
+}
+
+// inline is a provider to which nothing is uploaded: a create call carries all there is, and cannot be called back.
+type inline struct {
+	provider.Provider
+	provider.Finder
+	provider.Lister
+	provider.Canceler
+	provider.Asker
+}
+
+func (w *world) inline() {
+	access, _ := w.e.Accounts("fake")
+	access.Batch = inline{w.house, w.house, w.house, w.house, w.house}
+	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
 }

@@ -16,6 +16,9 @@ func (w *work) lookLate(ctx context.Context) error {
 	if w.g.Reason == awaitsAudit {
 		return w.audit(ctx)
 	}
+	if w.owesAudit() {
+		return w.auditLost(ctx)
+	}
 	now := w.Clock.Now()
 	keys, err := w.Ledger.LateKeys(ctx, w.g.No)
 	if err != nil {

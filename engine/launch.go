@@ -71,13 +71,10 @@ func (w *work) inTime(ctx context.Context, began time.Time) (context.Context, co
 
 // unintended decides about an intent that the ledger refused. Nothing was sent.
 func (w *work) unintended(ctx context.Context, err error) error {
-	now := w.Clock.Now()
 	switch {
 	case errors.Is(err, store.ErrBudget):
 		return errors.Join(w.Ledger.Wake(ctx, w.l, time.Time{}, blockedByBudget),
 			w.Ledger.Note(ctx, w.run.No, w.g.No, "budget", "needs "+w.g.Expected.String()))
-	case errors.Is(err, store.ErrTwin):
-		return w.Ledger.Wake(ctx, w.l, now.Add(w.poll(0)), "waits until a create of the same size at this account is cleared up")
 	case errors.Is(err, store.ErrAnswered):
 		return w.dropAnswered(ctx)
 	}
@@ -156,15 +153,12 @@ func (w *work) find(ctx context.Context) error {
 	if w.access.Fingerprint != w.g.Account {
 		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax), "made with another key ("+w.g.Account+"): only that one can tell")
 	}
-	taken, err := w.Ledger.TakenJobs(ctx, w.g.Provider, w.g.No)
-	if err != nil {
+	began := w.Clock.Now()
+	found, err := w.search(ctx, finder, provider.Search{Handle: provider.Handle(w.g.Handle), Cursor: w.g.Cursor, NotBefore: w.g.Intended})
+	var ours *ledgerError
+	if errors.As(err, &ours) {
 		return err
 	}
-	began := w.Clock.Now()
-	found, err := finder.Find(ctx, provider.Search{
-		Stamp: w.stamp(), Handle: provider.Handle(w.g.Handle), Nonce: w.g.Nonce, Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests),
-		Cursor: w.g.Cursor, NotBefore: w.g.Intended, Taken: func(job string) bool { return taken[job] },
-	})
 	if err != nil {
 		return w.unfound(ctx, err)
 	}
@@ -179,6 +173,18 @@ func (w *work) find(ctx context.Context) error {
 		return w.Ledger.Hold(ctx, w.l, "cannot tell whether the create call made a job: "+found.Why)
 	}
 	return w.Ledger.Wake(ctx, w.l, now.Add(w.poll(now.Sub(w.g.Intended))), found.Why)
+}
+
+// search looks for jobs of the segment among those that the ledger does not know to be others, or to have failed.
+func (w *work) search(ctx context.Context, finder provider.Finder, s provider.Search) (provider.Found, error) {
+	taken, err := w.Ledger.TakenJobs(ctx, w.g.Provider, w.g.No)
+	if err != nil {
+		return provider.Found{}, &ledgerError{err}
+	}
+	also := s.Taken
+	s.Taken = func(job string) bool { return taken[job] || also != nil && also(job) }
+	s.Stamp, s.Nonce, s.Model, s.Wire, s.Count = w.stamp(), w.g.Nonce, w.g.Model, w.route.Wire, int(w.g.Requests)
+	return finder.Find(ctx, s)
 }
 
 // unfound decides about a Find that failed: nothing is sent until one works.
@@ -202,23 +208,9 @@ func (w *work) adopt(ctx context.Context, jobs []string) error {
 	return w.launched(ctx, jobs[0], "adopted")
 }
 
-// double notes a job that was made twice, and cancels it.
-func (w *work) double(ctx context.Context, job string) error {
-	if err := w.Ledger.Double(ctx, w.l, job); err != nil {
-		return err
-	}
-	if c, ok := w.access.Batch.(provider.Canceler); ok {
-		j := w.job()
-		j.ID = job
-		if err := c.Cancel(ctx, j); err != nil {
-			return w.Ledger.Note(ctx, w.run.No, w.g.No, "double", "could not cancel "+job+": "+err.Error())
-		}
-	}
-	return nil
-}
-
 // absent counts reads that see no job, by when they began: what a slow one saw is as old. The first counts when the create
-// call is surely over; after a second, the provider's lag later, the same bytes may go again.
+// call is over on our side; after a second, the provider's lag later, the same bytes may go again. That the call may still
+// be on its way is met by a fence; where none can be built, by far more time.
 func (w *work) absent(ctx context.Context, began time.Time) error {
 	lag := w.Timing.lag(w.access.Batch.Limits().Lag, w.g.Stamped)
 	now := w.Clock.Now()
@@ -231,5 +223,12 @@ func (w *work) absent(ctx context.Context, began time.Time) error {
 	if next := w.g.Absent.Add(lag); began.Before(next) {
 		return w.Ledger.Wake(ctx, w.l, next.Add(time.Millisecond), "no job is visible; looking once more")
 	}
-	return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Uploaded, Reason: "no job was made: absent in two reads", Due: now})
+	if over := w.g.Intended.Add(w.Timing.Unfenced); !w.fenced() && began.Before(over) {
+		next := now.Add(w.poll(now.Sub(w.g.Intended)))
+		if next.After(over) {
+			next = over.Add(time.Millisecond)
+		}
+		return w.Ledger.Wake(ctx, w.l, next, "no job is visible; the create call may still be on its way, and cannot be called back before "+over.Format(time.RFC3339))
+	}
+	return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
 }

@@ -27,6 +27,9 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.access.Batch == nil {
 		return w.stopLane(ctx, store.LaneHeld, "provider "+w.g.Provider+" has no batches")
 	}
+	if w.g.Fence != "" {
+		return w.fence(ctx)
+	}
 	h, ready, err := w.access.Batch.Prepare(ctx, w.parcel(ctx), provider.Handle(w.g.Handle))
 	if err != nil {
 		return w.unprepared(ctx, h, err)

@@ -95,6 +95,9 @@ func (w *work) finish(ctx context.Context) error {
 	if len(late) == 0 && w.tidies() {
 		due = now
 	}
+	if w.owesAudit() {
+		due = now.Add(w.Timing.Audit)
+	}
 	return w.Ledger.Finish(ctx, w.l, due)
 }
 

@@ -42,6 +42,8 @@ type Timing struct {
 	PollEach     time.Duration   // between looks at any two jobs, on average: many jobs are looked at less often
 	LagStamped   time.Duration   // at least this between two reads that see no job
 	LagUnstamped time.Duration   // the same where jobs carry no stamp
+	Unfenced     time.Duration   // how long a create call that cannot be called back may take to show
+	Audit        time.Duration   // jobs of create calls that were sent again are looked for once more, this long after the end
 	Refetch      []time.Duration // before each further fetch for results that are missing
 	Gone         time.Duration   // a job that is not found for this long is held
 	BackoffMin   time.Duration
@@ -64,7 +66,7 @@ func DefaultTiming() Timing {
 	return Timing{
 		Lease: 2 * time.Minute, Create: 75 * time.Second,
 		PollMin: 15 * time.Second, PollMax: 5 * time.Minute, PollEach: 250 * time.Millisecond,
-		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute,
+		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute, Unfenced: 3 * time.Hour, Audit: time.Hour,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
 		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
@@ -79,6 +81,7 @@ func (t Timing) Scaled(by int64) Timing {
 	u := t
 	u.PollEach = t.PollEach / time.Duration(by)
 	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
+	u.Unfenced, u.Audit = s(t.Unfenced), s(t.Audit)
 	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax)
 	u.Cut, u.Late, u.faster = s(t.Cut), s(t.Late), max(t.faster, 1)*by
 	u.Look = max(s(t.Look), 50*time.Millisecond)

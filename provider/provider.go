@@ -69,6 +69,13 @@ type Remover interface {
 	Remove(ctx context.Context, job Job) error
 }
 
+// Fencer is the power to take back what Prepare uploaded. A launch that is still on its way then names what is gone: it makes
+// no job, or one that fails and costs nothing.
+type Fencer interface {
+	// Fence returns nil only when what the handle names is gone. It may be repeated.
+	Fence(ctx context.Context, h Handle) error
+}
+
 // Finder is the power to learn what became of a Launch of unknown fate.
 type Finder interface {
 	// Stamped reports whether jobs carry our stamp. Without one, jobs are recognised by time and count, and only an ended job

@@ -59,16 +59,19 @@ type Trouble struct {
 	Stage, Lane string
 	State       State
 	Reason      string
+	Still       time.Time // since when no step works; zero: the last one did
 }
 
 // Troubles are the first segments of a run that are under way and have one.
 func (s *Reader) Troubles(ctx context.Context, run int64, limit int) ([]Trouble, error) {
-	return collect(walk(ctx, s, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason FROM segments
+	return collect(walk(ctx, s, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason, still_ms FROM segments
 		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT $2`, run, limit))
 }
 
 func scanTrouble(rows *sql.Rows) (Trouble, error) {
 	var g Trouble
-	err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.State, &g.Reason)
+	var still sql.NullInt64
+	err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.State, &g.Reason, &still)
+	g.Still = fromMillis(still)
 	return g, err
 }

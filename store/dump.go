@@ -73,7 +73,7 @@ func (r *DumpRow) depersonalise(table string) {
 	case "runs":
 		gone["folder"], gone["started_by"], gone["epoch"] = "", "", int64(0)
 	case "segments":
-		for _, c := range []string{"input", "handle", "cursor_mark", "imported"} {
+		for _, c := range []string{"input", "handle", "fence", "cursor_mark", "imported"} {
 			gone[c] = elsewhere
 		}
 		gone["account"] = fmt.Sprintf("%s %v", elsewhere, r.Values[slices.Index(r.Columns, "no")]) // no two alike

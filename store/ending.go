@@ -20,7 +20,7 @@ type Sighting struct {
 // Checked keeps what a check of a job said.
 func (s *Ledger) Checked(ctx context.Context, l Lease, c Sighting) error {
 	return s.touch(ctx, "checked", l, relaxed, []State{Launched},
-		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = ''`,
+		`job_state = $3, job_word = $4, job_counts = $5, collect_before_ms = COALESCE($6, collect_before_ms), due_ms = $7, reason = '', failures = 0, still_ms = NULL`,
 		c.State, c.Word, c.Counts, millis(c.CollectBefore), millis(c.Due))
 }
 
@@ -34,7 +34,7 @@ func (s *Ledger) Ended(ctx context.Context, l Lease, c Sighting) error {
 
 // RecordStatus keeps what a later look at an ended job said: parts may appear, counts may change.
 func (s *Ledger) RecordStatus(ctx context.Context, l Lease, c Sighting) error {
-	return s.touch(ctx, "looked", l, relaxed, []State{Ended, Settled}, `job_counts = $3, parts = $4, due_ms = $5`, c.Counts, c.Parts, millis(c.Due))
+	return s.touch(ctx, "looked", l, relaxed, []State{Ended, Settled}, `job_counts = $3, parts = $4, due_ms = $5, still_ms = NULL`, c.Counts, c.Parts, millis(c.Due))
 }
 
 // Removed notes that what a job left at its provider was deleted there: nothing is left to look at.
@@ -133,13 +133,17 @@ type Back struct {
 	To     State // Staged: prepare again; Uploaded: create again
 	Reason string
 	Due    time.Time
+	Lost   bool // the create call was taken for lost: what it names is fenced off, and its job is looked for once more
 }
 
-// GoBack makes a segment ready to be sent again, under the same stamp, and gives its reservation back.
+// GoBack makes a segment ready to be sent again, as its next attempt, and gives its reservation back. A call of unknown fate
+// that a person has sent again counts as lost.
 func (s *Ledger) GoBack(ctx context.Context, l Lease, b Back) error {
-	handle := ""
+	handle, args := "", []any{l.No, l.Epoch, string(b.To), s.millis(), millis(b.Due), b.Reason}
 	if b.To == Staged {
-		handle = "handle = NULL, "
+		args = append(args, flag(b.Lost))
+		handle = `fence = CASE WHEN held_from = 'intended' OR $7 = 1 THEN NULLIF(handle, '') ELSE fence END, handle = NULL,
+			lost_creates = lost_creates + CASE WHEN held_from = 'intended' OR $7 = 1 THEN 1 ELSE 0 END, `
 	}
 	// The reservation has to be read before the row says 0.
 	return s.tx(ctx, "go back", durable, func(t *txn) error {
@@ -152,9 +156,9 @@ func (s *Ledger) GoBack(ctx context.Context, l Lease, b Back) error {
 			reserved_nano = 0, intended_ms = NULL, cursor_mark = NULL, account = NULL, stamped = NULL, absents = 0, absent_ms = NULL, job = NULL,
 			launched_ms = NULL, deadline_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
 			fetched_ms = NULL, cancel_cause = CASE WHEN cancel_cause = 'user' THEN 'user' ELSE '' END,
-			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1
+			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1, still_ms = NULL
 			WHERE no = $1 AND epoch = $2`+inStates([]State{Uploaded, Intended, Launched, Ended, Held}),
-			l.No, l.Epoch, string(b.To), s.millis(), millis(b.Due), b.Reason)
+			args...)
 		if err == nil && n == 0 {
 			err = t.whyNot(ctx, l, sql.ErrNoRows)
 		}

@@ -13,7 +13,7 @@ type Job struct {
 	ID       string
 	Segment  int64
 	Account  string // whose key
-	Role     string // current, failed or double
+	Role     string // current, failed, double, or surplus: a double whose end is reported
 	Created  time.Time
 }
 
@@ -27,16 +27,36 @@ func (t *txn) addJob(ctx context.Context, segment int64, job, role string) error
 	return err
 }
 
-// Double notes that a segment was launched more than once: this job is one too many.
-func (s *Ledger) Double(ctx context.Context, l Lease, job string) error {
+// Double is a job that is one too many for its segment.
+type Double struct {
+	Job  string
+	What string // what it has done, and what becomes of it
+	Over bool   // it is over: nothing more can be said of it
+}
+
+// AddDouble notes that a segment was launched more than once, and later how the job ended.
+func (s *Ledger) AddDouble(ctx context.Context, l Lease, d Double) error {
+	role := "double"
+	if d.Over {
+		role = "surplus"
+	}
 	return s.tx(ctx, "double", durable, func(t *txn) error {
 		var run int64
 		if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run); err != nil {
 			return t.whyNot(ctx, l, err)
 		}
-		return errors.Join(t.addJob(ctx, l.No, job, "double"),
-			t.event(ctx, run, l.No, "double", "job "+job+" was made for the same segment: cancelled; what it did may be billed"))
+		return errors.Join(t.addJob(ctx, l.No, d.Job, role),
+			t.event(ctx, run, l.No, DoubleEvent, "job "+d.Job+" was made for the same segment: "+d.What))
 	})
+}
+
+// DoubleEvent is the kind of events about jobs that are one too many.
+const DoubleEvent = "double"
+
+// Doubles reads what is known of jobs of a run that are one too many.
+func (s *Reader) Doubles(ctx context.Context, run int64) ([]Event, error) {
+	return collect(walk(ctx, s, "read doubles", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
+		WHERE run_no = $1 AND kind = $2 ORDER BY no`, run, DoubleEvent))
 }
 
 // Jobs reads the jobs of a run, or of all runs with run = 0.

@@ -49,7 +49,7 @@ func (s *Ledger) move(ctx context.Context, l Lease, m move) error {
 		}
 		var run int64
 		args := append([]any{l.No, l.Epoch, string(m.to), s.millis(), millis(m.due)}, m.args...)
-		err := t.QueryRowContext(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = CAST($5 AS BIGINT)`+set+
+		err := t.QueryRowContext(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = CAST($5 AS BIGINT), still_ms = NULL`+set+
 			` WHERE no = $1 AND epoch = $2`+inStates(m.from)+` RETURNING run_no`, args...).Scan(&run)
 		if err != nil {
 			return t.whyNot(ctx, l, err)
@@ -158,7 +158,7 @@ func (s *Ledger) Upload(ctx context.Context, l Lease, handle string, due time.Ti
 
 // SaveHandle keeps what a vendor wants to remember in the middle of its preparations.
 func (s *Ledger) SaveHandle(ctx context.Context, l Lease, handle string, due time.Time) error {
-	return s.touch(ctx, "save handle", l, relaxed, []State{Staged}, `handle = $3, due_ms = $4, failures = 0`, handle, millis(due))
+	return s.touch(ctx, "save handle", l, relaxed, []State{Staged}, `handle = $3, due_ms = $4, failures = 0, still_ms = NULL`, handle, millis(due))
 }
 
 // touch changes a segment without moving it.
@@ -177,9 +177,10 @@ func (s *Ledger) Wake(ctx context.Context, l Lease, at time.Time, reason string)
 	return s.touch(ctx, "wake", l, relaxed, nil, `due_ms = $3, reason = $4`, millis(at), reason)
 }
 
-// RetryLater notes a step that did not work, and when it is tried again.
+// RetryLater notes a step that did not work, and when it is tried again. Since when none works is kept.
 func (s *Ledger) RetryLater(ctx context.Context, l Lease, at time.Time, reason string) error {
-	return s.touch(ctx, "stumble", l, relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1`, millis(at), clean(reason))
+	return s.touch(ctx, "stumble", l, relaxed, nil, `due_ms = $3, reason = $4, failures = failures + 1, still_ms = COALESCE(still_ms, $5)`,
+		millis(at), clean(reason), s.millis())
 }
 
 // Intent is what is known just before the create call.
@@ -192,10 +193,9 @@ type Intent struct {
 }
 
 // Intend commits, durably and before the create call, that it is about to go, and reserves its money. ErrBudget: it
-// does not fit. ErrTwin: a launch that looks like this one is not cleared up. ErrAnswered: a late answer
-// came for a request in it.
+// does not fit. ErrAnswered: a late answer came for a request in it.
 func (s *Ledger) Intend(ctx context.Context, l Lease, in Intent) error {
-	err := s.move(ctx, l, move{op: "intend", to: Intended, from: []State{Uploaded}, due: in.Due, durable: durable,
+	return s.move(ctx, l, move{op: "intend", to: Intended, from: []State{Uploaded}, due: in.Due, durable: durable,
 		set: `account = $6, stamped = $7, cursor_mark = $8, reserved_nano = $9, intended_ms = $4, intends = intends + 1,
 			absents = 0, absent_ms = NULL, reason = ''`,
 		args: []any{in.Account, flag(in.Stamped), in.Cursor, int64(in.Reserve)},
@@ -203,10 +203,16 @@ func (s *Ledger) Intend(ctx context.Context, l Lease, in Intent) error {
 		alongside: func(ctx context.Context, t *txn, run int64) error {
 			return errors.Join(t.unanswered(ctx, l.No), t.reserve(ctx, run, in.Reserve))
 		}})
-	if s.engine.unique(err) {
-		return fmt.Errorf("segment %d: %w", l.No, ErrTwin)
-	}
-	return err
+}
+
+// Fenced notes that what a lost create call names is deleted: nothing can come of it any more.
+func (s *Ledger) Fenced(ctx context.Context, l Lease, due time.Time) error {
+	return s.touch(ctx, "fenced", l, relaxed, []State{Staged}, `fence = NULL, due_ms = $3, failures = 0, still_ms = NULL, reason = ''`, millis(due))
+}
+
+// Audited notes that the jobs of create calls which were taken for lost were looked for once more.
+func (s *Ledger) Audited(ctx context.Context, l Lease, due time.Time) error {
+	return s.touch(ctx, "audited", l, relaxed, []State{Settled}, `audited = lost_creates, due_ms = $3, failures = 0, still_ms = NULL, reason = ''`, millis(due))
 }
 
 // unanswered makes sure that no request of a segment has an answer by now.
@@ -238,7 +244,7 @@ type Launch struct {
 // Launched notes, durably, the job that a segment became.
 func (s *Ledger) Launched(ctx context.Context, l Lease, j Launch) error {
 	return s.move(ctx, l, move{op: "launched", to: Launched, from: []State{Intended, Held}, due: j.Due, durable: durable,
-		set:  `job = $6, launched_ms = $7, deadline_ms = CAST($8 AS BIGINT), held_from = NULL, failures = 0, reason = ''`,
+		set:  `job = $6, launched_ms = $7, deadline_ms = CAST($8 AS BIGINT), held_from = NULL, fence = NULL, failures = 0, reason = ''`,
 		args: []any{j.Job, j.At.UnixMilli(), millis(j.Deadline)},
 		note: strings.TrimSpace("job " + j.Job + " " + j.Note),
 		alongside: func(ctx context.Context, t *txn, _ int64) error {

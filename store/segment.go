@@ -88,6 +88,9 @@ type Segment struct {
 	Cursor        string
 	Intended      time.Time
 	Intends       int64
+	LostCreates   int64  // create calls that were taken for lost: their jobs may show yet
+	Audited       int64  // of these, those whose jobs were looked for once more
+	Fence         string // the handle of what a lost call names: to be deleted before anything is sent again
 	Absents       int64
 	Absent        time.Time
 	Reserved      assay.Money
@@ -275,7 +278,7 @@ func (s *Reader) NextDueAfter(ctx context.Context, run int64, after time.Time) (
 func (s *Reader) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
 		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, input, input_bytes, input_sha256,
-		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, absents, absent_ms, reserved_nano, job, launched_ms,
+		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, COALESCE(fence, ''), absents, absent_ms, reserved_nano, job, launched_ms,
 		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
 		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
@@ -303,7 +306,7 @@ func scanSegment(rows *sql.Rows) (Segment, error) {
 	n := make([]int64, len(assay.Endings()))
 	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.SecondTry, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
 		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &input, &bytes, &sum,
-		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.Absents, &absent, &g.Reserved, &job, &launched,
+		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence, &g.Absents, &absent, &g.Reserved, &job, &launched,
 		&deadline, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
 		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until,
 		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,

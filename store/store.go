@@ -67,7 +67,6 @@ type Options struct {
 var (
 	ErrLeaseLost = errors.New("the lease is lost: another process works on this now")
 	ErrBudget    = errors.New("the budget does not cover this")
-	ErrTwin      = errors.New("a create of unknown fate with the same request count is open at this account")
 	ErrAnswered  = errors.New("a request of this segment has an answer by now")
 	ErrNotFound  = errors.New("not in the ledger")
 	ErrAmbiguous = errors.New("more than one run begins with")

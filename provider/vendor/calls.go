@@ -107,6 +107,29 @@ func removeFiles(ctx context.Context, api *provider.Client, ids ...string) error
 	return nil
 }
 
+// fenceFile deletes the file of a handle, and makes sure that it is gone: some servers delete nothing, and say so in the words
+// of one that has no such file.
+func fenceFile(ctx context.Context, api *provider.Client, h provider.Handle, path func(id string) string) error {
+	var hold fileHandle
+	if h.Read(&hold); hold.File == "" {
+		return nil
+	}
+	if err := remove(ctx, api, path(hold.File)); err != nil {
+		return err
+	}
+	_, err := api.JSON(ctx, provider.Call{Path: path(hold.File)}, nil)
+	switch {
+	case gone(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look whether the file is gone: %w", err)
+	}
+	return fmt.Errorf("remove: %w", &assay.Fault{Class: assay.FaultUnknown, Code: "not_deleted", Message: "the file is still there"})
+}
+
+// filePath is where OpenAI and its relatives have a file.
+func filePath(id string) string { return provider.Path("files", id) }
+
 // fetchFile downloads a file of an OpenAI-like server. Where the download announces no length, the file object has it.
 func fetchFile(ctx context.Context, api *provider.Client, path string, part provider.Part, into provider.Sink) error {
 	want := part.Whole()

@@ -202,6 +202,11 @@ func (f *fireworks) Remove(ctx context.Context, job provider.Job) error {
 	return nil
 }
 
+// Fence deletes the dataset: no job reads what is not there.
+func (f *fireworks) Fence(ctx context.Context, h provider.Handle) error {
+	return fenceFile(ctx, f.api, h, func(id string) string { return f.path("datasets", id) })
+}
+
 // List walks the jobs of the account.
 func (f *fireworks) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return pages(func(after string) (page, error) {

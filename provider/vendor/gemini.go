@@ -116,6 +116,11 @@ func (g *gemini) Remove(ctx context.Context, job provider.Job) error {
 	return nil
 }
 
+// Fence deletes the uploaded file: no batch is made of what is not there.
+func (g *gemini) Fence(ctx context.Context, h provider.Handle) error {
+	return g.Remove(ctx, provider.Job{Handle: h})
+}
+
 // List walks the batches, in no promised order.
 func (g *gemini) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return pages(func(after string) (page, error) {

@@ -101,6 +101,11 @@ func (m *mistral) Remove(ctx context.Context, job provider.Job) error {
 	return nil
 }
 
+// Fence deletes the uploaded file: no job is made of what is not there.
+func (m *mistral) Fence(ctx context.Context, h provider.Handle) error {
+	return fenceFile(ctx, m.api, h, func(id string) string { return provider.Path("v1", "files", id) })
+}
+
 // List walks the jobs, newest first.
 func (m *mistral) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	const size = 100

@@ -168,6 +168,11 @@ func (o *openAI) Remove(ctx context.Context, job provider.Job) error {
 	return removeFiles(ctx, o.api, b.Input, b.Output, b.ErrorFile)
 }
 
+// Fence deletes the uploaded file: a batch that is made of it then fails at its validation.
+func (o *openAI) Fence(ctx context.Context, h provider.Handle) error {
+	return fenceFile(ctx, o.api, h, filePath)
+}
+
 // List walks the batches, newest first.
 func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return pages(func(after string) (page, error) {

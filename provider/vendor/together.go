@@ -143,6 +143,11 @@ func (t *together) Remove(ctx context.Context, job provider.Job) error {
 	return removeFiles(ctx, t.api, b.Input, b.Output, b.ErrorFile)
 }
 
+// Fence deletes the uploaded file: a batch that is made of it then fails.
+func (t *together) Fence(ctx context.Context, h provider.Handle) error {
+	return fenceFile(ctx, t.api, h, filePath)
+}
+
 // List is the one page there is, in no promised order. The names of the input files give the stamps.
 func (t *together) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return func(yield func(provider.Status, error) bool) {

@@ -228,6 +228,15 @@ func (v *vertex) Remove(ctx context.Context, job provider.Job) error {
 	return nil
 }
 
+// Fence deletes the uploaded lines: a job that is to read them then fails.
+func (v *vertex) Fence(ctx context.Context, h provider.Handle) error {
+	var hold gcsHandle
+	if h.Read(&hold); hold.URI == "" {
+		return nil
+	}
+	return v.store.remove(ctx, hold.URI)
+}
+
 // List walks the jobs of the project and region.
 func (v *vertex) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return v.search(ctx, "")

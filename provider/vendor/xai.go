@@ -115,6 +115,11 @@ func (x *xai) Remove(ctx context.Context, job provider.Job) error {
 	return removeFiles(ctx, x.api, hold.File)
 }
 
+// Fence deletes the uploaded file: no batch is made of what is not there.
+func (x *xai) Fence(ctx context.Context, h provider.Handle) error {
+	return fenceFile(ctx, x.api, h, filePath)
+}
+
 // List walks the batches.
 func (x *xai) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 	return pages(func(after string) (page, error) {

@@ -143,6 +143,9 @@ CREATE TABLE segments (
     cursor_mark       TEXT,
     intended_ms       BIGINT,
     intends           BIGINT NOT NULL DEFAULT 0,
+    lost_creates      BIGINT NOT NULL DEFAULT 0, -- create calls that were taken for lost: their jobs may show yet
+    audited           BIGINT NOT NULL DEFAULT 0, -- of these, those whose jobs were looked for once more
+    fence             TEXT, -- the handle of what such a call names: deleted before anything is sent again
     absents           BIGINT NOT NULL DEFAULT 0,
     absent_ms         BIGINT,
     reserved_nano     BIGINT NOT NULL DEFAULT 0 CHECK (reserved_nano >= 0),
@@ -162,6 +165,7 @@ CREATE TABLE segments (
     settled_ms        BIGINT,
     removed_ms        BIGINT, -- when what the job left at its provider was deleted there
     failures          BIGINT NOT NULL DEFAULT 0,
+    still_ms          BIGINT, -- since when no step works
     recuts            BIGINT NOT NULL DEFAULT 0,
     held_from         TEXT,
     holder            TEXT,
@@ -209,6 +213,8 @@ CREATE TABLE segments (
     CHECK (mode <> 'batch' OR state NOT IN ('ended', 'fetched', 'settled') OR (ended_ms IS NOT NULL AND parts IS NOT NULL)),
     CHECK (mode <> 'batch' OR state NOT IN ('fetched', 'settled') OR fetched_ms IS NOT NULL),
     CHECK ((state = 'settled') = (settled_ms IS NOT NULL)),
+    CHECK (fence IS NULL OR state IN ('staged', 'cancelled', 'failed', 'held')),
+    CHECK (audited <= lost_creates),
     CHECK (state NOT IN ('settled', 'failed', 'cancelled') OR reserved_nano = 0),
     CHECK ((state = 'held') = (held_from IS NOT NULL)),
     CHECK (state NOT IN ('failed', 'held') OR reason <> ''),
@@ -219,9 +225,6 @@ CREATE TABLE segments (
 CREATE INDEX segments_run ON segments (run_no, state);
 CREATE INDEX segments_holder ON segments (holder) WHERE holder IS NOT NULL;
 CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
--- Without a stamp a job can only be recognised by its count: one create of unknown fate per account and count.
-CREATE UNIQUE INDEX segments_twins ON segments (account, requests)
-    WHERE stamped = 0 AND (state = 'intended' OR (state = 'held' AND held_from = 'intended'));
 
 -- An attempt is one sending of one request in one segment: its coordinates, less stage, turn and second_try, which are the
 -- segment's. Of a judge's request source, item, lane, template, branch and draw are those of the answer it reads; of a pair
@@ -352,7 +355,7 @@ CREATE TABLE jobs (
     job        TEXT NOT NULL,
     segment_no BIGINT NOT NULL REFERENCES segments (no),
     account    TEXT NOT NULL,
-    role       TEXT NOT NULL CHECK (role IN ('current', 'failed', 'double')),
+    role       TEXT NOT NULL CHECK (role IN ('current', 'failed', 'double', 'surplus')),
     created_ms BIGINT NOT NULL,
     PRIMARY KEY (provider, job)
 );

@@ -142,7 +142,7 @@ func fates(t *testing.T, fresh Fresh) {
 		t.Errorf("held: %+v", g)
 	}
 	b.ok(b.s.Launched(b.ctx, g.Lease, store.Launch{Job: "found", At: b.clock.now(), Note: "adopted"}))
-	b.ok(b.s.Double(b.ctx, g.Lease, "second"))
+	b.ok(b.s.AddDouble(b.ctx, g.Lease, store.Double{Job: "second", What: "it is cancelled"}))
 	b.ok(b.s.GoBack(b.ctx, g.Lease, store.Back{To: store.Staged, Reason: "token limit"}))
 	if g = b.segmentNow(g); g.State != store.Staged || g.Job != "" || g.Handle != "" {
 		t.Errorf("staged again: %+v", g)
@@ -300,23 +300,29 @@ func money(t *testing.T, fresh Fresh) {
 			t.Error(d)
 		}
 	})
-	t.Run("without a stamp, one create of unknown fate per account and count", func(t *testing.T) { twins(t, fresh) })
+	t.Run("a create call taken for lost is fenced off, and looked for later", func(t *testing.T) { lostCreate(t, fresh) })
 }
 
-func twins(t *testing.T, fresh Fresh) {
+func lostCreate(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	in := store.Intent{Account: "k1"}
-	one, two, other := b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 3), store.Uploaded)
+	one, two := b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 2), store.Uploaded)
 	b.ok(b.s.Intend(b.ctx, one.Lease, in))
-	if err := b.s.Intend(b.ctx, two.Lease, in); !errors.Is(err, store.ErrTwin) {
-		t.Errorf("a twin: %v", err)
+	b.ok(b.s.Intend(b.ctx, two.Lease, in)) // of the same size: each has an attempt or a nonce of its own
+	handle := b.segmentNow(one).Handle
+	b.ok(b.s.GoBack(b.ctx, one.Lease, store.Back{To: store.Staged, Reason: "absent", Lost: true}))
+	if g := b.segmentNow(one); g.Fence != handle || handle == "" || g.Handle != "" || g.LostCreates != 1 {
+		t.Errorf("a lost call: fence %q, handle %q (was %q), %d lost", g.Fence, g.Handle, handle, g.LostCreates)
 	}
-	b.ok(b.s.Intend(b.ctx, other.Lease, in))
-	b.ok(b.s.Hold(b.ctx, one.Lease, "cannot tell"))
-	if err := b.s.Intend(b.ctx, two.Lease, in); !errors.Is(err, store.ErrTwin) {
-		t.Errorf("a twin of a held one: %v", err)
+	if err := b.s.Upload(b.ctx, one.Lease, "new", b.clock.now()); err == nil {
+		t.Error("uploaded anew before the fence stands")
 	}
-	b.ok(b.s.Launched(b.ctx, one.Lease, store.Launch{Job: "j", At: b.clock.now()}))
-	b.ok(b.s.Intend(b.ctx, two.Lease, in))
+	b.ok(b.s.Fenced(b.ctx, one.Lease, b.clock.now()))
+	b.ok(b.s.Upload(b.ctx, one.Lease, "new", b.clock.now()))
+	b.ok(b.s.Hold(b.ctx, two.Lease, "cannot tell"))
+	b.ok(b.s.GoBack(b.ctx, two.Lease, store.Back{To: store.Staged, Reason: "resent by a person"}))
+	if g := b.segmentNow(two); g.Fence == "" || g.LostCreates != 1 {
+		t.Errorf("resent by a person: fence %q, %d lost", g.Fence, g.LostCreates)
+	}
 }
