@@ -63,7 +63,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 	type request struct{ Lane, Item, Body string }
 	var got, again []request
 	for _, g := range groups {
-		for made, err := range p.Requests(ctx, run, g) {
+		for made, err := range p.Requests(ctx, run, g, nil) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,8 +86,8 @@ func (p *Planner) Groups(_ context.Context, run store.Run) ([]engine.Group, erro
 	return out, nil
 }
 
-// Requests walks over the lines of one model, in the order of the file.
-func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
+// Requests walks over the lines of one model that were not sent before, in the order of the file.
+func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group, sent engine.Sent) iter.Seq2[engine.Planned, error] {
 	return func(yield func(engine.Planned, error) bool) {
 		m, err := p.maker(ctx, run, g.Lane, g.Mode)
 		if err != nil {
@@ -95,19 +95,53 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 			return
 		}
 		defer m.file.Close()
+		var block []Line
 		for l, err := range Lines(ctx, p.Ledger.Reader, run.No) {
-			if err == nil && l.Lane != g.Lane {
-				continue
-			}
-			var made engine.Planned
-			if err == nil {
-				made, err = m.make(l)
-			}
-			if !yield(made, err) || err != nil {
+			if err != nil {
+				yield(engine.Planned{}, err)
 				return
 			}
+			if l.Lane != g.Lane {
+				continue
+			}
+			if block = append(block, l); len(block) == blockSize {
+				if !m.unsent(ctx, block, sent, yield) {
+					return
+				}
+				block = block[:0]
+			}
+		}
+		m.unsent(ctx, block, sent, yield)
+	}
+}
+
+// blockSize is how many lines are made into requests at a time.
+const blockSize = 256
+
+// unsent makes those lines of a block that were not sent before. It reports whether the walk goes on.
+func (m *maker) unsent(ctx context.Context, block []Line, sent engine.Sent, yield func(engine.Planned, error) bool) bool {
+	var before map[assay.Key]int64
+	if sent != nil {
+		keys := make([]assay.Key, len(block))
+		for i, l := range block {
+			keys[i] = At(l.ID, l.Lane).Key()
+		}
+		var err error
+		if before, err = sent(ctx, keys); err != nil {
+			yield(engine.Planned{}, err)
+			return false
 		}
 	}
+	for _, l := range block {
+		if _, ok := before[At(l.ID, l.Lane).Key()]; ok {
+			continue
+		}
+		made, err := m.make(l)
+		if !yield(made, err) || err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // Redo adds nothing: a line that is to be asked once more is written once more.

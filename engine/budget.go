@@ -32,19 +32,25 @@ func (r *ranker) covers(item string) bool {
 	return !r.short || r.rank < r.items
 }
 
+// leastSlice is how many items the budget has to cover while others are in flight, whose answers may cost less than was set
+// aside for them. Fewer wait until all of them are home: a budget is spent in a few slices, not in hundreds.
+const leastSlice = 50
+
 // affordable finds how many items of all lanes fit into what is left of the budget, so that what is paid for can be
-// compared. Requests without a known price do not count: a study has to allow them.
+// compared. Requests without a known price do not count: a study has to allow them. No lane is looked at further than the
+// budget would last for it alone.
 func (x *extension) affordable(ctx context.Context, groups []Group) (limit, error) {
 	if x.run.Budget == nil {
 		return limit{}, nil
 	}
-	left, err := x.left(ctx)
+	left, away, err := x.left(ctx)
 	if err != nil {
 		return limit{}, err
 	}
 	var ranks []assay.Money // what the item of each rank costs in all lanes together
 	for _, g := range groups {
 		r := limit{}.ranker()
+		var own assay.Money
 		for p, err := range x.fresh(ctx, g) {
 			if err != nil {
 				return limit{}, err
@@ -58,31 +64,41 @@ func (x *extension) affordable(ctx context.Context, groups []Group) (limit, erro
 				cost = p.High
 			}
 			ranks[r.rank] += cost.Sum
+			if own += cost.Sum; own > left {
+				break
+			}
 		}
 	}
 	for n, cost := range ranks {
-		if left -= cost; left < 0 {
-			x.short = true
-			text := fmt.Sprintf("%d of %d items of every lane fit into the budget", n, len(ranks))
-			return limit{items: int64(n), short: true}, x.Ledger.Note(ctx, x.run.No, 0, "budget", text)
+		if left -= cost; left >= 0 {
+			continue
 		}
+		x.short = true
+		switch {
+		case n < leastSlice && away > 0:
+			return limit{short: true}, nil
+		case n == 0:
+			return limit{short: true}, x.Ledger.Note(ctx, x.run.No, 0, "budget", "no further item of every lane fits into the budget")
+		}
+		return limit{items: int64(n), short: true}, x.Ledger.Note(ctx, x.run.No, 0, "budget", fmt.Sprintf("%d more items of every lane fit into the budget", n))
 	}
 	return limit{}, nil
 }
 
-// left is what the run may still promise: the budget without what is spent, reserved, or waiting to be reserved.
-func (x *extension) left(ctx context.Context) (assay.Money, error) {
+// left is what the run may still promise: the budget without what is spent, reserved, or waiting to be reserved. The last two
+// are away: some of it may come back.
+func (x *extension) left(ctx context.Context) (left, away assay.Money, err error) {
 	r, err := x.Ledger.Run(ctx, x.run.No)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	left := *r.Budget - r.Spent - r.Reserved
 	waiting, err := x.Ledger.Segments(ctx, x.run.No, store.Staged, store.Uploaded)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	away = r.Reserved
 	for _, g := range waiting {
-		left -= g.Expected
+		away += g.Expected
 	}
-	return left, nil
+	return *r.Budget - r.Spent - away, away, nil
 }

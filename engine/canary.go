@@ -32,15 +32,13 @@ func (x *extension) canaries(ctx context.Context) error {
 }
 
 func (x *extension) canarySegments(ctx context.Context) (map[string]store.Segment, error) {
-	all, err := x.Ledger.Segments(ctx, x.run.No)
+	all, err := x.Ledger.Canaries(ctx, x.run.No)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]store.Segment{}
 	for _, g := range all {
-		if g.Purpose == store.ForCanary {
-			found[g.Stage+"\x00"+g.Lane] = g
-		}
+		found[g.Stage+"\x00"+g.Lane] = g
 	}
 	return found, nil
 }

@@ -143,28 +143,18 @@ func (x *extension) discardScratch(ctx context.Context) error {
 // conclude says where the run is, when to look again, and closes it when nothing is left to do.
 func (x *extension) conclude(ctx context.Context) (Standing, error) {
 	st := Standing{Made: x.made, Budget: x.short, Waiting: x.waits}
-	all, err := x.Ledger.Segments(ctx, x.run.No, store.Staged, store.Uploaded, store.Intended, store.Launched, store.Ended, store.Fetched, store.Held)
+	open, err := x.Ledger.OpenSegments(ctx, x.run.No, blockedByBudget)
 	if err != nil {
 		return st, err
 	}
-	for _, g := range all {
-		switch {
-		case g.State == store.Held:
-			st.Held++
-		case g.Due.IsZero():
-			st.Asleep++
-			st.Budget = st.Budget || g.Reason == blockedByBudget
-		default:
-			st.Moving++
-			st.Budget = st.Budget || g.Reason == blockedByBudget // roused, and not yet tried again
-		}
-	}
+	st.Held, st.Asleep, st.Moving = open.Held, open.Asleep, open.Moving
+	st.Budget = st.Budget || open.Blocked > 0 // also one that is roused, and not yet tried again
 	for _, l := range x.lanes {
 		if l.Canary == store.CanaryShown {
 			st.Verify = append(st.Verify, l.Name)
 		}
 	}
-	if len(all) > 0 || x.waits || x.short || len(st.Verify) > 0 {
+	if open.Held+open.Asleep+open.Moving > 0 || x.waits || x.short || len(st.Verify) > 0 {
 		return st, x.Ledger.SleepRun(ctx, x.run.No, x.run.Due, x.next)
 	}
 	if x.made > 0 || x.completed { // what was settled at once may make more possible

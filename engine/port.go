@@ -28,8 +28,8 @@ type Planner interface {
 	Groups(ctx context.Context, run store.Run) ([]Group, error)
 
 	// Requests walks over those requests of a group that all they need is answered for, in the order of the items, the
-	// same for all lanes. Requests that were sent before may be among them: the engine leaves them out.
-	Requests(ctx context.Context, run store.Run, g Group) iter.Seq2[Planned, error]
+	// same for all lanes. What was sent before is left out before anything is made of it; nil: nothing was.
+	Requests(ctx context.Context, run store.Run, g Group, sent Sent) iter.Seq2[Planned, error]
 
 	// Redo counts, by stage and lane, the requests that one more draw of an item adds to the run. What the run never asks
 	// adds none.
@@ -38,6 +38,9 @@ type Planner interface {
 	// Build makes requests again from their coordinates, in the same order.
 	Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]Planned, error)
 }
+
+// Sent finds which requests of a group were sent before.
+type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error)
 
 // Policy is how a run is to be driven.
 type Policy struct {

@@ -85,7 +85,11 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 		}
 		return nil
 	}
-	mode, err := x.modeOf(g, ready)
+	together := ready
+	if items.short { // a slice of the budget is not few: the rest of its wave comes later
+		together = countAll
+	}
+	mode, err := x.modeOf(g, together)
 	if err != nil {
 		return err
 	}
@@ -188,41 +192,16 @@ func (x *extension) fresh(ctx context.Context, g Group) iter.Seq2[Planned, error
 			yield(Planned{}, err)
 			return
 		}
-		if all && len(few) == 0 {
-			x.Planner.Requests(ctx, x.run, g)(yield)
-			return
+		var sent Sent
+		switch {
+		case !all:
+			sent = func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error) {
+				return x.Ledger.Asked(ctx, x.run.No, keys)
+			}
+		case len(few) > 0:
+			sent = func(context.Context, []assay.Key) (map[assay.Key]int64, error) { return few, nil }
 		}
-		block := make([]Planned, 0, 500)
-		flush := func() bool {
-			keys := make([]assay.Key, len(block))
-			for i := range block {
-				keys[i] = block[i].At.Key()
-			}
-			asked := few
-			if !all {
-				if asked, err = x.Ledger.Asked(ctx, x.run.No, keys); err != nil {
-					yield(Planned{}, err)
-					return false
-				}
-			}
-			for i, p := range block {
-				if _, sent := asked[keys[i]]; !sent && !yield(p, nil) {
-					return false
-				}
-			}
-			block = block[:0]
-			return true
-		}
-		for p, err := range x.Planner.Requests(ctx, x.run, g) {
-			if err != nil {
-				yield(Planned{}, err)
-				return
-			}
-			if block = append(block, p); len(block) == cap(block) && !flush() {
-				return
-			}
-		}
-		flush()
+		x.Planner.Requests(ctx, x.run, g, sent)(yield)
 	}
 }
 

@@ -241,6 +241,7 @@ type planner struct {
 	policy engine.Policy
 	cut    engine.Route // its Size and Segments
 	live   engine.Live
+	made   int // requests that were made, sent or not
 	blind  int // so many walks see nothing: what they wait for settles while they walk
 }
 
@@ -301,14 +302,26 @@ func (p *planner) at(lane string, item, turn int) assay.Coordinates {
 	return assay.Coordinates{Stage: "answers", Item: fmt.Sprint(item), Lane: lane, Turn: turn}
 }
 
-func (p *planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
+func (p *planner) Requests(ctx context.Context, run store.Run, g engine.Group, sent engine.Sent) iter.Seq2[engine.Planned, error] {
 	return func(yield func(engine.Planned, error) bool) {
 		if p.blind > 0 {
 			p.blind--
 			return
 		}
 		for i := range p.items {
-			built, err := p.Build(ctx, run, g.Mode, []assay.Coordinates{p.at(g.Lane, i, g.Turn)})
+			at := p.at(g.Lane, i, g.Turn)
+			if sent != nil {
+				before, err := sent(ctx, []assay.Key{at.Key()})
+				if err != nil {
+					yield(engine.Planned{}, err)
+					return
+				}
+				if _, ok := before[at.Key()]; ok {
+					continue
+				}
+			}
+			p.made++
+			built, err := p.Build(ctx, run, g.Mode, []assay.Coordinates{at})
 			if err != nil {
 				yield(engine.Planned{}, err)
 				return

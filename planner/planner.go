@@ -84,9 +84,9 @@ func (p *Planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 }
 
 // Requests walks over the requests of a group.
-func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) iter.Seq2[engine.Planned, error] {
+func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group, sent engine.Sent) iter.Seq2[engine.Planned, error] {
 	if _, ok := batchrun.Of(run); ok {
-		return p.Batches.Requests(ctx, run, g)
+		return p.Batches.Requests(ctx, run, g, sent)
 	}
 	return func(yield func(engine.Planned, error) bool) {
 		s, err := p.Open(ctx, run)
@@ -94,7 +94,7 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group) i
 			yield(engine.Planned{}, err)
 			return
 		}
-		for r, err := range s.Requests(ctx, g.GroupKey, g.Mode) {
+		for r, err := range s.Requests(ctx, g.GroupKey, g.Mode, script.Sent(sent)) {
 			if !yield(engine.Planned(r), err) {
 				return
 			}

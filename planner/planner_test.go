@@ -111,7 +111,7 @@ func TestAGateOpensWhenWhatItLooksAtIsFoundAndIsDecidedOnce(t *testing.T) {
 	ok(t, err)
 	asked := map[string][]engine.Planned{}
 	for _, g := range groups {
-		for r, err := range p.Requests(t.Context(), run, g) {
+		for r, err := range p.Requests(t.Context(), run, g, nil) {
 			ok(t, err)
 			asked[g.Stage] = append(asked[g.Stage], r)
 		}
@@ -187,7 +187,7 @@ func TestARunOfABatchFileIsPlannedFromTheFile(t *testing.T) {
 		if _, err := p.Route(t.Context(), run, g.Stage, g.Lane, g.Mode); err != nil {
 			t.Error(err)
 		}
-		for r, err := range p.Requests(t.Context(), run, g) {
+		for r, err := range p.Requests(t.Context(), run, g, nil) {
 			ok(t, err)
 			at = append(at, r.At)
 		}

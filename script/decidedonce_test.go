@@ -32,7 +32,7 @@ func TestAStageIsNotClosedWhileAnswersOfItAreUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	more := store.GroupKey{Stage: "more", Lane: "g", Turn: 1}
-	for q, err := range s.Requests(ctx, more, store.Live) {
+	for q, err := range s.Requests(ctx, more, store.Live, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestAConditionWaitsForASecondTry(t *testing.T) {
 		t.Fatal("no verdict is malformed")
 	}
 	for _, lane := range []string{"g", "h", "f"} {
-		for q, err := range s.Requests(ctx, store.GroupKey{Stage: "more", Lane: lane, Turn: 1}, store.Live) {
+		for q, err := range s.Requests(ctx, store.GroupKey{Stage: "more", Lane: lane, Turn: 1}, store.Live, nil) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,12 @@ func (s *Script) maker(stage, lane string, mode store.SegmentMode) (*maker, erro
 }
 
 // wanted makes the requests of a block that no condition leaves out. It reports whether the walk goes on.
-func (m *maker) wanted(ctx context.Context, rec stage, block []wanted, yield func(Request, error) bool) bool {
+func (m *maker) wanted(ctx context.Context, rec stage, block []wanted, sent Sent, yield func(Request, error) bool) bool {
+	block, err := unsent(ctx, block, sent)
+	if err != nil {
+		yield(Request{}, err)
+		return false
+	}
 	fates, err := m.fates(ctx, rec, block)
 	if err != nil {
 		yield(Request{}, err)
@@ -31,6 +36,28 @@ func (m *maker) wanted(ctx context.Context, rec stage, block []wanted, yield fun
 	}
 	block, _ = alive(block, fates)
 	return m.yield(ctx, rec, block, yield)
+}
+
+// unsent are the requests of a block that were not sent before.
+func unsent(ctx context.Context, block []wanted, sent Sent) ([]wanted, error) {
+	if sent == nil || len(block) == 0 {
+		return block, nil
+	}
+	keys := make([]assay.Key, len(block))
+	for i, w := range block {
+		keys[i] = w.at.Key()
+	}
+	before, err := sent(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	left := block[:0]
+	for i, w := range block {
+		if _, ok := before[keys[i]]; !ok {
+			left = append(left, w)
+		}
+	}
+	return left, nil
 }
 
 // yield makes the requests of a block that can be made, reading all answers they need at once. It reports whether the

@@ -17,8 +17,12 @@ type Request struct {
 	High     assay.Cost
 }
 
+// Sent finds which of some requests were sent before.
+type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error)
+
 // Requests walks over the requests of a group whose answers are there, in the order of the items, as they travel in a mode.
-func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.SegmentMode) iter.Seq2[Request, error] {
+// Those that were sent before are left out; with nil, none were.
+func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.SegmentMode, sent Sent) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		rec, ok := s.stages[g.Stage]
 		if !ok {
@@ -47,12 +51,12 @@ func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.Segm
 			if len(block) < blockSize {
 				continue
 			}
-			if !maker.wanted(ctx, rec, block, yield) {
+			if !maker.wanted(ctx, rec, block, sent, yield) {
 				return
 			}
 			block = block[:0]
 		}
-		maker.wanted(ctx, rec, block, yield)
+		maker.wanted(ctx, rec, block, sent, yield)
 	}
 }
 

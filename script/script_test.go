@@ -253,7 +253,7 @@ func TestARunWorksFromItsSnapshotAlone(t *testing.T) {
 	run := r.run(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g], repeats: 2}` + "\n")
 	other := &planner.Planner{Library: &script.Library{Ledger: r.planner.Ledger, Files: r.planner.Files, Catalog: r.planner.Catalog}}
 	var keys []string
-	for p, err := range other.Requests(context.Background(), run, engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}) {
+	for p, err := range other.Requests(context.Background(), run, engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,6 +191,35 @@ func (s *Reader) Segments(ctx context.Context, run int64, states ...State) ([]Se
 	return all, nil
 }
 
+// OpenSegments is how many segments of a run are staged and not at their end.
+type OpenSegments struct {
+	Held    int // wait for a person
+	Asleep  int // wait for a lane, a canary or money
+	Moving  int // move by themselves
+	Blocked int // of the last two: for a reason that is asked for
+}
+
+// OpenSegments counts them.
+func (s *Reader) OpenSegments(ctx context.Context, run int64, reason string) (n OpenSegments, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state <> 'held' AND due_ms IS NULL THEN 1 END),
+		COUNT(CASE WHEN state <> 'held' AND due_ms IS NOT NULL THEN 1 END), COUNT(CASE WHEN state <> 'held' AND reason = $2 THEN 1 END)
+		FROM segments WHERE run_no = $1`+inStates([]State{Staged, Uploaded, Intended, Launched, Ended, Fetched, Held}), run, reason).
+		Scan(&n.Held, &n.Asleep, &n.Moving, &n.Blocked)
+	if err != nil {
+		return n, fmt.Errorf("count segments: %w", err)
+	}
+	return n, nil
+}
+
+// Canaries reads the segments of a run that were sent ahead.
+func (s *Reader) Canaries(ctx context.Context, run int64) ([]Segment, error) {
+	all, err := s.segments(ctx, `WHERE run_no = $1 AND purpose = 'canary' ORDER BY no`, run)
+	if err != nil {
+		return nil, fmt.Errorf("read canaries: %w", err)
+	}
+	return all, nil
+}
+
 func inStates(states []State) string {
 	if len(states) == 0 {
 		return ""
