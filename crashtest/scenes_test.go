@@ -232,6 +232,8 @@ func TestACancelDuringTheWorkKeepsWhatTheProvidersHandOut(t *testing.T) {
 	if !strings.Contains(e.out, "is cancelled") {
 		t.Errorf("not cancelled: %s", e)
 	}
+	s.exits(3, []string{"resume"}, "is cancelled") // it does not wait for what may come late
+	s.exits(3, []string{"run", "study.yaml", "--yes", "--lane", "gpt,claude"}, "is cancelled")
 	s.ok(s.sound(t.Context()))
 	s.ok(s.paidAtMostOnce(t.Context()))
 }

@@ -147,6 +147,11 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	if v.Until != nil && v.Until(v.st) {
 		return true, nil
 	}
+	// A closed run waits for nothing: what may still come late is looked for by the drive that comes after it is due.
+	if r, err := v.Engine.Ledger.Run(ctx, v.run); err != nil || r.State == store.RunClosed {
+		v.st.Closed, v.st.Result = err == nil, r.Result
+		return err == nil, err
+	}
 	next, err := v.Engine.Ledger.NextDue(ctx, v.run)
 	if err != nil {
 		return false, err
