@@ -107,7 +107,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := printGatesOf(ctx, w, h, run); err != nil {
 		return err
 	}
-	if err := errors.Join(printStranded(ctx, w, h, run), printDoubts(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubts(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run); err != nil || !segments {
@@ -192,6 +192,9 @@ type statusDocument struct {
 
 	// Stranded are the segments of a shared run for which no living worker has the key.
 	Stranded []strandedDocument `json:"stranded,omitempty"`
+
+	// Unjudged are the stages of a shared run whose judge is a program that no living worker may run.
+	Unjudged []string `json:"unjudged,omitempty"`
 }
 
 type stillDocument struct {
@@ -256,6 +259,9 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 	}
 	for _, g := range stranded {
 		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
+	}
+	if doc.Unjudged, err = h.WaitingForProgram(ctx, run); err != nil {
+		return err
 	}
 	return term.WriteJSON(w.Stdout, doc)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"assay"
 	"assay/store"
@@ -30,6 +31,17 @@ func printStranded(ctx context.Context, w *World, h *home, run store.Run) error 
 		}
 		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(len(k.Segments), "segment"), k.Provider, list, strandedHint(run, k))
 	}
+	return nil
+}
+
+// printWaitingForProgram names the stages that wait for a worker which may run their programs.
+func printWaitingForProgram(ctx context.Context, w *World, h *home, run store.Run) error {
+	stages, err := h.WaitingForProgram(ctx, run)
+	if err != nil || len(stages) == 0 {
+		return err
+	}
+	fmt.Fprintf(w.Stdout, "\nA program judges in %s, and no worker that is alive may run it: start `assay worker --programs`, or `assay resume %s`, on a machine that has %s\n",
+		strings.Join(stages, ", "), run.ID, run.Folder)
 	return nil
 }
 

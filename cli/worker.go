@@ -16,6 +16,7 @@ import (
 type workerFlags struct {
 	home        homeFlags
 	concurrency int
+	programs    bool
 }
 
 func workerCommand(w *World) *cobra.Command {
@@ -28,11 +29,13 @@ func workerCommand(w *World) *cobra.Command {
 			"machines. All of them see the same artifacts: a folder that they share, or a bucket. A worker sends, looks at and fetches the\n" +
 			"segments of those providers whose keys it has, and extends every run of which it has a key; no worker needs all keys.\n" +
 			"`assay status` names the segments for which no worker has the key. What a killed worker held is taken up by another within a\n" +
-			"minute.",
+			"minute. A worker needs keys and the URLs of ledger and artifacts, and no file of a study. Only a run in which a program judges\n" +
+			"needs a worker with --programs, on a machine that has the study's folder.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveWorker(c.Context(), w, f) },
 	}
 	f.home.register(c)
+	c.Flags().BoolVar(&f.programs, "programs", false, "run the judging programs of studies here, each in the folder of its study")
 	c.Flags().IntVar(&f.concurrency, "concurrency", 8, "pieces of work at a time, for each provider")
 	return c
 }
@@ -66,8 +69,8 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		}
 	})
 	return h.Work(ctx, workspace.Worker{
-		Concurrency: f.concurrency,
-		Log:         slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Concurrency: f.concurrency, Programs: f.programs,
+		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready: func() {
 			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.Files)
 		},

@@ -23,6 +23,7 @@ import (
 	"assay/export"
 	"assay/results"
 	"assay/simulator"
+	"assay/study"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -275,6 +276,36 @@ func globbed(t *testing.T, dir, pattern string) []string {
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
 	ok(t, err)
 	return names
+}
+
+// A machine that has not the folder of a run uses the gold labels that were there when it began.
+func TestGoldLabelsOfTheBeginningServeOtherMachines(t *testing.T) {
+	t.Parallel()
+	const labels = "item,label\na,safe\n"
+	r := newRig(t, simulator.Options{})
+	r.folder = t.TempDir()
+	run := r.run(fstest.MapFS{"gold.csv": {Data: []byte(labels)}, export.StudyFile: {Data: []byte(`study: labelled
+inputs:
+  q: {items: [{id: a, text: one}]}
+lane_defaults: {max_tokens: 30}
+lanes:
+  g: {model: openai/gpt-4.1}
+canary: false
+live_below: 0
+stages:
+  - {name: first, ask: q, prompt: "{{ text }}", lanes: [g]}
+  - {name: ok, judge: first, rubric: stance, judges: [g], gold: gold.csv}
+`)}}, "run1")
+	stage := &study.Stage{Gold: "gold.csv"}
+	if f, err := run.Results.OpenGold(t.Context(), run.Run, stage); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("labels that were taken out of the folder: %v, %v", f, err)
+	}
+	ok(t, os.Remove(r.folder))
+	f, err := run.Results.OpenGold(t.Context(), run.Run, stage)
+	ok(t, err)
+	if text, err := io.ReadAll(f); err != nil || string(text) != labels {
+		t.Errorf("%q, %v", text, err)
+	}
 }
 
 // A bundle gives the same rows on another machine, and brings the gold labels along.

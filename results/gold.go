@@ -19,8 +19,8 @@ import (
 )
 
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
-// that the study names, as it is now. Labels come after answers, so the file is no part of a run's snapshot; a bundle takes
-// it along.
+// that the study names, as it is now. Labels come after answers, so the file counts more than what the run's snapshot has of
+// it; a bundle takes it along.
 func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, items map[string]*analysedItem) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
@@ -109,5 +109,10 @@ func (r *Reader) OpenGold(ctx context.Context, run store.Run, st *study.Stage) (
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(run.Folder, filepath.FromSlash(name))
 	}
-	return os.Open(name)
+	if _, err := os.Stat(run.Folder); !errors.Is(err, fs.ErrNotExist) {
+		return os.Open(name)
+	}
+	// This machine does not have the run's folder: the labels count that were there when it began.
+	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, script.GoldPart+st.Gold))
+	return io.NopCloser(bytes.NewReader(text)), err
 }

@@ -81,6 +81,9 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 		}
 	}
+	if err := p.keepGold(ctx, run.No, b); err != nil {
+		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+	}
 	if err := p.keepRates(ctx, run.No, b.Input); err != nil {
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
@@ -145,6 +148,30 @@ func (p *Library) keep(ctx context.Context, run int64, files fs.FS, name string)
 	}
 	defer f.Close()
 	return p.Ledger.PutPart(ctx, run, filePart+name, f)
+}
+
+// GoldPart is under which name, before that of the file, gold labels are kept that were there when a run began. Those in the
+// folder of the run count more: labels come after answers. Machines without the folder have these.
+const GoldPart = "gold-at-start/"
+
+func (p *Library) keepGold(ctx context.Context, run int64, b Beginning) error {
+	for i := range b.Input.Study.Stages {
+		name := b.Input.Study.Stages[i].Gold
+		if name == "" {
+			continue
+		}
+		f, err := b.Files.Open(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+			continue // they come later, or lie elsewhere
+		}
+		if err != nil {
+			return fmt.Errorf("keep %s: %w", name, err)
+		}
+		if err := errors.Join(p.Ledger.PutPart(ctx, run, GoldPart+name, f), f.Close()); err != nil {
+			return fmt.Errorf("keep %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func first(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {

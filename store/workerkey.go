@@ -36,6 +36,19 @@ func (s *Ledger) PutWorkerKeys(ctx context.Context, holder string, hands []Worke
 	})
 }
 
+// ProgramKey stands for a provider where a worker says that it may run the judging programs of a run. No provider has such a name.
+const ProgramKey = "(program)"
+
+// MayJudge reports whether a living worker may run the judging programs of a run.
+func (s *Reader) MayJudge(ctx context.Context, run int64) (may bool, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys WHERE run_no = $1 AND provider = $3 AND until_ms > `+s.engine.clockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
+		run, s.millis(), ProgramKey).Scan(&may)
+	if err != nil {
+		return false, fmt.Errorf("read which workers may judge: %w", err)
+	}
+	return may, nil
+}
+
 // Stranded is a segment that no living worker can work on.
 type Stranded struct {
 	Segment  int64

@@ -22,6 +22,17 @@ func (s *Study) RubricOf(st *Stage) *Rubric {
 	return nil
 }
 
+// JudgedByPrograms names the stages whose judge is a program.
+func (s *Study) JudgedByPrograms() []string {
+	var names []string
+	for i := range s.Stages {
+		if r := s.RubricOf(&s.Stages[i]); r != nil && len(r.Command) > 0 {
+			names = append(names, s.Stages[i].Name)
+		}
+	}
+	return names
+}
+
 func (r *run) checkRubrics() {
 	for i := range r.study.Rubrics {
 		e := &r.study.Rubrics[i]

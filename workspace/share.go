@@ -57,7 +57,8 @@ func (h *Home) Workers(ctx context.Context) (bool, error) {
 
 // Worker is how a worker takes work from a shared ledger.
 type Worker struct {
-	Concurrency int // pieces of work at a time, for each provider
+	Concurrency int  // pieces of work at a time, for each provider
+	Programs    bool // judging programs may be run here
 	Log         *slog.Logger
 	Ready       func()
 	Closed      func(ctx context.Context, run store.Run)
@@ -69,7 +70,11 @@ func (h *Home) Work(ctx context.Context, o Worker) error {
 	if err != nil {
 		return err
 	}
+	if !o.Programs {
+		h.Planner.Library.Programs = nil
+	}
 	d := &river.Driver{
+		Programs: o.Programs, Judged: h.judged,
 		Ledger: h.Ledger, URL: h.Where, Clock: h.Clock(), Timing: h.Timing(), Name: name, Gone: h.Gone,
 		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: h.workerEngine,
 	}
@@ -87,6 +92,33 @@ func (h *Home) workerEngine(ctx context.Context, run store.Run) (*engine.Engine,
 		return nil, err
 	}
 	return e.Engine, nil // there is nothing to close but a rehearsal's simulator, and no rehearsal is shared
+}
+
+// judged reports whether a program judges in a run.
+func (h *Home) judged(ctx context.Context, run store.Run) (bool, error) {
+	s, err := h.Planner.Study(ctx, run)
+	return err == nil && len(s.JudgedByPrograms()) > 0, err
+}
+
+// WaitingForProgram names the stages of a shared run that wait for a worker which may run their judging programs. Such a run is
+// extended by no other.
+func (h *Home) WaitingForProgram(ctx context.Context, run store.Run) ([]string, error) {
+	now := h.World.Now()
+	if !h.Ledger.Postgres() || run.State != store.RunOpen || run.Due.IsZero() || run.Due.Add(h.Timing().Lease).After(now) || run.Lease.Until.After(now) {
+		return nil, nil
+	}
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	stages := s.JudgedByPrograms()
+	if len(stages) == 0 {
+		return nil, nil
+	}
+	if may, err := h.Ledger.MayJudge(ctx, run.No); may || err != nil {
+		return nil, err
+	}
+	return stages, nil
 }
 
 // IsShared reports whether the URL of a ledger is one that several processes can share.

@@ -139,7 +139,11 @@ func (s *shift) route(ctx context.Context, w work) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		name = runQueue(providers)
+		judged, err := s.byProgram(ctx, w.run)
+		if err != nil {
+			return "", err
+		}
+		name = runQueue(providers, judged)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +158,7 @@ func (s *shift) forget(w work) {
 	delete(s.routes, w)
 }
 
-// segmentQueue is where the segments of a provider travel; runQueue is where runs travel whose lanes are at some providers.
+// segmentQueue is where the segments of a provider travel.
 func segmentQueue(provider string) string { return queueName("segments", provider) }
 
 // liveQueue is where live segments of a provider travel: one may take hours, and keeps no other work from its place.
@@ -163,7 +167,14 @@ func liveQueue(provider string) string { return queueName("live", provider) }
 // liveWorkers is how many live segments of a provider are asked at a time. They mostly wait.
 const liveWorkers = 128
 
-func runQueue(providers []string) string { return queueName("runs", strings.Join(providers, "+")) }
+// runQueue is where runs travel whose lanes are at some providers. Those in which a program judges travel apart.
+func runQueue(providers []string, judged bool) string {
+	kind := "runs"
+	if judged {
+		kind = "judged"
+	}
+	return queueName(kind, strings.Join(providers, "+"))
+}
 
 // queueName makes a name that a queue may have. Providers are named by people: the readable part is for people, and the
 // hash distinguishes what looks alike.
@@ -255,13 +266,44 @@ func (s *shift) listen(ctx context.Context, run int64) (missing []string, err er
 			return nil, err
 		}
 	}
+	judged, err := s.byProgram(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if judged && s.Programs && knows && len(hands) > 0 {
+		hands = append(hands, store.WorkerKey{Run: run, Provider: store.ProgramKey})
+	}
+	if judged && !s.Programs {
+		s.Log.Warn("a program judges: a worker with --programs has to do it", "run", run)
+	}
 	s.mu.Lock()
 	s.hands[run] = hands
 	s.mu.Unlock()
-	if !knows || len(hands) == 0 {
+	if !knows || len(hands) == 0 || judged && !s.Programs {
 		return missing, nil
 	}
-	return missing, s.add(runQueue(providers), s.width())
+	return missing, s.add(runQueue(providers, judged), s.width())
+}
+
+// byProgram reports whether a program judges in a run.
+func (s *shift) byProgram(ctx context.Context, run int64) (bool, error) {
+	s.mu.Lock()
+	judged, known := s.judged[run]
+	s.mu.Unlock()
+	if known || s.Judged == nil {
+		return judged, nil
+	}
+	r, err := s.Ledger.Run(ctx, run)
+	if err != nil {
+		return false, err
+	}
+	if judged, err = s.Judged(ctx, r); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.judged[run] = judged
+	return judged, nil
 }
 
 // add begins to take jobs from a queue.

@@ -13,7 +13,8 @@
 //
 // Segments travel in one queue for each provider, and a process listens to those whose keys it has. To extend a run takes no
 // key: any process does it that has one key of the run at least, and knows how the requests of all its lanes travel. Every
-// process says in the ledger which keys it has, so that work which no worker can do is reported.
+// process says in the ledger which keys it has, so that work which no worker can do is reported. A run in which a program judges is
+// extended only by processes that may run programs.
 package river
 
 import (
@@ -42,11 +43,13 @@ type Driver struct {
 	Clock       engine.Clock
 	Timing      engine.Timing
 	Log         *slog.Logger
-	Name        string                                   // who this process is to others: unique
-	Gone        func(holder string) bool                 // reports whether a holder of leases is known to be dead; nil: it never is
-	Concurrency int                                      // pieces of work at a time and provider; 0: 8
-	Ready       func()                                   // called when jobs are taken and others see it; nil: not called
-	Closed      func(ctx context.Context, run store.Run) // called when this process has closed a run; nil: not called
+	Name        string                                                 // who this process is to others: unique
+	Gone        func(holder string) bool                               // reports whether a holder of leases is known to be dead; nil: it never is
+	Concurrency int                                                    // pieces of work at a time and provider; 0: 8
+	Programs    bool                                                   // this process may run judging programs
+	Judged      func(ctx context.Context, run store.Run) (bool, error) // reports whether a program judges in a run
+	Ready       func()                                                 // called when jobs are taken and others see it; nil: not called
+	Closed      func(ctx context.Context, run store.Run)               // called when this process has closed a run; nil: not called
 }
 
 // Leases makes leases short enough that another process has the work of a killed process within a minute: when its lease
@@ -78,6 +81,7 @@ type shift struct {
 	busy      map[work]bool            // under way in this process
 	stumbles  map[work]stumble
 	providers map[int64][]string          // of a run's lanes
+	judged    map[int64]bool              // runs in which a program judges, or not
 	hands     map[int64][]store.WorkerKey // the keys that we have for a run
 }
 
@@ -101,7 +105,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	s := &shift{
 		Driver: d, ctx: ctx, sweep: d.Timing.Lease / 4,
 		engines: map[int64]*engine.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
-		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, hands: map[int64][]store.WorkerKey{},
+		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, judged: map[int64]bool{}, hands: map[int64][]store.WorkerKey{},
 	}
 	if s.client, err = s.open(pool); err != nil {
 		return fmt.Errorf("open the job queue: %w", err)
