@@ -2,10 +2,12 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
+	"assay/provider"
 	"assay/store"
 )
 
@@ -73,5 +75,57 @@ func TestABudgetIsSpentInAFewSlices(t *testing.T) {
 		if w.plan.made > 10*sent {
 			t.Errorf("%s: %d requests were made to send %d", mode, w.plan.made, sent)
 		}
+	}
+}
+
+// TestSegmentsWithoutAStampDifferInSize cuts by number, into a set number of segments, and by bytes.
+func TestSegmentsWithoutAStampDifferInSize(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set     func(w *world)
+		stamped bool
+		want    []int64
+	}{
+		"by number":           {func(w *world) { w.plan.cut.Size = 20 }, false, []int64{20, 19, 18, 3}},
+		"by number, stamped":  {func(w *world) { w.plan.cut.Size = 20 }, true, []int64{20, 20, 20}},
+		"in a set number":     {func(w *world) { w.plan.cut.Segments = 5 }, false, []int64{14, 13, 12, 11, 10}},
+		"set number, stamped": {func(w *world) { w.plan.cut.Segments = 5 }, true, []int64{12, 12, 12, 12, 12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(w *world) { w.plan.items, w.house.stamped = 60, c.stamped }, c.set)
+			w.finished(store.ResultDone)
+			w.billedOnce(60)
+			var got []int64
+			for _, g := range w.segments() {
+				got = append(got, g.Requests)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestSixteenCreatesWithoutAStampGoAtOnce loses the reply to one of them: the others do not wait for it.
+func TestSixteenCreatesWithoutAStampGoAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) {
+		w.plan.items, w.plan.cut.Size, w.house.stamped, w.house.takes = 16*15, 20, false, 5*time.Hour
+	})
+	w.inline()
+	w.house.launch = func(n int) provider.Fate {
+		if n == 3 {
+			return provider.Unknown
+		}
+		return provider.Accepted
+	}
+	began := w.clock.Now()
+	w.finished(store.ResultDone)
+	w.answers(16 * 15)
+	w.billedOnce(16 * 15)
+	launched := w.events("launched")
+	if len(launched) < 16 || launched[len(launched)-2].At.Sub(began) > time.Second {
+		t.Errorf("%d creates, the last but one after %s\n%s", len(launched), launched[len(launched)-2].At.Sub(began), w.history())
 	}
 }

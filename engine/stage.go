@@ -12,6 +12,7 @@ import (
 	"assay"
 	"assay/artifacts"
 	"assay/dialect"
+	"assay/provider"
 	"assay/store"
 )
 
@@ -31,6 +32,7 @@ type cutter struct {
 	piece   piece   // of a failed segment, that the open one is made of
 	shares  []int64 // what segments to come are to hold, where their number is set
 	share   int64   // what the open one may still take
+	sizes   *sizes  // of segments whose jobs will carry no stamp; nil: they will
 }
 
 // draft is the segment that is being written.
@@ -68,7 +70,15 @@ func (x *extension) newCutter(ctx context.Context, g Group, mode store.SegmentMo
 	if err != nil {
 		return nil, err
 	}
-	return &cutter{extension: x, group: g, route: route, access: access, mode: mode, purpose: purpose, params: params}, nil
+	c := &cutter{extension: x, group: g, route: route, access: access, mode: mode, purpose: purpose, params: params}
+	if f, ok := access.Batch.(provider.Finder); ok && mode == store.Batch && !f.Stamped() {
+		used, err := x.Ledger.UnsentSizes(ctx, route.Lane.Provider)
+		if err != nil {
+			return nil, err
+		}
+		c.sizes = &sizes{used: used}
+	}
+	return c, nil
 }
 
 // add puts one request into the open segment, or into a new one where it does not fit.
@@ -126,6 +136,9 @@ func (c *cutter) limits() cutLimits {
 		l.requests = n
 	}
 	l.bytes, l.lineBytes = p.Bytes, p.LineBytes
+	if c.sizes != nil {
+		l.requests = c.sizes.next(l.requests)
+	}
 	return l
 }
 
@@ -141,17 +154,26 @@ func (c *cutter) fits() bool {
 		return false
 	}
 	after := c.open.frame.Size(int(c.open.requests)+1, c.open.bytes+int64(len(c.line)))
-	return l.bytes == 0 || after <= l.bytes
+	if l.bytes == 0 || after <= l.bytes {
+		return true
+	}
+	c.sizes.full(c.open.requests)
+	return false
 }
 
 // divide makes the next n requests travel in so many segments as the study says, which differ by one request at most, the
-// larger ones first. One over the provider's limits is cut again.
+// larger ones first. Those without a stamp differ by one from the next. One over the provider's limits is cut again.
 func (c *cutter) divide(n int64) {
 	parts := int64(c.route.Segments)
 	c.shares = make([]int64, parts)
+	apart := int64(0) // how much one is to differ from the next
+	if c.sizes != nil && n >= parts*(parts+1)/2 {
+		apart = 1
+	}
+	each := n - apart*parts*(parts-1)/2
 	for i := range c.shares {
-		c.shares[i] = n / parts
-		if int64(i) < n%parts {
+		c.shares[i] = each/parts + apart*(parts-1-int64(i))
+		if int64(i) < each%parts {
 			c.shares[i]++
 		}
 	}
@@ -241,6 +263,7 @@ func (c *cutter) close(ctx context.Context) error {
 		return err
 	}
 	c.made++
+	c.sizes.take(d.requests)
 	return c.Ledger.Release(ctx, d.Lease)
 }
 

@@ -99,6 +99,26 @@ func (s *Reader) TakenJobs(ctx context.Context, provider string, segment int64) 
 	return all, rows.Err()
 }
 
+// UnsentSizes counts the batch segments at a provider that have no job yet, by their number of requests.
+func (s *Reader) UnsentSizes(ctx context.Context, provider string) (map[int64]int, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT requests, COUNT(*) FROM segments
+		WHERE provider = $1 AND mode = 'batch' AND state IN ('staged', 'uploaded', 'intended', 'held') GROUP BY requests`, provider)
+	if err != nil {
+		return nil, fmt.Errorf("read sizes: %w", err)
+	}
+	defer rows.Close()
+	all := map[int64]int{}
+	for rows.Next() {
+		var size int64
+		var n int
+		if err := rows.Scan(&size, &n); err != nil {
+			return nil, fmt.Errorf("read sizes: %w", err)
+		}
+		all[size] = n
+	}
+	return all, rows.Err()
+}
+
 // Stray is a result line that belongs to no open attempt of its segment.
 type Stray struct {
 	Artifact, Offset, Length int64
