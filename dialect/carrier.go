@@ -7,7 +7,8 @@ import (
 	"assay"
 )
 
-// labelName is the label of a Vertex request that holds its custom id: Vertex echoes the request and has no id field.
+// labelName is the label of a Vertex request that holds its custom id. Vertex echoes the request, and fields beside it as far as is
+// known: the id stands in both places.
 const labelName = "assay_id"
 
 // AppendLine appends the line that carries req under a custom id, without a newline: the exact bytes that go out.
@@ -41,7 +42,9 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 		if req.Wire.Dialect != assay.DialectGenerate {
 			return dst, fmt.Errorf("write line: a Vertex line carries a %s body, not %s", assay.DialectGenerate, req.Wire.Dialect)
 		}
-		b = append(b, `"request":`...)
+		b = append(b, `"custom_id":`...)
+		b = appendString(b, id)
+		b = append(b, `,"request":`...)
 		label = id
 	default:
 		return dst, fmt.Errorf("write line: no carrier %q", req.Wire.Carrier)
@@ -53,7 +56,7 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// LineFields are the fields of a carrier's lines, the body's last; none where the carrier is not known.
+// LineFields are the fields that a carrier's lines must have, the body's last; none where the carrier is not known.
 func LineFields(c assay.Carrier) []string {
 	switch c {
 	case assay.CarrierOpenAI:

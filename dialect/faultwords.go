@@ -20,9 +20,9 @@ func tellingWord(word string) assay.FaultClass {
 		return assay.FaultDenied
 	case "context_length_exceeded", "request_too_large", "string_above_max_length", "payload_too_large":
 		return assay.FaultLarge
-	case "model_not_found", "model_not_available", "model_decommissioned", "model_mismatch", "content_filter",
+	case "model_not_found", "model_not_available", "model_decommissioned", "model_mismatch", "mismatched_model", "content_filter",
 		"content_policy_violation", "unsupported_value", "unsupported_parameter", "invalid_prompt", "invalid_json_line",
-		"duplicate_custom_id", "url_mismatch":
+		"duplicate_custom_id", "url_mismatch", "invalid_url", "streaming_unsupported":
 		return assay.FaultInvalid
 	}
 	return ""

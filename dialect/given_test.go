@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +43,9 @@ func TestTheFieldsOfALineAreThoseThatStandInIt(t *testing.T) {
 		}
 		var names []string
 		dialect.Members(line, func(name, _ []byte) { names = append(names, string(name)) })
+		if carrier == assay.CarrierVertex { // which echoes it, and has no name for it
+			names = slices.DeleteFunc(names, func(name string) bool { return name == "custom_id" })
+		}
 		if diff := cmp.Diff(names, dialect.LineFields(carrier)); diff != "" {
 			t.Errorf("%s (-line +fields):\n%s", carrier, diff)
 		}
@@ -55,9 +59,9 @@ func TestAVertexLabelJoinsThoseOfTheBodyAndIsTakenOutAgain(t *testing.T) {
 	t.Parallel()
 	w := assay.Wire{Dialect: assay.DialectGenerate, Carrier: assay.CarrierVertex}
 	for body, want := range map[string]string{
-		`{"contents":[]}`:                                         `{"request":{"labels":{"assay_id":"id"},"contents":[]}}`,
-		`{"labels":{"team":"a"},"contents":[]}`:                   `{"request":{"labels":{"assay_id":"id","team":"a"},"contents":[]}}`,
-		`{"contents":[],"labels":{"assay_id":"mine","team":"a"}}`: `{"request":{"labels":{"assay_id":"id","team":"a"},"contents":[]}}`,
+		`{"contents":[]}`:                                         `{"custom_id":"id","request":{"labels":{"assay_id":"id"},"contents":[]}}`,
+		`{"labels":{"team":"a"},"contents":[]}`:                   `{"custom_id":"id","request":{"labels":{"assay_id":"id","team":"a"},"contents":[]}}`,
+		`{"contents":[],"labels":{"assay_id":"mine","team":"a"}}`: `{"custom_id":"id","request":{"labels":{"assay_id":"id","team":"a"},"contents":[]}}`,
 	} {
 		got, err := dialect.AppendLine(nil, "id", &assay.Request{Wire: &w, Body: json.RawMessage(body)})
 		if err != nil {

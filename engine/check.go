@@ -30,7 +30,7 @@ func (w *work) check(ctx context.Context) error {
 	}
 	now := w.Clock.Now()
 	see := sighting(st)
-	see.Due = now.Add(w.pollJob(now.Sub(w.g.Launched)))
+	see.Due = now.Add(max(w.pollJob(now.Sub(w.g.Launched)), w.Timing.scaled(st.LookAfter)))
 	if left := w.g.Deadline.Sub(now); !w.g.Deadline.IsZero() && left > 0 && left < see.Due.Sub(now) {
 		see.Due = w.g.Deadline
 	}
@@ -128,7 +128,7 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	if f.Class == assay.FaultBusy {
 		return w.gate(ctx, f)
 	}
-	if len(st.Problems) > 0 && w.g.Recuts == 0 {
+	if len(st.Problems) > 0 && w.g.Recuts < maxRecuts && f.Class != assay.FaultGone {
 		return w.recut(ctx, st)
 	}
 	if f.Class == assay.FaultInvalid && w.access.Batch.Limits().AllOrNothing {
@@ -138,7 +138,7 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	if err != nil {
 		return err
 	}
-	if f.Class == assay.FaultUnknown && failed < maxFailed {
+	if (f.Class == assay.FaultUnknown || f.Class == assay.FaultGone) && failed < maxFailed {
 		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: w.Clock.Now().Add(w.backoff(failed+2, f.RetryAfter))})
 	}
 	state := store.LaneHeld
@@ -147,6 +147,9 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	}
 	return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error()}), w.stopLane(ctx, state, f.Error()))
 }
+
+// maxRecuts is how often lines at fault are cut out of what is left of a job: some providers name one line at a time.
+const maxRecuts = 10
 
 // maxFailed is how many jobs of a segment may fail without a word before a person has to look.
 const maxFailed = 3

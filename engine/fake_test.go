@@ -65,11 +65,12 @@ type house struct {
 	limits   catalog.Limits
 	visible  time.Duration // how long a new job is missing from lists
 	removed  []string
-	fenced   map[string]bool               // what was deleted, by handle
-	slow     []slowCreate                  // creates that have not arrived yet
-	mixed    bool                          // the list has the oldest job first, and promises no order
-	silent   bool                          // no job has counts
-	spoil    func(lines [][]byte) [][]byte // nil: results are as they are
+	fenced   map[string]bool                   // what was deleted, by handle
+	refuse   func(p provider.BatchInput) error // looks at what is uploaded; nil: nothing is refused
+	slow     []slowCreate                      // creates that have not arrived yet
+	mixed    bool                              // the list has the oldest job first, and promises no order
+	silent   bool                              // no job has counts
+	spoil    func(lines [][]byte) [][]byte     // nil: results are as they are
 }
 
 // slowCreate is a create call that arrives later than anyone waits for it.
@@ -118,6 +119,11 @@ func (h *house) Prepare(_ context.Context, p provider.BatchInput, hd provider.Ha
 	defer h.mu.Unlock()
 	if err := h.call("prepare"); err != nil {
 		return hd, "", err
+	}
+	if h.refuse != nil {
+		if err := h.refuse(p); err != nil {
+			return hd, "", err
+		}
 	}
 	if hd == "" {
 		hd = provider.Handle(fmt.Sprintf("%q", fmt.Sprintf("file-%s-%d", p.Stamp.Segment, h.calls["prepare"])))

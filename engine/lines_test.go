@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"encoding/json"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay"
@@ -64,5 +66,70 @@ func TestWithoutCountsAMissingResultIsFetchedAgain(t *testing.T) {
 	w.billedOnce(3)
 	if n := w.house.calls["fetch"]; n != 2 {
 		t.Errorf("fetched %d times, want 2", n)
+	}
+}
+
+// TestLinesAtFaultAreCutOutOneByOne has a provider that stops at the first bad line of two.
+func TestLinesAtFaultAreCutOutOneByOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.house.ends = func(j *fakeJob) provider.State {
+		if j.count > 1 {
+			return provider.StateFailed
+		}
+		return provider.StateEnded
+	}
+	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+		f := assay.Fault{Class: assay.FaultInvalid, Code: "invalid_url"}
+		return &f, []provider.LineProblem{{Line: 1, Fault: f}}
+	}
+	w.finished(store.ResultIncomplete)
+	if got := w.lane("red").Endings; got[assay.Rejected] != 2 || got[assay.Answered] != 1 {
+		t.Errorf("endings %v\n%s", got, w.history())
+	}
+	w.billedOnce(1)
+}
+
+// TestALineThatIsRefusedAtTheUploadIsFound has a provider that refuses all lines for one, and does not say for which.
+func TestALineThatIsRefusedAtTheUploadIsFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.plan.items, w.house.limits.AllOrNothing = 5, true })
+	w.house.refuse = func(p provider.BatchInput) error {
+		r, err := p.Body.Open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		body, err := io.ReadAll(r)
+		if err != nil || !strings.Contains(string(body), `"q 3"`) {
+			return err
+		}
+		return &assay.Fault{Class: assay.FaultInvalid, Status: 422, Message: "Invalid file format."}
+	}
+	w.finished(store.ResultIncomplete)
+	if got := w.lane("red").Endings; got[assay.Rejected] != 1 || got[assay.Answered] != 4 {
+		t.Errorf("endings %v\n%s", got, w.history())
+	}
+	w.billedOnce(4)
+}
+
+// TestAFileThatIsGoneIsUploadedAgain has a job fail because what was uploaded for it is not there any more.
+func TestAFileThatIsGoneIsUploadedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.house.ends = func(j *fakeJob) provider.State {
+		if j.id == "job1" {
+			return provider.StateFailed
+		}
+		return provider.StateEnded
+	}
+	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+		f := assay.Fault{Class: assay.FaultGone, Code: "invalid_request", Param: "file_id"}
+		return &f, []provider.LineProblem{{Fault: f}}
+	}
+	w.finished(store.ResultDone)
+	w.billedOnce(3)
+	if n := w.house.calls["prepare"]; n != 4 {
+		t.Errorf("%d calls to upload, want 4", n)
 	}
 }

@@ -54,6 +54,10 @@ func (w *work) unprepared(ctx context.Context, h provider.Handle, err error) err
 			return err
 		}
 	}
+	// A provider that looks at the lines as they are uploaded refuses them all for one.
+	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultInvalid && f.Status/100 == 4 && w.access.Batch.Limits().AllOrNothing {
+		return w.bisect(ctx, f)
+	}
 	return w.stumble(ctx, err)
 }
 

@@ -94,11 +94,16 @@ func (t Timing) Scaled(by int64) Timing {
 
 // lag is how far two reads that see no job have to be apart.
 func (t Timing) lag(provider time.Duration, stamped bool) time.Duration {
-	lag := max(t.LagStamped, provider/time.Duration(max(t.faster, 1)))
+	lag := max(t.LagStamped, t.scaled(provider))
 	if !stamped {
 		lag = max(lag, t.LagUnstamped)
 	}
 	return lag
+}
+
+// scaled is a provider's own figure in a timing that is faster than life.
+func (t Timing) scaled(provider time.Duration) time.Duration {
+	return provider / time.Duration(max(t.faster, 1))
 }
 
 // Check says what is wrong with a timing.

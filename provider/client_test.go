@@ -376,7 +376,7 @@ func TestHeadersSayWhenToComeBack(t *testing.T) {
 		for k, v := range c.h {
 			h.Set(k, v)
 		}
-		if got := retryAfter(h); got != c.want {
+		if got := RetryAfter(h); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.h, got, c.want)
 		}
 	}

@@ -150,7 +150,7 @@ func (c *Client) saidNo(req *http.Request, resp *http.Response, body []byte) err
 		}
 	}
 	f.Code, f.Message, f.Param = c.scrub(req, f.Code), c.scrub(req, f.Message), c.scrub(req, f.Param)
-	f.RetryAfter = max(f.RetryAfter, retryAfter(resp.Header))
+	f.RetryAfter = max(f.RetryAfter, RetryAfter(resp.Header))
 	if id := requestID(resp.Header); id != "" {
 		f.RequestID = id
 	}

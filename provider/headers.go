@@ -18,8 +18,8 @@ func requestID(h http.Header) string {
 	return ""
 }
 
-// retryAfter is how long the headers ask us to stay away. A date is read against the server's own clock.
-func retryAfter(h http.Header) time.Duration {
+// RetryAfter is how long the headers ask us to stay away. A date is read against the server's own clock.
+func RetryAfter(h http.Header) time.Duration {
 	if v := field(h, "Retry-After-Ms"); v != "" {
 		if ms, err := strconv.ParseFloat(v, 64); err == nil && ms > 0 {
 			return seconds(ms / 1000)
@@ -58,7 +58,7 @@ func rateOf(h http.Header) Rate {
 		Output: window(h,
 			limit{"Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
 			limit{"X-Ratelimit-Limit-Output-Tokens", "X-Ratelimit-Remaining-Output-Tokens", "X-Ratelimit-Reset-Output-Tokens"}),
-		RetryAfter: retryAfter(h),
+		RetryAfter: RetryAfter(h),
 	}
 }
 

@@ -21,9 +21,10 @@ type Status struct {
 	Input         string        // the provider's id of the uploaded file it was made from; empty: not said
 	Created       time.Time
 	Ended         time.Time
-	Expires       time.Time // when the provider gives up on what is not done
-	CollectBefore time.Time // when results go away; zero: not said
-	Stamp         Stamp     // as far as the provider keeps it; zero: not one of ours, or not said
+	Expires       time.Time     // when the provider gives up on what is not done
+	CollectBefore time.Time     // when results go away; zero: not said
+	LookAfter     time.Duration // how long the provider asks us to wait before the next look; 0: not said
+	Stamp         Stamp         // as far as the provider keeps it; zero: not one of ours, or not said
 }
 
 // State is a provider's state in our words.

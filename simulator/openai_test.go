@@ -113,12 +113,14 @@ func TestOpenAIFindsAFileInvalidOnlyAfterCreate(t *testing.T) {
 		content, code string
 		line          any
 	}{
-		"not JSON":     {chatLines(2, `{"custom_id":`), "invalid_json_line", 3.0},
-		"twice":        {chatLines(2, line("id-001", "/v1/chat/completions", "gpt-4o")), "duplicate_custom_id", 3.0},
-		"other url":    {chatLines(1, line("u", "/v1/responses", "gpt-4o")), "url_mismatch", 2.0},
-		"other model":  {chatLines(1, line("m", "/v1/chat/completions", "gpt-4.1")), "model_mismatch", 2.0},
-		"no custom id": {chatLines(1, `{"method":"POST","url":"/v1/chat/completions","body":{}}`), "missing_required_parameter", 2.0},
-		"empty":        {"", "empty_file", nil},
+		"not JSON":      {chatLines(2, `{"custom_id":`), "invalid_json_line", 3.0},
+		"twice":         {chatLines(2, line("id-001", "/v1/chat/completions", "gpt-4o")), "duplicate_custom_id", 3.0},
+		"other url":     {chatLines(1, line("u", "/v1/responses", "gpt-4o")), "invalid_url", 2.0},
+		"other model":   {chatLines(1, line("m", "/v1/chat/completions", "gpt-4.1")), "mismatched_model", 2.0},
+		"no custom id":  {chatLines(1, `{"method":"POST","url":"/v1/chat/completions","body":{}}`), "missing_required_parameter", 2.0},
+		"a stream":      {chatLines(1, `{"custom_id":"s","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4o","stream":true,"messages":[]}}`), "streaming_unsupported", 2.0},
+		"two bad lines": {chatLines(1, line("u", "/v1/responses", "gpt-4o"), `{"custom_id":`), "invalid_url", 2.0},
+		"empty":         {"", "empty_file", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +128,7 @@ func TestOpenAIFindsAFileInvalidOnlyAfterCreate(t *testing.T) {
 			id := w.openAIBatchOf(c.content)
 			diff(t, "validating", w.openAIBatch(id).str("status"))
 			w.clock.Advance(5 * time.Second)
+			diff(t, nil, w.openAIBatch(id).at("errors.data.1"))
 			diff(t, map[string]any{"status": "failed", "errors.data.0.code": c.code, "errors.data.0.line": c.line, "output_file_id": nil, "request_counts.total": 0.0},
 				w.openAIBatch(id).pick("status", "errors.data.0.code", "errors.data.0.line", "output_file_id", "request_counts.total"))
 		})
@@ -137,7 +140,6 @@ func TestOpenAIRefusesABadCreateAtOnce(t *testing.T) {
 	w := newWorld(t, Options{})
 	f := w.upload(w.base["openai"]+"/files", "in.jsonl", chatLines(1), "purpose", "batch")
 	for body, param := range map[string]string{
-		`{"input_file_id":"file-none","endpoint":"/v1/chat/completions","completion_window":"24h"}`:          "input_file_id",
 		`{"input_file_id":"` + f.str("id") + `","endpoint":"/v1/dreams","completion_window":"24h"}`:          "endpoint",
 		`{"input_file_id":"` + f.str("id") + `","endpoint":"/v1/chat/completions","completion_window":"7d"}`: "completion_window",
 	} {
@@ -145,6 +147,10 @@ func TestOpenAIRefusesABadCreateAtOnce(t *testing.T) {
 		wantStatus(t, g, 400)
 		diff(t, param, g.doc(t).str("error.param"))
 	}
+	made := w.json("POST", w.base["openai"]+"/batches", `{"input_file_id":"file-none","endpoint":"/v1/chat/completions","completion_window":"24h"}`)
+	w.clock.Advance(time.Minute)
+	diff(t, map[string]any{"status": "failed", "errors.data.0.code": "invalid_request", "errors.data.0.param": "file_id", "errors.data.0.line": nil},
+		w.openAIBatch(made.str("id")).pick("status", "errors.data.0.code", "errors.data.0.param", "errors.data.0.line"))
 }
 
 func TestABatchThatRunsOutOfTimeKeepsWhatItHas(t *testing.T) {

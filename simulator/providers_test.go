@@ -129,7 +129,10 @@ func TestTogetherSendsUploadsElsewhere(t *testing.T) {
 	outs := lines(t, w.do("GET", url+"/files/"+job.str("output_file_id")+"/content", nil).Body)
 	diff(t, []string{"id-0", "id-1", "id-2"}, sortedIDs(outs, "custom_id"))
 	errs := lines(t, w.do("GET", url+"/files/"+job.str("error_file_id")+"/content", nil).Body)
-	diff(t, 400.0, errs[0].at("response.status_code"))
+	diff(t, map[string]any{"error.code": "batch_client_error", "response": nil}, errs[0].pick("error.code", "response"))
+	gone := w.json("POST", url+"/batches", `{"input_file_id":"file-none","endpoint":"/v1/chat/completions"}`)
+	diff(t, "FAILED", w.json("GET", url+"/batches/"+gone.str("job.id"), "").str("status"))
+	wantStatus(t, w.do("POST", url+"/batches/"+gone.str("job.id")+"/cancel", nil), 409)
 	w.clock.Advance(8 * aDay)
 	wantStatus(t, w.do("GET", url+"/files/"+job.str("output_file_id")+"/content", nil), 404)
 }

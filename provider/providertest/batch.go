@@ -155,15 +155,23 @@ func staleUpload(t *testing.T, s Subject) {
 	h := w.prepare(c)
 	w.clock.Advance(90 * 24 * time.Hour)
 	r := w.batch.Launch(context.Background(), c.BatchInput, h)
-	if r.Fate == provider.Refused {
-		w.class(r.Err)
+	late := false // it is found out when the job is looked at
+	if r.Fate == provider.Accepted {
+		st := w.settle(w.job(c, h, r.Job))
+		late = st.State == provider.StateFailed
+		if late && st.Fault.Class != assay.FaultGone {
+			t.Errorf("what is uploaded is gone, and the fault is %v", st.Fault)
+		}
+	}
+	if r.Fate == provider.Refused || late {
+		c.Stamp.Attempt++
 		h = w.prepare(c)
 		r = w.batch.Launch(context.Background(), c.BatchInput, h)
 	}
 	diff(t, provider.Accepted, r.Fate)
 	job := w.job(c, h, r.Job)
 	diff(t, 3, w.collect(job, w.settle(job)).endings(c)[assay.Answered])
-	diff(t, 1, len(w.sim.Ledger().Jobs))
+	diff(t, 3, len(w.billed()))
 }
 
 func unprepared(t *testing.T, s Subject) {

@@ -55,10 +55,13 @@ func (a *anthropic) Launch(ctx context.Context, p provider.BatchInput, _ provide
 // Check reads the batch.
 func (a *anthropic) Check(ctx context.Context, job provider.Job) (provider.Status, error) {
 	var b messageBatch
-	if _, err := a.api.JSON(ctx, provider.Call{Path: a.path(job.ID)}, &b); err != nil {
+	header, err := a.api.JSON(ctx, provider.Call{Path: a.path(job.ID)}, &b)
+	if err != nil {
 		return provider.Status{}, fmt.Errorf("check: %w", err)
 	}
-	return b.status(), nil
+	s := b.status()
+	s.LookAfter = provider.RetryAfter(header)
+	return s, nil
 }
 
 // Fetch reads the results, line for line as many as the batch has requests: a cut stream looks like a whole one.

@@ -67,7 +67,7 @@ func fileState(word string) provider.State {
 		return provider.StateQueued
 	case "in_progress", "running":
 		return provider.StateRunning
-	case "finalizing", "cancelling":
+	case "finalizing", "cancelling", "canceling":
 		return provider.StateEnding
 	case "completed":
 		return provider.StateEnded
@@ -75,7 +75,7 @@ func fileState(word string) provider.State {
 		return provider.StateFailed
 	case "expired":
 		return provider.StateExpired
-	case "cancelled":
+	case "cancelled", "canceled":
 		return provider.StateCancelled
 	}
 	return provider.StateUnknown
@@ -100,6 +100,8 @@ func (e *openAIError) fault() *assay.Fault {
 	switch {
 	case strings.Contains(code, "token_limit_exceeded"), strings.Contains(code, "rate_limit"):
 		class = assay.FaultBusy
+	case code == "invalid_request" && strings.Contains(string(e.Param), "file_id"): // the uploaded file is not there any more
+		class = assay.FaultGone
 	case code == "too_many_tasks", strings.Contains(code, "too_large"):
 		class = assay.FaultLarge
 	case strings.Contains(code, "quota"), strings.Contains(code, "billing"):

@@ -131,7 +131,10 @@ func (t *together) Decode(job provider.Job, _ provider.Part, r io.Reader) iter.S
 
 // Cancel asks for the end of the batch.
 func (t *together) Cancel(ctx context.Context, job provider.Job) error {
-	return post(ctx, t.api, provider.Path("batches", job.ID, "cancel"))
+	if err := post(ctx, t.api, provider.Path("batches", job.ID, "cancel")); err != nil && !conflict(err) { // it has ended
+		return err
+	}
+	return nil
 }
 
 // Remove deletes the input file and the result files.
@@ -213,6 +216,9 @@ func (b *togetherJob) status() provider.Status {
 	}
 	if s.State == provider.StateFailed {
 		s.Fault = (&openAIError{Code: "batch_failed", Message: b.Error}).fault()
+		if said := strings.ToLower(string(b.Error)); strings.Contains(said, "file") && (strings.Contains(said, "not find") || strings.Contains(said, "cannot find") || strings.Contains(said, "not found")) {
+			s.Fault.Class = assay.FaultGone // a file that is missing is found out only now
+		}
 	}
 	return s
 }

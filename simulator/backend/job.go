@@ -183,6 +183,9 @@ func (j *Job) stop(now time.Time, lag time.Duration) bool {
 func (j *Job) IDs(wanted func(line int) bool) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var p fastjson.Parser
+		if j.Lines.Data.Path == "" { // its file was not there
+			return
+		}
 		n, stop := 0, errors.New("enough")
 		err := spill.EachLine(j.Lines.Data, func(line []byte, _ int64) error {
 			n++

@@ -30,6 +30,7 @@ type Draft struct {
 	InOrder  bool                            // results in the order of the requests
 	Strict   func(*Survey) *bodies.Rejection // what makes the provider refuse at once
 	Late     func(*Survey)                   // what else it finds wrong later
+	Missing  string                          // the input file that is not there, where that is found out later
 }
 
 // forever is longer than any test.
@@ -77,6 +78,12 @@ func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 	}
 	if d.Late != nil {
 		d.Late(sv)
+	}
+	if d.Missing != "" {
+		sv.Issues = []Issue{{Rejection: bodies.Rejection{Status: http.StatusBadRequest, Code: "invalid_request", Param: "file_id", Message: "Cannot find file " + d.Missing + "."}}}
+	}
+	if c.Vendor.FirstBad && len(sv.Issues) > 1 {
+		sv.Issues = sv.Issues[:1]
 	}
 	j.take(sv, n^o.Seed)
 	j.Order.Same = d.InOrder

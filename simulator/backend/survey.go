@@ -36,6 +36,9 @@ func (s *Service) survey(j *Job, data spill.Blob) (*Survey, error) {
 		return nil, err
 	}
 	sv := &Survey{prefixes: map[uint64]uint32{}}
+	if data.Path == "" { // no such file
+		return sv, nil
+	}
 	var parser fastjson.Parser
 	err = spill.EachLine(data, func(line []byte, off int64) error {
 		n := x.Len
@@ -71,7 +74,7 @@ func (s *Service) surveyLine(sv *Survey, j *Job, v *fastjson.Value, n int) {
 	if sv.model == "" {
 		sv.model = q.Model
 	} else if q.Model != sv.model && j.Vendor.OneModel {
-		sv.note(n+1, bodies.Invalid("body.model", "model_mismatch", "The model of this request differs from that of the others."))
+		sv.note(n+1, bodies.Invalid("body.model", "mismatched_model", "The model of this request differs from that of the others."))
 	}
 	sv.Tokens += int64(bodies.PromptTokens(&q))
 	if rej != nil {

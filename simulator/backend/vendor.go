@@ -22,6 +22,7 @@ type Vendor struct {
 	Admit       func(*Call) *bodies.Rejection // what else a call needs; nil: nothing
 	Shape       func(*Call, *bodies.Rejection) any
 	DeniedAs    int    // status of a bad key; 0: 401
+	FirstBad    bool   // the validation of a batch stops at the first bad line
 	BrokeAs     string // what running out of money is called; "": insufficient_quota
 	BrokeStatus int    // and its status; 0: 429
 	RetryInBody bool   // the time to wait stands in the body, not in a header

@@ -134,6 +134,7 @@ func (a anthropic) list(c *backend.Call) {
 
 func (a anthropic) show(c *backend.Call) {
 	if j := c.Job(c.Request.PathValue("id")); j != nil {
+		c.Writer.Header().Set("Retry-After", "10")
 		c.Reply(http.StatusOK, a.object(c, j, c.Look(j)))
 	}
 }

@@ -17,6 +17,7 @@ type bareFormat struct {
 	idMost   int    // longest id; 0: any
 	idNeeded bool
 	shape    func(*bodies.Rejection) any // the provider's error document
+	plain    bool                        // errors stand in the line without a response
 }
 
 func (f bareFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {
@@ -40,6 +41,13 @@ func (f bareFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byte,
 		dst = append(dst, `,"response":{"status_code":200,"body":`...)
 		return append(append(dst, e.Reply...), `},"error":null}`...), 0
 	case backend.Errored:
+		if f.plain {
+			code := "batch_client_error"
+			if e.Rejection.Status >= 500 {
+				code = "batch_server_error"
+			}
+			return append(bodies.AppendJSON(append(dst, `,"error":`...), map[string]any{"code": code, "message": e.Rejection.Message}), '}'), 1
+		}
 		dst = fmt.Appendf(dst, `,"response":{"status_code":%d,"body":`, e.Rejection.Status)
 		return append(bodies.AppendJSON(dst, f.shape(e.Rejection)), `},"error":null}`...), 1
 	}

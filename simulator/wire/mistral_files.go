@@ -9,6 +9,9 @@ import (
 	"assay/simulator/backend"
 	"assay/simulator/bodies"
 	"assay/simulator/dice"
+	"assay/simulator/spill"
+
+	"github.com/valyala/fastjson"
 )
 
 func (m mistral) upload(c *backend.Call) {
@@ -21,12 +24,32 @@ func (m mistral) upload(c *backend.Call) {
 		c.Fail(unprocessable("purpose", "Input should be 'fine-tune', 'batch' or 'ocr'"))
 		return
 	}
+	if purpose == "batch" && !m.wellFormed(c, f.Blob) {
+		c.Fail(&bodies.Rejection{Status: http.StatusUnprocessableEntity, Message: "Invalid file format."})
+		return
+	}
 	out := &backend.File{Blob: f.Blob, ID: dice.UUID(c.NewNumber()), Name: backend.BaseName(f.Name), Purpose: purpose, Made: c.Now}
 	if rej := c.KeepFile(out); rej != nil {
 		c.Fail(rej)
 		return
 	}
 	c.Reply(http.StatusOK, mistralFileOf(out))
+}
+
+// wellFormed looks at every line as it is uploaded. An id may be missing or stand twice.
+func (m mistral) wellFormed(c *backend.Call, data spill.Blob) bool {
+	good := true
+	var parser fastjson.Parser
+	err := spill.EachLine(data, func(line []byte, _ int64) error {
+		v, err := parser.ParseBytes(line)
+		body := v.GetObject("body")
+		good = good && err == nil && body != nil && v.Get("body").GetFloat64("temperature") <= 1.5
+		return nil
+	})
+	if err != nil {
+		c.Trouble(err)
+	}
+	return good && err == nil
 }
 
 func mistralFileOf(f *backend.File) mistralFile {

@@ -17,7 +17,7 @@ import (
 func openAIVendor() *backend.Vendor {
 	return &backend.Vendor{
 		Name: "openai", Prefix: "/openai/v1", Base: "/openai/v1", Key: backend.Bearer, Shape: openAIShape, Rate: openAIRate,
-		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true, OneModel: true,
+		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true, OneModel: true, FirstBad: true,
 		Routes: func(rt backend.Routes) { openAIRoutes(rt, openAIKind{keep: 30 * day}) },
 	}
 }
@@ -99,18 +99,17 @@ func (k openAIKind) create(c *backend.Call) {
 		c.Fail(rej)
 		return
 	}
-	f := c.FindFile(in.InputFileID)
-	if f == nil {
-		c.Fail(bodies.Invalid("input_file_id", "invalid_value", "Invalid 'input_file_id': no such file %s.", in.InputFileID))
-		return
+	f, missing := c.FindFile(in.InputFileID), ""
+	if f == nil { // the batch is made, and fails at its validation
+		f, missing = &backend.File{ID: in.InputFileID}, in.InputFileID
 	}
-	if k.pending && k.status(c, f) != "processed" {
+	if missing == "" && k.pending && k.status(c, f) != "processed" {
 		c.Fail(bodies.Invalid("input_file_id", "file_not_ready", "File %s is not processed yet.", f.ID))
 		return
 	}
 	j, ok := c.Launch(backend.Draft{
 		NewID: dice.Prefixed("batch_", dice.Hex), Outputs: openAIOutputs, Format: openAIFormat{endpoint: in.Endpoint, dialect: k.dialect(in.Endpoint)},
-		Data: f.Blob, Input: f.ID, Meta: in.Metadata, Endpoint: in.Endpoint, Window: window, Late: c.TooMuchQueued,
+		Data: f.Blob, Input: f.ID, Meta: in.Metadata, Endpoint: in.Endpoint, Window: window, Late: c.TooMuchQueued, Missing: missing,
 	})
 	if ok {
 		c.Reply(http.StatusOK, openAIBatch(c, j, backend.View{Progress: backend.Progress{Phase: backend.Validating}}))
@@ -199,11 +198,14 @@ func (f openAIFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, 
 		return backend.Carried{}, bodies.Invalid("method", "invalid_method", "Invalid value: '%s'. The method must be 'POST'.", m)
 	}
 	if u := string(v.GetStringBytes("url")); strings.TrimPrefix(u, "/v1") != strings.TrimPrefix(f.endpoint, "/v1") {
-		return backend.Carried{}, bodies.Invalid("url", "url_mismatch", "The URL provided for this request does not match the batch endpoint.")
+		return backend.Carried{}, bodies.Invalid("url", "invalid_url", "The URL provided for this request does not match the batch endpoint.")
 	}
 	body := v.Get("body")
 	if body == nil || body.Type() != fastjson.TypeObject {
 		return backend.Carried{}, bodies.Invalid("body", "missing_required_parameter", "Missing required parameter: 'body'.")
+	}
+	if body.GetBool("stream") {
+		return backend.Carried{}, bodies.Invalid("body.stream", "streaming_unsupported", "Streaming is not supported in batches.")
 	}
 	return backend.Carried{ID: string(id.GetStringBytes()), Body: body, Dialect: f.dialect}, nil
 }

@@ -56,15 +56,16 @@ func (t together) create(c *backend.Call) {
 	case in.Endpoint != "/v1/chat/completions":
 		c.Fail(bodies.Invalid("endpoint", "invalid_endpoint", "endpoint must be /v1/chat/completions"))
 		return
-	case f == nil || f.Path == "":
-		c.Fail(bodies.NotFound("input file %s not found", in.InputFileID))
-		return
+	}
+	missing := ""
+	if f == nil || f.Path == "" { // found out later
+		f, missing = &backend.File{ID: in.InputFileID}, in.InputFileID
 	}
 	j, ok := c.Launch(backend.Draft{
 		NewID: dice.UUID, Outputs: func(j *backend.Job) []string { return []string{togetherOutput(j, 0), togetherOutput(j, 1)} },
 		Data: f.Blob, Input: f.ID, Endpoint: in.Endpoint, Model: in.ModelID,
-		Format: bareFormat{dialect: togetherChat(), idMost: 64, idNeeded: true, shape: func(r *bodies.Rejection) any { return map[string]any{"error": openAIError(r)} }},
-		Late:   c.TooMuchQueued,
+		Format: bareFormat{dialect: togetherChat(), idMost: 64, idNeeded: true, plain: true},
+		Late:   c.TooMuchQueued, Missing: missing,
 	})
 	if ok {
 		c.Reply(http.StatusCreated, map[string]any{"job": t.object(c, j, backend.View{Progress: backend.Progress{Phase: backend.Validating}}), "warning": ""})
@@ -94,7 +95,7 @@ func (t together) cancel(c *backend.Call) {
 		return
 	}
 	if !c.Cancel(j) {
-		c.Fail(bodies.Invalid("", "invalid_state", "batch %s cannot be cancelled: it has ended", j.ID))
+		c.Fail(&bodies.Rejection{Status: http.StatusConflict, Code: "invalid_state", Message: "batch " + j.ID + " cannot be cancelled: it has ended"})
 		return
 	}
 	c.Reply(http.StatusOK, t.object(c, j, c.Look(j)))
@@ -143,6 +144,8 @@ func togetherStatus(p backend.Phase) string {
 		return "EXPIRED"
 	case backend.Cancelled:
 		return "CANCELLED"
+	case backend.Cancelling:
+		return "CANCELING"
 	}
 	return "IN_PROGRESS"
 }

@@ -252,7 +252,10 @@ func (f vertexFormat) Open(j *backend.Job, v *fastjson.Value) (backend.Carried, 
 	if body == nil || body.Type() != fastjson.TypeObject {
 		return backend.Carried{}, bodies.Invalid("request", "", "request: must be set")
 	}
-	id := labelID(body.GetObject("labels"))
+	id := string(v.GetStringBytes("custom_id")) // echoed, as every field beside the request
+	if id == "" {
+		id = labelID(body.GetObject("labels"))
+	}
 	body.Del("labels") // they name the request; they do not ask anything
 	if id == "" {
 		id = fmt.Sprintf("%016x", dice.HashBytes(0, body.MarshalTo(nil)))
@@ -275,8 +278,13 @@ func (f vertexFormat) Close(dst []byte, j *backend.Job, e *backend.Ended) ([]byt
 	if e.How == backend.RanOut || e.How == backend.Stopped {
 		return dst, -1
 	}
-	dst = append(dst, `{"request":`...)
-	dst = fastjson.MustParseBytes(e.Line).Get("request").MarshalTo(dst)
+	line := fastjson.MustParseBytes(e.Line)
+	dst = append(dst, '{')
+	if id := line.Get("custom_id"); id != nil {
+		dst = append(id.MarshalTo(append(dst, `"custom_id":`...)), ',')
+	}
+	dst = append(dst, `"request":`...)
+	dst = line.Get("request").MarshalTo(dst)
 	if e.How == backend.Answered {
 		dst = append(append(dst, `,"status":"","response":`...), e.Reply...)
 	} else {

@@ -22,7 +22,7 @@ import (
 func xaiVendor() *backend.Vendor {
 	return &backend.Vendor{
 		Name: "xai", Prefix: "/xai/v1", Base: "/xai/v1", Key: backend.Bearer, Shape: xaiShape, Rate: openAIRate,
-		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true,
+		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true, DeniedAs: http.StatusBadRequest,
 		Routes: xaiRoutes,
 	}
 }

@@ -30,7 +30,7 @@ func (f xaiFormat) Close(dst []byte, _ *backend.Job, e *backend.Ended) ([]byte, 
 	case backend.Answered:
 		return append(append(append(dst, `,"batch_result":{"response":`...), e.Reply...), `}}`...), 0
 	case backend.Errored:
-		return append(bodies.AppendJSON(append(dst, `,"batch_result":{"error":`...), map[string]any{"code": grpcCode(e.Rejection.Status), "message": e.Rejection.Message}), `}}`...), 0
+		return append(bodies.AppendJSON(append(dst, `,"batch_result":{"error":`...), e.Rejection.Message), `}}`...), 0
 	}
 	return dst, -1 // requests that never ran have no line
 }
