@@ -85,11 +85,11 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 		}
 		return nil
 	}
-	together := ready
+	n := ready
 	if items.short { // a slice of the budget is not few: the rest of its wave comes later
-		together = countAll
+		n = countAll
 	}
-	mode, err := x.modeOf(g, together)
+	mode, err := x.modeOf(g, n)
 	if err != nil {
 		return err
 	}
