@@ -23,6 +23,8 @@ type scenario struct {
 	args  []string   // of run
 	first int        // exit code of the first command
 	then  [][]string // commands that follow when the first has come to its end
+
+	bucket bool // workers share a bucket and no disk
 }
 
 func scenarios() []scenario {

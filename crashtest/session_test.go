@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"assay/artifacts/artifactstest"
 	"assay/catalog"
 	"assay/cli"
 	"assay/simulator"
@@ -33,6 +34,7 @@ type session struct {
 	db      string // a PostgreSQL URL; empty: SQLite in the folder
 	env     map[string]string
 	journal int
+	bucket  *artifactstest.Server                     // of the artifacts; nil: a folder
 	around  func(op string, call func() error) error  // of commands in this process
 	ahead   time.Duration                             // of the true time is the clock of commands in this process
 	via     func(http.RoundTripper) http.RoundTripper // what the calls of commands in this process go through; nil: nothing
@@ -89,6 +91,9 @@ func (w steadfast) Respond(q *minds.Question) minds.Answer {
 }
 
 func (s *session) close() {
+	if s.bucket != nil {
+		s.bucket.Close()
+	}
 	s.http.CloseClientConnections()
 	s.http.Close()
 	s.sim.Close()

@@ -21,7 +21,8 @@ import (
 // Server is an object store in this process, which speaks the S3 protocol and the JSON API of Google Cloud Storage. It keeps
 // no order among writers and knows no conditions.
 type Server struct {
-	URL string
+	URL  string
+	http *httptest.Server
 
 	mu      sync.Mutex
 	objects map[string]stored
@@ -52,11 +53,23 @@ const pageSize = 3
 // NewServer starts a store with one bucket, named "bucket".
 func NewServer(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{objects: map[string]stored{}, calls: map[string]int{}}
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	s.URL = h.URL
+	s := Start()
+	t.Cleanup(s.Close)
 	return s
+}
+
+// Start starts a store that has to be closed.
+func Start() *Server {
+	s := &Server{objects: map[string]stored{}, calls: map[string]int{}}
+	s.http = httptest.NewServer(s)
+	s.URL = s.http.URL
+	return s
+}
+
+// Close ends the server.
+func (s *Server) Close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
 }
 
 // S3 is the address of the bucket by the S3 protocol.
