@@ -29,6 +29,7 @@ type Fault struct {
 	Param      string // the parameter the provider names, if it does
 	RetryAfter time.Duration
 	RequestID  string
+	Limit      int64 // tokens that may wait in jobs at a time, where the provider says that they do; -1: it does not say how many; 0: it is about something else
 }
 
 // Error returns class, status, code and the provider's words.

@@ -32,6 +32,15 @@ type Prompt struct {
 	Messages []Message
 }
 
+// Bytes is how much text it has.
+func (p *Prompt) Bytes() int {
+	n := len(p.System) + len(p.Context)
+	for _, m := range p.Messages {
+		n += len(m.Text)
+	}
+	return n
+}
+
 // Request is one complete question to one model.
 type Request struct {
 	Key    Key
@@ -39,6 +48,14 @@ type Request struct {
 	Wire   *Wire
 	Prompt *Prompt
 	Body   json.RawMessage // what is sent in the place of parameters and prompt, as its author wrote it; nil: made from them
+}
+
+// PromptBytes is how much the model is shown.
+func (r *Request) PromptBytes() int64 {
+	if r.Body != nil {
+		return int64(len(r.Body))
+	}
+	return int64(r.Prompt.Bytes())
 }
 
 // Coordinates say which question a request is. The same study gives the same coordinates, and so the same keys. A judge's

@@ -125,6 +125,9 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	if f == nil {
 		f = &assay.Fault{Class: assay.FaultUnknown, Message: "the job failed and says nothing more (" + st.Word + ")"}
 	}
+	if f.Limit != 0 {
+		return w.full(ctx, f)
+	}
 	if f.Class == assay.FaultBusy {
 		return w.gate(ctx, f)
 	}
@@ -164,6 +167,29 @@ func (w *work) failedJobs(ctx context.Context) (int64, error) {
 		}
 	}
 	return n, err
+}
+
+// full learns from a job that was refused because too many tokens wait at the account: by our own sums less fits than was
+// there. It goes again as soon as one of ours has ended. Where none was there, others fill the account, or the job is larger
+// than what it takes at a time.
+func (w *work) full(ctx context.Context, f *assay.Fault) error {
+	out, err := w.Ledger.Enqueued(ctx, w.g.Account, w.g.Model, w.g.No)
+	if err != nil {
+		return err
+	}
+	if out == 0 {
+		if f.Limit > 0 && w.g.Tokens > f.Limit/3 && w.g.Requests > 1 { // our sums are estimates
+			return w.halve(ctx, "it is larger than the provider takes at a time")
+		}
+		return w.gate(ctx, f)
+	}
+	limit := out + w.g.Tokens - 1
+	if f.Limit > 0 {
+		limit = min(limit, f.Limit)
+	}
+	now := w.Clock.Now()
+	return errors.Join(w.Ledger.LearnLimit(ctx, w.g.Account, w.g.Model, limit, now.Add(w.Timing.Room)),
+		w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: now}))
 }
 
 // gate closes the model for a while: the account has too much under way.

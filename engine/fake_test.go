@@ -71,6 +71,7 @@ type house struct {
 	mixed    bool                              // the list has the oldest job first, and promises no order
 	silent   bool                              // no job has counts
 	spoil    func(lines [][]byte) [][]byte     // nil: results are as they are
+	room     int                               // requests that may wait in jobs; 0: any number
 }
 
 // slowCreate is a create call that arrives later than anyone waits for it.
@@ -92,6 +93,7 @@ type fakeJob struct {
 	counts    provider.Counts
 	fetches   int
 	done      bool
+	full      bool     // it is refused: too much waits
 	late      [][]byte // shown after the first look at an ended job
 }
 
@@ -172,7 +174,7 @@ func (h *house) make(p provider.BatchInput, hd provider.Handle) (*fakeJob, error
 	if h.fenced[string(hd)] {
 		j.done, j.state, j.lines = true, provider.StateFailed, nil
 	}
-	h.jobs = append(h.jobs, j)
+	h.enqueue(j)
 	return j, nil
 }
 
@@ -204,6 +206,20 @@ func (h *house) Launch(_ context.Context, p provider.BatchInput, hd provider.Han
 		return provider.Receipt{Fate: fate, Err: &assay.Fault{Class: assay.FaultUnknown, Message: "timeout"}}
 	}
 	return provider.Receipt{Fate: fate, Job: j.id}
+}
+
+// enqueue takes a job. One for which there is no room fails at once.
+func (h *house) enqueue(j *fakeJob) {
+	waiting := j.count
+	for _, other := range h.jobs {
+		if !other.done {
+			waiting += other.count
+		}
+	}
+	if h.room > 0 && waiting > h.room {
+		j.full, j.ends = true, h.clock.Now()
+	}
+	h.jobs = append(h.jobs, j)
 }
 
 // work is done when the job's time has come: results are made once, and billed.

@@ -377,3 +377,31 @@ func TestAJobThatFailedIsNeverTakenForTheNextOne(t *testing.T) {
 		})
 	}
 }
+
+// TestAFullAccountIsSentToAsSoonAsThereIsRoom has an account that takes the tokens of one job and a half. Jobs that do not fit are
+// refused once; from then on each goes when the one before it has ended.
+func TestAFullAccountIsSentToAsSoonAsThereIsRoom(t *testing.T) {
+	t.Parallel()
+	for _, says := range []int64{11, -1} { // tokens, as the provider words its limit
+		w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.cut.Size, w.house.room = 40, 10, 15 })
+		w.house.ends = func(j *fakeJob) provider.State {
+			if j.full {
+				return provider.StateFailed
+			}
+			return provider.StateEnded
+		}
+		w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+			return &assay.Fault{Class: assay.FaultBusy, Code: "token_limit_exceeded", Limit: says}, nil
+		}
+		began := w.clock.Now()
+		w.finished(store.ResultDone)
+		w.answers(40)
+		w.billedOnce(40)
+		if took := w.clock.Now().Sub(began); took > 5*time.Hour {
+			t.Errorf("limit %d: four jobs of an hour took %s\n%s", says, took, w.history())
+		}
+		if n := len(w.house.jobs); n > 4+3 {
+			t.Errorf("limit %d: %d jobs were made for 4 segments\n%s", says, n, w.history())
+		}
+	}
+}

@@ -75,6 +75,8 @@ func (w *work) unintended(ctx context.Context, err error) error {
 	case errors.Is(err, store.ErrBudget):
 		return errors.Join(w.Ledger.Wake(ctx, w.l, time.Time{}, blockedByBudget),
 			w.Ledger.Note(ctx, w.run.No, w.g.No, "budget", "needs "+w.g.Expected.String()))
+	case errors.Is(err, store.ErrRoom):
+		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax+w.jitter(w.Timing.PollMax)), store.AwaitsRoom)
 	case errors.Is(err, store.ErrAnswered):
 		return w.dropAnswered(ctx)
 	}

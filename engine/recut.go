@@ -67,12 +67,7 @@ const (
 // request that fails alone is the one. Nothing of a failed job is billed; halves of n requests are cut log2(n) times at most.
 func (w *work) bisect(ctx context.Context, f *assay.Fault) error {
 	if w.g.Requests > 1 {
-		end := store.EndOpen{Ending: assay.Cancelled, Message: "the job failed because of one of its requests",
-			Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: causeBisect, Cap: noCap}}
-		if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
-			return err
-		}
-		return w.Ledger.Fail(ctx, w.l, "one of its requests is invalid: both halves go again")
+		return w.halve(ctx, "one of its requests is invalid")
 	}
 	seats, err := w.Ledger.AttemptPlaces(ctx, w.g.No, w.g.Requests)
 	if err != nil {
@@ -86,6 +81,16 @@ func (w *work) bisect(ctx context.Context, f *assay.Fault) error {
 		}
 	}
 	return w.Ledger.Fail(ctx, w.l, "the request is invalid")
+}
+
+// halve sends both halves of a job again that did nothing as a whole.
+func (w *work) halve(ctx context.Context, why string) error {
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job did nothing: " + why,
+		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: causeBisect, Cap: noCap}}
+	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
+		return err
+	}
+	return w.Ledger.Fail(ctx, w.l, why+": both halves go again")
 }
 
 // piece is one half of a segment that failed.

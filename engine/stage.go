@@ -44,6 +44,7 @@ type draft struct {
 	bytes    int64
 	block    []store.Attempt
 	cost     assay.Cost
+	prompts  int64 // bytes of them
 	requests int64
 }
 
@@ -225,6 +226,7 @@ func (c *cutter) put(ctx context.Context, a store.Attempt, p Planned) error {
 		cost = p.High
 	}
 	d.cost = d.cost.Add(cost)
+	d.prompts += p.Request.PromptBytes()
 	if d.block = append(d.block, a); len(d.block) < attemptBlock {
 		return nil
 	}
@@ -256,7 +258,7 @@ func (c *cutter) close(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		bytes = store.Bytes{Name: info.Name, Size: info.Size, SHA256: info.SHA256}
+		bytes = store.Bytes{Name: info.Name, Size: info.Size, SHA256: info.SHA256, Tokens: d.prompts / bytesPerToken}
 	}
 	c.open = nil
 	if err := c.Ledger.Stage(ctx, d.Lease, bytes, d.cost.Sum, d.cost.Unknown, c.Clock.Now()); err != nil {
@@ -266,6 +268,9 @@ func (c *cutter) close(ctx context.Context) error {
 	c.sizes.take(d.requests)
 	return c.Ledger.Release(ctx, d.Lease)
 }
+
+// bytesPerToken is what a token of a prompt has on average. Where it matters, the provider's refusals set it right.
+const bytesPerToken = 4
 
 // finish stages what is open and settles what needs no sending.
 func (c *cutter) finish(ctx context.Context) error {

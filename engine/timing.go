@@ -50,6 +50,7 @@ type Timing struct {
 	BackoffMax   time.Duration
 	GateMin      time.Duration // a model over its token limit rests this long
 	GateMax      time.Duration // … growing up to this
+	Room         time.Duration // how long it counts that a model was found to take no more waiting tokens
 	Cut          time.Duration // a later wave goes out this long after its first request was ready
 	Late         time.Duration // between looks at results that may come late
 	Ask          time.Duration // the longest a live request may take
@@ -69,7 +70,7 @@ func DefaultTiming() Timing {
 		LagStamped: time.Minute, LagUnstamped: 10 * time.Minute, Unfenced: 3 * time.Hour, Audit: time.Hour,
 		Refetch: []time.Duration{5 * time.Minute, 20 * time.Minute, 35 * time.Minute},
 		Gone:    time.Hour, BackoffMin: 2 * time.Second, BackoffMax: 5 * time.Minute,
-		GateMin: 5 * time.Minute, GateMax: time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
+		GateMin: 5 * time.Minute, GateMax: time.Hour, Room: 24 * time.Hour, Cut: 30 * time.Minute, Late: 6 * time.Hour, Ask: 15 * time.Minute,
 		Call: time.Minute, Stall: 2 * time.Minute, Look: time.Second, Linger: 25 * time.Millisecond,
 	}
 }
@@ -82,7 +83,7 @@ func (t Timing) Scaled(by int64) Timing {
 	u.PollEach = t.PollEach / time.Duration(by)
 	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
 	u.Unfenced, u.Audit = s(t.Unfenced), s(t.Audit)
-	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax)
+	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax, u.Room = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax), s(t.Room)
 	u.Cut, u.Late, u.faster = s(t.Cut), s(t.Late), max(t.faster, 1)*by
 	u.Look = max(s(t.Look), 50*time.Millisecond)
 	u.Refetch = nil

@@ -82,11 +82,7 @@ func (m *maker) yield(ctx context.Context, rec stage, block []wanted, yield func
 }
 
 func (m *maker) request(at assay.Coordinates, p *assay.Prompt) Request {
-	bytes := len(p.System) + len(p.Context)
-	for _, msg := range p.Messages {
-		bytes += len(msg.Text)
-	}
-	expected, high := m.route.Estimate(bytes)
+	expected, high := m.route.Estimate(p.Bytes())
 	return Request{
 		At: at, Expected: expected, High: high,
 		Request: &assay.Request{Key: at.Key(), Lane: &m.route.Lane, Wire: &m.route.Wire, Prompt: p},

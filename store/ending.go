@@ -29,7 +29,8 @@ func (s *Ledger) Ended(ctx context.Context, l Lease, c Sighting) error {
 	return s.move(ctx, l, move{op: "ended", to: Ended, from: []State{Launched}, due: c.Due, note: c.Word,
 		set: `job_state = $6, job_word = $7, job_counts = $8, parts = $9, ended_ms = $4,
 			collect_before_ms = COALESCE(CAST($10 AS BIGINT), collect_before_ms), reason = ''`,
-		args: []any{c.State, c.Word, c.Counts, c.Parts, millis(c.CollectBefore)}})
+		args:      []any{c.State, c.Word, c.Counts, c.Parts, millis(c.CollectBefore)},
+		alongside: func(ctx context.Context, t *txn, _ int64) error { return t.roomMade(ctx, l.No) }})
 }
 
 // RecordStatus keeps what a later look at an ended job said: parts may appear, counts may change.

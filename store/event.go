@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -27,48 +26,6 @@ func (s *Ledger) Note(ctx context.Context, run, segment int64, kind, text string
 func (s *Reader) Events(ctx context.Context, run, after int64, limit int) ([]Event, error) {
 	return collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
 		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT $3`, run, after, limit))
-}
-
-// Gate closes a model at an account for a while: nothing is sent to it before it opens.
-type Gate struct {
-	Account, Model string
-	Until          time.Time
-	Failures       int64 // in a row
-	Reason         string
-}
-
-// ShutGate closes a gate until a moment; each time in a row counts as one more failure.
-func (s *Ledger) ShutGate(ctx context.Context, g Gate) error {
-	return s.tx(ctx, "shut gate", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `INSERT INTO gates (account, model, until_ms, failures, reason) VALUES ($1, $2, $3, 1, $4)
-			ON CONFLICT (account, model) DO UPDATE SET until_ms = excluded.until_ms, failures = gates.failures + 1, reason = excluded.reason`,
-			g.Account, g.Model, g.Until.UnixMilli(), clean(g.Reason))
-		return err
-	})
-}
-
-// OpenGate opens a gate: the model takes requests again.
-func (s *Ledger) OpenGate(ctx context.Context, account, model string) error {
-	return s.tx(ctx, "open gate", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `DELETE FROM gates WHERE account = $1 AND model = $2`, account, model)
-		return err
-	})
-}
-
-// GateOf reads a gate; one that was never shut is the zero value.
-func (s *Reader) GateOf(ctx context.Context, account, model string) (Gate, error) {
-	g := Gate{Account: account, Model: model}
-	var until int64
-	err := s.read.QueryRowContext(ctx, `SELECT until_ms, failures, reason FROM gates WHERE account = $1 AND model = $2`, account, model).
-		Scan(&until, &g.Failures, &g.Reason)
-	if errors.Is(err, sql.ErrNoRows) {
-		return g, nil
-	}
-	if err != nil {
-		return g, fmt.Errorf("read gate: %w", err)
-	}
-	g.Until = time.UnixMilli(until).UTC()
-	return g, nil
 }
 
 // Meta reads a named value of the ledger as a whole; empty: not set.

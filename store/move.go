@@ -84,13 +84,14 @@ type Bytes struct {
 	Name   string // of the artifact
 	Size   int64
 	SHA256 string
+	Tokens int64 // of the prompts, as estimated
 }
 
 // Stage fixes a segment: its attempts are complete and its bytes are made. From here its requests count as in flight.
 func (s *Ledger) Stage(ctx context.Context, l Lease, b Bytes, expected assay.Money, unpriced int64, due time.Time) error {
 	return s.move(ctx, l, move{op: "stage", to: Staged, from: []State{Planned}, due: due,
-		set:  `input = $6, input_bytes = $7, input_sha256 = $8, expected_nano = $9, unpriced = $10`,
-		args: []any{null(b.Name), null(b.Size), null(b.SHA256), int64(expected), unpriced},
+		set:  `input = $6, input_bytes = $7, input_sha256 = $8, expected_nano = $9, unpriced = $10, tokens = $11`,
+		args: []any{null(b.Name), null(b.Size), null(b.SHA256), int64(expected), unpriced, b.Tokens},
 		alongside: func(ctx context.Context, t *txn, run int64) error {
 			if b.Name != "" {
 				_, err := t.ExecContext(ctx, `INSERT INTO artifacts (run_no, segment_no, name, kind, part, bytes, sha256, created_ms)
@@ -193,7 +194,7 @@ type Intent struct {
 }
 
 // Intend commits, durably and before the create call, that it is about to go, and reserves its money. ErrBudget: it
-// does not fit. ErrAnswered: a late answer came for a request in it.
+// does not fit. ErrRoom: the provider has as much waiting as it takes. ErrAnswered: a late answer came for a request in it.
 func (s *Ledger) Intend(ctx context.Context, l Lease, in Intent) error {
 	return s.move(ctx, l, move{op: "intend", to: Intended, from: []State{Uploaded}, due: in.Due, durable: durable,
 		set: `account = $6, stamped = $7, cursor_mark = $8, reserved_nano = $9, intended_ms = $4, intends = intends + 1,
@@ -201,7 +202,7 @@ func (s *Ledger) Intend(ctx context.Context, l Lease, in Intent) error {
 		args: []any{in.Account, flag(in.Stamped), in.Cursor, int64(in.Reserve)},
 		note: "reserve " + in.Reserve.String(),
 		alongside: func(ctx context.Context, t *txn, run int64) error {
-			return errors.Join(t.unanswered(ctx, l.No), t.reserve(ctx, run, in.Reserve))
+			return errors.Join(t.unanswered(ctx, l.No), t.room(ctx, l.No), t.reserve(ctx, run, in.Reserve))
 		}})
 }
 

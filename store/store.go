@@ -67,6 +67,7 @@ type Options struct {
 var (
 	ErrLeaseLost = errors.New("the lease is lost: another process works on this now")
 	ErrBudget    = errors.New("the budget does not cover this")
+	ErrRoom      = errors.New("more tokens wait at the provider than it takes at a time")
 	ErrAnswered  = errors.New("a request of this segment has an answer by now")
 	ErrNotFound  = errors.New("not in the ledger")
 	ErrAmbiguous = errors.New("more than one run begins with")

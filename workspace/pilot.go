@@ -88,7 +88,7 @@ func (h *Home) observed(ctx context.Context, run store.Run, d *plan.Input, o pla
 				if err != nil {
 					return nil, err
 				}
-				bytes[r.Key] = promptBytes(r.Prompt)
+				bytes[r.Key] = r.Prompt.Bytes()
 			}
 		}
 	}
@@ -117,12 +117,4 @@ func (h *Home) observed(ctx context.Context, run store.Run, d *plan.Input, o pla
 		out[a.Lane], sums[a.Lane] = seen, sum
 	}
 	return out, nil
-}
-
-func promptBytes(p *assay.Prompt) int {
-	n := len(p.System) + len(p.Context)
-	for _, m := range p.Messages {
-		n += len(m.Text)
-	}
-	return n
 }

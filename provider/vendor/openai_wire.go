@@ -2,6 +2,7 @@ package vendor
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -109,7 +110,25 @@ func (e *openAIError) fault() *assay.Fault {
 	case strings.Contains(code, "server_error"), strings.Contains(code, "internal"):
 		class = assay.FaultBusy
 	}
-	return &assay.Fault{Class: class, Code: clean(code), Message: clean(string(e.Message)), Param: clean(string(e.Param))}
+	f := &assay.Fault{Class: class, Code: clean(code), Message: clean(string(e.Message)), Param: clean(string(e.Param))}
+	if strings.Contains(code, "token_limit_exceeded") {
+		f.Limit = enqueuedLimit(f.Message)
+	}
+	return f
+}
+
+// enqueuedLimit reads how many tokens may wait at a time from OpenAI's words, such as "Limit: 2,000,000 enqueued tokens".
+func enqueuedLimit(message string) int64 {
+	_, after, _ := strings.Cut(message, "Limit: ")
+	end := strings.IndexFunc(after, func(r rune) bool { return r != ',' && (r < '0' || r > '9') })
+	if end < 0 {
+		end = len(after)
+	}
+	n, err := strconv.ParseInt(strings.ReplaceAll(after[:end], ",", ""), 10, 64)
+	if err != nil || n <= 0 {
+		return -1
+	}
+	return n
 }
 
 type openAIFile struct {

@@ -155,7 +155,7 @@ func TestProblemsOfAFailedBatchAreClassified(t *testing.T) {
 	}
 	st := b.status()
 	diff(t, []provider.LineProblem{
-		{Fault: assay.Fault{Class: assay.FaultBusy, Code: "token_limit_exceeded", Message: "Enqueued token limit reached"}},
+		{Fault: assay.Fault{Class: assay.FaultBusy, Code: "token_limit_exceeded", Message: "Enqueued token limit reached", Limit: -1}},
 		{Line: 7, Fault: assay.Fault{Class: assay.FaultInvalid, Code: "invalid_json_line", Message: `bad \u001b[31mline`, Param: "body"}},
 		{Fault: assay.Fault{Class: assay.FaultLarge, Code: "too_many_tasks", Message: "m"}},
 		{Fault: assay.Fault{Class: assay.FaultInvalid}},

@@ -134,6 +134,7 @@ CREATE TABLE segments (
     max_try           BIGINT NOT NULL DEFAULT 1,
     expected_nano     BIGINT NOT NULL DEFAULT 0,
     unpriced          BIGINT NOT NULL DEFAULT 0,
+    tokens            BIGINT NOT NULL DEFAULT 0, -- of its prompts, as we estimate them
     input             TEXT,
     input_bytes       BIGINT,
     input_sha256      TEXT,
@@ -223,6 +224,7 @@ CREATE TABLE segments (
     CHECK ((holder IS NULL) = (lease_until_ms IS NULL))
 );
 CREATE INDEX segments_run ON segments (run_no, state);
+CREATE INDEX segments_away ON segments (account, model) WHERE state IN ('intended', 'launched');
 CREATE INDEX segments_holder ON segments (holder) WHERE holder IS NOT NULL;
 CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
 
@@ -395,6 +397,8 @@ CREATE TABLE gates (
     until_ms BIGINT NOT NULL,
     failures BIGINT NOT NULL,
     reason   TEXT NOT NULL,
+    limit_tokens   BIGINT, -- that may wait in jobs at a time, as far as is known
+    limit_until_ms BIGINT, -- until when that counts
     PRIMARY KEY (account, model)
 );
 
