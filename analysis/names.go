@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// names gives texts dense numbers. Items and clusters have one book of names for all analyses.
+// names gives texts dense numbers. Items and clusters have one list of names for all analyses.
 type names struct {
 	index map[string]uint32
 	list  []string

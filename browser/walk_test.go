@@ -19,7 +19,7 @@ func TestAWalkThroughTheDashboard(t *testing.T) {
 	v.until("the run appears by itself", `document.querySelector("#runs .runrow h2 a") !== null`)
 	v.fits("runs")
 	run := read(v, "read where the run is", chromedp.Evaluate[string](`document.querySelector(".runrow h2 a").getAttribute("href")`))
-	v.follow("run on its way", ".runrow h2 a", "#facts")
+	v.follow("run in flight", ".runrow h2 a", "#facts")
 	seeItMove(v, ended)
 	lookAtAnswers(v)
 	lookAtFindings(v)

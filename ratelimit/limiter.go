@@ -1,7 +1,7 @@
 // Package ratelimit says when the next live request may go.
 //
 // Everything in it is a value that takes the clock as an argument: a Limiter learns from replies how much a provider takes
-// of one model, Slots and a Purse hold what was leased from a cap that several processes share.
+// of one model, Slots and a TokenBudget hold what was leased from a cap that several processes share.
 package ratelimit
 
 import (

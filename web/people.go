@@ -88,7 +88,7 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := arenaData{Stage: seat.stage, As: seat.name, Choose: seat.choose, Choices: seat.panel.Choices(), Pair: seat.panel.Pairs()}
-	task, sheet, waiting, err := s.desk.next(q.Context(), seat)
+	task, sheet, waiting, err := s.seats.next(q.Context(), seat)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 	if sheet != nil {
 		data.Task = task.ID.String()
 	}
-	data.Given, data.Undo = s.desk.given(seat)
+	data.Given, data.Undo = s.seats.given(seat)
 	v := &view{template: "arena", title: "Which is better?", tab: "people", data: data}
 	if !data.Pair {
 		v.title = "What is it?"
@@ -167,9 +167,9 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 func (s *Server) hear(ctx context.Context, at *seat, task, say string) error {
 	switch say {
 	case "undo":
-		return s.desk.undo(ctx, at)
+		return s.seats.undo(ctx, at)
 	case "skip":
-		return s.desk.skip(at, task)
+		return s.seats.skip(at, task)
 	}
-	return s.desk.say(ctx, at, task, say)
+	return s.seats.say(ctx, at, task, say)
 }

@@ -41,7 +41,7 @@ type Server struct {
 	findings *memo[findingsKey, *runFindings]
 	causes   *memo[causesKey, []store.Cause]
 	loaded   *memo[causesKey, struct{}]
-	desk     *seats
+	seats    *seats
 	watchers chan struct{} // places for those who wait for news
 	scans    chan struct{} // places for searches
 	counted  requestCounts
@@ -69,7 +69,7 @@ func New(o Options) (*Server, error) {
 	s.findings = newMemo[findingsKey](o.Now, s.computeFindings)
 	s.causes = newMemo[causesKey](o.Now, s.computeCauses)
 	s.loaded = newMemo[causesKey](o.Now, func(ctx context.Context, k causesKey) (struct{}, error) { return struct{}{}, s.load(ctx, k) })
-	s.desk = newSeats(o.Now)
+	s.seats = newSeats(o.Now)
 	s.all = s.handler()
 	return s, nil
 }

@@ -45,7 +45,7 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	same("a worker with the key", nil)
 	b.ok(b.s.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker that has lost the key", []int64{g.No})
-	if _, err := b.s.HoldSegment(b.ctx, g.No, "somebody", time.Hour); err != nil {
+	if _, err := b.s.HoldSegment(b.ctx, g.No, "another", time.Hour); err != nil {
 		t.Error(err)
 	}
 	same("a process is at it all the same", nil)
