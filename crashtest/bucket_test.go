@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 
 	"assay/artifacts"
 	"assay/artifacts/artifactstest"
@@ -31,6 +32,21 @@ func (s *session) home(name string) string {
 		name = "assay-data"
 	}
 	return filepath.Join(s.dir, name)
+}
+
+// TestAFileThatWasWholeBeforeTheKillIsKnownWithItsSum kills a process that has fetched results and has not said so.
+func TestAFileThatWasWholeBeforeTheKillIsKnownWithItsSum(t *testing.T) {
+	t.Parallel()
+	for _, bucket := range []bool{false, true} {
+		s := newScene(t, "single")
+		if bucket {
+			s.shareBucket()
+		}
+		s.killedAt(Point{"ledger add artifact", 1, Before})
+		s.exits(0, []string{"resume"})
+		s.whole()
+		s.ok(s.artifactsAreWhole(t.Context()))
+	}
 }
 
 // artifactsAreWhole opens everything that the ledger names.
@@ -76,8 +92,8 @@ func wholeArtifact(ctx context.Context, p artifacts.Place, run, name, kind, byte
 	if kind == "live" {
 		return nil // it grows after its entry
 	}
-	if strconv.FormatInt(n, 10) != bytes || sum != "" && sum != hex.EncodeToString(h.Sum(nil)) {
-		return fmt.Errorf("%s is not what the ledger says: %d bytes, want %s", name, n, bytes)
+	if strconv.FormatInt(n, 10) != bytes || sum != hex.EncodeToString(h.Sum(nil)) {
+		return fmt.Errorf("%s is not what the ledger says: %d bytes, want %s with the sum %q", name, n, bytes, sum)
 	}
 	return nil
 }

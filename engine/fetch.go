@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"assay"
@@ -108,8 +111,12 @@ func (w *work) fetchPart(ctx context.Context, part provider.Part, name string) (
 	}
 	// A kill may have come between the rename and the ledger: then the file is whole, and the fetch is not repeated.
 	if f, err := w.Files.Open(ctx, w.run.ID, name); err == nil {
-		a.Size = f.Size()
-		f.Close()
+		sum := sha256.New()
+		_, err = io.Copy(sum, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return a, &ledgerError{err}
+		}
+		a.Size, a.SHA256 = f.Size(), hex.EncodeToString(sum.Sum(nil))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return a, &ledgerError{err}
 	} else {
