@@ -38,6 +38,7 @@ func harmless() []fault {
 		"* fetch 500 x3", "* fetch 404 x2", "* fetch truncate x6", "* fetch truncate=99% x3", "* fetch drop x3", "* fetch drop-reply x3", "* fetch stall=50ms x3",
 		"* fetch error-200 x3", "* fetch redirect x3", "* fetch missing x3", "* fetch missing=3 once", "* fetch malformed once", "openai fetch revoke x2", "* fetch hide=100ms",
 		"openai create fail=token_limit_exceeded x2", "openai create stuck=100ms", "* create in-order",
+		"* file 500 x3", "* file drop-reply x3", "* models 500 x3", "* models drop x3",
 	} {
 		all = append(all, fault{rules: rule})
 	}
@@ -54,6 +55,9 @@ func harmless() []fault {
 		"openai ask 429 x3", "* ask 500 x3", "* ask error-200 once", "* ask redirect once", "* ask drop once", "* ask stall=50ms x2", "anthropic ask 529 x2",
 	} {
 		all = append(all, fault{rules: rule, study: "single"})
+	}
+	for _, rule := range []string{"* delete 500 x2", "* delete drop-reply x2", "* file 503 x3", "* file drop-reply x2", "* delete 429=1ms x2; * file truncate x2"} {
+		all = append(all, fault{rules: rule, study: "single --no-canary --set cleanup=true"})
 	}
 	return append(all, fault{rules: "* ask 500 20%", study: "live"}, fault{rules: "anthropic ask 429=1ms 30%", study: "live"})
 }

@@ -272,7 +272,7 @@ func (c *Client) JSON(ctx context.Context, call Call, into any) (http.Header, er
 		return resp.Header, err
 	}
 	if into == nil {
-		return resp.Header, nil
+		return resp.Header, c.done(resp, body)
 	}
 	return resp.Header, c.accept(resp, body, into)
 }
@@ -295,13 +295,28 @@ func (c *Client) accept(resp *http.Response, body []byte, into any) error {
 	return nil
 }
 
+// done finds out an error that came under a good status where nothing of the answer is needed. What has a name of its own is a
+// thing, and may speak of an error that it met.
+func (c *Client) done(resp *http.Response, body []byte) error {
+	var thing struct {
+		ID   any `json:"id"`
+		Name any `json:"name"`
+	}
+	if _ = json.Unmarshal(body, &thing); thing.ID != nil || thing.Name != nil || !hasError(body) {
+		return nil
+	}
+	return c.saidNo(resp.Request, resp, body)
+}
+
 // hasError reports whether a document is an error in any provider's shape.
 func hasError(body []byte) bool {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(body, &top) != nil {
 		return false
 	}
-	said := func(name string) bool { return len(top[name]) > 0 && string(top[name]) != "null" }
+	said := func(name string) bool {
+		return len(top[name]) > 0 && string(top[name]) != "null" && string(top[name]) != `""`
+	}
 	is := func(name string) bool { return string(top[name]) == `"error"` }
 	return said("error") || said("detail") || is("type") || is("object") || said("message") && said("code")
 }

@@ -332,7 +332,7 @@ func TestXAIFilesMakeSealedBatchesWhoseRejectionIsOnlyAMessage(t *testing.T) {
 	good := w.json("POST", url, `{"name":"g","input_file_id":"`+up(chatLines(3))+`"}`).str("batch_id")
 	bad := w.json("POST", url, `{"name":"b","input_file_id":"`+up(chatLines(1, "nonsense"))+`"}`).str("batch_id")
 	diff(t, 0.0, w.json("GET", url+"/"+good, "").at("state.num_requests"))
-	wantStatus(t, w.do("POST", url+"/"+good+"/requests", strings.NewReader(`{"batch_requests":[]}`)), 400)
+	wantStatus(t, w.do("POST", url+"/"+good+"/requests", strings.NewReader(`{"batch_requests":[]}`)), 412)
 	w.clock.Advance(time.Hour)
 	diff(t, 3.0, w.json("GET", url+"/"+good, "").at("state.num_success"))
 	b := w.json("GET", url+"/"+bad, "")

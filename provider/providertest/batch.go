@@ -44,6 +44,7 @@ func RunBatch(t *testing.T, s Subject) {
 		"jobs are listed with their stamp":                      listedJobs,
 		"what is left behind can be removed twice":              removed,
 		"a launch that comes after the fence costs nothing":     fenced,
+		"small calls that fail say so, and work when repeated":  smallCalls,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -370,32 +371,4 @@ func removed(t *testing.T, s Subject) {
 			t.Errorf("time %d: %v", i+1, err)
 		}
 	}
-}
-
-// fenced takes back what was uploaded, twice, and has a launch arrive after that. The next attempt uploads anew.
-func fenced(t *testing.T, s Subject) {
-	w := newWorld(t, s, simulator.Options{})
-	fence, ok := w.batch.(provider.Fencer)
-	if f, finds := w.batch.(provider.Finder); finds && f.Stamped() != ok {
-		t.Fatalf("%s: jobs carry a stamp: %v; what was uploaded can be taken back: %v", s.Kind, f.Stamped(), ok)
-	}
-	if !ok {
-		return
-	}
-	c := w.parcel(questions(3)...)
-	h := w.prepare(c)
-	for i := range 2 {
-		if err := fence.Fence(context.Background(), h); err != nil {
-			t.Errorf("time %d: %v", i+1, err)
-		}
-	}
-	if r := w.batch.Launch(context.Background(), c.BatchInput, h); r.Fate == provider.Accepted {
-		if st := w.settle(w.job(c, h, r.Job)); st.State != provider.StateFailed || len(st.Parts) > 0 {
-			t.Errorf("made of nothing: %+v", st)
-		}
-	}
-	diff(t, map[string]int{}, w.billed())
-	c.Stamp.Attempt++
-	job := w.launch(c)
-	diff(t, 3, w.collect(job, w.settle(job)).endings(c)[assay.Answered])
 }

@@ -24,6 +24,7 @@ func RunLive(t *testing.T, s Subject) {
 		"a call that is called off says so":                  liveCalledOff,
 		"no redirect takes the key away":                     liveRedirect,
 		"models are listed":                                  liveModels,
+		"a list of models that fails says so":                liveModelFaults,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -168,7 +168,7 @@ func (x xai) add(c *backend.Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.sealed {
-		c.Fail(bodies.Invalid("", "failed_precondition", "batch %s was made from a file: requests cannot be added", b.id))
+		c.Fail(&bodies.Rejection{Status: http.StatusPreconditionFailed, Code: "failed_precondition", Message: "batch " + b.id + " was made from a file: requests cannot be added"})
 		return
 	}
 	fresh, err := x.fresh(c, b, data)
