@@ -289,18 +289,11 @@ func (b *Bucket) Probe(ctx context.Context, id string) (string, error) {
 	if err := b.objects.Put(ctx, key, []byte(key)); err != nil {
 		return "", fmt.Errorf("write into %s: %w", b, err)
 	}
-	got, err := b.objects.Get(ctx, key, 0, int64(len(key)))
-	if err == nil && string(got) != key {
-		err = errors.New("it did not keep what was written")
+	err := b.check(ctx, key)
+	if err == nil {
+		err = b.objects.Delete(ctx, key)
 	}
-	seen := false
-	for o, e := range b.objects.List(ctx, key) {
-		seen, err = seen || o.Key == key, errors.Join(err, e)
-	}
-	if err == nil && !seen {
-		err = errors.New("it does not list what was written")
-	}
-	if err = errors.Join(err, b.objects.Delete(ctx, key)); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("probe %s: %w", b, err)
 	}
 	marks, err := b.marks(ctx)
@@ -320,6 +313,23 @@ func (b *Bucket) Probe(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("mark %s: %w", b, err)
 	}
 	return id, nil
+}
+
+// check reads and lists an object that holds its key.
+func (b *Bucket) check(ctx context.Context, key string) error {
+	got, err := b.objects.Get(ctx, key, 0, int64(len(key)))
+	if err != nil {
+		return err
+	}
+	if string(got) != key {
+		return errors.New("it did not keep what was written")
+	}
+	for o, err := range b.objects.List(ctx, key) {
+		if err != nil || o.Key == key {
+			return err
+		}
+	}
+	return errors.New("it does not list what was written")
 }
 
 func (b *Bucket) marks(ctx context.Context) (all []Object, err error) {
