@@ -26,30 +26,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestACreateThatArrivesLateIsNotPaidTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single")
-	var mu sync.Mutex
-	var late *http.Request
-	var body []byte
-	s.via = network(func(r *http.Request, pass func() (*http.Response, error)) (*http.Response, error) {
-		mu.Lock()
-		first := late == nil && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/batches")
-		if first {
-			late = r
-			body, _ = io.ReadAll(r.Body)
-		}
-		mu.Unlock()
-		if !first {
-			return pass()
-		}
-		<-r.Context().Done()
-		return nil, r.Context().Err()
-	}).through
+	late := s.delayed("/batches")
 	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "gpt"}, "3 of 3 requests have an answer")
-	again, err := http.NewRequestWithContext(t.Context(), late.Method, late.URL.String(), bytes.NewReader(body))
-	s.ok(err)
-	again.Header = late.Header
-	resp, err := s.sim.Transport().RoundTrip(again)
-	s.ok(err)
-	resp.Body.Close()
+	late()
 	s.control("POST", "/sim/clock", `{"advance":"48h"}`)
 	s.whole()
 	s.exits(0, []string{"resume"})
@@ -100,4 +79,53 @@ func TestStatusSaysWhatHasStoodStill(t *testing.T) {
 	s.control("DELETE", "/sim/faults", "")
 	s.exits(0, []string{"resume"}, "3 of 3 requests have an answer")
 	s.whole()
+}
+
+// TestWhatWasBilledTwiceIsShown lets a create call arrive after the run is over at a provider where nothing can be called back.
+func TestWhatWasBilledTwiceIsShown(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single")
+	late := s.delayed("/messages/batches")
+	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--lane", "claude"}, "3 of 3 requests have an answer")
+	late()
+	s.control("POST", "/sim/clock", `{"advance":"48h"}`)
+	for audited := []string{}; len(audited) == 0; {
+		s.exits(0, []string{"status", "--refresh"})
+		var err error
+		audited, err = s.rows(t.Context(), "SELECT no FROM segments WHERE audited = lost_creates AND audited > 0")
+		s.ok(err)
+	}
+	s.exits(0, []string{"status"}, "Jobs that were made twice", "3 requests of its 3 were done, and are billed twice")
+	s.exits(0, []string{"status", "--json"}, `"doubles": [`)
+}
+
+// delayed keeps the first create call under a path on its way. What it returns lets the call arrive.
+func (s scene) delayed(path string) (arrive func()) {
+	s.Helper()
+	var mu sync.Mutex
+	var late *http.Request
+	var body []byte
+	s.via = network(func(r *http.Request, pass func() (*http.Response, error)) (*http.Response, error) {
+		mu.Lock()
+		first := late == nil && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, path)
+		if first {
+			late = r
+			body, _ = io.ReadAll(r.Body)
+		}
+		mu.Unlock()
+		if !first {
+			return pass()
+		}
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}).through
+	return func() {
+		s.Helper()
+		again, err := http.NewRequestWithContext(s.Context(), late.Method, late.URL.String(), bytes.NewReader(body))
+		s.ok(err)
+		again.Header = late.Header
+		resp, err := s.sim.Transport().RoundTrip(again)
+		s.ok(err)
+		resp.Body.Close()
+	}
 }

@@ -8,14 +8,21 @@ import (
 )
 
 // Refresh asks the providers where the jobs of a run stand that are under way, and keeps what they say. Nothing is sent,
-// fetched or decided: that is for the driver of the run. It returns how many were asked, and what went wrong with the others.
+// fetched or decided: that is for the driver of the run. Only where a create call was repeated are its jobs looked for once
+// more, when that is due. It returns how many were asked, and what went wrong with the others.
 func (e *Engine) Refresh(ctx context.Context, run int64) (asked int, wrong []error, err error) {
-	all, err := e.Ledger.Segments(ctx, run, store.Launched)
+	all, err := e.Ledger.Segments(ctx, run, store.Launched, store.Settled)
 	if err != nil {
 		return 0, nil, fmt.Errorf("refresh run %d: %w", run, err)
 	}
 	for _, g := range all {
-		if g.Mode != store.Batch {
+		if g.State == store.Settled && g.LostCreates > g.Audited && !g.Due.IsZero() && !g.Due.After(e.Clock.Now()) {
+			if err := e.Advance(ctx, g.No); err != nil {
+				wrong = append(wrong, err)
+			}
+			continue
+		}
+		if g.Mode != store.Batch || g.State != store.Launched {
 			continue
 		}
 		switch err := e.refresh(ctx, g); {

@@ -191,6 +191,7 @@ func TestTheFateOfALaunchIsOnlyCertainWithProof(t *testing.T) {
 		"500":                              {answer(500, said), Unknown},
 		"503":                              {answer(503, said), Unknown},
 		"529":                              {answer(529, said), Unknown},
+		"529, and no place":                {answer(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), Refused},
 		"hung up":                          {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,7 +41,8 @@ func FateOf(err error) Fate {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, 499: // the server may have gone on with it
 		return Unknown
 	}
-	if c.unsent || c.told && c.fault.Status/100 == 4 {
+	overloaded := c.fault.Status == 529 && c.fault.Code == "overloaded_error" // turned away at the door
+	if c.unsent || c.told && (c.fault.Status/100 == 4 || overloaded) {
 		return Refused
 	}
 	return Unknown
