@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -21,13 +22,28 @@ func (b *Bucket) Log(run, name string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range b.objects.List(context.Background(), at) {
-		if err == nil {
-			err = fs.ErrExist
-		}
+	l := &bucketLog{bucket: b, at: at, writer: random()}
+	if err := l.open(context.Background()); err != nil {
 		return nil, fmt.Errorf("open log %s: %w", at, err)
 	}
-	return &Log{at: at, file: &bucketLog{bucket: b, at: at, writer: random()}}, nil
+	return &Log{at: at, file: l}, nil
+}
+
+// open says that the log has a writer, and makes sure that it has no other. Of two that open it at once none may have it.
+func (l *bucketLog) open(ctx context.Context) error {
+	own := l.at + logKey + "opened." + l.writer
+	if err := l.bucket.objects.Put(ctx, own, []byte("opened\n")); err != nil {
+		return err
+	}
+	for o, err := range l.bucket.objects.List(ctx, l.at) {
+		if err != nil {
+			return err
+		}
+		if o.Key != own {
+			return errors.Join(fs.ErrExist, l.bucket.objects.Delete(ctx, own))
+		}
+	}
+	return nil
 }
 
 // mostInLog is how many bytes of a log wait for a Sync.

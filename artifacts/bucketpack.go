@@ -57,7 +57,7 @@ func (b *Bucket) pack(ctx context.Context, p *packer, at string, c *contents) (l
 		named[at+k.Key] = true
 	}
 	var old []Object // what the packed form replaces
-	for _, o := range slices.Concat(c.log, slices.Concat(slices.Collect(maps.Values(c.begins))...)) {
+	for _, o := range slices.Concat(slices.Collect(maps.Values(c.begins))...) {
 		if named[o.Key] {
 			old = append(old, o)
 		} else {
@@ -65,12 +65,12 @@ func (b *Bucket) pack(ctx context.Context, p *packer, at string, c *contents) (l
 		}
 	}
 	if len(c.whole)+len(c.log) == 0 || m.Packed || len(c.log) == 0 && m.Size < packFrom {
-		return append(left, c.whole[min(1, len(c.whole)):]...), nil
+		return slices.Concat(left, c.log, c.whole[min(1, len(c.whole)):]), nil
 	}
 	if err := b.writePacked(ctx, p, at, m); err != nil {
 		return nil, err
 	}
-	return left, b.delete(ctx, slices.Concat(c.whole, old))
+	return left, b.delete(ctx, slices.Concat(c.whole, c.log, old))
 }
 
 // writePacked writes the packed form of an artifact: chunks that end with a frame and are each a packed file, then the manifest.

@@ -220,6 +220,30 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 }
 
+func TestALogHasOneWriterForEver(t *testing.T) {
+	t.Parallel()
+	server := artifactstest.NewServer(t)
+	l, err := open(t, server.S3("p"), 0).Log("r1", "live-7")
+	ok(t, err)
+	for range 2 {
+		if _, err := open(t, server.S3("p"), 0).Log("r1", "live-7"); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("opened again: %v", err)
+		}
+	}
+	ok(t, l.Close())
+	p := open(t, server.S3("p"), 0)
+	if got, err := read(t, p, "live-7"); err != nil || len(got) != 0 {
+		t.Errorf("%q, %v", got, err)
+	}
+	ok(t, p.Pack(t.Context(), "r1"))
+	if got, err := read(t, open(t, server.S3("p"), 0), "live-7"); err != nil || len(got) != 0 {
+		t.Errorf("packed: %q, %v", got, err)
+	}
+	if keys := server.Keys(); len(keys) != 1 {
+		t.Errorf("left: %v", keys)
+	}
+}
+
 func TestWhatWritersLeftIsSweptWhenItIsOld(t *testing.T) {
 	t.Parallel()
 	server := artifactstest.NewServer(t)
