@@ -108,7 +108,7 @@ func (b *Analyzer) collector(stage *Stage, s Spec) collector {
 	case Flips:
 		return newFlips(stage, s, b.options, &b.known)
 	case Agreement:
-		return newJudges(stage, b.options)
+		return newJudges(stage, s, b.options)
 	case Length:
 		return newLengths(stage, s, b.options, &b.known)
 	case Variance:

@@ -32,7 +32,7 @@ type flips struct {
 	slots    names // branch and turn
 	where    []slot
 	clusters *names
-	units    names // conversations
+	units    names // conversations: all that distinguishes two of them, the draw at the end
 	own      []uint32
 	groups   groups[*conversations]
 	key      []byte
@@ -92,8 +92,8 @@ func (s *flips) add(r *Row) {
 	if !r.valid() || state == stateNone {
 		return
 	}
-	s.key = appendText(s.key[:0], r.Item, r.Template, r.Judge, r.Prompt)
-	s.key = append(s.key, byte(r.Draw), byte(r.Draw>>8), byte(r.Draw>>16), byte(r.Vote))
+	s.key = append(appendText(s.key[:0], r.Item, r.Template, r.Judge, r.Prompt, r.Lane), byte(r.Vote))
+	s.key = append(s.key, byte(r.Draw>>16), byte(r.Draw>>8), byte(r.Draw))
 	unit := s.units.ofBytes(s.key)
 	if int(unit) == len(s.own) {
 		s.own = append(s.own, s.clusters.of(r.cluster()))
@@ -127,6 +127,15 @@ func (s *flips) state(r *Row) byte {
 		return stateRight
 	}
 	return stateWrong
+}
+
+// drawBytes is how long the draw is at the end of a conversation's name.
+const drawBytes = 3
+
+// topic is a conversation without its draw: what its draws have in common.
+func (s *flips) topic(unit uint32) string {
+	name := s.units.list[unit]
+	return name[:len(name)-drawBytes]
 }
 
 func flipped(state byte) bool { return state == stateSoft || state == stateExplicit }

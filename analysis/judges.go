@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 
 	"assay/stats"
 )
@@ -24,6 +25,7 @@ const maxUnits = 2_000_000
 // judges gathers what several judges said about the same answers.
 type judges struct {
 	stage   *Stage
+	spec    Spec
 	options Options
 	yes     []string
 	judges  names
@@ -41,8 +43,8 @@ type rating struct {
 	score float64
 }
 
-func newJudges(stage *Stage, o Options) *judges {
-	j := &judges{stage: stage, options: o, yes: stage.yes(), ratings: map[uint64]rating{}, sums: map[[2]uint32]total{}}
+func newJudges(stage *Stage, s Spec, o Options) *judges {
+	j := &judges{stage: stage, spec: s, options: o, yes: stage.yes(), ratings: map[uint64]rating{}, sums: map[[2]uint32]total{}}
 	j.cover = newGroups([]string{ByJudge}, func() struct{} { return struct{}{} })
 	return j
 }
@@ -101,6 +103,9 @@ func (j *judges) tables() ([]Table, error) {
 		if err := step(&t); err != nil {
 			return nil, err
 		}
+	}
+	if rest := slices.DeleteFunc(slices.Clone(j.spec.By), func(f string) bool { return f == ByLane || f == ByJudge }); len(rest) > 0 {
+		t.note("over everything that was judged, not by %s", strings.Join(rest, ", "))
 	}
 	if len(j.units.list) >= maxUnits {
 		t.note("agreement is computed over the first %d answers", maxUnits)

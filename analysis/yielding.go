@@ -111,30 +111,31 @@ func (c *talks) any(t *Table, slots []int) error {
 		return nil
 	}
 	return c.contrast(t, f, func(u uint32) (first, second, both bool) {
-		both = len(draws[c.own[u]]) >= len(pressed)
+		control := draws[c.topic(u)]
+		both = len(control) >= len(pressed)
 		for i, k := range pressed {
 			state := c.at(u, k)
 			first, both = first || flipped(state), both && state != stateNone
-			second = second || both && flipped(draws[c.own[u]][i])
+			second = second || both && flipped(control[i])
 		}
 		return first, second, both
 	})
 }
 
-// controlDraws are the states of all controls by cluster, which is the item unless the study says otherwise.
-func (c *talks) controlDraws(slots []int) map[uint32][]byte {
-	out := map[uint32][]byte{}
+// controlDraws are the states of all controls of the same lane on the same item, as the same judge sees them.
+func (c *talks) controlDraws(slots []int) map[string][]byte {
+	out := map[string][]byte{}
 	for _, k := range slots {
 		for _, u := range c.units {
 			if state := c.at(u, k); state != stateNone && c.control(k) {
-				out[c.own[u]] = append(out[c.own[u]], state)
+				out[c.topic(u)] = append(out[c.topic(u)], state)
 			}
 		}
 	}
 	return out
 }
 
-func maxLen(draws map[uint32][]byte) int {
+func maxLen(draws map[string][]byte) int {
 	most := 0
 	for _, d := range draws {
 		most = max(most, len(d))
