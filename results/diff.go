@@ -65,11 +65,13 @@ func (d *Diff) results(ctx context.Context) error {
 	return d.beside(ctx)
 }
 
-// The words for the two runs where lanes stand, and the field that says which lane it is.
+// The words for the two runs where lanes stand while they are compared, the field that says meanwhile which lane it is, and the one that
+// says which run it is when all is done.
 const (
-	firstRun  = "1"
-	secondRun = "2"
+	firstRun  = "run 1"
+	secondRun = "run 2"
 	laneField = "of lane"
+	runField  = "run"
 )
 
 // paired compares the lanes of one stage with themselves: in the analyzer, the run stands where the lane does.
@@ -100,18 +102,39 @@ func (d *Diff) paired(ctx context.Context, rows [2]*rowReader, s analysis.Stage)
 		return err
 	}
 	for _, t := range report.Tables {
-		turnDifferences(&t)
+		nameRuns(&t)
 		d.Paired = append(d.Paired, t)
 	}
 	return nil
 }
 
-// turnDifferences makes differences of the first run less the second ones of the second less the first: what changed.
-func turnDifferences(t *analysis.Table) {
+// nameRuns calls runs runs and lanes lanes, and makes differences those of the second run against the first: what changed. As in every
+// table of differences, the value is the one named first minus the one it stands against.
+func nameRuns(t *analysis.Table) {
+	fields := map[string]string{analysis.ByLane: runField, laneField: analysis.ByLane}
+	for i, name := range t.By {
+		if to, ok := fields[name]; ok {
+			t.By[i] = to
+		}
+	}
 	for i := range t.Findings {
 		f := &t.Findings[i]
+		for k, v := range f.By {
+			if to, ok := fields[v.Field]; ok {
+				f.By[k].Field = to
+			}
+		}
 		if f.What != analysis.WhatDifference {
 			continue
+		}
+		t.Title = "differences between runs"
+		for k, v := range f.By {
+			switch v.Field {
+			case runField:
+				f.By[k].Value = secondRun
+			case analysis.ByAgainst:
+				f.By[k].Value = firstRun
+			}
 		}
 		f.Value.Value = -f.Value.Value + 0
 		f.Interval.Low, f.Interval.High = -f.Interval.High+0, -f.Interval.Low+0
