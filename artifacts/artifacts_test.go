@@ -163,36 +163,6 @@ func TestBytesThatMayNotHaveReachedTheDiskAreNotHeld(t *testing.T) {
 	}
 }
 
-func TestALogEndsALineThatAKillCut(t *testing.T) {
-	t.Parallel()
-	f := newFolder(t)
-	l, err := f.Log("r1", "live")
-	ok(t, err)
-	first, err := l.Add([]byte("{\"a\":\n1}"))
-	ok(t, err)
-	ok(t, l.Close())
-	dir, err := os.OpenFile(filepath.Join(f.String(), "r1", "live"), os.O_APPEND|os.O_WRONLY, 0)
-	ok(t, err)
-	_, err = dir.WriteString("{\"cut")
-	ok(t, err)
-	ok(t, dir.Close())
-	l, err = f.Log("r1", "live")
-	ok(t, err)
-	second, err := l.Add([]byte("{}"))
-	ok(t, err)
-	ok(t, l.Sync())
-	if got, err := artifacts.Line(t.Context(), f, "r1", "live", first, 8); err != nil || string(got) != "{\"a\":\n1}" {
-		t.Errorf("first line %q, %v", got, err)
-	}
-	if got, err := artifacts.Line(t.Context(), f, "r1", "live", second, 2); err != nil || string(got) != "{}" {
-		t.Errorf("second line %q, %v", got, err)
-	}
-	if l.Size() != second+3 {
-		t.Errorf("size %d", l.Size())
-	}
-	ok(t, l.Close())
-}
-
 func TestAPackedRunReadsTheSame(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)

@@ -7,20 +7,26 @@ import (
 	"sync"
 )
 
-// Log is an artifact that grows line by line: the raw replies of live requests. It is safe for concurrent use. Lines are
-// in the file once Sync or Close has returned.
+// Log is an artifact that grows record by record. It has one writer for ever: a name is opened once, so that offsets stay
+// true whatever other processes do. It is safe for concurrent use.
+//
+// A record that was flushed survives this process, and one that was synced the power. Without either it may be lost.
 type Log struct {
-	mu      sync.Mutex
 	at      string
 	file    appended
+	syncing sync.Mutex // one at a time, and whoever waited meanwhile was served with it
+
+	mu      sync.Mutex
 	size    int64 // with what waits
+	synced  int64
 	waiting []byte
+	broken  error // half of a record may be there: nothing is added behind it
 }
 
-// mostWaiting is how many bytes of lines wait to be written together.
+// mostWaiting is how many bytes of records wait to be written together.
 const mostWaiting = 256 << 10
 
-// Log opens a log for appending. A line that was cut by a kill is ended, so that the next one stands alone.
+// Log begins a log. A name that is taken is fs.ErrExist.
 func (f *Folder) Log(run, name string) (*Log, error) {
 	at, err := place(run, name)
 	if err != nil {
@@ -29,77 +35,83 @@ func (f *Folder) Log(run, name string) (*Log, error) {
 	if err := f.root.MkdirAll(run, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of run %s: %w", run, err)
 	}
-	file, err := f.root.OpenFile(at, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := f.root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open log %s: %w", at, err)
 	}
-	l := &Log{at: at, file: file}
-	if err := errors.Join(l.mend(file), f.sync(run)); err != nil {
+	if err := f.sync(run); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log %s: %w", at, err), file.Close())
 	}
-	return l, nil
+	return &Log{at: at, file: file}, nil
 }
 
-func (l *Log) mend(file *os.File) error {
-	st, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if l.size = st.Size(); l.size == 0 {
-		return nil
-	}
-	var last [1]byte
-	if _, err := file.ReadAt(last[:], l.size-1); err != nil {
-		return err
-	}
-	if last[0] == '\n' {
-		return nil
-	}
-	n, err := l.file.Write([]byte{'\n'})
-	l.size += int64(n)
-	return err
-}
-
-// Add appends one line and returns where it begins. The bytes are kept as they are: a reply that has newlines in it is
-// still read back by offset and length.
-func (l *Log) Add(line []byte) (offset int64, err error) {
+// Add adds a record and returns where its body begins.
+func (l *Log) Add(head, body []byte) (offset int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := len(l.waiting)
+	l.waiting = AppendRecord(l.waiting, head, body)
+	l.size += int64(len(l.waiting) - before)
 	offset = l.size
-	l.waiting = append(append(l.waiting, line...), '\n')
-	l.size += int64(len(line)) + 1
+	if len(body) > 0 {
+		offset -= int64(len(body)) + 1
+	}
 	if len(l.waiting) < mostWaiting {
-		return offset, nil
+		return offset, l.broken
 	}
 	return offset, l.write()
 }
 
 // write writes what waits. What could not be written is not tried again: half of it may be there.
 func (l *Log) write() error {
-	if len(l.waiting) == 0 {
-		return nil
+	if len(l.waiting) > 0 && l.broken == nil {
+		if _, err := l.file.Write(l.waiting); err != nil {
+			l.broken = fmt.Errorf("append to %s: %w", l.at, err)
+		}
 	}
-	n, err := l.file.Write(l.waiting)
-	l.size -= int64(len(l.waiting) - n)
 	if l.waiting = l.waiting[:0]; cap(l.waiting) > 2*mostWaiting {
 		l.waiting = nil
 	}
-	if err != nil {
-		return fmt.Errorf("append to %s: %w", l.at, err)
-	}
-	return nil
+	return l.broken
 }
 
-// Sync makes every line added so far safe.
-func (l *Log) Sync() error {
+// Flush makes every record added so far survive the end of this process. What is written to a file does; elsewhere it has to
+// be synced.
+func (l *Log) Flush() error {
+	if _, file := l.file.(*os.File); !file {
+		return l.Sync()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.write(); err != nil {
+	return l.write()
+}
+
+// Sync makes every record added so far survive the power. Records can be added meanwhile.
+func (l *Log) Sync() error {
+	l.mu.Lock()
+	want := l.size
+	l.mu.Unlock()
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	l.mu.Lock()
+	if l.synced >= want && l.broken == nil {
+		l.mu.Unlock()
+		return nil
+	}
+	err := l.write()
+	upTo := l.size
+	l.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	if err := l.file.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", l.at, err)
+	err = l.file.Sync()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil { // the system may have forgotten what it could not keep
+		l.broken = fmt.Errorf("sync %s: %w", l.at, err)
+		return l.broken
 	}
+	l.synced = upTo
 	return nil
 }
 

@@ -153,7 +153,7 @@ func (c *collector) flush(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if h.raw, h.file, err = c.raw(ctx, h.Answered); err != nil {
+		if h.raw, h.file, err = c.raw(ctx, h.Answer); err != nil {
 			return fmt.Errorf("line %d (%q): %w", h.Line.No, h.Line.ID, err)
 		}
 	}
@@ -218,7 +218,7 @@ func (c *collector) line(a *held) ([]byte, error) {
 }
 
 // raw reads the bytes that an answer was read from; nil: there are none.
-func (c *collector) raw(ctx context.Context, a Answered) ([]byte, store.Artifact, error) {
+func (c *collector) raw(ctx context.Context, a store.Answer) ([]byte, store.Artifact, error) {
 	if a.Artifact == 0 {
 		return nil, store.Artifact{}, nil
 	}
@@ -250,6 +250,9 @@ func (c *collector) raw(ctx context.Context, a Answered) ([]byte, store.Artifact
 	}
 	text := make([]byte, a.Length)
 	if _, err := f.ReadAt(text, a.Offset); err != nil {
+		return nil, info, fmt.Errorf("read %s: %w", info.Name, err)
+	}
+	if err := artifacts.Verify(text, a.Sum); err != nil {
 		return nil, info, fmt.Errorf("read %s: %w", info.Name, err)
 	}
 	return text, info, nil
@@ -290,11 +293,11 @@ func (c *collector) tidy(a *held) error {
 		o := a.Outcome
 		row.Status, row.Text, row.Finish = string(o.Ending), o.Text, o.Finish
 		if a.Over {
-			text, err := c.longText(a)
+			whole, err := c.reread(a.Answer, a.raw, a.file)
 			if err != nil {
 				return err
 			}
-			row.Text = text
+			row.Text = whole.Text
 		}
 		if o.Usage.Known {
 			row.Input, row.Output = &o.Usage.Input, &o.Usage.Output
@@ -332,15 +335,43 @@ func known[T any](p *T) string {
 	return fmt.Sprint(*p)
 }
 
-// longText reads an answer that is too long for a row of the ledger.
-func (c *collector) longText(a *held) (string, error) {
-	i := slices.IndexFunc(c.batch.File.Lanes, func(l batchfile.Lane) bool { return l.Name == a.Line.Lane })
-	if a.raw == nil || i < 0 {
-		return "", fmt.Errorf("the bytes of the answer are gone")
+// reread reads an answer that is too long for a row of the ledger.
+func (c *collector) reread(a store.Answer, raw []byte, file store.Artifact) (assay.Outcome, error) {
+	i := slices.IndexFunc(c.batch.File.Lanes, func(l batchfile.Lane) bool { return l.Name == a.Lane })
+	if raw == nil || i < 0 {
+		return assay.Outcome{}, fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
 	}
 	lane := c.batch.File.Lanes[i].Lane
-	if a.file.Kind == "live" {
-		return c.dec.Body(c.batch.File.Wire(c.Catalog, lane, assay.ModeLive).Dialect, a.raw).Text, nil
+	var o assay.Outcome
+	if file.Kind == "live" {
+		o = c.dec.Body(c.batch.File.Wire(c.Catalog, lane, assay.ModeLive).Dialect, raw)
+	} else {
+		o = c.dec.Line(c.batch.File.Wire(c.Catalog, lane, assay.ModeBatch), raw).Outcome
 	}
-	return c.dec.Line(c.batch.File.Wire(c.Catalog, lane, assay.ModeBatch), a.raw).Outcome.Text, nil
+	if o.Ending != a.Outcome.Ending { // other bytes are there now
+		return o, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending, a.Outcome.Ending)
+	}
+	return o, nil
+}
+
+// Whole is an answer with all of its text; one too long for a row is read from the bytes that came.
+func (r *Reader) Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error) {
+	if !a.Over {
+		return a, nil
+	}
+	b, err := of(run)
+	if err != nil {
+		return a, err
+	}
+	c := &collector{Reader: r, run: run, batch: b, named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
+	defer c.close()
+	raw, file, err := c.raw(ctx, a)
+	if err != nil {
+		return a, err
+	}
+	o, err := c.reread(a, raw, file)
+	if err == nil {
+		a.Outcome.Text, a.Outcome.Thoughts, a.Over = o.Text, o.Thoughts, false
+	}
+	return a, err
 }

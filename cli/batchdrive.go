@@ -27,7 +27,7 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 func (p *progress) drive(ctx context.Context, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
 	st, err := h.DriveBatch(ctx, run, workspace.BatchDrive{Interval: interval, Moved: p.show, Held: p.held, Away: p.away, Until: until})
 	if err != nil && ctx.Err() == nil {
-		return st, &exitError{code: exitFailed, err: err, hint: "nothing is lost; `assay batch watch " + run.ID + "` goes on"}
+		return st, &exitError{code: exitFailed, err: err, hint: kept(err, "`assay batch watch "+run.ID+"` goes on")}
 	}
 	return st, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/engine"
 	"assay/store"
 	"assay/study"
 	"assay/workspace"
@@ -22,10 +23,10 @@ type driveOptions struct {
 
 // drive works on a run until it is closed or waits for a decision, and says how it ended.
 func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) error {
-	lost := "nothing is lost; `assay resume " + run.ID + "` goes on"
+	goesOn := "`assay resume " + run.ID + "` goes on"
 	if err := h.Ready(ctx); err != nil {
 		if _, ok := errors.AsType[*workspace.ArtifactsError](err); ok {
-			return &exitError{code: exitFailed, err: err, hint: lost}
+			return &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
 		}
 		return err
 	}
@@ -52,10 +53,13 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 	}
 	if ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), run.ID)
+		if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
+			return err
+		}
 		return ctx.Err()
 	}
 	if err != nil {
-		return &exitError{code: exitFailed, err: err, hint: lost}
+		return &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
 	}
 	c, err := h.Conclude(ctx, run, st)
 	if err != nil {
@@ -76,6 +80,14 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		return nil
 	}
 	return result
+}
+
+// kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came home is kept.
+func kept(err error, goesOn string) string {
+	if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
+		return goesOn
+	}
+	return "nothing is lost; " + goesOn
 }
 
 // takenOver says that a run goes on after the process that drove it.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"assay"
+	"assay/engine"
 	"assay/workspace"
 )
 
@@ -42,7 +43,11 @@ func Main(ctx context.Context, w World) int {
 		return exitDone
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintln(w.Stderr, "assay: interrupted; nothing is lost")
+		if _, lost := errors.AsType[*engine.LostAnswersError](err); lost {
+			complain(&w, err)
+		} else {
+			fmt.Fprintln(w.Stderr, "assay: interrupted; nothing is lost")
+		}
 		return exitInterrupted
 	}
 	complain(&w, err)

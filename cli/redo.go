@@ -78,7 +78,7 @@ func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFla
 	}
 	fmt.Fprintf(w.Stderr, "About %s in all", r.Cost)
 	if run.Budget != nil {
-		fmt.Fprintf(w.Stderr, "; %s of the budget of %s is spent or reserved", run.Spent+run.Reserved, *run.Budget)
+		fmt.Fprintf(w.Stderr, "; %s of the budget of %s is spent or reserved", run.Spent+run.Reserved+run.Perhaps, *run.Budget)
 	}
 	fmt.Fprintln(w.Stderr, ".")
 	return ask(w, f.yes, "Send?")

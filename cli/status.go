@@ -17,6 +17,7 @@ import (
 type statusFlags struct {
 	home     homeFlags
 	segments bool
+	doubts   bool
 	refresh  bool
 	json     bool
 }
@@ -38,11 +39,15 @@ func statusCommand(w *World) *cobra.Command {
 			if f.json {
 				return statusJSON(ctx, w, h, run)
 			}
-			return printStatus(ctx, w, h, run, f.segments)
+			if err := printStatus(ctx, w, h, run, f.segments); err != nil || !f.doubts {
+				return err
+			}
+			return printDoubts(ctx, w, h, run)
 		}),
 	}
 	f.home.register(c)
 	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs")
+	c.Flags().BoolVar(&f.doubts, "doubts", false, "list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -107,7 +112,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := printGatesOf(ctx, w, h, run); err != nil {
 		return err
 	}
-	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubts(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := printWaits(ctx, w, h, run); err != nil || !segments {
@@ -131,24 +136,35 @@ func watermark(h *home) string {
 	return ""
 }
 
-// printDoubts names the live requests that may be billed twice.
+// printDoubtSum says how many live calls may be billed without an answer.
+func printDoubtSum(ctx context.Context, w *World, h *home, run store.Run) error {
+	sum, err := h.Ledger.DoubtSum(ctx, run.No)
+	if err != nil || sum.Calls == 0 {
+		return err
+	}
+	cost := "at most " + sum.Cost.Sum.String()
+	if sum.Cost.Unknown > 0 {
+		cost = fmt.Sprintf("%s for %d of them, the others have no known price", cost, sum.Cost.Priced)
+	}
+	_, err = fmt.Fprintf(w.Stdout, "%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
+		assay.Count(int(sum.Calls), "live call"), cost, run.ID)
+	return err
+}
+
+// printDoubts lists the live requests that may be billed twice.
 func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
-	n := 0
 	for d, err := range h.Ledger.Doubts(ctx, run.No) {
 		if err != nil {
 			return err
 		}
-		if n++; n == 1 {
-			fmt.Fprintln(w.Stdout, "\nLive requests that may be billed more than once: they were in flight at a stop, or their replies were lost:")
-		}
-		note := ""
+		note := "in flight when its worker stopped"
 		if d.Lost {
-			note = ", reply lost"
+			note = "reply lost"
 		}
 		if d.Times > 1 {
 			note += fmt.Sprintf(", %d times", d.Times)
 		}
-		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s)%s\n", d.Lane, d.Item, d.Key, note)
+		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s), %s\n", d.Lane, d.Item, d.Key, note)
 	}
 	return nil
 }
@@ -180,6 +196,8 @@ type statusDocument struct {
 	Unpriced  int64          `json:"unpriced,omitempty"`
 	Reserved  float64        `json:"reserved_usd"`
 	Budget    *float64       `json:"budget_usd"`               // null: there is none
+	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
+	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known
 	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
 	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
 	Lanes     []laneDocument `json:"lanes"`
@@ -240,6 +258,11 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
 		Spent: dollars(cost), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
 	}
+	doubts, err := h.Ledger.DoubtSum(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
 	if err := doc.waits(ctx, h, run); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 	}
 	if run.Budget != nil && p.Open == 0 {
 		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left: `assay resume %s --budget AMOUNT` raises it.\n",
-			run.Budget, *run.Budget-run.Spent-run.Reserved, run.ID)
+			run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps, run.ID)
 	}
 	fmt.Fprintln(w.Stdout, who)
 	return nil

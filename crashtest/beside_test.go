@@ -20,7 +20,7 @@ func TestAKillBesideAnotherProcessCostsNothing(t *testing.T) {
 		{"ledger launched", 1, Before},
 		{"ledger fetched", 1, After},
 		{"ledger settle", 1, After},
-		{"ledger claim", 1, After},
+		{"POST /openai/v1/responses", 1, Accepted},
 		{"ledger finish", 2, Before},
 		{"ledger rest run", 2, Before},
 	}
@@ -64,5 +64,5 @@ func killBeside(ctx context.Context, study string, at Point, dir, db string) err
 	if err := errors.Join(err, oerr); err != nil {
 		return err
 	}
-	return errors.Join(s.sound(ctx), s.paidOnce(ctx, len(s.named(ctx))))
+	return errors.Join(s.sound(ctx), s.paid(ctx, 1, liveCalls(e.passed)+liveCalls(o.passed)))
 }

@@ -81,13 +81,18 @@ func open(dir, study, db string, faults ...string) (*session, error) {
 // steadfast gives the same answer to the same question, also when it is asked live for a second time.
 type steadfast struct{ minds.Writer }
 
-// Respond answers by what is asked alone.
+// Respond answers by what is asked alone, and at length where that is asked for.
 func (w steadfast) Respond(q *minds.Question) minds.Answer {
 	asked := *q
 	h := fnv.New64a()
-	fmt.Fprintln(h, q.Model, q.System, q.Messages)
+	all := fmt.Sprintln(q.Model, q.System, q.Messages)
+	fmt.Fprint(h, all)
 	asked.Draw = h.Sum64()
-	return w.Writer.Respond(&asked)
+	a := w.Writer.Respond(&asked)
+	if strings.Contains(all, "at length") {
+		a.Text = strings.Repeat(a.Text+" ", 80<<10/(len(a.Text)+1)+1)
+	}
+	return a
 }
 
 func (s *session) close() {

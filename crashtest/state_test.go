@@ -103,40 +103,59 @@ func (s *session) sound(ctx context.Context) error {
 	return nil
 }
 
-// flight is a live request that was in flight when its process was killed, as `status` names it.
-type flight struct {
-	name  string
-	epoch string // which try of it
-}
-
-// inFlight notes the live requests that are claimed and have no outcome.
-func (s *session) inFlight(ctx context.Context, into map[flight]bool) error {
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	return l.Query(ctx, `SELECT g.lane, a.item, a.key, c.epoch FROM claims c JOIN attempts a ON a.segment_no = c.segment_no AND a.ord >= c.ord AND a.ord < c.ord + c.n
-		JOIN segments g ON g.no = c.segment_no
-		WHERE NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.segment_no = a.segment_no AND o.ord = a.ord)`,
-		func(_ []string, v []any) error {
-			var key assay.Key
-			copy(key[:], v[2].([]byte))
-			into[flight{fmt.Sprintf("  lane %s, item %q (%s)", v[0], v[1], key), fmt.Sprint(v[3])}] = true
-			return nil
-		})
-}
-
-// named are the requests that `status` says may be billed twice.
+// named are the requests that `status --doubts` says may be billed twice.
 func (s *session) named(ctx context.Context) []string {
 	named := []string{}
-	for line := range strings.Lines(s.here(ctx, "status").out) {
+	for line := range strings.Lines(s.here(ctx, "status", "--doubts").out) {
 		if strings.HasPrefix(line, "  lane ") {
 			named = append(named, strings.TrimSuffix(line, "\n"))
 		}
 	}
 	slices.Sort(named)
 	return named
+}
+
+// doubts is how many live calls may be billed without an answer, as the ledger counts them.
+func (s *session) doubts(ctx context.Context) (int, error) {
+	l, err := s.ledger(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	run, err := l.FindRun(ctx, "latest", "")
+	if err != nil {
+		return 0, err
+	}
+	sum, err := l.DoubtSum(ctx, run.No)
+	return int(sum.Calls), err
+}
+
+// liveCalls counts the live calls that a process began.
+func liveCalls(passed []Point) (n int) {
+	for _, p := range passed {
+		if p.Moment == Before && (p.Call == "POST /openai/v1/responses" || p.Call == "POST /anthropic/v1/messages") {
+			n++
+		}
+	}
+	return n
+}
+
+// paid holds the providers' bills and the doubts of the ledger against each other, after kills of processes that began so
+// many live calls: what was billed is answered or doubted, and what is doubted was sent. A process may be killed in the
+// moment between the two.
+func (s *session) paid(ctx context.Context, kills, began int) error {
+	doubts, err := s.doubts(ctx)
+	if err != nil {
+		return err
+	}
+	answered, err := s.rows(ctx, "SELECT o.ord FROM outcomes o JOIN segments g ON g.no = o.segment_no WHERE g.mode = 'live'")
+	if err != nil {
+		return err
+	}
+	if most := began - len(answered) + 2*kills; doubts > most {
+		return fmt.Errorf("%d live calls are in doubt: %d were begun, %d are answered", doubts, began, len(answered))
+	}
+	return s.paidOnce(ctx, doubts)
 }
 
 // paidOnce holds the providers' bills against the ledger: every request once, but for live ones that were in flight.
@@ -191,7 +210,7 @@ func (s *session) paidOnce(ctx context.Context, doubts int) error {
 		return fmt.Errorf("billed and not in the ledger: %v", times)
 	}
 	if live < asked || live > asked+doubts {
-		return fmt.Errorf("%d live requests were billed %d times, with %d in flight at kills", asked, live, doubts)
+		return fmt.Errorf("%d live requests were billed %d times, with %d in doubt", asked, live, doubts)
 	}
 	return nil
 }

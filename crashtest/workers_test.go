@@ -96,14 +96,10 @@ func twoWorkers(ctx context.Context, sc scenario, want course, at *Point, dir, d
 		return ended{}, err
 	}
 	gone := make(chan ended, 1)
-	flying := map[flight]bool{}
-	var flew error
+	var lost error
 	go func() {
 		e, err := first.wait()
-		if e.reached {
-			flew = s.inFlight(ctx, flying)
-		}
-		flew = errors.Join(flew, err)
+		lost = err
 		gone <- e
 	}()
 	if err := s.closed(ctx); err != nil {
@@ -114,14 +110,15 @@ func twoWorkers(ctx context.Context, sc scenario, want course, at *Point, dir, d
 	_ = first.Process.Signal(syscall.SIGINT) // it may be dead
 	_ = second.Process.Signal(syscall.SIGINT)
 	e := <-gone
-	if o, err := second.wait(); err != nil || o.code != 0 && o.code != 130 {
+	o, err := second.wait()
+	if err != nil || o.code != 0 && o.code != 130 {
 		return e, errors.Join(err, fmt.Errorf("the other worker: %s", o))
 	}
 	got, err := s.state(ctx)
-	if err != nil || flew != nil {
-		return e, errors.Join(err, flew)
+	if err != nil || lost != nil {
+		return e, errors.Join(err, lost)
 	}
-	return e, errors.Join(same(want.state, got), s.sound(ctx), s.paidOnce(ctx, len(flying)), s.artifactsAreWhole(ctx))
+	return e, errors.Join(same(want.state, got), s.sound(ctx), s.paid(ctx, 1, liveCalls(e.passed)+liveCalls(o.passed)), s.artifactsAreWhole(ctx))
 }
 
 // closed waits until the run is closed. The worker that closed it may not have lived to say so.

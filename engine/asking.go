@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,72 +17,93 @@ import (
 
 // asking keeps the live requests of one segment in flight.
 //
-//	feed ── built ──> rounds ── claimed ──> send ── let out by the desk ──> ask ── replies ──> rounds
+//	feed ── pages ──> send ── let out by the desk ──> ask ── replies ──> rounds
 //
-// Every round is one durable transaction: answers that came home are written, and the next requests are claimed. What is
-// claimed and has no outcome may be in flight. As many are claimed ahead as go out while a round is written.
+// Whatever leaves and comes home goes into the log first. A round makes the replies that are there durable in the log and
+// settles them in one transaction. A round that the ledger cannot take is tried again: its replies are kept.
 type asking struct {
 	*work
 	log     *liveLog
+	held    *tenure
 	desk    *desk
 	own     *quota // the lane's
 	model   *ratelimit.Limiter
 	retries int64
 	tokens  tokens
+	stop    context.CancelFunc // nothing more is sent; what is in flight comes home
 
-	built  chan []flight // pages of requests
-	page   []flight      // what is left of the newest
-	more   bool          // further pages may come
-	out    chan *flight  // claimed
-	unsent atomic.Int64  // of them
-	ahead  int           // how many are to be claimed ahead
-	begun  bool          // some were claimed
-	low    chan struct{} // fewer wait to be sent
-	home   chan *reply
-	back   []*reply // what came home last; its room is used again
-	away   int      // claimed, and not home
-	done   int64
-	failed int64 // of those that ended here: without an answer
-	ended  int64
-
-	errands chan errand // for runners that are free
+	built   chan []flight // pages of requests
+	errands chan errand   // for runners that are free
 	runners sync.WaitGroup
-	till    *budgetWatch
+	home    chan *reply
+	open    chan struct{} // a place for everything that was let out and is not settled
+	away    atomic.Int64  // let out, and not home
+	back    []*reply      // what came home last; its memory is used again
+	done    int64
+	failed  int64 // of those that ended here: without an answer
+	ended   int64
+	rawless bool // the log takes nothing more
 
-	trouble chan error   // of the feed
-	over    bool         // it was asked to stop
-	halt    *assay.Fault // why the lane has to stop; nil: it has not
-	broke   error        // what the budget says; nil: it is not used up
+	till  *budgetWatch
+	halt  *assay.Fault // why the lane has to stop; nil: it has not
+	broke error        // what the budget says; nil: it is not used up
+
+	mu  sync.Mutex
+	err error // what went wrong here: nothing more is sent
 }
 
 // flight is a request with its place in the segment.
 type flight struct {
 	store.Attempt
 	request *assay.Request
+	high    assay.Cost
+}
+
+// doubt is a request that may be billed and has no answer.
+func (f *flight) doubt() store.InFlight {
+	d := store.InFlight{Ord: f.Ord}
+	if f.high.Unknown == 0 {
+		d.High = &f.high.Sum
+	}
+	return d
 }
 
 // reply is what became of a request.
 type reply struct {
 	*flight
 	provider.Reply
-	cost  *assay.Money // nil: not known
-	stays bool         // it has no answer, and is not asked again now
-	lost  bool         // whether it was answered is unknown
-	halt  *assay.Fault // every further request would meet the same
-	err   error        // the ledger's: nothing goes on
+	dialect assay.Dialect
+	cost    *assay.Money // nil: not known
+	stays   bool         // it has no answer, and is not asked again now
+	lost    bool         // whether it was answered is unknown
+	halt    *assay.Fault // every further request would meet the same
 }
 
-func (w *work) newAsking(log *liveLog) *asking {
+// LostAnswersError says that answers which came home could be kept nowhere.
+type LostAnswersError struct{ Answers int }
+
+// Error says what becomes of them.
+func (e *LostAnswersError) Error() string {
+	return fmt.Sprintf("%s came home and could be kept neither in the ledger nor on disk: to be asked, and paid for, again", assay.Count(e.Answers, "answer"))
+}
+
+const (
+	// mostOpen is how many requests may be let out and not settled: as many as come home while the ledger writes.
+	mostOpen = 4096
+	// enoughHome is how many replies are not kept waiting for more.
+	enoughHome = 512
+)
+
+func (w *work) newAsking(log *liveLog, held *tenure) *asking {
 	caps := w.route.Live
 	if n := w.policy.Concurrency; n > 0 && (caps.Lane.Concurrency == 0 || n < caps.Lane.Concurrency) {
 		caps.Lane.Concurrency = n
 	}
 	d := w.deskOf(w.access, caps.Account)
-	a := &asking{work: w, log: log, desk: d, retries: askBusy, more: true, done: w.g.Done(), till: newBudgetWatch(w),
+	most := max(mostOpen, 4*caps.Lane.Concurrency)
+	a := &asking{work: w, log: log, held: held, desk: d, retries: askBusy, done: w.g.Done(), till: newBudgetWatch(w),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
-		built: make(chan []flight, 1), out: make(chan *flight, 2*mostAhead), home: make(chan *reply, 2*mostAhead),
-		low: make(chan struct{}, 1), trouble: make(chan error, 1), errands: make(chan errand)}
-	a.ahead = int(a.own.ahead.Load())
+		built: make(chan []flight, 1), errands: make(chan errand), home: make(chan *reply, most), open: make(chan struct{}, most)}
 	if caps.Retries != nil {
 		a.retries = int64(*caps.Retries)
 	}
@@ -90,254 +112,212 @@ func (w *work) newAsking(log *liveLog) *asking {
 
 // fly asks until everything has an outcome or something stops it. A stop lets what is in flight come home: it is paid for.
 func (a *asking) fly(ctx context.Context) error {
-	going, stop := context.WithCancel(ctx)
+	ctx, a.stop = context.WithCancel(ctx)
+	defer a.stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { a.feed(going) })
-	wg.Go(func() { a.send(going) })
-	err := a.rounds(going, stop)
-	stop()
-	close(a.out)
+	wg.Go(func() { a.feed(ctx) })
+	wg.Go(func() { a.watch(ctx) })
+	wg.Go(func() {
+		a.send(ctx)
+		close(a.errands)
+		a.runners.Wait()
+		close(a.home)
+	})
+	a.rounds(ctx)
+	a.stop()
 	wg.Wait()
-	close(a.errands)
-	a.runners.Wait()
-	return err
+	return a.err
 }
 
-// rounds writes round after round until nothing is left, in flight or to be asked.
-func (a *asking) rounds(ctx context.Context, stop func()) error {
-	look := time.NewTicker(a.Timing.Look)
-	defer look.Stop()
-	err := a.afford(ctx)
+// trouble keeps what went wrong, and stops sending.
+func (a *asking) trouble(err error) {
+	if err == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = errors.Join(a.err, err)
+	a.stop()
+}
+
+// rounds writes round after round until everything that was let out is home.
+func (a *asking) rounds(ctx context.Context) {
+	a.trouble(a.afford(context.WithoutCancel(ctx)))
 	for {
-		if a.over = a.over || a.overdue(); err != nil || a.halt != nil || a.broke != nil || a.over {
-			stop()
+		if a.halt != nil || a.broke != nil || a.overdue() {
+			a.stop()
 		}
-		if ctx.Err() != nil {
-			a.more, a.page = false, nil
+		r, ok := <-a.home
+		if !ok {
+			return
 		}
-		if a.away == 0 && !a.more && len(a.page) == 0 {
-			return err
-		}
-		replies, e := a.next(ctx, look.C)
-		err = errors.Join(err, e, a.round(ctx, replies))
+		replies := a.linger(ctx, append(a.back[:0], r))
+		a.trouble(a.round(ctx, replies))
 		clear(replies)
+		a.back = replies
 	}
 }
 
-// next waits until there is something to write, and returns the replies that are there.
-func (a *asking) next(ctx context.Context, look <-chan time.Time) ([]*reply, error) {
-	if len(a.page) > 0 && a.hungry(ctx) > 0 {
-		return a.gather(a.back[:0]), nil
+// linger gathers replies for a moment: what is written together costs less. No request waits for it.
+func (a *asking) linger(ctx context.Context, all []*reply) []*reply {
+	enough := time.NewTimer(a.Timing.Linger)
+	defer enough.Stop()
+	for len(all) < enoughHome && (a.away.Load() > 0 || len(a.home) > 0) {
+		select {
+		case r, ok := <-a.home:
+			if !ok {
+				return all
+			}
+			all = append(all, r)
+		case <-enough.C:
+			return a.gather(all)
+		case <-ctx.Done():
+			return a.gather(all)
+		}
 	}
-	stopped := ctx.Done()
-	if ctx.Err() != nil {
-		stopped = nil
-	}
-	select {
-	case r := <-a.home:
-		return a.linger(ctx, append(a.back[:0], r))
-	case page, ok := <-a.pages():
-		return nil, a.turn(page, ok)
-	case <-a.low:
-	case err := <-a.trouble:
-		return nil, err
-	case <-look:
-		return nil, a.look(ctx)
-	case <-stopped:
-	}
-	return nil, nil
-}
-
-// pages is where the next page comes from, while one is wanted.
-func (a *asking) pages() <-chan []flight {
-	if !a.more || len(a.page) > 0 {
-		return nil
-	}
-	return a.built
-}
-
-// turn goes on with the next page; false: there was none. The feed reported its trouble before it ended.
-func (a *asking) turn(page []flight, ok bool) error {
-	if a.page, a.more = page, ok; ok {
-		return nil
-	}
-	select {
-	case err := <-a.trouble:
-		return err
-	default:
-		return nil
-	}
+	return a.gather(all)
 }
 
 // gather adds the replies that are there already.
 func (a *asking) gather(all []*reply) []*reply {
 	for {
 		select {
-		case r := <-a.home:
+		case r, ok := <-a.home:
+			if !ok {
+				return all
+			}
 			all = append(all, r)
 		default:
-			a.back = all
 			return all
 		}
 	}
 }
 
-// linger gathers replies for a moment: what is written together costs less. No request that could go out waits for it.
-func (a *asking) linger(ctx context.Context, all []*reply) ([]*reply, error) {
-	enough := time.NewTimer(a.Timing.Linger)
-	defer enough.Stop()
-	for len(all) < enoughHome && (len(a.page) == 0 || a.hungry(ctx) == 0) && len(all) < a.away {
-		select {
-		case r := <-a.home:
-			all = append(all, r)
-		case page, ok := <-a.pages():
-			if err := a.turn(page, ok); err != nil {
-				return a.gather(all), err
-			}
-		case <-a.low:
-		case <-enough.C:
-			return a.gather(all), nil
-		case <-ctx.Done():
-			return a.gather(all), nil
-		}
-	}
-	return a.gather(all), nil
-}
-
-// hungry is how many more requests are to be claimed: when half of those claimed ahead have left, as many again.
-func (a *asking) hungry(ctx context.Context) int {
-	if ctx.Err() != nil || 2*int(a.unsent.Load()) > max(a.ahead, 1) {
-		return 0
-	}
-	flying, lead := a.desk.width(a.own, a.model)
-	if a.ahead == 0 {
-		a.ahead = max(lead, 1)
-	}
-	if a.away >= 4*flying+2*a.ahead {
-		return 0
-	}
-	return a.ahead
-}
-
-const (
-	// mostAhead is how many requests are claimed ahead at most: what goes out in a third of a second where nothing but this
-	// machine is the limit.
-	mostAhead = 2048
-	// enoughHome is how many replies are not kept waiting for more.
-	enoughHome = 512
-)
-
-// tune, after n claims were written, claims more ahead where all that was claimed before went out meanwhile, and less where
-// most of it is still there. Fewer claims than wanted, for want of requests, say nothing about more. The lane's next
-// segment begins with what this one has learned.
-func (a *asking) tune(n int) {
-	switch left := int(a.unsent.Load()); {
-	case !a.begun:
-		a.begun = true
-	case left == 0 && n == a.ahead:
-		a.ahead = min(2*a.ahead, mostAhead)
-	case left > a.ahead/4:
-		a.ahead = max(a.ahead-(a.ahead+7)/8, 1)
-	}
-	a.own.ahead.Store(int64(a.ahead))
-}
-
-// round writes replies and claims what goes next, durably: raw bytes first, then everything else in one transaction.
+// round keeps replies: first in the log, durably, then in the ledger.
 func (a *asking) round(ctx context.Context, replies []*reply) error {
+	defer func() {
+		for range replies {
+			<-a.open
+		}
+	}()
+	block := make([]store.Settlement, 0, len(replies))
+	kept := replies[:0]
+	for _, r := range replies {
+		if r.halt != nil {
+			a.halt = cmp.Or(a.halt, r.halt)
+		}
+		if !r.stays {
+			kept = append(kept, r)
+			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost})
+		}
+	}
+	if len(block) == 0 {
+		return nil
+	}
 	durable := context.WithoutCancel(ctx)
-	next := a.page[:min(a.hungry(ctx), len(a.page))]
-	r := store.Round{Settle: make([]store.Settlement, 0, len(replies)), Claim: make([]int64, 0, len(next))}
-	for _, f := range next {
-		r.Claim = append(r.Claim, f.Ord)
+	lost := a.record(durable, kept, block)
+	settle := a.Ledger.Settle
+	if a.rawless { // they are nowhere else
+		settle = a.Ledger.SettleLive
 	}
-	a.away -= len(replies)
-	failed, err := a.settle(&r, replies)
-	if failed != nil { // nothing goes on, but what came is kept
-		r.Claim = nil
-	}
-	if err != nil || len(r.Settle)+len(r.Claim)+len(r.Unclaim) == 0 {
-		return errors.Join(failed, err)
-	}
-	if _, err := a.Ledger.LiveRound(durable, a.l, r); err != nil || failed != nil {
-		return errors.Join(failed, err)
-	}
-	if len(next) > 0 {
-		a.tune(len(next))
-	}
-	a.page = a.page[len(next):]
-	a.away += len(next)
-	a.unsent.Add(int64(len(next)))
-	for i := range next {
-		a.out <- &next[i]
-	}
-	a.done += int64(len(r.Settle))
-	if above := a.policy.StopAbove[a.g.Lane]; above > 0 && a.ended >= leastEnded && float64(a.failed) > above*float64(a.ended) {
-		if err := a.look(ctx); err != nil { // not only now and then
-			return err
+	if err := a.insist(durable, func() error { _, err := settle(durable, a.l, block); return err }); err != nil {
+		if a.rawless {
+			err = errors.Join(&LostAnswersError{len(block)}, err)
 		}
+		return errors.Join(lost, err)
 	}
-	return a.afford(durable)
-}
-
-// settle turns replies into outcomes. The first error is a reply's own, the second that of writing them.
-func (a *asking) settle(r *store.Round, replies []*reply) (failed, err error) {
-	raw := false
-	for _, got := range replies {
-		failed = errors.Join(failed, got.err)
-		if got.halt != nil {
-			a.halt = cmp.Or(a.halt, got.halt)
-		}
-		if got.stays || got.err != nil {
-			if got.stays {
-				r.Unclaim = append(r.Unclaim, got.Ord)
-			}
-			continue
-		}
-		s := store.Settlement{Ord: got.Ord, Key: got.Key, Outcome: got.Outcome, Cost: got.cost}
-		a.till.paid(got.cost)
-		if got.Raw != nil {
-			at, err := a.log.Add(got.Raw)
-			if err != nil {
-				return failed, err
-			}
-			s.Artifact, s.Offset, s.Length = a.log.no, at, int64(len(got.Raw))
-			raw = true
-		}
-		r.Settle = append(r.Settle, s)
-		if a.ended++; !got.Outcome.Ending.Stands() {
+	for i := range block {
+		a.till.paid(block[i].Cost)
+		if a.ended++; !block[i].Outcome.Ending.Stands() {
 			a.failed++
 		}
 	}
-	if raw {
-		return failed, a.log.Sync()
+	a.done += int64(len(block))
+	if above := a.policy.StopAbove[a.g.Lane]; above > 0 && a.ended >= leastEnded && float64(a.failed) > above*float64(a.ended) {
+		if err := a.look(ctx); err != nil { // not only now and then
+			return errors.Join(lost, err)
+		}
 	}
-	return failed, nil
+	return errors.Join(lost, a.afford(durable))
 }
 
-// look sees, now and then, whether a person or an event wants this segment to stop.
+// record makes replies durable in the log. Where it cannot be written, what is paid for is settled without its raw bytes,
+// and nothing more is sent: the error says why.
+func (a *asking) record(ctx context.Context, replies []*reply, block []store.Settlement) error {
+	if a.rawless {
+		return nil
+	}
+	var err error
+	for i, r := range replies {
+		err = errors.Join(err, a.log.got(r, &block[i]))
+	}
+	if err == nil {
+		err = a.log.Sync()
+	}
+	if err == nil {
+		return nil
+	}
+	a.rawless = true
+	a.stop()
+	for i := range block {
+		block[i].Artifact, block[i].Offset, block[i].Length, block[i].Sum = 0, 0, 0, 0
+	}
+	note := fmt.Sprintf("raw bytes cannot be written, answers are kept without them: %v", err)
+	return errors.Join(err, a.insist(ctx, func() error { return a.Ledger.Note(ctx, a.run.No, a.g.No, "raw", note) }))
+}
+
+// watch looks, now and then, whether this segment has to stop.
+func (a *asking) watch(ctx context.Context) {
+	tick := time.NewTicker(a.Timing.Look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if a.overdue() {
+			a.stop()
+		}
+		a.trouble(a.look(ctx))
+	}
+}
+
+// look sees whether a person or an event wants this segment to stop. One that has stopped already is not looked at.
 func (a *asking) look(ctx context.Context) error {
+	err := a.lookAt(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
-	orders, err := a.Ledger.Orders(ctx, a.run.No)
+	return err
+}
+
+func (a *asking) lookAt(ctx context.Context) error {
+	var orders []store.Order
+	err := a.insist(ctx, func() (err error) { orders, err = a.Ledger.Orders(ctx, a.run.No); return err })
 	if err != nil {
 		return err
 	}
 	for _, o := range orders {
 		if o.Kind == store.OrderCancel && (o.Segment == 0 || o.Segment == a.g.No) {
-			a.over = true
-			return a.Ledger.AskCancel(ctx, a.l, store.ByUser, a.soon())
+			err := a.insist(ctx, func() error { return a.Ledger.AskCancel(ctx, a.l, store.ByUser, a.soon()) })
+			a.stop()
+			return err
 		}
 	}
-	if g, err := a.Ledger.Segment(ctx, a.g.No); err != nil || g.CancelCause != "" {
-		a.over = true
+	return a.insist(ctx, func() error {
+		g, err := a.Ledger.Segment(ctx, a.g.No)
+		if err != nil {
+			return err
+		}
+		lane, err := a.lane(ctx, a.run.No, a.g.Stage, a.g.Lane)
+		if err != nil {
+			return err
+		}
+		stopped, err := a.stopForErrors(ctx, lane, a.policy.StopAbove[a.g.Lane])
+		if err == nil && (stopped || g.CancelCause != "" || lane.State != store.LaneOpen) {
+			a.stop()
+		}
 		return err
-	}
-	lane, err := a.lane(ctx, a.run.No, a.g.Stage, a.g.Lane)
-	if err != nil {
-		return err
-	}
-	stopped, err := a.stopForErrors(ctx, lane, a.policy.StopAbove[a.g.Lane])
-	a.over = stopped || lane.State != store.LaneOpen
-	return err
+	})
 }

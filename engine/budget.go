@@ -85,7 +85,7 @@ func (x *extension) affordable(ctx context.Context, groups []Group) (limit, erro
 	return limit{}, nil
 }
 
-// left is what the run may still promise: the budget without what is spent, reserved, or waiting to be reserved. The last two
+// left is what the run may still promise: the budget without what is spent, perhaps spent, reserved, or waiting to be reserved. The last two
 // are away: some of it may come back.
 func (x *extension) left(ctx context.Context) (left, away assay.Money, err error) {
 	r, err := x.Ledger.Run(ctx, x.run.No)
@@ -100,5 +100,5 @@ func (x *extension) left(ctx context.Context) (left, away assay.Money, err error
 	for _, g := range waiting {
 		away += g.Expected
 	}
-	return *r.Budget - r.Spent - away, away, nil
+	return *r.Budget - r.Spent - r.Perhaps - away, away, nil
 }

@@ -15,7 +15,8 @@
 // Before the one call that costs money, Intend is committed with the provider's newest job as a cursor, and the money is
 // reserved. A create whose fate is unknown is never sent again before Find has looked twice, the provider's lag apart, and
 // what it names was deleted.
-// Live segments go staged ─ GoLive ─> launched ─ Claim, Ask, Settle ─> settled: what is claimed may be in flight.
+// Live segments go staged ─ GoLive ─> launched ─ Ask, Settle ─> settled. What they send and receive goes into a log first, one
+// for every lease: the next holder reads it before anything is asked again.
 package engine
 
 import (

@@ -483,7 +483,8 @@ func (h *house) Ask(_ context.Context, r *assay.Request) (provider.Reply, error)
 		}
 	}
 	h.asked[r.Lane.Name+" "+prompt]++
-	return provider.Reply{Outcome: o, Raw: []byte(`{"raw":true}`)}, nil
+	raw := fmt.Appendf(nil, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":%q}}]}`, o.Text)
+	return provider.Reply{Outcome: o, Raw: raw}, nil
 }
 
 // inline is a provider to which nothing is uploaded: a create call carries all there is, and cannot be called back.

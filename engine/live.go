@@ -3,11 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"assay"
-	"assay/artifacts"
 	"assay/store"
 )
 
@@ -54,7 +52,7 @@ func (w *work) goLive(ctx context.Context) error {
 
 // askAll asks what has no answer yet, and settles the segment when all have one.
 func (w *work) askAll(ctx context.Context) error {
-	if _, err := w.Ledger.MarkInFlightLost(ctx, w.l); err != nil {
+	if err := w.takeOver(ctx); err != nil {
 		return err
 	}
 	if w.g.CancelCause != "" {
@@ -66,16 +64,23 @@ func (w *work) askAll(ctx context.Context) error {
 	if ok, err := w.mayGo(ctx); !ok || err != nil {
 		return err
 	}
+	held, err := w.newTenure(ctx)
+	if err != nil {
+		return err
+	}
 	log, err := w.openLog(ctx)
 	if err != nil {
 		return err
 	}
-	a := w.newAsking(log)
-	err = errors.Join(a.fly(ctx), log.Close(), a.desk.keepShares(context.WithoutCancel(ctx)))
-	if err != nil {
+	a := w.newAsking(log, held)
+	durable := context.WithoutCancel(ctx)
+	if err := errors.Join(a.fly(ctx), a.desk.keepShares(durable)); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	if err := w.finishLog(durable, log); err != nil {
 		return err
 	}
-	return w.asked(context.WithoutCancel(ctx), a, ctx.Err())
+	return w.asked(durable, a, ctx.Err())
 }
 
 // asked decides what comes after asking: all is answered, or it was stopped.
@@ -156,23 +161,4 @@ func (w *work) judgeCanary(ctx context.Context) error {
 	}
 	_, err := w.Ledger.SetCanary(ctx, w.run.No, w.g.Stage, w.g.Lane, store.CanaryAsked, to)
 	return err
-}
-
-// liveLog is where the raw replies of a live segment go.
-type liveLog struct {
-	*artifacts.Log
-	no int64
-}
-
-func (w *work) openLog(ctx context.Context) (*liveLog, error) {
-	name := fmt.Sprintf("s%d-live", w.g.No)
-	log, err := w.Files.Log(w.run.ID, name)
-	if err != nil {
-		return nil, err
-	}
-	no, err := w.Ledger.AddArtifact(ctx, w.l, store.Artifact{Name: name, Kind: "live", Size: log.Size()})
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
-	return &liveLog{log, no}, nil
 }

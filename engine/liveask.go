@@ -19,22 +19,25 @@ const (
 	askTimeout = 1 // it took as long as a request may
 )
 
-// send lets claimed requests out, one by one, as the desk allows.
+// send lets requests out, one by one, as the desk allows.
 func (a *asking) send(ctx context.Context) {
-	for f := range a.out {
-		p, err := a.enter(ctx, f)
-		a.unsent.Add(-1)
-		select {
-		case a.low <- struct{}{}:
-		default:
-		}
-		switch {
-		case err == nil:
-			a.hand(ctx, errand{f, p})
-		case ctx.Err() != nil:
-			a.come(&reply{flight: f, stays: true})
-		default:
-			a.come(&reply{flight: f, stays: true, err: err})
+	for page := range a.built {
+		for i := range page {
+			select {
+			case a.open <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			p, err := a.enter(ctx, &page[i])
+			if err != nil {
+				<-a.open
+				if ctx.Err() == nil {
+					a.trouble(err)
+				}
+				return
+			}
+			a.away.Add(1)
+			a.hand(ctx, errand{&page[i], p})
 		}
 	}
 }
@@ -54,6 +57,7 @@ func (a *asking) enter(ctx context.Context, f *flight) (permit, error) {
 // come hands over what became of a request, without its text: it shares its page's memory with others that are still out.
 func (a *asking) come(r *reply) {
 	r.request = nil
+	a.away.Add(-1)
 	a.home <- r
 }
 
@@ -82,25 +86,61 @@ func (a *asking) hand(ctx context.Context, e errand) {
 // is in flight come home: it is paid for.
 func (a *asking) ask(ctx context.Context, f *flight, p permit) *reply {
 	for try := int64(1); ; try++ {
+		if err := a.leave(ctx, f); err != nil {
+			p.leave(ratelimit.Reply{Kind: ratelimit.Silent}, 0)
+			return a.stay(ctx, f, err)
+		}
 		r, fault := a.once(ctx, f, p)
-		if fault == nil || r.err != nil || r.halt != nil || try > a.tries(r, fault) {
-			if fault != nil {
-				a.till.owes(r.cost)
-			}
+		if fault == nil {
+			return r
+		}
+		if err := a.unanswered(ctx, r); err != nil { // the log says that it is in flight
+			a.trouble(err)
+			return &reply{flight: f, stays: true}
+		}
+		if r.halt == nil && try > a.tries(r, fault) {
+			a.till.owes(r.cost)
+			return r
+		}
+		a.trouble(a.log.back(f.Ord))
+		if r.halt != nil {
+			a.stop()
 			return r
 		}
 		wait := a.backoff(try, max(fault.RetryAfter, r.Rate.RetryAfter))
 		if ctx.Err() != nil || a.Clock.Sleep(ctx, wait) != nil {
-			return &reply{flight: f, stays: true}
+			return a.stay(ctx, f, nil)
 		}
 		var err error
 		if p, err = a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request)); err != nil {
-			if ctx.Err() != nil {
-				err = nil
-			}
-			return &reply{flight: f, stays: true, err: err}
+			return a.stay(ctx, f, err)
 		}
 	}
+}
+
+// unanswered notes a reply that was lost in flight.
+func (a *asking) unanswered(ctx context.Context, r *reply) error {
+	if !r.lost {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	return a.insist(ctx, func() error { return a.Ledger.Unanswered(ctx, a.l, r.doubt()) })
+}
+
+// leave makes sure that the lease is ours, and notes that a request leaves.
+func (a *asking) leave(ctx context.Context, f *flight) error {
+	if err := a.held.sure(ctx); err != nil {
+		return err
+	}
+	return a.log.sent(f.Ord)
+}
+
+// stay is what becomes of a request that is not sent, because of an error or of a stop.
+func (a *asking) stay(ctx context.Context, f *flight, err error) *reply {
+	if ctx.Err() == nil {
+		a.trouble(err)
+	}
+	return &reply{flight: f, stays: true}
 }
 
 // once makes one call. The fault is nil where an answer came.
@@ -108,7 +148,7 @@ func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timing.Ask)
 	defer cancel()
 	got, err := a.access.Live.Ask(call, f.request)
-	r := &reply{flight: f, Reply: got}
+	r := &reply{flight: f, Reply: got, dialect: f.request.Wire.Dialect}
 	if err == nil {
 		r.cost = a.bill(got.Outcome)
 		a.till.owes(r.cost) // before the next one may go
@@ -129,10 +169,7 @@ func (a *asking) once(ctx context.Context, f *flight, p permit) (*reply, *assay.
 		r.halt, r.stays = fault, true
 		return r, fault
 	}
-	if provider.Lost(err) {
-		r.lost = true
-		r.err = a.Ledger.Unanswered(context.WithoutCancel(ctx), a.l, f.Ord)
-	}
+	r.lost = provider.Lost(err)
 	return r, fault
 }
 

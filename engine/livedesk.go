@@ -101,29 +101,6 @@ func (d *desk) modelOf(name string) *ratelimit.Limiter {
 	return d.models[name]
 }
 
-// width is how many requests of a lane may be in flight now, and how many are claimed ahead before it is known how many go
-// out meanwhile: half as many, or what the caps let out in the time that claims may take.
-func (d *desk) width(lane *quota, m *ratelimit.Limiter) (flying, lead int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	flying = m.Width()
-	for _, q := range [...]*quota{lane, d.whole} {
-		if q.caps.Concurrency > 0 {
-			flying = min(flying, q.caps.Concurrency)
-		}
-	}
-	lead = flying / 2
-	for _, q := range [...]*quota{lane, d.whole} {
-		if every := q.caps.Every(); every > 0 {
-			lead = min(lead, int(claimTime/every))
-		}
-	}
-	return flying, lead
-}
-
-// claimTime is how long claims may take to be written, beside others who write.
-const claimTime = 100 * time.Millisecond
-
 // enter waits until a request may go.
 func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *ratelimit.Limiter, load ratelimit.Load) (permit, error) {
 	w := &waiter{lane: lane, place: place, model: m, load: load, wait: ratelimit.Release, wake: make(chan struct{}, 1)}

@@ -12,7 +12,7 @@ import (
 func (a *asking) feed(ctx context.Context) {
 	defer close(a.built)
 	if err := a.buildAll(ctx); err != nil && ctx.Err() == nil {
-		a.trouble <- err
+		a.trouble(err)
 	}
 }
 
@@ -21,7 +21,7 @@ func (a *asking) buildAll(ctx context.Context) error {
 	var piece []store.Attempt
 	var page []flight
 	bytes, most := 0, firstPage
-	for at, err := range a.open(ctx) {
+	for at, err := range a.openAttempts(ctx) {
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func nextPage(n, bytes int) int {
 }
 
 // build adds requests to a page.
-func (a *asking) build(ctx context.Context, page []flight, piece []store.Attempt) ([]flight, error) {
+func (w *work) build(ctx context.Context, page []flight, piece []store.Attempt) ([]flight, error) {
 	if len(piece) == 0 {
 		return page, nil
 	}
@@ -74,20 +74,24 @@ func (a *asking) build(ctx context.Context, page []flight, piece []store.Attempt
 	for i := range piece {
 		at[i] = piece[i].At
 	}
-	planned, err := a.Planner.Build(ctx, a.run, store.Live, at)
+	var planned []Planned
+	err := w.insist(ctx, func() (err error) { planned, err = w.Planner.Build(ctx, w.run, store.Live, at); return err })
 	if err != nil {
 		return page, err
 	}
 	for i := range piece {
-		page = append(page, flight{piece[i], planned[i].Request})
+		page = append(page, flight{piece[i], planned[i].Request, planned[i].High})
 	}
 	return page, nil
 }
 
-// hold has a page ready for the next round.
+// hold has a page ready to be sent. That it may be is in the log before.
 func (a *asking) hold(ctx context.Context, page []flight) error {
 	if len(page) == 0 {
 		return nil
+	}
+	if err := a.log.ahead(page[len(page)-1].Ord); err != nil {
+		return err
 	}
 	select {
 	case a.built <- page:
@@ -97,20 +101,15 @@ func (a *asking) hold(ctx context.Context, page []flight) error {
 	}
 }
 
-// open walks over the attempts that have no outcome, a page at a time: no query stays open while requests are asked.
-func (a *asking) open(ctx context.Context) iter.Seq2[store.Attempt, error] {
-	const page = 512
+// openAttempts walks over the attempts that have no outcome, a page at a time: no query stays open while requests are asked.
+func (w *work) openAttempts(ctx context.Context) iter.Seq2[store.Attempt, error] {
 	return func(yield func(store.Attempt, error) bool) {
 		for from := int64(0); ; {
 			var some []store.Attempt
-			for at, err := range a.Ledger.OpenAttempts(ctx, a.g.No, from) {
-				if err != nil {
-					yield(at, err)
-					return
-				}
-				if some = append(some, at); len(some) == page {
-					break
-				}
+			err := w.insist(ctx, func() (err error) { some, err = w.openFrom(ctx, from); return err })
+			if err != nil {
+				yield(store.Attempt{}, err)
+				return
 			}
 			if len(some) == 0 {
 				return
@@ -123,4 +122,19 @@ func (a *asking) open(ctx context.Context) iter.Seq2[store.Attempt, error] {
 			}
 		}
 	}
+}
+
+// openFrom reads some attempts without an outcome, from an ordinal on.
+func (w *work) openFrom(ctx context.Context, from int64) ([]store.Attempt, error) {
+	const page = 512
+	var some []store.Attempt
+	for at, err := range w.Ledger.OpenAttempts(ctx, w.g.No, from) {
+		if err != nil {
+			return nil, err
+		}
+		if some = append(some, at); len(some) == page {
+			break
+		}
+	}
+	return some, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync/atomic"
 	"time"
 
 	"assay/ratelimit"
@@ -22,8 +21,6 @@ type quota struct {
 	asked   time.Time // when it last asked for its share
 	leasing bool      // a goroutine is at the ledger for it
 	served  int64     // when it was last served, as the desk counts
-
-	ahead atomic.Int64 // how many of a lane's requests its newest segment claims ahead
 }
 
 // lease is something that has to be leased from the ledger.

@@ -60,7 +60,7 @@ func (a *asking) afford(ctx context.Context) error {
 		return nil
 	}
 	more := t.cost - a.g.Reserved + assay.Money(int64(t.cost)/a.done*(a.g.Requests-a.done))
-	err := a.Ledger.ReserveMore(ctx, a.l, more)
+	err := a.insist(ctx, func() error { return a.Ledger.ReserveMore(ctx, a.l, more) })
 	if errors.Is(err, store.ErrBudget) {
 		a.broke = err
 		return nil

@@ -179,6 +179,9 @@ func (r *pairRun) reply(ctx context.Context, a *store.Answer, shape batchfile.Sh
 	if _, err := r.file.ReadAt(raw, a.Offset); err != nil {
 		return nil, err
 	}
+	if err := artifacts.Verify(raw, a.Sum); err != nil {
+		return nil, err
+	}
 	var line []byte
 	var err error
 	if r.named[a.Artifact].Kind == "live" {

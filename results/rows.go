@@ -61,8 +61,7 @@ func (r *Reader) PageRows(ctx context.Context, run store.Run) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, plain := batchrun.Of(run) // whose long answers `assay batch results` reads
-	t.Study, t.Short = st, plain
+	t.Study, t.Short = st, false
 	return t, nil
 }
 
@@ -115,7 +114,7 @@ func (t *Rows) input(stage string) string {
 func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verdict) (*Answer, error) {
 	var err error
 	if !t.Short {
-		if a, err = t.Scripts.Whole(ctx, t.Run, a); err != nil {
+		if a, err = t.whole(ctx, a); err != nil {
 			return nil, err
 		}
 	}
@@ -147,6 +146,15 @@ func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verd
 	}
 	t.addVerdicts(row, verdicts)
 	return row, nil
+}
+
+// whole is an answer with all of its text.
+func (t *Rows) whole(ctx context.Context, a store.Answer) (store.Answer, error) {
+	if _, plain := batchrun.Of(t.Run); plain && a.Over {
+		files := &batchrun.Reader{Ledger: t.Ledger, Files: t.Scripts.Files, Catalog: t.Scripts.Catalog}
+		return files.Whole(ctx, t.Run, a)
+	}
+	return t.Scripts.Whole(ctx, t.Run, a)
 }
 
 // job is the job that a segment travelled in.

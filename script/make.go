@@ -167,14 +167,23 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 			continue
 		}
 		line, err := artifacts.Line(ctx, s.Files, s.run.ID, f.Name, a.Offset, a.Length)
+		if err == nil {
+			err = artifacts.Verify(line, a.Sum)
+		}
 		if err != nil {
 			return none, fmt.Errorf("read the answer to %s: %w", a.Key, err)
 		}
 		var d dialect.Decoder
+		o := none
 		if f.Kind == "live" {
-			return d.Body(s.input.Route(l, assay.ModeLive).Wire.Dialect, line), nil
+			o = d.Body(s.input.Route(l, assay.ModeLive).Wire.Dialect, line)
+		} else {
+			o = d.Line(s.input.Route(l, assay.ModeBatch).Wire, line).Outcome
 		}
-		return d.Line(s.input.Route(l, assay.ModeBatch).Wire, line).Outcome, nil
+		if o.Ending != a.Outcome.Ending { // other bytes are there now
+			return none, fmt.Errorf("read the answer to %s: %w: read again they are %s, and were %s", a.Key, artifacts.ErrDamaged, o.Ending, a.Outcome.Ending)
+		}
+		return o, nil
 	}
 	return none, fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
 }

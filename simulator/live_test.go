@@ -1,16 +1,20 @@
 package simulator
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"assay/simulator/backend"
+	"assay/simulator/fault"
 	"assay/simulator/minds"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -284,5 +288,55 @@ func TestOtherLiveCalls(t *testing.T) {
 	for _, url := range []string{w.base["openai"] + "/models/gpt-5", w.base["anthropic"] + "/v1/models/claude-opus-5", w.base["gemini"] + "/v1beta/models/gemini-2.5-pro", w.base["openrouter"] + "/models/a/b"} {
 		wantStatus(t, w.do("GET", url, nil), 200)
 		wantStatus(t, w.do("GET", strings.TrimSuffix(url, url[strings.LastIndex(url, "/")+1:])+"missing-1", nil), 404)
+	}
+}
+
+func TestALiveCallIsBilledThoughItsClientWentAway(t *testing.T) {
+	t.Parallel()
+	rule, err := ParseRule("openai ask slow=1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{"latency": {Latency: time.Hour}, "slow": {Faults: []fault.Rule{rule}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o.Dir = t.TempDir()
+			sim, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sim.Close()
+			web := httptest.NewServer(sim)
+			defer web.Close()
+			ctx, hangUp := context.WithCancel(t.Context())
+			req, err := http.NewRequestWithContext(ctx, "POST", sim.BaseURLs(web.URL)["openai"]+"/responses", strings.NewReader(`{"model":"gpt-4o","input":"x"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer k")
+			gone := make(chan error, 1)
+			go func() {
+				_, err := http.DefaultClient.Do(req)
+				gone <- err
+			}()
+			look := time.NewTicker(5 * time.Millisecond)
+			defer look.Stop()
+			for len(sim.Ledger().Live) == 0 {
+				select {
+				case <-look.C:
+				case err := <-gone:
+					t.Fatal(err)
+				case <-time.After(time.Minute):
+					t.Fatal("it is not billed before the answer")
+				}
+			}
+			hangUp()
+			if err := <-gone; err == nil {
+				t.Error("it was answered")
+			}
+			if live := sim.Ledger().Live; len(live) != 1 || live[0].Count != 1 {
+				t.Errorf("billed are %v", live)
+			}
+		})
 	}
 }

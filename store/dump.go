@@ -81,7 +81,7 @@ func (r *DumpRow) depersonalise(table string) {
 	case "orders":
 		gone["given_by"] = ""
 	case "outcomes":
-		gone["artifact_no"], gone["line_offset"], gone["line_length"] = nil, nil, nil
+		gone["artifact_no"], gone["line_offset"], gone["line_length"], gone["line_sum"] = nil, nil, nil, nil
 	}
 	for i, c := range r.Columns {
 		if v, ok := gone[c]; ok && r.Values[i] != nil && r.Values[i] != "" {

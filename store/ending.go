@@ -55,7 +55,11 @@ type Artifact struct {
 
 // AddArtifact enters a file of results and returns its number. The same name again is the same artifact.
 func (s *Ledger) AddArtifact(ctx context.Context, l Lease, a Artifact) (int64, error) {
-	err := s.tx(ctx, "add artifact", relaxed, func(t *txn) error {
+	d := relaxed
+	if a.Kind == "live" { // what is sent under it is known from it alone
+		d = durable
+	}
+	err := s.tx(ctx, "add artifact", d, func(t *txn) error {
 		var run int64
 		err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1 AND epoch = $2`, l.No, l.Epoch).Scan(&run)
 		if err != nil {
@@ -102,10 +106,7 @@ func (s *Ledger) Refetch(ctx context.Context, l Lease, why string, due time.Time
 // due, because what these answers make possible can go out. A due time asks for a look at what may come late.
 func (s *Ledger) Finish(ctx context.Context, l Lease, due time.Time) error {
 	return s.move(ctx, l, move{op: "finish", to: Settled, from: []State{Fetched, Launched}, due: due, set: `settled_ms = $4, reason = ''`,
-		before: func(ctx context.Context, t *txn) error {
-			_, err := t.ExecContext(ctx, `DELETE FROM claims WHERE segment_no = $1`, l.No)
-			return errors.Join(err, t.spend(ctx, l.No))
-		},
+		before:    func(ctx context.Context, t *txn) error { return t.spend(ctx, l.No) },
 		alongside: func(ctx context.Context, t *txn, run int64) error { return t.wakeRun(ctx, run) }})
 }
 

@@ -230,7 +230,7 @@ func (t *txn) unanswered(ctx context.Context, segment int64) error {
 // reserve takes money out of what a run may still spend.
 func (t *txn) reserve(ctx context.Context, run int64, m assay.Money) error {
 	return t.one(ctx, fmt.Errorf("run %d, %s: %w", run, m, ErrBudget), `UPDATE runs SET reserved_nano = reserved_nano + $2
-		WHERE no = $1 AND (budget_nano IS NULL OR spent_nano + reserved_nano + $2 <= budget_nano)`, run, int64(m))
+		WHERE no = $1 AND (budget_nano IS NULL OR spent_nano + reserved_nano + perhaps_nano + $2 <= budget_nano)`, run, int64(m))
 }
 
 // Launch is an accepted create call, or an adopted job.

@@ -22,6 +22,7 @@ type Settlement struct {
 	Artifact int64        // where the raw line lies; 0: nowhere
 	Offset   int64
 	Length   int64
+	Sum      uint32 // checksum of the raw line; 0: not kept
 	Again    *Again // the request is to be sent again; nil: not by itself
 	Reused   int64  // number of the run whose answer this is; 0: our own
 }
@@ -42,7 +43,7 @@ type Tally struct {
 
 var outcomeColumns = []string{"segment_no", "ord", "late", "run_no", "key", "ending", "stands", "surplus", "reused_no", "text", "thoughts", "over",
 	"finish", "model", "request_id", "tier", "input_tokens", "cached_tokens", "write5m_tokens", "write1h_tokens", "output_tokens", "reasoning_tokens",
-	"cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset", "line_length", "at_ms"}
+	"cost_nano", "fault_class", "fault_status", "fault_code", "fault_message", "artifact_no", "line_offset", "line_length", "line_sum", "at_ms"}
 
 // errCareful asks for the careful way: a row is there already, or may be.
 var errCareful = errors.New("go the careful way")
@@ -50,31 +51,24 @@ var errCareful = errors.New("go the careful way")
 // Settle writes a block of outcomes and moves the counters, once per attempt however often it is called. Attempts that
 // have an outcome keep the one they have.
 func (s *Ledger) Settle(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
-	return s.settle(ctx, l, block, relaxed, nil)
+	return s.settle(ctx, l, block, relaxed)
 }
 
-// SettleLive is Settle for answers that no provider keeps for us: once written, they survive the power.
+// SettleLive is Settle for answers that are nowhere else: once written, they survive the power.
 func (s *Ledger) SettleLive(ctx context.Context, l Lease, block []Settlement) (Tally, error) {
-	return s.settle(ctx, l, block, durable, nil)
+	return s.settle(ctx, l, block, durable)
 }
 
-// settle writes a block, and what goes with it in the same transaction; nil: nothing does.
-func (s *Ledger) settle(ctx context.Context, l Lease, block []Settlement, d durability, with func(t *txn) error) (Tally, error) {
+func (s *Ledger) settle(ctx context.Context, l Lease, block []Settlement, d durability) (Tally, error) {
 	if len(block) == 0 {
 		return Tally{}, nil
-	}
-	if with == nil {
-		with = func(*txn) error { return nil }
 	}
 	err := s.tx(ctx, "settle", d, func(t *txn) error {
 		err := t.settle(ctx, l, block, nil)
 		if s.engine.violation(err) {
 			return errCareful
 		}
-		if err != nil {
-			return err
-		}
-		return with(t)
+		return err
 	})
 	if !errors.Is(err, errCareful) {
 		return Tally{Written: int64(len(block))}, err
@@ -91,12 +85,10 @@ func (s *Ledger) settle(ctx context.Context, l Lease, block []Settlement, d dura
 				tally.Surplus++
 			}
 		}
-		if tally.Written = int64(len(fresh)); len(fresh) > 0 {
-			if err := t.settle(ctx, l, fresh, stands); err != nil {
-				return err
-			}
+		if tally.Written = int64(len(fresh)); len(fresh) == 0 {
+			return nil
 		}
-		return with(t)
+		return t.settle(ctx, l, fresh, stands)
 	})
 	return tally, err
 }
@@ -220,9 +212,9 @@ func outcomeRow(segment, run int64, o *Settlement, late int64, answered bool, at
 		row = append(row, nil, nil, nil, nil)
 	}
 	if o.Artifact != 0 {
-		row = append(row, o.Artifact, o.Offset, o.Length)
+		row = append(row, o.Artifact, o.Offset, o.Length, null(int64(o.Sum)))
 	} else {
-		row = append(row, nil, nil, nil)
+		row = append(row, nil, nil, nil, nil)
 	}
 	return append(row, at)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"syscall"
@@ -130,6 +131,10 @@ func (postgres) away(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == "53300"
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) { // a disk's errors look like a network's
+		return false
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error

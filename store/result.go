@@ -25,6 +25,7 @@ type Answer struct {
 	Artifact int64 // 0: no raw line
 	Offset   int64
 	Length   int64
+	Sum      uint32 // checksum of the raw line; 0: not kept
 	Settled  time.Time
 }
 
@@ -33,7 +34,7 @@ const answerColumns = `a.ord, a.key, a.try, a.digest, ` + atColumns + `,
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),
-	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), o.at_ms`
+	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0), o.at_ms`
 
 const answerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
@@ -195,7 +196,7 @@ func scanAnswer(rows *sql.Rows) (Answer, error) {
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
-		&a.Artifact, &a.Offset, &a.Length, &at)
+		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &at)
 	if err := rows.Scan(into...); err != nil {
 		return a, err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/artifacts"
 	"assay/results"
 	"assay/store"
 )
@@ -100,10 +102,17 @@ func (s *Server) answerRows(q *request, answers []store.Answer) ([]answerRow, er
 func rowOf(ctx context.Context, t *results.Rows, e results.Entry) (answerRow, error) {
 	a := e.Answer
 	row, err := t.Answer(ctx, a, e.Verdicts)
+	damaged := errors.Is(err, artifacts.ErrDamaged)
+	if damaged { // one answer that cannot be read keeps no page from being shown
+		short := *t
+		short.Short = true
+		a.Outcome.Fault = &assay.Fault{Class: assay.FaultUnknown, Code: "damaged", Message: err.Error()}
+		row, err = short.Answer(ctx, a, e.Verdicts)
+	}
 	if err != nil {
 		return answerRow{}, err
 	}
-	out := answerRow{Answer: *row, TooLong: a.Over && row.Text == "", Settled: orNone(a.Settled), RawBytes: a.Length, at: a.At}
+	out := answerRow{Answer: *row, TooLong: a.Over && row.Text == "" && !damaged, Settled: orNone(a.Settled), RawBytes: a.Length, at: a.At}
 	if f := a.Outcome.Fault; f != nil {
 		out.Fault = f.Error()
 	}

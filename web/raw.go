@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,7 +37,16 @@ func (s *Server) rawAnswer(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fmt.Errorf("the artifact is shorter than it was"))
 		return
 	}
-	send(w, a.Key.String()+".txt", io.NewSectionReader(file, a.Offset, a.Length))
+	raw := make([]byte, a.Length)
+	if _, err := file.ReadAt(raw, a.Offset); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if err := artifacts.Verify(raw, a.Sum); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	send(w, a.Key.String()+".txt", io.NewSectionReader(bytes.NewReader(raw), 0, a.Length))
 }
 
 // rawArtifact serves a whole file of raw bytes.

@@ -149,7 +149,8 @@ func (r *rig) settle(lane string) {
 	raw := "first line\n" + `{"text":"` + hostile + `"}` + "\n"
 	w, err := artifacts.Create(context.Background(), r.files, r.run.ID, name)
 	r.ok(err)
-	_, err = io.WriteString(w, raw+long)
+	line := fmt.Sprintf(`{"custom_id":"x","response":{"status_code":200,"body":{"object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":%q}]}]}}}`, long)
+	_, err = io.WriteString(w, raw+line)
 	r.ok(err)
 	info, err := w.Commit()
 	r.ok(err)
@@ -160,7 +161,7 @@ func (r *rig) settle(lane string) {
 	known := assay.Usage{Known: true, Input: 10, Output: 5}
 	_, err = r.ledger.Settle(ctx, g.Lease, []store.Settlement{
 		{Ord: 0, Key: attempts[0].Key, Cost: &cost, Artifact: no, Offset: 11, Length: int64(len(raw) - 12), Outcome: assay.Outcome{Ending: assay.Answered, Text: hostile + own, Thoughts: hostile, Usage: known}},
-		{Ord: 1, Key: attempts[1].Key, Cost: &cost, Artifact: no, Offset: int64(len(raw)), Length: int64(len(long)), Outcome: assay.Outcome{Ending: assay.Answered, Text: long, Usage: known}},
+		{Ord: 1, Key: attempts[1].Key, Cost: &cost, Artifact: no, Offset: int64(len(raw)), Length: int64(len(line)), Outcome: assay.Outcome{Ending: assay.Answered, Text: long, Usage: known}},
 		{Ord: 2, Key: attempts[2].Key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: "the answer is Paris, surely" + own, Usage: known}},
 		{Ord: 3, Key: attempts[3].Key, Outcome: assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "oops", Message: hostile}}},
 	})

@@ -262,14 +262,26 @@ func log(t *testing.T, open func() artifacts.Place) {
 	p := open()
 	l, err := p.Log("r1", "live-7")
 	ok(t, err)
-	at, err := l.Add([]byte("{\"a\":\n1}"))
+	if _, err := open().Log("r1", "live-7"); err == nil {
+		t.Error("a log has two writers")
+	}
+	_, err = l.Add([]byte("sent"), nil)
+	ok(t, err)
+	ok(t, l.Flush())
+	if got := heads(t, open(), "live-7"); got != "sent " {
+		t.Errorf("of what was flushed %q is there", got)
+	}
+	at, err := l.Add([]byte("got"), []byte("{\"a\":\n1}"))
 	ok(t, err)
 	ok(t, l.Sync())
+	if got := heads(t, open(), "live-7"); got != "sent got " {
+		t.Errorf("of what was synced %q is there", got)
+	}
 	if got, err := artifacts.Line(t.Context(), open(), "r1", "live-7", at, 8); err != nil || string(got) != "{\"a\":\n1}" {
 		t.Errorf("%q, %v", got, err)
 	}
 	long := strings.Repeat("x", 70<<10)
-	later, err := l.Add([]byte(long))
+	later, err := l.Add([]byte("got"), []byte(long))
 	ok(t, err)
 	size := l.Size()
 	ok(t, l.Close())
@@ -284,6 +296,19 @@ func log(t *testing.T, open func() artifacts.Place) {
 			}
 		}
 	}
+}
+
+// heads are the heads of the records of a log.
+func heads(t *testing.T, p artifacts.Place, name string) (all string) {
+	t.Helper()
+	file, err := p.Open(t.Context(), "r1", name)
+	ok(t, err)
+	defer file.Close()
+	for r, err := range artifacts.Records(file) {
+		ok(t, err)
+		all += string(r.Head) + " "
+	}
+	return all
 }
 
 func mark(t *testing.T, open func() artifacts.Place) {

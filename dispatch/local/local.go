@@ -328,8 +328,9 @@ func (d *Driver) report(err error) {
 	}
 }
 
-// elsewhere reports whether an error means that another process is at the work.
+// elsewhere reports whether an error means that another process is at the work, and nothing else.
 func elsewhere(err error) bool {
 	var held *store.HeldError
-	return errors.As(err, &held) || errors.Is(err, store.ErrLeaseLost)
+	var lost *engine.LostAnswersError
+	return (errors.As(err, &held) || errors.Is(err, store.ErrLeaseLost)) && !errors.As(err, &lost)
 }

@@ -86,6 +86,7 @@ func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *engi
 		err = step(e)
 	}
 	var held *store.HeldError
+	var lost *engine.LostAnswersError
 	switch {
 	case err == nil:
 		s.forgive(w)
@@ -94,7 +95,7 @@ func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *engi
 		return queue.JobSnooze(0) // for the worker that goes on
 	case errors.Is(err, engine.ErrNoKey):
 		return queue.JobSnooze(s.Timing.Lease) // for the worker that has it
-	case errors.As(err, &held), errors.Is(err, store.ErrLeaseLost):
+	case (errors.As(err, &held) || errors.Is(err, store.ErrLeaseLost)) && !errors.As(err, &lost):
 		return queue.JobSnooze(s.sweep)
 	}
 	return s.stumble(ctx, w, e, err)

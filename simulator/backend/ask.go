@@ -45,11 +45,11 @@ func (c *Call) Ask(d Dialect, model string) {
 	if !c.metered(bodies.PromptTokens(&q) + q.MaxTokens) {
 		return
 	}
-	c.wait(c.s.opts.Latency - time.Since(arrived))
-	if err := c.draw(&q, raw); err != nil {
+	if err := c.draw(&q, raw); err != nil { // from here on it is billed, also where the client goes away
 		c.Trouble(err)
 		return
 	}
+	c.wait(max(c.s.opts.Latency-time.Since(arrived), 0) + c.slow)
 	r := c.s.complete(&q, c.s.warm.known(c.Account, c.Now), c.Now)
 	c.Send(http.StatusOK, "application/json", d.Write(nil, &q, r))
 }

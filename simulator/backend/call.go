@@ -27,8 +27,9 @@ type Call struct {
 	Account string // hash of the key, or whatever else jobs of this vendor belong to
 	Now     time.Time
 	effects []fault.Effect
-	Number  uint64 // id of the request
-	Name    string // what a path such as {name}:{verb} names
+	slow    time.Duration // how much longer than usual a live answer takes
+	Number  uint64        // id of the request
+	Name    string        // what a path such as {name}:{verb} names
 }
 
 // Enter checks the key and whatever else the vendor wants to see. It answers the call itself when that is not good.
@@ -86,6 +87,10 @@ func (c *Call) run(h func(*Call)) {
 			c.Reply(http.StatusOK, c.Vendor.Shape(c, bodies.Plain(http.StatusInternalServerError, 0)))
 			return
 		case "slow":
+			if c.kind == fault.Ask { // the model is slow, after the question has come
+				c.slow += e.Duration
+				continue
+			}
 			c.wait(e.Duration)
 		case "drop-reply":
 			c.Writer = discard{http.Header{}}

@@ -22,6 +22,7 @@ CREATE TABLE runs (
     reserved_nano  BIGINT NOT NULL DEFAULT 0 CHECK (reserved_nano >= 0),
     spent_nano     BIGINT NOT NULL DEFAULT 0 CHECK (spent_nano >= 0),
     spent_unknown  BIGINT NOT NULL DEFAULT 0 CHECK (spent_unknown >= 0),
+    perhaps_nano   BIGINT NOT NULL DEFAULT 0 CHECK (perhaps_nano >= 0), -- what live calls in doubt cost at most
     follows        BIGINT, -- the newest run of the study in its folder when this one began; 0: none; NULL: it was not looked for
     created_ms     BIGINT NOT NULL,
     due_ms         BIGINT,
@@ -303,11 +304,13 @@ CREATE TABLE outcomes (
     artifact_no   BIGINT,
     line_offset   BIGINT,
     line_length   BIGINT,
+    line_sum      BIGINT, -- checksum of those bytes
     at_ms         BIGINT NOT NULL,
     PRIMARY KEY (segment_no, ord, late),
     CHECK (stands = 0 OR (surplus = 0 AND ending IN ('answered', 'cut', 'refused'))),
     CHECK (surplus = 0 OR ending IN ('answered', 'cut', 'refused')),
     CHECK ((artifact_no IS NULL) = (line_offset IS NULL) AND (artifact_no IS NULL) = (line_length IS NULL)),
+    CHECK (line_sum IS NULL OR artifact_no IS NOT NULL),
     CHECK (late = 0 OR ending NOT IN ('lost', 'expired', 'cancelled'))
 );
 CREATE UNIQUE INDEX outcomes_stand ON outcomes (run_no, key) WHERE stands = 1;
@@ -329,26 +332,17 @@ CREATE TABLE resends (
 );
 CREATE INDEX resends_segment ON resends (segment_no, mode, ord);
 
--- Live requests that may be in flight: n of them from ord on, claimed, durably, before they are asked.
-CREATE TABLE claims (
-    segment_no BIGINT NOT NULL REFERENCES segments (no),
-    ord        BIGINT NOT NULL,
-    n          BIGINT NOT NULL DEFAULT 1 CHECK (n > 0),
-    epoch      BIGINT NOT NULL,
-    at_ms      BIGINT NOT NULL,
-    PRIMARY KEY (segment_no, ord, epoch)
-);
-
--- Live requests that may have been billed without their answer having come home, how often, and why: their process stopped,
--- or the reply was lost.
+-- Live requests that may have been billed without their answer having come home, under which lease, how often, what one costs
+-- at most, and why: their worker stopped, or the reply was lost.
 CREATE TABLE doubts (
     segment_no BIGINT NOT NULL REFERENCES segments (no),
     ord        BIGINT NOT NULL,
     epoch      BIGINT NOT NULL,
+    cause      TEXT NOT NULL CHECK (cause IN ('stop', 'reply')),
     times      BIGINT NOT NULL DEFAULT 1 CHECK (times > 0),
-    cause      TEXT NOT NULL DEFAULT 'stop' CHECK (cause IN ('stop', 'reply')),
+    cost_nano  BIGINT,
     at_ms      BIGINT NOT NULL,
-    PRIMARY KEY (segment_no, ord, epoch)
+    PRIMARY KEY (segment_no, ord, epoch, cause)
 );
 
 -- Every job the provider made for a segment, the failed ones and the doubles too.

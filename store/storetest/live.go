@@ -15,89 +15,58 @@ import (
 )
 
 func live(t *testing.T, fresh Fresh) {
-	t.Run("claims are kept, and what was in flight at a kill is named", func(t *testing.T) {
-		t.Parallel()
-		b := newBench(t, fresh)
-		g := b.staged(store.Live, 5)
-		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1, 3}))
-		_, err := b.s.LiveRound(b.ctx, g.Lease, store.Round{Settle: []store.Settlement{b.outcome(g, 0, assay.Answered)}, Claim: []int64{2}, Unclaim: []int64{3}})
-		b.ok(err)
-		if n, err := b.s.MarkInFlightLost(b.ctx, g.Lease); n != 0 || err != nil {
-			t.Errorf("the holder's own claims are doubted: %d, %v", n, err)
-		}
-		next := b.takeOver(g.Lease)
-		if err := b.s.Claim(b.ctx, g.Lease, []int64{4}); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("a claim with a lost lease: %v", err)
-		}
-		for _, want := range []int64{2, 0} {
-			n, err := b.s.MarkInFlightLost(b.ctx, next)
-			b.ok(err)
-			if n != want {
-				t.Errorf("%d doubts, want %d", n, want)
-			}
-		}
-		var items []string
-		for d, err := range b.s.Doubts(b.ctx, b.run.No) {
-			b.ok(err)
-			items = append(items, d.Item)
-		}
-		if d := cmp.Diff([]string{"q1", "q2"}, items); d != "" {
-			t.Error(d)
-		}
-		var open []int64
-		for a, err := range b.s.OpenAttempts(b.ctx, g.No, 2) {
-			b.ok(err)
-			open = append(open, a.Ord)
-		}
-		if d := cmp.Diff([]int64{2, 3, 4}, open); d != "" {
-			t.Error(d)
-		}
-	})
-	t.Run("claims are taken back, in part and across blocks", func(t *testing.T) { unclaims(t, fresh) })
+	t.Run("what was in flight at a stop is named once, and set aside", func(t *testing.T) { inFlight(t, fresh) })
 	t.Run("what a dead holder had is given back at once", func(t *testing.T) { orphans(t, fresh) })
 	t.Run("two live segments of a lane are due at a time", func(t *testing.T) { dueLive(t, fresh) })
 	t.Run("money is taken while a segment is asked, as far as the budget goes", func(t *testing.T) { reserveMore(t, fresh) })
 }
 
-func unclaims(t *testing.T, fresh Fresh) {
+func inFlight(t *testing.T, fresh Fresh) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		claim  [][]int64
-		back   []int64
-		doubts []string
-	}{
-		"the first":             {[][]int64{{0, 1, 2}}, []int64{0}, []string{"q1", "q2"}},
-		"the last":              {[][]int64{{0, 1, 2}}, []int64{2}, []string{"q0", "q1"}},
-		"one in the middle":     {[][]int64{{0, 1, 2}}, []int64{1}, []string{"q0", "q2"}},
-		"all":                   {[][]int64{{0, 1, 2}}, []int64{2, 0, 1}, nil},
-		"across two blocks":     {[][]int64{{0, 1, 2}, {3, 4, 5}}, []int64{2, 3, 4}, []string{"q0", "q1", "q5"}},
-		"every other":           {[][]int64{{0, 1, 2}, {3, 4, 5}}, []int64{1, 3, 5}, []string{"q0", "q2", "q4"}},
-		"what is unclaimed":     {[][]int64{{0, 1}, {4, 5}}, []int64{2, 3}, []string{"q0", "q1", "q4", "q5"}},
-		"with a gap in a claim": {[][]int64{{0, 1, 4, 5}}, []int64{1, 4}, []string{"q0", "q5"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, fresh)
-			g := b.staged(store.Live, 6)
-			b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-			for _, ords := range c.claim {
-				b.ok(b.s.Claim(b.ctx, g.Lease, ords))
-			}
-			_, err := b.s.LiveRound(b.ctx, g.Lease, store.Round{Unclaim: c.back})
-			b.ok(err)
-			next := b.takeOver(g.Lease)
-			_, err = b.s.MarkInFlightLost(b.ctx, next)
-			b.ok(err)
-			var items []string
-			for d, err := range b.s.Doubts(b.ctx, b.run.No) {
-				b.ok(err)
-				items = append(items, d.Item)
-			}
-			if d := cmp.Diff(c.doubts, items); d != "" {
-				t.Error(d)
-			}
-		})
+	b := newBench(t, fresh)
+	budget := 2 * assay.Dollar
+	b.run = b.newRun("r2", &budget)
+	g := b.staged(store.Live, 5)
+	b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+	_, err := b.s.SettleLive(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
+	b.ok(err)
+	b.ok(b.s.Release(b.ctx, g.Lease))
+	next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
+	b.ok(err)
+	cost := assay.Dollar / 4
+	flying := []store.InFlight{{Ord: 0, High: &cost}, {Ord: 1, High: &cost}, {Ord: 2}}
+	if _, err := b.s.MarkInFlightLost(b.ctx, g.Lease, g.Lease.Epoch, flying); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("with a lost lease: %v", err)
+	}
+	for _, want := range []int64{2, 0} { // the first has an answer
+		if n, err := b.s.MarkInFlightLost(b.ctx, next, g.Lease.Epoch, flying); n != want || err != nil {
+			t.Errorf("%d are new, want %d: %v", n, want, err)
+		}
+	}
+	var items []string
+	for d, err := range b.s.Doubts(b.ctx, b.run.No) {
+		b.ok(err)
+		items = append(items, d.Item)
+	}
+	if d := cmp.Diff([]string{"q1", "q2"}, items); d != "" {
+		t.Error(d)
+	}
+	sum, err := b.s.DoubtSum(b.ctx, b.run.No)
+	b.ok(err)
+	if want := (store.DoubtSum{Calls: 2, Cost: assay.Cost{Sum: cost, Priced: 1, Unknown: 1}}); sum != want {
+		t.Errorf("the doubts are %+v, want %+v", sum, want)
+	}
+	if err := b.s.ReserveMore(b.ctx, next, assay.Dollar); !errors.Is(err, store.ErrBudget) {
+		t.Errorf("what is perhaps spent was reserved: %v", err)
+	}
+	b.ok(b.s.ReserveMore(b.ctx, next, assay.Dollar-cost))
+	var open []int64
+	for a, err := range b.s.OpenAttempts(b.ctx, g.No, 2) {
+		b.ok(err)
+		open = append(open, a.Ord)
+	}
+	if d := cmp.Diff([]int64{2, 3, 4}, open); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -107,41 +76,45 @@ func doubts(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.staged(store.Live, 2)
 		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1}))
-		b.ok(b.s.Unanswered(b.ctx, g.Lease, 0))
-		b.ok(b.s.Unanswered(b.ctx, g.Lease, 0))
-		b.ok(b.s.Unanswered(b.ctx, g.Lease, 1))
-		next := b.takeOver(g.Lease) // and both were in flight at a kill
-		_, err := b.s.MarkInFlightLost(b.ctx, next)
+		cost := assay.Dollar
+		first, second := store.InFlight{Ord: 0, High: &cost}, store.InFlight{Ord: 1}
+		b.ok(b.s.Unanswered(b.ctx, g.Lease, first))
+		b.ok(b.s.Unanswered(b.ctx, g.Lease, first))
+		b.ok(b.s.Unanswered(b.ctx, g.Lease, second))
+		b.ok(b.s.Release(b.ctx, g.Lease))
+		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl) // and both were in flight at a kill
 		b.ok(err)
-		b.ok(b.s.Unanswered(b.ctx, next, 1))
+		_, err = b.s.MarkInFlightLost(b.ctx, next, g.Lease.Epoch, []store.InFlight{first, second})
+		b.ok(err)
+		b.ok(b.s.Unanswered(b.ctx, next, second))
 		got := map[string]int64{}
 		for d, err := range b.s.Doubts(b.ctx, b.run.No) {
 			b.ok(err)
 			got[d.Item+" "+fmt.Sprint(d.Lost)] += d.Times
 		}
-		if d := cmp.Diff(map[string]int64{"q0 false": 3, "q1 false": 2, "q1 true": 1}, got); d != "" {
+		if d := cmp.Diff(map[string]int64{"q0 true": 2, "q0 false": 1, "q1 true": 2, "q1 false": 1}, got); d != "" {
 			t.Error(d)
 		}
+		run, err := b.s.Run(b.ctx, b.run.No)
+		b.ok(err)
+		sum, err := b.s.DoubtSum(b.ctx, b.run.No)
+		b.ok(err)
+		if run.Perhaps != 3*cost || sum.Calls != 6 || sum.Cost.Sum != 3*cost || sum.Cost.Unknown != 3 {
+			t.Errorf("perhaps %s, %+v", run.Perhaps, sum)
+		}
 	})
-	t.Run("a round of a segment that is sent again is written as a whole", func(t *testing.T) {
+	t.Run("a block that is partly there is written as a whole", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.staged(store.Live, 3)
 		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-		b.ok(b.s.Claim(b.ctx, g.Lease, []int64{0, 1}))
-		round := store.Round{Settle: []store.Settlement{b.outcome(g, 0, assay.Answered)}}
-		_, err := b.s.LiveRound(b.ctx, g.Lease, round)
+		block := []store.Settlement{b.outcome(g, 0, assay.Answered)}
+		_, err := b.s.SettleLive(b.ctx, g.Lease, block)
 		b.ok(err)
-		round = store.Round{Settle: append(round.Settle, b.outcome(g, 1, assay.Answered)), Claim: []int64{2}} // the first one is there already
-		tally, err := b.s.LiveRound(b.ctx, g.Lease, round)
+		tally, err := b.s.Settle(b.ctx, g.Lease, append(block, b.outcome(g, 1, assay.Answered))) // the first one is there already
 		b.ok(err)
 		if tally.Written != 1 {
 			t.Errorf("%d outcomes are new", tally.Written)
-		}
-		next := b.takeOver(g.Lease)
-		if n, err := b.s.MarkInFlightLost(b.ctx, next); n != 1 || err != nil {
-			t.Errorf("%d doubts, %v: the claim of the round is gone", n, err)
 		}
 	})
 }

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"assay"
+	"assay/artifacts"
+	"assay/store"
+)
+
+// liveLog is what a live segment sent and received under one lease. It has one writer for ever, and can be read by itself:
+// the next holder of the segment settles what came home and was not written into the ledger, and knows what was in flight.
+//
+//	open    which segment, under which lease
+//	ahead   requests up to this ordinal may be sent from now on; synced before the first of them is
+//	sent    a request leaves; flushed before it does
+//	back    it is not in flight any more, and nothing came that is kept
+//	got     what came home; synced before it is settled
+//	end     all of it is in the ledger
+//
+// What is flushed survives a kill but not the power. After that, whatever lies behind the last "ahead" may have been sent.
+type liveLog struct {
+	*artifacts.Log
+	name string
+	no   int64 // of the artifact
+}
+
+// entry is the head of a record of a live log.
+type entry struct {
+	Is      string         `json:"is"`
+	Ord     int64          `json:"ord,omitempty"`
+	Key     string         `json:"key,omitempty"`
+	As      assay.Dialect  `json:"as,omitempty"` // how the text is read from the body; empty: it stands in the outcome
+	Outcome *assay.Outcome `json:"outcome,omitempty"`
+	Segment int64          `json:"segment,omitempty"`
+	Epoch   int64          `json:"epoch,omitempty"`
+	Boot    string         `json:"boot,omitempty"`
+}
+
+const (
+	entryOpen  = "open"
+	entryAhead = "ahead"
+	entrySent  = "sent"
+	entryBack  = "back"
+	entryGot   = "got"
+	entryEnd   = "end"
+)
+
+func (w *work) openLog(ctx context.Context) (*liveLog, error) {
+	name := fmt.Sprintf("s%d-live-%d", w.g.No, w.l.Epoch)
+	log, err := w.Files.Log(w.run.ID, name)
+	if err != nil {
+		return nil, err
+	}
+	l := &liveLog{Log: log, name: name}
+	head, err := json.Marshal(entry{Is: entryOpen, Segment: w.g.No, Epoch: w.l.Epoch, Boot: artifacts.Boot(w.Files)})
+	if err == nil {
+		_, err = log.Add(head, nil)
+	}
+	if err = errors.Join(err, log.Sync()); err == nil {
+		l.no, err = w.Ledger.AddArtifact(ctx, w.l, store.Artifact{Name: name, Kind: "live"})
+	}
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return l, nil
+}
+
+// mark adds a record without a body about one request.
+func (l *liveLog) mark(is string, ord int64) error {
+	head := append(make([]byte, 0, 64), `{"is":"`...)
+	head = append(head, is...)
+	head = append(head, `","ord":`...)
+	head = append(strconv.AppendInt(head, ord, 10), '}')
+	_, err := l.Add(head, nil)
+	return err
+}
+
+// ahead lets requests up to an ordinal be sent.
+func (l *liveLog) ahead(ord int64) error { return errors.Join(l.mark(entryAhead, ord), l.Sync()) }
+
+// sent notes that a request leaves.
+func (l *liveLog) sent(ord int64) error { return errors.Join(l.mark(entrySent, ord), l.Flush()) }
+
+// back notes that nothing is in flight for a request.
+func (l *liveLog) back(ord int64) error { return errors.Join(l.mark(entryBack, ord), l.Flush()) }
+
+// got adds what came home, and points the settlement at its raw bytes.
+func (l *liveLog) got(r *reply, s *store.Settlement) error {
+	e := entry{Is: entryGot, Ord: r.Ord, Key: r.Key.String(), Outcome: &r.Outcome}
+	if r.Raw != nil && r.Outcome.Fault == nil { // the text is in the raw bytes
+		e.As = r.dialect
+		short := r.Outcome
+		short.Text, short.Thoughts = "", ""
+		e.Outcome = &short
+	}
+	head, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	at, err := l.Add(head, r.Raw)
+	if err == nil && len(r.Raw) > 0 {
+		s.Artifact, s.Offset, s.Length, s.Sum = l.no, at, int64(len(r.Raw)), artifacts.Sum(r.Raw)
+	}
+	return err
+}
+
+// finish closes a log all of which is in the ledger: no process has to read it again.
+func (w *work) finishLog(ctx context.Context, l *liveLog) error {
+	if err := errors.Join(l.mark(entryEnd, 0), l.Close()); err != nil {
+		return err
+	}
+	return w.insist(ctx, func() error {
+		_, err := w.Ledger.AddArtifact(ctx, w.l, store.Artifact{Name: l.name, Kind: "live", Size: l.Size()})
+		return err
+	})
+}
