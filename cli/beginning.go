@@ -16,13 +16,21 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 	return h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
 		Resumed: func(now workspace.Current) error { return resumed(ctx, w, h, now, f.budget) },
-		Confirm: func(donor store.Run) error {
-			if donor.No != 0 {
-				fmt.Fprintf(w.Stderr, "answers of run %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", donor.ID)
+		Confirm: func(donors []store.Run) error {
+			if len(donors) > 0 {
+				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", runNames(donors))
 			}
 			return confirm(w, want.Input, want.Plan, f)
 		},
 	})
+}
+
+// runNames names a few runs, and counts more.
+func runNames(runs []store.Run) string {
+	if len(runs) == 1 {
+		return "run " + runs[0].ID
+	}
+	return fmt.Sprintf("%d closed runs of this study (the newest is %s)", len(runs), runs[0].ID)
 }
 
 // resumed says that a run is there already, and changes its budget where one is named.

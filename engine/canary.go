@@ -93,7 +93,7 @@ func (x *extension) stageCanary(ctx context.Context, g Group, p Planned) (bool, 
 		return false, err
 	}
 	if x.policy.Reuse != nil {
-		known, err := x.Ledger.Reusable(ctx, *x.policy.Reuse, [][]byte{c.digest(p)})
+		known, err := c.donors(ctx, []Planned{p})
 		if err != nil || len(known) > 0 {
 			return false, err
 		}

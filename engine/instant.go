@@ -20,20 +20,17 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 	if c.policy.Reuse == nil || len(block) == 0 {
 		return block, tries, nil
 	}
-	from := *c.policy.Reuse
-	from.Run = c.run.No
-	digests := make([][]byte, len(block))
-	for i, p := range block {
-		digests[i] = c.digest(p)
+	if err := c.settleInstant(ctx); err != nil { // what was taken is not to be found again
+		return nil, nil, err
 	}
-	found, err := c.Ledger.Reusable(ctx, from, digests)
+	found, err := c.donors(ctx, block)
 	if err != nil {
 		return nil, nil, err
 	}
 	var rest []Planned
 	var restTries []int64
 	for i, p := range block {
-		old, ok := found[string(digests[i])]
+		old, ok := found[p.At.Key()]
 		if !ok || old.Over {
 			rest, restTries = append(rest, p), append(restTries, tries[i])
 			continue
@@ -43,17 +40,23 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 		if err != nil {
 			return nil, nil, err
 		}
-		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: digests[i]}
+		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: c.digest(p)}
 		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run}
 		o.Outcome.Usage = assay.Usage{} // it cost nothing here
 		c.instant = append(c.instant, settledNow{attempt: a, outcome: o})
-		if len(c.instant) >= attemptBlock {
-			if err := c.settleInstant(ctx); err != nil {
-				return nil, nil, err
-			}
-		}
 	}
 	return rest, restTries, nil
+}
+
+// donors are the answers of other runs that stand in for requests of this one.
+func (c *cutter) donors(ctx context.Context, block []Planned) (map[assay.Key]store.Answer, error) {
+	from := *c.policy.Reuse
+	from.Run = c.run.No
+	asked := make([]store.Question, len(block))
+	for i, p := range block {
+		asked[i] = store.Question{Key: p.At.Key(), At: p.At, Digest: c.digest(p)}
+	}
+	return c.Ledger.Reusable(ctx, from, asked)
 }
 
 // settleInstant writes the requests whose outcome is known as a segment that is settled at once.

@@ -136,10 +136,10 @@ func TestPolicyAndRoutesAreWhatTheStudySays(t *testing.T) {
 	t.Parallel()
 	p := newPlanner(t)
 	begin(t, p, "r1", script.Settings{})
-	run := begin(t, p, "r2", script.Settings{VerifyFirst: true, ReuseRun: "r1"})
+	run := begin(t, p, "r2", script.Settings{VerifyFirst: true, ReuseRuns: []string{"r1"}})
 	got, err := p.Policy(t.Context(), run)
 	ok(t, err)
-	if got.Reuse == nil || got.Reuse.From == 0 || !got.Reuse.Whole {
+	if got.Reuse == nil || len(got.Reuse.From) != 1 || !got.Reuse.Whole {
 		t.Errorf("reuse %+v, want that of the run before", got.Reuse)
 	}
 	got.Reuse = nil
@@ -158,7 +158,7 @@ func TestPolicyAndRoutesAreWhatTheStudySays(t *testing.T) {
 	if _, err := p.Route(t.Context(), run, "some", "nosuch", store.Batch); err == nil || !strings.Contains(err.Error(), `no lane "nosuch"`) {
 		t.Errorf("a lane that is not there: %v", err)
 	}
-	if _, err := p.Policy(t.Context(), begin(t, p, "r3", script.Settings{ReuseRun: "nosuch"})); err == nil {
+	if _, err := p.Policy(t.Context(), begin(t, p, "r3", script.Settings{ReuseRuns: []string{"nosuch"}})); err == nil {
 		t.Error("a run that reuses what is not there has a policy")
 	}
 }

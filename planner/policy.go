@@ -56,24 +56,27 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 
 // reuse is where the run may take answers from instead of asking again; nil: nowhere.
 func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*store.ReuseFrom, error) {
-	settings := s.Settings()
-	r := s.Study().Reuse
-	if settings.ReuseRun != "" {
-		r = &study.Reuse{Run: settings.ReuseRun}
-	}
-	if r == nil || run.Rehearsal {
+	earlier, r := s.Settings().ReuseRuns, s.Study().Reuse
+	from := &store.ReuseFrom{Run: run.No, Whole: len(earlier) > 0}
+	switch {
+	case run.Rehearsal || len(earlier) == 0 && r == nil:
 		return nil, nil
-	}
-	from := &store.ReuseFrom{Run: run.No, Study: r.Study, Whole: settings.ReuseRun != ""}
-	if r.For > 0 {
-		from.Since = run.Created.Add(-time.Duration(r.For))
-	}
-	if r.Run != "" {
-		earlier, err := p.Ledger.FindRun(ctx, r.Run, "")
-		if err != nil {
-			return nil, fmt.Errorf("reuse answers of run %q: %w", r.Run, err)
+	case len(earlier) > 0: // the run was begun with them
+	case r.Run != "":
+		earlier = []string{r.Run}
+		fallthrough
+	default:
+		from.Study = r.Study
+		if r.For > 0 {
+			from.Since = run.Created.Add(-time.Duration(r.For))
 		}
-		from.From = earlier.No
+	}
+	for _, id := range earlier {
+		e, err := p.Ledger.FindRun(ctx, id, "")
+		if err != nil {
+			return nil, fmt.Errorf("reuse answers of run %q: %w", id, err)
+		}
+		from.From = append(from.From, e.No)
 	}
 	return from, nil
 }

@@ -30,10 +30,10 @@ type Settings struct {
 	Limit       int        `json:"limit,omitempty"`
 	VerifyFirst bool       `json:"verify_first,omitempty"`
 	NoCanary    bool       `json:"no_canary,omitempty"`
-	Pilot       bool       `json:"pilot,omitempty"`     // only first questions, live
-	Imports     []string   `json:"imports,omitempty"`   // the stages that import
-	Luck        uint64     `json:"luck,omitempty"`      // seed of a rehearsal's simulator; 0: the usual one
-	ReuseRun    string     `json:"reuse_run,omitempty"` // a pilot, or the run before the study was changed, whose answers stand in for asking again
+	Pilot       bool       `json:"pilot,omitempty"`      // only first questions, live
+	Imports     []string   `json:"imports,omitempty"`    // the stages that import
+	Luck        uint64     `json:"luck,omitempty"`       // seed of a rehearsal's simulator; 0: the usual one
+	ReuseRuns   []string   `json:"reuse_runs,omitempty"` // a pilot, and the runs before the study was changed, whose answers stand in for asking again
 
 	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
 	BaseURLs map[string]string `json:"base_urls,omitempty"`

@@ -113,48 +113,6 @@ func (s *Reader) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (ma
 	return all, nil
 }
 
-// ReuseFrom says whose answers may stand in for asking again.
-type ReuseFrom struct {
-	Run   int64  // not from this run itself
-	Study string // from runs of this study; or
-	From  int64  // from this run
-	Whole bool   // of that run, whatever stands: what was cut, and what was itself reused
-	Since time.Time
-}
-
-// Reusable reads, for each digest, the newest answer or refusal to an equal request in other runs. Rehearsals are never
-// reused, and neither is what was itself reused, unless one run is to be taken over whole.
-func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, digests [][]byte) (map[string]Answer, error) {
-	if err := s.indexDigests(ctx); err != nil {
-		return nil, err
-	}
-	all := make(map[string]Answer, len(digests))
-	for _, d := range digests {
-		for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
-			WHERE a.digest = $1 AND o.stands = 1 AND ($6 = 1 OR o.reused_no IS NULL AND o.ending IN ('answered', 'refused')) AND r.rehearsal = 0
-			AND r.no <> $2 AND ($3 = '' OR r.study = $3) AND ($4 = 0 OR r.no = $4) AND o.at_ms >= $5
-			ORDER BY o.at_ms DESC LIMIT 1`, d, f.Run, f.Study, f.From, f.Since.UnixMilli(), flag(f.Whole && f.From != 0)) {
-			if err != nil {
-				return nil, err
-			}
-			all[string(d)] = a
-		}
-	}
-	return all, nil
-}
-
-// indexDigests asks for the index that equal requests are found by, once.
-func (s *Ledger) indexDigests(ctx context.Context) error {
-	s.digests.Lock()
-	defer s.digests.Unlock()
-	if s.indexed {
-		return nil
-	}
-	err := s.engine.indexDigests(ctx, s)
-	s.indexed = err == nil
-	return err
-}
-
 func (s *Reader) answers(ctx context.Context, text string, args ...any) iter.Seq2[Answer, error] {
 	return walk(ctx, s, "read answers", scanAnswer, text, args...)
 }

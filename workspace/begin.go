@@ -145,9 +145,9 @@ type Doorkeeper struct {
 	Waiting func()
 	// Resumed is called with a run that is there already.
 	Resumed func(Current) error
-	// Confirm is called once before a run is begun. Donor is the run whose answers are taken over; its number is 0 where there
-	// is none. An error stops the beginning.
-	Confirm func(donor store.Run) error
+	// Confirm is called once before a run is begun. Donors are the runs whose answers are taken over. An error stops the
+	// beginning.
+	Confirm func(donors []store.Run) error
 }
 
 // Run is the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
@@ -173,11 +173,11 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 			return now.Run, keep.Resumed(now)
 		}
 		if !asked {
-			donor, err := h.Donor(ctx, want)
+			donors, err := h.Donors(ctx, want)
 			if err != nil {
 				return now.Run, err
 			}
-			if err := keep.Confirm(donor); err != nil {
+			if err := keep.Confirm(donors); err != nil {
 				return now.Run, err
 			}
 			asked = true
@@ -189,23 +189,18 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 	}
 }
 
-// Donor is the newest closed run of the study in its folder, whose answers a changed study takes over: a user who adds or
-// changes a judge does not pay for the answers again. Its number is 0 where there is none. A study that says what it reuses
-// is obeyed, and a rehearsal is never reused.
-func (h *Home) Donor(ctx context.Context, want Wanted) (store.Run, error) {
+// Donors are the closed runs of the study in its folder, newest first, whose answers a changed study takes over: a user who
+// adds or changes a judge does not pay for the answers again. A study that says what it reuses is obeyed, and a rehearsal is
+// never reused.
+func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
 	if want.New || h.Rehearsal || want.Input.Study.Reuse != nil {
-		return store.Run{}, nil
+		return nil, nil
 	}
 	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study, store.RunClosed)
 	if err != nil {
-		return store.Run{}, err
+		return nil, err
 	}
-	for _, r := range runs {
-		if r.Folder == want.folder(h.World) && !r.Rehearsal {
-			return r, nil
-		}
-	}
-	return store.Run{}, nil
+	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Folder != want.folder(h.World) || r.Rehearsal }), nil
 }
 
 // Begin writes a new run. Where another process was first with the claim, the error is store.ErrDuplicate.
@@ -214,15 +209,20 @@ func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (stor
 	if err != nil {
 		return store.Run{}, err
 	}
-	if want.Settings.ReuseRun, err = h.pilotOf(ctx, want.Input.Study.Study, digest); err != nil {
-		return store.Run{}, err
-	}
-	donor, err := h.Donor(ctx, want)
+	donors, err := h.Donors(ctx, want)
 	if err != nil {
 		return store.Run{}, err
 	}
-	if donor.No != 0 {
-		want.Settings.ReuseRun = donor.ID
+	want.Settings.ReuseRuns = nil
+	for _, r := range donors {
+		want.Settings.ReuseRuns = append(want.Settings.ReuseRuns, r.ID)
+	}
+	pilot, err := h.pilotOf(ctx, want.Input.Study.Study, digest)
+	if err != nil {
+		return store.Run{}, err
+	}
+	if pilot != "" {
+		want.Settings.ReuseRuns = append(want.Settings.ReuseRuns, pilot)
 	}
 	return h.BeginAs(ctx, want, want.Input.Study.Study, claim)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func TestTheSameStudyIsTheSameRun(t *testing.T) {
 	var resumed []string
 	keep := Doorkeeper{
 		Resumed: func(now Current) error { resumed = append(resumed, now.Run.ID); return nil },
-		Confirm: func(store.Run) error { return errors.New("asked") },
+		Confirm: func([]store.Run) error { return errors.New("asked") },
 	}
 	if again, err := h.Run(r.ctx, want, keep); err != nil || again.ID != run.ID || len(resumed) != 1 {
 		t.Error(again.ID, resumed, err)
@@ -101,21 +102,21 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	want := r.wanted(StudyOptions{}, script.Settings{})
-	if donor, err := h.Donor(r.ctx, want); err != nil || donor.No != 0 {
-		t.Error(donor, err)
+	if donors, err := h.Donors(r.ctx, want); err != nil || len(donors) != 0 {
+		t.Error(donors, err)
 	}
 	before := r.finished(h, want)
 	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
 	want = r.wanted(StudyOptions{}, script.Settings{})
 	var asked []string
-	run, err := h.Run(r.ctx, want, Doorkeeper{Confirm: func(donor store.Run) error { asked = append(asked, donor.ID); return nil }})
+	run, err := h.Run(r.ctx, want, Doorkeeper{Confirm: func(donors []store.Run) error { asked = append(asked, donors[0].ID); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{before.ID}, asked); d != "" {
 		t.Error(d)
 	}
-	if got := settings(t, run).ReuseRun; got != before.ID {
+	if got := settings(t, run).ReuseRuns; !slices.Equal(got, []string{before.ID}) {
 		t.Errorf("takes over from %q", got)
 	}
 	c := r.drive(h, run, Drive{})
@@ -123,9 +124,87 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 		t.Error(c.Stop, cost)
 	}
 	want.New = true
-	if donor, err := h.Donor(r.ctx, want); err != nil || donor.No != 0 {
-		t.Error("a new run takes over", donor.ID, err)
+	if donors, err := h.Donors(r.ctx, want); err != nil || len(donors) != 0 {
+		t.Error("a new run takes over", donors, err)
 	}
+}
+
+func TestAnswersOfAllClosedRunsAreTakenOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	part := r.wanted(StudyOptions{}, script.Settings{Limit: 1, Lanes: []string{"a"}})
+	part.New = true
+	r.finished(h, part)
+	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	lanes, err := h.Ledger.Lanes(r.ctx, run.No)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lanes {
+		if l.Stage == "answers" && l.Reused != 2 {
+			t.Errorf("lane %s: %d of 2 are taken over", l.Name, l.Reused)
+		}
+	}
+}
+
+func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
+	t.Parallel()
+	const before = `[{id: one, text: Say a number., expect: "1"}, {id: two, text: Say a number., expect: "2"}]`
+	start, end := strings.Index(smallStudy, "[{"), strings.Index(smallStudy, "}]")+2
+	with := func(items string) string {
+		return strings.Replace(smallStudy[:start]+items+smallStudy[end:], "temperature: 0", "temperature: 1", 1)
+	}
+	for name, tt := range map[string]struct {
+		items  string
+		same   map[string]string // whose answer an item has
+		reused int64
+	}{
+		"nothing changed":             {before, map[string]string{"one": "one", "two": "two"}, 2},
+		"the other order":             {`[{id: two, text: Say a number., expect: "2"}, {id: one, text: Say a number., expect: "1"}]`, map[string]string{"one": "one", "two": "two"}, 2},
+		"a new one ahead of them":     {strings.Replace(before, "[", "[{id: new, text: Say a number.}, ", 1), map[string]string{"one": "one", "two": "two"}, 2},
+		"a new one after them":        {strings.Replace(before, "]", ", {id: zero, text: Say a number.}]", 1), map[string]string{"one": "one", "two": "two"}, 2},
+		"one was renamed":             {strings.Replace(before, "id: two", "id: second", 1), map[string]string{"one": "one", "second": "two"}, 2},
+		"one was renamed, one is new": {strings.Replace(strings.Replace(before, "id: two", "id: second", 1), "]", ", {id: third, text: Say a number.}]", 1), map[string]string{"one": "one", "second": "two"}, 2},
+		"other text under an old id":  {`[{id: one, text: Say a word.}, {id: moved, text: Say a number., expect: "1"}]`, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, with(before))
+			h := r.open(false)
+			old := r.texts(h, r.finished(h, r.wanted(StudyOptions{}, script.Settings{})))
+			r.write("study.yaml", with(tt.items)+"# changed\n")
+			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			now := r.texts(h, run)
+			for item, from := range tt.same {
+				if now[item] != old[from] {
+					t.Errorf("%s: %q, and %s had %q", item, now[item], from, old[from])
+				}
+			}
+			lanes, err := h.Ledger.Lanes(r.ctx, run.No)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lanes[0].Reused != tt.reused {
+				t.Errorf("%d taken over, want %d", lanes[0].Reused, tt.reused)
+			}
+		})
+	}
+}
+
+// texts are the answers of lane a, by item.
+func (r *rig) texts(h *Home, run store.Run) map[string]string {
+	r.t.Helper()
+	out := map[string]string{}
+	for a, err := range h.Ledger.Answers(r.ctx, run.No, "answers", "a") {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		out[a.At.Item] = a.Outcome.RequestID + a.Outcome.Text
+	}
+	return out
 }
 
 func settings(t *testing.T, run store.Run) (s script.Settings) {
@@ -211,7 +290,7 @@ func TestAPilotPricesTheStudyAndItsAnswersAreTakenOver(t *testing.T) {
 		t.Errorf("%d answers, %+v, %v", n, want.Input.Observed, err)
 	}
 	whole := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
-	if got := settings(t, whole).ReuseRun; got != run.ID {
+	if got := settings(t, whole).ReuseRuns; !slices.Equal(got, []string{run.ID}) {
 		t.Errorf("the run takes over from %q, want %s", got, run.ID)
 	}
 }

@@ -104,7 +104,7 @@ func (r *rig) begin(h *Home, want Wanted) store.Run {
 	run, err := h.Run(r.ctx, want, Doorkeeper{
 		Waiting: func() { r.t.Error("another process is said to begin the run") },
 		Resumed: func(now Current) error { r.t.Errorf("run %s is there already", now.Run.ID); return nil },
-		Confirm: func(store.Run) error { return nil },
+		Confirm: func([]store.Run) error { return nil },
 	})
 	if err != nil {
 		r.t.Fatal(err)

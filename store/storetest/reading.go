@@ -258,17 +258,21 @@ func reading(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 3), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Errored), b.outcome(g, 2, assay.Refused))
-		digests := [][]byte{b.attempt(0, 0).Digest, b.attempt(0, 1).Digest, b.attempt(0, 2).Digest, b.attempt(0, 9).Digest}
+		var asked []store.Question
+		for _, i := range []int{0, 1, 2, 9} {
+			a := b.attempt(0, i)
+			asked = append(asked, store.Question{Key: a.Key, At: a.At, Digest: a.Digest})
+		}
 		next := b.newRun("r2", nil)
 		tests := []struct {
 			from store.ReuseFrom
 			want int
 		}{
-			{store.ReuseFrom{Run: next.No, Study: "demo"}, 2}, {store.ReuseFrom{Run: next.No, From: b.run.No}, 2}, {store.ReuseFrom{Run: next.No, Study: "other"}, 0},
+			{store.ReuseFrom{Run: next.No, Study: "demo"}, 2}, {store.ReuseFrom{Run: next.No, From: []int64{b.run.No}}, 2}, {store.ReuseFrom{Run: next.No, Study: "other"}, 0},
 			{store.ReuseFrom{Run: b.run.No, Study: "demo"}, 0}, {store.ReuseFrom{Run: next.No, Study: "demo", Since: b.clock.now().Add(time.Second)}, 0},
 		}
 		for _, tt := range tests {
-			found, err := b.s.Reusable(b.ctx, tt.from, digests)
+			found, err := b.s.Reusable(b.ctx, tt.from, asked)
 			b.ok(err)
 			if len(found) != tt.want {
 				t.Errorf("%+v: %d found, want %d", tt.from, len(found), tt.want)

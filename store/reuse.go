@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"assay"
+)
+
+// ReuseFrom says whose answers may stand in for asking again.
+type ReuseFrom struct {
+	Run   int64   // not from this run itself
+	Study string  // from runs of this study; or
+	From  []int64 // from these runs
+	Whole bool    // of those runs, whatever stands: what was cut, and what was itself reused
+	Since time.Time
+}
+
+// Question is a request that an answer of another run may stand in for.
+type Question struct {
+	Key    assay.Key
+	At     assay.Coordinates
+	Digest []byte
+}
+
+// Reusable reads answers or refusals of other runs to equal requests, by the keys of those that ask. An answer under the
+// same key goes first, the newest of several. Else one under another key that this run does not ask again, and each of those
+// stands in for one request only: two items of equal wording never share an answer, and a further one is asked. Rehearsals are
+// never reused, and neither is what was itself reused, unless runs are to be taken over whole.
+func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (map[assay.Key]Answer, error) {
+	if err := s.indexDigests(ctx); err != nil {
+		return nil, err
+	}
+	found := make(map[assay.Key]Answer, len(asked))
+	var others []Question
+	for _, q := range asked {
+		own, err := s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL) ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
+			q.Key[:], flag(f.whole()))
+		if err != nil {
+			return nil, err
+		}
+		if len(own) > 0 {
+			found[q.Key] = own[0]
+		} else {
+			others = append(others, q)
+		}
+	}
+	spare := map[string][]Answer{} // what no request has taken yet, by digest
+	for _, q := range others {
+		d := string(q.Digest)
+		free, ok := spare[d]
+		if !ok {
+			var err error
+			if free, err = s.unclaimed(ctx, f, q, asked); err != nil {
+				return nil, err
+			}
+		}
+		if len(free) > 0 {
+			found[q.Key], free = free[0], free[1:]
+		}
+		spare[d] = free
+	}
+	return found, nil
+}
+
+func (f ReuseFrom) whole() bool { return f.Whole && len(f.From) > 0 }
+
+// donors are the answers to equal requests that may be taken. More is the rest of the query, with its arguments from $6 on.
+func (s *Ledger) donors(ctx context.Context, f ReuseFrom, digest []byte, more string, args ...any) ([]Answer, error) {
+	all := append([]any{digest, f.Run, f.Study, f.Since.UnixMilli(), flag(f.whole())}, args...)
+	from := ""
+	if len(f.From) > 0 {
+		for _, no := range f.From {
+			all = append(all, no)
+		}
+		from = ` AND a.run_no IN (` + placeholders(len(args)+6, len(all)) + `)`
+	}
+	var out []Answer
+	for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
+		WHERE a.digest = $1 AND a.run_no <> $2 AND ($3 = '' OR r.study = $3) AND o.at_ms >= $4 AND r.rehearsal = 0 AND o.stands = 1
+		AND ($5 = 1 OR o.ending IN ('answered', 'refused'))`+from+more, all...) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// unclaimed are the answers to a question under keys that this run does not ask itself, those left that no request of the run
+// has taken yet. Only first-hand answers count, so that one is not found twice.
+func (s *Ledger) unclaimed(ctx context.Context, f ReuseFrom, q Question, asked []Question) ([]Answer, error) {
+	all, err := s.donors(ctx, f, q.Digest, ` AND o.reused_no IS NULL ORDER BY o.at_ms DESC, a.key, a.run_no DESC`)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	own := map[assay.Key]bool{}
+	for _, other := range asked {
+		if string(other.Digest) == string(q.Digest) {
+			own[other.Key] = true
+		}
+	}
+	var free []Answer
+	known := map[assay.Key]bool{}
+	for _, a := range all {
+		if known[a.Key] {
+			continue
+		}
+		known[a.Key] = true
+		claimed := own[a.Key]
+		if !claimed {
+			if claimed, err = s.stillAsked(ctx, f.Run, q.At, a); err != nil {
+				return nil, err
+			}
+		}
+		if !claimed {
+			free = append(free, a)
+		}
+	}
+	taken, err := s.takers(ctx, f.Run, q.Digest, known)
+	return free[min(taken, len(free)):], err
+}
+
+// takers counts the requests of a run that took answers to this digest from elsewhere than these keys.
+func (s *Ledger) takers(ctx context.Context, run int64, digest []byte, known map[assay.Key]bool) (int, error) {
+	keys, err := s.keys(ctx, `SELECT a.key, a.try FROM attempts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
+		WHERE a.digest = $1 AND a.run_no = $2 AND o.reused_no IS NOT NULL`, digest, run)
+	n := 0
+	for k := range keys {
+		if !known[k] {
+			n++
+		}
+	}
+	return n, err
+}
+
+// stillAsked reports whether a run asks the question of another run's answer itself, under the same key: it did, or it has the
+// same lanes and items in it. Where nothing but the name of a template, branch, prompt or trait differs, it was renamed.
+func (s *Ledger) stillAsked(ctx context.Context, run int64, at assay.Coordinates, a Answer) (bool, error) {
+	asked, err := s.Asked(ctx, run, []assay.Key{a.Key})
+	if err != nil || len(asked) > 0 {
+		return len(asked) > 0, err
+	}
+	old := a.At
+	if old.Stage == at.Stage && old.Item == at.Item && old.Lane == at.Lane && old.Against == at.Against && old.Judge == at.Judge {
+		return old.Turn != at.Turn || old.Vote != at.Vote || old.SecondTry != at.SecondTry, nil
+	}
+	lanes, err := s.Lanes(ctx, run)
+	if err != nil || !inPlan(lanes, old) {
+		return false, err
+	}
+	source, err := s.Segment(ctx, a.Segment)
+	if err != nil {
+		return false, err
+	}
+	ids := []string{old.Item}
+	if old.Paired() && old.Lane == "" {
+		ids = append(ids, old.Against)
+	}
+	for _, id := range ids {
+		if same, err := s.sameItem(ctx, run, source.Run, id); err != nil || !same {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// inPlan reports whether a run has all lanes of these coordinates: the one that answers, in its stage, and those it reads.
+func inPlan(lanes []Lane, at assay.Coordinates) bool {
+	answers, first, second := false, at.Lane == "", !at.Paired() || at.Lane == ""
+	for _, l := range lanes {
+		answers = answers || l.Stage == at.Stage && l.Name == at.Answering()
+		first = first || l.Name == at.Lane
+		second = second || l.Name == at.Against
+	}
+	return answers && first && second
+}
+
+// sameItem reports whether two runs have the same item under an id.
+func (s *Ledger) sameItem(ctx context.Context, run, other int64, id string) (bool, error) {
+	here, err := s.Named(ctx, run, id)
+	if err != nil || len(here) == 0 {
+		return false, err
+	}
+	there, err := s.Named(ctx, other, id)
+	if err != nil {
+		return false, err
+	}
+	for input, it := range there {
+		if mine, ok := here[input]; ok && reflect.DeepEqual(mine.Fields, it.Fields) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// indexDigests asks for the index that equal requests are found by, once.
+func (s *Ledger) indexDigests(ctx context.Context) error {
+	s.digests.Lock()
+	defer s.digests.Unlock()
+	if s.indexed {
+		return nil
+	}
+	err := s.engine.indexDigests(ctx, s)
+	s.indexed = err == nil
+	return err
+}
