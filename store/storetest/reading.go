@@ -279,6 +279,7 @@ func reading(t *testing.T, fresh Fresh) {
 			}
 		}
 	})
+	t.Run("an answer is not given to another item while its own is asked", func(t *testing.T) { t.Parallel(); ownAnswers(t, fresh) })
 	t.Run("answers are read by key", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
