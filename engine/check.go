@@ -47,6 +47,15 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	if f == nil {
 		f = &assay.Fault{Class: assay.FaultUnknown, Message: err.Error()}
 	}
+	if f.Class == assay.FaultGone { // perhaps the ledger forgot, with the power, that its results are here
+		parts, err := w.partsHere(ctx)
+		if err != nil {
+			return err
+		}
+		if len(parts) > 0 {
+			return w.ended(ctx, provider.Status{State: provider.StateEnded, Word: "gone at the provider, and its results are here", Parts: parts})
+		}
+	}
 	// A new job may be missing from a lagging replica; one that stays away is for a person.
 	if f.Class == assay.FaultGone && now.Sub(w.g.Launched) > w.Timing.Gone && w.g.Failures >= 3 {
 		return w.Ledger.Hold(ctx, w.l, "the provider does not know job "+w.g.Job+" under this key ("+w.access.Fingerprint+")")

@@ -142,3 +142,26 @@ func TestCleanDeletesWhatIsHereAndKeepsWhatMayStillCome(t *testing.T) {
 		t.Errorf("cleaned again: %+v", got)
 	}
 }
+
+// TestResultsThatAreHereAreUsedWhereTheProviderHasForgottenThem begins where a loss of power left the ledger behind: the job was
+// fetched, settled and deleted at its provider, and the ledger knows only that it was launched.
+func TestResultsThatAreHereAreUsedWhereTheProviderHasForgottenThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.ok(stepUntil(w, store.Launched))
+	w.clock.to(w.clock.Now().Add(2 * w.house.takes))
+	job := provider.Job{ID: w.house.jobs[0].id}
+	st, err := w.house.Check(w.ctx, job)
+	w.ok(err)
+	for _, part := range st.Parts {
+		sink, err := artifacts.Create(w.ctx, w.files, w.run.ID, "s1-0-"+part.Name)
+		w.ok(err)
+		w.ok(w.house.Fetch(w.ctx, job, part, sink))
+		_, err = sink.Commit()
+		w.ok(err)
+	}
+	w.house.jobs = nil
+	w.finished(store.ResultDone)
+	w.answers(3)
+	w.billedOnce(3)
+}

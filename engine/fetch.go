@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
+	"strings"
 
 	"assay"
 	"assay/artifacts"
@@ -21,14 +23,21 @@ func (w *work) fetch(ctx context.Context) error {
 	if w.access.Fingerprint != w.g.Account {
 		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax), "the job was made with another key ("+w.g.Account+")")
 	}
-	if w.g.Refetches > 0 || w.g.Failures > 0 {
-		if err := w.lookAgain(ctx); err != nil {
-			return w.unfetched(ctx, err)
-		}
-	}
 	parts, err := w.parts()
 	if err != nil {
 		return err
+	}
+	if w.g.Refetches > 0 || w.g.Failures > 0 {
+		here, err := w.partsHere(ctx)
+		if err == nil && (len(parts) == 0 || len(here) < len(parts)) {
+			err = w.lookAgain(ctx)
+		}
+		if err == nil {
+			parts, err = w.parts()
+		}
+		if err != nil {
+			return w.unfetched(ctx, err)
+		}
 	}
 	have, err := w.Ledger.Artifacts(ctx, w.g.No)
 	if err != nil {
@@ -44,6 +53,29 @@ func (w *work) fetch(ctx context.Context) error {
 		}
 	}
 	return w.Ledger.Fetched(ctx, w.l, w.soon())
+}
+
+// partsHere are the parts of the job that lie here whole.
+func (w *work) partsHere(ctx context.Context) ([]provider.Part, error) {
+	var parts []provider.Part
+	for k, err := range w.Files.List(ctx, w.run.ID) {
+		if err != nil {
+			return nil, &ledgerError{err}
+		}
+		name, ok := strings.CutPrefix(k.Name, w.roundName(fmt.Sprint(w.g.Refetches)))
+		if !ok || !k.Whole {
+			continue
+		}
+		if name, err = url.PathUnescape(name); err != nil {
+			return nil, &ledgerError{fmt.Errorf("artifact %s: %w", k.Name, err)}
+		}
+		kind := provider.PartResults
+		if name == string(provider.PartErrors) {
+			kind = provider.PartErrors
+		}
+		parts = append(parts, provider.Part{Name: name, Kind: kind})
+	}
+	return parts, nil
 }
 
 // lookAgain asks for the parts anew: addresses go stale, and missing ones appear.
