@@ -1,40 +1,141 @@
 package crashtest
 
 import (
-	"net/http"
-	"strings"
-	"sync/atomic"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"syscall"
 	"testing"
-
-	"assay/artifacts/artifactstest"
+	"time"
 )
 
-// TestABucketThatIsAwayLosesNothing has the object store refuse every call about results that are paid for, for a while.
-func TestABucketThatIsAwayLosesNothing(t *testing.T) {
+// gate lets connections through to a server, or breaks them all and takes no more.
+type gate struct {
+	net.Listener
+	network, to string
+
+	mu      sync.Mutex
+	shut    bool
+	through map[net.Conn]bool
+	refused int
+}
+
+// newGate puts a gate before the server of a database, and returns the database's URL through it.
+func newGate(t *testing.T, db string) (*gate, string) {
+	t.Helper()
+	u, err := url.Parse(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	g := &gate{Listener: l, network: "unix", to: filepath.Join(q.Get("host"), ".s.PGSQL.5432"), through: map[net.Conn]bool{}}
+	t.Cleanup(func() { g.set(true); l.Close() })
+	go g.serve()
+	q.Del("host")
+	u.Host, u.RawQuery = l.Addr().String(), q.Encode()
+	return g, u.String()
+}
+
+func (g *gate) serve() {
+	for {
+		c, err := g.Accept()
+		if err != nil {
+			return
+		}
+		g.mu.Lock()
+		shut := g.shut
+		if shut {
+			g.refused++
+		}
+		g.mu.Unlock()
+		server, err := net.Dial(g.network, g.to)
+		if shut || err != nil {
+			c.Close()
+			continue
+		}
+		g.mu.Lock()
+		g.through[c], g.through[server] = true, true
+		g.mu.Unlock()
+		go g.pipe(c, server)
+		go g.pipe(server, c)
+	}
+}
+
+func (g *gate) pipe(from, to net.Conn) {
+	_, _ = io.Copy(to, from) // it ends when either side does
+	from.Close()
+	to.Close()
+}
+
+// set shuts the gate, and breaks what is open, or opens it.
+func (g *gate) set(shut bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut, g.refused = shut, 0
+	if shut {
+		for c := range g.through {
+			c.Close()
+		}
+		clear(g.through)
+	}
+}
+
+// turnedAway waits until so many connections were refused.
+func (g *gate) turnedAway(t *testing.T, n int) {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(patience); time.Now().Before(end); <-look.C {
+		g.mu.Lock()
+		refused := g.refused
+		g.mu.Unlock()
+		if refused >= n {
+			return
+		}
+	}
+	t.Fatalf("not %d connections were tried", n)
+}
+
+// TestADatabaseThatIsAwayForAWhileIsWaitedFor cuts a process off from its PostgreSQL, once while it waits for jobs and once while
+// others are on their way: it goes on by itself, and nothing is paid twice.
+func TestADatabaseThatIsAwayForAWhileIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "single")
-	s.shareBucket()
-	var refused atomic.Int64
-	s.bucket.Fault(func(r *http.Request) artifactstest.Answer {
-		if strings.Contains(r.URL.String(), "-results") && refused.Add(1) <= 10 {
-			return artifactstest.Refused
-		}
-		return artifactstest.Served
-	})
-	e := s.here(t.Context(), "run", "study.yaml", "--yes", "--no-canary")
-	for refused.Load() < 10 && e.code != 0 {
-		if e.code != 1 || !strings.Contains(e.err, "nothing is lost") || !strings.Contains(e.err, "503") {
-			t.Fatal(e)
-		}
-		e = s.here(t.Context(), "resume")
-	}
-	if e.code != 0 {
-		e = s.here(t.Context(), "resume")
-	}
-	s.said(0, e, "9 of 9 requests have an answer")
-	s.whole()
-	s.ok(s.artifactsAreWhole(t.Context()))
-	if refused.Load() < 10 {
-		t.Errorf("only %d calls were refused", refused.Load())
+	for name, command := range map[string][]string{"run": {"run", "study.yaml", "--yes", "--no-canary"}, "worker": {"worker"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := server.Database(t)
+			g, through := newGate(t, db)
+			s := newScene(t, "turns", "openai create stuck=300ms")
+			s.db = db
+			s.env["ASSAY_DB"] = db
+			if name == "worker" {
+				s.killedAt(Point{"ledger open run", 1, After})
+			}
+			s.env["ASSAY_DB"] = through
+			c, err := s.start(t.Context(), nil, 0, command...)
+			s.ok(err)
+			for _, state := range []string{"launched", "settled"} {
+				s.until("SELECT 1 FROM segments WHERE state = '" + state + "'")
+				g.set(true)
+				g.turnedAway(t, 3)
+				g.set(false)
+			}
+			if name == "worker" {
+				s.ok(s.closed(t.Context()))
+				_ = c.Process.Signal(syscall.SIGINT)
+			}
+			e, err := c.wait()
+			s.ok(err)
+			if e.code != 0 && (name != "worker" || e.code != 130) {
+				t.Fatal(e)
+			}
+			s.whole()
+		})
 	}
 }

@@ -47,7 +47,7 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 	missed := 0
 	each(len(proofs), func(i int) {
 		p := proofs[i]
-		p.scenario.bucket = i%2 == 1 && p.scenario.name != "live"
+		p.scenario.bucket = i%2 == 1
 		dir := filepath.Join(dirs, fmt.Sprint(i))
 		defer os.RemoveAll(dir)
 		e, err := twoWorkers(t.Context(), p.scenario, courses[p.which], &p.kills[0], dir, server.Database(t))

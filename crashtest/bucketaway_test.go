@@ -1,0 +1,40 @@
+package crashtest
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"assay/artifacts/artifactstest"
+)
+
+// TestABucketThatIsAwayLosesNothing has the object store refuse every call about results that are paid for, for a while.
+func TestABucketThatIsAwayLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single")
+	s.shareBucket()
+	var refused atomic.Int64
+	s.bucket.Fault(func(r *http.Request) artifactstest.Answer {
+		if strings.Contains(r.URL.String(), "-results") && refused.Add(1) <= 10 {
+			return artifactstest.Refused
+		}
+		return artifactstest.Served
+	})
+	e := s.here(t.Context(), "run", "study.yaml", "--yes", "--no-canary")
+	for refused.Load() < 10 && e.code != 0 {
+		if e.code != 1 || !strings.Contains(e.err, "nothing is lost") || !strings.Contains(e.err, "503") {
+			t.Fatal(e)
+		}
+		e = s.here(t.Context(), "resume")
+	}
+	if e.code != 0 {
+		e = s.here(t.Context(), "resume")
+	}
+	s.said(0, e, "9 of 9 requests have an answer")
+	s.whole()
+	s.ok(s.artifactsAreWhole(t.Context()))
+	if refused.Load() < 10 {
+		t.Errorf("only %d calls were refused", refused.Load())
+	}
+}
