@@ -19,8 +19,8 @@ import (
 //
 //	feed ── pages ──> send ── let out by the desk ──> ask ── replies ──> rounds
 //
-// Whatever leaves and comes home goes into the log first. A round makes the replies that are there durable in the log and
-// settles them in one transaction. A round that the ledger cannot take is tried again: its replies are kept.
+// Whatever leaves and comes home goes into the log first. A round settles the replies that are there in one durable
+// transaction. A round that the ledger cannot take is tried again: its replies are kept.
 type asking struct {
 	*work
 	log     *liveLog
@@ -193,7 +193,7 @@ func (a *asking) gather(all []*reply) []*reply {
 	}
 }
 
-// round keeps replies: first in the log, durably, then in the ledger.
+// round keeps replies: first in the log, then, durably, in the ledger.
 func (a *asking) round(ctx context.Context, replies []*reply) error {
 	defer func() {
 		for range replies {
@@ -216,11 +216,7 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 	}
 	durable := context.WithoutCancel(ctx)
 	lost := a.record(durable, kept, block)
-	settle := a.Ledger.Settle
-	if a.rawless { // they are nowhere else
-		settle = a.Ledger.SettleLive
-	}
-	if err := a.insist(durable, func() error { _, err := settle(durable, a.l, block); return err }); err != nil {
+	if err := a.insist(durable, func() error { _, err := a.Ledger.SettleLive(durable, a.l, block); return err }); err != nil {
 		if a.rawless {
 			err = errors.Join(&LostAnswersError{len(block)}, err)
 		}
@@ -241,7 +237,7 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 	return errors.Join(lost, a.afford(durable))
 }
 
-// record makes replies durable in the log. Where it cannot be written, what is paid for is settled without its raw bytes,
+// record writes replies into the log. Where it cannot be written, what is paid for is settled without its raw bytes,
 // and nothing more is sent: the error says why.
 func (a *asking) record(ctx context.Context, replies []*reply, block []store.Settlement) error {
 	if a.rawless {
@@ -252,7 +248,7 @@ func (a *asking) record(ctx context.Context, replies []*reply, block []store.Set
 		err = errors.Join(err, a.log.got(r, &block[i]))
 	}
 	if err == nil {
-		err = a.log.Sync()
+		err = a.log.keep(block)
 	}
 	if err == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 //	ahead   requests up to this ordinal may be sent from now on; synced before the first of them is
 //	sent    a request leaves; flushed before it does
 //	back    it is not in flight any more, and nothing came that is kept
-//	got     what came home; synced before it is settled
+//	got     what came home; flushed before it is settled, and synced where the ledger has no place for its text
 //	end     all of it is in the ledger
 //
 // What is flushed survives a kill but not the power. After that, whatever lies behind the last "ahead" may have been sent.
@@ -109,7 +109,18 @@ func (l *liveLog) got(r *reply, s *store.Settlement) error {
 	return err
 }
 
-// finish closes a log all of which is in the ledger: no process has to read it again.
+// keep makes what came home outlive this process, and the power where the log alone has a text. Requests that leave write
+// into the log, too, and would wait for every sync: the ledger, which has the other texts, is durable by itself.
+func (l *liveLog) keep(block []store.Settlement) error {
+	for i := range block {
+		if block[i].Long() {
+			return l.Sync()
+		}
+	}
+	return l.Flush()
+}
+
+// finishLog closes a log all of which is in the ledger: no process has to read it again.
 func (w *work) finishLog(ctx context.Context, l *liveLog) error {
 	if err := errors.Join(l.mark(entryEnd, 0), l.Close()); err != nil {
 		return err

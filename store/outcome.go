@@ -27,6 +27,11 @@ type Settlement struct {
 	Reused   int64  // number of the run whose answer this is; 0: our own
 }
 
+// Long reports whether the text is too long for a row, and is read from the raw line.
+func (o *Settlement) Long() bool {
+	return len(o.Outcome.Text)+len(o.Outcome.Thoughts) > textLimit && o.Artifact != 0
+}
+
 // Again says how a request is to be sent again.
 type Again struct {
 	Mode  SegmentMode
@@ -193,7 +198,7 @@ func outcomeRow(segment, run int64, o *Settlement, late int64, answered bool, at
 	}
 	var text, thoughts any
 	over := int64(0)
-	if len(out.Text)+len(out.Thoughts) > textLimit && o.Artifact != 0 {
+	if o.Long() {
 		over = 1
 	} else if out.Ending.Stands() || out.Text != "" || out.Thoughts != "" {
 		text, thoughts = clean(out.Text), null(clean(out.Thoughts))
