@@ -27,6 +27,21 @@ func statement(fields map[string]any) string {
 	return ""
 }
 
+// EmptyStatement reports whether an item brings a statement that has no text, and in which field.
+func EmptyStatement(fields map[string]any) (field string, empty bool) {
+	for _, name := range statementFields() {
+		if record, ok := fields[name].(map[string]any); ok {
+			return name, say(record, "text", "statement", "content") == ""
+		}
+	}
+	for _, name := range statementFields() {
+		if _, ok := fields[name]; ok {
+			return name, say(fields, name) == ""
+		}
+	}
+	return "", false
+}
+
 func block(fields map[string]any, text string) string {
 	var b strings.Builder
 	for _, line := range []struct {

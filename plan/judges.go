@@ -214,5 +214,6 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 	if m.options.Limit > 0 {
 		n = min(n, m.options.Limit)
 	}
+	m.comparable(ctx, st)
 	return grouping{slots: int64(n)}, true
 }

@@ -93,8 +93,10 @@ func (m *maker) stage(ctx context.Context, st *study.Stage) {
 	case study.VerbJudge:
 		m.judge(st)
 		m.slices(ctx, st)
+		m.statements(ctx, st)
 	case study.VerbCompare:
 		m.compare(ctx, st)
+		m.statements(ctx, st)
 	}
 }
 

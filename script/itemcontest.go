@@ -87,8 +87,16 @@ func (c *itemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, 
 	if err != nil {
 		return judge.Showing{}, err
 	}
+	a, err := plan.ComparedText(it)
+	if err != nil {
+		return judge.Showing{}, err
+	}
+	b, err := plan.ComparedText(second)
+	if err != nil {
+		return judge.Showing{}, err
+	}
 	trait, err := c.trait(at)
-	return judge.Showing{A: fmt.Sprint(it.Fields["text"]), B: fmt.Sprint(second.Fields["text"]), Trait: trait, Ties: c.rubric.Ties()}, err
+	return judge.Showing{A: a, B: b, Trait: trait, Ties: c.rubric.Ties()}, err
 }
 
 // known is never so: items are what the study's author wrote.
