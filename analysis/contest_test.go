@@ -202,3 +202,17 @@ func TestRatingsDoNotHangOnWhenAVerdictCame(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestALaneWithoutAVerdictHasNoRating(t *testing.T) {
+	t.Parallel()
+	rows := append(contested(12), in(assay.VerdictAbstained, met("a", "mute", "1", "")))
+	for _, m := range []struct {
+		analysis.Method
+		what string
+	}{{analysis.Elo, "elo"}, {analysis.WinRate, "win rate"}, {analysis.WinRate, "average win rate"}, {analysis.BradleyT, "strength"}, {analysis.Davidson, "strength"}} {
+		f := find(t, report(t, arena(), []analysis.Spec{{Method: m.Method}}, rows), m.what, "lane", "mute")
+		if f.Value.OK || f.Value.Why == "" || f.Interval.OK || f.N != 0 {
+			t.Errorf("%s: %v %v of %d verdicts", m.what, f.Value, f.Interval, f.N)
+		}
+	}
+}

@@ -367,6 +367,10 @@ func (a *arena) elo(t *Table, field string) error {
 	}
 	for i := range a.names {
 		f := a.finding(WhatElo, Points, i, field)
+		if a.n[i] == 0 { // it stands where all began, which says nothing
+			t.Findings = append(t.Findings, f.unknown("no comparison has a valid verdict"))
+			continue
+		}
 		f.Value, f.Method = stats.Known(r.Mean[i]), fmt.Sprintf("K 32 from 1500, mean over %d orders", runs)
 		f.Interval = stats.NoInterval("Elo has none: see strengths")
 		if r.SD[i].OK {

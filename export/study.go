@@ -58,6 +58,7 @@ type folderStage struct {
 	whole           bool
 	prompts, traits map[string]bool
 	turns           map[int64]bool
+	judges          map[string]bool
 }
 
 // NewFolder begins the folder of a study.
@@ -134,7 +135,7 @@ func (f *Folder) verdict(v *results.Verdict) error {
 	if !ok {
 		s = &folderStage{
 			verb: v.Verb, input: v.Input, sources: map[string]bool{}, labels: map[string]float64{}, low: math.Inf(1), high: math.Inf(-1), whole: true,
-			prompts: map[string]bool{}, traits: map[string]bool{}, turns: map[int64]bool{},
+			prompts: map[string]bool{}, traits: map[string]bool{}, turns: map[int64]bool{}, judges: map[string]bool{},
 		}
 		f.judges[v.Stage] = s
 		f.order = append(f.order, v.Stage)
@@ -143,10 +144,10 @@ func (f *Folder) verdict(v *results.Verdict) error {
 	if row.Source == "" && row.Verb != "compare" {
 		row.Source = specAnswers
 	}
-	s.note(&row)
 	if !strings.HasPrefix(row.Judge, outside) {
 		row.Judge = outside + row.Judge
 	}
+	s.note(&row)
 	f.Rehearsal = f.Rehearsal || v.Rehearsal
 	f.Said++
 	return f.verdicts.Write(&row)
@@ -156,7 +157,7 @@ func (s *folderStage) note(v *results.Verdict) {
 	if v.Source != "" {
 		s.sources[v.Source] = true
 	}
-	s.prompts[v.Prompt], s.traits[v.Trait], s.turns[v.Turn] = true, true, true
+	s.prompts[v.Prompt], s.traits[v.Trait], s.turns[v.Turn], s.judges[v.Judge] = true, true, true, true
 	if v.State != string(assay.VerdictValid) {
 		return
 	}
@@ -278,7 +279,7 @@ func (s *folderStage) yaml(name string) string {
 			b.WriteString("    of: each\n")
 		}
 	}
-	fmt.Fprintf(&b, "    judges: [%s]\n", quoted(outside+"*"))
+	fmt.Fprintf(&b, "    judges: %s\n", quoted(slices.Sorted(maps.Keys(s.judges)))) // by name: how much they were asked is not in the files
 	return b.String()
 }
 

@@ -15,6 +15,7 @@ import (
 	"assay/plan"
 	"assay/script"
 	"assay/store"
+	"assay/study"
 )
 
 // personName is what people may be called; it stands in keys and file names.
@@ -157,6 +158,37 @@ func (p *Panel) Withdraw(ctx context.Context, t analysis.Task, person string) er
 		_, err = p.People.Withdraw(ctx, v)
 	}
 	return err
+}
+
+// anybody is the judge of what people alone are asked and none of them has said yet.
+const anybody = script.PersonPrefix + "*"
+
+// asksPeople reports whether people are to judge all that a stage is about. What named people said elsewhere, and was imported, may be
+// on a part of it: how much they were asked is not known.
+func (d *rowReader) asksPeople(st *study.Stage) bool {
+	from := d.sources(st)
+	imported := slices.ContainsFunc(from, func(s *study.Stage) bool { return s.Verb() == study.VerbImport })
+	return slices.Contains(st.Judges.List, anybody) || len(from) > 0 && !imported
+}
+
+// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on it.
+func (d *rowReader) expectPeople(ctx context.Context, analyzer *analysis.Analyzer, stage string, items map[string]*analysedItem) error {
+	people, err := d.Scripts.People(ctx, d.run, stage)
+	if err != nil {
+		return err
+	}
+	return analyzer.Expect(d.rows(func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		for v, err := range d.Ledger.PeopleVerdicts(ctx, d.run.No, stage) {
+			if !yield(v.At, func(*analysis.Row) {}, err) {
+				return
+			}
+		}
+		for at, err := range people.Unlabelled(ctx) {
+			if !yield(at, func(r *analysis.Row) { r.Judge = anybody }, err) {
+				return
+			}
+		}
+	}, items))
 }
 
 // Doubt reports how little is known about which of two lanes is better, from all verdicts of a stage: 1 where nothing is

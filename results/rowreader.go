@@ -138,6 +138,11 @@ func (d *rowReader) read(ctx context.Context, analyzer *analysis.Analyzer, s ana
 	if d.branch, err = d.branchesOf(ctx, st); err != nil {
 		return err
 	}
+	if !s.Machines() && d.asksPeople(st) {
+		if err := d.expectPeople(ctx, analyzer, s.Name, items); err != nil {
+			return err
+		}
+	}
 	p := d.panelOf(st)
 	if err := analyzer.Expect(d.rows(d.expected(ctx, s.Name, p), items)); err != nil {
 		return err

@@ -90,6 +90,53 @@ func (p *People) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 	}
 }
 
+// Unlabelled walks over what the stage is about and no person has said anything of; over nothing where the run leaves the stage out.
+func (p *People) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, error] {
+	return func(yield func(assay.Coordinates, error) bool) {
+		if !p.settings.wants(p.stage) {
+			return
+		}
+		seen, err := p.marks(ctx, "")
+		if err == nil {
+			err = p.rereads(ctx)
+		}
+		if err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		ord := int64(-1)
+		for it, err := range p.input.Rows.Items(ctx, p.rec.items()) {
+			ord++
+			var open []wanted
+			if err == nil {
+				open, err = p.unlabelled(it, ord, seen)
+			}
+			if err != nil {
+				yield(assay.Coordinates{}, err)
+				return
+			}
+			if !p.expect(ctx, p.rec, open, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (p *People) unlabelled(it assay.Item, ord int64, seen marks) ([]wanted, error) {
+	var out []wanted
+	for turn := 1; turn <= p.rec.turns(); turn++ {
+		for _, t := range p.tasksOf(it, ord, turn) {
+			if err := seen.mark(p, &t); err != nil {
+				return nil, err
+			}
+			if t.Forward+t.Turned == 0 {
+				out = append(out, wanted{it, t.At})
+			}
+		}
+	}
+	return out, nil
+}
+
 func (p *People) tasksOf(it assay.Item, ord int64, turn int) []analysis.Task {
 	var out []analysis.Task
 	switch rec := p.rec.(type) {
