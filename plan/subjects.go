@@ -31,6 +31,9 @@ func ComparedText(it assay.Item) (string, error) {
 
 // comparable reports items that a stage compares and that have no text: a judge would be paid for comparing nothing.
 func (m *maker) comparable(ctx context.Context, st *study.Stage) {
+	if len(m.Study.LanesNamed(st.Judges.List)) == 0 {
+		return // people compare, or did, and nothing is paid for
+	}
 	in, _ := m.Study.Inputs.Find(st.Compare)
 	for it, err := range firstItems(m.Rows.Items(ctx, st.Compare), m.options.Limit) {
 		if err != nil {

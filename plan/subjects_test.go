@@ -46,6 +46,7 @@ stages:
 		"the field is named":         {fill(", text: essay", ""), essays("essay", "Good day"), "", ""},
 		"an empty text":              {fill("", ""), essays("text", " "), `item "bob" has an empty text`, "leave such items out"},
 		"an empty text is left out":  {fill("", `, where: 'trim(text) != ""'`), essays("text", " "), "", ""},
+		"people compared":            {strings.Replace(fill("", ""), "judges: [j]", `judges: ["human:ann"]`, 1), essays("text", " "), "", ""},
 		"a statement without text":   {judged, spec(""), `the statement of item "q" has no text`, "a field text"},
 		"a statement of blanks":      {judged, spec(`,"text":" "`), `the statement of item "q" has no text`, "a field text"},
 		"a statement that is null":   {judged, spec(`,"text":null`), `the statement of item "q" has no text`, "a field text"},
