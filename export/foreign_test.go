@@ -73,7 +73,17 @@ func TestTreesOfOtherSystemsAreReadWhateverIsWrongWithSomeOfThem(t *testing.T) {
 		}, []string{"item a b-3 in a b", `llama says "x" to a b-3 turn 1`}},
 		"ratings": {"speceval", map[string]string{
 			"batched_ratings/spec_x/judge_j/m/results/s.json": `{"results":[{"input":"q","output":"x","rating":4,"explanation":"e"},{"input":"r","output":"EXPIRED","rating":0}]}`,
-		}, []string{"item s-1 in s", `m says "x" to s-1 turn 1`, "j on m: valid  4 vote 0", "item s-2 in s", "j on m: malformed  - vote 0"}},
+		}, []string{"item s-1 in s", `m says "x" to s-1 turn 1`, "j on m: valid  4 vote 0", "item s-2 in s", "j on m: missing  - vote 0"}},
+		"verdicts on error messages": {"speceval", map[string]string{
+			"g/m/20250101_000000/results/s.json":  `[{"original_index":0,"input_text":"q","output_text":"ERROR: server_error"},{"original_index":1,"input_text":"r","output_text":"x"}]`,
+			"c/spec_x/judge_j/m/results/s.json":   `{"results":[{"input":"q","output":"ERROR: server_error","compliant":true,"explanation":"e"},{"input":"r","output":"x","compliant":true}]}`,
+			"c/spec_x/judge_k/m/results/s.json":   `{"results":[{"input":"q","compliant":false}]}`,
+			"r/spec_x/judge_j/mxn/results/s.json": `{"rankings":[{"input":"q","output_a":"ERROR: server_error","output_b":"y","rank":-1}]}`,
+		}, []string{
+			"item s-1 in s", "BAD g/m/20250101_000000/results/s.json:1: the text of item s-1 by m is an error message or nothing, and no answer",
+			"item s-2 in s", `m says "x" to s-2 turn 1`, "j on m: missing  - vote 0", "j on m: valid compliant 1 vote 0", "k on m: missing  - vote 0",
+			`n says "y" to s-1 turn 1`, "j on mn: missing  - vote 0",
+		}},
 		"models with an x in their names": {"speceval", map[string]string{
 			"r/spec_x/judge_j/mixtralxgrok/results/s.json": `{"rankings":[{"input":"q","rank":1}]}`,
 		}, []string{"BAD r/spec_x/judge_j/mixtralxgrok/results/s.json:1: the file does not say which two models it compares"}},

@@ -75,7 +75,7 @@ func readSpecEval(_ context.Context, from From, to *Sink) error {
 	if err != nil {
 		return err
 	}
-	s := &specReader{Sink: to, index: map[string]int64{}, next: map[string]int64{}}
+	s := &specReader{Sink: to, index: map[string]int64{}, next: map[string]int64{}, has: map[[2]string]bool{}}
 	slices.Reverse(names) // of two generations of one model the newer counts
 	var later []string
 	for _, name := range names {
@@ -140,8 +140,9 @@ func kindOfSpec(name string, text []byte) specKind {
 // specReader numbers the inputs of statements.
 type specReader struct {
 	*Sink
-	index map[string]int64 // of an input, by statement and text
-	next  map[string]int64 // of the next input that has no number yet, by statement
+	index map[string]int64   // of an input, by statement and text
+	next  map[string]int64   // of the next input that has no number yet, by statement
+	has   map[[2]string]bool // an item and a lane: has a file an answer, or only a failure?
 	found int
 }
 
@@ -200,15 +201,33 @@ func (s *specReader) answerOf(at assay.Place, g specGeneration, model string) er
 	if err != nil {
 		return err
 	}
+	who := [2]string{item, model}
 	if g.Output == nil || failedText(*g.Output) {
+		s.has[who] = s.has[who]
 		s.Bad.at(at, "the text of item %s by %s is an error message or nothing, and no answer", item, model)
 		return nil
 	}
+	s.has[who] = true
 	first, err := s.answer(&results.Answer{Stage: specAnswers, Input: specInput, Item: item, Lane: model, Turn: 1, Draw: 1, Text: *g.Output, Ending: g.Ending})
 	if err == nil && !first {
 		s.Bad.at(at, "item %s has an answer by %s in a newer file", item, model)
 	}
 	return err
+}
+
+// missing reports whether a judge read a failure of the old program and no answer: the text that it was shown says so, or,
+// where the file does not repeat that, all that was generated does.
+func (s *specReader) missing(item, lane, shown string) bool {
+	if shown != "" {
+		return failedText(shown)
+	}
+	answered, generated := s.has[[2]string{item, lane}]
+	return generated && !answered
+}
+
+// notJudged is a verdict on what is no answer, whatever the judge said.
+func notJudged() *results.Verdict {
+	return without(assay.VerdictMissing, "there was an error message in place of an answer")
 }
 
 // failedText reports whether the old program wrote a failure where an answer should be.
@@ -277,6 +296,8 @@ func (s *specReader) judged(at assay.Place, statement, lane, judge string, r spe
 	switch {
 	case r.State != "":
 		v = without(assay.VerdictState(r.State), r.Explanation)
+	case s.missing(item, lane, r.Output):
+		v = notJudged()
 	case r.Rating != nil && *r.Rating == 0: // the old program's word for a reply that it could not read
 		v = without(assay.VerdictMalformed, r.Explanation)
 	case r.Rating != nil:
@@ -292,7 +313,7 @@ func (s *specReader) judged(at assay.Place, statement, lane, judge string, r spe
 	if r.Rating != nil || strings.Contains("/"+at.File, "/"+ratingsDir+"/") {
 		v.Stage = specRating
 	}
-	if r.Explanation != "" {
+	if r.Explanation != "" && v.State != string(assay.VerdictMissing) {
 		v.Reason = r.Explanation
 	}
 	if v.State == string(assay.VerdictValid) {
@@ -325,6 +346,9 @@ func (s *specReader) ranked(at assay.Place, statement string, doc specReadings, 
 		}
 	}
 	v := rankOf(r)
+	if r.State == "" && (s.missing(item, a, r.OutputA) || s.missing(item, b, r.OutputB)) {
+		v = notJudged()
+	}
 	v.Stage, v.Verb, v.Source, v.Input, v.Item, v.First, v.Second, v.Judge, v.Turn, v.Draw = specRanking, "compare", specAnswers, specInput, item, a, b, judgeName, 1, 1
 	return s.Verdict(v)
 }
