@@ -63,15 +63,19 @@ func (r *pairRun) block(ctx context.Context, st *study.Stage, block []store.Answ
 	return failed
 }
 
-// comparison writes one comparison. What is in flight is left out, and so is a first try that was asked again: its reply
-// holds no verdict, and the second one's stands in its place.
+// comparison writes one comparison. What has not ended has no results, but the registry lists its segment. A first try that
+// was asked again is left out: its reply holds no verdict, and the second one's stands in its place.
 func (r *pairRun) comparison(a store.Answer, row *results.Answer, shown samplePair, asked *assay.Request, reply []byte) error {
 	s, ok := r.segments[a.Segment]
-	if !ok || !a.Ended || len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() {
+	unread := len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() // in an open run perhaps not yet
+	if !ok || unread && r.Run.State == store.RunClosed {
 		return nil
 	}
 	c := r.cell(r.Rows, row.Stage, row.Prompt, row.Judge, directionOf(row.First, row.Second))
 	job := c.segment(s)
+	if !a.Ended || unread {
+		return nil
+	}
 	job.PairsPath = near(job, "pairs.csv")
 	if err := r.pairs.Add(job.PairsPath, &shown); err != nil {
 		return err
