@@ -41,8 +41,7 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 			return nil, nil, err
 		}
 		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: c.digest(p)}
-		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run}
-		o.Outcome.Usage = assay.Usage{} // it cost nothing here
+		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run} // its tokens were used there, and cost nothing here
 		c.instant = append(c.instant, settledNow{attempt: a, outcome: o})
 	}
 	return rest, restTries, nil

@@ -336,6 +336,19 @@ func TestEqualRequestsOfAnEarlierRunAreReused(t *testing.T) {
 	if l := w.lane("red"); l.Reused != 3 {
 		t.Errorf("%d reused", l.Reused)
 	}
+	for a, err := range w.s.Answers(w.ctx, r.No, "", "") {
+		w.ok(err)
+		if u := a.Outcome.Usage; !u.Known || u.Output != 10 {
+			t.Errorf("the answer to %s has the tokens %+v", a.At.Item, u)
+		}
+	}
+	segments, err := w.s.Segments(w.ctx, r.No)
+	w.ok(err)
+	for _, g := range segments {
+		if g.Mode == store.Reuse && g.OutputTokens != 0 {
+			t.Errorf("%d tokens of another run count as used by this one", g.OutputTokens)
+		}
+	}
 }
 
 // billedOnceAll counts over all runs: the keys of one study are the same in each.

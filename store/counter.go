@@ -52,6 +52,9 @@ func (d *delta) count(o *Settlement, answered bool) {
 		d.cost.Priced++
 	}
 	u := out.Usage
+	if o.Reused != 0 {
+		u = assay.Usage{} // the other run used them
+	}
 	d.usage.Input += u.Input
 	d.usage.Cached += u.Cached
 	d.usage.Output += u.Output
