@@ -86,7 +86,7 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
 			break
 		}
-		t.Add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, shorten(a.Outcome))
+		t.Add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, cellText(a))
 	}
 	return t.Write(w.Stdout)
 }
@@ -138,6 +138,14 @@ func (f resultFlags) answers(ctx context.Context, ledger *store.Reader, run int6
 
 // maxTableRows is as much as a person reads in a table.
 const maxTableRows = 1000
+
+// cellText is an answer in a table. The ledger has no text of one that is very long; the raw bytes do.
+func cellText(a store.Answer) string {
+	if a.Over && a.Outcome.Text == "" && a.Outcome.Fault == nil {
+		return "(long: --json prints it)"
+	}
+	return shorten(a.Outcome)
+}
 
 func shorten(o assay.Outcome) string {
 	text := o.Text

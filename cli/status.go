@@ -37,7 +37,7 @@ func statusCommand(w *World) *cobra.Command {
 				}
 			}
 			if f.json {
-				return statusJSON(ctx, w, h, run)
+				return statusJSON(ctx, w, h, run, f.segments)
 			}
 			if err := printStatus(ctx, w, h, run, f.segments); err != nil || !f.doubts {
 				return err
@@ -46,7 +46,7 @@ func statusCommand(w *World) *cobra.Command {
 		}),
 	}
 	f.home.register(c)
-	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs")
+	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs; in the JSON, too")
 	c.Flags().BoolVar(&f.doubts, "doubts", false, "list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
 	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -184,146 +184,4 @@ func printSegments(ctx context.Context, w *World, h *home, run store.Run) error 
 		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
 	}
 	return t.Write(w.Stdout)
-}
-
-type statusDocument struct {
-	Run       string         `json:"run"`
-	Study     string         `json:"study"`
-	State     string         `json:"state"`
-	Result    string         `json:"result,omitempty"`
-	Rehearsal bool           `json:"rehearsal,omitempty"`
-	Spent     *float64       `json:"spent_usd"` // null: some of it has no known price
-	Unpriced  int64          `json:"unpriced,omitempty"`
-	Reserved  float64        `json:"reserved_usd"`
-	Budget    *float64       `json:"budget_usd"`               // null: there is none
-	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
-	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known
-	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
-	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
-	Lanes     []laneDocument `json:"lanes"`
-
-	// Doubles are the jobs that are one too many, with what they did.
-	Doubles []string `json:"doubles,omitempty"`
-
-	// Still are the segments under way whose steps do not work.
-	Still []stillDocument `json:"still,omitempty"`
-
-	// Stranded are the segments of a shared run for which no living worker has the key.
-	Stranded []strandedDocument `json:"stranded,omitempty"`
-
-	// Unjudged are the stages of a shared run whose judge is a program that no living worker may run.
-	Unjudged []string `json:"unjudged,omitempty"`
-}
-
-type stillDocument struct {
-	Segment int64     `json:"segment"`
-	Lane    string    `json:"lane"`
-	Since   time.Time `json:"since"`
-	Reason  string    `json:"reason"`
-}
-
-type strandedDocument struct {
-	Segment  int64  `json:"segment"`
-	Lane     string `json:"lane"`
-	Provider string `json:"provider"`
-	Account  string `json:"account,omitempty"` // the fingerprint of the one key that would do
-}
-
-type laneDocument struct {
-	Stage    string           `json:"stage"`
-	Lane     string           `json:"lane"`
-	Model    string           `json:"model"`
-	State    string           `json:"state"`
-	Reason   string           `json:"reason,omitempty"`
-	Planned  int64            `json:"planned"`
-	Spared   int64            `json:"spared"`
-	Open     int64            `json:"open"`
-	Endings  map[string]int64 `json:"endings"`
-	Hits     int64            `json:"cache_hits"`
-	Reused   int64            `json:"reused"`
-	Imported int64            `json:"imported"`
-	Surplus  int64            `json:"paid_twice"`
-}
-
-func statusJSON(ctx context.Context, w *World, h *home, run store.Run) error {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
-	if err != nil {
-		return err
-	}
-	cost, err := h.results().Spent(ctx, run)
-	if err != nil {
-		return err
-	}
-	doc := statusDocument{
-		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
-		Spent: dollars(cost), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
-	}
-	doubts, err := h.Ledger.DoubtSum(ctx, run.No)
-	if err != nil {
-		return err
-	}
-	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
-	if err := doc.waits(ctx, h, run); err != nil {
-		return err
-	}
-	for _, l := range lanes {
-		endings := map[string]int64{}
-		for e, n := range l.Endings {
-			endings[string(e)] = n
-		}
-		doc.Lanes = append(doc.Lanes, laneDocument{
-			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: string(l.State), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Open,
-			Endings: endings, Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
-		})
-	}
-	stranded, err := h.Stranded(ctx, run)
-	if err != nil {
-		return err
-	}
-	for _, g := range stranded {
-		doc.Stranded = append(doc.Stranded, strandedDocument{Segment: g.Segment, Lane: g.Lane, Provider: g.Provider, Account: g.Account})
-	}
-	if doc.Unjudged, err = h.WaitingForProgram(ctx, run); err != nil {
-		return err
-	}
-	return term.WriteJSON(w.Stdout, doc)
-}
-
-// waits adds what an open run waits for, and who drives it.
-func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) error {
-	doubles, err := h.Ledger.Doubles(ctx, run.No)
-	if err != nil {
-		return err
-	}
-	for _, e := range doubles {
-		d.Doubles = append(d.Doubles, e.Text)
-	}
-	if run.Budget != nil {
-		m := run.Budget.Float()
-		d.Budget = &m
-	}
-	if run.State == store.RunClosed {
-		return nil
-	}
-	far, err := h.Ledger.Progress(ctx, []int64{run.No})
-	if err != nil {
-		return err
-	}
-	if before := far[run.No].CollectBefore; !before.IsZero() {
-		d.Before = &before
-	}
-	troubles, err := h.Ledger.Troubles(ctx, run.No, 1000)
-	if err != nil {
-		return err
-	}
-	for _, t := range troubles {
-		if !t.Still.IsZero() {
-			d.Still = append(d.Still, stillDocument{Segment: t.Segment, Lane: t.Lane, Since: t.Still, Reason: t.Reason})
-		}
-	}
-	all, err := h.Ledger.Drivers(ctx, run.No)
-	for _, p := range all {
-		d.Drivers = append(d.Drivers, p.Holder)
-	}
-	return err
 }
