@@ -136,6 +136,20 @@ func (k *checker) limit() {
 		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or more", k.api.MinOutput), "the %s api takes max_tokens of at least %d, not %d", k.api.Name, k.api.MinOutput, n)
 	case most > 0 && n > most:
 		k.problem("max_tokens", fmt.Sprintf("write max_tokens: %d or less", most), "%s writes at most %s tokens, not %s", k.name(), assay.Thousands(most), assay.Thousands(n))
+	case n > 0 && k.p.Thinking.Mode != assay.ThinkingTokens && k.thinks():
+		if least := k.catalog.leastThinking(k.found.Family, k.p); n < least {
+			k.warn(Unkept, "max_tokens", fmt.Sprintf("%smax_tokens: %d or more", k.lessThinking(), least), "%s thinks, and max_tokens %s may leave nothing for its answer", k.name(), assay.Thousands(n))
+		}
+	}
+}
+
+// lessThinking is how the model can be kept from thinking, where it can.
+func (k *checker) lessThinking() string {
+	switch {
+	case k.found.Family.Reasons == ReasonsAlways || k.rule == nil:
+		return ""
+	default:
+		return "thinking: off, or "
 	}
 }
 

@@ -13,6 +13,7 @@ type guesses struct {
 	AssumedLimit  int                `yaml:"assumed_limit"`
 	LowOfExpected float64            `yaml:"low_of_expected"`
 	BudgetShare   float64            `yaml:"budget_share"`
+	LeastThinking int                `yaml:"least_thinking"`
 	Efforts       map[string]float64 `yaml:"efforts"`
 	Date          Date               `yaml:"date"`
 	Source        string             `yaml:"source"`
@@ -61,6 +62,11 @@ func (c *Catalog) thoughtGuess(f Family, p assay.Params) int {
 		limit = c.guesses.AssumedLimit
 	}
 	return int(math.Min(float64(limit)*f.Share*c.effortFactor(f, p), math.MaxInt32))
+}
+
+// leastThinking is the least output limit that leaves a model that thinks something for its answer.
+func (c *Catalog) leastThinking(f Family, p assay.Params) int {
+	return int(float64(c.guesses.LeastThinking) * c.effortFactor(f, p))
 }
 
 // effortFactor is how much more or less than at medium effort a model thinks.

@@ -42,6 +42,7 @@ type asking struct {
 	done    int64
 	failed  int64 // of those that ended here: without an answer
 	ended   int64
+	good    bool // one of them is a whole answer
 	rawless bool // the log takes nothing more
 
 	till  *budgetWatch
@@ -227,9 +228,10 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 		if a.ended++; !block[i].Outcome.Ending.Stands() {
 			a.failed++
 		}
+		a.good = a.good || block[i].Outcome.Ending == assay.Answered
 	}
 	a.done += int64(len(block))
-	if above := a.policy.StopAbove[a.g.Lane]; above > 0 && a.ended >= leastEnded && float64(a.failed) > above*float64(a.ended) {
+	if above := a.policy.StopAbove[a.g.Lane]; a.ended >= leastEnded && (above > 0 && float64(a.failed) > above*float64(a.ended) || above <= 0 && !a.good) {
 		if err := a.look(ctx); err != nil { // not only now and then
 			return errors.Join(lost, err)
 		}

@@ -4,8 +4,18 @@ import (
 	"context"
 	"errors"
 
+	"assay"
 	"assay/store"
 )
+
+// shortCanary is why a lane waits whose first answer is empty or cut: a whole batch of such answers would be paid for.
+func shortCanary(e assay.Ending) string {
+	what := "the canary's answer is empty"
+	if e == assay.Cut {
+		what = "the canary's answer is cut off by the output limit"
+	}
+	return what + " (raise max_tokens, or turn thinking off; `assay retry` sends the rest as it is)"
+}
 
 // canaries sends one request of a lane live before its first batch in a stage, and takes up canaries whose process died.
 func (x *extension) canaries(ctx context.Context) error {

@@ -156,6 +156,11 @@ func (w *work) judgeCanary(ctx context.Context) error {
 		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, why); err != nil {
 			return err
 		}
+	case outcome.Ending == assay.Empty || outcome.Ending == assay.Cut:
+		to = store.CanaryFailed
+		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, shortCanary(outcome.Ending)); err != nil {
+			return err
+		}
 	case w.policy.VerifyFirst:
 		to = store.CanaryShown
 	}

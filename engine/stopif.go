@@ -13,8 +13,11 @@ const leastEnded = 20
 
 // stopForErrors stops a lane when too many of its requests end without an answer. It reports whether it did.
 func (e *Engine) stopForErrors(ctx context.Context, l store.Lane, above float64) (bool, error) {
-	if above <= 0 || l.State != store.LaneOpen {
+	if l.State != store.LaneOpen {
 		return false, nil
+	}
+	if above <= 0 {
+		return e.stopForNothing(ctx, l)
 	}
 	var ended, errors int64
 	for ending, n := range l.Endings {
@@ -30,6 +33,30 @@ func (e *Engine) stopForErrors(ctx context.Context, l store.Lane, above float64)
 		return false, nil
 	}
 	why := fmt.Sprintf("stop_if: %d of %d requests ended without an answer, more than %g", errors, ended, above)
+	return true, e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStopped, why)
+}
+
+// stopForNothing stops a lane whose study sets no share, when not one of its first answers is good: all are empty, cut,
+// refused or rejected. What a person sent again all the same goes on.
+func (e *Engine) stopForNothing(ctx context.Context, l store.Lane) (bool, error) {
+	var ended, bad int64
+	for ending, n := range l.Endings {
+		switch ending {
+		case assay.Cancelled:
+		case assay.Empty, assay.Cut, assay.Refused, assay.Rejected:
+			ended, bad = ended+n, bad+n
+		default:
+			ended += n
+		}
+	}
+	if ended < leastEnded || bad < ended || ended >= l.Planned-l.Spared {
+		return false, nil
+	}
+	again, err := e.Ledger.Ordered(ctx, l.Run, store.OrderRetry)
+	if err != nil || again {
+		return false, err
+	}
+	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest all the same)", ended)
 	return true, e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStopped, why)
 }
 

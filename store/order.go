@@ -22,6 +22,12 @@ const (
 	OrderRedo    OrderKind = "redo"    // ask again what has an answer
 )
 
+// Ordered reports whether an order of a kind was ever given about a run.
+func (s *Reader) Ordered(ctx context.Context, run int64, kind OrderKind) (bool, error) {
+	all, err := s.orders(ctx, `WHERE run_no = $1 AND kind = $2`, run, kind)
+	return len(all) > 0, err
+}
+
 // Order is a wish that the holder of a run obeys.
 type Order struct {
 	No      int64

@@ -211,7 +211,7 @@ func FuzzRead(f *testing.F) {
 func TestStopIfIsAShareOfErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]study.StopIf{
-		"error_rate > 0.1": 0.1, "error_rate>25%": 0.25, "error_rate > 1.5": 0, "errors > 3": 0, "error_rate > -1": 0, "error_rate > x": 0,
+		"error_rate > 0.1": 0.1, "error_rate>25%": 0.25, "error_rate > 100%": 1, "error_rate > 1.5": 0, "errors > 3": 0, "error_rate > -1": 0, "error_rate > x": 0,
 	} {
 		files := fstest.MapFS{"s.yaml": {Data: []byte("study: s\nstop_if: " + text + "\ninputs: {q: {items: [one]}}\n" +
 			"lanes: {a: {model: openai/gpt-4.1, stop_if: error_rate > 0.5}}\nstages: [{name: x, ask: q, prompt: hi}]\n")}}

@@ -223,7 +223,7 @@ func (s *StopIf) read(d *decoder, n *node) {
 		number, scale = bare, 100
 	}
 	v, err := strconv.ParseFloat(number, 64)
-	if v /= scale; !ok || err != nil || !(v > 0 && v < 1) {
+	if v /= scale; !ok || err != nil || !(v > 0 && v <= 1) {
 		d.wrong(n, "a condition, such as error_rate > 0.1")
 		return
 	}

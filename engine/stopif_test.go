@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/engine"
+	"assay/store"
+)
+
+func TestAnEmptyOrCutCanaryHoldsItsLane(t *testing.T) {
+	t.Parallel()
+	for ending, text := range map[assay.Ending]string{assay.Empty: "", assay.Cut: "Well, I"} {
+		t.Run(string(ending), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(w *world) { w.canary = store.CanaryDue })
+			w.house.live = func(string, int) (assay.Outcome, error) { return assay.Outcome{Ending: ending, Text: text}, nil }
+			_, err := w.drive()
+			w.ok(err)
+			l := w.lane("red")
+			if len(w.house.jobs) != 0 || l.State != store.LaneStopped || l.Canary != store.CanaryFailed || !strings.Contains(l.Reason, "max_tokens") {
+				t.Fatalf("%d jobs, lane %+v", len(w.house.jobs), l)
+			}
+			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			w.ok(err)
+			_, err = w.drive()
+			w.ok(err)
+			if l := w.lane("red"); l.Endings[assay.Answered] != 2 {
+				t.Errorf("sent all the same: %v", l.Endings)
+			}
+		})
+	}
+}
+
+func TestALaneWithoutOneGoodAnswerStops(t *testing.T) {
+	t.Parallel()
+	const items = 6000 // more than one slice
+	for ending, stops := range map[assay.Ending]bool{assay.Empty: true, assay.Cut: true, assay.Refused: true, assay.Rejected: true, assay.Answered: false} {
+		t.Run(string(ending), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, liveOf(items, func(*world) {}))
+			w.house.live = func(string, int) (assay.Outcome, error) { return assay.Outcome{Ending: ending, Text: "…"}, nil }
+			_, err := w.drive()
+			w.ok(err)
+			l := w.lane("red")
+			if stopped := l.State == store.LaneStopped && strings.Contains(l.Reason, "first"); stopped != stops {
+				t.Fatalf("the lane is %s: %q with %v", l.State, l.Reason, l.Endings)
+			}
+			if !stops {
+				return
+			}
+			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			w.ok(err)
+			_, err = w.drive()
+			w.ok(err)
+			if l := w.lane("red"); l.Endings[ending] != items {
+				t.Errorf("sent all the same: %v", l.Endings)
+			}
+		})
+	}
+}
