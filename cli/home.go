@@ -53,6 +53,24 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 	return &home{h}, run, nil
 }
 
+// ordered opens the home of the run that an order is about: the one that is named, else the latest that is open and real, which
+// it names.
+func (f homeFlags) ordered(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
+	if ref != "" {
+		return f.find(ctx, w, ref)
+	}
+	h, run, err := f.Latest(ctx, w.workspace())
+	if err != nil {
+		return nil, run, err
+	}
+	kind := "run"
+	if h.Rehearsal {
+		kind = "rehearsal"
+	}
+	fmt.Fprintf(w.Stderr, "%s %s of %s, which is %s\n", kind, run.ID, run.Study, run.State)
+	return &home{h}, run, nil
+}
+
 // look opens what commands that only read look at: the home that holds a run, or a bundle.
 func (f homeFlags) look(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
 	if name := w.Disk.Path(ref); ref != "" && w.Disk.IsFile(name) {

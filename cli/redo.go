@@ -47,7 +47,7 @@ func redo(ctx context.Context, w *World, ref string, f redoFlags) error {
 	if f.Lane == "" || len(f.Items) == 0 {
 		return usage("assay results RUN shows lanes and items", "assay redo wants --lane and --item")
 	}
-	h, run, err := f.home.find(ctx, w, ref)
+	h, run, err := f.home.ordered(ctx, w, ref)
 	if err != nil {
 		return err
 	}

@@ -135,9 +135,16 @@ func printOrder(ctx context.Context, w *World, h *home, no int64) error {
 	return err
 }
 
+// orderFlags are those of a command that gives an order.
+type orderFlags struct {
+	homeFlags
+	yes bool
+}
+
 // orderCommand is a command that gives an order. When another process drives the run, that process carries it out; else we do.
-func orderCommand(w *World, use, short string, order func(args []string) (store.Order, error)) (*cobra.Command, *homeFlags) {
-	var f homeFlags
+// What cannot be taken back is asked about first.
+func orderCommand(w *World, use, short string, order func(args []string) (store.Order, error)) *cobra.Command {
+	var f orderFlags
 	c := &cobra.Command{
 		Use:     use,
 		GroupID: groupRun,
@@ -148,49 +155,101 @@ func orderCommand(w *World, use, short string, order func(args []string) (store.
 			if err != nil {
 				return err
 			}
-			h, run, err := f.find(c.Context(), w, firstOf(args))
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			if run.State == store.RunClosed && o.Kind == store.OrderCancel {
-				return usage("", "run %s is closed already", run.ID)
-			}
-			if err := h.Decidable(c.Context(), run, o); err != nil {
-				return err
-			}
-			no, err := h.PutOrder(c.Context(), run, o)
-			if err != nil {
-				return err
-			}
-			err = driveRun(c.Context(), w, h, run, driveOptions{once: true})
-			if lost := printOrder(context.WithoutCancel(c.Context()), w, h, no); err == nil {
-				err = lost
-			}
-			return err
+			return giveOrder(c.Context(), w, firstOf(args), o, f)
 		},
 	}
 	f.register(c)
-	return c, &f
+	if name := c.Name(); name == "cancel" || name == "retry" {
+		c.Flags().BoolVarP(&f.yes, "yes", "y", false, name+" without asking")
+	}
+	return c
+}
+
+func giveOrder(ctx context.Context, w *World, ref string, o store.Order, f orderFlags) error {
+	h, run, err := f.ordered(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if run.State == store.RunClosed && o.Kind == store.OrderCancel {
+		return usage("", "run %s is closed already", run.ID)
+	}
+	if err := h.Decidable(ctx, run, o); err != nil {
+		return err
+	}
+	if err := confirmOrder(ctx, w, h, run, o, ref, f.yes); err != nil {
+		return err
+	}
+	no, err := h.PutOrder(ctx, run, o)
+	if err != nil {
+		return err
+	}
+	err = driveRun(ctx, w, h, run, driveOptions{once: true})
+	if lost := printOrder(context.WithoutCancel(ctx), w, h, no); err == nil {
+		err = lost
+	}
+	return err
+}
+
+// confirmOrder asks before what cannot be taken back: a run that was not named is cancelled, or requests are paid for.
+func confirmOrder(ctx context.Context, w *World, h *home, run store.Run, o store.Order, ref string, yes bool) error {
+	switch {
+	case bool(h.Rehearsal):
+		return nil
+	case o.Kind == store.OrderCancel && ref == "":
+		return doubt{question: "Cancel run " + run.ID + "?", verb: "cancel run " + run.ID + ", or name the run", declined: "nothing was cancelled"}.ask(w, yes)
+	case o.Kind == store.OrderRetry:
+		return confirmRetry(ctx, w, h, run, o, yes)
+	}
+	return nil
+}
+
+// confirmRetry says what a retry sends and for how much, and asks.
+func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store.Order, yes bool) error {
+	var r engine.Retry
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return err
+	}
+	a, err := h.Again(ctx, run, r.Endings())
+	if err != nil {
+		return err
+	}
+	for _, e := range assay.Endings() {
+		if n := a.Left[e]; n > 0 && (e == assay.Empty || e == assay.Rejected) {
+			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends them again\n", assay.Count(n, string(e)+" request"), e)
+		}
+	}
+	if a.Ended+a.Unsent == 0 {
+		return nil
+	}
+	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s go out again, %s were not sent yet and go out, about %s by what was expected or has been paid\n",
+		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), a.Cost)
+	if run.Budget != nil {
+		left := *run.Budget - run.Spent - run.Reserved
+		fmt.Fprintf(w.Stderr, "%s of the budget of %s is spent or reserved", run.Spent+run.Reserved, *run.Budget)
+		if a.Cost.Sum > left {
+			fmt.Fprint(w.Stderr, ": not all of it is covered")
+		}
+		fmt.Fprintln(w.Stderr)
+	}
+	return ask(w, yes, "Send?")
 }
 
 func cancelCommand(w *World) *cobra.Command {
-	c, _ := orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
+	return orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
 		return store.Order{Kind: store.OrderCancel}, nil
 	})
-	return c
 }
 
 func collectCommand(w *World) *cobra.Command {
-	c, _ := orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done", func([]string) (store.Order, error) {
+	return orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done", func([]string) (store.Order, error) {
 		return store.Order{Kind: store.OrderCollect}, nil
 	})
-	return c
 }
 
 func retryCommand(w *World) *cobra.Command {
 	var only []string
-	c, _ := orderCommand(w, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
+	c := orderCommand(w, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
 		var r engine.Retry
 		for _, name := range only {
 			e, err := endingOf(name)
@@ -223,7 +282,7 @@ func endingOf(name string) (assay.Ending, error) {
 func resolveCommand(w *World) *cobra.Command {
 	var resend, drop bool
 	var adopt string
-	c, _ := orderCommand(w, "resolve RUN SEGMENT", "Decide about a segment that is held", func(args []string) (store.Order, error) {
+	c := orderCommand(w, "resolve RUN SEGMENT", "Decide about a segment that is held", func(args []string) (store.Order, error) {
 		if len(args) != 2 {
 			return store.Order{}, usage("assay status RUN --segments lists them", "assay resolve wants RUN and SEGMENT")
 		}

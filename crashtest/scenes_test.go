@@ -115,7 +115,7 @@ func TestASecondProcessSaysWhoIsAtWork(t *testing.T) {
 	s.exits(0, []string{"status"}, "At work on it: "+name)
 	s.exits(3, []string{"resume", "--once"}, name, "is at work on this run, too")
 	s.exits(0, []string{"run", "study.yaml", "--lane", "gpt", "--detach"}, name)
-	s.exits(3, []string{"cancel"}, name, "cancel: ") // the faster process obeys, and the other one says so or waits
+	s.exits(3, []string{"cancel", "--yes"}, name, "cancel: ") // the faster process obeys, and the other one says so or waits
 	e, err := first.wait()
 	s.ok(err)
 	s.said(3, e, "is cancelled")
@@ -197,7 +197,7 @@ func TestAllThatComesAfterACancelIsKept(t *testing.T) {
 	s := newScene(t, "single")
 	s.killedAt(Point{"ledger launched", 3, After})
 	s.control("POST", "/sim/clock", `{"advance":"1m"}`)
-	e := s.finish(t.Context(), []string{"cancel"}, 0, 3)
+	e := s.finish(t.Context(), []string{"cancel", "--yes"}, 0, 3)
 	if !strings.Contains(e.out, "9 of 9 requests have an answer") {
 		t.Errorf("something is lost: %s", e)
 	}
@@ -228,7 +228,7 @@ func TestACancelDuringTheWorkKeepsWhatTheProvidersHandOut(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single", "* create stuck=10m", "* cancel slow-cancel=50ms")
 	s.killedAt(Point{"ledger launched", 2, After}, "--lane", "gpt,claude")
-	e := s.finish(t.Context(), []string{"cancel"}, 3)
+	e := s.finish(t.Context(), []string{"cancel", "--yes"}, 3)
 	if !strings.Contains(e.out, "is cancelled") {
 		t.Errorf("not cancelled: %s", e)
 	}
@@ -243,7 +243,7 @@ func TestAKeyRevokedInTheMiddleLosesNothing(t *testing.T) {
 	s := newScene(t, "single", "openai upload revoke", "anthropic create revoke")
 	s.exits(3, []string{"run", "study.yaml", "--yes", "--no-canary"}, "stopped", "assay retry", "3 of 9 requests have an answer")
 	s.control("DELETE", "/sim/faults", "")
-	e := s.finish(t.Context(), []string{"retry"}, 0)
+	e := s.finish(t.Context(), []string{"retry", "--yes"}, 0)
 	if !strings.Contains(e.out, "9 of 9 requests have an answer") {
 		t.Errorf("not resumed: %s", e)
 	}

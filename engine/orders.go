@@ -126,15 +126,21 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d in the middle of a step stop after it", dropped, asked, busy), nil
 }
 
+// Endings are the ways that requests ended in which are sent again: those that are named, else all that may end otherwise.
+func (r Retry) Endings() []assay.Ending {
+	if len(r.Only) > 0 {
+		return r.Only
+	}
+	return []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}
+}
+
 // retry sends again what ended without an answer, and opens lanes that were stopped.
 func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	var r Retry
 	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
 		return "arguments: " + err.Error(), nil
 	}
-	if len(r.Only) == 0 {
-		r.Only = []assay.Ending{assay.Errored, assay.Expired, assay.Cancelled, assay.Lost}
-	}
+	r.Only = r.Endings()
 	if r.Mode == "" {
 		r.Mode = store.Batch
 	}

@@ -1,0 +1,98 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"assay"
+	"assay/store"
+)
+
+// Again is what a retry of a run would send.
+type Again struct {
+	Ended  int64 // requests that ended without an answer, and go out again
+	Unsent int64 // of lanes that were stopped: requests that wait, or were never made
+	Kept   int64 // answers that stand
+	Left   map[assay.Ending]int64
+	Cost   assay.Cost // of all that goes: by what was expected of it, else by what the lane has cost
+}
+
+// Again counts what a retry of a run would send: what ended in one of these ways, and what lanes that were stopped still have
+// to ask.
+func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (Again, error) {
+	out := Again{Left: map[assay.Ending]int64{}}
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return out, err
+	}
+	segments, err := h.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range lanes {
+		var ended, again int64
+		for e, n := range l.Endings {
+			ended += n
+			switch {
+			case slices.Contains(only, e):
+				again += n
+			case e.Stands():
+				out.Kept += n
+			case n > 0:
+				out.Left[e] += n
+			}
+		}
+		unsent := int64(0)
+		if l.State != store.LaneOpen {
+			unsent = max(0, l.Planned-l.Spared-ended)
+		}
+		out.Ended, out.Unsent = out.Ended+again, out.Unsent+unsent
+		out.Cost = out.Cost.Add(againCost(segments, store.Share{Stage: l.Stage, Lane: l.Name, Requests: again + unsent}))
+	}
+	return out, nil
+}
+
+// againCost is what so many more requests of a lane cost: by what they have cost, else by what was expected of them.
+func againCost(segments []store.Segment, s store.Share) assay.Cost {
+	if s.Requests == 0 {
+		return assay.Cost{}
+	}
+	if c := meanCost(segments, s); c.Priced > 0 && c.Sum > 0 {
+		return c
+	}
+	var expected assay.Money
+	var priced int64
+	for _, g := range segments {
+		if g.Stage == s.Stage && g.Lane == s.Lane && g.Mode != store.Reuse {
+			expected, priced = expected+g.Expected, priced+g.Requests-g.Unpriced
+		}
+	}
+	if priced <= 0 {
+		return assay.Cost{Unknown: s.Requests}
+	}
+	return assay.Cost{Sum: expected * assay.Money(s.Requests) / assay.Money(priced), Priced: s.Requests}
+}
+
+// Latest is the run that an order without a name is about: the newest open run, else the newest, and a rehearsal only where
+// there is nothing else.
+func (p Place) Latest(ctx context.Context, w *World) (*Home, store.Run, error) {
+	if p.Exists(w, false) {
+		h, err := p.Open(ctx, w, false)
+		if err != nil {
+			return nil, store.Run{}, err
+		}
+		runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+		if err != nil {
+			return nil, store.Run{}, errors.Join(err, h.Close())
+		}
+		if i := slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }); i >= 0 {
+			return h, runs[i], nil
+		}
+		if len(runs) > 0 {
+			return h, runs[0], nil
+		}
+		h.Close()
+	}
+	return p.Find(ctx, w, "")
+}
