@@ -21,6 +21,7 @@ type contest struct {
 	entrants names
 	known    *names // items and clusters
 	kinds    names  // what distinguishes comparisons about the same item, besides who met
+	kindOf   []kind // the same, by its number
 	groups   groups[*bouts]
 	kind     []byte
 	ranked   *ranking // when all rows are there
@@ -85,7 +86,11 @@ func (c *contest) add(r *Row) {
 		return
 	}
 	c.kind = appendText(r.appendKind(c.kind[:0]), r.Judge, r.Trait, r.Prompt)
-	d.showings = append(d.showings, shown(c.known.of(r.cluster()), c.known.of(r.Item), c.kinds.ofBytes(c.kind), uint16(first), uint16(second), result))
+	k := c.kinds.ofBytes(c.kind)
+	if int(k) == len(c.kindOf) {
+		c.kindOf = append(c.kindOf, newKind(r))
+	}
+	d.showings = append(d.showings, shown(c.known.of(r.cluster()), c.known.of(r.Item), k, uint16(first), uint16(second), result))
 }
 
 // resultOf reads the label of a comparison. Whatever is neither side nor a tie decides nothing.
@@ -140,6 +145,8 @@ type arena struct {
 	names    []string
 	cover    []Coverage // by entrant
 	n        []int      // comparisons by entrant
+	in       []int      // clusters by entrant
+	shown    []showing  // for consistency alone
 	pairs    stats.Pairs
 	cluster  []uint32
 	begins   []bool // what is said about one pair on one thing begins here
@@ -153,7 +160,8 @@ func newArena(c *contest, g *group[*bouts]) *arena {
 	a := &arena{contest: c, by: g.by(c.spec.By), whole: g.cover.settle()}
 	all := g.data.showings
 	c.order(all, a.number(g.data))
-	a.n = make([]int, len(a.names))
+	a.n, a.in = make([]int, len(a.names)), make([]int, len(a.names))
+	last := make([]int, len(a.names)) // cluster of each entrant, from 1
 	a.pairs = stats.Pairs{First: make([]uint16, len(all)), Second: make([]uint16, len(all)), Result: make([]stats.Result, len(all))}
 	a.cluster, a.begins = make([]uint32, len(all)), make([]bool, len(all))
 	forth, back := false, false
@@ -164,12 +172,20 @@ func newArena(c *contest, g *group[*bouts]) *arena {
 		}
 		i, j, r := s.first(), s.second(), s.result()
 		a.pairs.First[k], a.pairs.Second[k], a.pairs.Result[k], a.cluster[k] = i, j, r, uint32(a.clusters-1)
-		a.n[i]++
-		a.n[j]++
+		for _, e := range []uint16{i, j} {
+			a.n[e]++
+			if last[e] != a.clusters {
+				a.in[e]++
+				last[e] = a.clusters
+			}
+		}
 		a.ties += int(one(r == stats.Tied))
 		forth, back = forth || i < j, back || i > j
 	}
 	a.bothWays = forth && back
+	if slices.ContainsFunc(c.methods, func(m method) bool { return m.Method == Consistency }) {
+		a.shown = all
+	}
 	g.data = nil // the columns hold it all
 	return a
 }
@@ -190,7 +206,7 @@ func (a *arena) number(d *bouts) []uint32 {
 // fill adds the findings of one method to its table.
 func (a *arena) fill(t *Table, m Method, field string) error {
 	if why := a.hopeless(); why != "" {
-		t.Findings = append(t.Findings, a.finding(map[Method]string{Position: WhatFirst, Consistency: WhatConsistency}[m], Share, -1, field).unknown("%s", why))
+		t.Findings = append(t.Findings, a.finding(map[Method]string{Position: WhatFirst, Consistency: WhatConsistency, Elo: WhatElo, WinRate: WhatWin}[m], Share, -1, field).unknown("%s", why))
 		return nil
 	}
 	var err error
@@ -232,7 +248,7 @@ func (a *arena) finding(what string, u Unit, entrant int, field string) *Finding
 	}
 	if entrant >= 0 {
 		f.By = append([]Value{{field, a.names[entrant]}}, f.By...)
-		f.Coverage, f.N = a.cover[entrant], a.n[entrant]
+		f.Coverage, f.N, f.Clusters = a.cover[entrant], a.n[entrant], a.in[entrant]
 	}
 	return f
 }

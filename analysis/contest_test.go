@@ -151,11 +151,34 @@ func TestPositionIsTestedExactlyAndConsistencyByMajority(t *testing.T) {
 		}
 	}
 	near(t, "first wins", 0.9, first.Value.Value, 1e-12)
-	near(t, "p", stats.BinomialTest(18, 20, 0.5).Value, first.P.Value, 1e-12)
+	if (first.P.Value < 0.05) != (first.Interval.Low > 0.5) || first.P.Value < stats.BinomialTest(18, 20, 0.5).Value {
+		t.Errorf("p %g beside %v: ten clusters are not twenty comparisons", first.P.Value, first.Interval)
+	}
+	both := find(t, r, "first wins, both orders")
+	near(t, "exact p", stats.BinomialTest(18, 20, 0.5).Value, both.P.Value, 1e-12)
+	near(t, "Clopper and Pearson's low end", 0.68302, both.Interval.Low, 1e-5)
+	near(t, "Clopper and Pearson's high end", 0.98765, both.Interval.High, 1e-5)
+	near(t, "p of the main order", stats.BinomialTest(10, 10, 0.5).Value, find(t, r, "first wins, main order").P.Value, 1e-12)
+	near(t, "p of the reverse order", stats.BinomialTest(8, 10, 0.5).Value, find(t, r, "first wins, reverse order").P.Value, 1e-12)
 	near(t, "consistency", 0.2, find(t, r, "consistency").Value.Value, 1e-12)
 	near(t, "same both ways", 0.2, find(t, r, "same both ways").Value.Value, 1e-12)
-	near(t, "corrected wins of x", 0.6, find(t, r, "corrected wins", "lane", "x").Value.Value, 1e-12) // 2 wins, 8 ties
+	near(t, "corrected wins of x", 0.2, find(t, r, "corrected wins", "lane", "x").Value.Value, 1e-12)
 	near(t, "win rate of x", 0.6, find(t, r, "win rate", "lane", "x").Value.Value, 1e-12)
+	for _, c := range []struct {
+		what, lane string
+		want       analysis.Record
+	}{
+		{"win rate", "x", analysis.Record{Wins: 12, Losses: 8}}, {"win rate", "y", analysis.Record{Wins: 8, Losses: 12}},
+		{"corrected wins", "x", analysis.Record{Wins: 2, Ties: 8}}, {"corrected wins", "y", analysis.Record{Ties: 8, Losses: 2}},
+	} {
+		if diff := cmp.Diff(&c.want, find(t, r, c.what, "lane", c.lane).Record); diff != "" {
+			t.Errorf("%s of %s: %s", c.what, c.lane, diff)
+		}
+	}
+	if diff := cmp.Diff([]any{8, analysis.Disagreed{By: []analysis.Value{}, Item: "0", First: "x", Second: "y", Judge: "judge", Turn: 1, Draw: 1, Forth: "x", Back: "y"}},
+		[]any{len(r.Tables[1].Disagreed), r.Tables[1].Disagreed[0]}, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestItemsAreRankedByTheirOwnName(t *testing.T) {
@@ -214,5 +237,47 @@ func TestALaneWithoutAVerdictHasNoRating(t *testing.T) {
 		if f.Value.OK || f.Value.Why == "" || f.Interval.OK || f.N != 0 {
 			t.Errorf("%s: %v %v of %d verdicts", m.what, f.Value, f.Interval, f.N)
 		}
+	}
+}
+
+func TestAJudgeThatAlwaysTakesTheFirstIsCertainOfNothing(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 12 {
+		for _, two := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "c"}, {"c", "a"}, {"b", "c"}, {"c", "b"}} {
+			rows = append(rows, met(two[0], two[1], fmt.Sprint(i), "a"))
+		}
+	}
+	for _, n := range []int{12, 60} { // errors by resampling, and by formula
+		for i := len(rows) / 6; i < n; i++ {
+			for _, two := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "c"}, {"c", "a"}, {"b", "c"}, {"c", "b"}} {
+				rows = append(rows, met(two[0], two[1], fmt.Sprint(i), "a"))
+			}
+		}
+		r := report(t, arena(), []analysis.Spec{{}, {Method: analysis.WinRate}, {Method: analysis.Position}}, rows)
+		for _, lane := range []string{"a", "b", "c"} {
+			f := find(t, r, "strength", "lane", lane)
+			if f.Interval.OK || f.Interval.Why == "" || f.Rank != nil {
+				t.Errorf("%d clusters: strength of %s %v %v, rank %v", n, lane, f.Value, f.Interval, f.Rank)
+			}
+			if diff := cmp.Diff(&analysis.Record{Ties: 2 * n}, find(t, r, "corrected wins", "lane", lane).Record); diff != "" {
+				t.Errorf("corrected wins of %s: %s", lane, diff)
+			}
+		}
+		if f := find(t, r, "reliability"); f.Value.OK {
+			t.Errorf("reliability %v", f.Value)
+		}
+		first := find(t, r, "first wins")
+		if (first.P.Value < 0.05) != (first.Interval.Low > 0.5) {
+			t.Errorf("%d clusters: p %g beside %v", n, first.P.Value, first.Interval)
+		}
+	}
+}
+
+func TestAnEntrantsClustersAreItsOwn(t *testing.T) {
+	t.Parallel()
+	rows := append(contested(12), met("a", "d", "1", "a"), met("d", "a", "1", "a"))
+	if f := find(t, report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, rows), "elo", "lane", "d"); f.N != 2 || f.Clusters != 1 {
+		t.Errorf("%d verdicts in %d clusters", f.N, f.Clusters)
 	}
 }

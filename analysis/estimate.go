@@ -27,7 +27,7 @@ func (o Options) filled() Options {
 type estimate struct {
 	value    stats.Number
 	interval stats.Interval
-	p        stats.Number // of a mean of 0
+	p        stats.Number // of a mean of 0; of a share, of one half
 	n        int
 	clusters int
 	method   string
@@ -51,7 +51,7 @@ func (o Options) share(counts []stats.Count) (estimate, error) {
 	if err != nil {
 		return estimate{}, err
 	}
-	e := estimate{value: r.Share, interval: r.Interval, n: r.N, clusters: r.Clusters, method: "Wilson, by cluster"}
+	e := estimate{value: r.Share, interval: r.Interval, n: r.N, clusters: r.Clusters, method: "Wilson, by cluster", p: r.Half()}
 	switch {
 	case r.N == r.Clusters:
 		alone := stats.NewRate(r.K, r.N, o.Level)
@@ -64,6 +64,9 @@ func (o Options) share(counts []stats.Count) (estimate, error) {
 	}
 	return e, nil
 }
+
+// leavesOut reports whether an interval does not hold a value.
+func leavesOut(i stats.Interval, x float64) bool { return i.OK && (x < i.Low || x > i.High) }
 
 func kept(counts []stats.Count) []stats.Count {
 	var out []stats.Count

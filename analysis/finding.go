@@ -119,10 +119,25 @@ type Finding struct {
 	P        stats.Number   // of no difference, two-sided; it does not exist where nothing is tested
 	Holm     stats.Number   // P adjusted over all primary tests
 	Rank     *stats.RankInterval
+	Record   *Record      // of win rates: what they are made of
 	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference
 	Primary  bool
 	Notes    []string
 	Words    string // what may be said; primary findings alone
+}
+
+// Record counts comparisons as one of the two sees them.
+type Record struct{ Wins, Ties, Losses int }
+
+func (r *Record) count(score float64) {
+	switch score {
+	case 1:
+		r.Wins++
+	case 0:
+		r.Losses++
+	default:
+		r.Ties++
+	}
 }
 
 // Of is the value of a field that the finding is grouped by; empty: it is not.
@@ -164,6 +179,7 @@ type Table struct {
 	Coverage   Coverage    // of everything the table is about
 	Matrix     *Matrix     // who won how often against whom; nil: no lanes were compared
 	Confusions []Confusion // judges against gold; none: nothing is known to be true
+	Disagreed  []Disagreed // pairs whose two orders disagree; of consistency alone
 	Primary    bool
 	People     bool // it rests on people's verdicts alone, which no stage waits for
 	Notes      []string

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -178,8 +179,15 @@ func TestJudgesAreComparedOnTheSameAnswers(t *testing.T) {
 	r := report(t, stage, []analysis.Spec{{Method: analysis.Agreement}}, rows)
 	near(t, "agreement", 0.7, find(t, r, "agreement").Value.Value, 1e-12)
 	near(t, "Cohen's kappa", 0.4, find(t, r, "kappa").Value.Value, 1e-12)
-	spread := find(t, r, "spread over judges", "lane", "m")
-	near(t, "mean of 25/25 and 20/25", 0.9, spread.Value.Value, 1e-12)
+	over := find(t, r, "mean over judges", "lane", "m")
+	near(t, "mean of 25/25 and 20/25", 0.9, over.Value.Value, 1e-12)
+	if over.Interval.High > 1 || over.Interval.Low < 0 {
+		t.Errorf("a share lies in %v", over.Interval)
+	}
+	near(t, "sd of 1 and 0.8", 0.2/math.Sqrt2, find(t, r, "spread over judges", "lane", "m").Value.Value, 1e-12)
+	near(t, "what j1 gives m", 1, find(t, r, "judge mean of lane", "judge", "j1", "lane", "m").Value.Value, 1e-12)
+	near(t, "what j2 gives n less the mean", 0.2, find(t, r, "judge delta of lane", "judge", "j2", "lane", "n").Value.Value, 1e-12)
+	near(t, "sd of 0.1 and -0.2", 0.3/math.Sqrt2, find(t, r, "judge delta spread", "judge", "j1").Value.Value, 1e-12)
 	near(t, "delta of j1", (0.1-0.2)/2, find(t, r, "judge delta", "judge", "j1").Value.Value, 1e-12)
 	near(t, "own family of j1", 0.1+0.2, find(t, r, "own family", "judge", "j1").Value.Value, 1e-12)
 }

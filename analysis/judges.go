@@ -14,8 +14,12 @@ const (
 	WhatFleiss    = "fleiss"             // Fleiss' kappa of all judges
 	WhatAlpha     = "alpha"              // Krippendorff's
 	WhatAC1       = "ac1"                // Gwet's
-	WhatSpread    = "spread over judges" // mean over judges; its interval is not an error over items
+	WhatOver      = "mean over judges"   // each of equal weight; its interval is not an error over items
+	WhatSpread    = "spread over judges" // sd of what the judges give a lane
+	WhatCell      = "judge mean of lane" // what one judge gives one lane
+	WhatCellDelta = "judge delta of lane"
 	WhatDelta     = "judge delta"        // how far a judge is above the mean of all judges of the same lanes
+	WhatDeltaSD   = "judge delta spread" // sd of a judge's deltas over lanes
 	WhatFamily    = "own family"         // delta on lanes of the judge's own family minus delta on others
 )
 
@@ -243,10 +247,12 @@ func (j *judges) spread(t *Table) error {
 				n += s.n
 			}
 		}
-		f := j.finding(WhatSpread, Score, n, Value{ByLane, j.lanes.list[lane]})
+		f := j.finding(WhatOver, Score, n, Value{ByLane, j.lanes.list[lane]})
 		s := stats.OverJudges(means, j.options.Level)
-		f.Value, f.Interval, f.Clusters, f.Method = s.Mean, s.Interval, s.Judges, "Student over judges, not over items"
-		t.Findings = append(t.Findings, *f)
+		f.Value, f.Interval, f.Clusters, f.Method = s.Mean, clipped(s.Interval, j.stage.Low, j.stage.High), s.Judges, "Student over judges, not over items"
+		sd := j.finding(WhatSpread, Score, n, Value{ByLane, j.lanes.list[lane]})
+		sd.Value, sd.Interval, sd.Clusters, sd.Method = stats.SD(means), stats.NoInterval("not computed"), s.Judges, "sd over judges"
+		t.Findings = append(t.Findings, *f, *sd)
 	}
 	return nil
 }
@@ -268,20 +274,32 @@ func (j *judges) deltas(t *Table) error {
 	if err != nil {
 		return err
 	}
+	j.cells(t, scores, d)
 	for _, judge := range j.judges.sorted() {
 		by := Value{ByJudge, j.judges.list[judge]}
 		f := j.finding(WhatDelta, Score, len(d.Deltas)/len(j.judges.list), by)
 		f.Value, f.Interval, f.Method = d.Mean[judge], stats.NoInterval("not computed"), "mean over lanes"
-		if d.SD[judge].OK {
-			f.note("sd over lanes %.3f", d.SD[judge].Value)
-		}
-		t.Findings = append(t.Findings, *f)
+		sd := j.finding(WhatDeltaSD, Score, f.N, by)
+		sd.Value, sd.Interval, sd.Method = d.SD[judge], stats.NoInterval("not computed"), "sd over lanes"
+		t.Findings = append(t.Findings, *f, *sd)
 		if own := j.family(d, int(judge)); own != nil {
 			own.By = []Value{by}
 			t.Findings = append(t.Findings, *own)
 		}
 	}
 	return nil
+}
+
+// cells reports what each judge gives each lane, and how far that is from the mean of all judges of the lane.
+func (j *judges) cells(t *Table, scores []stats.JudgeScore, d *stats.JudgeDeltas) {
+	for i, s := range scores {
+		by := []Value{{ByJudge, j.judges.list[s.Judge]}, {ByLane, j.lanes.list[s.Subject]}}
+		n := j.sums[[2]uint32{uint32(s.Judge), uint32(s.Subject)}].n
+		mean, delta := j.finding(WhatCell, Score, n, by...), j.finding(WhatCellDelta, Score, n, by...)
+		mean.Value, mean.Interval, mean.Method = stats.Known(s.Score), stats.NoInterval("not computed: see rates by judge"), "mean"
+		delta.Value, delta.Interval, delta.Method = stats.Known(d.Deltas[i].Delta), stats.NoInterval("not computed"), "minus the mean over judges"
+		t.Findings = append(t.Findings, *mean, *delta)
+	}
 }
 
 // family is how much more lenient a judge is to its own family; nil where it has none among the lanes, or no other.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"assay/stats"
@@ -13,7 +14,7 @@ const WhatDifference = "difference"
 // ByAgainst is the second lane of a difference.
 const ByAgainst = "against"
 
-// maxPaired is how many lanes are all compared with each other; beyond, each is compared with the first alone.
+// maxPaired is how many lanes are all compared with each other; beyond, the one that did best is compared with each.
 const maxPaired = 10
 
 // pairing gathers what each lane got on each item, so that lanes are compared on the same items.
@@ -83,25 +84,58 @@ func (p *pairing) table(s *rates) (*Table, error) {
 	t := &Table{Title: "differences between lanes", By: append([]string{ByLane, ByAgainst}, p.groups.fields...), Coverage: s.groups.totals()}
 	lanes := p.lanes.sorted()
 	for _, g := range p.groups.sorted() {
-		for i, a := range lanes {
-			for _, b := range lanes[i+1:] {
-				if len(lanes) > maxPaired && i > 0 {
-					continue
-				}
-				f, err := p.difference(g.data, a, b, s)
-				if err != nil {
-					return nil, err
-				}
-				f.By = append([]Value{{ByLane, p.lanes.list[a]}, {ByAgainst, p.lanes.list[b]}}, g.by(p.groups.fields)...)
-				f.Coverage = s.coverageOf(g.by(p.groups.fields), p.lanes.list[a], p.lanes.list[b])
-				t.Findings = append(t.Findings, f)
+		two := everyTwo(lanes)
+		if len(lanes) > maxPaired {
+			two = g.data.bestAndEach(lanes)
+			t.note("more than %d lanes: the best one, %s, against each; it was chosen by these numbers", maxPaired, p.lanes.list[two[0][0]])
+		}
+		for _, ab := range two {
+			a, b := ab[0], ab[1]
+			f, err := p.difference(g.data, a, b, s)
+			if err != nil {
+				return nil, err
 			}
+			f.By = append([]Value{{ByLane, p.lanes.list[a]}, {ByAgainst, p.lanes.list[b]}}, g.by(p.groups.fields)...)
+			f.Coverage = s.coverageOf(g.by(p.groups.fields), p.lanes.list[a], p.lanes.list[b])
+			t.Findings = append(t.Findings, f)
 		}
 	}
-	if len(lanes) > maxPaired {
-		t.note("more than %d lanes: each against %s", maxPaired, p.lanes.list[lanes[0]])
-	}
 	return t, nil
+}
+
+// everyTwo are all pairs of lanes.
+func everyTwo(lanes []uint32) [][2]uint32 {
+	var out [][2]uint32
+	for i, a := range lanes {
+		for _, b := range lanes[i+1:] {
+			out = append(out, [2]uint32{a, b})
+		}
+	}
+	return out
+}
+
+// bestAndEach pairs the lane with the highest mean with each other one.
+func (d *laneItems) bestAndEach(lanes []uint32) [][2]uint32 {
+	best, most := lanes[0], math.Inf(-1)
+	for _, l := range lanes {
+		if int(l) >= len(d.sums) || len(d.sums[l].sum) == 0 {
+			continue
+		}
+		n, sum := 0, 0.0
+		for k, x := range d.sums[l].sum {
+			n, sum = n+d.sums[l].n.at(k), sum+x
+		}
+		if mean := sum / float64(n); mean > most {
+			best, most = l, mean
+		}
+	}
+	var out [][2]uint32
+	for _, l := range lanes {
+		if l != best {
+			out = append(out, [2]uint32{best, l})
+		}
+	}
+	return out
 }
 
 // coverageOf adds up the coverage of two lanes.
@@ -178,6 +212,9 @@ func (f *Finding) pair(first, second []float64, clusters []uint32, single bool, 
 		}
 		d := table.Difference(o.Level)
 		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe, exact McNemar"
+		if f.Interval.OK && f.P.OK && leavesOut(f.Interval, 0) != (f.P.Value < 1-o.Level) {
+			f.note("interval (Newcombe) and test (exact McNemar) are different methods and disagree here: the test decides")
+		}
 		return nil
 	}
 	n, e := f.N, o.mean(totals)

@@ -8,6 +8,7 @@ import (
 
 // swap is all that was said about one pair on one thing, in both orders, as the one with the lower number sees it.
 type swap struct {
+	at          int // where it begins
 	cluster     uint32
 	low, high   uint16
 	forth, back said // shown first, shown second
@@ -60,7 +61,7 @@ func (a *arena) swaps() iter.Seq[swap] {
 			}
 			first, second := a.pairs.First[k], a.pairs.Second[k]
 			if begins {
-				w = swap{cluster: a.cluster[k], low: min(first, second), high: max(first, second)}
+				w = swap{at: k, cluster: a.cluster[k], low: min(first, second), high: max(first, second)}
 			}
 			w.count(first > second, a.pairs.Result[k])
 		}
@@ -82,30 +83,8 @@ func (a *arena) turnedRound() (both, alone int) {
 	return both, alone
 }
 
-// corrected are the scores of an entrant by cluster where a win counts only if both orders agree on it.
-func (a *arena) corrected(entrant int) []total {
-	var out []total
-	last := uint32(0)
-	for w := range a.swaps() {
-		if !w.bothWays() || int(w.low) != entrant && int(w.high) != entrant {
-			continue
-		}
-		score := w.forth.score()
-		if score != w.back.score() {
-			score = 0.5
-		}
-		if int(w.high) == entrant {
-			score = 1 - score
-		}
-		if len(out) == 0 || w.cluster != last {
-			out, last = append(out, total{}), w.cluster
-		}
-		out[len(out)-1].add(score)
-	}
-	return out
-}
-
-// position reports whether the one shown first wins more often: by exact test, and as a parameter beside the strengths.
+// position reports whether the one shown first wins more often: as a share that is tested by the method of its interval, and as a parameter
+// beside the strengths.
 func (a *arena) position(t *Table) error {
 	f := a.finding(WhatFirst, Share, -1, "")
 	counts, k, n := make([]stats.Count, a.clusters), 0, 0
@@ -121,11 +100,12 @@ func (a *arena) position(t *Table) error {
 		return err
 	}
 	e.put(f)
-	f.P = stats.BinomialTest(k, n, 0.5)
+	f.P = e.p
 	if n == 0 {
 		f.P = stats.Undefined("every comparison is a tie")
+	} else if exact := stats.BinomialTest(k, n, 0.5); exact.OK {
+		f.note("were all comparisons independent, an exact binomial test would give p = %.2g; ties are left out", exact.Value)
 	}
-	f.note("p takes comparisons for independent; ties are left out")
 	t.Findings = append(t.Findings, *f)
 	if !a.bothWays {
 		t.note("each pair was shown in one order: who stood first and who is better cannot be told apart")
@@ -193,22 +173,34 @@ func (a *arena) consistency(t *Table) error {
 	if c.open > 0 {
 		f.note("%d pairs without a majority are left out", c.open)
 	}
-	pooled := a.finding(WhatFirst, Share, -1, "")
-	pooled.N, pooled.Clusters, pooled.Method = 2*c.pairs, len(counts), "exact binomial over both directions"
-	pooled.Value, pooled.P = stats.Known(float64(c.firstWins)/float64(2*c.pairs)), stats.BinomialTest(c.firstWins, 2*c.pairs, 0.5)
-	pooled.Interval = stats.Wilson(c.firstWins, 2*c.pairs, a.options.Level)
-	pooled.note("as if the two directions were independent")
-	t.Findings = append(t.Findings, *f, *pooled)
+	t.Findings = append(t.Findings, *f)
+	for _, x := range []struct {
+		what string
+		k, n int
+		note string
+	}{
+		{WhatFirstMain, c.main, c.pairs, "position and which of the two is better are not told apart"},
+		{WhatFirstBack, c.back, c.pairs, "position and which of the two is better are not told apart"},
+		{WhatFirstBoth, c.main + c.back, 2 * c.pairs, "as if the two orders were independent"},
+	} {
+		first := a.finding(x.what, Share, -1, "")
+		first.Value, first.P, first.N, first.Clusters = stats.Known(float64(x.k)/float64(x.n)), stats.BinomialTest(x.k, x.n, 0.5), x.n, len(counts)
+		first.Interval, first.Method = stats.Exact(x.k, x.n, a.options.Level), "exact binomial, Clopper-Pearson"
+		first.note("%s", x.note)
+		t.Findings = append(t.Findings, *first)
+	}
+	a.disagreed(t)
 	return a.selfAgreement(t)
 }
 
 // reversed counts pairs that were judged in both orders.
 type reversed struct {
-	pairs     int // decided both ways
-	same      int // of them, the same one won
-	first     int // of the others, the one shown first won twice
-	firstWins int // in both directions
-	open      int // without a majority in a direction
+	pairs int // decided both ways
+	same  int // of them, the same one won
+	first int // of the others, the one shown first won twice
+	main  int // where the name that sorts first was shown first, the one shown first won
+	back  int // in the other order, likewise
+	open  int // without a majority in a direction
 }
 
 func (c *reversed) add(w swap, in *stats.Count) {
@@ -226,7 +218,7 @@ func (c *reversed) add(w swap, in *stats.Count) {
 	} else if forth {
 		c.first++
 	}
-	c.firstWins += int(one(forth) + one(!back))
+	c.main, c.back = c.main+int(one(forth)), c.back+int(one(!back))
 }
 
 // selfAgreement compares both orders of each pair, ties included.

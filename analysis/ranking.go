@@ -13,18 +13,21 @@ import (
 
 // What the findings of comparisons are called.
 const (
-	WhatStrength    = "strength"          // natural-log scale, mean 0
-	WhatOrder       = "order effect"      // advantage of being shown first, on the scale of strengths
-	WhatTie         = "tie parameter"     // log of Davidson's nu
-	WhatReliability = "reliability"       // share of the spread of strengths that is not error
-	WhatWin         = "win rate"          // of all comparisons, a tie half
-	WhatAverage     = "average win rate"  // each opponent of equal weight
-	WhatCorrected   = "corrected wins"    // a win only where both orders agree on it
-	WhatElo         = "elo"               // mean over random orders
-	WhatFirst       = "first wins"        // share of decided comparisons that the one shown first won
-	WhatConsistency = "consistency"       // share of pairs that the same one wins in both orders
-	WhatSame        = "same both ways"    // ties included
-	WhatCorrelation = "order correlation" // of the verdicts in both orders
+	WhatStrength    = "strength"         // natural-log scale, mean 0
+	WhatOrder       = "order effect"     // advantage of being shown first, on the scale of strengths
+	WhatTie         = "tie parameter"    // log of Davidson's nu
+	WhatReliability = "reliability"      // share of the spread of strengths that is not error
+	WhatWin         = "win rate"         // of all comparisons, a tie half
+	WhatAverage     = "average win rate" // each opponent of equal weight
+	WhatCorrected   = "corrected wins"   // share of pairs that it wins in both orders
+	WhatElo         = "elo"              // mean over random orders
+	WhatFirst       = "first wins"       // share of decided comparisons that the one shown first won
+	WhatFirstBoth   = "first wins, both orders"
+	WhatFirstMain   = "first wins, main order"    // of those shown as their names sort
+	WhatFirstBack   = "first wins, reverse order" // of the same pairs, the other way round
+	WhatConsistency = "consistency"               // share of pairs that the same one wins in both orders
+	WhatSame        = "same both ways"            // ties included
+	WhatCorrelation = "order correlation"         // of the verdicts in both orders
 )
 
 // strengths fits Bradley-Terry, with Davidson's ties where there are any.
@@ -37,6 +40,7 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 	fit, err := a.fit(o)
 	var none *stats.NoMaximum
 	if errors.As(err, &none) && o.Order { // the order may be all that separates
+		t.note("no order effect can be estimated (%s): strengths leave the position out", none.Why)
 		o.Order = false
 		fit, err = a.fit(o)
 	}
@@ -83,6 +87,10 @@ func (a *arena) parameters(t *Table, fit *fitted, how string) {
 		t.Findings = append(t.Findings, *f)
 	}
 	f := a.finding(WhatReliability, Index, -1, "")
+	if fit.alike {
+		t.Findings = append(t.Findings, f.unknown(alikeClusters))
+		return
+	}
 	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("not computed")
 	t.Findings = append(t.Findings, *f)
 }
@@ -114,6 +122,7 @@ type fitted struct {
 	quasi         []float64 // variances
 	how           string
 	note          string
+	alike         bool // no cluster differs from another
 }
 
 func (f *fitted) writeTo(to *Finding) {
@@ -150,6 +159,9 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
 		out.quasi = quasi
 	}
+	if out.mistrust() {
+		return out, nil
+	}
 	out.ranks, err = stats.MaxTRanks(fit.Theta, c, a.options.Level, rankDraws, a.options.Seed)
 	return out, err
 }
@@ -172,6 +184,9 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 	order := boot.OrderEffect()
 	out.orderInterval = order.Student(boot.Fit.Order, a.options.Level, clusters)
 	out.orderP = stats.StudentTest(boot.Fit.Order, order.SE(), clusters)
+	if out.mistrust() {
+		return out, nil
+	}
 	if ranks, err := boot.Ranks(a.options.Level); err == nil {
 		out.ranks = ranks
 	}
@@ -187,6 +202,7 @@ func (a *arena) winRates(t *Table, field string) error {
 		if err != nil {
 			return err
 		}
+		win.Record = a.record(i)
 		if win.Value.OK {
 			wins, n, missing := win.Value.Value*float64(win.N), float64(win.N), float64(win.Coverage.unknown())
 			win.Bounds = stats.Between(wins/(n+missing), (wins+missing)/(n+missing))
@@ -198,11 +214,10 @@ func (a *arena) winRates(t *Table, field string) error {
 		if both == 0 {
 			continue
 		}
-		corrected, err := a.won(WhatCorrected, i, field, a.corrected(i))
+		corrected, err := a.correctedWins(i, field)
 		if err != nil {
 			return err
 		}
-		corrected.Method = "a tie where the orders disagree; " + corrected.Method
 		t.Findings = append(t.Findings, *corrected)
 	}
 	if alone > 0 && both > 0 {

@@ -93,7 +93,11 @@ func (f *Finding) shown() string {
 	if f.Holm.Value < 1-f.Level {
 		return fmt.Sprintf("this differs from none (adjusted p %.2g)", f.Holm.Value)
 	}
-	return fmt.Sprintf("this does not show a difference (adjusted p %.2g)", f.Holm.Value)
+	text := fmt.Sprintf("this does not show a difference (adjusted p %.2g", f.Holm.Value)
+	if leavesOut(f.Interval, 0) {
+		text += "; the interval is not adjusted"
+	}
+	return text + ")"
 }
 
 // Show is a value in its unit.

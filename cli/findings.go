@@ -89,6 +89,9 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 			return err
 		}
 	}
+	if err := printDisagreed(w, t); err != nil {
+		return err
+	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(w.Stdout, "note: %s\n", assay.Clean(n, 400))
 	}
@@ -141,6 +144,26 @@ func printMatrix(w *World, m *analysis.Matrix) error {
 		t.Add(cells...)
 	}
 	return t.Write(w.Stdout)
+}
+
+// maxDisagreed is how many pairs whose two orders disagree are printed.
+const maxDisagreed = 20
+
+// printDisagreed lists pairs whose two orders disagree.
+func printDisagreed(w *World, t *analysis.Table) error {
+	if len(t.Disagreed) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%s whose two orders disagree", assay.Count(len(t.Disagreed), "pair"))
+	if len(t.Disagreed) > maxDisagreed {
+		text += fmt.Sprintf("; the first %d (--json lists them all)", maxDisagreed)
+	}
+	fmt.Fprintln(w.Stdout, text)
+	out := term.Table{Head: []string{"ITEM", "JUDGE", "TRAIT", "FIRST", "SECOND", "WON", "WON TURNED ROUND"}}
+	for _, d := range t.Disagreed[:min(maxDisagreed, len(t.Disagreed))] {
+		out.Add(d.Item, d.Judge, d.Trait, d.First, d.Second, d.Forth, d.Back)
+	}
+	return out.Write(w.Stdout)
 }
 
 // printConfusion shows what a judge said by what is true.

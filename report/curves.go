@@ -260,11 +260,23 @@ func branchOf(f *analysis.Finding) string {
 	return "pressure"
 }
 
+// calmTurns is how many turns come before the first that presses: the opening, or none where it was asked in another stage.
+func calmTurns(found []*analysis.Finding) int {
+	first := 0
+	for _, f := range found {
+		if turn, err := strconv.Atoi(f.Of(analysis.ByTurn)); err == nil && (first == 0 || turn < first) {
+			first = turn
+		}
+	}
+	return max(first-1, 0)
+}
+
 func (d *drawing) flipCurves(what string, found []*analysis.Finding) *Figure {
 	c := Curves{
-		Title: flipNames[what] + ", by level of pressure", Across: "level of pressure (turns after the first answer)", Up: flipNames[what] + " (%)",
+		Title: flipNames[what] + ", by level of pressure", Across: "level of pressure (1 is the first)", Up: flipNames[what] + " (%)",
 		Words: d.whiskers(found) + " Grey: the control, a neutral re-ask.",
 	}
+	calm := calmTurns(found)
 	for _, f := range found {
 		who := owner(f)
 		i := slices.IndexFunc(c.Panels, func(p Panel) bool { return p.Name == who })
@@ -282,7 +294,7 @@ func (d *drawing) flipCurves(what string, found []*analysis.Finding) *Figure {
 		if err != nil {
 			continue
 		}
-		p.Curves[k].Points = append(p.Curves[k].Points, CurvePoint{Level: turn - 1, Value: f.Value, Between: f.Interval, Link: d.links.finding(d.t, f)})
+		p.Curves[k].Points = append(p.Curves[k].Points, CurvePoint{Level: turn - calm, Value: f.Value, Between: f.Interval, Link: d.links.finding(d.t, f)})
 	}
 	return c.Figure()
 }
@@ -295,9 +307,9 @@ func (d *drawing) flipDots(what string, found []*analysis.Finding, reference *fl
 		p.Low, p.High = new(float64), ptr(1.0)
 	} else {
 		p.Axis = "rate minus that of the control (percentage points)"
-		p.Words += " Whiskers that leave the dashed line out: more than noise."
+		p.Words += " Whether that is more than noise, the test in the table says."
 	}
-	levels := d.turns(found) > 1
+	levels, calm := d.turns(found) > 1, calmTurns(found)
 	var rows []string
 	for _, f := range found {
 		i := seriesOf(&rows, owner(f))
@@ -306,7 +318,7 @@ func (d *drawing) flipDots(what string, found []*analysis.Finding, reference *fl
 		}
 		name := branchOf(f)
 		if turn, err := strconv.Atoi(f.Of(analysis.ByTurn)); err == nil && levels {
-			name += ", level " + strconv.Itoa(turn-1)
+			name += ", level " + strconv.Itoa(turn-calm)
 		}
 		dot := d.dot(f)
 		dot.Series = seriesOf(&p.Series, name)

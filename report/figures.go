@@ -206,7 +206,7 @@ func (d *drawing) differences() []*Figure {
 	found := d.of(analysis.WhatDifference)
 	p := Intervals{
 		Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Unit, Level: d.level(), Reference: new(float64),
-		Words: d.whiskers(found) + " Those that leave the dashed line out show a difference, before any correction for many tests.",
+		Words: d.whiskers(found) + " Whether they show a difference, the test in the table says: whiskers are not corrected for many tests.",
 	}
 	if found[0].Unit == analysis.Share {
 		p.Axis += " (percentage points)"
@@ -223,6 +223,7 @@ func (d *drawing) places() []*Figure {
 		reference         *float64
 	}{
 		{analysis.WhatConsistency, "The same winner in both orders", "pairs with the same winner (%)", nil},
+		{analysis.WhatFirstBoth, "Wins of the one shown first, of pairs judged in both orders", "decided comparisons won by the first (%); 50% is no bias", ptr(0.5)},
 		{analysis.WhatFirst, "Wins of the one shown first", "decided comparisons won by the first (%); 50% is no bias", ptr(0.5)},
 		{analysis.WhatOrder, "Order effect", "advantage of standing first (log-odds); 0 is none", new(float64)},
 	} {
@@ -244,7 +245,7 @@ func (d *drawing) places() []*Figure {
 func (d *drawing) generic() []*Figure {
 	var whats []string
 	for i := range d.t.Findings {
-		if f := &d.t.Findings[i]; len(f.By) > 0 {
+		if f := &d.t.Findings[i]; len(f.By) > 0 && f.What != analysis.WhatCell && f.What != analysis.WhatCellDelta { // cells are for the table
 			seriesOf(&whats, f.What)
 		}
 	}

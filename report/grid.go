@@ -227,6 +227,10 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	if has(func(f *analysis.Finding) bool { return f.Rank != nil }) {
 		out = append(out, FindingColumn{"rank", rankText})
 	}
+	if has(func(f *analysis.Finding) bool { return f.Record != nil }) {
+		out = append(out, recordColumn("wins", func(r *analysis.Record) int { return r.Wins }), recordColumn("ties", func(r *analysis.Record) int { return r.Ties }),
+			recordColumn("losses", func(r *analysis.Record) int { return r.Losses }))
+	}
 	if has(func(f *analysis.Finding) bool { return f.P.OK }) {
 		out = append(out, FindingColumn{"p", func(f *analysis.Finding) string { return shownP(f.P) }})
 	}
@@ -234,6 +238,15 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 		out = append(out, FindingColumn{"p Holm", func(f *analysis.Finding) string { return shownP(f.Holm) }})
 	}
 	return out
+}
+
+func recordColumn(head string, of func(*analysis.Record) int) FindingColumn {
+	return FindingColumn{head, func(f *analysis.Finding) string {
+		if f.Record == nil {
+			return ""
+		}
+		return assay.Thousands(of(f.Record))
+	}}
 }
 
 func rankText(f *analysis.Finding) string {

@@ -6,9 +6,11 @@ import (
 	"encoding/base64"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -336,6 +338,21 @@ func TestEveryAnalysisHasAPlot(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s:\n%s", c.table.Method, diff)
+		}
+	}
+}
+
+func TestLevelsOfPressureBeginWithOne(t *testing.T) {
+	t.Parallel()
+	for _, opening := range []int{0, 1} { // turns of the stage before any pressure: none where it goes on with another
+		table := analysis.Table{Stage: "s", Title: "flips", Method: analysis.Flips, Coverage: analysis.Coverage{Planned: 1, Valid: 1}}
+		for level := 1; level <= 3; level++ {
+			turn := by(analysis.ByTurn, strconv.Itoa(opening+level))
+			table.Findings = append(table.Findings, finding(analysis.WhatRate, analysis.Share, 0.5, 0, 1, lane("a"), by(analysis.ByBranch, "doubt"), turn))
+		}
+		drawn := fmt.Sprintf("%+v", *report.Figures(&table, report.Links{})[0].Scene)
+		if strings.Contains(drawn, "level 0") || !strings.Contains(drawn, "level 1:") || !strings.Contains(drawn, "level 3:") {
+			t.Errorf("after %d turns: %s", opening, drawn)
 		}
 	}
 }

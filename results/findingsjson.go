@@ -27,7 +27,8 @@ type TableJSON struct {
 	Findings   []FindingJSON    `json:"findings"`
 	Matrix     *matrixDocument  `json:"matrix,omitempty"`
 	Confusions []confusionDoc   `json:"confusions,omitempty"`
-	People     bool             `json:"people,omitempty"` // it rests on people's verdicts alone
+	Disagreed  []disagreedDoc   `json:"disagreed,omitempty"` // pairs whose two orders disagree
+	People     bool             `json:"people,omitempty"`    // it rests on people's verdicts alone
 	Notes      []string         `json:"notes,omitempty"`
 }
 
@@ -60,6 +61,7 @@ type FindingJSON struct {
 	P         *float64          `json:"p,omitempty"`
 	Holm      *float64          `json:"p_holm,omitempty"`
 	Rank      *rankBounds       `json:"rank,omitempty"`
+	Record    *recordDocument   `json:"record,omitempty"`
 	Quasi     *float64          `json:"quasi_se,omitempty"`
 	Rule      string            `json:"rule,omitempty"`
 	Other     *otherDocument    `json:"other_rule,omitempty"`
@@ -74,6 +76,29 @@ type rankBounds struct {
 	Rank  int `json:"rank"`
 	Best  int `json:"best"`
 	Worst int `json:"worst"`
+}
+
+type recordDocument struct {
+	Wins   int `json:"wins"`
+	Ties   int `json:"ties"`
+	Losses int `json:"losses"`
+}
+
+// disagreedDoc is a pair, and who won it in each order; tie: neither.
+type disagreedDoc struct {
+	By       map[string]string `json:"by,omitempty"`
+	Item     string            `json:"item,omitempty"`
+	First    string            `json:"first"`
+	Second   string            `json:"second"`
+	Judge    string            `json:"judge"`
+	Trait    string            `json:"trait,omitempty"`
+	Prompt   string            `json:"prompt,omitempty"`
+	Template string            `json:"template,omitempty"`
+	Branch   string            `json:"branch,omitempty"`
+	Turn     int               `json:"turn"`
+	Draw     int               `json:"draw"`
+	Forth    string            `json:"won_first_shown_first"`
+	Back     string            `json:"won_second_shown_first"`
 }
 
 type otherDocument struct {
@@ -147,6 +172,9 @@ func tableOf(t *analysis.Table) TableJSON {
 	for _, c := range t.Confusions {
 		doc.Confusions = append(doc.Confusions, confusionDoc(c))
 	}
+	for _, d := range t.Disagreed {
+		doc.Disagreed = append(doc.Disagreed, disagreedDoc{fieldsOf(d.By), d.Item, d.First, d.Second, d.Judge, d.Trait, d.Prompt, d.Template, d.Branch, d.Turn, d.Draw, d.Forth, d.Back})
+	}
 	for i := range t.Findings {
 		doc.Findings = append(doc.Findings, findingOf(&t.Findings[i]))
 	}
@@ -165,11 +193,8 @@ func tableOf(t *analysis.Table) TableJSON {
 
 func findingOf(f *analysis.Finding) FindingJSON {
 	doc := FindingJSON{
-		What: f.What, By: map[string]string{}, Unit: string(f.Unit), Value: f.Value.OrNil(), Level: f.Level, N: f.N, Clusters: f.Clusters,
+		What: f.What, By: fieldsOf(f.By), Unit: string(f.Unit), Value: f.Value.OrNil(), Level: f.Level, N: f.N, Clusters: f.Clusters,
 		Coverage: coverageOf(f.Coverage), Method: f.Method, P: f.P.OrNil(), Holm: f.Holm.OrNil(), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
-	}
-	for _, v := range f.By {
-		doc.By[v.Field] = v.Value
 	}
 	doc.Low, doc.High = f.Interval.OrNil()
 	doc.BoundLow, doc.BoundHigh = f.Bounds.OrNil()
@@ -178,10 +203,21 @@ func findingOf(f *analysis.Finding) FindingJSON {
 	if f.Rank != nil {
 		doc.Rank = &rankBounds{f.Rank.Rank, f.Rank.Best, f.Rank.Worst}
 	}
+	if f.Record != nil {
+		doc.Record = (*recordDocument)(f.Record)
+	}
 	if f.Other != nil {
 		doc.Other = &otherDocument{f.Other.Rule, f.Other.Value.OrNil(), f.Other.N}
 	}
 	return doc
+}
+
+func fieldsOf(by []analysis.Value) map[string]string {
+	out := map[string]string{}
+	for _, v := range by {
+		out[v.Field] = v.Value
+	}
+	return out
 }
 
 func reason(n stats.Number) string {

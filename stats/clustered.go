@@ -15,6 +15,21 @@ type ClusterRate struct {
 	SE             Number // linearised, times G/(G-1)
 	DesignEffect   Number // how many times larger the variance is than that of independent answers
 	Interval       Interval
+	effective      float64 // independent answers that would have the variance the interval rests on
+}
+
+// Half is the two-sided p-value of a share of one half, by the method of the interval: below one minus its level, the interval leaves
+// one half out.
+func (r ClusterRate) Half() Number {
+	switch {
+	case !r.Share.OK:
+		return r.Share
+	case r.N == r.Clusters:
+		return Known(normalTail(2 * math.Sqrt(float64(r.N)) * (r.Share.Value - 0.5)))
+	case r.Clusters < 2:
+		return Undefined("an error needs two clusters, there are %d", r.Clusters)
+	}
+	return Known(studentTail(2*math.Sqrt(r.effective)*(r.Share.Value-0.5), r.Clusters-1))
 }
 
 // rareClusters is how many clusters must hold the rarer answer before their design effect can be estimated; of fewer than
@@ -44,7 +59,8 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 	case r.K == 0 || r.K == r.N:
 		alike := Undefined("all answers are alike")
 		r.SE, r.DesignEffect = alike, alike
-		r.Interval = r.wilson(float64(r.Clusters), level)
+		r.effective = float64(r.Clusters)
+		r.Interval = r.wilson(r.effective, level)
 	default:
 		independent := r.Share.Value * (1 - r.Share.Value) / float64(r.N)
 		spread := r.spread(clusters)
@@ -53,6 +69,7 @@ func RateByCluster(clusters []Count, level float64) (ClusterRate, error) {
 		if r.holding(clusters) < min(rareClusters, r.Clusters/3) {
 			effective = min(effective, float64(r.Clusters))
 		}
+		r.effective = effective
 		r.Interval = r.wilson(effective, level)
 	}
 	return r, nil

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
 
 // Rate is a share of yes among independent answers, with its Wilson interval.
 type Rate struct {
@@ -17,6 +21,20 @@ func NewRate(k, n int, level float64) Rate {
 // Wilson is the score interval of a share: close to its level for every n, and never outside 0 to 1.
 func Wilson(k, n int, level float64) Interval {
 	return interval(k, n, level, func(k, n, z float64) (float64, float64) { return wilson(k, n, z) })
+}
+
+// Exact is the interval of Clopper and Pearson: it leaves one half out where [BinomialTest] rejects it.
+func Exact(k, n int, level float64) Interval {
+	return interval(k, n, level, func(x, all, _ float64) (low, high float64) {
+		tail := (1 - level) / 2
+		if low = 0; k > 0 {
+			low = mathext.InvRegIncBeta(x, all-x+1, tail)
+		}
+		if high = 1; k < n {
+			high = mathext.InvRegIncBeta(x+1, all-x, 1-tail)
+		}
+		return low, high
+	})
 }
 
 // interval checks the counts, answers everything for no answers, and keeps bounds inside 0 to 1.
