@@ -172,8 +172,9 @@ func sentBefore(ctx context.Context, w *World, h *home, p *upload, f submitFlags
 		return err
 	}
 	p.run, p.fresh = run, false
-	fmt.Fprintf(w.Stderr, "%s was sent before as batch %s; --new sends it anew\n", p.Name, run.ID)
-	return nil
+	fmt.Fprintf(w.Stderr, "%s was submitted before as batch %s; --new sends it anew\n", p.Name, run.ID)
+	_, err = tryAgain(ctx, w, h, run)
+	return err
 }
 
 // confirmFiles says what goes where and for how much, and asks.

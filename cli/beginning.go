@@ -35,7 +35,11 @@ func runNames(runs []store.Run) string {
 
 // resumed says that a run is there already, and changes its budget where one is named.
 func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budget string) error {
-	if now.Run.State == store.RunClosed {
+	again, err := tryAgain(ctx, w, h, now.Run)
+	if err != nil {
+		return err
+	}
+	if now.Run.State == store.RunClosed && !again {
 		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", now.Run.ID)
 		return nil
 	}
@@ -49,6 +53,15 @@ func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budg
 	}
 	fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", m)
 	return h.Ledger.SetBudget(ctx, now.Run.No, m)
+}
+
+// tryAgain gives lanes that a wrong key or an empty account stopped another try, and says so.
+func tryAgain(ctx context.Context, w *World, h *home, run store.Run) (bool, error) {
+	lanes, err := h.TryAgain(ctx, run)
+	for _, l := range lanes {
+		fmt.Fprintf(w.Stderr, "lane %s was stopped, and is tried again: %s\n", l.Name, l.Reason)
+	}
+	return len(lanes) > 0, err
 }
 
 // parseBudget reads --budget; nil: it was not given.

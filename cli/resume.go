@@ -98,6 +98,9 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 			return err
 		}
 	}
+	if _, err := tryAgain(ctx, w, h, run); err != nil {
+		return err
+	}
 	if f.proceed {
 		if err := give(ctx, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
 			return err

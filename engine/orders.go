@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"assay"
 	"assay/provider"
@@ -124,6 +125,13 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d in the middle of a step stop after it", dropped, asked, busy), nil
+}
+
+// StoppedByAccount reports whether a lane was stopped because its key was refused or its account is empty: the reason of such a
+// lane begins with the class of the fault.
+func StoppedByAccount(l store.Lane) bool {
+	class, _, _ := strings.Cut(l.Reason, " ")
+	return class == string(assay.FaultDenied) || class == string(assay.FaultQuota)
 }
 
 // Endings are the ways that requests ended in which are sent again: those that are named, else all that may end otherwise.

@@ -2,10 +2,12 @@ package workspace
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
 	"assay"
+	"assay/engine"
 	"assay/store"
 )
 
@@ -95,4 +97,23 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, store.Run, error) {
 		h.Close()
 	}
 	return p.Find(ctx, w, "")
+}
+
+// TryAgain gives lanes another try that a refused key or an empty account had stopped, and returns them: the person who goes on
+// with a run has put it right. What was cancelled stays so.
+func (h *Home) TryAgain(ctx context.Context, run store.Run) ([]store.Lane, error) {
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil || run.Result == store.ResultCancelled {
+		return nil, err
+	}
+	lanes = slices.DeleteFunc(lanes, func(l store.Lane) bool { return l.State != store.LaneStopped || !engine.StoppedByAccount(l) })
+	if len(lanes) == 0 {
+		return nil, nil
+	}
+	args, err := json.Marshal(engine.Retry{})
+	if err != nil {
+		return nil, err
+	}
+	_, err = h.PutOrder(ctx, run, store.Order{Kind: store.OrderRetry, Args: string(args)})
+	return lanes, err
 }
