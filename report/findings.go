@@ -116,7 +116,7 @@ func coverageGrid(lanes []Lane, links Links) *Grid {
 	return g
 }
 
-// standsCell is the share of the planned requests that have something to judge.
+// standsCell is the share of the planned requests, without those that were spared, that have something to judge.
 func standsCell(l Lane) Cell {
 	var stands int64
 	for e, n := range l.Endings {
@@ -124,10 +124,11 @@ func standsCell(l Lane) Cell {
 			stands += n
 		}
 	}
-	if l.Planned == 0 {
+	wanted := l.Planned - l.Spared
+	if wanted <= 0 {
 		return Cell{Text: noneText, Soft: true}
 	}
-	share := float64(stands) / float64(l.Planned)
+	share := float64(stands) / float64(wanted)
 	return Cell{Text: analysis.Share.Show(share), Strong: share < analysis.Complete}
 }
 

@@ -116,7 +116,7 @@ func (d *Document) facts() []fact {
 	var planned, stands int64
 	lanes := map[string]bool{}
 	for _, l := range d.Lanes {
-		planned += l.Planned
+		planned += l.Planned - l.Spared
 		for e, n := range l.Endings {
 			if e.Stands() {
 				stands += n

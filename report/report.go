@@ -59,6 +59,7 @@ type Lane struct {
 	Note        string // what else is to be said of it
 	Asks        bool   // its answers are what is judged; false: it judges
 	Planned     int64
+	Spared      int64 // of them, those that need not be asked: a condition left them out, or both answers are the same
 	Open        int64
 	Endings     map[assay.Ending]int64
 }

@@ -196,6 +196,7 @@ type laneRow struct {
 	Reason     string           `json:"reason,omitempty"`
 	Canary     string           `json:"canary"`
 	Planned    int64            `json:"planned"`
+	Spared     int64            `json:"spared"`
 	Open       int64            `json:"in_flight"`
 	Answered   int64            `json:"answered"`
 	Unanswered int64            `json:"ended_without_answer"`
@@ -206,12 +207,12 @@ type laneRow struct {
 }
 
 // Unasked is how many requests have not gone out yet.
-func (l laneRow) Unasked() int64 { return max(0, l.Planned-l.Open-l.Answered-l.Unanswered) }
+func (l laneRow) Unasked() int64 { return max(0, l.Planned-l.Spared-l.Open-l.Answered-l.Unanswered) }
 
 func laneRowOf(l store.Lane) laneRow {
 	row := laneRow{
 		Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
-		Canary: string(l.Canary), Planned: l.Planned, Open: l.Open, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
+		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Open: l.Open, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
 	}
 	for e, n := range l.Endings {
 		row.Endings[string(e)] = n
