@@ -281,3 +281,15 @@ func TestAnEntrantsClustersAreItsOwn(t *testing.T) {
 		t.Errorf("%d verdicts in %d clusters", f.N, f.Clusters)
 	}
 }
+
+func TestPerfectConsistencyIsNotPerfectlyCertain(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 60 {
+		rows = append(rows, met("a", "b", fmt.Sprint(i), "a"), met("b", "a", fmt.Sprint(i), "b"))
+	}
+	f := find(t, report(t, arena(), []analysis.Spec{{Method: analysis.Consistency}}, rows), "consistency")
+	if f.Value.Value != 1 || !f.Interval.OK || f.Interval.Low > 0.99 {
+		t.Errorf("%v in %v", f.Value, f.Interval)
+	}
+}

@@ -192,6 +192,21 @@ func TestJudgesAreComparedOnTheSameAnswers(t *testing.T) {
 	near(t, "own family of j1", 0.1+0.2, find(t, r, "own family", "judge", "j1").Value.Value, 1e-12)
 }
 
+func TestJudgesWhoAgreeOnEverythingHaveAKappaWithoutAnInterval(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 10 {
+		for _, j := range []string{"j1", "j2"} {
+			r := said("m", fmt.Sprint(i), []string{"right", "wrong"}[i%2])
+			r.Judge = j
+			rows = append(rows, r)
+		}
+	}
+	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "kappa"); f.Value.Value != 1 || f.Interval.OK || f.Interval.Why == "" {
+		t.Errorf("kappa %v in %v", f.Value, f.Interval)
+	}
+}
+
 func TestKappaIsUnknownWhereChanceAgreesAlways(t *testing.T) {
 	t.Parallel()
 	stage := correct()

@@ -171,7 +171,9 @@ func (j *judges) pair(t *Table, first, second []int, by []Value) error {
 	same.Value, same.Interval, same.Method = r.Share, r.Interval, "Wilson"
 	kappa.Value, kappa.Method = a.Kappa, "Cohen"
 	kappa.Interval = stats.NoInterval("%s", a.SE.Why)
-	if a.Kappa.OK && a.SE.OK {
+	if a.Kappa.OK && a.SE.OK && a.SE.Value == 0 {
+		kappa.Interval = stats.NoInterval("they agree on everything: nothing shows how far they could differ")
+	} else if a.Kappa.OK && a.SE.OK {
 		kappa.Interval = stats.NormalInterval(a.Kappa.Value, a.SE.Value, j.options.Level)
 	}
 	t.Findings = append(t.Findings, *same, *kappa)

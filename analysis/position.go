@@ -159,12 +159,13 @@ func (a *arena) consistency(t *Table) error {
 		return err
 	}
 	f.Value, f.Interval, f.Clusters, f.Method = stats.Known(float64(c.same)/float64(c.pairs)), boot.Interval(a.options.Level), len(counts), "bootstrap of clusters"
-	if len(counts) < stats.FewClusters { // percentiles of few clusters are too narrow
+	alike := f.Interval.OK && f.Interval.Low == f.Interval.High // so are all resamples, which is no certainty
+	if alike || len(counts) < stats.FewClusters {               // percentiles of few clusters are too narrow
 		e, err := a.options.share(counts)
 		if err != nil {
 			return err
 		}
-		if f.Interval.OK {
+		if f.Interval.OK && !alike {
 			f.note("bootstrap of clusters: %s to %s", Share.Show(f.Interval.Low), Share.Show(f.Interval.High))
 		}
 		e.put(f)

@@ -31,6 +31,7 @@ type validity struct {
 	units   names
 	flags   []bool      // by unit: a judge flagged it
 	said    [][]opinion // by judge, then unit
+	further int         // verdicts of a judge on an answer that it has judged before, by another prompt
 	labels  names
 	judges  names
 	right   map[uint32]string // the expected label of units that are known
@@ -144,6 +145,7 @@ func (v *validity) hear(r *Row, judge uint32) {
 	v.said = grown(v.said, int(judge))
 	v.said[judge] = grown(v.said[judge], int(unit))
 	if v.said[judge][unit].there {
+		v.further += int(one(r.Other == ""))
 		return
 	}
 	yes, rated := v.isYes(r.Label, r.Expect)
@@ -204,6 +206,9 @@ func (v *validity) notes(t *Table) {
 		n += k
 	}
 	t.note("gold: %s of %s on %s, of which %d were judged", plural(n, "label"), strings.Join(who, ", "), plural(len(v.truth), "answer"), len(v.known))
+	if v.further > 0 {
+		t.note("of a judge with several prompts the first verdict on an answer counts: %s not held against gold", plural(v.further, "verdict"))
+	}
 	if !v.file {
 		t.note("people choose by what judges said: each kind of answer counts as often as it occurs")
 	}

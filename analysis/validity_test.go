@@ -157,3 +157,23 @@ func TestPairsAreHeldAgainstPeopleWhicheverWayRoundTheyWereShown(t *testing.T) {
 		t.Errorf("accuracy %v of %d, want 2 of 3", f.Value, f.N)
 	}
 }
+
+func TestVerdictsThatAreNotHeldAgainstGoldAreCounted(t *testing.T) {
+	t.Parallel()
+	stage := correct()
+	stage.Gold = true
+	rows := verdictsOf("one", 10, 5)
+	for _, r := range verdictsOf("one", 10, 9) {
+		r.Prompt = "other"
+		rows = append(rows, r)
+	}
+	var gold []analysis.Row
+	for i := range 10 {
+		gold = append(gold, by(analysis.GoldJudge, said("one", fmt.Sprint("q", i), "right")))
+	}
+	r := judgedAgainst(t, stage, []analysis.Spec{{Method: analysis.Validity}}, gold, rows)
+	want := "of a judge with several prompts the first verdict on an answer counts: 10 verdicts not held against gold"
+	if f := find(t, r, "accuracy"); f.N != 10 || !slices.Contains(r.Tables[0].Notes, want) {
+		t.Errorf("accuracy of %d; %q", f.N, r.Tables[0].Notes)
+	}
+}

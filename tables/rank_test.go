@@ -237,3 +237,22 @@ func TestAnUnknownMethodIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestWhereAllClustersAreAlikeScoresHaveNoError(t *testing.T) {
+	t.Parallel()
+	text := "a,b,winner,cluster\n"
+	for i := range 60 { // the one that stands first always wins
+		text += fmt.Sprintf("x,y,a,%d\ny,x,a,%d\nx,z,a,%d\nz,x,a,%d\ny,z,a,%d\nz,y,a,%d\n", i, i, i, i, i, i)
+	}
+	for _, o := range []RankOptions{{Columns: Columns{Cluster: "cluster"}}, {Columns: Columns{Cluster: "cluster"}, Bootstrap: 50, Seed: 1}} {
+		r := ranked(t, text, o)
+		for _, one := range r.Items {
+			if one.Score == nil || one.Low != nil || one.High != nil {
+				t.Errorf("%s: %v in %v to %v", one.Item, one.Score, one.Low, one.High)
+			}
+		}
+		if !strings.Contains(strings.Join(r.Warnings, " "), "all clusters are alike") {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+	}
+}

@@ -43,7 +43,26 @@ func (r *ranker) bradleyTerry() error {
 	if boot != nil {
 		r.resampled(boot)
 	}
+	r.mistrust()
 	return nil
+}
+
+// mistrust takes away errors of nothing: where no cluster, or no resample, differs from another, that is no certainty.
+func (r *ranker) mistrust() {
+	alike := false
+	for i := range r.out.Items {
+		one := &r.out.Items[i]
+		if one.Low == nil || one.High == nil || *one.High-*one.Low > 1e-9 {
+			continue
+		}
+		alike, one.Low, one.High = true, nil, nil
+		if one.SE != nil && *one.SE < 1e-9 {
+			one.SE, one.Quasi = nil, nil
+		}
+	}
+	if alike {
+		r.warn("all clusters are alike: nothing shows how far scores could differ, and they have no interval")
+	}
 }
 
 func (r *ranker) fit(o stats.BTOptions) (*stats.BTFit, *stats.BTBootstrap, error) {
