@@ -49,9 +49,9 @@ func (r *Reader) Failures(ctx context.Context, run store.Run) iter.Seq2[Failure,
 
 // Again is what another try of a run would send.
 type Again struct {
-	Requests int64
+	Requests int64 // that ended without an answer
+	Unsent   int64 // of lanes that were stopped or held
 	Expected assay.Cost
-	Waiting  bool // lanes that were stopped or held have requests left
 }
 
 // Again counts what ended in one of some ways, and what it may cost to send it again.
@@ -64,20 +64,29 @@ func (r *Reader) Again(ctx context.Context, run store.Run, only []assay.Ending) 
 	for _, l := range b.File.Lanes {
 		meters[l.Name] = batchfile.NewMeter(r.Catalog, b.File.Kind, l.Lane, b.File.Mode)
 	}
+	lanes, err := r.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return Again{}, err
+	}
+	shut := map[string]bool{}
+	for _, l := range lanes {
+		shut[l.Name] = l.State != store.LaneOpen
+	}
 	var out Again
 	for a, err := range Answers(ctx, r.Ledger, run.No) {
 		if err != nil {
 			return out, err
 		}
-		if !a.Ended || !slices.Contains(only, a.Outcome.Ending) {
+		switch {
+		case a.Ended && slices.Contains(only, a.Outcome.Ending):
+			out.Requests++
+		case !a.Ended && shut[a.Line.Lane]:
+			out.Unsent++
+		default:
 			continue
 		}
 		expected, _ := meters[a.Line.Lane].Estimate(a.Line.Prompt, a.Line.Limit)
-		out.Requests, out.Expected = out.Requests+1, out.Expected.Add(expected)
+		out.Expected = out.Expected.Add(expected)
 	}
-	lanes, err := r.Ledger.Lanes(ctx, run.No)
-	for _, l := range lanes {
-		out.Waiting = out.Waiting || l.State != store.LaneOpen && l.Open > 0
-	}
-	return out, err
+	return out, nil
 }

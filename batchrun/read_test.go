@@ -361,7 +361,7 @@ func TestALaneThatWasRefusedIsWhatARunWaitsFor(t *testing.T) {
 	if s, err := r.read.Stuck(r.ctx, run, st); err != nil || s.Lane == nil || s.Lane.Reason == "" {
 		t.Errorf("stuck: %+v, %v", s, err)
 	}
-	if again, err := r.read.Again(r.ctx, run, nil); err != nil || !again.Waiting {
+	if again, err := r.read.Again(r.ctx, run, nil); err != nil || again.Unsent == 0 || again.Expected.Sum == 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 }

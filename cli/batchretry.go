@@ -60,11 +60,11 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 		if err != nil {
 			return err
 		}
-		if a.Requests == 0 && !a.Waiting {
+		if a.Requests+a.Unsent == 0 {
 			fmt.Fprintf(w.Stderr, "batch %s: nothing to send again\n", run.ID)
 			continue
 		}
-		fmt.Fprintf(w.Stderr, "batch %s: %s requests without an answer go out again, %s\n", run.ID, assay.Thousands(a.Requests), a.Expected)
+		fmt.Fprintf(w.Stderr, "batch %s: %s requests without an answer go out again, %s\n", run.ID, assay.Thousands(a.Requests+a.Unsent), a.Expected)
 		again = append(again, run)
 	}
 	if len(again) == 0 {

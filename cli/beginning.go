@@ -20,7 +20,11 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 			if len(donors) > 0 {
 				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", runNames(donors))
 			}
-			return confirm(w, want.Input, want.Plan, f)
+			over, err := h.TakesOver(ctx, want.Plan, donors)
+			if err != nil {
+				return err
+			}
+			return confirm(w, want, over, f)
 		},
 	})
 }
@@ -92,11 +96,16 @@ func runnable(w *World, d *plan.Input, p *plan.Plan, name string, rehearse bool)
 }
 
 // confirm says what goes where and for how much, and asks. Without a terminal and without --yes nothing is sent.
-func confirm(w *World, d *plan.Input, p *plan.Plan, f runFlags) error {
+func confirm(w *World, want workspace.Wanted, over workspace.TakeOver, f runFlags) error {
 	if f.rehearse {
 		return nil
 	}
-	fmt.Fprint(w.Stderr, summary(d, p))
+	d, p := want.Input, want.Plan
+	fmt.Fprint(w.Stderr, summary(d, p, want.Budget))
+	if over.Most > 0 {
+		fmt.Fprintf(w.Stderr, "Up to %s of them are taken over, %s or more are new: %s expected, %s to %s.\n",
+			assay.Thousands(over.Most), assay.Thousands(over.New), over.Cost.Expected, over.Cost.Low, over.Cost.High)
+	}
 	space := w.workspace()
 	for _, k := range space.Keys(d, p) {
 		to := k.Provider

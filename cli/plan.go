@@ -16,6 +16,7 @@ import (
 	"assay/cli/term"
 	"assay/plan"
 	"assay/study"
+	"assay/workspace"
 )
 
 type planFlags struct {
@@ -95,7 +96,7 @@ func printPlan(w *World, d *plan.Input, p *plan.Plan) error {
 	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p)+"Nothing was sent.\n")
+	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p, workspace.BudgetOf(d.Study, nil))+"Nothing was sent.\n")
 	return err
 }
 
@@ -131,7 +132,7 @@ func batchesOf(t plan.Total) string {
 }
 
 // summary says the plan in sentences.
-func summary(d *plan.Input, p *plan.Plan) string {
+func summary(d *plan.Input, p *plan.Plan, budget *assay.Money) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
@@ -148,8 +149,12 @@ func summary(d *plan.Input, p *plan.Plan) string {
 	}
 	usual, longest := waiting(d, p)
 	fmt.Fprintf(&b, "Time: usually up to %s, at the longest %s. Disk: %s to %s.\n", hours(usual), hours(longest), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
-	if d.Study.Budget.Set {
-		fmt.Fprintf(&b, "Budget: %s.\n", d.Study.Budget.Money)
+	if budget != nil {
+		fmt.Fprintf(&b, "Budget: %s.", *budget)
+		if all.Cost.Expected.Sum > *budget {
+			b.WriteString(" It does not cover what is expected: the run stops when it is spent.")
+		}
+		b.WriteString("\n")
 	}
 	b.WriteString(stops(d, p))
 	for _, q := range p.Power {

@@ -97,6 +97,7 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 		if err := errors.Join(h.Ledger.SetBudget(ctx, run.No, budget), h.Ledger.RunDue(ctx, run.No, w.Now())); err != nil {
 			return err
 		}
+		fmt.Fprintf(w.Stderr, "it may spend %s from now on; %s is spent or reserved\n", budget, run.Spent+run.Reserved)
 	}
 	if _, err := tryAgain(ctx, w, h, run); err != nil {
 		return err

@@ -80,8 +80,21 @@ func (s Span) plus(t Span) Span {
 // Price is a low, an expected and a high cost.
 type Price struct{ Low, Expected, High assay.Cost }
 
-func (p Price) plus(q Price) Price {
+// Plus adds two prices.
+func (p Price) Plus(q Price) Price {
 	return Price{Low: p.Low.Add(q.Low), Expected: p.Expected.Add(q.Expected), High: p.High.Add(q.High)}
+}
+
+// Share is the price of some of so many requests.
+func (p Price) Share(some, of int64) Price {
+	share := func(c assay.Cost) assay.Cost {
+		if of <= 0 || some >= of {
+			return c
+		}
+		part := func(n int64) int64 { return int64(float64(n) * float64(some) / float64(of)) }
+		return assay.Cost{Sum: assay.Money(part(int64(c.Sum))), Priced: part(c.Priced), Unknown: part(c.Unknown)}
+	}
+	return Price{Low: share(p.Low), Expected: share(p.Expected), High: share(p.High)}
 }
 
 // Total is the sum over parts.
@@ -111,7 +124,7 @@ func (p *Plan) Sum(pick func(Part) bool) Total {
 		}
 		t.Bytes += part.Bytes
 		t.Input, t.Output = t.Input.plus(part.Input), t.Output.plus(part.Output)
-		t.Cost, t.Live = t.Cost.plus(part.Cost), t.Live.plus(part.Live)
+		t.Cost, t.Live = t.Cost.Plus(part.Cost), t.Live.Plus(part.Live)
 		t.Exact = t.Exact && part.Exact
 	}
 	return t

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"reflect"
 	"time"
 
@@ -193,6 +194,36 @@ func (s *Ledger) sameItem(ctx context.Context, run, other int64, id string) (boo
 		}
 	}
 	return false, nil
+}
+
+// Stock is how many requests of a lane have a standing answer in some runs.
+type Stock struct {
+	Stage, Lane, Provider, Model, Params string
+	Requests                             int64
+}
+
+// Stocks counts the requests with a standing answer over some runs, each once, by lane and what its parameters were.
+func (s *Reader) Stocks(ctx context.Context, runs []int64) ([]Stock, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	args := make([]any, len(runs))
+	for i, no := range runs {
+		args[i] = no
+	}
+	scan := func(rows *sql.Rows) (t Stock, err error) {
+		return t, rows.Scan(&t.Stage, &t.Lane, &t.Provider, &t.Model, &t.Params, &t.Requests)
+	}
+	var all []Stock
+	for t, err := range walk(ctx, s, "count answers", scan, `SELECT l.stage, l.lane, l.provider, l.model, l.params, COUNT(DISTINCT o.key) FROM lanes l
+		JOIN segments g ON g.run_no = l.run_no AND g.stage = l.stage AND g.lane = l.lane JOIN outcomes o ON o.segment_no = g.no AND o.stands = 1
+		WHERE l.run_no IN (`+placeholders(1, len(args))+`) GROUP BY l.stage, l.lane, l.provider, l.model, l.params`, args...) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // indexDigests asks for the index that equal requests are found by, once.

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/engine"
+	"assay/plan"
 	"assay/store"
 )
 
@@ -74,6 +75,45 @@ func againCost(segments []store.Segment, s store.Share) assay.Cost {
 		return assay.Cost{Unknown: s.Requests}
 	}
 	return assay.Cost{Sum: expected * assay.Money(s.Requests) / assay.Money(priced), Priced: s.Requests}
+}
+
+// TakeOver is what a plan takes over from earlier runs, at most, and what is new then.
+type TakeOver struct {
+	Most int64 // requests that may be taken over
+	New  int64 // those left
+	Cost plan.Price
+}
+
+// TakesOver estimates what a new run takes over. A lane with the same model and parameters has the same questions as far as
+// their wording was not changed, which is seen only when they are made: so it is the most.
+func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) (TakeOver, error) {
+	var out TakeOver
+	numbers := make([]int64, len(donors))
+	for i, r := range donors {
+		numbers[i] = r.No
+	}
+	stocks, err := h.Ledger.Stocks(ctx, numbers)
+	if err != nil {
+		return out, err
+	}
+	left := map[store.Stock]int64{}
+	for _, t := range stocks {
+		n := t.Requests
+		t.Requests = 0
+		left[t] += n
+	}
+	for _, part := range p.Parts {
+		params, err := json.Marshal(part.Lane.Params)
+		if err != nil {
+			return out, err
+		}
+		of := store.Stock{Stage: part.Stage, Lane: part.Lane.Name, Provider: part.Lane.Provider, Model: part.Lane.Model, Params: string(params)}
+		taken := min(left[of], part.Requests)
+		left[of] -= taken
+		out.Most, out.New = out.Most+taken, out.New+part.Requests-taken
+		out.Cost = out.Cost.Plus(part.Cost.Share(part.Requests-taken, part.Requests))
+	}
+	return out, nil
 }
 
 // Latest is the run that an order without a name is about: the newest open run, else the newest, and a rehearsal only where
