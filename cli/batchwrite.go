@@ -40,7 +40,12 @@ func batchWriteCommand(w *World) *cobra.Command {
 			"--prompt names a template whose {{ names }} are columns; without one, the column text, question or prompt is asked as it is.\n" +
 			"Parameters that the model would refuse are listed before anything is written. Limits cut the output: FILE.jsonl, FILE-2.jsonl, …",
 		Args: args(),
-		RunE: func(c *cobra.Command, _ []string) error { return writeBatch(c.Context(), w, f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := someItems(c, f.limit); err != nil {
+				return err
+			}
+			return writeBatch(c.Context(), w, f)
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.provider, "provider", "", "the provider")

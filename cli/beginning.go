@@ -89,7 +89,7 @@ func runnable(w *World, d *plan.Input, p *plan.Plan, name string, rehearse bool)
 	if problems = problems.Errors(); len(problems) > 0 {
 		return problems
 	}
-	if len(p.Parts)+len(p.Imports) == 0 {
+	if p.Empty() {
 		return usage("", "there is nothing to send")
 	}
 	return nil

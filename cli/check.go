@@ -42,8 +42,14 @@ func checkCommand(w *World) *cobra.Command {
 				}
 			}
 			total := p.Sum(func(plan.Part) bool { return true })
-			_, err = fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
-			return err
+			fmt.Fprintf(w.Stdout, "%s: no problems; %s in %s\n", name, assay.Count(total.Requests, "request"), assay.Count(p.Waves, "wave"))
+			for i := range d.Study.Stages {
+				st := &d.Study.Stages[i]
+				if left := d.NotAsked(st); len(left) > 0 {
+					fmt.Fprintf(w.Stdout, "stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)\n", st.Name, strings.Join(left, ", "))
+				}
+			}
+			return nil
 		},
 	}
 	f.register(c)
@@ -67,6 +73,9 @@ func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Optio
 	if d == nil {
 		return nil, nil, problems
 	}
+	if err := someItems(c, o.Limit); err != nil {
+		return nil, nil, err
+	}
 	if err := knownNames(d, o); err != nil {
 		return nil, nil, err
 	}
@@ -78,17 +87,27 @@ func planned(c *cobra.Command, w *World, name string, f studyFlags, o plan.Optio
 		}
 		return nil, nil, err
 	}
-	for _, q := range append(problems, more...).Sort() {
+	problems = append(problems, more...)
+	if p.Empty() && len(o.Lanes)+len(o.Stages) == 0 {
+		problems.Add(d.Study.At, "does a `where` leave any item?", "the study asks nothing: no stage has a question for a lane, or answers to import")
+		return nil, nil, workspace.InFolder(problems, filepath.Dir(name))
+	}
+	for _, q := range problems.Sort() {
 		fmt.Fprintln(w.Stderr, q)
 	}
 	return d, p, nil
 }
 
-// knownNames refuses a lane or stage that the study does not have, and a limit that is none.
-func knownNames(d *plan.Input, o plan.Options) error {
-	if o.Limit < 0 {
-		return usage("0 means all items", "--limit: %d is less than nothing", o.Limit)
+// someItems refuses a limit that leaves nothing.
+func someItems(c *cobra.Command, limit int) error {
+	if f := c.Flags().Lookup("limit"); f != nil && f.Changed && limit < 1 {
+		return usage("leave it out for all items", "--limit: want at least 1, got %d", limit)
 	}
+	return nil
+}
+
+// knownNames refuses a lane or stage that the study does not have.
+func knownNames(d *plan.Input, o plan.Options) error {
 	var lanes, stages []string
 	for _, l := range d.Study.Lanes {
 		lanes = append(lanes, l.Name)

@@ -53,8 +53,8 @@ func planCommand(w *World) *cobra.Command {
 }
 
 func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
-	if f.limit < 0 || f.show < 0 {
-		return usage("", "--limit and --show want a number from 0 up")
+	if f.show < 0 {
+		return usage("", "--show wants a number from 0 up")
 	}
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
 	d, p, err := planned(c, w, name, f.study, o)

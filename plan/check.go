@@ -24,6 +24,7 @@ func (d *Input) Check(keySet func(name string) bool) assay.Problems {
 	for i := range d.Study.Stages {
 		st := &d.Study.Stages[i]
 		d.checkNames(st, &problems)
+		d.checkAsked(st, &problems)
 		d.checkFields(st.Keep, d.Root(st), &problems)
 		d.checkVerdicts(st, &problems)
 	}

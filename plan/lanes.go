@@ -184,9 +184,10 @@ func (d *Input) uses(st *study.Stage) []*study.Lane {
 	return nil
 }
 
-// checkEqual adds a problem for two lanes that would send the same requests.
+// checkEqual adds a problem for two lanes that would send the same requests: those of one stage. A lane that answers and
+// one that judges may be alike.
 func (d *Input) checkEqual(problems *assay.Problems) {
-	seen := map[string]*study.Lane{}
+	seen := map[string][]*study.Lane{}
 	for i := range d.Study.Lanes {
 		l := &d.Study.Lanes[i]
 		kind, ok := d.kind(l)
@@ -194,11 +195,44 @@ func (d *Input) checkEqual(problems *assay.Problems) {
 			continue
 		}
 		id := fingerprint(l, d.Catalog.Effective(l.Lane, kind))
-		if first, ok := seen[id]; ok {
-			problems.Add(l.At, "a repeat is `repeats: 2` on the stage", "lanes %s and %s send the same requests", first.Name, l.Name)
+		if i := slices.IndexFunc(seen[id], func(first *study.Lane) bool { return d.meet(first, l) }); i >= 0 {
+			problems.Add(l.At, "a repeat is `repeats: 2` on the stage", "lanes %s and %s send the same requests", seen[id][i].Name, l.Name)
 			continue
 		}
-		seen[id] = l
+		seen[id] = append(seen[id], l)
+	}
+}
+
+// meet reports whether a stage sends requests to both lanes.
+func (d *Input) meet(a, b *study.Lane) bool {
+	for i := range d.Study.Stages {
+		if uses := d.uses(&d.Study.Stages[i]); slices.Contains(uses, a) && slices.Contains(uses, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// NotAsked names the lanes that a stage does not ask because they judge somewhere. A stage that names its lanes leaves
+// out what it wants to.
+func (d *Input) NotAsked(st *study.Stage) []string {
+	if st.Verb() != study.VerbAsk || len(st.Lanes.Among.List) > 0 {
+		return nil
+	}
+	asked := d.Study.Contestants(st)
+	var out []string
+	for i := range d.Study.Lanes {
+		if l := &d.Study.Lanes[i]; !slices.Contains(asked, l) {
+			out = append(out, l.Name)
+		}
+	}
+	return out
+}
+
+// checkAsked adds a problem for a stage that asks no lane, because all of them judge.
+func (d *Input) checkAsked(st *study.Stage, problems *assay.Problems) {
+	if n := len(d.NotAsked(st)); n > 0 && n == len(d.Study.Lanes) {
+		problems.Add(st.At, "`lanes: \"*\"` asks lanes that judge, too", "stage %s asks no lane: all of them judge, and such lanes are not asked unless named", st.Name)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Make plans a study. Problems are what the rows of its inputs do wrong; with them there is no plan.
 func (d *Input) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
-	m := &maker{Input: d, options: o, plan: &Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{}}
+	m := &maker{Input: d, options: o, plan: &Plan{Study: d.Study.Study, Items: map[string]int{}}, given: map[string]*answers{}, walked: map[string]bool{}}
 	var err error
 	if m.tokens, err = tokens.NewCounter(); err != nil {
 		m.problems.Add(assay.Place{}, "", "%s", err)
@@ -21,6 +21,7 @@ func (d *Input) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
 	for _, st := range InOrder(d.Study) {
 		m.stage(ctx, st)
 	}
+	m.otherInputs(ctx)
 	if err := ctx.Err(); err != nil && len(m.problems) == 0 {
 		m.problems.Add(assay.Place{}, "", "planning was stopped: %s", err)
 	}
@@ -31,6 +32,19 @@ func (d *Input) Make(ctx context.Context, o Options) (*Plan, assay.Problems) {
 	return m.plan, m.problems.Sort()
 }
 
+// otherInputs looks at the rows of inputs that no stage asks about by itself, such as those that others are joined with: a
+// run reads them all.
+func (m *maker) otherInputs(ctx context.Context) {
+	if m.Items == nil || ctx.Err() != nil {
+		return
+	}
+	for _, e := range m.Study.Inputs {
+		if !m.walked[e.Name] {
+			m.problems = append(m.problems, m.Items.Walk(ctx, e.Name, func(assay.Item) bool { return true })...)
+		}
+	}
+}
+
 // maker is one planning of one study.
 type maker struct {
 	*Input
@@ -39,6 +53,7 @@ type maker struct {
 	problems assay.Problems
 	tokens   *tokens.Counter
 	given    map[string]*answers // what each stage gives to those after it
+	walked   map[string]bool     // inputs whose rows were all looked at
 }
 
 // answers is what a stage gives, at most.

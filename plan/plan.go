@@ -46,6 +46,9 @@ type Plan struct {
 	DiskHigh int64
 }
 
+// Empty reports whether there is nothing to send or to take in.
+func (p *Plan) Empty() bool { return len(p.Parts)+len(p.Imports) == 0 }
+
 // Part is what one lane is asked in one turn of one stage.
 type Part struct {
 	Stage    string

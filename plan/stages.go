@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"assay"
 	"assay/study"
@@ -14,6 +15,9 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	give := &answers{lanes: lanes, gated: gated(st)}
 	m.given[st.Name] = give
 	wave := m.after(st)
+	if left := m.NotAsked(st); len(left) > 0 && m.wanted(st) {
+		m.note("stage %s does not ask lanes that judge: %s (`lanes: \"*\"` asks all)", st.Name, strings.Join(left, ", "))
+	}
 	if len(lanes) == 0 {
 		give.wave = wave
 		return
@@ -27,6 +31,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	for _, l := range lanes {
 		routes = append(routes, m.path(st, l))
 	}
+	m.walked[st.Ask] = true
 	found, problems := m.measure(ctx, talk, routes, m.options)
 	m.problems = append(m.problems, problems...)
 	if len(problems.Errors()) > 0 || found.asked == 0 {

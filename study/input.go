@@ -71,8 +71,8 @@ func (r *run) checkInputs() {
 		if in.Of != "" {
 			r.known(in.Key("of"), "input", in.Of, names)
 		}
-		if in.Limit < 0 {
-			r.found.Add(in.Key("limit"), "", "limit: want at least 1, got %d", in.Limit)
+		if in.Has("limit") && in.Limit < 1 {
+			r.found.Add(in.Key("limit"), "leave it out for all of them", "limit: want at least 1, got %d", in.Limit)
 		}
 		for _, j := range in.Join {
 			if left, right, ok := strings.Cut(j.Match, "="); !ok || strings.TrimSpace(left) == "" || strings.TrimSpace(right) == "" {

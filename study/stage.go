@@ -306,6 +306,11 @@ func (p *Pairs) read(d *decoder, n *node) {
 			kinds++
 		}
 	}
+	for key, n := range map[string]int{"sample": p.Sample, "per_item": p.PerItem, "per_lane_pair": p.PerLanePair} {
+		if p.Has(key) && n < 1 {
+			d.problems.Add(p.Key(key), "every pair is `pairs: all`", "%s: want at least 1, got %d", key, n)
+		}
+	}
 	if kinds > 1 {
 		d.problems.Add(n.at, "", "pairs: want one of all, sample, per_item, per_lane_pair")
 	}

@@ -58,6 +58,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 		isSet = func(string) bool { return true }
 	} else {
 		checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
+		w.checkNotify(s, &problems)
 	}
 	problems = append(problems, d.Check(isSet)...)
 	if len(problems.Errors()) > 0 {
@@ -90,6 +91,16 @@ func checkPrograms(d *plan.Input, folder string, add func(at assay.Place, hint, 
 		}
 		if _, err := program.Find(folder, r.Command); err != nil {
 			add(r.Where.Key("command"), "install it, or name it by its path from the study's folder", "stage %s: %s", st.Name, err)
+		}
+	}
+}
+
+// checkNotify adds a problem for every variable under notify that is not set: no news would arrive.
+func (w *World) checkNotify(s *study.Study, problems *assay.Problems) {
+	for i, url := range s.Notify.List {
+		name, named := strings.CutPrefix(url, "${") // anything else was reported when the study was read, and is not repeated
+		if name = strings.TrimSuffix(name, "}"); named && !w.IsSet(name) {
+			problems.Add(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'", "notify: %s is not set, and no news would arrive", name)
 		}
 	}
 }
@@ -167,6 +178,9 @@ func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehe
 		}
 		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
 			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
+	}
+	if !rehearsal {
+		w.checkNotify(d.Study, &problems)
 	}
 	checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Add)
 	return InFolder(problems, filepath.Dir(name))
