@@ -38,7 +38,7 @@ type Params struct {
 	Thoughts    bool // ask the provider to hand out its thoughts (kept apart from the answer)
 	Stop        []string
 	Seed        *int64
-	Schema      json.RawMessage // JSON Schema of the answer; nil: free text
+	Schema      json.RawMessage `json:",omitempty"` // JSON Schema of the answer; nil: free text, also after a way through JSON
 	ServiceTier string
 	Extra       map[string]json.RawMessage // further body fields, sent as they are
 }

@@ -357,12 +357,19 @@ func TestABudgetThatIsSpentIsWhatARunWaitsFor(t *testing.T) {
 func TestALaneThatWasRefusedIsWhatARunWaitsFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "openai * revoke")
-	run, st := r.drive(r.begin("refused", "in.jsonl", lines("a"), batchfile.Options{}), nil)
+	run, st := r.drive(r.begin("refused", "in.jsonl", strings.ReplaceAll(lines("a"), `"max_tokens":50`, `"max_tokens":5000`), batchfile.Options{}), nil)
 	if s, err := r.read.Stuck(r.ctx, run, st); err != nil || s.Lane == nil || s.Lane.Reason == "" {
 		t.Errorf("stuck: %+v, %v", s, err)
 	}
-	if again, err := r.read.Again(r.ctx, run, nil); err != nil || again.Unsent == 0 || again.Expected.Sum == 0 {
+	again, err := r.read.Again(r.ctx, run, nil)
+	if err != nil || again.Unsent == 0 || again.Expected.Sum == 0 {
 		t.Errorf("again: %+v, %v", again, err)
+	}
+	// What was shown before it was sent is what is reserved and shown again.
+	b, _ := batchrun.Of(run)
+	segments, err := r.planner.Ledger.Segments(r.ctx, run.No)
+	if shown := b.File.Lanes[0].Expected.Sum; err != nil || again.Expected.Sum != shown || segments[0].Expected != shown {
+		t.Errorf("%s was shown, %s is reserved, and %s is shown again: %v", shown, segments[0].Expected, again.Expected, err)
 	}
 }
 
