@@ -205,6 +205,9 @@ func TestJudgesWhoAgreeOnEverythingHaveAKappaWithoutAnInterval(t *testing.T) {
 	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "kappa"); f.Value.Value != 1 || f.Interval.OK || f.Interval.Why == "" {
 		t.Errorf("kappa %v in %v", f.Value, f.Interval)
 	}
+	if f := find(t, report(t, correct(), []analysis.Spec{{Method: analysis.Agreement}}, rows), "mean over judges"); f.Value.Value != 0.5 || f.Interval.OK || f.Interval.Why == "" {
+		t.Errorf("mean over judges %v in %v", f.Value, f.Interval)
+	}
 }
 
 func TestKappaIsUnknownWhereChanceAgreesAlways(t *testing.T) {

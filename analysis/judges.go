@@ -252,6 +252,9 @@ func (j *judges) spread(t *Table) error {
 		f := j.finding(WhatOver, Score, n, Value{ByLane, j.lanes.list[lane]})
 		s := stats.OverJudges(means, j.options.Level)
 		f.Value, f.Interval, f.Clusters, f.Method = s.Mean, clipped(s.Interval, j.stage.Low, j.stage.High), s.Judges, "Student over judges, not over items"
+		if s.SE.OK && s.SE.Value < 1e-12 {
+			f.Interval = stats.NoInterval("all judges give the same: nothing shows how far they could differ")
+		}
 		sd := j.finding(WhatSpread, Score, n, Value{ByLane, j.lanes.list[lane]})
 		sd.Value, sd.Interval, sd.Clusters, sd.Method = stats.SD(means), stats.NoInterval("not computed"), s.Judges, "sd over judges"
 		t.Findings = append(t.Findings, *f, *sd)
