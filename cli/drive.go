@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"assay"
 	"assay/engine"
+	"assay/results"
 	"assay/store"
 	"assay/study"
 	"assay/workspace"
@@ -95,12 +100,42 @@ func (w *World) takenOver(holder string) {
 	fmt.Fprintf(w.Stderr, "%s, which drove this run, is gone: going on from where it was\n", processOf(holder))
 }
 
-// detached says what goes on without us.
+// detached says what goes on without us, and what has not gone out.
 func detached(ctx context.Context, h *home, run store.Run) string {
+	text := "detached: jobs that were sent go on at the providers"
 	if away, err := h.JobsAway(ctx, run); err == nil && !away {
-		return "stopped: nothing is in flight"
+		text = "stopped: nothing is in flight"
 	}
-	return "detached: jobs that were sent go on at the providers"
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return text
+	}
+	unsent, err := h.results().Unsent(ctx, run, lanes)
+	if err != nil {
+		return text
+	}
+	return text + notSent(unsent)
+}
+
+// notSent says what no provider has yet, and why, most requests first.
+func notSent(unsent []store.Segment) string {
+	if len(unsent) == 0 {
+		return ""
+	}
+	by := map[string]int64{}
+	for _, g := range unsent {
+		by[cmp.Or(assay.Clean(g.Reason, 200), "its time has not come")] += g.Requests - g.Done()
+	}
+	reasons := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	const most = 3
+	var why []string
+	for _, r := range reasons[:min(most, len(reasons))] {
+		why = append(why, fmt.Sprintf("%s: %s", assay.Thousands(by[r]), r))
+	}
+	if len(reasons) > most {
+		why = append(why, "…")
+	}
+	return fmt.Sprintf("; NOT SENT: %s (%s)", assay.Count(results.Waiting(unsent), "request"), strings.Join(why, "; "))
 }
 
 // sendNews sends how a run ended to where its study wants it.

@@ -63,7 +63,7 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w.Stderr, results.Standing(run, lanes, cost))
+	_, err = fmt.Fprintln(w.Stderr, results.Standing(run, lanes, cost, 0))
 	return err
 }
 

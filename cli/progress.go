@@ -106,7 +106,7 @@ func (p *progress) show(ctx context.Context) error {
 
 // plain prints a line about all lanes, where it says something new.
 func (p *progress) plain(now time.Time, total term.Bar) error {
-	line := fmt.Sprintf("%s of %s answered or ended, %s in flight", assay.Thousands(total.Ended()), assay.Thousands(total.Planned), assay.Thousands(total.Open))
+	line := fmt.Sprintf("%s of %s answered or ended, %s open", assay.Thousands(total.Ended()), assay.Thousands(total.Planned), assay.Thousands(total.Open))
 	if line == p.last || p.last != "" && now.Sub(p.shown) < often && total.Ended() < total.Planned {
 		return nil
 	}

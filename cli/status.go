@@ -90,7 +90,11 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, lanes, cost))
+	unsent, err := h.results().Unsent(ctx, run, lanes)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, lanes, cost, results.Waiting(unsent)))
 	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true

@@ -82,7 +82,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 	wg.Wait()
 	for s, want := range map[*sighting][]string{
 		screen: {"answers a", "█", "░", "$0.00", "20 of 20 requests have an answer"},
-		log:    {"20 of 20 answered or ended, 0 in flight", " spent", "20 of 20 requests have an answer"},
+		log:    {"20 of 20 answered or ended, 0 open", " spent", "20 of 20 requests have an answer"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(s.String(), w) {

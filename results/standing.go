@@ -1,15 +1,35 @@
 package results
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay"
 	"assay/store"
 )
 
-// Standing says in a sentence how a run stands.
-func Standing(run store.Run, lanes []store.Lane, cost assay.Cost) string {
+// Unsent are the segments of a run that are staged and that no provider works on yet, without those of lanes that are
+// stopped or held.
+func (r *Reader) Unsent(ctx context.Context, run store.Run, lanes []store.Lane) ([]store.Segment, error) {
+	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
+	return slices.DeleteFunc(all, func(g store.Segment) bool {
+		return !slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Stage == g.Stage && l.Name == g.Lane && l.State == store.LaneOpen })
+	}), err
+}
+
+// Waiting is how many requests of segments have no outcome.
+func Waiting(segments []store.Segment) int64 {
+	n := int64(0)
+	for _, g := range segments {
+		n += g.Requests - g.Done()
+	}
+	return n
+}
+
+// Standing says in a sentence how a run stands. What is staged is open, but not in flight: no provider has it.
+func Standing(run store.Run, lanes []store.Lane, cost assay.Cost, staged int64) string {
 	var planned, open, still, stands, ended int64
 	for _, l := range lanes {
 		planned, open = planned+l.Planned-l.Spared, open+l.Open
@@ -34,8 +54,11 @@ func Standing(run store.Run, lanes []store.Lane, cost assay.Cost) string {
 	if n := ended - stands; n > 0 {
 		text += fmt.Sprintf(", %s ended without one", assay.Thousands(n))
 	}
-	if open > still {
-		text += fmt.Sprintf(", %s are in flight", assay.Thousands(open-still))
+	if n := open - still - staged; n > 0 {
+		text += fmt.Sprintf(", %s are in flight", assay.Thousands(n))
+	}
+	if staged > 0 {
+		text += fmt.Sprintf(", %s are staged and not sent", assay.Thousands(staged))
 	}
 	if still > 0 {
 		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", assay.Thousands(still))
