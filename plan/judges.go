@@ -24,7 +24,8 @@ func (m *maker) judge(st *study.Stage) {
 		if from == nil {
 			continue
 		}
-		unknown = unknown || from.unknown
+		source, ok := m.Study.Stage(name)
+		unknown = unknown || from.unknown || ok && gated(source)
 		n := from.reads(of)
 		if n == 0 && from.last() > 0 {
 			m.problems.Warn(st.At, "a conversation with `turns`, or another `of`, would give it some", "stage %s has nothing to judge in stage %s: %s", st.Name, name, unread(st))
@@ -48,7 +49,7 @@ func (m *maker) judge(st *study.Stage) {
 		r := m.path(st, l)
 		m.add(st, Part{
 			Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || unknown, Requests: subjects * templates * draws(st),
-		}, load{input: rubricWeight(rubric) + tokens})
+		}, load{input: rubricWeight(rubric) + tokens, form: rubric.Answer()})
 	}
 }
 
@@ -182,7 +183,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	for _, l := range judges {
 		r := m.path(st, l)
 		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st), Requests: each},
-			load{input: rubricWeight(rubric) + 2*visibleTokens})
+			load{input: rubricWeight(rubric) + 2*visibleTokens, form: rubric.Answer()})
 	}
 	m.comparing(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
 }
