@@ -120,10 +120,14 @@ func (p postgres) clock(ctx context.Context, t *txn) (int64, error) {
 	return ms, nil
 }
 
-// yielded: a serialization failure, a deadlock, or a lock that was waited for too long.
+// yielded: a serialization failure, a deadlock, a lock that was waited for too long, or a connection that was dead before
+// anything was sent on it.
 func (postgres) yielded(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "55P03")
+	if errors.As(err, &e) {
+		return e.Code == "40001" || e.Code == "40P01" || e.Code == "55P03"
+	}
+	return pgconn.SafeToRetry(err)
 }
 
 // away: the connection was refused or broke, or the server says that it stops, starts, or has no place.
@@ -138,7 +142,7 @@ func (postgres) away(err error) bool {
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
