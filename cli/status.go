@@ -182,10 +182,11 @@ func printSegments(ctx context.Context, w *World, h *home, run store.Run) error 
 	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
 	for _, g := range all {
 		before := ""
+		reported, _ := results.Reported(g)
 		if !g.CollectBefore.IsZero() {
 			before = g.CollectBefore.Local().Format(time.DateTime)
 		}
-		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(g.Done()), g.Job, g.JobWord, before, g.Reason)
+		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(max(g.Done(), reported)), g.Job, g.JobWord, before, g.Reason)
 	}
 	return t.Write(w.Stdout)
 }

@@ -6,6 +6,7 @@ import (
 
 	"assay"
 	"assay/cli/term"
+	"assay/results"
 	"assay/store"
 )
 
@@ -85,6 +86,7 @@ type segmentDocument struct {
 	Requests int64            `json:"requests"`
 	Done     int64            `json:"done"`
 	Endings  map[string]int64 `json:"endings"`
+	Reported *int64           `json:"provider_done"` // what the provider counts as done, results not here yet; null: not known
 	Job      string           `json:"job,omitempty"`
 	Word     string           `json:"job_state,omitempty"` // the provider's own word
 	Created  time.Time        `json:"created"`
@@ -99,8 +101,13 @@ type segmentDocument struct {
 func segmentDocuments(all []store.Segment) []segmentDocument {
 	out := []segmentDocument{}
 	for _, g := range all {
+		var reported *int64
+		if n, known := results.Reported(g); known {
+			reported = &n
+		}
 		out = append(out, segmentDocument{
-			Segment: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason,
+			Reported: reported,
+			Segment:  g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Model: g.Provider + "/" + g.Model, State: string(g.State), Reason: g.Reason,
 			Requests: g.Requests, Done: g.Done(), Endings: endingsOf(g.Endings), Job: g.Job, Word: g.JobWord, Created: g.Created,
 			Launched: whenKnown(g.Launched), Ended: whenKnown(g.EndedAt), Settled: whenKnown(g.SettledAt), Before: whenKnown(g.CollectBefore),
 			AtLeast: g.Cost.Sum.Float(), Unpriced: g.Cost.Unknown,

@@ -2,11 +2,13 @@ package results
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"assay"
+	"assay/provider"
 	"assay/store"
 )
 
@@ -17,6 +19,16 @@ func (r *Reader) Unsent(ctx context.Context, run store.Run, lanes []store.Lane) 
 	return slices.DeleteFunc(all, func(g store.Segment) bool {
 		return !slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Stage == g.Stage && l.Name == g.Lane && l.State == store.LaneOpen })
 	}), err
+}
+
+// Reported is how many requests of a segment its provider counts as done, while their results are not here yet. Not every
+// provider counts.
+func Reported(g store.Segment) (done int64, known bool) {
+	var c provider.Counts
+	if g.State != store.Launched || g.JobCounts == "" || json.Unmarshal([]byte(g.JobCounts), &c) != nil || !c.Known {
+		return 0, false
+	}
+	return min(c.Done(), g.Requests), true
 }
 
 // Waiting is how many requests of segments have no outcome.

@@ -24,3 +24,23 @@ func TestWhatIsStagedIsNotInFlight(t *testing.T) {
 		}
 	}
 }
+
+func TestTheProvidersCountIsUsedWhileAJobIsOpen(t *testing.T) {
+	t.Parallel()
+	const counts = `{"Known":true,"Total":36,"Succeeded":22,"Failed":2,"Pending":12}`
+	for name, c := range map[string]struct {
+		g     store.Segment
+		done  int64
+		known bool
+	}{
+		"open":              {store.Segment{State: store.Launched, Requests: 36, JobCounts: counts}, 24, true},
+		"more than it has":  {store.Segment{State: store.Launched, Requests: 20, JobCounts: counts}, 20, true},
+		"its results came":  {store.Segment{State: store.Settled, Requests: 36, JobCounts: counts}, 0, false},
+		"it does not count": {store.Segment{State: store.Launched, Requests: 36, JobCounts: `{"Known":false}`}, 0, false},
+		"not looked at yet": {store.Segment{State: store.Launched, Requests: 36}, 0, false},
+	} {
+		if done, known := results.Reported(c.g); done != c.done || known != c.known {
+			t.Errorf("%s: %d, %v", name, done, known)
+		}
+	}
+}
