@@ -89,7 +89,9 @@ func (p postgres) begin(ctx context.Context, s *Ledger, d durability) (*txn, err
 	}
 	tx, err := conn.BeginTx(ctx, nil)
 	if err == nil && d == durable {
-		_, err = tx.ExecContext(ctx, "SET LOCAL synchronous_commit TO on")
+		if _, err = tx.ExecContext(ctx, "SET LOCAL synchronous_commit TO on"); err != nil {
+			err = errors.Join(err, tx.Rollback()) // a connection waits for its transaction when it is closed
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
