@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,19 +31,26 @@ func TestNothingIsWrittenWhileRowsAreRead(t *testing.T) {
 	}
 	loops := 0
 	for _, dir := range []string{".", "../script", "../planner", "../batchrun", "../dispatch/local", "../dispatch/river", "../workspace"} {
-		pkgs, err := parser.ParseDir(token.NewFileSet(), dir, func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }, 0)
+		names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range pkgs {
-			ast.Inspect(p, func(n ast.Node) bool {
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
 				loop, ok := n.(*ast.RangeStmt)
 				if !ok || !calls(loop.X, walks) {
 					return true
 				}
 				loops++
 				if calls(loop.Body, writes) {
-					t.Errorf("%s: a loop over rows writes", dir)
+					t.Errorf("%s: a loop over rows writes", name)
 				}
 				return true
 			})

@@ -203,7 +203,9 @@ func (s *specReader) answerOf(at assay.Place, g specGeneration, model string) er
 	}
 	who := [2]string{item, model}
 	if g.Output == nil || failedText(*g.Output) {
-		s.has[who] = s.has[who]
+		if _, known := s.has[who]; !known {
+			s.has[who] = false
+		}
 		s.Bad.at(at, "the text of item %s by %s is an error message or nothing, and no answer", item, model)
 		return nil
 	}

@@ -65,7 +65,7 @@ func TestAWrongClockDoesNotCountOnASharedLedger(t *testing.T) {
 	defer s.Close()
 	right := func(what string) {
 		t.Helper()
-		if off := s.Now().Sub(time.Now()).Abs(); off > time.Minute {
+		if off := time.Until(s.Now()).Abs(); off > time.Minute {
 			t.Errorf("%s, its time is %s off", what, off)
 		}
 	}

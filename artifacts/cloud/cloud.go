@@ -34,7 +34,7 @@ func Open(address string, o Options) (*artifacts.Bucket, error) {
 	case "gs":
 		objects, err = openGoogle(a, o.Env)
 	case "az":
-		err = errors.New("Azure's own protocol is not spoken here: a gateway with the S3 protocol is named as s3://BUCKET/PREFIX?endpoint=URL")
+		err = errors.New("the protocol of Azure itself is not spoken here: a gateway with the S3 protocol is named as s3://BUCKET/PREFIX?endpoint=URL")
 	default:
 		err = fmt.Errorf("%s:// is not an object store: want s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or a folder", a.scheme)
 	}

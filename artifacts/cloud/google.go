@@ -58,7 +58,17 @@ func (s *googleStore) credentials() (*google.Credentials, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the file that GOOGLE_APPLICATION_CREDENTIALS names: %w", err)
 	}
-	return google.CredentialsFromJSONWithParams(context.Background(), text, google.CredentialsParams{Scopes: []string{googleScope}})
+	var file struct {
+		Type google.CredentialsType `json:"type"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, errors.New("the file that GOOGLE_APPLICATION_CREDENTIALS names is not JSON") // its words may hold a secret
+	}
+	switch file.Type {
+	case google.ServiceAccount, google.AuthorizedUser: // others name a place to be asked, which a file could choose
+		return google.CredentialsFromJSONWithType(context.Background(), text, file.Type, googleScope)
+	}
+	return nil, fmt.Errorf("the file that GOOGLE_APPLICATION_CREDENTIALS names is of type %q: want %s or %s", file.Type, google.ServiceAccount, google.AuthorizedUser)
 }
 
 // Put writes an object.
