@@ -40,13 +40,17 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 }
 
 // AppendRenamed appends a result line under another id, wherever its carrier keeps it, and without the label that carries
-// ours. Everything else of the line stays as it came. After an error dst is returned as it was.
+// ours: such a line has no id of its author, and an echo of ours beside the request goes with the label. Everything else of the line stays as it came. After an error dst is returned as it was.
 func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 	if raw := skipSpace(line); !valid(raw) || raw[0] != '{' {
 		return dst, errors.New("rename a result: the line is no JSON object")
 	}
+	ours := labelled(line)
 	b := append(dst, '{')
 	err := members(line, func(key, value []byte) error {
+		if ours && named(key, "custom_id") {
+			return nil
+		}
 		b = appendComma(b)
 		switch {
 		case named(key, "custom_id"), named(key, "batch_request_id"), named(key, "key"):
@@ -63,6 +67,25 @@ func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 		return dst, err
 	}
 	return append(b, '}'), nil
+}
+
+// labelled reports whether the request that a line echoes has our label.
+func labelled(line []byte) bool {
+	found := false
+	if !bytes.Contains(line, []byte(labelName)) {
+		return false
+	}
+	within := func(raw []byte, word string, f func(value []byte)) {
+		Members(raw, func(name, value []byte) {
+			if named(name, word) {
+				f(value)
+			}
+		})
+	}
+	within(line, "request", func(request []byte) {
+		within(request, "labels", func(labels []byte) { within(labels, labelName, func([]byte) { found = true }) })
+	})
+	return found
 }
 
 // appendUnlabelled appends an echoed request without our label, and without labels where it has no others.
