@@ -99,6 +99,6 @@ func (t *txn) room(ctx context.Context, segment int64) error {
 // roomMade makes those segments due that waited until a job had ended.
 func (t *txn) roomMade(ctx context.Context, segment int64) error {
 	_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $2 WHERE state = 'uploaded' AND reason = $3
-		AND (provider, model) IN (SELECT provider, model FROM segments WHERE no = $1)`, segment, t.s.millis(), AwaitsRoom)
+		AND provider = (SELECT provider FROM segments WHERE no = $1) AND model = (SELECT model FROM segments WHERE no = $1)`, segment, t.s.millis(), AwaitsRoom)
 	return err
 }

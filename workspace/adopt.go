@@ -175,7 +175,7 @@ func (a *Adoption) take(ctx context.Context, run store.Run, g store.Segment, job
 		return false, err
 	}
 	defer e.Close()
-	holders, err := a.Home.TakeOver(ctx, run)
+	holders, err := a.Home.ReleaseEnded(ctx, run)
 	for _, holder := range holders {
 		a.Gone(holder)
 	}

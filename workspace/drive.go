@@ -53,7 +53,7 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	if d.Interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
-	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.takesOver(d.Gone), Away: d.Away, Every: time.Second}
+	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away, Every: time.Second}
 	if d.Once {
 		driver.Until = func(engine.Standing) bool { return true }
 	}
@@ -65,8 +65,8 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	return driver.Drive(ctx, run.No)
 }
 
-// takesOver is Gone, and says so of each holder that is.
-func (h *Home) takesOver(say func(holder string)) func(holder string) bool {
+// reportsGone is Gone, and says so of each holder that is.
+func (h *Home) reportsGone(say func(holder string)) func(holder string) bool {
 	return func(holder string) bool {
 		gone := h.Gone(holder)
 		if gone {

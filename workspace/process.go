@@ -57,9 +57,9 @@ func (h *Home) Gone(holder string) bool {
 	return !alive(p.pid)
 }
 
-// TakeOver releases at once what ended processes of this machine held of a run, so that it need not wait until their leases
+// ReleaseEnded releases at once what ended processes of this machine held of a run, so that it need not wait until their leases
 // end. It returns those holders.
-func (h *Home) TakeOver(ctx context.Context, run store.Run) ([]string, error) {
+func (h *Home) ReleaseEnded(ctx context.Context, run store.Run) ([]string, error) {
 	drivers, err := h.Ledger.Drivers(ctx, run.No)
 	if err != nil {
 		return nil, err

@@ -226,6 +226,7 @@ CREATE TABLE segments (
 );
 CREATE INDEX segments_run ON segments (run_no, state);
 CREATE INDEX segments_away ON segments (account, model) WHERE state IN ('intended', 'launched');
+CREATE INDEX segments_waiting ON segments (provider, model) WHERE state = 'uploaded';
 CREATE INDEX segments_holder ON segments (holder) WHERE holder IS NOT NULL;
 CREATE INDEX segments_due ON segments (due_ms) WHERE due_ms IS NOT NULL;
 
