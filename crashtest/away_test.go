@@ -111,7 +111,7 @@ func TestADatabaseThatIsAwayForAWhileIsWaitedFor(t *testing.T) {
 			t.Parallel()
 			db := server.Database(t)
 			g, through := newGate(t, db)
-			s := newScene(t, "turns", "openai create stuck=300ms")
+			s := newScene(t, "turns", "openai create stuck=1h once")
 			s.db = db
 			s.env["ASSAY_DB"] = db
 			if name == "worker" {
@@ -125,6 +125,7 @@ func TestADatabaseThatIsAwayForAWhileIsWaitedFor(t *testing.T) {
 				g.set(true)
 				g.turnedAway(t, 3)
 				g.set(false)
+				s.control("POST", "/sim/clock", `{"advance":"2h"}`) // the stuck job goes on
 			}
 			if name == "worker" {
 				s.ok(s.closed(t.Context()))

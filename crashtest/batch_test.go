@@ -18,6 +18,7 @@ type batchKill struct {
 	before [][]string // steps that nothing disturbs
 	step   []string
 	at     Point
+	open   bool // the jobs that were made before are still open when the step begins
 }
 
 func batchKills() []batchKill {
@@ -28,19 +29,20 @@ func batchKills() []batchKill {
 	retry := []string{"batch", "retry", "in.jsonl", "--yes"}
 	sent, stopped := [][]string{submit}, [][]string{submit, cancel, watch}
 	kills := []batchKill{}
-	add := func(before [][]string, step []string, points ...Point) {
+	add := func(k batchKill, points ...Point) {
 		for _, p := range points {
-			kills = append(kills, batchKill{before, step, p})
+			k.at = p
+			kills = append(kills, k)
 		}
 	}
-	add(nil, submit, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After}, Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before},
+	add(batchKill{step: submit}, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After}, Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before},
 		Point{"POST /openai/v1/files", 1, Upload}, Point{"ledger stage", 1, After}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/files", 2, Accepted},
 		Point{"ledger intend", 1, After}, Point{"POST /openai/v1/batches", 2, Download})
-	add(sent, watch, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
+	add(batchKill{before: sent, step: watch}, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
 		Point{"ledger close run", 1, Before})
-	add(sent, collect, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
-	add(sent, cancel, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
-	add(stopped, retry, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After}, Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
+	add(batchKill{before: sent, step: collect, open: true}, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
+	add(batchKill{before: sent, step: cancel, open: true}, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
+	add(batchKill{before: stopped, step: retry}, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After}, Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
 	if *points == 0 {
 		return kills
 	}
@@ -78,7 +80,7 @@ func TestAKillInTheMiddleOfAnyStepOfAPlainBatchCostsNothing(t *testing.T) {
 }
 
 func (k batchKill) hold(ctx context.Context, dir string) (reached bool, err error) {
-	s, err := open(dir, "batch", "", "openai create stuck=2s") // long enough for the next command to find the job at work
+	s, err := open(dir, "batch", "", "openai create stuck=1h x2") // both jobs of the first submit
 	if err != nil {
 		return false, err
 	}
@@ -88,11 +90,23 @@ func (k batchKill) hold(ctx context.Context, dir string) (reached bool, err erro
 			return false, errors.Join(err, fmt.Errorf("%s: %s", strings.Join(args, " "), e))
 		}
 	}
+	begin := func() error { // jobs that are stuck go on
+		return s.tell(ctx, "POST", "/sim/clock", `{"advance":"2h"}`)
+	}
+	if !k.open {
+		if err := begin(); err != nil {
+			return false, err
+		}
+	}
 	e, err := s.assay(ctx, &k.at, k.step...)
 	if err != nil {
 		return false, err
 	}
-	for _, args := range [][]string{k.step, {"batch", "watch", "--interval", "10ms"}, {"batch", "retry", "in.jsonl", "--yes"}, {"batch", "watch", "--interval", "10ms"}} {
+	watch := []string{"batch", "watch", "--interval", "10ms"}
+	for _, args := range [][]string{k.step, watch, {"batch", "retry", "in.jsonl", "--yes"}, watch} {
+		if err := begin(); err != nil {
+			return e.reached, err
+		}
 		if e, err := s.assay(ctx, nil, args...); err != nil || e.code != 0 && e.code != 3 {
 			return e.reached, errors.Join(err, fmt.Errorf("after the kill: %s: %s", strings.Join(args, " "), e))
 		}

@@ -3,6 +3,7 @@ package crashtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -77,14 +78,23 @@ func (s scene) whole() {
 // control changes the simulator while it runs.
 func (s scene) control(method, path, body string) {
 	s.Helper()
-	req, err := http.NewRequestWithContext(s.Context(), method, s.http.URL+path, strings.NewReader(body))
-	s.ok(err)
-	resp, err := http.DefaultClient.Do(req)
-	s.ok(err)
-	s.ok(resp.Body.Close())
-	if resp.StatusCode != http.StatusOK {
-		s.Fatalf("%s %s: %s", method, path, resp.Status)
+	s.ok(s.tell(s.Context(), method, path, body))
+}
+
+// tell makes a call to the simulator itself.
+func (s *session) tell(ctx context.Context, method, path, body string) error {
+	req, err := http.NewRequestWithContext(ctx, method, s.http.URL+path, strings.NewReader(body))
+	if err != nil {
+		return err
 	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s", method, path, resp.Status)
+	}
+	return errors.Join(err, resp.Body.Close())
 }
 
 func TestTwoProcessesOnOneRunDoubleNothing(t *testing.T) {

@@ -116,7 +116,7 @@ type ended struct {
 func (e ended) String() string { return fmt.Sprintf("exit %d\n%s%s", e.code, e.out, e.err) }
 
 // patience is how long any process of a proof may take.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // child is a process of the program that has not ended yet.
 type child struct {
