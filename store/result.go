@@ -29,8 +29,12 @@ type Answer struct {
 	Settled  time.Time
 }
 
-const answerColumns = `a.ord, a.key, a.try, a.digest, ` + atColumns + `,
-	g.lane, g.no, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
+const answerColumns = segmentColumns + `, ` + rowColumns
+
+// segmentColumns are what the answers of one segment g share: with many rows, columns are what reading costs.
+const segmentColumns = `g.no, g.lane, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, g.stage, g.turn, g.second_try`
+
+const rowColumns = `a.ord, a.key, a.try, a.digest, a.source, a.item, a.lane, a.against, a.template, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),
@@ -50,19 +54,24 @@ const standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 //
 // Segment by segment: the key of attempts gives their order, so that nothing is sorted and no text is held.
 func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[Answer, error] {
-	number := func(rows *sql.Rows) (no int64, err error) { return no, rows.Scan(&no) }
+	empty := func(rows *sql.Rows) (a Answer, err error) {
+		err = rows.Scan(a.ofSegment()...)
+		return a, err
+	}
 	return func(yield func(Answer, error) bool) {
-		var segments []int64
-		for no, err := range walk(ctx, s, "read answers", number, `SELECT no FROM segments WHERE run_no = $1 AND state <> 'planned'
-			AND ($2 = '' OR stage = $2) AND ($3 = '' OR lane = $3) ORDER BY no`, run, stage, lane) {
-			if err != nil {
-				yield(Answer{}, err)
-				return
-			}
-			segments = append(segments, no)
+		segments, err := collect(walk(ctx, s, "read answers", empty, `SELECT `+segmentColumns+` FROM segments g WHERE run_no = $1 AND state <> 'planned'
+			AND ($2 = '' OR stage = $2) AND ($3 = '' OR lane = $3) ORDER BY no`, run, stage, lane))
+		if err != nil {
+			yield(Answer{}, err)
+			return
 		}
-		for _, no := range segments {
-			for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 AND`+standing+`ORDER BY a.ord`, no) {
+		for _, segment := range segments {
+			row := func(rows *sql.Rows) (Answer, error) {
+				a := segment
+				err := a.scan(rows, nil)
+				return a, err
+			}
+			for a, err := range walk(ctx, s, "read answers", row, `SELECT `+rowColumns+answerTables+`WHERE a.segment_no = $1 AND`+standing+`ORDER BY a.ord`, segment.Segment) {
 				if !yield(a, err) || err != nil {
 					return
 				}
@@ -143,20 +152,31 @@ func walk[T any](ctx context.Context, s *Reader, doing string, scan func(*sql.Ro
 	}
 }
 
-func scanAnswer(rows *sql.Rows) (Answer, error) {
-	var a Answer
+func scanAnswer(rows *sql.Rows) (a Answer, err error) {
+	err = a.scan(rows, a.ofSegment())
+	return a, err
+}
+
+// ofSegment takes segmentColumns in.
+func (a *Answer) ofSegment() []any {
+	return []any{&a.Segment, &a.Lane, &a.Mode, &a.At.Stage, &a.At.Turn, &a.At.SecondTry}
+}
+
+// scan takes rowColumns in, after what goes before them.
+func (a *Answer) scan(rows *sql.Rows, before []any) error {
 	var key []byte
 	var ending, class sql.NullString
 	var input, cost, at sql.NullInt64
 	var fault assay.Fault
-	o, u := &a.Outcome, &a.Outcome.Usage
-	into := append(scanAt(&a.At, &a.Ord, &key, &a.Try, &a.Digest), &a.Lane, &a.Segment, &a.Mode, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
+	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
+	into := append(before, &a.Ord, &key, &a.Try, &a.Digest,
+		&c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
 		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &at)
 	if err := rows.Scan(into...); err != nil {
-		return a, err
+		return err
 	}
 	copy(a.Key[:], key)
 	a.Ended, o.Ending = ending.Valid, assay.Ending(ending.String)
@@ -170,5 +190,5 @@ func scanAnswer(rows *sql.Rows) (Answer, error) {
 		o.Fault = &fault
 	}
 	a.Settled = fromMillis(at)
-	return a, nil
+	return nil
 }
