@@ -29,7 +29,7 @@ var layers = map[string]int{
 	"workspace": 8,
 	"web":       9,
 	"cli":       10,
-	"cmd/assay": 11, "bench": 11,
+	"cmd/assay": 11, "bench": 11, "scripts/testsum": 11,
 	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
 	"simulator/wire": 4, "simulator": 5,
 }
