@@ -27,6 +27,15 @@ type guess struct {
 // OutputGuess estimates the output tokens of one request before anything is observed. High is the output limit: the lane's,
 // else the model's, else an assumed one.
 func (c *Catalog) OutputGuess(lane assay.Lane, vendor string) (low, expected, high int) {
+	answer := c.guesses.Plain
+	if c.Effective(lane, vendor).Schema != nil {
+		answer = c.guesses.Schema
+	}
+	return c.OutputOf(lane, vendor, answer.Low, answer.Expected)
+}
+
+// OutputOf is OutputGuess for an answer whose length is known by itself, thoughts aside: the least and the expected.
+func (c *Catalog) OutputOf(lane assay.Lane, vendor string, least, usual int) (low, expected, high int) {
 	found := c.Find(vendor, lane.Model)
 	p := c.Effective(lane, vendor)
 	high = p.MaxTokens
@@ -36,11 +45,7 @@ func (c *Catalog) OutputGuess(lane assay.Lane, vendor string) (low, expected, hi
 	if high <= 0 {
 		high = c.guesses.AssumedLimit
 	}
-	answer := c.guesses.Plain
-	if p.Schema != nil {
-		answer = c.guesses.Schema
-	}
-	expected, low = answer.Expected, answer.Low
+	expected, low = usual, least
 	if thoughts := c.thoughtGuess(found.Family, p); thoughts > 0 {
 		expected += thoughts
 		low += int(float64(thoughts) * c.guesses.LowOfExpected)

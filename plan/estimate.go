@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"encoding/json"
 	"math"
 
 	"assay"
 	"assay/catalog"
+	"assay/judge"
 	"assay/study"
 	"assay/tokens"
 )
@@ -35,9 +35,9 @@ func perByte(c *tokens.Counter, samples []string) float64 {
 // load is what the mean request of a part weighs, in tokens of o200k.
 type load struct {
 	input  float64
-	shared float64         // of input: the prefix that caching may cover
-	bytes  float64         // of its prompt, where that is rendered; 0: unknown
-	form   json.RawMessage // of the answer, that a judge's rubric asks for; nil: none
+	shared float64      // of input: the prefix that caching may cover
+	bytes  float64      // of its prompt, where that is rendered; 0: unknown
+	answer judge.Length // of a judge's verdict; zero: it is no verdict
 }
 
 // price fills a part's tokens and money from its count and the weight of its mean request.
@@ -49,11 +49,10 @@ func (d *Input) price(p *Part, w load) {
 		spread = 0.15
 	}
 	in := w.input * factor
-	answering := p.Lane.Lane
-	if w.form != nil && answering.Params.Schema == nil && d.Structured(p.Lane, w.form) { // as it is asked and reserved
-		answering.Params.Schema = w.form
+	low, expected, high := d.Catalog.OutputGuess(p.Lane.Lane, kind)
+	if w.answer.Expected > 0 { // as it is reserved
+		low, expected, high = d.Catalog.OutputOf(p.Lane.Lane, kind, w.answer.Low, w.answer.Expected)
 	}
-	low, expected, high := d.Catalog.OutputGuess(answering, kind)
 	if seen, ok := d.Observed[p.Lane.Name]; ok && seen.N > 0 && (p.Verb == study.VerbAsk || p.Verb == study.VerbContinue) {
 		low, expected, high = int(seen.Low), int(math.Ceil(seen.Mean)), int(math.Ceil(seen.High))
 		if seen.PerByte > 0 && w.bytes > 0 {

@@ -24,8 +24,7 @@ func (m *maker) judge(st *study.Stage) {
 		if from == nil {
 			continue
 		}
-		source, ok := m.Study.Stage(name)
-		unknown = unknown || from.unknown || ok && gated(source)
+		unknown = unknown || from.unknown
 		n := from.reads(of)
 		if n == 0 && from.last() > 0 {
 			m.problems.Warn(st.At, "a conversation with `turns`, or another `of`, would give it some", "stage %s has nothing to judge in stage %s: %s", st.Name, name, unread(st))
@@ -49,7 +48,7 @@ func (m *maker) judge(st *study.Stage) {
 		r := m.path(st, l)
 		m.add(st, Part{
 			Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || unknown, Requests: subjects * templates * draws(st),
-		}, load{input: rubricWeight(rubric) + tokens, form: rubric.Answer()})
+		}, load{input: rubricWeight(rubric) + tokens, answer: rubric.Length()})
 	}
 }
 
@@ -182,8 +181,8 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	}
 	for _, l := range judges {
 		r := m.path(st, l)
-		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st), Requests: each},
-			load{input: rubricWeight(rubric) + 2*visibleTokens, form: rubric.Answer()})
+		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || groups.unknown, Requests: each},
+			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
 	}
 	m.comparing(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
 }
@@ -192,6 +191,8 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 type grouping struct {
 	lanes int64 // 0: items against each other
 	slots int64 // what every lane answered; without lanes, the items
+
+	unknown bool // it is behind a gate, and may be less, or nothing
 }
 
 func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
@@ -205,7 +206,7 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 			m.problems.Add(st.At, "name two with `among`", "stage %s has %s to compare", st.Name, plural(k, "lane"))
 			return grouping{}, false
 		}
-		return grouping{lanes: int64(len(lanes)), slots: from.at(st.Of.One(from.span()))}, true
+		return grouping{lanes: int64(len(lanes)), slots: from.at(st.Of.One(from.span())), unknown: from.unknown}, true
 	}
 	n, err := m.Items.Count(ctx, st.Compare)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"assay"
 	"assay/catalog"
 	"assay/dialect"
+	"assay/judge"
 	"assay/study"
 )
 
@@ -63,6 +64,22 @@ func (d *Input) Route(l *study.Lane, mode assay.Mode) Route {
 	}
 	r.Price, _ = d.Catalog.Price(kind, l.Model)
 	_, r.expected, r.high = d.Catalog.OutputGuess(r.Lane, kind)
+	return r
+}
+
+// JudgeRoute is the way of a lane that judges by a rubric. It is asked for the form that the rubric reads, where its model can
+// promise one, and its verdicts are as long as that form.
+func (d *Input) JudgeRoute(l *study.Lane, mode assay.Mode, rubric judge.Rubric) Route {
+	if schema := rubric.Answer(); schema != nil && l.Params.Schema == nil && d.Structured(l, schema) {
+		own := *l
+		own.Params.Schema = schema
+		l = &own
+	}
+	r := d.Route(l, mode)
+	if n := rubric.Length(); n.Expected > 0 {
+		kind, _ := d.kind(l)
+		_, r.expected, r.high = d.Catalog.OutputOf(r.Lane, kind, n.Low, n.Expected)
+	}
 	return r
 }
 

@@ -12,7 +12,7 @@ import (
 // ask plans an ask stage: its first turn exactly, the others from the number of branches.
 func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	lanes := m.chosen(m.Study.Contestants(st))
-	give := &answers{lanes: lanes, gated: gated(st)}
+	give := &answers{lanes: lanes, gated: gated(st), unknown: gated(st)}
 	m.given[st.Name] = give
 	wave := m.after(st)
 	if left := m.NotAsked(st); len(left) > 0 && m.wanted(st) {
@@ -175,7 +175,7 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	if len(st.Lanes.Among.List) > 0 {
 		lanes = m.chosen(m.Study.LanesNamed(st.Lanes.Among.List))
 	}
-	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, goes: st.GoesOn(), unknown: from.unknown}
+	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, goes: st.GoesOn(), unknown: from.unknown || gated(st)}
 	m.given[st.Name] = give
 	var routes []path
 	for _, l := range lanes {

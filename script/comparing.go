@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -35,9 +34,6 @@ func (c *contest) lanes() []*study.Lane {
 func (c *contest) voices() []string { return voices(c.rubric, c.chosen) }
 
 func (c *contest) by() (*rubric, judge.Counting) { return c.rubric, counting(c.stage) }
-
-// form is the schema of the reply that the rubric reads.
-func (c *contest) form() json.RawMessage { return c.rubric.Answer() }
 
 // variants lists the requests of one showing: every prompt, trait and vote.
 func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordinates {

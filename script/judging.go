@@ -1,7 +1,6 @@
 package script
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -35,9 +34,6 @@ func (j *judging) lanes() []*study.Lane {
 }
 
 func (j *judging) items() string { return j.input }
-
-// form is the schema of the reply that the rubric reads.
-func (j *judging) form() json.RawMessage { return j.rubric.Answer() }
 
 func (j *judging) tries() int { return triesOf(j.stage, j.rubric) }
 

@@ -8,7 +8,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -104,22 +103,30 @@ type answer struct {
 
 func (a answer) outcome() assay.Outcome { return assay.Outcome{Ending: a.ending, Text: a.text} }
 
-// Open loads a run's snapshot, once.
+// Open loads a run's snapshot, and again where its study was changed since.
 func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s, ok := p.runs[run.No]; ok {
+	s, loaded := p.runs[run.No]
+	if loaded && s.run.Digest == run.Digest {
 		return s, nil
 	}
-	s, err := p.load(ctx, run)
-	if err != nil {
-		return nil, fmt.Errorf("load the study of run %s: %w", run.ID, err)
+	for {
+		now, err := p.Ledger.Run(ctx, run.No) // the one we were given may be older than the snapshot, or than the script
+		if err != nil {
+			return nil, fmt.Errorf("load the study of run %s: %w", run.ID, err)
+		}
+		if loaded && s.run.Digest == now.Digest {
+			return s, nil
+		}
+		if s, err = p.load(ctx, now); err != nil {
+			return nil, fmt.Errorf("load the study of run %s: %w", run.ID, err)
+		}
+		if p.runs == nil {
+			p.runs = map[int64]*Script{}
+		}
+		p.runs[run.No], loaded = s, true
 	}
-	if p.runs == nil {
-		p.runs = map[int64]*Script{}
-	}
-	p.runs[run.No] = s
-	return s, nil
 }
 
 // Study is the study that the run works from.
@@ -146,7 +153,7 @@ func (p *Library) Study(ctx context.Context, run store.Run) (*study.Study, error
 	return s.input.Study, nil
 }
 
-// Route is a lane's way in a stage. A judge is asked for the form its rubric reads, where its model can promise one.
+// Route is a lane's way in a stage.
 func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, error) {
 	l, ok := s.input.Study.Lane(lane)
 	if !ok {
@@ -156,12 +163,9 @@ func (s *Script) Route(stage, lane string, mode store.SegmentMode) (plan.Route, 
 	if mode == store.Live {
 		travel = assay.ModeLive
 	}
-	if j, ok := s.stages[stage].(interface{ form() json.RawMessage }); ok && l.Params.Schema == nil {
-		if schema := j.form(); schema != nil && s.input.Structured(l, schema) {
-			own := *l
-			own.Params.Schema = schema
-			l = &own
-		}
+	if j, ok := s.stages[stage].(reader); ok {
+		r, _ := j.by()
+		return s.input.JudgeRoute(l, travel, r.Rubric), nil
 	}
 	return s.input.Route(l, travel), nil
 }
