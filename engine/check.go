@@ -31,8 +31,8 @@ func (w *work) check(ctx context.Context) error {
 	now := w.Clock.Now()
 	see := sighting(st)
 	see.Due = now.Add(max(w.pollJob(now.Sub(w.g.Launched)), w.Timing.scaled(st.LookAfter)))
-	if left := w.g.Deadline.Sub(now); !w.g.Deadline.IsZero() && left > 0 && left < see.Due.Sub(now) {
-		see.Due = w.g.Deadline
+	if end := w.deadline(); end.After(now) && end.Before(see.Due) {
+		see.Due = end
 	}
 	return w.Ledger.Checked(ctx, w.l, see)
 }
@@ -74,6 +74,14 @@ func (w *work) keyless(f *assay.Fault) string {
 	return fmt.Sprintf("the provider refuses the key (%s); when it works again: assay resolve %s %d --adopt %s", f.Error(), w.run.ID, w.g.No, w.g.Job)
 }
 
+// deadline is when the job has taken as long as the study lets it; zero: never. The study may have been changed since it went.
+func (w *work) deadline() time.Time {
+	if w.policy.Deadline <= 0 {
+		return time.Time{}
+	}
+	return w.g.Launched.Add(w.policy.Deadline)
+}
+
 // cancelIfDue asks the provider to stop a job. The wish is in the ledger before the call, and the call is repeated until
 // the job has ended.
 func (w *work) cancelIfDue(ctx context.Context) error {
@@ -82,17 +90,20 @@ func (w *work) cancelIfDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.g.CancelCause == "" && lane.State == store.LaneStopped && lane.Reason == cancelledByUser {
-		if err := w.Ledger.AskCancel(ctx, w.l, store.ByUser, now); err != nil {
-			return err
-		}
-		w.g.CancelCause = store.ByUser
+	cause := store.CancelCause("")
+	switch {
+	case lane.State == store.LaneStopped && lane.Reason == cancelledByUser:
+		cause = store.ByUser
+	case gaveNothing(lane):
+		cause = store.ByRule
+	case !w.deadline().IsZero() && !now.Before(w.deadline()):
+		cause = store.ByDeadline
 	}
-	if w.g.CancelCause == "" && !w.g.Deadline.IsZero() && !now.Before(w.g.Deadline) {
-		if err := w.Ledger.AskCancel(ctx, w.l, store.ByDeadline, now); err != nil {
+	if w.g.CancelCause == "" && cause != "" {
+		if err := w.Ledger.AskCancel(ctx, w.l, cause, now); err != nil {
 			return err
 		}
-		w.g.CancelCause = store.ByDeadline
+		w.g.CancelCause = cause
 	}
 	if w.g.CancelCause == "" {
 		return nil

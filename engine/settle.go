@@ -303,7 +303,7 @@ func (w *work) again(o assay.Outcome) *store.Again {
 // cancelledAgain decides about a request that a cancelled job did not get to: by its cause.
 func (w *work) cancelledAgain(a store.Again) *store.Again {
 	switch w.g.CancelCause {
-	case store.ByUser:
+	case store.ByUser, store.ByRule:
 		return nil
 	case store.ByDeadline:
 		if w.policy.Then != ThenLive || w.access.Live == nil {

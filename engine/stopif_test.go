@@ -3,6 +3,7 @@ package engine_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/engine"
@@ -58,5 +59,37 @@ func TestALaneWithoutOneGoodAnswerStops(t *testing.T) {
 				t.Errorf("sent all the same: %v", l.Endings)
 			}
 		})
+	}
+}
+
+func TestTheJobsOfALaneWithoutOneGoodAnswerAreCancelled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.cut.Size = 100, 25 })
+	w.house.answer = func(assay.Key, string) (assay.Outcome, string) { return assay.Outcome{Ending: assay.Empty}, "" }
+	w.house.wobble = func(call string, _ int) error {
+		if call == "check" { // the first job comes home long before the others
+			for _, j := range w.house.jobs[1:] {
+				j.ends = w.house.jobs[0].ends.Add(100 * time.Hour)
+			}
+		}
+		return nil
+	}
+	began := w.clock.Now()
+	_, err := w.drive()
+	w.ok(err)
+	l, took := w.lane("red"), w.events("closed")[0].At.Sub(began)
+	if l.State != store.LaneStopped || w.house.calls["cancel"] < 3 || took > 10*time.Hour {
+		t.Fatalf("lane %+v, %d cancels, after %s\n%s", l, w.house.calls["cancel"], took, w.history())
+	}
+	// Half of a cancelled job was done.
+	if l.Endings[assay.Empty] != 25+3*12 || l.Endings[assay.Cancelled] != 3*13 {
+		t.Errorf("%v\n%s", l.Endings, w.history())
+	}
+	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+	w.ok(err)
+	_, err = w.drive()
+	w.ok(err)
+	if l := w.lane("red"); l.Endings[assay.Empty] != 100 {
+		t.Errorf("sent all the same: %v", l.Endings)
 	}
 }

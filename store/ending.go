@@ -196,6 +196,7 @@ type CancelCause string
 const (
 	ByUser     CancelCause = "user"
 	ByDeadline CancelCause = "deadline"
+	ByRule     CancelCause = "rule" // no answer of the lane is good
 )
 
 // Secure makes everything that was written before survive the power: what a provider is asked to forget has to be here for

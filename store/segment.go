@@ -242,6 +242,15 @@ func (s *Ledger) WakeLane(ctx context.Context, run int64, stage, lane string) er
 	})
 }
 
+// HurryLane makes the jobs of a lane in a stage due: something is to be done about them at once.
+func (s *Ledger) HurryLane(ctx context.Context, run int64, stage, lane string) error {
+	return s.tx(ctx, "hurry", relaxed, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND state = 'launched' AND mode = 'batch'`,
+			run, stage, lane, s.millis())
+		return err
+	})
+}
+
 // Work is something that is due.
 type Work struct {
 	Run     int64

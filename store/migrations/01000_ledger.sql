@@ -159,7 +159,7 @@ CREATE TABLE segments (
     job_counts        TEXT,
     parts             TEXT,
     collect_before_ms BIGINT,
-    cancel_cause      TEXT NOT NULL DEFAULT '' CHECK (cancel_cause IN ('', 'user', 'deadline', 'double')),
+    cancel_cause      TEXT NOT NULL DEFAULT '' CHECK (cancel_cause IN ('', 'user', 'deadline', 'rule', 'double')),
     cancel_ms         BIGINT,
     ended_ms          BIGINT,
     fetched_ms        BIGINT,
