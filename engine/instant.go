@@ -29,22 +29,55 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 	}
 	var rest []Planned
 	var restTries []int64
+	held := 0
 	for i, p := range block {
 		old, ok := found[p.At.Key()]
-		if !ok || old.Over {
+		if !ok {
 			rest, restTries = append(rest, p), append(restTries, tries[i])
 			continue
 		}
-		zero := assay.Money(0)
 		source, err := c.Ledger.Segment(ctx, old.Segment)
 		if err != nil {
 			return nil, nil, err
 		}
+		if old, ok = c.whole(ctx, source.Run, old); !ok {
+			rest, restTries = append(rest, p), append(restTries, tries[i])
+			continue
+		}
+		if held += len(old.Outcome.Text); held > longHeld {
+			held = 0
+			if err := c.settleInstant(ctx); err != nil {
+				return nil, nil, err
+			}
+		}
+		zero := assay.Money(0)
 		a := store.Attempt{Key: p.At.Key(), Try: tries[i], At: p.At, Digest: c.digest(p)}
 		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run} // its tokens were used there, and cost nothing here
 		c.instant = append(c.instant, settledNow{attempt: a, outcome: o})
 	}
 	return rest, restTries, nil
+}
+
+// longHeld bounds the bytes of answers that are held until they are written.
+const longHeld = 16 << 20
+
+// whole is an answer of another run with all of its text. One too long for a row is read from the bytes that came; false where
+// they are gone, or cannot be read here.
+func (c *cutter) whole(ctx context.Context, run int64, a store.Answer) (store.Answer, bool) {
+	if !a.Over {
+		return a, true
+	}
+	reader, ok := c.Planner.(interface {
+		Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error)
+	})
+	if !ok {
+		return a, false
+	}
+	source, err := c.Ledger.Run(ctx, run)
+	if err == nil {
+		a, err = reader.Whole(ctx, source, a)
+	}
+	return a, err == nil && !a.Over
 }
 
 // donors are the answers of other runs that stand in for requests of this one.
