@@ -88,7 +88,7 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
 	for _, e := range b.Input.Study.Inputs {
-		items := first(b.Input.Rows.Items(ctx, e.Name), b.Settings.Limit)
+		items := FirstItems(b.Input.Rows.Items(ctx, e.Name), b.Settings.Limit)
 		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
 			return store.Run{}, fmt.Errorf("begin run %s: keep input %s: %w", run.ID, e.Name, err)
 		}
@@ -155,26 +155,20 @@ func (p *Library) keep(ctx context.Context, run int64, files fs.FS, name string)
 const GoldPart = "gold-at-start/"
 
 func (p *Library) keepGold(ctx context.Context, run int64, b Beginning) error {
-	for i := range b.Input.Study.Stages {
-		name := b.Input.Study.Stages[i].Gold
-		if name == "" {
-			continue
-		}
-		f, err := b.Files.Open(name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-			continue // they come later, or lie elsewhere
-		}
-		if err != nil {
-			return fmt.Errorf("keep %s: %w", name, err)
-		}
-		if err := errors.Join(p.Ledger.PutPart(ctx, run, GoldPart+name, f), f.Close()); err != nil {
+	parts := map[string][]byte{}
+	if err := goldParts(parts, b.Input.Study, b.Files); err != nil {
+		return err
+	}
+	for name, text := range parts {
+		if err := p.Ledger.PutPart(ctx, run, name, bytes.NewReader(text)); err != nil {
 			return fmt.Errorf("keep %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func first(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {
+// FirstItems are the first so many of some items; 0: all.
+func FirstItems(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {
 	if n == 0 {
 		return items
 	}
@@ -208,7 +202,7 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 			params = []byte("{}") // parameters that cannot be written were reported as a problem of the study
 		}
 		canary := store.CanaryOff
-		wanted := b.Input.Study.Canary == nil || *b.Input.Study.Canary
+		wanted := b.Input.Study.Canary == nil || *b.Input.Study.Canary || b.Settings.VerifyFirst
 		if part.Mode == assay.ModeBatch && wanted && !b.Settings.NoCanary {
 			canary = store.CanaryDue
 		}
@@ -234,14 +228,9 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if err := json.Unmarshal([]byte(run.Settings), &s.settings); err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
-	imported, err := p.importsOf(ctx, run.No, s.settings.Imports)
+	st, err := p.read(ctx, run.No, s.settings)
 	if err != nil {
 		return nil, err
-	}
-	files := partFS{ctx: ctx, ledger: p.Ledger.Reader, run: run.No}
-	st, problems := study.Read(files, s.settings.File, study.Options{Profile: s.settings.Profile, Set: s.settings.Set, Mode: s.settings.Mode, Imported: imported})
-	if st == nil || len(problems.Errors()) > 0 {
-		return nil, problems.Errors()
 	}
 	cat, err := p.prices(ctx, run.No)
 	if err != nil {
@@ -259,6 +248,20 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 		return nil, err
 	}
 	return s, s.buildStages(ctx)
+}
+
+// read reads the study out of a run's snapshot.
+func (p *Library) read(ctx context.Context, run int64, s Settings) (*study.Study, error) {
+	imported, err := p.importsOf(ctx, run, s.Imports)
+	if err != nil {
+		return nil, err
+	}
+	files := partFS{ctx: ctx, ledger: p.Ledger.Reader, run: run}
+	st, problems := study.Read(files, s.File, study.Options{Profile: s.Profile, Set: s.Set, Mode: s.Mode, Imported: imported})
+	if st == nil || len(problems.Errors()) > 0 {
+		return nil, problems.Errors()
+	}
+	return st, nil
 }
 
 // prices is the catalogue with the price file that the run began with.

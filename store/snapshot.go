@@ -16,29 +16,36 @@ const chunkSize = 256 << 10
 
 // PutPart writes a named part of a run's snapshot, replacing what an interrupted preparation left.
 func (s *Ledger) PutPart(ctx context.Context, run int64, name string, r io.Reader) error {
-	return s.tx(ctx, "put snapshot part", relaxed, func(t *txn) error {
-		if _, err := t.ExecContext(ctx, `DELETE FROM snapshot_parts WHERE run_no = $1 AND name = $2`, run, name); err != nil {
-			return err
+	return s.tx(ctx, "put snapshot part", relaxed, func(t *txn) error { return t.putPart(ctx, run, name, r) })
+}
+
+func (t *txn) putPart(ctx context.Context, run int64, name string, r io.Reader) error {
+	if err := t.dropPart(ctx, run, name); err != nil {
+		return err
+	}
+	buf := make([]byte, chunkSize)
+	for chunk := 0; ; chunk++ {
+		n, err := io.ReadFull(r, buf)
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
+			return fmt.Errorf("read part %s: %w", name, err)
 		}
-		buf := make([]byte, chunkSize)
-		for chunk := 0; ; chunk++ {
-			n, err := io.ReadFull(r, buf)
-			last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-			if err != nil && !last {
-				return fmt.Errorf("read part %s: %w", name, err)
-			}
-			if n > 0 || chunk == 0 {
-				_, err := t.ExecContext(ctx, `INSERT INTO snapshot_parts (run_no, name, chunk, bytes) VALUES ($1, $2, $3, $4)`,
-					run, name, chunk, buf[:n])
-				if err != nil {
-					return err
-				}
-			}
-			if last {
-				return nil
+		if n > 0 || chunk == 0 {
+			_, err := t.ExecContext(ctx, `INSERT INTO snapshot_parts (run_no, name, chunk, bytes) VALUES ($1, $2, $3, $4)`,
+				run, name, chunk, buf[:n])
+			if err != nil {
+				return err
 			}
 		}
-	})
+		if last {
+			return nil
+		}
+	}
+}
+
+func (t *txn) dropPart(ctx context.Context, run int64, name string) error {
+	_, err := t.ExecContext(ctx, `DELETE FROM snapshot_parts WHERE run_no = $1 AND name = $2`, run, name)
+	return err
 }
 
 // Part reads a named part of a run's snapshot, chunk by chunk. A part that is not there is ErrNotFound at the first read.

@@ -31,3 +31,21 @@ func (s *Reader) Spending(ctx context.Context, run int64) ([]Spending, error) {
 	}
 	return all, rows.Err()
 }
+
+// Paid is what single requests of a lane have cost.
+type Paid struct {
+	N                int64 // requests with a price
+	Sum, Least, Most assay.Money
+}
+
+// Paid reads what single requests of a lane in a stage have cost a run: those that were asked, not taken over.
+func (s *Reader) Paid(ctx context.Context, run int64, stage, lane string) (Paid, error) {
+	var p Paid
+	err := s.read.QueryRowContext(ctx, `SELECT COUNT(*), CAST(COALESCE(SUM(o.cost_nano), 0) AS BIGINT), COALESCE(MIN(o.cost_nano), 0), COALESCE(MAX(o.cost_nano), 0)
+		FROM segments g JOIN outcomes o ON o.segment_no = g.no
+		WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.mode IN ('batch', 'live') AND o.cost_nano IS NOT NULL`, run, stage, lane).Scan(&p.N, &p.Sum, &p.Least, &p.Most)
+	if err != nil {
+		return p, fmt.Errorf("read what lane %s has cost: %w", lane, err)
+	}
+	return p, nil
+}

@@ -3,7 +3,9 @@ package study
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"net/url"
 	"path"
 	"slices"
@@ -53,6 +55,7 @@ type Imported struct {
 	Goes      bool           `json:"goes,omitempty"`     // the conversations were opened elsewhere: the rows say so, or a control begins with the first turn
 	Asked     []byte         `json:"asked,omitempty"`    // with `asked: rows`: hashes of all questions that have a row, sorted, 8 bytes each
 	Rows      int64          `json:"rows"`
+	Digest    string         `json:"digest,omitempty"` // of the rows
 }
 
 // Has reports whether a question was asked.
@@ -136,10 +139,17 @@ func (r *run) scan(st *Stage) *Imported {
 		return seen
 	}
 	var asked []uint64
+	var line []byte
+	digest := sha256.New()
 	for it, err := range source.Items(context.Background(), name) {
 		var row ImportedRow
 		if err == nil {
 			row, err = m.Row(it)
+		}
+		if err == nil {
+			it.Place = assay.Place{}
+			line, err = inputs.Encode(line[:0], it)
+			digest.Write(line)
 		}
 		if err != nil {
 			r.scanProblem(m.At, err)
@@ -150,6 +160,7 @@ func (r *run) scan(st *Stage) *Imported {
 			asked = append(asked, row.asks(st.Name)...)
 		}
 	}
+	seen.Digest = hex.EncodeToString(digest.Sum(nil))
 	switch m.Asked {
 	case "":
 	case askedRows:

@@ -1,6 +1,9 @@
 package study
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -107,7 +110,17 @@ func (r *run) noteFile(name string) {
 		return // no file, but a word
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxText {
-		r.study.Loaded = append(r.study.Loaded, name)
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxText {
+		return
 	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return
+	}
+	r.study.Loaded = append(r.study.Loaded, name)
+	if r.study.Programs == nil {
+		r.study.Programs = map[string]string{}
+	}
+	r.study.Programs[name] = hex.EncodeToString(h.Sum(nil))
 }

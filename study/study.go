@@ -41,6 +41,8 @@ type Study struct {
 	Lanes     []Lane   `json:"-"` // the lanes, expanded
 	Elsewhere []Lane   `json:"-"` // lanes that only rows of import stages name: they have answers and cannot be asked
 	Loaded    []string `json:"-"` // the files that were read besides the data: texts, rubrics, lanes
+
+	Programs map[string]string `json:"-"` // digests of the files among them that commands of rubrics name
 }
 
 // Provider is one entry under `providers:`.

@@ -1,6 +1,9 @@
 package storetest
 
 import (
+	"errors"
+	"io"
+	"strings"
 	"testing"
 
 	"assay"
@@ -29,5 +32,37 @@ func ownAnswers(t *testing.T, fresh Fresh) {
 		if len(found) != want {
 			t.Errorf("the item is now %q: %d found, want %d", text, len(found), want)
 		}
+	}
+}
+
+func revising(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/a", strings.NewReader("old")))
+	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/b", strings.NewReader("gone")))
+	two := 2 * assay.Dollar
+	budget := &two
+	r := store.Revision{
+		Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: `{"file":"a"}`, Parts: map[string][]byte{"file/a": []byte("new")}, Gone: []string{"file/b"}, Budget: &budget, What: "words",
+	}
+	done, err := b.s.Revise(b.ctx, r)
+	b.ok(err)
+	run, err := b.s.Run(b.ctx, b.run.No)
+	b.ok(err)
+	if !done || run.Digest != "new" || run.Settings != `{"file":"a"}` || *run.Budget != two {
+		t.Errorf("%t, %+v", done, run)
+	}
+	if text, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/b")); !errors.Is(err, store.ErrNotFound) {
+		t.Error("a part that is no longer:", err)
+	}
+	// Who compared with another study comes too late, and changes nothing.
+	r.Parts, r.Is = map[string][]byte{"file/a": []byte("newer")}, "newer"
+	if done, err := b.s.Revise(b.ctx, r); done || err != nil {
+		t.Error(done, err)
+	}
+	if text, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
+		t.Errorf("%q, %v", text, err)
 	}
 }

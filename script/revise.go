@@ -1,0 +1,105 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"assay"
+	"assay/plan"
+	"assay/store"
+	"assay/study"
+)
+
+// Kept is the study that a run works from, and the settings it was read with.
+func (p *Library) Kept(ctx context.Context, run store.Run) (*study.Study, Settings, error) {
+	var s Settings
+	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
+		return nil, s, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	st, err := p.read(ctx, run.No, s)
+	if err != nil {
+		return nil, s, fmt.Errorf("read the study of run %s: %w", run.ID, err)
+	}
+	return st, s, nil
+}
+
+// Revision is a study that was changed after its run began, in what its requests do not depend on.
+type Revision struct {
+	Run        store.Run
+	Input      *plan.Input // the study as it is now, read with the settings of the run
+	File       string      // its name in its folder
+	Digest     string      // of it
+	Files      fs.FS       // its folder
+	Difference study.Difference
+	What       string // changed, in words
+}
+
+// Revise changes the snapshot of a run in place: every process goes on with the changed study. It reports whether the study
+// was still the one that it was compared with.
+func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
+	was, settings, err := p.Kept(ctx, r.Run)
+	if err != nil {
+		return false, err
+	}
+	is := r.Input.Study
+	out := store.Revision{Run: r.Run.No, Was: r.Run.Digest, Is: r.Digest, Parts: map[string][]byte{}, Labels: map[string]string{}, What: r.What}
+	names := append([]string{r.File}, is.Loaded...)
+	for _, name := range names {
+		if out.Parts[filePart+name], err = fs.ReadFile(r.Files, name); err != nil {
+			return false, fmt.Errorf("keep %s: %w", name, err)
+		}
+	}
+	for _, name := range append([]string{settings.File}, was.Loaded...) {
+		if !slices.Contains(names, name) {
+			out.Gone = append(out.Gone, filePart+name)
+		}
+	}
+	if err := goldParts(out.Parts, is, r.Files); err != nil {
+		return false, err
+	}
+	if r.Difference.Touches("prices") {
+		if out.Parts[ratesPart], err = json.Marshal(r.Input.LanePrices()); err != nil {
+			return false, fmt.Errorf("keep prices: %w", err)
+		}
+	}
+	for i := range is.Lanes {
+		out.Labels[is.Lanes[i].Name] = is.Lanes[i].Label
+	}
+	if was.Budget != is.Budget {
+		var budget *assay.Money
+		if is.Budget.Set {
+			budget = &is.Budget.Money
+		}
+		out.Budget = &budget
+	}
+	settings.File = r.File
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return false, err
+	}
+	out.Settings = string(text)
+	return p.Ledger.Revise(ctx, out)
+}
+
+// goldParts adds the gold labels that are there to the parts of a snapshot.
+func goldParts(parts map[string][]byte, s *study.Study, files fs.FS) error {
+	for i := range s.Stages {
+		name := s.Stages[i].Gold
+		if name == "" {
+			continue
+		}
+		text, err := fs.ReadFile(files, name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+			continue // they come later, or lie elsewhere
+		}
+		if err != nil {
+			return fmt.Errorf("keep %s: %w", name, err)
+		}
+		parts[GoldPart+name] = text
+	}
+	return nil
+}

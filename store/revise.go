@@ -1,0 +1,63 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"assay"
+)
+
+// Revision is a study that was changed after its run began, in what its requests do not depend on.
+type Revision struct {
+	Run      int64
+	Was, Is  string            // digests of the study, before and now
+	Settings string            // JSON, as in NewRun
+	Parts    map[string][]byte // of the snapshot, by name: those that are new or others
+	Gone     []string          // names of parts that are no longer
+	Labels   map[string]string // of lanes, by their names
+	Budget   **assay.Money     // what the run may spend from now on, nil for anything; a nil pointer leaves it as it is
+	What     string            // changed, in words
+}
+
+// Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it where it is open.
+// It reports whether the study was still as expected: another process may have been first.
+func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
+	other := errors.New("the study is another by now")
+	err := s.tx(ctx, "revise run", durable, func(t *txn) error {
+		for _, name := range r.Gone {
+			if err := t.dropPart(ctx, r.Run, name); err != nil {
+				return err
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
+			if err := t.putPart(ctx, r.Run, name, bytes.NewReader(r.Parts[name])); err != nil {
+				return err
+			}
+		}
+		for _, lane := range slices.Sorted(maps.Keys(r.Labels)) {
+			if _, err := t.ExecContext(ctx, `UPDATE lanes SET label = $3 WHERE run_no = $1 AND lane = $2`, r.Run, lane, r.Labels[lane]); err != nil {
+				return err
+			}
+		}
+		err := t.one(ctx, other, `UPDATE runs SET digest = $3, settings = $4 WHERE no = $1 AND digest = $2`, r.Run, r.Was, r.Is, r.Settings)
+		if err != nil {
+			return err
+		}
+		if r.Budget != nil {
+			if _, err := t.ExecContext(ctx, `UPDATE runs SET budget_nano = $2 WHERE no = $1`, r.Run, nanos(*r.Budget)); err != nil {
+				return err
+			}
+		}
+		if err := t.event(ctx, r.Run, 0, "study changed", clean(r.What)); err != nil {
+			return err
+		}
+		return t.wakeRun(ctx, r.Run)
+	})
+	if errors.Is(err, other) {
+		return false, nil
+	}
+	return err == nil, err
+}

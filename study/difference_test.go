@@ -1,0 +1,97 @@
+package study_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/study"
+)
+
+const edited = `study: s
+description: first
+inputs: {q: {items: [one, two]}}
+lane_defaults: {max_tokens: 100}
+lanes:
+  a: {model: openai/gpt-4.1, temperature: 0}
+  b: {model: openai/gpt-4.1-mini, label: B}
+  j: {model: openai/gpt-4.1}
+rubrics:
+  own: {prompt: "Good? {{ answer.text }}", labels: {yes: 1, no: 0}}
+  scored: {command: [python3, score.py], labels: [yes, no]}
+stages:
+  - {name: answers, ask: q, prompt: ask.md, lanes: [a, b]}
+  - {name: right, judge: answers, rubric: own, judges: [j]}
+  - {name: scored, judge: answers, rubric: scored}
+`
+
+func TestTheDifferenceOfTwoStudiesInWords(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit []string // old, new, old, new, …
+		ask  string   // another text of the prompt
+		code string   // of the program
+		want string   // all that differs
+		asks string   // of it, what changes requests
+	}{
+		"nothing":             {},
+		"a comment":           {edit: []string{"study: s\n", "# a comment\nstudy:   s\n"}},
+		"keys in other order": {edit: []string{"{name: answers, ask: q, prompt: ask.md", "{ask: q, prompt: ask.md, name: answers"}},
+		"another file name":   {edit: []string{"prompt: ask.md", `prompt: "Tell me: {{ text }}"`}},
+		"description":         {edit: []string{"description: first", "description: second"}, want: "description (first → second)"},
+		"what is analysed":    {edit: []string{"stages:", "analyses: [{of: right, by: [lane]}]\nrequire: ['any(finding(\"right\", \"rate\"), .value > 0)']\nstages:"}, want: "analyses, require"},
+		"money and time": {edit: []string{"stages:", "budget: 5 USD\ndeadline: {after: 12h}\nstop_if: error_rate > 0.2\nstages:"},
+			want: "budget (nothing → $5.00), deadline (nothing → 12h0m0s), stop_if (nothing → 0.2)"},
+		"a label": {edit: []string{"label: B", "label: Bee"}, want: "label of lane b (B → Bee)"},
+		"caps":    {edit: []string{"label: B", "label: B, rate: 2/s, stop_if: error_rate > 0.5"}, want: "rate of lane b (nothing → 2), stop_if of lane b (nothing → 0.5)"},
+		"gold":    {edit: []string{"judges: [j]}", "judges: [j], gold: gold.csv}"}, want: "gold of stage right (nothing → gold.csv)"},
+		"a lane":  {edit: []string{"  j: {", "  c: {model: openai/gpt-5}\n  j: {"}, want: "lanes +1 (c)", asks: "lanes +1 (c)"},
+		"a lane less and a judge more": {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]", "judges: [j]", "judges: [j, a]"},
+			want: "lanes -1 (b), lanes of stage answers -1 (b), judges of stage right +1 (a)", asks: "lanes -1 (b), lanes of stage answers -1 (b), judges of stage right +1 (a)"},
+		"lanes in other order": {edit: []string{"  j: {model: openai/gpt-4.1}\n", "", "lanes:\n", "lanes:\n  j: {model: openai/gpt-4.1}\n"}, want: "order of lanes", asks: "order of lanes"},
+		"a parameter that was not set": {edit: []string{"gpt-4.1-mini,", "gpt-4.1-mini, temperature: 0,"},
+			want: "temperature of lane b (nothing → 0)", asks: "temperature of lane b (nothing → 0)"},
+		"a prompt":  {ask: "Say: {{ text }}", want: "prompt of stage answers (Tell me: {{ text }} → Say: {{ text }})", asks: "prompt of stage answers (Tell me: {{ text }} → Say: {{ text }})"},
+		"a program": {code: "print(2)", want: "program score.py", asks: "program score.py"},
+		"a rubric": {edit: []string{"Good?", "Is it good?"}, want: "rubric own (Good? {{ answer.text }} → Is it good? {{ answer.text }})",
+			asks: "rubric own (Good? {{ answer.text }} → Is it good? {{ answer.text }})"},
+		"a stage": {edit: []string{"  - {name: scored, judge: answers, rubric: scored}\n", "  - {name: scored, judge: answers, rubric: scored}\n  - {name: more, judge: answers, rubric: contains}\n"},
+			want: "stages +1 (more)", asks: "stages +1 (more)"},
+		"both kinds": {edit: []string{"description: first", "description: second", "stages:", "mode: live\nstages:"},
+			want: "description (first → second), mode (nothing → live)", asks: "mode (nothing → live)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := edited
+			for i := 0; i < len(c.edit); i += 2 {
+				if !strings.Contains(text, c.edit[i]) {
+					t.Fatalf("%q is not in the study", c.edit[i])
+				}
+				text = strings.Replace(text, c.edit[i], c.edit[i+1], 1)
+			}
+			was, is := readEdited(t, edited, "", ""), readEdited(t, text, c.ask, c.code)
+			got := study.Compare(was, is)
+			if strings.HasPrefix(name, "a program") {
+				got[0].Was, got[0].Is = "", "" // digests
+			}
+			if d := cmp.Diff([]string{c.want, c.asks}, []string{got.String(), got.Asks().String()}); d != "" {
+				t.Errorf("difference (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func readEdited(t *testing.T, text, ask, code string) *study.Study {
+	t.Helper()
+	if ask == "" {
+		ask = "Tell me: {{ text }}"
+	}
+	folder := fstest.MapFS{"s.yaml": {Data: []byte(text)}, "ask.md": {Data: []byte(ask)}, "score.py": {Data: []byte("print(1)" + code)}}
+	s, problems := study.Read(folder, "s.yaml", study.Options{})
+	if s == nil || len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	return s
+}
