@@ -138,7 +138,8 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 		return err
 	}
 	if now.Run.No != 0 {
-		if err := resumed(ctx, a.World, a.home, now, ""); err != nil {
+		now.Edit = nil // `assay run` goes on with the study as it is now
+		if _, err := resumed(ctx, a.World, a.home, now, ""); err != nil {
 			return err
 		}
 	}

@@ -11,12 +11,20 @@ import (
 	"assay/workspace"
 )
 
-// theRun is the run of this study in this folder: the one there is, or a new one.
-func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f runFlags) (store.Run, error) {
-	return h.Run(ctx, want, workspace.Doorkeeper{
+// theRun is the run of this study in this folder: the one there is, or a new one. It reports whether the study of a closed run
+// was changed: then it is only analysed again.
+func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f runFlags) (run store.Run, revised bool, err error) {
+	run, err = h.Run(ctx, want, workspace.Doorkeeper{
 		Waiting: func() { fmt.Fprintln(w.Stderr, workspace.ErrBeginning) },
-		Resumed: func(now workspace.Current) error { return resumed(ctx, w, h, now, f.budget) },
-		Confirm: func(donors []store.Run) error {
+		Resumed: func(now workspace.Current) error {
+			again, err := resumed(ctx, w, h, now, f.budget)
+			revised = now.Edit != nil && now.Run.State == store.RunClosed && !again
+			return err
+		},
+		Confirm: func(donors []store.Run, since *workspace.Edit) error {
+			if since != nil {
+				fmt.Fprintf(w.Stderr, "since run %s the study changed: %s\n", since.Run.ID, since.Difference)
+			}
 			if len(donors) > 0 {
 				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", runNames(donors))
 			}
@@ -27,6 +35,7 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 			return confirm(w, want, over, f)
 		},
 	})
+	return run, revised, err
 }
 
 // runNames names a few runs, and counts more.
@@ -37,15 +46,19 @@ func runNames(runs []store.Run) string {
 	return fmt.Sprintf("%d closed runs of this study (the newest is %s)", len(runs), runs[0].ID)
 }
 
-// resumed says that a run is there already, and changes its budget where one is named.
-func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budget string) error {
+// resumed says that a run is there already, and changes its budget where one is named. It reports whether something is tried
+// again.
+func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budget string) (bool, error) {
+	if e := now.Edit; e != nil {
+		fmt.Fprintf(w.Stderr, "the study changed only in %s: nothing is asked again\n", e.Words())
+	}
 	again, err := tryAgain(ctx, w, h, now.Run)
 	if err != nil {
-		return err
+		return again, err
 	}
 	if now.Run.State == store.RunClosed && !again {
 		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry` what has no answer\n", now.Run.ID)
-		return nil
+		return again, nil
 	}
 	fmt.Fprintf(w.Stderr, "going on with run %s\n", now.Run.ID)
 	if now.Partial {
@@ -53,10 +66,10 @@ func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budg
 	}
 	m, err := parseBudget(budget)
 	if m == nil || err != nil {
-		return err
+		return again, err
 	}
 	fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", m)
-	return h.Ledger.SetBudget(ctx, now.Run.No, m)
+	return again, h.Ledger.SetBudget(ctx, now.Run.No, m)
 }
 
 // tryAgain gives lanes that a wrong key or an empty account stopped another try, and says so.
@@ -101,11 +114,7 @@ func confirm(w *World, want workspace.Wanted, over workspace.TakeOver, f runFlag
 		return nil
 	}
 	d, p := want.Input, want.Plan
-	fmt.Fprint(w.Stderr, summary(d, p, want.Budget))
-	if over.Most > 0 {
-		fmt.Fprintf(w.Stderr, "Up to %s of them are taken over, %s or more are new: %s expected, %s to %s.\n",
-			assay.Thousands(over.Most), assay.Thousands(over.New), over.Cost.Expected, over.Cost.Low, over.Cost.High)
-	}
+	fmt.Fprint(w.Stderr, summary(d, p), overWords(over), budgetWords(want.Budget, over.Cost.Expected))
 	space := w.workspace()
 	for _, k := range space.Keys(d, p) {
 		to := k.Provider

@@ -26,23 +26,23 @@ type driveOptions struct {
 	interval time.Duration // between looks at a job; 0: as usual
 }
 
-// drive works on a run until it is closed or waits for a decision, and says how it ended.
-func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) error {
+// driveOnce works on a run until it is closed or waits for a decision, and says how it ended.
+func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) (c workspace.Conclusion, err error) {
 	goesOn := "`assay resume " + run.ID + "` goes on"
 	if err := h.Ready(ctx); err != nil {
 		if _, ok := errors.AsType[*workspace.ArtifactsError](err); ok {
-			return &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
+			return c, &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
 		}
-		return err
+		return c, err
 	}
 	e, err := h.Engine(ctx, run, s)
 	if err != nil {
-		return err
+		return c, err
 	}
 	defer e.Close()
 	progress, err := newProgress(ctx, w, h, run)
 	if err != nil {
-		return err
+		return c, err
 	}
 	defer progress.close()
 	if h.Rehearsal {
@@ -54,37 +54,36 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		Once: o.once || o.detach, Interval: o.interval, Moved: progress.show, Held: progress.held, Gone: w.takenOver, Away: progress.away, Stopping: progress.stopping,
 	})
 	if err := progress.close(); err != nil {
-		return err
+		return c, err
 	}
 	if ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), run.ID)
 		if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
-			return err
+			return c, err
 		}
-		return ctx.Err()
+		return c, ctx.Err()
 	}
 	if err != nil {
-		return &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
+		return c, &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
 	}
-	c, err := h.Conclude(ctx, run, st)
-	if err != nil {
-		return err
+	if c, err = h.Conclude(ctx, run, st); err != nil {
+		return c, err
 	}
 	if err := errors.Join(printStatus(ctx, w, h, c.Run, false), printUnjudged(ctx, w, h, c.Run)); err != nil {
-		return err
+		return c, err
 	}
 	result := resultOf(c)
 	if h.Rehearsal && !o.quiet && !o.detach && !o.once {
 		if err := printTruth(ctx, w, h, run); err != nil {
-			return err
+			return c, err
 		}
 	}
 	sendNews(ctx, w, h, run, s, result)
 	if o.detach && c.Stop == workspace.StopOpen { // as was wanted
 		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), run.ID)
-		return nil
+		return c, nil
 	}
-	return result
+	return c, result
 }
 
 // kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came home is kept.
@@ -158,7 +157,7 @@ func resultOf(c workspace.Conclusion) error {
 	case workspace.StopLaneHeld:
 		return &exitError{code: exitHeld, err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason), hint: "put it right, then assay retry " + id}
 	case workspace.StopVerify:
-		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "assay results " + id + ", then assay resume " + id + " --proceed"}
+		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
 	case workspace.StopBudget:
 		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + id + " --budget AMOUNT"}
 	case workspace.StopLaneStopped:

@@ -38,7 +38,7 @@ func adviceOnRuns(err error) (hint string, ok bool) {
 		return "assay run STUDY begins again", true
 	}
 	if e, ok := errors.AsType[*workspace.ChangedError](err); ok {
-		return "undo the change, or `assay resume " + e.Run + "` for the old one, or `assay run STUDY --new` for a new run", true
+		return "undo the change, or `assay resume " + e.Run + "` for the old study; `assay cancel " + e.Run + "`, then the same command, takes over what was answered", true
 	}
 	if e, ok := errors.AsType[*workspace.ModeError](err); ok {
 		return "`assay resume " + e.Run + "` goes on as it began; `assay run STUDY --new` begins another, or cancel this one first: assay cancel " + e.Run, true

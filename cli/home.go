@@ -44,13 +44,17 @@ func (f homeFlags) exists(w *World, rehearsal bool) bool {
 	return f.Exists(w.workspace(), workspace.Rehearsal(rehearsal))
 }
 
-// find opens the home that holds a run: the usual one, or that of the rehearsals.
+// find opens the home that holds a run: the usual one, or that of the rehearsals. Where none is named, it says which it takes,
+// if there are several.
 func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
-	h, run, err := f.Find(ctx, w.workspace(), ref)
-	if err != nil {
-		return nil, run, err
+	if ref != "" {
+		h, run, err := f.Find(ctx, w.workspace(), ref)
+		if err != nil {
+			return nil, run, err
+		}
+		return &home{h}, run, nil
 	}
-	return &home{h}, run, nil
+	return f.latest(ctx, w, func(l workspace.Latest) bool { return !l.Alone })
 }
 
 // ordered opens the home of the run that an order is about: the one that is named, else the latest that is open and real, which
@@ -59,16 +63,27 @@ func (f homeFlags) ordered(ctx context.Context, w *World, ref string) (*home, st
 	if ref != "" {
 		return f.find(ctx, w, ref)
 	}
-	h, run, err := f.Latest(ctx, w.workspace())
+	return f.latest(ctx, w, func(workspace.Latest) bool { return true })
+}
+
+// latest opens the home of the run that is meant where none is named, and says which that is, if that is wanted.
+func (f homeFlags) latest(ctx context.Context, w *World, say func(workspace.Latest) bool) (*home, store.Run, error) {
+	h, l, err := f.Latest(ctx, w.workspace())
 	if err != nil {
-		return nil, run, err
+		return nil, l.Run, err
 	}
-	kind := "run"
-	if h.Rehearsal {
-		kind = "rehearsal"
+	if say(l) {
+		kind := "run"
+		if h.Rehearsal {
+			kind = "rehearsal"
+		}
+		text := fmt.Sprintf("%s %s of %s, which is %s", kind, l.Run.ID, l.Run.Study, l.Run.State)
+		if l.Newer != nil {
+			text += fmt.Sprintf(" (rehearsal %s of %s is newer, and is meant only where it is named)", l.Newer.ID, l.Newer.Study)
+		}
+		fmt.Fprintln(w.Stderr, text)
 	}
-	fmt.Fprintf(w.Stderr, "%s %s of %s, which is %s\n", kind, run.ID, run.Study, run.State)
-	return &home{h}, run, nil
+	return &home{h}, l.Run, nil
 }
 
 // look opens what commands that only read look at: the home that holds a run, or a bundle.

@@ -92,13 +92,20 @@ func (d doubt) ask(w *World, yes bool) error {
 	if !w.Terminal.In {
 		return usage("add --yes to "+d.verb, "%s: there is no terminal to ask", d.declined)
 	}
+	yes, err := d.yes(w)
+	if err == nil && !yes {
+		err = usage("", "%s", d.declined)
+	}
+	return err
+}
+
+// yes asks at the terminal.
+func (d doubt) yes(w *World) (bool, error) {
 	fmt.Fprint(w.Stderr, d.question+" [y/N] ")
 	answer, err := bufio.NewReader(w.Stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+		return false, err
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return usage("", "%s", d.declined)
-	}
-	return nil
+	a := strings.ToLower(strings.TrimSpace(answer))
+	return a == "y" || a == "yes", nil
 }

@@ -37,7 +37,8 @@ func planCommand(w *World) *cobra.Command {
 		GroupID: groupStart,
 		Short:   "Show what would be sent and what it would cost; nothing is sent",
 		Long: "Plans a study: the first wave is rendered and encoded exactly as it would go out and cut into batches; later waves are counted\n" +
-			"(at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown.",
+			"(at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown. Where the study was run before, it says\n" +
+			"what `assay run` would do now: what is taken over, what is new, and what that costs.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, studyFile(w, args[0]), f) },
 	}
@@ -66,13 +67,17 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 			return err
 		}
 	}
+	a, err := ahead(c, w, d, p, name, f)
+	if err != nil {
+		return err
+	}
 	switch {
 	case f.show > 0:
 		err = showRequests(c, w, d, p, f)
 	case f.json:
-		err = term.WriteJSON(w.Stdout, planJSON(p))
+		err = term.WriteJSON(w.Stdout, planJSON(p, a))
 	default:
-		err = printPlan(w, d, p)
+		err = printPlan(w, d, p, a, f)
 	}
 	if err != nil || f.write == "" {
 		return err
@@ -80,7 +85,7 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	return writePlan(c, w, d, p, o, f.write)
 }
 
-func printPlan(w *World, d *plan.Input, p *plan.Plan) error {
+func printPlan(w *World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, f planFlags) error {
 	t := term.Table{
 		Head:  []string{"WAVE", "STAGE", "LANE", "MODEL", "MODE", "TURN", "REQUESTS", "BATCHES", "INPUT", "OUTPUT", "LOW", "EXPECTED", "HIGH"},
 		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true},
@@ -96,7 +101,15 @@ func printPlan(w *World, d *plan.Input, p *plan.Plan) error {
 	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p, workspace.BudgetOf(d.Study, nil))+"Nothing was sent.\n")
+	sent := "Nothing was sent.\n"
+	if f.pilot.n > 0 {
+		sent = "Nothing but the pilot was sent.\n"
+	}
+	expected := p.Sum(func(plan.Part) bool { return true }).Cost.Expected
+	if a != nil && a.Over.Most > 0 {
+		expected = a.Over.Cost.Expected
+	}
+	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p)+aheadWords(a)+budgetWords(workspace.BudgetOf(d.Study, nil), expected)+sent)
 	return err
 }
 
@@ -132,7 +145,7 @@ func batchesOf(t plan.Total) string {
 }
 
 // summary says the plan in sentences.
-func summary(d *plan.Input, p *plan.Plan, budget *assay.Money) string {
+func summary(d *plan.Input, p *plan.Plan) string {
 	all := p.Sum(func(plan.Part) bool { return true })
 	first := p.Sum(func(q plan.Part) bool { return q.Wave == 1 })
 	var b strings.Builder
@@ -149,13 +162,6 @@ func summary(d *plan.Input, p *plan.Plan, budget *assay.Money) string {
 	}
 	usual, longest := waiting(d, p)
 	fmt.Fprintf(&b, "Time: usually up to %s, at the longest %s. Disk: %s to %s.\n", hours(usual), hours(longest), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
-	if budget != nil {
-		fmt.Fprintf(&b, "Budget: %s.", *budget)
-		if all.Cost.Expected.Sum > *budget {
-			b.WriteString(" It does not cover what is expected: the run stops when it is spent.")
-		}
-		b.WriteString("\n")
-	}
 	b.WriteString(stops(d, p))
 	for _, q := range p.Power {
 		b.WriteString(powerLine(q) + "\n")

@@ -3,6 +3,7 @@ package cli
 import (
 	"assay"
 	"assay/plan"
+	"assay/workspace"
 )
 
 // The shape of `plan --json`. Money is in dollars; an unknown price is null, never 0.
@@ -14,6 +15,31 @@ type planDocument struct {
 	Parts []partDocument `json:"parts"`
 	Power []plan.Power   `json:"power,omitempty"`
 	Notes []string       `json:"notes,omitempty"`
+	Ahead *aheadDocument `json:"ahead,omitempty"`
+}
+
+// aheadDocument is what `assay run` would do now.
+type aheadDocument struct {
+	Run       string       `json:"run,omitempty"` // that it goes on with; without it, a new one is begun
+	Refused   string       `json:"refused,omitempty"`
+	Changed   string       `json:"changed,omitempty"` // in the study, since that run or the newest closed one
+	TakenOver int64        `json:"taken_over"`        // at most; of a run it goes on with, what has an answer
+	New       int64        `json:"new"`
+	Cost      costDocument `json:"cost_usd"` // of what is new
+}
+
+func aheadJSON(a *workspace.Ahead) *aheadDocument {
+	if a == nil {
+		return nil
+	}
+	doc := &aheadDocument{Run: a.Run.ID, TakenOver: a.Over.Most, New: a.Over.New, Cost: costJSON(a.Over.Cost)}
+	if a.Refused != nil {
+		doc.Refused = a.Refused.Error()
+	}
+	if a.Edit != nil {
+		doc.Changed = a.Edit.Words()
+	}
+	return doc
 }
 
 type partDocument struct {
@@ -42,9 +68,9 @@ type costDocument struct {
 	Unpriced int64    `json:"unpriced_requests,omitempty"`
 }
 
-func planJSON(p *plan.Plan) planDocument {
+func planJSON(p *plan.Plan, a *workspace.Ahead) planDocument {
 	total := p.Sum(func(plan.Part) bool { return true })
-	doc := planDocument{Study: p.Study, Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes, Total: partDocument{
+	doc := planDocument{Study: p.Study, Ahead: aheadJSON(a), Waves: p.Waves, Items: p.Items, Power: p.Power, Notes: p.Notes, Total: partDocument{
 		Exact: total.Exact, Requests: total.Requests, Bytes: total.Bytes, Input: total.Input, Output: total.Output,
 		Cost: costJSON(total.Cost), Live: costJSON(total.Live),
 	}}

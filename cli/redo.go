@@ -72,15 +72,17 @@ func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFla
 	if h.Rehearsal {
 		return nil
 	}
-	fmt.Fprintln(w.Stderr, "Asked again, as further draws; the answers that are there stay:")
+	fmt.Fprintln(w.Stderr, "Asked again, as further draws:")
+	n := int64(0)
 	for _, a := range r.Adds {
-		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, about %s by what it has cost so far\n", a.Stage, a.Lane, assay.Count(a.Requests, "request"), a.Cost)
+		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, %s\n", a.Stage, a.Lane, assay.Count(a.Requests, "request"), priceWords(a.Cost))
+		n += a.Requests
 	}
-	fmt.Fprintf(w.Stderr, "About %s in all", r.Cost)
+	fmt.Fprintf(w.Stderr, "%s stay, %s new: %s, by what the same lanes have cost so far\n",
+		assay.Count(r.Stays, "answer"), assay.Thousands(n), priceWords(r.Cost))
 	if run.Budget != nil {
-		fmt.Fprintf(w.Stderr, "; %s of the budget of %s is spent or reserved", run.Spent+run.Reserved+run.Perhaps, *run.Budget)
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, r.Cost.Expected))
 	}
-	fmt.Fprintln(w.Stderr, ".")
 	return ask(w, f.yes, "Send?")
 }
 

@@ -84,7 +84,7 @@ func worse(a, b error) bool {
 }
 
 func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
-	h, run, err := f.home.find(ctx, w, ref)
+	h, run, err := f.home.ordered(ctx, w, ref)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,10 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 		if err := errors.Join(h.Ledger.SetBudget(ctx, run.No, budget), h.Ledger.RunDue(ctx, run.No, w.Now())); err != nil {
 			return err
 		}
-		fmt.Fprintf(w.Stderr, "it may spend %s from now on; %s is spent or reserved\n", budget, run.Spent+run.Reserved)
+		fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", budget)
+		if err := printRest(ctx, w, h, run, *budget); err != nil {
+			return err
+		}
 	}
 	if _, err := tryAgain(ctx, w, h, run); err != nil {
 		return err
@@ -229,12 +232,7 @@ func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store
 	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s go out again, %s were not sent yet and go out, about %s by what was expected or has been paid\n",
 		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), a.Cost)
 	if run.Budget != nil {
-		left := *run.Budget - run.Spent - run.Reserved
-		fmt.Fprintf(w.Stderr, "%s of the budget of %s is spent or reserved", run.Spent+run.Reserved, *run.Budget)
-		if a.Cost.Sum > left {
-			fmt.Fprint(w.Stderr, ": not all of it is covered")
-		}
-		fmt.Fprintln(w.Stderr)
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost))
 	}
 	return ask(w, yes, "Send?")
 }

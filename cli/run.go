@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"assay/plan"
+	"assay/results"
 	"assay/script"
+	"assay/store"
 	"assay/workspace"
 )
 
@@ -31,7 +36,10 @@ func runCommand(w *World) *cobra.Command {
 		GroupID: groupRun,
 		Short:   "Continue (or start) the run of a study",
 		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything is answered.\n" +
-			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n\n" +
+			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n" +
+			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of live calls)\n" +
+			"changes the run in place: an open run goes on with it, a closed one is analysed again. After any other edit the difference is shown first,\n" +
+			"and a new run takes over what was answered.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, studyFile(w, args[0]), f) },
@@ -49,7 +57,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input")
 	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's")
-	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "show each lane's first answer and wait for a yes")
+	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
@@ -61,6 +69,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	ctx := c.Context()
 	if f.settings.Luck != 0 && !f.rehearse {
 		return usage("add --rehearse", "--luck belongs to --rehearse")
+	}
+	if f.settings.VerifyFirst && f.settings.NoCanary {
+		return usage("leave one of them out", "--verify-first shows the answer that --no-canary does not ask for")
 	}
 	sets, err := f.scope.sets(w, name, f.study)
 	if err != nil {
@@ -91,12 +102,15 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if err := h.Ready(ctx); err != nil { // before a run is begun
 		return err
 	}
-	run, err := theRun(ctx, w, h, workspace.Wanted{
+	run, revised, err := theRun(ctx, w, h, workspace.Wanted{
 		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: f.settings, Budget: workspace.BudgetOf(d.Study, budget),
 		Note: f.note, By: f.by, New: f.anew,
 	}, f)
 	if err != nil {
 		return err
+	}
+	if revised {
+		return analyseAgain(ctx, w, h, run)
 	}
 	if f.detach {
 		if left, err := handOver(ctx, w, h, run); left || err != nil {
@@ -104,4 +118,20 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 		}
 	}
 	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
+}
+
+// analyseAgain prints how a closed run stands and what it says, under the analyses that its study has now.
+func analyseAgain(ctx context.Context, w *World, h *home, run store.Run) error {
+	if err := printStatus(ctx, w, h, run, false); err != nil {
+		return err
+	}
+	found, err := h.results().Findings(ctx, run, results.Query{})
+	if err != nil || len(found.Report.Tables) == 0 {
+		return err
+	}
+	for _, text := range found.Warnings {
+		fmt.Fprintln(w.Stderr, text)
+	}
+	all := []*results.Findings{found}
+	return cmp.Or(printAnalysed(w, all), verdictOf(all))
 }

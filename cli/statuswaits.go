@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,5 +92,15 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if away {
 		also = "; jobs at the providers go on"
 	}
-	return fmt.Sprintf("No process drives it%s. `assay resume %s` goes on with it.", also, run.ID), err
+	proceed, lost := waitsForYes(ctx, h, run)
+	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, run.ID, proceed), errors.Join(err, lost)
+}
+
+// waitsForYes is what has to be added to go on with a run whose first answers wait for a yes.
+func waitsForYes(ctx context.Context, h *home, run store.Run) (string, error) {
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Canary == store.CanaryShown && l.State == store.LaneOpen }) {
+		return " --proceed", err
+	}
+	return "", err
 }

@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"assay"
@@ -114,29 +113,6 @@ func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) 
 		out.Cost = out.Cost.Plus(part.Cost.Share(part.Requests-taken, part.Requests))
 	}
 	return out, nil
-}
-
-// Latest is the run that an order without a name is about: the newest open run, else the newest, and a rehearsal only where
-// there is nothing else.
-func (p Place) Latest(ctx context.Context, w *World) (*Home, store.Run, error) {
-	if p.Exists(w, false) {
-		h, err := p.Open(ctx, w, false)
-		if err != nil {
-			return nil, store.Run{}, err
-		}
-		runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
-		if err != nil {
-			return nil, store.Run{}, errors.Join(err, h.Close())
-		}
-		if i := slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }); i >= 0 {
-			return h, runs[i], nil
-		}
-		if len(runs) > 0 {
-			return h, runs[0], nil
-		}
-		h.Close()
-	}
-	return p.Find(ctx, w, "")
 }
 
 // TryAgain gives lanes another try that a refused key or an empty account had stopped, and returns them: the person who goes on

@@ -36,12 +36,15 @@ const claimTime = 30 * time.Second
 // ErrBeginning says that another process is just writing the run.
 var ErrBeginning = errors.New("another process is just beginning this run")
 
-// ChangedError says that the run is open and its study was changed since it began.
-type ChangedError struct{ Run string }
+// ChangedError says that the run is open and that the study would ask something else by now.
+type ChangedError struct {
+	Run  string
+	What string // changed, in words
+}
 
 // Error says it.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("run %s is open and the study was changed since it began", e.Run)
+	return fmt.Sprintf("run %s is open and the study was changed since it began: %s", e.Run, e.What)
 }
 
 // ModeError says that the run is open and travels in another way.
@@ -68,6 +71,7 @@ type Current struct {
 	Run     store.Run    // its number is 0 where there is none
 	Claim   *store.Claim // what it takes to begin one; nil: nothing
 	Partial bool         // the open run was begun about a part of the study, and now all of it is wanted
+	Edit    *Edit        // how the study was changed since: of a run, in what asks nothing else; else since the newest closed run. Nil: it was not
 }
 
 // Current is the run that goes on or is the same as what is wanted, if there is one.
@@ -83,36 +87,55 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 	if err != nil {
 		return Current{}, err
 	}
-	claim := &store.Claim{Holder: thisProcess().String(), TTL: claimTime}
+	now := Current{Claim: &store.Claim{Holder: thisProcess().String(), TTL: claimTime}}
 	for _, r := range runs {
 		if r.Folder != want.folder(h.World) {
 			continue
 		}
-		claim.After = max(claim.After, r.No)
-		switch {
-		case r.State == store.RunPreparing:
+		now.Claim.After = max(now.Claim.After, r.No)
+		if r.State == store.RunPreparing {
 			if dead, err := h.Ledger.AbandonRun(ctx, r.No); err != nil || !dead {
 				return Current{}, errors.Join(err, ErrBeginning)
 			}
 			continue
-		case r.State == store.RunClosed && (r.Digest != digest || !want.sameScope(r)):
+		}
+		if r.State == store.RunClosed && !want.sameScope(r) {
 			continue
-		case r.Digest != digest:
-			return Current{}, &ChangedError{Run: r.ID}
-		case r.State == store.RunOpen && !want.sameMode(r):
-			return Current{}, &ModeError{Run: r.ID, Mode: want.Study.Mode}
-		case r.State == store.RunClosed:
-			return Current{Run: r}, nil
 		}
-		// What it is about was said when it began: another part of the study is not sent under its name, and never left out
-		// without a word.
-		same := want.sameScope(r)
-		if !same && want.narrow() {
-			return Current{}, &ScopeError{Run: r.ID}
+		var edit *Edit
+		if r.Digest != digest {
+			if edit, err = h.edited(ctx, want, r, digest, now.Edit == nil); err != nil {
+				return Current{}, err
+			}
+			if len(edit.Difference.Asks()) > 0 && r.State == store.RunClosed {
+				if now.Edit == nil {
+					now.Edit = edit
+				}
+				continue
+			}
 		}
-		return Current{Run: r, Partial: !same}, nil
+		return want.goesOn(r, edit)
 	}
-	return Current{Claim: claim}, nil
+	return now, nil
+}
+
+// goesOn is what becomes of what is wanted where a run is there that is open, or asks the same.
+func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
+	switch {
+	case edit != nil && len(edit.Difference.Asks()) > 0:
+		return Current{}, &ChangedError{Run: r.ID, What: edit.Difference.Asks().String()}
+	case r.State == store.RunOpen && !want.sameMode(r):
+		return Current{}, &ModeError{Run: r.ID, Mode: want.Study.Mode}
+	case r.State == store.RunClosed:
+		return Current{Run: r, Edit: edit}, nil
+	}
+	// What it is about was said when it began: another part of the study is not sent under its name, and never left out
+	// without a word.
+	same := want.sameScope(r)
+	if !same && want.narrow() {
+		return Current{}, &ScopeError{Run: r.ID}
+	}
+	return Current{Run: r, Partial: !same, Edit: edit}, nil
 }
 
 // folder is the study's.
@@ -145,9 +168,9 @@ type Doorkeeper struct {
 	Waiting func()
 	// Resumed is called with a run that is there already.
 	Resumed func(Current) error
-	// Confirm is called once before a run is begun. Donors are the runs whose answers are taken over. An error stops the
-	// beginning.
-	Confirm func(donors []store.Run) error
+	// Confirm is called once before a run is begun. Donors are the runs whose answers are taken over, and since is how the
+	// study was changed since the newest closed one; nil: there is none. An error stops the beginning.
+	Confirm func(donors []store.Run, since *Edit) error
 }
 
 // Run is the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
@@ -170,6 +193,18 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 			return now.Run, err
 		}
 		if now.Run.No != 0 {
+			if now.Edit != nil {
+				done, err := h.revise(ctx, want, now.Edit)
+				if err != nil {
+					return now.Run, err
+				}
+				if !done {
+					continue
+				}
+				if now.Run, err = h.Ledger.Run(ctx, now.Run.No); err != nil {
+					return now.Run, err
+				}
+			}
 			return now.Run, keep.Resumed(now)
 		}
 		if !asked {
@@ -177,7 +212,7 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 			if err != nil {
 				return now.Run, err
 			}
-			if err := keep.Confirm(donors); err != nil {
+			if err := keep.Confirm(donors, now.Edit); err != nil {
 				return now.Run, err
 			}
 			asked = true
@@ -217,7 +252,7 @@ func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (stor
 	for _, r := range donors {
 		want.Settings.ReuseRuns = append(want.Settings.ReuseRuns, r.ID)
 	}
-	pilot, err := h.pilotOf(ctx, want.Input.Study.Study, digest)
+	pilot, err := h.pilotOf(ctx, want, digest)
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -174,7 +174,8 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Orders) != 2 || len(got.Adds) != 1 || got.Adds[0].Stage != "answers" || got.Adds[0].Requests != 2 || got.Cost.Sum <= 0 || got.Cost != got.Adds[0].Cost {
+	if len(got.Orders) != 2 || len(got.Adds) != 1 || got.Adds[0].Stage != "answers" || got.Adds[0].Requests != 2 || got.Cost.Expected.Sum <= 0 || got.Cost != got.Adds[0].Cost ||
+		got.Cost.Low.Sum > got.Cost.Expected.Sum || got.Cost.High.Sum < got.Cost.Expected.Sum || got.Stays != 4 {
 		t.Errorf("%+v", got)
 	}
 	_, err = h.Redo(r.ctx, run, Redo{Lane: "c", Items: []string{"one"}})

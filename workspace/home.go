@@ -162,8 +162,8 @@ func (e *UnpreparedError) Error() string {
 	return fmt.Sprintf("run %s was stopped while it was being prepared; nothing of it was sent", e.Run)
 }
 
-// Find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest run.
-func (p Place) Find(ctx context.Context, w *World, ref string) (*Home, store.Run, error) {
+// find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest of both.
+func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run, error) {
 	var newest *Home
 	var run store.Run
 	var others []string
@@ -175,7 +175,7 @@ func (p Place) Find(ctx context.Context, w *World, ref string) (*Home, store.Run
 		if err != nil {
 			return nil, run, err
 		}
-		found, err := h.Ledger.FindRun(ctx, cmp.Or(ref, "latest"), "")
+		found, err := h.Ledger.FindRun(ctx, cmp.Or(ref, latest), "")
 		switch {
 		case err == nil && (newest == nil || found.Created.After(run.Created)):
 			if newest != nil {

@@ -69,7 +69,7 @@ func TestALedgerThatCannotBeOpenedIsNamed(t *testing.T) {
 	}
 }
 
-func TestARunIsFoundByItsIdItsStudyOrAsTheNewest(t *testing.T) {
+func TestARunIsFoundByItsIdItsStudyOrAsTheLatest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	real := r.begin(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
@@ -77,7 +77,7 @@ func TestARunIsFoundByItsIdItsStudyOrAsTheNewest(t *testing.T) {
 	if open, err := r.place.OpenRuns(r.ctx, r.world); err != nil || len(open) != 1 || open[0].ID != real.ID {
 		t.Error(open, err)
 	}
-	for ref, want := range map[string]string{"": rehearsed.ID, "small": rehearsed.ID, real.ID: real.ID, rehearsed.ID: rehearsed.ID} {
+	for ref, want := range map[string]string{"": real.ID, "small": rehearsed.ID, real.ID: real.ID, rehearsed.ID: rehearsed.ID} {
 		h, run, err := r.place.Find(r.ctx, r.world, ref)
 		if err != nil {
 			t.Error(ref, err)

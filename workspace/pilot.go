@@ -51,14 +51,20 @@ func (h *Home) BeginPilot(ctx context.Context, p *Pilot) (store.Run, error) {
 	return h.BeginAs(ctx, p.Wanted, p.Input.Study.Study+pilotSuffix, nil)
 }
 
-// pilotOf is the newest pilot of the same study, unchanged since; empty where there is none.
-func (h *Home) pilotOf(ctx context.Context, study, digest string) (string, error) {
-	runs, err := h.Ledger.Runs(ctx, study+pilotSuffix)
+// pilotOf is the newest pilot of the same study, which asks the same today; empty where there is none.
+func (h *Home) pilotOf(ctx context.Context, want Wanted, digest string) (string, error) {
+	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study+pilotSuffix)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range runs {
-		if r.Digest == digest && r.Rehearsal == h.Rehearsal {
+		if r.Rehearsal != h.Rehearsal {
+			continue
+		}
+		if r.Digest == digest {
+			return r.ID, nil
+		}
+		if e, err := h.edited(ctx, want, r, digest, false); err == nil && len(e.Difference.Asks()) == 0 {
 			return r.ID, nil
 		}
 	}

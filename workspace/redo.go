@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/engine"
+	"assay/plan"
 	"assay/store"
 )
 
@@ -50,13 +51,14 @@ func (e *NotAskedError) Error() string {
 type Redone struct {
 	Orders []store.Order
 	Adds   []Added
-	Cost   assay.Cost // of all of it, by what the same lanes have cost in this run
+	Cost   plan.Price // of all of it, by what the same lanes have cost in this run
+	Stays  int64      // answers of the run, all of which stay
 }
 
 // Added is what a redo adds to one lane.
 type Added struct {
 	store.Share
-	Cost assay.Cost // by what the lane has cost so far
+	Cost plan.Price // by what the lane has cost so far
 }
 
 // Redo is what it takes to ask something again, and what it would cost.
@@ -83,15 +85,22 @@ func (h *Home) Redo(ctx context.Context, run store.Run, r Redo) (Redone, error) 
 		out.Orders = append(out.Orders, store.Order{Kind: store.OrderRedo, Args: string(text)})
 		shares = addShares(shares, some)
 	}
-	segments, err := h.Ledger.Segments(ctx, run.No)
-	if err != nil {
-		return out, err
-	}
 	for _, s := range shares {
-		a := Added{Share: s, Cost: meanCost(segments, s)}
-		out.Adds, out.Cost = append(out.Adds, a), out.Cost.Add(a.Cost)
+		cost, err := h.spreadCost(ctx, run, s)
+		if err != nil {
+			return out, err
+		}
+		out.Adds, out.Cost = append(out.Adds, Added{Share: s, Cost: cost}), out.Cost.Plus(cost)
 	}
-	return out, nil
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	for _, l := range lanes {
+		for e, n := range l.Endings {
+			if e.Stands() {
+				out.Stays += n
+			}
+		}
+	}
+	return out, err
 }
 
 // redoStage is the stage in which the lane answers.

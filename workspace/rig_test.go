@@ -41,9 +41,13 @@ type rig struct {
 	place Place
 }
 
-func newRig(t *testing.T, study string) *rig {
+func newRig(t *testing.T, study string, change ...func(*simulator.Options)) *rig {
 	t.Helper()
-	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
+	o := simulator.Options{Seed: 1, Dir: t.TempDir()}
+	for _, c := range change {
+		c(&o)
+	}
+	sim, err := simulator.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func (r *rig) begin(h *Home, want Wanted) store.Run {
 	run, err := h.Run(r.ctx, want, Doorkeeper{
 		Waiting: func() { r.t.Error("another process is said to begin the run") },
 		Resumed: func(now Current) error { r.t.Errorf("run %s is there already", now.Run.ID); return nil },
-		Confirm: func([]store.Run) error { return nil },
+		Confirm: func([]store.Run, *Edit) error { return nil },
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/plan"
+	"assay/script"
+	"assay/store"
+	"assay/workspace"
+)
+
+// ahead is what `assay run` would do with a planned study in this home; nil where there is no ledger yet.
+func ahead(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, name string, f planFlags) (*workspace.Ahead, error) {
+	if !f.pilot.home.exists(w, false) {
+		return nil, nil
+	}
+	h, err := f.pilot.home.open(c.Context(), w, false)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	a, err := h.Ahead(c.Context(), workspace.Wanted{
+		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: script.Settings{Lanes: f.lanes, Stages: f.stages, Limit: f.limit},
+	})
+	return &a, err
+}
+
+// aheadWords say what `assay run` would do, and for how much.
+func aheadWords(a *workspace.Ahead) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Refused != nil:
+		return fmt.Sprintf("`assay run` would be refused: %s.\n", a.Refused)
+	case a.Run.No != 0 && a.Run.State == store.RunClosed && a.Edit != nil:
+		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID, a.Edit.Words())
+	case a.Run.No != 0 && a.Run.State == store.RunClosed:
+		return fmt.Sprintf("Run %s of this study is closed: nothing would be asked again.\n", a.Run.ID)
+	case a.Run.No != 0:
+		return fmt.Sprintf("Run %s is open, and `assay run` goes on with it: %s of them have an answer, %s are left: %s.\n",
+			a.Run.ID, assay.Thousands(a.Over.Most), assay.Thousands(a.Over.New), priceWords(a.Over.Cost))
+	}
+	var b strings.Builder
+	if a.Edit != nil {
+		fmt.Fprintf(&b, "Since run %s the study changed: %s.\n", a.Edit.Run.ID, a.Edit.Difference)
+	}
+	b.WriteString(overWords(a.Over))
+	return b.String()
+}
+
+// overWords say what a new run takes over, and what the rest costs; empty where it takes over nothing.
+func overWords(over workspace.TakeOver) string {
+	if over.Most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+}
+
+// priceWords are a price in words.
+func priceWords(p plan.Price) string {
+	return fmt.Sprintf("%s expected, %s to %s", p.Expected, p.Low, p.High)
+}
+
+// budgetWords say what may be spent, and whether it covers what is expected of what is new.
+func budgetWords(budget *assay.Money, expected assay.Cost) string {
+	switch {
+	case budget == nil:
+		return ""
+	case expected.Sum > *budget:
+		return fmt.Sprintf("Budget: %s. It does not cover what is expected: the run stops when it is spent.\n", *budget)
+	}
+	return fmt.Sprintf("Budget: %s.\n", *budget)
+}
+
+// leftWords say what is left of a budget, and whether it covers what is expected.
+func leftWords(run store.Run, budget assay.Money, expected assay.Cost) string {
+	used := run.Spent + run.Reserved + run.Perhaps
+	text := fmt.Sprintf("%s of the budget of %s is spent or reserved", used, budget)
+	if expected.Sum > 0 && expected.Sum > budget-used {
+		text += ": what is left does not cover what is expected"
+	}
+	return text
+}
+
+// printRest says what a run still sends and for how much, under a budget.
+func printRest(ctx context.Context, w *World, h *home, run store.Run, budget assay.Money) error {
+	rest, err := h.Rest(ctx, run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Stderr, "%s kept, %s in flight, at most %s new: %s\n", assay.Count(rest.Answered, "answer"),
+		assay.Thousands(rest.Away), assay.Thousands(rest.Left), priceWords(rest.Cost))
+	fmt.Fprintln(w.Stderr, leftWords(run, budget, rest.Cost.Expected))
+	return nil
+}

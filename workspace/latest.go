@@ -1,0 +1,77 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"assay/store"
+)
+
+// Latest is the run that a command without a name is about.
+type Latest struct {
+	Run   store.Run
+	Alone bool       // there is no other
+	Newer *store.Run // a rehearsal that was begun later, and is not meant; nil: none
+}
+
+// Latest is the run that a command without a name is about: the newest open run, else the newest, and a rehearsal only where
+// there is nothing else.
+func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
+	newest, count, err := p.newestOf(ctx, w, true)
+	if err != nil || !p.Exists(w, false) {
+		return p.onlyOne(ctx, w, count, err)
+	}
+	h, err := p.Open(ctx, w, false)
+	if err != nil {
+		return nil, Latest{}, err
+	}
+	runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+	if err != nil || len(runs) == 0 {
+		return p.onlyOne(ctx, w, count, errors.Join(err, h.Close()))
+	}
+	l := Latest{Run: runs[max(0, slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }))], Alone: len(runs)+count == 1}
+	if newest != nil && newest.Created.After(l.Run.Created) {
+		l.Newer = newest
+	}
+	return h, l, nil
+}
+
+// onlyOne is the newest run of all, where none is real.
+func (p Place) onlyOne(ctx context.Context, w *World, count int, err error) (*Home, Latest, error) {
+	if err != nil {
+		return nil, Latest{}, err
+	}
+	h, run, err := p.find(ctx, w, "")
+	return h, Latest{Run: run, Alone: count <= 1}, err
+}
+
+// newestOf is the newest run of the rehearsals or of the real runs, and how many there are; nil: none.
+func (p Place) newestOf(ctx context.Context, w *World, rehearsal Rehearsal) (*store.Run, int, error) {
+	if !p.Exists(w, rehearsal) {
+		return nil, 0, nil
+	}
+	h, err := p.Open(ctx, w, rehearsal)
+	if err != nil {
+		return nil, 0, err
+	}
+	runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+	if err = errors.Join(err, h.Close()); err != nil || len(runs) == 0 {
+		return nil, 0, err
+	}
+	return &runs[0], len(runs), nil
+}
+
+// Find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference, or "latest", means what
+// Latest does.
+func (p Place) Find(ctx context.Context, w *World, ref string) (*Home, store.Run, error) {
+	if cmp.Or(ref, latest) == latest {
+		h, l, err := p.Latest(ctx, w)
+		return h, l.Run, err
+	}
+	return p.find(ctx, w, ref)
+}
+
+// latest is a word for the run that an empty reference means.
+const latest = "latest"
