@@ -46,8 +46,8 @@ func (l *bucketLog) open(ctx context.Context) error {
 	return nil
 }
 
-// mostInLog is how many bytes of a log wait for a Sync.
-const mostInLog = 4 << 20
+// mostInLog is how many bytes of a log wait for a Sync, and mostUnput how many while the store is away.
+const mostInLog, mostUnput = 4 << 20, 64 << 20
 
 // bucketLog puts what was written since the last Sync. No context ends it: what is in hand is kept.
 type bucketLog struct {
@@ -60,16 +60,19 @@ type bucketLog struct {
 	waiting []byte
 }
 
-// Write keeps the bytes in memory. Too many of them are put at once.
+// Write keeps the bytes in memory. Too many of them are put at once; where that does not work, they wait for the next Sync.
 func (l *bucketLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	l.waiting = append(l.waiting, p...)
-	full := len(l.waiting) >= mostInLog
+	n := len(l.waiting)
 	l.mu.Unlock()
-	if !full {
+	if n < mostInLog {
 		return len(p), nil
 	}
-	return len(p), l.Sync()
+	if err := l.Sync(); err != nil && n >= mostUnput {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Sync puts what waits. What could not be put waits on, and gets another key: the put that failed may yet arrive.

@@ -10,7 +10,8 @@ import (
 // Log is an artifact that grows record by record. It has one writer for ever: a name is opened once, so that offsets stay
 // true whatever other processes do. It is safe for concurrent use.
 //
-// A record that was flushed survives this process, and one that was synced the power. Without either it may be lost.
+// A record that was flushed survives this process, and one that was synced the power. Without either it may be lost. What a
+// bucket could not take waits for the next try; what a file could not take breaks the log.
 type Log struct {
 	at      string
 	file    appended
@@ -107,12 +108,23 @@ func (l *Log) Sync() error {
 	err = l.file.Sync()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil { // the system may have forgotten what it could not keep
-		l.broken = fmt.Errorf("sync %s: %w", l.at, err)
-		return l.broken
+	if err != nil {
+		err = fmt.Errorf("sync %s: %w", l.at, err)
+		if _, file := l.file.(*os.File); file { // the system may have forgotten what it could not keep
+			l.broken = err
+		}
+		return err
 	}
 	l.synced = upTo
 	return nil
+}
+
+// Broken reports whether the log takes nothing more. A log that is not can be flushed and synced again after an error: what
+// could not be kept waits.
+func (l *Log) Broken() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken != nil
 }
 
 // Size is how many bytes are there.

@@ -34,8 +34,8 @@ type Recovery struct {
 // joined. An id does not say which run it is of: of a study with several waves, the jobs of one run alone are taken, because
 // an answer of another may follow other answers than those that were joined. Nothing is sent.
 func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
-	err = e.holdRun(ctx, run, func(ctx context.Context, l store.Lease) error {
-		a := &adoption{extension: &extension{Engine: e, l: l}, name: name, waves: waves, several: severalRuns(jobs)}
+	err = e.holdRun(ctx, run, func(ctx context.Context, t *tenure) error {
+		a := &adoption{extension: &extension{Engine: e, l: t.l}, name: name, waves: waves, several: severalRuns(jobs)}
 		if a.run, err = e.Ledger.Run(ctx, run); err != nil {
 			return err
 		}

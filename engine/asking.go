@@ -17,15 +17,14 @@ import (
 
 // asking keeps the live requests of one segment in flight.
 //
-//	feed ── pages ──> send ── let out by the desk ──> ask ── replies ──> rounds
+//	feed ── pages ──> send ── let out by the queue ──> ask ── replies ──> rounds
 //
 // Whatever leaves and comes home goes into the log first. A round settles the replies that are there in one durable
 // transaction. A round that the ledger cannot take is tried again: its replies are kept.
 type asking struct {
 	*work
 	log     *liveLog
-	held    *tenure
-	desk    *desk
+	queue   *accountQueue
 	own     *quota // the lane's
 	model   *ratelimit.Limiter
 	retries int64
@@ -95,14 +94,14 @@ const (
 	enoughHome = 512
 )
 
-func (w *work) newAsking(log *liveLog, held *tenure) *asking {
+func (w *work) newAsking(log *liveLog) *asking {
 	caps := w.route.Live
 	if n := w.policy.Concurrency; n > 0 && (caps.Lane.Concurrency == 0 || n < caps.Lane.Concurrency) {
 		caps.Lane.Concurrency = n
 	}
-	d := w.deskOf(w.access, caps.Account)
+	d := w.queueOf(w.access, caps.Account)
 	most := max(mostOpen, 4*caps.Lane.Concurrency)
-	a := &asking{work: w, log: log, held: held, desk: d, retries: askBusy, done: w.g.Done(), till: newBudgetWatch(w),
+	a := &asking{work: w, log: log, queue: d, retries: askBusy, done: w.g.Done(), till: newBudgetWatch(w),
 		own: d.laneOf("run "+w.run.ID+" lane "+w.g.Lane, caps.Lane), model: d.modelOf(w.g.Model),
 		built: make(chan []flight, 1), errands: make(chan errand), home: make(chan *reply, most), open: make(chan struct{}, most)}
 	if caps.Retries != nil {
@@ -216,7 +215,7 @@ func (a *asking) round(ctx context.Context, replies []*reply) error {
 		return nil
 	}
 	durable := context.WithoutCancel(ctx)
-	lost := a.record(durable, kept, block)
+	lost := a.record(ctx, kept, block)
 	if err := a.insist(durable, func() error { _, err := a.Ledger.SettleLive(durable, a.l, block); return err }); err != nil {
 		if a.rawless {
 			err = errors.Join(&LostAnswersError{len(block)}, err)
@@ -245,12 +244,13 @@ func (a *asking) record(ctx context.Context, replies []*reply, block []store.Set
 	if a.rawless {
 		return nil
 	}
+	durable := context.WithoutCancel(ctx)
 	var err error
 	for i, r := range replies {
 		err = errors.Join(err, a.log.got(r, &block[i]))
 	}
 	if err == nil {
-		err = a.log.keep(block)
+		err = a.persist(ctx, func() error { return a.log.keep(block) })
 	}
 	if err == nil {
 		return nil
@@ -261,7 +261,7 @@ func (a *asking) record(ctx context.Context, replies []*reply, block []store.Set
 		block[i].Artifact, block[i].Offset, block[i].Length, block[i].Sum = 0, 0, 0, 0
 	}
 	note := fmt.Sprintf("raw bytes cannot be written, answers are kept without them: %v", err)
-	return errors.Join(err, a.insist(ctx, func() error { return a.Ledger.Note(ctx, a.run.No, a.g.No, "raw", note) }))
+	return errors.Join(err, a.insist(durable, func() error { return a.Ledger.Note(durable, a.run.No, a.g.No, "raw", note) }))
 }
 
 // watch looks, now and then, whether this segment has to stop.

@@ -13,12 +13,12 @@ import (
 
 // cancelDuring cancels the run, and lets the same engine obey, in the middle of the nth call of a name to the provider.
 func (w *world) cancelDuring(call string, nth int) {
-	w.house.wobble = func(name string, n int) error {
+	w.fake.wobble = func(name string, n int) error {
 		if name != call || n != nth {
 			return nil
 		}
-		w.house.mu.Unlock() // the provider is at work on this call, and can be called meanwhile
-		defer w.house.mu.Lock()
+		w.fake.mu.Unlock() // the provider is at work on this call, and can be called meanwhile
+		defer w.fake.mu.Lock()
 		_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 		w.ok(err)
 		_, err = w.e.Extend(w.ctx, w.run.No)
@@ -33,7 +33,7 @@ func TestWhatIsInFlightAtACancelIsKept(t *testing.T) {
 	w.cancelDuring("ask", 100)
 	w.finished(store.ResultCancelled)
 	billed := int64(0)
-	for _, n := range w.house.asked {
+	for _, n := range w.fake.asked {
 		billed += int64(n)
 	}
 	l := w.lane("red")
@@ -52,7 +52,7 @@ func TestAJobThatIsMadeDuringACancelIsCancelled(t *testing.T) {
 		w := newWorld(t, one, func(w *world) { w.plan.items = 6 })
 		w.cancelDuring("launch", 1)
 		if !whole { // the segment alone, whose lane stays open
-			w.house.wobble = func(name string, n int) error {
+			w.fake.wobble = func(name string, n int) error {
 				if name == "launch" && n == 1 {
 					_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: 1, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 					w.ok(err)
@@ -64,7 +64,7 @@ func TestAJobThatIsMadeDuringACancelIsCancelled(t *testing.T) {
 		}
 		_, err := w.drive()
 		w.ok(err)
-		if w.house.calls["cancel"] == 0 {
+		if w.fake.calls["cancel"] == 0 {
 			t.Fatalf("the job was not cancelled\n%s", w.history())
 		}
 		if d := cmp.Diff(map[assay.Ending]int64{assay.Answered: 3, assay.Cancelled: 3}, w.lane("red").Endings); d != "" {

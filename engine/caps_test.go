@@ -29,7 +29,7 @@ func TestAProviderThatIsAlwaysBusyHoldsTheLaneAndLosesNothing(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one)
 			busy := true
-			w.house.wobble = func(call string, n int) error {
+			w.fake.wobble = func(call string, n int) error {
 				if busy && call == c.call {
 					return &assay.Fault{Class: assay.FaultBusy, Status: 429, RetryAfter: time.Minute}
 				}
@@ -42,7 +42,7 @@ func TestAProviderThatIsAlwaysBusyHoldsTheLaneAndLosesNothing(t *testing.T) {
 			if st.Closed || l.State != store.LaneHeld || !strings.Contains(l.Reason, c.why) {
 				t.Fatalf("standing %+v, lane %s: %s\n%s", st, l.State, l.Reason, w.history())
 			}
-			if n := w.house.calls[c.call]; n != 9 {
+			if n := w.fake.calls[c.call]; n != 9 {
 				t.Errorf("%d calls, want 9", n)
 			}
 			if took := w.clock.Now().Sub(began); took < 8*time.Minute {
@@ -51,7 +51,7 @@ func TestAProviderThatIsAlwaysBusyHoldsTheLaneAndLosesNothing(t *testing.T) {
 			w.retry() // still busy: eight more tries, and held again
 			_, err = w.drive()
 			w.ok(err)
-			if n := w.house.calls[c.call]; n != 18 || w.lane("red").State != store.LaneHeld {
+			if n := w.fake.calls[c.call]; n != 18 || w.lane("red").State != store.LaneHeld {
 				t.Errorf("%d calls, lane %s", n, w.lane("red").State)
 			}
 			busy = false
@@ -65,7 +65,7 @@ func TestAProviderThatIsAlwaysBusyHoldsTheLaneAndLosesNothing(t *testing.T) {
 func TestAProviderThatCannotBeReachedIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "prepare" && n < 50 {
 			return &assay.Fault{Class: assay.FaultBusy, Code: "network", Message: "no route to host"}
 		}
@@ -78,21 +78,21 @@ func TestAProviderThatCannotBeReachedIsWaitedFor(t *testing.T) {
 func TestJobsThatFailAgainAndAgainHoldTheLane(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.ends = func(*fakeJob) provider.State { return provider.StateFailed }
-	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+	w.fake.ends = func(*fakeJob) provider.State { return provider.StateFailed }
+	w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 		return &assay.Fault{Class: assay.FaultUnknown, Message: "internal"}, nil
 	}
 	st, err := w.drive()
 	w.ok(err)
-	if l := w.lane("red"); st.Closed || l.State != store.LaneHeld || len(w.house.jobs) != 4 {
-		t.Errorf("lane %s after %d jobs\n%s", l.State, len(w.house.jobs), w.history())
+	if l := w.lane("red"); st.Closed || l.State != store.LaneHeld || len(w.fake.jobs) != 4 {
+		t.Errorf("lane %s after %d jobs\n%s", l.State, len(w.fake.jobs), w.history())
 	}
 }
 
 func TestALineOutOfMoneyStopsTheLane(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.answer = first(1, "free", assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultQuota, Status: 429, Code: "insufficient_quota"}})
+	w.fake.answer = first(1, "free", assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultQuota, Status: 429, Code: "insufficient_quota"}})
 	w.finished(store.ResultIncomplete)
 	if l := w.lane("red"); l.State != store.LaneStopped || !strings.Contains(l.Reason, "insufficient_quota") {
 		t.Errorf("lane %s: %s", l.State, l.Reason)
@@ -104,11 +104,11 @@ func TestALineOutOfMoneyStopsTheLane(t *testing.T) {
 func TestWithoutANamedLineTheLaneIsHeld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.ends = func(*fakeJob) provider.State { return provider.StateFailed }
+	w.fake.ends = func(*fakeJob) provider.State { return provider.StateFailed }
 	st, err := w.drive()
 	w.ok(err)
-	if l := w.lane("red"); st.Closed || l.State != store.LaneHeld || len(w.house.jobs) != 1 {
-		t.Errorf("lane %s after %d jobs\n%s", l.State, len(w.house.jobs), w.history())
+	if l := w.lane("red"); st.Closed || l.State != store.LaneHeld || len(w.fake.jobs) != 1 {
+		t.Errorf("lane %s after %d jobs\n%s", l.State, len(w.fake.jobs), w.history())
 	}
 }
 
@@ -117,9 +117,9 @@ func TestOneBadRequestIsFoundByHalvingItsJob(t *testing.T) {
 	for _, bad := range []int{0, 3, 7} {
 		t.Run(fmt.Sprint(bad), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, one, func(w *world) { w.plan.items = 8; w.house.limits.AllOrNothing = true })
+			w := newWorld(t, one, func(w *world) { w.plan.items = 8; w.fake.limits.AllOrNothing = true })
 			key := w.plan.at("red", bad, 1).Key().String()
-			w.house.ends = func(j *fakeJob) provider.State {
+			w.fake.ends = func(j *fakeJob) provider.State {
 				for _, line := range j.lines {
 					if strings.Contains(string(line), key) {
 						return provider.StateFailed
@@ -132,7 +132,7 @@ func TestOneBadRequestIsFoundByHalvingItsJob(t *testing.T) {
 				t.Errorf("%s\n%s", d, w.history())
 			}
 			w.billedOnce(7)
-			if n := len(w.house.jobs); n != 1+2+2+2 {
+			if n := len(w.fake.jobs); n != 1+2+2+2 {
 				t.Errorf("%d jobs, want 7: eight requests are halved three times", n)
 			}
 			w.countersAgree()

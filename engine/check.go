@@ -179,10 +179,10 @@ const maxFailed = 3
 
 // failedJobs counts the jobs of the segment that failed before this one.
 func (w *work) failedJobs(ctx context.Context) (int64, error) {
-	jobs, err := w.Ledger.Jobs(ctx, w.run.No)
+	jobs, err := w.Ledger.SegmentJobs(ctx, w.g.No)
 	n := int64(0)
 	for _, j := range jobs {
-		if j.Segment == w.g.No && j.Role == "failed" {
+		if j.Role == "failed" {
 			n++
 		}
 	}

@@ -40,7 +40,7 @@ func (w *work) tidy(ctx context.Context) error {
 
 // remove deletes everything that the jobs of the segment left at the provider.
 func (w *work) remove(ctx context.Context) error {
-	jobs, err := w.Ledger.Jobs(ctx, w.run.No)
+	jobs, err := w.Ledger.SegmentJobs(ctx, w.g.No)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (w *work) remove(ctx context.Context) error {
 		return err
 	}
 	for _, j := range jobs {
-		if j.Segment != w.g.No || j.Account != w.access.Fingerprint {
+		if j.Account != w.access.Fingerprint {
 			continue
 		}
 		job := w.job()
@@ -75,7 +75,7 @@ type Remote bool
 // Clean packs the files of a closed run and, where asked, deletes what its jobs left at their providers: only of segments
 // whose every result is here. No byte that was paid for is deleted here. *store.HeldError: another process is at it.
 func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned, err error) {
-	err = e.holdRun(ctx, run, func(ctx context.Context, _ store.Lease) error {
+	err = e.holdRun(ctx, run, func(ctx context.Context, _ *tenure) error {
 		r, err := e.Ledger.Run(ctx, run)
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 	"assay/store"
 )
 
-func (h *house) Remove(_ context.Context, job provider.Job) error {
+func (h *fakeProvider) Remove(_ context.Context, job provider.Job) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("remove"); err != nil {
@@ -64,7 +64,7 @@ func TestAClosedRunIsPackedAndGoesOnFromThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	broken := true
-	w.house.answer = func(_ assay.Key, body string) (assay.Outcome, string) {
+	w.fake.answer = func(_ assay.Key, body string) (assay.Outcome, string) {
 		if broken && strings.Contains(body, "q 1") {
 			return assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultInvalid}}, "free"
 		}
@@ -101,8 +101,8 @@ func TestWhatJobsLeftIsDeletedOnlyWhereItIsWanted(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(w *world) { w.plan.policy.Cleanup = tt.cleanup; w.house.limits.Tidy = tt.tidy })
-			w.house.wobble = func(call string, n int) error {
+			w := newWorld(t, func(w *world) { w.plan.policy.Cleanup = tt.cleanup; w.fake.limits.Tidy = tt.tidy })
+			w.fake.wobble = func(call string, n int) error {
 				if call == "remove" && n == 1 {
 					return &assay.Fault{Class: assay.FaultBusy, Status: 503}
 				}
@@ -111,8 +111,8 @@ func TestWhatJobsLeftIsDeletedOnlyWhereItIsWanted(t *testing.T) {
 			w.finished(store.ResultDone)
 			_, err := w.drive() // what the first look could not delete
 			w.ok(err)
-			if len(w.house.removed) != tt.want {
-				t.Errorf("removed %q, want %d jobs\n%s", w.house.removed, tt.want, w.history())
+			if len(w.fake.removed) != tt.want {
+				t.Errorf("removed %q, want %d jobs\n%s", w.fake.removed, tt.want, w.history())
 			}
 			w.walksBack()
 		})
@@ -122,8 +122,8 @@ func TestWhatJobsLeftIsDeletedOnlyWhereItIsWanted(t *testing.T) {
 func TestCleanDeletesWhatIsHereAndKeepsWhatMayStillCome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.items = 4 })
-	w.house.ends = func(j *fakeJob) provider.State { return provider.StateExpired }
-	w.house.answer = first(9, "expired", assay.Outcome{})
+	w.fake.ends = func(j *fakeJob) provider.State { return provider.StateExpired }
+	w.fake.answer = first(9, "expired", assay.Outcome{})
 	w.ok(stepUntil(w, store.Settled))
 	got, err := w.e.Clean(w.ctx, w.run.No, true)
 	w.ok(err)
@@ -133,12 +133,12 @@ func TestCleanDeletesWhatIsHereAndKeepsWhatMayStillCome(t *testing.T) {
 	w.finished(store.ResultIncomplete) // and retention has ended
 	got, err = w.e.Clean(w.ctx, w.run.No, true)
 	w.ok(err)
-	if got.Removed != 3 || len(w.house.removed) != 3 || got.Before == 0 {
-		t.Errorf("cleaned %+v, removed %q", got, w.house.removed)
+	if got.Removed != 3 || len(w.fake.removed) != 3 || got.Before == 0 {
+		t.Errorf("cleaned %+v, removed %q", got, w.fake.removed)
 	}
 	got, err = w.e.Clean(w.ctx, w.run.No, true)
 	w.ok(err)
-	if got.Removed != 0 || len(w.house.removed) != 3 {
+	if got.Removed != 0 || len(w.fake.removed) != 3 {
 		t.Errorf("cleaned again: %+v", got)
 	}
 }
@@ -149,18 +149,18 @@ func TestResultsThatAreHereAreUsedWhereTheProviderHasForgottenThem(t *testing.T)
 	t.Parallel()
 	w := newWorld(t, one)
 	w.ok(stepUntil(w, store.Launched))
-	w.clock.to(w.clock.Now().Add(2 * w.house.takes))
-	job := provider.Job{ID: w.house.jobs[0].id}
-	st, err := w.house.Check(w.ctx, job)
+	w.clock.to(w.clock.Now().Add(2 * w.fake.takes))
+	job := provider.Job{ID: w.fake.jobs[0].id}
+	st, err := w.fake.Check(w.ctx, job)
 	w.ok(err)
 	for _, part := range st.Parts {
 		sink, err := artifacts.Create(w.ctx, w.files, w.run.ID, "s1-0-"+part.Name)
 		w.ok(err)
-		w.ok(w.house.Fetch(w.ctx, job, part, sink))
+		w.ok(w.fake.Fetch(w.ctx, job, part, sink))
 		_, err = sink.Commit()
 		w.ok(err)
 	}
-	w.house.jobs = nil
+	w.fake.jobs = nil
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)

@@ -30,7 +30,7 @@ func TestSegmentsAreCutAsTheStageSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) {
-				w.plan.items, w.plan.cut.Size, w.plan.cut.Segments, w.house.limits.Requests = 11, tt.size, tt.segments, tt.limit
+				w.plan.items, w.plan.cut.Size, w.plan.cut.Segments, w.fake.limits.Requests = 11, tt.size, tt.segments, tt.limit
 			})
 			w.finished(store.ResultDone)
 			var got []int64
@@ -93,7 +93,7 @@ func TestSegmentsWithoutAStampDifferInSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, one, func(w *world) { w.plan.items, w.house.stamped = 60, c.stamped }, c.set)
+			w := newWorld(t, one, func(w *world) { w.plan.items, w.fake.stamped = 60, c.stamped }, c.set)
 			w.finished(store.ResultDone)
 			w.billedOnce(60)
 			var got []int64
@@ -111,10 +111,10 @@ func TestSegmentsWithoutAStampDifferInSize(t *testing.T) {
 func TestSixteenCreatesWithoutAStampGoAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) {
-		w.plan.items, w.plan.cut.Size, w.house.stamped, w.house.takes = 16*15, 20, false, 5*time.Hour
+		w.plan.items, w.plan.cut.Size, w.fake.stamped, w.fake.takes = 16*15, 20, false, 5*time.Hour
 	})
 	w.inline()
-	w.house.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.Fate {
 		if n == 3 {
 			return provider.Unknown
 		}

@@ -136,12 +136,12 @@ func (w *work) auditLater(ctx context.Context, found provider.Found, err error) 
 
 // reportDoubles says what the doubles of the segment have done in the end, and returns how many have not ended.
 func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
-	jobs, err := w.Ledger.Jobs(ctx, w.run.No)
+	jobs, err := w.Ledger.SegmentJobs(ctx, w.g.No)
 	if err != nil {
 		return 0, err
 	}
 	for _, j := range jobs {
-		if j.Segment != w.g.No || j.Role != "double" {
+		if j.Role != "double" {
 			continue
 		}
 		job := w.job()

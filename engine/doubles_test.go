@@ -21,13 +21,13 @@ func slowFirst(n int) provider.Fate {
 // TestACreateCallThatArrivesLateIsFencedOff has the call name a file that was deleted before the next one went out.
 func TestACreateCallThatArrivesLateIsFencedOff(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.house.takes = 5 * time.Hour })
-	w.house.launch = slowFirst
+	w := newWorld(t, one, func(w *world) { w.fake.takes = 5 * time.Hour })
+	w.fake.launch = slowFirst
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if n := len(w.house.jobs); n != 2 || w.house.calls["fence"] == 0 || w.house.jobs[1].state != provider.StateFailed {
-		t.Errorf("%d jobs, %d fences\n%s", n, w.house.calls["fence"], w.history())
+	if n := len(w.fake.jobs); n != 2 || w.fake.calls["fence"] == 0 || w.fake.jobs[1].state != provider.StateFailed {
+		t.Errorf("%d jobs, %d fences\n%s", n, w.fake.calls["fence"], w.history())
 	}
 	if got := w.events("double"); len(got) > 0 {
 		t.Errorf("a job that did nothing is called a double: %+v", got)
@@ -37,14 +37,14 @@ func TestACreateCallThatArrivesLateIsFencedOff(t *testing.T) {
 // TestAFenceThatFailsIsTriedAgainBeforeAnythingIsSent breaks the deletion: nothing is uploaded before it works.
 func TestAFenceThatFailsIsTriedAgainBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.house.takes = 5 * time.Hour })
-	w.house.launch = slowFirst
+	w := newWorld(t, one, func(w *world) { w.fake.takes = 5 * time.Hour })
+	w.fake.launch = slowFirst
 	prepared := 0
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		switch {
 		case call == "fence" && n == 1:
-			prepared = w.house.calls["prepare"]
-		case call == "prepare" && w.house.calls["fence"] > 0 && w.house.calls["fence"] < 4:
+			prepared = w.fake.calls["prepare"]
+		case call == "prepare" && w.fake.calls["fence"] > 0 && w.fake.calls["fence"] < 4:
 			t.Error("uploaded before the fence stands")
 		}
 		if call == "fence" && n < 4 {
@@ -54,21 +54,21 @@ func TestAFenceThatFailsIsTriedAgainBeforeAnythingIsSent(t *testing.T) {
 	}
 	w.finished(store.ResultDone)
 	w.billedOnce(3)
-	if w.house.calls["fence"] != 4 || prepared == 0 {
-		t.Errorf("%d fences after %d uploads\n%s", w.house.calls["fence"], prepared, w.history())
+	if w.fake.calls["fence"] != 4 || prepared == 0 {
+		t.Errorf("%d fences after %d uploads\n%s", w.fake.calls["fence"], prepared, w.history())
 	}
 }
 
 // TestWhatCannotBeCalledBackIsWaitedForLonger has the create call carry everything: it is found when it arrives.
 func TestWhatCannotBeCalledBackIsWaitedForLonger(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.house.stamped, w.house.takes = false, 5*time.Hour })
+	w := newWorld(t, one, func(w *world) { w.fake.stamped, w.fake.takes = false, 5*time.Hour })
 	w.inline()
-	w.house.launch = slowFirst
+	w.fake.launch = slowFirst
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if n := w.house.calls["launch"]; n != 1 {
+	if n := w.fake.calls["launch"]; n != 1 {
 		t.Errorf("%d create calls\n%s", n, w.history())
 	}
 }
@@ -80,11 +80,11 @@ func TestWhatWasBilledTwiceIsReportedLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) {
-				w.house.stamped, w.house.takes = stamped, time.Minute
+				w.fake.stamped, w.fake.takes = stamped, time.Minute
 				w.timing.Unfenced, w.timing.LagUnstamped, w.timing.Audit = time.Minute, time.Minute, 3*time.Hour
 			})
 			w.inline()
-			w.house.launch = slowFirst
+			w.fake.launch = slowFirst
 			w.until(func() bool { return len(w.segments(store.Settled)) == 1 })
 			w.finished(store.ResultDone)
 			w.answers(3)

@@ -44,10 +44,10 @@ type Engine struct {
 	Holder   string     // who we are in leases: unique for this process
 
 	mu       sync.Mutex
-	desks    map[string]*desk    // where live requests wait, by account
-	open     map[int64]time.Time // segments whose jobs are looked at from here, and when next
-	pruned   time.Time           // when those that others look at were last forgotten
-	settling chan struct{}       // places of those that settle
+	queues   map[string]*accountQueue // where live requests wait, by account
+	open     map[int64]time.Time      // segments whose jobs are looked at from here, and when next
+	pruned   time.Time                // when those that others look at were last forgotten
+	settling chan struct{}            // places of those that settle
 }
 
 // Access is an account as this process knows it. A process without its key can still say how its requests travel, and so
@@ -75,10 +75,10 @@ const maxSteps = 40
 
 // Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey: not from here.
 func (e *Engine) Advance(ctx context.Context, segment int64) error {
-	err := e.hold(ctx, segment, func(ctx context.Context, l store.Lease) (err error) {
+	err := e.hold(ctx, segment, func(ctx context.Context, t *tenure) (err error) {
 		var w *work
 		for range maxSteps {
-			if w, err = e.lookAfter(ctx, l, w); err != nil {
+			if w, err = e.lookAfter(ctx, t, w); err != nil {
 				return err
 			}
 			if w.asleep() {
@@ -88,7 +88,7 @@ func (e *Engine) Advance(ctx context.Context, segment int64) error {
 				return fmt.Errorf("%s: %w", w.g.State, err)
 			}
 		}
-		return e.Ledger.Wake(ctx, l, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
+		return e.Ledger.Wake(ctx, t.l, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
 	})
 	if err != nil {
 		return fmt.Errorf("advance segment %d: %w", segment, err)
@@ -98,18 +98,14 @@ func (e *Engine) Advance(ctx context.Context, segment int64) error {
 
 // hold does something under the lease of a segment, which is kept meanwhile and given back. *store.HeldError: other work goes
 // on there, of this process or another.
-func (e *Engine) hold(ctx context.Context, segment int64, do func(ctx context.Context, l store.Lease) error) error {
-	l, err := e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease)
-	if err != nil {
-		return err
-	}
-	return e.under(ctx, l, do)
+func (e *Engine) hold(ctx context.Context, segment int64, do func(ctx context.Context, t *tenure) error) error {
+	return e.under(ctx, func() (store.Lease, error) { return e.Ledger.HoldSegment(ctx, segment, e.Holder, e.Timing.Lease) }, do)
 }
 
 // at does something with a segment under its lease, as hold does.
 func (e *Engine) at(ctx context.Context, segment int64, do func(ctx context.Context, w *work) error) error {
-	return e.hold(ctx, segment, func(ctx context.Context, l store.Lease) error {
-		w, err := e.look(ctx, l)
+	return e.hold(ctx, segment, func(ctx context.Context, t *tenure) error {
+		w, err := e.look(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -118,33 +114,15 @@ func (e *Engine) at(ctx context.Context, segment int64, do func(ctx context.Cont
 }
 
 // holdRun is hold for a run.
-func (e *Engine) holdRun(ctx context.Context, run int64, do func(ctx context.Context, l store.Lease) error) error {
-	l, err := e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease)
-	if err != nil {
-		return err
-	}
-	return e.under(ctx, l, do)
-}
-
-// under does something under a lease, and gives it back. What goes wrong because the lease was lost, unnoticed, says so: then
-// it is another's work now.
-func (e *Engine) under(ctx context.Context, l store.Lease, do func(ctx context.Context, l store.Lease) error) error {
-	kept, stop := e.keep(ctx, l)
-	err := do(kept, l)
-	err = errors.Join(err, stop())
-	ctx = context.WithoutCancel(ctx)
-	if err != nil && !errors.Is(err, store.ErrLeaseLost) {
-		if _, lost := e.Ledger.Renew(ctx, l, e.Timing.Lease); errors.Is(lost, store.ErrLeaseLost) {
-			err = errors.Join(err, lost)
-		}
-	}
-	return errors.Join(err, e.Ledger.Release(ctx, l))
+func (e *Engine) holdRun(ctx context.Context, run int64, do func(ctx context.Context, t *tenure) error) error {
+	return e.under(ctx, func() (store.Lease, error) { return e.Ledger.HoldRun(ctx, run, e.Holder, e.Timing.Lease) }, do)
 }
 
 // work is one segment under our lease, with all it takes to move it.
 type work struct {
 	*Engine
-	l      store.Lease
+	held   *tenure
+	l      store.Lease // that of the tenure
 	g      store.Segment
 	run    store.Run
 	policy Policy
@@ -157,28 +135,28 @@ func (w *work) asleep() bool { return w.g.Due.IsZero() || w.g.Due.After(w.Clock.
 
 // lookAfter looks at a segment again after a step. Where it sleeps now, which is the end of nearly every look at a job,
 // nothing else has to be read.
-func (e *Engine) lookAfter(ctx context.Context, l store.Lease, before *work) (*work, error) {
+func (e *Engine) lookAfter(ctx context.Context, t *tenure, before *work) (*work, error) {
 	if before == nil {
-		return e.look(ctx, l)
+		return e.look(ctx, t)
 	}
-	g, err := e.Ledger.Segment(ctx, l.No)
+	g, err := e.Ledger.Segment(ctx, t.l.No)
 	if err != nil {
 		return nil, err
 	}
 	if before.g = g; g.State == store.Launched && before.asleep() {
 		return before, nil
 	}
-	return e.look(ctx, l)
+	return e.look(ctx, t)
 }
 
-func (e *Engine) look(ctx context.Context, l store.Lease) (*work, error) {
-	w := &work{Engine: e, l: l}
+func (e *Engine) look(ctx context.Context, t *tenure) (*work, error) {
+	w := &work{Engine: e, held: t, l: t.l}
 	var err error
-	if w.g, err = e.Ledger.Segment(ctx, l.No); err != nil {
+	if w.g, err = e.Ledger.Segment(ctx, w.l.No); err != nil {
 		return nil, err
 	}
 	if w.g.State != store.Launched {
-		e.unpoll(l.No)
+		e.unpoll(w.l.No)
 	}
 	if w.run, err = e.Ledger.Run(ctx, w.g.Run); err != nil {
 		return nil, err
@@ -218,44 +196,6 @@ func (w *work) step(ctx context.Context) error {
 		return w.lookLate(ctx)
 	}
 	return w.Ledger.Wake(ctx, w.l, time.Time{}, w.g.Reason) // nothing to do by itself
-}
-
-// keep renews a lease while its work goes on, and ends the context when the lease is lost: taken by another, or not renewed
-// until its end because the ledger cannot be reached.
-func (e *Engine) keep(ctx context.Context, l store.Lease) (context.Context, func() error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	done := make(chan error, 1)
-	quit := make(chan struct{})
-	renewed := time.Now() // leases are about processes: it is the machine's time that counts
-	go func() {
-		tick := time.NewTicker(e.Timing.Lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				done <- nil
-				return
-			case <-ctx.Done():
-				done <- nil
-				return
-			case <-tick.C:
-			}
-			began := time.Now()
-			_, err := e.Ledger.Renew(ctx, l, e.Timing.Lease)
-			if err == nil {
-				renewed = began
-			} else if ctx.Err() == nil && elapsed(renewed, time.Now()) >= e.Timing.Lease {
-				err = fmt.Errorf("%w (%w)", store.ErrLeaseLost, err)
-			}
-			if errors.Is(err, store.ErrLeaseLost) {
-				cancel(err)
-				done <- err
-				return
-			}
-			_ = e.keepShares(ctx) // a share that is not renewed ends by itself
-		}
-	}()
-	return ctx, func() error { close(quit); err := <-done; cancel(nil); return err }
 }
 
 // job is the segment as the calls after Launch need it.

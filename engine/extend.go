@@ -40,8 +40,8 @@ type extension struct {
 // Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
 // do. *store.HeldError: another process is at it.
 func (e *Engine) Extend(ctx context.Context, run int64) (st Standing, err error) {
-	err = e.holdRun(ctx, run, func(ctx context.Context, l store.Lease) error {
-		x := &extension{Engine: e, l: l}
+	err = e.holdRun(ctx, run, func(ctx context.Context, t *tenure) error {
+		x := &extension{Engine: e, l: t.l}
 		if x.run, err = e.Ledger.Run(ctx, run); err != nil {
 			return err
 		}

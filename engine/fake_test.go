@@ -46,8 +46,8 @@ func (c *clock) to(at time.Time) {
 	}
 }
 
-// house is a provider in memory that bills what it is asked.
-type house struct {
+// fakeProvider is a provider in memory that bills what it is asked.
+type fakeProvider struct {
 	mu       sync.Mutex
 	clock    *clock
 	stamped  bool
@@ -97,15 +97,15 @@ type fakeJob struct {
 	late      [][]byte // shown after the first look at an ended job
 }
 
-func newHouse(c *clock) *house {
-	return &house{clock: c, stamped: true, billed: map[string]int{}, asked: map[string]int{}, calls: map[string]int{}, fenced: map[string]bool{}, takes: time.Hour,
+func newFake(c *clock) *fakeProvider {
+	return &fakeProvider{clock: c, stamped: true, billed: map[string]int{}, asked: map[string]int{}, calls: map[string]int{}, fenced: map[string]bool{}, takes: time.Hour,
 		limits: catalog.Limits{Requests: 100, Bytes: 1 << 20}}
 }
 
 var errDead = errors.New("the process is dead")
 
 // call counts a call and lets the test break it.
-func (h *house) call(name string) error {
+func (h *fakeProvider) call(name string) error {
 	h.calls[name]++
 	h.arrive()
 	if h.wobble != nil {
@@ -114,9 +114,9 @@ func (h *house) call(name string) error {
 	return nil
 }
 
-func (h *house) Limits() catalog.Limits { return h.limits }
+func (h *fakeProvider) Limits() catalog.Limits { return h.limits }
 
-func (h *house) Prepare(_ context.Context, p provider.BatchInput, hd provider.Handle) (provider.Handle, provider.Readiness, error) {
+func (h *fakeProvider) Prepare(_ context.Context, p provider.BatchInput, hd provider.Handle) (provider.Handle, provider.Readiness, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("prepare"); err != nil {
@@ -134,7 +134,7 @@ func (h *house) Prepare(_ context.Context, p provider.BatchInput, hd provider.Ha
 	return hd, provider.Ready, nil
 }
 
-func (h *house) Fence(_ context.Context, hd provider.Handle) error {
+func (h *fakeProvider) Fence(_ context.Context, hd provider.Handle) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("fence"); err != nil {
@@ -145,7 +145,7 @@ func (h *house) Fence(_ context.Context, hd provider.Handle) error {
 }
 
 // arrive makes the jobs of slow create calls whose time has come.
-func (h *house) arrive() {
+func (h *fakeProvider) arrive() {
 	slow := h.slow
 	h.slow = nil
 	for _, c := range slow {
@@ -158,7 +158,7 @@ func (h *house) arrive() {
 }
 
 // make makes a job. One that names a file which is gone fails.
-func (h *house) make(p provider.BatchInput, hd provider.Handle) (*fakeJob, error) {
+func (h *fakeProvider) make(p provider.BatchInput, hd provider.Handle) (*fakeJob, error) {
 	r, err := p.Body.Open()
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (h *house) make(p provider.BatchInput, hd provider.Handle) (*fakeJob, error
 	return j, nil
 }
 
-func (h *house) Launch(_ context.Context, p provider.BatchInput, hd provider.Handle) provider.Receipt {
+func (h *fakeProvider) Launch(_ context.Context, p provider.BatchInput, hd provider.Handle) provider.Receipt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("launch"); err != nil {
@@ -209,7 +209,7 @@ func (h *house) Launch(_ context.Context, p provider.BatchInput, hd provider.Han
 }
 
 // enqueue takes a job. One for which there is no room fails at once.
-func (h *house) enqueue(j *fakeJob) {
+func (h *fakeProvider) enqueue(j *fakeJob) {
 	waiting := j.count
 	for _, other := range h.jobs {
 		if !other.done {
@@ -223,7 +223,7 @@ func (h *house) enqueue(j *fakeJob) {
 }
 
 // work is done when the job's time has come: results are made once, and billed.
-func (h *house) finish(j *fakeJob) {
+func (h *fakeProvider) finish(j *fakeJob) {
 	if j.done || h.clock.Now().Before(j.ends) && !j.cancelled {
 		return
 	}
@@ -302,7 +302,7 @@ func lastUser(body []byte) string {
 	return b.Messages[len(b.Messages)-1].Content
 }
 
-func (h *house) find(id string) *fakeJob {
+func (h *fakeProvider) find(id string) *fakeJob {
 	for _, j := range h.jobs {
 		if j.id == id {
 			return j
@@ -311,7 +311,7 @@ func (h *house) find(id string) *fakeJob {
 	return nil
 }
 
-func (h *house) status(j *fakeJob) provider.Status {
+func (h *fakeProvider) status(j *fakeJob) provider.Status {
 	h.finish(j)
 	st := provider.Status{Job: j.id, State: provider.StateRunning, Word: "running", Created: j.made, Stamp: j.stamp}
 	if !h.stamped {
@@ -335,7 +335,7 @@ func (h *house) status(j *fakeJob) provider.Status {
 	return st
 }
 
-func (h *house) Check(_ context.Context, job provider.Job) (provider.Status, error) {
+func (h *fakeProvider) Check(_ context.Context, job provider.Job) (provider.Status, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("check"); err != nil {
@@ -348,7 +348,7 @@ func (h *house) Check(_ context.Context, job provider.Job) (provider.Status, err
 	return h.status(j), nil
 }
 
-func (h *house) Fetch(_ context.Context, job provider.Job, _ provider.Part, into provider.Sink) error {
+func (h *fakeProvider) Fetch(_ context.Context, job provider.Job, _ provider.Part, into provider.Sink) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("fetch"); err != nil {
@@ -371,7 +371,7 @@ func (h *house) Fetch(_ context.Context, job provider.Job, _ provider.Part, into
 	return nil
 }
 
-func (h *house) Decode(_ provider.Job, _ provider.Part, r io.Reader) iter.Seq2[provider.Line, error] {
+func (h *fakeProvider) Decode(_ provider.Job, _ provider.Part, r io.Reader) iter.Seq2[provider.Line, error] {
 	return func(yield func(provider.Line, error) bool) {
 		sc := bufio.NewScanner(r)
 		off := int64(0)
@@ -392,7 +392,7 @@ func (h *house) Decode(_ provider.Job, _ provider.Part, r io.Reader) iter.Seq2[p
 	}
 }
 
-func (h *house) Cancel(_ context.Context, job provider.Job) error {
+func (h *fakeProvider) Cancel(_ context.Context, job provider.Job) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("cancel"); err != nil {
@@ -404,9 +404,9 @@ func (h *house) Cancel(_ context.Context, job provider.Job) error {
 	return nil
 }
 
-func (h *house) Stamped() bool { return h.stamped }
+func (h *fakeProvider) Stamped() bool { return h.stamped }
 
-func (h *house) Cursor(context.Context) (string, error) {
+func (h *fakeProvider) Cursor(context.Context) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("cursor"); err != nil {
@@ -418,7 +418,7 @@ func (h *house) Cursor(context.Context) (string, error) {
 	return h.jobs[len(h.jobs)-1].id, nil
 }
 
-func (h *house) Find(_ context.Context, s provider.Search) (provider.Found, error) {
+func (h *fakeProvider) Find(_ context.Context, s provider.Search) (provider.Found, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("find"); err != nil {
@@ -439,7 +439,7 @@ func (h *house) Find(_ context.Context, s provider.Search) (provider.Found, erro
 }
 
 // list is newest first, without what is too new to be seen.
-func (h *house) list() iter.Seq2[provider.Status, error] {
+func (h *fakeProvider) list() iter.Seq2[provider.Status, error] {
 	return func(yield func(provider.Status, error) bool) {
 		jobs := slices.Clone(h.jobs)
 		if !h.mixed {
@@ -456,7 +456,7 @@ func (h *house) list() iter.Seq2[provider.Status, error] {
 	}
 }
 
-func (h *house) List(context.Context) iter.Seq2[provider.Status, error] {
+func (h *fakeProvider) List(context.Context) iter.Seq2[provider.Status, error] {
 	return func(yield func(provider.Status, error) bool) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -468,7 +468,7 @@ func (h *house) List(context.Context) iter.Seq2[provider.Status, error] {
 	}
 }
 
-func (h *house) Ask(_ context.Context, r *assay.Request) (provider.Reply, error) {
+func (h *fakeProvider) Ask(_ context.Context, r *assay.Request) (provider.Reply, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.call("ask"); err != nil {
@@ -498,6 +498,6 @@ type inline struct {
 
 func (w *world) inline() {
 	access, _ := w.e.Accounts("fake")
-	access.Batch = inline{w.house, w.house, w.house, w.house, w.house}
+	access.Batch = inline{w.fake, w.fake, w.fake, w.fake, w.fake}
 	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
 }

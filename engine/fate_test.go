@@ -38,19 +38,19 @@ func (w *world) events(kind string) []store.Event {
 func TestALaunchOfUnknownFateIsAdoptedWhenItIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.launch = func(int) provider.Fate { return provider.Unknown }
+	w.fake.launch = func(int) provider.Fate { return provider.Unknown }
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if w.house.calls["launch"] != 1 {
-		t.Errorf("%d create calls", w.house.calls["launch"])
+	if w.fake.calls["launch"] != 1 {
+		t.Errorf("%d create calls", w.fake.calls["launch"])
 	}
 }
 
 func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.Fate {
 		if n == 1 {
 			return "vanished"
 		}
@@ -59,8 +59,8 @@ func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 	began := w.clock.Now()
 	w.finished(store.ResultDone)
 	w.billedOnce(3)
-	if w.house.calls["find"] < 2 {
-		t.Errorf("sent again after %d reads", w.house.calls["find"])
+	if w.fake.calls["find"] < 2 {
+		t.Errorf("sent again after %d reads", w.fake.calls["find"])
 	}
 	again := w.events("intended")
 	if least := w.timing.Create + w.timing.LagStamped; len(again) != 2 || again[1].At.Sub(began) < least {
@@ -72,13 +72,13 @@ func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 func TestAReadCountsByWhenItBegan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.Fate {
 		if n == 1 {
 			return provider.Unknown
 		}
 		return provider.Accepted
 	}
-	w.house.visible = w.timing.Create + w.timing.LagStamped
+	w.fake.visible = w.timing.Create + w.timing.LagStamped
 	var absents []time.Time
 	w.around = func(op string, call func() error) error {
 		err := call()
@@ -89,12 +89,12 @@ func TestAReadCountsByWhenItBegan(t *testing.T) {
 	}
 	w.reopen()
 	slept := false
-	w.house.wobble = func(call string, _ int) error {
+	w.fake.wobble = func(call string, _ int) error {
 		switch {
 		case call == "find" && slept:
-			w.house.visible = 0
+			w.fake.visible = 0
 		case call == "find" && len(absents) == 1: // a machine that goes to sleep while it reads
-			slept, w.house.visible = true, 100*time.Hour
+			slept, w.fake.visible = true, 100*time.Hour
 			w.clock.to(w.clock.Now().Add(time.Hour))
 		}
 		return nil
@@ -112,22 +112,22 @@ func TestAReadCountsByWhenItBegan(t *testing.T) {
 
 // longFirst loses the reply to the first create call, and has its job take days.
 func (w *world) longFirst(n int) provider.Fate {
-	if w.house.takes = 5 * time.Hour; n > 1 {
+	if w.fake.takes = 5 * time.Hour; n > 1 {
 		return provider.Accepted
 	}
-	w.house.takes = 50 * time.Hour
+	w.fake.takes = 50 * time.Hour
 	return provider.Unknown
 }
 
 func TestAJobThatShowsLateIsRecognisedAsADoubleAndCancelled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.house.takes = 5 * time.Hour })
-	w.house.visible = 40 * time.Minute // far beyond what the provider promises
-	w.house.launch = w.longFirst
+	w := newWorld(t, one, func(w *world) { w.fake.takes = 5 * time.Hour })
+	w.fake.visible = 40 * time.Minute // far beyond what the provider promises
+	w.fake.launch = w.longFirst
 	w.finished(store.ResultDone)
 	w.answers(3)
-	if got := w.events("double"); len(got) != 2 || w.house.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 3 was done") {
-		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 3 was done") {
+		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.fake.calls["cancel"], w.history())
 	}
 }
 
@@ -135,9 +135,9 @@ func TestAJobThatShowsLateIsRecognisedAsADoubleAndCancelled(t *testing.T) {
 // the provider. The double that only the provider's list shows is found by the one that may.
 func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.house.takes, w.canary = 5*time.Hour, store.CanaryDue })
-	w.house.visible = 40 * time.Minute
-	w.house.launch = w.longFirst
+	w := newWorld(t, one, func(w *world) { w.fake.takes, w.canary = 5*time.Hour, store.CanaryDue })
+	w.fake.visible = 40 * time.Minute
+	w.fake.launch = w.longFirst
 	keyless := &engine.Engine{Ledger: w.s, Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing, Random: rand.New(rand.NewPCG(3, 7)), Holder: "keyless"}
 	keyless.Accounts = func(name string) (engine.Access, error) {
 		a, err := w.e.Accounts(name)
@@ -147,8 +147,8 @@ func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 	w.second = keyless
 	w.finished(store.ResultDone)
 	w.answers(3)
-	if got := w.events("double"); len(got) != 2 || w.house.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 2 was done") {
-		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 2 was done") {
+		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.fake.calls["cancel"], w.history())
 	}
 	if due, err := w.s.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
 		t.Errorf("something is due at %s: %v", due, err)
@@ -157,13 +157,13 @@ func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 
 func TestWithoutAStampAForeignJobOfEqualSizeIsNotTaken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.house.stamped = false })
-	w.house.launch = func(n int) provider.Fate {
+	w := newWorld(t, one, func(w *world) { w.fake.stamped = false })
+	w.fake.launch = func(n int) provider.Fate {
 		if n > 1 {
 			return provider.Accepted
 		}
 		// A stranger's job of the same size comes between.
-		w.house.jobs = append(w.house.jobs, &fakeJob{id: "foreign", count: 3, made: w.clock.Now(), ends: w.clock.Now().Add(2 * time.Hour), state: provider.StateEnded})
+		w.fake.jobs = append(w.fake.jobs, &fakeJob{id: "foreign", count: 3, made: w.clock.Now(), ends: w.clock.Now().Add(2 * time.Hour), state: provider.StateEnded})
 		return provider.Unknown
 	}
 	w.finished(store.ResultDone)
@@ -176,7 +176,7 @@ type blind struct{ provider.Provider }
 
 func (w *world) blind() {
 	access, _ := w.e.Accounts("fake")
-	access.Batch = blind{w.house}
+	access.Batch = blind{w.fake}
 	w.e.Accounts = func(string) (engine.Access, error) { return access, nil }
 }
 
@@ -194,7 +194,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one)
 			w.blind()
-			w.house.launch = func(n int) provider.Fate {
+			w.fake.launch = func(n int) provider.Fate {
 				if n == 1 {
 					return provider.Unknown
 				}
@@ -209,7 +209,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 			no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(tt.do), By: "anna"})
 			w.ok(err)
 			w.finished(tt.result)
-			for key, n := range w.house.billed {
+			for key, n := range w.fake.billed {
 				if n > tt.billed {
 					t.Errorf("%s billed %d times", key, n)
 				}
@@ -275,7 +275,7 @@ func stepUntil(w *world, st store.State) error {
 func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.launch = func(n int) provider.Fate {
+	w.fake.launch = func(n int) provider.Fate {
 		if n < 3 {
 			return provider.Refused
 		}
@@ -285,7 +285,7 @@ func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
 	w.billedOnce(3)
 
 	w = newWorld(t)
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "prepare" && n == 1 {
 			return &assay.Fault{Class: assay.FaultDenied, Status: 401, Message: "bad key"}
 		}
@@ -317,17 +317,17 @@ func TestATokenLimitShutsAGateAndTheJobGoesLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
 	failures := 0
-	w.house.ends = func(j *fakeJob) provider.State {
+	w.fake.ends = func(j *fakeJob) provider.State {
 		if failures < 2 {
 			failures++
 			return provider.StateFailed
 		}
 		return provider.StateEnded
 	}
-	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+	w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 		return &assay.Fault{Class: assay.FaultBusy, Code: "token_limit_exceeded"}, nil
 	}
-	w.house.takes = time.Minute
+	w.fake.takes = time.Minute
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
@@ -347,29 +347,29 @@ func TestAJobThatFailedIsNeverTakenForTheNextOne(t *testing.T) {
 	for name, second := range map[string]provider.Fate{"its reply is lost": provider.Unknown, "it is lost": "vanished"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, one, func(w *world) { w.house.mixed, w.house.takes = true, 5*time.Hour })
-			w.house.launch = func(n int) provider.Fate {
+			w := newWorld(t, one, func(w *world) { w.fake.mixed, w.fake.takes = true, 5*time.Hour })
+			w.fake.launch = func(n int) provider.Fate {
 				if n == 2 {
 					return second
 				}
 				return provider.Accepted
 			}
-			w.house.ends = func(j *fakeJob) provider.State {
+			w.fake.ends = func(j *fakeJob) provider.State {
 				if j.id == "job1" {
 					return provider.StateFailed
 				}
 				return provider.StateEnded
 			}
-			w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+			w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 				return &assay.Fault{Class: assay.FaultUnknown, Code: "internal"}, nil
 			}
 			w.finished(store.ResultDone)
 			w.answers(3)
 			w.billedOnce(3)
-			if got := w.events("double"); len(got) > 0 || w.house.calls["cancel"] > 0 {
-				t.Errorf("doubles: %+v, %d cancels\n%s", got, w.house.calls["cancel"], w.history())
+			if got := w.events("double"); len(got) > 0 || w.fake.calls["cancel"] > 0 {
+				t.Errorf("doubles: %+v, %d cancels\n%s", got, w.fake.calls["cancel"], w.history())
 			}
-			for i, j := range w.house.jobs {
+			for i, j := range w.fake.jobs {
 				if want := i + 1; j.stamp.Attempt != want && second == provider.Unknown {
 					t.Errorf("%s is attempt %d, want %d", j.id, j.stamp.Attempt, want)
 				}
@@ -383,14 +383,14 @@ func TestAJobThatFailedIsNeverTakenForTheNextOne(t *testing.T) {
 func TestAFullAccountIsSentToAsSoonAsThereIsRoom(t *testing.T) {
 	t.Parallel()
 	for _, says := range []int64{11, -1} { // tokens, as the provider words its limit
-		w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.cut.Size, w.house.room = 40, 10, 15 })
-		w.house.ends = func(j *fakeJob) provider.State {
+		w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.cut.Size, w.fake.room = 40, 10, 15 })
+		w.fake.ends = func(j *fakeJob) provider.State {
 			if j.full {
 				return provider.StateFailed
 			}
 			return provider.StateEnded
 		}
-		w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+		w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 			return &assay.Fault{Class: assay.FaultBusy, Code: "token_limit_exceeded", Limit: says}, nil
 		}
 		began := w.clock.Now()
@@ -400,7 +400,7 @@ func TestAFullAccountIsSentToAsSoonAsThereIsRoom(t *testing.T) {
 		if took := w.clock.Now().Sub(began); took > 5*time.Hour {
 			t.Errorf("limit %d: four jobs of an hour took %s\n%s", says, took, w.history())
 		}
-		if n := len(w.house.jobs); n > 4+3 {
+		if n := len(w.fake.jobs); n > 4+3 {
 			t.Errorf("limit %d: %d jobs were made for 4 segments\n%s", says, n, w.history())
 		}
 	}

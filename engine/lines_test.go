@@ -19,7 +19,7 @@ func TestAnAnswerBeatsAnErrorOfTheSameID(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one)
-			w.house.spoil = func(lines [][]byte) [][]byte {
+			w.fake.spoil = func(lines [][]byte) [][]byte {
 				var errors [][]byte
 				for _, line := range lines {
 					var l fakeLine
@@ -51,20 +51,20 @@ func TestAnAnswerBeatsAnErrorOfTheSameID(t *testing.T) {
 func TestWithoutCountsAMissingResultIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.silent = true
+	w.fake.silent = true
 	late := w.plan.at("red", 0, 1).Key()
-	w.house.answer = func(key assay.Key, _ string) (assay.Outcome, string) {
+	w.fake.answer = func(key assay.Key, _ string) (assay.Outcome, string) {
 		o := assay.Outcome{Ending: assay.Answered, Text: "yes", Usage: assay.Usage{Known: true, Input: 1, Output: 1}}
 		if key == late {
 			return o, "late"
 		}
 		return o, ""
 	}
-	w.house.ends = func(j *fakeJob) provider.State { return provider.StateExpired }
+	w.fake.ends = func(j *fakeJob) provider.State { return provider.StateExpired }
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if n := w.house.calls["fetch"]; n != 2 {
+	if n := w.fake.calls["fetch"]; n != 2 {
 		t.Errorf("fetched %d times, want 2", n)
 	}
 }
@@ -73,13 +73,13 @@ func TestWithoutCountsAMissingResultIsFetchedAgain(t *testing.T) {
 func TestLinesAtFaultAreCutOutOneByOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.ends = func(j *fakeJob) provider.State {
+	w.fake.ends = func(j *fakeJob) provider.State {
 		if j.count > 1 {
 			return provider.StateFailed
 		}
 		return provider.StateEnded
 	}
-	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+	w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 		f := assay.Fault{Class: assay.FaultInvalid, Code: "invalid_url"}
 		return &f, []provider.LineProblem{{Line: 1, Fault: f}}
 	}
@@ -93,8 +93,8 @@ func TestLinesAtFaultAreCutOutOneByOne(t *testing.T) {
 // TestALineThatIsRefusedAtTheUploadIsFound has a provider that refuses all lines for one, and does not say for which.
 func TestALineThatIsRefusedAtTheUploadIsFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, one, func(w *world) { w.plan.items, w.house.limits.AllOrNothing = 5, true })
-	w.house.refuse = func(p provider.BatchInput) error {
+	w := newWorld(t, one, func(w *world) { w.plan.items, w.fake.limits.AllOrNothing = 5, true })
+	w.fake.refuse = func(p provider.BatchInput) error {
 		r, err := p.Body.Open()
 		if err != nil {
 			return err
@@ -117,19 +117,19 @@ func TestALineThatIsRefusedAtTheUploadIsFound(t *testing.T) {
 func TestAFileThatIsGoneIsUploadedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.ends = func(j *fakeJob) provider.State {
+	w.fake.ends = func(j *fakeJob) provider.State {
 		if j.id == "job1" {
 			return provider.StateFailed
 		}
 		return provider.StateEnded
 	}
-	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+	w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 		f := assay.Fault{Class: assay.FaultGone, Code: "invalid_request", Param: "file_id"}
 		return &f, []provider.LineProblem{{Fault: f}}
 	}
 	w.finished(store.ResultDone)
 	w.billedOnce(3)
-	if n := w.house.calls["prepare"]; n != 4 {
+	if n := w.fake.calls["prepare"]; n != 4 {
 		t.Errorf("%d calls to upload, want 4", n)
 	}
 }

@@ -64,17 +64,13 @@ func (w *work) askAll(ctx context.Context) error {
 	if ok, err := w.mayGo(ctx); !ok || err != nil {
 		return err
 	}
-	held, err := w.newTenure(ctx)
-	if err != nil {
-		return err
-	}
 	log, err := w.openLog(ctx)
 	if err != nil {
 		return err
 	}
-	a := w.newAsking(log, held)
+	a := w.newAsking(log)
 	durable := context.WithoutCancel(ctx)
-	if err := errors.Join(a.fly(ctx), a.desk.keepShares(durable)); err != nil {
+	if err := errors.Join(a.fly(ctx), a.queue.keepShares(durable)); err != nil {
 		return errors.Join(err, log.Close())
 	}
 	if err := w.finishLog(durable, log); err != nil {

@@ -24,7 +24,7 @@ func liveOf(items int, set ...func(w *world)) func(w *world) {
 }
 
 func (w *world) asked() (n int) {
-	for _, times := range w.house.asked {
+	for _, times := range w.fake.asked {
 		n += times
 	}
 	return n
@@ -33,7 +33,7 @@ func (w *world) asked() (n int) {
 // lastAsked is when the newest live request began.
 func (w *world) lastAsked() *time.Time {
 	last := new(time.Time)
-	w.house.wobble = func(call string, _ int) error {
+	w.fake.wobble = func(call string, _ int) error {
 		if call == "ask" {
 			*last = w.clock.Now()
 		}
@@ -48,7 +48,7 @@ func TestQuotaAndDeniedStopALiveLaneAtOnce(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, liveOf(100))
-			w.house.wobble = func(call string, n int) error {
+			w.fake.wobble = func(call string, n int) error {
 				if call == "ask" && n > 5 {
 					return &assay.Fault{Class: class, Status: 429, Message: "no more"}
 				}
@@ -59,10 +59,10 @@ func TestQuotaAndDeniedStopALiveLaneAtOnce(t *testing.T) {
 			if l := w.lane("red"); l.State != store.LaneStopped || l.Reason != string(class)+" (HTTP 429): no more" {
 				t.Errorf("the lane is %s: %q", l.State, l.Reason)
 			}
-			if n := w.house.calls["ask"]; n > 80 {
+			if n := w.fake.calls["ask"]; n > 80 {
 				t.Errorf("asked %d times", n)
 			}
-			w.house.wobble = nil
+			w.fake.wobble = nil
 			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 			w.ok(err)
 			w.finished(store.ResultDone)
@@ -78,7 +78,7 @@ func TestALaneWithTooManyErrorsStops(t *testing.T) {
 		w.timing.Look = time.Millisecond
 		w.plan.policy.StopAbove = map[string]float64{"red": 0.1}
 	}))
-	w.house.live = func(prompt string, _ int) (assay.Outcome, error) {
+	w.fake.live = func(prompt string, _ int) (assay.Outcome, error) {
 		if len(prompt)%2 == 0 {
 			return assay.Outcome{Ending: assay.Answered, Text: "yes"}, nil
 		}
@@ -91,7 +91,7 @@ func TestALaneWithTooManyErrorsStops(t *testing.T) {
 	if l.State != store.LaneStopped || l.Endings[assay.Rejected] == 0 {
 		t.Errorf("the lane is %s (%s) with %v", l.State, l.Reason, l.Endings)
 	}
-	if w.house.calls["ask"] == 6000 {
+	if w.fake.calls["ask"] == 6000 {
 		t.Error("everything was asked all the same")
 	}
 }
@@ -99,7 +99,7 @@ func TestALaneWithTooManyErrorsStops(t *testing.T) {
 func TestAFewErrorsSayNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(10, func(w *world) { w.plan.policy.StopAbove = map[string]float64{"red": 0.1} }))
-	w.house.live = func(string, int) (assay.Outcome, error) {
+	w.fake.live = func(string, int) (assay.Outcome, error) {
 		f := &assay.Fault{Class: assay.FaultInvalid, Status: 400, Message: "no"}
 		return assay.Outcome{Ending: assay.Rejected, Fault: f}, f
 	}
@@ -126,14 +126,14 @@ func TestTriesAreCapped(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, liveOf(1, func(w *world) { w.plan.live.Retries = c.retries }))
-			w.house.wobble = func(call string, _ int) error {
+			w.fake.wobble = func(call string, _ int) error {
 				if call == "ask" {
 					return c.err
 				}
 				return nil
 			}
 			w.finished(store.ResultIncomplete)
-			if got := w.house.calls["ask"]; got != c.want {
+			if got := w.fake.calls["ask"]; got != c.want {
 				t.Errorf("asked %d times, want %d", got, c.want)
 			}
 		})
@@ -143,7 +143,7 @@ func TestTriesAreCapped(t *testing.T) {
 func TestALostReplyIsNamedAsOftenAsItWasLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(3))
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n <= 2 {
 			return context.DeadlineExceeded
 		}
@@ -166,7 +166,7 @@ func TestALostReplyIsNamedAsOftenAsItWasLost(t *testing.T) {
 func TestAnswersAreKeptWhereTheLedgerFailsForAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(4, func(w *world) { w.timing.Linger = time.Minute })) // all four are written at once
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n == 1 {
 			return context.DeadlineExceeded
 		}
@@ -186,7 +186,7 @@ func TestAnswersAreKeptWhereTheLedgerFailsForAnother(t *testing.T) {
 	w.around = nil
 	w.reopen()
 	w.finished(store.ResultDone)
-	if n := w.house.calls["ask"]; n != 5 {
+	if n := w.fake.calls["ask"]; n != 5 {
 		t.Errorf("asked %d times, want the four and the lost one again", n)
 	}
 }
@@ -286,7 +286,7 @@ func TestAnInterruptLetsWhatIsInFlightComeHome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(500))
 	ctx, stop := context.WithCancel(w.ctx)
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n == 100 {
 			stop()
 		}
@@ -297,8 +297,8 @@ func TestAnInterruptLetsWhatIsInFlightComeHome(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	w.ctx, w.house.wobble = context.Background(), nil
-	if n := w.house.calls["ask"]; n > 100+ratelimit.DefaultMost {
+	w.ctx, w.fake.wobble = context.Background(), nil
+	if n := w.fake.calls["ask"]; n > 100+ratelimit.DefaultMost {
 		t.Errorf("%d were asked after the interrupt", n-100)
 	}
 	w.finished(store.ResultDone)

@@ -19,7 +19,7 @@ const (
 	askTimeout = 1 // it took as long as a request may
 )
 
-// send lets requests out, one by one, as the desk allows.
+// send lets requests out, one by one, as the account's queue allows.
 func (a *asking) send(ctx context.Context) {
 	for page := range a.built {
 		for i := range page {
@@ -46,7 +46,7 @@ func (a *asking) send(ctx context.Context) {
 func (a *asking) enter(ctx context.Context, f *flight) (permit, error) {
 	for {
 		a.till.wait(ctx)
-		p, err := a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request))
+		p, err := a.queue.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request))
 		if err != nil || !a.till.overdrawn() {
 			return p, err
 		}
@@ -102,7 +102,7 @@ func (a *asking) ask(ctx context.Context, f *flight, p permit) *reply {
 			a.till.owes(r.cost)
 			return r
 		}
-		a.trouble(a.log.back(f.Ord))
+		a.trouble(a.note(ctx, entryBack, f.Ord, a.log.Flush))
 		if r.halt != nil {
 			a.stop()
 			return r
@@ -112,7 +112,7 @@ func (a *asking) ask(ctx context.Context, f *flight, p permit) *reply {
 			return a.stay(ctx, f, nil)
 		}
 		var err error
-		if p, err = a.desk.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request)); err != nil {
+		if p, err = a.queue.enter(ctx, a.own, a.g.No, a.model, a.tokens.load(f.request)); err != nil {
 			return a.stay(ctx, f, err)
 		}
 	}
@@ -132,7 +132,11 @@ func (a *asking) leave(ctx context.Context, f *flight) error {
 	if err := a.held.sure(ctx); err != nil {
 		return err
 	}
-	return a.log.sent(f.Ord)
+	err := a.note(ctx, entrySent, f.Ord, a.log.Flush)
+	if err != nil {
+		_ = a.log.mark(entryBack, f.Ord) // the other record may get there yet, and nothing was sent
+	}
+	return err
 }
 
 // stay is what becomes of a request that is not sent, because of an error or of a stop.

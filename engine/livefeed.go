@@ -90,7 +90,7 @@ func (a *asking) hold(ctx context.Context, page []flight) error {
 	if len(page) == 0 {
 		return nil
 	}
-	if err := a.log.ahead(page[len(page)-1].Ord); err != nil {
+	if err := a.note(ctx, entryAhead, page[len(page)-1].Ord, a.log.Sync); err != nil {
 		return err
 	}
 	select {

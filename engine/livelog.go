@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,15 +81,6 @@ func (l *liveLog) mark(is string, ord int64) error {
 	return err
 }
 
-// ahead lets requests up to an ordinal be sent.
-func (l *liveLog) ahead(ord int64) error { return errors.Join(l.mark(entryAhead, ord), l.Sync()) }
-
-// sent notes that a request leaves.
-func (l *liveLog) sent(ord int64) error { return errors.Join(l.mark(entrySent, ord), l.Flush()) }
-
-// back notes that nothing is in flight for a request.
-func (l *liveLog) back(ord int64) error { return errors.Join(l.mark(entryBack, ord), l.Flush()) }
-
 // got adds what came home, and points the settlement at its raw bytes.
 func (l *liveLog) got(r *reply, s *store.Settlement) error {
 	e := entry{Is: entryGot, Ord: r.Ord, Key: r.Key.String(), Outcome: &r.Outcome}
@@ -118,6 +110,28 @@ func (l *liveLog) keep(block []store.Settlement) error {
 		}
 	}
 	return l.Flush()
+}
+
+// note adds a record about a request, and makes it survive something before anything else is done.
+func (a *asking) note(ctx context.Context, is string, ord int64, survive func() error) error {
+	if err := a.log.mark(is, ord); err != nil {
+		return err
+	}
+	return a.persist(ctx, survive)
+}
+
+// persist repeats a call that makes the log survive something, while its place cannot be reached and for as long as a lease lasts.
+// A log that takes nothing more is not called again.
+func (a *asking) persist(ctx context.Context, call func() error) error {
+	var broken error
+	err := a.insist(ctx, func() error {
+		err := call()
+		if err != nil && a.log.Broken() {
+			broken, err = err, nil
+		}
+		return err
+	})
+	return cmp.Or(broken, err)
 }
 
 // finishLog closes a log all of which is in the ledger: no process has to read it again.

@@ -20,7 +20,7 @@ type quota struct {
 	has     int       // its share of the requests in flight
 	asked   time.Time // when it last asked for its share
 	leasing bool      // a goroutine is at the ledger for it
-	served  int64     // when it was last served, as the desk counts
+	served  int64     // when it was last served, as the queue counts
 }
 
 // lease is something that has to be leased from the ledger.
@@ -83,8 +83,8 @@ func (q *quota) back(load ratelimit.Load, used float64) {
 // leaseAhead is for how long moments and tokens are leased at a time.
 const leaseAhead = 500 * time.Millisecond
 
-// borrow leases something from the ledger. The desk is open meanwhile.
-func (d *desk) borrow(ctx context.Context, l *lease) error {
+// borrow leases something from the ledger. The queue is open meanwhile.
+func (d *accountQueue) borrow(ctx context.Context, l *lease) error {
 	q := l.quota
 	q.leasing = true
 	caps, flying := q.caps, q.flying
@@ -122,8 +122,8 @@ func (d *desk) borrow(ctx context.Context, l *lease) error {
 // keepShares renews the shares of what is in flight, and gives back those of what is not.
 func (e *Engine) keepShares(ctx context.Context) error {
 	e.mu.Lock()
-	var all []*desk
-	for _, d := range e.desks {
+	var all []*accountQueue
+	for _, d := range e.queues {
 		all = append(all, d)
 	}
 	e.mu.Unlock()
@@ -134,7 +134,7 @@ func (e *Engine) keepShares(ctx context.Context) error {
 	return err
 }
 
-func (d *desk) keepShares(ctx context.Context) error {
+func (d *accountQueue) keepShares(ctx context.Context) error {
 	d.mu.Lock()
 	var held []*quota
 	for _, q := range d.lanes {

@@ -40,7 +40,7 @@ func (w *world) askedOnce(n int) {
 	w.t.Helper()
 	w.answers(n)
 	w.billedOnce(n)
-	if got := w.house.calls["ask"]; got != n {
+	if got := w.fake.calls["ask"]; got != n {
 		w.t.Errorf("asked %d times, want %d\n%s", got, n, w.history())
 	}
 	sum, err := w.s.DoubtSum(w.ctx, w.run.No)
@@ -57,7 +57,7 @@ func TestALedgerThatIsAwayForSecondsCostsNoAnswer(t *testing.T) {
 			t.Parallel()
 			budget := assay.Dollar
 			w := newWorld(t, liveOf(40, func(w *world) { w.budget, w.plan.price = &budget, 1000 }))
-			w.house.wobble = func(call string, n int) error {
+			w.fake.wobble = func(call string, n int) error {
 				if call == "ask" && n == 20 {
 					w.clock.to(w.clock.Now().Add(w.timing.Lease)) // it has to be renewed before the next leaves
 				}
@@ -86,7 +86,7 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(40))
 	long := strings.Repeat("a long answer ", 10_000)
-	w.house.live = func(string, int) (assay.Outcome, error) {
+	w.fake.live = func(string, int) (assay.Outcome, error) {
 		return assay.Outcome{Ending: assay.Answered, Text: long, Finish: "stop", RequestID: "req-1", Usage: assay.Usage{Known: true, Input: 10, Output: 10}}, nil
 	}
 	w.around = failing("settle", -1)
@@ -96,7 +96,7 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 	if !errors.Is(err, errAway) || errors.As(err, &lost) {
 		t.Fatalf("driving ended with %v", err)
 	}
-	asked := w.house.calls["ask"]
+	asked := w.fake.calls["ask"]
 	if asked == 0 {
 		t.Fatal("nothing was asked")
 	}
@@ -127,7 +127,7 @@ func killedLive(t *testing.T, items, flying int) *world {
 	t.Helper()
 	w := newWorld(t, liveOf(items, func(w *world) { w.plan.policy.Concurrency = flying }))
 	var dead crash
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n > items/2 {
 			dead.die() // it has left, and no process hears of it
 			return errDead
@@ -139,7 +139,7 @@ func killedLive(t *testing.T, items, flying int) *world {
 	if _, err := w.drive(); !errors.Is(err, errDead) {
 		t.Fatalf("driving ended with %v", err)
 	}
-	w.around, w.house.wobble = nil, nil
+	w.around, w.fake.wobble = nil, nil
 	w.reopen()
 	return w
 }
@@ -214,7 +214,7 @@ func TestWhatWasInFlightIsKnownExactlyOrNotLessThanItWas(t *testing.T) {
 func TestAnEarlierHolderThatWakesUpSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, liveOf(40, func(w *world) { w.plan.policy.Concurrency = 1 }))
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n == 10 { // a long sleep, in which another takes over
 			w.clock.to(w.clock.Now().Add(2 * w.timing.Lease))
 			_, err := w.s.HoldSegment(w.ctx, 1, "another", time.Hour)
@@ -225,7 +225,7 @@ func TestAnEarlierHolderThatWakesUpSendsNothing(t *testing.T) {
 	if _, err := w.drive(); !errors.Is(err, store.ErrLeaseLost) {
 		t.Fatalf("driving ended with %v", err)
 	}
-	if n := w.house.calls["ask"]; n != 10 {
+	if n := w.fake.calls["ask"]; n != 10 {
 		t.Errorf("%d were sent under a lease that was lost", n-10)
 	}
 }

@@ -99,16 +99,16 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 		if o.Segment != 0 && o.Segment != g.No {
 			continue
 		}
-		err := x.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error {
+		err := x.hold(ctx, g.No, func(ctx context.Context, t *tenure) error {
 			g, err := x.Ledger.Segment(ctx, g.No) // it may have moved until we held it
 			switch {
 			case err != nil:
 			case g.State == store.Launched:
 				asked++
-				err = x.Ledger.AskCancel(ctx, l, store.ByUser, x.Clock.Now())
+				err = x.Ledger.AskCancel(ctx, t.l, store.ByUser, x.Clock.Now())
 			case g.State == store.Staged || g.State == store.Uploaded:
 				dropped++
-				err = x.Ledger.Drop(ctx, l, cancelledByUser)
+				err = x.Ledger.Drop(ctx, t.l, cancelledByUser)
 			case g.State == store.Intended: // it may have a job, which is found first and cancelled then
 				busy++
 				err = x.Ledger.WishCancel(ctx, g.No)
@@ -210,18 +210,18 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 		return fmt.Sprintf("segment %d is %s, not held", g.No, g.State), nil
 	}
 	answer := "want resend, adopt with a job, or drop"
-	err = x.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error {
+	err = x.hold(ctx, g.No, func(ctx context.Context, t *tenure) error {
 		now := x.Clock.Now()
 		switch {
 		case r.Do == "resend":
 			answer = "it is sent again"
-			return x.Ledger.GoBack(ctx, l, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
+			return x.Ledger.GoBack(ctx, t.l, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
 		case r.Do == "adopt" && r.Job != "":
 			answer = "it has its job: " + r.Job
-			return x.Ledger.Launched(ctx, l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By})
+			return x.Ledger.Launched(ctx, t.l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By})
 		case r.Do == "drop":
 			answer = "it is given up"
-			return x.Ledger.Drop(ctx, l, "dropped by "+o.By)
+			return x.Ledger.Drop(ctx, t.l, "dropped by "+o.By)
 		}
 		return nil
 	})

@@ -15,7 +15,7 @@ import (
 type audit struct {
 	*Engine
 	run      store.Run
-	own      store.Lease // of a segment that is ours already; zero: none is
+	own      *work // a segment that is ours already; nil: none is
 	segments []store.Segment
 	known    map[string]bool // jobs, by provider and id
 }
@@ -66,8 +66,8 @@ func (a *audit) leave(ctx context.Context, name string) error {
 		if g.Provider != name || g.Mode != store.Batch || g.State != store.Settled {
 			continue
 		}
-		err := a.hold(ctx, g.No, func(ctx context.Context, l store.Lease) error {
-			return a.Ledger.Wake(ctx, l, a.Clock.Now(), awaitsAudit)
+		err := a.hold(ctx, g.No, func(ctx context.Context, t *tenure) error {
+			return a.Ledger.Wake(ctx, t.l, a.Clock.Now(), awaitsAudit)
 		})
 		var held *store.HeldError
 		if errors.As(err, &held) {
@@ -80,7 +80,7 @@ func (a *audit) leave(ctx context.Context, name string) error {
 
 // audit does what was left to a settled segment, then goes on as usual.
 func (w *work) audit(ctx context.Context) error {
-	a := &audit{Engine: w.Engine, run: w.run, own: w.l}
+	a := &audit{Engine: w.Engine, run: w.run, own: w}
 	if err := a.read(ctx); err != nil {
 		return err
 	}
@@ -143,12 +143,8 @@ func (a *audit) stranger(ctx context.Context, name string, st provider.Status) e
 		if fmt.Sprintf("s%d", g.No) != st.Stamp.Segment || g.Provider != name {
 			continue
 		}
-		if g.No == a.own.No {
-			w, err := a.look(ctx, a.own)
-			if err != nil {
-				return err
-			}
-			return w.double(ctx, st.Job)
+		if a.own != nil && g.No == a.own.g.No {
+			return a.own.double(ctx, st.Job)
 		}
 		return a.at(ctx, g.No, func(ctx context.Context, w *work) error { return w.double(ctx, st.Job) })
 	}

@@ -68,7 +68,7 @@ func TestWhatFailedGoesAgainByItsClass(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one)
-			w.house.answer = first(tt.times, tt.how, tt.o)
+			w.fake.answer = first(tt.times, tt.how, tt.o)
 			w.finished(tt.result)
 			key := w.plan.at("red", 1, 1).Key()
 			got, err := w.s.AnswersTo(w.ctx, w.run.No, []assay.Key{key})
@@ -95,7 +95,7 @@ func TestManyThatFailedGoAgainTogetherAtTheBatchPrice(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.policy.LiveBelow = c.items, 20 })
 			seen := map[assay.Key]bool{}
-			w.house.answer = func(k assay.Key, body string) (assay.Outcome, string) {
+			w.fake.answer = func(k assay.Key, body string) (assay.Outcome, string) {
 				if seen[k] {
 					return good(body), ""
 				}
@@ -125,13 +125,13 @@ func TestManyThatFailedGoAgainTogetherAtTheBatchPrice(t *testing.T) {
 func TestAMissingResultIsFetchedAgainAndOnlyThenLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.answer = first(9, "missing", assay.Outcome{})
+	w.fake.answer = first(9, "missing", assay.Outcome{})
 	w.finished(store.ResultIncomplete)
 	if n := w.lane("red").Endings[assay.Lost]; n != 1 {
 		t.Errorf("%d lost\n%s", n, w.history())
 	}
-	if w.house.calls["fetch"] != 4 || len(w.house.jobs) != 1 {
-		t.Errorf("%d fetches, %d jobs: it was done, and is not sent again", w.house.calls["fetch"], len(w.house.jobs))
+	if w.fake.calls["fetch"] != 4 || len(w.fake.jobs) != 1 {
+		t.Errorf("%d fetches, %d jobs: it was done, and is not sent again", w.fake.calls["fetch"], len(w.fake.jobs))
 	}
 	if strays, err := w.s.Strays(w.ctx, w.run.No); err != nil || len(strays) != 0 {
 		t.Errorf("fetching again made strays: %v, %v", strays, err)
@@ -141,19 +141,19 @@ func TestAMissingResultIsFetchedAgainAndOnlyThenLost(t *testing.T) {
 func TestAResultThatComesLaterIsFoundByFetchingAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.answer = first(9, "late", good(""))
+	w.fake.answer = first(9, "late", good(""))
 	w.finished(store.ResultDone)
 	w.billedOnce(3)
-	if len(w.house.jobs) != 1 {
-		t.Errorf("%d jobs", len(w.house.jobs))
+	if len(w.fake.jobs) != 1 {
+		t.Errorf("%d jobs", len(w.fake.jobs))
 	}
 }
 
 func TestAnExpiredJobKeepsWhatItDidAndSendsOnlyTheRest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.answer = first(1, "expired", assay.Outcome{})
-	w.house.ends = func(j *fakeJob) provider.State {
+	w.fake.answer = first(1, "expired", assay.Outcome{})
+	w.fake.ends = func(j *fakeJob) provider.State {
 		if j.id == "job1" {
 			return provider.StateExpired
 		}
@@ -162,15 +162,15 @@ func TestAnExpiredJobKeepsWhatItDidAndSendsOnlyTheRest(t *testing.T) {
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if w.house.jobs[1].count != 1 {
-		t.Errorf("%d requests went out again", w.house.jobs[1].count)
+	if w.fake.jobs[1].count != 1 {
+		t.Errorf("%d requests went out again", w.fake.jobs[1].count)
 	}
 }
 
 func TestAfterTheDeadlineTheRestGoesLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) {
-		w.plan.items, w.house.takes = 6, 100*time.Hour
+		w.plan.items, w.fake.takes = 6, 100*time.Hour
 		w.plan.policy.Deadline, w.plan.policy.Then = 12*time.Hour, engine.ThenLive
 	})
 	began := w.clock.Now()
@@ -178,20 +178,20 @@ func TestAfterTheDeadlineTheRestGoesLive(t *testing.T) {
 	w.answers(6)
 	w.billedOnce(6)
 	closed := w.events("closed")[0].At.Sub(began)
-	if len(w.house.asked) != 3 || closed > 14*time.Hour {
-		t.Errorf("%d live, after %s\n%s", len(w.house.asked), closed, w.history())
+	if len(w.fake.asked) != 3 || closed > 14*time.Hour {
+		t.Errorf("%d live, after %s\n%s", len(w.fake.asked), closed, w.history())
 	}
 }
 
 func TestWhatComesLateIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.answer = first(9, "missing", assay.Outcome{})
+	w.fake.answer = first(9, "missing", assay.Outcome{})
 	w.ok(stepUntil(w, store.Settled))
 	if n := w.lane("red").Endings[assay.Lost]; n != 1 {
 		t.Fatalf("%d lost", n)
 	}
-	j := w.house.jobs[0]
+	j := w.fake.jobs[0]
 	key := w.plan.at("red", 1, 1).Key()
 	j.lines = append(j.lines, []byte(order(fakeLine{ID: assay.CustomID(w.segments()[0].Nonce, key), Outcome: good("")})))
 	j.counts.Total++ // the provider's numbers move
@@ -206,14 +206,14 @@ func TestWhatComesLateIsKept(t *testing.T) {
 func TestARejectedCanaryStopsTheLaneBeforeMoneyMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) { w.canary = store.CanaryDue })
-	w.house.live = func(string, int) (assay.Outcome, error) {
+	w.fake.live = func(string, int) (assay.Outcome, error) {
 		f := &assay.Fault{Class: assay.FaultInvalid, Status: 400, Param: "temperature"}
 		return assay.Outcome{Ending: assay.Rejected, Fault: f}, f
 	}
 	st, err := w.drive()
 	w.ok(err)
-	if len(w.house.jobs) != 0 || st.Asleep != 2 {
-		t.Errorf("%d jobs, standing %+v\n%s", len(w.house.jobs), st, w.history())
+	if len(w.fake.jobs) != 0 || st.Asleep != 2 {
+		t.Errorf("%d jobs, standing %+v\n%s", len(w.fake.jobs), st, w.history())
 	}
 	if l := w.lane("red"); l.State != store.LaneStopped || l.Canary != store.CanaryFailed {
 		t.Errorf("lane %+v", l)
@@ -228,7 +228,7 @@ func TestACanaryGoesFirstAlsoWhenItsRequestBecomesReadyLate(t *testing.T) {
 	w.finished(store.ResultDone)
 	w.answers(6)
 	w.billedOnce(6)
-	if n := len(w.house.asked); n != 2 {
+	if n := len(w.fake.asked); n != 2 {
 		t.Errorf("%d canaries, want one for each lane\n%s", n, w.history())
 	}
 }
@@ -238,16 +238,16 @@ func TestACanaryIsShownAndWaitsForAYes(t *testing.T) {
 	w := newWorld(t, one, func(w *world) { w.canary, w.plan.policy.VerifyFirst = store.CanaryDue, true })
 	st, err := w.drive()
 	w.ok(err)
-	if d := cmp.Diff([]string{"red"}, st.Verify); d != "" || len(w.house.jobs) != 0 {
-		t.Fatalf("%s, %d jobs\n%s", d, len(w.house.jobs), w.history())
+	if d := cmp.Diff([]string{"red"}, st.Verify); d != "" || len(w.fake.jobs) != 0 {
+		t.Fatalf("%s, %d jobs\n%s", d, len(w.fake.jobs), w.history())
 	}
 	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderProceed, Args: "{}"})
 	w.ok(err)
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if len(w.house.asked) != 1 {
-		t.Errorf("%d live requests", len(w.house.asked))
+	if len(w.fake.asked) != 1 {
+		t.Errorf("%d live requests", len(w.fake.asked))
 	}
 }
 
@@ -303,13 +303,13 @@ func TestCancelKeepsWhatTheProviderHandsOut(t *testing.T) {
 func TestALineAtFaultIsRejectedAndTheOthersGoAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
-	w.house.ends = func(j *fakeJob) provider.State {
+	w.fake.ends = func(j *fakeJob) provider.State {
 		if j.id == "job1" {
 			return provider.StateFailed
 		}
 		return provider.StateEnded
 	}
-	w.house.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
+	w.fake.problems = func(*fakeJob) (*assay.Fault, []provider.LineProblem) {
 		f := assay.Fault{Class: assay.FaultInvalid, Message: "bad line"}
 		return &f, []provider.LineProblem{{Line: 2, Fault: f}}
 	}
@@ -355,7 +355,7 @@ func TestEqualRequestsOfAnEarlierRunAreReused(t *testing.T) {
 func (w *world) billedOnceAll(t *testing.T, want int) {
 	t.Helper()
 	n := 0
-	for _, m := range w.house.billed {
+	for _, m := range w.fake.billed {
 		n += m
 	}
 	if n != want {
@@ -366,7 +366,7 @@ func (w *world) billedOnceAll(t *testing.T, want int) {
 func TestLiveRequestsThatAreBusyWaitAndGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.mode = store.Live })
-	w.house.wobble = func(call string, n int) error {
+	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n%2 == 1 {
 			return &assay.Fault{Class: assay.FaultBusy, Status: 429, RetryAfter: time.Second}
 		}

@@ -16,12 +16,12 @@ func TestAnEmptyOrCutCanaryHoldsItsLane(t *testing.T) {
 		t.Run(string(ending), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) { w.canary = store.CanaryDue })
-			w.house.live = func(string, int) (assay.Outcome, error) { return assay.Outcome{Ending: ending, Text: text}, nil }
+			w.fake.live = func(string, int) (assay.Outcome, error) { return assay.Outcome{Ending: ending, Text: text}, nil }
 			_, err := w.drive()
 			w.ok(err)
 			l := w.lane("red")
-			if len(w.house.jobs) != 0 || l.State != store.LaneStopped || l.Canary != store.CanaryFailed || !strings.Contains(l.Reason, "max_tokens") {
-				t.Fatalf("%d jobs, lane %+v", len(w.house.jobs), l)
+			if len(w.fake.jobs) != 0 || l.State != store.LaneStopped || l.Canary != store.CanaryFailed || !strings.Contains(l.Reason, "max_tokens") {
+				t.Fatalf("%d jobs, lane %+v", len(w.fake.jobs), l)
 			}
 			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 			w.ok(err)
@@ -41,7 +41,7 @@ func TestALaneWithoutOneGoodAnswerStops(t *testing.T) {
 		t.Run(string(ending), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, liveOf(items, func(*world) {}))
-			w.house.live = func(string, int) (assay.Outcome, error) { return assay.Outcome{Ending: ending, Text: "…"}, nil }
+			w.fake.live = func(string, int) (assay.Outcome, error) { return assay.Outcome{Ending: ending, Text: "…"}, nil }
 			_, err := w.drive()
 			w.ok(err)
 			l := w.lane("red")

@@ -28,7 +28,7 @@ type world struct {
 	where   string
 	files   *artifacts.Folder
 	clock   *clock
-	house   *house
+	fake    *fakeProvider
 	plan    *planner
 	s       *store.Ledger
 	e       *engine.Engine
@@ -43,8 +43,8 @@ type world struct {
 
 func newWorld(t testing.TB, set ...func(w *world)) *world {
 	c := newClock()
-	w := &world{t: t, ctx: context.Background(), where: filepath.Join(t.TempDir(), "assay.db"), clock: c, house: newHouse(c), canary: store.CanaryOff, timing: engine.DefaultTiming()}
-	w.plan = &planner{items: 3, lanes: []string{"red", "blue"}, turns: 1, mode: store.Batch, price: 1000, house: w.house}
+	w := &world{t: t, ctx: context.Background(), where: filepath.Join(t.TempDir(), "assay.db"), clock: c, fake: newFake(c), canary: store.CanaryOff, timing: engine.DefaultTiming()}
+	w.plan = &planner{items: 3, lanes: []string{"red", "blue"}, turns: 1, mode: store.Batch, price: 1000, fake: w.fake}
 	for _, s := range set {
 		s(w)
 	}
@@ -78,7 +78,7 @@ func (w *world) reopen() {
 	w.e = &engine.Engine{Ledger: s, Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing,
 		Random: rand.New(rand.NewPCG(uint64(w.holders), 7)), Holder: fmt.Sprintf("process %d", w.holders),
 		Accounts: func(name string) (engine.Access, error) {
-			return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: w.house, Live: w.house}, Fingerprint: "key1"}, nil
+			return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: w.fake, Live: w.fake}, Fingerprint: "key1"}, nil
 		}}
 }
 
@@ -191,7 +191,7 @@ func (w *world) history() string {
 func (w *world) billedOnce(requests int) {
 	w.t.Helper()
 	total := 0
-	for key, n := range w.house.billed {
+	for key, n := range w.fake.billed {
 		total += n
 		if n != 1 {
 			w.t.Errorf("request %s was billed %d times\n%s", key, n, w.history())
@@ -202,7 +202,7 @@ func (w *world) billedOnce(requests int) {
 		w.ok(err)
 		doubts[d.Lane+" q "+d.Item] += int(d.Times)
 	}
-	for prompt, n := range w.house.asked {
+	for prompt, n := range w.fake.asked {
 		total++
 		if n > 1+doubts[prompt] {
 			w.t.Errorf("live request %q was billed %d times, %d doubts\n%s", prompt, n, doubts[prompt], w.history())
@@ -232,7 +232,7 @@ func (w *world) answers(want int) {
 // planner is a study of items times lanes times turns; each turn follows the real answer to the one before.
 type planner struct {
 	s      *store.Ledger
-	house  *house
+	fake   *fakeProvider
 	items  int
 	lanes  []string
 	turns  int

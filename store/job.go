@@ -61,8 +61,17 @@ func (s *Reader) Doubles(ctx context.Context, run int64) ([]Event, error) {
 
 // Jobs reads the jobs of a run, or of all runs with run = 0.
 func (s *Reader) Jobs(ctx context.Context, run int64) ([]Job, error) {
+	return s.jobs(ctx, `$1 = 0 OR g.run_no = $1`, run)
+}
+
+// SegmentJobs reads the jobs of one segment: that which counts, and others that were made for it.
+func (s *Reader) SegmentJobs(ctx context.Context, segment int64) ([]Job, error) {
+	return s.jobs(ctx, `j.segment_no = $1`, segment)
+}
+
+func (s *Reader) jobs(ctx context.Context, where string, no int64) ([]Job, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT j.provider, j.job, j.segment_no, j.account, j.role, j.created_ms
-		FROM jobs j JOIN segments g ON g.no = j.segment_no WHERE $1 = 0 OR g.run_no = $1 ORDER BY j.segment_no, j.created_ms`, run)
+		FROM jobs j JOIN segments g ON g.no = j.segment_no WHERE `+where+` ORDER BY j.segment_no, j.created_ms`, no)
 	if err != nil {
 		return nil, fmt.Errorf("read jobs: %w", err)
 	}

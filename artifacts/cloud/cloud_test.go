@@ -244,6 +244,41 @@ func TestALogHasOneWriterForEver(t *testing.T) {
 	}
 }
 
+// TestALogGoesOnWhenItsStoreIsBack has the store away while a log is written: nothing of it is lost.
+func TestALogGoesOnWhenItsStoreIsBack(t *testing.T) {
+	t.Parallel()
+	server := artifactstest.NewServer(t)
+	p := open(t, server.S3("p"), 0)
+	l, err := p.Log("r1", "live-7")
+	ok(t, err)
+	server.Fault(func(*http.Request) artifactstest.Answer { return artifactstest.Refused })
+	body := bytes.Repeat([]byte("x"), 3<<20)
+	for i := range 2 { // more than is put by itself
+		if _, err := l.Add(fmt.Appendf(nil, `{"n":%d}`, i), body); err != nil {
+			t.Errorf("record %d is refused: %v", i, err)
+		}
+	}
+	if err := l.Flush(); err == nil || l.Broken() {
+		t.Errorf("flushed: %v, broken: %v", err, l.Broken())
+	}
+	server.Fault(nil)
+	ok(t, l.Flush())
+	ok(t, l.Close())
+	f, err := p.Open(t.Context(), "r1", "live-7")
+	ok(t, err)
+	defer f.Close()
+	n := 0
+	for r, err := range artifacts.Records(f) {
+		ok(t, err)
+		if n++; !bytes.Equal(r.Body, body) {
+			t.Errorf("record %s has %d bytes", r.Head, len(r.Body))
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d records", n)
+	}
+}
+
 func TestWhatWritersLeftIsSweptWhenItIsOld(t *testing.T) {
 	t.Parallel()
 	server := artifactstest.NewServer(t)

@@ -357,6 +357,7 @@ CREATE TABLE jobs (
     PRIMARY KEY (provider, job)
 );
 CREATE UNIQUE INDEX jobs_current ON jobs (segment_no) WHERE role = 'current';
+CREATE INDEX jobs_segment ON jobs (segment_no);
 
 -- Result lines that belong to no open attempt.
 CREATE TABLE strays (

@@ -160,6 +160,13 @@ func fates(t *testing.T, fresh Fresh) {
 	if err := b.s.Launched(b.ctx, other.Lease, store.Launch{Job: "second", At: b.clock.now()}); !errors.Is(err, store.ErrDuplicate) {
 		t.Errorf("another segment's job: %v", err)
 	}
+	for segment, want := range map[int64]int{g.No: 2, other.No: 0} {
+		own, err := b.s.SegmentJobs(b.ctx, segment)
+		b.ok(err)
+		if len(own) != want {
+			t.Errorf("segment %d has the jobs %+v", segment, own)
+		}
+	}
 	taken, err := b.s.TakenJobs(b.ctx, "openai", other.No)
 	b.ok(err)
 	if d := cmp.Diff(map[string]bool{"found": true, "second": true}, taken); d != "" {

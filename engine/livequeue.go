@@ -10,11 +10,11 @@ import (
 	"assay/ratelimit"
 )
 
-// desk lets the live requests of one account out, as fast as the account allows. All lanes of this process that use the
-// account stand at it, and the one that was served longest ago is served first: a lane that waits for its own cap, or for
+// accountQueue lets the live requests of one account out, as fast as the account allows. All lanes of this process that use the
+// account wait in it, and the one that was served longest ago is served first: a lane that waits for its own cap, or for
 // its own model, keeps no other lane waiting. Of a lane's segments the oldest is served first: while its last answers come
 // home, the next one has requests to send.
-type desk struct {
+type accountQueue struct {
 	engine *Engine
 	scope  string
 
@@ -26,7 +26,7 @@ type desk struct {
 	served int64
 }
 
-// waiter is a request that stands at a desk.
+// waiter is a request that waits in an account's queue.
 type waiter struct {
 	lane   *quota
 	place  int64 // among those of its lane
@@ -45,21 +45,21 @@ type waiter struct {
 // permit is a request that was let out.
 type permit struct {
 	*waiter
-	desk *desk
+	queue *accountQueue
 }
 
-// deskOf is the desk of an account. Accounts with the same key at the same place have the same limits.
-func (e *Engine) deskOf(a Access, caps ratelimit.Caps) *desk {
+// queueOf is the queue of an account. Accounts with the same key at the same place have the same limits.
+func (e *Engine) queueOf(a Access, caps ratelimit.Caps) *accountQueue {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	scope := "account " + a.Fingerprint + " " + a.BaseURL
-	d := e.desks[scope]
+	d := e.queues[scope]
 	if d == nil {
-		d = &desk{engine: e, scope: scope, whole: &quota{scope: scope}, lanes: map[string]*quota{}, models: map[string]*ratelimit.Limiter{}}
-		if e.desks == nil {
-			e.desks = map[string]*desk{}
+		d = &accountQueue{engine: e, scope: scope, whole: &quota{scope: scope}, lanes: map[string]*quota{}, models: map[string]*ratelimit.Limiter{}}
+		if e.queues == nil {
+			e.queues = map[string]*accountQueue{}
 		}
-		e.desks[scope] = d
+		e.queues[scope] = d
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (e *Engine) Flying() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := 0
-	for _, d := range e.desks {
+	for _, d := range e.queues {
 		d.mu.Lock()
 		n += d.whole.flying
 		d.mu.Unlock()
@@ -80,8 +80,8 @@ func (e *Engine) Flying() int {
 	return n
 }
 
-// laneOf is where a lane stands at the desk.
-func (d *desk) laneOf(scope string, caps ratelimit.Caps) *quota {
+// laneOf is where a lane stands in the queue.
+func (d *accountQueue) laneOf(scope string, caps ratelimit.Caps) *quota {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lanes[scope] == nil {
@@ -92,7 +92,7 @@ func (d *desk) laneOf(scope string, caps ratelimit.Caps) *quota {
 }
 
 // modelOf is what is known about the limits of a model.
-func (d *desk) modelOf(name string) *ratelimit.Limiter {
+func (d *accountQueue) modelOf(name string) *ratelimit.Limiter {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.models[name] == nil {
@@ -102,7 +102,7 @@ func (d *desk) modelOf(name string) *ratelimit.Limiter {
 }
 
 // enter waits until a request may go.
-func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *ratelimit.Limiter, load ratelimit.Load) (permit, error) {
+func (d *accountQueue) enter(ctx context.Context, lane *quota, place int64, m *ratelimit.Limiter, load ratelimit.Load) (permit, error) {
 	w := &waiter{lane: lane, place: place, model: m, load: load, wait: ratelimit.Release, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,8 +133,8 @@ func (d *desk) enter(ctx context.Context, lane *quota, place int64, m *ratelimit
 	return p, nil
 }
 
-// rest sleeps until a waiter is worth looking at again. The desk is open meanwhile.
-func (d *desk) rest(ctx context.Context, w *waiter) {
+// rest sleeps until a waiter is worth looking at again. The queue is open meanwhile.
+func (d *accountQueue) rest(ctx context.Context, w *waiter) {
 	wait := w.wait
 	w.rests, w.until = true, time.Time{}
 	if wait > 0 {
@@ -147,7 +147,7 @@ func (d *desk) rest(ctx context.Context, w *waiter) {
 }
 
 // sleep waits until the sleeper is woken, or for a while.
-func (d *desk) sleep(ctx context.Context, wake <-chan struct{}, wait time.Duration) {
+func (d *accountQueue) sleep(ctx context.Context, wake <-chan struct{}, wait time.Duration) {
 	if wait <= 0 {
 		select {
 		case <-wake:
@@ -168,12 +168,12 @@ func (d *desk) sleep(ctx context.Context, wake <-chan struct{}, wait time.Durati
 	}
 }
 
-func (d *desk) forget(w *waiter) {
+func (d *accountQueue) forget(w *waiter) {
 	d.line = slices.DeleteFunc(d.line, func(v *waiter) bool { return v == w })
 }
 
 // pump lets out all who may go, and sets how long the others wait.
-func (d *desk) pump() {
+func (d *accountQueue) pump() {
 	now := d.engine.Clock.Now()
 	first := func(a, b *waiter) int {
 		return cmp.Or(cmp.Compare(a.lane.served, b.lane.served), cmp.Compare(a.place, b.place))
@@ -210,7 +210,7 @@ func (w *waiter) due(now time.Time) bool {
 
 // look returns how long a waiter has to wait, or what has to be leased for it. Nothing is leased for a request that would
 // have to wait all the same.
-func (d *desk) look(now time.Time, w *waiter) (time.Duration, *lease) {
+func (d *accountQueue) look(now time.Time, w *waiter) (time.Duration, *lease) {
 	if wait := w.model.Wait(now, w.load); wait != 0 {
 		return wait, nil
 	}
@@ -222,7 +222,7 @@ func (d *desk) look(now time.Time, w *waiter) (time.Duration, *lease) {
 	return 0, nil
 }
 
-func (d *desk) serve(now time.Time, w *waiter) {
+func (d *accountQueue) serve(now time.Time, w *waiter) {
 	w.done = true
 	w.ticket = w.model.Send(now, w.load)
 	w.lane.send(w.load)
@@ -233,14 +233,14 @@ func (d *desk) serve(now time.Time, w *waiter) {
 
 // leave notes that a request came back; used is how many tokens it took, 0: unknown.
 func (p permit) leave(r ratelimit.Reply, used float64) {
-	p.desk.mu.Lock()
-	defer p.desk.mu.Unlock()
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
 	p.back(r, used)
 }
 
-// back is leave for a caller that has the desk.
+// back is leave for a caller that has the queue.
 func (p permit) back(r ratelimit.Reply, used float64) {
-	d := p.desk
+	d := p.queue
 	p.model.Done(d.engine.Clock.Now(), p.ticket, r)
 	p.lane.back(p.load, used)
 	d.whole.back(p.load, used)

@@ -9,10 +9,10 @@ import (
 	"assay/ratelimit"
 )
 
-func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T) {
+func TestAnAccountQueueServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Engine{Clock: WallClock()}
-		d := e.deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
+		d := e.queueOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
 		red, blue := d.laneOf("red", ratelimit.Caps{}), d.laneOf("blue", ratelimit.Caps{})
 		m := &ratelimit.Limiter{Most: 1}
 		first, err := d.enter(t.Context(), red, 1, m, ratelimit.Load{})
@@ -53,7 +53,7 @@ func TestADeskServesTheLaneThatWaitsLongestAndOfItTheOldestSegment(t *testing.T)
 
 func TestNothingIsLetOutAfterAStop(t *testing.T) {
 	t.Parallel()
-	d := (&Engine{Clock: WallClock()}).deskOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
+	d := (&Engine{Clock: WallClock()}).queueOf(Access{Fingerprint: "key"}, ratelimit.Caps{})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	lane, m := d.laneOf("red", ratelimit.Caps{}), &ratelimit.Limiter{Most: 1}
