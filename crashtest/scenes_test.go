@@ -248,6 +248,31 @@ func TestACancelDuringTheWorkKeepsWhatTheProvidersHandOut(t *testing.T) {
 	s.ok(s.paidAtMostOnce(t.Context()))
 }
 
+// TestACancelIsCarriedOutWhateverItsCallsMeet lets the calls that cancel jobs fail: they are repeated until every job has stopped.
+func TestACancelIsCarriedOutWhateverItsCallsMeet(t *testing.T) {
+	t.Parallel()
+	rules := []string{"* cancel 500 x3", "* cancel 429=1ms x3", "* cancel drop x3", "* cancel drop-reply x3", "* cancel truncate x3", "* cancel error-200 x3", "* cancel stall=50ms x3"}
+	each(len(rules), func(i int) {
+		s := newScene(t, "single", "* create stuck=24h", rules[i])
+		s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--detach"})
+		e := s.finish(t.Context(), []string{"cancel", "--yes"}, 3)
+		if !strings.Contains(e.out, "is cancelled") {
+			t.Errorf("%s: not cancelled: %s", rules[i], e)
+		}
+		bill, err := s.billed()
+		s.ok(err)
+		for _, j := range bill.Jobs {
+			if len(j.Billed) > 0 || !strings.Contains(strings.ToLower(j.State), "cancel") {
+				t.Errorf("%s: job %s of %s is %s and billed for %d requests", rules[i], j.ID, j.Provider, j.State, len(j.Billed))
+			}
+		}
+		if len(bill.Jobs) != 3 {
+			t.Errorf("%s: %d jobs", rules[i], len(bill.Jobs))
+		}
+		s.ok(s.sound(t.Context()))
+	})
+}
+
 func TestAKeyRevokedInTheMiddleLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single", "openai upload revoke", "anthropic create revoke")

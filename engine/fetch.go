@@ -109,6 +109,9 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 	if f == nil {
 		return err // our own disk, or the ledger
 	}
+	if f.Class == assay.FaultGone && w.didNothing() {
+		return w.Ledger.Fetched(ctx, w.l, w.soon())
+	}
 	gone := !w.g.CollectBefore.IsZero() && now.After(w.g.CollectBefore)
 	if f.Class == assay.FaultGone && (gone || w.g.Failures >= 8) {
 		return w.Ledger.Hold(ctx, w.l, "the results of job "+w.g.Job+" are not there any more: "+f.Error())
@@ -117,6 +120,13 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
 	}
 	return w.Ledger.RetryLater(ctx, w.l, now.Add(w.backoff(w.g.Failures, f.RetryAfter)), "fetching results: "+f.Error())
+}
+
+// didNothing reports whether the job was stopped before it did anything, as its provider counts: results that it names may not
+// be there.
+func (w *work) didNothing() bool {
+	counts, state := w.counts(), provider.State(w.g.JobState)
+	return (state == provider.StateCancelled || state == provider.StateExpired) && counts.Known && counts.Succeeded+counts.Failed == 0
 }
 
 func (w *work) artifactName(part provider.Part, round string) string {

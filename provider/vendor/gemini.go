@@ -77,7 +77,11 @@ func (g *gemini) Check(ctx context.Context, job provider.Job) (provider.Status, 
 func (g *gemini) Fetch(ctx context.Context, job provider.Job, part provider.Part, into provider.Sink) error {
 	if part.Ref != inlinePart {
 		call := provider.Call{Path: resource(g.version, part.Ref) + ":download", Query: url.Values{"alt": {"media"}}}
-		if err := g.api.Download(ctx, call, part.Whole(), into); err != nil {
+		err := g.api.Download(ctx, call, part.Whole(), into)
+		if missing(err) {
+			err = &assay.Fault{Class: assay.FaultGone, Code: "no_results", Message: err.Error()}
+		}
+		if err != nil {
 			return fmt.Errorf("fetch results: %w", err)
 		}
 		return nil
