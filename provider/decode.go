@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"assay"
+	"assay/artifacts"
 	"assay/dialect"
 )
 
@@ -155,11 +156,11 @@ func (d *decoding) work() {
 }
 
 func decodeLine(d *dialect.Decoder, w assay.Wire, raw dialect.RawLine) Line {
-	line := Line{Offset: raw.Offset, Length: raw.Length}
+	line := Line{Offset: raw.Offset, Length: raw.Length, Sum: artifacts.Sum(raw.Head)}
 	res := d.Line(w, raw.Head)
 	line.CustomID, line.Outcome, line.Malformed, line.Note = res.ID, res.Outcome, res.Malformed, res.Note
 	if raw.TooLong {
-		line.Malformed, line.Note = true, ""
+		line.Malformed, line.Note, line.Sum = true, "", 0 // only its beginning is known
 		line.Outcome = assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{
 			Class: assay.FaultLarge, Code: "line_too_large", Message: fmt.Sprintf("the line has %d bytes", raw.Length),
 		}}

@@ -97,6 +97,7 @@ type Line struct {
 	Note      string // what else there is to say about the line, for people
 	Offset    int64  // where the raw line begins in the part, in bytes
 	Length    int64  // of the raw line without its newline
+	Sum       uint32 // checksum of the raw line, as artifacts.Sum makes it; 0: not made
 }
 
 // Sink takes a part's bytes. An artifact under construction is one; it may hold the beginning of the part from a fetch
