@@ -33,6 +33,7 @@ const (
 const (
 	statementTime = "300000" // milliseconds
 	lockTime      = "30000"
+	idleTime      = "60000" // a process that was stopped in the middle of a transaction keeps others out for so long
 )
 
 // pgSession is a transaction and the connection it runs on.
@@ -65,7 +66,7 @@ func (s *Ledger) openPostgres(ctx context.Context, where string) error {
 		return db
 	}
 	p := postgres{
-		write:  pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime, "idle_in_transaction_session_timeout": statementTime}),
+		write:  pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime, "idle_in_transaction_session_timeout": idleTime}),
 		read:   pool(mostReading, map[string]string{"statement_timeout": statementTime}),
 		stream: pool(mostStreaming, nil),
 	}
@@ -132,11 +133,12 @@ func (postgres) yielded(err error) bool {
 	return pgconn.SafeToRetry(err)
 }
 
-// away: the connection was refused or broke, or the server says that it stops, starts, or has no place.
+// away: the connection was refused or broke, or the server says that it stops, starts, has no place, or took the connection of a
+// process that was asleep.
 func (postgres) away(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == "53300"
+		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == "53300" || e.Code == "25P03"
 	}
 	var file *fs.PathError
 	if errors.As(err, &file) { // a disk's errors look like a network's
