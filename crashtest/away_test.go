@@ -1,11 +1,12 @@
 package crashtest
 
 import (
-	"io"
+	"bytes"
 	"net"
 	"net/url"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ type gate struct {
 	shut    bool
 	through map[net.Conn]bool
 	refused int
+	commits int // that were sent through it
+	lose    int // the commit of this number is done, and its connection breaks before the reply; 0: none
 }
 
 // newGate puts a gate before the server of a database, and returns the database's URL through it.
@@ -62,15 +65,44 @@ func (g *gate) serve() {
 		g.mu.Lock()
 		g.through[c], g.through[server] = true, true
 		g.mu.Unlock()
-		go g.pipe(c, server)
-		go g.pipe(server, c)
+		var unheard atomic.Bool // what the server says next
+		go g.pipe(c, server, func(sent []byte) bool {
+			if bytes.Contains(sent, []byte("commit\x00")) && g.loses() {
+				unheard.Store(true)
+			}
+			return true
+		})
+		go g.pipe(server, c, func([]byte) bool { return !unheard.Load() })
 	}
 }
 
-func (g *gate) pipe(from, to net.Conn) {
-	_, _ = io.Copy(to, from) // it ends when either side does
-	from.Close()
-	to.Close()
+// pipe carries bytes that may pass, until either side ends or something may not.
+func (g *gate) pipe(from, to net.Conn, may func([]byte) bool) {
+	defer from.Close()
+	defer to.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			if !may(buf[:n]) {
+				return
+			}
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// loses counts a commit, and reports whether its reply is to be lost.
+func (g *gate) loses() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.commits++
+	return g.commits == g.lose
 }
 
 // set shuts the gate, and breaks what is open, or opens it.

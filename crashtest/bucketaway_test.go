@@ -38,3 +38,34 @@ func TestABucketThatIsAwayLosesNothing(t *testing.T) {
 		t.Errorf("only %d calls were refused", refused.Load())
 	}
 }
+
+// TestABucketThatGoesAwayCostsNoLiveAnswer has the object store refuse everything while live requests are in flight: they wait,
+// nothing is asked twice, and the raw bytes of every answer are there in the end.
+func TestABucketThatGoesAwayCostsNoLiveAnswer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "flood")
+	s.shareBucket()
+	var puts, refused atomic.Int64
+	s.bucket.Fault(func(r *http.Request) artifactstest.Answer {
+		if !strings.Contains(r.URL.Path, "-live-") || r.Method != http.MethodPut || puts.Add(1) < 8 || refused.Load() >= 12 {
+			return artifactstest.Served
+		}
+		switch refused.Add(1) % 3 {
+		case 0:
+			return artifactstest.CutShort
+		case 1:
+			return artifactstest.Unheard
+		}
+		return artifactstest.Refused
+	})
+	s.exits(0, []string{"run", "study.yaml", "--yes"})
+	if n := refused.Load(); n < 12 {
+		t.Errorf("%d calls were refused", n)
+	}
+	s.whole()
+	s.ok(s.readable(t.Context()))
+	s.ok(s.artifactsAreWhole(t.Context()))
+	if n, err := s.doubts(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d live calls are in doubt: %v", n, err)
+	}
+}

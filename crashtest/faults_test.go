@@ -59,6 +59,13 @@ func harmless() []fault {
 	for _, rule := range []string{"* delete 500 x2", "* delete drop-reply x2", "* file 503 x3", "* file drop-reply x2", "* delete 429=1ms x2; * file truncate x2"} {
 		all = append(all, fault{rules: rule, study: "single --no-canary --set cleanup=true"})
 	}
+	for _, rule := range []string{
+		"xai add 429 once", "xai add 500 x2", "xai add drop once", "xai add drop-reply once", "xai add truncate once", "xai add error-200 once", "xai add stall=600ms once",
+		"xai create drop-reply once; xai add 503 x2", "vertex create shards", "vertex create shards=2; gcs fetch truncate x2", "gcs upload 500 x2", "gcs upload drop-reply once",
+		"gcs list 500 x2; vertex create shards", "fireworks file 500 x3", "fireworks upload drop-reply once; fireworks file drop x2", "* models 503 x2",
+	} {
+		all = append(all, fault{rules: rule, study: "wide --no-canary"})
+	}
 	return append(all, fault{rules: "* ask 500 20%", study: "live"}, fault{rules: "anthropic ask 429=1ms 30%", study: "live"})
 }
 

@@ -26,57 +26,6 @@ func (c *child) passedBy() (passed []Point, err error) {
 	return passed, err
 }
 
-// TestALiveWorkerThatSleptThroughItsLeaseSendsNothing stops a process in the middle of live requests, lets another one take
-// them over and finish, and wakes the first: it sends nothing more, and harms no answer.
-func TestALiveWorkerThatSleptThroughItsLeaseSendsNothing(t *testing.T) {
-	t.Parallel()
-	// A process that sleeps inside a transaction locks the ledger for others: these moments are outside of one.
-	naps := []Point{{"ledger settle", 1, Before}, {"ledger settle", 1, After}, {"ledger settle", 2, Before}, {"ledger finish", 1, Before}}
-	each(2*len(naps), func(i int) {
-		db := ""
-		if i%2 == 1 {
-			db = server.Database(t)
-		}
-		if err := liveSleepThrough(t.Context(), naps[i/2], t.TempDir(), db); err != nil {
-			t.Errorf("asleep at %s (%q): %v", naps[i/2], db, err)
-		}
-	})
-}
-
-func liveSleepThrough(ctx context.Context, at Point, dir, db string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	s, err := open(dir, "flood", db)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	sleeper, err := s.stopAt(ctx, at, "run", "study.yaml", "--yes", "--lane", "claude") // three at a time
-	if err != nil {
-		return err
-	}
-	before, err := sleeper.passedBy()
-	if err != nil {
-		return err
-	}
-	e, err := s.assay(ctx, nil, "resume")
-	if err == nil && e.code != 0 {
-		err = fmt.Errorf("the other one: %s", e)
-	}
-	woken, werr := sleeper.wake()
-	if err := errors.Join(err, werr); err != nil {
-		return err
-	}
-	if woken.code != 0 {
-		return fmt.Errorf("woken: %s", woken)
-	}
-	// A request may have been on its way from the look at the lease to the network when the process fell asleep.
-	if n := liveCalls(woken.passed) - liveCalls(before); n > 2 {
-		return fmt.Errorf("%d live calls were begun after it woke up", n)
-	}
-	return errors.Join(s.sound(ctx), s.paid(ctx, 1, liveCalls(woken.passed)+liveCalls(e.passed)), s.readable(ctx))
-}
-
 // readable wants every answer to have its raw bytes, and all of them to be read.
 func (s *session) readable(ctx context.Context) error {
 	e := s.here(ctx, "sql", `SELECT COUNT(*) AS n FROM outcomes WHERE artifact_no IS NULL OR line_sum IS NULL`, "--csv")

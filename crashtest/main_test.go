@@ -14,7 +14,10 @@ var (
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
 	pairs    = flag.Int("pairs", 24, "pairs of faults that are tried; 0: all")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
-	postgres = flag.Int("postgres", 20, "points at which one of two workers is killed on PostgreSQL; 0: all")
+	postgres = flag.Int("postgres", 20, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
+	workers  = flag.Int("workers", 2, "workers that share such a run")
+	naps     = flag.Int("naps", 3, "moments at which a worker with a bucket is stopped until another has its work; 0: all")
+	commits  = flag.Int("commits", 6, "commits whose replies are lost, one a run; 0: all")
 )
 
 var server *pgtest.Server // set once by TestMain

@@ -72,6 +72,7 @@ func open(dir, study, db string, faults ...string) (*session, error) {
 			s.env[v.KeyEnv[0]] = "proof-key"
 		}
 	}
+	s.env["STORAGE_EMULATOR_HOST"], s.env["VERTEX_TOKEN"] = s.http.URL+"/gcs", "proof-key"
 	if db != "" {
 		s.env["ASSAY_DB"] = db
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +16,10 @@ import (
 	"assay/store"
 )
 
-// TestAKillOfOneOfTwoWorkersCostsNothing lets two workers share runs in PostgreSQL and kills one of them: the other takes
-// up its work, and the end is that of one undisturbed process.
-func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
+// TestAKillOfAllWorkersButOneCostsNothing lets workers share runs in PostgreSQL and kills all but one of them: the last takes
+// up their work, and the end is that of one undisturbed process. Every second run has its artifacts in a bucket, and the workers
+// share no disk.
+func TestAKillOfAllWorkersButOneCostsNothing(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	all := slices.DeleteFunc(scenarios(), func(s scenario) bool { return len(s.then) > 0 || s.name == "many" })
@@ -30,11 +32,12 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 			t.Errorf("%s, undisturbed: %v", all[i].name, err)
 			return
 		}
-		pair, err := twoWorkers(t.Context(), all[i], courses[i], nil, dir+"-pair", server.Database(t))
+		pair, err := all[i].share(t.Context(), courses[i], make([]*Point, 1), dir+"-pair", server.Database(t))
 		if err != nil {
 			t.Errorf("%s, two workers, undisturbed: %v", all[i].name, err)
+			return
 		}
-		courses[i].steps = []step{{passed: pair.passed}}
+		courses[i].steps = []step{{passed: pair[0].passed}}
 	})
 	if t.Failed() {
 		return
@@ -43,82 +46,128 @@ func TestAKillOfOneOfTwoWorkersCostsNothing(t *testing.T) {
 	for i := range all {
 		proofs = append(proofs, spread(candidates(i, all[i], courses[i]), *postgres, len(all), i)...)
 	}
+	rng := rand.New(rand.NewPCG(*seed, 7))
+	for i := range proofs {
+		passed := courses[proofs[i].which].steps[0].passed
+		for len(proofs[i].kills) < *workers-1 {
+			proofs[i].kills = append(proofs[i].kills, passed[rng.IntN(len(passed))])
+		}
+	}
 	var mu sync.Mutex
-	missed := 0
+	kills, missed := 0, 0
 	each(len(proofs), func(i int) {
 		p := proofs[i]
 		p.scenario.bucket = i%2 == 1
 		dir := filepath.Join(dirs, fmt.Sprint(i))
 		defer os.RemoveAll(dir)
-		e, err := twoWorkers(t.Context(), p.scenario, courses[p.which], &p.kills[0], dir, server.Database(t))
-		if err == nil && !e.reached { // the other one was faster: the first moment of the sort comes to everybody
-			again := p.kills[0].First()
-			e, err = twoWorkers(t.Context(), p.scenario, courses[p.which], &again, dir+"-again", server.Database(t))
-		}
+		n, err := p.killShared(t, courses[p.which], dir)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			t.Errorf("%s (bucket: %v), one of two workers killed at %s: %v", p.name, p.scenario.bucket, p.kills[0], err)
+			t.Errorf("%s (bucket: %v), workers killed at %v: %v", p.name, p.scenario.bucket, p.kills, err)
 		}
-		if !e.reached {
+		if kills += n; n == 0 {
 			missed++
 		}
 	})
-	t.Logf("killed one of two workers in %d runs (%d came to no kill) in %s", len(proofs), missed, time.Since(began).Round(time.Second))
+	t.Logf("killed %d of %d workers each in %d runs, %d kills (%d runs came to none) in %s", *workers-1, *workers, len(proofs), kills, missed, time.Since(began).Round(time.Second))
 	if missed > len(proofs)/2 {
-		t.Errorf("%d of %d workers came to no kill: the proof sees too little", missed, len(proofs))
+		t.Errorf("%d of %d runs came to no kill: the proof sees too little", missed, len(proofs))
 	}
 }
 
-// twoWorkers begins a run, lets two workers drive it, of which the first is killed at a point, and holds the end against
-// that of an undisturbed run. It returns how the first worker ended.
-func twoWorkers(ctx context.Context, sc scenario, want course, at *Point, dir, db string) (ended, error) {
+// killShared has workers share a run, each but the last with its kill. It returns how many came to theirs.
+func (p proof) killShared(t *testing.T, want course, dir string) (reached int, err error) {
+	count := func(all []ended) (n int) {
+		for _, e := range all {
+			if e.reached {
+				n++
+			}
+		}
+		return n
+	}
+	var at, first []*Point
+	for _, k := range p.kills {
+		again := k.First()
+		at, first = append(at, &k), append(first, &again)
+	}
+	all, err := p.share(t.Context(), want, at, dir, server.Database(t))
+	if n := count(all); err != nil || n > 0 {
+		return n, err
+	}
+	// The others were faster: the first moment of a sort comes to every worker.
+	all, err = p.share(t.Context(), want, first, dir+"-again", server.Database(t))
+	return count(all), err
+}
+
+// share begins a run, lets one worker more drive it than there are kills, and holds the end against that of an undisturbed run.
+// It returns how the workers ended.
+func (sc scenario) share(ctx context.Context, want course, kills []*Point, dir, db string) ([]ended, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	s, err := open(dir, sc.study, db)
+	defer os.RemoveAll(dir)
+	s, err := sc.begun(ctx, dir, db)
 	if err != nil {
-		return ended{}, err
+		return nil, err
 	}
 	defer s.close()
+	n := len(kills) + 1
+	ends, errs := make([]ended, n), make([]error, n)
+	var all []*child
+	var wg sync.WaitGroup
+	for i, at := range append(slices.Clone(kills), nil) {
+		c, err := s.start(ctx, at, syscall.SIGKILL, "worker", "--home", s.home(fmt.Sprint("worker-", i)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+		wg.Go(func() { ends[i], errs[i] = c.wait() })
+	}
+	how := syscall.SIGINT
+	open := s.closed(ctx)
+	if open != nil {
+		how = syscall.SIGKILL
+	}
+	for _, c := range all {
+		_ = c.Process.Signal(how) // it may be dead
+	}
+	wg.Wait()
+	last := ends[n-1]
+	if open != nil {
+		return ends, fmt.Errorf("the run does not close: %w: %s", open, last)
+	}
+	if err := errors.Join(errs...); err != nil || last.code != 0 && last.code != 130 {
+		return ends, errors.Join(err, fmt.Errorf("the last worker: %s", last))
+	}
+	began := 0
+	for _, e := range ends {
+		began += liveCalls(e.passed)
+	}
+	got, err := s.state(ctx)
+	if err != nil {
+		return ends, err
+	}
+	return ends, errors.Join(same(want.state, got), s.sound(ctx), s.paid(ctx, len(kills), began), s.artifactsAreWhole(ctx))
+}
+
+// begun is a run for workers that no process has driven yet.
+func (sc scenario) begun(ctx context.Context, dir, db string) (*session, error) {
+	s, err := open(dir, sc.study, db)
+	if err != nil {
+		return nil, err
+	}
 	if sc.bucket {
 		s.shareBucket()
 	}
-	begun := Point{"ledger open run", 1, After}
-	if e, err := s.assay(ctx, &begun, sc.commands()[0]...); err != nil || !e.reached {
-		return ended{}, errors.Join(err, fmt.Errorf("the run was not begun: %s", e))
+	e, err := s.assay(ctx, &Point{"ledger open run", 1, After}, sc.commands()[0]...)
+	if err == nil && !e.reached {
+		err = fmt.Errorf("the run was not begun: %s", e)
 	}
-	first, err := s.start(ctx, at, syscall.SIGKILL, "worker", "--home", s.home("first"))
 	if err != nil {
-		return ended{}, err
+		s.close()
+		return nil, err
 	}
-	second, err := s.start(ctx, nil, 0, "worker", "--home", s.home("second"))
-	if err != nil {
-		return ended{}, err
-	}
-	gone := make(chan ended, 1)
-	var lost error
-	go func() {
-		e, err := first.wait()
-		lost = err
-		gone <- e
-	}()
-	if err := s.closed(ctx); err != nil {
-		_ = second.Process.Kill()
-		o, _ := second.wait()
-		return <-gone, fmt.Errorf("the run does not close: %w: %s", err, o)
-	}
-	_ = first.Process.Signal(syscall.SIGINT) // it may be dead
-	_ = second.Process.Signal(syscall.SIGINT)
-	e := <-gone
-	o, err := second.wait()
-	if err != nil || o.code != 0 && o.code != 130 {
-		return e, errors.Join(err, fmt.Errorf("the other worker: %s", o))
-	}
-	got, err := s.state(ctx)
-	if err != nil || lost != nil {
-		return e, errors.Join(err, lost)
-	}
-	return e, errors.Join(same(want.state, got), s.sound(ctx), s.paid(ctx, 1, liveCalls(e.passed)+liveCalls(o.passed)), s.artifactsAreWhole(ctx))
+	return s, nil
 }
 
 // closed waits until the run is closed. The worker that closed it may not have lived to say so.

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,9 @@ type Server struct {
 
 	mu      sync.Mutex
 	objects map[string]stored
+	pages   int                          // objects of a page of a list
+	dir     string                       // where bodies are kept; empty: in memory
+	made    int                          // files in it
 	later   time.Duration                // its clock is so much ahead
 	fault   func(r *http.Request) Answer // nil: none
 	calls   map[string]int
@@ -44,10 +49,12 @@ const (
 
 type stored struct {
 	body []byte
+	file string // has the body, where it is not in memory
+	size int64
 	time time.Time
 }
 
-// pageSize is how many objects a page of a list shows: few, so that every list has pages.
+// pageSize is how many objects a page of a list shows in tests: few, so that every list has pages.
 const pageSize = 3
 
 // NewServer starts a store with one bucket, named "bucket".
@@ -60,9 +67,16 @@ func NewServer(t testing.TB) *Server {
 
 // Start starts a store that has to be closed.
 func Start() *Server {
-	s := &Server{objects: map[string]stored{}, calls: map[string]int{}}
+	s := &Server{objects: map[string]stored{}, calls: map[string]int{}, pages: pageSize}
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
+	return s
+}
+
+// StartLarge starts a store for much: bodies are in files of a folder, and a page of a list shows a thousand objects.
+func StartLarge(dir string) *Server {
+	s := Start()
+	s.dir, s.pages = dir, 1000
 	return s
 }
 
@@ -142,12 +156,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	answer := Served
-	if s.fault != nil {
-		answer = s.fault(r)
-	}
+	answer := s.decide(r)
 	switch answer {
 	case Refused:
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -163,6 +172,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if answer == Unheard {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// decide says what becomes of a call.
+func (s *Server) decide(r *http.Request) Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault == nil {
+		return Served
+	}
+	return s.fault(r)
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -196,37 +215,89 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 }
 
 func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, body []byte) {
-	s.calls[r.Method]++
-	o, there := s.objects[key]
+	o, there, err := s.touch(r.Method, key, body)
 	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 	case r.Method == http.MethodPut:
-		s.objects[key] = stored{body, time.Now().Add(s.later)}
 		w.Header().Set("ETag", `"x"`)
 	case r.Method == http.MethodDelete:
-		delete(s.objects, key)
 		w.WriteHeader(http.StatusNoContent)
 	case !there:
 		refuse(w, http.StatusNotFound, "NoSuchKey")
 	default:
 		w.Header().Set("ETag", `"x"`)
-		http.ServeContent(w, r, "", o.time, strings.NewReader(string(o.body)))
+		o.serve(w, r)
 	}
 }
 
-func (s *Server) page(w http.ResponseWriter, r *http.Request, prefix, token string, write func(http.ResponseWriter, listing)) {
-	s.calls["LIST"]++
-	l := listing{Prefix: prefix, Encoding: r.URL.Query().Get("encoding-type")}
-	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
-		if !strings.HasPrefix(key, prefix) || key <= token {
-			continue
+// touch does what a call asks of an object, and returns the object as it was.
+func (s *Server) touch(method, key string, body []byte) (o stored, there bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[method]++
+	o, there = s.objects[key]
+	switch method {
+	case http.MethodPut:
+		s.objects[key], err = s.kept(body)
+	case http.MethodDelete:
+		delete(s.objects, key)
+		if o.file != "" {
+			err = os.Remove(o.file)
 		}
-		if len(l.Items) == pageSize {
-			l.More, l.Next = true, l.Items[pageSize-1].Key
-			break
-		}
-		l.Items = append(l.Items, item{Key: key, Size: int64(len(s.objects[key].body)), Time: s.objects[key].time.UTC()})
 	}
+	return o, there, err
+}
+
+// kept is a new object.
+func (s *Server) kept(body []byte) (stored, error) {
+	o := stored{body: body, size: int64(len(body)), time: time.Now().Add(s.later)}
+	if s.dir == "" {
+		return o, nil
+	}
+	s.made++
+	o.body, o.file = nil, filepath.Join(s.dir, strconv.Itoa(s.made))
+	return o, os.WriteFile(o.file, body, 0o600)
+}
+
+func (o stored) serve(w http.ResponseWriter, r *http.Request) {
+	if o.file == "" {
+		http.ServeContent(w, r, "", o.time, strings.NewReader(string(o.body)))
+		return
+	}
+	f, err := os.Open(o.file)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer f.Close()
+	http.ServeContent(w, r, "", o.time, f)
+}
+
+func (s *Server) page(w http.ResponseWriter, r *http.Request, prefix, token string, write func(http.ResponseWriter, listing)) {
+	l := listing{Prefix: prefix, Encoding: r.URL.Query().Get("encoding-type")}
+	s.list(&l, token)
 	write(w, l)
+}
+
+// list fills one page of a list, after a token.
+func (s *Server) list(l *listing, token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls["LIST"]++
+	var keys []string
+	for key := range s.objects {
+		if strings.HasPrefix(key, l.Prefix) && key > token {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys[:min(len(keys), s.pages)] {
+		l.Items = append(l.Items, item{Key: key, Size: s.objects[key].size, Time: s.objects[key].time.UTC()})
+	}
+	if len(keys) > s.pages {
+		l.More, l.Next = true, keys[s.pages-1]
+	}
 }
 
 type listing struct {

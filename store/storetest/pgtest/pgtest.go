@@ -1,4 +1,4 @@
-// Package pgtest starts a throwaway PostgreSQL server for the tests of one binary.
+// Package pgtest starts a throwaway PostgreSQL server, for the tests of one binary or for a benchmark.
 package pgtest
 
 import (
@@ -12,7 +12,9 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,13 +25,16 @@ import (
 // Server is a running server that forgets everything when it stops.
 type Server struct {
 	dir  string
+	args []string // of the server
+	as   func(*exec.Cmd)
 	cmd  *exec.Cmd
-	done chan struct{}
+	done chan struct{} // closed when the process has ended
 	next atomic.Int64
 }
 
-// Start makes and starts a server in a temporary folder, reachable through a socket in it.
-func Start() (*Server, error) {
+// Start makes and starts a server in a temporary folder, reachable through a socket in it. Settings, such as "fsync=on", go
+// before those that are good for tests.
+func Start(settings ...string) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -38,33 +43,43 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, done: make(chan struct{})}
-	if err := s.start(bin); err != nil {
+	s := &Server{dir: dir}
+	if err := s.start(bin, settings); err != nil {
 		s.Stop()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Server) start(bin string) error {
-	as, err := unprivileged(s.dir)
-	if err != nil {
+func (s *Server) start(bin string, settings []string) (err error) {
+	if s.as, err = unprivileged(s.dir); err != nil {
 		return err
 	}
 	data := filepath.Join(s.dir, "data")
 	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	as(initdb)
+	s.as(initdb)
 	initdb.Dir = s.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	log, err := os.Create(filepath.Join(s.dir, "log"))
+	s.args = []string{filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir}
+	for _, one := range append([]string{
+		"listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB", "autovacuum=off",
+	}, settings...) {
+		s.args = append(s.args, "-c", one)
+	}
+	return s.Restart()
+}
+
+// Restart starts a server that has ended.
+func (s *Server) Restart() error {
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "autovacuum=off")
-	as(s.cmd)
+	defer log.Close()
+	s.cmd, s.done = exec.Command(s.args[0], s.args[1:]...), make(chan struct{})
+	s.as(s.cmd)
 	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = s.dir, log, log
 	if err := s.launch(); err != nil {
 		return fmt.Errorf("start postgres: %w", err)
@@ -75,16 +90,68 @@ func (s *Server) start(bin string) error {
 // launch starts the server from a thread that lives as long as the server: the server dies with the tests.
 func (s *Server) launch() error {
 	started := make(chan error)
+	cmd, done := s.cmd, s.done
 	go func() {
 		runtime.LockOSThread()
-		err := s.cmd.Start()
+		err := cmd.Start()
 		started <- err
 		if err == nil {
-			s.cmd.Wait()
-			close(s.done)
+			_ = cmd.Wait() // how it ended is of no interest
+			close(done)
 		}
 	}()
 	return <-started
+}
+
+// Kill kills the server and all its processes, as a machine does that fails. What they had not handed to the operating system is lost.
+func (s *Server) Kill() {
+	all := s.Processes()
+	_ = s.cmd.Process.Kill() // it may have ended
+	for _, pid := range all {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+	<-s.done
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for slices.ContainsFunc(all, running) {
+		<-look.C
+	}
+}
+
+// Processes are the server's: the first, and those it has started.
+func (s *Server) Processes() []int {
+	first := s.cmd.Process.Pid
+	all := []int{first}
+	found, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is sound
+	for _, name := range found {
+		if state, parent := stat(name); state != "" && parent == first {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
+				all = append(all, pid)
+			}
+		}
+	}
+	return all
+}
+
+// running reports whether a process is there and no zombie.
+func running(pid int) bool {
+	state, _ := stat(fmt.Sprintf("/proc/%d/stat", pid))
+	return state != "" && state != "Z"
+}
+
+// stat reads the state of a process and its parent; empty: there is none.
+func stat(name string) (state string, parent int) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	if _, err := fmt.Sscan(rest, &state, &parent); err != nil {
+		return "", 0
+	}
+	return state, parent
 }
 
 func (s *Server) await() error {
@@ -124,19 +191,28 @@ func (s *Server) Stop() {
 	os.RemoveAll(s.dir)
 }
 
-// Database makes a fresh, empty database and returns its URL.
+// Database makes a fresh, empty database for a test and returns its URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	name := fmt.Sprintf("t%d", s.next.Add(1))
-	db, err := sql.Open("pgx", s.url("postgres"))
+	where, err := s.Create(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.ExecContext(context.Background(), "CREATE DATABASE "+name+" STRATEGY FILE_COPY"); err != nil {
-		t.Fatalf("create database: %v", err)
+	return where
+}
+
+// Create makes a fresh, empty database and returns its URL.
+func (s *Server) Create(ctx context.Context) (string, error) {
+	name := fmt.Sprintf("t%d", s.next.Add(1))
+	db, err := sql.Open("pgx", s.url("postgres"))
+	if err != nil {
+		return "", err
 	}
-	return s.url(name)
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "CREATE DATABASE "+name+" STRATEGY FILE_COPY"); err != nil {
+		return "", fmt.Errorf("create database: %w", err)
+	}
+	return s.url(name), nil
 }
 
 func (s *Server) url(database string) string {
