@@ -55,7 +55,7 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if run.Result != store.ResultIncomplete {
 		return nil
 	}
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	far, err := h.results().Progress(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w.Stderr, results.Standing(run, lanes, cost, 0))
+	_, err = fmt.Fprintln(w.Stderr, results.Standing(run, far[run.No].Progress, cost))
 	return err
 }
 

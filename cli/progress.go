@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"assay"
 	"assay/cli/term"
+	"assay/results"
 	"assay/store"
 )
 
@@ -25,8 +27,7 @@ type progress struct {
 	others map[string]bool // who was said to be at work on it, too
 	noted  notices
 	last   string
-	shown  time.Time
-	pace   map[string]*term.Pace
+	looked time.Time // when bars were last drawn, or a plain line printed
 }
 
 const (
@@ -35,7 +36,7 @@ const (
 )
 
 func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
-	p := &progress{world: w, home: h, runs: runs, pace: map[string]*term.Pace{}, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
+	p := &progress{world: w, home: h, runs: runs, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
 	if w.draws() {
 		p.screen = term.NewScreen(w.Stderr)
 	}
@@ -86,90 +87,128 @@ func (p *progress) show(ctx context.Context) error {
 		return err
 	}
 	news = append(news, noted...)
-	if p.screen != nil && len(news) == 0 && !p.shown.IsZero() && now.Sub(p.shown).Abs() < frame {
+	if p.screen == nil {
+		return errors.Join(p.say(news...), p.plain(ctx, now))
+	}
+	if len(news) == 0 && !p.looked.IsZero() && now.Sub(p.looked).Abs() < frame {
 		return nil
 	}
-	lanes, total, err := p.look(ctx, now)
+	all, costs, err := p.look(ctx)
 	if err != nil {
 		return err
 	}
-	if p.screen != nil {
-		p.shown = now
-		width, height := p.world.Terminal.Current()
-		return p.screen.Draw(news, term.Bars{Lanes: lanes, Total: total, Width: width, Height: height}.Lines())
-	}
-	if err := p.say(news...); err != nil {
-		return err
-	}
-	return p.plain(now, total)
+	p.looked = now
+	return p.screen.Draw(news, p.bars(now, all, costs).Lines())
 }
 
 // plain prints a line about all lanes, where it says something new.
-func (p *progress) plain(now time.Time, total term.Bar) error {
-	line := fmt.Sprintf("%s of %s answered or ended, %s open", assay.Thousands(total.Ended()), assay.Thousands(total.Planned), assay.Thousands(total.Open))
-	if line == p.last || p.last != "" && now.Sub(p.shown) < often && total.Ended() < total.Planned {
+func (p *progress) plain(ctx context.Context, now time.Time) error {
+	if soon := p.last != "" && now.Sub(p.looked) < often; soon {
+		through, err := p.through(ctx)
+		if err != nil || !through {
+			return err
+		}
+	}
+	all, costs, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	line := fmt.Sprintf("%s of %s done, %s open", assay.Thousands(all.Done()), assay.Thousands(all.Wanted), assay.Thousands(all.Open()))
+	if line == p.last {
 		return nil
 	}
-	p.last, p.shown = line, now
-	if left, ok := total.Left(); ok {
-		line += fmt.Sprintf(", %s, about %s left", total.Pace(), term.Duration(left))
+	p.last, p.looked = line, now
+	cost := sumOf(costs)
+	total := barOf("all", all.Progress, cost, all.Pace, now)
+	if total.Left > 0 {
+		line += fmt.Sprintf(", %s, about %s left", total.Pace(), term.Duration(total.Left))
 	}
-	_, err := fmt.Fprintln(p.world.Stderr, line+", "+total.Cost.Spent())
+	_, err = fmt.Fprintln(p.world.Stderr, line+", "+cost.Spent())
 	return err
 }
 
-// look reads where every lane stands, and all of them together.
-func (p *progress) look(ctx context.Context, now time.Time) ([]term.Bar, term.Bar, error) {
-	var all []term.Bar
-	total := term.Bar{Name: "all"}
+// through reports whether all requests have ended, by the counters of lanes alone.
+func (p *progress) through(ctx context.Context) (bool, error) {
 	for _, run := range p.runs {
 		lanes, err := p.home.Ledger.Lanes(ctx, run.No)
 		if err != nil {
-			return nil, total, err
-		}
-		spending, err := p.home.Ledger.Spending(ctx, run.No)
-		if err != nil {
-			return nil, total, err
-		}
-		costs := map[[2]string]assay.Cost{}
-		for _, s := range spending {
-			costs[[2]string{s.Stage, s.Lane}] = s.Cost
+			return false, err
 		}
 		for _, l := range lanes {
-			s := barOf(l, costs[[2]string{l.Stage, l.Name}])
-			if len(p.runs) > 1 {
-				s.Name = run.ID + " " + s.Name
+			ended := int64(0)
+			for _, n := range l.Endings {
+				ended += n
 			}
-			s.Rate = p.rate(s.Name, now, s.Ended())
-			total = total.Add(s)
-			all = append(all, s)
+			if ended < l.Planned-l.Spared {
+				return false, nil
+			}
 		}
 	}
-	total.Rate = p.rate("", now, total.Ended())
-	return all, total, nil
+	return true, nil
 }
 
-// barOf is how far a lane is.
-func barOf(l store.Lane, cost assay.Cost) term.Bar {
-	s := term.Bar{Name: assay.Clean(l.Stage+" "+l.Name, 200), Planned: l.Planned - l.Spared, Open: l.Open, Cost: cost}
-	for e, n := range l.Endings {
-		if e.Stands() {
-			s.Answered += n
-		} else {
-			s.Errors += n
+// look reads where every lane stands, and all of them together, with what each has cost.
+func (p *progress) look(ctx context.Context) (all results.RunProgress, costs []assay.Cost, err error) {
+	for i, run := range p.runs {
+		if p.runs[i], err = p.home.Ledger.Run(ctx, run.No); err != nil {
+			return all, nil, err
 		}
 	}
-	if l.State != store.LaneOpen {
-		s.Halt = string(l.State)
+	far, err := p.home.results().Progress(ctx, p.runs...)
+	if err != nil {
+		return all, nil, err
 	}
-	return s
+	for _, run := range p.runs {
+		spending, err := p.home.Ledger.Spending(ctx, run.No)
+		if err != nil {
+			return all, nil, err
+		}
+		spent := map[[2]string]assay.Cost{}
+		for _, s := range spending {
+			spent[[2]string{s.Stage, s.Lane}] = s.Cost
+		}
+		for _, l := range far[run.No].Lanes {
+			costs = append(costs, spent[[2]string{l.Stage, l.Name}])
+		}
+		all = results.RunProgress{Progress: all.Add(far[run.No].Progress), Lanes: append(all.Lanes, far[run.No].Lanes...)}
+	}
+	return all, costs, nil
 }
 
-func (p *progress) rate(name string, now time.Time, ended int64) float64 {
-	if p.pace[name] == nil {
-		p.pace[name] = &term.Pace{}
+// bars are what is drawn of it.
+func (p *progress) bars(now time.Time, all results.RunProgress, costs []assay.Cost) term.Bars {
+	width, height := p.world.Terminal.Current()
+	out := term.Bars{Width: width, Height: height, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
+	names := map[int64]string{}
+	if len(p.runs) > 1 {
+		for _, run := range p.runs {
+			names[run.No] = run.ID + " "
+		}
 	}
-	return p.pace[name].See(now, ended)
+	for i, l := range all.Lanes {
+		b := barOf(names[l.Run]+l.Stage+" "+l.Name, l.Progress, costs[i], l.Pace, now)
+		if l.State != store.LaneOpen {
+			b.Halt = string(l.State)
+		}
+		out.Lanes = append(out.Lanes, b)
+	}
+	return out
+}
+
+func sumOf(costs []assay.Cost) assay.Cost {
+	var sum assay.Cost
+	for _, c := range costs {
+		sum = sum.Add(c)
+	}
+	return sum
+}
+
+// barOf is how far a lane is, or all of them.
+func barOf(name string, p results.Progress, cost assay.Cost, pace func(time.Time) (results.Pace, bool), now time.Time) term.Bar {
+	at, _ := pace(now)
+	return term.Bar{
+		Name: assay.Clean(name, 200), Wanted: p.Wanted, Answered: p.Answered + p.Ready, Failed: p.Failed - p.Again, Errors: p.Failed, Cost: cost, Rate: at.Rate, Left: at.Left,
+	}
 }
 
 // held says, once for each, who else is at work on the run.

@@ -3,20 +3,23 @@ package cli
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
 	"assay/cli/term"
+	"assay/results"
 	"assay/store"
 )
 
 func TestNamesOfLanesSteerNoTerminal(t *testing.T) {
 	t.Parallel()
-	s := barOf(store.Lane{Stage: "a", Name: "x\x1b[2J\ny", Planned: 5, Spared: 1, State: store.LaneHeld,
-		Endings: map[assay.Ending]int64{assay.Answered: 1, assay.Errored: 2}}, assay.Cost{})
-	want := term.Bar{Name: `a x\u001b[2J\ny`, Planned: 4, Answered: 1, Errors: 2, Halt: "held"}
-	if d := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", s)); d != "" {
+	lane := results.LaneProgress{Lane: store.Lane{Stage: "a", Name: "x\x1b[2J\ny", State: store.LaneHeld}, Progress: results.Progress{Wanted: 4, Answered: 1, Failed: 2, Again: 1, InFlight: 1, Ready: 1}}
+	p := &progress{world: &World{}}
+	bars := p.bars(time.Now(), results.RunProgress{Progress: lane.Progress, Lanes: []results.LaneProgress{lane}}, []assay.Cost{{}})
+	want := term.Bar{Name: `a x\u001b[2J\ny`, Wanted: 4, Answered: 2, Failed: 1, Errors: 2, Halt: "held"}
+	if d := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", bars.Lanes[0])); d != "" {
 		t.Error(d)
 	}
 }

@@ -82,19 +82,16 @@ func firstOf(args []string) string {
 }
 
 func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments bool) error {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	all, err := h.results().Progress(ctx, run)
 	if err != nil {
 		return err
 	}
+	far := all[run.No]
 	cost, err := h.results().Spent(ctx, run)
 	if err != nil {
 		return err
 	}
-	unsent, err := h.results().Unsent(ctx, run, lanes)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, lanes, cost, results.Waiting(unsent)))
+	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, far.Progress, cost))
 	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true
@@ -103,12 +100,12 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err != nil {
 		return err
 	}
-	for _, l := range lanes {
-		cells := []any{l.Stage, l.Name, laneState(run, l), assay.Thousands(l.Planned), assay.Thousands(l.Open)}
+	for _, l := range far.Lanes {
+		cells := []any{l.Stage, l.Name, laneState(run, l.Lane), assay.Thousands(l.Wanted), assay.Thousands(l.Lane.Open)}
 		for _, e := range assay.Endings() {
 			cells = append(cells, assay.Thousands(l.Endings[e]))
 		}
-		t.Add(append(cells, results.LaneNote(l, redos))...)
+		t.Add(append(cells, results.LaneNote(l.Lane, redos))...)
 	}
 	if err := t.Write(w.Stdout); err != nil {
 		return err
@@ -119,7 +116,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
-	if err := printWaits(ctx, w, h, run); err != nil || !segments {
+	if err := printWaits(ctx, w, h, run, far); err != nil || !segments {
 		return err
 	}
 	return printSegments(ctx, w, h, run)

@@ -11,11 +11,12 @@ import (
 )
 
 type statusDocument struct {
-	Run       string         `json:"run"`
-	Study     string         `json:"study"`
-	State     string         `json:"state"`
-	Result    string         `json:"result,omitempty"`
-	Rehearsal bool           `json:"rehearsal,omitempty"`
+	Run       string `json:"run"`
+	Study     string `json:"study"`
+	State     string `json:"state"`
+	Result    string `json:"result,omitempty"`
+	Rehearsal bool   `json:"rehearsal,omitempty"`
+	results.Progress
 	Spent     *float64       `json:"spent_usd"`          // null: some of it has no known price
 	AtLeast   float64        `json:"spent_at_least_usd"` // what has one
 	Unpriced  int64          `json:"unpriced,omitempty"`
@@ -24,6 +25,7 @@ type statusDocument struct {
 	Doubts    int64          `json:"doubts,omitempty"`         // live calls that may be billed without an answer
 	Perhaps   float64        `json:"perhaps_spent_usd"`        // what they cost at most, as far as prices are known
 	Before    *time.Time     `json:"collect_before,omitempty"` // when a provider deletes results that are not here yet
+	DoneAbout *time.Time     `json:"done_about"`               // at the pace so far; null: not known
 	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
 	Lanes     []laneDocument `json:"lanes"`
 
@@ -71,6 +73,7 @@ type laneDocument struct {
 	Reused   int64            `json:"reused"`
 	Imported int64            `json:"imported"`
 	Surplus  int64            `json:"paid_twice"`
+	results.Progress
 }
 
 // segmentDocument is a segment and its job. Times that have not come are null.
@@ -132,10 +135,11 @@ func whenKnown(t time.Time) *time.Time {
 }
 
 func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments bool) error {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	all, err := h.results().Progress(ctx, run)
 	if err != nil {
 		return err
 	}
+	far := all[run.No]
 	cost, err := h.results().Spent(ctx, run)
 	if err != nil {
 		return err
@@ -143,19 +147,21 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	doc := statusDocument{
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
 		Spent: dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
+		Progress: far.Progress,
 	}
 	doubts, err := h.Ledger.DoubtSum(ctx, run.No)
 	if err != nil {
 		return err
 	}
 	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
-	if err := doc.waits(ctx, h, run); err != nil {
+	if err := doc.waits(ctx, w, h, run, far); err != nil {
 		return err
 	}
-	for _, l := range lanes {
+	for _, l := range far.Lanes {
 		doc.Lanes = append(doc.Lanes, laneDocument{
-			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: laneState(run, l), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Open,
-			Endings: endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
+			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: laneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Lane.Open,
+			Progress: l.Progress,
+			Endings:  endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})
 	}
 	stranded, err := h.Stranded(ctx, run)
@@ -179,7 +185,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 }
 
 // waits adds what an open run waits for, and who drives it.
-func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) error {
+func (d *statusDocument) waits(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) error {
 	doubles, err := h.Ledger.Doubles(ctx, run.No)
 	if err != nil {
 		return err
@@ -194,11 +200,19 @@ func (d *statusDocument) waits(ctx context.Context, h *home, run store.Run) erro
 	if run.State == store.RunClosed {
 		return nil
 	}
-	far, err := h.Ledger.Progress(ctx, []int64{run.No})
+	left, known, err := timeLeft(ctx, w, h, run, p)
 	if err != nil {
 		return err
 	}
-	if before := far[run.No].CollectBefore; !before.IsZero() {
+	if known {
+		about := w.Now().Add(left).UTC().Truncate(time.Second)
+		d.DoneAbout = &about
+	}
+	attention, err := h.Ledger.Attention(ctx, []int64{run.No})
+	if err != nil {
+		return err
+	}
+	if before := attention[run.No].CollectBefore; !before.IsZero() {
 		d.Before = &before
 	}
 	troubles, err := h.Ledger.Troubles(ctx, run.No, 1000)

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"assay"
+	"assay/cli/term"
+	"assay/results"
 	"assay/store"
 )
 
 // printWaits says what an open run waits for, by when its results have to be collected, and who drives it.
-func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
+func printWaits(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) error {
 	if run.State == store.RunClosed || h.Temporary != "" {
 		return nil
 	}
@@ -21,7 +23,11 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	far, err := h.Ledger.Progress(ctx, []int64{run.No})
+	all, err := h.Ledger.Attention(ctx, []int64{run.No})
+	if err != nil {
+		return err
+	}
+	left, known, err := timeLeft(ctx, w, h, run, p)
 	if err != nil {
 		return err
 	}
@@ -37,16 +43,28 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run) error {
 		}
 		fmt.Fprintln(w.Stdout, troubleLine(t)+stoodStill(t, w.Now()))
 	}
-	p := far[run.No]
-	if !p.CollectBefore.IsZero() {
-		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", p.CollectBefore.Local().Format(time.DateTime))
+	if known {
+		fmt.Fprintf(w.Stdout, "%s of %s done; about %s left at this pace.\n", assay.Thousands(p.Done()), assay.Thousands(p.Wanted), term.Duration(left))
 	}
-	if run.Budget != nil && p.Open == 0 {
+	if before := all[run.No].CollectBefore; !before.IsZero() {
+		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", before.Local().Format(time.DateTime))
+	}
+	if run.Budget != nil && p.Open() == 0 {
 		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left: `assay resume %s --budget AMOUNT` raises it.\n",
 			run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps, run.ID)
 	}
 	fmt.Fprintln(w.Stdout, who)
 	return nil
+}
+
+// timeLeft is how long a run still takes at its pace; not known where no process drives it.
+func timeLeft(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) (time.Duration, bool, error) {
+	pace, known := p.Pace(w.Now())
+	if !known {
+		return 0, false, nil
+	}
+	_, alive, err := h.results().Alive(ctx, run, w.Now())
+	return pace.Left, alive, err
 }
 
 // stoodStill says for how long a segment has not moved, where its steps do not work.

@@ -74,7 +74,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 			}
 		})
 	}
-	log.wait(`\b5 of 20 answered or ended`)
+	log.wait(`\b5 of 20 done`)
 	screen.wait(` 5/20 `)
 	close(gate.more)
 	screen.wait(` 10/20 .*[0-9]/(s|min) .*ETA [0-9]`)
@@ -82,7 +82,7 @@ func TestALiveRunCanBeWatchedFromElsewhere(t *testing.T) {
 	wg.Wait()
 	for s, want := range map[*sighting][]string{
 		screen: {"answers a", "█", "░", "$0.00", "20 of 20 requests have an answer"},
-		log:    {"20 of 20 answered or ended, 0 open", " spent", "20 of 20 requests have an answer"},
+		log:    {"20 of 20 done, 0 open", " spent", "20 of 20 requests have an answer"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(s.String(), w) {

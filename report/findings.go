@@ -97,7 +97,7 @@ func coverageGrid(lanes []Lane, links Links) *Grid {
 		g.Head = append(g.Head, Column{Text: "notes", Wide: true})
 	}
 	for _, l := range lanes {
-		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: assay.Thousands(l.Planned), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
+		row := []Cell{foreign(l.Stage), foreign(l.Name), {Text: assay.Thousands(l.Planned - l.Spared), Link: links.lane(l.Stage, l.Name, "")}, standsCell(l)}
 		open := number(assay.Thousands(l.Open))
 		open.Link = links.lane(l.Stage, l.Name, "open")
 		row = append(row, open)

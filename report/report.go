@@ -131,7 +131,7 @@ type Origin struct {
 type Links struct {
 	Finding func(t *analysis.Table, f *analysis.Finding) string
 	Pair    func(t *analysis.Table, row, column string) string // a cell of a win matrix
-	Lane    func(stage, lane string, e assay.Ending) string    // requests of a lane; e empty: all, "open": in flight
+	Lane    func(stage, lane string, e assay.Ending) string    // requests of a lane; e empty: all, "open": staged or sent
 	Segment func(no int64) string
 }
 

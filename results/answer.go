@@ -74,7 +74,7 @@ type Answer struct {
 	Mode          string   `json:"mode" parquet:"mode,dict"`
 	Job           string   `json:"job" parquet:"job,dict"`
 	Attempts      int64    `json:"attempts" parquet:"attempts"`
-	Ending        string   `json:"ending" parquet:"ending,dict"` // empty: in flight; unasked: never sent
+	Ending        string   `json:"ending" parquet:"ending,dict"` // empty: open, which is staged or sent; unasked: never made
 	Text          string   `json:"text" parquet:"text"`
 	Thoughts      string   `json:"thoughts" parquet:"thoughts"`
 	Finish        string   `json:"finish" parquet:"finish,dict"`

@@ -52,12 +52,12 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if err != nil {
 		return nil, err
 	}
-	unsent, err := r.Unsent(ctx, run, lanes)
+	far, err := r.Progress(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	d := &report.Document{
-		Study: run.Study, Description: st.Description, Run: run.ID, Standing: Standing(run, lanes, cost, Waiting(unsent)), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
+		Study: run.Study, Description: st.Description, Run: run.ID, Standing: Standing(run, far[run.No].Progress, cost), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
 		Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings,
 		Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}

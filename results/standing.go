@@ -21,11 +21,12 @@ func (r *Reader) Unsent(ctx context.Context, run store.Run, lanes []store.Lane) 
 	}), err
 }
 
-// Reported is how many requests of a segment its provider counts as done, while their results are not here yet. Not every
+// Reported is how many requests of a segment its provider counts as done, while their results are not all here. Not every
 // provider counts.
 func Reported(g store.Segment) (done int64, known bool) {
 	var c provider.Counts
-	if g.State != store.Launched || g.JobCounts == "" || json.Unmarshal([]byte(g.JobCounts), &c) != nil || !c.Known {
+	away := g.State == store.Launched || g.State == store.Ended || g.State == store.Fetched
+	if !away || g.JobCounts == "" || json.Unmarshal([]byte(g.JobCounts), &c) != nil || !c.Known {
 		return 0, false
 	}
 	return min(c.Done(), g.Requests), true
@@ -35,46 +36,36 @@ func Reported(g store.Segment) (done int64, known bool) {
 func Waiting(segments []store.Segment) int64 {
 	n := int64(0)
 	for _, g := range segments {
-		n += g.Requests - g.Done()
+		n += g.Open()
 	}
 	return n
 }
 
 // Standing says in a sentence how a run stands. What is staged is open, but not in flight: no provider has it.
-func Standing(run store.Run, lanes []store.Lane, cost assay.Cost, staged int64) string {
-	var planned, open, still, stands, ended int64
-	for _, l := range lanes {
-		planned, open = planned+l.Planned-l.Spared, open+l.Open
-		if l.State != store.LaneOpen {
-			still += l.Open
-		}
-		for e, n := range l.Endings {
-			ended += n
-			if e.Stands() {
-				stands += n
-			}
-		}
-	}
+func Standing(run store.Run, p Progress, cost assay.Cost) string {
 	state := "is open"
 	if run.State == store.RunClosed {
 		state = "is " + string(run.Result)
 	}
-	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, assay.Thousands(stands), assay.Thousands(planned))
-	if n := planned - ended - open; n > 0 && run.State == store.RunClosed {
-		text += fmt.Sprintf(", %s could not be asked", assay.Thousands(n))
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, assay.Thousands(p.Answered), assay.Thousands(p.Wanted))
+	add := func(n int64, words string) {
+		if n > 0 {
+			text += ", " + assay.Thousands(n) + " " + words
+		}
 	}
-	if n := ended - stands; n > 0 {
-		text += fmt.Sprintf(", %s ended without one", assay.Thousands(n))
+	if run.State == store.RunClosed {
+		add(p.Wanted-p.Answered-p.Failed-p.Open(), "could not be asked")
 	}
-	if n := open - still - staged; n > 0 {
-		text += fmt.Sprintf(", %s are in flight", assay.Thousands(n))
+	add(p.Failed-p.Again, "ended without one")
+	add(p.Again, "go out again")
+	ready := "are in flight"
+	if p.Ready > 0 {
+		ready = fmt.Sprintf("are in flight (%s of them answered, by the provider's count)", assay.Thousands(p.Ready))
 	}
-	if staged > 0 {
-		text += fmt.Sprintf(", %s are staged and not sent", assay.Thousands(staged))
-	}
-	if still > 0 {
-		text += fmt.Sprintf(", %s are left in lanes that are stopped or held", assay.Thousands(still))
-	}
+	add(p.InFlight, ready)
+	add(p.Live, "are asked live")
+	add(p.Staged, "are staged and not sent")
+	add(p.Halted, "are left in lanes that are stopped or held")
 	return text + "; " + cost.Spent() + "."
 }
 

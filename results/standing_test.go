@@ -12,14 +12,14 @@ import (
 func TestWhatIsStagedIsNotInFlight(t *testing.T) {
 	t.Parallel()
 	run := store.Run{NewRun: store.NewRun{ID: "r", Study: "s"}, State: store.RunOpen}
-	lanes := []store.Lane{{Stage: "a", Name: "l", State: store.LaneOpen, Planned: 380, Open: 379, Endings: map[assay.Ending]int64{assay.Answered: 1}}}
-	staged := results.Waiting([]store.Segment{{Requests: 300}, {Requests: 25, Endings: map[assay.Ending]int64{assay.Errored: 1}}})
-	for n, want := range map[int64]string{
-		0:      "Run r of s is open: 1 of 380 requests have an answer, 379 are in flight; $0.00 spent.",
-		staged: "Run r of s is open: 1 of 380 requests have an answer, 55 are in flight, 324 are staged and not sent; $0.00 spent.",
-		379:    "Run r of s is open: 1 of 380 requests have an answer, 379 are staged and not sent; $0.00 spent.",
+	for want, p := range map[string]results.Progress{
+		"Run r of s is open: 1 of 380 requests have an answer, 379 are in flight; $0.00 spent.":                                                {Wanted: 380, Answered: 1, InFlight: 379},
+		"Run r of s is open: 1 of 380 requests have an answer, 55 are in flight, 324 are staged and not sent; $0.00 spent.":                    {Wanted: 380, Answered: 1, InFlight: 55, Staged: 324},
+		"Run r of s is open: 1 of 380 requests have an answer, 379 are in flight (20 of them answered, by the provider's count); $0.00 spent.": {Wanted: 380, Answered: 1, InFlight: 379, Ready: 20},
+		"Run r of s is open: 1 of 9 requests have an answer, 2 ended without one, 1 go out again, 3 are asked live, 2 are left in lanes that are stopped or held; $0.00 spent.": {
+			Wanted: 9, Answered: 1, Failed: 3, Again: 1, Live: 3, Halted: 2},
 	} {
-		if got := results.Standing(run, lanes, assay.Cost{}, n); got != want {
+		if got := results.Standing(run, p, assay.Cost{}); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -35,6 +35,7 @@ func TestTheProvidersCountIsUsedWhileAJobIsOpen(t *testing.T) {
 	}{
 		"open":              {store.Segment{State: store.Launched, Requests: 36, JobCounts: counts}, 24, true},
 		"more than it has":  {store.Segment{State: store.Launched, Requests: 20, JobCounts: counts}, 20, true},
+		"being fetched":     {store.Segment{State: store.Ended, Requests: 36, JobCounts: counts}, 24, true},
 		"its results came":  {store.Segment{State: store.Settled, Requests: 36, JobCounts: counts}, 0, false},
 		"it does not count": {store.Segment{State: store.Launched, Requests: 36, JobCounts: `{"Known":false}`}, 0, false},
 		"not looked at yet": {store.Segment{State: store.Launched, Requests: 36}, 0, false},

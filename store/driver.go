@@ -19,6 +19,9 @@ func (s *Ledger) Drives(ctx context.Context, run int64, holder string, ttl time.
 		if err != nil {
 			return err
 		}
+		if err := t.countBreak(ctx, run, now); err != nil {
+			return err
+		}
 		if _, err := t.ExecContext(ctx, `DELETE FROM drivers WHERE run_no = $1 AND until_ms <= $2`, run, now); err != nil {
 			return err
 		}
@@ -28,10 +31,30 @@ func (s *Ledger) Drives(ctx context.Context, run int64, holder string, ttl time.
 	})
 }
 
+// countBreak adds the time since the last process stopped driving a run to the time that is no measure of its pace.
+func (t *txn) countBreak(ctx context.Context, run, now int64) error {
+	var until sql.NullInt64
+	err := t.QueryRowContext(ctx, `SELECT MAX(until_ms) FROM drivers WHERE run_no = $1`, run).Scan(&until)
+	if err != nil || !until.Valid || until.Int64 >= now {
+		return err
+	}
+	_, err = t.ExecContext(ctx, `UPDATE runs SET
+		idle_ms = idle_ms + CASE WHEN away.jobs = 0 THEN CAST($2 AS BIGINT) ELSE 0 END,
+		unseen_ms = CASE WHEN away.jobs > 0 AND unseen_ms < $2 THEN $2 ELSE unseen_ms END,
+		driven_ms = $3
+		FROM (SELECT COUNT(*) AS jobs FROM segments WHERE run_no = $1 AND mode = 'batch' AND state IN ('intended', 'launched')) AS away
+		WHERE no = $1`, run, now-until.Int64, now)
+	return err
+}
+
 // Leaves notes that a process does not drive a run any more.
 func (s *Ledger) Leaves(ctx context.Context, run int64, holder string) error {
 	return s.tx(ctx, "leave run", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `DELETE FROM drivers WHERE run_no = $1 AND holder = $2`, run, holder)
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $3 WHERE run_no = $1 AND holder = $2 AND until_ms > $3`, run, holder, now)
 		return err
 	})
 }

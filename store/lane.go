@@ -43,7 +43,7 @@ type Lane struct {
 	State           LaneState
 	Reason          string // why it is not open
 	Canary          Canary
-	Open            int64 // requests in flight
+	Open            int64 // requests staged or sent that have not ended
 	Endings         map[assay.Ending]int64
 	CacheHits       int64
 	Reused          int64
@@ -100,6 +100,14 @@ func (s *Ledger) SetCanary(ctx context.Context, run int64, stage, lane string, f
 // Lanes reads the lanes of a run in the order of stage and name.
 func (s *Reader) Lanes(ctx context.Context, run int64) ([]Lane, error) {
 	return s.lanes(ctx, `run_no = $1 ORDER BY stage, lane`, run)
+}
+
+// LanesOf reads the lanes of several runs in the order of run, stage and name.
+func (s *Reader) LanesOf(ctx context.Context, runs []int64) ([]Lane, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	return s.lanes(ctx, `run_no IN (`+numbers(runs)+`) ORDER BY run_no, stage, lane`)
 }
 
 // Lane reads one lane of a stage.

@@ -142,13 +142,17 @@ func (s *Ledger) ReleaseDead(ctx context.Context, holder string) error {
 		for _, text := range []string{
 			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
 			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
-			`DELETE FROM drivers WHERE holder = $1`,
 			`DELETE FROM shares WHERE holder = $1`,
 		} {
 			if _, err := t.ExecContext(ctx, text, holder); err != nil {
 				return err
 			}
 		}
-		return nil
+		now, err := s.engine.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $2 WHERE holder = $1 AND until_ms > $2`, holder, now)
+		return err
 	})
 }

@@ -87,7 +87,7 @@ type Bytes struct {
 	Tokens int64 // of the prompts, as estimated
 }
 
-// Stage fixes a segment: its attempts are complete and its bytes are made. From here its requests count as in flight.
+// Stage fixes a segment: its attempts are complete and its bytes are made. From here its requests count as open.
 func (s *Ledger) Stage(ctx context.Context, l Lease, b Bytes, expected assay.Money, unpriced int64, due time.Time) error {
 	return s.move(ctx, l, move{op: "stage", to: Staged, from: []State{Planned}, due: due,
 		set:  `input = $6, input_bytes = $7, input_sha256 = $8, expected_nano = $9, unpriced = $10, tokens = $11`,

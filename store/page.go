@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"assay"
 )
 
 // RunsPage reads at most limit runs that are older than one, newest first. Before 0: from the newest on.
@@ -19,97 +17,48 @@ func (s *Reader) RunsPage(ctx context.Context, before int64, limit int) ([]Run, 
 	return all, nil
 }
 
-// Progress is how far a run is, from counters alone.
-type Progress struct {
-	Planned       int64
-	Open          int64
-	Endings       map[assay.Ending]int64
-	Surplus       int64
+// Attention is what a person may have to look at in a run, and what travels for it.
+type Attention struct {
 	Held          int64 // segments and lanes that wait for a person
 	Stopped       int64 // lanes that a provider, or a person, stopped
-	Running       int64 // segments in flight
 	Segments      int64
 	CollectBefore time.Time // the earliest of what has not been collected; zero: nothing waits
 }
 
-// Answered is how many requests have an answer that stands.
-func (p Progress) Answered() int64 {
-	var n int64
-	for e, m := range p.Endings {
-		if e.Stands() {
-			n += m
-		}
-	}
-	return n
-}
-
-// Ended is how many requests have ended, with an answer or without.
-func (p Progress) Ended() int64 {
-	return ended(p.Endings)
-}
-
-// Progress reads how far runs are.
-func (s *Reader) Progress(ctx context.Context, runs []int64) (map[int64]Progress, error) {
-	all := make(map[int64]Progress, len(runs))
+// Attention reads what runs may need a person for.
+func (s *Reader) Attention(ctx context.Context, runs []int64) (map[int64]Attention, error) {
+	all := make(map[int64]Attention, len(runs))
 	if len(runs) == 0 {
 		return all, nil
 	}
-	if err := s.laneSums(ctx, runs, all); err != nil {
-		return nil, fmt.Errorf("read progress: %w", err)
-	}
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, COUNT(*), CAST(SUM(CASE WHEN state = 'held' THEN 1 ELSE 0 END) AS BIGINT),
-		CAST(SUM(CASE WHEN state IN ('settled', 'failed', 'cancelled', 'held') THEN 0 ELSE 1 END) AS BIGINT),
-		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END)
-		FROM segments WHERE run_no IN (`+numbers(runs)+`) GROUP BY run_no`)
-	if err != nil {
-		return nil, fmt.Errorf("read progress: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var run, segments, held, running int64
+	segment := func(rows *sql.Rows) error {
+		var run int64
 		var before sql.NullInt64
-		if err := rows.Scan(&run, &segments, &held, &running, &before); err != nil {
-			return nil, fmt.Errorf("read progress: %w", err)
-		}
-		p := all[run]
-		p.Segments, p.Held, p.Running, p.CollectBefore = segments, p.Held+held, running, fromMillis(before)
-		all[run] = p
-	}
-	return all, rows.Err()
-}
-
-// laneSums adds up the counters of lanes.
-func (s *Reader) laneSums(ctx context.Context, runs []int64, into map[int64]Progress) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, planned, n_open, surplus, state, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored,
-		n_expired, n_cancelled, n_lost FROM lanes WHERE run_no IN (`+numbers(runs)+`)`)
-	if err != nil {
+		var a Attention
+		err := rows.Scan(&run, &a.Segments, &a.Held, &before)
+		a.CollectBefore = fromMillis(before)
+		all[run] = a
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var run, planned, open, surplus int64
-		var state LaneState
-		n := make([]int64, len(assay.Endings()))
-		if err := rows.Scan(&run, &planned, &open, &surplus, &state, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8]); err != nil {
-			return err
-		}
-		p := into[run]
-		if p.Endings == nil {
-			p.Endings = map[assay.Ending]int64{}
-		}
-		p.Planned, p.Open, p.Surplus = p.Planned+planned, p.Open+open, p.Surplus+surplus
-		for e, m := range byEnding(n) {
-			p.Endings[e] += m
-		}
-		switch state {
-		case LaneHeld:
-			p.Held++
-		case LaneStopped:
-			p.Stopped++
-		}
-		into[run] = p
+	lane := func(rows *sql.Rows) error {
+		var run, held, stopped int64
+		err := rows.Scan(&run, &held, &stopped)
+		a := all[run]
+		a.Held, a.Stopped = a.Held+held, stopped
+		all[run] = a
+		return err
 	}
-	return rows.Err()
+	err := s.each(ctx, segment, `SELECT run_no, COUNT(*), COUNT(CASE WHEN state = 'held' THEN 1 END),
+		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END)
+		FROM segments WHERE run_no IN (`+numbers(runs)+`) GROUP BY run_no`)
+	if err == nil {
+		err = s.each(ctx, lane, `SELECT run_no, COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state = 'stopped' THEN 1 END)
+			FROM lanes WHERE run_no IN (`+numbers(runs)+`) GROUP BY run_no`)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what needs a person: %w", err)
+	}
+	return all, nil
 }
 
 // numbers lists numbers as SQL: they are ours, never a person's text.
@@ -122,16 +71,17 @@ func numbers(all []int64) string {
 }
 
 // Version is a text that changes whenever something about a run does: its state, its counters, its history, its verdicts
-// or its orders. It costs a few looks into indexes.
+// or its orders, and when a job was looked at, whose provider may count more as done. It costs a few looks into indexes.
 func (s *Reader) Version(ctx context.Context, run int64) (string, error) {
-	var v [8]int64
+	var v [9]int64
 	err := s.read.QueryRowContext(ctx, `SELECT CASE WHEN r.state = 'closed' THEN 1 ELSE 0 END, r.spent_nano, r.reserved_nano, COALESCE(r.budget_nano, -1),
 		(SELECT COALESCE(MAX(no), 0) FROM events WHERE run_no = $1),
 		(SELECT COALESCE(MAX(no), 0) FROM verdicts WHERE run_no = $1),
 		(SELECT CAST(COALESCE(SUM(n_open + 3 * (n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost)), 0) AS BIGINT)
 			FROM lanes WHERE run_no = $1),
-		(SELECT COUNT(*) FROM orders WHERE run_no = $1 AND obeyed_ms IS NULL) FROM runs r WHERE r.no = $1`, run).
-		Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7])
+		(SELECT COUNT(*) FROM orders WHERE run_no = $1 AND obeyed_ms IS NULL),
+		(SELECT CAST(COALESCE(SUM(due_ms), 0) AS BIGINT) FROM segments WHERE run_no = $1 AND state = 'launched') FROM runs r WHERE r.no = $1`, run).
+		Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8])
 	if err != nil {
 		return "", fmt.Errorf("version of run %d: %w", run, notFound(err))
 	}

@@ -13,7 +13,7 @@ import (
 type AnswerFilter struct {
 	Stage, Lane, Item string
 	Ending            assay.Ending
-	Open              bool // only those in flight; not together with an ending
+	Open              bool // only those without an outcome; not together with an ending
 }
 
 // Mark is a place in the order in which requests were sent. A page begins after one; the zero mark is before all.

@@ -56,7 +56,10 @@ type Run struct {
 	Created  time.Time
 	Due      time.Time // when to extend it next; zero: when a segment settles
 	Closed   time.Time
-	Lease    Lease // zero: no process holds it
+	Idle     time.Duration // how long, in all, no process drove it while no job was in flight
+	Unseen   time.Duration // the longest time in which no process drove it while one was
+	Driven   time.Time     // since when it has been driven again after the last such time; zero: there was none
+	Lease    Lease         // zero: no process holds it
 }
 
 // CreateRun begins a run in state preparing.
@@ -261,7 +264,7 @@ func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (R
 
 func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, id, study, folder, digest, settings, note, started_by, rehearsal, state,
-		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, holder, epoch, lease_until_ms
+		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms, driven_ms, holder, epoch, lease_until_ms
 		FROM runs `+where, args...)
 	if err != nil {
 		return nil, err
@@ -270,10 +273,11 @@ func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, er
 	var all []Run
 	for rows.Next() {
 		var r Run
-		var budget, created, due, closed, until sql.NullInt64
+		var idle, unseen int64
+		var budget, created, due, closed, driven, until sql.NullInt64
 		var holder sql.NullString
 		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Note, &r.By, &r.Rehearsal, &r.State,
-			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &holder, &r.Lease.Epoch, &until)
+			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until)
 		if err != nil {
 			return nil, err
 		}
@@ -282,6 +286,7 @@ func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, er
 			r.Budget = &m
 		}
 		r.Created, r.Due, r.Closed = fromMillis(created), fromMillis(due), fromMillis(closed)
+		r.Idle, r.Unseen, r.Driven = time.Duration(idle)*time.Millisecond, time.Duration(unseen)*time.Millisecond, fromMillis(driven)
 		r.Lease.No, r.Lease.Holder, r.Lease.Until, r.Lease.run = r.No, holder.String, fromMillis(until), true
 		all = append(all, r)
 	}

@@ -124,14 +124,16 @@ func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 		if r.CollectBefore != nil {
 			m.gauge("assay_run_collect_before_seconds", "When the first result that is not collected is thrown away, in Unix time.", of...)(float64(r.CollectBefore.Unix()))
 		}
-		lanes, err := h.Ledger.Lanes(ctx, runs[i].No)
+		far, err := h.Progress(ctx, runs[i])
 		if err != nil {
 			return err
 		}
-		for _, l := range lanes {
+		for _, l := range far[runs[i].No].Lanes {
 			at := append(slices.Clone(of), "stage", l.Stage, "lane", l.Name)
-			m.gauge("assay_requests_planned", "Requests that the plan has, at most.", at...)(float64(l.Planned))
-			m.gauge("assay_requests", "Requests by what stands for them.", append(slices.Clone(at), "state", "open")...)(float64(l.Open))
+			m.gauge("assay_requests_planned", "Requests that are to have an answer, at most.", at...)(float64(l.Wanted))
+			for state, n := range map[string]int64{"in_flight": l.InFlight, "asked_live": l.Live, "staged": l.Staged, "halted": l.Halted} {
+				m.gauge("assay_requests", "Requests by what stands for them.", append(slices.Clone(at), "state", state)...)(float64(n))
+			}
 			for e, n := range l.Endings {
 				m.gauge("assay_requests", "Requests by what stands for them.", append(slices.Clone(at), "state", string(e))...)(float64(n))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/report"
+	"assay/results"
 	"assay/store"
 )
 
@@ -41,22 +42,20 @@ const (
 	shownEvents   = 15
 	shownSpans    = 100
 	shownCauses   = 50
-	// overdue is how late a run is when no process seems to drive it.
-	overdue = 20 * time.Second
 )
 
 func (s *Server) runPage(q *request) (*view, error) {
-	ctx, ledger := q.Context(), q.home.Ledger
+	ctx := q.Context()
 	row, err := s.rowOf(ctx, q.home, q.run)
 	if err != nil {
 		return nil, err
 	}
 	data := runData{Run: row, Lanes: []laneRow{}, Causes: []causeRow{}, Endings: map[string]int64{}}
-	lanes, err := ledger.Lanes(ctx, q.run.No)
+	far, err := q.home.Progress(ctx, q.run)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lanes {
+	for _, l := range far[q.run.No].Lanes {
 		data.Lanes = append(data.Lanes, laneRowOf(l))
 		for e, n := range l.Endings {
 			if !e.Stands() {
@@ -71,7 +70,7 @@ func (s *Server) runPage(q *request) (*view, error) {
 	if err := s.readHistory(ctx, q, &data); err != nil {
 		return nil, err
 	}
-	if row.Unanswered > 0 {
+	if row.Failed > 0 {
 		if err := s.readCauses(ctx, q, &data); err != nil {
 			return nil, err
 		}
@@ -83,7 +82,7 @@ func (s *Server) pulseOf(ctx context.Context, q *request) (pulse, error) {
 	if q.run.State == store.RunClosed {
 		return pulse{State: "closed"}, nil
 	}
-	p, err := q.home.Ledger.Pulse(ctx, q.run.No)
+	p, alive, err := q.home.Alive(ctx, q.run, s.options.Now())
 	if err != nil {
 		return pulse{}, err
 	}
@@ -91,7 +90,7 @@ func (s *Server) pulseOf(ctx context.Context, q *request) (pulse, error) {
 	switch {
 	case p.Holder != "":
 		out.State = "working"
-	case p.Due.IsZero() || s.options.Now().Sub(p.Due) > overdue:
+	case !alive:
 		out.State = "idle"
 	}
 	return out, nil
@@ -191,6 +190,7 @@ type segmentRow struct {
 	Reason        string           `json:"reason,omitempty"`
 	Requests      int64            `json:"requests"`
 	Done          int64            `json:"done"`
+	Reported      *int64           `json:"provider_done"` // what the provider counts as done, results not all here; null: not known
 	Answered      int64            `json:"answered"`
 	Endings       map[string]int64 `json:"endings"`
 	Job           string           `json:"job,omitempty"`
@@ -207,6 +207,14 @@ type segmentRow struct {
 	OutputTokens  int64            `json:"output_tokens"`
 }
 
+// Counted is how many requests are done, here or by the provider's count.
+func (r segmentRow) Counted() int64 {
+	if r.Reported == nil {
+		return r.Done
+	}
+	return max(r.Done, *r.Reported)
+}
+
 // CostText is the cost in words.
 func (r segmentRow) CostText() string {
 	return assay.Cost{Sum: assay.Dollars(r.Cost), Priced: r.Done - r.Unpriced, Unknown: r.Unpriced}.String()
@@ -220,6 +228,9 @@ func segmentRows(all []store.Segment) []segmentRow {
 			Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: orNone(g.Launched),
 			Ended: orNone(g.EndedAt), Settled: orNone(g.SettledAt), CollectBefore: orNone(g.CollectBefore), Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(),
 			Unpriced: g.Cost.Unknown, InputTokens: g.InputTokens, OutputTokens: g.OutputTokens,
+		}
+		if n, known := results.Reported(g); known {
+			row.Reported = &n
 		}
 		for e, n := range g.Endings {
 			row.Endings[string(e)] = n

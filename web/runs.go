@@ -10,24 +10,24 @@ import (
 	"time"
 
 	"assay"
+	"assay/results"
 	"assay/store"
 )
 
 // runRow is how a run stands.
 type runRow struct {
-	ID            string     `json:"run"`
-	Study         string     `json:"study"`
-	State         string     `json:"state"`
-	Result        string     `json:"result,omitempty"`
-	Rehearsal     bool       `json:"rehearsal"`
-	Note          string     `json:"note,omitempty"`
-	By            string     `json:"by,omitempty"`
-	Created       time.Time  `json:"created"`
-	Closed        *time.Time `json:"closed"`
-	Planned       int64      `json:"planned"`
-	Answered      int64      `json:"answered"`
-	Unanswered    int64      `json:"ended_without_answer"`
-	Open          int64      `json:"in_flight"`
+	ID        string     `json:"run"`
+	Study     string     `json:"study"`
+	State     string     `json:"state"`
+	Result    string     `json:"result,omitempty"`
+	Rehearsal bool       `json:"rehearsal"`
+	Note      string     `json:"note,omitempty"`
+	By        string     `json:"by,omitempty"`
+	Created   time.Time  `json:"created"`
+	Closed    *time.Time `json:"closed"`
+	Planned   int64      `json:"planned"`
+	Spared    int64      `json:"spared"` // of those: need no asking
+	results.Progress
 	Segments      int64      `json:"segments"`
 	Held          int64      `json:"held"`
 	Stopped       int64      `json:"stopped"`
@@ -37,14 +37,14 @@ type runRow struct {
 	Reserved      float64    `json:"reserved_usd"`
 	Budget        *float64   `json:"budget_usd"`
 	CollectBefore *time.Time `json:"collect_before"`
-	DoneAbout     *time.Time `json:"done_about"` // at the pace so far
+	DoneAbout     *time.Time `json:"done_about"` // at the pace so far; null: not known
 
 	no int64
 }
 
 // SpentText is what was spent, in words.
 func (r runRow) SpentText() string {
-	return assay.Cost{Sum: assay.Dollars(r.Spent), Priced: r.Answered + r.Unanswered, Unknown: r.Unpriced}.String()
+	return assay.Cost{Sum: assay.Dollars(r.Spent), Priced: r.Answered + r.Failed, Unknown: r.Unpriced}.String()
 }
 
 // Standing is the run's state in one word.
@@ -74,31 +74,50 @@ func (s *Server) rowsOf(ctx context.Context, h *Home, runs []store.Run) ([]runRo
 	for i, r := range runs {
 		numbers[i] = r.No
 	}
-	progress, err := h.Ledger.Progress(ctx, numbers)
+	progress, err := h.Progress(ctx, runs...)
+	if err != nil {
+		return nil, err
+	}
+	needs, err := h.Ledger.Attention(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]runRow, len(runs))
 	for i, r := range runs {
-		rows[i] = s.row(h, r, progress[r.No])
+		rows[i] = row(h, r, progress[r.No], needs[r.No])
+		if rows[i].DoneAbout, err = s.doneAbout(ctx, h, r, progress[r.No]); err != nil {
+			return nil, err
+		}
 	}
 	return rows, nil
 }
 
-func (s *Server) row(h *Home, r store.Run, p store.Progress) runRow {
+// doneAbout is when a run that a process drives is done at the pace so far; nil: that is not known.
+func (s *Server) doneAbout(ctx context.Context, h *Home, r store.Run, p results.RunProgress) (*time.Time, error) {
+	pace, known := p.Pace(s.options.Now())
+	if !known {
+		return nil, nil
+	}
+	_, alive, err := h.Alive(ctx, r, s.options.Now())
+	if err != nil || !alive {
+		return nil, err
+	}
+	return orNone(s.options.Now().Add(pace.Left)), nil
+}
+
+func row(h *Home, r store.Run, p results.RunProgress, a store.Attention) runRow {
 	row := runRow{
 		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note, By: r.By,
-		Created: r.Created, Closed: orNone(r.Closed), Planned: p.Planned, Answered: p.Answered(), Unanswered: p.Ended() - p.Answered(), Open: p.Open,
-		Segments: p.Segments, Held: p.Held, Stopped: p.Stopped, PaidTwice: p.Surplus, Spent: r.Spent.Float(), Unpriced: r.Unpriced, Reserved: r.Reserved.Float(),
-		CollectBefore: orNone(p.CollectBefore), no: r.No,
+		Created: r.Created, Closed: orNone(r.Closed), Progress: p.Progress,
+		Segments: a.Segments, Held: a.Held, Stopped: a.Stopped, Spent: r.Spent.Float(), Unpriced: r.Unpriced, Reserved: r.Reserved.Float(),
+		CollectBefore: orNone(a.CollectBefore), no: r.No,
 	}
 	if r.Budget != nil {
 		b := r.Budget.Float()
 		row.Budget = &b
 	}
-	if done := p.Ended(); r.State == store.RunOpen && done > 0 && p.Planned > done {
-		left := float64(p.Planned-done) / float64(done) * float64(s.options.Now().Sub(r.Created))
-		row.DoneAbout = orNone(s.options.Now().Add(time.Duration(left)))
+	for _, l := range p.Lanes {
+		row.Planned, row.Spared, row.PaidTwice = row.Planned+l.Planned, row.Spared+l.Spared, row.PaidTwice+l.Surplus
 	}
 	return row
 }
@@ -187,40 +206,30 @@ func readMarks(text string, homes int) ([]int64, error) {
 
 // laneRow is a lane in one stage.
 type laneRow struct {
-	Stage      string           `json:"stage"`
-	Lane       string           `json:"lane"`
-	Model      string           `json:"model"`
-	Label      string           `json:"label,omitempty"`
-	Params     string           `json:"params,omitempty"`
-	State      string           `json:"state"`
-	Reason     string           `json:"reason,omitempty"`
-	Canary     string           `json:"canary"`
-	Planned    int64            `json:"planned"`
-	Spared     int64            `json:"spared"`
-	Open       int64            `json:"in_flight"`
-	Answered   int64            `json:"answered"`
-	Unanswered int64            `json:"ended_without_answer"`
-	Endings    map[string]int64 `json:"endings"`
-	CacheHits  int64            `json:"cache_hits"`
-	Reused     int64            `json:"reused"`
-	PaidTwice  int64            `json:"paid_twice"`
+	Stage   string `json:"stage"`
+	Lane    string `json:"lane"`
+	Model   string `json:"model"`
+	Label   string `json:"label,omitempty"`
+	Params  string `json:"params,omitempty"`
+	State   string `json:"state"`
+	Reason  string `json:"reason,omitempty"`
+	Canary  string `json:"canary"`
+	Planned int64  `json:"planned"`
+	Spared  int64  `json:"spared"`
+	results.Progress
+	Endings   map[string]int64 `json:"endings"`
+	CacheHits int64            `json:"cache_hits"`
+	Reused    int64            `json:"reused"`
+	PaidTwice int64            `json:"paid_twice"`
 }
 
-// Unasked is how many requests have not gone out yet.
-func (l laneRow) Unasked() int64 { return max(0, l.Planned-l.Spared-l.Open-l.Answered-l.Unanswered) }
-
-func laneRowOf(l store.Lane) laneRow {
+func laneRowOf(l results.LaneProgress) laneRow {
 	row := laneRow{
 		Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
-		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Open: l.Open, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
+		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Progress: l.Progress, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
 	}
 	for e, n := range l.Endings {
 		row.Endings[string(e)] = n
-		if e.Stands() {
-			row.Answered += n
-		} else {
-			row.Unanswered += n
-		}
 	}
 	return row
 }

@@ -15,6 +15,7 @@ import (
 
 	"assay"
 	"assay/report"
+	"assay/results"
 )
 
 //go:embed templates/*.html
@@ -198,14 +199,22 @@ func firstLines(s string) string {
 }
 
 // bar is how far something is, in parts of a hundred.
-type bar struct{ Good, Bad, Open float64 }
+type bar struct{ Good, Ready, Bad, Open float64 }
+
+// ReadyAt is where the part begins that is ready at a provider.
+func (b bar) ReadyAt() float64 { return b.Good }
+
+// BadAt is where the part without an answer begins.
+func (b bar) BadAt() float64 { return b.Good + b.Ready }
 
 // OpenAt is where the part in flight begins.
-func (b bar) OpenAt() float64 { return b.Good + b.Bad }
+func (b bar) OpenAt() float64 { return b.Good + b.Ready + b.Bad }
 
-func barOf(good, bad, open, planned int64) bar {
-	whole := float64(max(planned, good+bad+open, 1))
-	return bar{100 * float64(good) / whole, 100 * float64(bad) / whole, 100 * float64(open) / whole}
+func barOf(p results.Progress) bar {
+	flying := p.InFlight - p.Ready + p.Live
+	whole := float64(max(p.Wanted, p.Answered+p.Failed+p.Open(), 1))
+	part := func(n int64) float64 { return 100 * float64(n) / whole }
+	return bar{part(p.Answered), part(p.Ready), part(p.Failed), part(flying)}
 }
 
 // static serves the style sheet and the script.

@@ -11,51 +11,41 @@ import (
 
 // Bar is how far one lane is, or several of them together.
 type Bar struct {
-	Name             string
-	Planned, Open    int64
-	Answered, Errors int64
-	Cost             assay.Cost
-	Rate             float64       // requests that end a second; 0: not known
-	Halt             string        // why it does not move: stopped, held
-	slowest          time.Duration // of several: how long the one that takes longest still does
+	Name     string
+	Wanted   int64 // requests that are to have an answer
+	Answered int64 // have one, here or ready at the provider
+	Failed   int64 // ended without one for good
+	Errors   int64 // ended without one, also those that go out again
+	Cost     assay.Cost
+	Rate     float64       // requests done a second; 0: not known
+	Left     time.Duration // how long the rest takes; 0: not known
+	Halt     string        // why it does not move: stopped, held
+
+	unsure bool // of several: how long one of them takes is not known
 }
 
-// Ended is how many requests have ended, with an answer or without.
-func (b Bar) Ended() int64 { return b.Answered + b.Errors }
+// Done is how many requests are through, with an answer or without.
+func (b Bar) Done() int64 { return b.Answered + b.Failed }
 
-// Add is two of them together.
-func (b Bar) Add(c Bar) Bar {
-	b.Planned, b.Open, b.Answered, b.Errors = b.Planned+c.Planned, b.Open+c.Open, b.Answered+c.Answered, b.Errors+c.Errors
-	b.Cost, b.Rate = b.Cost.Add(c.Cost), b.Rate+c.Rate
-	if left, ok := c.Left(); ok && c.Halt == "" {
-		b.slowest = max(b.slowest, left)
-	}
+// add is several lanes and one more. Together they take as long as the slowest; where one of them does not know, none does.
+func (b Bar) add(c Bar) Bar {
+	b.unsure = b.unsure || c.Left == 0 && c.Done() < c.Wanted && c.Halt == ""
+	b.Wanted, b.Answered, b.Failed, b.Errors = b.Wanted+c.Wanted, b.Answered+c.Answered, b.Failed+c.Failed, b.Errors+c.Errors
+	b.Cost, b.Rate, b.Left = b.Cost.Add(c.Cost), b.Rate+c.Rate, max(b.Left, c.Left)
 	return b
-}
-
-// Left is how long the rest takes at this rate, where that is known. Several are not done before the slowest is.
-func (b Bar) Left() (time.Duration, bool) {
-	left := b.Planned - b.Ended()
-	if b.Rate <= 0 || left <= 0 {
-		return 0, false
-	}
-	const longest = 1000 * 24 * time.Hour // beyond, an estimate means nothing
-	seconds := float64(left) / b.Rate
-	return max(b.slowest, time.Duration(min(seconds, longest.Seconds())*float64(time.Second))), true
 }
 
 // outlook is how long it still takes, in a word or two.
 func (b Bar) outlook() string {
-	left, ok := b.Left()
 	switch {
-	case b.Ended() >= b.Planned:
+	case b.Done() >= b.Wanted:
 		return "done"
 	case b.Halt != "":
 		return b.Halt
-	case !ok:
+	case b.Left == 0 || b.unsure:
 		return "ETA unknown"
 	}
-	return "ETA " + Duration(left)
+	return "ETA " + Duration(b.Left)
 }
 
 // Pace is the rate in words; empty where it is not known.
@@ -64,7 +54,7 @@ func (b Bar) Pace() string {
 	case b.Rate <= 0:
 		return ""
 	case b.Rate < 1:
-		return fmt.Sprintf("%.3g/min", 60*b.Rate)
+		return fmt.Sprintf("%.2g/min", 60*b.Rate)
 	}
 	return assay.Thousands(int64(math.Round(b.Rate))) + "/s"
 }
@@ -114,7 +104,7 @@ func (p Bars) Lines() []string {
 	rows := p.rows()
 	cells, wide, names := make([][columns]string, len(rows)), [columns]int{}, 0
 	for i, s := range rows {
-		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Planned), s.faults(), s.Pace(), s.price(), s.outlook()}
+		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.faults(), s.Pace(), s.price(), s.outlook()}
 		for c, text := range cells[i] {
 			wide[c] = max(wide[c], textWidth(text))
 		}
@@ -136,7 +126,7 @@ func (p Bars) Lines() []string {
 	for i, s := range rows {
 		line := fitted(s.Name, names)
 		if bars >= leastBar {
-			line += "  " + bar(s.Ended(), s.Planned, bars)
+			line += "  " + bar(s.Done(), s.Wanted, bars)
 		}
 		for c, text := range cells[i] {
 			if wide[c] > 0 {
@@ -184,7 +174,7 @@ func (p Bars) rows() []Bar {
 	shown := map[int]bool{}
 	for _, done := range []bool{false, true} {
 		for i, s := range p.Lanes {
-			if len(shown) < room-1 && (s.Ended() >= s.Planned) == done {
+			if len(shown) < room-1 && (s.Done() >= s.Wanted) == done {
 				shown[i] = true
 			}
 		}
@@ -195,7 +185,7 @@ func (p Bars) rows() []Bar {
 		if shown[i] {
 			rows = append(rows, s)
 		} else {
-			others = others.Add(s)
+			others = others.add(s)
 		}
 	}
 	return append(rows, others, p.Total)

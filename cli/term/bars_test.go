@@ -3,6 +3,7 @@ package term
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,15 +13,15 @@ import (
 func TestBarsAsATerminalShowsThem(t *testing.T) {
 	t.Parallel()
 	dear := assay.Cost{Sum: 2 * assay.Dollar, Priced: 200}
-	gpt := Bar{Name: "answers gpt", Planned: 1000, Open: 64, Answered: 190, Errors: 10, Cost: dear, Rate: 10}
-	free := Bar{Name: "answers llama", Planned: 400, Cost: assay.Cost{Unknown: 3}}
-	part := Bar{Name: "flips judge", Planned: 4, Answered: 4, Cost: assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 2}}
-	stopped := Bar{Name: "flips other", Planned: 40, Answered: 1, Rate: 0.05, Halt: "stopped"}
-	slow := Bar{Name: "flips slow", Planned: 40, Answered: 1, Rate: 0.05}
+	gpt := Bar{Name: "answers gpt", Wanted: 1000, Answered: 190, Failed: 10, Errors: 10, Cost: dear, Rate: 10, Left: 80 * time.Second}
+	free := Bar{Name: "answers llama", Wanted: 400, Cost: assay.Cost{Unknown: 3}}
+	part := Bar{Name: "flips judge", Wanted: 4, Answered: 4, Cost: assay.Cost{Sum: assay.Dollar, Priced: 1, Unknown: 2}}
+	stopped := Bar{Name: "flips other", Wanted: 40, Answered: 1, Halt: "stopped"}
+	slow := Bar{Name: "flips slow", Wanted: 40, Answered: 1, Rate: 0.05, Left: 13 * time.Minute}
 	all := func(lanes ...Bar) Bars {
 		total := Bar{Name: "all"}
 		for _, s := range lanes {
-			total = total.Add(s)
+			total = total.add(s)
 		}
 		return Bars{Lanes: lanes, Total: total, Width: 100, Height: 24}
 	}
@@ -33,7 +34,7 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 			"answers gpt  [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 			"all          [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 		}},
-		"a fast lane": {sized(all(Bar{Name: "fast", Planned: 1_000_000, Answered: 200_000, Rate: 1240}), 100, 2), []string{
+		"a fast lane": {sized(all(Bar{Name: "fast", Wanted: 1_000_000, Answered: 200_000, Rate: 1240, Left: 11 * time.Minute}), 100, 2), []string{
 			"all  [████░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
 		}},
 		"what is not known is said": {all(free), []string{
@@ -42,9 +43,9 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		}},
 		"done, stopped and slow": {all(part, stopped, slow), []string{
 			"flips judge  [████████████████████]   4/4         at least $1.00     done",
-			"flips other  [░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  stopped",
+			"flips other  [░░░░░░░░░░░░░░░░░░░░]  1/40                  $0.00  stopped",
 			"flips slow   [░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  ETA 13m",
-			"all          [█░░░░░░░░░░░░░░░░░░░]  6/84  6/min  at least $1.00  ETA 13m",
+			"all          [█░░░░░░░░░░░░░░░░░░░]  6/84  3/min  at least $1.00  ETA 13m",
 		}},
 		"narrow, the least needed goes first": {sized(all(gpt), 60, 24), []string{
 			"answers gpt  [█░░░░░░]  190/1,000  10 errors  $2.00  ETA 1m",
@@ -53,12 +54,12 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		"very narrow": {sized(all(gpt), 20, 24), []string{"answers…  190/1,000", "all       190/1,000"}},
 		"low, those at work are shown and the rest is summed": {sized(all(part, gpt, stopped, slow), 100, 4), []string{
 			"answers gpt    [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors   10/s           $2.00   ETA 1m",
-			"3 other lanes  [█░░░░░░░░░░░░░░░░░░░]       6/84             6/min  at least $1.00  ETA 13m",
+			"3 other lanes  [█░░░░░░░░░░░░░░░░░░░]       6/84             3/min  at least $1.00  ETA 13m",
 			"all            [███░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
 		}},
-		"one line of height":                {sized(all(gpt, free), 100, 2), []string{"all  [██░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA 2m"}},
-		"wide letters take two columns":     {sized(all(Bar{Name: "答え gpt", Planned: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
-		"of an unknown size, as most are":   {sized(all(Bar{Name: "a b", Planned: 2}), 0, 0), []string{"a b  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"one line of height":                {sized(all(gpt, free), 100, 2), []string{"all  [██░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA unknown"}},
+		"wide letters take two columns":     {sized(all(Bar{Name: "答え gpt", Wanted: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"of an unknown size, as most are":   {sized(all(Bar{Name: "a b", Wanted: 2}), 0, 0), []string{"a b  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
 		"nothing planned yet is no problem": {all(), []string{"all  [░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestBarsFitOnEveryTerminal(t *testing.T) {
 	t.Parallel()
 	var lanes []Bar
 	for i := range 40 {
-		lanes = append(lanes, Bar{Name: strings.Repeat("名n", i%9) + " lane", Planned: int64(i * 1000), Answered: int64(i * i), Errors: int64(i), Rate: float64(i), Cost: assay.Cost{Unknown: int64(i)}})
+		lanes = append(lanes, Bar{Name: strings.Repeat("名n", i%9) + " lane", Wanted: int64(i * 1000), Answered: int64(i * i), Errors: int64(i), Rate: float64(i), Cost: assay.Cost{Unknown: int64(i)}})
 	}
 	for width := 1; width < 130; width++ {
 		for _, height := range []int{1, 2, 3, 10, 50} {

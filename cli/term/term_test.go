@@ -51,32 +51,6 @@ func TestNumbersThatDoNotExistAreADash(t *testing.T) {
 	}
 }
 
-func TestTheRateIsThatOfTheLastMinutes(t *testing.T) {
-	t.Parallel()
-	type look struct {
-		after time.Duration
-		ended int64
-		want  float64
-	}
-	for name, looks := range map[string][]look{
-		"nothing is known at first":             {{0, 100, 0}, {100 * time.Millisecond, 110, 0}},
-		"what ended before the first look":      {{0, 100, 0}, {10 * time.Second, 200, 10}},
-		"what is long ago does not count":       {{0, 0, 0}, {time.Minute, 6000, 100}, {2 * time.Minute, 6000, 50}, {7 * time.Minute, 6000, 0}},
-		"a clock that is set back starts again": {{0, 0, 0}, {time.Minute, 60, 1}, {0, 70, 0}, {10 * time.Second, 80, 1}},
-		"what is asked again starts again":      {{0, 50, 0}, {10 * time.Second, 40, 0}, {20 * time.Second, 60, 2}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var pace Pace
-			for _, l := range looks {
-				if got := pace.See(time.Unix(1000, 0).Add(l.after), l.ended); got != l.want {
-					t.Fatalf("after %s: %v a second, want %v", l.after, got, l.want)
-				}
-			}
-		})
-	}
-}
-
 func TestBarsAreForTerminalsThatCanDrawThem(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

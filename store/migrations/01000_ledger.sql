@@ -27,6 +27,9 @@ CREATE TABLE runs (
     created_ms     BIGINT NOT NULL,
     due_ms         BIGINT,
     closed_ms      BIGINT,
+    idle_ms        BIGINT NOT NULL DEFAULT 0, -- for how long, in all, no process drove it while no job was in flight
+    unseen_ms      BIGINT NOT NULL DEFAULT 0, -- the longest time in which no process drove it while one was
+    driven_ms      BIGINT, -- since when it has been driven again after the last such time
     holder         TEXT,
     epoch          BIGINT NOT NULL DEFAULT 0,
     lease_until_ms BIGINT,
@@ -61,7 +64,7 @@ CREATE TABLE items (
 CREATE UNIQUE INDEX items_id ON items (run_no, input, id);
 
 -- One row per lane and stage of a run, from the plan on, so that lanes at zero are seen. The n_ columns count requests,
--- each once, by the outcome that stands for it now; n_open are those in flight; the hits_ columns count cache hits; spared are
+-- each once, by the outcome that stands for it now; n_open are those staged or sent; the hits_ columns count cache hits; spared are
 -- planned requests that need no asking: ties of identical answers, what a gate left out.
 CREATE TABLE lanes (
     run_no      BIGINT NOT NULL REFERENCES runs (no),

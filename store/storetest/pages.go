@@ -164,10 +164,15 @@ func backwards(t *testing.T, fresh Fresh) {
 	if events[0].No < events[1].No || more[0].No > events[1].No || more[len(more)-1].Kind != "opened" {
 		t.Errorf("pages of events: %+v, %+v", events, more)
 	}
-	p, err := b.s.Progress(b.ctx, []int64{b.run.No, second.No})
+	p, err := b.s.Attention(b.ctx, []int64{b.run.No, second.No})
 	b.ok(err)
-	if p[b.run.No].Planned != 2000 || p[b.run.No].Open != 5 || p[b.run.No].Segments != 2 || p[b.run.No].Running != 2 || p[second.No].Segments != 0 {
-		t.Errorf("progress: %+v", p)
+	if p[b.run.No].Segments != 2 || p[b.run.No].Held != 0 || p[b.run.No].Stopped != 0 || p[second.No].Segments != 0 {
+		t.Errorf("what needs a person: %+v", p)
+	}
+	lanes, err := b.s.LanesOf(b.ctx, []int64{b.run.No, second.No})
+	b.ok(err)
+	if len(lanes) != 4 || lanes[0].Run != b.run.No || lanes[3].Run != second.No {
+		t.Errorf("lanes of two runs: %+v", lanes)
 	}
 	no, err := b.s.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results", Size: 3})
 	b.ok(err)
