@@ -45,7 +45,10 @@ func (e entry) wants(r *Row) bool {
 // sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
 // and those of models are never added up; they are reported judge by judge instead.
 func (b *Analyzer) sharers(stage *Stage, s Spec) []entry {
-	if s.each() || s.Gates || slices.Contains(s.By, ByJudge) || !stage.Machines() {
+	if s.Standing && stage.Machines() {
+		return []entry{{b.collector(stage, s), s, stage, machines}}
+	}
+	if s.each() || s.Gates || s.Standing || slices.Contains(s.By, ByJudge) || !stage.Machines() {
 		return []entry{{b.collector(stage, s), s, stage, everybody}}
 	}
 	own := s
@@ -70,6 +73,7 @@ func Open(stages []Stage, specs []Spec, o Options) (*Analyzer, error) {
 		b.stages[s.Name] = &s
 		b.order = append(b.order, s.Name)
 	}
+	shown := map[string][]Spec{}
 	for _, s := range specs {
 		stage, ok := b.stages[s.Stage]
 		if !ok {
@@ -79,13 +83,31 @@ func Open(stages []Stage, specs []Spec, o Options) (*Analyzer, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range b.sharers(stage, s) {
-			if !b.shared(e) {
-				b.entries[s.Stage] = append(b.entries[s.Stage], e)
-			}
+		b.enter(stage, s)
+		if !s.Gates {
+			shown[s.Stage] = append(shown[s.Stage], s)
 		}
 	}
+	for name, list := range shown {
+		stage := b.stages[name]
+		if slices.ContainsFunc(list, func(s Spec) bool { return s.ranksLanes(stage) }) {
+			continue
+		}
+		s, err := standingSpec(stage, list).filled(stage)
+		if err != nil {
+			return nil, err
+		}
+		b.enter(stage, s)
+	}
 	return b, nil
+}
+
+func (b *Analyzer) enter(stage *Stage, s Spec) {
+	for _, e := range b.sharers(stage, s) {
+		if !b.shared(e) {
+			b.entries[s.Stage] = append(b.entries[s.Stage], e)
+		}
+	}
 }
 
 // shared gives an analysis to a collector that gathers the same comparisons for another method already.
@@ -96,7 +118,7 @@ func (b *Analyzer) shared(n entry) bool {
 	}
 	for _, e := range b.entries[s.Stage] {
 		if c, ok := e.collector.(*contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
-			c.methods = append(c.methods, method{s.Method, s.Primary})
+			c.methods = append(c.methods, method{s.Method, s.Primary, s.Standing})
 			return true
 		}
 	}
@@ -190,17 +212,18 @@ func (b *Analyzer) Done(stage string) error {
 				continue // nothing was asked for it in this run
 			}
 			e.finish(&t, b.options)
-			all = append(all, doneTable{t, e.spec.Gates})
+			all = append(all, doneTable{t, e.spec.Gates, e.spec.Standing || t.hidden})
 		}
 	}
 	b.done[stage], b.entries[stage] = all, nil
 	return nil
 }
 
-// done is a table of a stage that is done; gates: it is for gates alone.
+// doneTable is a table of a stage that is done.
 type doneTable struct {
-	table Table
-	gates bool
+	table  Table
+	gates  bool // it is for gates alone
+	hidden bool // it is for the standing alone
 }
 
 // Report computes all findings, stage by stage in the order they were given.
@@ -211,12 +234,15 @@ func (b *Analyzer) Report() (*Report, error) {
 			return nil, err
 		}
 		for _, t := range b.done[name] {
-			if t.gates {
+			switch {
+			case t.hidden:
+			case t.gates:
 				out.gates = append(out.gates, t.table)
-			} else {
+			default:
 				out.Tables = append(out.Tables, t.table)
 			}
 		}
+		out.Standings = append(out.Standings, stood(b.done[name])...)
 	}
 	if err := out.adjust(); err != nil {
 		return nil, err
@@ -259,6 +285,7 @@ func (e entry) finish(t *Table, o Options) {
 	} else if gaps := t.gaps(); len(gaps) > 0 {
 		t.note("incomplete: less than %.0f%% of what was planned of %s is there", 100*Complete, strings.Join(gaps, ", "))
 	}
+	e.finishStandings(t, o)
 	headed := slices.ContainsFunc(t.Findings, func(f Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {
 		f := &t.Findings[i]

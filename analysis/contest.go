@@ -32,6 +32,7 @@ type contest struct {
 type method struct {
 	Method
 	primary bool
+	hidden  bool // for the standing alone
 }
 
 // bouts are the comparisons of one group.
@@ -41,7 +42,7 @@ type bouts struct {
 }
 
 func newContest(stage *Stage, s Spec, o Options, known *names) *contest {
-	c := &contest{stage: stage, spec: s, options: o, methods: []method{{s.Method, s.Primary}}, known: known}
+	c := &contest{stage: stage, spec: s, options: o, methods: []method{{s.Method, s.Primary, s.Standing}}, known: known}
 	c.groups = newGroups(s.By, func() *bouts { return &bouts{} })
 	return c
 }
@@ -120,7 +121,7 @@ func (c *contest) tables() ([]Table, error) {
 	}
 	out := make([]Table, len(c.methods))
 	for i, m := range c.methods {
-		out[i] = Table{Title: titles[m.Method], Method: m.Method, Primary: m.primary, Coverage: c.groups.totals()}
+		out[i] = Table{Title: titles[m.Method], Method: m.Method, Primary: m.primary, hidden: m.hidden, Coverage: c.groups.totals()}
 		if c.odd > 0 {
 			out[i].note("%d valid verdicts name neither side nor a tie, and decide nothing", c.odd)
 		}
@@ -207,6 +208,9 @@ func (a *arena) number(d *bouts) []uint32 {
 func (a *arena) fill(t *Table, m Method, field string) error {
 	if why := a.hopeless(); why != "" {
 		t.Findings = append(t.Findings, a.finding(map[Method]string{Position: WhatFirst, Consistency: WhatConsistency, Elo: WhatElo, WinRate: WhatWin}[m], Share, -1, field).unknown("%s", why))
+		if m == BradleyT || m == Davidson {
+			a.unranked(t, field, why)
+		}
 		return nil
 	}
 	var err error

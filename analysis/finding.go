@@ -183,6 +183,9 @@ type Table struct {
 	Primary    bool
 	People     bool // it rests on people's verdicts alone, which no stage waits for
 	Notes      []string
+
+	standings []Standing // of what it ranks, group by group
+	hidden    bool       // it is for its standings alone
 }
 
 // Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
@@ -234,8 +237,9 @@ type Confusion struct {
 
 // Report is all tables.
 type Report struct {
-	Tables []Table
-	gates  []Table // what conditions ask besides
+	Tables    []Table
+	Standings []Standing // stage by stage: who is ahead, and how sure that is
+	gates     []Table    // what conditions ask besides
 }
 
 // Incomplete reports whether a table is; what people left undone makes nothing incomplete.

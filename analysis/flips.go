@@ -62,8 +62,7 @@ const (
 
 func newFlips(stage *Stage, s Spec, o Options, known *names) *flips {
 	f := &flips{stage: stage, spec: s, options: o, yes: stage.yes(), clusters: known}
-	rest := slices.DeleteFunc(slices.Clone(s.By), func(name string) bool { return name == ByBranch || name == ByTurn })
-	f.groups = newGroups(rest, func() *conversations { return &conversations{states: map[uint32][]byte{}} })
+	f.groups = newGroups(flipGroups(s.By), func() *conversations { return &conversations{states: map[uint32][]byte{}} })
 	return f
 }
 
@@ -157,7 +156,8 @@ func (s *flips) tables() ([]Table, error) {
 	if s.stage.Control == "" && s.stage.Flips {
 		t.note("no control: mere resampling noise counts as giving in")
 	}
-	return []Table{t}, nil
+	err := s.standing(&t)
+	return []Table{t}, err
 }
 
 // ordered are a group's conversations in the order of their clusters' names and their own.

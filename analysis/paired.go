@@ -23,6 +23,8 @@ type pairing struct {
 	lanes  names
 	known  *names   // items and clusters
 	own    []uint32 // the cluster of each item, plus 1; 0 for what is no item
+	rated  bool     // a value is a label that counts, or not
+	scored bool     // a value is a score
 }
 
 // laneItems are the sums of each lane by item.
@@ -58,22 +60,26 @@ func (p *pairing) add(r *Row, yes, rated bool) {
 	var value float64
 	switch {
 	case rated:
-		value = float64(one(yes))
+		value, p.rated = float64(one(yes)), true
 	case r.Score != nil:
-		value = *r.Score
+		value, p.scored = *r.Score, true
 	case r.Expect != "":
-		value = float64(one(r.Label == r.Expect))
+		value, p.rated = float64(one(r.Label == r.Expect)), true
 	default:
 		return
 	}
-	item := p.known.of(r.Item)
-	p.own = grown(p.own, int(item))
-	if p.own[item] == 0 {
-		p.own[item] = p.known.of(r.cluster()) + 1
-	}
 	d, lane := p.groups.of(r).data, int(p.lanes.of(r.Lane))
 	d.sums = grown(d.sums, lane)
-	d.sums[lane].add(item, value)
+	p.enter(&d.sums[lane], p.known.of(r.Item), p.known.of(r.cluster()), value)
+}
+
+// enter adds a value of a lane on an item.
+func (p *pairing) enter(lane *itemSums, item, cluster uint32, value float64) {
+	p.own = grown(p.own, int(item))
+	if p.own[item] == 0 {
+		p.own[item] = cluster + 1
+	}
+	lane.add(item, value)
 }
 
 // table is the differences; nil where there are no two lanes.
@@ -156,25 +162,33 @@ func (s *rates) coverageOf(rest []Value, lanes ...string) Coverage {
 // difference compares two lanes on the items that both have.
 func (p *pairing) difference(d *laneItems, a, b uint32, s *rates) (Finding, error) {
 	f := Finding{What: WhatDifference, Unit: Share, Rule: rule(s.stage), Bounds: stats.NoInterval("not computed for differences")}
-	if len(s.yes) == 0 {
+	if p.scored {
 		f.Unit = Score
 	}
-	shared := p.shared(d, a, b)
-	first, second := make([]float64, len(shared)), make([]float64, len(shared))
-	clusters, single := make([]uint32, len(shared)), true
-	for k, item := range shared {
-		x, y := d.sums[a].at(item), d.sums[b].at(item)
-		first[k], second[k] = x.sum/float64(x.n), y.sum/float64(y.n)
-		clusters[k] = p.own[item]
-		single = single && x.n == 1 && y.n == 1 && binary(x.sum) && binary(y.sum)
-		f.N += x.n + y.n
+	first, second, clusters, single := p.values(d, a, b)
+	for _, item := range p.shared(d, a, b) {
+		f.N += d.sums[a].at(item).n + d.sums[b].at(item).n
 	}
-	if len(shared) == 0 {
+	if len(first) == 0 {
 		f.Value = stats.Undefined("no item has verdicts on both")
 		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
 		return f, nil
 	}
 	return f, f.pair(first, second, clusters, single, s.options)
+}
+
+// values are what two lanes got on the items that both have, with their clusters; single: each is one yes or no.
+func (p *pairing) values(d *laneItems, a, b uint32) (first, second []float64, clusters []uint32, single bool) {
+	shared := p.shared(d, a, b)
+	first, second = make([]float64, len(shared)), make([]float64, len(shared))
+	clusters, single = make([]uint32, len(shared)), true
+	for k, item := range shared {
+		x, y := d.sums[a].at(item), d.sums[b].at(item)
+		first[k], second[k] = x.sum/float64(x.n), y.sum/float64(y.n)
+		clusters[k] = p.own[item]
+		single = single && x.n == 1 && y.n == 1 && binary(x.sum) && binary(y.sum)
+	}
+	return first, second, clusters, single
 }
 
 func binary(x float64) bool { return x == 0 || x == 1 }

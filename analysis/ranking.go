@@ -48,6 +48,7 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 		for i := range a.names {
 			t.Findings = append(t.Findings, a.finding(WhatStrength, Logit, i, field).unknown("%s", a.groupsOf(none)))
 		}
+		a.standing(t, nil, field)
 		return nil
 	}
 	if err != nil {
@@ -69,6 +70,7 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 		fit.writeTo(f)
 		t.Findings = append(t.Findings, *f)
 	}
+	a.standing(t, fit, field)
 	a.parameters(t, fit, how)
 	return nil
 }
@@ -119,7 +121,8 @@ type fitted struct {
 	orderInterval stats.Interval
 	orderP        stats.Number
 	ranks         []stats.RankInterval
-	quasi         []float64 // variances
+	quasi         []float64              // variances
+	spread        func(i, k int) float64 // the error of the difference of two strengths
 	how           string
 	note          string
 	alike         bool // no cluster differs from another
@@ -148,7 +151,7 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: fit, se: c.SE(), how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect")}
+	out := &fitted{BTFit: fit, se: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect")}
 	for i, se := range out.se {
 		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.options.Level, a.grouped.Clusters()))
 	}
@@ -171,7 +174,7 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: boot.Fit, how: "Student, bootstrap of clusters", note: "bootstrap: " + doubt}
+	out := &fitted{BTFit: boot.Fit, spread: boot.Difference, how: "Student, bootstrap of clusters", note: "bootstrap: " + doubt}
 	if boot.Undefined > 0 {
 		out.note += fmt.Sprintf("; %d of %d resamples have no estimate", boot.Undefined, a.options.Resamples)
 	}

@@ -174,10 +174,13 @@ func (s *rates) tables() ([]Table, error) {
 	if len(s.labels.list) >= maxLabels {
 		t.note("more than %d labels: their shares are not listed", maxLabels)
 	}
-	out := []Table{t}
 	if s.pairing == nil {
-		return out, nil
+		return []Table{t}, nil
 	}
+	if err := s.pairing.standing(&t, s); err != nil {
+		return nil, err
+	}
+	out := []Table{t}
 	differences, err := s.pairing.table(s)
 	if differences != nil {
 		out = append(out, *differences)

@@ -114,6 +114,8 @@ type Spec struct {
 	Primary bool
 	Keep    func(*Row) bool // nil: all rows
 	Gates   bool            // for conditions alone: its tables are not shown
+
+	Standing bool // for the standing of the stage alone: its tables are not shown
 }
 
 // each reports whether the analysis is about each judge, not about what a jury decides.

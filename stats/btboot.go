@@ -160,8 +160,8 @@ func (b *BTBootstrap) OrderEffect() Replicates {
 	return Replicates{Values: b.Order, Undefined: b.Undefined}
 }
 
-// spread is the standard deviation of the difference of two strengths over the resamples.
-func (b *BTBootstrap) spread(i, j int) float64 {
+// Difference is the error of the difference of two strengths: its standard deviation over the resamples.
+func (b *BTBootstrap) Difference(i, j int) float64 {
 	var n, m, s float64
 	for _, theta := range b.Theta { // one pass, stable: the mean moves along
 		n++

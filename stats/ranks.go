@@ -48,7 +48,7 @@ func (b *BTBootstrap) Ranks(level float64) ([]RankInterval, error) {
 	if err := checkRanks(theta, len(theta), level); err != nil {
 		return nil, err
 	}
-	spread := differences(len(theta), b.spread)
+	spread := differences(len(theta), b.Difference)
 	top := make([]float64, len(b.Theta))
 	replicate(len(top), func() []float64 { return make([]float64, len(theta)) }, func(x []float64, k int) {
 		for i := range x {
