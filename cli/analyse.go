@@ -13,6 +13,7 @@ import (
 	"assay"
 	"assay/catalog"
 	"assay/cli/term"
+	"assay/report"
 	"assay/results"
 )
 
@@ -23,6 +24,7 @@ type analyseFlags struct {
 	junit string
 	json  bool
 	csv   bool
+	full  bool
 
 	reprice bool
 	prices  string
@@ -35,7 +37,8 @@ func analyseCommand(w *World) *cobra.Command {
 		Use:     "analyse [RUN...]",
 		GroupID: groupDecide,
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
-		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. RUN is an id, the\n" +
+		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
+			"few sentences, what to do about its weak points, and one table a stage; --full prints every finding, and so does --by. RUN is an id, the\n" +
 			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
 			"cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches are items; --where keeps\n" +
 			"the rows for which a condition on the same names is true; 'not second_try' leaves out what judges said when asked once more. --reprice counts costs again by today's prices.\n" +
@@ -46,6 +49,7 @@ func analyseCommand(w *World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.by, "by", nil, "group by these fields instead")
 	c.Flags().StringVar(&f.where, "where", "", "only rows for which this is true, such as 'lane != \"haiku\"'")
 	c.Flags().StringVar(&f.junit, "junit", "", "write the gates as JUnit XML to this file")
+	c.Flags().BoolVar(&f.full, "full", false, "print every finding with its method and notes")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row a finding")
 	c.Flags().BoolVar(&f.reprice, "reprice", false, "count costs again, by today's catalogue of prices")
@@ -69,7 +73,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 			return err
 		}
 	}
-	var all []*results.Findings
+	var all []*analysed
 	for _, ref := range refs {
 		one, err := analyseRun(ctx, w, ref, f)
 		if err != nil {
@@ -92,11 +96,11 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	case f.json:
 		doc := analyseDocument{Runs: []results.FindingsJSON{}}
 		for _, a := range all {
-			doc.Runs = append(doc.Runs, a.JSON())
+			doc.Runs = append(doc.Runs, a.JSON().With(a.outline.Summary()))
 		}
 		err = term.WriteJSON(w.Stdout, doc)
 	default:
-		err = printAnalysed(w, all)
+		err = printAnalysed(w, all, f)
 	}
 	if err != nil {
 		return err
@@ -110,7 +114,7 @@ type analyseDocument struct {
 }
 
 // verdictOf is the exit code of what was found.
-func verdictOf(all []*results.Findings) error {
+func verdictOf(all []*analysed) error {
 	failed, incomplete, empty := 0, false, false
 	for _, a := range all {
 		incomplete = incomplete || a.Report.Incomplete()
@@ -132,7 +136,13 @@ func verdictOf(all []*results.Findings) error {
 	return nil
 }
 
-func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*results.Findings, error) {
+// analysed is what a run found, and its answer.
+type analysed struct {
+	*results.Findings
+	outline *report.Document
+}
+
+func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*analysed, error) {
 	h, run, err := f.home.look(ctx, w, ref)
 	if err != nil {
 		return nil, err
@@ -141,16 +151,30 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*res
 	if err := printRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
-	return h.results().Findings(ctx, run, results.Query{By: f.by, Where: f.where, Prices: f.anew})
+	found, err := h.results().Findings(ctx, run, results.Query{By: f.by, Where: f.where, Prices: f.anew})
+	if err != nil {
+		return nil, err
+	}
+	var outline *report.Document
+	if f.json { // the same wherever it is typed
+		outline, err = h.results().Outline(ctx, found)
+	} else {
+		outline, err = h.outline(ctx, w, found)
+	}
+	return &analysed{found, outline}, err
 }
 
 // writeGates writes the gates as JUnit XML.
-func writeGates(w *World, name string, all []*results.Findings) error {
+func writeGates(w *World, name string, all []*analysed) error {
 	f, err := w.Disk.Create(name, os.O_TRUNC)
 	if err != nil {
 		return fmt.Errorf("write the gates: %w", err)
 	}
-	if err := results.WriteJUnit(f, all); err != nil {
+	var found []*results.Findings
+	for _, a := range all {
+		found = append(found, a.Findings)
+	}
+	if err := results.WriteJUnit(f, found); err != nil {
 		f.Close()
 		return fmt.Errorf("write the gates: %w", err)
 	}
@@ -158,7 +182,7 @@ func writeGates(w *World, name string, all []*results.Findings) error {
 }
 
 // writeFindings prints one row a finding, for spreadsheets.
-func writeFindings(w io.Writer, all []*results.Findings) error {
+func writeFindings(w io.Writer, all []*analysed) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(csvRow(results.FindingColumns())); err != nil {
 		return err

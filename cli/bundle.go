@@ -99,5 +99,5 @@ func unpack(ctx context.Context, w *World, b *export.Bundle, dir string) (*home,
 	if err != nil {
 		return nil, run, errors.Join(err, ledger.Close())
 	}
-	return &home{workspace.New(w.workspace(), workspace.Home{Ledger: ledger, Files: files, Where: where, Rehearsal: run.Rehearsal, Temporary: dir})}, run, nil
+	return &home{Home: workspace.New(w.workspace(), workspace.Home{Ledger: ledger, Files: files, Where: where, Rehearsal: run.Rehearsal, Temporary: dir})}, run, nil
 }

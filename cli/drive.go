@@ -21,7 +21,8 @@ import (
 type driveOptions struct {
 	detach bool // stop when everything that can go out now is in flight
 	once   bool // one round, for cron
-	quiet  bool // no table at the end
+	quiet  bool // no summary at the end
+	truth  bool // of a rehearsal: a table of what is true at the end
 
 	interval time.Duration // between looks at a job; 0: as usual
 }
@@ -73,8 +74,8 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		return c, err
 	}
 	result := resultOf(c)
-	if h.Rehearsal && !o.quiet && !o.detach && !o.once {
-		if err := printTruth(ctx, w, h, run); err != nil {
+	if c.Run.State == store.RunClosed && !o.quiet && !o.detach && !o.once {
+		if err := printEnd(ctx, w, h, c.Run, o); err != nil {
 			return c, err
 		}
 	}

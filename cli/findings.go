@@ -13,7 +13,7 @@ import (
 	"assay/stats"
 )
 
-func printAnalysed(w *World, all []*results.Findings) error {
+func printAnalysed(w *World, all []*analysed, f analyseFlags) error {
 	for i, a := range all {
 		if i > 0 {
 			fmt.Fprintln(w.Stdout)
@@ -22,7 +22,17 @@ func printAnalysed(w *World, all []*results.Findings) error {
 		if a.Rehearsal {
 			mark = "REHEARSAL: "
 		}
-		fmt.Fprintf(w.Stdout, "%sRun %s of %s\n", mark, a.Run.ID, a.Run.Study)
+		fmt.Fprintf(w.Stdout, "%sRun %s of %s\n\n", mark, a.Run.ID, a.Run.Study)
+		s := a.outline.Summary()
+		printSummary(w, s, "")
+		printCaveats(w, s)
+		if !f.full && len(f.by) == 0 {
+			if err := printStages(w, a, mark); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintln(w.Stdout)
 		printWords(w, a.Report)
 		for k := range a.Report.Tables {
 			if err := printFindings(w, &a.Report.Tables[k], mark); err != nil {

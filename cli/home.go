@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/results"
 	"assay/store"
 	"assay/workspace"
 )
@@ -28,6 +29,19 @@ func (f *homeFlags) register(c *cobra.Command) {
 // home is an open workspace, with what commands show of it.
 type home struct {
 	*workspace.Home
+	typed string // the flags that lead to it, as they have to be typed again; empty: none
+}
+
+// typed are the flags that were given, with a space before each. An address of a database may hold a password, and is not repeated.
+func (f homeFlags) typed() string {
+	text := ""
+	if f.Home != "" {
+		text += " --home " + results.ShellWord(f.Home)
+	}
+	if f.DB != "" && !strings.Contains(f.DB, "://") {
+		text += " --db " + results.ShellWord(f.DB)
+	}
+	return text
 }
 
 // open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
@@ -36,7 +50,7 @@ func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, e
 	if err != nil {
 		return nil, err
 	}
-	return &home{h}, nil
+	return &home{h, f.typed()}, nil
 }
 
 // exists reports whether there is a ledger to look into: looking makes none.
@@ -52,7 +66,7 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 		if err != nil {
 			return nil, run, err
 		}
-		return &home{h}, run, nil
+		return &home{h, f.typed()}, run, nil
 	}
 	return f.latest(ctx, w, func(l workspace.Latest) bool { return !l.Alone })
 }
@@ -83,7 +97,7 @@ func (f homeFlags) latest(ctx context.Context, w *World, say func(workspace.Late
 		}
 		fmt.Fprintln(w.Stderr, text)
 	}
-	return &home{h}, l.Run, nil
+	return &home{h, f.typed()}, l.Run, nil
 }
 
 // look opens what commands that only read look at: the home that holds a run, or a bundle.

@@ -27,6 +27,7 @@ type runFlags struct {
 	rehearse bool
 	anew     bool
 	detach   bool
+	truth    bool
 }
 
 func runCommand(w *World) *cobra.Command {
@@ -40,6 +41,7 @@ func runCommand(w *World) *cobra.Command {
 			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of live calls)\n" +
 			"changes the run in place: an open run goes on with it, a closed one is analysed again. After any other edit the difference is shown first,\n" +
 			"and a new run takes over what was answered.\n\n" +
+			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error { return runStudy(c, w, studyFile(w, args[0]), f) },
@@ -51,6 +53,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	flags.BoolVar(&f.rehearse, "rehearse", false, "run against the built-in simulator")
 	flags.Uint64Var(&f.settings.Luck, "luck", 0, "with --rehearse: other answers and verdicts of the same models, by this number")
+	flags.BoolVar(&f.truth, "truth", false, "with --rehearse: end with a table of what was found beside what is true of the simulated models")
 	flags.BoolVar(&f.anew, "new", false, "begin a new run: everything is asked again")
 	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is in flight")
 	flags.StringSliceVar(&f.settings.Lanes, "lane", nil, "only these lanes; globs allowed")
@@ -72,6 +75,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	}
 	if f.settings.VerifyFirst && f.settings.NoCanary {
 		return usage("leave one of them out", "--verify-first shows the answer that --no-canary does not ask for")
+	}
+	if f.truth && !f.rehearse {
+		return usage("add --rehearse", "--truth belongs to --rehearse")
 	}
 	sets, err := f.scope.sets(w, name, f.study)
 	if err != nil {
@@ -117,7 +123,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 			return err
 		}
 	}
-	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
+	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval, truth: f.truth})
 }
 
 // analyseAgain prints how a closed run stands and what it says, under the analyses that its study has now.
@@ -132,6 +138,10 @@ func analyseAgain(ctx context.Context, w *World, h *home, run store.Run) error {
 	for _, text := range found.Warnings {
 		fmt.Fprintln(w.Stderr, text)
 	}
-	all := []*results.Findings{found}
-	return cmp.Or(printAnalysed(w, all), verdictOf(all))
+	outline, err := h.outline(ctx, w, found)
+	if err != nil {
+		return err
+	}
+	all := []*analysed{{found, outline}}
+	return cmp.Or(printAnalysed(w, all, analyseFlags{}), verdictOf(all))
 }

@@ -14,8 +14,9 @@ import (
 // maxTruths is how many lines of truth a person reads.
 const maxTruths = 60
 
-// printTruth ends a rehearsal: what it found beside what is true of the simulator's models, which no real run can know.
-func printTruth(ctx context.Context, w *World, h *home, run store.Run) error {
+// printTruth ends a rehearsal: how many intervals hold what is true of the simulator's models, which no real run can know; the table
+// where it is wanted.
+func printTruth(ctx context.Context, w *World, h *home, run store.Run, o driveOptions) error {
 	claims, err := h.results().Truth(ctx, run)
 	if err != nil || len(claims) == 0 {
 		return err
@@ -30,14 +31,23 @@ func printTruth(ctx context.Context, w *World, h *home, run store.Run) error {
 			t.Add(claimRow(c)...)
 		}
 	}
-	fmt.Fprintf(w.Stdout, "\nREHEARSAL: found against true\n")
-	if len(claims) > maxTruths {
-		defer fmt.Fprintf(w.Stderr, "the first %d lines of %d\n", maxTruths, len(claims))
+	if o.truth {
+		fmt.Fprintf(w.Stdout, "\nREHEARSAL: found against true\n")
+		if err := t.Write(w.Stdout); err != nil {
+			return err
+		}
+		if len(claims) > maxTruths {
+			fmt.Fprintf(w.Stderr, "the first %d lines of %d\n", maxTruths, len(claims))
+		}
 	}
-	if err := t.Write(w.Stdout); err != nil {
-		return err
+	verb, hint := "hold", "; --truth lists them"
+	if held == 1 {
+		verb = "holds"
 	}
-	fmt.Fprintf(w.Stdout, "%d of %s the true value; 95%% would on average over many rehearsals (--luck N is another).\n", held, assay.Count(len(claims), "interval")+" hold")
+	if o.truth {
+		hint = "; --luck N is another rehearsal"
+	}
+	fmt.Fprintf(w.Stdout, "\nREHEARSAL: %d of %s %s what is true of the simulated models (95%% do on average%s).\n", held, assay.Count(len(claims), "interval"), verb, hint)
 	return nil
 }
 

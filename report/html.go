@@ -28,6 +28,7 @@ func Stylesheet() string {
 //	figure    *Figure     a plot with its table
 //	grid      *Grid       a table in a box of its own
 //	findings  *Findings   one table of findings: plots, numbers, coverage
+//	summary   *Summary    the answer of a run, with its leaderboard
 //	words     []string    primary findings in words
 //	gates     []analysis.Passage
 //	example   Example

@@ -65,10 +65,54 @@ func (m markdown) head(p *page) {
 	for _, r := range p.Remarks {
 		m.para(r)
 	}
+	m.summary(p.Answer)
 	for _, f := range p.Facts {
 		fmt.Fprintf(m.w, "- %s: %s\n", escaped(f.Name), escaped(f.Value))
 	}
 	fmt.Fprintln(m.w)
+}
+
+// summary is the answer, before anything else.
+func (m markdown) summary(s *Summary) {
+	m.para(s.Headline.String())
+	for _, f := range s.Further {
+		m.para(f.String())
+	}
+	for _, c := range s.Caveats {
+		fmt.Fprintf(m.w, "- **%s** %s", escaped(c.Title), escaped(c.Text))
+		if c.Command != "" {
+			fmt.Fprintf(m.w, " %s", escaped(c.Command))
+		}
+		fmt.Fprintln(m.w)
+	}
+	state := "Complete."
+	if !s.Complete {
+		state = "Incomplete."
+	}
+	fmt.Fprintf(m.w, "- **%s** %s\n\n", state, escaped(s.Coverage))
+	if s.Board != nil {
+		m.grid(s.Board.grid())
+	}
+}
+
+// grid is the board as a table of text.
+func (b *Board) grid() *Grid {
+	g := &Grid{Caption: "Leaderboard", Head: []Column{{Text: "tier"}, {Text: b.Field, Foreign: true}, {Text: "model", Foreign: true}}}
+	for _, c := range b.Columns {
+		g.Head = append(g.Head, Column{Text: c.Label + ": " + c.Head, Number: true, Foreign: true}, Column{Text: "interval", Number: true})
+	}
+	g.Head = append(g.Head, Column{Text: "$ per 1,000 answers", Number: true})
+	for _, r := range b.Rows {
+		row := []Cell{{Text: r.Tier}, foreign(r.Name), foreign(r.Model)}
+		for _, c := range r.Cells {
+			row = append(row, number(c.Text), number(c.Between))
+		}
+		g.Rows = append(g.Rows, append(row, number(r.Cost)))
+	}
+	if b.Note != "" {
+		g.Notes = append(g.Notes, b.Note)
+	}
+	return g.trimmed()
 }
 
 func (m markdown) findings(p *page) {

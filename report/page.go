@@ -37,6 +37,7 @@ type page struct {
 	Style  template.CSS
 	Policy string
 
+	Answer   *Summary
 	Facts    []fact
 	Words    []string
 	More     []string // further words, folded
@@ -56,11 +57,13 @@ type page struct {
 // fact is a number at the top of the page.
 type fact struct{ Name, Value string }
 
+const answeredFact = "requests answered"
+
 // maxSaid is how many findings in words are shown before the reader asks for more.
 const maxSaid = 12
 
 func newPage(d *Document) *page {
-	p := &page{Document: d, Facts: d.facts(), Method: d.method()}
+	p := &page{Document: d, Answer: d.Summary(), Facts: d.facts(), Method: d.method()}
 	if d.Report != nil {
 		for i := range d.Report.Tables {
 			t := &d.Report.Tables[i]
@@ -138,7 +141,7 @@ func (d *Document) facts() []fact {
 	if len(lanes) > 0 {
 		add("lanes that answer", assay.Thousands(len(lanes)))
 	}
-	add("requests answered", fmt.Sprintf("%s of %s", assay.Thousands(stands), assay.Thousands(planned)))
+	add(answeredFact, fmt.Sprintf("%s of %s", assay.Thousands(stands), assay.Thousands(planned)))
 	if share := d.covered(); share != "" {
 		add("verdicts covered", share)
 	}

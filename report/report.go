@@ -33,6 +33,10 @@ type Document struct {
 	Budget   *assay.Money // nil: none
 	Examples []Example
 	Origin   Origin
+
+	Nouns map[string]string // what the independent units of a stage are called, in the plural; without one: items
+	Where string            // the flags by which commands find the run, with a space before; empty: none are needed
+	Rerun string            // the command that goes on after the study was edited, and keeps its answers; empty: there is none
 }
 
 // Input is a source of items.

@@ -56,6 +56,24 @@ func strengths(names ...string) analysis.Table {
 	return t
 }
 
+// ranking is who is ahead in the arena: the last one, of each of the others.
+func ranking(names []string) analysis.Standing {
+	s := analysis.Standing{
+		Stage: "arena", Verb: analysis.Compared, Field: analysis.ByLane, What: analysis.WhatStrength, Unit: analysis.Logit, Level: 0.95, Primary: true, Clusters: 20, Machines: true,
+		Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5}, Judges: []string{"judge"},
+	}
+	for i, n := range names {
+		s.Places = append(s.Places, analysis.Place{
+			Name: n, Value: stats.Known(float64(i) - 0.5), Interval: stats.Between(float64(i)-1, float64(i)), Share: stats.Known(0.4 + 0.2*float64(i)), N: 40,
+			Coverage: analysis.Coverage{Planned: 40, Valid: 40},
+		})
+		for k := range i {
+			s.Tests = append(s.Tests, analysis.Contrast{First: k, Second: i, Difference: stats.Known(float64(k - i)), SE: stats.Known(0.2), P: stats.Known(0.001), Clusters: 20})
+		}
+	}
+	return s
+}
+
 func wins(names ...string) analysis.Table {
 	t := analysis.Table{Stage: "arena", Title: "win rates", Method: analysis.WinRate, Coverage: analysis.Coverage{Planned: 10, Valid: 10}, Matrix: &analysis.Matrix{Names: names}}
 	for i, n := range names {
@@ -101,7 +119,7 @@ func document(names ...string) *report.Document {
 	budget := 2 * assay.Dollar
 	d := &report.Document{
 		Study: "small", Description: "Two lanes.", Run: "abc", Standing: "Run abc of small is done.", Created: noon, Closed: noon.Add(90 * time.Minute), Budget: &budget,
-		Report: &analysis.Report{Tables: []analysis.Table{strengths(names...), wins(names...), flips(), validity()}},
+		Report: &analysis.Report{Tables: []analysis.Table{strengths(names...), wins(names...), flips(), validity()}, Standings: []analysis.Standing{ranking(names)}},
 		Gates:  []analysis.Passage{{Condition: "finding('arena') > 0", Passed: true}, {Condition: "1 > 2", Why: "it is not"}},
 		Inputs: []report.Input{{Name: "questions", Items: 20, Clusters: 20}},
 		Stages: []report.Stage{{Name: "arena", Verb: "compare", Of: "answers", With: "judge", How: "rubric better"}},

@@ -61,7 +61,7 @@ func widened(low, high float64, about int) (float64, float64) {
 	if !finite(low) || !finite(high) {
 		return 0, 1
 	}
-	if high <= low {
+	if high-low <= 1e-9*math.Max(1, math.Abs(low)) { // what is left of sums that should be equal is no range
 		pad := math.Max(math.Abs(low)*0.1, 0.5)
 		low, high = low-pad, high+pad
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,11 @@ type Scene struct {
 
 // Wide reports whether the scene needs the width of a page: on a narrow window it scrolls rather than shrinks.
 func (s *Scene) Wide() bool { return s.Width > 600 }
+
+// Linked reports whether shapes lead elsewhere: then it is a group of links, not one image.
+func (s *Scene) Linked() bool {
+	return slices.ContainsFunc(s.Shapes, func(sh Shape) bool { return sh.Link != "" })
+}
 
 // Px is a length or place on a scene.
 type Px float64

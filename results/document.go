@@ -59,7 +59,7 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	d := &report.Document{
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: Standing(run, far[run.No].Progress, cost), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
 		Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings,
-		Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
+		Nouns: nounsOf(st), Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}
 	if d.Inputs, err = r.inputFacts(ctx, run, st); err != nil {
 		return nil, err
@@ -67,27 +67,14 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if d.Origin, err = r.origin(ctx, run, o); err != nil {
 		return nil, err
 	}
+	if d.Rerun, err = r.Rerun(run, run.Folder); err != nil {
+		return nil, err
+	}
 	if n := len(redos); n > 0 {
 		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
 	}
 	d.Examples, err = r.examples(ctx, run, st, o.Examples)
 	return d, err
-}
-
-// Summary gathers what the dashboard shows of a run's findings.
-func (r *Reader) Summary(ctx context.Context, run store.Run, found *Findings) (*report.Document, error) {
-	st, err := r.Study(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	segments, err := r.Ledger.Segments(ctx, run.No)
-	if err != nil {
-		return nil, err
-	}
-	return &report.Document{
-		Study: run.Study, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget,
-		Spend: spendFacts(st, found.Costs, segments),
-	}, nil
 }
 
 // asks reports whether the answers of a stage are what is judged.
@@ -211,7 +198,7 @@ func stageFacts(st *study.Study) []report.Stage {
 			fact.Of, fact.With = strings.Join(append(slices.Clone(s.Judge.List), s.Compare), ", "), strings.Join(s.Judges.List, ", ")
 			fact.Of = strings.Trim(fact.Of, ", ")
 			if rubric, err := (&plan.Input{Study: st}).Rubric(s); err == nil {
-				how = append(how, "rubric "+rubric.Name)
+				how = append(how, "rubric "+cmp.Or(rubric.Name, "of its own"))
 			}
 			if s.Of != (study.Of{}) {
 				how = append(how, "of "+s.Of.String())
@@ -251,10 +238,10 @@ func (r *Reader) origin(ctx context.Context, run store.Run, opts DocumentOptions
 	}
 	o.Commands = []string{
 		"# the same numbers, from the same ledger", "assay analyse " + run.ID,
-		fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, shellWord(opts.Out), opts.Format, opts.Examples),
+		fmt.Sprintf("assay report %s --out %s --format %s --examples %d", run.ID, ShellWord(opts.Out), opts.Format, opts.Examples),
 	}
 	if s.File == "" { // a plain batch file has no study
-		o.Commands = append(o.Commands, "# the same file, sent again", "assay batch submit "+shellWord(run.Study))
+		o.Commands = append(o.Commands, "# the same file, sent again", "assay batch submit "+ShellWord(run.Study))
 		return o, nil
 	}
 	source, err := io.ReadAll(io.LimitReader(r.Ledger.Part(ctx, run.No, "file/"+s.File), 1<<20))
@@ -262,16 +249,16 @@ func (r *Reader) origin(ctx context.Context, run store.Run, opts DocumentOptions
 		return o, fmt.Errorf("read the study of run %s: %w", run.ID, err)
 	}
 	o.Source = string(source)
-	o.Commands = append(o.Commands, "# the same study, asked again", askAgain(s, r.Rehearsal))
+	o.Commands = append(o.Commands, "# the same study, asked again", runAgain(s, r.Rehearsal, "--new"))
 	return o, nil
 }
 
-// askAgain is the command that runs the same study as a new run.
-func askAgain(s script.Settings, rehearsal bool) string {
-	ask := []string{"assay run", shellWord(s.File), "--new"}
+// runAgain is the command that runs the same study.
+func runAgain(s script.Settings, rehearsal bool, flags ...string) string {
+	ask := append([]string{"assay run", ShellWord(s.File)}, flags...)
 	flag := func(name, value string) {
 		if value != "" {
-			ask = append(ask, "--"+name, shellWord(value))
+			ask = append(ask, "--"+name, ShellWord(value))
 		}
 	}
 	flag("profile", s.Profile)
@@ -289,8 +276,8 @@ func askAgain(s script.Settings, rehearsal bool) string {
 	return strings.Join(ask, " ")
 }
 
-// shellWord quotes what a shell would take apart.
-func shellWord(s string) string {
+// ShellWord quotes what a shell would take apart.
+func ShellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=,:@+") == "" {
 		return s
 	}

@@ -11,6 +11,7 @@ type FindingsJSON struct {
 	Study      string          `json:"study"`
 	Rehearsal  bool            `json:"rehearsal,omitempty"`
 	Incomplete bool            `json:"incomplete"`
+	Summary    *SummaryJSON    `json:"summary,omitempty"`
 	Tables     []TableJSON     `json:"tables"`
 	Costs      []spentDocument `json:"costs"`
 	Gates      []gateDocument  `json:"gates"`

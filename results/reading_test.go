@@ -312,9 +312,9 @@ func (x *reading) pages() {
 	}
 	found, err := x.r.Findings(t.Context(), x.run, results.Query{})
 	x.ok(err)
-	doc, err := x.r.Summary(t.Context(), x.run, found)
+	doc, err := x.r.Outline(t.Context(), found)
 	x.ok(err)
-	if len(doc.Spend) == 0 || doc.Report != found.Report {
+	if len(doc.Spend) == 0 || doc.Report != found.Report || len(doc.Lanes) == 0 || doc.Summary().Headline.String() == "" {
 		t.Errorf("summary: %+v", doc)
 	}
 }

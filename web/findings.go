@@ -37,8 +37,11 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	if err != nil {
 		return nil, err
 	}
-	doc, err := k.home.Summary(ctx, run, found)
-	return &runFindings{doc, found.JSON()}, err
+	doc, err := k.home.Outline(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return &runFindings{doc, found.JSON().With(doc.Summary())}, nil
 }
 
 func splitFields(text string) []string {
@@ -79,24 +82,13 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 	if len(splitFields(by)) > maxFields || len(by) > 300 {
 		return nil, bad("by: at most %d fields", maxFields)
 	}
-	version, err := q.home.Ledger.Version(q.Context(), q.run.No)
+	f, err := s.findingsOf(q, by)
 	if err != nil {
 		return nil, err
 	}
-	patience := pagePatience
-	if q.api() {
-		patience = apiPatience
-		if err := q.extend(); err != nil {
-			return nil, err
-		}
-	}
-	f := s.findings.get(q.Context(), findingsKey{q.home, q.run.No, by}, version, patience)
-	if f.Err != nil {
-		return nil, &problem{http.StatusUnprocessableEntity, f.Err.Error()}
-	}
 	data := findingsData{By: by, Known: f.Known, Current: f.Current, At: f.At, Fields: analysis.OwnFields()}
 	v := &view{template: "findings", title: "Findings", tab: "findings", data: data, live: "/runs/" + q.run.ID + "/news?by=" + strings.ReplaceAll(by, "&", "")}
-	if patience == apiPatience {
+	if q.api() {
 		if !f.Known {
 			return nil, &problem{http.StatusServiceUnavailable, "the findings are still being computed"}
 		}

@@ -55,7 +55,7 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	http.Redirect(w, r, "/runs/"+q.run.ID+"#orders", http.StatusSeeOther)
+	http.Redirect(w, r, "/runs/"+q.run.ID+"/progress#orders", http.StatusSeeOther)
 }
 
 // readOrder makes an order of a form, and the question that goes with it; the question is empty where none is needed.

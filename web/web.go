@@ -84,7 +84,8 @@ type page struct {
 func pagesOf() []page {
 	return []page{
 		{"/runs", (*Server).runsPage},
-		{"/runs/{run}", (*Server).runPage},
+		{"/runs/{run}/summary", (*Server).summaryPage},
+		{"/runs/{run}/progress", (*Server).runPage},
 		{"/runs/{run}/segments", (*Server).segmentsPage},
 		{"/runs/{run}/segments/{segment}", (*Server).segmentPage},
 		{"/runs/{run}/events", (*Server).eventsPage},
@@ -110,6 +111,8 @@ func (s *Server) handler() http.Handler {
 		inside.HandleFunc("GET "+p.path, s.html(p))
 		inside.HandleFunc("GET /api"+p.path, s.json(p))
 	}
+	inside.HandleFunc("GET /runs/{run}", s.html(page{read: (*Server).summaryPage})) // people come for the answer,
+	inside.HandleFunc("GET /api/runs/{run}", s.json(page{read: (*Server).runPage})) // programs for the run in numbers
 	inside.HandleFunc("GET /runs/{run}/search", s.searchPage)
 	inside.HandleFunc("GET /api/runs/{run}/search", s.searchJSON)
 	inside.HandleFunc("GET /runs/{run}/answers/{key}/raw", s.rawAnswer)

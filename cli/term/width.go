@@ -47,3 +47,28 @@ func runeWidth(r rune) int {
 	}
 	return 1
 }
+
+// Wrapped breaks a text between words, so that no line is wider than so many columns; 0: it stays on one line. Further lines begin
+// with the indent.
+func Wrapped(text string, width int, indent string) string {
+	if width <= 0 || textWidth(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Split(text, " ") {
+		n := textWidth(word)
+		switch {
+		case i == 0:
+		case used+1+n > width:
+			b.WriteString("\n" + indent)
+			used = textWidth(indent)
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}

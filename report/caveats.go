@@ -1,0 +1,241 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/analysis"
+	"assay/stats"
+)
+
+// command is what to type about the run.
+func (d *Document) command(verb string, more ...string) string {
+	return strings.Join(append([]string{"assay", verb, d.Run}, more...), " ") + d.Where
+}
+
+// caveats are the weak points of what the summary says, each with what to do about it.
+func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
+	out := d.unfinished(all)
+	if c := d.unvalidated(lead, all); c != nil {
+		out = append(out, *c)
+	}
+	if c := d.few(lead); c != nil {
+		out = append(out, *c)
+	}
+	if c := d.kin(all); c != nil {
+		out = append(out, *c)
+	}
+	return out
+}
+
+// unfinished says what is missing and how to get it.
+func (d *Document) unfinished(all []*ranked) []Caveat {
+	var out []Caveat
+	open, endings := d.withoutAnswer()
+	again, given := int64(0), int64(0)
+	for e, n := range endings {
+		if e == assay.Empty || e == assay.Rejected {
+			given += n
+		} else {
+			again += n
+		}
+	}
+	switch {
+	case d.Closed.IsZero() && !d.Created.IsZero():
+		text := "The run is open; what is said here may still change."
+		if open > 0 {
+			text = fmt.Sprintf("%s on the way or not sent yet; what is said here may still change.", are(open, "request"))
+		}
+		out = append(out, Caveat{"Not finished.", text, d.command("resume")})
+	case again > 0:
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send them again:", assay.Count(again, "request")), d.command("retry")})
+	}
+	if given > 0 {
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors")})
+	}
+	for _, r := range all {
+		if c := d.unjudged(r); c != nil {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// unjudged says which verdicts of a stage are missing, and how to get them or to see why.
+func (d *Document) unjudged(r *ranked) *Caveat {
+	c := r.Coverage
+	if !c.Incomplete() && !d.hasGaps(r) {
+		return nil
+	}
+	there := fmt.Sprintf("%s of %s verdicts of stage %s are there.", assay.Thousands(c.Valid), assay.Thousands(c.Planned-c.Excluded), r.Stage)
+	silent := c.Abstained + c.Malformed + c.Failed
+	switch {
+	case !r.Machines:
+		return &Caveat{"People have not judged all of it.", there + " Judge some:", d.command("label", r.Stage)}
+	case silent > 0:
+		return &Caveat{"Verdicts are missing.", fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there, assay.Thousands(silent)), d.command("errors", "--verdicts")}
+	}
+	return &Caveat{"Verdicts are missing.", there + " See what could not be asked:", d.command("errors")}
+}
+
+// hasGaps reports whether one lane of a stage has too little.
+func (d *Document) hasGaps(r *ranked) bool {
+	return slices.ContainsFunc(r.Places, func(p analysis.Place) bool { return p.Coverage.Planned > 0 && p.Coverage.Incomplete() })
+}
+
+// withoutAnswer counts requests that are open, and those that ended without an answer.
+func (d *Document) withoutAnswer() (open int64, endings map[assay.Ending]int64) {
+	endings = map[assay.Ending]int64{}
+	for _, l := range d.Lanes {
+		open += l.Open
+		for e, n := range l.Endings {
+			if !e.Stands() && n > 0 {
+				endings[e] += n
+			}
+		}
+	}
+	return open, endings
+}
+
+// Labels that make a judge's error known: so many take about ten minutes.
+const labelsWanted = 40
+
+// unvalidated says that no one has checked the judge, and how to.
+func (d *Document) unvalidated(lead *ranked, all []*ranked) *Caveat {
+	var stages []string
+	var first string
+	var verb analysis.Verb
+	for _, r := range append([]*ranked{lead}, all...) {
+		if r.Machines && !r.Validated && len(r.order) > 0 && !slices.Contains(stages, r.Stage) {
+			stages = append(stages, r.Stage)
+			if first == "" {
+				first, verb = r.Stage, r.Verb
+			}
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	which := "The judge of stage " + first
+	if len(stages) > 1 {
+		which = "The judges of stages " + strings.Join(stages[:len(stages)-1], ", ") + " and " + stages[len(stages)-1]
+	}
+	what, text := "answers", ""
+	if verb == analysis.Compared {
+		what = "pairs"
+	}
+	if len(stages) > 1 {
+		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes a stage:", which, labelsWanted, what)
+	} else {
+		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, labelsWanted, what)
+	}
+	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(labelsWanted))}
+}
+
+// What a reader wants to be able to see: ten points between two lanes, or 60% of wins.
+const (
+	wantedPoints = 0.10
+	wantedWins   = 0.60
+	wantedPower  = 0.8
+)
+
+// few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
+func (d *Document) few(r *ranked) *Caveat {
+	se, ok := r.medianError()
+	if !ok || r.Clusters < 2 || len(r.order) < 2 {
+		return nil
+	}
+	n := float64(r.Clusters)
+	design := stats.Design{Items: se * se * n, DrawsA: 1, DrawsB: 1}
+	test := stats.Test{Alpha: (1 - r.Level) / float64(len(r.Tests)), Power: wantedPower}
+	smallest, err := design.Detectable(r.Clusters, test)
+	if err != nil {
+		return nil
+	}
+	wanted, can, want := wantedPoints, "differences of about "+pointsOf(min(1, smallest))+" points", "10 points need"
+	switch r.Unit {
+	case analysis.Logit:
+		wanted = math.Log(wantedWins / (1 - wantedWins))
+		can, want = "that one wins "+percentOf(1/(1+math.Exp(-smallest)))+" or more against another", "60% needs"
+	case analysis.Score:
+		wanted, can, want = smallest/2, "differences of about "+scoreOf(smallest), "half of that needs"
+	}
+	if r.Unit == analysis.Share && smallest > 1 {
+		can = "no difference, however large"
+	}
+	if smallest <= wanted || r.Unit == analysis.Score && !d.unsettled(r) {
+		return nil
+	}
+	needed, err := design.ItemsNeeded(wanted, test)
+	if err != nil {
+		return nil
+	}
+	noun := d.nounOf(r.Stage)
+	text := fmt.Sprintf("%s %s can show %s; %s about %s.", assay.Thousands(r.Clusters), noun, can, want, assay.Thousands(roughly(needed)))
+	if d.Rerun == "" {
+		return &Caveat{"Few " + noun + ".", text, ""}
+	}
+	return &Caveat{"Few " + noun + ".", text + " Add some to the input; answers are kept:", d.Rerun + d.Where}
+}
+
+// unsettled reports whether several places may be the best.
+func (d *Document) unsettled(r *ranked) bool {
+	top, _ := r.top()
+	return len(top) > 1
+}
+
+// roughly rounds up to two digits.
+func roughly(n int) int {
+	step := 1
+	for n/step >= 100 {
+		step *= 10
+	}
+	return (n + step - 1) / step * step
+}
+
+// kin says that the only judge is of the same family as lanes that it judges.
+func (d *Document) kin(all []*ranked) *Caveat {
+	var judge string
+	var names []string
+	for _, r := range all {
+		if len(r.Kin) == 0 || len(r.Kin) == len(r.Places) {
+			continue
+		}
+		judge = r.Judges[0]
+		for _, n := range r.Kin {
+			if n = assay.Clean(n, maxName); !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	list := strings.Join(names[:min(maxNamed, len(names))], ", ")
+	if left := len(names) - maxNamed; left > 0 {
+		list += fmt.Sprintf(" and %d others", left)
+	}
+	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study; answers are kept:", assay.Clean(judge, maxName), list)
+	if d.Rerun == "" {
+		return &Caveat{"One judge.", strings.TrimSuffix(text, "; answers are kept:") + ".", ""}
+	}
+	return &Caveat{"One judge.", text, d.Rerun + d.Where}
+}
+
+func are(n int64, noun string) string {
+	if n == 1 {
+		return assay.Count(n, noun) + " is"
+	}
+	return assay.Count(n, noun) + " are"
+}
+
+func were(n int64, noun string) string {
+	if n == 1 {
+		return assay.Count(n, noun) + " was"
+	}
+	return assay.Count(n, noun) + " were"
+}

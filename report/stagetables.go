@@ -1,0 +1,148 @@
+package report
+
+import (
+	"fmt"
+
+	"assay"
+	"assay/analysis"
+)
+
+// StageTable is what one stage says of each lane, best first, in few columns.
+type StageTable struct {
+	Stage      string
+	Label      string // the stage, and the group where there are several
+	What       string // that lanes are ranked by
+	Coverage   string
+	Incomplete bool
+	Head       []Column
+	Rows       [][]string
+	Note       string // what the letters mean
+}
+
+// StageTables are the standings of all stages as tables, the first one first.
+func (d *Document) StageTables() []StageTable {
+	if d.Report == nil || len(d.Report.Standings) == 0 {
+		return nil
+	}
+	all := make([]*ranked, len(d.Report.Standings))
+	for i := range d.Report.Standings {
+		all[i] = rank(&d.Report.Standings[i])
+	}
+	lead := leader(all)
+	out := []StageTable{d.stageTable(lead, lead.Field == analysis.ByLane)}
+	for _, r := range all {
+		if r != lead {
+			out = append(out, d.stageTable(r, false))
+		}
+	}
+	return out
+}
+
+// stageTable is a standing as a table; costs: with what 1,000 answers cost.
+func (d *Document) stageTable(r *ranked, costs bool) StageTable {
+	t := StageTable{Stage: r.Stage, Label: r.label(), What: r.title(), Incomplete: r.Coverage.Incomplete() || d.hasGaps(r)}
+	t.Coverage = "coverage unknown"
+	if share := r.Coverage.Share(); share.OK {
+		t.Coverage = fmt.Sprintf("%s of %s verdicts", assay.Thousands(r.Coverage.Valid), assay.Thousands(r.Coverage.Planned-r.Coverage.Excluded))
+	}
+	tiers := r.tiers != nil && len(r.order) > 1
+	if tiers {
+		t.Head = append(t.Head, Column{Text: "tier"})
+	}
+	t.Head = append(t.Head, Column{Text: r.Field, Foreign: true}, Column{Text: r.column(), Number: true}, Column{Text: "low", Number: true}, Column{Text: "high", Number: true})
+	if r.What == analysis.WhatStrength {
+		t.Head = append(t.Head, Column{Text: "wins", Number: true})
+	}
+	t.Head = append(t.Head, Column{Text: "n", Number: true})
+	if costs {
+		t.Head = append(t.Head, Column{Text: "$ per 1,000", Number: true})
+	}
+	for k, i := range r.inOrder() {
+		var row []string
+		if tiers {
+			letter := ""
+			if k < len(r.order) {
+				letter = r.tier(k)
+			}
+			row = append(row, letter)
+		}
+		t.Rows = append(t.Rows, append(row, d.stageRow(r, i, costs)...))
+	}
+	if tiers {
+		t.Note = tierNote(r.Field)
+	}
+	return t
+}
+
+func (d *Document) stageRow(r *ranked, place int, costs bool) []string {
+	p := r.Places[place]
+	show := r.Unit.Show
+	if r.What == analysis.WhatExcess {
+		show = func(x float64) string { return fmt.Sprintf("%+.1f", 100*x) }
+	}
+	value, low, high := unknownText, noneText, noneText
+	if p.Value.OK {
+		value = show(p.Value.Value)
+	}
+	if p.Interval.OK {
+		low, high = show(p.Interval.Low), show(p.Interval.High)
+	}
+	row := []string{p.Name, value, low, high}
+	if r.What == analysis.WhatStrength {
+		row = append(row, shown(analysis.Share, p.Share))
+	}
+	row = append(row, assay.Thousands(p.N))
+	if !costs {
+		return row
+	}
+	price := unknownText
+	if x, ok := d.perThousand(p.Name); ok {
+		price = assay.Dollars(x).String()
+	}
+	return append(row, price)
+}
+
+// inOrder are all places, the best first and those without a value last.
+func (r *ranked) inOrder() []int {
+	out := append([]int(nil), r.order...)
+	for i, p := range r.Places {
+		if !p.Value.OK {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// column is the head of the value.
+func (r *ranked) column() string {
+	switch r.What {
+	case analysis.WhatStrength, analysis.WhatMean:
+		return r.What
+	case analysis.WhatExcess:
+		return "points"
+	}
+	return r.head()
+}
+
+// title says what lanes are ranked by.
+func (r *ranked) title() string {
+	switch {
+	case r.What == analysis.WhatStrength:
+		return "strength from comparisons"
+	case r.What == analysis.WhatExcess:
+		return "answers taken back, more often than when merely asked again"
+	case r.Flips:
+		return "share of answers taken back"
+	case r.What == analysis.WhatMean:
+		return "mean score"
+	}
+	return "share " + r.measure()
+}
+
+// tierNote explains the letters.
+func tierNote(field string) string {
+	if field == analysis.ByItem {
+		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
+	}
+	return "Lanes that share a letter cannot be told apart (all pairs tested on the same items, corrected after Holm)."
+}
