@@ -22,8 +22,8 @@ func TestWhatIsStagedIsNotCalledInFlight(t *testing.T) {
 	r.ok(r.ledger.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}))
 	r.ok(r.ledger.Stage(ctx, g.Lease, store.Bytes{Name: "s-judge", Size: 1, SHA256: "ab"}, 0, 0, r.clock))
 	for path, run := range map[string]map[string]any{
-		"/runs":      r.json("/runs")["runs"].([]any)[0].(map[string]any),
-		"/runs/run1": r.json("/runs/run1")["run"].(map[string]any),
+		"/runs":               r.json("/runs")["runs"].([]any)[0].(map[string]any),
+		"/runs/run1/progress": r.json("/runs/run1")["run"].(map[string]any),
 	} {
 		if run["in_flight"] != 2.0 || run["staged"] != 1.0 || run["wanted"] != 18.0 {
 			t.Errorf("/api%s: %v", path, run)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -80,12 +81,15 @@ func (g *guard) knows(host string) bool {
 func (g *guard) admit(next http.Handler, s *Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if given := r.URL.Query().Get("token"); given != "" && r.Method == http.MethodGet && same(given, g.token) {
-			http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-			http.Redirect(w, r, withoutToken(r.URL), http.StatusSeeOther)
+			g.welcome(w, r, withoutToken(r.URL))
+			return
+		}
+		if r.Method == http.MethodPost && r.URL.Path == signInPath {
+			g.signIn(w, r, s)
 			return
 		}
 		if !g.trusts(r) {
-			s.refuse(w, r)
+			s.refuse(w, r, "")
 			return
 		}
 		if err := g.crossOrigin.Check(r); err != nil {
@@ -94,6 +98,37 @@ func (g *guard) admit(next http.Handler, s *Server) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// signInPath takes the token from the page that asks for it.
+const signInPath = "/token"
+
+// signIn lets a reader in who typed the token.
+func (g *guard) signIn(w http.ResponseWriter, r *http.Request, s *Server) {
+	if err := g.crossOrigin.Check(r); err != nil {
+		http.Error(w, "this came from another site: refused", http.StatusForbidden)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxSignIn)
+	if !same(strings.TrimSpace(r.PostFormValue("token")), g.token) {
+		s.refuse(w, r, "That is not the token of this dashboard.")
+		return
+	}
+	to, err := url.Parse(r.PostFormValue("to"))
+	if err != nil {
+		to = &url.URL{Path: "/"}
+	}
+	g.welcome(w, r, withoutToken(to))
+}
+
+// maxSignIn is as long as a form with a token may be.
+const maxSignIn = 16 << 10
+
+// welcome leaves a cookie that stands for the token. It comes along when a link in a mail or a chat is followed (Lax), and never with a
+// form of another site.
+func (g *guard) welcome(w http.ResponseWriter, r *http.Request, to string) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // cookieName has the port in it: browsers do not tell ports apart, and two dashboards may run on one machine.
@@ -106,7 +141,7 @@ func cookieName(host string) string {
 }
 
 func (g *guard) trusts(r *http.Request) bool {
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+	if scheme, bearer, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return same(bearer, g.token)
 	}
 	c, err := r.Cookie(cookieName(r.Host))
@@ -121,12 +156,26 @@ func withoutToken(u *url.URL) string {
 	return to.String()
 }
 
-// refuse says how to get in.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+// refuse says how to get in: a program by a header, a reader by typing the token.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why string) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="assay"`)
 	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/metrics" {
 		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "no token: send Authorization: Bearer TOKEN, as `assay view` printed it"})
 		return
 	}
-	http.Error(w, "no token: open the address that `assay view` printed", http.StatusUnauthorized)
+	to := r.PostFormValue("to")
+	if r.Method == http.MethodGet {
+		to = withoutToken(r.URL)
+	}
+	var b bytes.Buffer
+	if err := s.pages.signIn(&b, signInData{why, to}); err != nil {
+		http.Error(w, "no token: open the address that `assay view` printed", http.StatusUnauthorized)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusUnauthorized)
+	w.Write(b.Bytes())
 }
+
+// signInData is what the page says that asks for the token.
+type signInData struct{ Why, To string }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,6 +12,9 @@ import (
 
 	"assay/web"
 )
+
+// wayBack is the reader's own address in the page that asks for the token.
+var wayBack = regexp.MustCompile(`name="to" value="[^"]*"`)
 
 func TestNothingIsServedWithoutTheToken(t *testing.T) {
 	t.Parallel()
@@ -24,7 +28,8 @@ func TestNothingIsServedWithoutTheToken(t *testing.T) {
 				q.AddCookie(&http.Cookie{Name: "assay-" + q.URL.Port(), Value: token})
 			},
 		} {
-			if a := r.do(http.MethodGet, path, nil, edit); a.status != http.StatusUnauthorized || strings.Contains(a.body, "run1") {
+			a := r.do(http.MethodGet, path, nil, edit)
+			if own := wayBack.ReplaceAllString(a.body, ""); a.status != http.StatusUnauthorized || strings.Contains(own, "run1") {
 				t.Errorf("%s with %s: %d %s", path, name, a.status, a.body)
 			}
 		}
@@ -52,7 +57,7 @@ func TestTheAddressLeavesACookieAndTheTokenLeavesTheAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.enter()
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, token) {
+	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || strings.Contains(c.Value, token) {
 		t.Errorf("cookie: %+v", c)
 	}
 	if a := r.do(http.MethodGet, "/runs", nil, func(q *http.Request) { q.AddCookie(c) }); a.status != http.StatusOK {
@@ -156,7 +161,7 @@ func hidden(t *testing.T, page, name string) string {
 func TestOrdersAreAskedTwiceWhereMoneyIsConcerned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	csrf := hidden(t, r.get("/runs/run1").body, "csrf")
+	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
 	orders := func() int {
 		all, err := r.ledger.Orders(t.Context(), r.run.No)
 		r.ok(err)
@@ -186,7 +191,7 @@ func TestOrdersAreAskedTwiceWhereMoneyIsConcerned(t *testing.T) {
 func TestAYesToOneQuestionIsNoYesToAnother(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	csrf := hidden(t, r.get("/runs/run1").body, "csrf")
+	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
 	sure := hidden(t, r.post(url.Values{"csrf": {csrf}, "kind": {"retry"}, "only": {"lost"}}, nil).body, "sure")
 	for _, form := range []url.Values{{"kind": {"cancel"}}, {"kind": {"retry"}}, {"kind": {"retry"}, "only": {"errored"}}} {
 		form.Set("csrf", csrf)
@@ -200,7 +205,7 @@ func TestAYesToOneQuestionIsNoYesToAnother(t *testing.T) {
 func TestForgedOrdersAreRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	csrf := hidden(t, r.get("/runs/run1").body, "csrf")
+	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
 	good := url.Values{"csrf": {csrf}, "kind": {"collect"}}
 	for name, c := range map[string]struct {
 		form url.Values
@@ -225,6 +230,47 @@ func TestForgedOrdersAreRefused(t *testing.T) {
 	r.ok(err)
 	if len(all) != 0 {
 		t.Errorf("%d orders were given", len(all))
+	}
+}
+
+func TestAReaderMayTypeTheToken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	page := r.do(http.MethodGet, "/runs/run1/answers?lane=gpt", nil, nil)
+	if page.status != http.StatusUnauthorized || hidden(t, page.body, "to") != "/runs/run1/answers?lane=gpt" || !strings.Contains(page.body, `name="token"`) {
+		t.Fatalf("%d: %s", page.status, page.body)
+	}
+	wrong := r.do(http.MethodPost, "/token", url.Values{"token": {"guess"}, "to": {"/runs"}}, nil)
+	if wrong.status != http.StatusUnauthorized || wrong.header.Get("Set-Cookie") != "" || !strings.Contains(wrong.body, "not the token") || hidden(t, wrong.body, "to") != "/runs" {
+		t.Errorf("a wrong token: %d %s", wrong.status, wrong.body)
+	}
+	right := r.do(http.MethodPost, "/token", url.Values{"token": {" " + token}, "to": {"/runs/run1/answers?lane=gpt"}}, nil)
+	if right.status != http.StatusSeeOther || right.header.Get("Location") != "/runs/run1/answers?lane=gpt" || !strings.Contains(right.header.Get("Set-Cookie"), "SameSite=Lax") {
+		t.Errorf("the right token: %d %v", right.status, right.header)
+	}
+	if strings.Contains(right.header.Get("Set-Cookie"), token) {
+		t.Error("the cookie holds the token")
+	}
+	for _, to := range []string{"https://evil.example/x", "//evil.example/x", "/\\evil.example", "javascript:alert(1)"} {
+		if got := r.do(http.MethodPost, "/token", url.Values{"token": {token}, "to": {to}}, nil).header.Get("Location"); !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.Contains(got, "\\") {
+			t.Errorf("%s leads to %s", to, got)
+		}
+	}
+	other := r.do(http.MethodPost, "/token", url.Values{"token": {token}, "to": {"/"}}, func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") })
+	if other.status != http.StatusForbidden {
+		t.Errorf("a form of another site: %d", other.status)
+	}
+}
+
+func TestNamesOfRunsLeadToTheirAddress(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for path, want := range map[string]string{
+		"/runs/latest": "/runs/run1", "/runs/latest/answers?lane=gpt": "/runs/run1/answers?lane=gpt", "/api/runs/latest/events": "/api/runs/run1/events", "/runs/%3Cb%3Edemo%3C%2Fb%3E/findings": "/runs/run1/findings",
+	} {
+		if a := r.get(path); a.status != http.StatusFound || a.header.Get("Location") != want {
+			t.Errorf("%s: %d to %q, want %s", path, a.status, a.header.Get("Location"), want)
+		}
 	}
 }
 

@@ -152,6 +152,9 @@ type searchData struct {
 	Stages, Lanes      []string
 }
 
+// hitsHere is where hits come into a page. A template leaves comments out, so that it is a function's word.
+const hitsHere = "<!-- hits -->"
+
 // searchPage streams hits into a page: its head at once, each block when it is there.
 func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
 	f, free, err := s.beginSearch(r)
@@ -171,7 +174,7 @@ func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	head, tail, _ := bytes.Cut(b.Bytes(), []byte("<!-- hits -->"))
+	head, tail, _ := bytes.Cut(b.Bytes(), []byte(hitsHere))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	out := &stream{w: w, control: http.NewResponseController(w)}
 	if out.send(head) != nil {

@@ -25,7 +25,14 @@ var templateFiles embed.FS
 var staticFiles embed.FS
 
 // templates are the pages, parsed once.
-type templates struct{ all map[string]*template.Template }
+type templates struct {
+	all   map[string]*template.Template
+	alone *template.Template // the page for those who are not signed in: it needs no other file
+}
+
+func (t *templates) signIn(w io.Writer, d signInData) error {
+	return t.alone.ExecuteTemplate(w, "signin.html", d)
+}
 
 func newTemplates(now func() time.Time) (*templates, error) {
 	base, err := report.Templates()
@@ -41,9 +48,12 @@ func newTemplates(now func() time.Time) (*templates, error) {
 		return nil, err
 	}
 	t := &templates{all: map[string]*template.Template{}}
+	if t.alone, err = template.ParseFS(templateFiles, "templates/signin.html"); err != nil {
+		return nil, fmt.Errorf("parse the page that asks for the token: %w", err)
+	}
 	for _, f := range names {
 		name := strings.TrimSuffix(f.Name(), ".html")
-		if name == "base" || name == "parts" {
+		if name == "base" || name == "parts" || name == "signin" {
 			continue
 		}
 		one, err := template.Must(base.Clone()).ParseFS(templateFiles, path.Join("templates", f.Name()))
@@ -92,6 +102,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"bytes":     assay.Size,
 		"link":      link,
 		"bar":       barOf,
+		"hitsHere":  func() template.HTML { return hitsHere },
 		"arr":       func(all ...any) []any { return all },
 		"num":       func(n *int64) int64 { return *n },
 		"pairOf":    func(a, b answerRow) []answerRow { return []answerRow{a, b} },

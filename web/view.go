@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,7 @@ func (s *Server) open(r *http.Request) (*request, error) {
 	if id == "" {
 		return q, nil
 	}
+	var newest store.Run
 	for _, h := range s.options.Homes() {
 		run, err := h.Ledger.FindRun(r.Context(), id, "")
 		if errors.Is(err, store.ErrNotFound) {
@@ -62,12 +64,32 @@ func (s *Server) open(r *http.Request) (*request, error) {
 		if err != nil {
 			return nil, err
 		}
-		if run.ID == id { // a study's name or a beginning will do for the command line; an address stays the same for good
+		if run.ID == id { // the beginning of an id will do for the command line; an address stays the same for good
 			q.home, q.run = h, run
 			return q, nil
 		}
+		if (id == latestRun || run.Study == id) && run.Created.After(newest.Created) {
+			newest = run
+		}
+	}
+	if newest.ID != "" {
+		return nil, &moved{id, newest.ID}
 	}
 	return nil, &problem{http.StatusNotFound, "no run is called " + strconv.Quote(id)}
+}
+
+// latestRun is what the newest run is called in an address.
+const latestRun = "latest"
+
+// moved says that a name in an address, a study's or latest, stands for a run now.
+type moved struct{ name, run string }
+
+func (m *moved) Error() string { return m.name + " is run " + m.run }
+
+// to is the same address with the run's own id.
+func (m *moved) to(u *url.URL) string {
+	before, after, _ := strings.Cut(u.Path, "/runs/"+m.name)
+	return (&url.URL{Path: before + "/runs/" + m.run + after, RawQuery: u.RawQuery}).String()
 }
 
 // api reports whether a program asks, which would rather wait than get less.
@@ -166,6 +188,10 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request, status int, v *vie
 
 // fail says what is wrong, in the form that was asked for.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if m, ok := errors.AsType[*moved](err); ok && r.Method == http.MethodGet {
+		http.Redirect(w, r, m.to(r.URL), http.StatusFound)
+		return
+	}
 	status, what := statusOf(err)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		writeJSON(w, status, map[string]string{"error": what})
