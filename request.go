@@ -148,7 +148,9 @@ const (
 	customIDLen = 1 + nonceLen + 1 + keyLen
 )
 
-var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+const base32Letters = "abcdefghijklmnopqrstuvwxyz234567"
+
+var base32Lower = base32.NewEncoding(base32Letters).WithPadding(base32.NoPadding)
 
 // String is the key in 26 characters of lower-case base32.
 func (k Key) String() string { return base32Lower.EncodeToString(k[:]) }
@@ -166,6 +168,27 @@ func ParseKey(s string) (Key, error) {
 		return k, fmt.Errorf("key %q: not in canonical form", s)
 	}
 	return k, nil
+}
+
+// shortKey is how many characters of a key tables show: enough that two of a million requests hardly ever share them.
+const shortKey = 10
+
+// LeastKey is how many characters of a key a person has to write.
+const LeastKey = 4
+
+// Short is the beginning of the key, as tables show it.
+func (k Key) Short() string { return k.String()[:shortKey] }
+
+// KeyRange is the first and the last key that begin with a text of at least LeastKey characters.
+func KeyRange(begin string) (first, last Key, err error) {
+	if len(begin) < LeastKey || len(begin) > keyLen || strings.Trim(begin, base32Letters) != "" {
+		return first, last, fmt.Errorf("%q is not the beginning of a key: want %d to %d of the characters a to z and 2 to 7", begin, LeastKey, keyLen)
+	}
+	_, err = base32Lower.Decode(first[:], []byte(begin+strings.Repeat("a", keyLen-len(begin))))
+	if err == nil {
+		_, err = base32Lower.Decode(last[:], []byte(begin+strings.Repeat("7", keyLen-len(begin))))
+	}
+	return first, last, err
 }
 
 // Nonce distinguishes one segment's custom ids from another's: a retry is the same key under a new nonce.
@@ -196,7 +219,7 @@ func ParseCustomID(s string) (Nonce, Key, error) {
 		return "", Key{}, fmt.Errorf("custom id %q: not one of ours", s)
 	}
 	n := s[1 : 1+nonceLen]
-	if strings.Trim(n, "abcdefghijklmnopqrstuvwxyz234567") != "" {
+	if strings.Trim(n, base32Letters) != "" {
 		return "", Key{}, fmt.Errorf("custom id %q: not one of ours", s)
 	}
 	k, err := ParseKey(s[2+nonceLen:])

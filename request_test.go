@@ -1,6 +1,7 @@
 package assay_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"regexp"
 	"testing"
@@ -77,5 +78,29 @@ func TestNoncesHaveTheLengthThePlanReckonsWith(t *testing.T) {
 	n := assay.NonceFrom([7]byte{255, 255, 255, 255, 255, 255, 255})
 	if len(n) != len(assay.PlanNonce) {
 		t.Errorf("nonce %q has %d characters, the plan's has %d", n, len(n), len(assay.PlanNonce))
+	}
+}
+
+func TestAKeyIsFoundByItsBeginning(t *testing.T) {
+	t.Parallel()
+	for i := range 200 {
+		k := assay.Coordinates{Item: string(rune('a' + i))}.Key()
+		for n := assay.LeastKey; n <= len(k.String()); n++ {
+			first, last, err := assay.KeyRange(k.String()[:n])
+			if err != nil || bytes.Compare(k[:], first[:]) < 0 || bytes.Compare(k[:], last[:]) > 0 {
+				t.Fatalf("%d characters of %s: %s to %s, %v", n, k, first, last, err)
+			}
+			if got := first.String()[:n]; got != k.String()[:n] {
+				t.Fatalf("the first key with %s is %s", k.String()[:n], first)
+			}
+		}
+		if first, last, _ := assay.KeyRange(k.String()); first != k || last != k {
+			t.Fatalf("a whole key means %s to %s", first, last)
+		}
+	}
+	for _, bad := range []string{"", "abc", "abc1", "ABCD", "ab:cd", "abcdefghijklmnopqrstuvwxyz2"} {
+		if _, _, err := assay.KeyRange(bad); err == nil {
+			t.Errorf("%q is taken for the beginning of a key", bad)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package assay
 
 import (
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -41,6 +43,16 @@ func Clean(s string, max int) string {
 		}
 	}
 	return string(b)
+}
+
+// CleanLines makes a foreign text of several lines fit to print, whole: as Clean does, but line ends stay, and tabs become
+// spaces.
+func CleanLines(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = Clean(strings.ReplaceAll(line, "\t", "    "), math.MaxInt)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // steers reports whether a character acts rather than shows. The two joiners that scripts and emoji need are left alone.

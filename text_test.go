@@ -1,6 +1,7 @@
 package assay_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -55,5 +56,13 @@ func TestNumbersHaveTheirGroupsApart(t *testing.T) {
 		if got := assay.Size(n); got != want {
 			t.Errorf("%d bytes are written %s, not %s", n, got, want)
 		}
+	}
+}
+
+func TestLinesOfAForeignTextStayLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 10_000)
+	if got, want := assay.CleanLines("a\tb\r\nc\x1b[2Jd\u202ee\n"+long), "a    b\nc\\u001b[2Jd\\u202ee\n"+long; got != want {
+		t.Errorf("got %q", got)
 	}
 }

@@ -70,23 +70,8 @@ func (s *Reader) SegmentJobs(ctx context.Context, segment int64) ([]Job, error) 
 }
 
 func (s *Reader) jobs(ctx context.Context, where string, no int64) ([]Job, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT j.provider, j.job, j.segment_no, j.account, j.role, j.created_ms
-		FROM jobs j JOIN segments g ON g.no = j.segment_no WHERE `+where+` ORDER BY j.segment_no, j.created_ms`, no)
-	if err != nil {
-		return nil, fmt.Errorf("read jobs: %w", err)
-	}
-	defer rows.Close()
-	var all []Job
-	for rows.Next() {
-		var j Job
-		var at int64
-		if err := rows.Scan(&j.Provider, &j.ID, &j.Segment, &j.Account, &j.Role, &at); err != nil {
-			return nil, fmt.Errorf("read jobs: %w", err)
-		}
-		j.Created = time.UnixMilli(at).UTC()
-		all = append(all, j)
-	}
-	return all, rows.Err()
+	return collect(walk(ctx, s, "read jobs", scanJob, `SELECT j.provider, j.job, j.segment_no, j.account, j.role, j.created_ms
+		FROM jobs j JOIN segments g ON g.no = j.segment_no WHERE `+where+` ORDER BY j.segment_no, j.created_ms`, no))
 }
 
 // TakenJobs reads the jobs at a provider that a create call of a segment cannot have made: those of other segments, and

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"assay"
 )
 
 // RunsPage reads at most limit runs that are older than one, newest first. Before 0: from the newest on.
@@ -22,7 +24,8 @@ type Attention struct {
 	Held          int64 // segments and lanes that wait for a person
 	Stopped       int64 // lanes that a provider, or a person, stopped
 	Segments      int64
-	CollectBefore time.Time // the earliest of what has not been collected; zero: nothing waits
+	Cost          assay.Cost // so far
+	CollectBefore time.Time  // the earliest of what has not been collected; zero: nothing waits
 }
 
 // Attention reads what runs may need a person for.
@@ -35,7 +38,7 @@ func (s *Reader) Attention(ctx context.Context, runs []int64) (map[int64]Attenti
 		var run int64
 		var before sql.NullInt64
 		var a Attention
-		err := rows.Scan(&run, &a.Segments, &a.Held, &before)
+		err := rows.Scan(&run, &a.Segments, &a.Held, &before, &a.Cost.Sum, &a.Cost.Priced, &a.Cost.Unknown)
 		a.CollectBefore = fromMillis(before)
 		all[run] = a
 		return err
@@ -49,7 +52,8 @@ func (s *Reader) Attention(ctx context.Context, runs []int64) (map[int64]Attenti
 		return err
 	}
 	err := s.each(ctx, segment, `SELECT run_no, COUNT(*), COUNT(CASE WHEN state = 'held' THEN 1 END),
-		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END)
+		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END),
+		CAST(SUM(cost_nano) AS BIGINT), CAST(SUM(cost_priced) AS BIGINT), CAST(SUM(cost_unknown) AS BIGINT)
 		FROM segments WHERE run_no IN (`+numbers(runs)+`) GROUP BY run_no`)
 	if err == nil {
 		err = s.each(ctx, lane, `SELECT run_no, COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state = 'stopped' THEN 1 END)

@@ -41,7 +41,7 @@ GROUP BY r.study, l.stage, l.lane, l.provider, l.model;
 
 -- Requests without an answer: their latest attempt that has ended, unless one more is in flight.
 CREATE VIEW run_errors AS
-SELECT r.id AS run, r.study, s.stage, s.lane AS lane, a.item, a.template, s.turn, a.branch, a.draw,
+SELECT r.id AS run, r.study, a.key, s.stage, s.lane AS lane, a.item, a.template, s.turn, a.branch, a.draw,
     CASE WHEN a.judge = '' OR a.against <> '' THEN '' ELSE a.lane END AS judged_lane,
     CASE WHEN a.against = '' THEN '' WHEN a.lane = '' THEN a.item ELSE a.lane END AS first, a.against AS second,
     a.judge, a.prompt, a.trait, a.vote, s.second_try,
@@ -79,7 +79,7 @@ GROUP BY r.id, r.study, s.stage, s.lane, s.provider, s.model, CASE WHEN s.import
 -- flight). lane is whose answer it is; of a judge's request, whose answer it reads, or first and second of a pair.
 -- asked_lane is the lane that was asked.
 CREATE VIEW answers AS
-SELECT r.id AS run, r.study, g.stage, a.source, a.item,
+SELECT r.id AS run, r.study, a.key, g.stage, a.source, a.item,
     CASE WHEN a.against = '' THEN a.lane ELSE '' END AS lane,
     CASE WHEN a.against = '' THEN '' WHEN a.lane = '' THEN a.item ELSE a.lane END AS first, a.against AS second,
     a.template, g.turn, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, g.second_try,
@@ -97,7 +97,7 @@ WHERE g.state <> 'planned' AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 -- Every verdict that counts. lane is the judged lane; of a pair, first and second as they were shown, and winner the name of
 -- the better one, or tie.
 CREATE VIEW verdicts_named AS
-SELECT r.id AS run, r.study, v.stage, v.source, v.item,
+SELECT r.id AS run, r.study, v.key, v.stage, v.source, v.item,
     CASE WHEN v.against = '' THEN v.lane ELSE '' END AS lane,
     CASE WHEN v.against = '' THEN '' WHEN v.lane = '' THEN v.item ELSE v.lane END AS first, v.against AS second, v.direction,
     CASE WHEN v.against = '' OR v.state <> 'valid' THEN NULL WHEN v.label = 'tie' THEN 'tie' WHEN v.label = 'b' THEN v.against

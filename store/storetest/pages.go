@@ -3,7 +3,9 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,6 +17,8 @@ func pages(t *testing.T, fresh Fresh) {
 	t.Run("pages of answers hold every request once, in order, whatever the filter", func(t *testing.T) { answerPages(t, fresh) })
 	t.Run("pages of verdicts hold every verdict once, in order, whatever the filter", func(t *testing.T) { verdictPages(t, fresh) })
 	t.Run("runs, segments and events are read backwards", func(t *testing.T) { backwards(t, fresh) })
+	t.Run("jobs are listed with their segments and runs", func(t *testing.T) { jobLists(t, fresh) })
+	t.Run("a request is found by the beginning of its key, with its whole life", func(t *testing.T) { requestLives(t, fresh) })
 	t.Run("a version changes with whatever a page shows", func(t *testing.T) { versions(t, fresh) })
 	t.Run("a pulse shows who is at work", func(t *testing.T) {
 		t.Parallel()
@@ -183,6 +187,92 @@ func backwards(t *testing.T, fresh Fresh) {
 	}
 	if _, err := b.s.ArtifactNo(b.ctx, second.No, no); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an artifact of another run: %v", err)
+	}
+}
+
+func jobLists(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	open := b.to(b.staged(store.Batch, 2), store.Launched)
+	settled := b.to(b.staged(store.Batch, 3), store.Fetched)
+	b.settle(settled, b.outcome(settled, 0, assay.Answered), b.outcome(settled, 1, assay.Answered), b.outcome(settled, 2, assay.Errored))
+	b.ok(b.s.Finish(b.ctx, settled.Lease, time.Time{}))
+	b.ok(b.s.AddDouble(b.ctx, open.Lease, store.Double{Job: "extra", What: "made twice"}))
+	b.staged(store.Batch, 1) // has no job yet
+	for _, tt := range []struct {
+		name   string
+		filter store.JobFilter
+		limit  int
+		want   []string
+	}{
+		{"all, newest first", store.JobFilter{}, 0, []string{"extra", settled.Job, open.Job}},
+		{"at most one", store.JobFilter{}, 1, []string{settled.Job}},
+		{"open", store.JobFilter{Open: true}, 0, []string{open.Job}},
+		{"ended", store.JobFilter{Ended: true}, 0, []string{"extra", settled.Job}},
+		{"of a run", store.JobFilter{Run: b.run.No}, 0, []string{"extra", settled.Job, open.Job}},
+		{"of another run", store.JobFilter{Run: b.run.No + 1}, 0, nil},
+		{"of a study", store.JobFilter{Study: b.run.Study, Open: true}, 0, []string{open.Job}},
+		{"of another study", store.JobFilter{Study: "other"}, 0, nil},
+		{"at a provider", store.JobFilter{Provider: open.Provider, Open: true}, 0, []string{open.Job}},
+		{"at another provider", store.JobFilter{Provider: "other"}, 0, nil},
+	} {
+		jobs, err := b.s.JobsPage(b.ctx, tt.filter, tt.limit)
+		b.ok(err)
+		var got []string
+		for _, j := range jobs {
+			got = append(got, j.ID)
+			if j.Part.No != j.Segment || j.Run.ID != b.run.ID || j.Open() != (j.ID == open.Job) {
+				t.Errorf("%s: %+v", tt.name, j)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func requestLives(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	g := b.to(b.staged(store.Batch, 3), store.Fetched)
+	b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Errored), b.outcome(g, 2, assay.Answered))
+	b.segment(store.Batch, 1) // planned: nothing of it was sent
+	var keys []assay.Key
+	for a, err := range b.s.Attempts(b.ctx, g.No) {
+		b.ok(err)
+		keys = append(keys, a.Key)
+	}
+	for _, k := range keys {
+		first, last, err := assay.KeyRange(k.Short())
+		b.ok(err)
+		if got, err := b.s.KeysBetween(b.ctx, b.run.No, first, last, 5); err != nil || !slices.Equal(got, []assay.Key{k}) {
+			t.Errorf("keys like %s: %v, %v", k.Short(), got, err)
+		}
+	}
+	all, err := b.s.KeysBetween(b.ctx, b.run.No, assay.Key{}, assay.Key(slices.Repeat([]byte{255}, 16)), 2)
+	b.ok(err)
+	if len(all) != 2 {
+		t.Errorf("%d keys, at most 2 are wanted", len(all))
+	}
+	tries, err := b.s.Tries(b.ctx, b.run.No, keys[1])
+	b.ok(err)
+	if len(tries) != 1 || tries[0].Outcome.Ending != assay.Errored || tries[0].Try != 1 {
+		t.Errorf("tries: %+v", tries)
+	}
+	events, err := b.s.SegmentEvents(b.ctx, b.run.No, []int64{g.No})
+	b.ok(err)
+	for _, e := range events {
+		if e.Segment != g.No {
+			t.Errorf("an event of another segment: %+v", e)
+		}
+	}
+	if len(events) != 6 {
+		t.Errorf("%d events", len(events))
+	}
+	if none, err := b.s.SegmentEvents(b.ctx, b.run.No, nil); len(none) > 0 || err != nil {
+		t.Errorf("events of no segment: %v, %v", none, err)
 	}
 }
 
