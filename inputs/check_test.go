@@ -26,8 +26,8 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 		"unknown format":       {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Format: "xml"}, want: []string{study + `input in: unknown format "xml" (lines, text, csv, tsv, jsonl, json or parquet)`}},
 		"files of a file":      {files: map[string]string{"a.txt": "x"}, spec: Spec{File: "a.txt", Files: "*"}, want: []string{study + "`files:` goes with a folder, and \"a.txt\" is a file (`file:` then names the folder)"}},
 		"bad glob":             {files: map[string]string{"a.txt": "x"}, spec: Spec{Files: "[a"}, want: []string{study + `input in: the glob "[a" cannot be read`}},
-		"no source":            {spec: Spec{}, want: []string{study + "input in does not say where its items come from (such as file: data/questions.csv; or `of`, or `items`)"}},
-		"two sources":          {spec: Spec{File: "a", Of: "in"}, want: []string{study + "input in has 2 sources (give one of `file`, `of` and `items`)", study + "input in is made of itself: in → in"}},
+		"no source":            {spec: Spec{}, want: []string{study + "input in does not say where its items come from (such as file: data/questions.csv; or `of`, `all` or `items`)"}},
+		"two sources":          {spec: Spec{File: "a", Of: "in"}, want: []string{study + "input in has 2 sources (give one of `file`, `of`, `all` and `items`)", study + "input in is made of itself: in → in"}},
 		"bad numbers": {
 			files: map[string]string{"a.txt": "x"},
 			spec:  Spec{File: "a.txt", Rows: []Range{{5, 3}}, Sample: &Sample{}, Limit: -1, Expect: "a", ExpectField: "b"},

@@ -70,6 +70,15 @@ func (s *Source) sourceFields(spec Spec) known {
 	switch {
 	case spec.Of != "":
 		return s.fieldsOf(s.specs[spec.Of])
+	case len(spec.All) > 0:
+		var k known
+		for _, name := range spec.All {
+			part := s.fieldsOf(s.specs[name])
+			k.add(part.names...)
+			k.open, k.problems = k.open || part.open, append(k.problems, part.problems...)
+		}
+		k.add(sourceField)
+		return k
 	case spec.File == "" && spec.Files == "":
 		var k known
 		for _, item := range spec.Items {

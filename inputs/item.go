@@ -12,16 +12,26 @@ import (
 // row is one record of a source before it is an item.
 type row struct {
 	fields map[string]any
-	own    any  // the record's own `id`
-	hasOwn bool // it may be there and null
-	made   made // the id it has else
+	own    any    // the record's own id
+	name   string // of the field that holds it; empty: it has none, while null is one
+	made   made   // the id it has else
 	place  assay.Place
 }
 
 // rowOf is a row whose own id, if any, is among its fields.
 func rowOf(fields map[string]any, id made, at assay.Place) row {
-	own, has := fields["id"]
-	return row{fields: fields, own: own, hasOwn: has, made: id, place: at}
+	own, name := ownID(fields)
+	return row{fields: fields, own: own, name: name, made: id, place: at}
+}
+
+// ownID is the id that a record has by itself, and the field it stands in.
+func ownID(fields map[string]any) (any, string) {
+	for _, name := range []string{"id", "ID", "Id"} {
+		if v, ok := fields[name]; ok {
+			return v, name
+		}
+	}
+	return nil, ""
 }
 
 // made is an id that is made from where a row stands: a file's stem, a row's number, or both.
@@ -66,12 +76,12 @@ func (d *identity) id(r row, path string) (string, error) {
 		return idText(v, path, r.place)
 	}
 	if !d.begun || d.file != r.place.File {
-		*d = identity{file: r.place.File, first: r.place, given: r.hasOwn, begun: true}
+		*d = identity{file: r.place.File, first: r.place, given: r.name != "", begun: true}
 	}
 	switch {
-	case r.hasOwn && d.given:
-		return idText(r.own, "id", r.place)
-	case r.hasOwn:
+	case r.name != "" && d.given:
+		return idText(r.own, r.name, r.place)
+	case r.name != "":
 		return "", problem(r.place, "give every row an id or none", "this row has an `id`, the first row at %s has none", d.first)
 	case d.given:
 		return "", problem(r.place, "give every row an id or none", "this row has no `id`, the first row at %s has one", d.first)

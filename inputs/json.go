@@ -109,7 +109,7 @@ func (r *reader) inputs(object map[string]any, list []any, line, col int) bool {
 		switch v := v.(type) {
 		case map[string]any:
 			maps.Copy(fields, v)
-			one.own, one.hasOwn = v["id"]
+			one.own, one.name = ownID(v)
 		case string:
 			fields["text"] = v
 		default:

@@ -25,8 +25,10 @@ func (s *Source) shape(spec Spec) assay.Problems {
 // needs names the inputs a spec reads.
 func (s *Source) needs(spec Spec) []string {
 	var names []string
-	if _, ok := s.specs[spec.Of]; ok {
-		names = append(names, spec.Of)
+	for _, name := range append([]string{spec.Of}, spec.All...) {
+		if _, ok := s.specs[name]; ok {
+			names = append(names, name)
+		}
 	}
 	for _, j := range spec.Join {
 		if _, ok := s.specs[j.With]; ok {
@@ -63,16 +65,16 @@ func (s *Source) own(spec Spec) assay.Problems {
 
 func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 	sources := 0
-	for _, has := range []bool{spec.File != "" || spec.Files != "", spec.Of != "", spec.Items != nil} {
+	for _, has := range []bool{spec.File != "" || spec.Files != "", spec.Of != "", len(spec.All) > 0, spec.Items != nil} {
 		if has {
 			sources++
 		}
 	}
 	switch {
 	case sources == 0:
-		p.Add(spec.At, "such as file: data/questions.csv; or `of`, or `items`", "input %s does not say where its items come from", spec.Name)
+		p.Add(spec.At, "such as file: data/questions.csv; or `of`, `all` or `items`", "input %s does not say where its items come from", spec.Name)
 	case sources > 1:
-		p.Add(spec.At, "give one of `file`, `of` and `items`", "input %s has %s", spec.Name, count(sources, "source"))
+		p.Add(spec.At, "give one of `file`, `of`, `all` and `items`", "input %s has %s", spec.Name, count(sources, "source"))
 	}
 	if spec.Of != "" {
 		if _, ok := s.specs[spec.Of]; !ok {
@@ -82,6 +84,7 @@ func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 			p.Add(spec.At, "take `id` away", "input %s is a slice, which keeps the ids of the whole", spec.Name)
 		}
 	}
+	ownUnion(spec, s.specs, p)
 	if spec.Format != "" {
 		if _, ok := formatNamed(spec.Format, false); !ok {
 			p.Add(spec.At, knownFormats, "input %s: unknown format %s", spec.Name, quote(spec.Format))
@@ -95,6 +98,21 @@ func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 			p.Add(spec.At, "", "input %s: the glob %s cannot be read", spec.Name, quote(spec.Files))
 			break
 		}
+	}
+}
+
+// ownUnion is what is wrong with the inputs that a spec puts together.
+func ownUnion(spec Spec, specs map[string]Spec, p *assay.Problems) {
+	for i, name := range spec.All {
+		if _, ok := specs[name]; !ok {
+			p.Add(spec.At, "", "input %s holds all of %s, which the study does not have", spec.Name, quote(name))
+		}
+		if slices.Contains(spec.All[:i], name) {
+			p.Add(spec.At, "", "input %s holds %s twice", spec.Name, quote(name))
+		}
+	}
+	if len(spec.All) > 0 && spec.ID != "" {
+		p.Add(spec.At, "take `id` away", "input %s holds other inputs, whose ids are kept", spec.Name)
 	}
 }
 

@@ -101,9 +101,12 @@ func (s *Source) Digest(ctx context.Context, name string) (string, error) {
 // stream is the whole way of one input; the package comment lists the steps.
 func (s *Source) stream(ctx context.Context, spec Spec) stream {
 	var up stream
-	if spec.Of != "" {
+	switch {
+	case spec.Of != "":
 		up = inherit(s.stream(ctx, s.specs[spec.Of]))
-	} else {
+	case len(spec.All) > 0:
+		up = inherit(s.union(ctx, spec))
+	default:
 		up = s.read(ctx, spec)
 	}
 	up = pick(up, spec.Rows)
@@ -114,6 +117,37 @@ func (s *Source) stream(ctx context.Context, spec Spec) stream {
 	up = where(up, spec.Where)
 	up = sample(up, spec.Sample)
 	return limit(up, spec.Limit)
+}
+
+// sourceField says which input an item of a union comes from, where the item has no such field of its own.
+const sourceField = "input"
+
+// union streams other inputs one after the other. A field that only some of them have is nothing in the others.
+func (s *Source) union(ctx context.Context, spec Spec) stream {
+	return func(yield func(assay.Item, error) bool) {
+		names := s.sourceFields(spec).names
+		for _, name := range spec.All {
+			for it, err := range s.stream(ctx, s.specs[name]) {
+				if err == nil {
+					fill(it.Fields, names, name)
+				}
+				if !yield(it, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func fill(fields map[string]any, names []string, from string) {
+	if _, own := fields[sourceField]; !own {
+		fields[sourceField] = from
+	}
+	for _, name := range names {
+		if _, has := fields[name]; !has {
+			fields[name] = nil
+		}
+	}
 }
 
 // read makes items of the rows of a spec's own source.

@@ -8,8 +8,8 @@ import (
 	"assay"
 )
 
-// Spec says where the items of one input come from and which of them count. Exactly one of File (or Files), Of and Items
-// names the source. A field is named by its column or by a dotted path that reaches inside (metadata.chunk_id).
+// Spec says where the items of one input come from and which of them count. Exactly one of File (or Files), Of, All and
+// Items names the source. A field is named by its column or by a dotted path that reaches inside (metadata.chunk_id).
 type Spec struct {
 	Name string
 	At   assay.Place // where the study names the input
@@ -18,6 +18,7 @@ type Spec struct {
 	Files  string           // a glob inside the folder (* ? [a-z] and ** for any depth); empty: the folder's own files
 	Format string           // overrides the suffix: lines, text, csv, tsv, jsonl, json or parquet
 	Of     string           // another input, of which this is a slice
+	All    []string         // other inputs, one after the other
 	Items  []map[string]any // items written in the study itself
 
 	ID          string // the field that is the id

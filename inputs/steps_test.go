@@ -178,3 +178,61 @@ func TestRangesAreReadAsWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestAUnionHoldsAllItemsOfItsInputs(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"a.csv": "ID,text,rule\na1,one,x\na2,two,y\n",
+		"b.csv": "Id,text,level\nb1,three,3\n",
+		"c.txt": "four\n",
+	}
+	specs := map[string]Spec{
+		"a": {File: "a.csv"}, "b": {File: "b.csv", Text: "text"}, "c": {File: "c.txt"},
+		"all": {All: []string{"a", "b", "c"}}, "few": {Of: "all", Rows: []Range{{2, 3}}},
+	}
+	s := Open(tree(files), specs)
+	if problems := s.Check(t.Context()); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var got []string
+	for it, err := range s.Items(t.Context(), "all") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(it.ID, " ", it.Fields["input"], " ", it.Fields["text"], " ", it.Fields["rule"], " ", it.Fields["level"]))
+	}
+	want := []string{"a1 a one x <nil>", "a2 a two y <nil>", "b1 b three <nil> 3", "1 c four <nil> <nil>"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if n, err := s.Count(t.Context(), "few"); n != 2 || err != nil {
+		t.Errorf("a slice of a union has %d items, %v", n, err)
+	}
+	fields, _, _ := s.Fields("all")
+	for _, name := range []string{"rule", "level", "input", "text"} {
+		if !slices.Contains(fields, name) {
+			t.Errorf("the fields of a union are %v", fields)
+		}
+	}
+}
+
+func TestWhatIsWrongWithAUnionIsReported(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"a.csv": "id,text\nx,one\n", "b.csv": "id,text\nx,two\n"}
+	for name, c := range map[string]struct {
+		union Spec
+		want  string
+	}{
+		"equal ids":         {Spec{All: []string{"a", "b"}}, "ids must differ"},
+		"a strange name":    {Spec{All: []string{"a", "z"}}, `holds all of "z", which the study does not have`},
+		"twice the same":    {Spec{All: []string{"a", "a"}}, `holds "a" twice`},
+		"made of itself":    {Spec{All: []string{"a", "in"}}, "made of itself"},
+		"ids of its own":    {Spec{All: []string{"a"}, ID: "text"}, "whose ids are kept"},
+		"two kinds at once": {Spec{All: []string{"a"}, Of: "b"}, "2 sources"},
+	} {
+		s := Open(tree(files), map[string]Spec{"a": {File: "a.csv"}, "b": {File: "b.csv"}, "in": c.union})
+		if got := fmt.Sprint(s.Check(t.Context())); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

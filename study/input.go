@@ -26,7 +26,7 @@ func (s *Study) Specs() map[string]inputs.Spec {
 
 func (in Input) spec(name string, at assay.Place) inputs.Spec {
 	spec := inputs.Spec{
-		Name: name, At: at, File: in.File, Files: in.Files, Format: in.Format, Of: in.Of, ID: in.ID, Text: in.Text,
+		Name: name, At: at, File: in.File, Files: in.Files, Format: in.Format, Of: in.Of, All: in.All.List, ID: in.ID, Text: in.Text,
 		Limit: in.Limit, Rows: in.Rows, Cluster: in.Cluster, Expect: in.Expect.Const, ExpectField: in.Expect.Field,
 	}
 	if in.Sample != nil {
@@ -70,6 +70,9 @@ func (r *run) checkInputs() {
 		}
 		if in.Of != "" {
 			r.known(in.Key("of"), "input", in.Of, names)
+		}
+		for i, name := range in.All.List {
+			r.known(in.All.Places[i], "input", name, names)
 		}
 		if in.Has("limit") && in.Limit < 1 {
 			r.found.Add(in.Key("limit"), "leave it out for all of them", "limit: want at least 1, got %d", in.Limit)

@@ -45,7 +45,9 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 		r.wrong(root, "a map that starts with `study: NAME`")
 		return nil, r.found
 	}
+	expand(root)
 	r.override(root, o)
+	expand(root) // what was set may be written in short, too
 	r.into(root, reflect.ValueOf(r.study).Elem())
 	r.loadLanes()
 	r.expandLanes()

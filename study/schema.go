@@ -21,6 +21,7 @@ func Schema() ([]byte, error) {
 	if g.err != nil {
 		return nil, fmt.Errorf("make the schema of a study: %w", g.err)
 	}
+	several(root.Properties["stages"].Items, "ask", "compare")
 	mend(root)
 	root.Schema = "https://json-schema.org/draft/2020-12/schema"
 	root.Title = "assay study"
@@ -137,12 +138,24 @@ func (g *schemas) structures() {
 	mapOf[Ordered[Any]](g)
 	mapOf[Names](g)
 	mapOf[Provider](g)
-	mapOf[Input](g)
+	input := infer[Input](g)
+	several(input, "of")
+	put[Ordered[Input]](g, &jsonschema.Schema{Type: "object", AdditionalProperties: anyOf(of("string"), input)})
 	mapOf[Trait](g)
 	mapOf[PriceRow](g)
 	rubric := infer[Rubric](g)
 	mapOf[Rubric](g)
 	put[RubricRef](g, anyOf(of("string"), rubric))
+}
+
+// several lets keys that name one input also name a list of them.
+func several(s *jsonschema.Schema, keys ...string) {
+	for _, key := range keys {
+		one := s.Properties[key]
+		list := anyOf(of("string"), &jsonschema.Schema{Type: "array", Items: of("string")})
+		list.Description = one.Description
+		s.Properties[key] = list
+	}
 }
 
 // lanes makes every parameter of a lane also a list (a grid) and null (a default taken away).

@@ -138,6 +138,7 @@ type Input struct {
 	Files   string     `json:"files,omitempty" jsonschema:"glob inside the folder"`
 	Format  string     `json:"format,omitempty" jsonschema:"over the file's suffix"`
 	Of      string     `json:"of,omitempty" jsonschema:"a slice of another input; ids are kept"`
+	All     Names      `json:"all,omitzero" jsonschema:"all items of several inputs, one after the other; ids are kept"`
 	ID      string     `json:"id,omitempty" jsonschema:"the field that identifies an item; a path such as metadata.chunk_id reaches inside"`
 	Text    string     `json:"text,omitempty" jsonschema:"the field that is called text in prompts"`
 	Limit   int        `json:"limit,omitempty"`
