@@ -53,7 +53,7 @@ func (d *Input) price(p *Part, w load) {
 	if w.answer.Expected > 0 { // as it is reserved
 		low, expected, high = d.Catalog.OutputOf(p.Lane.Lane, kind, w.answer.Low, w.answer.Expected)
 	}
-	if seen, ok := d.Observed[p.Lane.Name]; ok && seen.N > 0 && (p.Verb == study.VerbAsk || p.Verb == study.VerbContinue) {
+	if seen := d.seen(p); seen.N > 0 {
 		low, expected, high = int(seen.Low), int(math.Ceil(seen.Mean)), int(math.Ceil(seen.High))
 		if seen.PerByte > 0 && w.bytes > 0 {
 			in, spread = w.bytes*seen.PerByte, 0.03
@@ -84,6 +84,17 @@ func (d *Input) price(p *Part, w load) {
 		p.Input.Low, p.Output.Low = 0, 0
 		p.Cost.Low, p.Live.Low = assay.Cost{}, assay.Cost{}
 	}
+}
+
+// seen is what a pilot saw of answers like those of a part.
+func (d *Input) seen(p *Part) Observed {
+	switch p.Verb {
+	case study.VerbAsk, study.VerbContinue:
+		return d.Observed[p.Lane.Name]
+	case study.VerbCompare:
+		return d.Judged[p.Lane.Name]
+	}
+	return Observed{}
 }
 
 // bill is the cost of all requests of a part, each with the mean usage.

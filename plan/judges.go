@@ -181,6 +181,10 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	}
 	for _, l := range judges {
 		r := m.path(st, l)
+		if groups.lanes == 0 && m.Known != nil && each <= mostRendered && len(rubric.Prompts) > 0 {
+			m.compareItems(ctx, st, r, l, wave, rubric)
+			continue
+		}
 		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || groups.unknown, Requests: each},
 			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
 	}

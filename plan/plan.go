@@ -19,6 +19,11 @@ type Input struct {
 	Today   catalog.Date
 
 	Observed map[string]Observed // by lane: what a pilot saw; estimates use it in place of guesses
+	Judged   map[string]Observed // by lane: what its verdicts on pairs of items took
+
+	// Known walks over the requests of a judge that need no answer, such as comparisons of items, in the order in which they go
+	// out. Nil: such stages are estimated.
+	Known func(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error]
 }
 
 // Observed is what some answers of a lane really took.

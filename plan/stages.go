@@ -94,6 +94,11 @@ func (m *maker) firstTurn(st *study.Stage, r path, sizes []int32, wave int) Part
 			all = append(all, size)
 		}
 	}
+	return m.exact(st, r, all, wave)
+}
+
+// exact is a part whose requests have these sizes.
+func (m *maker) exact(st *study.Stage, r path, all []int32, wave int) Part {
 	p := Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Exact: !gated(st), Gated: gated(st), Requests: int64(len(all))}
 	if r.mode == assay.ModeBatch {
 		p.Segments = Cut(all, r.bounds)

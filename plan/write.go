@@ -17,9 +17,12 @@ type First struct {
 	Coordinates assay.Coordinates
 }
 
-// First streams the requests of one lane in the first turn of an ask stage, in the order they go out. The requests of
-// one stage and lane are those that Make counted.
+// First streams the requests of one lane in the first turn of an ask stage, or of a judge that compares items, in the order
+// they go out. The requests of one stage and lane are those that Make counted.
 func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error] {
+	if st.Verb() != study.VerbAsk {
+		return d.Known(ctx, st, l, o)
+	}
 	return func(yield func(First, error) bool) {
 		talk, err := d.Talk(ctx, st)
 		if err != nil {
@@ -64,7 +67,7 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 func (d *Input) Write(ctx context.Context, p *Plan, o Options, create func(name string) (io.WriteCloser, error)) ([]string, error) {
 	var names []string
 	for _, part := range p.Parts {
-		if part.Wave != 1 || part.Verb != study.VerbAsk || part.Mode != assay.ModeBatch {
+		if part.Wave != 1 || part.Segments == nil {
 			continue
 		}
 		st, _ := d.Study.Stage(part.Stage)

@@ -39,7 +39,7 @@ func PlanPilot(ctx context.Context, want Wanted, whole *plan.Plan, o plan.Option
 func firstParts(p *plan.Plan) []plan.Part {
 	var out []plan.Part
 	for _, q := range p.Parts {
-		if q.Verb == study.VerbAsk && q.Turn == 1 && q.Exact {
+		if (q.Verb == study.VerbAsk || q.Verb == study.VerbCompare) && q.Turn == 1 && q.Exact {
 			out = append(out, q)
 		}
 	}
@@ -73,31 +73,50 @@ func (h *Home) pilotOf(ctx context.Context, want Wanted, digest string) (string,
 
 // Observe puts into the input of a plan what the answers of a pilot took, by lane, and counts them.
 func (h *Home) Observe(ctx context.Context, run store.Run, p *Pilot) (answers int64, err error) {
-	if p.Input.Observed, err = h.observed(ctx, run, p.Input, p.options); err != nil {
+	bytes, judged, err := promptBytes(ctx, p.Input, p.options)
+	if err != nil {
 		return 0, err
 	}
-	for _, o := range p.Input.Observed {
-		answers += o.N
+	p.Input.Observed, p.Input.Judged = map[string]plan.Observed{}, map[string]plan.Observed{}
+	for name, into := range map[bool]map[string]plan.Observed{false: p.Input.Observed, true: p.Input.Judged} {
+		seen, err := h.observed(ctx, run, bytes, func(a store.Answer) bool { return judged[a.At.Stage] == name })
+		if err != nil {
+			return 0, err
+		}
+		for lane, o := range seen {
+			into[lane] = o
+			answers += o.N
+		}
 	}
 	return answers, nil
 }
 
-func (h *Home) observed(ctx context.Context, run store.Run, d *plan.Input, o plan.Options) (map[string]plan.Observed, error) {
-	bytes := map[assay.Key]int{}
+// promptBytes are how long the prompts of a pilot are, and which of its stages judge.
+func promptBytes(ctx context.Context, d *plan.Input, o plan.Options) (bytes map[assay.Key]int, judged map[string]bool, err error) {
+	bytes, judged = map[assay.Key]int{}, map[string]bool{}
 	for _, name := range o.Stages {
 		st, ok := d.Study.Stage(name)
 		if !ok {
 			continue
 		}
-		for _, l := range d.Study.Contestants(st) {
+		lanes := d.Study.Contestants(st)
+		if judged[name] = st.Verb() == study.VerbCompare; judged[name] {
+			lanes = d.Study.LanesNamed(st.Judges.List)
+		}
+		for _, l := range lanes {
 			for r, err := range d.First(ctx, st, l, o) {
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				bytes[r.Key] = r.Prompt.Bytes()
 			}
 		}
 	}
+	return bytes, judged, nil
+}
+
+// observed is what the answers of a pilot took that are wanted, by lane.
+func (h *Home) observed(ctx context.Context, run store.Run, bytes map[assay.Key]int, wanted func(store.Answer) bool) (map[string]plan.Observed, error) {
 	out := map[string]plan.Observed{}
 	sums := map[string]struct{ bytes, input, output int64 }{}
 	for a, err := range h.Ledger.Answers(ctx, run.No, "", "") {
@@ -105,7 +124,7 @@ func (h *Home) observed(ctx context.Context, run store.Run, d *plan.Input, o pla
 			return nil, err
 		}
 		u := a.Outcome.Usage
-		if !u.Known || !a.Outcome.Ending.Stands() {
+		if !u.Known || !a.Outcome.Ending.Stands() || !wanted(a) {
 			continue
 		}
 		seen, sum := out[a.Lane], sums[a.Lane]

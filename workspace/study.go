@@ -16,6 +16,7 @@ import (
 	"assay/inputs"
 	"assay/plan"
 	"assay/program"
+	"assay/script"
 	"assay/study"
 )
 
@@ -53,6 +54,7 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 	problems = append(problems, more...)
 	source := inputs.Open(fsys, s.Specs())
 	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
+	d.Known = script.NewPreview(d).Known
 	isSet := w.IsSet
 	if o.Running {
 		isSet = func(string) bool { return true }

@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"context"
+
+	"assay/judge"
+	"assay/study"
+)
+
+// mostRendered is how many comparisons of one judge are rendered to be counted; more are estimated.
+const mostRendered = 200_000
+
+// compareItems plans one judge of a stage that compares items: its requests need no answer, so they are rendered, encoded and
+// cut exactly as they would go out.
+func (m *maker) compareItems(ctx context.Context, st *study.Stage, r path, l *study.Lane, wave int, rubric judge.Rubric) {
+	if !m.wanted(st) {
+		return
+	}
+	var sizes []int32
+	var samples []string
+	text, buf := int64(0), []byte(nil)
+	for q, err := range m.Known(ctx, st, l, m.options) {
+		var line []byte
+		if err == nil {
+			line, err = appendRequest(buf[:0], fillerID, &q.Request)
+		}
+		if err != nil {
+			m.fail(st.At, err)
+			return
+		}
+		buf = line[:0]
+		sizes = append(sizes, int32(len(line)))
+		text += int64(q.Prompt.Bytes())
+		if len(samples) < sampleWanted {
+			samples = append(samples, textOf(q.Prompt))
+		}
+	}
+	if len(sizes) == 0 {
+		return
+	}
+	mean := float64(text) / float64(len(sizes))
+	m.add(st, m.exact(st, r, sizes, wave), load{input: mean * perByte(m.tokens, samples), bytes: mean, answer: rubric.Length()})
+}
