@@ -2,6 +2,7 @@ package batchrun
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"assay"
@@ -51,4 +52,26 @@ func Answers(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[Ans
 			flush()
 		}
 	}
+}
+
+// Body is the body of a line, as its author wrote it.
+func (r *Reader) Body(ctx context.Context, run store.Run, id string) ([]byte, error) {
+	items, err := r.Ledger.ItemsByID(ctx, run.No, input, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	it, ok := items[id]
+	if !ok {
+		return nil, fmt.Errorf("line %q of run %s: %w", id, run.ID, store.ErrNotFound)
+	}
+	l, err := lineOf(it)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.Files.Open(ctx, run.ID, kept)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return body(f, l)
 }

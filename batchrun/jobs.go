@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/engine"
@@ -69,14 +70,7 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 		if g.State == store.Planned {
 			continue
 		}
-		j := Job{Provider: g.Provider, ID: g.Job, Model: g.Model, Created: moment(cmp.Or(g.Launched, g.Created)), Run: run.ID, Status: Status(g),
-			File: run.Study, Requests: g.Requests, Done: g.Done(), Note: g.Reason, Segment: g}
-		for e, n := range g.Endings {
-			if !e.Stands() {
-				j.Failed += n
-			}
-		}
-		jobs = append(jobs, j)
+		jobs = append(jobs, jobOf(g, run, run.Study))
 	}
 	if len(jobs) == 0 {
 		j := Job{Provider: b.File.Provider, Created: moment(run.Created), Status: "recorded", Run: run.ID, File: run.Study, Requests: b.File.Requests}
@@ -86,6 +80,38 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
+}
+
+// StudyJobs lists the jobs of studies, newest first, and their runs.
+func (r *Reader) StudyJobs(ctx context.Context) ([]Job, []store.Run, error) {
+	all, err := r.Ledger.JobsPage(ctx, store.JobFilter{}, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	var jobs []Job
+	var runs []store.Run
+	for _, j := range all {
+		if _, batch := Of(j.Run); batch || j.Part.Job != j.ID {
+			continue
+		}
+		jobs = append(jobs, jobOf(j.Part, j.Run, "study "+j.Run.Study))
+		if !slices.ContainsFunc(runs, func(run store.Run) bool { return run.No == j.Run.No }) {
+			runs = append(runs, j.Run)
+		}
+	}
+	return jobs, runs, nil
+}
+
+// jobOf is a segment as tables show it; file is what it was made from.
+func jobOf(g store.Segment, run store.Run, file string) Job {
+	j := Job{Provider: g.Provider, ID: g.Job, Model: g.Model, Created: moment(cmp.Or(g.Launched, g.Created)), Run: run.ID, Status: Status(g),
+		File: file, Requests: g.Requests, Done: g.Done(), Note: g.Reason, Segment: g}
+	for e, n := range g.Endings {
+		if !e.Stands() {
+			j.Failed += n
+		}
+	}
+	return j
 }
 
 // Status is where a segment stands, in the provider's word where it has one.
@@ -105,10 +131,13 @@ func Status(g store.Segment) string {
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// Moves reports whether the provider works on the job, as far as the ledger knows.
+func (j *Job) Moves() bool { return j.Segment.State == store.Launched && j.Segment.Mode == store.Batch }
+
 // Refresh asks the provider how a job stands. What cannot be asked keeps what the ledger knows, with a note. Access opens
 // the account that the job's run uses.
 func (j *Job) Refresh(ctx context.Context, access func(provider string) (engine.Access, error)) {
-	if j.Segment.State != store.Launched || j.Segment.Mode != store.Batch {
+	if !j.Moves() {
 		return
 	}
 	a, err := access(j.Provider)

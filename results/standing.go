@@ -106,3 +106,39 @@ func redone(redos []store.Redo, l store.Lane) int64 {
 	}
 	return n
 }
+
+// NeverSent is how many requests of a lane in a stage were not asked, and why.
+type NeverSent struct {
+	Stage  string `json:"stage"`
+	Lane   string `json:"lane"`
+	Count  int64  `json:"unasked"`
+	Reason string `json:"reason"`
+}
+
+// Unaskable lists, of a run that is closed, the requests that were never sent: what they follow has no answer, or their lane was
+// stopped.
+func Unaskable(run store.Run, lanes []store.Lane) []NeverSent {
+	var out []NeverSent
+	if run.State != store.RunClosed {
+		return out
+	}
+	for _, l := range lanes {
+		n := l.Planned - l.Spared - l.Open
+		for _, ended := range l.Endings {
+			n -= ended
+		}
+		if n <= 0 {
+			continue
+		}
+		why := l.Reason
+		switch {
+		case why != "":
+		case run.Result == store.ResultCancelled:
+			why = "the run was cancelled before they were sent"
+		default:
+			why = "the answer that they follow or judge, or the row of an import, is missing"
+		}
+		out = append(out, NeverSent{l.Stage, l.Name, n, why})
+	}
+	return out
+}

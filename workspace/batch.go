@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,16 +161,22 @@ func (h *Home) RetryBatch(ctx context.Context, run store.Run, only []assay.Endin
 
 // RefreshJobs asks the providers how the jobs of runs stand.
 func (h *Home) RefreshJobs(ctx context.Context, runs []store.Run, jobs []batchrun.Job) {
-	byRun := map[string]*Accounts{}
-	for _, r := range runs {
-		if s, err := h.Planner.Study(ctx, r); err == nil {
-			byRun[r.ID] = h.World.Accounts(s)
-		}
-	}
+	accounts := map[string]*Accounts{}
 	for i := range jobs {
-		if a, ok := byRun[jobs[i].Run]; ok {
-			jobs[i].Refresh(ctx, a.Access)
+		id := jobs[i].Run
+		k := slices.IndexFunc(runs, func(r store.Run) bool { return r.ID == id })
+		if k < 0 || !jobs[i].Moves() {
+			continue
 		}
+		if accounts[id] == nil {
+			s, err := h.Planner.Study(ctx, runs[k])
+			if err != nil {
+				jobs[i].Note = "not asked: " + err.Error()
+				continue
+			}
+			accounts[id] = h.World.Accounts(s)
+		}
+		jobs[i].Refresh(ctx, accounts[id].Access)
 	}
 }
 

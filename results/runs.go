@@ -1,0 +1,149 @@
+package results
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/batchrun"
+	"assay/store"
+)
+
+// RunRow is a run in a list of runs, from counters alone. What is not known is null, never 0.
+type RunRow struct {
+	Home       string     `json:"home,omitempty"` // where it is kept, in a list of several homes
+	Run        string     `json:"run"`
+	Study      string     `json:"study"` // or the name of a batch file
+	Kind       string     `json:"kind"`  // study or batch
+	State      string     `json:"state"` // preparing, open, held or stopped; of a closed run, how it ended
+	Rehearsal  bool       `json:"rehearsal,omitempty"`
+	Planned    int64      `json:"planned"` // without what needs no asking
+	Answered   int64      `json:"answered"`
+	Unanswered int64      `json:"ended_without_answer"`
+	InFlight   int64      `json:"in_flight"`
+	Held       int64      `json:"held"`
+	Stopped    int64      `json:"stopped"`
+	Spent      *float64   `json:"spent_usd"` // null: some of it has no known price
+	AtLeast    float64    `json:"spent_at_least_usd"`
+	Unpriced   int64      `json:"unpriced,omitempty"`
+	Budget     *float64   `json:"budget_usd"`
+	Note       string     `json:"note"`
+	By         string     `json:"by"`
+	Begun      time.Time  `json:"begun"`
+	Closed     *time.Time `json:"closed"`
+	Before     *time.Time `json:"collect_before"` // when a provider deletes results that are not here yet
+
+	SpentText string `json:"-"` // in words
+}
+
+// Open reports whether the run may still change by itself.
+func (r RunRow) Open() bool { return r.Closed == nil && r.State != string(store.RunPreparing) }
+
+// RunFilter narrows a list of runs; what is empty does not.
+type RunFilter struct {
+	Study  string   // its name, whole
+	Kind   string   // study or batch
+	States []string // any of these, as RunRow spells them; open means all that are not closed
+	By     string
+	Note   string // a part of it, in any case
+	Limit  int    // 0: all
+}
+
+// The kinds of runs.
+const (
+	KindStudy = "study"
+	KindBatch = "batch"
+)
+
+// States are the words that a run's state can be.
+func States() []string {
+	return []string{"preparing", "open", "held", "stopped", "done", "incomplete", "cancelled"}
+}
+
+// runsPage is how many runs are read at a time.
+const runsPage = 200
+
+// Runs lists runs, newest first, and reports whether there are more than the limit.
+func (r *Reader) Runs(ctx context.Context, f RunFilter) (rows []RunRow, more bool, err error) {
+	for before := int64(0); ; {
+		page, err := r.Ledger.RunsPage(ctx, before, runsPage)
+		if err != nil || len(page) == 0 {
+			return rows, false, err
+		}
+		before = page[len(page)-1].No
+		page = slices.DeleteFunc(page, func(run store.Run) bool { return !f.takes(run) })
+		numbers := make([]int64, len(page))
+		for i, run := range page {
+			numbers[i] = run.No
+		}
+		far, err := r.Ledger.Progress(ctx, numbers)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, run := range page {
+			row := r.runRow(run, far[run.No])
+			if !f.takesState(row) {
+				continue
+			}
+			if f.Limit > 0 && len(rows) == f.Limit {
+				return rows, true, nil
+			}
+			rows = append(rows, row)
+		}
+	}
+}
+
+// takes reports whether a run passes what needs no counters.
+func (f RunFilter) takes(run store.Run) bool {
+	return (f.Study == "" || run.Study == f.Study) && (f.By == "" || run.By == f.By) && (f.Kind == "" || kindOf(run) == f.Kind) &&
+		strings.Contains(strings.ToLower(run.Note), strings.ToLower(f.Note))
+}
+
+func (f RunFilter) takesState(row RunRow) bool {
+	return len(f.States) == 0 || slices.Contains(f.States, row.State) || row.Closed == nil && slices.Contains(f.States, string(store.RunOpen))
+}
+
+func kindOf(run store.Run) string {
+	if _, batch := batchrun.Of(run); batch {
+		return KindBatch
+	}
+	return KindStudy
+}
+
+func (r *Reader) runRow(run store.Run, p store.Progress) RunRow {
+	row := RunRow{
+		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: StateWord(run, p), Rehearsal: r.Rehearsal || run.Rehearsal,
+		Planned: p.Planned - p.Spared, Answered: p.Answered(), Unanswered: p.Ended() - p.Answered(), InFlight: p.Open, Held: p.Held, Stopped: p.Stopped,
+		AtLeast: p.Cost.Sum.Float(), Unpriced: p.Cost.Unknown, Note: run.Note, By: run.By, Begun: run.Created,
+		Closed: known(run.Closed), Before: known(p.CollectBefore), SpentText: p.Cost.String(),
+	}
+	if p.Cost.Known() {
+		row.Spent = &row.AtLeast
+	}
+	if run.Budget != nil {
+		b := run.Budget.Float()
+		row.Budget = &b
+	}
+	return row
+}
+
+// StateWord is the state of a run in one word: of a closed one how it ended, of an open one what keeps it where something does.
+func StateWord(run store.Run, p store.Progress) string {
+	switch {
+	case run.State == store.RunClosed:
+		return string(run.Result)
+	case run.State == store.RunOpen && p.Held > 0:
+		return "held"
+	case run.State == store.RunOpen && p.Stopped > 0:
+		return "stopped"
+	}
+	return string(run.State)
+}
+
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
