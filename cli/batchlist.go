@@ -14,7 +14,7 @@ func batchListCommand(w *World) *cobra.Command {
 	var f statusBatchFlags
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List all batches at all providers whose keys are set, also those made elsewhere",
+		Short: "List all batches at all providers whose keys are set: of files, of studies, and those made elsewhere",
 		Args:  args(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
@@ -48,6 +48,11 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 	if err != nil {
 		return nil, err
 	}
+	ofStudies, studies, err := h.Batches().StudyJobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs, runs = append(jobs, ofStudies...), append(runs, studies...)
 	if !f.offline && !h.Rehearsal {
 		found, err := listElsewhere(ctx, w, h, f.reach)
 		if err != nil {

@@ -16,9 +16,9 @@ import (
 // designed are all commands there will ever be without a change of design; toCome are those not built yet.
 var (
 	designed = []string{
-		"init", "check", "plan", "keys", "models", "prices", "schema", "completion", "version",
+		"init", "check", "plan", "prompts", "keys", "models", "prices", "schema", "completion", "version",
 		"run", "resume", "worker", "collect", "cancel", "retry", "redo", "adopt", "resolve",
-		"status", "watch", "results", "errors", "spend", "sql", "view",
+		"runs", "jobs", "show", "status", "watch", "results", "errors", "spend", "sql", "view",
 		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
 		"batch", "import", "clean", "sim",
 	}

@@ -70,7 +70,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 	if c, err = h.Conclude(ctx, run, st); err != nil {
 		return c, err
 	}
-	if err := errors.Join(printStatus(ctx, w, h, c.Run, false), printUnjudged(ctx, w, h, c.Run)); err != nil {
+	if err := errors.Join(printStatus(ctx, w, h, c.Run, statusDetail{}), printUnjudged(ctx, w, h, c.Run)); err != nil {
 		return c, err
 	}
 	result := resultOf(c)

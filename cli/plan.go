@@ -25,6 +25,7 @@ type planFlags struct {
 	stages []string
 	limit  int
 	show   int
+	items  []string
 	write  string
 	json   bool
 	pilot  pilotFlags
@@ -36,9 +37,11 @@ func planCommand(w *World) *cobra.Command {
 		Use:     "plan STUDY",
 		GroupID: groupStart,
 		Short:   "Show what would be sent and what it would cost; nothing is sent",
-		Long: "Plans a study: the first wave is rendered and encoded exactly as it would go out and cut into batches; later waves are counted\n" +
-			"(at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown. Where the study was run before, it says\n" +
-			"what `assay run` would do now: what is taken over, what is new, and what that costs.",
+		Long: "Plans a study: the first wave, comparisons of items too, is rendered and encoded exactly as it would go out and cut into batches; later waves\n" +
+			"are counted (at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown. Where the study was run\n" +
+			"before, it says what `assay run` would do now: what is taken over, what is new, and what that costs.\n\n" +
+			"--show prints requests of every stage, judges too; --stage, --lane and --item pick some. What a request of a later wave will say depends on\n" +
+			"answers: a text that begins with (STAND-IN takes the place of each, and the line above the request says so.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, studyFile(w, args[0]), f) },
 	}
@@ -46,8 +49,9 @@ func planCommand(w *World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only these stages")
 	c.Flags().IntVar(&f.limit, "limit", 0, "only the first N items of each input")
-	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each lane, as they would go out")
-	c.Flags().StringVar(&f.write, "write", "", "write all first-wave batch files into this folder, as they would go out")
+	c.Flags().IntVar(&f.show, "show", 0, "print the first N requests of each stage and lane, as they would go out; in later waves with stand-ins for answers that are not there yet")
+	c.Flags().StringSliceVar(&f.items, "item", nil, "with --show: only requests about these items")
+	c.Flags().StringVar(&f.write, "write", "", "write all batch files of the first wave into this folder, as they would go out")
 	c.Flags().BoolVar(&f.json, "json", false, "print the plan as JSON")
 	f.pilot.register(c)
 	return c
@@ -57,8 +61,15 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	if f.show < 0 {
 		return usage("", "--show wants a number from 0 up")
 	}
+	if len(f.items) > 0 && f.show == 0 {
+		return usage("add --show 1", "--item goes with --show")
+	}
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
-	d, p, err := planned(c, w, name, f.study, o)
+	whole := o
+	if f.show > 0 && f.write == "" && f.pilot.n == 0 {
+		whole.Lanes, whole.Stages = nil, nil // what a judge reads is made by the others
+	}
+	d, p, err := planned(c, w, name, f.study, whole)
 	if err != nil {
 		return err
 	}
@@ -276,48 +287,6 @@ func hours(t time.Duration) string {
 		return fmt.Sprintf("%.0f minutes", t.Minutes())
 	}
 	return fmt.Sprintf("%.0f hours", t.Hours())
-}
-
-// showRequests prints the first requests of every lane, each with its coordinates.
-func showRequests(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, f planFlags) error {
-	for _, q := range p.Parts {
-		st, _ := d.Study.Stage(q.Stage)
-		l, ok := d.Study.Lane(q.Lane.Name)
-		if q.Wave != 1 || q.Turn != 1 || st.Ask == "" || !ok {
-			continue
-		}
-		n := 0
-		for r, err := range d.First(c.Context(), st, l, plan.Options{Limit: f.limit}) {
-			if err != nil {
-				return err
-			}
-			text, err := r.Line()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w.Stderr, "# stage %s, lane %s, item %q%s\n", q.Stage, l.Name, r.Coordinates.Item, named(r.Coordinates))
-			if _, err := fmt.Fprintf(w.Stdout, "%s\n", text); err != nil {
-				return err
-			}
-			if n++; n == f.show {
-				break
-			}
-		}
-	}
-	return nil
-}
-
-func named(at assay.Coordinates) string {
-	var b strings.Builder
-	for _, part := range []struct{ name, value string }{{"template", at.Template}, {"branch", at.Branch}} {
-		if part.value != "" {
-			fmt.Fprintf(&b, ", %s %q", part.name, part.value)
-		}
-	}
-	if at.Draw > 1 {
-		fmt.Fprintf(&b, ", draw %d", at.Draw)
-	}
-	return b.String()
 }
 
 func writePlan(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, o plan.Options, dir string) error {

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,10 +15,12 @@ import (
 )
 
 type resultFlags struct {
-	home        homeFlags
-	stage, lane string
-	item        string
-	json        bool
+	home  homeFlags
+	pick  results.Pick
+	sort  string
+	limit int
+	wide  bool
+	json  bool
 }
 
 func resultsCommand(w *World) *cobra.Command {
@@ -27,9 +28,13 @@ func resultsCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "results [RUN]",
 		GroupID: groupLook,
-		Short:   "Show the answers of a run",
+		Short:   "Show the answers of a run, or what judges said of them",
 		Long: "Shows what was answered, the beginning of each text; --json prints the rows that `assay export --format jsonl` writes: whole texts, with\n" +
-			"thoughts, tokens, cost and verdicts (docs/export.md has every field). Judges are lanes like any other: their stage has their replies.",
+			"thoughts, tokens, cost and verdicts (docs/export.md has every field). Judges are lanes like any other: their stage has their replies.\n\n" +
+			"With --verdict or --judge it shows verdicts instead: --verdict takes a label (explicit_flip), a state (malformed, failed, abstained), or of a\n" +
+			"pair the name of the better one; --lane is then the lane that was judged, and --json prints rows of the table of verdicts.\n" +
+			"--wide prints each row as a block, whole: the question, the answer or both answers, who was judged, the verdict and the judge's reason.\n" +
+			"KEY is the beginning of a request's key: `assay show KEY` shows all there is about it.",
 		Args: upTo("RUN"),
 		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			if err := f.known(ctx, h, run); err != nil {
@@ -39,14 +44,20 @@ func resultsCommand(w *World) *cobra.Command {
 		}),
 	}
 	f.home.register(c)
-	c.Flags().StringVar(&f.stage, "stage", "", "only this stage")
-	c.Flags().StringVar(&f.lane, "lane", "", "only this lane")
-	c.Flags().StringVar(&f.item, "item", "", "only this item")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a request, whole texts")
+	c.Flags().StringVar(&f.pick.Stage, "stage", "", "only this stage; of verdicts, the stage that judges or the one that is judged")
+	c.Flags().StringVar(&f.pick.Lane, "lane", "", "only this lane")
+	c.Flags().StringVar(&f.pick.Item, "item", "", "only this item")
+	c.Flags().StringVar(&f.pick.Verdict, "verdict", "", "show the verdicts with this `LABEL`, state or winner")
+	c.Flags().StringVar(&f.pick.Judge, "judge", "", "show the verdicts of this judge")
+	c.Flags().IntVar(&f.pick.Draw, "draw", 0, "only this draw")
+	c.Flags().StringVar(&f.sort, "sort", "", "sort by "+strings.Join(sortFields(), ", ")+"; -FIELD: the largest first")
+	c.Flags().IntVar(&f.limit, "limit", 0, fmt.Sprintf("at most so many rows (default: %d in a table, all in JSON)", maxTableRows))
+	c.Flags().BoolVar(&f.wide, "wide", false, "print whole texts: question, answers, who was judged, and the judge's reason")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a request, whole texts; with --verdict or --judge one a verdict")
 	return c
 }
 
-// known reports a stage or lane that the run does not have.
+// known reports what the flags name and the run does not have.
 func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
 	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	if err != nil {
@@ -61,79 +72,45 @@ func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
 			names = append(names, l.Name)
 		}
 	}
-	if f.stage != "" && !slices.Contains(stages, f.stage) {
-		return usage(nearOrAll(f.stage, stages), "--stage: the run sends nothing in a stage %q", f.stage)
-	}
-	if f.lane != "" && !slices.Contains(names, f.lane) {
-		return usage(nearOrAll(f.lane, names), "--lane: the run has no lane %q", f.lane)
+	switch field := strings.TrimPrefix(f.sort, "-"); {
+	case f.pick.Stage != "" && !slices.Contains(stages, f.pick.Stage) && !f.verdicts():
+		return usage(nearOrAll(f.pick.Stage, stages), "--stage: the run sends nothing in a stage %q", f.pick.Stage)
+	case f.pick.Lane != "" && !slices.Contains(names, f.pick.Lane):
+		return usage(nearOrAll(f.pick.Lane, names), "--lane: the run has no lane %q", f.pick.Lane)
+	case f.sort != "" && !slices.Contains(sortFields(), field):
+		return usage(nearOrAll(field, sortFields()), "--sort: rows are not sorted by %q", field)
+	case f.limit < 0 || f.pick.Draw < 0:
+		return usage("", "--limit and --draw: want 0 or more")
+	case f.sort != "" && f.json && f.limit == 0:
+		return usage("add --limit N", "--sort with --json wants a limit: what is sorted is held in memory")
 	}
 	return nil
 }
+
+// verdicts reports whether rows are verdicts.
+func (f resultFlags) verdicts() bool { return f.pick.Verdict != "" || f.pick.Judge != "" }
 
 func printResults(ctx context.Context, w *World, h *home, run store.Run, f resultFlags) error {
 	if h.Rehearsal {
 		fmt.Fprintln(w.Stderr, "REHEARSAL: these answers come from the simulator")
 	}
-	if f.json {
-		return f.writeRows(ctx, w, h, run)
+	if f.json || f.wide || f.verdicts() {
+		return f.printRows(ctx, w, h, run)
 	}
-	t := term.Table{Head: []string{"STAGE", "ITEM", "LANE", "TURN", "BRANCH", "ENDING", "TEXT"}, Right: map[int]bool{3: true}}
-	for a, err := range f.answers(ctx, h.Ledger.Reader, run.No) {
+	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "JUDGED", "TURN", "BRANCH", "DRAW", "ENDING", "TEXT"}, Right: map[int]bool{5: true, 7: true}}
+	s := arrange(f, maxTableRows, answerOrder)
+	for a, err := range s.walk(h.results().Answers(ctx, run, f.pick)) {
 		if err != nil {
 			return err
 		}
-		if t.Len() == maxTableRows {
-			fmt.Fprintf(w.Stderr, "the first %d; --json prints all\n", maxTableRows)
-			break
+		judged := ""
+		if a.At.Judge != "" {
+			judged = subjectOf(a.At)
 		}
-		t.Add(a.At.Stage, a.At.Item, a.Lane, a.At.Turn, a.At.Branch, a.Outcome.Ending, cellText(a))
+		t.Add(a.Key.Short(), a.At.Stage, a.At.Item, a.Lane, judged, a.At.Turn, a.At.Branch, a.At.Draw, a.Outcome.Ending, cellText(a))
 	}
-	return t.Write(w.Stdout)
-}
-
-// writeRows prints one JSON object a request: the rows that exports and the API have.
-func (f resultFlags) writeRows(ctx context.Context, w *World, h *home, run store.Run) error {
-	rows, err := h.results().Rows(ctx, run)
-	if err != nil {
-		return err
-	}
-	e := json.NewEncoder(w.Stdout)
-	e.SetEscapeHTML(false)
-	for row, err := range rows.Of(ctx, f.answers(ctx, h.Ledger.Reader, run.No)) {
-		if err != nil {
-			return err
-		}
-		if err := e.Encode(row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// answers are those that the flags ask for. Those on one item are found by an index, page by page, without walking over the whole run.
-func (f resultFlags) answers(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[store.Answer, error] {
-	if f.item == "" {
-		return ledger.Answers(ctx, run, f.stage, f.lane)
-	}
-	const page = 200
-	filter := store.AnswerFilter{Stage: f.stage, Lane: f.lane, Item: f.item}
-	return func(yield func(store.Answer, error) bool) {
-		var after store.Mark
-		for n := page; n == page; {
-			some, err := ledger.AnswersPage(ctx, run, filter, after, page)
-			if err != nil {
-				yield(store.Answer{}, err)
-				return
-			}
-			n = len(some)
-			for _, a := range some {
-				after = store.Mark{Segment: a.Segment, Ord: a.Ord}
-				if !yield(a, nil) {
-					return
-				}
-			}
-		}
-	}
+	s.say(w)
+	return t.Compact("JUDGED", "BRANCH").Write(w.Stdout)
 }
 
 // maxTableRows is as much as a person reads in a table.

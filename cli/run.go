@@ -128,7 +128,7 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 
 // analyseAgain prints how a closed run stands and what it says, under the analyses that its study has now.
 func analyseAgain(ctx context.Context, w *World, h *home, run store.Run) error {
-	if err := printStatus(ctx, w, h, run, false); err != nil {
+	if err := printStatus(ctx, w, h, run, statusDetail{}); err != nil {
 		return err
 	}
 	found, err := h.results().Findings(ctx, run, results.Query{})

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"regexp"
 	"strconv"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestSessions(t *testing.T) {
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later, "found": found},
 	})
 }
 
@@ -97,4 +98,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != args[0] {
 		ts.Fatalf("exit code %s, want %s", code, args[0])
 	}
+}
+
+// found keeps what the last output has of a pattern in a variable: found KEY '[a-z2-7]{26}'.
+func found(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: found NAME PATTERN")
+	}
+	text := regexp.MustCompile("(?m)" + args[1]).FindString(ts.ReadFile("stdout"))
+	if text == "" {
+		ts.Fatalf("the output has nothing like %s", args[1])
+	}
+	ts.Setenv(args[0], text)
 }

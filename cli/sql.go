@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/cli/term"
 	"assay/store"
 )
@@ -21,6 +22,7 @@ type sqlFlags struct {
 	home      homeFlags
 	json, csv bool
 	rehearsal bool
+	short     bool // keys in a table are shortened
 }
 
 func (f *sqlFlags) register(c *cobra.Command) {
@@ -35,7 +37,8 @@ func sqlCommand(w *World) *cobra.Command {
 		Use:     "sql QUERY",
 		GroupID: groupLook,
 		Short:   "Query the ledger in SQL, read-only",
-		Long: "Queries the ledger in SQL; nothing can be written. Views for people: lane_status, lane_coverage, run_errors, run_spend.\n\n" +
+		Long: "Queries the ledger in SQL; nothing can be written. Views for people: answers, verdicts_named, jobs_named,\n" +
+			"lane_status, lane_coverage, run_errors, run_spend.\n\n" +
 			"  assay sql 'SELECT lane, status, count, cache_hits FROM lane_status'",
 		Args: args("QUERY"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -98,6 +101,7 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 	lines := json.NewEncoder(w.Stdout)
 	lines.SetEscapeHTML(false)
 	err := h.Ledger.Query(ctx, query, func(columns []string, values []any) error {
+		f.spellKeys(columns, values)
 		switch {
 		case f.json:
 			return lines.Encode(rowObject{columns, values})
@@ -132,6 +136,21 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 		return nil
 	}
 	return t.Write(w.Stdout)
+}
+
+// spellKeys writes the keys of requests as every command does, so that `assay show` takes them.
+func (f sqlFlags) spellKeys(columns []string, values []any) {
+	for i, c := range columns {
+		b, ok := values[i].([]byte)
+		if !ok || len(b) != len(assay.Key{}) || c != "key" && !strings.HasSuffix(c, "_key") {
+			continue
+		}
+		k := assay.Key(b)
+		values[i] = k.String()
+		if f.short && !f.json && !f.csv {
+			values[i] = k.Short()
+		}
+	}
 }
 
 func cells(values []any) []any {

@@ -39,7 +39,7 @@ func statusCommand(w *World) *cobra.Command {
 			if f.json {
 				return statusJSON(ctx, w, h, run, f.segments)
 			}
-			if err := printStatus(ctx, w, h, run, f.segments); err != nil || !f.doubts {
+			if err := printStatus(ctx, w, h, run, statusDetail{note: true, segments: f.segments}); err != nil || !f.doubts {
 				return err
 			}
 			return printDoubts(ctx, w, h, run)
@@ -81,7 +81,10 @@ func firstOf(args []string) string {
 	return args[0]
 }
 
-func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments bool) error {
+// statusDetail is what is printed beside how the lanes stand.
+type statusDetail struct{ note, segments bool }
+
+func printStatus(ctx context.Context, w *World, h *home, run store.Run, more statusDetail) error {
 	all, err := h.results().Progress(ctx, run)
 	if err != nil {
 		return err
@@ -92,6 +95,9 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 		return err
 	}
 	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, far.Progress, cost))
+	if more.note {
+		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
+	}
 	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true
@@ -116,7 +122,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, segments
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
 		return err
 	}
-	if err := printWaits(ctx, w, h, run, far); err != nil || !segments {
+	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
 		return err
 	}
 	return printSegments(ctx, w, h, run)

@@ -11,11 +11,15 @@ import (
 )
 
 type statusDocument struct {
-	Run       string `json:"run"`
-	Study     string `json:"study"`
-	State     string `json:"state"`
-	Result    string `json:"result,omitempty"`
-	Rehearsal bool   `json:"rehearsal,omitempty"`
+	Run       string     `json:"run"`
+	Study     string     `json:"study"`
+	State     string     `json:"state"`
+	Result    string     `json:"result,omitempty"`
+	Rehearsal bool       `json:"rehearsal,omitempty"`
+	Note      string     `json:"note"`
+	By        string     `json:"by"`
+	Begun     time.Time  `json:"begun"`
+	Closed    *time.Time `json:"closed"`
 	results.Progress
 	Spent     *float64       `json:"spent_usd"`          // null: some of it has no known price
 	AtLeast   float64        `json:"spent_at_least_usd"` // what has one
@@ -146,6 +150,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	}
 	doc := statusDocument{
 		Run: run.ID, Study: run.Study, State: string(run.State), Result: string(run.Result), Rehearsal: h.Rehearsal,
+		Note: run.Note, By: run.By, Begun: run.Created, Closed: whenKnown(run.Closed),
 		Spent: dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
 		Progress: far.Progress,
 	}

@@ -88,7 +88,7 @@ func watch(ctx context.Context, w *World, h *home, runs []store.Run, interval ti
 		return err
 	}
 	for _, run := range runs {
-		if err := printStatus(ctx, w, h, run, false); err != nil {
+		if err := printStatus(ctx, w, h, run, statusDetail{}); err != nil {
 			return err
 		}
 	}

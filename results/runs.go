@@ -12,33 +12,30 @@ import (
 
 // RunRow is a run in a list of runs, from counters alone. What is not known is null, never 0.
 type RunRow struct {
-	Home       string     `json:"home,omitempty"` // where it is kept, in a list of several homes
-	Run        string     `json:"run"`
-	Study      string     `json:"study"` // or the name of a batch file
-	Kind       string     `json:"kind"`  // study or batch
-	State      string     `json:"state"` // preparing, open, held or stopped; of a closed run, how it ended
-	Rehearsal  bool       `json:"rehearsal,omitempty"`
-	Planned    int64      `json:"planned"` // without what needs no asking
-	Answered   int64      `json:"answered"`
-	Unanswered int64      `json:"ended_without_answer"`
-	InFlight   int64      `json:"in_flight"`
-	Held       int64      `json:"held"`
-	Stopped    int64      `json:"stopped"`
-	Spent      *float64   `json:"spent_usd"` // null: some of it has no known price
-	AtLeast    float64    `json:"spent_at_least_usd"`
-	Unpriced   int64      `json:"unpriced,omitempty"`
-	Budget     *float64   `json:"budget_usd"`
-	Note       string     `json:"note"`
-	By         string     `json:"by"`
-	Begun      time.Time  `json:"begun"`
-	Closed     *time.Time `json:"closed"`
-	Before     *time.Time `json:"collect_before"` // when a provider deletes results that are not here yet
+	Home      string `json:"home,omitempty"` // where it is kept, in a list of several homes
+	Run       string `json:"run"`
+	Study     string `json:"study"` // or the name of a batch file
+	Kind      string `json:"kind"`  // study or batch
+	State     string `json:"state"` // preparing, open, held or stopped; of a closed run, how it ended
+	Rehearsal bool   `json:"rehearsal,omitempty"`
+	Progress
+	Held     int64      `json:"held"`
+	Stopped  int64      `json:"stopped"`
+	Spent    *float64   `json:"spent_usd"` // null: some of it has no known price
+	AtLeast  float64    `json:"spent_at_least_usd"`
+	Unpriced int64      `json:"unpriced,omitempty"`
+	Budget   *float64   `json:"budget_usd"`
+	Note     string     `json:"note"`
+	By       string     `json:"by"`
+	Begun    time.Time  `json:"begun"`
+	Closed   *time.Time `json:"closed"`
+	Before   *time.Time `json:"collect_before"` // when a provider deletes results that are not here yet
 
 	SpentText string `json:"-"` // in words
 }
 
-// Open reports whether the run may still change by itself.
-func (r RunRow) Open() bool { return r.Closed == nil && r.State != string(store.RunPreparing) }
+// Unfinished reports whether the run may still change by itself.
+func (r RunRow) Unfinished() bool { return r.Closed == nil && r.State != string(store.RunPreparing) }
 
 // RunFilter narrows a list of runs; what is empty does not.
 type RunFilter struct {
@@ -73,16 +70,11 @@ func (r *Reader) Runs(ctx context.Context, f RunFilter) (rows []RunRow, more boo
 		}
 		before = page[len(page)-1].No
 		page = slices.DeleteFunc(page, func(run store.Run) bool { return !f.takes(run) })
-		numbers := make([]int64, len(page))
-		for i, run := range page {
-			numbers[i] = run.No
-		}
-		far, err := r.Ledger.Progress(ctx, numbers)
+		all, err := r.runRows(ctx, page)
 		if err != nil {
 			return nil, false, err
 		}
-		for _, run := range page {
-			row := r.runRow(run, far[run.No])
+		for _, row := range all {
 			if !f.takesState(row) {
 				continue
 			}
@@ -111,14 +103,34 @@ func kindOf(run store.Run) string {
 	return KindStudy
 }
 
-func (r *Reader) runRow(run store.Run, p store.Progress) RunRow {
-	row := RunRow{
-		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: StateWord(run, p), Rehearsal: r.Rehearsal || run.Rehearsal,
-		Planned: p.Planned - p.Spared, Answered: p.Answered(), Unanswered: p.Ended() - p.Answered(), InFlight: p.Open, Held: p.Held, Stopped: p.Stopped,
-		AtLeast: p.Cost.Sum.Float(), Unpriced: p.Cost.Unknown, Note: run.Note, By: run.By, Begun: run.Created,
-		Closed: known(run.Closed), Before: known(p.CollectBefore), SpentText: p.Cost.String(),
+// runRows are the rows of some runs.
+func (r *Reader) runRows(ctx context.Context, runs []store.Run) ([]RunRow, error) {
+	numbers := make([]int64, len(runs))
+	for i, run := range runs {
+		numbers[i] = run.No
 	}
-	if p.Cost.Known() {
+	far, err := r.Progress(ctx, runs...)
+	if err != nil {
+		return nil, err
+	}
+	needs, err := r.Ledger.Attention(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]RunRow, len(runs))
+	for i, run := range runs {
+		out[i] = r.runRow(run, far[run.No].Progress, needs[run.No])
+	}
+	return out, nil
+}
+
+func (r *Reader) runRow(run store.Run, p Progress, a store.Attention) RunRow {
+	row := RunRow{
+		Run: run.ID, Study: run.Study, Kind: kindOf(run), State: stateWord(run, a), Rehearsal: r.Rehearsal || run.Rehearsal, Progress: p,
+		Held: a.Held, Stopped: a.Stopped, AtLeast: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, Note: run.Note, By: run.By, Begun: run.Created,
+		Closed: known(run.Closed), Before: known(a.CollectBefore), SpentText: a.Cost.String(),
+	}
+	if a.Cost.Known() {
 		row.Spent = &row.AtLeast
 	}
 	if run.Budget != nil {
@@ -128,14 +140,14 @@ func (r *Reader) runRow(run store.Run, p store.Progress) RunRow {
 	return row
 }
 
-// StateWord is the state of a run in one word: of a closed one how it ended, of an open one what keeps it where something does.
-func StateWord(run store.Run, p store.Progress) string {
+// stateWord is the state of a run in one word: of a closed one how it ended, of an open one what keeps it where something does.
+func stateWord(run store.Run, a store.Attention) string {
 	switch {
 	case run.State == store.RunClosed:
 		return string(run.Result)
-	case run.State == store.RunOpen && p.Held > 0:
+	case run.State == store.RunOpen && a.Held > 0:
 		return "held"
-	case run.State == store.RunOpen && p.Stopped > 0:
+	case run.State == store.RunOpen && a.Stopped > 0:
 		return "stopped"
 	}
 	return string(run.State)

@@ -35,3 +35,19 @@ func (s *Screen) Draw(above, lines []string) error {
 	_, err := io.WriteString(s.to, b.String())
 	return err
 }
+
+// Fitting are the first lines that a terminal of this size has space for, each cut to its width. 0: the usual size.
+func Fitting(lines []string, width, height int) []string {
+	if width <= 0 {
+		width = usualWidth
+	}
+	if height <= 0 {
+		height = usualHeight
+	}
+	lines = lines[:min(len(lines), max(1, height-1))]
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = clipped(line, width-1) // a full line would wrap on some terminals
+	}
+	return out
+}

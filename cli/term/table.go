@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -33,6 +34,23 @@ func (t *Table) Add(cells ...any) {
 
 // Len is how many rows there are.
 func (t *Table) Len() int { return len(t.rows) }
+
+// Compact is the table without those of the named columns that are empty in every row.
+func (t *Table) Compact(names ...string) *Table {
+	out := &Table{Right: map[int]bool{}, rows: make([][]string, len(t.rows))}
+	for i, name := range t.Head {
+		filled := slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" })
+		if !filled && slices.Contains(names, name) {
+			continue
+		}
+		out.Right[len(out.Head)] = t.Right[i]
+		out.Head = append(out.Head, name)
+		for k, row := range t.rows {
+			out.rows[k] = append(out.rows[k], row[i])
+		}
+	}
+	return out
+}
 
 // Write prints the table with aligned columns.
 func (t *Table) Write(w io.Writer) error {

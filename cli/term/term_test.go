@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,5 +100,30 @@ func TestKeysComeOneByOne(t *testing.T) {
 	none := Terminal{}.NewKeyboard(strings.NewReader(""), &out)
 	if key, err := none.Read(); key != "" || err != nil || !none.Silent() {
 		t.Error(fmt.Sprint(key, err, none.Silent()))
+	}
+}
+
+func TestATableWithoutItsEmptyColumns(t *testing.T) {
+	t.Parallel()
+	table := Table{Head: []string{"A", "B", "C", "D"}, Right: map[int]bool{2: true}}
+	table.Add("x", "", 1, "")
+	table.Add("y", "", 20, "")
+	var out strings.Builder
+	if err := table.Compact("B", "C").Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "A   C  D\nx   1\ny  20\n"; out.String() != want {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+func TestLinesFitATerminal(t *testing.T) {
+	t.Parallel()
+	got := Fitting([]string{"a long line", "two", "three"}, 6, 3)
+	if want := []string{"a lo…", "two"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if n := len(Fitting(make([]string, 99), 0, 0)); n != 23 {
+		t.Errorf("%d lines of an unknown terminal", n)
 	}
 }
