@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	liveKills = flag.Int("live", 10, "live runs that are killed at random points")
+	liveKills = flag.Int("live", 6, "live runs that are killed at random points")
 	minutes   = flag.Float64("minutes", 2.2, "how long limits are tried, by the simulator's clock")
 	seconds   = flag.Int("seconds", 12, "how long a shared rate is tried: more than ten, over which it has to hold")
 )
