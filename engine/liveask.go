@@ -127,12 +127,16 @@ func (a *asking) unanswered(ctx context.Context, r *reply) error {
 	return a.insist(ctx, func() error { return a.Ledger.Unanswered(ctx, a.l, r.doubt()) })
 }
 
-// leave makes sure that the lease is ours, and notes that a request leaves.
+// leave notes that a request leaves, and makes sure that the lease is ours: before, for nothing needs to be noted where it is
+// not, and after, for a process that fell asleep in between writes into a log that its successor has read.
 func (a *asking) leave(ctx context.Context, f *flight) error {
 	if err := a.held.sure(ctx); err != nil {
 		return err
 	}
 	err := a.note(ctx, entrySent, f.Ord, a.log.Flush)
+	if err == nil {
+		err = a.held.sure(ctx)
+	}
 	if err != nil {
 		_ = a.log.mark(entryBack, f.Ord) // the other record may get there yet, and nothing was sent
 	}

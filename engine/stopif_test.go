@@ -65,11 +65,11 @@ func TestALaneWithoutOneGoodAnswerStops(t *testing.T) {
 func TestTheJobsOfALaneWithoutOneGoodAnswerAreCancelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.cut.Size = 100, 25 })
-	w.house.answer = func(assay.Key, string) (assay.Outcome, string) { return assay.Outcome{Ending: assay.Empty}, "" }
-	w.house.wobble = func(call string, _ int) error {
+	w.fake.answer = func(assay.Key, string) (assay.Outcome, string) { return assay.Outcome{Ending: assay.Empty}, "" }
+	w.fake.wobble = func(call string, _ int) error {
 		if call == "check" { // the first job comes home long before the others
-			for _, j := range w.house.jobs[1:] {
-				j.ends = w.house.jobs[0].ends.Add(100 * time.Hour)
+			for _, j := range w.fake.jobs[1:] {
+				j.ends = w.fake.jobs[0].ends.Add(100 * time.Hour)
 			}
 		}
 		return nil
@@ -78,8 +78,8 @@ func TestTheJobsOfALaneWithoutOneGoodAnswerAreCancelled(t *testing.T) {
 	_, err := w.drive()
 	w.ok(err)
 	l, took := w.lane("red"), w.events("closed")[0].At.Sub(began)
-	if l.State != store.LaneStopped || w.house.calls["cancel"] < 3 || took > 10*time.Hour {
-		t.Fatalf("lane %+v, %d cancels, after %s\n%s", l, w.house.calls["cancel"], took, w.history())
+	if l.State != store.LaneStopped || w.fake.calls["cancel"] < 3 || took > 10*time.Hour {
+		t.Fatalf("lane %+v, %d cancels, after %s\n%s", l, w.fake.calls["cancel"], took, w.history())
 	}
 	// Half of a cancelled job was done.
 	if l.Endings[assay.Empty] != 25+3*12 || l.Endings[assay.Cancelled] != 3*13 {
