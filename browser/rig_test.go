@@ -236,7 +236,8 @@ func (v *visitor) shots(what string) {
 	if os.Getenv("ASSAY_SHOTS") == "" {
 		return
 	}
-	name := strings.ReplaceAll(what, " ", "-")
+	name := strings.NewReplacer(" ", "-", "/", "_", "?", "_").Replace(what)
+	name = name[:min(len(name), 60)]
 	for _, scheme := range []string{"light", "dark"} {
 		params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 		if _, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, params); err != nil {

@@ -323,3 +323,15 @@ func TestLongNamesKeepBothEnds(t *testing.T) {
 		t.Errorf("a name with room became %q", got)
 	}
 }
+
+func TestValuesThatAreEqualButForRoundingHaveRoundTicks(t *testing.T) {
+	t.Parallel()
+	p := Intervals{Title: "t", Axis: "a", Unit: analysis.Score, Level: 0.95, Rows: []IntervalRow{
+		{Label: "a", Dots: []Interval{{Value: stats.Known(0), Between: stats.Between(-1e-17, 1e-17)}}},
+	}}
+	for _, s := range p.Figure().Scene.Shapes {
+		if strings.Contains(s.Text, "0.0000") || strings.Contains(s.Text, "-0.000000") {
+			t.Errorf("a tick is called %s", s.Text)
+		}
+	}
+}

@@ -199,7 +199,7 @@ func (p *Scatter) drawPoints(s *Scene, x, y scale, taken []box) {
 			m.Tip += " (" + between(p.Unit, q.Between) + ")"
 		}
 		m.Link = q.Link
-		p.drawName(s, q, px, py, x, &taken)
+		p.drawName(s, q, px, py, x, y, &taken)
 	}
 }
 
@@ -207,7 +207,7 @@ func (p *Scatter) drawPoints(s *Scene, x, y scale, taken []box) {
 const maxScatterName = 170.0
 
 // drawName writes a name beside its dot: right, left, above, below, whichever is free; nowhere where none is.
-func (p *Scatter) drawName(s *Scene, q ScatterPoint, px, py float64, x scale, taken *[]box) {
+func (p *Scatter) drawName(s *Scene, q ScatterPoint, px, py float64, x, y scale, taken *[]box) {
 	text := fit(assay.Clean(q.Name, maxName), maxScatterName, labelSize)
 	w := widthOf(text, labelSize)
 	for _, at := range []struct {
@@ -218,7 +218,7 @@ func (p *Scatter) drawName(s *Scene, q ScatterPoint, px, py float64, x scale, ta
 		{px - 7 - w, py - 7, "label"}, {px - 7 - w, py + 15, "label"}, {px + 7, py - 20, "label"}, {px + 7, py + 28, "label"},
 	} {
 		b := box{at.x, at.y - 10, at.x + w, at.y + 3}
-		if b.x < x.from || b.x2 > x.to || slices.ContainsFunc(*taken, b.meets) {
+		if b.x < x.from || b.x2 > x.to || b.y < y.to || b.y2 > y.from+3 || slices.ContainsFunc(*taken, b.meets) {
 			continue
 		}
 		*taken = append(*taken, b)

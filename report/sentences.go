@@ -137,7 +137,7 @@ func (d *Document) names(r *ranked, places []int) Sentence {
 		default:
 			s = append(s, Phrase{Text: ", "})
 		}
-		s = append(s, Phrase{Text: r.Places[i].Name, Name: true})
+		s = append(s, Phrase{Text: r.Places[i].Name, Lane: true})
 	}
 	if left := len(places) - len(shown); left > 0 {
 		s = append(s, Phrase{Text: fmt.Sprintf(" and %d others", left)})

@@ -26,7 +26,8 @@ type Sentence []Phrase
 // Phrase is a part of a sentence.
 type Phrase struct {
 	Text string
-	Name bool
+	Name bool // of a model or a stage
+	Lane bool // of a lane or an item
 }
 
 // String is the sentence as plain text. Names are as they were written: a printer cleans them.
@@ -219,7 +220,7 @@ func (d *Document) modelOf(lane string) string {
 
 // name is a lane with its model beside it.
 func (d *Document) name(lane string) Sentence {
-	s := Sentence{{Text: lane, Name: true}}
+	s := Sentence{{Text: lane, Lane: true}}
 	if model := d.modelOf(lane); model != "" {
 		s = append(s, Phrase{Text: " ("}, Phrase{Text: model, Name: true}, Phrase{Text: ")"})
 	}
