@@ -290,6 +290,26 @@ func (s *Reader) Due(ctx context.Context, run int64, limit int) ([]Work, error) 
 	return all, rows.Err()
 }
 
+// RunsDue lists the runs that became due after a moment and are held by no process, and returns the moment at which it looked.
+func (s *Reader) RunsDue(ctx context.Context, after time.Time) ([]Work, time.Time, error) {
+	now := s.millis()
+	rows, err := s.read.QueryContext(ctx, `SELECT no FROM runs WHERE due_ms > $1 AND due_ms <= $2
+		AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$2")+`) ORDER BY no`, after.UnixMilli(), now)
+	if err != nil {
+		return nil, after, fmt.Errorf("read runs that are due: %w", err)
+	}
+	defer rows.Close()
+	var all []Work
+	for rows.Next() {
+		var w Work
+		if err := rows.Scan(&w.Run); err != nil {
+			return nil, after, fmt.Errorf("read runs that are due: %w", err)
+		}
+		all = append(all, w)
+	}
+	return all, time.UnixMilli(now), rows.Err()
+}
+
 // NextDue is when the next thing of a run is due, held or not; zero: nothing is. With run = 0 of all runs.
 func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 	var due sql.NullInt64

@@ -150,14 +150,38 @@ const unused = "unused"
 
 // sweeps offers what is due in the ledger, again and again until the context ends.
 func (s *shift) sweeps(ctx context.Context) {
+	seen := time.Time{}
 	for {
 		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Error("the sweep of the ledger did not work; it is tried again", "error", err)
 		}
-		if s.Clock.Sleep(ctx, s.sweep) != nil {
-			return
+		for next := s.Clock.Now().Add(s.sweep); s.Clock.Now().Before(next); {
+			if s.Clock.Sleep(ctx, min(s.sweep, glance)) != nil {
+				return
+			}
+			seen = s.glance(ctx, seen)
 		}
 	}
+}
+
+// glance is how often a process looks for runs that came due: one that was begun, or was given an order, does not wait for the
+// next sweep.
+const glance = time.Second
+
+// glance offers the runs that came due after a moment, and returns the moment up to which it looked. What it cannot see is left
+// to the sweep.
+func (s *shift) glance(ctx context.Context, after time.Time) time.Time {
+	due, now, err := s.Ledger.RunsDue(ctx, after)
+	if err != nil {
+		return after
+	}
+	for _, w := range due {
+		s.serve(ctx, w.Run)
+	}
+	if err := s.offer(ctx, due); err != nil {
+		return after
+	}
+	return now.Add(-glance) // what is committed now may have come due a little earlier
 }
 
 // sweepSize is how much a sweep offers at most: more than all processes do until the next.

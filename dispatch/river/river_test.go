@@ -13,6 +13,7 @@ import (
 
 	"assay"
 	"assay/cli"
+	"assay/engine"
 	"assay/store"
 )
 
@@ -28,6 +29,24 @@ lanes:
 stages:
   - {name: answers, ask: q, turns: ["{{ text }}", "Are you sure about {{ text }}?"], lanes: [g, h]}
 `
+
+// TestARunThatIsBegunIsTakenBeforeTheNextSweep has a worker whose sweeps come every few minutes.
+func TestARunThatIsBegunIsTakenBeforeTheNextSweep(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, conversation)
+	s.worker(s.environment(root, "openai", "anthropic"), func(w *cli.World) {
+		w.Timing = func(t engine.Timing) engine.Timing {
+			t = hasty(t)
+			t.Lease = 20 * time.Minute
+			return t
+		}
+	})
+	run := s.begin("openai", "anthropic")
+	if run = s.closed(run.No); run.Result != store.ResultDone {
+		t.Errorf("the run is %s\n%s", run.Result, s.history())
+	}
+	s.answeredOnce(run, 24)
+}
 
 const single = `study: single
 inputs:
