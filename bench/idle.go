@@ -96,14 +96,16 @@ func cpuOf(pid int) (time.Duration, error) {
 	if len(fields) < 13 {
 		return 0, errors.New("cannot read the CPU time of the run")
 	}
-	var ticks int64
+	var used int64
 	for _, f := range fields[11:13] { // user and system
 		n, err := strconv.ParseInt(f, 10, 64)
 		if err != nil {
 			return 0, err
 		}
-		ticks += n
+		used += n
 	}
-	const perSecond = 100
-	return time.Duration(ticks) * time.Second / perSecond, nil
+	return time.Duration(used) * time.Second / ticks, nil
 }
+
+// ticks is how often Linux counts in a second.
+const ticks = 100

@@ -34,6 +34,7 @@ func benchmarks() []benchmark {
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
 		{"stats", "Bradley-Terry of 200 items: fit, errors, 1,000 resamples of 500 prompts; beside a copy of memory", statsBench},
 		{"analyse", "assay analyse of 1,000,000 verdicts against reading the same rows", analyseBench},
+		{"workers", "1, 2 and 4 workers on one PostgreSQL and one bucket, 1,000,000 requests in batches and 200,000 live; 10,000 open jobs", workersBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},
 	}
 }
@@ -72,6 +73,10 @@ func run(args []string) error {
 			return liveFloor(args[1])
 		case "work-of-fetch":
 			return fetchWork(args[1])
+		case "work-of-workers":
+			return workOfWorkers(args[1])
+		case "run-of-workers":
+			return runOfWorkers(args[1])
 		}
 	}
 	dir, err := os.MkdirTemp("", "assay-bench-")
