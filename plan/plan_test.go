@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -312,5 +313,28 @@ func TestThePlanNotesEqualQuestions(t *testing.T) {
 		if got := strings.Join(p.Notes, "; "); got != want {
 			t.Errorf("%s: notes %q, want %q", prompt, got, want)
 		}
+	}
+}
+
+func TestVerdictsArePricedByTheirRubricAndMayComeToNothing(t *testing.T) {
+	t.Parallel()
+	p := must(t, desk(t, strings.Replace(head, "max_tokens: 100", "max_tokens: 1000", 1)+`  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}
+  - {name: two, ask: q, prompt: "Again: {{ text }}", lanes: [g, h], when: 'any(finding("fine", "rate"), .value > 0)'}
+  - {name: three, continue: two, turns: ["Sure?"]}
+  - {name: fine, judge: one, rubric: compliance, judges: h}
+  - {name: short, compare: one, rubric: better_sample, prompt: short, judges: h}
+  - {name: long, compare: one, rubric: better_sample, prompt: stepwise, judges: h}
+  - {name: later, judge: three, rubric: compliance, judges: h}
+  - {name: against, compare: two, rubric: better, judges: h}
+`, nil), plan.Options{})
+	each := map[string]int64{}
+	for _, q := range p.Parts {
+		each[q.Stage] = q.Output.Expected / q.Requests
+		if behind := slices.Contains([]string{"two", "three", "later", "against"}, q.Stage); q.Gated != behind || behind != (q.Cost.Low.Sum == 0) {
+			t.Errorf("stage %s may come to nothing: %t, low end %s", q.Stage, q.Gated, q.Cost.Low)
+		}
+	}
+	if !(each["short"] < each["fine"] && each["fine"] < each["long"] && each["long"] < each["one"]) {
+		t.Errorf("tokens of an answer: %v", each)
 	}
 }
