@@ -39,8 +39,9 @@ func runCommand(w *World) *cobra.Command {
 		Long: "Runs a study: what can go out goes out, what comes back is kept, and the next wave is made from it, until everything is answered.\n" +
 			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n" +
 			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of live calls)\n" +
-			"changes the run in place: an open run goes on with it, a closed one is analysed again. After any other edit the difference is shown first,\n" +
-			"and a new run takes over what was answered.\n\n" +
+			"changes the run in place: an open run goes on with it, a closed one is analysed again. An edit that only adds (lanes, items, judges, stages,\n" +
+			"repeats) extends the run, after a question that says what is new and what it costs. After any other edit a new run takes over what was\n" +
+			"answered to equal questions; the difference is shown first.\n\n" +
 			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),
@@ -99,6 +100,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	}
 	if err := runnable(w, d, p, name, f.rehearse); err != nil {
 		return err
+	}
+	if f.settings.VerifyFirst {
+		printUnverified(w, p)
 	}
 	h, err := f.home.open(ctx, w, f.rehearse)
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"assay"
+	"assay/plan"
 	"assay/results"
 	"assay/store"
 	"assay/study"
@@ -31,6 +33,19 @@ func drive(ctx context.Context, w *World, h *home, run store.Run, s *study.Study
 		if err := give(ctx, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
 			return err
 		}
+	}
+}
+
+// printUnverified names the lanes whose first answers --verify-first does not wait for: those that go live.
+func printUnverified(w *World, p *plan.Plan) {
+	var names []string
+	for _, q := range p.Parts {
+		if q.Mode == assay.ModeLive && !slices.Contains(names, q.Lane.Name) {
+			names = append(names, q.Lane.Name)
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(w.Stderr, "--verify-first is about batches: %s go live, and nothing of them waits\n", strings.Join(names, ", "))
 	}
 }
 
