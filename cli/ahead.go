@@ -37,13 +37,14 @@ func aheadWords(a *workspace.Ahead) string {
 		return ""
 	case a.Refused != nil:
 		return fmt.Sprintf("`assay run` would be refused: %s.\n", a.Refused)
+	case a.Run.No != 0 && a.Edit != nil && a.Edit.Grows:
+		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s", a.Run.ID, a.Edit.Words(), leftToAsk(a.Over))
 	case a.Run.No != 0 && a.Run.State == store.RunClosed && a.Edit != nil:
 		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID, a.Edit.Words())
 	case a.Run.No != 0 && a.Run.State == store.RunClosed:
 		return fmt.Sprintf("Run %s of this study is closed: nothing would be asked again.\n", a.Run.ID)
 	case a.Run.No != 0:
-		return fmt.Sprintf("Run %s is open, and `assay run` goes on with it: %s of them have an answer, %s are left: %s.\n",
-			a.Run.ID, assay.Thousands(a.Over.Most), assay.Thousands(a.Over.New), priceWords(a.Over.Cost))
+		return fmt.Sprintf("Run %s is open, and `assay run` goes on with it. %s", a.Run.ID, leftToAsk(a.Over))
 	}
 	var b strings.Builder
 	if a.Edit != nil {
@@ -59,6 +60,11 @@ func overWords(over workspace.TakeOver) string {
 		return ""
 	}
 	return fmt.Sprintf("Up to %s of them are taken over, %s or more are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+}
+
+// leftToAsk says what of a run has its answer, and what the rest costs.
+func leftToAsk(over workspace.TakeOver) string {
+	return fmt.Sprintf("%s of them have an answer, %s are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
 }
 
 // priceWords are a price in words.

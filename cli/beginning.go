@@ -32,7 +32,11 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 			if err != nil {
 				return err
 			}
-			return confirm(w, want, over, f)
+			return confirm(w, want, overWords(over), over.Cost.Expected, f)
+		},
+		Extend: func(now workspace.Current, over workspace.TakeOver) error {
+			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID, now.Edit.Words())
+			return confirm(w, want, leftToAsk(over), over.Cost.Expected, f)
 		},
 	})
 	return run, revised, err
@@ -49,7 +53,7 @@ func runNames(runs []store.Run) string {
 // resumed says that a run is there already, and changes its budget where one is named. It reports whether something is tried
 // again.
 func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budget string) (bool, error) {
-	if e := now.Edit; e != nil {
+	if e := now.Edit; e != nil && !e.Grows {
 		fmt.Fprintf(w.Stderr, "the study changed only in %s: nothing is asked again\n", e.Words())
 	}
 	again, err := tryAgain(ctx, w, h, now.Run)
@@ -108,13 +112,14 @@ func runnable(w *World, d *plan.Input, p *plan.Plan, name string, rehearse bool)
 	return nil
 }
 
-// confirm says what goes where and for how much, and asks. Without a terminal and without --yes nothing is sent.
-func confirm(w *World, want workspace.Wanted, over workspace.TakeOver, f runFlags) error {
+// confirm says what goes where and for how much, and asks. Words say what of it is new. Without a terminal and without --yes
+// nothing is sent.
+func confirm(w *World, want workspace.Wanted, words string, expected assay.Cost, f runFlags) error {
 	if f.rehearse {
 		return nil
 	}
 	d, p := want.Input, want.Plan
-	fmt.Fprint(w.Stderr, summary(d, p), overWords(over), budgetWords(want.Budget, over.Cost.Expected))
+	fmt.Fprint(w.Stderr, summary(d, p), words, budgetWords(want.Budget, expected))
 	space := w.workspace()
 	for _, k := range space.Keys(d, p) {
 		to := k.Provider

@@ -92,7 +92,7 @@ func (w *work) cancelIfDue(ctx context.Context) error {
 	}
 	cause := store.CancelCause("")
 	switch {
-	case lane.State == store.LaneStopped && lane.Reason == cancelledByUser:
+	case lane.State == store.LaneStopped && lane.Reason == CancelledByUser:
 		cause = store.ByUser
 	case gaveNothing(lane):
 		cause = store.ByRule

@@ -187,13 +187,13 @@ func (x *extension) close(ctx context.Context, st Standing) (Standing, error) {
 	return st, nil
 }
 
-// cancelledByUser is the reason of lanes that a person stopped.
-const cancelledByUser = "cancelled"
+// CancelledByUser is the reason of lanes that a person stopped.
+const CancelledByUser = "cancelled"
 
 func (x *extension) result() store.Result {
 	result := store.ResultDone
 	for _, l := range x.lanes {
-		if l.State == store.LaneStopped && l.Reason == cancelledByUser {
+		if l.State == store.LaneStopped && l.Reason == CancelledByUser {
 			return store.ResultCancelled
 		}
 		var stands int64

@@ -85,7 +85,7 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 			return "", err
 		}
 		for _, l := range lanes {
-			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneStopped, cancelledByUser); err != nil {
+			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneStopped, CancelledByUser); err != nil {
 				return "", err
 			}
 		}
@@ -108,7 +108,7 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 				err = x.Ledger.AskCancel(ctx, t.l, store.ByUser, x.Clock.Now())
 			case g.State == store.Staged || g.State == store.Uploaded:
 				dropped++
-				err = x.Ledger.Drop(ctx, t.l, cancelledByUser)
+				err = x.Ledger.Drop(ctx, t.l, CancelledByUser)
 			case g.State == store.Intended: // it may have a job, which is found first and cancelled then
 				busy++
 				err = x.Ledger.WishCancel(ctx, g.No)

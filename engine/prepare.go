@@ -108,7 +108,7 @@ func (w *work) mayGo(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if w.g.CancelCause == store.ByUser || lane.State == store.LaneStopped && lane.Reason == cancelledByUser {
+	if w.g.CancelCause == store.ByUser || lane.State == store.LaneStopped && lane.Reason == CancelledByUser {
 		return false, w.cancelUnsent(ctx)
 	}
 	if lane.State != store.LaneOpen {
@@ -130,9 +130,9 @@ func (w *work) mayGo(ctx context.Context) (bool, error) {
 // cancelUnsent ends a segment that has not gone because a person cancelled the run.
 func (w *work) cancelUnsent(ctx context.Context) error {
 	if w.g.State == store.Launched { // a live one: what was asked is kept
-		return w.stopAsking(ctx, cancelledByUser)
+		return w.stopAsking(ctx, CancelledByUser)
 	}
-	return w.Ledger.Drop(ctx, w.l, cancelledByUser)
+	return w.Ledger.Drop(ctx, w.l, CancelledByUser)
 }
 
 func canaryLetsGo(c store.Canary) bool { return c == store.CanaryOff || c == store.CanaryPassed }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 
 	"assay"
+	"assay/catalog"
 	"assay/plan"
 	"assay/store"
 	"assay/study"
@@ -27,7 +29,7 @@ func (p *Library) Kept(ctx context.Context, run store.Run) (*study.Study, Settin
 	return st, s, nil
 }
 
-// Revision is a study that was changed after its run began, in what its requests do not depend on.
+// Revision is a study that was changed after its run began, in what its requests do not depend on, or by what it adds to them.
 type Revision struct {
 	Run        store.Run
 	Input      *plan.Input // the study as it is now, read with the settings of the run
@@ -36,6 +38,9 @@ type Revision struct {
 	Files      fs.FS       // its folder
 	Difference study.Difference
 	What       string // changed, in words
+
+	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
+	BaseURLs map[string]string // of its providers, as in Settings
 }
 
 // Revise changes the snapshot of a run in place: every process goes on with the changed study. It reports whether the study
@@ -77,6 +82,11 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 		out.Budget = &budget
 	}
 	settings.File = r.File
+	if r.Plan != nil {
+		if err := p.grow(ctx, r, &settings, &out); err != nil {
+			return false, err
+		}
+	}
 	text, err := json.Marshal(settings)
 	if err != nil {
 		return false, err
@@ -102,4 +112,63 @@ func goldParts(parts map[string][]byte, s *study.Study, files fs.FS) error {
 		parts[GoldPart+name] = text
 	}
 	return nil
+}
+
+// grow adds what a run asks besides: lanes with their planned requests, items, prices and addresses.
+func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.Revision) error {
+	out.More = &store.More{Lanes: lanesOf(r.Run.No, Beginning{Input: r.Input, Plan: r.Plan, Settings: *s})}
+	for _, e := range r.Input.Study.Inputs {
+		n := int64(0)
+		for _, err := range p.Ledger.ItemHeads(ctx, r.Run.No, e.Name) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: after(FirstItems(r.Input.Rows.Items(ctx, e.Name), s.Limit), n)})
+	}
+	for name, url := range r.BaseURLs {
+		if s.BaseURLs == nil {
+			s.BaseURLs = map[string]string{}
+		}
+		if _, known := s.BaseURLs[name]; !known {
+			s.BaseURLs[name] = url
+		}
+	}
+	if r.Difference.Touches("prices") {
+		return nil
+	}
+	rates, err := p.moreRates(ctx, r)
+	out.Parts[ratesPart] = rates
+	return err
+}
+
+// moreRates are the prices of a run, with those of models that come to it.
+func (p *Library) moreRates(ctx context.Context, r Revision) ([]byte, error) {
+	var kept []catalog.Price
+	err := json.NewDecoder(p.Ledger.Part(ctx, r.Run.No, ratesPart)).Decode(&kept)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read the prices of the run: %w", err)
+	}
+	for _, price := range r.Input.LanePrices() {
+		if !slices.ContainsFunc(kept, func(k catalog.Price) bool { return k.Vendor == price.Vendor && k.Model == price.Model }) {
+			kept = append(kept, price)
+		}
+	}
+	return json.Marshal(kept)
+}
+
+// after are the items behind the first n.
+func after(items iter.Seq2[assay.Item, error], n int64) iter.Seq2[assay.Item, error] {
+	return func(yield func(assay.Item, error) bool) {
+		left := n
+		for it, err := range items {
+			if left--; left >= 0 && err == nil {
+				continue
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
 }

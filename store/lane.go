@@ -53,22 +53,24 @@ type Lane struct {
 
 // PutLanes writes the lanes of a plan. What is already there keeps its state and its counters.
 func (s *Ledger) PutLanes(ctx context.Context, lanes []Lane) error {
-	return s.tx(ctx, "put lanes", relaxed, func(t *txn) error {
-		for _, l := range lanes {
-			if l.Canary == "" {
-				l.Canary = CanaryOff
-			}
-			_, err := t.ExecContext(ctx, `INSERT INTO lanes (run_no, stage, lane, provider, model, label, params, planned, state, reason, canary)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', '', $9)
-				ON CONFLICT (run_no, stage, lane) DO UPDATE SET provider = excluded.provider, model = excluded.model,
-				label = excluded.label, params = excluded.params, planned = excluded.planned`,
-				l.Run, l.Stage, l.Name, l.Provider, l.Model, l.Label, l.Params, l.Planned, string(l.Canary))
-			if err != nil {
-				return fmt.Errorf("lane %s: %w", l.Name, err)
-			}
+	return s.tx(ctx, "put lanes", relaxed, func(t *txn) error { return t.putLanes(ctx, lanes) })
+}
+
+func (t *txn) putLanes(ctx context.Context, lanes []Lane) error {
+	for _, l := range lanes {
+		if l.Canary == "" {
+			l.Canary = CanaryOff
 		}
-		return nil
-	})
+		_, err := t.ExecContext(ctx, `INSERT INTO lanes (run_no, stage, lane, provider, model, label, params, planned, state, reason, canary)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', '', $9)
+			ON CONFLICT (run_no, stage, lane) DO UPDATE SET provider = excluded.provider, model = excluded.model,
+			label = excluded.label, params = excluded.params, planned = excluded.planned`,
+			l.Run, l.Stage, l.Name, l.Provider, l.Model, l.Label, l.Params, l.Planned, string(l.Canary))
+		if err != nil {
+			return fmt.Errorf("lane %s: %w", l.Name, err)
+		}
+	}
+	return nil
 }
 
 // SetLane opens, stops or holds a lane in a stage, and writes the reason into the history.

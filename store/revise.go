@@ -10,7 +10,7 @@ import (
 	"assay"
 )
 
-// Revision is a study that was changed after its run began, in what its requests do not depend on.
+// Revision is a study that was changed after its run began, in what its requests do not depend on, or by what it adds to them.
 type Revision struct {
 	Run      int64
 	Was, Is  string            // digests of the study, before and now
@@ -20,9 +20,17 @@ type Revision struct {
 	Labels   map[string]string // of lanes, by their names
 	Budget   **assay.Money     // what the run may spend from now on, nil for anything; a nil pointer leaves it as it is
 	What     string            // changed, in words
+	More     *More             // what the run asks besides from now on; nil: nothing
 }
 
-// Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it where it is open.
+// More is what a run asks besides: its old requests stay.
+type More struct {
+	Lanes []Lane // all of the plan, with what they are planned to ask now
+	Items []MoreItems
+}
+
+// Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it where it is open. A
+// run that has more to ask is opened again; no other process may hold it meanwhile.
 // It reports whether the study was still as expected: another process may have been first.
 func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
 	other := errors.New("the study is another by now")
@@ -36,6 +44,9 @@ func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
 			if err := t.putPart(ctx, r.Run, name, bytes.NewReader(r.Parts[name])); err != nil {
 				return err
 			}
+		}
+		if err := t.grow(ctx, r); err != nil {
+			return err
 		}
 		for _, lane := range slices.Sorted(maps.Keys(r.Labels)) {
 			if _, err := t.ExecContext(ctx, `UPDATE lanes SET label = $3 WHERE run_no = $1 AND lane = $2`, r.Run, lane, r.Labels[lane]); err != nil {
@@ -54,10 +65,31 @@ func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
 		if err := t.event(ctx, r.Run, 0, "study changed", clean(r.What)); err != nil {
 			return err
 		}
+		if r.More != nil {
+			return t.reopen(ctx, r.Run, "the study grew")
+		}
 		return t.wakeRun(ctx, r.Run)
 	})
 	if errors.Is(err, other) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// grow writes what a run asks besides from now on.
+func (t *txn) grow(ctx context.Context, r Revision) error {
+	if r.More == nil {
+		return nil
+	}
+	for _, more := range r.More.Items {
+		err := itemBlocks(r.Run, more, func(block [][]any) error { return t.putItems(ctx, more.Input, block) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := t.putLanes(ctx, r.More.Lanes); err != nil {
+		return err
+	}
+	_, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, r.Run)
+	return err
 }

@@ -93,9 +93,23 @@ func (s *Ledger) PutItems(ctx context.Context, run int64, input string, items it
 	if err != nil {
 		return err
 	}
+	return itemBlocks(run, MoreItems{Input: input, Items: items}, func(block [][]any) error {
+		return s.tx(ctx, "put items", relaxed, func(t *txn) error { return t.putItems(ctx, input, block) })
+	})
+}
+
+// MoreItems are items of one input, from a place on.
+type MoreItems struct {
+	Input string
+	From  int64 // the place of the first, from 0
+	Items iter.Seq2[assay.Item, error]
+}
+
+// itemBlocks makes rows of items, so many at a time.
+func itemBlocks(run int64, more MoreItems, put func(block [][]any) error) error {
 	block := make([][]any, 0, blockRows)
-	ord := int64(0)
-	for item, err := range items {
+	ord := more.From
+	for item, err := range more.Items {
 		if err != nil {
 			return err
 		}
@@ -103,29 +117,27 @@ func (s *Ledger) PutItems(ctx context.Context, run int64, input string, items it
 		if err != nil {
 			return fmt.Errorf("item %s: %w", item.ID, err)
 		}
-		block = append(block, []any{run, input, ord, item.ID, item.Cluster, item.Expect, fields})
+		block = append(block, []any{run, more.Input, ord, item.ID, item.Cluster, item.Expect, fields})
 		ord++
 		if len(block) == blockRows {
-			if err := s.putItems(ctx, input, block); err != nil {
+			if err := put(block); err != nil {
 				return err
 			}
 			block = block[:0]
 		}
 	}
-	return s.putItems(ctx, input, block)
-}
-
-func (s *Ledger) putItems(ctx context.Context, input string, block [][]any) error {
 	if len(block) == 0 {
 		return nil
 	}
-	return s.tx(ctx, "put items", relaxed, func(t *txn) error {
-		err := s.engine.bulk(ctx, t, "items", []string{"run_no", "input", "ord", "id", "cluster", "expect", "fields"}, block)
-		if s.engine.unique(err) {
-			err = fmt.Errorf("input %s has two items with one id: %w", input, ErrDuplicate)
-		}
-		return err
-	})
+	return put(block)
+}
+
+func (t *txn) putItems(ctx context.Context, input string, block [][]any) error {
+	err := t.s.engine.bulk(ctx, t, "items", []string{"run_no", "input", "ord", "id", "cluster", "expect", "fields"}, block)
+	if t.s.engine.unique(err) {
+		err = fmt.Errorf("input %s has two items with one id: %w", input, ErrDuplicate)
+	}
+	return err
 }
 
 // blockRows is how many rows are held in memory before they go into the database.

@@ -83,6 +83,8 @@ func Compare(was, is *Study) Difference {
 	}{
 		{what: "inputs", was: was.Inputs.Names(), is: is.Inputs.Names()},
 		{what: "lanes", was: laneNames(was), is: laneNames(is), ordered: true},
+		{what: "rubrics", was: was.Rubrics.Names(), is: is.Rubrics.Names()},
+		{what: "traits", was: was.Traits.Names(), is: is.Traits.Names()},
 		{what: "stages", was: stageNames(was), is: stageNames(is)},
 	} {
 		c, differ := namesChange(list.what, list.was, list.is)

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -94,4 +95,52 @@ func readEdited(t *testing.T, text, ask, code string) *study.Study {
 		t.Fatal(problems)
 	}
 	return s
+}
+
+func TestAStudyThatOnlyAddsGrows(t *testing.T) {
+	t.Parallel()
+	const compares = "  - {name: better, compare: answers, rubric: better, judges: [j]}\n"
+	const when = "  - {name: more, ask: q, prompt: Again, lanes: [a], when: 'any(finding(\"right\", \"rate\"), .value > 0)'}\n"
+	lane := []string{"  j: {", "  c: {model: openai/gpt-5}\n  j: {", "lanes: [a, b]", "lanes: [a, b, c]"}
+	repeats := []string{"lanes: [a, b]}", "lanes: [a, b], repeats: 3}"}
+	stage := []string{"stages:", "stages:\n  - {name: extra, judge: answers, rubric: {prompt: Nice?, labels: [yes, no]}, judges: [j]}"}
+	judged := []string{"judges: [j]", "judges: [j, a]"}
+	for name, c := range map[string]struct {
+		more string // stages of both studies, besides
+		edit []string
+		want bool
+	}{
+		"nothing":                    {},
+		"a description":              {edit: []string{"description: first", "description: second"}},
+		"a lane":                     {edit: lane, want: true},
+		"draws":                      {edit: repeats, want: true},
+		"a stage":                    {edit: stage, want: true},
+		"a judge":                    {edit: judged, want: true},
+		"all of it":                  {edit: slices.Concat(lane, stage, judged), want: true},
+		"a lane, and another prompt": {edit: append(slices.Clone(lane), "prompt: ask.md", "prompt: Otherwise")},
+		"a lane less":                {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]"}},
+		"a lane that is compared":    {more: compares, edit: lane},
+		"draws that are compared":    {more: compares, edit: repeats},
+		"a judge of comparisons":     {more: compares, edit: judged, want: true},
+		"a lane under a condition":   {more: when, edit: lane},
+		"a judge under a condition":  {more: when, edit: judged},
+		"a stage under a condition":  {more: when, edit: stage, want: true},
+		"fewer draws":                {edit: []string{"lanes: [a, b]}", "lanes: [a, b], repeats: 1}"}},
+		"a rubric that was built in": {more: "  - {name: flat, judge: answers, rubric: stance, judges: [j]}\n", edit: []string{"rubrics:", "rubrics:\n  stance: {prompt: Which?, labels: [yes, no]}"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := edited + c.more
+			for i := 0; i < len(c.edit); i += 2 {
+				if !strings.Contains(text, c.edit[i]) {
+					t.Fatalf("%q is not in the study", c.edit[i])
+				}
+				text = strings.Replace(text, c.edit[i], c.edit[i+1], 1)
+			}
+			was, is := readEdited(t, edited+c.more, "", ""), readEdited(t, text, "", "")
+			if d := study.Compare(was, is); d.Grows(was, is) != c.want {
+				t.Errorf("grows: %t, want %t: %s", !c.want, c.want, d)
+			}
+		})
+	}
 }

@@ -208,19 +208,26 @@ func (f fact) subject() string {
 	return f.path[0]
 }
 
-// whole reports whether the path lies in a lane or stage that one of the studies has not at all: that it came or went is said
-// once.
+// whole reports whether the path lies in a lane, stage, rubric or trait that one of the studies has not at all: that it came or
+// went is said once.
 func (f fact) whole(was, is *Study) bool {
 	if len(f.path) < 2 {
 		return false
 	}
-	switch f.path[0] {
-	case "lanes":
-		return !slices.Contains(laneNames(was), f.path[1]) || !slices.Contains(laneNames(is), f.path[1])
-	case "stages":
-		return !slices.Contains(stageNames(was), f.path[1]) || !slices.Contains(stageNames(is), f.path[1])
+	names := func(s *Study) []string {
+		switch f.path[0] {
+		case "lanes":
+			return laneNames(s)
+		case "stages":
+			return stageNames(s)
+		case "rubrics":
+			return s.Rubrics.Names()
+		case "traits":
+			return s.Traits.Names()
+		}
+		return f.path[1:2]
 	}
-	return false
+	return !slices.Contains(names(was), f.path[1]) || !slices.Contains(names(is), f.path[1])
 }
 
 // asks reports whether requests, or what is read out of their answers, depend on a value. What is not listed here does, to be

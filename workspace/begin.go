@@ -107,7 +107,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 			if edit, err = h.edited(ctx, want, r, digest, now.Edit == nil); err != nil {
 				return Current{}, err
 			}
-			if len(edit.Difference.Asks()) > 0 && r.State == store.RunClosed {
+			if len(edit.Difference.Asks()) > 0 && !edit.Grows && r.State == store.RunClosed {
 				if now.Edit == nil {
 					now.Edit = edit
 				}
@@ -122,7 +122,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 // goesOn is what becomes of what is wanted where a run is there that is open, or asks the same.
 func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
 	switch {
-	case edit != nil && len(edit.Difference.Asks()) > 0:
+	case edit != nil && len(edit.Difference.Asks()) > 0 && !edit.Grows:
 		return Current{}, &ChangedError{Run: r.ID, What: edit.Difference.Asks().String()}
 	case r.State == store.RunOpen && !want.sameMode(r):
 		return Current{}, &ModeError{Run: r.ID, Mode: want.Study.Mode}
@@ -171,6 +171,9 @@ type Doorkeeper struct {
 	// Confirm is called once before a run is begun. Donors are the runs whose answers are taken over, and since is how the
 	// study was changed since the newest closed one; nil: there is none. An error stops the beginning.
 	Confirm func(donors []store.Run, since *Edit) error
+	// Extend is called once before a run is given more to ask: what has its answer, and what is new. An error leaves the run
+	// as it is.
+	Extend func(now Current, over TakeOver) error
 }
 
 // Run is the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
@@ -193,17 +196,18 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 			return now.Run, err
 		}
 		if now.Run.No != 0 {
-			if now.Edit != nil {
-				done, err := h.revise(ctx, want, now.Edit)
-				if err != nil {
+			if !asked {
+				if err := h.mayGrow(ctx, want, now, keep); err != nil {
 					return now.Run, err
 				}
-				if !done {
-					continue
-				}
-				if now.Run, err = h.Ledger.Run(ctx, now.Run.No); err != nil {
-					return now.Run, err
-				}
+				asked = true
+			}
+			done, err := h.takeUp(ctx, want, &now)
+			if err != nil {
+				return now.Run, err
+			}
+			if !done {
+				continue
 			}
 			return now.Run, keep.Resumed(now)
 		}
@@ -222,6 +226,30 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 			return run, err
 		}
 	}
+}
+
+// mayGrow asks before a run is given more to ask.
+func (h *Home) mayGrow(ctx context.Context, want Wanted, now Current, keep Doorkeeper) error {
+	if now.Edit == nil || !now.Edit.Grows {
+		return nil
+	}
+	over, err := h.TakesOver(ctx, want.Plan, []store.Run{now.Run})
+	if err != nil {
+		return err
+	}
+	return keep.Extend(now, over)
+}
+
+// takeUp lets the run that there is go on with the study as it is now. It is false where another process was first.
+func (h *Home) takeUp(ctx context.Context, want Wanted, now *Current) (bool, error) {
+	if now.Edit == nil {
+		return true, nil
+	}
+	done, err := h.revise(ctx, want, now.Edit)
+	if err == nil && done {
+		now.Run, err = h.Ledger.Run(ctx, now.Run.No)
+	}
+	return done, err
 }
 
 // Donors are the closed runs of the study in its folder, newest first, whose answers a changed study takes over: a user who

@@ -7,8 +7,10 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"assay"
+	"assay/engine"
 	"assay/inputs"
 	"assay/plan"
 	"assay/script"
@@ -20,6 +22,7 @@ import (
 type Edit struct {
 	Run        store.Run
 	Difference study.Difference
+	Grows      bool        // the run can go on with it: it only adds to what is asked
 	input      *plan.Input // the study as it is now, read with the settings of the run
 	digest     string
 }
@@ -70,7 +73,46 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 			e.Difference = append(e.Difference, *c)
 		}
 	}
-	return e, nil
+	if e.Difference.Grows(was, e.input.Study) {
+		e.Grows, err = h.canGrow(ctx, want, run)
+	}
+	return e, err
+}
+
+// canGrow reports whether a run can take up what a study adds: it is real, was not cancelled, nothing of it was ordered again,
+// it is about the same part of the study, and the new plan asks every lane at least what the old one did.
+func (h *Home) canGrow(ctx context.Context, want Wanted, run store.Run) (bool, error) {
+	if h.Rehearsal || run.Result == store.ResultCancelled || !want.sameScope(run) {
+		return false, nil
+	}
+	redos, err := h.Ledger.Redos(ctx, run.No)
+	if err != nil || len(redos) > 0 {
+		return false, err
+	}
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	for _, l := range lanes {
+		if l.State == store.LaneStopped && l.Reason == engine.CancelledByUser {
+			return false, nil
+		}
+		planned := int64(0)
+		for _, p := range want.Plan.Parts {
+			if p.Stage == l.Stage && p.Lane.Name == l.Name {
+				planned += p.Requests
+			}
+		}
+		for _, i := range want.Plan.Imports {
+			if i.Stage == l.Stage && i.Lane.Name == l.Name {
+				planned += i.Expected
+			}
+		}
+		if st, ok := want.Input.Study.Stage(l.Stage); ok && st.SecondTry != nil && *st.SecondTry {
+			planned *= 2
+		}
+		if planned < l.Planned {
+			return false, err
+		}
+	}
+	return err == nil, err
 }
 
 // itemsEdited compares the items of an input with those that a run works from; nil: they are the same, in the same order.
@@ -93,7 +135,7 @@ func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, ite
 		ids = append(ids, it.ID)
 	}
 	c := &study.Change{What: "items of input " + input, Asks: true}
-	last, moved := -1, false
+	last, moved, ahead := -1, false, false // ahead: something new stands before something old
 	for it, err := range items {
 		if err != nil {
 			return nil, err
@@ -104,7 +146,7 @@ func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, ite
 			continue
 		}
 		delete(was, it.ID)
-		moved, last = moved || before.place < last, before.place
+		moved, ahead, last = moved || before.place < last, ahead || len(c.Added) > 0, before.place
 		sum, err := itemSum(it)
 		if err != nil {
 			return nil, err
@@ -118,7 +160,7 @@ func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, ite
 			c.Removed = append(c.Removed, id)
 		}
 	}
-	if moved {
+	if moved || ahead && len(c.Removed) == 0 { // what is taken out and put in may be one that was renamed
 		c.What = "order of " + c.What
 	}
 	if !moved && len(c.Added)+len(c.Removed)+len(c.Edited) == 0 {
@@ -135,7 +177,33 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 
 // revise lets a run go on with the study as it is now. It reports whether the study was still the one that was compared.
 func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
-	return h.Planner.Revise(ctx, script.Revision{
+	r := script.Revision{
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
-	})
+	}
+	if !e.Grows {
+		return h.Planner.Revise(ctx, r)
+	}
+	r.Plan, r.BaseURLs = want.Plan, h.baseURLs(want)
+	l, err := h.holdRun(ctx, e.Run)
+	if err != nil {
+		return false, err
+	}
+	done, err := h.Planner.Revise(ctx, r)
+	return done, errors.Join(err, h.Ledger.Release(ctx, l))
+}
+
+// holdRun takes a run's lease: while what it asks changes, no process may find out that there is nothing left to ask. A process
+// that extends the run holds it for moments.
+func (h *Home) holdRun(ctx context.Context, run store.Run) (store.Lease, error) {
+	const wait, most = 100 * time.Millisecond, 600
+	var held *store.HeldError
+	for n := 1; ; n++ {
+		l, err := h.Ledger.HoldRun(ctx, run.No, thisProcess().String(), claimTime)
+		if err == nil || !errors.As(err, &held) || n == most {
+			return l, err
+		}
+		if err := engine.WallClock().Sleep(ctx, wait); err != nil {
+			return l, err
+		}
+	}
 }

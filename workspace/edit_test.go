@@ -92,7 +92,7 @@ func TestItemsThatCameWentOrChangedAreNamed(t *testing.T) {
 	for old, want := range map[string]string{
 		`text: What is one?`: `items of input questions, 1 changed (one)`,
 		`{id: one,`:          `items of input questions +1 (three) -1 (one)`,
-		`items: [`:           `items of input questions +1 (zero)`,
+		`items: [`:           `order of items of input questions +1 (zero)`,
 	} {
 		edit := map[string]string{`text: What is one?`: `text: What is 1?`, `{id: one,`: `{id: three,`, `items: [`: `items: [{id: zero, text: What is zero?, expect: "0"}, `}[old]
 		r.write("study.yaml", strings.Replace(smallStudy, old, edit, 1))

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,5 +65,50 @@ func revising(t *testing.T, fresh Fresh) {
 	}
 	if text, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
 		t.Errorf("%q, %v", text, err)
+	}
+	b.grows()
+}
+
+// grows gives a closed run more to ask.
+func (b *bench) grows() {
+	b.t.Helper()
+	item := func(id string) func(func(assay.Item, error) bool) {
+		return func(yield func(assay.Item, error) bool) {
+			yield(assay.Item{ID: id, Fields: map[string]any{"text": id}}, nil)
+		}
+	}
+	b.ok(b.s.PutItems(b.ctx, b.run.No, "grown", item("one")))
+	lanes, err := b.s.Lanes(b.ctx, b.run.No)
+	b.ok(err)
+	lanes[0].Planned += 5
+	more := lanes[0]
+	more.Name, more.Planned, more.Canary = "another", 7, store.CanaryDue
+	group := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: lanes[0].Stage, Lane: lanes[0].Name, Turn: 1}, Complete: true}
+	b.ok(b.s.PutGroup(b.ctx, group))
+	done, err := b.s.Revise(b.ctx, store.Revision{Run: b.run.No, Was: "new", Is: "grown", Settings: "{}", More: &store.More{
+		Lanes: []store.Lane{lanes[0], more}, Items: []store.MoreItems{{Input: "grown", From: 1, Items: item("two")}, {Input: "fresh", Items: item("three")}},
+	}})
+	b.ok(err)
+	now, err := b.s.Lane(b.ctx, b.run.No, more.Stage, "another")
+	b.ok(err)
+	old, err := b.s.Lane(b.ctx, b.run.No, lanes[0].Stage, lanes[0].Name)
+	b.ok(err)
+	if !done || now.Planned != 7 || now.Canary != store.CanaryDue || old.Planned != lanes[0].Planned || old.Canary != lanes[0].Canary {
+		b.t.Errorf("%t, %+v, %+v", done, now, old)
+	}
+	var ids []string
+	for _, input := range []string{"grown", "fresh"} {
+		for it, err := range b.s.ItemHeads(b.ctx, b.run.No, input) {
+			b.ok(err)
+			ids = append(ids, it.ID)
+		}
+	}
+	if !slices.Equal(ids, []string{"one", "two", "three"}) {
+		b.t.Errorf("items %q", ids)
+	}
+	groups, err := b.s.Groups(b.ctx, b.run.No)
+	b.ok(err)
+	if slices.ContainsFunc(groups, func(g store.Group) bool { return g.Complete }) {
+		b.t.Errorf("%+v: nothing is complete any more", groups)
 	}
 }

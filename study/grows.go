@@ -1,0 +1,66 @@
+package study
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Grows reports whether a changed study only adds to what the old one asks: lanes, items, judges, stages, draws. Every question
+// stays as it was, and so do the conditions under which it is asked. Where that is not certain, it is false.
+func (d Difference) Grows(was, is *Study) bool {
+	asks := d.Asks()
+	return len(asks) > 0 && !slices.ContainsFunc(asks, func(c Change) bool { return !c.grows(was, is) })
+}
+
+func (c Change) grows(was, is *Study) bool {
+	if len(c.Removed)+len(c.Edited) > 0 {
+		return false
+	}
+	what, where, _ := strings.Cut(c.What, " of ")
+	switch {
+	case c.What == "stages":
+		return !slices.ContainsFunc(c.Added, func(name string) bool { st, ok := is.Stage(name); return !ok || st.Import != nil })
+	case c.What == "inputs":
+		return true
+	case c.What == "rubrics" || c.What == "traits": // one of this name may have been built in
+		return !slices.ContainsFunc(c.Added, was.names)
+	case c.What == "lanes", what == "lanes" && strings.HasPrefix(where, "stage "):
+		return len(c.Added) > 0 && !was.conditional() && !was.compares()
+	case what == "judges" && strings.HasPrefix(where, "stage "):
+		return len(c.Added) > 0 && !was.conditional()
+	case what == "items":
+		return len(c.Added) > 0 && !was.conditional() && !was.compares() && !was.imports()
+	case what == "repeats":
+		return c.moreDraws(was, strings.TrimPrefix(where, "stage ")) && !was.conditional() && !was.compares()
+	}
+	return false
+}
+
+// moreDraws reports whether a stage that asks only asks more often.
+func (c Change) moreDraws(was *Study, stage string) bool {
+	st, ok := was.Stage(stage)
+	n, err := strconv.Atoi(c.Is)
+	return ok && err == nil && st.Verb() == VerbAsk && st.Repeats.Reduce == "" && n > max(1, st.Repeats.N)
+}
+
+// names reports whether a stage names a rubric or a trait.
+func (s *Study) names(what string) bool {
+	return slices.ContainsFunc(s.Stages, func(st Stage) bool { return st.Rubric.Name == what || slices.Contains(st.Trait.List, what) })
+}
+
+// conditional reports whether what is asked depends on findings or verdicts: some of it was decided, once for all.
+func (s *Study) conditional() bool {
+	return slices.ContainsFunc(s.Stages, func(st Stage) bool {
+		return st.When.Source != "" || st.Lanes.Only.Source != "" || st.Keep != nil && len(st.Keep.Stages()) > 0
+	})
+}
+
+// compares reports whether pairs are drawn: which, and in which order, depends on all that could meet.
+func (s *Study) compares() bool {
+	return slices.ContainsFunc(s.Stages, func(st Stage) bool { return st.Verb() == VerbCompare })
+}
+
+func (s *Study) imports() bool {
+	return slices.ContainsFunc(s.Stages, func(st Stage) bool { return st.Import != nil })
+}
