@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay"
 	"assay/artifacts"
@@ -321,7 +322,7 @@ func (c *collector) tidy(a *held) error {
 
 // safe keeps a spreadsheet from taking a text for a formula.
 func safe(text string) string {
-	if text != "" && strings.IndexByte("=+-@\t\r", text[0]) >= 0 {
+	if r, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", r) {
 		return "'" + text
 	}
 	return text

@@ -92,7 +92,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	var err error
 	switch {
 	case f.csv:
-		err = writeFindings(w.Stdout, all)
+		err = writeFindings(w.rawOut(), all)
 	case f.json:
 		doc := analyseDocument{Runs: []results.FindingsJSON{}}
 		for _, a := range all {

@@ -163,7 +163,7 @@ func (f exportFlags) file(ctx context.Context, w *World, form export.Format, run
 		if form.Name == string(export.Parquet) {
 			return usage("name a file", "parquet cannot go to standard output")
 		}
-		return form.WriteFile(ctx, w.Stdout, runs)
+		return form.WriteFile(ctx, w.rawOut(), runs)
 	}
 	file, err := export.NewFile(w.Disk.Path(f.out), export.Replace(f.replace))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"assay"
+	"assay/cli/term"
 	"assay/engine"
 	"assay/workspace"
 )
@@ -33,6 +34,9 @@ const (
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, w World) int {
 	w.contact = workspace.NewContact(w.Now)
+	if w.Terminal.Out {
+		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.outWidth}
+	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(ctx)
@@ -84,6 +88,7 @@ func newRoot(w *World) *cobra.Command {
 	var debug string
 	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
+	root.PersistentFlags().BoolVar(&w.wide, "wide", false, "do not cut tables to the width of the terminal")
 	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
 		if debug != "" {
 			if w.debug, err = workspace.OpenExchanges(w.Disk, debug, w.Now); err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"assay/cli/term"
 )
 
 // output is a file that appears only when it is whole; without a name it takes nothing, and - is standard output.
@@ -29,6 +31,14 @@ func newOutput(w *World, name string) (*output, error) {
 		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
 	return &output{Writer: f, file: f, name: full}, nil
+}
+
+// rawOut is standard output for what programs read: on a terminal, what would steer it is written as an escape.
+func (w *World) rawOut() io.Writer {
+	if w.Terminal.Out {
+		return &term.Harmless{To: w.Stdout}
+	}
+	return w.Stdout
 }
 
 // Write counts what is written.

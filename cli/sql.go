@@ -15,6 +15,7 @@ import (
 
 	"assay"
 	"assay/cli/term"
+	"assay/export"
 	"assay/store"
 )
 
@@ -76,28 +77,9 @@ func (f *sqlFlags) open(ctx context.Context, w *World) (*home, error) {
 	return f.home.open(ctx, w, true)
 }
 
-// spendQuery reads what a run has cost. Run ids are ours: letters and digits, nothing to escape.
-const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose"
-
-func spendCommand(w *World) *cobra.Command {
-	var f sqlFlags
-	c := &cobra.Command{
-		Use:     "spend [RUN]",
-		GroupID: groupLook,
-		Short:   "Print what a run has cost, by stage, lane and mode",
-		Args:    upTo("RUN"),
-		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
-			h.watermark(w)
-			return printQuery(ctx, w, h, fmt.Sprintf(spendQuery, run.ID), f)
-		}),
-	}
-	f.register(c)
-	return c
-}
-
 func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags) error {
 	var t term.Table
-	out := csv.NewWriter(w.Stdout)
+	out := csv.NewWriter(w.rawOut())
 	lines := json.NewEncoder(w.Stdout)
 	lines.SetEscapeHTML(false)
 	err := h.Ledger.Query(ctx, query, func(columns []string, values []any) error {
@@ -180,8 +162,8 @@ func csvRow(values []any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = cell(v)
-		if _, text := v.(string); text && out[i] != "" && strings.ContainsRune("=+-@\t\r", rune(out[i][0])) {
-			out[i] = "'" + out[i]
+		if _, text := v.(string); text {
+			out[i] = export.Safe(out[i])
 		}
 	}
 	return out

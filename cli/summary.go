@@ -44,7 +44,7 @@ func printCaveats(w *World, s *report.Summary) {
 
 // outWidth is how wide lines on standard output may be; 0: as wide as they are.
 func (w *World) outWidth() int {
-	if !w.Terminal.Out {
+	if !w.Terminal.Out || w.wide {
 		return 0
 	}
 	width, _ := w.Terminal.Current()
@@ -68,8 +68,10 @@ func printBoard(w *World, b *report.Board) error {
 	if b.Models {
 		add("model", false)
 	}
+	var means []string
 	for _, c := range b.Columns {
-		add(c.Label+": "+c.Head, true)
+		add(c.Label, true)
+		means = append(means, strings.ToUpper(assay.Clean(c.Label, 60))+" is "+assay.Clean(c.Head, 60))
 	}
 	if b.Costs {
 		add("$ per 1,000", true)
@@ -95,9 +97,7 @@ func printBoard(w *World, b *report.Board) error {
 	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
-	if b.Note != "" {
-		fmt.Fprintln(w.Stdout, term.Wrapped(b.Note, w.outWidth(), ""))
-	}
+	fmt.Fprintln(w.Stdout, term.Wrapped(strings.TrimSpace(strings.Join(means, "; ")+". "+b.Note), w.outWidth(), ""))
 	if b.More > 0 {
 		fmt.Fprintf(w.Stdout, "%d more are not listed.\n", b.More)
 	}

@@ -30,6 +30,7 @@ type World struct {
 	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
 
 	verbose bool                 // print every move
+	wide    bool                 // tables are not cut to the width of the terminal
 	debug   *workspace.Exchanges // nil: exchanges with providers are not written down
 	contact *workspace.Contact   // which providers answer
 }

@@ -12,23 +12,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // formulas are the characters with which a spreadsheet lets a formula begin.
-const formulas = "=+-@\t\r\n"
+const formulas = "=+-@\t\r\n＝＋－＠"
 
 // Safe marks a text that a spreadsheet would take for a formula with an apostrophe. A text that looks marked already gets
 // one more, so that Plain gives back every text as it was.
 func Safe(text string) string {
-	if rest := strings.TrimLeft(text, "'"); rest != "" && strings.IndexByte(formulas, rest[0]) >= 0 {
+	if begins(strings.TrimLeft(text, "'")) {
 		return "'" + text
 	}
 	return text
 }
 
+// begins reports whether a formula may begin with a text.
+func begins(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return text != "" && strings.ContainsRune(formulas, r)
+}
+
 // Plain takes the mark of Safe away.
 func Plain(text string) string {
-	if rest := strings.TrimLeft(text, "'"); len(rest) < len(text) && rest != "" && strings.IndexByte(formulas, rest[0]) >= 0 {
+	if rest := strings.TrimLeft(text, "'"); len(rest) < len(text) && begins(rest) {
 		return text[1:]
 	}
 	return text

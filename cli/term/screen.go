@@ -24,6 +24,9 @@ func (s *Screen) Draw(above, lines []string) error {
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\r\x1b[%dA", s.drawn)
 	}
+	if len(above) > 0 {
+		b.WriteString("\x1b[J") // one that is wider than the terminal goes on in the next line, where a bar may be
+	}
 	for _, line := range above {
 		b.WriteString("\x1b[2K" + line + "\n")
 	}

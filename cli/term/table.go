@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"assay"
 )
@@ -37,36 +36,22 @@ func (t *Table) Len() int { return len(t.rows) }
 
 // Compact is the table without those of the named columns that are empty in every row.
 func (t *Table) Compact(names ...string) *Table {
-	out := &Table{Right: map[int]bool{}, rows: make([][]string, len(t.rows))}
-	for i, name := range t.Head {
-		filled := slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" })
-		if !filled && slices.Contains(names, name) {
-			continue
-		}
-		out.Right[len(out.Head)] = t.Right[i]
-		out.Head = append(out.Head, name)
-		for k, row := range t.rows {
-			out.rows[k] = append(out.rows[k], row[i])
-		}
-	}
-	return out
+	return t.without(func(i int) bool {
+		return slices.Contains(names, t.Head[i]) && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" })
+	})
 }
 
-// Write prints the table with aligned columns.
+// Write prints the table with aligned columns. On a [Glass] it is as wide as fits.
 func (t *Table) Write(w io.Writer) error {
-	width := make([]int, len(t.Head))
-	for _, row := range append([][]string{t.Head}, t.rows...) {
-		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
-		}
-	}
+	t, left := t.fitted(columnsOf(w))
+	width := t.widths()
 	var b strings.Builder
 	for _, row := range append([][]string{t.Head}, t.rows...) {
 		var line strings.Builder
 		for i, c := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			pad := strings.Repeat(" ", width[i]-textWidth(c))
 			if i > 0 {
-				line.WriteString("  ")
+				line.WriteString(strings.Repeat(" ", gap))
 			}
 			if t.Right[i] {
 				line.WriteString(pad + c)
@@ -76,7 +61,7 @@ func (t *Table) Write(w io.Writer) error {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String()+leftOut(left))
 	return err
 }
 

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay"
+	"assay/cli/term"
+	"assay/store"
+)
+
+// spendQuery reads what a run has cost. Run ids are ours: letters and digits, nothing to escape.
+const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose"
+
+func spendCommand(w *World) *cobra.Command {
+	var f sqlFlags
+	c := &cobra.Command{
+		Use:     "spend [RUN]",
+		GroupID: groupLook,
+		Short:   "Print what a run has cost, by stage, lane and mode, and in all",
+		Args:    upTo("RUN"),
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
+			h.watermark(w)
+			if f.json || f.csv {
+				return printQuery(ctx, w, h, fmt.Sprintf(spendQuery, run.ID), f)
+			}
+			return printSpend(ctx, w, h, run)
+		}),
+	}
+	f.register(c)
+	return c
+}
+
+// spentRow is one row of spendQuery.
+type spentRow struct {
+	names                           [5]any // stage, lane, model, mode, purpose
+	attempts                        int64
+	cost                            assay.Cost
+	reserved                        assay.Money
+	in, cached, out, reason, double int64
+}
+
+// printSpend prints what a run has cost, with a sum below. Columns in which nothing happened are left out.
+func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
+	t := term.Table{
+		Head:  []string{"STAGE", "LANE", "MODEL", "MODE", "PURPOSE", "ATTEMPTS", "PRICED", "UNPRICED", "SPENT", "RESERVED", "INPUT", "CACHED", "OUTPUT", "REASONING", "PAID TWICE"},
+		Right: map[int]bool{},
+	}
+	for i := 5; i < len(t.Head); i++ {
+		t.Right[i] = true
+	}
+	all, n := spentRow{names: [5]any{"all", "", "", "", ""}}, 0
+	err := h.Ledger.Query(ctx, fmt.Sprintf(spendQuery, run.ID), func(_ []string, values []any) error {
+		r := spentOf(values)
+		all, n = all.plus(r), n+1
+		t.Add(r.cells()...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		fmt.Fprintln(w.Stderr, "nothing")
+		return nil
+	}
+	t.Add(all.cells()...)
+	return t.Compact("UNPRICED", "RESERVED", "CACHED", "REASONING", "PAID TWICE").Write(w.Stdout)
+}
+
+// spentOf reads a row of spendQuery.
+func spentOf(values []any) spentRow {
+	n := func(i int) int64 { return int64(amount(values[i])) }
+	r := spentRow{
+		attempts: n(5), cost: assay.Cost{Sum: assay.Dollars(amount(values[8])), Priced: n(6), Unknown: n(7)}, reserved: assay.Dollars(amount(values[9])),
+		in: n(10), cached: n(11), out: n(12), reason: n(13), double: n(14),
+	}
+	copy(r.names[:], cells(values[:5]))
+	return r
+}
+
+// amount is a number of a row; nothing is 0, because sums of no segments are not asked for.
+func amount(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
+
+func (r spentRow) plus(s spentRow) spentRow {
+	r.attempts, r.cost, r.reserved = r.attempts+s.attempts, r.cost.Add(s.cost), r.reserved+s.reserved
+	r.in, r.cached, r.out, r.reason, r.double = r.in+s.in, r.cached+s.cached, r.out+s.out, r.reason+s.reason, r.double+s.double
+	return r
+}
+
+func (r spentRow) cells() []any {
+	some := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return assay.Thousands(n)
+	}
+	reserved := ""
+	if r.reserved != 0 {
+		reserved = r.reserved.String()
+	}
+	return append(r.names[:], assay.Thousands(r.attempts), assay.Thousands(r.cost.Priced), some(r.cost.Unknown), r.cost, reserved,
+		assay.Thousands(r.in), some(r.cached), assay.Thousands(r.out), some(r.reason), some(r.double))
+}

@@ -1,0 +1,122 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Glass is a writer that a person looks at: tables written to it fit its width.
+type Glass struct {
+	io.Writer
+	Columns func() int // how wide it is now; 0: not known, or all is to be shown
+}
+
+// columnsOf is how wide a table may be; 0: as wide as it is.
+func columnsOf(w io.Writer) int {
+	if g, ok := w.(Glass); ok {
+		return g.Columns()
+	}
+	return 0
+}
+
+// shortest is how far a text is cut; gap stands between columns.
+const (
+	shortest = 12
+	gap      = 2
+)
+
+// fitted is the table for a width, and the heads of the columns that it had to leave out. Columns that say nothing in any row go first,
+// then long texts are cut, then columns go from the right.
+func (t *Table) fitted(width int) (*Table, []string) {
+	if width <= 0 || t.wide() <= width {
+		return t, nil
+	}
+	out := t.without(func(i int) bool {
+		return i > 0 && !slices.ContainsFunc(t.rows, func(row []string) bool { return says(row[i]) })
+	})
+	if out.wide() <= width {
+		return out, nil
+	}
+	out.shrink(width)
+	var left []string
+	for len(out.Head) > 2 && out.wide() > width {
+		last := len(out.Head) - 1
+		left = append([]string{out.Head[last]}, left...)
+		out = out.without(func(i int) bool { return i == last })
+		out.shrink(width)
+	}
+	return out, left
+}
+
+// says reports whether a cell has something to say.
+func says(cell string) bool { return strings.Trim(cell, "0.$–") != "" }
+
+// without is the table without some columns.
+func (t *Table) without(gone func(i int) bool) *Table {
+	out := &Table{Right: map[int]bool{}, rows: make([][]string, len(t.rows))}
+	for i, name := range t.Head {
+		if gone(i) {
+			continue
+		}
+		out.Right[len(out.Head)] = t.Right[i]
+		out.Head = append(out.Head, name)
+		for k, row := range t.rows {
+			out.rows[k] = append(out.rows[k], row[i])
+		}
+	}
+	return out
+}
+
+// widths are how wide the columns are.
+func (t *Table) widths() []int {
+	width := make([]int, len(t.Head))
+	for _, row := range append([][]string{t.Head}, t.rows...) {
+		for i, c := range row {
+			width[i] = max(width[i], textWidth(c))
+		}
+	}
+	return width
+}
+
+// wide is how wide the table is.
+func (t *Table) wide() int {
+	sum := gap * (len(t.Head) - 1)
+	for _, w := range t.widths() {
+		sum += w
+	}
+	return sum
+}
+
+// shrink cuts the longest texts, column by column, as far as that is needed and they can be.
+func (t *Table) shrink(width int) {
+	w := t.widths()
+	over := t.wide() - width
+	for over > 0 {
+		longest := -1
+		for i := range w {
+			if !t.Right[i] && w[i] > max(shortest, textWidth(t.Head[i])) && (longest < 0 || w[i] > w[longest]) {
+				longest = i
+			}
+		}
+		if longest < 0 {
+			break
+		}
+		w[longest]--
+		over--
+	}
+	for _, row := range t.rows {
+		for i := range row {
+			row[i] = clipped(row[i], w[i])
+		}
+	}
+}
+
+// leftOut says which columns are not there.
+func leftOut(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(left out at this width: %s; --wide prints all)\n", strings.Join(names, ", "))
+}

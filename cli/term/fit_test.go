@@ -1,0 +1,86 @@
+package term
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTablesFitTheGlass(t *testing.T) {
+	t.Parallel()
+	table := func() *Table {
+		t := &Table{Head: []string{"STAGE", "LANE", "PLANNED", "CUT", "LOST", "NOTE", "COST"}, Right: map[int]bool{2: true, 3: true, 4: true, 6: true}}
+		for i := range 3 {
+			t.Add("answers", "a-lane-with-quite-a-long-name", 48, 0, i, strings.Repeat("why it is so 東京 ", 8), "$0.10")
+		}
+		return t
+	}
+	for _, width := range []int{20, 40, 60, 80, 100, 200, 0} {
+		var b bytes.Buffer
+		if err := table().Write(Glass{&b, func() int { return width }}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		for _, line := range lines {
+			if width >= 40 && textWidth(line) > width && !strings.HasPrefix(line, "(left out") {
+				t.Errorf("%d columns: %d in %q", width, textWidth(line), line)
+			}
+		}
+		head := strings.Fields(lines[0])
+		switch {
+		case head[0] != "STAGE" || head[1] != "LANE":
+			t.Errorf("%d columns: %q", width, lines[0])
+		case width >= 80 && strings.Contains(b.String(), "left out"):
+			t.Errorf("%d columns leave something out:\n%s", width, b.String())
+		case width == 40 && !strings.Contains(b.String(), "; --wide prints all)"):
+			t.Errorf("%d columns leave nothing out:\n%s", width, b.String())
+		case width > 0 && width <= 100 && strings.Contains(lines[0], "CUT"), width == 0 && !strings.Contains(lines[0], "CUT"):
+			t.Errorf("%d columns: a column of zeros: %q", width, lines[0])
+		case width == 0 && !strings.Contains(lines[1], strings.Repeat("why it is so 東京 ", 7)):
+			t.Errorf("what is not looked at is cut: %q", lines[1])
+		}
+	}
+}
+
+func TestWordsAreWrappedBetweenThem(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{0: "- one two three", 8: "- one\n  two\n  three", 9: "- one two\n  three", 15: "- one two three"} {
+		if got := Wrapped("- one two three", width, "  "); got != want {
+			t.Errorf("%d: %q, want %q", width, got, want)
+		}
+	}
+}
+
+func TestNothingSteersATerminal(t *testing.T) {
+	t.Parallel()
+	text := "a\x1b]52;c;x\a\tb\u202ec\u009bd\u200de\xff東\n"
+	want := `a\u001b]52;c;x\u0007` + "\t" + `b\u202ec\u009bd` + "\u200d" + `e\xff東` + "\n"
+	for size := 1; size < 5; size++ { // characters that come in pieces
+		var b bytes.Buffer
+		h := &Harmless{To: &b}
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			fmt.Fprint(h, rest[:n])
+			rest = rest[n:]
+		}
+		if b.String() != want {
+			t.Errorf("in pieces of %d: %q", size, b.String())
+		}
+	}
+}
+
+func TestALongMessageAboveTheBarsLeavesNoRemains(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	s := NewScreen(&b)
+	for _, above := range [][]string{nil, {"a message that is wider than the terminal"}} {
+		b.Reset()
+		if err := s.Draw(above, []string{"bar 1", "bar 2"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if up, clear, text := strings.Index(b.String(), "\x1b[2A"), strings.Index(b.String(), "\x1b[J"), strings.Index(b.String(), "a message"); !(up >= 0 && up < clear && clear < text) {
+		t.Errorf("%q", b.String())
+	}
+}
