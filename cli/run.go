@@ -59,7 +59,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is in flight")
 	flags.StringSliceVar(&f.settings.Lanes, "lane", nil, "only these lanes; globs allowed")
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
-	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input")
+	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")
 	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's")
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")

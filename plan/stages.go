@@ -56,7 +56,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	give.items = int64(found.items)
 	give.turns = append(give.turns, found.asked*draws(st))
 	give.start, give.wave, give.tokens = wave, wave, mean.input
-	m.laterTurns(st, talk, routes, give, mean)
+	m.laterTurns(ctx, st, talk, routes, give, mean)
 }
 
 // others is the verb after the first of n items.
@@ -115,7 +115,7 @@ func (m *maker) exact(st *study.Stage, r path, all []int32, wave int) Part {
 
 // laterTurns counts the turns that follow answers not there yet. The control is a branch of its own from the first
 // pressure on.
-func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []path, give *answers, w load) {
+func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *Talk, routes []path, give *answers, w load) {
 	plain, control := give.last(), int64(0)
 	start := 1
 	if st.Verb() == study.VerbContinue {
@@ -126,7 +126,7 @@ func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []path, give *ans
 		if st.Control != nil && st.Control.On && control == 0 {
 			control = plain * int64(st.Control.Draws)
 		}
-		plain = talk.fanOut(k, plain, give.items)
+		plain = m.fanOut(ctx, talk, k, plain, give.items)
 		w.input, w.bytes = w.input+visibleTokens+sayTokens(step), 0
 		give.wave++
 		give.turns = append(give.turns, plain+control)
@@ -141,7 +141,7 @@ func (m *maker) laterTurns(st *study.Stage, talk *Talk, routes []path, give *ans
 }
 
 // fanOut is how many messages follow n answers at a step, at most.
-func (t *Talk) fanOut(k int, n, items int64) int64 {
+func (m *maker) fanOut(ctx context.Context, t *Talk, k int, n, items int64) int64 {
 	step := t.Steps[k]
 	if step.Each == nil {
 		return n * int64(len(step.Says))
@@ -150,10 +150,15 @@ func (t *Talk) fanOut(k int, n, items int64) int64 {
 		return n * int64(len(t.branches[k].all))
 	}
 	rows := int64(0)
-	for _, r := range t.branches[k].rows {
-		rows += int64(len(r))
+	for it, err := range firstItems(m.Rows.Items(ctx, m.Root(t.Stage)), m.options.Limit) {
+		if err != nil {
+			break // reported where the items are read
+		}
+		if kept, err := keepsItem(t.Stage, it); err == nil && kept {
+			rows += int64(len(t.branches[k].of(it)))
+		}
 	}
-	return (n*rows + items - 1) / max(1, items) // every row belongs to one item: the mean over items
+	return (n*rows + items - 1) / max(1, items) // the mean over items
 }
 
 func sayTokens(step Step) float64 {
@@ -191,6 +196,6 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 		m.fail(st.At, err)
 		return
 	}
-	m.laterTurns(st, talk, routes, give, load{input: from.tokens})
+	m.laterTurns(ctx, st, talk, routes, give, load{input: from.tokens})
 	give.turns = give.turns[1:]
 }

@@ -87,8 +87,15 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 	if err := p.keepRates(ctx, run.No, b.Input); err != nil {
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
+	asked := map[string]bool{} // a limit is about what is asked, not about what goes with it, such as a table of objections
+	for i := range b.Input.Study.Stages {
+		asked[b.Input.Root(&b.Input.Study.Stages[i])] = true
+	}
 	for _, e := range b.Input.Study.Inputs {
-		items := FirstItems(b.Input.Rows.Items(ctx, e.Name), b.Settings.Limit)
+		items := b.Input.Rows.Items(ctx, e.Name)
+		if asked[e.Name] {
+			items = FirstItems(items, b.Settings.Limit)
+		}
 		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
 			return store.Run{}, fmt.Errorf("begin run %s: keep input %s: %w", run.ID, e.Name, err)
 		}
