@@ -69,13 +69,19 @@ func newNewcomer(t *testing.T, example string) *newcomer {
 // run types a command and wants an exit code.
 func (c *newcomer) run(want int, args ...string) string {
 	c.t.Helper()
+	code, out := c.any(args...)
+	if code != want {
+		c.t.Errorf("assay %s: exit code %d, want %d\n%s", strings.Join(args, " "), code, want, out)
+	}
+	return out
+}
+
+// any types a command, however it ends.
+func (c *newcomer) any(args ...string) (int, string) {
 	var out bytes.Buffer
 	w := worldIn(c.dir, &out, &out, args...)
 	w.Env, w.Timing = func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, hurry
-	if code := cli.Main(c.t.Context(), w); code != want {
-		c.t.Errorf("assay %s: exit code %d, want %d\n%s", strings.Join(args, " "), code, want, &out)
-	}
-	return out.String()
+	return cli.Main(c.t.Context(), w), out.String()
 }
 
 // typed are the words of a command as the page has it, with something real for what stands in capitals, and the flags without which it
@@ -89,7 +95,7 @@ func (c *newcomer) typed(command string) []string {
 	}
 	real := map[string]func() string{
 		"FILE": func() string { return file }, "DIR": func() string { return fresh("dir%d") }, "LANE": func() string { return c.lane }, "ITEM": func() string { return c.item },
-		"CONDITION": func() string { return "turn > 0" },
+		"CONDITION": func() string { return "turn > 0" }, "KEY": c.key,
 	}
 	for i, word := range args {
 		if put, ok := real[word]; ok {
@@ -111,6 +117,16 @@ func (c *newcomer) typed(command string) []string {
 		}
 	}
 	return args
+}
+
+// key is the key of some request.
+func (c *newcomer) key() string {
+	c.t.Helper()
+	found := regexp.MustCompile(`"key":"(\w+)"`).FindStringSubmatch(c.run(0, "results", "--json"))
+	if found == nil {
+		c.t.Fatal("no request has a key")
+	}
+	return found[1]
 }
 
 // try types a command of the page. What stays until it is stopped, what asks a person question by question, and what is about a run that

@@ -54,15 +54,17 @@ func TestOneRunHasOneCount(t *testing.T) {
 		return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")), " ")
 	}
 	id := regexp.MustCompile(`Run (\w+) of spared`).FindStringSubmatch(status)[1]
-	list, first := page("/runs"), page("/runs/"+id)
+	list, first, progress := page("/runs"), page("/runs/"+id), page("/runs/"+id+"/progress")
 	for place, c := range map[string]struct{ text, want string }{
 		"the end of run":            {driven, "7 of 7 requests have an answer"},
 		"the sentence of status":    {status, "7 of 7 requests have an answer"},
 		"the sentence of a report":  {report, "7 of 7 requests have an answer"},
 		"the tile of a report":      {report, "requests answered: 7 of 7"},
 		"the list of runs":          {list, "100% answered: 7 of 7"},
-		"the tiles of a run's page": {first, "answered 7 of 7"},
-		"a lane on a run's page":    {first, "1 of 1"},
+		"assay runs":                {run("runs", "--rehearsal"), "7 of 7"},
+		"the first page of a run":   {first, "7 of 7 requests answered"},
+		"the tiles of its progress": {progress, "answered 7 of 7"},
+		"a lane of its progress":    {progress, "1 of 1"},
 	} {
 		if !strings.Contains(c.text, c.want) {
 			t.Errorf("%s does not say %q:\n%s", place, c.want, c.text)
@@ -83,12 +85,13 @@ func TestOneRunHasOneCount(t *testing.T) {
 		path []any
 	}{
 		"status --json":     {run("status", "spared", "--json"), nil},
+		"runs --json":       {run("runs", "--rehearsal", "--json"), []any{"runs", 0}},
 		"/api/runs":         {listed, []any{"runs", 0}},
 		"/api/runs/RUN":     {one, []any{"run"}},
 		"a lane of the API": {one, []any{"lanes", 0}},
 	} {
 		var v any
-		if err := json.Unmarshal([]byte(c.text), &v); err != nil {
+		if err := json.Unmarshal([]byte(c.text[strings.Index(c.text, "{"):]), &v); err != nil { // after what stands on stderr
 			t.Fatalf("%s: %v", place, err)
 		}
 		for _, p := range c.path {
@@ -104,7 +107,7 @@ func TestOneRunHasOneCount(t *testing.T) {
 		if place == "a lane of the API" {
 			want = "1 1 3 2"
 		}
-		if place == "status --json" {
+		if place == "status --json" || place == "runs --json" {
 			got["planned"], got["spared"] = 9, 2 // its lanes have these
 		}
 		if text := fmt.Sprint(got["answered"], got["wanted"], got["planned"], got["spared"]); text != want {

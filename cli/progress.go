@@ -135,11 +135,7 @@ func (p *progress) through(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		for _, l := range lanes {
-			ended := int64(0)
-			for _, n := range l.Endings {
-				ended += n
-			}
-			if ended < l.Planned-l.Spared {
+			if l.Ended() < l.Planned-l.Spared {
 				return false, nil
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/cli/term"
+	"assay/engine"
 	"assay/results"
 	"assay/store"
 )
@@ -110,6 +111,9 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if away {
 		also = "; jobs at the providers go on"
 	}
+	if only, err := h.onlyStopped(ctx, run); err != nil || only {
+		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it all the same.", also, run.ID), err
+	}
 	proceed, lost := waitsForYes(ctx, h, run)
 	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, run.ID, proceed), errors.Join(err, lost)
 }
@@ -121,4 +125,22 @@ func waitsForYes(ctx context.Context, h *home, run store.Run) (string, error) {
 		return " --proceed", err
 	}
 	return "", err
+}
+
+// onlyStopped reports whether all that is left of a run is in lanes that are stopped or held for a reason that `resume` does not put
+// right: it tries those again that a key or an empty account stopped.
+func (h *home) onlyStopped(ctx context.Context, run store.Run) (bool, error) {
+	all, err := h.results().Progress(ctx, run)
+	if err != nil || all[run.No].Complete() {
+		return false, err
+	}
+	for _, l := range all[run.No].Lanes {
+		if l.Complete() {
+			continue
+		}
+		if l.State == store.LaneOpen || engine.StoppedByAccount(l.Lane) || l.InFlight > 0 || l.Canary == store.CanaryShown {
+			return false, nil
+		}
+	}
+	return true, nil
 }

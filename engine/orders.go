@@ -156,8 +156,10 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	waited := int64(0) // in lanes that were stopped or held
 	for _, l := range lanes {
 		if l.State != store.LaneOpen {
+			waited += max(0, l.Planned-l.Spared-l.Ended())
 			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneOpen, ""); err != nil {
 				return "", err
 			}
@@ -170,7 +172,11 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d requests go out again", n), x.Ledger.ReopenRun(ctx, x.run.No, "retry")
+	answer := fmt.Sprintf("%d requests go out again", n)
+	if waited > 0 {
+		answer += fmt.Sprintf(", and %d that waited in lanes that were stopped or held", waited)
+	}
+	return answer, x.Ledger.ReopenRun(ctx, x.run.No, "retry")
 }
 
 // redo adds one more draw to what was asked: an answer is never replaced.

@@ -51,6 +51,9 @@ type Lane struct {
 	Surplus         int64 // answers paid for twice
 }
 
+// Ended is how many requests have ended, with an answer or without.
+func (l Lane) Ended() int64 { return ended(l.Endings) }
+
 // PutLanes writes the lanes of a plan. What is already there keeps its state and its counters.
 func (s *Ledger) PutLanes(ctx context.Context, lanes []Lane) error {
 	return s.tx(ctx, "put lanes", relaxed, func(t *txn) error { return t.putLanes(ctx, lanes) })

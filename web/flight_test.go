@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -56,5 +57,20 @@ func TestAPageGuessesNoEnd(t *testing.T) {
 	}
 	if page := r.get("/runs").body; !strings.Contains(page, "done about in 1 h 15 min") {
 		t.Errorf("the list does not say so:\n%s", page)
+	}
+}
+
+// What waits in a stopped lane goes out with a retry, and the question before it says so.
+func TestARetryCountsWhatWaitsInStoppedLanes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
+	question := func() string { return r.post(url.Values{"csrf": {csrf}, "kind": {"retry"}}, nil).body }
+	if text := question(); !strings.Contains(text, "Up to 2 requests go out") {
+		t.Errorf("two ended without an answer:\n%s", text)
+	}
+	r.ok(r.ledger.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStopped, "the key was refused"))
+	if text := question(); !strings.Contains(text, "Up to 10 requests go out") {
+		t.Errorf("eight more wait in a stopped lane:\n%s", text)
 	}
 }

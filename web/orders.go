@@ -102,19 +102,22 @@ func readRetry(q *request, o *store.Order, ask *orderData) error {
 		return err
 	}
 	o.Args = string(text)
-	lanes, err := q.home.Ledger.Lanes(q.Context(), q.run.No)
+	far, err := q.home.Progress(q.Context(), q.run)
 	if err != nil {
 		return err
 	}
 	var n int64
-	for _, l := range lanes {
+	for _, l := range far[q.run.No].Lanes {
+		if l.State != store.LaneOpen { // a retry opens it
+			n += max(0, l.Wanted-l.Lane.Ended()-l.InFlight)
+		}
 		for e, m := range l.Endings {
-			if slices.Contains(r.Only, e) || len(r.Only) == 0 && (e == assay.Errored || e == assay.Expired || e == assay.Cancelled || e == assay.Lost) {
+			if slices.Contains(r.Endings(), e) {
 				n += m
 			}
 		}
 	}
-	ask.Ask = fmt.Sprintf("Up to %s requests go out again, and will be billed by their providers as far as the budget allows.", thousands(n))
+	ask.Ask = fmt.Sprintf("Up to %s requests go out, and will be billed by their providers as far as the budget allows.", thousands(n))
 	return nil
 }
 
