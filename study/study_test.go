@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,30 +14,6 @@ import (
 
 	"assay/study"
 )
-
-var update = flag.Bool("update", false, "rewrite the schema in docs")
-
-const schemaFile = "../docs/study.schema.json"
-
-func TestTheSchemaInDocsIsTheOneTheTypesMake(t *testing.T) {
-	t.Parallel()
-	got, err := study.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(schemaFile, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, got) {
-		t.Error("docs/study.schema.json is stale: make update")
-	}
-}
 
 // validator checks YAML against the schema with a library that had no part in making it.
 func validator(t *testing.T) func(text []byte) error {

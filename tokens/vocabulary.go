@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 
@@ -24,7 +25,11 @@ type vocabulary struct {
 	slots []uint32 // rank + 1 of a token at its hash or after it; 0: free
 }
 
-// readVocabulary unpacks a vocabulary: a byte for the length of each token, then the tokens, in the order of their ranks.
+// separator stands after every token. It is a byte that no text has, and only one token, which is itself: that one is written
+// as nothing. Tokens one after the other take less space than their lengths would.
+const separator = 0xc1
+
+// readVocabulary unpacks a vocabulary: the tokens in the order of their ranks.
 func readVocabulary(packed []byte, size int) (*vocabulary, error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	if err != nil {
@@ -35,22 +40,23 @@ func readVocabulary(packed []byte, size int) (*vocabulary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) < size {
-		return nil, fmt.Errorf("%d bytes for %d tokens", len(all), size)
+	if n := bytes.Count(all, []byte{separator}); n != size {
+		return nil, fmt.Errorf("%d tokens, want %d", n, size)
 	}
-	v := &vocabulary{text: all[size:], ends: make([]uint32, size), slots: make([]uint32, 1<<slotBits)}
-	end := 0
-	for rank, length := range all[:size] {
-		start := end
-		if end += int(length); end > len(v.text) {
-			return nil, fmt.Errorf("%d bytes for %d tokens", len(all), size)
+	v := &vocabulary{text: all[:0], ends: make([]uint32, size), slots: make([]uint32, 1<<slotBits)}
+	for rank := range size {
+		token, rest, _ := bytes.Cut(all, []byte{separator})
+		all = rest
+		if len(token) == 0 {
+			token = []byte{separator}
 		}
-		v.ends[rank] = uint32(end)
-		at := hash(v.text[start:end])
+		at := hash(token)
 		for v.slots[at] != 0 {
 			at = (at + 1) % (1 << slotBits)
 		}
 		v.slots[at] = uint32(rank) + 1
+		v.text = append(v.text, token...) // over what was read
+		v.ends[rank] = uint32(len(v.text))
 	}
 	return v, nil
 }
