@@ -64,7 +64,11 @@ func overWords(over workspace.TakeOver) string {
 
 // leftToAsk says what of a run has its answer, and what the rest costs.
 func leftToAsk(over workspace.TakeOver) string {
-	return fmt.Sprintf("%s of them have an answer, %s are new: %s.\n", assay.Thousands(over.Most), assay.Thousands(over.New), priceWords(over.Cost))
+	flying := ""
+	if over.Away > 0 {
+		flying = assay.Thousands(over.Away) + " are in flight, "
+	}
+	return fmt.Sprintf("%s of them have an answer, %s%s are new: %s.\n", assay.Thousands(over.Most), flying, assay.Thousands(over.New), priceWords(over.Cost))
 }
 
 // priceWords are a price in words.

@@ -24,6 +24,7 @@ type aheadDocument struct {
 	Refused   string       `json:"refused,omitempty"`
 	Changed   string       `json:"changed,omitempty"` // in the study, since that run or the newest closed one
 	TakenOver int64        `json:"taken_over"`        // at most; of a run it goes on with, what has an answer
+	InFlight  int64        `json:"in_flight,omitempty"`
 	New       int64        `json:"new"`
 	Cost      costDocument `json:"cost_usd"` // of what is new
 }
@@ -32,7 +33,7 @@ func aheadJSON(a *workspace.Ahead) *aheadDocument {
 	if a == nil {
 		return nil
 	}
-	doc := &aheadDocument{Run: a.Run.ID, TakenOver: a.Over.Most, New: a.Over.New, Cost: costJSON(a.Over.Cost)}
+	doc := &aheadDocument{Run: a.Run.ID, TakenOver: a.Over.Most, InFlight: a.Over.Away, New: a.Over.New, Cost: costJSON(a.Over.Cost)}
 	if a.Refused != nil {
 		doc.Refused = a.Refused.Error()
 	}

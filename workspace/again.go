@@ -76,9 +76,10 @@ func againCost(segments []store.Segment, s store.Share) assay.Cost {
 	return assay.Cost{Sum: expected * assay.Money(s.Requests) / assay.Money(priced), Priced: s.Requests}
 }
 
-// TakeOver is what a plan takes over from earlier runs, at most, and what is new then.
+// TakeOver is what of a plan has its answer in earlier runs, at most, and what is new then.
 type TakeOver struct {
-	Most int64 // requests that may be taken over
+	Most int64 // requests that have one
+	Away int64 // of the run that goes on: requests at the providers
 	New  int64 // those left
 	Cost plan.Price
 }
@@ -86,6 +87,19 @@ type TakeOver struct {
 // TakesOver estimates what a new run takes over. A lane with the same model and parameters has the same questions as far as
 // their wording was not changed, which is seen only when they are made: so it is the most.
 func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) (TakeOver, error) {
+	return h.takesOver(ctx, p, donors, nil)
+}
+
+// Has is what of a plan a run has already, as answers or in flight.
+func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run) (TakeOver, error) {
+	away, err := h.away(ctx, run)
+	if err != nil {
+		return TakeOver{}, err
+	}
+	return h.takesOver(ctx, p, []store.Run{run}, away)
+}
+
+func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, away map[store.Share]int64) (TakeOver, error) {
 	var out TakeOver
 	numbers := make([]int64, len(donors))
 	for i, r := range donors {
@@ -107,10 +121,15 @@ func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) 
 			return out, err
 		}
 		of := store.Stock{Stage: part.Stage, Lane: part.Lane.Name, Provider: part.Lane.Provider, Model: part.Lane.Model, Params: string(params)}
+		at := store.Share{Stage: part.Stage, Lane: part.Lane.Name}
 		taken := min(left[of], part.Requests)
-		left[of] -= taken
-		out.Most, out.New = out.Most+taken, out.New+part.Requests-taken
-		out.Cost = out.Cost.Plus(part.Cost.Share(part.Requests-taken, part.Requests))
+		flying := min(away[at], part.Requests-taken)
+		left[of], out.Most, out.Away = left[of]-taken, out.Most+taken, out.Away+flying
+		if flying > 0 {
+			away[at] -= flying
+		}
+		fresh := part.Requests - taken - flying
+		out.New, out.Cost = out.New+fresh, out.Cost.Plus(part.Cost.Share(fresh, part.Requests))
 	}
 	return out, nil
 }

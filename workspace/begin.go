@@ -233,7 +233,7 @@ func (h *Home) mayGrow(ctx context.Context, want Wanted, now Current, keep Doork
 	if now.Edit == nil || !now.Edit.Grows {
 		return nil
 	}
-	over, err := h.TakesOver(ctx, want.Plan, []store.Run{now.Run})
+	over, err := h.Has(ctx, want.Plan, now.Run)
 	if err != nil {
 		return err
 	}
