@@ -51,7 +51,7 @@ func TestALaneWithATenthMissingIsIncompleteInEveryOutput(t *testing.T) {
 	}
 	do(3, "run", "s.yaml", "--rehearse")
 	const sentence = "too little of the plan is there to rely on it"
-	text := do(3, "analyse")
+	text := do(3, "analyse", "--full")
 	for _, want := range []string{"right: rates INCOMPLETE", "whatever the missing verdicts are, it lies between", sentence, "\nd     rate"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("analyse does not say %q:\n%s", want, text)
