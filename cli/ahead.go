@@ -20,8 +20,9 @@ func ahead(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, name string,
 		return nil, nil
 	}
 	h, err := f.pilot.home.open(c.Context(), w, false)
-	if err != nil {
-		return nil, err
+	if err != nil { // the plan itself needs no ledger
+		fmt.Fprintf(w.Stderr, "what was run before is not known: %s\n", err)
+		return nil, nil
 	}
 	defer h.Close()
 	a, err := h.Ahead(c.Context(), workspace.Wanted{

@@ -98,8 +98,10 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 			return err
 		}
 		fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", budget)
-		if err := printRest(ctx, w, h, run, *budget); err != nil {
-			return err
+		if run.State == store.RunOpen {
+			if err := printRest(ctx, w, h, run, *budget); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := tryAgain(ctx, w, h, run); err != nil {
@@ -229,10 +231,10 @@ func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store
 	if a.Ended+a.Unsent == 0 {
 		return nil
 	}
-	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s go out again, %s were not sent yet and go out, about %s by what was expected or has been paid\n",
-		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), a.Cost)
+	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s go out again, %s were not sent yet and go out: %s, by what has been paid or was expected\n",
+		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), priceWords(a.Cost))
 	if run.Budget != nil {
-		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost))
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
 	}
 	return ask(w, yes, "Send?")
 }

@@ -17,7 +17,7 @@ type Again struct {
 	Unsent int64 // of lanes that were stopped: requests that wait, or were never made
 	Kept   int64 // answers that stand
 	Left   map[assay.Ending]int64
-	Cost   assay.Cost // of all that goes: by what was expected of it, else by what the lane has cost
+	Cost   plan.Price // of all that goes: by what the lane has cost, else by what was expected of it
 }
 
 // Again counts what a retry of a run would send: what ended in one of these ways, and what lanes that were stopped still have
@@ -50,18 +50,22 @@ func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (A
 			unsent = max(0, l.Planned-l.Spared-ended)
 		}
 		out.Ended, out.Unsent = out.Ended+again, out.Unsent+unsent
-		out.Cost = out.Cost.Add(againCost(segments, store.Share{Stage: l.Stage, Lane: l.Name, Requests: again + unsent}))
+		cost, err := h.againCost(ctx, run, segments, store.Share{Stage: l.Stage, Lane: l.Name, Requests: again + unsent})
+		if err != nil {
+			return out, err
+		}
+		out.Cost = out.Cost.Plus(cost)
 	}
 	return out, nil
 }
 
 // againCost is what so many more requests of a lane cost: by what they have cost, else by what was expected of them.
-func againCost(segments []store.Segment, s store.Share) assay.Cost {
+func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Segment, s store.Share) (plan.Price, error) {
 	if s.Requests == 0 {
-		return assay.Cost{}
+		return plan.Price{}, nil
 	}
-	if c := meanCost(segments, s); c.Priced > 0 && c.Sum > 0 {
-		return c
+	if p, err := h.spreadCost(ctx, run, s); err != nil || p.Expected.Sum > 0 {
+		return p, err
 	}
 	var expected assay.Money
 	var priced int64
@@ -70,10 +74,11 @@ func againCost(segments []store.Segment, s store.Share) assay.Cost {
 			expected, priced = expected+g.Expected, priced+g.Requests-g.Unpriced
 		}
 	}
-	if priced <= 0 {
-		return assay.Cost{Unknown: s.Requests}
+	cost := assay.Cost{Unknown: s.Requests}
+	if priced > 0 {
+		cost = assay.Cost{Sum: expected * assay.Money(s.Requests) / assay.Money(priced), Priced: s.Requests}
 	}
-	return assay.Cost{Sum: expected * assay.Money(s.Requests) / assay.Money(priced), Priced: s.Requests}
+	return plan.Price{Low: cost, Expected: cost, High: cost}, nil
 }
 
 // TakeOver is what of a plan has its answer in earlier runs, at most, and what is new then.

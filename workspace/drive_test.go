@@ -203,7 +203,7 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 	if n != 4 {
 		t.Errorf("%d answers, want 4", n)
 	}
-	if unknown := meanCost(nil, store.Share{Requests: 3}); unknown != (assay.Cost{Unknown: 3}) {
-		t.Error(unknown)
+	if p, err := h.spreadCost(r.ctx, run, store.Share{Stage: "nowhere", Requests: 3}); err != nil || p.Expected != (assay.Cost{Unknown: 3}) {
+		t.Error(p, err)
 	}
 }

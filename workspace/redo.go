@@ -138,17 +138,3 @@ next:
 	}
 	return all
 }
-
-// meanCost is what so many more requests of a lane cost by what its requests have cost; unknown where none has a price.
-func meanCost(segments []store.Segment, s store.Share) assay.Cost {
-	var had assay.Cost
-	for _, g := range segments {
-		if g.Stage == s.Stage && g.Lane == s.Lane && g.Mode != store.Reuse {
-			had = had.Add(g.Cost)
-		}
-	}
-	if had.Priced == 0 {
-		return assay.Cost{Unknown: s.Requests}
-	}
-	return assay.Cost{Sum: had.Sum * assay.Money(s.Requests) / assay.Money(had.Priced), Priced: s.Requests}
-}
