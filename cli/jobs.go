@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,13 @@ func jobsCommand(w *World) *cobra.Command {
 	return c
 }
 
+// leastRefresh is how often providers may be asked about jobs again and again.
+const leastRefresh = 15 * time.Second
+
 func listJobs(ctx context.Context, w *World, f jobsFlags, paths []string) error {
+	if f.refresh && f.watch && f.interval < leastRefresh {
+		return usage("add --interval 30s", "--watch with --refresh asks the providers at every look: want --interval of %s or more", leastRefresh)
+	}
 	homes, err := f.homes(ctx, w, paths)
 	if err != nil {
 		return err

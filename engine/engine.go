@@ -217,5 +217,5 @@ func (w *work) attempt() int {
 
 // parcel is the segment as Prepare and Launch need it.
 func (w *work) parcel(ctx context.Context) provider.BatchInput {
-	return provider.BatchInput{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source(ctx)}
+	return provider.BatchInput{Stamp: w.stamp(), Model: w.g.Model, Wire: w.route.Wire, Count: int(w.g.Requests), Body: w.source(ctx), Note: w.run.Note, By: w.run.By}
 }

@@ -199,6 +199,9 @@ func TestAUnionHoldsAllItemsOfItsInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, has := it.Fields["level"]; !has {
+			t.Errorf("item %s has no field that others of the union have", it.ID)
+		}
 		got = append(got, fmt.Sprint(it.ID, " ", it.Fields["input"], " ", it.Fields["text"], " ", it.Fields["rule"], " ", it.Fields["level"]))
 	}
 	want := []string{"a1 a one x <nil>", "a2 a two y <nil>", "b1 b three <nil> 3", "1 c four <nil> <nil>"}

@@ -15,6 +15,8 @@ type BatchInput struct {
 	Wire  assay.Wire
 	Count int    // requests in the body
 	Body  Source // exactly what is sent: lines, or the whole document with its frame
+
+	Note, By string // why and by whom the run was begun, for people who look at the provider's list of jobs
 }
 
 // Source is a sequence of bytes that can be read again and again.

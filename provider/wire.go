@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"assay"
 )
 
 // The types below read what providers write in more than one way. They never fail: a time or a count that cannot be read
@@ -91,7 +93,23 @@ const (
 	metaSegment = "assay_segment"
 	metaSHA256  = "assay_sha256"
 	metaAttempt = "assay_attempt"
+	metaNote    = "assay_note"
+	metaBy      = "assay_by"
 )
+
+// maxMeta is how long a value of a job's metadata may be at every provider that takes some.
+const maxMeta = 500
+
+// Metadata is the stamp as a job's metadata, with the words of the person who began the run.
+func (p BatchInput) Metadata() map[string]string {
+	all := p.Stamp.Metadata()
+	for key, text := range map[string]string{metaNote: p.Note, metaBy: p.By} {
+		if text != "" {
+			all[key] = assay.Clean(text, maxMeta)
+		}
+	}
+	return all
+}
 
 // Metadata is the stamp as a job's metadata.
 func (s Stamp) Metadata() map[string]string {

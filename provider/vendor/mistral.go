@@ -56,7 +56,7 @@ func (m *mistral) Launch(ctx context.Context, p provider.BatchInput, h provider.
 		return provider.Unprepared()
 	}
 	return launchJSON(ctx, m.api, m.path(), mistralCreate{
-		Inputs: []string{hold.File}, Endpoint: p.Wire.URL, Model: p.Model, Metadata: p.Stamp.Metadata(), Hours: int(cmp.Or(m.limits.Window, 24*time.Hour) / time.Hour),
+		Inputs: []string{hold.File}, Endpoint: p.Wire.URL, Model: p.Model, Metadata: p.Metadata(), Hours: int(cmp.Or(m.limits.Window, 24*time.Hour) / time.Hour),
 	}, &mistralJob{})
 }
 

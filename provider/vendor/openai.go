@@ -131,7 +131,7 @@ func (o *openAI) Launch(ctx context.Context, p provider.BatchInput, h provider.H
 		return provider.Unprepared()
 	}
 	return launchJSON(ctx, o.api, provider.Path("batches"), openAICreate{
-		Input: hold.File, Endpoint: p.Wire.URL, Window: window(o.limits.Window), Metadata: p.Stamp.Metadata(),
+		Input: hold.File, Endpoint: p.Wire.URL, Window: window(o.limits.Window), Metadata: p.Metadata(),
 	}, &openAIBatch{})
 }
 
