@@ -30,6 +30,7 @@ type pairing struct {
 // laneItems are the sums of each lane by item.
 type laneItems struct {
 	sums []itemSums // by lane
+	done map[[2]uint32]difference
 }
 
 type itemSums struct {
@@ -97,7 +98,7 @@ func (p *pairing) table(s *rates) (*Table, error) {
 		}
 		for _, ab := range two {
 			a, b := ab[0], ab[1]
-			f, err := p.difference(g.data, a, b, s)
+			f, _, err := p.difference(g.data, a, b, s)
 			if err != nil {
 				return nil, err
 			}
@@ -159,36 +160,63 @@ func (s *rates) coverageOf(rest []Value, lanes ...string) Coverage {
 	return c
 }
 
-// difference compares two lanes on the items that both have.
-func (p *pairing) difference(d *laneItems, a, b uint32, s *rates) (Finding, error) {
+// difference compares two lanes on the items that both have, with the error of the difference. What was computed once is kept: tables and
+// standings want the same.
+func (p *pairing) difference(d *laneItems, a, b uint32, s *rates) (Finding, stats.Number, error) {
+	at := [2]uint32{a, b}
+	if old, ok := d.done[at]; ok {
+		return old.Finding, old.se, nil
+	}
 	f := Finding{What: WhatDifference, Unit: Share, Rule: rule(s.stage), Bounds: stats.NoInterval("not computed for differences")}
 	if p.scored {
 		f.Unit = Score
 	}
-	first, second, clusters, single := p.values(d, a, b)
-	for _, item := range p.shared(d, a, b) {
-		f.N += d.sums[a].at(item).n + d.sums[b].at(item).n
+	v := p.values(d, a, b)
+	f.N = v.n
+	se, err := f.compare(v, v.single, s.options)
+	if d.done == nil {
+		d.done = map[[2]uint32]difference{}
 	}
-	if len(first) == 0 {
-		f.Value = stats.Undefined("no item has verdicts on both")
-		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
-		return f, nil
-	}
-	return f, f.pair(first, second, clusters, single, s.options)
+	d.done[at] = difference{f, se}
+	return f, se, err
 }
 
-// values are what two lanes got on the items that both have, with their clusters; single: each is one yes or no.
-func (p *pairing) values(d *laneItems, a, b uint32) (first, second []float64, clusters []uint32, single bool) {
+// difference is one that was computed.
+type difference struct {
+	Finding
+	se stats.Number
+}
+
+// compare estimates the difference of what two lanes got, and returns its error; exact: by the exact test.
+func (f *Finding) compare(v paired, exact bool, o Options) (stats.Number, error) {
+	if len(v.first) == 0 {
+		f.Value = stats.Undefined("no item has verdicts on both")
+		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
+		return f.Value, nil
+	}
+	se := meanOf(differences(v.first, v.second, v.clusters), o.Level).SE
+	return se, f.pair(v.first, v.second, v.clusters, exact, o)
+}
+
+// paired is what two lanes got on the items that both have, with their clusters.
+type paired struct {
+	first, second []float64
+	clusters      []uint32
+	single        bool // each is one yes or no
+	n             int  // verdicts
+}
+
+func (p *pairing) values(d *laneItems, a, b uint32) paired {
 	shared := p.shared(d, a, b)
-	first, second = make([]float64, len(shared)), make([]float64, len(shared))
-	clusters, single = make([]uint32, len(shared)), true
+	v := paired{first: make([]float64, len(shared)), second: make([]float64, len(shared)), clusters: make([]uint32, len(shared)), single: true}
 	for k, item := range shared {
 		x, y := d.sums[a].at(item), d.sums[b].at(item)
-		first[k], second[k] = x.sum/float64(x.n), y.sum/float64(y.n)
-		clusters[k] = p.own[item]
-		single = single && x.n == 1 && y.n == 1 && binary(x.sum) && binary(y.sum)
+		v.first[k], v.second[k] = x.sum/float64(x.n), y.sum/float64(y.n)
+		v.clusters[k] = p.own[item]
+		v.single = v.single && x.n == 1 && y.n == 1 && binary(x.sum) && binary(y.sum)
+		v.n += x.n + y.n
 	}
-	return first, second, clusters, single
+	return v
 }
 
 func binary(x float64) bool { return x == 0 || x == 1 }

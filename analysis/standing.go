@@ -154,14 +154,14 @@ func (p *pairing) standing(t *Table, s *rates) error {
 	}
 	var err error
 	for _, g := range p.groups.sorted() { // there is one, or none where nothing is valid
-		err = p.contrasts(&out, g.data, func(a, b uint32) (Finding, error) { return p.difference(g.data, a, b, s) })
+		err = p.contrasts(&out, func(a, b uint32) (Finding, stats.Number, error) { return p.difference(g.data, a, b, s) })
 	}
 	t.standings = append(t.standings, out)
 	return err
 }
 
 // contrasts holds every two places of a standing against each other.
-func (p *pairing) contrasts(out *Standing, d *laneItems, difference func(a, b uint32) (Finding, error)) error {
+func (p *pairing) contrasts(out *Standing, difference func(a, b uint32) (Finding, stats.Number, error)) error {
 	if len(out.Places) > maxStood {
 		return nil
 	}
@@ -172,12 +172,10 @@ func (p *pairing) contrasts(out *Standing, d *laneItems, difference func(a, b ui
 			if !known || !too {
 				continue
 			}
-			f, err := difference(a, b)
+			f, se, err := difference(a, b)
 			if err != nil {
 				return err
 			}
-			first, second, clusters, _ := p.values(d, a, b)
-			se := meanOf(differences(first, second, clusters), 0.95).SE
 			out.Tests = append(out.Tests, Contrast{First: k, Second: i, Difference: f.Value, SE: se, Interval: f.Interval, P: f.P, Clusters: f.Clusters})
 			if f.Method != "" {
 				out.Method = f.Method

@@ -39,13 +39,10 @@ func (s *flips) standing(t *Table) error {
 		}
 		out.Places = append(out.Places, place)
 	}
-	err := p.contrasts(&out, items, func(a, b uint32) (Finding, error) {
-		f := Finding{What: out.What, Unit: Share}
-		first, second, clusters, single := p.values(items, a, b)
-		if len(first) == 0 {
-			return f.unknown("no item has verdicts on both"), nil
-		}
-		return f, f.pair(first, second, clusters, single && !control, s.options)
+	err := p.contrasts(&out, func(a, b uint32) (Finding, stats.Number, error) {
+		f, v := Finding{What: out.What, Unit: Share}, p.values(items, a, b)
+		se, err := f.compare(v, v.single && !control, s.options)
+		return f, se, err
 	})
 	t.standings = append(t.standings, out)
 	return err
