@@ -129,6 +129,23 @@ func TestEveryPageIsLegible(t *testing.T) {
 	}
 	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
 	v.legible("report")
+}
+
+func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	dir := t.TempDir()
+	study, err := filepath.Abs("../examples/start/study.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"run", study, "--rehearse"}, {"report", "--out", "report.html"}} {
+		if code := cli.Main(ctx, quick(dir, io.Discard, args...)); code != 0 {
+			t.Fatalf("%v ended with %d", args, code)
+		}
+	}
+	v := visit(t, ctx, dashboard(t, ctx, dir))
+	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
 	printsAll(v)
 }
 
@@ -167,7 +184,7 @@ func printsAll(v *visitor) {
 	}
 	lost := read(v, "look for what is not printed", chromedp.Evaluate[string](`Array.from(document.querySelectorAll("details")).filter((d) => {
 		const inside = d.querySelector("table, ul, pre");
-		return inside && inside.getBoundingClientRect().height < 10;
+		return inside && !(inside.checkVisibility() && d.getBoundingClientRect().height > d.querySelector("summary").getBoundingClientRect().height + 10);
 	}).map((d) => d.querySelector("summary").textContent).join("\n")`))
 	folded := read(v, "count", chromedp.Evaluate[int64](`document.querySelectorAll("details:not([open])").length`))
 	if lost != "" || folded == 0 {
