@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ func jobRows(ctx context.Context, homes []listedHome, filters []*store.JobFilter
 	if len(homes) == 1 {
 		return rows, more, nil
 	}
-	slices.SortStableFunc(rows, func(a, b results.JobRow) int { return b.Created.Compare(a.Created) })
+	sort.SliceStable(rows, func(i, k int) bool { return rows[i].Created.After(rows[k].Created) })
 	if limit > 0 && len(rows) > limit {
 		rows, more = rows[:limit], true
 	}

@@ -168,13 +168,13 @@ type placedRow[T any] struct {
 // sorted holds as many rows as are wanted, and a few times more while it reads.
 func (s *arranged[T]) sorted(all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var kept []placedRow[T]
+		var kept []*placedRow[T]
 		for row, err := range all {
 			if err != nil {
 				yield(row, err)
 				return
 			}
-			kept = append(kept, placedRow[T]{s.place(row, s.field), row})
+			kept = append(kept, &placedRow[T]{s.place(row, s.field), row})
 			if most := 4 * (s.limit + 1); s.limit > 0 && len(kept) >= most {
 				slices.SortStableFunc(kept, s.compare)
 				kept = slices.Delete(kept, s.limit+1, len(kept))
@@ -189,7 +189,7 @@ func (s *arranged[T]) sorted(all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-func (s *arranged[T]) compare(a, b placedRow[T]) int {
+func (s *arranged[T]) compare(a, b *placedRow[T]) int {
 	switch {
 	case a.at.unknown && !b.at.unknown:
 		return 1

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,7 @@ func runRows(ctx context.Context, homes []listedHome, filter results.RunFilter) 
 	if len(homes) == 1 {
 		return rows, more, nil
 	}
-	slices.SortStableFunc(rows, func(a, b results.RunRow) int { return b.Begun.Compare(a.Begun) })
+	sort.SliceStable(rows, func(i, k int) bool { return rows[i].Begun.After(rows[k].Begun) })
 	if filter.Limit > 0 && len(rows) > filter.Limit {
 		rows, more = rows[:filter.Limit], true
 	}
