@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/provider"
@@ -267,6 +268,12 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 		}
 		n, err := x.collectSegment(ctx, g.No)
 		var held *store.HeldError
+		for look := 0; look < collectLooks && errors.As(err, &held) && held.Holder == x.Holder; look++ { // this process looks at the job right now
+			if err := x.Clock.Sleep(ctx, collectEvery); err != nil {
+				return "", err
+			}
+			n, err = x.collectSegment(ctx, g.No)
+		}
 		if errors.Is(err, ErrNoKey) {
 			keyless++
 			continue
@@ -285,6 +292,12 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 	}
 	return text, nil
 }
+
+// A look at a job that is under way is waited for when its results are to be collected, this often and this long apart.
+const (
+	collectLooks = 200
+	collectEvery = 50 * time.Millisecond
+)
 
 func (x *extension) collectSegment(ctx context.Context, no int64) (n int64, err error) {
 	err = x.at(ctx, no, func(ctx context.Context, w *work) error {
