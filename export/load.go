@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
 
 	"assay"
 	"assay/results"
@@ -47,6 +48,9 @@ func (l *loader) verdicts(ctx context.Context, folder fs.FS) iter.Seq2[store.Ver
 				l.placing[row.Stage] = place
 			}
 			v, err := place(made(row))
+			if !slices.Contains(assay.VerdictStates(), assay.VerdictState(row.State)) {
+				err = fmt.Errorf("there is no state %q", row.State)
+			}
 			if err != nil {
 				l.bad.at(assay.Place{}, "verdict of %s on %s: %s", row.Judge, cmp.Or(row.Item, row.First), err)
 				continue

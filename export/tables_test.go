@@ -77,11 +77,11 @@ func TestAFailureOfTheSystemsBeforeIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	got, err := readAll(t, "speceval", map[string]string{"r/spec_x/judge_j/axb/results/s.json": `{"metadata":{"model_a":"a","model_b":"b"},"rankings":[
 		{"input":"q","rank":1}, {"input":"q","rank":-1}, {"input":"q","rank":0,"raw_judge_response":"{\"model\":\"equal\"}"}, {"input":"q","rank":0,"raw_judge_response":"{\"model\":\"A\"}"},
-		{"input":"q","rank":0,"raw_judge_response":"no idea"}, {"input":"q","rank":0,"judge_custom_id_task":"k"}, {"input":"q","rank":7}, {"input":"q"}, {"input":"q","state":"failed"}]}`}, export.From{})
+		{"input":"q","rank":0,"raw_judge_response":"no idea"}, {"input":"q","rank":0,"judge_custom_id_task":"k"}, {"input":"q","rank":7}, {"input":"q"}, {"input":"q","state":"failed"}, {"input":"q","state":"unsafe"}]}`}, export.From{})
 	ok(t, err)
 	want := []string{
 		"item s-1 in s", "j on ab: valid a 1 vote 0", "j on ab: valid b 0 vote 0", "j on ab: valid tie 0.5 vote 0", "j on ab: malformed  - vote 0",
-		"j on ab: malformed  - vote 0", "j on ab: valid tie 0.5 vote 0", "j on ab: malformed  - vote 0", "j on ab: malformed  - vote 0", "j on ab: failed  - vote 0",
+		"j on ab: malformed  - vote 0", "j on ab: valid tie 0.5 vote 0", "j on ab: malformed  - vote 0", "j on ab: malformed  - vote 0", "j on ab: failed  - vote 0", "j on ab: malformed  - vote 0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
