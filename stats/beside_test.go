@@ -2,8 +2,6 @@ package stats
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // What reference programs print beside the numbers that commands print, computed from the same fits.
@@ -26,10 +24,9 @@ func (f *BTFit) Sandwich() (*Covariance, error) {
 	}
 	m := f.model
 	at := m.point(f.beta, nil)
-	meat := mat.NewSymDense(m.size, nil)
-	raw := meat.RawSymmetric()
+	meat := newSymmetric(m.size)
 	for k := range m.cells {
-		m.addInformation(raw.Data, raw.Stride, &m.cells[k], at.squares(&m.cells[k]))
+		m.addInformation(meat.data, meat.n, &m.cells[k], at.squares(&m.cells[k]))
 	}
 	return bread.around(meat), nil
 }
@@ -39,7 +36,7 @@ func (c *Covariance) Items() int { return c.items }
 
 // Against is the covariance of two strengths when a third stands at 0.
 func (c *Covariance) Against(ref, i, j int) float64 {
-	return c.matrix.At(i, j) - c.matrix.At(i, ref) - c.matrix.At(ref, j) + c.matrix.At(ref, ref)
+	return c.matrix.at(i, j) - c.matrix.at(i, ref) - c.matrix.at(ref, j) + c.matrix.at(ref, ref)
 }
 
 // OrderAgainst is the covariance of the order effect and a strength when another strength stands at 0.
@@ -47,7 +44,7 @@ func (c *Covariance) OrderAgainst(ref, i int) Number {
 	if c.order == 0 {
 		return Undefined("no order effect in the model")
 	}
-	return Known(c.matrix.At(i, c.order) - c.matrix.At(ref, c.order))
+	return Known(c.matrix.at(i, c.order) - c.matrix.at(ref, c.order))
 }
 
 // LogNuSE is the standard error of log nu.

@@ -6,9 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
 )
 
 // Ties is how a Bradley-Terry fit reads ties.
@@ -154,15 +152,15 @@ func (g *graph) sweep(strength []float64) float64 {
 // workspace is what one fit after another can use again.
 type workspace struct {
 	grad, step, trial []float64
-	info              *mat.SymDense
-	chol              mat.Cholesky // under Jeffreys' penalty
+	info              *symmetric
+	chol              cholesky // under Jeffreys' penalty
 	here, there       *point
 }
 
 func newWorkspace(size int) *workspace {
 	return &workspace{
 		grad: make([]float64, size), step: make([]float64, size), trial: make([]float64, size),
-		info: mat.NewSymDense(size, nil),
+		info: newSymmetric(size),
 	}
 }
 
@@ -173,7 +171,7 @@ func (m *model) newton(beta []float64, w *workspace, last float64) (int, error) 
 		w.here = m.point(beta, w.here)
 		m.evaluate(w.here, w)
 		if m.o.Firth {
-			if !w.chol.Factorize(w.info) {
+			if !w.chol.factorize(w.info) {
 				return 0, vanished()
 			}
 			m.jeffreys(w.here, w)
@@ -209,10 +207,11 @@ func vanished() error {
 // solve finds the step from gradient and information, which it uses up; false where the information is not positive definite. How well
 // conditioned it is does not matter: a poor step is followed by another.
 func (w *workspace) solve() bool {
-	factor, ok := lapack64.Potrf(w.info.RawSymmetric())
+	n, info := w.info.n, w.info.data
+	ok := solutions.Dpotrf(blas.Upper, n, info, n)
 	if ok {
 		copy(w.step, w.grad)
-		lapack64.Potrs(factor, blas64.General{Rows: len(w.step), Cols: 1, Stride: 1, Data: w.step})
+		solutions.Dpotrs(blas.Upper, n, 1, info, n, w.step, 1)
 	}
 	return ok
 }

@@ -4,15 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Covariance is the joint uncertainty of a fit: strengths with mean 0, then order effect, then log nu. The error of a
 // single strength is against the mean of all; to compare two items take [Covariance.Difference].
 type Covariance struct {
 	items, order, nu int
-	matrix           *mat.SymDense
+	matrix           *symmetric
 }
 
 // Covariance is the model-based covariance: the inverse of the information. It holds when comparisons are independent and
@@ -22,40 +20,40 @@ func (f *BTFit) Covariance() (*Covariance, error) {
 	m := f.model
 	w := newWorkspace(m.size)
 	m.evaluate(m.point(f.beta, nil), w)
-	raw := w.info.RawSymmetric()
-	if !w.chol.Factorize(w.info) {
+	if !w.chol.factorize(w.info) {
 		return nil, errors.New("invert the information of the fit: it is singular")
 	}
-	inverse := mat.NewSymDense(m.size, nil)
-	if err := w.chol.InverseTo(inverse); err != nil {
-		return nil, fmt.Errorf("invert the information of the fit: %w", err)
+	inverse, ok := w.chol.inverse()
+	if !ok {
+		return nil, fmt.Errorf("invert the information of the fit: its condition number is %.4e", w.chol.condition)
 	}
 	// The shift of all strengths is an eigenvector; what the inverse says about it is our own pin, and goes.
-	shift := mat.NewVecDense(m.size, nil)
+	moved := 0.0
 	for i := range m.items {
-		shift.SetVec(i, 1)
+		moved += w.info.at(0, i)
 	}
-	moved := mat.NewVecDense(m.size, nil)
-	moved.MulVec(mat.NewSymDense(m.size, raw.Data), shift)
-	inverse.SymRankOne(inverse, -1/(float64(m.items)*moved.AtVec(0)), shift)
+	by := 1 / (float64(m.items) * moved)
+	for i := range m.items {
+		for j := i; j < m.items; j++ {
+			inverse.set(i, j, inverse.at(i, j)-by)
+		}
+	}
 	return m.covariance(inverse), nil
 }
 
-func (m *model) covariance(matrix *mat.SymDense) *Covariance {
+func (m *model) covariance(matrix *symmetric) *Covariance {
 	return &Covariance{items: m.items, order: m.order, nu: m.nu, matrix: matrix}
 }
 
 // around is bread, meat, bread.
-func (c *Covariance) around(meat *mat.SymDense) *Covariance {
-	size := c.matrix.SymmetricDim()
-	bread := mat.DenseCopyOf(c.matrix) // general products are blocked, symmetric ones are not
-	var half, whole mat.Dense
-	half.Mul(bread, mat.DenseCopyOf(meat))
-	whole.Mul(&half, bread)
-	out := mat.NewSymDense(size, nil)
+func (c *Covariance) around(meat *symmetric) *Covariance {
+	size := c.matrix.n
+	bread := c.matrix.whole() // general products are blocked, symmetric ones are not
+	whole := product(size, product(size, bread, meat.whole()), bread)
+	out := newSymmetric(size)
 	for i := range size {
 		for j := i; j < size; j++ {
-			out.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
+			out.set(i, j, (whole[i*size+j]+whole[j*size+i])/2)
 		}
 	}
 	return &Covariance{items: c.items, order: c.order, nu: c.nu, matrix: out}
@@ -85,7 +83,10 @@ func (f *BTFit) ClusterRobust(g *Grouped, correction Correction) (*Covariance, e
 	}
 	meat := newScores(f, g).squares()
 	if correction == CR1 {
-		meat.ScaleSym(float64(g.Clusters())/float64(g.Clusters()-1), meat)
+		by := float64(g.Clusters()) / float64(g.Clusters()-1)
+		for k := range meat.data {
+			meat.data[k] *= by
+		}
 	}
 	return bread.around(meat), nil
 }
@@ -94,14 +95,14 @@ func (f *BTFit) ClusterRobust(g *Grouped, correction Correction) (*Covariance, e
 func (c *Covariance) SE() []float64 {
 	se := make([]float64, c.items)
 	for i := range se {
-		se[i] = math.Sqrt(max(0, c.matrix.At(i, i)))
+		se[i] = math.Sqrt(max(0, c.matrix.at(i, i)))
 	}
 	return se
 }
 
 // Difference is the standard error of the difference of two strengths.
 func (c *Covariance) Difference(i, j int) float64 {
-	return math.Sqrt(max(0, c.matrix.At(i, i)+c.matrix.At(j, j)-2*c.matrix.At(i, j)))
+	return math.Sqrt(max(0, c.matrix.at(i, i)+c.matrix.at(j, j)-2*c.matrix.at(i, j)))
 }
 
 // OrderSE is the standard error of the order effect.
@@ -111,5 +112,5 @@ func (c *Covariance) extraSE(at int, why string) Number {
 	if at == 0 {
 		return Undefined("%s", why)
 	}
-	return Known(math.Sqrt(max(0, c.matrix.At(at, at))))
+	return Known(math.Sqrt(max(0, c.matrix.at(at, at))))
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // tieTolerance is how much larger than the observed probability another may be and still count as equally unlikely in an
@@ -80,7 +79,9 @@ func criticalT(level float64, df int) Number {
 	if df < 1 {
 		return Undefined("no degrees of freedom left for an error")
 	}
-	return Known(distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile((1 + level) / 2))
+	n := float64(df)
+	x := mathext.InvRegIncBeta(n/2, 0.5, 2*(1-(1+level)/2)) // as in studentTail, which is thus 1 - level
+	return Known(math.Sqrt(n * (1 - x) / x))
 }
 
 func validLevel(level float64) bool { return level > 0 && level < 1 }

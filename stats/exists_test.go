@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/mat"
 )
 
 func TestNoNumberWhereTheMaximumDoesNotExist(t *testing.T) {
@@ -105,9 +104,9 @@ func settles(t *Tally, o BTOptions) bool {
 			m.evaluate(m.point(beta, nil), w)
 			for i := range beta {
 				w.grad[i] -= lambda * beta[i]
-				w.info.SetSym(i, i, w.info.At(i, i)+lambda)
+				w.info.set(i, i, w.info.at(i, i)+lambda)
 			}
-			if !w.chol.Factorize(w.info) {
+			if !w.chol.factorize(w.info) {
 				return nil
 			}
 			step := solve(w, m.size)
@@ -198,9 +197,7 @@ func mutualReach(t *Tally) [][]int {
 }
 
 func solve(w *workspace, size int) []float64 {
-	step := make([]float64, size)
-	if err := w.chol.SolveVecTo(mat.NewVecDense(size, step), mat.NewVecDense(size, w.grad)); err != nil {
-		return step
-	}
+	step := append(make([]float64, 0, size), w.grad...)
+	w.chol.solve(step)
 	return step
 }

@@ -2,8 +2,6 @@ package stats
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // model is a Bradley-Terry likelihood over cells. Its parameters are the strengths, then the order effect, then log nu.
@@ -114,8 +112,8 @@ func (m *model) objective(p *point) float64 {
 // multiple of the all-ones matrix takes that freedom away without touching anything else.
 func (m *model) evaluate(p *point, w *workspace) {
 	clear(w.grad)
-	w.info.Zero()
-	info, stride := w.info.RawSymmetric().Data, w.info.RawSymmetric().Stride
+	clear(w.info.data)
+	info, stride := w.info.data, w.info.n
 	for k := range m.cells {
 		c := &m.cells[k]
 		at := p.pull(c)
@@ -182,16 +180,16 @@ func (m *model) pin(info []float64, stride int) {
 // jeffreys turns the gradient into that of the likelihood penalised by half the log determinant of the information: each
 // cell acts as if a share of it, its leverage, had been won half the time.
 func (m *model) jeffreys(p *point, w *workspace) {
-	var inverse mat.SymDense
-	if err := w.chol.InverseTo(&inverse); err != nil {
+	inverse, ok := w.chol.inverse()
+	if !ok {
 		return // so ill-conditioned that the plain step is the better one
 	}
 	for k := range m.cells {
 		c := &m.cells[k]
 		i, j := int(c.i), int(c.j)
-		spread := inverse.At(i, i) + inverse.At(j, j) - 2*inverse.At(i, j)
+		spread := inverse.at(i, i) + inverse.at(j, j) - 2*inverse.at(i, j)
 		if m.order > 0 {
-			spread += inverse.At(m.order, m.order) + 2*(inverse.At(i, m.order)-inverse.At(j, m.order))
+			spread += inverse.at(m.order, m.order) + 2*(inverse.at(i, m.order)-inverse.at(j, m.order))
 		}
 		first, second, _ := p.chances(c.i, c.j)
 		leverage := c.n() * first * second * spread

@@ -3,8 +3,6 @@ package stats
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // QuasiVariances give each item a variance of its own such that the variance of any difference is nearly the sum of two
@@ -70,27 +68,23 @@ func quasiLoss(at, target []float64) float64 {
 
 // quasiStep is a Gauss-Newton step: least squares on the sums, weighted to act on the log scale.
 func quasiStep(items int, at, target []float64) ([]float64, error) {
-	normal, side := mat.NewSymDense(items, nil), mat.NewVecDense(items, nil)
+	normal, side := newSymmetric(items), make([]float64, items)
 	k := 0
 	for i := range items {
 		for j := range i {
 			weight := 1 / square(at[k])
 			z := weight * at[k] * (1 + math.Log(target[k]/at[k]))
-			side.SetVec(i, side.AtVec(i)+z)
-			side.SetVec(j, side.AtVec(j)+z)
-			normal.SetSym(i, i, normal.At(i, i)+weight)
-			normal.SetSym(j, j, normal.At(j, j)+weight)
-			normal.SetSym(i, j, weight)
+			side[i] += z
+			side[j] += z
+			normal.set(i, i, normal.at(i, i)+weight)
+			normal.set(j, j, normal.at(j, j)+weight)
+			normal.set(i, j, weight)
 			k++
 		}
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(normal) {
+	var chol cholesky
+	if !chol.factorize(normal) || !chol.solve(side) {
 		return nil, fmt.Errorf("quasi-variances: singular step")
 	}
-	step := make([]float64, items)
-	if err := chol.SolveVecTo(mat.NewVecDense(items, step), side); err != nil {
-		return nil, fmt.Errorf("quasi-variances: solve step: %w", err)
-	}
-	return step, nil
+	return side, nil
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // RankInterval is an item's rank (1 is best) and the ranks it may have; all intervals of a table hold together at the
@@ -29,14 +27,14 @@ func MaxTRanks(theta []float64, c *Covariance, level float64, draws int, seed ui
 	}
 	spread := differences(len(theta), c.Difference)
 	top := make([]float64, draws)
-	replicate(draws, func() *mat.VecDense { return mat.NewVecDense(len(theta), nil) }, func(x *mat.VecDense, k int) {
+	replicate(draws, func() []float64 { return make([]float64, len(theta)) }, func(x []float64, k int) {
 		r := stream(seed, k)
-		z := mat.NewVecDense(len(theta), nil)
-		for i := range theta {
-			z.SetVec(i, r.NormFloat64())
+		z := make([]float64, len(theta))
+		for i := range z {
+			z[i] = r.NormFloat64()
 		}
-		x.MulVec(root, z)
-		top[k] = largestT(x.RawVector().Data, spread)
+		times(len(z), root, z, x)
+		top[k] = largestT(x, spread)
 	})
 	return cut(theta, spread, Replicates{Values: top}, level)
 }
@@ -75,26 +73,18 @@ func checkRanks(theta []float64, items int, level float64) error {
 }
 
 // root is a matrix whose square is the covariance of the strengths.
-func (c *Covariance) root() (*mat.Dense, error) {
-	sub := mat.NewSymDense(c.items, nil)
+func (c *Covariance) root() ([]float64, error) {
+	sub := newSymmetric(c.items)
 	for i := range c.items {
 		for j := i; j < c.items; j++ {
-			sub.SetSym(i, j, c.matrix.At(i, j))
+			sub.set(i, j, c.matrix.at(i, j))
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(sub, true) {
+	root, ok := sub.root()
+	if !ok {
 		return nil, fmt.Errorf("rank items: no eigenvalues of the covariance")
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	values := eigen.Values(nil)
-	for j, v := range values {
-		for i := range c.items {
-			vectors.Set(i, j, vectors.At(i, j)*math.Sqrt(max(0, v)))
-		}
-	}
-	return &vectors, nil
+	return root, nil
 }
 
 // differences tabulates the error of every difference, row by row below the diagonal.

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // scores are the gradients of a fit's clusters.
@@ -43,10 +42,9 @@ const (
 )
 
 // squares is the sum over clusters of the gradient times itself. Each element is added up in the order of the clusters, whichever goroutine does it.
-func (s *scores) squares() *mat.SymDense {
+func (s *scores) squares() *symmetric {
 	size, clusters := s.model.size, s.grouped.Clusters()
-	sum := mat.NewSymDense(size, nil)
-	raw := sum.RawSymmetric()
+	sum := newSymmetric(size)
 	block := make([][]float64, min(scoreBlock, clusters))
 	for k := range block {
 		block[k] = make([]float64, size)
@@ -58,7 +56,7 @@ func (s *scores) squares() *mat.SymDense {
 			for _, grad := range held {
 				for i := tile * scoreRows; i < min(size, (tile+1)*scoreRows); i++ {
 					if v := grad[i]; v != 0 {
-						floats.AddScaled(raw.Data[i*raw.Stride+i:(i+1)*raw.Stride], v, grad[i:])
+						floats.AddScaled(sum.data[i*size+i:(i+1)*size], v, grad[i:])
 					}
 				}
 			}
