@@ -71,21 +71,31 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
+	if err := p.prepare(ctx, run, b); err != nil {
+		stop()
+		_ = p.Ledger.Release(context.WithoutCancel(ctx), run.Lease) // the claim ends by itself, too
+		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+	}
+	return p.Ledger.Run(ctx, run.No)
+}
+
+// prepare writes the snapshot of a run, and opens it.
+func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error {
 	for _, name := range append([]string{b.Settings.File}, b.Input.Study.Loaded...) {
 		if err := p.keep(ctx, run.No, b.Files, name); err != nil {
-			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+			return err
 		}
 	}
 	if b.Prices != nil {
 		if err := p.Ledger.PutPart(ctx, run.No, pricesPart, bytes.NewReader(b.Prices)); err != nil {
-			return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+			return err
 		}
 	}
 	if err := p.keepGold(ctx, run.No, b); err != nil {
-		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+		return err
 	}
 	if err := p.keepRates(ctx, run.No, b.Input); err != nil {
-		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+		return err
 	}
 	asked := map[string]bool{} // a limit is about what is asked, not about what goes with it, such as a table of objections
 	for i := range b.Input.Study.Stages {
@@ -97,19 +107,16 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 			items = FirstItems(items, b.Settings.Limit)
 		}
 		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
-			return store.Run{}, fmt.Errorf("begin run %s: keep input %s: %w", run.ID, e.Name, err)
+			return fmt.Errorf("keep input %s: %w", e.Name, err)
 		}
 	}
 	if err := p.Ledger.PutLanes(ctx, lanesOf(run.No, b)); err != nil {
-		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+		return err
 	}
 	if err := p.importAll(ctx, run, b); err != nil {
-		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
+		return err
 	}
-	if err := p.Ledger.OpenRun(ctx, run.No); err != nil {
-		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
-	}
-	return p.Ledger.Run(ctx, run.No)
+	return p.Ledger.OpenRun(ctx, run.No)
 }
 
 // create writes the run itself, and keeps its claim until stop is called.

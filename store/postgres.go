@@ -130,7 +130,8 @@ func (postgres) yielded(err error) bool {
 	if errors.As(err, &e) {
 		return e.Code == "40001" || e.Code == "40P01" || e.Code == "55P03"
 	}
-	return pgconn.SafeToRetry(err)
+	var commit *commitError // the driver calls a connection that broke before the reply one that was closed before
+	return pgconn.SafeToRetry(err) && !errors.As(err, &commit)
 }
 
 // away: the connection was refused or broke, or the server says that it stops, starts, has no place, or took the connection of a

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,7 +17,27 @@ const chunkSize = 256 << 10
 
 // PutPart writes a named part of a run's snapshot, replacing what an interrupted preparation left.
 func (s *Ledger) PutPart(ctx context.Context, run int64, name string, r io.Reader) error {
-	return s.tx(ctx, "put snapshot part", relaxed, func(t *txn) error { return t.putPart(ctx, run, name, r) })
+	again, err := rereader(r)
+	if err != nil {
+		return fmt.Errorf("read part %s: %w", name, err)
+	}
+	return s.tx(ctx, "put snapshot part", relaxed, func(t *txn) error {
+		r, err := again()
+		if err != nil {
+			return fmt.Errorf("read part %s: %w", name, err)
+		}
+		return t.putPart(ctx, run, name, r)
+	})
+}
+
+// rereader gives what a reader has from its beginning, as often as a transaction is tried.
+func rereader(r io.Reader) (func() (io.Reader, error), error) {
+	if f, ok := r.(io.ReadSeeker); ok {
+		start, err := f.Seek(0, io.SeekCurrent)
+		return func() (io.Reader, error) { _, err := f.Seek(start, io.SeekStart); return f, err }, err
+	}
+	all, err := io.ReadAll(r)
+	return func() (io.Reader, error) { return bytes.NewReader(all), nil }, err
 }
 
 func (t *txn) putPart(ctx context.Context, run int64, name string, r io.Reader) error {

@@ -216,10 +216,19 @@ func (s *Ledger) try(ctx context.Context, d durability, fn func(t *txn) error) e
 		return errors.Join(err, t.Rollback())
 	}
 	if err := t.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return &commitError{err}
 	}
 	return nil
 }
+
+// commitError is a commit that did not work, or whose reply was lost: then it may have been done.
+type commitError struct{ cause error }
+
+// Error says so.
+func (e *commitError) Error() string { return "commit: " + e.cause.Error() }
+
+// Unwrap is the cause.
+func (e *commitError) Unwrap() error { return e.cause }
 
 // pause waits a moment before a further try, longer each time and never as long as another process.
 func pause(ctx context.Context, n int) error {
