@@ -273,13 +273,16 @@ func TestRatesCountTheExpectedLabelWhereLabelsHaveNoScores(t *testing.T) {
 	stage := analysis.Stage{Name: "correct", Verb: analysis.Judged, Labels: []analysis.Label{{Name: "safe"}, {Name: "unsafe"}, {Name: "unclear"}}}
 	var rows []analysis.Row
 	for i, label := range []string{"unsafe", "unsafe", "safe", "unclear"} {
-		r := said("a", fmt.Sprint(i), label)
-		r.Expect = "unsafe"
-		rows = append(rows, r)
+		r, other := said("a", fmt.Sprint(i), label), said("b", fmt.Sprint(i), "safe")
+		r.Expect, other.Expect = "unsafe", "unsafe"
+		rows = append(rows, r, other)
 	}
 	r := report(t, stage, []analysis.Spec{{}}, rows)
 	near(t, "rate", 0.5, find(t, r, "rate", "lane", "a").Value.Value, 1e-12)
 	near(t, "unclear", 0.25, find(t, r, "unclear", "lane", "a").Value.Value, 1e-12)
+	if d := find(t, r, "difference"); d.Unit != analysis.Share || d.Value.Value != 0.5 {
+		t.Errorf("the difference of two rates is %v in the unit %s", d.Value, d.Unit)
+	}
 }
 
 func TestLanesAreComparedOnTheSameItems(t *testing.T) {

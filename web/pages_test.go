@@ -222,3 +222,22 @@ func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 		t.Errorf("orders: %v", got)
 	}
 }
+
+func TestTheFirstPageOfARunIsItsAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	answer := r.json("/runs/run1/summary")
+	headline, _ := answer["headline"].(string)
+	if headline == "" || len(answer["ranked"].([]any)) != 2 || len(answer["caveats"].([]any)) == 0 {
+		t.Fatalf("%v", answer)
+	}
+	page := r.get("/runs/run1").body // computed by now
+	for _, want := range []string{`class="headline"`, `href="/runs/run1/verdicts?lane=gpt&amp;stage=good"`, `href="/runs/run1/progress"`, `aria-current="page">Summary<`, "assay resume run1"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
+		}
+	}
+	if got := r.json("/runs/run1/findings")["summary"].(map[string]any)["headline"]; got != headline {
+		t.Errorf("the findings say %q, the summary %q", got, headline)
+	}
+}
