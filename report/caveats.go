@@ -146,7 +146,7 @@ const (
 // few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
 func (d *Document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
-	if !ok || r.Clusters < 2 || len(r.order) < 2 {
+	if !ok || r.Clusters < 2 || len(r.order) < 2 || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
 		return nil
 	}
 	n := float64(r.Clusters)

@@ -226,6 +226,9 @@ func between95(r *ranked, place int) string {
 // units is how many independent items the comparison rests on.
 func (d *Document) units(r *ranked) string {
 	n, noun := r.Clusters, d.nounOf(r.Stage)
+	if r.Field == analysis.ByItem {
+		noun = "pairs"
+	}
 	if n == 0 {
 		for _, p := range r.Places {
 			n = max(n, p.N)

@@ -290,3 +290,16 @@ func TestACostThatIsNotKnownIsNeverTheCheapest(t *testing.T) {
 		}
 	}
 }
+
+func TestItemsThatAreComparedRestOnPairs(t *testing.T) {
+	t.Parallel()
+	s := ranking([]string{"S1", "S2", "S3"})
+	s.Field, s.Clusters = analysis.ByItem, 190
+	for i := range s.Tests {
+		s.Tests[i].SE.Value = 2
+	}
+	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"arena": "samples"}, Report: &analysis.Report{Standings: []analysis.Standing{s}}}
+	if said := text(d.Summary()); !strings.Contains(said, "S3 is ahead of all others on 190 pairs: 80% of comparisons won.") || strings.Contains(said, "Few ") || strings.Contains(said, "cost") {
+		t.Error(said)
+	}
+}
