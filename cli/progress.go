@@ -113,7 +113,7 @@ func (p *progress) plain(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	line := fmt.Sprintf("%s of %s done, %s open", assay.Thousands(all.Done()), assay.Thousands(all.Wanted), assay.Thousands(all.Open()))
+	line := countsOf(all.Progress)
 	if line == p.last {
 		return nil
 	}
@@ -125,6 +125,11 @@ func (p *progress) plain(ctx context.Context, now time.Time) error {
 	}
 	_, err = fmt.Fprintln(p.world.Stderr, line+", "+cost.Spent())
 	return err
+}
+
+// countsOf is how many requests are done and how many are open: each is one or the other.
+func countsOf(p results.Progress) string {
+	return fmt.Sprintf("%s of %s done, %s open", assay.Thousands(p.Done()), assay.Thousands(p.Wanted), assay.Thousands(p.Open()-p.Ready))
 }
 
 // through reports whether all requests have ended, by the counters of lanes alone.

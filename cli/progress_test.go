@@ -23,3 +23,11 @@ func TestNamesOfLanesSteerNoTerminal(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// What a provider counts as answered is done, and so is not open any more.
+func TestARequestIsDoneOrOpen(t *testing.T) {
+	t.Parallel()
+	if got := countsOf(results.Progress{Wanted: 320, Answered: 2, InFlight: 159, Ready: 33, Staged: 100}); got != "35 of 320 done, 226 open" {
+		t.Error(got)
+	}
+}
