@@ -146,7 +146,8 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 	}
 	run := "/runs/" + runs.Runs[0].Run
 	for path, want := range map[string]string{
-		run:                         "Lanes and stages",
+		run:                         "cannot be told apart",
+		run + "/progress":           "Lanes and stages",
 		run + "/answers":            "boiling",
 		run + "/item?id=boiling":    "Does water boil",
 		run + "/verdicts":           "arena",
@@ -160,7 +161,7 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 	}
 	d.followLinks(run)
 	d.judge(run)
-	for _, path := range []string{"/runs", run, run + "/answers", run + "/item?id=boiling", run + "/segments/1", run + "/findings", "/metrics", "/api" + run + "/answers?limit=1000", run + "/artifacts/1"} {
+	for _, path := range []string{"/runs", run, run + "/progress", run + "/answers", run + "/item?id=boiling", run + "/segments/1", run + "/findings", "/metrics", "/api" + run + "/answers?limit=1000", run + "/artifacts/1"} {
 		if _, text := d.get(path); strings.Contains(text, secret) || strings.Contains(text, d.token) {
 			t.Errorf("%s serves a key or the token", path)
 		}
