@@ -176,7 +176,7 @@ func TestAStudyThatWasEditedWhileItsRunIsOpenIsNotSent(t *testing.T) {
 	text, err := os.ReadFile(name)
 	s.ok(err)
 	s.ok(os.WriteFile(name, []byte(strings.Replace(string(text), "{{ text }}", "Be short. {{ text }}", 1)), 0o600))
-	s.exits(2, []string{"run", "study.yaml", "--yes"}, "was changed since it began", "assay resume", "--new")
+	s.exits(2, []string{"run", "study.yaml", "--yes"}, "was changed since it began", "prompt of stage answers", "assay resume", "assay cancel")
 	bill, err := s.billed()
 	s.ok(err)
 	if len(bill.Jobs) > 0 {
