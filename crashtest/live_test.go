@@ -13,16 +13,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"assay/cli"
-	"assay/engine"
 	"assay/simulator"
 )
 
 var (
 	liveKills = flag.Int("live", 6, "live runs that are killed at random points")
-	minutes   = flag.Float64("minutes", 2.2, "how long limits are tried, by the simulator's clock")
+	minutes   = flag.Float64("minutes", 2.2, "how long limits are tried")
 	seconds   = flag.Int("seconds", 12, "how long a shared rate is tried: more than ten, over which it has to hold")
 )
 
@@ -64,18 +64,13 @@ func TestALiveRunKilledAtRandomLosesNothing(t *testing.T) {
 	}
 }
 
-// hurry is a clock that runs faster than life.
-type hurry struct {
-	start time.Time
-	times int
-}
-
-func newHurry(times int) *hurry { return &hurry{start: time.Now(), times: times} }
-
-func (h *hurry) Now() time.Time { return h.start.Add(time.Since(h.start) * time.Duration(h.times)) }
-
-func (h *hurry) Sleep(ctx context.Context, d time.Duration) error {
-	return engine.WallClock().Sleep(ctx, d/time.Duration(h.times))
+// bubble runs a test in a time of its own, which passes while all wait: how fast the machine is does not matter.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))) // it begins before there were such models
+		test(t)
+	})
 }
 
 // call is a live call as a provider saw it.
@@ -100,6 +95,17 @@ func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer w.mu.Unlock()
 		w.calls = append(w.calls, call{at, resp.StatusCode})
 	}
+	return resp, err
+}
+
+// distant is a provider behind a network, where a call takes 20 to 60 ms either way.
+type distant struct{ inner http.RoundTripper }
+
+func (d distant) RoundTrip(r *http.Request) (*http.Response, error) {
+	way := func() { time.Sleep(20*time.Millisecond + rand.N(40*time.Millisecond)) }
+	way()
+	resp, err := d.inner.RoundTrip(r)
+	way()
 	return resp, err
 }
 
@@ -159,12 +165,14 @@ func keys(sim *simulator.Server) map[string]string {
 		"GOOGLE_GEMINI_BASE_URL": at["gemini"], "GEMINI_API_KEY": "k", "MISTRAL_BASE_URL": at["mistral"], "MISTRAL_API_KEY": "k"}
 }
 
+// perMinute is how many requests a provider takes a minute.
+const perMinute = 600
+
 // TestLimitsAreMetAndHardlyEverOverrun asks providers that limit requests or tokens a minute, some of which state their
 // limits in headers: after the first minute few calls are refused, most of the limit is used, and every request is answered
 // once.
 func TestLimitsAreMetAndHardlyEverOverrun(t *testing.T) {
 	t.Parallel()
-	const perMinute = 600
 	for _, c := range []struct {
 		name, model string
 		limits      simulator.Limits
@@ -176,40 +184,41 @@ func TestLimitsAreMetAndHardlyEverOverrun(t *testing.T) {
 		{"gemini, no headers", "gemini/gemini-2.5-flash, thinking: off", simulator.Limits{Requests: perMinute}, 0.02},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clock := newHurry(5) // more, and a short hiccup of the machine is a long one of the clock
-			sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Clock: clock, Limits: c.limits})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer sim.Close()
-			net := &watched{inner: sim.Transport(), now: clock.Now}
-			n := int(*minutes * perMinute)
-			s := newStation(t, fmt.Sprintf(limitStudy, c.model), n, net, keys(sim))
-			s.world.Now, s.world.Sleep = clock.Now, clock.Sleep
-			if code := s.run(t.Context(), "run", "study.yaml", "--yes"); code != 0 {
-				t.Fatalf("exit %d\n%s", code, s.out.String())
-			}
-			later, refused := 0, 0
-			for _, call := range net.calls {
-				if call.at.Sub(net.calls[0].at) < time.Minute {
-					continue
-				}
-				if later++; call.status == http.StatusTooManyRequests {
-					refused++
-				}
-			}
-			took := net.calls[len(net.calls)-1].at.Sub(net.calls[0].at)
-			t.Logf("%d requests in %s; %d of %d calls refused after the first minute", n, took.Round(time.Second), refused, later)
-			if later < 100 || float64(refused) > c.most*float64(later) {
-				t.Errorf("%d of %d calls were refused after the first minute, at most %g%% may", refused, later, 100*c.most)
-			}
-			if ideal := time.Duration(*minutes * float64(time.Minute)); took > 3*ideal/2 {
-				t.Errorf("it took %s; the limit allows %s", took, ideal)
-			}
-			billedOnce(t, sim, n)
+			bubble(t, func(t *testing.T) { meetLimits(t, c.model, c.limits, c.most) })
 		})
 	}
+}
+
+func meetLimits(t *testing.T, model string, limits simulator.Limits, most float64) {
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	net := &watched{inner: distant{sim.Transport()}, now: time.Now}
+	n := int(*minutes * perMinute)
+	s := newStation(t, fmt.Sprintf(limitStudy, model), n, net, keys(sim))
+	if code := s.run(t.Context(), "run", "study.yaml", "--yes"); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.out.String())
+	}
+	later, refused := 0, 0
+	for _, call := range net.calls {
+		if call.at.Sub(net.calls[0].at) < time.Minute {
+			continue
+		}
+		if later++; call.status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	took := net.calls[len(net.calls)-1].at.Sub(net.calls[0].at)
+	t.Logf("%d requests in %s; %d of %d calls refused after the first minute", n, took.Round(time.Second), refused, later)
+	if later < 100 || float64(refused) > most*float64(later) {
+		t.Errorf("%d of %d calls were refused after the first minute, at most %g%% may", refused, later, 100*most)
+	}
+	if ideal := time.Duration(*minutes * float64(time.Minute)); took > 3*ideal/2 {
+		t.Errorf("it took %s; the limit allows %s", took, ideal)
+	}
+	billedOnce(t, sim, n)
 }
 
 const limitStudy = `study: limits
@@ -293,10 +302,10 @@ func TestALostReplyIsNamed(t *testing.T) {
 }
 
 // TestAThrottledLaneDoesNotHoldUpAnother asks one lane every 20 seconds, and another at the same account as fast as it goes.
-func TestAThrottledLaneDoesNotHoldUpAnother(t *testing.T) {
-	t.Parallel()
-	clock := newHurry(20)
-	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Clock: clock})
+func TestAThrottledLaneDoesNotHoldUpAnother(t *testing.T) { bubble(t, throttleOneLane) }
+
+func throttleOneLane(t *testing.T) {
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,12 +317,11 @@ func TestAThrottledLaneDoesNotHoldUpAnother(t *testing.T) {
 		defer mu.Unlock()
 		for _, model := range []string{"gpt-4.1-mini", "gpt-4.1-nano"} {
 			if strings.Contains(body, model) {
-				at[model] = append(at[model], clock.Now())
+				at[model] = append(at[model], time.Now())
 			}
 		}
 	}, sim.Transport())
 	s := newStation(t, slowStudy, 5, net, keys(sim))
-	s.world.Now, s.world.Sleep = clock.Now, clock.Sleep
 	if code := s.run(t.Context(), "run", "study.yaml", "--yes"); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.out.String())
 	}
