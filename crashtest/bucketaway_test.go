@@ -47,7 +47,8 @@ func TestABucketThatGoesAwayCostsNoLiveAnswer(t *testing.T) {
 	s.shareBucket()
 	var puts, refused atomic.Int64
 	s.bucket.Fault(func(r *http.Request) artifactstest.Answer {
-		if !strings.Contains(r.URL.Path, "-live-") || r.Method != http.MethodPut || puts.Add(1) < 8 || refused.Load() >= 12 {
+		begun := strings.Contains(r.URL.Path, "/opened.") // before anything is in flight
+		if begun || !strings.Contains(r.URL.Path, "-live-") || r.Method != http.MethodPut || puts.Add(1) < 8 || refused.Load() >= 12 {
 			return artifactstest.Served
 		}
 		switch refused.Add(1) % 3 {
