@@ -66,7 +66,7 @@ func viewPaths(key assay.Key) []string {
 	run := "/runs/bench"
 	last := fmt.Sprintf("lane-%d", viewLanes-1)
 	return []string{
-		"/runs", run, run + "/segments", run + "/segments/1", run + "/events", run + "/answers", run + "/answers?stage=answers&lane=" + last,
+		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers", run + "/answers?stage=answers&lane=" + last,
 		run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut", run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last,
 		run + "/answers/" + key.String(), run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
 		run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
@@ -161,11 +161,14 @@ func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) 
 		return key, err
 	}
 	defer files.Close()
-	run, err := ledger.CreateRun(ctx, store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: "{}", Rehearsal: true})
+	run, err := ledger.CreateRun(ctx, store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: `{"file":"study.yaml"}`, Rehearsal: true})
 	if err != nil {
 		return key, err
 	}
 	items := requests / viewLanes
+	if err := viewStudy(ctx, ledger, run.No, items); err != nil {
+		return key, err
+	}
 	var lanes []store.Lane
 	for l := range viewLanes {
 		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: fmt.Sprintf("lane-%d", l), Provider: "openai", Model: "gpt", Params: "{}", Planned: int64(items)})
@@ -185,6 +188,25 @@ func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) 
 	return key, judgeView(ctx, filepath.Join(dir, "ledger.db"))
 }
 
+// viewStudy writes the study of the run, and its items.
+func viewStudy(ctx context.Context, ledger *store.Ledger, run int64, items int) error {
+	var text strings.Builder
+	text.WriteString("study: bench\ninputs: {q: {file: q.txt}}\nlanes:\n  judge: {model: openai/gpt-4.1}\n")
+	for l := range viewLanes {
+		fmt.Fprintf(&text, "  lane-%d: {model: openai/gpt-4.1-mini, max_tokens: %d}\n", l, 100+l)
+	}
+	text.WriteString("stages:\n  - {name: answers, ask: q, prompt: \"{{ text }}\"}\n" +
+		"  - {name: good, judge: answers, rubric: {prompt: \"Good? {{ answer.text }}\", labels: {yes: 1, no: 0}}, judges: judge}\n")
+	all := func(yield func(assay.Item, error) bool) {
+		for i := range items {
+			if !yield(assay.Item{ID: fmt.Sprintf("item-%d", i), Fields: map[string]any{"text": fmt.Sprint("question ", i)}}, nil) {
+				return
+			}
+		}
+	}
+	return errors.Join(ledger.PutPart(ctx, run, "file/study.yaml", strings.NewReader(text.String())), ledger.PutItems(ctx, run, "q", all))
+}
+
 // judgeView gives every answer a verdict, by one statement: as many rows by the way of the engine would take minutes.
 func judgeView(ctx context.Context, file string) error {
 	db, err := sql.Open("sqlite", "file:"+file)
@@ -192,8 +214,9 @@ func judgeView(ctx context.Context, file string) error {
 		return err
 	}
 	defer db.Close()
-	_, err = db.ExecContext(ctx, `INSERT INTO verdicts (run_no, key, stage, item, lane, template, turn, branch, draw, pair, judge, trait, direction, subject, state, label, reason,
-		fields, second_try, at_ms) SELECT run_no, randomblob(16), 'good', item, lane, '', 1, '', 1, '', 'judge', '', '', key, 'valid', CASE WHEN ord % 500 = 3 THEN 'no' ELSE 'yes' END,
+	_, err = db.ExecContext(ctx, `INSERT INTO verdicts (run_no, key, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
+		subject_key, state, label, reason, fields, second_try, at_ms)
+		SELECT run_no, randomblob(16), 'good', 'answers', item, lane, '', '', '', 1, '', 1, 'judge', '', '', 0, key, 'valid', CASE WHEN ord % 500 = 3 THEN 'no' ELSE 'yes' END,
 		'', '{}', 0, 0 FROM attempts`)
 	return err
 }
