@@ -51,7 +51,9 @@ func (r *Reader) Failures(ctx context.Context, run store.Run) iter.Seq2[Failure,
 type Again struct {
 	Requests int64 // that ended without an answer
 	Unsent   int64 // of lanes that were stopped or held
+	Kept     int64 // answers that stand
 	Expected assay.Cost
+	High     assay.Cost
 }
 
 // Again counts what ended in one of some ways, and what it may cost to send it again.
@@ -82,11 +84,14 @@ func (r *Reader) Again(ctx context.Context, run store.Run, only []assay.Ending) 
 			out.Requests++
 		case !a.Ended && shut[a.Line.Lane]:
 			out.Unsent++
+		case a.Ended && a.Outcome.Ending.Stands():
+			out.Kept++
+			continue
 		default:
 			continue
 		}
-		expected, _ := meters[a.Line.Lane].Estimate(a.Line.Prompt, a.Line.Limit)
-		out.Expected = out.Expected.Add(expected)
+		expected, high := meters[a.Line.Lane].Estimate(a.Line.Prompt, a.Line.Limit)
+		out.Expected, out.High = out.Expected.Add(expected), out.High.Add(high)
 	}
 	return out, nil
 }
