@@ -88,6 +88,9 @@ func (t *tenure) renew(ctx context.Context) error {
 // sure returns when the lease is ours for long enough to send something: it may have to be renewed first, by a process that
 // was asleep. An error says that it may be another's.
 func (t *tenure) sure(ctx context.Context) error {
+	if t.elapsed() <= t.Timing.Lease/2 { // before the lock: what is noted and has not left yet would wait for a renewal
+		return nil
+	}
 	t.one.Lock()
 	defer t.one.Unlock()
 	if t.elapsed() <= t.Timing.Lease/2 {
