@@ -16,7 +16,9 @@ type writer struct {
 	kept kept
 	sync durability // what a commit is now
 	log  string     // the file that commits are added to
-	trim int64      // the log's size at which it is begun anew
+
+	trim     int64 // the log's size at which it is begun anew
+	trimWait int   // for how many milliseconds readers are waited for then
 }
 
 func newWriter(ctx context.Context, pool *sql.DB, path string) (*writer, error) {
@@ -24,7 +26,7 @@ func newWriter(ctx context.Context, pool *sql.DB, path string) (*writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{pool: pool, conn: conn, free: make(chan struct{}, 1), kept: kept{prepare: conn.PrepareContext}, log: path + "-wal", trim: logSize}
+	w := &writer{pool: pool, conn: conn, free: make(chan struct{}, 1), kept: kept{prepare: conn.PrepareContext}, log: path + "-wal", trim: logSize, trimWait: logWait}
 	w.free <- struct{}{}
 	return w, nil
 }
@@ -105,27 +107,29 @@ func (w *writer) Commit() error {
 const (
 	// logSize is how large the log may become. A larger one has its pages written less often, but for longer at a time.
 	logSize = 32 << 20
-	// logWait is for how many milliseconds readers are waited for when it is begun anew: most take less.
-	logWait = 50
+	// logWait is for how many milliseconds readers are waited for when it is begun anew: most take less. Every time that was
+	// not enough, the next wait is twice as long, up to logWaitMost: on a busy machine a reader may not run for that long.
+	logWait, logWaitMost = 50, 1600
 )
 
 // trimLog writes what the log holds into the ledger and begins the log anew. SQLite by itself does so only if no process
 // happens to read at that moment: beside busy readers the log would grow without end. What cannot be trimmed now, because
-// a reader takes long, is tried again when the log has grown by a quarter; nothing is lost by it.
+// a reader takes long, is tried again when the log has grown by an eighth; nothing is lost by it.
 func (w *writer) trimLog() {
 	info, err := os.Stat(w.log)
 	if err != nil || info.Size() < w.trim {
 		return
 	}
 	ctx := context.Background()
-	if err := w.patience(ctx, logWait); err != nil {
+	if err := w.patience(ctx, w.trimWait); err != nil {
 		return
 	}
 	var busy, frames, written int64
 	err = w.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &written)
-	w.trim = logSize
-	if err != nil || busy != 0 {
-		w.trim = info.Size() * 5 / 4
+	if err == nil && busy == 0 {
+		w.trim, w.trimWait = logSize, logWait
+	} else {
+		w.trim, w.trimWait = info.Size()*9/8, min(2*w.trimWait, logWaitMost)
 	}
 	_ = w.patience(ctx, busyMillis) // it cannot fail where it could be changed
 }
