@@ -52,7 +52,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		fmt.Fprintf(w.Stderr, "run %s of %s\n", run.ID, run.Study)
 	}
 	st, err := h.Drive(ctx, run, e, workspace.Drive{
-		Once: o.once || o.detach, Interval: o.interval, Moved: progress.show, Held: progress.held, Gone: w.takenOver, Away: progress.away, Stopping: progress.stopping,
+		Once: o.once, Detach: o.detach, Interval: o.interval, Moved: progress.show, Held: progress.held, Gone: w.takenOver, Away: progress.away, Stopping: progress.stopping,
 	})
 	if err := progress.close(); err != nil {
 		return c, err

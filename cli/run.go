@@ -56,7 +56,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.Uint64Var(&f.settings.Luck, "luck", 0, "with --rehearse: other answers and verdicts of the same models, by this number")
 	flags.BoolVar(&f.truth, "truth", false, "with --rehearse: end with a table of what was found beside what is true of the simulated models")
 	flags.BoolVar(&f.anew, "new", false, "begin a new run: everything is asked again")
-	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is in flight")
+	flags.BoolVar(&f.detach, "detach", false, "stop when the first wave is in flight; what a provider refuses for longer than a minute is named")
 	flags.StringSliceVar(&f.settings.Lanes, "lane", nil, "only these lanes; globs allowed")
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")

@@ -77,6 +77,7 @@ func (f *fuse) pass(call string, nth int, m Moment) {
 	if p != f.at {
 		return
 	}
+	f.begun()
 	f.journal(burnt)
 	if f.signal == syscall.SIGXFSZ {
 		fillDisk()
@@ -86,6 +87,15 @@ func (f *fuse) pass(call string, nth int, m Moment) {
 	signal.Notify(woken, syscall.SIGCONT)
 	_ = syscall.Kill(syscall.Getpid(), f.signal) // a process may always signal itself
 	<-woken                                      // the signal may come a moment later: until then nothing goes on here
+}
+
+// begun journals the last call of every name: many are begun at once, and wait for each other to say so.
+func (f *fuse) begun() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for call, n := range f.calls {
+		f.journal(Point{Call: call, Nth: n, Moment: Before}.String())
+	}
 }
 
 // fillDisk lets no file of this process grow any more. A pipe still takes what is written to it.

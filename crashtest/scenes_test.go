@@ -266,11 +266,22 @@ func TestACancelIsCarriedOutWhateverItsCallsMeet(t *testing.T) {
 				t.Errorf("%s: job %s of %s is %s and billed for %d requests", rules[i], j.ID, j.Provider, j.State, len(j.Billed))
 			}
 		}
-		if len(bill.Jobs) == 0 || len(bill.Jobs) > 3 {
+		if len(bill.Jobs) != 3 {
 			t.Errorf("%s: %d jobs", rules[i], len(bill.Jobs))
 		}
 		s.ok(s.sound(t.Context()))
 	})
+}
+
+func TestADetachWaitsForWhatIsRefusedForAMoment(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single", "* create 429=1ms x1", "gemini upload 503 x2")
+	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary", "--detach"})
+	bill, err := s.billed()
+	s.ok(err)
+	if len(bill.Jobs) != 3 {
+		t.Errorf("%d of 3 jobs were made", len(bill.Jobs))
+	}
 }
 
 func TestAKeyRevokedInTheMiddleLosesNothing(t *testing.T) {

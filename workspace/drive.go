@@ -17,6 +17,7 @@ import (
 // Drive is how a run is driven.
 type Drive struct {
 	Once     bool          // stop when nothing more can be done at once
+	Detach   bool          // stop when nothing more can be done at once, and nothing goes out soon
 	Interval time.Duration // between looks at a job; 0: as usual
 
 	Moved    func(ctx context.Context) error // called when something was done, and every second
@@ -54,8 +55,11 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
 	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away, Every: time.Second}
-	if d.Once {
+	switch {
+	case d.Once:
 		driver.Until = func(engine.Standing) bool { return true }
+	case d.Detach:
+		driver.Until = func(engine.Standing) bool { return h.sent(ctx, run) }
 	}
 	// Looked at in any case: only a look finds out what it waits for, money or a person.
 	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
@@ -63,6 +67,19 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	}
 	defer context.AfterFunc(ctx, func() { d.Stopping(e.Flying()) })()
 	return driver.Drive(ctx, run.No)
+}
+
+// moment is how soon something goes out that a detaching process waits for.
+const moment = time.Minute
+
+// sent reports whether all that goes out by itself has gone. A file that its provider still checks goes out next, and so does
+// what was refused for a moment; what waits for longer, or for a place or for money, is left for later.
+func (h *Home) sent(ctx context.Context, run store.Run) bool {
+	unsent, err := h.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
+	soon := h.Ledger.Now().Add(moment)
+	return err != nil || !slices.ContainsFunc(unsent, func(g store.Segment) bool {
+		return !g.Due.IsZero() && g.Reason != store.AwaitsRoom && (g.Reason == "" || g.Due.Before(soon))
+	})
 }
 
 // reportsGone is Gone, and says so of each holder that is.
