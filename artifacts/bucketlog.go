@@ -23,7 +23,7 @@ func (b *Bucket) Log(run, name string) (*Log, error) {
 		return nil, err
 	}
 	l := &bucketLog{bucket: b, at: at, writer: random()}
-	if err := l.open(context.Background()); err != nil {
+	if err := l.open(context.Background()); errors.Is(err, fs.ErrExist) { // any other error: the next Sync tries it again
 		return nil, fmt.Errorf("open log %s: %w", at, err)
 	}
 	return &Log{at: at, file: l}, nil
@@ -43,6 +43,7 @@ func (l *bucketLog) open(ctx context.Context) error {
 			return errors.Join(fs.ErrExist, l.bucket.objects.Delete(ctx, own))
 		}
 	}
+	l.opened = true
 	return nil
 }
 
@@ -54,6 +55,7 @@ type bucketLog struct {
 	bucket     *Bucket
 	at, writer string
 	putting    sync.Mutex // one at a time, in the order of the offsets
+	opened     bool
 	offset     int64
 
 	mu      sync.Mutex
@@ -79,6 +81,11 @@ func (l *bucketLog) Write(p []byte) (int, error) {
 func (l *bucketLog) Sync() error {
 	l.putting.Lock()
 	defer l.putting.Unlock()
+	if !l.opened {
+		if err := l.open(context.Background()); err != nil {
+			return err
+		}
+	}
 	l.mu.Lock()
 	body := l.waiting
 	l.waiting = nil

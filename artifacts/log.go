@@ -3,6 +3,7 @@ package artifacts
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 )
@@ -110,7 +111,7 @@ func (l *Log) Sync() error {
 	defer l.mu.Unlock()
 	if err != nil {
 		err = fmt.Errorf("sync %s: %w", l.at, err)
-		if _, file := l.file.(*os.File); file { // the system may have forgotten what it could not keep
+		if _, file := l.file.(*os.File); file || errors.Is(err, fs.ErrExist) { // a file may have lost it, and another writer has the name
 			l.broken = err
 		}
 		return err

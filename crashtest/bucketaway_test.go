@@ -45,10 +45,10 @@ func TestABucketThatGoesAwayCostsNoLiveAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "flood")
 	s.shareBucket()
-	var puts, refused atomic.Int64
+	var opening, puts, refused atomic.Int64
 	s.bucket.Fault(func(r *http.Request) artifactstest.Answer {
-		begun := strings.Contains(r.URL.Path, "/opened.") // before anything is in flight
-		if begun || !strings.Contains(r.URL.Path, "-live-") || r.Method != http.MethodPut || puts.Add(1) < 8 || refused.Load() >= 12 {
+		opens := strings.Contains(r.URL.Path, "/opened.") && opening.Add(1) <= 3
+		if !opens && (!strings.Contains(r.URL.Path, "-live-") || r.Method != http.MethodPut || puts.Add(1) < 8 || refused.Load() >= 12) {
 			return artifactstest.Served
 		}
 		switch refused.Add(1) % 3 {

@@ -250,7 +250,7 @@ func (a *asking) record(ctx context.Context, replies []*reply, block []store.Set
 		err = errors.Join(err, a.log.got(r, &block[i]))
 	}
 	if err == nil {
-		err = a.persist(ctx, func() error { return a.log.keep(block) })
+		err = a.persist(ctx, a.log.Log, func() error { return a.log.keep(block) })
 	}
 	if err == nil {
 		return nil

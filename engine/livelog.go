@@ -62,7 +62,10 @@ func (w *work) openLog(ctx context.Context) (*liveLog, error) {
 	if err == nil {
 		_, err = log.Add(head, nil)
 	}
-	if err = errors.Join(err, log.Sync()); err == nil {
+	if err == nil {
+		err = w.persist(ctx, log, log.Sync)
+	}
+	if err == nil {
 		l.no, err = w.Ledger.AddArtifact(ctx, w.l, store.Artifact{Name: name, Kind: "live"})
 	}
 	if err != nil {
@@ -117,16 +120,16 @@ func (a *asking) note(ctx context.Context, is string, ord int64, survive func() 
 	if err := a.log.mark(is, ord); err != nil {
 		return err
 	}
-	return a.persist(ctx, survive)
+	return a.persist(ctx, a.log.Log, survive)
 }
 
 // persist repeats a call that makes the log survive something, while its place cannot be reached and for as long as a lease lasts.
 // A log that takes nothing more is not called again.
-func (a *asking) persist(ctx context.Context, call func() error) error {
+func (w *work) persist(ctx context.Context, log *artifacts.Log, call func() error) error {
 	var broken error
-	err := a.insist(ctx, func() error {
+	err := w.insist(ctx, func() error {
 		err := call()
-		if err != nil && a.log.Broken() {
+		if err != nil && log.Broken() {
 			broken, err = err, nil
 		}
 		return err
