@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/judge"
 	"assay/plan"
 	"assay/script"
 	"assay/study"
@@ -19,10 +20,14 @@ func showRequests(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, f pla
 	if err := knownNames(d, o); err != nil {
 		return err
 	}
-	preview, shown := script.NewPreview(d), 0
+	preview, shown, said := script.NewPreview(d), 0, map[string]bool{}
 	for _, q := range p.Parts {
 		if !f.shows(q) {
 			continue
+		}
+		if words := wrapping(d, q.Stage); words != "" && !said[q.Stage] {
+			fmt.Fprintf(w.Stderr, "# stage %s: %s\n", q.Stage, words)
+			said[q.Stage] = true
 		}
 		n, err := f.showPart(c, w, preview, q)
 		if err != nil {
@@ -74,6 +79,27 @@ func (f planFlags) showPart(c *cobra.Command, w *World, preview *script.Preview,
 		}
 	}
 	return n, nil
+}
+
+// wrapping says what is sent around a judge's prompt, and how the reply is read; nothing of a stage that does not judge.
+func wrapping(d *plan.Input, stage string) string {
+	st, _ := d.Study.Stage(stage)
+	if v := st.Verb(); v != study.VerbJudge && v != study.VerbCompare {
+		return ""
+	}
+	r, err := d.Rubric(st)
+	if err != nil || len(r.Prompts) == 0 {
+		return ""
+	}
+	form := map[judge.Form]string{judge.FormJSON: "JSON", judge.FormTag: "a tag", judge.FormLine: "its last line"}[r.Form]
+	if r.Bare {
+		return "the prompt is sent as it is written (wrap: off); the label is read from " + form
+	}
+	added := "texts that others wrote stand between [[DATA and [[END lines"
+	if r.Answer() != nil {
+		added += ", and a schema asks for the reply where the model takes one"
+	}
+	return added + " (wrap: off sends the prompt alone); the label is read from " + form
 }
 
 // mark says that a request is not what will go out.

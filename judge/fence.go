@@ -38,10 +38,13 @@ func code(key assay.Key, text string, try int) string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// fenced is a fenced text, or nothing where there is none, so that a prompt can leave a part out with {% if %}.
-func fenced(key assay.Key, text string) string {
-	if text == "" {
-		return ""
+// fences fence texts under a key, or leave them as they are. Nothing stays nothing, so that a prompt can leave a part out with
+// {% if %}.
+func fences(key assay.Key, bare bool) func(text string) string {
+	return func(text string) string {
+		if bare || text == "" {
+			return text
+		}
+		return Fence(key, text)
 	}
-	return Fence(key, text)
 }

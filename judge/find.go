@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -22,13 +23,18 @@ type finder struct {
 type span struct{ start, end int }
 
 func (f *finder) find() {
-	if f.rubric.Form == FormTag {
+	switch f.rubric.Form {
+	case FormTag:
 		f.tags()
-	} else {
+	case FormLine:
+		f.lastLine()
+	default:
 		f.objects()
-		f.lines()
+		if !f.rubric.Declared {
+			f.lines()
+		}
 	}
-	if len(f.found) == 0 && f.problem == "" && !f.cut {
+	if len(f.found) == 0 && f.problem == "" && !f.cut && !f.rubric.Declared {
 		f.bare()
 	}
 	for _, other := range f.found {
@@ -180,12 +186,12 @@ var tagged = regexp.MustCompile(`<\s*([\w-]+)\s*>([^<]*)<\s*/\s*([\w-]+)\s*>`)
 
 // tags looks for <FIELD>label</FIELD>.
 func (f *finder) tags() {
-	name := fold(f.rubric.Label)
+	name := fold(cmp.Or(f.rubric.Label, f.rubric.Score))
 	for _, at := range tagged.FindAllStringSubmatchIndex(f.text, -1) {
 		if fold(f.text[at[2]:at[3]]) != name || fold(f.text[at[6]:at[7]]) != name {
 			continue
 		}
-		r, problem := f.rubric.settle(f.text[at[4]:at[5]], nil)
+		r, problem := f.rubric.word(f.text[at[4]:at[5]])
 		if problem != "" {
 			f.complain(problem)
 			continue

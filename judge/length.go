@@ -25,7 +25,7 @@ func (r Rubric) Length() Length {
 	if len(r.Prompts) == 0 {
 		return Length{}
 	}
-	if r.Form == FormTag {
+	if r.Form == FormTag || r.Form == FormLine {
 		return r.tagLength()
 	}
 	var shape struct{ Properties map[string]schemaShape }

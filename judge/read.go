@@ -118,7 +118,9 @@ func withoutThoughts(text string) string {
 func (r Rubric) wanted() string {
 	switch {
 	case r.Form == FormTag:
-		return "<" + r.Label + ">"
+		return "<" + cmp.Or(r.Label, r.Score) + ">"
+	case r.Form == FormLine:
+		return "label in its last line"
 	case r.Label != "":
 		return r.Label
 	}

@@ -25,10 +25,12 @@ const (
 // Form is how a judge writes its reply.
 type Form string
 
-// The forms. In each of them, prose around the label does no harm.
+// The forms. In each of them, prose before the label does no harm. Where a study does not declare the form, a line "field: value" is
+// taken for an object, and the bare label for either.
 const (
-	FormJSON Form = "json" // an object with the fields of the rubric; a line "field: value" and the bare label are taken too
-	FormTag  Form = "tag"  // <FIELD>label</FIELD>
+	FormJSON Form = "json"      // an object with the fields of the rubric
+	FormTag  Form = "tag"       // <FIELD>label</FIELD>
+	FormLine Form = "last-line" // the last line is the label, or ends with it after a colon or in brackets
 )
 
 // Rubric is a way to judge. The built-in ones come from Builtin, those of a study from New.
@@ -46,6 +48,9 @@ type Rubric struct {
 	Explanation string  // the field for the judge's own words
 	Confidence  string  // the field for its confidence; empty: none
 	Schema      json.RawMessage
+
+	Bare     bool // its prompts are sent as they are: nothing is fenced, and no form is asked for but that of the study's own schema
+	Declared bool // the study says what form the reply has: it is read in no other
 
 	Worse        Worse    // which end of the score is the bad one
 	AgainstFirst bool     // it holds a later answer of a conversation against the first

@@ -16,6 +16,7 @@ type Subject struct {
 	Said         string // the message that the answer followed
 	Conversation string // all of it, as Conversation writes it
 	Branch       map[string]any
+	Bare         bool // it is shown without fences
 }
 
 // Showing is two texts side by side.
@@ -25,6 +26,7 @@ type Showing struct {
 	Said  string // the message that both answer; empty where the two are items themselves
 	Trait Trait  // the zero value: none
 	Ties  bool   // whether the judge may call a tie
+	Bare  bool   // the two are shown without fences
 }
 
 // Scope is what the prompt of a rubric may use, given what is known of the item: never lane, model or cost. Subject.Values and
@@ -45,14 +47,14 @@ func Scope(kind Kind, item prompt.Scope) prompt.Scope {
 }
 
 // Values are what a judge's prompt is filled with. Everything that was said in the conversation is fenced under the key of
-// the judge's request; what the study itself says is not. What is empty stays empty.
+// the judge's request; what the study itself says is not. What is empty stays empty. A bare subject is not fenced.
 func (s Subject) Values(key assay.Key) prompt.Values {
-	v := ofItem(s.Item)
-	v.Names["answer"] = map[string]any{"text": fenced(key, s.Answer)}
-	v.Names["first"] = map[string]any{"text": fenced(key, s.First)}
-	v.Names["asked"] = fenced(key, s.Asked)
-	v.Names["said"] = fenced(key, s.Said)
-	v.Names["conversation"] = fenced(key, s.Conversation)
+	v, fence := ofItem(s.Item), fences(key, s.Bare)
+	v.Names["answer"] = map[string]any{"text": fence(s.Answer)}
+	v.Names["first"] = map[string]any{"text": fence(s.First)}
+	v.Names["asked"] = fence(s.Asked)
+	v.Names["said"] = fence(s.Said)
+	v.Names["conversation"] = fence(s.Conversation)
 	v.Names["branch"] = s.Branch
 	if s.Branch == nil {
 		v.Names["branch"] = map[string]any{}
@@ -60,12 +62,13 @@ func (s Subject) Values(key assay.Key) prompt.Values {
 	return v
 }
 
-// Values are what a judge's prompt is filled with. Both texts and the message are fenced under the key of the judge's request.
+// Values are what a judge's prompt is filled with. Both texts and the message are fenced under the key of the judge's request,
+// unless the showing is bare.
 func (s Showing) Values(key assay.Key) prompt.Values {
-	v := ofItem(s.Item)
-	v.Names["a"] = map[string]any{"text": fenced(key, s.A)}
-	v.Names["b"] = map[string]any{"text": fenced(key, s.B)}
-	v.Names["said"] = fenced(key, s.Said)
+	v, fence := ofItem(s.Item), fences(key, s.Bare)
+	v.Names["a"] = map[string]any{"text": fence(s.A)}
+	v.Names["b"] = map[string]any{"text": fence(s.B)}
+	v.Names["said"] = fence(s.Said)
 	v.Names["trait"] = map[string]any{"name": s.Trait.Name, "description": s.Trait.Description}
 	v.Names["ties"] = s.Ties
 	return v

@@ -27,13 +27,14 @@ func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 		if r.Kind != kind {
 			return r, fmt.Errorf("rubric %s reads %s, stage %s has %s", r.Name, r.Kind, st.Name, kind)
 		}
-		return withPrompts(r, st), nil
+		return d.staged(r, st), nil
 	}
+	bare := d.Study.Bare(st)
 	o := judge.Own{
-		Name: own.Name, Kind: kind, System: own.System.Text, Schema: own.Schema.JSON, Label: own.Label, Score: own.Score,
+		Name: own.Name, Kind: kind, System: own.System.Sent(bare), Schema: own.Schema.JSON, Label: own.Label, Score: own.Score,
 	}
 	for _, p := range own.Prompt {
-		o.Prompts = append(o.Prompts, judge.Prompt{Name: p.Name, Text: p.Text.Text})
+		o.Prompts = append(o.Prompts, judge.Prompt{Name: p.Name, Text: p.Text.Sent(bare)})
 	}
 	for _, l := range own.Labels {
 		o.Labels = append(o.Labels, judge.Label{Name: l.Name, Score: l.Score})
@@ -49,21 +50,35 @@ func (d *Input) Rubric(st *study.Stage) (judge.Rubric, error) {
 	if err != nil {
 		return r, err
 	}
-	return withPrompts(r, st), nil
+	return d.staged(r, st), nil
 }
 
-// withPrompts gives a rubric the prompts that a compare stage names: own texts, or built-in templates by name.
-func withPrompts(r judge.Rubric, st *study.Stage) judge.Rubric {
+// staged is a rubric as a stage uses it: with the system message and the form of reply that the stage declares, and sent as it says.
+func (d *Input) staged(r judge.Rubric, st *study.Stage) judge.Rubric {
 	if st.Ties != nil && !*st.Ties {
 		r = r.WithoutTies()
 	}
-	if len(st.Prompt) == 0 || st.Verb() != study.VerbCompare {
+	if r.Bare = d.Study.Bare(st); r.Bare && d.Study.RubricOf(st) == nil {
+		r.System = "" // ours speaks of fences
+	}
+	if st.Has("system") {
+		r.System = st.System.Sent(r.Bare)
+	}
+	if reply := d.Study.ReplyOf(st); reply.Form != "" {
+		r = r.Replying(judge.Reply{Form: judge.Form(reply.Form), Field: reply.Field})
+	}
+	if len(r.Prompts) == 0 || len(st.Prompt) == 0 {
 		return r
 	}
+	return withPrompts(r, st)
+}
+
+// withPrompts gives a rubric the prompts that a stage names: own texts, or built-in templates by name.
+func withPrompts(r judge.Rubric, st *study.Stage) judge.Rubric {
 	builtin := judge.Templates(r.Name)
 	r.Prompts = nil
 	for _, p := range st.Prompt {
-		text := p.Text.Text
+		text := p.Text.Sent(r.Bare)
 		name := p.Name
 		if i := slices.IndexFunc(builtin, func(b judge.Prompt) bool { return b.Name == strings.TrimSpace(text) }); i >= 0 {
 			text = builtin[i].Text

@@ -22,6 +22,11 @@ func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 		problems.Add(st.Where.Key("rubric"), d.rubricHint(st), "stage %s: %s", st.Name, err)
 		return
 	}
+	for _, key := range []string{"prompt", "system", "wrap", "reply"} {
+		if st.Has(key) && len(r.Prompts) == 0 {
+			problems.Add(st.Where.Key(key), "", "stage %s: %q is about a judge's prompt, and no model judges here", st.Name, key)
+		}
+	}
 	if len(r.Prompts) > 0 && len(st.Judges.List) == 0 {
 		problems.Add(st.At, "add `judges: [LANE]`", "stage %s has no judges", st.Name)
 	}
@@ -36,8 +41,9 @@ func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 	}
 	d.checkOwn(st, r, problems)
 	scope := judge.Scope(r.Kind, d.itemScope(d.Root(st)))
+	d.checkText(st.System, scope, problems)
 	for _, p := range r.Prompts {
-		if i := slices.IndexFunc(st.Prompt, func(n study.Named) bool { return n.Name == p.Name && n.Text.Text == p.Text }); i >= 0 {
+		if i := slices.IndexFunc(st.Prompt, func(n study.Named) bool { return n.Name == p.Name && n.Text.Sent(r.Bare) == p.Text }); i >= 0 {
 			d.checkText(st.Prompt[i].Text, scope, problems)
 			checkSees(st, r, st.Prompt[i].Text, problems)
 			continue

@@ -19,15 +19,20 @@ import (
 // Template is a parsed template. It is safe for use by several goroutines at once.
 type Template struct {
 	at    assay.Place
-	text  string // newlines are \n, as all offsets in nodes suppose
+	text  string // what offsets in nodes count in
 	nodes []node
 	uses  [][]string
 }
 
 // Parse reads a template and reports all that is wrong with it. At is the place of the template's first character; the lines of a
 // YAML block scalar share its column. Without problems the template is ready; with problems it is nil.
-func Parse(at assay.Place, text string) (*Template, assay.Problems) {
-	t := &Template{at: at, text: normalize(text)}
+func Parse(at assay.Place, text string) (*Template, assay.Problems) { return parse(at, normalize(text)) }
+
+// ParseExact is Parse for a text of which every byte counts: line ends stay as they are, and so does one at the very end.
+func ParseExact(at assay.Place, text string) (*Template, assay.Problems) { return parse(at, text) }
+
+func parse(at assay.Place, text string) (*Template, assay.Problems) {
+	t := &Template{at: at, text: text}
 	p := &parser{t: t, named: map[string]bool{}}
 	p.lex = lexer{text: t.text, fail: p.fail}
 	t.nodes = p.template()

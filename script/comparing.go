@@ -177,7 +177,7 @@ func (c *laneContest) show(it assay.Item, at assay.Coordinates, answered answers
 		return judge.Showing{}, false, err
 	}
 	said := talked.Messages[len(talked.Messages)-1].Text
-	return judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties()}, true, nil
+	return judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare}, true, nil
 }
 
 // known is a tie of identical answers, or what the rule for refused and cut answers says.

@@ -96,7 +96,7 @@ func (c *itemContest) show(it assay.Item, at assay.Coordinates) (judge.Showing, 
 		return judge.Showing{}, err
 	}
 	trait, err := c.trait(at)
-	return judge.Showing{A: a, B: b, Trait: trait, Ties: c.rubric.Ties()}, err
+	return judge.Showing{A: a, B: b, Trait: trait, Ties: c.rubric.Ties(), Bare: c.rubric.Bare}, err
 }
 
 // known is never so: items are what the study's author wrote.

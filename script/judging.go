@@ -196,7 +196,7 @@ func (j *judging) show(it assay.Item, subject assay.Coordinates, answered answer
 	if err != nil || !ok {
 		return judge.Subject{}, false, err
 	}
-	out := judge.Subject{Item: &it, Answer: answer.text, First: answer.text}
+	out := judge.Subject{Item: &it, Answer: answer.text, First: answer.text, Bare: j.rubric.Bare}
 	for _, m := range talked.Messages {
 		if m.Role == assay.RoleUser {
 			out.Said = m.Text

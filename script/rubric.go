@@ -20,8 +20,12 @@ type rubric struct {
 
 func newRubric(r judge.Rubric) (*rubric, error) {
 	out := &rubric{Rubric: r, prompts: map[string]*prompt.Template{}}
+	parse := prompt.Parse
+	if r.Bare {
+		parse = prompt.ParseExact
+	}
 	for _, p := range r.Prompts {
-		t, problems := prompt.Parse(assay.Place{File: r.Name}, p.Text)
+		t, problems := parse(assay.Place{File: r.Name}, p.Text)
 		if t == nil {
 			return nil, problems
 		}
@@ -30,7 +34,7 @@ func newRubric(r judge.Rubric) (*rubric, error) {
 	if r.System == "" {
 		return out, nil
 	}
-	t, problems := prompt.Parse(assay.Place{File: r.Name}, r.System)
+	t, problems := parse(assay.Place{File: r.Name}, r.System)
 	if t == nil {
 		return nil, problems
 	}

@@ -51,9 +51,11 @@ func factsOf(s *Study) *facts {
 		f.walk(reflect.ValueOf(s.Lanes[i]), "lanes", s.Lanes[i].Name)
 	}
 	for i := range s.Stages {
-		if st := &s.Stages[i]; st.Taken != nil {
+		st := &s.Stages[i]
+		if st.Taken != nil {
 			f.put(leaf{text: st.Taken.Digest}, "stages", st.Name, "rows")
 		}
+		f.exact(s, st)
 	}
 	f.walk(reflect.ValueOf(s.Programs), "programs")
 	return f

@@ -150,7 +150,8 @@ func (r *run) loadText(t *Text) {
 	if !ok {
 		return
 	}
-	t.Text, t.Body = strings.TrimSuffix(text, "\n"), assay.Place{File: t.File, Line: 1, Col: 1}
+	t.Raw = text
+	t.Text, t.Body = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), assay.Place{File: t.File, Line: 1, Col: 1}
 }
 
 func (r *run) loadSchema(s RawSchema) json.RawMessage {
@@ -185,7 +186,7 @@ func (r *run) load(name string, at assay.Place) (string, bool) {
 		r.found.Add(at, "save it as UTF-8", "%s is not UTF-8 text", name)
 		return "", false
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n"), true
+	return strings.TrimPrefix(string(text), "\ufeff"), true
 }
 
 func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {

@@ -125,6 +125,7 @@ func (g *schemas) words() {
 	put[Identical](g, enum("tie", "ask"))
 	put[Order](g, enum("random", "alternate", "both"))
 	put[Reduce](g, enum("mean", "majority", "any", "all"))
+	put[Wrap](g, anyOf(enum("on", wrapOff), of("boolean")))
 	put[CountAs](g, enum("answer", "exclude", "worst"))
 	put[API](g, enum("chat", "responses"))
 }
@@ -155,6 +156,7 @@ func (g *schemas) unions() {
 	put[LaneChoice](g, anyOf(names, object(map[string]*jsonschema.Schema{"among": names, "where": of("string")})))
 	put[Turn](g, anyOf(scalar, infer[turnMap](g)))
 	put[Joins](g, anyOf(infer[Join](g), &jsonschema.Schema{Type: "array", Items: infer[Join](g)}))
+	put[Reply](g, anyOf(enum(ReplyJSON, ReplyTag, ReplyLine), infer[replyMap](g)))
 	put[Pairs](g, anyOf(enum("all"), infer[Pairs](g)))
 }
 

@@ -51,6 +51,8 @@ type Stage struct {
 	Ties      *bool     `json:"ties,omitempty" jsonschema:"may a judge call a tie (true)"`
 	Identical Identical `json:"identical,omitempty" jsonschema:"identical answers: tie (the default) or ask"`
 	Count     Count     `json:"count,omitzero" jsonschema:"how refused and cut answers count"`
+	Wrap      Wrap      `json:"wrap,omitempty" jsonschema:"off: the judge's prompt is sent byte for byte, with nothing added; on when omitted"`
+	Reply     Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
 	SecondTry *bool     `json:"second_try,omitempty" jsonschema:"ask again, once, after a malformed verdict (false)"`
 
 	Keep     *expr.Program `json:"-"` // `where`, compiled
@@ -211,6 +213,8 @@ type Rubric struct {
 	Schema  RawSchema `json:"schema,omitempty" jsonschema:"JSON Schema of the judge's answer"`
 	Label   string    `json:"label,omitempty" jsonschema:"the field of the answer that holds the label (label)"`
 	Score   string    `json:"score,omitempty" jsonschema:"the field of the answer that holds the score"`
+	Wrap    Wrap      `json:"wrap,omitempty" jsonschema:"off: the prompt is sent byte for byte, with nothing added"`
+	Reply   Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
 	Command []string  `json:"command,omitempty" jsonschema:"a program: JSON lines in and out"`
 	Limit   Duration  `json:"limit,omitempty" jsonschema:"time limit of the program"`
 	Rule    *Rule     `json:"rule,omitempty" jsonschema:"a rule that needs no model"`

@@ -12,7 +12,7 @@ import (
 func verbKeys(v Verb) []string {
 	common := []string{"name", "when", "where", "mode", "batch"}
 	talk := []string{"system", "turns", "control", "lanes", "repeats"}
-	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "repeats"}
+	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "repeats", "system", "prompt", "wrap", "reply"}
 	switch v {
 	case VerbAsk:
 		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
@@ -23,7 +23,7 @@ func verbKeys(v Verb) []string {
 	case VerbJudge:
 		return slices.Concat(common, judge, []string{"judge", "among"})
 	case VerbCompare:
-		return slices.Concat(common, judge, []string{"compare", "among", "pairs", "trait", "ties", "identical", "prompt"})
+		return slices.Concat(common, judge, []string{"compare", "among", "pairs", "trait", "ties", "identical"})
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 // Text is a text written in the study, or in a file it names.
 type Text struct {
 	Text string
+	Raw  string      // as it was written, line ends and all; a mark of the encoding at the start of a file is no part of it
 	File string      // where the text was read from; empty: the study itself
 	At   assay.Place // of the value in the study
 	Body assay.Place // of the text's first character
@@ -35,9 +36,9 @@ func (t *Text) read(d *decoder, n *node) {
 		d.wrong(n, "text, or the name of a text file")
 		return
 	}
-	*t = Text{Text: n.text, At: n.at, Body: n.body}
+	*t = Text{Text: n.text, Raw: n.text, At: n.at, Body: n.body}
 	if namesFile(n.text) {
-		t.Text, t.File = "", n.text
+		t.Text, t.Raw, t.File = "", "", n.text
 	}
 }
 

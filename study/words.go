@@ -28,6 +28,8 @@ type (
 	Order string
 	// Reduce is how draws become one.
 	Reduce string
+	// Wrap says whether a judge's prompt is sent with what protects it from the texts in it.
+	Wrap string
 	// CountAs is how an answer that is none counts.
 	CountAs string
 )
@@ -47,6 +49,13 @@ func (w *Jury) read(d *decoder, n *node) {
 func (w *Identical) read(d *decoder, n *node) { *w = Identical(d.oneOf(n, "tie", "ask")) }
 func (w *Order) read(d *decoder, n *node)     { *w = Order(d.oneOf(n, "random", "alternate", "both")) }
 func (w *Reduce) read(d *decoder, n *node)    { *w = Reduce(d.oneOf(n, "mean", "majority", "any", "all")) }
+func (w *Wrap) read(d *decoder, n *node) {
+	if n.kind == kindBool { // some write off and on as false and true
+		*w = map[bool]Wrap{true: "on", false: wrapOff}[n.yes]
+		return
+	}
+	*w = Wrap(d.oneOf(n, "on", wrapOff))
+}
 func (w *CountAs) read(d *decoder, n *node)   { *w = CountAs(d.oneOf(n, "answer", "exclude", "worst")) }
 
 // Any is any value, kept as JSON.

@@ -55,14 +55,36 @@ type hearing struct {
 	rest  string   // the instructions
 }
 
-// hear reads a question as a judge's. It is one where the last message shows something between fences.
+// quoted are the texts of a prompt without fences that a model of the simulator wrote: each ends where its quality is said.
+func quoted(prompt string) []string {
+	var out []string
+	for range maxExhibits {
+		at := strings.Index(prompt, codedAs)
+		if at < 0 {
+			break
+		}
+		end := min(at+len(codedAs)+codeWordLen, len(prompt))
+		if _, coded := ReadCodeWord(prompt[at:end]); coded {
+			out = append(out, prompt[:end])
+		}
+		prompt = prompt[end:]
+	}
+	return out
+}
+
+// hear reads a question as a judge's. It is one where the last message shows something between fences, or quotes answers of models
+// without any.
 func hear(q *Question) (hearing, bool) {
 	if len(q.Messages) == 0 {
 		return hearing{}, false
 	}
 	last := q.Messages[len(q.Messages)-1]
-	if last.Role != assay.RoleUser || !strings.Contains(last.Text, fenceOpen) {
+	if last.Role != assay.RoleUser {
 		return hearing{}, false
+	}
+	if !strings.Contains(last.Text, fenceOpen) {
+		heard := quoted(last.Text)
+		return hearing{shown: heard, heard: heard, rest: last.Text}, len(heard) > 0
 	}
 	var h hearing
 	h.shown, h.rest = exhibits(last.Text)

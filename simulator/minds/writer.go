@@ -114,7 +114,10 @@ func syllable(s string) int {
 	return -1
 }
 
-func coded(word string) string { return "In short, the matter rests on " + word + "." }
+// codedAs stands before every code word.
+const codedAs = "In short, the matter rests on "
+
+func coded(word string) string { return codedAs + word + "." }
 
 func sentences(r *rand.Rand, n int) string {
 	out := make([]string, n)

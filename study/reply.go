@@ -1,0 +1,91 @@
+package study
+
+import (
+	"regexp"
+	"strconv"
+)
+
+const wrapOff = "off"
+
+// Bare reports whether the prompts of a judge or compare stage are sent byte for byte: as the stage says, else its rubric.
+func (s *Study) Bare(st *Stage) bool {
+	wrap := st.Wrap
+	if own := s.RubricOf(st); wrap == "" && own != nil {
+		wrap = own.Wrap
+	}
+	return wrap == wrapOff
+}
+
+// ReplyOf is the form of reply that a judge or compare stage declares, else its rubric; the zero value: none does.
+func (s *Study) ReplyOf(st *Stage) Reply {
+	if own := s.RubricOf(st); st.Reply.Form == "" && own != nil {
+		return own.Reply
+	}
+	return st.Reply
+}
+
+// Sent is the text as a stage sends it: exactly as it was written where nothing is wrapped.
+func (t Text) Sent(bare bool) string {
+	if bare {
+		return t.Raw
+	}
+	return t.Text
+}
+
+// The forms of a reply that a study may declare.
+const (
+	ReplyJSON = "json"
+	ReplyTag  = "tag"
+	ReplyLine = "last-line"
+)
+
+// Reply is how a judge's reply is read.
+type Reply struct {
+	Form  string // json, tag or last-line; empty: as the rubric is read
+	Field string // the field or the tag; empty: the rubric's own
+}
+
+type replyMap struct {
+	Where
+	JSON string `json:"json,omitempty" jsonschema:"the field of a JSON object that holds the label"`
+	Tag  string `json:"tag,omitempty" jsonschema:"the tag around the label"`
+}
+
+var tagName = regexp.MustCompile(`^[\w-]+$`)
+
+func (r *Reply) read(d *decoder, n *node) {
+	if n.kind != kindMap {
+		r.Form = d.oneOf(n, ReplyJSON, ReplyTag, ReplyLine)
+		return
+	}
+	var m replyMap
+	rest(d, n, &m)
+	if m.Has("json") == m.Has("tag") {
+		d.problems.Add(n.at, "such as {tag: VERDICT}", "reply: want one of json, tag")
+		return
+	}
+	*r = Reply{Form: ReplyJSON, Field: m.JSON}
+	if m.Has("tag") {
+		*r = Reply{Form: ReplyTag, Field: m.Tag}
+	}
+	switch {
+	case r.Field == "":
+		d.problems.Add(n.at, "such as {tag: VERDICT}", "reply: the %s has no name", r.Form)
+	case r.Form == ReplyTag && !tagName.MatchString(r.Field):
+		d.problems.Add(m.Key("tag"), "such as {tag: VERDICT}, for <VERDICT>…</VERDICT>", "reply: %s is no name of a tag", quote(r.Field))
+	}
+}
+
+// exact notes the texts of a stage that are sent byte for byte.
+func (f *facts) exact(s *Study, st *Stage) {
+	if !s.Bare(st) {
+		return
+	}
+	texts := append(Prompts{{Name: "system", Text: st.System}}, st.Prompt...)
+	if own := s.RubricOf(st); own != nil {
+		texts = append(append(texts, Named{Name: "system", Text: own.System}), own.Prompt...)
+	}
+	for i, t := range texts {
+		f.put(leaf{text: t.Raw}, "stages", st.Name, "prompt", "exact", strconv.Itoa(i), t.Name)
+	}
+}
