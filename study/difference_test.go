@@ -144,3 +144,23 @@ func TestAStudyThatOnlyAddsGrows(t *testing.T) {
 		})
 	}
 }
+
+// A byte that only an exact prompt sends is a change there, and none elsewhere.
+func TestTheLastNewlineOfAnExactPromptCounts(t *testing.T) {
+	t.Parallel()
+	for wrap, want := range map[string]string{"on": "", "off": "prompt of stage right"} {
+		text := "study: s\ninputs: {q: {items: [one]}}\nlanes: {a: {model: openai/gpt-4.1}, j: {model: openai/gpt-4.1}}\nstages:\n" +
+			"  - {name: answers, ask: q, prompt: '{{ text }}', lanes: [a]}\n" +
+			"  - {name: right, judge: answers, rubric: {prompt: judge.md, labels: [x, y]}, judges: [j], wrap: " + wrap + "}\n"
+		read := func(prompt string) *study.Study {
+			s, problems := study.Read(fstest.MapFS{"s.yaml": {Data: []byte(text)}, "judge.md": {Data: []byte(prompt)}}, "s.yaml", study.Options{})
+			if len(problems.Errors()) > 0 {
+				t.Fatal(problems)
+			}
+			return s
+		}
+		if got := study.Compare(read("{{ answer.text }}"), read("{{ answer.text }}\n")).Asks().String(); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+			t.Errorf("wrap %s: %q, want %q", wrap, got, want)
+		}
+	}
+}

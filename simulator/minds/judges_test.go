@@ -219,6 +219,22 @@ func TestJudgesReadLinesAndWholeConversations(t *testing.T) {
 	}
 }
 
+func TestJudgesKnowAnswersOfModelsWithoutFences(t *testing.T) {
+	t.Parallel()
+	ask := func(text string) string {
+		q := &Question{Messages: []assay.Message{{Role: assay.RoleUser, Text: text}}, Draw: 3}
+		return Writer{Judges: &Judges{}}.Respond(q).Text
+	}
+	for form, want := range map[string]string{"Model: A|B": "\nModel: B", "<W>A</W> or <W>B</W>": "\n<W>B</W>"} {
+		if got := ask("One: " + written(10) + "\nTwo: " + written(90) + "\nSay " + form); !strings.HasSuffix(got, want) {
+			t.Errorf("the second is better, but the judge says %q", got)
+		}
+	}
+	if _, coded := ReadCodeWord(ask("One: something\nTwo: something else\nSay Model: A|B")); !coded {
+		t.Error("no answer of a model was shown, and a verdict was given")
+	}
+}
+
 func TestTextsFromElsewhereHaveAnOrderToo(t *testing.T) {
 	t.Parallel()
 	r := rubric(t, "better_sample")
