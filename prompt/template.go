@@ -26,7 +26,9 @@ type Template struct {
 
 // Parse reads a template and reports all that is wrong with it. At is the place of the template's first character; the lines of a
 // YAML block scalar share its column. Without problems the template is ready; with problems it is nil.
-func Parse(at assay.Place, text string) (*Template, assay.Problems) { return parse(at, normalize(text)) }
+func Parse(at assay.Place, text string) (*Template, assay.Problems) {
+	return parse(at, normalize(text))
+}
 
 // ParseExact is Parse for a text of which every byte counts: line ends stay as they are, and so does one at the very end.
 func ParseExact(at assay.Place, text string) (*Template, assay.Problems) { return parse(at, text) }

@@ -56,7 +56,7 @@ func (w *Wrap) read(d *decoder, n *node) {
 	}
 	*w = Wrap(d.oneOf(n, "on", wrapOff))
 }
-func (w *CountAs) read(d *decoder, n *node)   { *w = CountAs(d.oneOf(n, "answer", "exclude", "worst")) }
+func (w *CountAs) read(d *decoder, n *node) { *w = CountAs(d.oneOf(n, "answer", "exclude", "worst")) }
 
 // Any is any value, kept as JSON.
 type Any struct {
