@@ -1,4 +1,4 @@
-.PHONY: build test proof bench interop update
+.PHONY: build test proof bench interop update site picture
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/assay ./cmd/assay
@@ -17,3 +17,9 @@ interop: ## the official JavaScript clients against the simulator
 
 update: ## golden files and generated documents
 	go test ./cli ./dialect ./export ./study -update
+
+site: ## the site of docs/, as static files in bin/site
+	./scripts/site
+
+picture: ## the picture of a report in README
+	./scripts/picture

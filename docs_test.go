@@ -77,3 +77,24 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 		t.Errorf("%d pages and %d links were found", len(pages), links)
 	}
 }
+
+func TestEveryPageIsListed(t *testing.T) {
+	t.Parallel()
+	pages := markdown(t)
+	site, err := os.ReadFile("mkdocs.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page := range pages {
+		name, is := strings.CutPrefix(filepath.ToSlash(page), "docs/")
+		if !is || name == "README.md" {
+			continue
+		}
+		if !strings.Contains(string(site), ": "+name+"\n") {
+			t.Errorf("%s is not in mkdocs.yml", page)
+		}
+		if !strings.Contains(pages[filepath.Join("docs", "README.md")], "]("+name+")") {
+			t.Errorf("%s is not in docs/README.md", page)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -85,8 +86,14 @@ func TestEveryStudyOfThePagesIsOne(t *testing.T) {
 			}
 			checked++
 			c := reader(t)
-			if err := os.WriteFile(filepath.Join(c.dir, "page.yaml"), study, 0o600); err != nil {
-				t.Fatal(err)
+			files := map[string]string{"page.yaml": string(study)}
+			for _, name := range regexp.MustCompile(`\b[a-z]+\.md\b`).FindAllString(string(study), -1) { // prompts that the page leaves to its reader
+				files[name] = "{{ expect }} {{ answer.text }}"
+			}
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if code, out := c.any("check", "page.yaml"); code != 0 {
 				t.Errorf("%s: exit code %d\n%s\n%s", where, code, out, study)
