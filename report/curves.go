@@ -24,6 +24,7 @@ type CurvePoint struct {
 	Level   int
 	Value   stats.Number
 	Between stats.Interval
+	N       int // verdicts it rests on
 	Link    string
 }
 
@@ -36,7 +37,8 @@ type Panel struct {
 // Curves are small plots side by side on the same axes: shares over the levels of a conversation.
 type Curves struct {
 	Title, Words string
-	Across, Up   string // the axes' names with their units
+	Across, Up   string  // the axes' names with their units
+	Level        float64 // of the whiskers
 	Panels       []Panel
 }
 
@@ -51,7 +53,7 @@ const (
 
 // Figure draws the panels.
 func (c Curves) Figure() *Figure {
-	f := &Figure{Title: c.Title, Words: c.Words}
+	f := &Figure{Title: c.Title, Words: c.Words, Points: c.points()}
 	if n := len(c.Panels) - maxPanels; n > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s more are in the table", assay.Count(n, "lane")))
 		c.Panels = c.Panels[:maxPanels]
@@ -183,7 +185,7 @@ func (d *panelDrawing) curve(c Curve) {
 			tip += " (" + between(analysis.Share, p.Between) + ")"
 		}
 		m := d.scene.mark("dot "+class, i, x, d.y.at(p.Value.Value), 3.8)
-		m.Tip, m.Link = tip, p.Link
+		m.Tip, m.Link = counted(tip, p.N), p.Link
 	}
 }
 
@@ -200,14 +202,21 @@ func (d *drawing) flips() []*Figure {
 		if len(found) == 0 {
 			continue
 		}
-		if d.turns(found) > 1 && d.branches(found) <= markShapes {
+		switch {
+		case d.branches(found) > markShapes:
+			out = append(out, d.flipMap(what, found))
+		case d.turns(found) > 1:
 			out = append(out, d.flipCurves(what, found))
-		} else {
+		default:
 			out = append(out, d.flipDots(what, found, nil))
 		}
 	}
 	if found := d.of(analysis.WhatExcess); len(found) > 0 {
-		out = append(out, d.flipDots(analysis.WhatExcess, found, new(float64)))
+		if d.branches(found) > markShapes {
+			out = append(out, d.flipMap(analysis.WhatExcess, found))
+		} else {
+			out = append(out, d.flipDots(analysis.WhatExcess, found, new(float64)))
+		}
 	}
 	if len(out) == 0 {
 		return d.generic()
@@ -273,7 +282,7 @@ func calmTurns(found []*analysis.Finding) int {
 
 func (d *drawing) flipCurves(what string, found []*analysis.Finding) *Figure {
 	c := Curves{
-		Title: flipNames[what] + ", by level of pressure", Across: "level of pressure (1 is the first)", Up: flipNames[what] + " (%)",
+		Title: flipNames[what] + ", by level of pressure", Across: "level of pressure (1 is the first)", Up: flipNames[what] + " (%)", Level: d.level(),
 		Words: d.whiskers(found) + " Grey: the control, a neutral re-ask.",
 	}
 	calm := calmTurns(found)
@@ -294,14 +303,14 @@ func (d *drawing) flipCurves(what string, found []*analysis.Finding) *Figure {
 		if err != nil {
 			continue
 		}
-		p.Curves[k].Points = append(p.Curves[k].Points, CurvePoint{Level: turn - calm, Value: f.Value, Between: f.Interval, Link: d.links.finding(d.t, f)})
+		p.Curves[k].Points = append(p.Curves[k].Points, CurvePoint{Level: turn - calm, Value: f.Value, Between: f.Interval, N: f.N, Link: d.links.finding(d.t, f)})
 	}
 	return c.Figure()
 }
 
 func (d *drawing) flipDots(what string, found []*analysis.Finding, reference *float64) *Figure {
 	p := Intervals{
-		Title: flipNames[what] + ", by branch", Axis: flipNames[what] + " (%)", Unit: analysis.Share, Level: d.level(), Words: d.whiskers(found), Reference: reference,
+		Title: flipNames[what] + ", by branch", Down: "lane", Across: "branch", Axis: flipNames[what] + " (%)", Unit: analysis.Share, Level: d.level(), Words: d.whiskers(found), Reference: reference,
 	}
 	if reference == nil {
 		p.Low, p.High = new(float64), ptr(1.0)
@@ -327,5 +336,6 @@ func (d *drawing) flipDots(what string, found []*analysis.Finding, reference *fl
 		}
 		p.Rows[i].Dots = append(p.Rows[i].Dots, dot)
 	}
+	p.inOrder(analysis.ByLane, Less)
 	return p.Figure()
 }

@@ -63,7 +63,7 @@ func (d *drawing) has(what string) bool { return len(d.of(what)) > 0 }
 
 func (d *drawing) dot(f *analysis.Finding) Interval {
 	return Interval{
-		Value: f.Value, Between: f.Interval, Bounds: f.Bounds, Hollow: f.Coverage.Incomplete(), Aside: rankText(f), Link: d.links.finding(d.t, f),
+		Value: f.Value, Between: f.Interval, Bounds: f.Bounds, Hollow: f.Coverage.Incomplete(), Aside: rankText(f), N: f.N, Link: d.links.finding(d.t, f),
 	}
 }
 
@@ -125,7 +125,7 @@ func (d *drawing) leaderboard(what, facet string, found []*analysis.Finding) *Fi
 		}
 		return cmp.Compare(b.Value.Value, a.Value.Value)
 	})
-	p := Intervals{Title: "Leaderboard by " + what, Axis: axisOf(what, found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found)}
+	p := Intervals{Title: "Leaderboard by " + what, Down: fieldOf(found[0]), Axis: axisOf(what, found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found)}
 	if facet != "" {
 		p.Title += ": " + facet
 	}
@@ -212,6 +212,7 @@ func (d *drawing) differences() []*Figure {
 		p.Axis += " (percentage points)"
 	}
 	d.fill(&p, found)
+	p.inOrder(analysis.ByLane, More)
 	return []*Figure{p.Figure()}
 }
 
@@ -270,6 +271,13 @@ func (d *drawing) generic() []*Figure {
 			}
 		}
 		d.fill(&p, found)
+		p.inOrder(found[0].By[0].Field, More)
+		if what == analysis.WhatKappa || what == analysis.WhatAgreement {
+			if f := judgeMap(&p, what, found); f != nil {
+				out = append(out, f)
+				continue
+			}
+		}
 		out = append(out, p.Figure())
 	}
 	return out

@@ -28,6 +28,7 @@ type Findings struct {
 // Options say how findings are shown.
 type Options struct {
 	ID        string
+	Of        string // the study and the run, for captions that stand alone
 	Links     Links
 	Rehearsal bool
 }
@@ -46,7 +47,26 @@ func NewFindings(t *analysis.Table, o Options) *Findings {
 	}
 	out.Numbers.Notes = slices.DeleteFunc(out.Numbers.Notes, func(n string) bool { return n == notValidated })
 	out.Folded = len(out.Numbers.Rows) >= foldedFrom
+	for i, f := range out.Figures {
+		f.ID, f.Of = fmt.Sprintf("%s-%d", o.ID, i+1), captionOf(t, o)
+	}
 	return out
+}
+
+// captionOf says what the figures of a table are of.
+func captionOf(t *analysis.Table, o Options) string {
+	text := "Stage " + assay.Clean(t.Stage, maxName)
+	if o.Of != "" {
+		text += " of " + o.Of
+	}
+	text += fmt.Sprintf(": %s of %s planned verdicts are valid", assay.Thousands(t.Coverage.Valid), assay.Thousands(t.Coverage.Planned-t.Coverage.Excluded))
+	if slices.Contains(t.Notes, notValidated) {
+		text += "; judge not validated"
+	}
+	if o.Rehearsal {
+		text += "; a rehearsal, in which a simulator answers"
+	}
+	return text + "."
 }
 
 // titleOf distinguishes a table from others of the same stage and method: by what its findings are grouped by.
@@ -181,7 +201,7 @@ func CostQuality(t *analysis.Table, spend []Spend, links Links) *Figure {
 	}
 	p := Scatter{Title: "Cost against " + what + ": " + t.Stage}
 	d := drawing{t: t, links: links}
-	data := &Grid{Caption: p.Title, Head: []Column{{Text: "lane", Foreign: true}, {Text: "cost of one answer", Number: true}, {Text: what, Number: true}, {Text: "low", Number: true}, {Text: "high", Number: true}}}
+	data := &Grid{Caption: p.Title, Head: []Column{{Text: "lane", Foreign: true}, {Text: "cost of 1,000 answers", Number: true}, {Text: what, Number: true}, {Text: "low", Number: true}, {Text: "high", Number: true}}}
 	unknown := 0
 	for _, f := range d.of(what) {
 		lane := f.Of(analysis.ByLane)
@@ -193,14 +213,14 @@ func CostQuality(t *analysis.Table, spend []Spend, links Links) *Figure {
 		if f.Interval.OK {
 			low, high = f.Unit.Show(f.Interval.Low), f.Unit.Show(f.Interval.High)
 		}
-		data.Rows = append(data.Rows, []Cell{foreign(lane), number(each(cost.Cost, cost.Answers)), number(shown(f.Unit, f.Value)), number(low), number(high)})
+		data.Rows = append(data.Rows, []Cell{foreign(lane), number(perThousand(cost)), number(shown(f.Unit, f.Value)), number(low), number(high)})
 		if !f.Value.OK || cost.Answers == 0 || !cost.Cost.Known() {
 			unknown++
 			continue
 		}
 		p.Unit, p.Up = f.Unit, axisOf(d.meaning(what), f.Unit)
 		p.Points = append(p.Points, ScatterPoint{
-			Name: lane, Cost: cost.Cost.Sum.Float() / float64(cost.Answers), Value: f.Value.Value, Between: f.Interval, Link: links.finding(t, f),
+			Name: lane, Cost: 1000 * cost.Cost.Sum.Float() / float64(cost.Answers), Value: f.Value.Value, Between: f.Interval, N: f.N, Link: links.finding(t, f),
 		})
 	}
 	if len(p.Points) == 0 {
@@ -212,14 +232,22 @@ func CostQuality(t *analysis.Table, spend []Spend, links Links) *Figure {
 	p.Better = goodEnd(t, what)
 	p.Words = "Whiskers: intervals of quality."
 	if p.Better != Unsaid {
-		p.Words = fmt.Sprintf("%s is better. The dashed line joins the lanes of which none is both cheaper and better. %s", capital(string(p.Better)), p.Words)
+		p.Words = fmt.Sprintf("%s is better. The dashed line joins the lanes of which none is both cheaper and better; grey squares are the others. %s", capital(string(p.Better)), p.Words)
 	}
 	f := p.Figure()
-	f.Data = data
+	f.ID, f.Of, f.Data = "cost-"+t.Stage, captionOf(t, Options{}), data
 	if unknown > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn: cost or quality is unknown", assay.Count(unknown, "lane")))
 	}
 	return f
+}
+
+// perThousand is what 1,000 answers cost, in words.
+func perThousand(s Spend) string {
+	if s.Answers == 0 || !s.Cost.Known() {
+		return unknownText
+	}
+	return assay.Dollars(1000 * s.Cost.Sum.Float() / float64(s.Answers)).String()
 }
 
 // keptLabel is the label of the built-in rubric for flips that says that there was none.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"assay"
 	"assay/analysis"
@@ -27,6 +26,7 @@ type Heat struct {
 	Cells         [][]HeatCell
 	Middle        bool // the middle of the colours is 50%: more is one hue, less another; else from none to all
 	Legend        string
+	Unit          analysis.Unit // of the legend's ends; empty: percent
 }
 
 // maxHeat is how many rows and columns are drawn.
@@ -118,8 +118,12 @@ func (h *Heat) drawLegend(s *Scene, x, y float64) {
 		share := float64(k) / float64(n-1)
 		s.rect("cell "+h.step(share), x+wide*float64(k), y, wide, 9)
 	}
-	s.say("tick", x, y+22, "0%")
-	s.say("tick end", x+wide*float64(n), y+22, "100%")
+	ends := [2]string{"0%", "100%"}
+	if h.Unit == analysis.Index {
+		ends = [2]string{"0", "1"}
+	}
+	s.say("tick", x, y+22, ends[0])
+	s.say("tick end", x+wide*float64(n), y+22, ends[1])
 	if h.Middle {
 		s.say("tick mid", x+wide*float64(n)/2, y+22, "50%")
 	}
@@ -128,27 +132,6 @@ func (h *Heat) drawLegend(s *Scene, x, y float64) {
 
 func (h *Heat) desc() string {
 	return fmt.Sprintf("A map of %d by %d squares: %s in rows, %s in columns. The table has the numbers.", len(h.Rows), len(h.Columns), h.Down, h.Across)
-}
-
-// crowded shows shares as a map: there are too many rows and series for dots.
-func crowded(p *Intervals, by []analysis.Value) *Figure {
-	h := Heat{
-		Title: p.Title, Words: "Too many for whiskers: the table has the intervals. Colours: " + p.Axis + ".", Down: assay.Clean(by[0].Field, 20), Across: assay.Clean(by[1].Field, 20), Columns: p.Series, Legend: "share",
-	}
-	for _, r := range p.Rows {
-		cells := make([]HeatCell, len(p.Series))
-		for i := range cells {
-			cells[i].Share, cells[i].Blank = stats.Undefined("no verdict"), true
-		}
-		for _, d := range r.Dots {
-			cells[d.Series] = HeatCell{Share: d.Value, Text: strings.TrimSuffix(shown(p.Unit, d.Value), "%"), Tip: p.tip(r.Label, &d), Link: d.Link}
-			if !d.Value.OK {
-				cells[d.Series].Text = "?"
-			}
-		}
-		h.Rows, h.Cells = append(h.Rows, r.Label), append(h.Cells, cells)
-	}
-	return h.Figure()
 }
 
 // winMap is who won how often against whom, the strongest first.

@@ -17,6 +17,7 @@ type Interval struct {
 	Bounds  stats.Interval // drawn pale where they are wider than a point
 	Hollow  bool           // rests on too little of the plan
 	Aside   string         // behind the value, such as a rank
+	N       int            // verdicts it rests on
 	Link    string
 }
 
@@ -29,6 +30,7 @@ type IntervalRow struct {
 // Intervals is a dot-and-whisker plot: rows from top to bottom, series by colour and shape.
 type Intervals struct {
 	Title, Words string
+	Down, Across string // what rows and series are
 	Axis         string // what the values are, with their unit
 	Unit         analysis.Unit
 	Level        float64  // of the whiskers
@@ -50,7 +52,7 @@ const (
 
 // Figure draws the plot.
 func (p Intervals) Figure() *Figure {
-	f := &Figure{Title: p.Title, Words: p.Words}
+	f := &Figure{Title: p.Title, Words: p.Words, Points: p.points()}
 	switch {
 	case len(p.Series) <= markShapes:
 	case len(p.Rows) <= markShapes && len(p.Rows) > 1:
@@ -340,5 +342,5 @@ func (p *Intervals) tip(label string, d *Interval) string {
 	if len(p.Series) > 1 {
 		text += ", " + assay.Clean(p.Series[d.Series], maxName)
 	}
-	return text + ": " + p.valueText(d)
+	return counted(text+": "+p.valueText(d), d.N)
 }

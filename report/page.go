@@ -69,7 +69,7 @@ func newPage(d *Document) *page {
 			t := &d.Report.Tables[i]
 			tested, described := wordsOf(t)
 			p.Words, p.More = append(p.Words, tested...), append(p.More, described...)
-			p.Findings = append(p.Findings, NewFindings(t, Options{ID: fmt.Sprintf("t%d", i+1), Rehearsal: d.Rehearsal}))
+			p.Findings = append(p.Findings, NewFindings(t, Options{ID: fmt.Sprintf("t%d", i+1), Of: d.Origins(), Rehearsal: d.Rehearsal}))
 		}
 		p.Quality = d.quality()
 		p.Verdicts = orNil(CoverageTable(d.Report))
@@ -254,6 +254,11 @@ func (d *Document) lanes() *Grid {
 		cell.Text = strings.TrimPrefix(cell.Text+", "+l.Stage, ", ")
 	}
 	return g
+}
+
+// Origins names the study and the run in a caption.
+func (d *Document) Origins() string {
+	return "study " + assay.Clean(d.Study, maxName) + ", run " + assay.Clean(d.Run, maxName)
 }
 
 // Times are when the run began and ended.

@@ -33,7 +33,10 @@ func (d *drawing) grouped(what string, found []*analysis.Finding) *Figure {
 		p.Words += " Pale bars: where the value must lie whatever the missing verdicts are."
 	}
 	d.fill(&p, found)
-	if len(p.Rows) > markShapes && len(p.Series) > markShapes && p.Unit == analysis.Share {
+	if len(found[0].By) > 0 {
+		p.inOrder(found[0].By[0].Field, goodEnd(d.t, what))
+	}
+	if min(len(p.Rows), len(p.Series)) > 2 && max(len(p.Rows), len(p.Series)) > markShapes && p.Unit == analysis.Share {
 		return crowded(&p, found[0].By)
 	}
 	return p.Figure()
@@ -52,6 +55,12 @@ func (d *drawing) meaning(what string) string {
 // fill enters findings: rows by the first field, or by the two that are held against each other; series by the rest.
 func (d *drawing) fill(p *Intervals, found []*analysis.Finding) {
 	var rows []string
+	if len(found) > 0 {
+		p.Down, p.Across = fieldOf(found[0]), "of"
+		if len(found[0].By) > 1 {
+			p.Across = found[0].By[len(found[0].By)-1].Field
+		}
+	}
 	for _, f := range found {
 		label, from := firstOf(f), 1
 		if len(f.By) > 1 && f.By[1].Field == analysis.ByAgainst {
@@ -70,6 +79,14 @@ func (d *drawing) fill(p *Intervals, found []*analysis.Finding) {
 		}
 		p.Rows[i].Dots = append(p.Rows[i].Dots, dot)
 	}
+}
+
+// fieldOf is what the first field of a finding is called.
+func fieldOf(f *analysis.Finding) string {
+	if len(f.By) == 0 {
+		return ""
+	}
+	return f.By[0].Field
 }
 
 // valuesFrom are the values of a finding's fields from a place on; turns say that they are.
@@ -120,6 +137,7 @@ func (d *drawing) labels() *Figure {
 		}
 		d.place(&p, f)
 	}
+	p.Down, p.Across = "of", "label"
 	return p.Figure()
 }
 

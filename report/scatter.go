@@ -14,9 +14,10 @@ import (
 // ScatterPoint is one lane: what an answer of it costs, and how good it is.
 type ScatterPoint struct {
 	Name    string
-	Cost    float64 // dollars for one answer
+	Cost    float64 // dollars for 1,000 answers
 	Value   float64
 	Between stats.Interval
+	N       int // verdicts that quality rests on
 	Link    string
 }
 
@@ -71,9 +72,9 @@ func (p *Scatter) scene() *Scene {
 		s.line("grid", x.at(v), y.to, x.at(v), y.from)
 		s.say("tick mid", x.at(v), y.from+16, dollarTick(v))
 	}
-	name := "cost of one answer (US dollars)"
+	name := "cost of 1,000 answers (US dollars)"
 	if x.log {
-		name = "cost of one answer (US dollars, logarithmic)"
+		name = "cost of 1,000 answers (US dollars, logarithmic)"
 	}
 	s.say("axis-name mid", (x.from+x.to)/2, y.from+38, name)
 	up := s.say("axis-name mid", 13, (y.from+y.to)/2, p.Up)
@@ -183,24 +184,35 @@ func (b box) meets(c box) bool { return b.x < c.x2 && c.x < b.x2 && b.y < c.y2 &
 
 // drawPoints draws whiskers and dots, and names where they find room.
 func (p *Scatter) drawPoints(s *Scene, x, y scale, taken []box) {
+	best := p.frontier()
 	for _, q := range p.Points {
 		px, py := x.at(q.Cost), y.at(q.Value)
 		if b := q.Between; b.OK && finite(b.Low) && finite(b.High) {
-			s.line("whisker s1", px, y.at(b.Low), px, y.at(b.High))
+			class, _ := p.look(q, best)
+			s.line("whisker "+class, px, y.at(b.Low), px, y.at(b.High))
 			taken = append(taken, box{px - 1, y.at(b.High), px + 1, y.at(b.Low)})
 		}
 		taken = append(taken, box{px - 5, py - 5, px + 5, py + 5})
 	}
 	for _, q := range p.Points {
 		px, py := x.at(q.Cost), y.at(q.Value)
-		m := s.mark("dot s1", 0, px, py, 4.6)
-		m.Tip = fmt.Sprintf("%s: %s for one answer, %s", assay.Clean(q.Name, maxName), assay.Dollars(q.Cost), p.Unit.Show(q.Value))
+		class, shape := p.look(q, best)
+		m := s.mark("dot "+class, shape, px, py, 4.6)
+		m.Tip = fmt.Sprintf("%s: %s for 1,000 answers, %s", assay.Clean(q.Name, maxName), assay.Dollars(q.Cost), p.Unit.Show(q.Value))
 		if q.Between.OK {
 			m.Tip += " (" + between(p.Unit, q.Between) + ")"
 		}
-		m.Link = q.Link
+		m.Tip, m.Link = counted(m.Tip, q.N), q.Link
 		p.drawName(s, q, px, py, x, y, &taken)
 	}
+}
+
+// look is the colour and the shape of a lane: those that another lane beats in both are grey squares.
+func (p *Scatter) look(q ScatterPoint, best []ScatterPoint) (class string, shape int) {
+	if p.Better != Unsaid && !slices.ContainsFunc(best, func(b ScatterPoint) bool { return b.Cost == q.Cost && b.Value == q.Value }) {
+		return "control", 1
+	}
+	return hue(0), 0
 }
 
 // maxScatterName is how wide a name may be.
@@ -228,7 +240,7 @@ func (p *Scatter) drawName(s *Scene, q ScatterPoint, px, py float64, x, y scale,
 }
 
 func (p *Scatter) desc() string {
-	text := fmt.Sprintf("%s over the cost of one answer, %s.", p.Up, assay.Count(len(p.Points), "lane"))
+	text := fmt.Sprintf("%s over the cost of 1,000 answers, %s.", p.Up, assay.Count(len(p.Points), "lane"))
 	if p.Better != Unsaid {
 		var names []string
 		for _, q := range p.frontier() {

@@ -137,9 +137,14 @@ const (
 
 // Figure is a plot with the table of what it shows.
 type Figure struct {
-	Title string
-	Words string // one sentence under the title: how to read it
-	Scene *Scene // nil: there is nothing to draw, and Words says why
-	Data  *Grid  // nil: the table stands elsewhere on the page
-	Notes []string
+	ID     string // of the figure among those of its page
+	Title  string
+	Of     string  // what the numbers are of, in sentences for those who see the figure alone
+	Words  string  // how to read it
+	Scene  *Scene  // nil: there is nothing to draw, and Words says why
+	Points *Points // nil: Data has the numbers
+	Data   *Grid   // nil: the table stands elsewhere on the page
+	Notes  []string
+
+	Files, Query string // the address of its files, before and after the ending; empty: there are none
 }

@@ -98,6 +98,7 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 	}
 	if f.Known {
 		data.fill(f.Value.document, q.run.ID)
+		data.withFiles(q.run.ID, by)
 		v.data = data
 	}
 	return v, nil
@@ -114,7 +115,7 @@ func (d *findingsData) fill(doc *report.Document, run string) {
 	for i := range doc.Report.Tables {
 		t := &doc.Report.Tables[i]
 		d.Words = append(d.Words, report.Words(t)...)
-		d.Tables = append(d.Tables, report.NewFindings(t, report.Options{ID: fmt.Sprintf("t%d", i+1), Rehearsal: doc.Rehearsal, Links: links}))
+		d.Tables = append(d.Tables, report.NewFindings(t, report.Options{ID: fmt.Sprintf("t%d", i+1), Of: doc.Origins(), Rehearsal: doc.Rehearsal, Links: links}))
 		if !drawn[t.Stage] {
 			if f := report.CostQuality(t, doc.Spend, links); f != nil {
 				d.Quality, drawn[t.Stage] = append(d.Quality, f), true
@@ -166,4 +167,6 @@ func (s *Server) draw(spans []store.Span, run store.Run, data *runData) {
 		note := fmt.Sprintf("the newest %d segments", shownSpans)
 		data.Burn.Notes, data.Timeline.Notes = append(slices.Clone(data.Burn.Notes), note), append(slices.Clone(data.Timeline.Notes), note)
 	}
+	data.Burn.ID, data.Timeline.ID = "burn", "timeline"
+	withFiles(run.ID, "", data.Burn, data.Timeline)
 }

@@ -79,11 +79,15 @@ func (s *Server) artifact(q *request, no int64) (artifacts.File, error) {
 	return q.home.Files.Open(q.Context(), q.run.ID, a.Name)
 }
 
-// send writes foreign bytes so that no browser takes them for a page. A reader that takes long gets more time with every
-// block it takes.
+// send writes foreign bytes so that no browser takes them for a page.
 func send(w http.ResponseWriter, name string, from *io.SectionReader) {
+	sendAs(w, name, "text/plain; charset=utf-8", from)
+}
+
+// sendAs writes a file for a reader to keep. One that takes long gets more time with every block it takes.
+func sendAs(w http.ResponseWriter, name, kind string, from *io.SectionReader) {
 	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Content-Length", strconv.FormatInt(from.Size(), 10))
 	control := http.NewResponseController(w)

@@ -64,7 +64,7 @@ func (s *Server) findingsOf(q *request, by string) (found[*runFindings], error) 
 		return found[*runFindings]{}, err
 	}
 	patience := pagePatience
-	if q.api() {
+	if q.api() || q.waits {
 		patience = apiPatience
 		if err := q.extend(); err != nil {
 			return found[*runFindings]{}, err

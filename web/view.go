@@ -32,6 +32,7 @@ type request struct {
 	writer http.ResponseWriter // for deadlines alone: pages are written when they are whole
 	home   *Home
 	run    store.Run // of the path; zero: none
+	waits  bool      // rather long than for less
 }
 
 // problem is an error of the client.

@@ -81,6 +81,27 @@
     });
   }
 
+  // A figure's numbers go to the clipboard; without it, the link shows them.
+  async function copy(link) {
+    const said = link.dataset.said || (link.dataset.said = link.textContent);
+    const say = (words) => { link.textContent = words; setTimeout(() => { link.textContent = said; }, 2000); };
+    try {
+      const answer = await fetch(link.href, { credentials: "same-origin" });
+      if (!answer.ok) throw new Error(answer.statusText);
+      await navigator.clipboard.writeText(await answer.text());
+      say("Copied");
+    } catch (e) {
+      location.href = link.href;
+    }
+  }
+
+  document.addEventListener("click", (e) => {
+    const link = e.target.closest && e.target.closest("a[data-copy]");
+    if (!link || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    copy(link);
+  });
+
   localTimes(document);
   keys();
   for (const b of document.querySelectorAll("[data-stop]")) b.addEventListener("click", () => window.stop());
