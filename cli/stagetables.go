@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +14,12 @@ import (
 // printStages prints one short table for each stage, best first, and the gates.
 func printStages(w *World, a *analysed, mark string) error {
 	var seen []string
-	note := ""
+	var notes []string
 	for _, t := range a.outline.StageTables() {
-		seen, note = append(seen, t.Stage), cmp.Or(note, t.Note)
+		seen = append(seen, t.Stage)
+		if t.Note != "" && !slices.Contains(notes, t.Note) {
+			notes = append(notes, t.Note)
+		}
 		if err := printStage(w, &t, mark); err != nil {
 			return err
 		}
@@ -29,8 +31,11 @@ func printStages(w *World, a *analysed, mark string) error {
 		}
 		fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incompleteMark(t), report.CoverageLine(t.Coverage))
 	}
-	if note != "" {
-		fmt.Fprintln(w.Stdout, "\n"+term.Wrapped(note, w.outWidth(), ""))
+	if len(notes) > 0 {
+		fmt.Fprintln(w.Stdout)
+	}
+	for _, note := range notes {
+		fmt.Fprintln(w.Stdout, term.Wrapped(note, w.outWidth(), ""))
 	}
 	printGates(w, a.Gates)
 	if len(a.Report.Tables) > 0 {

@@ -185,7 +185,7 @@ func (d *Document) few(r *ranked) *Caveat {
 // unsettled reports whether several places may be the best.
 func (d *Document) unsettled(r *ranked) bool {
 	top, _ := r.top()
-	return len(top) > 1
+	return len(top) > 1 || len(r.unknown()) > 0
 }
 
 // roughly rounds up to two digits.

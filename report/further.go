@@ -30,6 +30,8 @@ func (d *Document) cheapest(r *ranked) Sentence {
 	switch {
 	case best < 0:
 		return nil
+	case len(top) == 1 && len(r.unknown()) > 0:
+		return d.name(r.Places[best].Name).and(say(" costs " + assay.Dollars(least).String() + " per 1,000 answers."))
 	case len(top) == 1:
 		return say("It costs ").and(say(assay.Dollars(least).String() + " per 1,000 answers."))
 	}
@@ -74,7 +76,7 @@ func (d *Document) further(r *ranked) Sentence {
 		s = at.and(say(", "), d.name(r.Places[first].Name), say(" is best: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name), say(" is last: "+r.values([]int{last})+"."))
 	}
 	switch {
-	case !r.tested:
+	case !r.tested, !r.known[[2]int{first, last}]:
 		return s.and(say(" Whether that is more than chance is not known."))
 	case r.differ(first, last):
 		return s.and(say(" The two can be told apart."))
@@ -128,9 +130,7 @@ func (d *Document) board(lead *ranked, all []*ranked) *Board {
 		}
 		b.Rows = append(b.Rows, row)
 	}
-	if b.Tiers {
-		b.Note = tierNote(b.Field)
-	}
+	b.Note = lead.tierNote()
 	return b
 }
 

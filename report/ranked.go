@@ -15,12 +15,14 @@ type ranked struct {
 	order  []int // places with a value, the best first
 	tested bool  // differences were tested
 	apart  map[[2]int]bool
-	tiers  [][]int // groups of each of order; nil: none
+	known  map[[2]int]bool // pairs whose test has a p-value
+	tiers  [][]int         // groups of each of order; nil: none
 }
 
-// rank orders a standing and corrects its tests (Holm, over all pairs). A test without a p-value counts as one that shows nothing.
+// rank orders a standing and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor alike: it is
+// not known, and where there is one there are no tiers, because a shared letter would say that the two were tested.
 func rank(s *analysis.Standing) *ranked {
-	r := &ranked{Standing: s, apart: map[[2]int]bool{}}
+	r := &ranked{Standing: s, apart: map[[2]int]bool{}, known: map[[2]int]bool{}}
 	for i, p := range s.Places {
 		if p.Value.OK {
 			r.order = append(r.order, i)
@@ -32,6 +34,7 @@ func rank(s *analysis.Standing) *ranked {
 		p[k] = 1
 		if t.P.OK {
 			p[k], r.tested = t.P.Value, true
+			r.known[[2]int{t.First, t.Second}], r.known[[2]int{t.Second, t.First}] = true, true
 		}
 	}
 	adjusted, err := stats.Holm(p)
@@ -43,6 +46,9 @@ func rank(s *analysis.Standing) *ranked {
 		if adjusted[k] < 1-s.Level && r.agrees(t) {
 			r.apart[[2]int{t.First, t.Second}], r.apart[[2]int{t.Second, t.First}] = true, true
 		}
+	}
+	if untested, _ := r.untested(); untested > 0 {
+		return r
 	}
 	if tiers, ok := stats.Letters(len(r.order), func(i, j int) bool { return r.apart[[2]int{r.order[i], r.order[j]}] }); ok {
 		r.tiers = tiers
@@ -69,15 +75,38 @@ func (r *ranked) agrees(t analysis.Contrast) bool {
 // differ reports whether two places can be told apart.
 func (r *ranked) differ(a, b int) bool { return r.apart[[2]int{a, b}] }
 
-// top are the places that cannot be told apart from the best, the best first; clique: nor from each other.
+// untested counts the pairs of places with a value whose difference could not be tested, of all such pairs.
+func (r *ranked) untested() (n, all int) {
+	for k, i := range r.order {
+		for _, j := range r.order[:k] {
+			if all++; !r.known[[2]int{i, j}] {
+				n++
+			}
+		}
+	}
+	return n, all
+}
+
+// unknown are the places of which it is not known whether they differ from the best.
+func (r *ranked) unknown() []int {
+	var out []int
+	for _, i := range r.order[min(1, len(r.order)):] {
+		if !r.known[[2]int{r.order[0], i}] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// top are the best and the places that were tested and cannot be told apart from it, the best first; clique: nor from each other.
 func (r *ranked) top() (places []int, clique bool) {
 	clique = true
 	for _, i := range r.order {
-		if r.differ(r.order[0], i) {
+		if i != r.order[0] && (r.differ(r.order[0], i) || !r.known[[2]int{r.order[0], i}]) {
 			continue
 		}
 		for _, k := range places {
-			clique = clique && !r.differ(k, i)
+			clique = clique && !r.differ(k, i) && r.known[[2]int{k, i}]
 		}
 		places = append(places, i)
 	}

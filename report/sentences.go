@@ -26,8 +26,16 @@ func (d *Document) headline(r *ranked) Sentence {
 	if !r.tested {
 		return d.name(r.Places[r.order[0]].Name).and(say(fmt.Sprintf(" comes first: %s%s. Whether that is more than chance is not known: %s.", r.values(r.order[:1]), on, r.whyUntested())))
 	}
+	return d.ahead(r, on).and(r.notTested())
+}
+
+// ahead says who is ahead where differences were tested.
+func (d *Document) ahead(r *ranked, on string) Sentence {
 	top, clique := r.top()
+	unknown := r.unknown()
 	switch {
+	case len(unknown) > 0:
+		clique = false // all is said of the best alone
 	case len(top) == len(r.order) && clique:
 		return say("Nothing can be told apart"+on+": the differences between ").and(d.names(r, top), say(fmt.Sprintf(" may be chance (%s).", r.values(top))))
 	case len(top) == 1:
@@ -39,9 +47,24 @@ func (d *Document) headline(r *ranked) Sentence {
 	case clique:
 		return d.names(r, top).and(say(fmt.Sprintf(" cannot be told apart%s (%s).", on, r.values(top))), space(d.behind(r, top, r.allApart(top))))
 	}
-	s := d.name(r.Places[top[0]].Name).and(say(fmt.Sprintf(" comes first%s (%s); ", on, r.values(top[:1]))))
-	s = s.and(d.names(r, top[1:]), say(" cannot be told apart from it."))
-	return s.and(space(d.behind(r, top[:1], len(top) > 1)))
+	s := d.name(r.Places[top[0]].Name).and(say(fmt.Sprintf(" comes first%s (%s)", on, r.values(top[:1]))))
+	if len(top) > 1 {
+		s = s.and(say("; "), d.names(r, top[1:]), say(" cannot be told apart from it"))
+	}
+	s = s.and(say("."), space(d.behind(r, top[:1], len(top) > 1)))
+	if len(unknown) > 0 {
+		s = s.and(say(" Whether it is ahead of "), d.names(r, unknown), say(" is not known."))
+	}
+	return s
+}
+
+// notTested says how many pairs could not be tested, and why; nil: none.
+func (r *ranked) notTested() Sentence {
+	n, all := r.untested()
+	if n == 0 {
+		return nil
+	}
+	return say(fmt.Sprintf(" %s of %s of %s could not be tested: %s.", assay.Thousands(n), assay.Count(all, "pair"), fieldWord(r.Field), r.whyUntested()))
 }
 
 func space(s Sentence) Sentence {

@@ -16,7 +16,7 @@ type StageTable struct {
 	Incomplete bool
 	Head       []Column
 	Rows       [][]string
-	Note       string // what the letters mean
+	Note       string // what the letters mean, or why there are none
 }
 
 // StageTables are the standings of all stages as tables, the first one first.
@@ -68,9 +68,7 @@ func (d *Document) stageTable(r *ranked, costs bool) StageTable {
 		}
 		t.Rows = append(t.Rows, append(row, d.stageRow(r, i, costs)...))
 	}
-	if tiers {
-		t.Note = tierNote(r.Field)
-	}
+	t.Note = r.tierNote()
 	return t
 }
 
@@ -139,9 +137,17 @@ func (r *ranked) title() string {
 	return "share " + r.measure()
 }
 
-// tierNote explains the letters.
-func tierNote(field string) string {
-	if field == analysis.ByItem {
+// tierNote explains the letters, or why there are none; empty: there is nothing to say.
+func (r *ranked) tierNote() string {
+	untested, all := r.untested()
+	switch {
+	case len(r.order) < 2 || len(r.Tests) == 0:
+		return ""
+	case untested > 0:
+		return fmt.Sprintf("There are no letters for tiers in %s, because %s of %s could not be tested: %s.", assay.Clean(r.label(), maxName), assay.Thousands(untested), assay.Count(all, "pair"), r.whyUntested())
+	case r.tiers == nil:
+		return ""
+	case r.Field == analysis.ByItem:
 		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
 	}
 	return "Lanes that share a letter cannot be told apart (all pairs tested on the same items, corrected after Holm)."

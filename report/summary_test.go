@@ -189,6 +189,48 @@ func TestTheHeadlineSaysWhatCanBeToldApart(t *testing.T) {
 	}
 }
 
+func TestPairsThatWereNotTestedAreNotCalledAlike(t *testing.T) {
+	t.Parallel()
+	repeat := strings.Repeat
+	none := repeat(".", 20)
+	for _, c := range []struct {
+		name  string
+		marks map[string]string
+		says  []string
+	}{
+		{"one lane on other items", map[string]string{"a": repeat("+", 20) + none, "b": repeat("+", 18) + "--" + none, "c": none + repeat("+", 17) + "---"}, []string{
+			"a (model-of-a) comes first on 20 questions (100% right); b (model-of-b) cannot be told apart from it. Whether it is ahead of c (model-of-c) is not known. 2 of 3 pairs of lanes could not be tested: no item has verdicts on both.",
+			"Of these, a (model-of-a) is the cheapest",
+		}},
+		{"one lane on other items, one behind", map[string]string{"a": repeat("+", 20) + none, "b": "++" + repeat("-", 18) + none, "c": none + repeat("+", 17) + "---"}, []string{
+			"a (model-of-a) comes first on 20 questions (100% right). b (model-of-b) is behind a: 10% right, 90 points less. Whether it is ahead of c (model-of-c) is not known. 2 of 3 pairs", "a (model-of-a) costs $1.00 per 1,000 answers.",
+		}},
+		{"the others share no item", map[string]string{"a": repeat("+", 40), "b": repeat("+", 18) + "--" + none, "c": none + repeat("+", 17) + "---"}, []string{
+			"a (model-of-a) comes first on 20 questions (100% right); b and c cannot be told apart from it. 1 of 3 pairs of lanes could not be tested: no item has verdicts on both.",
+		}},
+		{"two lanes", map[string]string{"a": repeat("+", 20) + none, "b": none + repeat("-", 20)}, []string{
+			"a (model-of-a) comes first: 100% right on 20 verdicts. Whether that is more than chance is not known: no item has verdicts on both.",
+		}},
+	} {
+		d := judged(t, c.marks, nil)
+		s := d.Summary()
+		for _, want := range c.says {
+			if !strings.Contains(text(s), want) {
+				t.Errorf("%s: it does not say %q:\n%s", c.name, want, text(s))
+			}
+		}
+		table := d.StageTables()[0]
+		if s.Board.Tiers || table.Head[0].Text == "tier" {
+			t.Errorf("%s: there are letters: %+v %+v", c.name, s.Board.Rows, table.Rows)
+		}
+		for _, note := range []string{s.Board.Note, table.Note} {
+			if !strings.Contains(note, "could not be tested: no item has verdicts on both.") || strings.Contains(note, "all pairs tested") {
+				t.Errorf("%s: note %q", c.name, note)
+			}
+		}
+	}
+}
+
 func TestTiersAreThoseOfOtherCode(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 17))
