@@ -65,6 +65,7 @@ func (f showFlags) show(ctx context.Context, w *World, ref string) error {
 
 // find looks for what a reference means in the real ledger, then in that of the rehearsals.
 func (f showFlags) find(ctx context.Context, w *World, ref string) (*home, results.Found, error) {
+	var left *results.NoneLeft
 	for _, rehearsal := range []bool{false, true} {
 		if !f.home.exists(w, rehearsal) {
 			continue
@@ -81,6 +82,10 @@ func (f showFlags) find(ctx context.Context, w *World, ref string) (*home, resul
 		if !errors.Is(err, store.ErrNotFound) {
 			return nil, found, err
 		}
+		errors.As(err, &left)
+	}
+	if left != nil {
+		return nil, results.Found{}, usage("without these flags all of them are listed", "%v", left)
 	}
 	return nil, results.Found{}, usage("assay results RUN lists requests, assay jobs lists jobs", "nothing that was sent is called %q", ref)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -30,6 +31,42 @@ func (n Narrow) takes(a store.Answer) bool {
 		(n.Turn == 0 || a.At.Turn == n.Turn) && (n.Draw == 0 || a.At.Draw == n.Draw)
 }
 
+// String is the flags that say so.
+func (n Narrow) String() string {
+	var out []string
+	for _, f := range [][2]string{{"stage", n.Stage}, {"judge", n.Judge}, {"branch", n.Branch}} {
+		if f[1] != "" {
+			out = append(out, "--"+f[0]+" "+f[1])
+		}
+	}
+	if n.Turn != 0 {
+		out = append(out, fmt.Sprintf("--turn %d", n.Turn))
+	}
+	if n.Draw != 0 {
+		out = append(out, fmt.Sprintf("--draw %d", n.Draw))
+	}
+	return strings.Join(out, " ")
+}
+
+// NoneLeft says that a reference means requests, and that a Narrow leaves none of them. It is a kind of store.ErrNotFound.
+type NoneLeft struct {
+	Ref    string
+	Of     int // requests that are meant
+	Narrow Narrow
+}
+
+// Error says how many there are, and what leaves them out.
+func (e *NoneLeft) Error() string {
+	verb := "are"
+	if e.Of == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s %s called %q, and none passes %s", assay.Count(e.Of, "request"), verb, e.Ref, e.Narrow)
+}
+
+// Is reports whether it is of that kind.
+func (e *NoneLeft) Is(kind error) bool { return kind == store.ErrNotFound }
+
 // maxFound is how many requests a reference may mean.
 const maxFound = 1000
 
@@ -42,7 +79,10 @@ func (r *Reader) Find(ctx context.Context, ref string, n Narrow) (Found, error) 
 	}
 	if len(jobs) == 1 {
 		f := Found{Run: jobs[0].Run, Job: &jobs[0]}
-		f.Requests, f.More, err = firstOf(r.Ledger.SegmentAnswers(ctx, jobs[0].Segment), n)
+		of, err := f.take(r.Ledger.SegmentAnswers(ctx, jobs[0].Segment), n)
+		if err == nil && len(f.Requests) == 0 && of > 0 {
+			err = &NoneLeft{Ref: ref, Of: of, Narrow: n}
+		}
 		return f, err
 	}
 	if run, rest, ok := strings.Cut(ref, ":"); ok {
@@ -71,19 +111,41 @@ func (r *Reader) findItem(ctx context.Context, ref, rest string, n Narrow) (Foun
 			filter.Item, filter.Lane = rest[:i], lane
 		}
 	}
-	all, err := r.Ledger.AnswersPage(ctx, run.No, filter, store.Mark{}, maxFound)
-	if err != nil {
+	of, err := f.take(r.itemAnswers(ctx, run.No, filter), n)
+	switch {
+	case err != nil:
 		return f, err
-	}
-	f.More = len(all) == maxFound
-	f.Requests = slices.DeleteFunc(all, func(a store.Answer) bool { return !n.takes(a) })
-	if len(f.Requests) == 0 {
+	case of == 0:
 		return f, fmt.Errorf("run %s was not asked about item %q: %w", run.ID, rest, store.ErrNotFound)
+	case len(f.Requests) == 0:
+		return f, &NoneLeft{Ref: ref + ":" + rest, Of: of, Narrow: n}
 	}
 	if asked := slices.DeleteFunc(slices.Clone(f.Requests), func(a store.Answer) bool { return a.At.Judge != "" }); len(asked) == 1 {
 		f.Requests = asked // the answer itself; what judges said of it is shown with it
 	}
 	return f, nil
+}
+
+// itemAnswers walks over the requests of a run that pass a filter, page by page.
+func (r *Reader) itemAnswers(ctx context.Context, run int64, filter store.AnswerFilter) iter.Seq2[store.Answer, error] {
+	return func(yield func(store.Answer, error) bool) {
+		for after := (store.Mark{}); ; {
+			page, err := r.Ledger.AnswersPage(ctx, run, filter, after, maxFound)
+			if err != nil {
+				yield(store.Answer{}, err)
+				return
+			}
+			for _, a := range page {
+				if !yield(a, nil) {
+					return
+				}
+				after = store.Mark{Segment: a.Segment, Ord: a.Ord}
+			}
+			if len(page) < maxFound {
+				return
+			}
+		}
+	}
 }
 
 // findKey finds requests by the beginning of their key: in one run, or in the newest that has some.
@@ -92,12 +154,26 @@ func (r *Reader) findKey(ctx context.Context, begin string, n Narrow) (Found, er
 	if err != nil {
 		return Found{}, &Mistake{What: err.Error(), Hint: "assay results lists keys"}
 	}
+	none := fmt.Errorf("request %s: %w", begin, store.ErrNotFound)
+	in := func(run store.Run) (Found, error) {
+		f := Found{Run: run}
+		of, err := f.take(r.keyAnswers(ctx, run.No, first, last), n)
+		switch {
+		case err != nil:
+			return f, err
+		case len(f.Requests) > 0:
+			return f, nil
+		case of > 0:
+			none = &NoneLeft{Ref: begin, Of: of, Narrow: n}
+		}
+		return f, none
+	}
 	if n.Run != "" {
 		run, err := r.Ledger.FindRun(ctx, n.Run, "")
 		if err != nil {
 			return Found{}, err
 		}
-		return r.keysOf(ctx, run, begin, first, last)
+		return in(run)
 	}
 	for before := int64(0); ; {
 		runs, err := r.Ledger.RunsPage(ctx, before, runsPage)
@@ -105,48 +181,67 @@ func (r *Reader) findKey(ctx context.Context, begin string, n Narrow) (Found, er
 			return Found{}, err
 		}
 		if len(runs) == 0 {
-			return Found{}, fmt.Errorf("request %s: %w", begin, store.ErrNotFound)
+			return Found{}, none
 		}
 		for _, run := range runs {
 			before = run.No
-			if f, err := r.keysOf(ctx, run, begin, first, last); !errors.Is(err, store.ErrNotFound) {
+			if f, err := in(run); !errors.Is(err, store.ErrNotFound) {
 				return f, err
 			}
 		}
 	}
 }
 
-func (r *Reader) keysOf(ctx context.Context, run store.Run, begin string, first, last assay.Key) (Found, error) {
-	f := Found{Run: run}
-	keys, err := r.Ledger.KeysBetween(ctx, run.No, first, last, maxFound)
-	if err != nil {
-		return f, err
+// keyAnswers walks over the requests of a run whose keys are between two, page by page.
+func (r *Reader) keyAnswers(ctx context.Context, run int64, first, last assay.Key) iter.Seq2[store.Answer, error] {
+	return func(yield func(store.Answer, error) bool) {
+		for {
+			keys, err := r.Ledger.KeysBetween(ctx, run, first, last, maxFound)
+			var found map[assay.Key]store.Answer
+			if err == nil {
+				found, err = r.Ledger.AnswersTo(ctx, run, keys)
+			}
+			if err != nil {
+				yield(store.Answer{}, err)
+				return
+			}
+			for _, k := range keys {
+				if a, ok := found[k]; ok && !yield(a, nil) {
+					return
+				}
+			}
+			if len(keys) < maxFound || keys[len(keys)-1] == last {
+				return
+			}
+			first = after(keys[len(keys)-1])
+		}
 	}
-	if len(keys) == 0 {
-		return f, fmt.Errorf("request %s of run %s: %w", begin, run.ID, store.ErrNotFound)
-	}
-	found, err := r.Ledger.AnswersTo(ctx, run.No, keys)
-	if err != nil {
-		return f, err
-	}
-	for _, k := range keys {
-		f.Requests = append(f.Requests, found[k])
-	}
-	f.More = len(keys) == maxFound
-	return f, nil
 }
 
-// firstOf are the first requests of a walk that pass.
-func firstOf(all func(yield func(store.Answer, error) bool), n Narrow) (out []store.Answer, more bool, err error) {
+// after is the key that follows another; after the last of all comes the first.
+func after(k assay.Key) assay.Key {
+	for i := len(k) - 1; i >= 0; i-- {
+		if k[i]++; k[i] != 0 {
+			break
+		}
+	}
+	return k
+}
+
+// take keeps the first requests of a walk that pass, and returns how many it saw.
+func (f *Found) take(all iter.Seq2[store.Answer, error], n Narrow) (seen int, err error) {
 	for a, err := range all {
 		switch {
 		case err != nil:
-			return nil, false, err
-		case len(out) == maxFound:
-			return out, true, nil
-		case n.takes(a):
-			out = append(out, a)
+			return seen, err
+		case !n.takes(a):
+		case len(f.Requests) == maxFound:
+			f.More = true
+			return seen, nil
+		default:
+			f.Requests = append(f.Requests, a)
 		}
+		seen++
 	}
-	return out, false, nil
+	return seen, nil
 }
