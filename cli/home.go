@@ -86,6 +86,9 @@ func (f homeFlags) latest(ctx context.Context, w *World, say func(workspace.Late
 	if err != nil {
 		return nil, l.Run, err
 	}
+	if l.Unread != nil {
+		fmt.Fprintf(w.Stderr, "the rehearsals cannot be read, so a newer one would not be mentioned: %v\n", l.Unread)
+	}
 	if say(l) {
 		kind := "run"
 		if h.Rehearsal {

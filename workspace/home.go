@@ -162,7 +162,8 @@ func (e *UnpreparedError) Error() string {
 	return fmt.Sprintf("run %s was stopped while it was being prepared; nothing of it was sent", e.Run)
 }
 
-// find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest of both.
+// find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest of both. A
+// real run is found though the rehearsals cannot be read.
 func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run, error) {
 	var newest *Home
 	var run store.Run
@@ -172,17 +173,25 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 			continue
 		}
 		h, err := p.Open(ctx, w, rehearsal)
-		if err != nil {
+		switch {
+		case err != nil && newest != nil:
+			continue
+		case err != nil:
 			return nil, run, err
 		}
 		found, err := h.Ledger.FindRun(ctx, cmp.Or(ref, latest), "")
 		switch {
+		case newest != nil && err != nil && !errors.Is(err, store.ErrAmbiguous):
+			h.Close()
 		case err == nil && (newest == nil || found.Created.After(run.Created)):
 			if newest != nil {
 				newest.Close()
 			}
 			newest, run = h, found
 		case err != nil && !errors.Is(err, store.ErrNotFound):
+			if newest != nil {
+				newest.Close()
+			}
 			return nil, run, errors.Join(&UnclearRunError{err}, h.Close())
 		default:
 			others = append(others, h.newest(ctx)...)

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +93,41 @@ func TestARunIsFoundByItsIdItsStudyOrAsTheLatest(t *testing.T) {
 	e := wants[*NoRunError](t, err, `no run is called "nothing"`)
 	if d := cmp.Diff([]string{real.ID + " of small", rehearsed.ID + " of small"}, e.Others); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestRehearsalsThatCannotBeReadDoNotHideARealRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	real := r.begin(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
+	if err := os.MkdirAll(filepath.Join(r.place.Dir(r.world), rehearsalName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.place.Dir(r.world), rehearsalName, ledgerName), []byte(strings.Repeat("no ledger ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"", "latest", "small", real.ID} {
+		h, run, err := r.place.Find(r.ctx, r.world, ref)
+		if err != nil {
+			t.Errorf("%q: %v", ref, err)
+			continue
+		}
+		if run.ID != real.ID || h.Rehearsal {
+			t.Errorf("%q: %s, want %s", ref, run.ID, real.ID)
+		}
+		h.Close()
+	}
+	h, l, err := r.place.Latest(r.ctx, r.world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if _, ok := errors.AsType[*LedgerError](l.Unread); !ok || !l.Alone {
+		t.Errorf("want the reason, and the only run that can be read: %+v", l)
+	}
+	_, _, err = r.place.Find(r.ctx, r.world, "nothing")
+	if _, ok := errors.AsType[*LedgerError](err); !ok {
+		t.Errorf("a run that may be a rehearsal is denied: %v", err)
 	}
 }
 

@@ -11,17 +11,17 @@ import (
 
 // Latest is the run that a command without a name is about.
 type Latest struct {
-	Run   store.Run
-	Alone bool       // there is no other
-	Newer *store.Run // a rehearsal that was begun later, and is not meant; nil: none
+	Run    store.Run
+	Alone  bool       // there is no other
+	Newer  *store.Run // a rehearsal that was begun later, and is not meant; nil: none
+	Unread error      // why it is not known whether there is one; nil: it is known
 }
 
 // Latest is the run that a command without a name is about: the newest open run, else the newest, and a rehearsal only where
-// there is nothing else.
+// there is nothing else. Where there is a real run, rehearsals that cannot be read do not keep it from being found.
 func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
-	newest, count, err := p.newestOf(ctx, w, true)
-	if err != nil || !p.Exists(w, false) {
-		return p.onlyOne(ctx, w, count, err)
+	if !p.Exists(w, false) {
+		return p.onlyRehearsed(ctx, w)
 	}
 	h, err := p.Open(ctx, w, false)
 	if err != nil {
@@ -29,17 +29,22 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 	}
 	runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
 	if err != nil || len(runs) == 0 {
-		return p.onlyOne(ctx, w, count, errors.Join(err, h.Close()))
+		if err = errors.Join(err, h.Close()); err != nil {
+			return nil, Latest{}, err
+		}
+		return p.onlyRehearsed(ctx, w)
 	}
-	l := Latest{Run: runs[max(0, slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }))], Alone: len(runs)+count == 1}
+	newest, count, err := p.newestOf(ctx, w, true)
+	l := Latest{Run: runs[max(0, slices.IndexFunc(runs, func(r store.Run) bool { return r.State == store.RunOpen }))], Alone: len(runs)+count == 1, Unread: err}
 	if newest != nil && newest.Created.After(l.Run.Created) {
 		l.Newer = newest
 	}
 	return h, l, nil
 }
 
-// onlyOne is the newest run of all, where none is real.
-func (p Place) onlyOne(ctx context.Context, w *World, count int, err error) (*Home, Latest, error) {
+// onlyRehearsed is the newest run of all, where none is real.
+func (p Place) onlyRehearsed(ctx context.Context, w *World) (*Home, Latest, error) {
+	_, count, err := p.newestOf(ctx, w, true)
 	if err != nil {
 		return nil, Latest{}, err
 	}
