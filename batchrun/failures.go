@@ -72,7 +72,7 @@ func (r *Reader) Again(ctx context.Context, run store.Run, only []assay.Ending) 
 	}
 	shut := map[string]bool{}
 	for _, l := range lanes {
-		shut[l.Name] = l.State != store.LaneOpen
+		shut[l.Name] = l.State != store.LaneOpen && l.State != store.LanePaused
 	}
 	var out Again
 	for a, err := range Answers(ctx, r.Ledger, run.No) {

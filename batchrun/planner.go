@@ -28,11 +28,8 @@ const maxSize = 100_000
 
 // Policy sends everything once, and again only what failed without an answer.
 func (p *Planner) Policy(_ context.Context, run store.Run) (engine.Policy, error) {
-	b, err := of(run)
-	if err != nil {
-		return engine.Policy{}, err
-	}
-	return engine.Policy{Concurrency: b.Width}, nil
+	_, err := of(run)
+	return engine.Policy{}, err
 }
 
 // Route is how a lane's requests travel in a mode.
@@ -51,6 +48,7 @@ func (p *Planner) route(run store.Run, b *Batch, lane string, mode store.Segment
 	}
 	l := b.File.Lanes[i].Lane
 	r := engine.Route{Lane: l, Wire: b.File.Wire(p.Catalog, l, travel(mode)), Size: maxSize}
+	r.Live.Lane.Concurrency = b.Width
 	if b.Size > 0 {
 		r.Size = min(maxSize, b.Size)
 	}

@@ -386,10 +386,10 @@ func TestABatchSaysOfItsProviderWhatAStudyWould(t *testing.T) {
 	if shares, err := r.planner.Redo(r.ctx, run, store.Redo{}); shares != nil || err != nil {
 		t.Errorf("redo adds %v, %v", shares, err)
 	}
-	if policy, err := r.planner.Policy(r.ctx, run); err != nil || policy.Concurrency != 0 {
+	if policy, err := r.planner.Policy(r.ctx, run); err != nil {
 		t.Errorf("policy %+v, %v", policy, err)
 	}
-	if route, err := r.planner.Route(r.ctx, run, "", "gpt-4.1-mini", store.Live); err != nil || route.Wire.Carrier != "" {
+	if route, err := r.planner.Route(r.ctx, run, "", "gpt-4.1-mini", store.Live); err != nil || route.Wire.Carrier != "" || route.Live.Lane.Concurrency != 0 {
 		t.Errorf("live route %+v, %v", route, err)
 	}
 	if _, err := r.planner.Route(r.ctx, run, "", "another", store.Batch); err == nil {

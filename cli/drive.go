@@ -161,6 +161,8 @@ func resultOf(c workspace.Conclusion) error {
 		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
 	case workspace.StopBudget:
 		return &exitError{code: exitBudget, err: errors.New("stopped by the budget"), hint: "raise it with assay resume " + id + " --budget AMOUNT"}
+	case workspace.StopLanePaused:
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is paused", c.Lane.Name), hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
 	case workspace.StopLaneStopped:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), hint: "put it right, then assay retry " + id}
 	case workspace.StopOpen:

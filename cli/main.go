@@ -190,6 +190,7 @@ func commands(w *World) []*cobra.Command {
 		versionCommand(w),
 		runCommand(w),
 		resumeCommand(w),
+		tuneCommand(w),
 		workerCommand(w),
 		collectCommand(w),
 		cancelCommand(w),

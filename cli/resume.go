@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"assay"
 	"assay/engine"
 	"assay/store"
+	"assay/workspace"
 )
 
 type resumeFlags struct {
@@ -22,6 +22,7 @@ type resumeFlags struct {
 	once    bool
 	proceed bool
 	budget  string
+	yes     bool
 
 	interval time.Duration
 }
@@ -40,7 +41,8 @@ func resumeCommand(w *World) *cobra.Command {
 	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
-	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend")
+	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend; a higher one is asked about at a terminal")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "raise the budget without asking")
 	return c
 }
 
@@ -94,15 +96,13 @@ func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
 		return err
 	}
 	if budget != nil {
-		if err := errors.Join(h.Ledger.SetBudget(ctx, run.No, budget), h.Ledger.RunDue(ctx, run.No, w.Now())); err != nil {
+		if err := confirmBudget(ctx, w, h, run, *budget, f.yes); err != nil {
+			return err
+		}
+		if _, err := h.Tune(ctx, run, workspace.Tune{Budget: budget}); err != nil {
 			return err
 		}
 		fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", budget)
-		if run.State == store.RunOpen {
-			if err := printRest(ctx, w, h, run, *budget); err != nil {
-				return err
-			}
-		}
 	}
 	if _, err := tryAgain(ctx, w, h, run); err != nil {
 		return err

@@ -35,6 +35,7 @@ func samples() []sample {
 		{"export", []string{"assay export start --format csv --out tables", "assay export start --format jsonl --out answers.jsonl"}},
 		{"bundle", []string{"assay bundle start --out start.assay", "assay analyse start.assay"}},
 		{"resume", []string{"assay resume --all --once"}},
+		{"tune", []string{"assay tune start"}},
 	}
 }
 

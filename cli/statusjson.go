@@ -33,6 +33,9 @@ type statusDocument struct {
 	Drivers   []string       `json:"drivers,omitempty"`        // processes at work on it
 	Lanes     []laneDocument `json:"lanes"`
 
+	// Tuned are the limits that were set while the run went on.
+	Tuned *store.Tuning `json:"tuned,omitempty"`
+
 	// Segments are what travels together, with its job; with --segments alone.
 	Segments []segmentDocument `json:"segments,omitempty"`
 
@@ -157,6 +160,13 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	doubts, err := h.Ledger.DoubtSum(ctx, run.No)
 	if err != nil {
 		return err
+	}
+	if run.Tuned != "" {
+		tuned, err := run.Limits()
+		if err != nil {
+			return err
+		}
+		doc.Tuned = &tuned
 	}
 	doc.Doubts, doc.Perhaps = doubts.Calls, doubts.Cost.Sum.Float()
 	if err := doc.waits(ctx, w, h, run, far); err != nil {

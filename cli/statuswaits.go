@@ -111,11 +111,26 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if away {
 		also = "; jobs at the providers go on"
 	}
+	if paused, err := pausedLanes(ctx, h, run); err != nil || paused != "" {
+		return fmt.Sprintf("No process drives it%s. Paused: %s. `assay tune %s --unpause LANE`, then `assay resume %s` goes on with it.", also, paused, run.ID, run.ID), err
+	}
 	if only, err := h.onlyStopped(ctx, run); err != nil || only {
 		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it all the same.", also, run.ID), err
 	}
 	proceed, lost := waitsForYes(ctx, h, run)
 	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, run.ID, proceed), errors.Join(err, lost)
+}
+
+// pausedLanes names the lanes of a run that are paused.
+func pausedLanes(ctx context.Context, h *home, run store.Run) (string, error) {
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	var names []string
+	for _, l := range lanes {
+		if l.State == store.LanePaused && !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return strings.Join(names, ", "), err
 }
 
 // waitsForYes is what has to be added to go on with a run whose first answers wait for a yes.

@@ -96,9 +96,6 @@ const (
 
 func (w *work) newAsking(log *liveLog) *asking {
 	caps := w.route.Live
-	if n := w.policy.Concurrency; n > 0 && (caps.Lane.Concurrency == 0 || n < caps.Lane.Concurrency) {
-		caps.Lane.Concurrency = n
-	}
 	d := w.queueOf(w.access, caps.Account)
 	most := max(mostOpen, 4*caps.Lane.Concurrency)
 	a := &asking{work: w, log: log, queue: d, retries: askBusy, done: w.g.Done(), till: newBudgetWatch(w),
@@ -268,6 +265,7 @@ func (a *asking) record(ctx context.Context, replies []*reply, block []store.Set
 func (a *asking) watch(ctx context.Context) {
 	tick := time.NewTicker(a.Timing.Look)
 	defer tick.Stop()
+	run := a.run
 	for {
 		select {
 		case <-ctx.Done():
@@ -278,6 +276,10 @@ func (a *asking) watch(ctx context.Context) {
 			a.stop()
 		}
 		a.trouble(a.look(ctx))
+		var err error
+		if run, err = a.retune(ctx, run); err != nil && ctx.Err() == nil {
+			a.trouble(err)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ func scenarios() []scenario {
 	return []scenario{
 		{"one turn", 6, func(w *world) {}},
 		{"two turns and a canary", 12, func(w *world) { w.plan.turns, w.canary, w.plan.lanes[1] = 2, store.CanaryDue, "green" }},
-		{"live", 6, func(w *world) { w.plan.mode, w.plan.policy.Concurrency = store.Live, 2 }},
+		{"live", 6, func(w *world) { w.plan.mode, w.plan.live.Lane.Concurrency = store.Live, 2 }},
 		{"one turn on PostgreSQL", 6, onPostgres},
 		{"no stamps", 6, func(w *world) { w.fake.stamped = false; w.fake.takes = 2 * time.Minute }},
 	}

@@ -19,6 +19,7 @@ type Standing struct {
 	Asleep  int // segments that wait for a lane, a canary or money
 	Budget  bool
 	Verify  []string // lanes whose canary waits for a yes
+	Paused  []string // lanes that a person paused, and that have more to ask
 	Waiting bool     // requests wait for others to join them, or to be sent again
 }
 
@@ -153,8 +154,11 @@ func (x *extension) conclude(ctx context.Context) (Standing, error) {
 		if l.Canary == store.CanaryShown && l.State == store.LaneOpen { // one that was cancelled waits for nothing
 			st.Verify = append(st.Verify, l.Name)
 		}
+		if l.State == store.LanePaused && l.Ended() < l.Planned-l.Spared {
+			st.Paused = append(st.Paused, l.Name)
+		}
 	}
-	if open.Held+open.Asleep+open.Moving > 0 || x.waits || x.short || len(st.Verify) > 0 {
+	if open.Held+open.Asleep+open.Moving > 0 || x.waits || x.short || len(st.Verify)+len(st.Paused) > 0 {
 		return st, x.Ledger.SleepRun(ctx, x.run.No, x.run.Due, x.next)
 	}
 	if x.made > 0 || x.completed { // what was settled at once may make more possible

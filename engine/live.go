@@ -64,6 +64,9 @@ func (w *work) askAll(ctx context.Context) error {
 	if ok, err := w.mayGo(ctx); !ok || err != nil {
 		return err
 	}
+	if spent, err := w.overspent(ctx, w.run); spent || err != nil {
+		return errors.Join(err, w.unintended(ctx, store.ErrBudget))
+	}
 	log, err := w.openLog(ctx)
 	if err != nil {
 		return err

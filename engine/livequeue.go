@@ -63,7 +63,7 @@ func (e *Engine) queueOf(a Access, caps ratelimit.Caps) *accountQueue {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.whole.caps = caps
+	d.whole.allow(caps)
 	return d
 }
 
@@ -85,9 +85,9 @@ func (d *accountQueue) laneOf(scope string, caps ratelimit.Caps) *quota {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lanes[scope] == nil {
-		d.lanes[scope] = &quota{scope: scope}
+		d.lanes[scope] = &quota{scope: scope, lane: true}
 	}
-	d.lanes[scope].caps = caps
+	d.lanes[scope].allow(caps)
 	return d.lanes[scope]
 }
 

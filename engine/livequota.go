@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 // quota is a cap of the study on an account or on a lane. What all workers share of it is leased from the ledger.
 type quota struct {
 	scope   string
+	lane    bool // of a lane of one run, and not of an account
 	caps    ratelimit.Caps
 	flying  int
 	slots   ratelimit.Slots
@@ -80,6 +82,15 @@ func (q *quota) back(load ratelimit.Load, used float64) {
 	}
 }
 
+// moments names the moments at which requests may go. A lane's have another name at every rate: one that was slow has leased
+// moments far ahead, and none of them count when it may be faster.
+func (q *quota) moments(caps ratelimit.Caps) string {
+	if q.lane {
+		return fmt.Sprintf("%s requests, every %s", q.scope, caps.Every())
+	}
+	return q.scope + " requests"
+}
+
 // leaseAhead is for how long moments and tokens are leased at a time.
 const leaseAhead = 500 * time.Millisecond
 
@@ -106,7 +117,7 @@ func (d *accountQueue) borrow(ctx context.Context, l *lease) error {
 	default:
 		n := max(int64(leaseAhead/caps.Every()), 1)
 		var wait time.Duration
-		wait, err = e.Ledger.Lease(ctx, q.scope+" requests", caps.Every(), n)
+		wait, err = e.Ledger.Lease(ctx, q.moments(caps), caps.Every(), n)
 		add = func(now time.Time) { q.slots.Add(now.Add(wait), caps.Every(), int(n)) }
 	}
 	d.mu.Lock()
@@ -148,7 +159,7 @@ func (d *accountQueue) keepShares(ctx context.Context) error {
 	var asks []store.Portion
 	var of []*quota
 	for _, q := range held {
-		if q.caps.Concurrency == 0 || q.has == 0 || q.leasing {
+		if q.caps.Concurrency == 0 || q.has+q.flying == 0 || q.leasing {
 			continue
 		}
 		s := store.Portion{Scope: q.scope + " in flight", Holder: d.engine.Holder, Cap: int64(q.caps.Concurrency), Uses: int64(q.flying), Wants: int64(q.flying), For: d.engine.Timing.Lease}

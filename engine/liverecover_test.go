@@ -125,7 +125,7 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 // killedLive is a live run of which so many were in flight when its process was killed.
 func killedLive(t *testing.T, items, flying int) *world {
 	t.Helper()
-	w := newWorld(t, liveOf(items, func(w *world) { w.plan.policy.Concurrency = flying }))
+	w := newWorld(t, liveOf(items, func(w *world) { w.plan.live.Lane.Concurrency = flying }))
 	var dead crash
 	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n > items/2 {
@@ -213,7 +213,7 @@ func TestWhatWasInFlightIsKnownExactlyOrNotLessThanItWas(t *testing.T) {
 
 func TestAnEarlierHolderThatWakesUpSendsNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, liveOf(40, func(w *world) { w.plan.policy.Concurrency = 1 }))
+	w := newWorld(t, liveOf(40, func(w *world) { w.plan.live.Lane.Concurrency = 1 }))
 	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n == 10 { // a long sleep, in which another takes over
 			w.clock.to(w.clock.Now().Add(2 * w.timing.Lease))

@@ -11,7 +11,7 @@ import (
 
 // budgetWatch holds what the answers of a live segment cost against what is reserved for them.
 type budgetWatch struct {
-	limited  bool // the run has a budget
+	limited  atomic.Bool // the run has a budget
 	cost     assay.Money
 	owed     atomic.Int64 // cost, and that of answers which are home and not written
 	reserved atomic.Int64
@@ -19,7 +19,8 @@ type budgetWatch struct {
 }
 
 func newBudgetWatch(w *work) *budgetWatch {
-	t := &budgetWatch{limited: w.run.Budget != nil, cost: w.g.Cost.Sum, more: make(chan struct{}, 1)}
+	t := &budgetWatch{cost: w.g.Cost.Sum, more: make(chan struct{}, 1)}
+	t.limited.Store(w.run.Budget != nil)
 	t.owed.Store(int64(t.cost))
 	t.reserved.Store(int64(w.g.Reserved))
 	return t
@@ -39,7 +40,7 @@ func (t *budgetWatch) paid(cost *assay.Money) {
 	}
 }
 
-func (t *budgetWatch) overdrawn() bool { return t.limited && t.owed.Load() > t.reserved.Load() }
+func (t *budgetWatch) overdrawn() bool { return t.limited.Load() && t.owed.Load() > t.reserved.Load() }
 
 // wait keeps the next request back while the answers that are home cost more than is reserved: only those in flight can
 // overdraw a budget.
@@ -56,7 +57,7 @@ func (t *budgetWatch) wait(ctx context.Context) {
 // afford takes more money when the answers cost more than was reserved: for what came and for what is to come.
 func (a *asking) afford(ctx context.Context) error {
 	t := a.till
-	if !t.limited || t.cost <= a.g.Reserved || a.done == 0 {
+	if !t.limited.Load() || t.cost <= a.g.Reserved || a.done == 0 {
 		return nil
 	}
 	more := t.cost - a.g.Reserved + assay.Money(int64(t.cost)/a.done*(a.g.Requests-a.done))

@@ -159,7 +159,7 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	}
 	waited := int64(0) // in lanes that were stopped or held
 	for _, l := range lanes {
-		if l.State != store.LaneOpen {
+		if l.State != store.LaneOpen && l.State != store.LanePaused {
 			waited += max(0, l.Planned-l.Spared-l.Ended())
 			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneOpen, ""); err != nil {
 				return "", err

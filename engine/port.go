@@ -50,7 +50,6 @@ type Policy struct {
 	VerifyFirst bool          // show a canary's answer and wait for a yes
 	ReserveHigh bool          // reserve the high estimate: a hard cap
 	Reuse       *store.ReuseFrom
-	Concurrency int // most live requests of a lane at a time; 0: as many as the provider takes
 	Cleanup     Cleanup
 	// StopAbove stops a lane when more than this share of its requests ends without an answer; 0: never.
 	StopAbove map[string]float64

@@ -83,6 +83,18 @@ func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*
 
 // Route is how a lane's requests of a stage travel in a mode.
 func (p *Planner) Route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
+	route, err := p.route(ctx, run, stage, lane, mode)
+	if err != nil {
+		return route, err
+	}
+	tuned, err := run.Limits()
+	route.Live.Lane = tune(route.Live.Lane, tuned.Lane(lane))
+	route.Live.Account = tune(route.Live.Account, tuned.Providers[route.Lane.Provider])
+	return route, err
+}
+
+// route is how the run was to travel when it began, or as its study says now.
+func (p *Planner) route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
 	if _, ok := batchrun.Of(run); ok {
 		return p.Batches.Route(ctx, run, stage, lane, mode)
 	}
@@ -109,6 +121,15 @@ func live(s *study.Study, lane string) engine.Live {
 	}
 	p, _ := s.Providers.Find(l.Provider)
 	return engine.Live{Lane: caps(l.Live), Account: caps(p.Live), Retries: p.Live.Retries}
+}
+
+// tune sets the limits of a person in place of the study's. A rate also stands in place of a pause.
+func tune(c ratelimit.Caps, l store.Limits) ratelimit.Caps {
+	c.Concurrency = cmp.Or(l.Concurrency, c.Concurrency)
+	if l.Rate > 0 {
+		c.Rate, c.Pause = l.Rate, 0
+	}
+	return c
 }
 
 func caps(l study.Live) ratelimit.Caps {

@@ -16,6 +16,7 @@ const (
 	LaneOpen    LaneState = "open"
 	LaneStopped LaneState = "stopped" // the provider refuses its key, its money or its requests
 	LaneHeld    LaneState = "held"    // a person has to look
+	LanePaused  LaneState = "paused"  // a person wants nothing sent for a while
 )
 
 // Canary is where the one live request stands that goes before a lane's first batch.

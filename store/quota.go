@@ -37,7 +37,7 @@ type Portion struct {
 }
 
 // Portion gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
-// keeps. A worker that wants nothing leaves.
+// keeps, unless the cap was lowered since: then it gets fewer, and sends when so many have come home. A worker that wants nothing leaves.
 func (s *Ledger) Portion(ctx context.Context, w Portion) (int64, error) {
 	var has int64
 	err := s.tx(ctx, "share", relaxed, func(t *txn) error {
@@ -62,11 +62,15 @@ func (s *Ledger) Portion(ctx context.Context, w Portion) (int64, error) {
 		if hungry > 0 {
 			has = min(has, max(w.Cap/(others+1), 1))
 		}
-		if has = max(has, w.Uses, 0); w.Wants == 0 && w.Uses == 0 {
+		takes := max(has, w.Uses, 0)
+		if has = takes; taken+w.Uses > w.Cap { // the cap was lowered: it has to let some of them end
+			has = min(w.Uses, max(w.Cap-taken, w.Cap/(others+1), 1))
+		}
+		if w.Wants == 0 && w.Uses == 0 {
 			return nil
 		}
 		_, err = t.ExecContext(ctx, `INSERT INTO shares (scope, holder, wants, has, until_ms) VALUES ($1, $2, $3, $4, $5)`,
-			w.Scope, w.Holder, w.Wants, has, now+w.For.Milliseconds())
+			w.Scope, w.Holder, w.Wants, takes, now+w.For.Milliseconds())
 		return err
 	})
 	return has, err

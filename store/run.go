@@ -47,6 +47,7 @@ type NewRun struct {
 type Run struct {
 	NewRun
 	No       int64
+	Tuned    string // limits that were set while it went on, as JSON: Limits reads it
 	State    RunState
 	Result   Result
 	Reserved assay.Money
@@ -263,7 +264,7 @@ func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (R
 }
 
 func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT no, id, study, folder, digest, settings, note, started_by, rehearsal, state,
+	rows, err := s.read.QueryContext(ctx, `SELECT no, id, study, folder, digest, settings, tuned, note, started_by, rehearsal, state,
 		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms, driven_ms, holder, epoch, lease_until_ms
 		FROM runs `+where, args...)
 	if err != nil {
@@ -276,7 +277,7 @@ func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, er
 		var idle, unseen int64
 		var budget, created, due, closed, driven, until sql.NullInt64
 		var holder sql.NullString
-		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Note, &r.By, &r.Rehearsal, &r.State,
+		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Tuned, &r.Note, &r.By, &r.Rehearsal, &r.State,
 			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until)
 		if err != nil {
 			return nil, err

@@ -186,15 +186,16 @@ func (r *Rate) read(d *decoder, n *node) {
 	if n.kind == kindNull {
 		return
 	}
-	v, ok := parseRate(n.text)
+	v, ok := ParseRate(n.text)
 	if !ok {
 		d.wrong(n, "a rate, such as 10/s or 200k/min")
 		return
 	}
-	*r = Rate(v)
+	*r = v
 }
 
-func parseRate(s string) (float64, bool) {
+// ParseRate reads a rate; false: it is none.
+func ParseRate(s string) (Rate, bool) {
 	number, unit, found := strings.Cut(strings.ReplaceAll(s, " ", ""), "/")
 	scale := 1.0
 	for suffix, f := range map[string]float64{"k": 1e3, "M": 1e6} {
@@ -207,7 +208,7 @@ func parseRate(s string) (float64, bool) {
 	if !found || seconds == 0 || err != nil || !(v > 0 && v < 1e12) {
 		return 0, false
 	}
-	return v * scale / seconds, true
+	return Rate(v * scale / seconds), true
 }
 
 // StopIf is the share of requests without an answer above which a lane stops, written error_rate > 0.1 or error_rate > 10%.

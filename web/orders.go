@@ -108,7 +108,7 @@ func readRetry(q *request, o *store.Order, ask *orderData) error {
 	}
 	var n int64
 	for _, l := range far[q.run.No].Lanes {
-		if l.State != store.LaneOpen { // a retry opens it
+		if l.State != store.LaneOpen && l.State != store.LanePaused { // a retry opens it
 			n += max(0, l.Wanted-l.Lane.Ended()-l.InFlight)
 		}
 		for e, m := range l.Endings {

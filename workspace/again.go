@@ -46,7 +46,7 @@ func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (A
 			}
 		}
 		unsent := int64(0)
-		if l.State != store.LaneOpen {
+		if l.State != store.LaneOpen && l.State != store.LanePaused {
 			unsent = max(0, l.Planned-l.Spared-ended)
 		}
 		out.Ended, out.Unsent = out.Ended+again, out.Unsent+unsent

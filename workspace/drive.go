@@ -108,6 +108,7 @@ const (
 	StopLaneHeld                     // a lane is held
 	StopVerify                       // first answers wait for a yes
 	StopBudget                       // the budget is spent
+	StopLanePaused                   // a lane is paused, and nothing moves
 	StopLaneStopped                  // a lane is stopped, and nothing moves
 	StopOpen                         // nothing is wrong: the run goes on
 	StopIncomplete                   // the run is closed, and something has no answer
@@ -135,6 +136,7 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) 
 	c := Conclusion{Run: run, Held: st.Held}
 	open := run.State != store.RunClosed
 	held, isHeld := laneIn(lanes, store.LaneHeld)
+	paused, isPaused := laneIn(lanes, store.LanePaused)
 	stopped, isStopped := laneIn(lanes, store.LaneStopped)
 	switch {
 	case st.Held > 0:
@@ -145,6 +147,8 @@ func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) 
 		c.Stop = StopVerify
 	case st.Budget:
 		c.Stop = StopBudget
+	case open && isPaused && st.Moving == 0:
+		c.Stop, c.Lane = StopLanePaused, paused
 	case open && isStopped && st.Moving == 0:
 		c.Stop, c.Lane = StopLaneStopped, stopped
 	case open:

@@ -157,6 +157,9 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	if next.IsZero() && (v.looked || v.last) {
+		if len(v.st.Paused) > 0 && v.st.Held == 0 && !v.st.Budget && len(v.st.Verify) == 0 { // all that is left waits for a person who will say go on
+			return false, v.Engine.Clock.Sleep(ctx, busy)
+		}
 		return true, nil
 	}
 	if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for

@@ -13,6 +13,7 @@ CREATE TABLE runs (
     folder         TEXT NOT NULL,
     digest         TEXT NOT NULL,
     settings       TEXT NOT NULL,
+    tuned          TEXT NOT NULL DEFAULT '', -- limits that were set while it went on; '': none
     note           TEXT NOT NULL,
     started_by     TEXT NOT NULL,
     rehearsal      INTEGER NOT NULL CHECK (rehearsal IN (0, 1)),
@@ -75,7 +76,7 @@ CREATE TABLE lanes (
     label       TEXT NOT NULL,
     params      TEXT NOT NULL,
     planned     BIGINT NOT NULL CHECK (planned >= 0),
-    state       TEXT NOT NULL CHECK (state IN ('open', 'stopped', 'held')),
+    state       TEXT NOT NULL CHECK (state IN ('open', 'stopped', 'held', 'paused')),
     reason      TEXT NOT NULL,
     canary      TEXT NOT NULL CHECK (canary IN ('off', 'due', 'asked', 'shown', 'passed', 'failed')),
     n_open      BIGINT NOT NULL DEFAULT 0 CHECK (n_open >= 0),
