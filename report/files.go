@@ -200,6 +200,9 @@ func (f *Figure) File(format string) string { return f.Files + "." + format + f.
 // caption says what the figure shows to one who sees nothing else.
 func (f *Figure) caption() string {
 	text := strings.TrimSuffix(f.Title, ".") + "."
+	if f.Number > 0 {
+		text = fmt.Sprintf("Figure %d. ", f.Number) + text
+	}
 	if f.Of != "" {
 		text += " " + f.Of
 	}

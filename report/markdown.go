@@ -32,8 +32,15 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	for _, text := range p.Method {
 		m.para(text)
 	}
-	for _, g := range []*Grid{p.Inputs, p.Stages, p.Lanes} {
+	for _, g := range []*Grid{p.Inputs, p.Stages, p.Lanes, p.Billed, p.Judged} {
 		m.titled(g)
+	}
+	m.wordings(d)
+	if len(p.Works) > 0 {
+		m.heading(3, "References")
+		for _, w := range p.Works {
+			m.para(w)
+		}
 	}
 	m.examples(d.Examples)
 	m.origin(d)
@@ -176,7 +183,11 @@ func (m markdown) heading(level int, text string) {
 func (m markdown) para(text string) { fmt.Fprintf(m.w, "%s\n\n", escaped(text)) }
 
 func (m markdown) figure(f *Figure) {
-	m.heading(4, f.Title)
+	title := f.Title
+	if f.Number > 0 {
+		title = fmt.Sprintf("Figure %d. %s", f.Number, f.Title)
+	}
+	m.heading(4, title)
 	m.grid(f.Data)
 	for _, n := range f.Notes {
 		m.para(n)
@@ -261,10 +272,10 @@ func (m markdown) block(name, text string) {
 
 func (m markdown) origin(d *Document) {
 	m.heading(2, "How to make it again")
-	m.grid(&Grid{Head: []Column{{Text: "what"}, {Text: "which"}}, Rows: [][]Cell{
+	m.grid(&Grid{Head: []Column{{Text: "what"}, {Text: "which"}}, Rows: append([][]Cell{
 		{{Text: "program"}, {Text: "assay " + d.Origin.Version}}, {{Text: "study digest"}, {Text: d.Origin.Digest}},
 		{{Text: "prices and rules of"}, {Text: d.Origin.Catalog}}, {{Text: "seed of resamples"}, {Text: fmt.Sprint(d.Origin.Seed)}},
-	}})
+	}, d.seedRows()...)})
 	if len(d.Origin.Commands) > 0 {
 		m.block("commands", CleanText(strings.Join(d.Origin.Commands, "\n"), maxSource))
 	}

@@ -52,6 +52,9 @@ type page struct {
 	Stages   *Grid
 	Lanes    *Grid
 	Method   []string
+	Works    []string // that the method rests on
+	Judged   *Grid    // statements that answers are held against
+	Billed   *Grid    // prices
 }
 
 // fact is a number at the top of the page.
@@ -65,6 +68,9 @@ const maxSaid = 12
 func newPage(d *Document) *page {
 	p := &page{Document: d, Answer: d.Summary(), Facts: d.facts(), Method: d.method()}
 	if d.Report != nil {
+		var words []string
+		words, p.Works = d.methods()
+		p.Method = append(p.Method, words...)
 		for i := range d.Report.Tables {
 			t := &d.Report.Tables[i]
 			tested, described := wordsOf(t)
@@ -82,6 +88,8 @@ func newPage(d *Document) *page {
 		p.Burn, p.Timeline = BurnUp(d.Segments, d.Budget, until), Timeline(d.Segments, until, Links{})
 	}
 	p.Inputs, p.Stages, p.Lanes = orNil(d.inputs()), orNil(d.stages()), orNil(d.lanes())
+	p.Judged, p.Billed = orNil(d.statements()), orNil(d.prices())
+	p.number()
 	return p
 }
 
@@ -240,7 +248,7 @@ func (d *Document) stages() *Grid {
 
 // lanes lists each lane once, with its model and its parameters.
 func (d *Document) lanes() *Grid {
-	g := &Grid{Caption: "Lanes", Head: []Column{{Text: "lane", Foreign: true}, {Text: "model", Foreign: true}, {Text: "parameters", Foreign: true, Wide: true}, {Text: "in stages"}}}
+	g := &Grid{Caption: "Lanes", Head: []Column{{Text: "lane", Foreign: true}, {Text: "model", Foreign: true}, {Text: "parameters", Foreign: true, Wide: true}, {Text: "in stages"}, {Text: "asked (UTC)"}}}
 	at := map[[3]string]int{}
 	for _, l := range d.Lanes {
 		key := [3]string{l.Name, l.Model, l.Params}
@@ -248,12 +256,12 @@ func (d *Document) lanes() *Grid {
 		if !ok {
 			i = len(g.Rows)
 			at[key] = i
-			g.Rows = append(g.Rows, []Cell{foreign(l.Name), foreign(l.Model), foreign(l.Params), foreign("")})
+			g.Rows = append(g.Rows, []Cell{foreign(l.Name), foreign(l.Model), foreign(l.Params), foreign(""), {Text: d.asked(l.Name)}})
 		}
 		cell := &g.Rows[i][3]
 		cell.Text = strings.TrimPrefix(cell.Text+", "+l.Stage, ", ")
 	}
-	return g
+	return g.trimmed()
 }
 
 // Origins names the study and the run in a caption.

@@ -34,6 +34,10 @@ type Document struct {
 	Examples []Example
 	Origin   Origin
 
+	Wordings   []Wording
+	Statements []Statement
+	Prices     []Price
+
 	Nouns map[string]string // what the independent units of a stage are called, in the plural; without one: items
 	Where string            // the flags by which commands find the run, with a space before; empty: none are needed
 	Rerun string            // the command that goes on after the study was edited, and keeps its answers; empty: there is none
@@ -127,6 +131,7 @@ type Origin struct {
 	Digest   string // of the study
 	Catalog  string // date of the prices and rules
 	Seed     uint64 // of resamples
+	Seeds    []Seed // of everything else that is drawn
 	Commands []string
 	Source   string // the study file as the run keeps it
 }

@@ -138,6 +138,7 @@ const (
 // Figure is a plot with the table of what it shows.
 type Figure struct {
 	ID     string // of the figure among those of its page
+	Number int    // in a report; 0: it has none
 	Title  string
 	Of     string  // what the numbers are of, in sentences for those who see the figure alone
 	Words  string  // how to read it

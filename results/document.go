@@ -73,6 +73,13 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if n := len(redos); n > 0 {
 		d.Remarks = append(d.Remarks, fmt.Sprintf("%s asked again since the plan was made: each counts as one more draw of its item.", assay.Count(n, "draw")))
 	}
+	var settings script.Settings
+	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
+		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	if err := r.paper(ctx, run, st, settings, d); err != nil {
+		return nil, err
+	}
 	d.Examples, err = r.examples(ctx, run, st, o.Examples)
 	return d, err
 }
