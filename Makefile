@@ -1,4 +1,4 @@
-.PHONY: build test proof bench interop update site picture
+.PHONY: build test proof bench interop update site picture release
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/assay ./cmd/assay
@@ -23,3 +23,6 @@ site: ## the site of docs/, as static files in bin/site
 
 picture: ## the picture of a report in README
 	./scripts/picture
+
+release: ## binaries, archives, packages and checksums in bin/release, and a try of what this machine can run
+	./scripts/release

@@ -19,7 +19,8 @@ const welcome = `assay asks many language models many questions, keeps every ans
   assay init my-study              write a small study to start from
   assay plan my-study              see what would be sent and what it would cost; nothing is sent
   assay run my-study --rehearse    run all of it against the built-in simulator: no key, no cost, seconds
-  assay help                       all commands
+  assay view                       look at every answer and finding in a browser
+assay help lists all commands.
 `
 
 // The groups of commands, in the order help shows them.

@@ -21,17 +21,27 @@ func versionCommand(w *World) *cobra.Command {
 	}
 }
 
-// version is the module's version, with the commit where the build knows it.
+// version is the module's version, with commit and day of it where the build knows them.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)"
 	}
-	v := info.Main.Version
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	var commit, date string
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 && v == "(devel)" {
-			v += " " + s.Value[:12]
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			commit = s.Value[:12]
+		case s.Key == "vcs.time" && len(s.Value) >= 10:
+			date = s.Value[:10]
 		}
 	}
-	return v
+	if commit == "" {
+		return info.Main.Version
+	}
+	return fmt.Sprintf("%s (commit %s, %s)", info.Main.Version, commit, date)
 }

@@ -172,6 +172,25 @@ func TestSmallProfilesAreSmall(t *testing.T) {
 	}
 }
 
+// What `init` writes can be run as it is: its plan fits its budget, and that of a newcomer does at the highest estimate.
+func TestPlansFitTheirBudgets(t *testing.T) {
+	t.Parallel()
+	for _, e := range examples.All() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			d, _ := check(t, e.Name, study.Options{})
+			cost := planned(t, e.Name, study.Options{}).Sum(func(plan.Part) bool { return true }).Cost
+			most := cost.Expected
+			if e.Name == "start" {
+				most = cost.High
+			}
+			if budget := d.Study.Budget; !budget.Set || !most.Known() || most.Sum <= 0 || most.Sum > budget.Money {
+				t.Errorf("the plan costs %s, the budget is %s", most.Sum, budget.Money)
+			}
+		})
+	}
+}
+
 func TestEveryPortSaysWhatItPorts(t *testing.T) {
 	t.Parallel()
 	for _, e := range examples.All()[1:] {
