@@ -27,12 +27,14 @@ type progress struct {
 	others map[string]bool // who was said to be at work on it, too
 	noted  notices
 	last   string
-	looked time.Time // when bars were last drawn, or a plain line printed
+	looked time.Time     // when the ledger was last asked how far it is
+	took   time.Duration // how long that took
 }
 
 const (
 	often = 5 * time.Second        // how often a plain line is printed at most
 	frame = 200 * time.Millisecond // how often bars are drawn at most
+	parts = 100                    // of the time, at most one such part is spent on looking how far a run with many jobs is
 )
 
 func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
@@ -90,26 +92,25 @@ func (p *progress) show(ctx context.Context) error {
 	if p.screen == nil {
 		return errors.Join(p.say(news...), p.plain(ctx, now))
 	}
-	if len(news) == 0 && !p.looked.IsZero() && now.Sub(p.looked).Abs() < frame {
+	if len(news) == 0 && p.rests(now, frame) {
 		return nil
 	}
-	all, costs, err := p.look(ctx)
+	all, costs, err := p.look(ctx, now)
 	if err != nil {
 		return err
 	}
-	p.looked = now
 	return p.screen.Draw(news, p.bars(now, all, costs).Lines())
 }
 
 // plain prints a line about all lanes, where it says something new.
 func (p *progress) plain(ctx context.Context, now time.Time) error {
-	if soon := p.last != "" && now.Sub(p.looked) < often; soon {
+	if p.rests(now, often) {
 		through, err := p.through(ctx)
 		if err != nil || !through {
 			return err
 		}
 	}
-	all, costs, err := p.look(ctx)
+	all, costs, err := p.look(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (p *progress) plain(ctx context.Context, now time.Time) error {
 	if line == p.last {
 		return nil
 	}
-	p.last, p.looked = line, now
+	p.last = line
 	cost := sumOf(costs)
 	total := barOf("all", all.Progress, cost, all.Pace, now)
 	if total.Left > 0 {
@@ -148,8 +149,14 @@ func (p *progress) through(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// rests reports whether it is too soon to look again.
+func (p *progress) rests(now time.Time, least time.Duration) bool {
+	return !p.looked.IsZero() && now.Sub(p.looked).Abs() < max(least, parts*p.took)
+}
+
 // look reads where every lane stands, and all of them together, with what each has cost.
-func (p *progress) look(ctx context.Context) (all results.RunProgress, costs []assay.Cost, err error) {
+func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProgress, costs []assay.Cost, err error) {
+	defer func() { p.looked, p.took = now, max(0, p.world.Now().Sub(now)) }()
 	for i, run := range p.runs {
 		if p.runs[i], err = p.home.Ledger.Run(ctx, run.No); err != nil {
 			return all, nil, err

@@ -31,3 +31,19 @@ func TestARequestIsDoneOrOpen(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A look at a run with many jobs takes its time: the longer it takes, the longer it is before the next, whether anything changed or not.
+func TestALookThatTakesLongIsRare(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC)
+	p := &progress{}
+	if p.rests(now, often) {
+		t.Error("the first look has to wait")
+	}
+	p.looked, p.took = now, 30*time.Millisecond
+	for after, want := range map[time.Duration]bool{100 * time.Millisecond: true, 2 * time.Second: true, 4 * time.Second: false} {
+		if got := p.rests(now.Add(after), frame); got != want {
+			t.Errorf("after %s: rests is %v", after, got)
+		}
+	}
+}
