@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 
+	"assay/adaptive"
 	"assay/stats"
 )
 
@@ -51,6 +52,7 @@ type Contrast struct {
 	Interval      stats.Interval
 	P             stats.Number
 	Clusters      int
+	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
 }
 
 // maxStood is how many places are all held against each other.
@@ -176,13 +178,21 @@ func (p *pairing) contrasts(out *Standing, difference func(a, b uint32) (Finding
 			if err != nil {
 				return err
 			}
-			out.Tests = append(out.Tests, Contrast{First: k, Second: i, Difference: f.Value, SE: se, Interval: f.Interval, P: f.P, Clusters: f.Clusters})
+			out.Tests = append(out.Tests, Contrast{First: k, Second: i, Difference: f.Value, SE: se, Interval: f.Interval, P: f.P, Clusters: f.Clusters, Information: perItem(se, f.Clusters)})
 			if f.Method != "" {
 				out.Method = f.Method
 			}
 		}
 	}
 	return nil
+}
+
+// perItem is what one more item says about a difference: as much as each of those that are there.
+func perItem(se stats.Number, items int) stats.Number {
+	if !se.OK || !(se.Value > 0) || items < 1 {
+		return stats.Undefined("the difference has no error")
+	}
+	return stats.Known(1 / (se.Value * se.Value * float64(items)))
 }
 
 // standing ranks entrants by their strengths.
@@ -198,16 +208,29 @@ func (a *arena) standing(t *Table, fit *fitted, field string) {
 		return
 	}
 	out.Method = fit.how
+	more := fit.perComparison()
 	for i := range a.names {
 		for k := range i {
 			d, se := stats.Known(fit.Theta[k]-fit.Theta[i]), stats.Known(fit.spread(k, i))
 			out.Tests = append(out.Tests, Contrast{
 				First: k, Second: i, Difference: d, SE: se, Clusters: a.clusters,
 				Interval: stats.StudentInterval(d.Value, se.Value, a.options.Level, a.clusters), P: stats.StudentTest(d, se, a.clusters),
+				Information: more(k, i),
 			})
 		}
 	}
 	t.standings = append(t.standings, out)
+}
+
+// perComparison is what one more comparison of two entrants says about the difference of their strengths: what the model says, less by
+// as much as clusters widen errors.
+func (f *fitted) perComparison() func(i, k int) stats.Number {
+	model, err := f.Covariance()
+	if err != nil {
+		return func(int, int) stats.Number { return stats.Undefined("%s", err) }
+	}
+	effect := adaptive.Effect(len(f.Theta), f.spread, model.Difference)
+	return func(i, k int) stats.Number { return stats.Known(f.Information(i, k) / effect) }
 }
 
 // share is the share won, a tie half.

@@ -26,6 +26,9 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 	if c := d.few(lead); c != nil {
 		out = append(out, *c)
 	}
+	if c := d.unsettledNeighbours(lead); c != nil {
+		out = append(out, *c)
+	}
 	if c := d.kin(all); c != nil {
 		out = append(out, *c)
 	}

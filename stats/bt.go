@@ -106,6 +106,15 @@ func (m *model) fit(t *Tally, beta []float64, steps int) *BTFit {
 	return f
 }
 
+// Information is what one more comparison of two items says about the difference of their strengths, in the mean of both
+// orders.
+func (f *BTFit) Information(i, j int) float64 {
+	p := f.model.point(f.beta, nil)
+	one := cell{i: int32(i), j: int32(j), first: 1}
+	back := cell{i: int32(j), j: int32(i), first: 1}
+	return (p.pull(&one).aa + p.pull(&back).aa) / 2
+}
+
 // newman refines strengths by Newman's iteration for half ties, sweep by sweep, until what a geometric tail would still
 // add is negligible. It reports whether it got there; the graph must be strongly connected.
 func (g *graph) newman(theta []float64) bool {

@@ -79,10 +79,30 @@ func criticalT(level float64, df int) Number {
 	if df < 1 {
 		return Undefined("no degrees of freedom left for an error")
 	}
-	n := float64(df)
-	x := mathext.InvRegIncBeta(n/2, 0.5, 2*(1-(1+level)/2)) // as in studentTail, which is thus 1 - level
-	return Known(math.Sqrt(n * (1 - x) / x))
+	return Known(studentCritical(2*(1-(1+level)/2), df))
 }
+
+// studentCritical is the score whose tail, as in studentTail, is alpha.
+func studentCritical(alpha float64, df int) float64 {
+	n := float64(df)
+	x := mathext.InvRegIncBeta(n/2, 0.5, alpha)
+	return math.Sqrt(n * (1 - x) / x)
+}
+
+// StudentCritical is the two-sided critical value of an error such as 0.05, for a standard error that comes from so many
+// clusters. Without an error, or with fewer than two clusters, nothing exceeds it.
+func StudentCritical(alpha float64, clusters int) float64 {
+	if !validLevel(alpha) || clusters < 2 {
+		return math.Inf(1)
+	}
+	return studentCritical(alpha, clusters-1)
+}
+
+// NormalQuantile is the value below which a standard normal lies with a probability.
+func NormalQuantile(p float64) float64 { return normalQuantile(p) }
+
+// NormalBelow is the probability that a standard normal lies below a value.
+func NormalBelow(x float64) float64 { return normalBelow(x) }
 
 func validLevel(level float64) bool { return level > 0 && level < 1 }
 

@@ -1,0 +1,165 @@
+package adaptive
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"assay/stats"
+)
+
+// Look is what all valid verdicts so far say.
+type Look struct {
+	Theta    []float64 // strengths, mean 0
+	SE       []float64 // against their mean
+	Clusters int
+	Pairs    []Pair // all, in lane order
+	Order    stats.Number
+	LogNu    stats.Number
+	// Finite is false where some lane wins or loses all of its comparisons: strengths are shrunken then, and have no intervals.
+	Finite bool
+	Thin   bool    // a lane has hardly been compared: nothing is claimed, and there are no intervals
+	Effect float64 // by how much the clusters widen errors, as a factor of variances
+}
+
+// Pair is what a look says about two lanes.
+type Pair struct {
+	I, J        int
+	Difference  float64 // of strengths
+	Variance    float64
+	P           float64
+	Information float64 // about the difference, from one more comparison, on the scale of 1/Variance
+}
+
+// NewLook fits strengths with an order effect, and with Davidson's ties where there are any. Errors are the larger of
+// cluster-robust and model-based ones: with few verdicts of a lane the first collapse.
+func NewLook(g *stats.Grouped) (*Look, error) {
+	fit, finite, err := fit(g.Tally())
+	if err != nil {
+		return nil, err
+	}
+	model, err := fit.Covariance()
+	if err != nil {
+		return nil, err
+	}
+	robust, err := fit.ClusterRobust(g, stats.CR1)
+	if err != nil {
+		return nil, err
+	}
+	lanes := len(fit.Theta)
+	l := &Look{Theta: fit.Theta, SE: robust.SE(), Clusters: g.Clusters(), Order: fit.Order, LogNu: fit.LogNu, Finite: finite, Thin: thin(g.Tally())}
+	for i, se := range model.SE() {
+		l.SE[i] = max(l.SE[i], se)
+	}
+	for _, p := range Pairs(lanes) {
+		r, m := square(robust.Difference(p[0], p[1])), square(model.Difference(p[0], p[1]))
+		l.Pairs = append(l.Pairs, Pair{I: p[0], J: p[1], Difference: fit.Theta[p[0]] - fit.Theta[p[1]], Variance: max(r, m, 1e-12)})
+	}
+	l.Effect = Effect(lanes, robust.Difference, model.Difference)
+	for k := range l.Pairs {
+		p := &l.Pairs[k]
+		p.Information = fit.Information(p.I, p.J) / l.Effect
+		p.P = 1
+		if test := stats.StudentTest(stats.Known(p.Difference), stats.Known(p.SE()), l.Clusters); test.OK && !l.Thin {
+			p.P = test.Value
+		}
+	}
+	return l, nil
+}
+
+// Effect is by how much clusters widen errors, as a factor of variances: the median over all pairs, within reason.
+func Effect(lanes int, robust, model func(i, j int) float64) float64 {
+	var all []float64
+	for _, p := range Pairs(lanes) {
+		if m := model(p[0], p[1]); m > 0 {
+			all = append(all, square(robust(p[0], p[1])/m))
+		}
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	return min(max(median(all), 0.5), 4)
+}
+
+// SE is the standard error of the difference.
+func (p Pair) SE() float64 { return math.Sqrt(p.Variance) }
+
+// fit is the maximum of the likelihood; where there is none, a penalty keeps the strengths finite, which is on the safe side for
+// directions.
+func fit(t *stats.Tally) (fit *stats.BTFit, finite bool, err error) {
+	o := stats.BTOptions{Order: true}
+	if tied(t) {
+		o.Ties = stats.Davidson
+	}
+	var none *stats.NoMaximum
+	fit, err = stats.FitBT(t, o)
+	if !errors.As(err, &none) {
+		return fit, true, err
+	}
+	o.Ridge = 1
+	if fit, err = stats.FitBT(t, o); errors.As(err, &none) { // the one shown first may win them all
+		o.Order = false
+		fit, err = stats.FitBT(t, o)
+	}
+	if errors.As(err, &none) {
+		o.Ties = stats.HalfTies
+		fit, err = stats.FitBT(t, o)
+	}
+	return fit, false, err
+}
+
+func tied(t *stats.Tally) bool {
+	for i := range t.Items() {
+		for j := range t.Items() {
+			if _, _, ties := t.Of(i, j); ties > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// thin reports whether a lane has fewer comparisons than a claim needs.
+func thin(t *stats.Tally) bool {
+	for i := range t.Items() {
+		n := 0.0
+		for j := range t.Items() {
+			if i == j {
+				continue
+			}
+			for _, of := range [][2]int{{i, j}, {j, i}} {
+				won, lost, ties := t.Of(of[0], of[1])
+				n += won + lost + ties
+			}
+		}
+		if n < least {
+			return true
+		}
+	}
+	return false
+}
+
+// p are the p-values by pair.
+func (l *Look) p() []float64 {
+	p := make([]float64, len(l.Pairs))
+	for k := range p {
+		p[k] = l.Pairs[k].P
+	}
+	return p
+}
+
+// Interval is that of a difference at the level of its look: it holds whenever the run stops.
+func (l *Look) Interval(p Pair, level float64) stats.Interval {
+	if !l.Finite || l.Thin {
+		return stats.NoInterval("a lane has too few comparisons")
+	}
+	return stats.StudentInterval(p.Difference, p.SE(), 1-level, l.Clusters)
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	n := len(x)
+	return (x[(n-1)/2] + x[n/2]) / 2
+}
+
+func square(x float64) float64 { return x * x }

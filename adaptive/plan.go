@@ -1,0 +1,126 @@
+// Package adaptive settles who is better with the fewest comparisons: it plans looks and what error each may spend, claims
+// directions, says what the next round buys, and what it would cost to settle what is left. It draws nothing at random and
+// knows nothing of lanes but their numbers: the same verdicts give the same decisions.
+package adaptive
+
+import (
+	"fmt"
+	"math"
+)
+
+// Plan is what stands before the first look, and does not move: the error that looks may spend rests on it.
+type Plan struct {
+	Lanes  int
+	Rounds int     // a look follows each
+	Budget int     // comparisons in all rounds
+	Most   int     // comparisons of one pair: two for each item
+	Alpha  float64 // the chance of any false claim
+	Goal   Goal
+	// Futility gives a pair up whose chance of being settled with the rest of the budget is below it; 0: none.
+	Futility float64
+}
+
+// The usual plan.
+const (
+	Rounds   = 5
+	Alpha    = 0.05
+	Futility = 0.05
+)
+
+// least is how many comparisons a lane needs before anything is claimed about anyone.
+const least = 20
+
+// Check finds what is wrong with a plan.
+func (p Plan) Check() error {
+	switch {
+	case p.Lanes < 2:
+		return fmt.Errorf("plan rounds: %d lanes cannot be compared", p.Lanes)
+	case p.Rounds < 1:
+		return fmt.Errorf("plan rounds: %d rounds", p.Rounds)
+	case p.Budget < 1 || p.Most < 1:
+		return fmt.Errorf("plan rounds: %d comparisons, at most %d of a pair", p.Budget, p.Most)
+	case !(p.Alpha > 0 && p.Alpha < 1) || !(p.Futility >= 0 && p.Futility < 1):
+		return fmt.Errorf("plan rounds: level %g, futility %g", p.Alpha, p.Futility)
+	}
+	return p.Goal.check(p.Lanes)
+}
+
+// Until is how many comparisons are bought until each look: little at first, then evenly. The first round gives each lane
+// enough for a claim.
+func (p Plan) Until() []int {
+	weight := func(round int) float64 {
+		switch {
+		case round == 0 && p.Rounds > 1:
+			return 0.4
+		case round == 1 && p.Rounds > 2:
+			return 0.6
+		}
+		return 1
+	}
+	all := 0.0
+	for r := range p.Rounds {
+		all += weight(r)
+	}
+	floor := min(p.Budget, least*p.Lanes/2)
+	until, sum := make([]int, p.Rounds), 0.0
+	for r := range until {
+		sum += weight(r)
+		until[r] = max(int(math.RoundToEven(float64(p.Budget)*sum/all)), floor)
+	}
+	return until
+}
+
+// Levels is the error that each look may spend, in proportion to what its round buys. They sum to Alpha.
+func (p Plan) Levels() []float64 {
+	levels, before := make([]float64, p.Rounds), 0
+	for r, n := range p.Until() {
+		levels[r] = p.Alpha * float64(n-before) / float64(p.Budget)
+		before = n
+	}
+	return levels
+}
+
+// Goal is what is to be settled. The zero value is the whole ranking.
+type Goal struct {
+	Top     int      // which lanes are the best so many
+	Between [][2]int // these pairs alone
+}
+
+func (g Goal) check(lanes int) error {
+	if g.Top < 0 || g.Top >= lanes {
+		return fmt.Errorf("plan rounds: the best %d of %d lanes", g.Top, lanes)
+	}
+	if g.Top > 0 && len(g.Between) > 0 {
+		return fmt.Errorf("plan rounds: both the best %d and named pairs", g.Top)
+	}
+	for _, b := range g.Between {
+		if min(b[0], b[1]) < 0 || max(b[0], b[1]) >= lanes || b[0] == b[1] {
+			return fmt.Errorf("plan rounds: pair %d and %d of %d lanes", b[0], b[1], lanes)
+		}
+	}
+	return nil
+}
+
+// Pairs are all pairs of so many lanes, i < j, in lane order. Slices by pair follow it.
+func Pairs(lanes int) [][2]int {
+	all := make([][2]int, 0, lanes*(lanes-1)/2)
+	for i := range lanes {
+		for j := i + 1; j < lanes; j++ {
+			all = append(all, [2]int{i, j})
+		}
+	}
+	return all
+}
+
+// family are the pairs about which something may be claimed: who the neighbours and leaders are is said by the data, so
+// that all pairs count unless some were named before.
+func (g Goal) family(all [][2]int) []bool {
+	in := make([]bool, len(all))
+	for k, p := range all {
+		in[k] = len(g.Between) == 0
+		for _, b := range g.Between {
+			in[k] = in[k] || b == p || b == [2]int{p[1], p[0]}
+		}
+	}
+	return in
+}

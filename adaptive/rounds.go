@@ -1,0 +1,216 @@
+package adaptive
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Progress is a plan under way: what was bought, what is known, and what comes next.
+type Progress struct {
+	Plan
+	Claims *Claims
+	Bought []int  // comparisons by pair, whatever became of them
+	Given  []bool // pairs that are given up
+	Looks  int    // so far
+
+	pairs  [][2]int
+	family []bool
+	until  []int
+	levels []float64
+}
+
+// Begin begins a plan.
+func Begin(p Plan) (*Progress, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	all := Pairs(p.Lanes)
+	return &Progress{Plan: p, Claims: NewClaims(p.Lanes), Bought: make([]int, len(all)), Given: make([]bool, len(all)),
+		pairs: all, family: p.Goal.family(all), until: p.Until(), levels: p.Levels()}, nil
+}
+
+// Spent is how many comparisons were bought.
+func (g *Progress) Spent() (n int) {
+	for _, b := range g.Bought {
+		n += b
+	}
+	return n
+}
+
+// First is what the first round buys: the pairs of the family, evenly.
+func (g *Progress) First() []int { return g.deal(g.until[0], g.family) }
+
+// Buy notes that comparisons are bought.
+func (g *Progress) Buy(n []int) {
+	for k := range n {
+		g.Bought[k] += n[k]
+	}
+}
+
+// Look takes what a look says, and returns what it newly claims.
+func (g *Progress) Look(l *Look) []Claim {
+	level := g.levels[g.Looks]
+	g.Looks++
+	claims := g.Claims.look(g.Looks, level, l.Theta, l.p(), g.family)
+	if g.Futility > 0 && g.Looks < g.Plan.Rounds {
+		g.giveUp(l)
+	}
+	return claims
+}
+
+// Next is what the next round buys after a look. It is nil when all that bears on the goal is known or given up, when the budget
+// is spent, or when the looks are.
+func (g *Progress) Next(l *Look) []int {
+	open := g.Open()
+	if g.Looks == g.Plan.Rounds || !slices.Contains(open, true) {
+		return nil
+	}
+	buy := g.next(l, open)
+	if !slices.ContainsFunc(buy, func(n int) bool { return n > 0 }) {
+		return nil
+	}
+	return buy
+}
+
+// bears are the pairs whose direction is not known and matters to the goal.
+func (g *Progress) bears() []bool {
+	in := make([]bool, len(g.pairs))
+	for k, p := range g.pairs {
+		in[k] = g.family[k] && !g.Claims.Known(p[0], p[1]) && g.running(p[0]) && g.running(p[1])
+	}
+	return in
+}
+
+// running reports whether a lane may still be among the best or not.
+func (g *Progress) running(lane int) bool {
+	top := g.Goal.Top
+	return top == 0 || g.Claims.beaten(lane) < top && g.Claims.beats(lane) < g.Lanes-top
+}
+
+// Open are the pairs that are still worth a comparison.
+func (g *Progress) Open() []bool {
+	open := g.bears()
+	for k := range open {
+		open[k] = open[k] && !g.Given[k]
+	}
+	return open
+}
+
+// Settled reports whether all that bears on the goal is known.
+func (g *Progress) Settled() bool { return !slices.Contains(g.bears(), true) }
+
+// critical is the value that a score has to exceed at the look of a round, from 0, as long as so many pairs are not known.
+func (g *Progress) critical(round int, l *Look) float64 {
+	return Critical(g.levels[round], g.Claims.unknown(g.pairs, g.family), l.Clusters)
+}
+
+// next buys evenly for all open pairs, and for none more than it is predicted to need. Chasing the pairs that look closest would
+// save next to nothing, and claim much that is not so.
+func (g *Progress) next(l *Look, open []bool) []int {
+	sure := 0.8
+	if g.Looks+1 == g.Plan.Rounds {
+		sure = 0.95
+	}
+	z := g.critical(g.Looks, l) + quantile(sure)
+	money := max(0, g.until[g.Looks]-g.Spent())
+	n := money / max(1, count(open))
+	buy, rest := make([]int, len(open)), make([]bool, len(open))
+	for k, p := range l.Pairs {
+		if !open[k] {
+			continue
+		}
+		most := min(enough(p, z), g.Most-g.Bought[k])
+		buy[k] = max(0, min(n, most))
+		rest[k] = most > n
+	}
+	for _, k := range g.lowest(rest, buy)[:min(count(rest), money%max(1, count(open)))] {
+		buy[k]++
+	}
+	return buy
+}
+
+// enough is how many comparisons a pair is predicted to need until its score exceeds z, as if what was found were the truth.
+func enough(p Pair, z float64) int {
+	const fewest, most = 8, 1e9
+	need := (square(z/max(math.Abs(p.Difference), 0.001)) - 1/p.Variance) / p.Information
+	return int(math.Ceil(min(max(need, fewest), most)))
+}
+
+// giveUp gives pairs up that the rest of the budget is most unlikely to settle.
+func (g *Progress) giveUp(l *Look) {
+	open := g.Open()
+	share := float64(g.Budget-g.Spent()) / float64(max(1, count(open)))
+	z := g.critical(g.Plan.Rounds-1, l)
+	for k, p := range l.Pairs {
+		if !open[k] {
+			continue
+		}
+		n := min(share, float64(g.Most-g.Bought[k]))
+		after := p.Variance / (1 + n*p.Information*p.Variance)
+		spread, bar := math.Sqrt(max(p.Variance-after, 1e-12)), z*math.Sqrt(after)
+		d := math.Abs(p.Difference)
+		g.Given[k] = below((d-bar)/spread)+below((-d-bar)/spread) < g.Futility
+	}
+}
+
+// deal gives n comparisons to pairs so that the lowest counts rise first.
+func (g *Progress) deal(n int, to []bool) []int {
+	buy := make([]int, len(to))
+	room := slices.Clone(to)
+	for n > 0 {
+		low, next := math.MaxInt, math.MaxInt // the lowest count, and the one above it
+		at := 0
+		for k := range to {
+			if room[k] = room[k] && g.Bought[k]+buy[k] < g.Most; !room[k] {
+				continue
+			}
+			switch c := g.Bought[k] + buy[k]; {
+			case c < low:
+				low, next, at = c, low, 1
+			case c == low:
+				at++
+			default:
+				next = min(next, c)
+			}
+		}
+		if at == 0 {
+			break
+		}
+		rise := min(next, g.Most) - low
+		if n < at*rise {
+			rise = n / at
+		}
+		for _, k := range g.lowest(room, buy)[:at] {
+			if rise > 0 {
+				buy[k] += rise
+				n -= rise
+			} else if n > 0 {
+				buy[k]++
+				n--
+			}
+		}
+	}
+	return buy
+}
+
+// lowest are the numbers of pairs, those with the fewest comparisons first.
+func (g *Progress) lowest(of []bool, buy []int) []int {
+	var all []int
+	for k := range of {
+		if of[k] {
+			all = append(all, k)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(g.Bought[a]+buy[a], g.Bought[b]+buy[b]) })
+	return all
+}
+
+func count(in []bool) (n int) {
+	for _, yes := range in {
+		if yes {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,125 @@
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/report"
+)
+
+// quoted finds what a summary says it would take to tell two lanes apart.
+var quoted = regexp.MustCompile(`(\w+) and (\w+): about ([\d,]+) more questions \(\$([\d.]+)\) for an even chance, ([\d,]+) \(\$([\d.]+)\) for 80%`)
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestAQuoteIsWhatItPromises draws, by other code than the program's, what so many more questions would show.
+func TestAQuoteIsWhatItPromises(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{"aa": "", "bb": "", "cc": ""}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for lane, p := range map[string]float64{"aa": 0.68, "bb": 0.55, "cc": 0.12} {
+		for range 60 {
+			marks[lane] += map[bool]string{true: "+", false: "-"}[rng.Float64() < p]
+		}
+	}
+	d := judged(t, marks, nil)
+	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	var text string
+	for _, c := range d.Summary().Caveats {
+		if c.Title == "Not settled." {
+			text = c.Text
+		}
+	}
+	got := quoted.FindStringSubmatch(text)
+	if got == nil || got[1]+got[2] != "aabb" && got[1]+got[2] != "bbaa" || strings.Contains(text, "cc") {
+		t.Fatalf("no quote in %q", text)
+	}
+	// Two lanes at 2/60 dollars an item each (2 dollars for each lane's answers) and two of three verdicts at a cent.
+	even, likely := number(t, got[3]), number(t, got[5])
+	if each := number(t, got[6]) / likely; math.Abs(each/(4./60+0.02)-1) > 0.03 {
+		t.Errorf("one more question costs $%.4f: %s", each, text)
+	}
+	mean, variance := differences(marks["aa"], marks["bb"])
+	spread := spreadOf(marks)
+	open := 1.0 // the other two pairs can be told apart
+	for n, want := range map[float64]float64{even: 0.5, likely: 0.8} {
+		if share := settles(mean, variance, spread, n, 0.05/open); math.Abs(share-want) > 0.03 {
+			t.Errorf("%.0f more settle it in %.3f of draws, want %.2f", n, share, want)
+		}
+	}
+}
+
+// differences are the mean and the variance of the mean of item by item differences.
+func differences(a, b string) (mean, variance float64) {
+	n, sum, squares := float64(len(a)), 0.0, 0.0
+	for i := range a {
+		d := 0.0
+		if a[i] == '+' {
+			d++
+		}
+		if b[i] == '+' {
+			d--
+		}
+		sum += d
+		squares += d * d
+	}
+	mean = sum / n
+	return mean, (squares/n - mean*mean) / (n - 1)
+}
+
+// spreadOf is the variance of the lanes' rates, less that of their errors.
+func spreadOf(marks map[string]string) float64 {
+	var rates, errors []float64
+	all := 0.0
+	for _, m := range marks {
+		p := float64(strings.Count(m, "+")) / float64(len(m))
+		rates, errors, all = append(rates, p), append(errors, p*(1-p)/float64(len(m)-1)), all+p
+	}
+	out := 0.0
+	for i, p := range rates {
+		out += (p-all/3)*(p-all/3) - errors[i]
+	}
+	return out / 2
+}
+
+// settles is how often n more items show a difference: the truth is drawn from what is believed, then what they show.
+func settles(mean, variance, spread, n, alpha float64) float64 {
+	rng := rand.New(rand.NewPCG(5, 5))
+	believed := 2 * spread / (2*spread + variance)
+	information := n / (variance * 60)
+	z := math.Sqrt2 * math.Erfinv(1-alpha)
+	after := 1 / (1/variance + information)
+	hits, draws := 0, 200_000
+	for range draws {
+		truth := believed*mean + math.Sqrt(believed*variance)*rng.NormFloat64()
+		shown := truth + rng.NormFloat64()/math.Sqrt(information)
+		if math.Abs(after*(mean/variance+information*shown)) >= z*math.Sqrt(after) {
+			hits++
+		}
+	}
+	return float64(hits) / float64(draws)
+}
+
+// Where lanes are alike to the last mark, no number of questions is promised.
+func TestNothingIsQuotedForTwins(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("+-", 20)
+	for _, c := range judged(t, map[string]string{"aa": line, "bb": line}, nil).Summary().Caveats {
+		if c.Title == "Not settled." {
+			t.Error(fmt.Sprint(c))
+		}
+	}
+}
