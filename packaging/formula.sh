@@ -3,7 +3,8 @@
 set -euo pipefail
 version=$1 folder=$2 url=$3
 sum() { sha256sum "$folder/assay_${version}_$1.tar.gz" 2>/dev/null | cut -d' ' -f1; }
-archive() { # of one system
+archive() { # of one system, where it was built
+	[ -e "$folder/assay_${version}_$2.tar.gz" ] || return 0
 	printf '    on_%s do\n      url "%s/assay_%s_%s.tar.gz"\n      sha256 "%s"\n    end\n' "$1" "$url" "$version" "$2" "$(sum "$2")"
 }
 cat <<EOF
