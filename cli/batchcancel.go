@@ -65,7 +65,7 @@ func cancelBatches(ctx context.Context, w *World, h *home, refs batchRefs) error
 	}
 	for _, run := range open {
 		if now, err := h.Ledger.Run(ctx, run.No); err == nil && now.State == store.RunOpen {
-			fmt.Fprintf(w.Stderr, "batch %s is being stopped: `assay batch watch %s` brings back what was done\n", run.ID, run.ID)
+			fmt.Fprintf(w.Stderr, "batch %s is being stopped: `assay batch resume %s` brings back what was done\n", run.ID, run.ID)
 		}
 	}
 	return nil

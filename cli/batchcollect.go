@@ -138,7 +138,7 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 		done, all = done+j.Done, all+j.Requests
 	}
 	return run, &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is not done: %s of %s requests have come back", run.ID, assay.Thousands(done), assay.Thousands(all)),
-		hint: "assay batch watch " + run.ID + " stays with it, --partial takes what is there"}
+		hint: "assay batch resume " + run.ID + " stays with it, --partial takes what is there"}
 }
 
 // writeResults writes the files, each whole or not at all, and says what they hold.
@@ -173,7 +173,7 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 	switch {
 	case got.Open > 0:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer yet", assay.Count(got.Failures+got.Open, "request"), run.ID),
-			hint: "assay batch watch " + run.ID + " stays with it"}
+			hint: "assay batch resume " + run.ID + " stays with it"}
 	case got.Failures > 0:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer", assay.Count(got.Failures, "request"), run.ID),
 			hint: "assay batch errors " + run.ID + " says why, assay batch retry " + run.ID + " sends them again"}

@@ -27,7 +27,7 @@ func driveFor(ctx context.Context, w *World, h *home, run store.Run, interval ti
 func (p *progress) drive(ctx context.Context, h *home, run store.Run, interval time.Duration, until func(engine.Standing) bool) (engine.Standing, error) {
 	st, err := h.DriveBatch(ctx, run, workspace.BatchDrive{Interval: interval, Moved: p.show, Held: p.held, Away: p.away, Until: until})
 	if err != nil && ctx.Err() == nil {
-		return st, &exitError{code: exitFailed, err: err, hint: kept(err, "`assay batch watch "+run.ID+"` goes on")}
+		return st, &exitError{code: exitFailed, err: err, hint: kept(err, "`assay batch resume "+run.ID+"` goes on")}
 	}
 	return st, err
 }
@@ -50,7 +50,7 @@ func sendOff(ctx context.Context, w *World, h *home, runs []store.Run) error {
 		return err
 	}
 	for _, run := range runs {
-		fmt.Fprintf(w.Stderr, "recorded as batch %s: `assay batch watch %s` brings it back, `assay batch status %s` looks\n", run.ID, run.ID, run.ID)
+		fmt.Fprintf(w.Stderr, "recorded as batch %s: `assay batch resume %s` brings it back, `assay batch status %s` looks\n", run.ID, run.ID, run.ID)
 	}
 	return stuck(ctx, h, runs, standings)
 }
@@ -85,13 +85,14 @@ func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) er
 
 func interruptedAt(w *World, run store.Run, err error) error {
 	if _, ok := err.(*exitError); !ok {
-		fmt.Fprintf(w.Stderr, "\ndetached: jobs go on at the provider; `assay batch watch %s` goes on\n", run.ID)
+		fmt.Fprintf(w.Stderr, "\ndetached: jobs go on at the provider; `assay batch resume %s` goes on\n", run.ID)
 	}
 	return err
 }
 
 type watchFlags struct {
 	interval time.Duration
+	until    func(engine.Standing) bool // nil: they have ended
 	notify   []string
 }
 
@@ -117,7 +118,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 			return err
 		}
 		if w.draws() { // one picture of all of them
-			wg.Go(func() { standings[i], failed[i] = all.drive(ctx, h, run, f.interval, nil) })
+			wg.Go(func() { standings[i], failed[i] = all.drive(ctx, h, run, f.interval, f.until) })
 			continue
 		}
 		own := *w
@@ -125,7 +126,7 @@ func watchBatches(ctx context.Context, w *World, h *home, runs []store.Run, f wa
 		if len(runs) > 1 {
 			own.Stderr = &term.Prefixed{To: shared, Prefix: run.ID + ": "}
 		}
-		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &own, h, run, f.interval, nil) })
+		wg.Go(func() { standings[i], failed[i] = driveFor(ctx, &own, h, run, f.interval, f.until) })
 	}
 	wg.Wait()
 	if err := all.close(); err != nil {
@@ -162,7 +163,7 @@ func finished(ctx context.Context, h *home, runs []store.Run, standings []engine
 		}
 		switch {
 		case run.State != store.RunClosed:
-			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch watch " + run.ID}
+			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s goes on", run.ID), hint: "assay batch resume " + run.ID}
 		case run.Result != store.ResultDone:
 			return &exitError{code: exitIncomplete, err: fmt.Errorf("batch %s is done, but %s", run.ID, run.Result),
 				hint: "assay batch errors " + run.ID + " says why, assay batch retry " + run.ID + " sends them again"}

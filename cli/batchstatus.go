@@ -15,7 +15,8 @@ type statusBatchFlags struct {
 	reach   reachFlags
 	home    homeFlags
 	json    bool
-	offline bool
+	refresh bool
+	offline bool // of `list`
 	rehears bool
 }
 
@@ -23,8 +24,8 @@ func batchStatusCommand(w *World) *cobra.Command {
 	var f statusBatchFlags
 	c := &cobra.Command{
 		Use:   "status [BATCH…]",
-		Short: "Ask the providers for the state of batches; nothing is sent or fetched",
-		Long:  "Prints how batches stand: those named, else all that are open. A job that was made elsewhere is looked for with the keys that are set.",
+		Short: "Print the state of batches",
+		Long:  "Prints how batches stand: those named, else all that are open, from the ledger alone; --refresh asks the providers first. A job that was made elsewhere is looked for with the keys that are set.",
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			h, err := f.home.open(ctx, w, f.rehears)
@@ -43,7 +44,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 			for _, j := range refs.foreign {
 				jobs = append(jobs, j.Row())
 			}
-			if !f.offline && !h.Rehearsal {
+			if f.refresh && !h.Rehearsal {
 				h.RefreshJobs(ctx, refs.runs, jobs)
 			}
 			return f.print(w, h, jobs)
@@ -52,7 +53,7 @@ func batchStatusCommand(w *World) *cobra.Command {
 	f.reach.registerPlace(c, "where to look for a job that was made elsewhere")
 	f.home.register(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().BoolVar(&f.offline, "offline", false, "print what the ledger knows; ask no provider")
+	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
 	c.Flags().BoolVar(&f.rehears, "rehearsal", false, "look at the rehearsals")
 	return c
 }

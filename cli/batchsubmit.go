@@ -21,7 +21,7 @@ import (
 type submitFlags struct {
 	reach       reachFlags
 	home        homeFlags
-	description string
+	note        string
 	budget      string
 	size        int
 	concurrency int
@@ -49,7 +49,7 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	}
 	f.reach.register(c)
 	f.home.register(c)
-	c.Flags().StringVar(&f.description, "description", "", "a note kept with the batch")
+	c.Flags().StringVar(&f.note, "note", "", "a note kept with the batch")
 	c.Flags().StringVar(&f.budget, "budget", "", "the most that each file may cost")
 	c.Flags().IntVar(&f.size, "size", 0, "most requests a job, below the provider's limit")
 	c.Flags().IntVar(&f.concurrency, "concurrency", 0, "live requests at a time (0: 4)")
@@ -230,6 +230,6 @@ func beginFile(ctx context.Context, h *home, p *upload, f submitFlags) error {
 		budget = &m
 	}
 	var err error
-	p.run, err = h.BeginBatch(ctx, p.BatchFile, f.description, budget)
+	p.run, err = h.BeginBatch(ctx, p.BatchFile, f.note, budget)
 	return err
 }

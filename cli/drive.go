@@ -79,7 +79,9 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 			return c, err
 		}
 	}
-	sendNews(ctx, w, h, run, s, result)
+	if err := sendNews(ctx, w, h, c, s, result); err != nil {
+		fmt.Fprintln(w.Stderr, "assay:", err)
+	}
 	if o.detach && c.Stop == workspace.StopOpen { // as was wanted
 		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), run.ID)
 		return c, nil
@@ -136,17 +138,6 @@ func notSent(unsent []store.Segment) string {
 		why = append(why, "…")
 	}
 	return fmt.Sprintf("; NOT SENT: %s (%s)", assay.Count(results.Waiting(unsent), "request"), strings.Join(why, "; "))
-}
-
-// sendNews sends how a run ended to where its study wants it.
-func sendNews(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, result error) {
-	news := "done"
-	if result != nil {
-		news = result.Error()
-	}
-	if err := h.Notify(ctx, s, run, news); err != nil {
-		fmt.Fprintln(w.Stderr, "assay:", err)
-	}
 }
 
 // resultOf says in words how a run stands after a drive, with the exit code that goes with it; nil: it is done.

@@ -103,9 +103,16 @@ func (f homeFlags) latest(ctx context.Context, w *World, say func(workspace.Late
 	return &home{h, f.typed()}, l.Run, nil
 }
 
-// look opens what commands that only read look at: the home that holds a run, or a bundle.
+// look opens what commands that only read look at: the home that holds a run, or a bundle. A file
+// never hides a run of the same name.
 func (f homeFlags) look(ctx context.Context, w *World, ref string) (*home, store.Run, error) {
 	if name := w.Disk.Path(ref); ref != "" && w.Disk.IsFile(name) {
+		if h, run, err := f.find(ctx, w, ref); err == nil {
+			if run.ID == ref || run.Study == ref { // ./NAME is the file
+				return h, run, nil
+			}
+			h.Close()
+		}
 		return openBundle(ctx, w, name)
 	}
 	return f.find(ctx, w, ref)

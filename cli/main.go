@@ -192,6 +192,7 @@ func commands(w *World) []*cobra.Command {
 		runCommand(w),
 		resumeCommand(w),
 		tuneCommand(w),
+		notifyCommand(w),
 		workerCommand(w),
 		collectCommand(w),
 		cancelCommand(w),

@@ -76,12 +76,12 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		},
 		Closed: func(ctx context.Context, run store.Run) {
 			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)
-			var result error
-			if run.Result != store.ResultDone {
-				result = fmt.Errorf("done, but %s", run.Result)
+			s, err := h.Planner.Study(ctx, run)
+			if err == nil {
+				err = sendNews(ctx, w, h, workspace.Conclusion{Stop: workspace.StopDone, Run: run}, s, nil)
 			}
-			if s, err := h.Planner.Study(ctx, run); err == nil {
-				sendNews(ctx, w, h, run, s, result)
+			if err != nil {
+				fmt.Fprintln(w.Stderr, "assay:", err)
 			}
 		},
 	})

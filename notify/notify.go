@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	neturl "net/url"
 	"strings"
 	"time"
 
 	"github.com/nicholas-fedor/shoutrrr"
+
+	"assay"
 )
 
 // timeout bounds one notification.
@@ -23,6 +26,22 @@ func Send(ctx context.Context, urls []string, message string) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// Check finds what is wrong with a notification URL before anything is sent; nil: nothing. The error names the service and nothing
+// else of the URL.
+func Check(url string) error {
+	service, _, ok := strings.Cut(url, "://")
+	if !ok {
+		return errors.New("not a notification URL: it has no service, such as slack:// or smtp://, in front")
+	}
+	if _, err := neturl.Parse(url); err == nil && strings.HasPrefix(service, "matrix") {
+		return nil // its sender logs in when it is made, and nothing is to be sent
+	}
+	if _, err := shoutrrr.CreateSender(url); err != nil {
+		return fmt.Errorf("not a notification URL of %s", assay.Clean(service, 40))
+	}
+	return nil
 }
 
 func send(ctx context.Context, url, message string) error {

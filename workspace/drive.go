@@ -172,15 +172,20 @@ func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
 }
 
 // Notify sends the news of a run to where its study wants it. News of rehearsals are not sent.
-func (h *Home) Notify(ctx context.Context, s *study.Study, run store.Run, news string) error {
-	if h.Rehearsal || len(s.Notify.List) == 0 {
+func (h *Home) Notify(ctx context.Context, s *study.Study, news string) error {
+	if h.Rehearsal {
 		return nil
 	}
+	return h.World.SendNews(ctx, s, news)
+}
+
+// SendNews sends a message to where a study wants its news.
+func (w *World) SendNews(ctx context.Context, s *study.Study, news string) error {
 	var urls []string
 	for _, name := range s.Notify.List {
-		if url := h.World.env(strings.Trim(name, "${}")); url != "" {
+		if url := w.env(strings.Trim(name, "${}")); url != "" {
 			urls = append(urls, url)
 		}
 	}
-	return notify.Send(ctx, urls, fmt.Sprintf("assay: run %s of %s: %s", run.ID, run.Study, news))
+	return notify.Send(ctx, urls, "assay: "+news)
 }

@@ -14,6 +14,7 @@ import (
 	"assay"
 	"assay/catalog"
 	"assay/inputs"
+	"assay/notify"
 	"assay/plan"
 	"assay/program"
 	"assay/script"
@@ -97,12 +98,19 @@ func checkPrograms(d *plan.Input, folder string, add func(at assay.Place, hint, 
 	}
 }
 
-// checkNotify adds a problem for every variable under notify that is not set: no news would arrive.
+// checkNotify adds a problem for every variable under notify that is not set or holds no notification URL: no news would arrive.
 func (w *World) checkNotify(s *study.Study, problems *assay.Problems) {
 	for i, url := range s.Notify.List {
 		name, named := strings.CutPrefix(url, "${") // anything else was reported when the study was read, and is not repeated
-		if name = strings.TrimSuffix(name, "}"); named && !w.IsSet(name) {
+		if name = strings.TrimSuffix(name, "}"); !named {
+			continue
+		}
+		if !w.IsSet(name) {
 			problems.Add(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'", "notify: %s is not set, and no news would arrive", name)
+			continue
+		}
+		if err := notify.Check(w.env(name)); err != nil {
+			problems.Add(s.Notify.Places[i], "docs/automate.md shows the forms; `assay notify STUDY --test` sends a message", "notify: %s: %s", name, err)
 		}
 	}
 }
