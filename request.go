@@ -71,11 +71,12 @@ type Coordinates struct {
 	Branch   string
 	Draw     int
 
-	Judge     string
-	Prompt    string // the name of the judge's prompt
-	Trait     string
-	Vote      int  // of the judge on the same answers, from 0
-	SecondTry bool // asked once more after a malformed verdict
+	Judge  string
+	Prompt string // the name of the judge's prompt
+	Trait  string
+	Vote   int    // of the judge on the same answers, from 0
+	Again  int    // how often the same was asked of a judge before, in vain
+	By     string // the lane that is asked in the judge's place; empty: the judge's own
 }
 
 // Paired reports whether a judge is shown two texts.
@@ -105,8 +106,11 @@ func (c Coordinates) Opponent() Coordinates {
 	return s
 }
 
-// Answering is the lane that answers the request: the judge's, where one is asked.
+// Answering is the lane that answers the request: the judge's, or the one in its place, where one is asked.
 func (c Coordinates) Answering() string {
+	if c.By != "" {
+		return c.By
+	}
 	if c.Judge != "" {
 		return c.Judge
 	}
@@ -129,13 +133,14 @@ func (c Coordinates) Key() Key {
 	}
 	buf = binary.AppendVarint(buf, int64(c.Turn))
 	buf = binary.AppendVarint(buf, int64(c.Draw))
-	if c.Source != "" || c.Prompt != "" || c.Trait != "" || c.Vote != 0 || c.SecondTry {
+	if c.Source != "" || c.Prompt != "" || c.Trait != "" || c.Vote != 0 || c.Again > 0 {
 		text(c.Source)
 		text(c.Prompt)
 		text(c.Trait)
 		buf = binary.AppendVarint(buf, int64(c.Vote))
-		if c.SecondTry {
-			buf = append(buf, 1)
+		if c.Again > 0 {
+			buf = binary.AppendVarint(buf, int64(c.Again))
+			text(c.By)
 		}
 	}
 	sum := sha256.Sum256(buf)

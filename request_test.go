@@ -46,7 +46,7 @@ func TestEveryCoordinateChangesTheKey(t *testing.T) {
 	t.Parallel()
 	all := []assay.Coordinates{
 		{}, {Stage: "x"}, {Item: "x"}, {Lane: "x"}, {Template: "x"}, {Turn: 1}, {Branch: "x"}, {Draw: 1}, {Judge: "x"},
-		{Source: "x"}, {Against: "x"}, {Prompt: "x"}, {Trait: "x"}, {Vote: 1}, {SecondTry: true}, {Prompt: "x", Trait: "x"}, {Lane: "x", Against: "x"},
+		{Source: "x"}, {Against: "x"}, {Prompt: "x"}, {Trait: "x"}, {Vote: 1}, {Again: 1}, {Again: 2}, {Again: 1, By: "x"}, {Prompt: "x", Trait: "x"}, {Lane: "x", Against: "x"},
 		{Stage: "xy"}, {Stage: "x", Item: "y"}, {Item: "xy"}, {Turn: 1, Draw: 1}, {Turn: -1},
 	}
 	seen := map[assay.Key]assay.Coordinates{}

@@ -21,6 +21,7 @@ type Coverage struct {
 	Failed    int
 	Missing   int // nothing to judge, or not judged yet
 	Excluded  int // left out by the stage's rule for refused and cut answers
+	Fallback  int // of Valid: given by another lane in the judge's place
 }
 
 // Share is the part of the plan that numbers rest on; what a rule of the study leaves out was never to be in it.
@@ -43,7 +44,7 @@ func (c Coverage) unknown() int { return c.Planned - c.Excluded - c.Valid }
 func (c Coverage) plus(d Coverage) Coverage {
 	return Coverage{
 		Planned: c.Planned + d.Planned, Valid: c.Valid + d.Valid, Abstained: c.Abstained + d.Abstained, Malformed: c.Malformed + d.Malformed,
-		Failed: c.Failed + d.Failed, Missing: c.Missing + d.Missing, Excluded: c.Excluded + d.Excluded,
+		Failed: c.Failed + d.Failed, Missing: c.Missing + d.Missing, Excluded: c.Excluded + d.Excluded, Fallback: c.Fallback + d.Fallback,
 	}
 }
 
@@ -54,6 +55,9 @@ func (c *Coverage) count(r *Row) {
 		c.Excluded++
 	case r.State == assay.VerdictValid:
 		c.Valid++
+		if r.Fallback {
+			c.Fallback++
+		}
 	case r.State == assay.VerdictAbstained:
 		c.Abstained++
 	case r.State == assay.VerdictMalformed:

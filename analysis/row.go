@@ -37,9 +37,11 @@ type Row struct {
 
 	State   assay.VerdictState
 	Decided bool // what a jury or several draws say together
-	Again   bool // the judge was asked once more, after a malformed verdict
+	Again   bool // the judge was asked once more
 	Label   string
 	Score   *float64
+
+	Fallback bool // another lane gave it in the judge's place
 }
 
 // The fields that every row has; all others are the item's own.

@@ -147,6 +147,11 @@ func (p *Planner) Redo(context.Context, store.Run, store.Redo) ([]store.Share, e
 	return nil, nil
 }
 
+// Retries adds nothing: no judge is asked in a batch file.
+func (p *Planner) Retries(context.Context, store.Run, []string) ([]store.Share, error) {
+	return nil, nil
+}
+
 // Build makes requests again from their coordinates, in the same order.
 func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]engine.Planned, error) {
 	makers := map[string]*maker{}

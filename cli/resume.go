@@ -183,6 +183,9 @@ func giveOrder(ctx context.Context, w *World, ref string, o store.Order, f order
 	if run.State == store.RunClosed && o.Kind == store.OrderCancel {
 		return usage("", "run %s is closed already", run.ID)
 	}
+	if done, err := nothingToJudge(ctx, w, h, run, o); done || err != nil {
+		return err
+	}
 	if err := h.Decidable(ctx, run, o); err != nil {
 		return err
 	}
@@ -219,6 +222,9 @@ func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store
 	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
 		return err
 	}
+	if len(r.Verdicts) > 0 {
+		return confirmRejudge(ctx, w, h, run, r.Verdicts, yes)
+	}
 	a, err := h.Again(ctx, run, r.Endings())
 	if err != nil {
 		return err
@@ -249,38 +255,6 @@ func collectCommand(w *World) *cobra.Command {
 	return orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done", func([]string) (store.Order, error) {
 		return store.Order{Kind: store.OrderCollect}, nil
 	})
-}
-
-func retryCommand(w *World) *cobra.Command {
-	var only []string
-	c := orderCommand(w, "retry [RUN]", "Send again what ended without an answer", func([]string) (store.Order, error) {
-		var r engine.Retry
-		for _, name := range only {
-			e, err := endingOf(name)
-			if err != nil {
-				return store.Order{}, err
-			}
-			r.Only = append(r.Only, e)
-		}
-		text, err := json.Marshal(r)
-		return store.Order{Kind: store.OrderRetry, Args: string(text)}, err
-	})
-	c.Flags().StringSliceVar(&only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
-	return c
-}
-
-func endingOf(name string) (assay.Ending, error) {
-	var names []string
-	for _, e := range assay.Endings() {
-		if e.Stands() {
-			continue
-		}
-		if string(e) == name {
-			return e, nil
-		}
-		names = append(names, string(e))
-	}
-	return "", usage("there are "+strings.Join(names, ", "), "--only: no ending is called %q", name)
 }
 
 func resolveCommand(w *World) *cobra.Command {

@@ -67,6 +67,12 @@ func TestSessions(t *testing.T) {
 	}
 	mumbler := httptest.NewServer(mumbling)
 	t.Cleanup(func() { mumbler.Close(); mumbling.Close() })
+	declining, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &minds.Judges{Malformed: 0.25, Refusals: 0.25}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decliner := httptest.NewServer(declining)
+	t.Cleanup(func() { decliner.Close(); declining.Close() })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -74,7 +80,8 @@ func TestSessions(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SIM", server.URL)
-			e.Setenv("MUMBLE", mumbler.URL) // a simulator whose judges often say nothing that can be read
+			e.Setenv("MUMBLE", mumbler.URL)   // a simulator whose judges often say nothing that can be read
+			e.Setenv("DECLINE", decliner.URL) // one whose judges also decline
 			e.Values[slowKey{}] = &slowWorld{}
 			return nil
 		},

@@ -208,8 +208,11 @@ func requestFacts(r *results.Answer) [][2]string {
 		}
 	}
 	where += fmt.Sprintf(", draw %d", r.Draw)
-	if r.SecondTry {
-		where += ", second try"
+	switch {
+	case r.Judge != "" && r.AskedLane != r.Judge:
+		where += ", in the place of judge " + r.Judge
+	case r.SecondTry:
+		where += ", asked once more"
 	}
 	lines = append(lines, [2]string{"place", where})
 	switch {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type Resolve struct {
 type Retry struct {
 	Only []assay.Ending    `json:"only"` // empty: everything that may be sent again
 	Mode store.SegmentMode `json:"mode,omitempty"`
+
+	Verdicts []string `json:"verdicts,omitempty"` // of judges that are asked once more, and nothing else: malformed, refused
 }
 
 // Redo is what a person wants asked again, as one more draw: the arguments of store.OrderRedo.
@@ -149,6 +152,9 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
 		return "arguments: " + err.Error(), nil
 	}
+	if len(r.Verdicts) > 0 {
+		return x.retryVerdicts(ctx, r.Verdicts)
+	}
 	r.Only = r.Endings()
 	if r.Mode == "" {
 		r.Mode = store.Batch
@@ -178,6 +184,30 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 		answer += fmt.Sprintf(", and %d that waited in lanes that were stopped or held", waited)
 	}
 	return answer, x.Ledger.ReopenRun(ctx, x.run.No, "retry")
+}
+
+// retryVerdicts asks judges once more. What is asked follows from the order itself, which stays in the ledger.
+func (x *extension) retryVerdicts(ctx context.Context, what []string) (string, error) {
+	adds, err := x.Planner.Retries(ctx, x.run, what)
+	if err != nil {
+		return "", err
+	}
+	lanes, err := x.Ledger.Lanes(ctx, x.run.No)
+	if err != nil {
+		return "", err
+	}
+	n := int64(0)
+	for _, a := range adds {
+		n += a.Requests
+		i := slices.IndexFunc(lanes, func(l store.Lane) bool { return l.Stage == a.Stage && l.Name == a.Lane })
+		if i < 0 || lanes[i].State == store.LaneOpen {
+			continue
+		}
+		if err := x.Ledger.SetLane(ctx, x.run.No, a.Stage, a.Lane, store.LaneOpen, ""); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d verdicts are asked for again", n), x.Ledger.AddRetried(ctx, x.run.No, adds)
 }
 
 // redo adds one more draw to what was asked: an answer is never replaced.

@@ -34,6 +34,8 @@ type Planner interface {
 	// Redo counts, by stage and lane, the requests that one more draw of an item adds to the run. What the run never asks
 	// adds none.
 	Redo(ctx context.Context, run store.Run, r store.Redo) ([]store.Share, error)
+	// Retries counts, by stage and lane, the judges' requests that a retry of verdicts in these states adds to the run.
+	Retries(ctx context.Context, run store.Run, what []string) ([]store.Share, error)
 
 	// Build makes requests again from their coordinates, in the same order.
 	Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]Planned, error)

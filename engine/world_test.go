@@ -257,6 +257,10 @@ func fakeWire() assay.Wire {
 	return assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI, URL: "/v1/chat/completions", MaxTokensField: "max_tokens", SystemRole: "system", ModelInBody: true}
 }
 
+func (p *planner) Retries(context.Context, store.Run, []string) ([]store.Share, error) {
+	return nil, nil
+}
+
 func (p *planner) Redo(context.Context, store.Run, store.Redo) ([]store.Share, error) {
 	return nil, nil
 }

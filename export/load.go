@@ -76,11 +76,19 @@ func (l *loader) add(ctx context.Context, block []store.Verdict) error {
 	return nil
 }
 
+// further is how often the same was asked before a verdict: which of several further tries it was is not in its row.
+func further(row *results.Verdict) int {
+	if row.SecondTry {
+		return 1
+	}
+	return 0
+}
+
 // made is a row as a verdict that was made elsewhere.
 func made(row *results.Verdict) script.Foreign {
 	v := script.Foreign{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
-		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, SecondTry: row.SecondTry,
+		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, Again: further(row), By: row.Fallback,
 		Said: assay.Verdict{State: assay.VerdictState(row.State), Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
 	}
 	if row.Confidence != nil && row.Fields == "" {

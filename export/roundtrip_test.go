@@ -102,7 +102,7 @@ func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int
 		verdicts = append(verdicts, score+fmt.Sprintf(" %+v", results.Verdict{
 			Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
 			Draw: v.Draw, Pair: v.Pair, First: v.First, Second: v.Second, Direction: v.Direction, Judge: strings.TrimPrefix(v.Judge, "human:"), Prompt: v.Prompt,
-			Trait: v.Trait, Vote: v.Vote, State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields, SecondTry: v.SecondTry,
+			Trait: v.Trait, Vote: v.Vote, State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields, SecondTry: v.SecondTry, Fallback: v.Fallback,
 		}))
 	}
 	slices.Sort(answers)

@@ -169,7 +169,7 @@ func (r *tableReader) answerRow(row *results.Answer) error {
 		err := r.Verdict(&results.Verdict{
 			Rehearsal: row.Rehearsal, Stage: s.Stage, Verb: "judge", Source: row.Stage, Input: row.Input, Item: row.Item, Lane: row.Lane, Template: row.Template,
 			Turn: row.Turn, Branch: row.Branch, Draw: row.Draw, Judge: s.Judge, Prompt: s.Prompt, Trait: s.Trait, Vote: s.Vote, State: s.State, Label: s.Label,
-			Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry,
+			Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry, Fallback: s.Fallback,
 		})
 		if err != nil {
 			return err
@@ -187,7 +187,7 @@ func (r *tableReader) own(row *results.Answer) error {
 		v := &results.Verdict{
 			Rehearsal: row.Rehearsal, Stage: row.Stage, Verb: row.Verb, Source: row.Source, Input: row.Input, Item: row.Item, Template: row.Template, Turn: row.Turn,
 			Branch: row.Branch, Draw: row.Draw, First: row.First, Second: row.Second, Judge: row.Judge, Prompt: row.Prompt, Trait: row.Trait, Vote: row.Vote,
-			State: s.State, Label: s.Label, Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry,
+			State: s.State, Label: s.Label, Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry, Fallback: s.Fallback,
 		}
 		if row.Source == "" { // the two are items
 			for _, id := range []string{row.First, row.Second} {

@@ -196,7 +196,7 @@ func (d *Input) uses(st *study.Stage) []*study.Lane {
 	case study.VerbAsk, study.VerbContinue:
 		return d.Study.Contestants(st)
 	case study.VerbJudge, study.VerbCompare:
-		return d.Study.LanesNamed(st.Judges.List)
+		return d.Study.LanesNamed(append(slices.Clone(st.Judges.List), st.Fallback))
 	}
 	return nil
 }

@@ -22,9 +22,9 @@ func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 		problems.Add(st.Where.Key("rubric"), d.rubricHint(st), "stage %s: %s", st.Name, err)
 		return
 	}
-	for _, key := range []string{"prompt", "system", "wrap", "reply"} {
+	for _, key := range []string{"prompt", "system", "wrap", "reply", "fallback"} {
 		if st.Has(key) && len(r.Prompts) == 0 {
-			problems.Add(st.Where.Key(key), "", "stage %s: %q is about a judge's prompt, and no model judges here", st.Name, key)
+			problems.Add(st.Where.Key(key), "", "stage %s: %q is about models that judge, and none does here", st.Name, key)
 		}
 	}
 	if len(r.Prompts) > 0 && len(st.Judges.List) == 0 {

@@ -125,3 +125,12 @@ func (p *Planner) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	}
 	return p.Library.Redo(ctx, run, r)
 }
+
+// Retries counts what judges are asked again.
+func (p *Planner) Retries(ctx context.Context, run store.Run, what []string) ([]store.Share, error) {
+	if _, ok := batchrun.Of(run); ok {
+		return p.Batches.Retries(ctx, run, what)
+	}
+	again, _, err := p.Library.Retries(ctx, run, what)
+	return again, err
+}

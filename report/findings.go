@@ -301,9 +301,17 @@ func CoverageTable(r *analysis.Report) *Grid {
 		covered := number(shown(analysis.Share, c.Share()))
 		covered.Strong = c.Incomplete() && !t.People
 		g.Rows = append(g.Rows, []Cell{
-			foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, number(assay.Thousands(c.Planned)), number(assay.Thousands(c.Valid)), number(assay.Thousands(c.Abstained)),
+			foreign(t.Stage), {Text: cmp.Or(t.Title, string(t.Method))}, covered, number(assay.Thousands(c.Planned)), number(validWords(c)), number(assay.Thousands(c.Abstained)),
 			number(assay.Thousands(c.Malformed)), number(assay.Thousands(c.Failed)), number(assay.Thousands(c.Missing)), number(assay.Thousands(c.Excluded)),
 		})
 	}
 	return g
+}
+
+// validWords counts the valid verdicts, and those among them that came from a fallback.
+func validWords(c analysis.Coverage) string {
+	if c.Fallback == 0 {
+		return assay.Thousands(c.Valid)
+	}
+	return assay.Thousands(c.Valid) + " (" + assay.Thousands(c.Fallback) + " from a fallback)"
 }

@@ -89,6 +89,9 @@ func CoverageLine(c analysis.Coverage) string {
 	if c.Excluded > 0 {
 		text += ", " + assay.Thousands(c.Excluded) + " left out by rule"
 	}
+	if c.Fallback > 0 {
+		text += "; " + assay.Thousands(c.Fallback) + " of the valid ones came from a fallback"
+	}
 	return text
 }
 

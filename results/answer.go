@@ -115,6 +115,7 @@ type Said struct {
 	Score      *float64 `json:"score" parquet:"score,optional"`
 	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
 	Reason     string   `json:"reason" parquet:"reason"`
+	Fallback   string   `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
 	SecondTry  bool     `json:"second_try" parquet:"second_try"`
 }
 
@@ -150,9 +151,10 @@ type Verdict struct {
 	Score      *float64 `json:"score" parquet:"score,optional"`
 	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
 	Reason     string   `json:"reason" parquet:"reason"`
-	Fields     Raw      `json:"fields" parquet:"fields"`   // what else the judge said
-	Subject    string   `json:"subject" parquet:"subject"` // key of the answer it is about
-	Against    string   `json:"against" parquet:"against"` // of a pair: of the other answer
+	Fields     Raw      `json:"fields" parquet:"fields"`          // what else the judge said
+	Subject    string   `json:"subject" parquet:"subject"`        // key of the answer it is about
+	Against    string   `json:"against" parquet:"against"`        // of a pair: of the other answer
+	Fallback   string   `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
 	SecondTry  bool     `json:"second_try" parquet:"second_try"`
 	GivenAt    string   `json:"given_at" parquet:"given_at"`
 }

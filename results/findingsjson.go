@@ -42,6 +42,7 @@ type coverageDocument struct {
 	Failed    int      `json:"failed"`
 	Missing   int      `json:"missing"`
 	Excluded  int      `json:"excluded"`
+	Fallback  int      `json:"fallback,omitempty"` // of the valid ones: from another lane in the judge's place
 }
 
 // FindingJSON is one finding for programs.
@@ -161,7 +162,7 @@ func (a *Findings) JSON() FindingsJSON {
 func coverageOf(c analysis.Coverage) coverageDocument {
 	return coverageDocument{
 		Share: c.Share().OrNil(), Planned: c.Planned, Valid: c.Valid, Abstained: c.Abstained, Malformed: c.Malformed, Failed: c.Failed,
-		Missing: c.Missing, Excluded: c.Excluded,
+		Missing: c.Missing, Excluded: c.Excluded, Fallback: c.Fallback,
 	}
 }
 

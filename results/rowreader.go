@@ -188,7 +188,7 @@ func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinate
 		var v store.Verdict
 		note := func(r *analysis.Row) {
 			d.verdict(r, &v)
-			left := v.SecondTry && d.where != nil && !d.where(r)
+			left := v.Again > 0 && d.where != nil && !d.where(r)
 			if p != nil && !left && !r.Person() { // people sit on no jury: they may never come
 				p.hear(r, &v)
 			}
@@ -244,7 +244,7 @@ func (d *rowReader) verdict(r *analysis.Row, v *store.Verdict) {
 	if v.State == store.VerdictValid && v.Segment != 0 {
 		d.valid[judgeOf{r.Stage, r.Judge}]++
 	}
-	r.Again = v.SecondTry
+	r.Again, r.Fallback = v.Again > 0, v.By != ""
 	if len(d.lengths) > 0 {
 		r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
 	}

@@ -128,7 +128,7 @@ func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verd
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: a.Key.String(), Stage: a.At.Stage, Verb: t.Verb(a.At.Stage),
 		Source: a.At.Source, Input: t.input(a.At.Stage), Item: a.At.Item,
 		Lane: r.Lane, Template: r.Template, Turn: int64(r.Turn), Branch: a.At.Branch, Draw: int64(r.Draw), Pair: pairs.Of(a.At),
-		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.SecondTry,
+		First: r.First, Second: r.Second, Judge: a.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote), SecondTry: r.Again > 0,
 		AskedLane: a.Lane, Provider: t.Lanes[at].Provider, Model: t.Lanes[at].Model, Mode: string(a.Mode), Job: job, Attempts: a.Try,
 		Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
 		Imported: a.Mode == store.Imported, Segment: a.Segment, Verdicts: []Said{},
@@ -217,7 +217,7 @@ func (t *Rows) addVerdicts(row *Answer, verdicts []store.Verdict) {
 		v := t.Verdict(&verdicts[i])
 		row.Verdicts = append(row.Verdicts, Said{
 			Stage: v.Stage, Judge: v.Judge, Prompt: v.Prompt, Trait: v.Trait, First: v.First, Second: v.Second, Vote: v.Vote,
-			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, SecondTry: v.SecondTry,
+			State: v.State, Label: v.Label, Score: v.Score, Confidence: v.Confidence, Reason: v.Reason, SecondTry: v.SecondTry, Fallback: v.Fallback,
 		})
 	}
 }
@@ -229,7 +229,7 @@ func (t *Rows) Verdict(v *store.Verdict) *Verdict {
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.Verb(v.At.Stage),
 		Source: v.At.Source, Input: t.input(v.At.Stage), Item: v.At.Item, Lane: r.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: v.At.Branch, Draw: int64(r.Draw),
 		Pair: pairs.Of(v.At), First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
-		State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.SecondTry, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
+		State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.Again > 0, Fallback: v.By, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
 		Subject: shownKey(v.Subject), Against: shownKey(v.Against),
 	}
 	var said struct {

@@ -108,7 +108,7 @@ func (t *Rows) Entries(ctx context.Context, block []store.Answer) ([]Entry, erro
 	keys := make([]assay.Key, len(block))
 	for i, a := range block {
 		first := a.At
-		first.SecondTry = false // its verdict stands where the first one's stood
+		first.Again, first.By = 0, "" // its verdict stands where the first one's stood
 		keys[i] = first.Key()
 	}
 	verdicts, err := t.Ledger.VerdictsOn(ctx, t.Run.No, keys)

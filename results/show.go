@@ -171,7 +171,7 @@ func (t *Rows) withWords(ctx context.Context, v *store.Verdict) (JudgeVerdict, e
 		return out, nil
 	}
 	at := v.At
-	at.SecondTry = v.SecondTry
+	at.Again, at.By = v.Again, v.By
 	found, err := t.Ledger.AnswersTo(ctx, t.Run.No, []assay.Key{at.Key()})
 	if err != nil {
 		return out, err

@@ -116,7 +116,7 @@ func (w *verdictWriter) flush() error {
 	return nil
 }
 
-// judged reads what a judge said. A second try that brought nothing leaves the malformed verdict as it is.
+// judged reads what a judge said. A further try that brought nothing leaves the verdict before it as it is.
 func (w *verdictWriter) judged(rec reader, a store.Answer) error {
 	v, err := rec.frame(a.At)
 	if err != nil {
@@ -125,9 +125,10 @@ func (w *verdictWriter) judged(rec reader, a store.Answer) error {
 	v.Segment, v.Ord = a.Segment, a.Ord
 	r, _ := rec.by()
 	said := judge.Read(r.Rubric, a.Outcome)
-	if !a.At.SecondTry {
+	if a.At.Again == firstAsked {
 		return w.add(v, said)
 	}
+	v.Again, v.By = a.At.Again, a.At.By
 	if a.Outcome.Ending.Stands() {
 		w.second = append(w.second, w.filled(v, said))
 	}

@@ -24,7 +24,7 @@ type asking struct {
 
 func (a *asking) lanes() []*study.Lane { return a.chosen }
 func (a *asking) turns() int           { return len(a.talk.Steps) }
-func (a *asking) tries() int           { return 1 }
+func (a *asking) tries() []int         { return []int{firstAsked} }
 func (a *asking) items() string        { return a.input }
 
 // span is the turns that a judge stage may read.

@@ -74,7 +74,7 @@ func (s *Script) buildJudge(ctx context.Context, st *study.Stage) (*judging, err
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), input: s.input.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), input: s.input.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	if own := s.input.Study.RubricOf(st); own != nil && own.Rule != nil {
 		j.expects = own.Rule.Exact.Template
 	}

@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"assay"
 	"assay/judge"
@@ -130,7 +131,13 @@ func (s *Script) blocks(ctx context.Context, rec stage, g store.GroupKey) iter.S
 func (s *Script) closeStage(ctx context.Context, st *study.Stage, rec reader) (bool, error) {
 	w := &verdictWriter{Script: s, ctx: ctx, final: true}
 	r, _ := rec.by()
-	for _, name := range rec.voices() {
+	voices := rec.voices()
+	for _, l := range rec.lanes() {
+		if !slices.Contains(voices, l.Name) { // it is asked in their place
+			voices = append(voices, l.Name)
+		}
+	}
+	for _, name := range voices {
 		asked := int64(0)
 		for _, g := range groupsOf(rec, st.Name, name) {
 			for block, err := range s.blocks(ctx, rec, g) {
@@ -211,7 +218,7 @@ func (w *verdictWriter) closeBlock(rec reader, block []wanted) (int64, bool, err
 // unasked writes the verdict of a request that will never go out: one that is known without a judge, or nothing to judge.
 // It reports whether the request is missed.
 func (w *verdictWriter) unasked(rec reader, b wanted, answered answers) (bool, error) {
-	if b.at.SecondTry {
+	if b.at.Again > 0 {
 		return true, nil
 	}
 	v, err := rec.frame(b.at)

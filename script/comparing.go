@@ -18,6 +18,7 @@ type contest struct {
 	stage    *study.Stage
 	rubric   *rubric
 	chosen   []*study.Lane
+	others   []*study.Lane // that are asked in their place
 	traits   []judge.Trait
 	votes    int
 	redone   *redone
@@ -28,7 +29,7 @@ func (c *contest) lanes() []*study.Lane {
 	if len(c.rubric.Prompts) == 0 {
 		return nil
 	}
-	return c.chosen
+	return slices.Concat(c.chosen, c.others)
 }
 
 func (c *contest) voices() []string { return voices(c.rubric, c.chosen) }
@@ -51,8 +52,8 @@ func (c *contest) variants(at assay.Coordinates, template string) []assay.Coordi
 	return out
 }
 
-// tries is how often a judge may be asked the same.
-func (c *contest) tries() int { return triesOf(c.stage, c.rubric) }
+// tries lists the ways in which a judge may be asked the same.
+func (c *contest) tries() []int { return triesOf(c.stage, c.rubric, c.redone) }
 
 // trait is the trait that a request is about.
 func (c *contest) trait(at assay.Coordinates) (judge.Trait, error) {
@@ -76,7 +77,7 @@ func (c *laneContest) items() string { return c.source.items() }
 func (c *laneContest) turns() int    { return c.turn }
 
 func (c *laneContest) conditional() bool {
-	return conditional(c.stage) || c.tries() > 1 || c.source.conditional()
+	return conditional(c.stage) || len(c.tries()) > 1 || c.source.conditional()
 }
 
 // trials of a comparison are those of both answers, and its own, which have to hold for both.
@@ -229,7 +230,7 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 	if err != nil {
 		return nil, err
 	}
-	c := contest{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), traits: s.input.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
+	c := contest{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), traits: s.input.TraitsOf(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	if silent(r) {
 		c.votes = 1
 	}

@@ -65,12 +65,15 @@ func (s *Script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, 
 		for _, t := range trials {
 			b.want(t)
 		}
-		if w.at.SecondTry {
+		if w.at.Again > 0 {
 			b.keys = append(b.keys, firstTry(w.at).Key())
 		}
 	}
 	var err error
 	if b.verdicts, err = s.Ledger.VerdictsAt(ctx, s.run.No, b.keys); err != nil {
+		return nil, err
+	}
+	if err := b.readSent(ctx, block); err != nil {
 		return nil, err
 	}
 	out := make([]fate, len(block))
@@ -103,7 +106,8 @@ type bench struct {
 	*Script
 	keys     []assay.Key
 	verdicts map[assay.Key]store.Verdict
-	over     map[string]bool // stages that were closed before the verdicts were read
+	sent     map[assay.Key]store.Answer // of requests of judges that further tries depend on
+	over     map[string]bool            // stages that were closed before the verdicts were read
 }
 
 // want notes the verdicts that a trial looks at.
@@ -148,22 +152,10 @@ func (b *bench) decide(w wanted, trials []trial) (fate, error) {
 		}
 		out = min(out, f)
 	}
-	if !w.at.SecondTry || out != kept {
+	if w.at.Again == firstAsked || out != kept {
 		return out, nil
 	}
-	v, ok := b.verdicts[firstTry(w.at).Key()]
-	switch {
-	case !ok && !b.over[w.at.Stage]:
-		return undecided, nil
-	case ok && (v.SecondTry || asksAgain(v)):
-		return kept, nil
-	}
-	return dropped, nil
-}
-
-// asksAgain reports whether a judge that may be asked twice is asked again after a verdict.
-func asksAgain(v store.Verdict) bool {
-	return !v.SecondTry && v.Segment != 0 && judge.AskAgain(assay.Verdict{State: assay.VerdictState(v.State)}, 1)
+	return b.tried(w.at), nil
 }
 
 // try holds one trial. A gate comes before the verdicts.
@@ -223,7 +215,7 @@ func (w *witness) Verdict(stage, by string) (expr.Verdict, error) {
 	said := map[string][]assay.Verdict{}
 	for _, at := range j.readings(subject, by) {
 		v, given := w.verdicts[at.Key()]
-		if !w.over[stage] && (!given || j.tries() > 1 && asksAgain(v)) {
+		if !w.over[stage] && (!given || asksAgain(j.stage, v)) {
 			w.waits = true
 		}
 		if !given {

@@ -30,15 +30,16 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 		if !ok || !s.settings.wants(st.Name) || imports(rec) {
 			continue
 		}
-		for nth := range len(groupsOf(rec, st.Name, "")) {
+		tries, turns := rec.tries(), rec.turns()
+		for nth := range len(tries) * turns {
 			if s.settings.Pilot && nth > 0 {
 				break
 			}
 			for _, l := range rec.lanes() {
-				if s.gated(st, l.Name) == undecided {
+				key := store.GroupKey{Stage: st.Name, Lane: l.Name, Turn: nth%turns + 1, Again: tries[nth/turns]}
+				if s.gated(st, l.Name) == undecided || !makes(rec, l.Name, key.Again) {
 					continue
 				}
-				key := groupsOf(rec, st.Name, l.Name)[nth]
 				g := Group{GroupKey: key, Wave: s.wavesBefore(st.Name) + nth + 1, Mode: store.Batch, Final: s.certain(st, l.Name)}
 				if s.settings.Pilot || s.input.Mode(st, l) == assay.ModeLive {
 					g.Mode = store.Live
@@ -62,7 +63,7 @@ func (s *Script) wavesBefore(stage string) int {
 	out := 0
 	for _, n := range st.Needs() {
 		if rec, ok := s.stages[n]; ok && !imports(rec) {
-			out = max(out, s.wavesBefore(n)+rec.turns()*rec.tries())
+			out = max(out, s.wavesBefore(n)+rec.turns()*len(rec.tries()))
 		}
 	}
 	return out

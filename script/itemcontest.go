@@ -47,7 +47,7 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 
 func (c *itemContest) items() string     { return c.input }
 func (c *itemContest) turns() int        { return 1 }
-func (c *itemContest) conditional() bool { return conditional(c.stage) || c.tries() > 1 }
+func (c *itemContest) conditional() bool { return conditional(c.stage) || len(c.tries()) > 1 }
 
 func (c *itemContest) after(string, int) []store.GroupKey { return nil }
 

@@ -19,6 +19,7 @@ type judging struct {
 	rubric  *rubric
 	sources []*asking
 	chosen  []*study.Lane
+	others  []*study.Lane // that are asked in their place
 	input   string
 	votes   int
 	redone  *redone
@@ -30,12 +31,12 @@ func (j *judging) lanes() []*study.Lane {
 	if len(j.rubric.Prompts) == 0 {
 		return nil
 	}
-	return j.chosen
+	return slices.Concat(j.chosen, j.others)
 }
 
 func (j *judging) items() string { return j.input }
 
-func (j *judging) tries() int { return triesOf(j.stage, j.rubric) }
+func (j *judging) tries() []int { return triesOf(j.stage, j.rubric, j.redone) }
 
 func (j *judging) turns() int {
 	n := 0
@@ -50,7 +51,7 @@ func (j *judging) voices() []string { return voices(j.rubric, j.chosen) }
 func (j *judging) by() (*rubric, judge.Counting) { return j.rubric, counting(j.stage) }
 
 func (j *judging) conditional() bool {
-	return conditional(j.stage) || j.tries() > 1 || slices.ContainsFunc(j.sources, func(s *asking) bool { return s.conditional() })
+	return conditional(j.stage) || len(j.tries()) > 1 || slices.ContainsFunc(j.sources, func(s *asking) bool { return s.conditional() })
 }
 
 // trials of a judgement are those of the answer it reads, and its own.

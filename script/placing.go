@@ -21,7 +21,8 @@ type Foreign struct {
 	Turn, Draw    int
 	Vote          int
 	Judge         string
-	SecondTry     bool // it took the place of a malformed one
+	Again         int    // how often the same was asked before: it took the place of those
+	By            string // the lane that gave it in the judge's place; empty: the judge
 	Said          assay.Verdict
 }
 
@@ -38,7 +39,7 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 	people := &People{s, rec, stage}
 	return func(t Foreign) (store.Verdict, error) {
 		v := store.Verdict{Run: run.No, State: store.VerdictState(t.Said.State), Label: t.Said.Label, Score: t.Said.Score,
-			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), SecondTry: t.SecondTry, Given: run.Created}
+			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), Again: t.Again, By: t.By, Given: run.Created}
 		var err error
 		switch rec := rec.(type) {
 		case *judging:

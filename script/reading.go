@@ -17,10 +17,11 @@ type Reading struct {
 	Template      string // of the judged answers; where they have none and two are compared, the judge's prompt
 	Prompt        string // of the judge
 	Trait         string
-	Draw          int // of the judged answers
-	Vote          int // of the judge on the same answers, from 0
-	Turn          int // of the judged answers
-	SecondTry     bool
+	Draw          int    // of the judged answers
+	Vote          int    // of the judge on the same answers, from 0
+	Turn          int    // of the judged answers
+	Again         int    // how often the same was asked before
+	By            string // the lane that was asked in the judge's place; empty: the judge
 }
 
 // ReadingOf says what a judge's request is about.
@@ -28,7 +29,7 @@ func ReadingOf(at assay.Coordinates) Reading {
 	first, second := at.Pair()
 	r := Reading{
 		First: first, Second: second, Items: at.Paired() && at.Lane == "", Template: at.Template, Prompt: at.Prompt, Trait: at.Trait,
-		Draw: at.Draw, Vote: at.Vote, Turn: at.Turn, SecondTry: at.SecondTry,
+		Draw: at.Draw, Vote: at.Vote, Turn: at.Turn, Again: at.Again, By: at.By,
 	}
 	if !at.Paired() {
 		r.Lane = at.Lane

@@ -17,6 +17,8 @@ type redone struct {
 	mu  sync.RWMutex
 	all map[redoKey][]store.Redo
 	n   int
+
+	rounds []Round // the retries of verdicts
 }
 
 type redoKey struct{ stage, lane, item string }
@@ -34,7 +36,7 @@ func (r *redone) of(stage, lane, item string) []store.Redo {
 func (r *redone) count() int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.n
+	return r.n + len(r.rounds)
 }
 
 // rereads takes in what was ordered since the last look.
@@ -43,8 +45,13 @@ func (s *Script) rereads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	rounds, err := s.rounds(ctx, s.run.No)
+	if err != nil {
+		return err
+	}
 	s.redone.mu.Lock()
 	defer s.redone.mu.Unlock()
+	s.redone.rounds = rounds
 	if len(all) == s.redone.n {
 		return nil
 	}

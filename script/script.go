@@ -58,8 +58,8 @@ type stage interface {
 	lanes() []*study.Lane
 	// turns is how many turns of answers the stage has, or is about.
 	turns() int
-	// tries is how often a judge may be asked the same: 2 where a malformed verdict gets a second try.
-	tries() int
+	// tries lists the ways in which the same may be asked, in the order they are taken: one, where no judge is asked.
+	tries() []int
 	// items names the input whose items the stage walks over.
 	items() string
 	// at lists the requests about one item, the ord-th of its input from 0, that a lane is asked in a turn, first tries alone.

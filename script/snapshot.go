@@ -225,11 +225,42 @@ func lanesOf(run int64, b Beginning) []store.Lane {
 			Params: string(params), Planned: part.Requests, State: store.LaneOpen, Canary: canary,
 		})
 	}
+	for i := range b.Input.Study.Stages {
+		out = append(out, standInLanes(run, &b.Input.Study.Stages[i], b.Input.Study, out)...)
+	}
 	for _, i := range b.Plan.Imports {
 		out = append(out, store.Lane{
 			Run: run, Stage: i.Stage, Name: i.Lane.Name, Provider: i.Lane.Provider, Model: i.Lane.Model, Label: i.Lane.Label, Params: "{}",
 			Planned: i.Expected, State: store.LaneOpen, Canary: store.CanaryOff,
 		})
+	}
+	return out
+}
+
+// standInLanes are the lanes that are asked in the place of a stage's judges. At most they are asked all that those are; what is not
+// needed is spared.
+func standInLanes(run int64, st *study.Stage, s *study.Study, planned []store.Lane) []store.Lane {
+	var out []store.Lane
+	if st.Fallback == "" {
+		return nil
+	}
+	for _, l := range s.LanesNamed([]string{st.Fallback}) {
+		most := int64(0)
+		for _, p := range planned {
+			if p.Stage == st.Name {
+				most += p.Planned
+			}
+		}
+		params, err := json.Marshal(l.Params)
+		if err != nil {
+			params = []byte("{}") // as above
+		}
+		if most > 0 {
+			out = append(out, store.Lane{
+				Run: run, Stage: st.Name, Name: l.Name, Provider: l.Provider, Model: l.Model, Label: l.Label, Params: string(params),
+				Planned: most, State: store.LaneOpen, Canary: store.CanaryOff,
+			})
+		}
 	}
 	return out
 }

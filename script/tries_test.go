@@ -30,7 +30,7 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.At.SecondTry {
+		if a.At.Again > 0 {
 			again++
 		} else {
 			asked[a.At.Turn]++
@@ -41,11 +41,11 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.At.SecondTry {
+		if v.At.Again > 0 {
 			t.Errorf("the verdict on %+v stands at its second try", v.At)
 		}
 		states[v.State]++
-		if v.SecondTry {
+		if v.Again > 0 {
 			second++
 		}
 	}

@@ -31,10 +31,11 @@ func attemptRow(segment, run int64, a *Attempt) []any {
 }
 
 // atColumns are the coordinates of an attempt a in its segment g; scanAt takes them in.
-const atColumns = `g.stage, a.source, a.item, a.lane, a.against, a.template, g.turn, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, g.second_try`
+const atColumns = `g.stage, a.source, a.item, a.lane, a.against, a.template, g.turn, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, g.second_try,
+	CASE WHEN a.judge <> '' AND g.lane <> a.judge THEN g.lane ELSE '' END`
 
 func scanAt(c *assay.Coordinates, before ...any) []any {
-	return append(before, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &c.SecondTry)
+	return append(before, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &c.Again, &c.By)
 }
 
 // AddAttempts appends attempts to a planned segment, ordinals following each other. A request that is already on its
@@ -176,7 +177,7 @@ func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[as
 // AskedOf is Asked for all requests of a group, where it has at most so many attempts; false: it has more.
 func (s *Reader) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Key]int64, bool, error) {
 	const group = `WHERE g.run_no = $1 AND g.stage = $2 AND g.lane = $3 AND g.turn = $4 AND g.second_try = $5`
-	args := []any{g.Run, g.Stage, g.Lane, g.Turn, flag(g.SecondTry)}
+	args := []any{g.Run, g.Stage, g.Lane, g.Turn, g.Again}
 	var n int64
 	err := s.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(g.requests), 0) AS BIGINT) FROM segments g `+group, args...).Scan(&n)
 	if err != nil {
@@ -224,7 +225,7 @@ type Resend struct {
 
 // Group is the group that it belongs to.
 func (r Resend) Group() GroupKey {
-	return GroupKey{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, SecondTry: r.At.SecondTry}
+	return GroupKey{Stage: r.At.Stage, Lane: r.Lane, Turn: r.At.Turn, Again: r.At.Again}
 }
 
 // Resends walks over what a run has to send again, group by group and mode by mode. It reads those of one segment at a time:
@@ -298,7 +299,7 @@ func (s *Reader) Queues(ctx context.Context, run int64) ([]Queue, error) {
 	for rows.Next() {
 		var q Queue
 		var first, last int64
-		if err := rows.Scan(&q.Stage, &q.Lane, &q.Turn, &q.SecondTry, &q.Mode, &q.Requests, &first, &last); err != nil {
+		if err := rows.Scan(&q.Stage, &q.Lane, &q.Turn, &q.Again, &q.Mode, &q.Requests, &first, &last); err != nil {
 			return nil, fmt.Errorf("read queues: %w", err)
 		}
 		q.First, q.Last = time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()

@@ -89,21 +89,22 @@ func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (m
 	return all, nil
 }
 
-// SecondVerdicts writes what judges said when they were asked once more after a malformed verdict. Each takes the place of
-// the malformed one, which stays in the ledger as stale; where none stands, or a second one does, nothing happens.
+// SecondVerdicts writes what judges, or those in their place, said when they were asked once more. Each takes the place of a malformed or
+// failed one of an earlier try, which stays in the ledger as stale; where none stands, or one of that try or a later one does, nothing
+// happens.
 func (s *Ledger) SecondVerdicts(ctx context.Context, verdicts []Verdict) error {
 	return s.tx(ctx, "second verdicts", relaxed, func(t *txn) error {
 		for i := range verdicts {
 			v := &verdicts[i]
 			key := v.At.Key()
-			n, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND second_try = 0 AND state = 'malformed'`, v.Run, key[:])
+			n, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND second_try < $3
+				AND state IN ('malformed', 'failed')`, v.Run, key[:], v.Again)
 			if err != nil {
 				return err
 			}
 			if n == 0 {
 				continue
 			}
-			v.SecondTry = true
 			if _, err := t.addVerdict(ctx, v); err != nil {
 				return fmt.Errorf("second verdict of %s on %s: %w", v.At.Judge, v.At.Item, err)
 			}

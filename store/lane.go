@@ -167,7 +167,7 @@ func byEnding(n []int64) map[assay.Ending]int64 {
 type GroupKey struct {
 	Stage, Lane string
 	Turn        int
-	SecondTry   bool
+	Again       int // of a judge's further tries: which
 }
 
 // Group is what is known about a group of a run.
@@ -190,7 +190,7 @@ func (s *Reader) Groups(ctx context.Context, run int64) ([]Group, error) {
 	for rows.Next() {
 		var g Group
 		var first int64
-		if err := rows.Scan(&g.Run, &g.Stage, &g.Lane, &g.Turn, &g.SecondTry, &first, &g.Complete); err != nil {
+		if err := rows.Scan(&g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &first, &g.Complete); err != nil {
 			return nil, fmt.Errorf("read groups: %w", err)
 		}
 		if first != 0 {
@@ -206,7 +206,7 @@ func (s *Ledger) PutGroup(ctx context.Context, g Group) error {
 	return s.tx(ctx, "put group", relaxed, func(t *txn) error {
 		_, err := t.ExecContext(ctx, `INSERT INTO groups (run_no, stage, lane, turn, second_try, first_ms, complete) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (run_no, stage, lane, turn, second_try) DO UPDATE SET first_ms = excluded.first_ms, complete = excluded.complete`,
-			g.Run, g.Stage, g.Lane, g.Turn, flag(g.SecondTry), millis(g.First), flag(g.Complete))
+			g.Run, g.Stage, g.Lane, g.Turn, g.Again, millis(g.First), flag(g.Complete))
 		return err
 	})
 }

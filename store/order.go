@@ -67,6 +67,11 @@ func (s *Reader) Orders(ctx context.Context, run int64) ([]Order, error) {
 	return s.orders(ctx, `WHERE run_no = $1 AND obeyed_ms IS NULL ORDER BY no`, run)
 }
 
+// RetriesOf reads the orders to retry something of a run, obeyed or not, oldest first.
+func (s *Reader) RetriesOf(ctx context.Context, run int64) ([]Order, error) {
+	return s.orders(ctx, `WHERE run_no = $1 AND kind = 'retry' ORDER BY no`, run)
+}
+
 // Order reads one order.
 func (s *Reader) Order(ctx context.Context, no int64) (Order, error) {
 	all, err := s.orders(ctx, `WHERE no = $1`, no)

@@ -64,3 +64,17 @@ func (s *Reader) Redos(ctx context.Context, run int64) ([]Redo, error) {
 	}
 	return all, rows.Err()
 }
+
+// AddRetried adds to the plan what lanes of a run are asked again, and opens the run.
+func (s *Ledger) AddRetried(ctx context.Context, run int64, adds []Share) error {
+	return s.tx(ctx, "retry verdicts", durable, func(t *txn) error {
+		for _, a := range adds {
+			err := t.one(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", a.Lane, a.Stage, run, ErrNotFound),
+				`UPDATE lanes SET planned = planned + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, run, a.Stage, a.Lane, a.Requests)
+			if err != nil {
+				return err
+			}
+		}
+		return t.reopen(ctx, run, "retry of verdicts")
+	})
+}

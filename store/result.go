@@ -159,7 +159,7 @@ func scanAnswer(rows *sql.Rows) (a Answer, err error) {
 
 // ofSegment takes segmentColumns in.
 func (a *Answer) ofSegment() []any {
-	return []any{&a.Segment, &a.Lane, &a.Mode, &a.At.Stage, &a.At.Turn, &a.At.SecondTry}
+	return []any{&a.Segment, &a.Lane, &a.Mode, &a.At.Stage, &a.At.Turn, &a.At.Again}
 }
 
 // scan takes rowColumns in, after what goes before them.
@@ -179,6 +179,9 @@ func (a *Answer) scan(rows *sql.Rows, before []any) error {
 		return err
 	}
 	copy(a.Key[:], key)
+	if c.Judge != "" && a.Lane != c.Judge {
+		c.By = a.Lane
+	}
 	a.Ended, o.Ending = ending.Valid, assay.Ending(ending.String)
 	u.Known, u.Input = input.Valid, input.Int64
 	if cost.Valid {

@@ -145,7 +145,7 @@ func (s *Ledger) stillAsked(ctx context.Context, run int64, at assay.Coordinates
 	}
 	old := a.At
 	if old.Stage == at.Stage && old.Item == at.Item && old.Lane == at.Lane && old.Against == at.Against && old.Judge == at.Judge {
-		return old.Turn != at.Turn || old.Vote != at.Vote || old.SecondTry != at.SecondTry, nil
+		return old.Turn != at.Turn || old.Vote != at.Vote || old.Again != at.Again || old.By != at.By, nil
 	}
 	lanes, err := s.Lanes(ctx, run)
 	if err != nil || !inPlan(lanes, old) {

@@ -40,8 +40,9 @@ type Verdict struct {
 	Fields    string // JSON: what else the rubric asked for
 	Segment   int64  // of the attempt the verdict was read from; 0: no model gave it
 	Ord       int64
-	SecondTry bool
-	Stale     bool // the answer was replaced since
+	Again     int    // how often the same was asked before: the verdict took the place of those
+	By        string // the lane that gave it in the judge's place; empty: the judge
+	Stale     bool   // the answer was replaced since
 	Given     time.Time
 }
 
@@ -78,12 +79,12 @@ func (t *txn) addVerdict(ctx context.Context, v *Verdict) (int64, error) {
 	}
 	c := v.At
 	return t.change(ctx, `INSERT INTO verdicts (run_no, key, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
-		subject_key, against_key, state, label, score, reason, fields, segment_no, ord, second_try, at_ms)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
+		subject_key, against_key, state, label, score, reason, fields, segment_no, ord, second_try, fallback, at_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 		ON CONFLICT DO NOTHING`,
 		v.Run, key[:], c.Stage, c.Source, c.Item, c.Lane, c.Against, v.Direction, c.Template, c.Turn, c.Branch, c.Draw, c.Judge, c.Prompt, c.Trait, c.Vote,
 		nullKey(v.Subject), nullKey(v.Against), string(v.State), null(clean(v.Label)), score, clean(v.Reason), clean(fields),
-		null(v.Segment), ord, flag(v.SecondTry), t.s.millis())
+		null(v.Segment), ord, v.Again, v.By, t.s.millis())
 }
 
 func nullKey(k assay.Key) any {
@@ -167,7 +168,7 @@ func (s *Reader) Verdicts(ctx context.Context, run int64, stage string) iter.Seq
 }
 
 const verdictColumns = `SELECT no, run_no, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
-	subject_key, against_key, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, stale, at_ms
+	subject_key, against_key, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, fallback, stale, at_ms
 	FROM verdicts `
 
 // VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
@@ -209,7 +210,7 @@ func scanVerdict(rows *sql.Rows) (Verdict, error) {
 	var at int64
 	c := &v.At
 	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &v.Direction, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote,
-		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.SecondTry, &v.Stale, &at)
+		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
 	copy(v.Subject[:], subject)
 	copy(v.Against[:], against)
 	if score.Valid {

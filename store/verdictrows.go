@@ -21,7 +21,7 @@ const (
 )
 
 // VerdictRows walks over the verdicts of a stage in the order they were given, as far as numbers need them: coordinates, state, label,
-// score, the segment of those that a model gave, whether it was a second try, and the subjects if asked for. Everything else is left
+// score, the segment of those that a model gave, whether it was a further try and whose, and the subjects if asked for. Everything else is left
 // empty. Stale ones are left out.
 func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subjects Subjects) iter.Seq2[Verdict, error] {
 	scan := func(rows *sql.Rows) (Verdict, error) { return s.scanVerdictRow(ctx, rows, run, stage, subjects) }
@@ -35,12 +35,12 @@ func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subje
 // verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
 const verdictRowColumns = `SELECT concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
-	judge, prompt, trait), item,
+	judge, prompt, trait, fallback), item,
 	COALESCE(label, ''), score`
 
 const (
 	saidMark  = "\x1f"
-	saidParts = 15
+	saidParts = 16
 )
 
 func (s *Reader) scanVerdictRow(ctx context.Context, rows *sql.Rows, run int64, stage string, subjects Subjects) (Verdict, error) {
@@ -96,7 +96,10 @@ func (v *Verdict) unpacked(parts [saidParts]string, label string) error {
 	if v.Segment, err = strconv.ParseInt(parts[4], 10, 64); err != nil {
 		return fmt.Errorf("verdict %d: its segment: %w", v.No, err)
 	}
-	v.SecondTry, v.State = parts[5] == "1", VerdictState(parts[6])
+	if v.Again, err = strconv.Atoi(parts[5]); err != nil {
+		return fmt.Errorf("verdict %d: its try: %w", v.No, err)
+	}
+	v.State, v.By = VerdictState(parts[6]), parts[15]
 	c.Source, c.Lane, c.Against, c.Template, c.Branch, c.Judge, c.Prompt, c.Trait = parts[7], parts[8], parts[9], parts[10], parts[11], parts[12], parts[13], parts[14]
 	v.Label = label
 	return nil

@@ -138,7 +138,7 @@ func Picks(name string, l *Lane) bool {
 // judging reports whether a lane is named as a judge anywhere.
 func (s *Study) judging(l *Lane) bool {
 	for _, st := range s.Stages {
-		if slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
+		if st.Fallback != "" && Picks(st.Fallback, l) || slices.ContainsFunc(st.Judges.List, func(n string) bool { return n != "*" && Picks(n, l) }) {
 			return true
 		}
 	}

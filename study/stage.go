@@ -53,6 +53,7 @@ type Stage struct {
 	Count     Count     `json:"count,omitzero" jsonschema:"how refused and cut answers count"`
 	Wrap      Wrap      `json:"wrap,omitempty" jsonschema:"off: the judge's prompt is sent byte for byte, with nothing added; on when omitted"`
 	Reply     Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
+	Fallback  string    `json:"fallback,omitempty" jsonschema:"the lane that is asked in a judge's place where the judge refused, or nothing could be read"`
 	SecondTry *bool     `json:"second_try,omitempty" jsonschema:"ask again, once, after a malformed verdict (false)"`
 
 	Keep     *expr.Program `json:"-"` // `where`, compiled

@@ -12,7 +12,7 @@ import (
 func verbKeys(v Verb) []string {
 	common := []string{"name", "when", "where", "mode", "batch"}
 	talk := []string{"system", "turns", "control", "lanes", "repeats"}
-	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "repeats", "system", "prompt", "wrap", "reply"}
+	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt", "wrap", "reply"}
 	switch v {
 	case VerbAsk:
 		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
@@ -179,6 +179,7 @@ func (r *run) checkJudges(st *Stage, verb Verb) {
 		r.found.Add(st.At, hint, "stage %s has no rubric", st.Name)
 	}
 	r.checkGold(st)
+	r.checkFallback(st)
 	for i, name := range st.Judges.List {
 		if person, ok := strings.CutPrefix(name, "human:"); ok {
 			if person == "" {
@@ -190,6 +191,28 @@ func (r *run) checkJudges(st *Stage, verb Verb) {
 			r.found.Add(st.Judges.Places[i], "several votes of one judge are `repeats: N`", "judge %s is named twice", name)
 		}
 		r.checkLaneNames(Names{List: []string{name}, Places: st.Judges.Places[i : i+1]})
+	}
+}
+
+// checkFallback wants one lane that does not judge in the stage itself: its verdict would count twice.
+func (r *run) checkFallback(st *Stage) {
+	if st.Fallback == "" {
+		return
+	}
+	at := st.Where.Key("fallback")
+	lanes := r.study.LanesNamed([]string{st.Fallback})
+	if len(lanes) != 1 {
+		r.checkLaneNames(Names{List: []string{st.Fallback}, Places: []assay.Place{at}})
+		if len(lanes) > 1 {
+			r.found.Add(at, "name one of them", "fallback %s: it means %d lanes", quote(st.Fallback), len(lanes))
+		}
+		return
+	}
+	if slices.ContainsFunc(st.Judges.List, func(n string) bool { return Picks(n, lanes[0]) }) {
+		r.found.Add(at, "name a lane that does not judge there", "lane %s judges in stage %s itself: in another judge's place its verdict would count twice", lanes[0].Name, st.Name)
+	}
+	if st.SecondTry != nil && *st.SecondTry {
+		r.found.Add(at, "", "stage %s: want one of second_try, fallback", st.Name)
 	}
 }
 

@@ -59,6 +59,43 @@ func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (A
 	return out, nil
 }
 
+// Rejudged is what a retry of verdicts would send.
+type Rejudged struct {
+	Asked []store.Share // by stage and judge
+	Kept  int64         // verdicts that stand
+	Cost  plan.Price    // by what the judge has cost, else by what was expected of it
+}
+
+// Requests is how many go out.
+func (r Rejudged) Requests() int64 {
+	n := int64(0)
+	for _, a := range r.Asked {
+		n += a.Requests
+	}
+	return n
+}
+
+// Rejudge counts what a retry of verdicts in these states would send.
+func (h *Home) Rejudge(ctx context.Context, run store.Run, what []string) (Rejudged, error) {
+	var out Rejudged
+	var err error
+	if out.Asked, out.Kept, err = h.Planner.Library.Retries(ctx, run, what); err != nil {
+		return out, err
+	}
+	segments, err := h.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return out, err
+	}
+	for _, a := range out.Asked {
+		cost, err := h.againCost(ctx, run, segments, a)
+		if err != nil {
+			return out, err
+		}
+		out.Cost = out.Cost.Plus(cost)
+	}
+	return out, nil
+}
+
 // againCost is what so many more requests of a lane cost: by what they have cost, else by what was expected of them.
 func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Segment, s store.Share) (plan.Price, error) {
 	if s.Requests == 0 {

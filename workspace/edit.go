@@ -105,7 +105,11 @@ func (h *Home) canGrow(ctx context.Context, want Wanted, run store.Run) (bool, e
 				planned += i.Expected
 			}
 		}
-		if st, ok := want.Input.Study.Stage(l.Stage); ok && st.SecondTry != nil && *st.SecondTry {
+		st, ok := want.Input.Study.Stage(l.Stage)
+		if ok && st.Fallback != "" && planned == 0 {
+			continue // what is asked in a judge's place is not planned
+		}
+		if ok && st.SecondTry != nil && *st.SecondTry {
 			planned *= 2
 		}
 		if planned < l.Planned {

@@ -107,7 +107,7 @@ CREATE TABLE groups (
     stage    TEXT NOT NULL,
     lane     TEXT NOT NULL,
     turn     BIGINT NOT NULL,
-    second_try INTEGER NOT NULL CHECK (second_try IN (0, 1)),
+    second_try INTEGER NOT NULL CHECK (second_try >= 0), -- of a judge: how often the same was asked before
     first_ms BIGINT,
     complete INTEGER NOT NULL DEFAULT 0 CHECK (complete IN (0, 1)),
     PRIMARY KEY (run_no, stage, lane, turn, second_try)
@@ -121,7 +121,7 @@ CREATE TABLE segments (
     stage             TEXT NOT NULL,
     lane              TEXT NOT NULL,
     turn              BIGINT NOT NULL,
-    second_try        INTEGER NOT NULL DEFAULT 0 CHECK (second_try IN (0, 1)),
+    second_try        INTEGER NOT NULL DEFAULT 0 CHECK (second_try >= 0),
     mode              TEXT NOT NULL CHECK (mode IN ('batch', 'live', 'reuse')),
     purpose           TEXT NOT NULL CHECK (purpose IN ('wave', 'canary', 'again')),
     provider          TEXT NOT NULL,
@@ -441,11 +441,13 @@ CREATE TABLE verdicts (
     fields       TEXT NOT NULL,
     segment_no   BIGINT,
     ord          BIGINT,
-    second_try   INTEGER NOT NULL CHECK (second_try IN (0, 1)),
+    second_try   INTEGER NOT NULL CHECK (second_try >= 0), -- how often the same was asked before; those verdicts are stale
+    fallback     TEXT NOT NULL DEFAULT '', -- the lane that gave it in the judge's place; '': the judge did
     stale        INTEGER NOT NULL DEFAULT 0 CHECK (stale IN (0, 1)),
     at_ms        BIGINT NOT NULL,
     CHECK ((state = 'valid') = (label IS NOT NULL OR score IS NOT NULL)),
-    CHECK ((segment_no IS NULL) = (ord IS NULL))
+    CHECK ((segment_no IS NULL) = (ord IS NULL)),
+    CHECK (fallback = '' OR second_try > 0)
 );
 CREATE UNIQUE INDEX verdicts_key ON verdicts (run_no, key) WHERE stale = 0;
 CREATE INDEX verdicts_stage ON verdicts (run_no, stage);

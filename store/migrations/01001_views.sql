@@ -102,7 +102,7 @@ SELECT r.id AS run, r.study, v.key, v.stage, v.source, v.item,
     CASE WHEN v.against = '' THEN '' WHEN v.lane = '' THEN v.item ELSE v.lane END AS first, v.against AS second, v.direction,
     CASE WHEN v.against = '' OR v.state <> 'valid' THEN NULL WHEN v.label = 'tie' THEN 'tie' WHEN v.label = 'b' THEN v.against
         WHEN v.lane = '' THEN v.item ELSE v.lane END AS winner,
-    v.template, v.turn, v.branch, v.draw, v.judge, v.prompt, v.trait, v.vote, v.second_try,
+    v.template, v.turn, v.branch, v.draw, v.judge, v.prompt, v.trait, v.vote, v.second_try, v.fallback,
     v.state, v.label, v.score, v.reason, v.fields, v.segment_no AS segment, v.at_ms
 FROM verdicts v JOIN runs r ON r.no = v.run_no
 WHERE v.stale = 0;

@@ -22,7 +22,7 @@ func verdicts(t *testing.T, fresh Fresh) {
 		subject, other := b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
 			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q1", Lane: "gpt", Judge: "judge"}, Subject: subject, State: store.VerdictValid, Label: "flip", Reason: "be\x00cause", Segment: 1, Ord: 0},
-			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other, State: store.VerdictMalformed, SecondTry: true},
+			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other, State: store.VerdictMalformed, Again: 1},
 			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Source: "answers", Item: "q2", Lane: "gpt", Against: "opus", Judge: "human:anna", Prompt: "plain", Trait: "wit", Vote: 2}, Subject: subject, Against: other, Direction: "ba",
 				State: store.VerdictValid, Score: &score, Fields: `{"x":1}`},
 		}
