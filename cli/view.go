@@ -71,6 +71,7 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 	}
 	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
 	fmt.Fprintln(w.Stderr, "everyone who has the address above may look and give orders; Ctrl-C ends the dashboard, not the runs")
+	fmt.Fprintf(w.Stderr, "to share, for looking only: http://%s/?token=%s\n", on.Addr(), web.LookToken(token))
 	return server.Serve(ctx, on)
 }
 

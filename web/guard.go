@@ -17,13 +17,15 @@ import (
 // guard keeps strangers out: other hosts' names, other sites' pages, callers without the token.
 type guard struct {
 	token, cookie, csrf string
+	look, lookCookie    string // of those who may look and do nothing else
 	hosts               []string
 	crossOrigin         *http.CrossOriginProtection
 }
 
 func newGuard(token string, hosts []string) *guard {
+	look := LookToken(token)
 	return &guard{
-		token: token, cookie: derived(token, "cookie"), csrf: derived(token, "form"), hosts: hosts,
+		token: token, cookie: derived(token, "cookie"), csrf: derived(token, "form"), hosts: hosts, look: look, lookCookie: derived(look, "cookie"),
 		crossOrigin: http.NewCrossOriginProtection(),
 	}
 }
@@ -80,20 +82,29 @@ func (g *guard) knows(host string) bool {
 // admit lets those in who know the token: by the address that was printed, by the cookie it left, or by a header.
 func (g *guard) admit(next http.Handler, s *Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if given := r.URL.Query().Get("token"); given != "" && r.Method == http.MethodGet && same(given, g.token) {
-			g.welcome(w, r, withoutToken(r.URL))
+		if cookie := g.cookieOf(r.URL.Query().Get("token")); cookie != "" && r.Method == http.MethodGet {
+			g.welcome(w, r, cookie, withoutToken(r.URL))
 			return
 		}
 		if r.Method == http.MethodPost && r.URL.Path == signInPath {
 			g.signIn(w, r, s)
 			return
 		}
-		if !g.trusts(r) {
+		may := g.rights(r)
+		if may == mayNothing {
 			s.refuse(w, r, "")
 			return
 		}
 		if err := g.crossOrigin.Check(r); err != nil {
 			http.Error(w, "this came from another site: refused", http.StatusForbidden)
+			return
+		}
+		if r.Method == http.MethodPost && r.URL.Path == signOutPath {
+			signOut(w, r)
+			return
+		}
+		if may == mayLook && r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.fail(w, r, &problem{http.StatusForbidden, "your address is for looking: orders and verdicts need the one that `assay view` printed first"})
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -110,7 +121,8 @@ func (g *guard) signIn(w http.ResponseWriter, r *http.Request, s *Server) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxSignIn)
-	if !same(strings.TrimSpace(r.PostFormValue("token")), g.token) {
+	cookie := g.cookieOf(strings.TrimSpace(r.PostFormValue("token")))
+	if cookie == "" {
 		s.refuse(w, r, "That is not the token of this dashboard.")
 		return
 	}
@@ -118,7 +130,7 @@ func (g *guard) signIn(w http.ResponseWriter, r *http.Request, s *Server) {
 	if err != nil {
 		to = &url.URL{Path: "/"}
 	}
-	g.welcome(w, r, withoutToken(to))
+	g.welcome(w, r, cookie, withoutToken(to))
 }
 
 // maxSignIn is as long as a form with a token may be.
@@ -126,8 +138,8 @@ const maxSignIn = 16 << 10
 
 // welcome leaves a cookie that stands for the token. It comes along when a link in a mail or a chat is followed (Lax), and never with a
 // form of another site.
-func (g *guard) welcome(w http.ResponseWriter, r *http.Request, to string) {
-	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+func (g *guard) welcome(w http.ResponseWriter, r *http.Request, cookie, to string) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
@@ -138,14 +150,6 @@ func cookieName(host string) string {
 		port = "80"
 	}
 	return "assay-" + port
-}
-
-func (g *guard) trusts(r *http.Request) bool {
-	if scheme, bearer, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return same(bearer, g.token)
-	}
-	c, err := r.Cookie(cookieName(r.Host))
-	return err == nil && same(c.Value, g.cookie)
 }
 
 // withoutToken is the same address on this server, fit to be seen in a history.

@@ -170,7 +170,7 @@ func (s *Server) searchPage(w http.ResponseWriter, r *http.Request) {
 	}
 	var b bytes.Buffer
 	v := &view{template: "search", title: "Search", run: &row, tab: "answers", data: searchData{Stage: f.stage, Lane: f.lane, Words: f.words}}
-	if err := s.pages.write(&b, v, s.guard.csrf); err != nil {
+	if err := s.pages.write(&b, v, s.guard.formsOf(r)); err != nil {
 		s.fail(w, r, err)
 		return
 	}

@@ -176,9 +176,9 @@ func (s *Server) read(p page, w http.ResponseWriter, r *http.Request) (*view, er
 }
 
 // show writes a page: all of it is made before the first byte goes out.
-func (s *Server) show(w http.ResponseWriter, _ *http.Request, status int, v *view) {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, v *view) {
 	var b bytes.Buffer
-	if err := s.pages.write(&b, v, s.guard.csrf); err != nil {
+	if err := s.pages.write(&b, v, s.guard.formsOf(r)); err != nil {
 		http.Error(w, "the page cannot be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}

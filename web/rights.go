@@ -1,0 +1,63 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+)
+
+// rights are what a caller may do.
+type rights int
+
+const (
+	mayNothing rights = iota
+	mayLook
+	mayAll // looks, judges, and gives orders, which may cost money
+)
+
+// LookToken is the token of those who may look and do nothing else. It follows from the other one, and says nothing about it.
+func LookToken(token string) string { return derived(token, "look")[:32] }
+
+// cookieOf is the cookie that stands for a token; empty where it is none of ours.
+func (g *guard) cookieOf(token string) string {
+	switch {
+	case token == "":
+	case same(token, g.token):
+		return g.cookie
+	case same(token, g.look):
+		return g.lookCookie
+	}
+	return ""
+}
+
+// rights reads what a caller may do from the header, or from the cookie.
+func (g *guard) rights(r *http.Request) rights {
+	shown := ""
+	if scheme, bearer, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		shown = g.cookieOf(bearer)
+	} else if c, err := r.Cookie(cookieName(r.Host)); err == nil {
+		shown = c.Value
+	}
+	switch {
+	case same(shown, g.cookie):
+		return mayAll
+	case same(shown, g.lookCookie):
+		return mayLook
+	}
+	return mayNothing
+}
+
+// formsOf is the secret of our forms, for those who may send any; without it, a page shows none.
+func (g *guard) formsOf(r *http.Request) string {
+	if g.rights(r) == mayAll {
+		return g.csrf
+	}
+	return ""
+}
+
+// signOutPath takes a reader's cookie away.
+const signOutPath = "/signout"
+
+func signOut(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
