@@ -49,6 +49,25 @@ type Usage struct {
 	Reasoning    int64 // of Output: spent on thinking
 }
 
+// TokensText is a sum of tokens in words: unknown where no reply said how many it took, at least where some did not.
+func TokensText(sum, unknown int64) string {
+	switch {
+	case unknown == 0:
+		return Thousands(sum)
+	case sum == 0:
+		return "unknown"
+	}
+	return "at least " + Thousands(sum)
+}
+
+// KnownTokens is a sum of tokens for programs: nil where no reply said how many it took.
+func KnownTokens(sum, unknown int64) *int64 {
+	if unknown > 0 && sum == 0 {
+		return nil
+	}
+	return &sum
+}
+
 // Add sums two usages; the sum is known only when both are.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{

@@ -22,12 +22,13 @@ type Cost struct {
 	Spent    assay.Cost // zero: nothing yet
 	Input    int64      // tokens that were billed
 	Output   int64
+	Mute     int64 // replies that did not say how many tokens they took
 }
 
 // Billed reports whether anything of it has come back.
 func (c Cost) Billed() bool { return c.Spent.Priced+c.Spent.Unknown > 0 }
 
-// MarshalJSON writes dollars; null is a price that is not known, or nothing that was billed yet.
+// MarshalJSON writes dollars and tokens; null is what is not known, or nothing that was billed yet.
 func (c Cost) MarshalJSON() ([]byte, error) {
 	doc := struct {
 		Batch    string     `json:"batch,omitempty"` // empty: an estimate, nothing was sent
@@ -39,11 +40,11 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 		Expected *float64   `json:"expected_usd"`
 		High     *float64   `json:"most_usd"`
 		Spent    *float64   `json:"spent_usd"`
-		Input    int64      `json:"input_tokens"`
-		Output   int64      `json:"output_tokens"`
-	}{c.Batch, c.File, c.Provider, c.Model, c.Mode, c.Requests, dollars(c.Expected), dollars(c.High), nil, c.Input, c.Output}
+		Input    *int64     `json:"input_tokens"`
+		Output   *int64     `json:"output_tokens"`
+	}{c.Batch, c.File, c.Provider, c.Model, c.Mode, c.Requests, dollars(c.Expected), dollars(c.High), nil, nil, nil}
 	if c.Billed() {
-		doc.Spent = dollars(c.Spent)
+		doc.Spent, doc.Input, doc.Output = dollars(c.Spent), assay.KnownTokens(c.Input, c.Mute), assay.KnownTokens(c.Output, c.Mute)
 	}
 	return json.Marshal(doc)
 }
@@ -83,6 +84,7 @@ func (r *Reader) Costs(ctx context.Context, run store.Run) ([]Cost, error) {
 			if g.Lane == l.Name {
 				c.Spent = c.Spent.Add(g.Cost)
 				c.Input, c.Output = c.Input+g.InputTokens, c.Output+g.OutputTokens
+				c.Mute += g.UsageUnknown
 			}
 		}
 	}

@@ -81,14 +81,14 @@ func writeCosts(w *World, costs []batchrun.Cost) error {
 	t := term.Table{Head: []string{"BATCH", "FILE", "PROVIDER", "MODEL", "MODE", "REQUESTS", "EXPECTED", "AT MOST", "SPENT", "INPUT TOKENS", "OUTPUT TOKENS"},
 		Right: map[int]bool{5: true, 6: true, 7: true, 8: true, 9: true, 10: true}}
 	for _, c := range costs {
-		batch, spent := c.Batch, "nothing yet"
+		batch, spent, in, out := c.Batch, "nothing yet", "", ""
 		if batch == "" {
 			batch, spent = "(estimate)", ""
 		}
 		if c.Billed() {
-			spent = c.Spent.String()
+			spent, in, out = c.Spent.String(), assay.TokensText(c.Input, c.Mute), assay.TokensText(c.Output, c.Mute)
 		}
-		t.Add(batch, c.File, c.Provider, c.Model, c.Mode, assay.Thousands(c.Requests), c.Expected, c.High, spent, assay.Thousands(c.Input), assay.Thousands(c.Output))
+		t.Add(batch, c.File, c.Provider, c.Model, c.Mode, assay.Thousands(c.Requests), c.Expected, c.High, spent, in, out)
 	}
 	if err := t.Write(w.Stdout); err != nil {
 		return err

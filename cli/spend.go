@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 )
 
 // spendQuery reads what a run has cost. Run ids are ours: letters and digits, nothing to escape.
-const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose"
+const spendQuery = "SELECT stage, lane, model, mode, purpose, attempts, priced, unpriced, spent_usd, reserved_usd, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown, surplus FROM run_spend WHERE run = '%s' ORDER BY stage, lane, mode, purpose"
 
 func spendCommand(w *World) *cobra.Command {
 	var f sqlFlags
@@ -40,6 +41,7 @@ type spentRow struct {
 	cost                            assay.Cost
 	reserved                        assay.Money
 	in, cached, out, reason, double int64
+	mute                            int64 // replies that did not say how many tokens they took
 }
 
 // printSpend prints what a run has cost, with a sum below. Columns in which nothing happened are left out.
@@ -53,7 +55,10 @@ func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
 	}
 	all, n := spentRow{names: [5]any{"all", "", "", "", ""}}, 0
 	err := h.Ledger.Query(ctx, fmt.Sprintf(spendQuery, run.ID), func(_ []string, values []any) error {
-		r := spentOf(values)
+		r, err := spentOf(values)
+		if err != nil {
+			return err
+		}
 		all, n = all.plus(r), n+1
 		t.Add(r.cells()...)
 		return nil
@@ -70,30 +75,39 @@ func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
 }
 
 // spentOf reads a row of spendQuery.
-func spentOf(values []any) spentRow {
-	n := func(i int) int64 { return int64(amount(values[i])) }
+func spentOf(values []any) (spentRow, error) {
+	var err error
+	number := func(i int) float64 {
+		n, bad := amount(values[i])
+		err = errors.Join(err, bad)
+		return n
+	}
+	n := func(i int) int64 { return int64(number(i)) }
 	r := spentRow{
-		attempts: n(5), cost: assay.Cost{Sum: assay.Dollars(amount(values[8])), Priced: n(6), Unknown: n(7)}, reserved: assay.Dollars(amount(values[9])),
-		in: n(10), cached: n(11), out: n(12), reason: n(13), double: n(14),
+		attempts: n(5), cost: assay.Cost{Sum: assay.Dollars(number(8)), Priced: n(6), Unknown: n(7)}, reserved: assay.Dollars(number(9)),
+		in: n(10), cached: n(11), out: n(12), reason: n(13), mute: n(14), double: n(15),
 	}
 	copy(r.names[:], cells(values[:5]))
-	return r
+	return r, err
 }
 
-// amount is a number of a row; nothing is 0, because sums of no segments are not asked for.
-func amount(v any) float64 {
+// amount is a number of a row. What is not known is null there, and adds nothing to a sum: how much of it is unknown is counted beside.
+func amount(v any) (float64, error) {
 	switch v := v.(type) {
 	case int64:
-		return float64(v)
+		return float64(v), nil
 	case float64:
-		return v
+		return v, nil
+	case nil:
+		return 0, nil
 	}
-	return 0
+	return 0, fmt.Errorf("read what was spent: %T is no number", v)
 }
 
 func (r spentRow) plus(s spentRow) spentRow {
 	r.attempts, r.cost, r.reserved = r.attempts+s.attempts, r.cost.Add(s.cost), r.reserved+s.reserved
 	r.in, r.cached, r.out, r.reason, r.double = r.in+s.in, r.cached+s.cached, r.out+s.out, r.reason+s.reason, r.double+s.double
+	r.mute += s.mute
 	return r
 }
 
@@ -109,5 +123,5 @@ func (r spentRow) cells() []any {
 		reserved = r.reserved.String()
 	}
 	return append(r.names[:], assay.Thousands(r.attempts), assay.Thousands(r.cost.Priced), some(r.cost.Unknown), r.cost, reserved,
-		assay.Thousands(r.in), some(r.cached), assay.Thousands(r.out), some(r.reason), some(r.double))
+		assay.TokensText(r.in, r.mute), some(r.cached), assay.TokensText(r.out, r.mute), some(r.reason), some(r.double))
 }

@@ -162,6 +162,9 @@ func laneNote(l Lane) string {
 	return l.State + ": " + l.Note
 }
 
+// tokens is a number of tokens, as far as replies said it.
+func (s Spend) tokens(n int64) string { return assay.TokensText(n, s.Mute) }
+
 // SpendGrid is what every lane cost in every stage, and all together.
 func SpendGrid(spend []Spend) *Grid {
 	g := &Grid{Caption: "Cost by stage and lane", Head: []Column{
@@ -176,17 +179,18 @@ func SpendGrid(spend []Spend) *Grid {
 		}
 		g.Rows = append(g.Rows, []Cell{
 			foreign(s.Stage), foreign(s.Lane), number(s.Cost.String()), number(assay.Thousands(s.Answers)), number(each(s.Cost, s.Answers)), verdict,
-			number(assay.Thousands(s.Input)), number(assay.Thousands(s.Cached)), number(assay.Thousands(s.Output)), number(assay.Thousands(s.Reasoning)),
+			number(s.tokens(s.Input)), number(s.tokens(s.Cached)), number(s.tokens(s.Output)), number(s.tokens(s.Reasoning)),
 		})
 		all.Cost = all.Cost.Add(s.Cost)
 		all.Answers += s.Answers
 		all.Input, all.Cached, all.Output, all.Reasoning = all.Input+s.Input, all.Cached+s.Cached, all.Output+s.Output, all.Reasoning+s.Reasoning
+		all.Mute += s.Mute
 	}
 	if len(spend) > 1 {
 		strong := func(text string) Cell { return Cell{Text: text, Strong: true} }
 		g.Rows = append(g.Rows, []Cell{
 			strong("all"), {}, strong(all.Cost.String()), strong(assay.Thousands(all.Answers)), strong(each(all.Cost, all.Answers)), {},
-			strong(assay.Thousands(all.Input)), strong(assay.Thousands(all.Cached)), strong(assay.Thousands(all.Output)), strong(assay.Thousands(all.Reasoning)),
+			strong(all.tokens(all.Input)), strong(all.tokens(all.Cached)), strong(all.tokens(all.Output)), strong(all.tokens(all.Reasoning)),
 		})
 	}
 	return g.trimmed()

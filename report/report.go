@@ -83,6 +83,7 @@ type Spend struct {
 	Cached      int64
 	Output      int64
 	Reasoning   int64
+	Mute        int64 // replies that did not say how many tokens they took
 }
 
 // Segment is requests that travelled together, and when. A zero time has not come yet.

@@ -164,6 +164,7 @@ func spendFacts(st *study.Study, costs []Spending, segments []store.Segment) []r
 		for _, g := range segments {
 			if g.Stage == c.Stage && g.Lane == c.Lane {
 				s.Input, s.Cached, s.Output, s.Reasoning = s.Input+g.InputTokens, s.Cached+g.CachedTokens, s.Output+g.OutputTokens, s.Reasoning+g.Reasoning
+				s.Mute += g.UsageUnknown
 			}
 		}
 		out = append(out, s)

@@ -36,6 +36,7 @@ type delta struct {
 	n     [9]int64 // attempts, in the order of assay.Endings
 	cost  assay.Cost
 	usage assay.Usage
+	mute  int64 // replies that did not say how many tokens they took
 	hits  int64
 	lane  laneDelta
 }
@@ -54,6 +55,8 @@ func (d *delta) count(o *Settlement, answered bool) {
 	u := out.Usage
 	if o.Reused != 0 {
 		u = assay.Usage{} // the other run used them
+	} else if !u.Known && (o.Cost == nil || out.Ending.Stands()) {
+		d.mute++
 	}
 	d.usage.Input += u.Input
 	d.usage.Cached += u.Cached

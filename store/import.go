@@ -30,6 +30,9 @@ func (s *Ledger) Import(ctx context.Context, b Import) error {
 		}
 		d.count(&b.Outcomes[i], false)
 	}
+	if b.Model == "" {
+		d.mute = 0 // people take no tokens
+	}
 	d.lane.run, d.lane.stage, d.lane.lane, d.lane.open = b.Run, b.Stage, b.Lane, 0 // they were never in flight
 	return s.tx(ctx, "import", relaxed, func(t *txn) error {
 		err := t.importBlock(ctx, b, d)
@@ -45,11 +48,11 @@ func (t *txn) importBlock(ctx context.Context, b Import, d delta) error {
 	now := t.s.millis()
 	err := t.QueryRowContext(ctx, `INSERT INTO segments (run_no, stage, lane, turn, mode, purpose, provider, model, nonce, imported,
 		state, moved_from, moved_ms, created_ms, launched_ms, settled_ms, requests, n_answered, n_cut, n_refused,
-		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens)
+		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown)
 		VALUES ($1, $2, $3, $4, 'reuse', 'wave', $5, $6, '', $7, 'settled', 'launched', $8, $8, $8, $8, $9, $10, $11, $12,
-		$13, $14, $15, $16, $17, $18, $19, $20) RETURNING no`,
+		$13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING no`,
 		b.Run, b.Stage, b.Lane, b.Turn, b.Provider, b.Model, b.File, now, len(b.Attempts), d.n[0], d.n[1], d.n[3],
-		int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning).Scan(&segment)
+		int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute).Scan(&segment)
 	if err != nil {
 		return err
 	}

@@ -111,9 +111,10 @@ func (t *txn) countLate(ctx context.Context, g lateSegment, o *Settlement, was a
 	from, to := "n_"+string(was), "n_"+string(o.Outcome.Ending) // endings are constants
 	_, err := t.ExecContext(ctx, `UPDATE segments SET `+from+` = `+from+` - 1, `+to+` = `+to+` + 1, n_late = n_late + 1,
 		n_surplus = n_surplus + $2, cost_nano = cost_nano + $3, cost_priced = cost_priced - 1 + $4, cost_unknown = cost_unknown + $5, cache_hits = cache_hits + $6,
-		input_tokens = input_tokens + $7, cached_tokens = cached_tokens + $8, output_tokens = output_tokens + $9, reasoning_tokens = reasoning_tokens + $10
+		input_tokens = input_tokens + $7, cached_tokens = cached_tokens + $8, output_tokens = output_tokens + $9, reasoning_tokens = reasoning_tokens + $10,
+		usage_unknown = usage_unknown + $11
 		WHERE no = $1`, g.no, surplus, int64(d.cost.Sum), d.cost.Priced, d.cost.Unknown, d.hits,
-		d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning)
+		d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute)
 	return err
 }
 

@@ -137,11 +137,12 @@ func (t *txn) settle(ctx context.Context, l Lease, block []Settlement, stands ma
 		n_refused = n_refused + $6, n_rejected = n_rejected + $7, n_errored = n_errored + $8, n_expired = n_expired + $9,
 		n_cancelled = n_cancelled + $10, n_lost = n_lost + $11, n_surplus = n_surplus + $12, cost_nano = cost_nano + $13,
 		cost_priced = cost_priced + $14, cost_unknown = cost_unknown + $15, cache_hits = cache_hits + $16, input_tokens = input_tokens + $17,
-		cached_tokens = cached_tokens + $18, output_tokens = output_tokens + $19, reasoning_tokens = reasoning_tokens + $20
+		cached_tokens = cached_tokens + $18, output_tokens = output_tokens + $19, reasoning_tokens = reasoning_tokens + $20,
+		usage_unknown = usage_unknown + $21
 		WHERE no = $1 AND epoch = $2`+inStates([]State{Staged, Uploaded, Intended, Launched, Ended, Fetched})+`
 		RETURNING run_no, max_try, stage, lane`,
 		l.No, l.Epoch, d.n[0], d.n[1], d.n[2], d.n[3], d.n[4], d.n[5], d.n[6], d.n[7], d.n[8], d.lane.surplus, int64(d.cost.Sum),
-		d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning).
+		d.cost.Priced, d.cost.Unknown, d.hits, d.usage.Input, d.usage.Cached, d.usage.Output, d.usage.Reasoning, d.mute).
 		Scan(&run, &maxTry, &d.lane.stage, &d.lane.lane)
 	if err != nil {
 		return t.whyNot(ctx, l, err)

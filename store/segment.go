@@ -117,10 +117,11 @@ type Segment struct {
 	Late, Surplus int64
 	Cost          assay.Cost
 	CacheHits     int64
-	InputTokens   int64
+	InputTokens   int64 // these are sums of what replies said
 	CachedTokens  int64
 	OutputTokens  int64
 	Reasoning     int64
+	UsageUnknown  int64 // replies that did not say how many tokens they took
 }
 
 // Done is how many attempts have an outcome.
@@ -341,7 +342,7 @@ func (s *Reader) segments(ctx context.Context, where string, args ...any) ([]Seg
 		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
 		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
-		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens
+		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown
 		FROM segments `+where, args...)
 	if err != nil {
 		return nil, err
@@ -369,7 +370,7 @@ func scanSegment(rows *sql.Rows) (Segment, error) {
 		&deadline, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
 		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until,
 		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,
-		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning)
+		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown)
 	if err != nil {
 		return g, err
 	}

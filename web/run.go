@@ -203,8 +203,9 @@ type segmentRow struct {
 	Expected      float64          `json:"expected_usd"`
 	Cost          float64          `json:"cost_at_least_usd"`
 	Unpriced      int64            `json:"unpriced"`
-	InputTokens   int64            `json:"input_tokens"`
-	OutputTokens  int64            `json:"output_tokens"`
+	InputTokens   *int64           `json:"input_tokens"` // null: no reply said
+	OutputTokens  *int64           `json:"output_tokens"`
+	UsageUnknown  int64            `json:"usage_unknown"` // replies that did not say
 }
 
 // Counted is how many requests are done, here or by the provider's count.
@@ -213,6 +214,14 @@ func (r segmentRow) Counted() int64 {
 		return r.Done
 	}
 	return max(r.Done, *r.Reported)
+}
+
+// TokensText is a number of tokens in words.
+func (r segmentRow) TokensText(n *int64) string {
+	if n == nil {
+		return assay.TokensText(0, r.UsageUnknown)
+	}
+	return assay.TokensText(*n, r.UsageUnknown)
 }
 
 // CostText is the cost in words.
@@ -227,7 +236,7 @@ func segmentRows(all []store.Segment) []segmentRow {
 			No: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Purpose: string(g.Purpose), Model: g.Provider + "/" + g.Model, State: string(g.State),
 			Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: orNone(g.Launched),
 			Ended: orNone(g.EndedAt), Settled: orNone(g.SettledAt), CollectBefore: orNone(g.CollectBefore), Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(),
-			Unpriced: g.Cost.Unknown, InputTokens: g.InputTokens, OutputTokens: g.OutputTokens,
+			Unpriced: g.Cost.Unknown, InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown), OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown), UsageUnknown: g.UsageUnknown,
 		}
 		if n, known := results.Reported(g); known {
 			row.Reported = &n

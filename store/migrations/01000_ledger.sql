@@ -196,6 +196,7 @@ CREATE TABLE segments (
     cached_tokens     BIGINT NOT NULL DEFAULT 0,
     output_tokens     BIGINT NOT NULL DEFAULT 0,
     reasoning_tokens  BIGINT NOT NULL DEFAULT 0,
+    usage_unknown     BIGINT NOT NULL DEFAULT 0, -- replies that did not say how many tokens they took; the sums above are of the others
     CHECK (moved_from || '>' || state IN ('>planned',
         'planned>staged', 'planned>cancelled',
         'staged>uploaded', 'staged>cancelled', 'staged>failed', 'staged>launched', 'staged>held',
