@@ -40,6 +40,23 @@ func TestWhatIsStagedIsNotCalledInFlight(t *testing.T) {
 	}
 }
 
+// What was spent is what the segments cost so far, as the command line says it, and not only those that are finished.
+func TestWhatWasSpentIsKnownBeforeASegmentIsFinished(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for path, run := range map[string]map[string]any{
+		"/runs":               r.json("/runs")["runs"].([]any)[0].(map[string]any),
+		"/runs/run1/progress": r.json("/runs/run1")["run"].(map[string]any),
+	} {
+		if run["spent_at_least_usd"] != 0.06 || run["unpriced"] != 2.0 {
+			t.Errorf("/api%s: spent %v, unpriced %v", path, run["spent_at_least_usd"], run["unpriced"])
+		}
+		if page := r.get(path).body; !strings.Contains(page, "at least $0.06") {
+			t.Errorf("%s does not say what was spent:\n%s", path, page)
+		}
+	}
+}
+
 // A page says when a run is done only where that is no guess, and while a process drives it.
 func TestAPageGuessesNoEnd(t *testing.T) {
 	t.Parallel()

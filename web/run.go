@@ -206,6 +206,8 @@ type segmentRow struct {
 	InputTokens   *int64           `json:"input_tokens"` // null: no reply said
 	OutputTokens  *int64           `json:"output_tokens"`
 	UsageUnknown  int64            `json:"usage_unknown"` // replies that did not say
+
+	cost assay.Cost
 }
 
 // Counted is how many requests are done, here or by the provider's count.
@@ -226,7 +228,7 @@ func (r segmentRow) TokensText(n *int64) string {
 
 // CostText is the cost in words.
 func (r segmentRow) CostText() string {
-	return assay.Cost{Sum: assay.Dollars(r.Cost), Priced: r.Done - r.Unpriced, Unknown: r.Unpriced}.String()
+	return r.cost.String()
 }
 
 func segmentRows(all []store.Segment) []segmentRow {
@@ -236,7 +238,7 @@ func segmentRows(all []store.Segment) []segmentRow {
 			No: g.No, Stage: g.Stage, Lane: g.Lane, Turn: g.Turn, Mode: string(g.Mode), Purpose: string(g.Purpose), Model: g.Provider + "/" + g.Model, State: string(g.State),
 			Reason: g.Reason, Requests: g.Requests, Done: g.Done(), Endings: map[string]int64{}, Job: g.Job, JobWord: g.JobWord, Created: g.Created, Launched: orNone(g.Launched),
 			Ended: orNone(g.EndedAt), Settled: orNone(g.SettledAt), CollectBefore: orNone(g.CollectBefore), Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(),
-			Unpriced: g.Cost.Unknown, InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown), OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown), UsageUnknown: g.UsageUnknown,
+			Unpriced: g.Cost.Unknown, cost: g.Cost, InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown), OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown), UsageUnknown: g.UsageUnknown,
 		}
 		if n, known := results.Reported(g); known {
 			row.Reported = &n

@@ -39,13 +39,12 @@ type runRow struct {
 	CollectBefore *time.Time `json:"collect_before"`
 	DoneAbout     *time.Time `json:"done_about"` // at the pace so far; null: not known
 
-	no int64
+	no   int64
+	cost assay.Cost
 }
 
 // SpentText is what was spent, in words.
-func (r runRow) SpentText() string {
-	return assay.Cost{Sum: assay.Dollars(r.Spent), Priced: r.Answered + r.Failed, Unknown: r.Unpriced}.String()
-}
+func (r runRow) SpentText() string { return r.cost.String() }
 
 // Standing is the run's state in one word.
 func (r runRow) Standing() string {
@@ -109,7 +108,7 @@ func row(h *Home, r store.Run, p results.RunProgress, a store.Attention) runRow 
 	row := runRow{
 		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note, By: r.By,
 		Created: r.Created, Closed: orNone(r.Closed), Progress: p.Progress,
-		Segments: a.Segments, Held: a.Held, Stopped: a.Stopped, Spent: r.Spent.Float(), Unpriced: r.Unpriced, Reserved: r.Reserved.Float(),
+		Segments: a.Segments, Held: a.Held, Stopped: a.Stopped, Spent: a.Cost.Sum.Float(), Unpriced: a.Cost.Unknown, cost: a.Cost, Reserved: r.Reserved.Float(),
 		CollectBefore: orNone(a.CollectBefore), no: r.No,
 	}
 	if r.Budget != nil {
