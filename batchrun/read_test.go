@@ -224,7 +224,7 @@ func TestJobsAreShownAsTheyStand(t *testing.T) {
 		cost batchrun.Cost
 		want string
 	}{
-		{batchrun.Cost{File: "f", Provider: "p", Model: "m", Mode: assay.ModeBatch, Requests: 2}, `{"file":"f","provider":"p","model":"m","mode":"batch","requests":2,"expected_usd":0,"most_usd":0,"spent_usd":null,"input_tokens":0,"output_tokens":0}`},
+		{batchrun.Cost{File: "f", Provider: "p", Model: "m", Mode: assay.ModeBatch, Requests: 2}, `{"file":"f","provider":"p","model":"m","mode":"batch","requests":2,"expected_usd":0,"most_usd":0,"spent_usd":null,"input_tokens":null,"output_tokens":null}`},
 		{batchrun.Cost{Batch: "b", Expected: assay.Cost{Unknown: 1}, Spent: assay.Cost{Priced: 2}, Input: 7}, `{"batch":"b","file":"","provider":"","model":"","mode":"","requests":0,"expected_usd":null,"most_usd":0,"spent_usd":0,"input_tokens":7,"output_tokens":0}`},
 	} {
 		if text, err := json.Marshal(c.cost); err != nil || string(text) != c.want {

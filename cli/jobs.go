@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sort"
@@ -94,8 +95,13 @@ func (f *jobsFlags) filters(ctx context.Context, homes []listedHome) ([]*store.J
 		own := f.filter
 		if f.run != "" {
 			run, err := h.Ledger.FindRun(ctx, f.run, "")
-			if err != nil {
+			switch {
+			case errors.Is(err, store.ErrNotFound):
 				continue
+			case errors.Is(err, store.ErrAmbiguous):
+				return nil, usage("assay runs lists them", "--run: %v", err)
+			case err != nil:
+				return nil, err
 			}
 			own.Run, found = run.No, true
 		}

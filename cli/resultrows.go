@@ -59,8 +59,15 @@ func (f resultFlags) printWide(ctx context.Context, w *World, rows *results.Rows
 	}
 	title = append(title, placeOf(r.Turn, r.Branch, r.Draw), r.Ending, "key "+shortened(r.Key))
 	out := []string{}
-	for _, m := range rows.AskedOf(ctx, r) {
+	asked, why, err := rows.AskedOf(ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, m := range asked {
 		out = append(out, m.Role+":\n"+m.Text)
+	}
+	if why != "" {
+		out = append(out, "asked:\n("+why+")")
 	}
 	out = append(out, "answer:\n"+replyText(r))
 	for _, v := range r.Verdicts {
@@ -149,6 +156,9 @@ func wideJudgement(out io.Writer, j *results.Judgement) error {
 	var parts []string
 	for _, m := range j.Asked {
 		parts = append(parts, m.Role+":\n"+m.Text)
+	}
+	if j.AskedWhy != "" {
+		parts = append(parts, "asked:\n("+j.AskedWhy+")")
 	}
 	if j.First != "" {
 		parts = append(parts, "first, "+j.First+":\n"+j.Text, "second, "+j.Second+":\n"+j.Opposite)

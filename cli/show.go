@@ -176,6 +176,9 @@ func (f showFlags) print(out io.Writer, s *results.Shown) error {
 	for _, m := range s.Asked {
 		err = errors.Join(err, block(out, "asked, "+m.Role, m.Text))
 	}
+	if s.AskedWhy != "" {
+		err = errors.Join(err, block(out, "asked", "("+s.AskedWhy+")"))
+	}
 	switch {
 	case s.Sent != "":
 		err = errors.Join(err, block(out, fmt.Sprintf("sent, %s (%s)", assay.Count(len(s.Sent), "byte"), s.SentHow), s.Sent))

@@ -67,6 +67,7 @@ type Judgement struct {
 	Verdict
 	Winner   string    `json:"winner,omitempty"`        // of a pair: the better one, or tie
 	Asked    []Message `json:"asked,omitempty"`         // the conversation before the judged answer
+	AskedWhy string    `json:"asked_unknown,omitempty"` // why it cannot be made again
 	Text     string    `json:"answer,omitempty"`        // the judged answer; of a pair, the one shown first
 	Opposite string    `json:"second_answer,omitempty"` // of a pair, the one shown second
 }
@@ -223,9 +224,12 @@ func (t *Rows) widen(ctx context.Context, v *store.Verdict, j *Judgement, found 
 		*into = a.Outcome.Text
 	}
 	if a, ok := found[v.Subject]; ok {
-		j.Asked = t.asked(ctx, t.Run, a)
+		var err error
+		if j.Asked, err = t.asked(ctx, t.Run, a); err != nil {
+			j.AskedWhy = notAgain + err.Error()
+		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // textOf is the text of an item that is compared.

@@ -20,6 +20,7 @@ const (
 	sentKept  = "the file that was sent"
 	sentAgain = "made again from the study"
 	sentNone  = "nothing was sent"
+	notAgain  = "cannot be made again: "
 )
 
 // RawOf reads the bytes that an answer was read from, as the provider sent them; nothing where none are kept.
@@ -42,6 +43,7 @@ func (r *Reader) RawOf(ctx context.Context, run store.Run, key assay.Key) ([]byt
 // sentBytes are the bytes that went out for a request: of a batch, out of the file that was sent; of a live request, made again.
 func (r *Reader) sentBytes(ctx context.Context, run store.Run, a store.Answer) (text, how string, err error) {
 	g, err := r.Ledger.Segment(ctx, a.Segment)
+	again := sentAgain
 	switch {
 	case err != nil:
 		return "", "", err
@@ -49,7 +51,12 @@ func (r *Reader) sentBytes(ctx context.Context, run store.Run, a store.Answer) (
 		return "", sentNone, nil
 	case a.Mode == store.Batch && g.Input != "":
 		line, err := r.lineSent(ctx, run, g, a.Key)
-		if err == nil && line != nil {
+		switch {
+		case err != nil:
+			again += "; the file that was sent cannot be read: " + err.Error()
+		case line == nil:
+			again += "; the file that was sent does not hold it"
+		default:
 			return string(line), sentKept, nil
 		}
 	}
@@ -60,7 +67,7 @@ func (r *Reader) sentBytes(ctx context.Context, run store.Run, a store.Answer) (
 	}
 	made, err := r.Scripts.Build(ctx, run, a.Mode, []assay.Coordinates{a.At})
 	if err != nil {
-		return "", "cannot be made again: " + err.Error(), nil
+		return "", notAgain + err.Error(), nil
 	}
 	var out []byte
 	if a.Mode == store.Batch {
@@ -68,7 +75,7 @@ func (r *Reader) sentBytes(ctx context.Context, run store.Run, a store.Answer) (
 	} else {
 		out, err = dialect.AppendBody(nil, made[0].Request)
 	}
-	return string(out), sentAgain, err
+	return string(out), again, err
 }
 
 // lineSent finds a request in the file of its segment; nil where it is not in it. Files may be large: they are read a block at

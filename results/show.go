@@ -10,9 +10,10 @@ import (
 
 // Shown is one request with its whole life.
 type Shown struct {
-	Request  *Answer        `json:"request"` // its row, as everywhere
-	Asked    []Message      `json:"asked"`   // the conversation up to the answer; empty: it cannot be made again
-	Sent     string         `json:"sent"`    // the bytes that went out; empty: there are none
+	Request  *Answer        `json:"request"`                 // its row, as everywhere
+	Asked    []Message      `json:"asked"`                   // the conversation up to the answer; empty: it cannot be made again, or there is none
+	AskedWhy string         `json:"asked_unknown,omitempty"` // why it cannot be made again
+	Sent     string         `json:"sent"`                    // the bytes that went out; empty: there are none
 	SentHow  string         `json:"sent_from"`
 	Raw      string         `json:"raw,omitempty"` // the bytes that the answer was read from, where they are asked for
 	Judged   []Judged       `json:"judged,omitempty"`
@@ -84,7 +85,9 @@ func (r *Reader) Show(ctx context.Context, run store.Run, key assay.Key) (*Shown
 	if s.Request, err = rows.Answer(ctx, a, entries[0].Verdicts); err != nil {
 		return nil, err
 	}
-	s.Asked = r.asked(ctx, run, a)
+	if s.Asked, err = r.asked(ctx, run, a); err != nil {
+		s.AskedWhy = notAgain + err.Error()
+	}
 	if s.Sent, s.SentHow, err = r.sentBytes(ctx, run, a); err != nil {
 		return nil, err
 	}
@@ -101,33 +104,37 @@ func (r *Reader) Show(ctx context.Context, run store.Run, key assay.Key) (*Shown
 	return s, r.history(ctx, run, key, s)
 }
 
-// asked makes the conversation again; none where it cannot be made.
-func (r *Reader) asked(ctx context.Context, run store.Run, a store.Answer) []Message {
+// asked makes the conversation again; none where there was none. An error says why it cannot be made.
+func (r *Reader) asked(ctx context.Context, run store.Run, a store.Answer) ([]Message, error) {
 	out := []Message{}
 	if a.Mode == store.Imported {
-		return out
+		return out, nil
 	}
 	prompts, err := r.Prompts(ctx, run, []assay.Coordinates{a.At})
 	if err != nil || len(prompts) != 1 {
-		return out
+		return out, err
 	}
 	for _, turn := range said(&prompts[0]) {
 		out = append(out, Message{turn.Role, turn.Text})
 	}
-	return out
+	return out, nil
 }
 
-// AskedOf is the conversation before the answer of a row; none where it cannot be made again.
-func (t *Rows) AskedOf(ctx context.Context, row *Answer) []Message {
+// AskedOf is the conversation before the answer of a row; none where there was none. Where it cannot be made again, the second
+// result says why.
+func (t *Rows) AskedOf(ctx context.Context, row *Answer) (asked []Message, why string, err error) {
 	key, err := assay.ParseKey(row.Key)
 	if err != nil {
-		return nil
+		return nil, "", err
 	}
 	a, err := t.Ledger.AnswerTo(ctx, t.Run.No, key)
 	if err != nil {
-		return nil
+		return nil, "", err
 	}
-	return t.asked(ctx, t.Run, a)
+	if asked, err = t.asked(ctx, t.Run, a); err != nil {
+		return nil, notAgain + err.Error(), ctx.Err()
+	}
+	return asked, "", nil
 }
 
 // judged are the answers that a judge's request reads.
