@@ -90,6 +90,11 @@ func TestEveryStudyOfThePagesIsOne(t *testing.T) {
 			for _, name := range regexp.MustCompile(`\b[a-z]+\.md\b`).FindAllString(string(study), -1) { // prompts that the page leaves to its reader
 				files[name] = "{{ expect }} {{ answer.text }}"
 			}
+			for _, m := range regexp.MustCompile(`\$\{([A-Z_]+)\}`).FindAllStringSubmatch(string(study), -1) {
+				if strings.HasSuffix(m[1], "_URL") { // where news would go
+					c.env[m[1]] = "generic://127.0.0.1:9/news"
+				}
+			}
 			for name, text := range files {
 				if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
 					t.Fatal(err)

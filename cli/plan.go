@@ -172,7 +172,7 @@ func summary(d *plan.Input, p *plan.Plan) string {
 		b.WriteString("  " + line + "\n")
 	}
 	usual, longest := waiting(d, p)
-	fmt.Fprintf(&b, "Time: usually up to %s, at the longest %s. Disk: %s to %s.\n", hours(usual), hours(longest), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
+	fmt.Fprintf(&b, "Time: %s. Disk: %s to %s.\n", takes(hours(usual), hours(longest)), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
 	b.WriteString(stops(d, p))
 	for _, q := range p.Power {
 		b.WriteString(powerLine(q) + "\n")
@@ -188,6 +188,17 @@ func summary(d *plan.Input, p *plan.Plan) string {
 	}
 	b.WriteString(".\n")
 	return b.String()
+}
+
+// takes says how long a plan takes, once where the two are the same.
+func takes(usual, longest string) string {
+	switch {
+	case usual != longest:
+		return "usually up to " + usual + ", at the longest " + longest
+	case usual == "minutes":
+		return "some minutes"
+	}
+	return "up to " + usual
 }
 
 // stops says when lanes stop because of errors, where the study has such a word.
