@@ -239,8 +239,8 @@ func TestGatesAskFindings(t *testing.T) {
 		why       string
 	}{
 		{`finding("correct", "rate", "good").low > 0.9`, true, ""},
-		{`finding("correct", "rate", "good").low > 0.99`, false, "it is not so"},
-		{`finding("correct", "rate", "mute").high < 2`, false, "it is not so"},
+		{`finding("correct", "rate", "good").low > 0.99`, false, "it is not so: rate of good in correct is 1 (0.9"},
+		{`finding("correct", "rate", "mute").high < 2`, false, "it is not so: rate of mute in correct is unknown"},
 		{`finding("correct", "rate", "nosuch").low > 0`, false, `about lane "nosuch"`},
 		{`finding("correct", "rat", "good").low > 0`, false, "did you mean rate"},
 		{`finding("correct", "difference", "good").n >= 0`, false, `about lane "good"`},

@@ -20,7 +20,7 @@ type Gate struct {
 type Passage struct {
 	Condition string
 	Passed    bool
-	Why       string // where it did not pass: false, or what it asked for and did not get
+	Why       string // where it did not pass: the numbers it found, or what it asked for and did not get
 }
 
 // Pass asks the gates. A finding without a number passes none.
@@ -28,12 +28,13 @@ func (r *Report) Pass(gates []Gate) []Passage {
 	var out []Passage
 	for _, g := range gates {
 		p := Passage{Condition: g.Condition}
-		ok, err := g.Program.Bool(expr.Vars{Source: Answers{r}})
+		seen := &expr.Seen{Source: Answers{r}}
+		ok, err := g.Program.Bool(expr.Vars{Source: seen})
 		switch {
 		case err != nil:
 			p.Why = err.Error()
 		case !ok:
-			p.Why = "it is not so"
+			p.Why = seen.Why()
 		}
 		p.Passed = ok && err == nil
 		out = append(out, p)

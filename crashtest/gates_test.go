@@ -26,7 +26,7 @@ func (s scene) asked() []string {
 
 func TestAGateDecidesOnceHoweverOftenItsRunIsKilled(t *testing.T) {
 	t.Parallel()
-	const closed = `gate closed stage more, lane flash: it is not so: lane == "gpt" and finding("said", "rate", lane).value > 0.5 0`
+	const closed = `gate closed stage more, lane flash: lane == "gpt" and finding("said", "rate", lane).value > 0.5: it is not so 0`
 	want := []string{closed, "gate opened stage more, lane gpt 0", "more flash 0", "more gpt 1"}
 	for _, at := range []Point{{"ledger decide", 1, Before}, {"ledger decide", 1, After}, {"ledger decide", 2, Before}, {"ledger decide", 2, After}} {
 		t.Run(at.String(), func(t *testing.T) {

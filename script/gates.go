@@ -132,12 +132,13 @@ func (s *Script) Decide(ctx context.Context, g Gate, found expr.Source) error {
 		program, condition = st.LaneGate, st.Lanes.Only.Source
 	}
 	d := store.Decision{Run: s.run.No, Stage: key.stage, Lane: key.lane, Condition: condition}
-	ok, err := program.Bool(expr.Vars{Lane: key.lane, Source: found})
+	seen := &expr.Seen{Source: found}
+	ok, err := program.Bool(expr.Vars{Lane: key.lane, Source: seen})
 	switch {
 	case err != nil:
 		d.Why = err.Error()
 	case !ok:
-		d.Why = "it is not so: " + condition
+		d.Why = condition + ": " + seen.Why()
 	default:
 		d.Passed = true
 	}
