@@ -58,6 +58,9 @@ func viewBench(ctx context.Context, b *bench) error {
 	}
 	base, token, _ := strings.Cut(strings.TrimSpace(string(line[:n])), "/?token=")
 	v := &viewer{base: base, token: token, pid: c.Process.Pid}
+	if err := v.make("/api/runs/bench/grid?limit=1"); err != nil {
+		return err
+	}
 	return v.lookAt(viewPaths(key))
 }
 
@@ -69,6 +72,7 @@ func viewPaths(key assay.Key) []string {
 		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers", run + "/answers?stage=answers&lane=" + last,
 		run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut", run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last,
 		run + "/answers/" + key.String(), run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
+		run + "/grid", run + "/grid?is=disagree", run + "/grid?is=all-wrong&is=cut", run + "/grid?sort=" + last + "&down=1", run + "/grid?sort=item&is=cut", run + "/grid?q=nowhere", run + "/item?id=item-7&stage=answers&lane=" + last,
 		run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
 	}
 }
@@ -77,6 +81,16 @@ func viewPaths(key assay.Key) []string {
 type viewer struct {
 	base, token string
 	pid         int
+}
+
+// make waits for what takes long the first time, and prints how long and in how much memory it was made.
+func (v *viewer) make(path string) error {
+	before, began := v.memory(), time.Now()
+	if _, err := v.get(path); err != nil {
+		return err
+	}
+	fmt.Printf("grid           made in %.1f s; memory %d MB before, %d MB after\n", time.Since(began).Seconds(), before>>20, v.memory()>>20)
+	return nil
 }
 
 func (v *viewer) lookAt(paths []string) error {

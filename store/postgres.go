@@ -104,6 +104,8 @@ func (postgres) clockText(string) string {
 	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
 }
 
+func (postgres) bytewise(column string) string { return column + ` COLLATE "C"` }
+
 // smallSkew is a difference between clocks that does not matter: half of it is the way to the database.
 const smallSkew = time.Second
 

@@ -86,6 +86,8 @@ func (sqlite) clock(_ context.Context, t *txn) (int64, error) { return t.s.milli
 
 func (sqlite) clockText(ours string) string { return ours }
 
+func (sqlite) bytewise(column string) string { return column }
+
 // bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it. A row that cannot be
 // written ends the whole transaction, so no statement keeps a journal to be undone alone.
 func (sqlite) bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error {

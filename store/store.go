@@ -83,6 +83,8 @@ type database interface {
 	clock(ctx context.Context, t *txn) (int64, error)
 	// clockText is that time as SQL; ours is the placeholder that holds the process's own.
 	clockText(ours string) string
+	// bytewise is a text as SQL sorts it by its bytes, whatever the language of the database.
+	bytewise(column string) string
 	// bulk inserts rows as fast as the database can.
 	bulk(ctx context.Context, t *txn, table string, columns []string, rows [][]any) error
 	// indexDigests makes sure that equal requests are found by an index.

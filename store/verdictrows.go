@@ -34,9 +34,11 @@ func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subje
 
 // verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
-const verdictRowColumns = `SELECT concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
-	judge, prompt, trait, fallback), item,
+const verdictRowColumns = `SELECT ` + packedColumns + `, item,
 	COALESCE(label, ''), score`
+
+const packedColumns = `concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
+	judge, prompt, trait, fallback)`
 
 const (
 	saidMark  = "\x1f"
@@ -55,20 +57,25 @@ func (s *Reader) scanVerdictRow(ctx context.Context, rows *sql.Rows, run int64, 
 	if err := rows.Scan(into...); err != nil {
 		return v, err
 	}
-	parts, n := unpack(packed)
-	no, err := strconv.ParseInt(parts[0], 10, 64)
-	if err != nil {
-		return v, fmt.Errorf("its number: %w", err)
-	}
-	if n != saidParts { // a name has the mark in it
-		return s.verdict(ctx, no)
-	}
-	v.No = no
 	copy(v.Subject[:], subject)
 	copy(v.Against[:], against)
 	if score.Valid {
 		v.Score = &score.Float64
 	}
+	return s.unpackVerdict(ctx, v, packed, label)
+}
+
+// unpackVerdict fills in what came as one text. Where a name has the mark in it, the whole verdict is read instead.
+func (s *Reader) unpackVerdict(ctx context.Context, v Verdict, packed, label string) (Verdict, error) {
+	parts, n := unpack(packed)
+	no, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return v, fmt.Errorf("its number: %w", err)
+	}
+	if n != saidParts {
+		return s.verdict(ctx, no)
+	}
+	v.No = no
 	return v, v.unpacked(parts, label)
 }
 

@@ -23,6 +23,7 @@ type itemData struct {
 	Inputs    []inputRow `json:"inputs"`
 	Stage     string     `json:"stage"`
 	Stages    []string   `json:"stages"`
+	Lane      string     `json:"asked_lane,omitempty"` // the one that alone is shown
 	Lanes     []itemLane `json:"lanes"`
 	System    string     `json:"system,omitempty"`
 	Truncated bool       `json:"truncated,omitempty"`
@@ -60,11 +61,15 @@ func (s *Server) itemPage(q *request) (*view, error) {
 	if id == "" {
 		return nil, bad("id: which item?")
 	}
-	all, err := q.home.Ledger.AnswersPage(ctx, q.run.No, store.AnswerFilter{Item: id}, store.Mark{}, maxOnItem)
+	filter := store.AnswerFilter{Item: id, Lane: q.FormValue("lane")}
+	if filter.Lane != "" { // of one lane alone more fits on a page, and other stages are a link away
+		filter.Stage = q.FormValue("stage")
+	}
+	all, err := q.home.Ledger.AnswersPage(ctx, q.run.No, filter, store.Mark{}, maxOnItem)
 	if err != nil {
 		return nil, err
 	}
-	data := itemData{Item: id, Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
+	data := itemData{Item: id, Lane: q.FormValue("lane"), Inputs: []inputRow{}, Lanes: []itemLane{}, Truncated: len(all) == maxOnItem}
 	named, err := q.home.Ledger.Named(ctx, q.run.No, id)
 	if err != nil {
 		return nil, err

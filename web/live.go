@@ -26,6 +26,9 @@ func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
 			}
 			all += v + "/"
 		}
+		if r.FormValue("made") != "" { // a page that waits for what two runs have in common
+			all += fmt.Sprint(s.diffs.count(), "/", s.matrices.count())
+		}
 		return all, nil
 	})
 }
@@ -37,10 +40,17 @@ func (s *Server) runNews(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, bad("%s", err))
+		return
+	}
 	s.news(w, r, func(ctx context.Context) (string, error) {
 		v, err := q.home.Ledger.Version(ctx, q.run.No)
 		if err != nil {
 			return "", err
+		}
+		if stage, grid := q.Form["grid"]; grid {
+			return v + "/" + s.matrices.state(matrixKey{q.home, q.run.No, stage[0]}), nil
 		}
 		return v + "/" + s.findings.state(findingsKey{q.home, q.run.No, q.FormValue("by")}), nil
 	})

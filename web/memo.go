@@ -13,6 +13,7 @@ type memo[K comparable, T any] struct {
 	compute func(ctx context.Context, key K) (T, error)
 	mu      sync.Mutex
 	all     map[K]*kept[T]
+	made    int // results and errors so far
 }
 
 type kept[T any] struct {
@@ -98,6 +99,7 @@ func (m *memo[K, T]) work(ctx context.Context, key K, version string, k *kept[T]
 	v, err := m.compute(ctx, key)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.made++
 	k.at, k.took = m.now(), m.now().Sub(began)
 	if err != nil {
 		k.err, k.failed = err, version
@@ -132,4 +134,11 @@ func (m *memo[K, T]) state(key K) string {
 		return ""
 	}
 	return k.at.Format(time.RFC3339Nano)
+}
+
+// count is how many computations have ended.
+func (m *memo[K, T]) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.made
 }

@@ -23,6 +23,7 @@ func paths() []string {
 		"/runs/run1/answers/" + coordinates("gpt", 1).Key().String(), "/runs/run1/item?id=" + item, "/runs/run1/diff?a=" + key + "&b=" + other,
 		"/runs/run1/verdicts", "/runs/run1/verdicts?stage=good&lane=gpt&label=yes", "/runs/run1/findings", "/runs/run1/findings?by=lane",
 		"/runs/run1/people", "/runs/run1/people/arena?as=anna", "/runs/run1/people/good?as=anna",
+		"/runs/run1/grid", "/runs/run1/grid?stage=arena&sort=gpt&down=1", "/runs/run1/grid?stage=answers&is=unjudged&is=cut", "/runs/run1/grid?q=Paris&sort=item",
 	}
 }
 
@@ -47,7 +48,7 @@ func TestWhatIsNotThereIsSaidInTheFormThatWasAskedFor(t *testing.T) {
 		"/runs/run1/segments/99": 404, "/runs/run1/segments/x": 404, "/runs/run1/item": 400, "/runs/run1/item?id=none": 404, "/runs/run1/answers?ending=nice": 400,
 		"/runs/run1/answers?after=x": 400, "/runs/run1/answers?limit=0": 400, "/runs/run1/answers?limit=100000": 400, "/runs?before=1.2.3": 400, "/runs/run1/verdicts?lane=gpt": 400,
 		"/runs/run1/answers?verdict=yes": 400, "/runs/run1/events?before=-1": 400, "/static/web.go": 404, "/static/..%2fweb.go": 404, "/runs/run1/search?q=x": 400,
-		"/runs/run1/diff?a=&b=": 400, "/runs/run1/people/arena": 400, "/runs/run1/people/arena?as=%3Cb%3E": 400, "/runs/run1/people/none?as=anna": 404, "/runs/run1/artifacts/99": 404,
+		"/runs/run1/diff?a=&b=": 400, "/runs/run1/people/arena": 400, "/compare": 400, "/compare?a=run1": 400, "/compare?a=run1&b=none": 404, "/compare?a=run1&b=run1": 400, "/runs/run1/people/arena?as=%3Cb%3E": 400, "/runs/run1/people/none?as=anna": 404, "/runs/run1/artifacts/99": 404,
 	} {
 		if a := r.get(path); a.status != want {
 			t.Errorf("%s: %d, want %d", path, a.status, want)

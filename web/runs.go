@@ -133,6 +133,9 @@ type runsData struct {
 	Older string   `json:"older,omitempty"` // the mark of the next page
 }
 
+// Several reports whether there are two to compare.
+func (d runsData) Several() bool { return len(d.Runs) > 1 }
+
 // runsPage lists runs of all homes, newest first.
 func (s *Server) runsPage(q *request) (*view, error) {
 	homes := s.options.Homes()

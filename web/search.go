@@ -13,7 +13,7 @@ import (
 	"assay/store"
 )
 
-// A search is a walk over the answers of one lane in one stage. It reads a block, lets the database go, and writes what it
+// A search is a walk over the answers of a stage, or of one lane in it. It reads a block, lets the database go, and writes what it
 // found; it ends when the reader leaves.
 const (
 	searchBlock = 500
@@ -53,8 +53,8 @@ func (s *Server) newSearch(r *http.Request) (*search, error) {
 		return nil, err
 	}
 	f := &search{Server: s, q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"), most: maxFound}
-	if f.words == "" || f.stage == "" || f.lane == "" {
-		return nil, bad("a search wants words (q), a stage and a lane")
+	if f.words == "" || f.stage == "" {
+		return nil, bad("a search wants words (q) and a stage")
 	}
 	if len(f.words) > 500 {
 		return nil, bad("q: at most 500 bytes")

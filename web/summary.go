@@ -16,6 +16,7 @@ type summaryData struct {
 	Current     bool      // they are of the ledger as it is
 	At          time.Time // when they were computed
 	Answer      *report.Summary
+	Before      string // the run of the same study before this one; empty: there is none
 }
 
 // summaryPage shows what a run found.
@@ -28,7 +29,11 @@ func (s *Server) summaryPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := summaryData{Run: row, Known: f.Known, Current: f.Current, At: f.At}
+	before, err := runBefore(q)
+	if err != nil {
+		return nil, err
+	}
+	data := summaryData{Run: row, Known: f.Known, Current: f.Current, At: f.At, Before: before}
 	v := &view{template: "summary", title: q.run.Study, run: &row, tab: "summary", data: data, live: "/runs/" + q.run.ID + "/news?by="}
 	if q.api() {
 		if !f.Known {

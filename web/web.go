@@ -39,6 +39,8 @@ type Server struct {
 	guard    *guard
 	pages    *templates
 	findings *memo[findingsKey, *runFindings]
+	matrices *memo[matrixKey, *results.Matrix]
+	diffs    *memo[compareKey, *results.Diff]
 	causes   *memo[causesKey, []store.Cause]
 	loaded   *memo[causesKey, struct{}]
 	seats    *seats
@@ -67,6 +69,8 @@ func New(o Options) (*Server, error) {
 		watchers: make(chan struct{}, maxWatchers), scans: make(chan struct{}, maxScans),
 	}
 	s.findings = newMemo[findingsKey](o.Now, s.computeFindings)
+	s.matrices = newMemo[matrixKey](o.Now, s.computeMatrix)
+	s.diffs = newMemo[compareKey](o.Now, s.computeDiff)
 	s.causes = newMemo[causesKey](o.Now, s.computeCauses)
 	s.loaded = newMemo[causesKey](o.Now, func(ctx context.Context, k causesKey) (struct{}, error) { return struct{}{}, s.load(ctx, k) })
 	s.seats = newSeats(o.Now)
@@ -84,11 +88,13 @@ type page struct {
 func pagesOf() []page {
 	return []page{
 		{"/runs", (*Server).runsPage},
+		{"/compare", (*Server).comparePage},
 		{"/runs/{run}/summary", (*Server).summaryPage},
 		{"/runs/{run}/progress", (*Server).runPage},
 		{"/runs/{run}/segments", (*Server).segmentsPage},
 		{"/runs/{run}/segments/{segment}", (*Server).segmentPage},
 		{"/runs/{run}/events", (*Server).eventsPage},
+		{"/runs/{run}/grid", (*Server).gridPage},
 		{"/runs/{run}/answers", (*Server).answersPage},
 		{"/runs/{run}/answers/{key}", (*Server).answerPage},
 		{"/runs/{run}/item", (*Server).itemPage},

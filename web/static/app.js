@@ -1,4 +1,4 @@
-// Pages that change by themselves, keys for the arena, and times as the reader's clock has them. Nothing else: every page
+// Pages that change by themselves, keys for the arena and the grid, and times as the reader's clock has them. Nothing else: every page
 // works without it.
 "use strict";
 
@@ -102,8 +102,46 @@
     copy(link);
   });
 
+  // Keys for the grid: j and k go from item to item, h and l from lane to lane, Enter opens, n turns the page, / searches. All are links.
+  function gridKeys() {
+    if (!document.querySelector("#grid, #compare")) return;
+    const rows = () => Array.from(document.querySelectorAll("table.matrix tbody tr"));
+    const cells = (row) => Array.from(row.querySelectorAll("a"));
+
+    function at() {
+      const all = rows();
+      const row = all.findIndex((r) => r.contains(document.activeElement));
+      return { row, column: row < 0 ? 0 : cells(all[row]).indexOf(document.activeElement) };
+    }
+
+    function go(down, right) {
+      const all = rows();
+      if (all.length === 0) return;
+      const here = at();
+      const row = here.row < 0 ? 0 : Math.min(all.length - 1, Math.max(0, here.row + down));
+      const links = cells(all[row]);
+      if (links.length === 0) return;
+      const link = links[Math.min(links.length - 1, Math.max(0, here.column + right))];
+      link.focus();
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+
+    const keys = { j: () => go(1, 0), k: () => go(-1, 0), l: () => go(0, 1), h: () => go(0, -1),
+      n: () => { const next = document.querySelector(".pager a[rel=next]"); if (next) next.click(); },
+      "/": () => { const box = document.querySelector("[data-slash]"); if (box) { box.focus(); box.select(); } } };
+
+    addEventListener("keydown", (e) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+      const does = keys[e.key];
+      if (!does) return;
+      e.preventDefault();
+      does();
+    });
+  }
+
   localTimes(document);
   keys();
+  gridKeys();
   for (const b of document.querySelectorAll("[data-stop]")) b.addEventListener("click", () => window.stop());
   if (document.body.dataset.news) listen(document.body.dataset.news);
 })();
