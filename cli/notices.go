@@ -14,6 +14,7 @@ type notices struct {
 	lanes  map[string]store.LaneState // as they were last seen
 	said   map[string]time.Time       // when a trouble of a lane was said last
 	looked time.Time
+	took   time.Duration // how long the last look took, or longer
 }
 
 const (
@@ -24,7 +25,7 @@ const (
 
 // news are lines about what changed since the last look.
 func (n *notices) news(ctx context.Context, l *store.Reader, runs []store.Run, now time.Time) ([]string, error) {
-	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < noticeEvery {
+	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < max(noticeEvery, parts*n.took) {
 		return nil, nil
 	}
 	n.looked = now

@@ -88,6 +88,9 @@ func (p *progress) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.noted.looked.Equal(now) {
+		p.noted.took = max(0, p.world.Now().Sub(now))
+	}
 	news = append(news, noted...)
 	if p.screen == nil {
 		return errors.Join(p.say(news...), p.plain(ctx, now))

@@ -315,7 +315,7 @@ func (s *Reader) RunsDue(ctx context.Context, after time.Time) ([]Work, time.Tim
 func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
-		SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1)
+		SELECT due_ms FROM (SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1) ORDER BY due_ms LIMIT 1) AS first
 		UNION ALL SELECT due_ms FROM runs WHERE due_ms IS NOT NULL AND ($1 = 0 OR no = $1)) AS d`, run).Scan(&due)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
@@ -327,7 +327,7 @@ func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
 func (s *Reader) NextDueAfter(ctx context.Context, run int64, after time.Time) (time.Time, error) {
 	var due sql.NullInt64
 	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
-		SELECT MIN(due_ms) AS due_ms FROM segments WHERE due_ms > $2 AND run_no = $1
+		SELECT due_ms FROM (SELECT due_ms FROM segments WHERE due_ms > $2 AND ($1 = 0 OR run_no = $1) ORDER BY due_ms LIMIT 1) AS first
 		UNION ALL SELECT due_ms FROM runs WHERE due_ms > $2 AND no = $1) AS d`, run, after.UnixMilli()).Scan(&due)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
