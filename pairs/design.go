@@ -19,6 +19,25 @@ type Design struct {
 	Order   Order
 	Reverse float64 // the share of the pairs that is asked again the other way round
 	Seed    uint64
+
+	OrderSeed   *uint64 // of which is shown first; nil: Seed
+	ReverseSeed *uint64 // of which pairs are asked again; nil: Seed
+}
+
+// seedOf is a seed of its own, or the design's.
+func (d Design) seedOf(own *uint64) uint64 {
+	if own == nil {
+		return d.Seed
+	}
+	return *own
+}
+
+// All is how many pairs there are to choose from.
+func (d Design) All() int64 {
+	if d.Lanes == 0 {
+		return choose2(d.Slots)
+	}
+	return choose2(d.Lanes) * d.Slots
 }
 
 // Pick says how pairs are chosen.
@@ -40,6 +59,7 @@ const (
 	Random    Order = "random"    // a coin for every pair
 	Alternate Order = "alternate" // every second pair of the same two lanes is turned round; without lanes, every second pair
 	Both      Order = "both"      // every pair is asked both ways
+	AsListed  Order = "as-listed" // the one that stands first in its list is shown first
 )
 
 // maxPairs keeps all arithmetic exact.
@@ -57,7 +77,7 @@ func (d Design) check() error {
 		return fmt.Errorf("pairs: no way to choose called %q", d.Pick)
 	}
 	switch d.Order {
-	case Random, Alternate:
+	case Random, Alternate, AsListed:
 	case Both:
 		if d.Reverse != 0 {
 			return fmt.Errorf("pairs: order both asks every pair both ways already: leave reverse away")

@@ -52,7 +52,7 @@ func New(d Design) (*Schedule, error) {
 	}
 	s.rows = s.field.rows()
 	s.again = d.again(s.rows)
-	s.picked = newShuffle(s.rows, d.Seed, streamAgain, 0)
+	s.picked = newShuffle(s.rows, d.seedOf(d.ReverseSeed), streamAgain, 0)
 	return s, nil
 }
 
@@ -110,7 +110,7 @@ func (s *Schedule) once(row int64) Pair {
 	turned := false
 	switch s.design.Order {
 	case Random:
-		turned = seeded(s.design.Seed, streamCoin, uint64(m.slot), uint64(m.low), uint64(m.high))&1 == 1
+		turned = seeded(s.design.seedOf(s.design.OrderSeed), streamCoin, uint64(m.slot), uint64(m.low), uint64(m.high))&1 == 1
 	case Alternate:
 		turned = m.odd
 	}

@@ -184,7 +184,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	each := schedule.Len() * int64(max(1, len(rubric.Prompts))*len(m.TraitsOf(st))) * draws(st)
 	m.again(st)
 	judges := m.Study.LanesNamed(st.Judges.List)
-	if total := each * int64(len(judges)); total > unsampled && (st.Pairs == nil || !st.Pairs.All && st.Pairs.Sample == 0) {
+	if total := each * int64(len(judges)); total > unsampled && (st.Pairs == nil || !st.Pairs.All && !st.Pairs.Sample.Given()) {
 		m.problems.Add(st.Where.Key("compare"), "say pairs: all, or pairs: {sample: 2000}", "stage %s would make %d judge requests", st.Name, total)
 		return
 	}
@@ -197,6 +197,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		m.add(st, Part{Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || groups.unknown, Requests: each},
 			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
 	}
+	m.rankable(st, schedule, groups)
 	m.comparing(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
 }
 

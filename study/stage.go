@@ -287,12 +287,14 @@ type Trait struct {
 type Pairs struct {
 	Where
 	All         bool    `json:"all,omitempty" jsonschema:"every pair"`
-	Sample      int     `json:"sample,omitempty" jsonschema:"so many unordered pairs of the whole stage, balanced over lane pairs"`
+	Sample      Portion `json:"sample,omitzero" jsonschema:"so many unordered pairs of the whole stage, or a share such as 20%, balanced over lane pairs"`
 	PerItem     int     `json:"per_item,omitempty"`
 	PerLanePair int     `json:"per_lane_pair,omitempty"`
-	Order       Order   `json:"order,omitempty" jsonschema:"random (the default), alternate or both"`
-	Reverse     float64 `json:"reverse,omitempty" jsonschema:"share of the pairs asked again the other way round"`
-	Seed        int64   `json:"seed,omitempty"`
+	Order       Order   `json:"order,omitempty" jsonschema:"random (the default), alternate, both or as-listed"`
+	Reverse     Share   `json:"reverse,omitempty" jsonschema:"share of the pairs asked again the other way round, such as 0.3 or 30%"`
+	Seed        int64   `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
+	OrderSeed   *int64  `json:"order_seed,omitempty" jsonschema:"of which is shown first, over seed"`
+	ReverseSeed *int64  `json:"reverse_seed,omitempty" jsonschema:"of which pairs are asked again, over seed"`
 }
 
 func (p *Pairs) read(d *decoder, n *node) {
@@ -311,7 +313,7 @@ func (p *Pairs) read(d *decoder, n *node) {
 			kinds++
 		}
 	}
-	for key, n := range map[string]int{"sample": p.Sample, "per_item": p.PerItem, "per_lane_pair": p.PerLanePair} {
+	for key, n := range map[string]int{"sample": p.Sample.least(), "per_item": p.PerItem, "per_lane_pair": p.PerLanePair} {
 		if p.Has(key) && n < 1 {
 			d.problems.Add(p.Key(key), "every pair is `pairs: all`", "%s: want at least 1, got %d", key, n)
 		}

@@ -47,8 +47,10 @@ func (w *Jury) read(d *decoder, n *node) {
 	*w = Jury(d.oneOf(n, "each", "majority", "mean", "unanimous"))
 }
 func (w *Identical) read(d *decoder, n *node) { *w = Identical(d.oneOf(n, "tie", "ask")) }
-func (w *Order) read(d *decoder, n *node)     { *w = Order(d.oneOf(n, "random", "alternate", "both")) }
-func (w *Reduce) read(d *decoder, n *node)    { *w = Reduce(d.oneOf(n, "mean", "majority", "any", "all")) }
+func (w *Order) read(d *decoder, n *node) {
+	*w = Order(d.oneOf(n, "random", "alternate", "both", "as-listed"))
+}
+func (w *Reduce) read(d *decoder, n *node) { *w = Reduce(d.oneOf(n, "mean", "majority", "any", "all")) }
 func (w *Wrap) read(d *decoder, n *node) {
 	if n.kind == kindBool { // some write off and on as false and true
 		*w = map[bool]Wrap{true: "on", false: wrapOff}[n.yes]
