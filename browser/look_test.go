@@ -112,7 +112,7 @@ func (v *visitor) legible(what string) {
 }
 
 func TestEveryPageIsLegible(t *testing.T) {
-	ctx, stop := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 9*time.Minute)
 	defer stop()
 	dir := crowded(t)
 	if code := cli.Main(ctx, quick(dir, io.Discard, "run", "study.yaml", "--rehearse")); code != 0 {
@@ -129,6 +129,20 @@ func TestEveryPageIsLegible(t *testing.T) {
 	}
 	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
 	v.legible("report")
+	v.looksOn(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}, "report in the dark")
+	v.looksOn(emulation.SetEmulatedMediaParams{Media: "print"}, "report on paper")
+}
+
+// looksOn fails where text lies on text in another medium, at the width of a sheet.
+func (v *visitor) looksOn(medium emulation.SetEmulatedMediaParams, what string) {
+	v.t.Helper()
+	if _, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, medium); err != nil {
+		v.t.Fatal(err)
+	}
+	v.do("resize", v.size(720, 900))
+	if found := read(v, "look for texts on texts", chromedp.Evaluate[string](overlaps)); found != "" {
+		v.t.Errorf("%s: text lies on text:\n%s", what, found)
+	}
 }
 
 func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {

@@ -207,7 +207,7 @@ func (v *visitor) text(selector string) string {
 // until waits for a condition on the page, written in JavaScript.
 func (v *visitor) until(what, condition string) {
 	v.t.Helper()
-	read(v, what, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(18*time.Second)))
+	read(v, what, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
 }
 
 // follow clicks a link and waits for the page behind it.
