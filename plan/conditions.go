@@ -66,7 +66,7 @@ func (m *maker) where(ctx context.Context, st *study.Stage) {
 	if st.Keep == nil || len(st.Keep.Stages()) > 0 || st.Verb() == study.VerbAsk {
 		return
 	}
-	for it, err := range firstItems(m.Rows.Items(ctx, m.Root(st)), m.options.Limit) {
+	for it, err := range m.FirstItems(ctx, m.Root(st), m.options.Limit) {
 		if err != nil {
 			return // reported where the items are read
 		}

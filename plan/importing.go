@@ -52,7 +52,7 @@ func (d *Input) Incoming(ctx context.Context, st *study.Stage, lanes []*study.La
 		return nil, err
 	}
 	in := &Incoming{
-		Lanes: lanes, talk: talk, rows: d.Rows.Items(ctx, study.ImportRows(st.Name)), items: firstItems(d.Rows.Items(ctx, st.Import.Of), limit),
+		Lanes: lanes, talk: talk, rows: d.Rows.Items(ctx, study.ImportRows(st.Name)), items: d.FirstItems(ctx, st.Import.Of, limit),
 		turns: make([]int64, len(talk.Steps)), have: map[string][]uint64{}, such: map[string]string{}, expected: map[string]int64{},
 	}
 	for it, err := range in.items {
@@ -86,17 +86,6 @@ func (in *Incoming) asked(k int, item string, w Way) bool {
 		}
 	}
 	return some
-}
-
-func firstItems(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {
-	return func(yield func(assay.Item, error) bool) {
-		seen := 0
-		for it, err := range items {
-			if seen++; n > 0 && seen > n || !yield(it, err) {
-				return
-			}
-		}
-	}
 }
 
 func hashOf(at assay.Coordinates) uint64 {

@@ -150,7 +150,7 @@ func (m *maker) fanOut(ctx context.Context, t *Talk, k int, n, items int64) int6
 		return n * int64(len(t.branches[k].all))
 	}
 	rows := int64(0)
-	for it, err := range firstItems(m.Rows.Items(ctx, m.Root(t.Stage)), m.options.Limit) {
+	for it, err := range m.FirstItems(ctx, m.Root(t.Stage), m.options.Limit) {
 		if err != nil {
 			break // reported where the items are read
 		}

@@ -35,7 +35,7 @@ func (m *maker) comparable(ctx context.Context, st *study.Stage) {
 		return // people compare, or did, and nothing is paid for
 	}
 	in, _ := m.Study.Inputs.Find(st.Compare)
-	for it, err := range firstItems(m.Rows.Items(ctx, st.Compare), m.options.Limit) {
+	for it, err := range m.FirstItems(ctx, st.Compare, m.options.Limit) {
 		if err != nil {
 			return // reported where the items are counted
 		}
@@ -69,7 +69,7 @@ func (m *maker) statements(ctx context.Context, st *study.Stage) {
 	if err != nil || !slices.ContainsFunc(r.Prompts, func(p judge.Prompt) bool { return strings.Contains(p.Text, "statement_block") }) {
 		return
 	}
-	for it, err := range firstItems(m.Rows.Items(ctx, m.Root(st)), m.options.Limit) {
+	for it, err := range m.FirstItems(ctx, m.Root(st), m.options.Limit) {
 		if err != nil {
 			return // reported where the items are read
 		}

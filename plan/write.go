@@ -30,8 +30,7 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 			return
 		}
 		r := d.path(st, l)
-		n := 0
-		for it, err := range d.Rows.Items(ctx, st.Ask) {
+		for it, err := range d.FirstItems(ctx, st.Ask, o.Limit) {
 			if err != nil {
 				yield(First{}, err)
 				return
@@ -41,10 +40,7 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 				yield(First{}, err)
 				return
 			}
-			if n++; !keep {
-				if n == o.Limit {
-					return
-				}
+			if !keep {
 				continue
 			}
 			for _, way := range talk.AllWays(0, it) {
@@ -54,9 +50,6 @@ func (d *Input) First(ctx context.Context, st *study.Stage, l *study.Lane, o Opt
 				if !yield(first, err) || err != nil {
 					return
 				}
-			}
-			if n == o.Limit {
-				return
 			}
 		}
 	}

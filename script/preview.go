@@ -139,7 +139,7 @@ func (p *Preview) script(ctx context.Context, limit int) (*Script, error) {
 		return s, nil
 	}
 	in := *p.input
-	in.Rows = limitedRows{p.input.Rows, limit}
+	in.Rows = limitedRows{p.input, limit}
 	s := &Script{Library: &Library{Catalog: in.Catalog}, input: &in, stages: map[string]stage{}}
 	if err := s.buildStages(ctx); err != nil {
 		return nil, err
@@ -148,13 +148,13 @@ func (p *Preview) script(ctx context.Context, limit int) (*Script, error) {
 	return s, nil
 }
 
-// limitedRows are the first items of every input; 0: all.
+// limitedRows are the items of a study that a limit leaves.
 type limitedRows struct {
-	rows  plan.Rows
+	input *plan.Input
 	limit int
 }
 
 // Items streams them.
 func (r limitedRows) Items(ctx context.Context, input string) iter.Seq2[assay.Item, error] {
-	return FirstItems(r.rows.Items(ctx, input), r.limit)
+	return r.input.FirstItems(ctx, input, r.limit)
 }

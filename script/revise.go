@@ -125,7 +125,7 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 			}
 			n++
 		}
-		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: after(FirstItems(r.Input.Rows.Items(ctx, e.Name), s.Limit), n)})
+		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, s.Limit), n)})
 	}
 	for name, url := range r.BaseURLs {
 		if s.BaseURLs == nil {

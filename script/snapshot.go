@@ -97,15 +97,8 @@ func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error
 	if err := p.keepRates(ctx, run.No, b.Input); err != nil {
 		return err
 	}
-	asked := map[string]bool{} // a limit is about what is asked, not about what goes with it, such as a table of objections
-	for i := range b.Input.Study.Stages {
-		asked[b.Input.Root(&b.Input.Study.Stages[i])] = true
-	}
 	for _, e := range b.Input.Study.Inputs {
-		items := b.Input.Rows.Items(ctx, e.Name)
-		if asked[e.Name] {
-			items = FirstItems(items, b.Settings.Limit)
-		}
+		items := b.Input.FirstItems(ctx, e.Name, b.Settings.Limit)
 		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
 			return fmt.Errorf("keep input %s: %w", e.Name, err)
 		}
@@ -179,24 +172,6 @@ func (p *Library) keepGold(ctx context.Context, run int64, b Beginning) error {
 		}
 	}
 	return nil
-}
-
-// FirstItems are the first so many of some items; 0: all.
-func FirstItems(items iter.Seq2[assay.Item, error], n int) iter.Seq2[assay.Item, error] {
-	if n == 0 {
-		return items
-	}
-	return func(yield func(assay.Item, error) bool) {
-		left := n
-		for it, err := range items {
-			if !yield(it, err) {
-				return
-			}
-			if left--; left == 0 {
-				return
-			}
-		}
-	}
 }
 
 // lanesOf are the lanes of a plan, one for each stage they answer in.

@@ -65,7 +65,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 		if _, there := e.input.Study.Inputs.Find(in.Name); !there {
 			continue
 		}
-		c, err := h.itemsEdited(ctx, run, in.Name, script.FirstItems(e.input.Rows.Items(ctx, in.Name), s.Limit))
+		c, err := h.itemsEdited(ctx, run, in.Name, e.input.FirstItems(ctx, in.Name, s.Limit))
 		if err != nil {
 			return nil, err
 		}

@@ -187,3 +187,57 @@ func TestTheLatestRunIsARealOneThatIsOpen(t *testing.T) {
 		found.Close()
 	}
 }
+
+// pressed is the small study with a table of objections that goes with every question.
+func pressed() string {
+	return strings.NewReplacer(
+		"canary: false", "  objections: {items: [{id: x, say: no}, {id: y, say: never}, {id: z, say: really}]}\ncanary: false",
+		`"{{ text }}"]`, `"{{ text }}", {each: objections, say: "{{ branch.say }}"}]`,
+	).Replace(smallStudy)
+}
+
+func TestALimitIsAboutWhatIsAskedAfterAnEditToo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, pressed())
+	h := r.open(false)
+	s := script.Settings{Limit: 1}
+	run := r.begin(h, r.wanted(StudyOptions{}, s))
+	r.write("study.yaml", pressed()+"description: other\n")
+	now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, s))
+	if err != nil || now.Run.ID != run.ID || now.Edit.Words() != "description (nothing → other)" {
+		t.Fatal(now.Run.ID, now.Edit, err)
+	}
+	r.write("study.yaml", strings.Replace(pressed(), "say: really}", "say: really}, {id: w, say: hm}", 1))
+	if _, err := h.Run(r.ctx, r.wanted(StudyOptions{}, s), Doorkeeper{
+		Resumed: func(Current) error { return nil }, Extend: func(Current, TakeOver) error { return nil },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]int{}
+	for _, input := range []string{"questions", "objections"} {
+		for _, err := range h.Ledger.ItemHeads(r.ctx, run.No, input) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept[input]++
+		}
+	}
+	if d := cmp.Diff(map[string]int{"questions": 1, "objections": 4}, kept); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAPilotIsTakenOverWithAllOfItsTables(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, pressed())
+	h := r.open(false)
+	pilot, err := h.BeginAs(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}), "small"+pilotSuffix, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("study.yaml", pressed()+"description: other\n")
+	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	if got := settings(t, run).ReuseRuns; !slices.Equal(got, []string{pilot.ID}) {
+		t.Errorf("takes over from %q, want the pilot", got)
+	}
+}
