@@ -2,9 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"time"
 
 	"assay"
+	"assay/artifacts"
 	"assay/store"
 )
 
@@ -30,6 +34,7 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 	var rest []Planned
 	var restTries []int64
 	held := 0
+	var gone lostAnswers
 	for i, p := range block {
 		old, ok := found[p.At.Key()]
 		if !ok {
@@ -40,11 +45,16 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 		if err != nil {
 			return nil, nil, err
 		}
-		if old, ok = c.whole(ctx, source.Run, old); !ok {
+		old, err = c.whole(ctx, source.Run, old)
+		if goneForGood(err) {
+			gone.add(err)
 			rest, restTries = append(rest, p), append(restTries, tries[i])
 			continue
 		}
-		if held += len(old.Outcome.Text); held > longHeld {
+		if err != nil { // what was announced as taken over is not paid for because a bucket is away
+			return nil, nil, fmt.Errorf("take over an answer of an earlier run: %w", err)
+		}
+		if held += len(old.Outcome.Text) + len(old.Outcome.Thoughts); held > longHeld {
 			held = 0
 			if err := c.settleInstant(ctx); err != nil {
 				return nil, nil, err
@@ -55,29 +65,52 @@ func (c *cutter) reuse(ctx context.Context, block []Planned, tries []int64) ([]P
 		o := store.Settlement{Key: a.Key, Cost: &zero, Outcome: old.Outcome, Reused: source.Run} // its tokens were used there, and cost nothing here
 		c.instant = append(c.instant, settledNow{attempt: a, outcome: o})
 	}
-	return rest, restTries, nil
+	return rest, restTries, c.noteLost(ctx, gone)
 }
 
 // longHeld bounds the bytes of answers that are held until they are written.
 const longHeld = 16 << 20
 
-// whole is an answer of another run with all of its text. One too long for a row is read from the bytes that came; false where
-// they are gone, or cannot be read here.
-func (c *cutter) whole(ctx context.Context, run int64, a store.Answer) (store.Answer, bool) {
+// whole is an answer of another run with all of its text. One too long for a row is read from the bytes that came.
+func (c *cutter) whole(ctx context.Context, run int64, a store.Answer) (store.Answer, error) {
 	if !a.Over {
-		return a, true
+		return a, nil
 	}
-	reader, ok := c.Planner.(interface {
-		Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error)
-	})
+	reader, ok := c.Planner.(Rereader)
 	if !ok {
-		return a, false
+		return a, fmt.Errorf("the answer to %s cannot be read again here: %w", a.Key, fs.ErrNotExist)
 	}
 	source, err := c.Ledger.Run(ctx, run)
-	if err == nil {
-		a, err = reader.Whole(ctx, source, a)
+	if err != nil {
+		return a, err
 	}
-	return a, err == nil && !a.Over
+	return reader.Whole(ctx, source, a)
+}
+
+// goneForGood reports whether the bytes of an answer cannot be read any more, now or later.
+func goneForGood(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, artifacts.ErrDamaged)
+}
+
+// lostAnswers are those of earlier runs that cannot be taken over, because their bytes are gone.
+type lostAnswers struct {
+	n   int64
+	why error // of the first
+}
+
+func (l *lostAnswers) add(err error) {
+	if l.n++; l.n == 1 {
+		l.why = err
+	}
+}
+
+// noteLost writes into the history what is asked again although an earlier run had an answer.
+func (c *cutter) noteLost(ctx context.Context, l lostAnswers) error {
+	if l.n == 0 {
+		return nil
+	}
+	return c.Ledger.Note(ctx, c.run.No, 0, "asked again",
+		fmt.Sprintf("lane %s in %s: %s of earlier runs cannot be taken over: %s", c.group.Lane, c.group.Stage, assay.Count(l.n, "answer"), l.why))
 }
 
 // donors are the answers of other runs that stand in for requests of this one.

@@ -41,6 +41,13 @@ type Planner interface {
 	Build(ctx context.Context, run store.Run, mode store.SegmentMode, at []assay.Coordinates) ([]Planned, error)
 }
 
+// Rereader is a planner that reads answers of earlier runs again, those that are too long for a row of the ledger.
+type Rereader interface {
+	// Whole is an answer with all of its text. Bytes that are gone for good are fs.ErrNotExist or artifacts.ErrDamaged; any
+	// other error may pass.
+	Whole(ctx context.Context, run store.Run, a store.Answer) (store.Answer, error)
+}
+
 // Sent finds which requests of a group were sent before.
 type Sent func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error)
 

@@ -23,7 +23,10 @@ type Planner struct {
 	Batches *batchrun.Planner
 }
 
-var _ engine.Planner = (*Planner)(nil)
+var (
+	_ engine.Planner  = (*Planner)(nil)
+	_ engine.Rereader = (*Planner)(nil)
+)
 
 // Study is the study that a run works from; of a batch file, one that only names its provider.
 func (p *Planner) Study(ctx context.Context, run store.Run) (*study.Study, error) {

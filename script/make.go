@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"io/fs"
 
 	"assay"
 	"assay/artifacts"
@@ -185,5 +186,5 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 		}
 		return o, nil
 	}
-	return none, fmt.Errorf("the bytes of the answer to %s are gone", a.Key)
+	return none, fmt.Errorf("the bytes of the answer to %s are gone: %w", a.Key, fs.ErrNotExist)
 }
