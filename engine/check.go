@@ -92,7 +92,7 @@ func (w *work) cancelIfDue(ctx context.Context) error {
 	}
 	cause := store.CancelCause("")
 	switch {
-	case lane.State == store.LaneStopped && lane.Reason == CancelledByUser:
+	case CancelledByUser(lane):
 		cause = store.ByUser
 	case gaveNothing(lane):
 		cause = store.ByRule
@@ -164,11 +164,11 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 	if (f.Class == assay.FaultUnknown || f.Class == assay.FaultGone) && failed < maxFailed {
 		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error(), Due: w.Clock.Now().Add(w.backoff(failed+2, f.RetryAfter))})
 	}
-	state := store.LaneHeld
+	to := held(f.Error())
 	if f.Class == assay.FaultQuota || f.Class == assay.FaultDenied {
-		state = store.LaneStopped
+		to = stoppedBy(f)
 	}
-	return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error()}), w.stopLane(ctx, state, f.Error()))
+	return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: f.Error()}), w.stopLane(ctx, to))
 }
 
 // maxRecuts is how often lines at fault are cut out of what is left of a job: some providers name one line at a time.

@@ -191,13 +191,10 @@ func (x *extension) close(ctx context.Context, st Standing) (Standing, error) {
 	return st, nil
 }
 
-// CancelledByUser is the reason of lanes that a person stopped.
-const CancelledByUser = "cancelled"
-
 func (x *extension) result() store.Result {
 	result := store.ResultDone
 	for _, l := range x.lanes {
-		if l.State == store.LaneStopped && l.Reason == CancelledByUser {
+		if CancelledByUser(l) {
 			return store.ResultCancelled
 		}
 		var stands int64

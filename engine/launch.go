@@ -114,11 +114,7 @@ func (w *work) received(ctx context.Context, r provider.Receipt) error {
 
 func (w *work) launched(ctx context.Context, job, note string) error {
 	now := w.Clock.Now()
-	l := store.Launch{Job: job, At: now, Due: now.Add(w.pollJob(0)), Note: note}
-	if w.policy.Deadline > 0 {
-		l.Deadline = now.Add(w.policy.Deadline)
-	}
-	return w.Ledger.Launched(ctx, w.l, l)
+	return w.Ledger.Launched(ctx, w.l, store.Launch{Job: job, At: now, Due: now.Add(w.pollJob(0)), Note: note})
 }
 
 // refused decides by class about a create call that surely made no job.
@@ -132,16 +128,16 @@ func (w *work) refused(ctx context.Context, err error) error {
 	case assay.FaultGone:
 		back.To = store.Staged
 		if w.g.Intends > maxBusy {
-			return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, "what was uploaded is gone again and again: "+f.Error()))
+			return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, held("what was uploaded is gone again and again: "+f.Error())))
 		}
 	case assay.FaultQuota, assay.FaultDenied:
-		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneStopped, f.Error()))
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, stoppedBy(f)))
 	case assay.FaultInvalid, assay.FaultLarge:
 		back.To = store.Staged
-		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, f.Error()))
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, held(f.Error())))
 	}
 	if w.tooBusy(f) {
-		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, store.LaneHeld, busyFor(f)))
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, back), w.stopLane(ctx, held(busyFor(f))))
 	}
 	return w.Ledger.GoBack(ctx, w.l, back)
 }

@@ -41,7 +41,7 @@ func (w *work) goLive(ctx context.Context) error {
 		return err
 	}
 	if w.access.Live == nil {
-		return w.stopLane(ctx, store.LaneHeld, "provider "+w.g.Provider+" cannot be asked live")
+		return w.stopLane(ctx, held("provider "+w.g.Provider+" cannot be asked live"))
 	}
 	err := w.Ledger.GoLive(ctx, w.l, w.access.Fingerprint, w.g.Expected, w.soon())
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *work) halted(ctx context.Context, f *assay.Fault) error {
 			return err
 		}
 	}
-	return w.stopLane(ctx, store.LaneStopped, f.Error())
+	return w.stopLane(ctx, stoppedBy(f))
 }
 
 // stopAsking ends what has not been asked.
@@ -152,12 +152,12 @@ func (w *work) judgeCanary(ctx context.Context) error {
 		if outcome.Fault != nil {
 			why += ": " + outcome.Fault.Error()
 		}
-		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, why); err != nil {
+		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStop{State: store.LaneStopped, Reason: why}); err != nil {
 			return err
 		}
 	case outcome.Ending == assay.Empty || outcome.Ending == assay.Cut:
 		to = store.CanaryFailed
-		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, shortCanary(outcome.Ending)); err != nil {
+		if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStop{State: store.LaneStopped, Reason: shortCanary(outcome.Ending)}); err != nil {
 			return err
 		}
 	case w.policy.VerifyFirst:

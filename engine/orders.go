@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"assay"
@@ -89,7 +88,7 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 			return "", err
 		}
 		for _, l := range lanes {
-			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneStopped, CancelledByUser); err != nil {
+			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Cause: store.CauseUser, Reason: cancelled}); err != nil {
 				return "", err
 			}
 		}
@@ -112,7 +111,7 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 				err = x.Ledger.AskCancel(ctx, t.l, store.ByUser, x.Clock.Now())
 			case g.State == store.Staged || g.State == store.Uploaded:
 				dropped++
-				err = x.Ledger.Drop(ctx, t.l, CancelledByUser)
+				err = x.Ledger.Drop(ctx, t.l, cancelled)
 			case g.State == store.Intended: // it may have a job, which is found first and cancelled then
 				busy++
 				err = x.Ledger.WishCancel(ctx, g.No)
@@ -129,13 +128,6 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d in the middle of a step stop after it", dropped, asked, busy), nil
-}
-
-// StoppedByAccount reports whether a lane was stopped because its key was refused or its account is empty: the reason of such a
-// lane begins with the class of the fault.
-func StoppedByAccount(l store.Lane) bool {
-	class, _, _ := strings.Cut(l.Reason, " ")
-	return class == string(assay.FaultDenied) || class == string(assay.FaultQuota)
 }
 
 // Endings are the ways that requests ended in which are sent again: those that are named, else all that may end otherwise.
@@ -167,7 +159,7 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	for _, l := range lanes {
 		if l.State != store.LaneOpen && l.State != store.LanePaused {
 			waited += max(0, l.Planned-l.Spared-l.Ended())
-			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneOpen, ""); err != nil {
+			if err := x.Ledger.SetLane(ctx, x.run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen}); err != nil {
 				return "", err
 			}
 			if _, err := x.Ledger.SetCanary(ctx, x.run.No, l.Stage, l.Name, store.CanaryFailed, store.CanaryPassed); err != nil {
@@ -203,7 +195,7 @@ func (x *extension) retryVerdicts(ctx context.Context, what []string) (string, e
 		if i < 0 || lanes[i].State == store.LaneOpen {
 			continue
 		}
-		if err := x.Ledger.SetLane(ctx, x.run.No, a.Stage, a.Lane, store.LaneOpen, ""); err != nil {
+		if err := x.Ledger.SetLane(ctx, x.run.No, a.Stage, a.Lane, store.LaneStop{State: store.LaneOpen}); err != nil {
 			return "", err
 		}
 	}

@@ -25,7 +25,7 @@ func (w *work) prepare(ctx context.Context) error {
 		return err
 	}
 	if w.access.Batch == nil {
-		return w.stopLane(ctx, store.LaneHeld, "provider "+w.g.Provider+" has no batches")
+		return w.stopLane(ctx, held("provider "+w.g.Provider+" has no batches"))
 	}
 	if w.g.Fence != "" {
 		return w.fence(ctx)
@@ -78,12 +78,12 @@ func (w *work) stumble(ctx context.Context, err error) error {
 	}
 	switch f.Class {
 	case assay.FaultQuota, assay.FaultDenied:
-		return w.stopLane(ctx, store.LaneStopped, f.Error())
+		return w.stopLane(ctx, stoppedBy(f))
 	case assay.FaultInvalid, assay.FaultLarge:
-		return w.stopLane(ctx, store.LaneHeld, f.Error())
+		return w.stopLane(ctx, held(f.Error()))
 	}
 	if w.tooBusy(f) {
-		return w.stopLane(ctx, store.LaneHeld, busyFor(f))
+		return w.stopLane(ctx, held(busyFor(f)))
 	}
 	return w.Ledger.RetryLater(ctx, w.l, w.Clock.Now().Add(w.backoff(w.g.Failures, f.RetryAfter)), f.Error())
 }
@@ -94,11 +94,11 @@ func busyFor(f *assay.Fault) string {
 }
 
 // stopLane stops or holds the lane in its stage; the segment waits with it.
-func (w *work) stopLane(ctx context.Context, st store.LaneState, why string) error {
-	if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, st, why); err != nil {
+func (w *work) stopLane(ctx context.Context, to store.LaneStop) error {
+	if err := w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, to); err != nil {
 		return err
 	}
-	return w.Ledger.Wake(ctx, w.l, time.Time{}, why)
+	return w.Ledger.Wake(ctx, w.l, time.Time{}, to.Reason)
 }
 
 // mayGo reports whether anything may be sent in this lane now. If not, the segment waits: for a gate until it opens, for a
@@ -108,7 +108,7 @@ func (w *work) mayGo(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if w.g.CancelCause == store.ByUser || lane.State == store.LaneStopped && lane.Reason == CancelledByUser {
+	if w.g.CancelCause == store.ByUser || CancelledByUser(lane) {
 		return false, w.cancelUnsent(ctx)
 	}
 	if lane.State != store.LaneOpen {
@@ -130,9 +130,9 @@ func (w *work) mayGo(ctx context.Context) (bool, error) {
 // cancelUnsent ends a segment that has not gone because a person cancelled the run.
 func (w *work) cancelUnsent(ctx context.Context) error {
 	if w.g.State == store.Launched { // a live one: what was asked is kept
-		return w.stopAsking(ctx, CancelledByUser)
+		return w.stopAsking(ctx, cancelled)
 	}
-	return w.Ledger.Drop(ctx, w.l, CancelledByUser)
+	return w.Ledger.Drop(ctx, w.l, cancelled)
 }
 
 func canaryLetsGo(c store.Canary) bool { return c == store.CanaryOff || c == store.CanaryPassed }

@@ -32,7 +32,7 @@ func (w *work) recut(ctx context.Context, st provider.Status) error {
 	}
 	if len(block) == 0 {
 		return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: "no line at fault could be found"}),
-			w.stopLane(ctx, store.LaneHeld, "the job failed at its validation: "+st.Word))
+			w.stopLane(ctx, held("the job failed at its validation: "+st.Word)))
 	}
 	if _, err := w.Ledger.Settle(ctx, w.l, block); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (w *work) settle(ctx context.Context) error {
 	if err := w.finish(ctx); err != nil || r.halt == nil {
 		return err
 	}
-	return w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, store.LaneStopped, r.halt.Error())
+	return w.Ledger.SetLane(ctx, w.run.No, w.g.Stage, w.g.Lane, stoppedBy(r.halt))
 }
 
 // settlingAtOnce is how many segments are read at a time: the keys of each are in memory, up to a hundred thousand of them.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"assay"
 	"assay/store"
@@ -34,7 +33,7 @@ func (e *Engine) stopForErrors(ctx context.Context, l store.Lane, above float64)
 		return false, nil
 	}
 	why := fmt.Sprintf("stop_if: %d of %d requests ended without an answer, more than %g", errors, ended, above)
-	return true, e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStopped, why)
+	return true, e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Reason: why})
 }
 
 // stopForNothing stops a lane whose study sets no share, when not one of its first answers is good: all are empty, cut,
@@ -57,20 +56,11 @@ func (e *Engine) stopForNothing(ctx context.Context, l store.Lane) (bool, error)
 	if err != nil || again {
 		return false, err
 	}
-	why := fmt.Sprintf("%s %d answers are empty, cut, refused or rejected (`assay retry` sends the rest all the same)", nothingGood, ended)
-	if err := e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStopped, why); err != nil {
+	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest all the same)", ended)
+	if err := e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Cause: store.CauseNothingGood, Reason: why}); err != nil {
 		return true, err
 	}
 	return true, e.Ledger.HurryLane(ctx, l.Run, l.Stage, l.Name)
-}
-
-// nothingGood begins the reason of a lane that was stopped because no answer of it is good.
-const nothingGood = "all of the first"
-
-// gaveNothing reports whether a lane was stopped because no answer of it is good: its jobs would bring more of the same, and are
-// paid for.
-func gaveNothing(l store.Lane) bool {
-	return l.State == store.LaneStopped && strings.HasPrefix(l.Reason, nothingGood)
 }
 
 // stopLanes stops every lane that has too many errors.

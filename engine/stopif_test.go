@@ -93,3 +93,26 @@ func TestTheJobsOfALaneWithoutOneGoodAnswerAreCancelled(t *testing.T) {
 		t.Errorf("sent all the same: %v", l.Endings)
 	}
 }
+
+func TestTheWordsOfAStopDecideNothing(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"all of the first 20 answers are empty", "cancelled"} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, one, func(*world) {})
+			w.fake.wobble = func(call string, _ int) error {
+				if call == "check" {
+					w.ok(w.s.SetLane(w.ctx, w.run.No, w.lane("red").Stage, "red", store.LaneStop{State: store.LaneStopped, Reason: words}))
+				}
+				return nil
+			}
+			_, err := w.drive()
+			w.ok(err)
+			run, err := w.s.Run(w.ctx, w.run.No)
+			w.ok(err)
+			if l := w.lane("red"); w.fake.calls["cancel"] != 0 || l.Endings[assay.Answered] == 0 || run.Result == store.ResultCancelled {
+				t.Errorf("%d cancels, %v, %s\n%s", w.fake.calls["cancel"], l.Endings, run.Result, w.history())
+			}
+		})
+	}
+}

@@ -51,7 +51,7 @@ func (s *Ledger) KeepTime(ctx context.Context) (back time.Duration, err error) {
 // setBack moves every moment that something waits for.
 func (t *txn) setBack(ctx context.Context, by time.Duration) error {
 	for _, c := range []struct{ table, column string }{
-		{"segments", "due_ms"}, {"segments", "lease_until_ms"}, {"segments", "absent_ms"}, {"segments", "deadline_ms"},
+		{"segments", "due_ms"}, {"segments", "lease_until_ms"}, {"segments", "absent_ms"},
 		{"runs", "due_ms"}, {"runs", "lease_until_ms"}, {"drivers", "until_ms"}, {"resends", "not_before_ms"}, {"gates", "until_ms"},
 	} {
 		_, err := t.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = `+c.column+` - $1 WHERE `+c.column+` IS NOT NULL`, by.Milliseconds())

@@ -156,7 +156,7 @@ func (s *Ledger) GoBack(ctx context.Context, l Lease, b Back) error {
 		}
 		n, err := t.change(ctx, `UPDATE segments SET moved_from = state, state = $3, moved_ms = $4, due_ms = $5, reason = $6, `+handle+`
 			reserved_nano = 0, intended_ms = NULL, cursor_mark = NULL, account = NULL, stamped = NULL, absents = 0, absent_ms = NULL, job = NULL,
-			launched_ms = NULL, deadline_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
+			launched_ms = NULL, job_state = NULL, job_word = NULL, job_counts = NULL, parts = NULL, ended_ms = NULL,
 			fetched_ms = NULL, cancel_cause = CASE WHEN cancel_cause = 'user' THEN 'user' ELSE '' END,
 			cancel_ms = CASE WHEN cancel_cause = 'user' THEN cancel_ms END, held_from = NULL, failures = failures + 1, still_ms = NULL
 			WHERE no = $1 AND epoch = $2`+inStates([]State{Uploaded, Intended, Launched, Ended, Held}),

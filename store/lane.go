@@ -19,6 +19,17 @@ const (
 	LanePaused  LaneState = "paused"  // a person wants nothing sent for a while
 )
 
+// LaneCause is why a lane is not open, as far as something is decided by it. Words for people are in its reason.
+type LaneCause string
+
+// The causes that something is decided by.
+const (
+	CauseOther       LaneCause = ""
+	CauseUser        LaneCause = "user"         // a person cancelled it
+	CauseAccount     LaneCause = "account"      // its key was refused, or its account is empty
+	CauseNothingGood LaneCause = "nothing good" // none of its first answers is of use
+)
+
 // Canary is where the one live request stands that goes before a lane's first batch.
 type Canary string
 
@@ -42,7 +53,8 @@ type Lane struct {
 	Planned         int64  // at most this many requests
 	Spared          int64  // of them: those that need no asking
 	State           LaneState
-	Reason          string // why it is not open
+	Cause           LaneCause
+	Reason          string // why it is not open, in words
 	Canary          Canary
 	Open            int64 // requests staged or sent that have not ended
 	Endings         map[assay.Ending]int64
@@ -77,15 +89,23 @@ func (t *txn) putLanes(ctx context.Context, lanes []Lane) error {
 	return nil
 }
 
+// LaneStop is a state that a lane is brought into, and why.
+type LaneStop struct {
+	State  LaneState
+	Cause  LaneCause
+	Reason string
+}
+
 // SetLane opens, stops or holds a lane in a stage, and writes the reason into the history.
-func (s *Ledger) SetLane(ctx context.Context, run int64, stage, lane string, st LaneState, reason string) error {
+func (s *Ledger) SetLane(ctx context.Context, run int64, stage, lane string, to LaneStop) error {
 	return s.tx(ctx, "set lane", durable, func(t *txn) error {
-		n, err := t.change(ctx, `UPDATE lanes SET state = $4, reason = $5 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5)`,
-			run, stage, lane, string(st), reason)
+		n, err := t.change(ctx, `UPDATE lanes SET state = $4, reason = $5, cause = $6
+			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5 OR cause <> $6)`,
+			run, stage, lane, string(to.State), to.Reason, string(to.Cause))
 		if err != nil || n == 0 {
 			return err
 		}
-		return t.event(ctx, run, 0, "lane "+string(st), lane+" in "+stage+": "+reason)
+		return t.event(ctx, run, 0, "lane "+string(to.State), lane+" in "+stage+": "+to.Reason)
 	})
 }
 
@@ -129,7 +149,7 @@ func (s *Reader) Lane(ctx context.Context, run int64, stage, name string) (Lane,
 }
 
 func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]Lane, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, provider, model, label, params, planned, state, reason, canary,
+	rows, err := s.read.QueryContext(ctx, `SELECT run_no, stage, lane, provider, model, label, params, planned, state, cause, reason, canary,
 		n_open, n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost,
 		hits_answered + hits_cut + hits_empty + hits_refused, reused, imported, spared, surplus FROM lanes WHERE `+where, args...)
 	if err != nil {
@@ -140,7 +160,7 @@ func (s *Reader) lanes(ctx context.Context, where string, args ...any) ([]Lane, 
 	for rows.Next() {
 		var l Lane
 		n := make([]int64, len(assay.Endings()))
-		err := rows.Scan(&l.Run, &l.Stage, &l.Name, &l.Provider, &l.Model, &l.Label, &l.Params, &l.Planned, &l.State, &l.Reason, &l.Canary,
+		err := rows.Scan(&l.Run, &l.Stage, &l.Name, &l.Provider, &l.Model, &l.Label, &l.Params, &l.Planned, &l.State, &l.Cause, &l.Reason, &l.Canary,
 			&l.Open, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &l.CacheHits, &l.Reused, &l.Imported, &l.Spared, &l.Surplus)
 		if err != nil {
 			return nil, fmt.Errorf("read lanes: %w", err)

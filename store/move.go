@@ -235,18 +235,17 @@ func (t *txn) reserve(ctx context.Context, run int64, m assay.Money) error {
 
 // Launch is an accepted create call, or an adopted job.
 type Launch struct {
-	Job      string
-	At       time.Time
-	Deadline time.Time // zero: none
-	Due      time.Time
-	Note     string
+	Job  string
+	At   time.Time
+	Due  time.Time
+	Note string
 }
 
 // Launched notes, durably, the job that a segment became.
 func (s *Ledger) Launched(ctx context.Context, l Lease, j Launch) error {
 	return s.move(ctx, l, move{op: "launched", to: Launched, from: []State{Intended, Held}, due: j.Due, durable: durable,
-		set:  `job = $6, launched_ms = $7, deadline_ms = CAST($8 AS BIGINT), held_from = NULL, fence = NULL, failures = 0, reason = ''`,
-		args: []any{j.Job, j.At.UnixMilli(), millis(j.Deadline)},
+		set:  `job = $6, launched_ms = $7, held_from = NULL, fence = NULL, failures = 0, reason = ''`,
+		args: []any{j.Job, j.At.UnixMilli()},
 		note: strings.TrimSpace("job " + j.Job + " " + j.Note),
 		alongside: func(ctx context.Context, t *txn, _ int64) error {
 			// One that is not wanted any more is looked at, and so cancelled, at once.

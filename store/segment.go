@@ -97,7 +97,6 @@ type Segment struct {
 	Reserved      assay.Money
 	Job           string
 	Launched      time.Time
-	Deadline      time.Time
 	JobState      string
 	JobWord       string
 	JobCounts     string // JSON
@@ -339,7 +338,7 @@ func (s *Reader) segments(ctx context.Context, where string, args ...any) ([]Seg
 	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
 		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes, input_sha256,
 		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, COALESCE(fence, ''), absents, absent_ms, reserved_nano, job, launched_ms,
-		deadline_ms, job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
+		job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
 		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
 		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
 		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown
@@ -361,13 +360,13 @@ func (s *Reader) segments(ctx context.Context, where string, args ...any) ([]Seg
 
 func scanSegment(rows *sql.Rows) (Segment, error) {
 	var g Segment
-	var moved, created, due, bytes, intended, absent, launched, deadline, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
+	var moved, created, due, bytes, intended, absent, launched, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
 	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
 	n := make([]int64, len(assay.Endings()))
 	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
 		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens, &input, &bytes, &sum,
 		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence, &g.Absents, &absent, &g.Reserved, &job, &launched,
-		&deadline, &jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
+		&jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
 		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until,
 		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,
 		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown)
@@ -377,7 +376,7 @@ func scanSegment(rows *sql.Rows) (Segment, error) {
 	g.Moved, g.Created, g.Due = fromMillis(moved), fromMillis(created), fromMillis(due)
 	g.Input, g.InputBytes, g.InputSHA256 = input.String, bytes.Int64, sum.String
 	g.Handle, g.Account, g.Cursor, g.Job = handle.String, account.String, cursor.String, job.String
-	g.Intended, g.Absent, g.Launched, g.Deadline = fromMillis(intended), fromMillis(absent), fromMillis(launched), fromMillis(deadline)
+	g.Intended, g.Absent, g.Launched = fromMillis(intended), fromMillis(absent), fromMillis(launched)
 	g.JobState, g.JobWord, g.JobCounts, g.Parts = jobState.String, jobWord.String, counts.String, parts.String
 	g.CollectBefore, g.CancelAsked, g.EndedAt = fromMillis(before), fromMillis(cancel), fromMillis(ended)
 	g.FetchedAt, g.SettledAt, g.HeldFrom = fromMillis(fetched), fromMillis(settled), State(held.String)

@@ -86,7 +86,7 @@ func TestARetryCountsWhatWaitsInStoppedLanes(t *testing.T) {
 	if text := question(); !strings.Contains(text, "Up to 2 requests go out") {
 		t.Errorf("two ended without an answer:\n%s", text)
 	}
-	r.ok(r.ledger.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStopped, "the key was refused"))
+	r.ok(r.ledger.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStop{State: store.LaneStopped, Reason: "the key was refused"}))
 	if text := question(); !strings.Contains(text, "Up to 10 requests go out") {
 		t.Errorf("eight more wait in a stopped lane:\n%s", text)
 	}

@@ -91,7 +91,7 @@ func (h *Home) canGrow(ctx context.Context, want Wanted, run store.Run) (bool, e
 	}
 	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	for _, l := range lanes {
-		if l.State == store.LaneStopped && l.Reason == engine.CancelledByUser {
+		if engine.CancelledByUser(l) {
 			return false, nil
 		}
 		planned := int64(0)

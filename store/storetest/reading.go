@@ -192,12 +192,12 @@ func orders(t *testing.T, fresh Fresh) {
 	t.Run("lanes, canaries, groups and named values keep what they are reported", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStopped, "no money"))
+		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Cause: store.CauseAccount, Reason: "no money"}))
 		moved, err := b.s.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		again, err2 := b.s.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		b.ok(errors.Join(err, err2))
 		l := b.lane("gpt")
-		if !moved || again || l.State != store.LaneStopped || l.Reason != "no money" || l.Canary != store.CanaryAsked {
+		if !moved || again || l.State != store.LaneStopped || l.Cause != store.CauseAccount || l.Reason != "no money" || l.Canary != store.CanaryAsked {
 			t.Errorf("lane: %+v, moved %v, again %v", l, moved, again)
 		}
 		want := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, First: b.clock.now()}

@@ -43,7 +43,7 @@ func tuning(t *testing.T, fresh Fresh) {
 	if done, err := b.s.Tune(b.ctx, r); done || err != nil { // it was seen before the change
 		t.Error("a second one from the same state:", done, err)
 	}
-	b.ok(b.s.SetLane(b.ctx, run.No, "answers", "gpt", store.LaneStopped, "no money"))
+	b.ok(b.s.SetLane(b.ctx, run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Reason: "no money"}))
 	done, err = b.s.Tune(b.ctx, store.Retuning{Run: run.No, Was: run.Tuned, Pause: []string{"gpt"}, Unpause: []string{"opus", "gpt"}})
 	b.ok(err)
 	run, err = b.s.Run(b.ctx, run.No)
