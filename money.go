@@ -3,6 +3,7 @@ package assay
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,23 @@ func Dollars(d float64) Money { return Money(math.Round(d * float64(Dollar))) }
 
 // Float is the amount in dollars, for programs that read JSON.
 func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
+
+// Portion is what some of so many cost, rounded down, where all of them cost this much. Some may be more than all. What is too much
+// to be held is the most that can be.
+func (m Money) Portion(some, of int64) Money {
+	if m < 0 {
+		return -(-m).Portion(some, of)
+	}
+	if m == 0 || some <= 0 || of <= 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(m), uint64(some))
+	if high >= uint64(of) {
+		return math.MaxInt64
+	}
+	n, _ := bits.Div64(high, low, uint64(of))
+	return Money(min(n, math.MaxInt64))
+}
 
 // String shows cents, and more digits where the amount is below ten cents.
 func (m Money) String() string {

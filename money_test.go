@@ -1,6 +1,7 @@
 package assay_test
 
 import (
+	"math"
 	"testing"
 
 	"assay"
@@ -36,6 +37,27 @@ func TestParseMoneyTakesDollarsOnly(t *testing.T) {
 	for _, in := range []string{"", "-1", "40 EUR", "much", "1e300", "NaN"} {
 		if got, err := assay.ParseMoney(in); err == nil {
 			t.Errorf("ParseMoney(%q) = %s, want an error", in, got)
+		}
+	}
+}
+
+func TestAPortionOfALotOfMoneyIsExact(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		m        assay.Money
+		some, of int64
+		want     assay.Money
+	}{
+		{10_000 * assay.Dollar, 1_000_000, 500_000, 20_000 * assay.Dollar},
+		{10_000 * assay.Dollar, 999_999, 1_000_000, 9_999_990_000_000},
+		{7, 1, 2, 3},
+		{-7, 1, 2, -3},
+		{assay.Dollar, 3, 0, 0},
+		{10_000 * assay.Dollar, 1_000_000, 1, math.MaxInt64},
+		{assay.Dollar, math.MaxInt64, 1, math.MaxInt64},
+	} {
+		if got := c.m.Portion(c.some, c.of); got != c.want {
+			t.Errorf("%d of %d of %d: %d, want %d", c.some, c.of, c.m, got, c.want)
 		}
 	}
 }

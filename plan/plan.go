@@ -99,8 +99,8 @@ func (p Price) Share(some, of int64) Price {
 		if of <= 0 || some >= of {
 			return c
 		}
-		part := func(n int64) int64 { return int64(float64(n) * float64(some) / float64(of)) }
-		return assay.Cost{Sum: assay.Money(part(int64(c.Sum))), Priced: part(c.Priced), Unknown: part(c.Unknown)}
+		part := func(n int64) int64 { return int64(assay.Money(n).Portion(some, of)) }
+		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: part(c.Priced), Unknown: part(c.Unknown)}
 	}
 	return Price{Low: share(p.Low), Expected: share(p.Expected), High: share(p.High)}
 }
