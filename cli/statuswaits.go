@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,6 +106,9 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 		return "Left to the workers.", err
 	}
 	away, err := h.JobsAway(ctx, run)
+	if err != nil {
+		return "", err
+	}
 	also := ""
 	if away {
 		also = "; jobs at the providers go on"
@@ -117,8 +119,8 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if only, err := h.onlyStopped(ctx, run); err != nil || only {
 		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it all the same.", also, run.ID), err
 	}
-	proceed, lost := waitsForYes(ctx, h, run)
-	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, run.ID, proceed), errors.Join(err, lost)
+	proceed, err := waitsForYes(ctx, h, run)
+	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, run.ID, proceed), err
 }
 
 // pausedLanes names the lanes of a run that are paused.

@@ -150,7 +150,7 @@ const unused = "unused"
 
 // sweeps offers what is due in the ledger, again and again until the context ends.
 func (s *shift) sweeps(ctx context.Context) {
-	seen := time.Time{}
+	seen, blind := time.Time{}, false
 	for {
 		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Error("the sweep of the ledger did not work; it is tried again", "error", err)
@@ -159,7 +159,11 @@ func (s *shift) sweeps(ctx context.Context) {
 			if s.Clock.Sleep(ctx, min(s.sweep, glance)) != nil {
 				return
 			}
-			seen = s.glance(ctx, seen)
+			var err error
+			if seen, err = s.glance(ctx, seen); err != nil && !blind && ctx.Err() == nil {
+				s.Log.Error("runs that came due are not seen; the next sweep finds them", "error", err)
+			}
+			blind = err != nil // reported once, not every second
 		}
 	}
 }
@@ -168,20 +172,19 @@ func (s *shift) sweeps(ctx context.Context) {
 // next sweep.
 const glance = time.Second
 
-// glance offers the runs that came due after a moment, and returns the moment up to which it looked. What it cannot see is left
-// to the sweep.
-func (s *shift) glance(ctx context.Context, after time.Time) time.Time {
+// glance offers the runs that came due after a moment, and returns the moment up to which it looked.
+func (s *shift) glance(ctx context.Context, after time.Time) (time.Time, error) {
 	due, now, err := s.Ledger.RunsDue(ctx, after)
 	if err != nil {
-		return after
+		return after, err
 	}
 	for _, w := range due {
 		s.serve(ctx, w.Run)
 	}
 	if err := s.offer(ctx, due); err != nil {
-		return after
+		return after, err
 	}
-	return now.Add(-glance) // what is committed now may have come due a little earlier
+	return now.Add(-glance), nil // what is committed now may have come due a little earlier
 }
 
 // sweepSize is how much a sweep offers at most: more than all processes do until the next.
