@@ -98,6 +98,32 @@ func leftWords(run store.Run, budget assay.Money, expected assay.Cost) string {
 	return text
 }
 
+// leftOfBudget is the same as a line of its own; empty where anything may be spent.
+func leftOfBudget(run store.Run, budget *assay.Money, expected assay.Cost) string {
+	if budget == nil {
+		return ""
+	}
+	return leftWords(run, *budget, expected) + ".\n"
+}
+
+// aheadBudget says what may be spent on what `assay run` would send: of a new run all that the study says, else what is left.
+func aheadBudget(a *workspace.Ahead, study *assay.Money, all assay.Cost) string {
+	switch {
+	case a == nil || a.Refused != nil || a.Run.No == 0 && a.Over.Most == 0:
+		return budgetWords(study, all)
+	case a.Run.No == 0:
+		return budgetWords(study, a.Over.Cost.Expected)
+	}
+	budget, expected := a.Run.Budget, a.Over.Cost.Expected
+	if a.Edit != nil {
+		budget = a.Edit.Budget
+	}
+	if a.Run.State == store.RunClosed && (a.Edit == nil || !a.Edit.Grows) {
+		expected = assay.Cost{} // nothing would be asked
+	}
+	return leftOfBudget(a.Run, budget, expected)
+}
+
 // printRest says what a run still sends and for how much, under a budget.
 func printRest(ctx context.Context, w *World, h *home, run store.Run, budget assay.Money) error {
 	rest, err := h.Rest(ctx, run)

@@ -32,11 +32,15 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 			if err != nil {
 				return err
 			}
-			return confirm(w, want, overWords(over), over.Cost.Expected, f)
+			return confirm(w, want, overWords(over)+budgetWords(want.Budget, over.Cost.Expected), f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
 			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID, now.Edit.Words())
-			return confirm(w, want, leftToAsk(over), over.Cost.Expected, f)
+			budget := now.Edit.Budget
+			if f.budget != "" {
+				budget = want.Budget
+			}
+			return confirm(w, want, leftToAsk(over)+leftOfBudget(now.Run, budget, over.Cost.Expected), f)
 		},
 	})
 	return run, revised, err
@@ -55,6 +59,9 @@ func runNames(runs []store.Run) string {
 func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budget string) (bool, error) {
 	if e := now.Edit; e != nil && !e.Grows {
 		fmt.Fprintf(w.Stderr, "the study changed only in %s: nothing is asked again\n", e.Words())
+	}
+	if e := now.Edit; e != nil && budget == "" && e.OwnBudget() {
+		fmt.Fprintf(w.Stderr, "the run keeps the budget that was set for it, %s, whatever the study says now; --budget changes it\n", orNoLimit(now.Run.Budget))
 	}
 	again, err := tryAgain(ctx, w, h, now.Run)
 	if err != nil {
@@ -85,6 +92,14 @@ func tryAgain(ctx context.Context, w *World, h *home, run store.Run) (bool, erro
 	return len(lanes) > 0, err
 }
 
+// orNoLimit is a budget in words.
+func orNoLimit(m *assay.Money) string {
+	if m == nil {
+		return "no limit"
+	}
+	return m.String()
+}
+
 // parseBudget reads --budget; nil: it was not given.
 func parseBudget(text string) (*assay.Money, error) {
 	if text == "" {
@@ -112,14 +127,14 @@ func runnable(w *World, d *plan.Input, p *plan.Plan, name string, rehearse bool)
 	return nil
 }
 
-// confirm says what goes where and for how much, and asks. Words say what of it is new. Without a terminal and without --yes
+// confirm says what goes where and for how much, and asks. Words say what of it is new, and what may be spent. Without a terminal and without --yes
 // nothing is sent.
-func confirm(w *World, want workspace.Wanted, words string, expected assay.Cost, f runFlags) error {
+func confirm(w *World, want workspace.Wanted, words string, f runFlags) error {
 	if f.rehearse {
 		return nil
 	}
 	d, p := want.Input, want.Plan
-	fmt.Fprint(w.Stderr, summary(d, p), words, budgetWords(want.Budget, expected))
+	fmt.Fprint(w.Stderr, summary(d, p), words)
 	space := w.workspace()
 	for _, k := range space.Keys(d, p) {
 		to := k.Provider

@@ -117,10 +117,7 @@ func printPlan(w *World, d *plan.Input, p *plan.Plan, a *workspace.Ahead, f plan
 		sent = "Nothing but the pilot was sent.\n"
 	}
 	expected := p.Sum(func(plan.Part) bool { return true }).Cost.Expected
-	if a != nil && a.Over.Most > 0 {
-		expected = a.Over.Cost.Expected
-	}
-	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p)+aheadWords(a)+budgetWords(workspace.BudgetOf(d.Study, nil), expected)+sent)
+	_, err := io.WriteString(w.Stdout, "\n"+summary(d, p)+aheadWords(a)+aheadBudget(a, workspace.BudgetOf(d.Study, nil), expected)+sent)
 	return err
 }
 

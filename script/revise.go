@@ -41,6 +41,7 @@ type Revision struct {
 
 	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
 	BaseURLs map[string]string // of its providers, as in Settings
+	Lease    store.Lease       // of the run, where it asks more
 }
 
 // Revise changes the snapshot of a run in place: every process goes on with the changed study. It reports whether the study
@@ -51,7 +52,7 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 		return false, err
 	}
 	is := r.Input.Study
-	out := store.Revision{Run: r.Run.No, Was: r.Run.Digest, Is: r.Digest, Parts: map[string][]byte{}, Labels: map[string]string{}, What: r.What}
+	out := store.Revision{Run: r.Run.No, Was: r.Run.Digest, Is: r.Digest, Parts: map[string][]byte{}, Labels: map[string]string{}, What: r.What, Lease: r.Lease}
 	names := append([]string{r.File}, is.Loaded...)
 	for _, name := range names {
 		if out.Parts[filePart+name], err = fs.ReadFile(r.Files, name); err != nil {
@@ -74,12 +75,8 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 	for i := range is.Lanes {
 		out.Labels[is.Lanes[i].Name] = is.Lanes[i].Label
 	}
-	if was.Budget != is.Budget {
-		var budget *assay.Money
-		if is.Budget.Set {
-			budget = &is.Budget.Money
-		}
-		out.Budget = &budget
+	if now := BudgetAfter(r.Run, was, is); !sameMoney(now, r.Run.Budget) {
+		out.Budget = &store.NewBudget{Was: r.Run.Budget, Is: now}
 	}
 	settings.File = r.File
 	if r.Plan != nil {
@@ -93,6 +90,26 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 	}
 	out.Settings = string(text)
 	return p.Ledger.Revise(ctx, out)
+}
+
+// BudgetAfter is what a run may spend after an edit of its study: what the study says now, where the run had the study's budget
+// before, else what was said of the run alone; nil: anything.
+func BudgetAfter(run store.Run, was, is *study.Study) *assay.Money {
+	if !sameMoney(run.Budget, budgetOf(was)) {
+		return run.Budget
+	}
+	return budgetOf(is)
+}
+
+func budgetOf(s *study.Study) *assay.Money {
+	if !s.Budget.Set {
+		return nil
+	}
+	return &s.Budget.Money
+}
+
+func sameMoney(a, b *assay.Money) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
 // goldParts adds the gold labels that are there to the parts of a snapshot.
@@ -116,7 +133,7 @@ func goldParts(parts map[string][]byte, s *study.Study, files fs.FS) error {
 
 // grow adds what a run asks besides: lanes with their planned requests, items, prices and addresses.
 func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.Revision) error {
-	out.More = &store.More{Lanes: lanesOf(r.Run.No, Beginning{Input: r.Input, Plan: r.Plan, Settings: *s})}
+	out.More = &store.More{Lanes: LanesOf(r.Run.No, Beginning{Input: r.Input, Plan: r.Plan, Settings: *s})}
 	for _, e := range r.Input.Study.Inputs {
 		n := int64(0)
 		for _, err := range p.Ledger.ItemHeads(ctx, r.Run.No, e.Name) {

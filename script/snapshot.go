@@ -103,7 +103,7 @@ func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error
 			return fmt.Errorf("keep input %s: %w", e.Name, err)
 		}
 	}
-	if err := p.Ledger.PutLanes(ctx, lanesOf(run.No, b)); err != nil {
+	if err := p.Ledger.PutLanes(ctx, LanesOf(run.No, b)); err != nil {
 		return err
 	}
 	if err := p.importAll(ctx, run, b); err != nil {
@@ -122,11 +122,16 @@ func (p *Library) create(ctx context.Context, b Beginning) (run store.Run, stop 
 	if run, err = p.Ledger.ClaimRun(ctx, b.Run, *b.Claim); err != nil {
 		return run, stop, err
 	}
+	return run, p.Renewing(ctx, run.Lease, b.Claim.TTL), nil
+}
+
+// Renewing renews a lease until stop is called. Who holds it finds out at the next write that it was lost.
+func (p *Library) Renewing(ctx context.Context, l store.Lease, ttl time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(b.Claim.TTL / 3)
+		tick := time.NewTicker(ttl / 3)
 		defer tick.Stop()
 		for {
 			select {
@@ -134,12 +139,12 @@ func (p *Library) create(ctx context.Context, b Beginning) (run store.Run, stop 
 				return
 			case <-tick.C:
 			}
-			if _, err := p.Ledger.Renew(ctx, run.Lease, b.Claim.TTL); errors.Is(err, store.ErrLeaseLost) {
-				return // opening it fails
+			if _, err := p.Ledger.Renew(ctx, l, ttl); errors.Is(err, store.ErrLeaseLost) {
+				return
 			}
 		}
 	}()
-	return run, func() { cancel(); <-done }, nil
+	return func() { cancel(); <-done }
 }
 
 const (
@@ -174,8 +179,8 @@ func (p *Library) keepGold(ctx context.Context, run int64, b Beginning) error {
 	return nil
 }
 
-// lanesOf are the lanes of a plan, one for each stage they answer in.
-func lanesOf(run int64, b Beginning) []store.Lane {
+// LanesOf are the lanes of a plan, one for each stage they answer in.
+func LanesOf(run int64, b Beginning) []store.Lane {
 	var out []store.Lane
 	for _, part := range b.Plan.Parts {
 		if st, ok := b.Input.Study.Stage(part.Stage); ok && st.SecondTry != nil && *st.SecondTry {

@@ -18,10 +18,15 @@ type Revision struct {
 	Parts    map[string][]byte // of the snapshot, by name: those that are new or others
 	Gone     []string          // names of parts that are no longer
 	Labels   map[string]string // of lanes, by their names
-	Budget   **assay.Money     // what the run may spend from now on, nil for anything; a nil pointer leaves it as it is
+	Budget   *NewBudget        // nil leaves it as it is
 	What     string            // changed, in words
 	More     *More             // what the run asks besides from now on; nil: nothing
+	Lease    Lease             // of the run, where it asks more
 }
+
+// NewBudget is what a run may spend from now on, where it might spend so much before; nil: anything. One that was changed meanwhile
+// stays as it is.
+type NewBudget struct{ Was, Is *assay.Money }
 
 // More is what a run asks besides: its old requests stay.
 type More struct {
@@ -30,20 +35,18 @@ type More struct {
 }
 
 // Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it where it is open. A
-// run that has more to ask is opened again; no other process may hold it meanwhile.
+// run that has more to ask is opened again; its lease has to be held meanwhile, and one that was lost is ErrLeaseLost.
 // It reports whether the study was still as expected: another process may have been first.
 func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
 	other := errors.New("the study is another by now")
 	err := s.tx(ctx, "revise run", durable, func(t *txn) error {
-		for _, name := range r.Gone {
-			if err := t.dropPart(ctx, r.Run, name); err != nil {
-				return err
-			}
+		// First of all, and so the lock: of two processes the second waits here, and finds another study.
+		err := t.one(ctx, other, `UPDATE runs SET digest = $3, settings = $4 WHERE no = $1 AND digest = $2`, r.Run, r.Was, r.Is, r.Settings)
+		if err != nil {
+			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
-			if err := t.putPart(ctx, r.Run, name, bytes.NewReader(r.Parts[name])); err != nil {
-				return err
-			}
+		if err := t.reviseParts(ctx, r); err != nil {
+			return err
 		}
 		if err := t.grow(ctx, r); err != nil {
 			return err
@@ -53,12 +56,9 @@ func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
 				return err
 			}
 		}
-		err := t.one(ctx, other, `UPDATE runs SET digest = $3, settings = $4 WHERE no = $1 AND digest = $2`, r.Run, r.Was, r.Is, r.Settings)
-		if err != nil {
-			return err
-		}
-		if r.Budget != nil {
-			if _, err := t.ExecContext(ctx, `UPDATE runs SET budget_nano = $2 WHERE no = $1`, r.Run, nanos(*r.Budget)); err != nil {
+		if b := r.Budget; b != nil {
+			_, err := t.ExecContext(ctx, `UPDATE runs SET budget_nano = $2 WHERE no = $1 AND budget_nano IS NOT DISTINCT FROM CAST($3 AS BIGINT)`, r.Run, nanos(b.Is), nanos(b.Was))
+			if err != nil {
 				return err
 			}
 		}
@@ -76,10 +76,30 @@ func (s *Ledger) Revise(ctx context.Context, r Revision) (bool, error) {
 	return err == nil, err
 }
 
-// grow writes what a run asks besides from now on.
+// reviseParts changes the texts of a snapshot.
+func (t *txn) reviseParts(ctx context.Context, r Revision) error {
+	for _, name := range r.Gone {
+		if err := t.dropPart(ctx, r.Run, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
+		if err := t.putPart(ctx, r.Run, name, bytes.NewReader(r.Parts[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow writes what a run asks besides from now on. Its lease is looked at here: another process that has taken it may find out
+// by the old study that nothing is left to ask.
 func (t *txn) grow(ctx context.Context, r Revision) error {
 	if r.More == nil {
 		return nil
+	}
+	err := t.one(ctx, ErrLeaseLost, `UPDATE runs SET holder = holder WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`, r.Run, r.Lease.Epoch)
+	if err != nil {
+		return err
 	}
 	for _, more := range r.More.Items {
 		err := itemBlocks(r.Run, more, func(block [][]any) error { return t.putItems(ctx, more.Input, block) })
@@ -90,6 +110,6 @@ func (t *txn) grow(ctx context.Context, r Revision) error {
 	if err := t.putLanes(ctx, r.More.Lanes); err != nil {
 		return err
 	}
-	_, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, r.Run)
+	_, err = t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, r.Run)
 	return err
 }

@@ -113,7 +113,7 @@ func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Se
 	}
 	cost := assay.Cost{Unknown: s.Requests}
 	if priced > 0 {
-		cost = assay.Cost{Sum: expected * assay.Money(s.Requests) / assay.Money(priced), Priced: s.Requests}
+		cost = assay.Cost{Sum: expected.Portion(s.Requests, priced), Priced: s.Requests}
 	}
 	return plan.Price{Low: cost, Expected: cost, High: cost}, nil
 }

@@ -99,12 +99,12 @@ func (h *Home) Rest(ctx context.Context, run store.Run) (Rest, error) {
 	return out, nil
 }
 
-// away counts the requests that are at the providers, by lane.
+// away counts the requests that are at the providers, by lane. Those of a live slice are not: most of them are still to be sent.
 func (h *Home) away(ctx context.Context, run store.Run) (map[store.Share]int64, error) {
-	segments, err := h.Ledger.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Fetched)
+	flows, err := h.Ledger.Flows(ctx, []int64{run.No})
 	out := map[store.Share]int64{}
-	for _, g := range segments {
-		out[store.Share{Stage: g.Stage, Lane: g.Lane}] += g.Requests - g.Done()
+	for _, f := range flows {
+		out[store.Share{Stage: f.Stage, Lane: f.Lane}] += f.Away
 	}
 	return out, err
 }
@@ -144,10 +144,8 @@ func (h *Home) spreadCost(ctx context.Context, run store.Run, s store.Share) (pl
 		unknown := assay.Cost{Unknown: s.Requests}
 		return plan.Price{Low: unknown, Expected: unknown, High: unknown}, err
 	}
-	times := func(m assay.Money) assay.Cost {
-		return assay.Cost{Sum: m * assay.Money(s.Requests), Priced: s.Requests}
+	cost := func(m assay.Money, of int64) assay.Cost {
+		return assay.Cost{Sum: m.Portion(s.Requests, of), Priced: s.Requests}
 	}
-	return plan.Price{
-		Low: times(paid.Least), Expected: assay.Cost{Sum: paid.Sum * assay.Money(s.Requests) / assay.Money(paid.N), Priced: s.Requests}, High: times(paid.Most),
-	}, nil
+	return plan.Price{Low: cost(paid.Least, 1), Expected: cost(paid.Sum, paid.N), High: cost(paid.Most, 1)}, nil
 }

@@ -168,18 +168,18 @@ type Doorkeeper struct {
 	Waiting func()
 	// Resumed is called with a run that is there already.
 	Resumed func(Current) error
-	// Confirm is called once before a run is begun. Donors are the runs whose answers are taken over, and since is how the
+	// Confirm is called before a run is begun. Donors are the runs whose answers are taken over, and since is how the
 	// study was changed since the newest closed one; nil: there is none. An error stops the beginning.
 	Confirm func(donors []store.Run, since *Edit) error
-	// Extend is called once before a run is given more to ask: what has its answer, and what is new. An error leaves the run
-	// as it is.
+	// Extend is called before a run is given more to ask: what has its answer, and what is new. An error leaves the run as it
+	// is. A yes is for this run and this edit: where either is another when it comes to it, it is called again.
 	Extend func(now Current, over TakeOver) error
 }
 
 // Run is the run of a study in its folder: the one there is, or a new one. Of several processes that begin at once one makes
 // the run, and the others go on with it.
 func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run, error) {
-	asked, waited := false, false
+	waited, agreed := false, map[consent]bool{}
 	for {
 		now, err := h.Current(ctx, want)
 		if errors.Is(err, ErrBeginning) {
@@ -195,13 +195,10 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 		if err != nil {
 			return now.Run, err
 		}
+		if err := h.ask(ctx, want, now, keep, agreed); err != nil {
+			return now.Run, err
+		}
 		if now.Run.No != 0 {
-			if !asked {
-				if err := h.mayGrow(ctx, want, now, keep); err != nil {
-					return now.Run, err
-				}
-				asked = true
-			}
 			done, err := h.takeUp(ctx, want, &now)
 			if err != nil {
 				return now.Run, err
@@ -211,16 +208,6 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 			}
 			return now.Run, keep.Resumed(now)
 		}
-		if !asked {
-			donors, err := h.Donors(ctx, want)
-			if err != nil {
-				return now.Run, err
-			}
-			if err := keep.Confirm(donors, now.Edit); err != nil {
-				return now.Run, err
-			}
-			asked = true
-		}
 		run, err := h.Begin(ctx, want, now.Claim)
 		if now.Claim == nil || !errors.Is(err, store.ErrDuplicate) {
 			return run, err
@@ -228,16 +215,37 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 	}
 }
 
-// mayGrow asks before a run is given more to ask.
-func (h *Home) mayGrow(ctx context.Context, want Wanted, now Current, keep Doorkeeper) error {
-	if now.Edit == nil || !now.Edit.Grows {
+// consent is what a person said yes to: that a run is given more to ask, or that a new one is begun.
+type consent struct {
+	run     int64  // 0: a new one
+	was, is string // the digests of its study
+}
+
+// ask asks before a run is begun or given more to ask, once for each.
+func (h *Home) ask(ctx context.Context, want Wanted, now Current, keep Doorkeeper, agreed map[consent]bool) error {
+	c := consent{run: now.Run.No, was: now.Run.Digest}
+	if c.run != 0 {
+		if now.Edit == nil || !now.Edit.Grows {
+			return nil
+		}
+		c.is = now.Edit.digest
+	}
+	if agreed[c] {
 		return nil
 	}
-	over, err := h.Has(ctx, want.Plan, now.Run)
+	agreed[c] = true // an error ends it all
+	if c.run != 0 {
+		over, err := h.Has(ctx, want.Plan, now.Run)
+		if err != nil {
+			return err
+		}
+		return keep.Extend(now, over)
+	}
+	donors, err := h.Donors(ctx, want)
 	if err != nil {
 		return err
 	}
-	return keep.Extend(now, over)
+	return keep.Confirm(donors, now.Edit)
 }
 
 // takeUp lets the run that there is go on with the study as it is now. It is false where another process was first.

@@ -22,8 +22,9 @@ import (
 type Edit struct {
 	Run        store.Run
 	Difference study.Difference
-	Grows      bool        // the run can go on with it: it only adds to what is asked
-	input      *plan.Input // the study as it is now, read with the settings of the run
+	Grows      bool         // the run can go on with it: it only adds to what is asked
+	Budget     *assay.Money // what the run may spend with it; nil: anything
+	input      *plan.Input  // the study as it is now, read with the settings of the run
 	digest     string
 }
 
@@ -35,10 +36,17 @@ func (e *Edit) Words() string {
 	return e.Difference.String()
 }
 
+// OwnBudget reports whether the edit changes the study's budget, and the run keeps another one that was set for it alone.
+func (e *Edit) OwnBudget() bool {
+	now := BudgetOf(e.input.Study, nil)
+	same := now == nil && e.Budget == nil || now != nil && e.Budget != nil && *now == *e.Budget
+	return e.Difference.Touches("budget") && !same
+}
+
 // edited compares the study that is wanted with the one that a run works from, both under the settings of the run. Items are
 // compared only where nothing else changes requests, unless the whole difference is wanted.
 func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest string, whole bool) (*Edit, error) {
-	e := &Edit{Run: run, digest: digest, input: want.Input}
+	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input}
 	was, s, err := h.Planner.Kept(ctx, run)
 	if _, unreadable := errors.AsType[assay.Problems](err); unreadable { // a later program has stricter rules
 		e.Difference = study.Difference{{What: "the study", Asks: true}}
@@ -57,7 +65,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 			return e, nil
 		}
 	}
-	e.Difference = study.Compare(was, e.input.Study)
+	e.Difference, e.Budget = study.Compare(was, e.input.Study), script.BudgetAfter(run, was, e.input.Study)
 	if len(e.Difference.Asks()) > 0 && !whole {
 		return e, nil
 	}
@@ -90,29 +98,20 @@ func (h *Home) canGrow(ctx context.Context, want Wanted, run store.Run) (bool, e
 		return false, err
 	}
 	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: want.Plan})
 	for _, l := range lanes {
 		if engine.CancelledByUser(l) {
 			return false, nil
 		}
-		planned := int64(0)
-		for _, p := range want.Plan.Parts {
-			if p.Stage == l.Stage && p.Lane.Name == l.Name {
-				planned += p.Requests
-			}
+		i := slices.IndexFunc(planned, func(p store.Lane) bool { return p.Stage == l.Stage && p.Name == l.Name })
+		n := int64(0)
+		if i >= 0 {
+			n = planned[i].Planned
 		}
-		for _, i := range want.Plan.Imports {
-			if i.Stage == l.Stage && i.Lane.Name == l.Name {
-				planned += i.Expected
-			}
-		}
-		st, ok := want.Input.Study.Stage(l.Stage)
-		if ok && st.Fallback != "" && planned == 0 {
+		if st, ok := want.Input.Study.Stage(l.Stage); ok && st.Fallback != "" && n == 0 {
 			continue // what is asked in a judge's place is not planned
 		}
-		if ok && st.SecondTry != nil && *st.SecondTry {
-			planned *= 2
-		}
-		if planned < l.Planned {
+		if n < l.Planned {
 			return false, err
 		}
 	}
@@ -192,8 +191,14 @@ func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	r.Lease = l
+	stop := h.Planner.Renewing(ctx, l, claimTime)
 	done, err := h.Planner.Revise(ctx, r)
-	return done, errors.Join(err, h.Ledger.Release(ctx, l))
+	stop()
+	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long: the run is looked at again
+		return false, nil
+	}
+	return done, errors.Join(err, h.Ledger.Release(context.WithoutCancel(ctx), l))
 }
 
 // holdRun takes a run's lease: while what it asks changes, no process may find out that there is nothing left to ask. A process

@@ -64,7 +64,11 @@ func (h *Home) pilotOf(ctx context.Context, want Wanted, digest string) (string,
 		if r.Digest == digest {
 			return r.ID, nil
 		}
-		if e, err := h.edited(ctx, want, r, digest, false); err == nil && len(e.Difference.Asks()) == 0 {
+		e, err := h.edited(ctx, want, r, digest, false)
+		if err != nil {
+			return "", err
+		}
+		if len(e.Difference.Asks()) == 0 {
 			return r.ID, nil
 		}
 	}
@@ -78,15 +82,20 @@ func (h *Home) Observe(ctx context.Context, run store.Run, p *Pilot) (answers in
 		return 0, err
 	}
 	p.Input.Observed, p.Input.Judged = map[string]plan.Observed{}, map[string]plan.Observed{}
-	for name, into := range map[bool]map[string]plan.Observed{false: p.Input.Observed, true: p.Input.Judged} {
-		seen, err := h.observed(ctx, run, bytes, func(a store.Answer) bool { return judged[a.At.Stage] == name })
+	asked, verdicts := tally{seen: p.Input.Observed}, tally{seen: p.Input.Judged}
+	for a, err := range h.Ledger.Answers(ctx, run.No, "", "") {
 		if err != nil {
 			return 0, err
 		}
-		for lane, o := range seen {
-			into[lane] = o
-			answers += o.N
+		if !a.Outcome.Usage.Known || !a.Outcome.Ending.Stands() {
+			continue
 		}
+		into := &asked
+		if judged[a.At.Stage] {
+			into = &verdicts
+		}
+		into.add(a, bytes[a.Key])
+		answers++
 	}
 	return answers, nil
 }
@@ -115,31 +124,28 @@ func promptBytes(ctx context.Context, d *plan.Input, o plan.Options) (bytes map[
 	return bytes, judged, nil
 }
 
-// observed is what the answers of a pilot took that are wanted, by lane.
-func (h *Home) observed(ctx context.Context, run store.Run, bytes map[assay.Key]int, wanted func(store.Answer) bool) (map[string]plan.Observed, error) {
-	out := map[string]plan.Observed{}
-	sums := map[string]struct{ bytes, input, output int64 }{}
-	for a, err := range h.Ledger.Answers(ctx, run.No, "", "") {
-		if err != nil {
-			return nil, err
-		}
-		u := a.Outcome.Usage
-		if !u.Known || !a.Outcome.Ending.Stands() || !wanted(a) {
-			continue
-		}
-		seen, sum := out[a.Lane], sums[a.Lane]
-		tokens := float64(u.Output)
-		if seen.N == 0 || tokens < seen.Low {
-			seen.Low = tokens
-		}
-		seen.High = max(seen.High, tokens)
-		seen.N++
-		sum.bytes, sum.input, sum.output = sum.bytes+int64(bytes[a.Key]), sum.input+u.Input, sum.output+u.Output
-		seen.Mean = float64(sum.output) / float64(seen.N)
-		if sum.bytes > 0 {
-			seen.PerByte = float64(sum.input) / float64(sum.bytes)
-		}
-		out[a.Lane], sums[a.Lane] = seen, sum
+// tally adds up what answers took, by lane.
+type tally struct {
+	seen map[string]plan.Observed
+	sums map[string]struct{ bytes, input, output int64 }
+}
+
+// add counts an answer to a prompt of so many bytes.
+func (t *tally) add(a store.Answer, bytes int) {
+	if t.sums == nil {
+		t.sums = map[string]struct{ bytes, input, output int64 }{}
 	}
-	return out, nil
+	seen, sum, u := t.seen[a.Lane], t.sums[a.Lane], a.Outcome.Usage
+	tokens := float64(u.Output)
+	if seen.N == 0 || tokens < seen.Low {
+		seen.Low = tokens
+	}
+	seen.High = max(seen.High, tokens)
+	seen.N++
+	sum.bytes, sum.input, sum.output = sum.bytes+int64(bytes), sum.input+u.Input, sum.output+u.Output
+	seen.Mean = float64(sum.output) / float64(seen.N)
+	if sum.bytes > 0 {
+		seen.PerByte = float64(sum.input) / float64(sum.bytes)
+	}
+	t.seen[a.Lane], t.sums[a.Lane] = seen, sum
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/store"
@@ -40,10 +41,9 @@ func revising(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/a", strings.NewReader("old")))
 	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/b", strings.NewReader("gone")))
-	two := 2 * assay.Dollar
-	budget := &two
+	two, three := 2*assay.Dollar, 3*assay.Dollar
 	r := store.Revision{
-		Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: `{"file":"a"}`, Parts: map[string][]byte{"file/a": []byte("new")}, Gone: []string{"file/b"}, Budget: &budget, What: "words",
+		Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: `{"file":"a"}`, Parts: map[string][]byte{"file/a": []byte("new")}, Gone: []string{"file/b"}, Budget: &store.NewBudget{Was: b.run.Budget, Is: &two}, What: "words",
 	}
 	done, err := b.s.Revise(b.ctx, r)
 	b.ok(err)
@@ -66,6 +66,14 @@ func revising(t *testing.T, fresh Fresh) {
 	if text, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
+	// A budget that was set for the run meanwhile stays.
+	b.ok(b.s.SetBudget(b.ctx, b.run.No, &three))
+	r = store.Revision{Run: b.run.No, Was: "new", Is: "new", Settings: "{}", Budget: &store.NewBudget{Was: &two}}
+	done, err = b.s.Revise(b.ctx, r)
+	b.ok(err)
+	if run, err = b.s.Run(b.ctx, b.run.No); !done || err != nil || run.Budget == nil || *run.Budget != three {
+		t.Errorf("%t, budget %v, %v", done, run.Budget, err)
+	}
 	b.grows()
 }
 
@@ -85,9 +93,19 @@ func (b *bench) grows() {
 	more.Name, more.Planned, more.Canary = "another", 7, store.CanaryDue
 	group := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: lanes[0].Stage, Lane: lanes[0].Name, Turn: 1}, Complete: true}
 	b.ok(b.s.PutGroup(b.ctx, group))
-	done, err := b.s.Revise(b.ctx, store.Revision{Run: b.run.No, Was: "new", Is: "grown", Settings: "{}", More: &store.More{
+	lost, err := b.s.HoldRun(b.ctx, b.run.No, "one", time.Hour)
+	b.ok(err)
+	b.ok(b.s.Release(b.ctx, lost))
+	held, err := b.s.HoldRun(b.ctx, b.run.No, "two", time.Hour)
+	b.ok(err)
+	r := store.Revision{Run: b.run.No, Was: "new", Is: "grown", Settings: "{}", Lease: lost, More: &store.More{
 		Lanes: []store.Lane{lanes[0], more}, Items: []store.MoreItems{{Input: "grown", From: 1, Items: item("two")}, {Input: "fresh", Items: item("three")}},
-	}})
+	}}
+	if done, err := b.s.Revise(b.ctx, r); done || !errors.Is(err, store.ErrLeaseLost) {
+		b.t.Error("without the lease:", done, err)
+	}
+	r.Lease = held
+	done, err := b.s.Revise(b.ctx, r)
 	b.ok(err)
 	now, err := b.s.Lane(b.ctx, b.run.No, more.Stage, "another")
 	b.ok(err)
