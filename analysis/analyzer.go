@@ -117,7 +117,8 @@ func (b *Analyzer) shared(n entry) bool {
 		return false
 	}
 	for _, e := range b.entries[s.Stage] {
-		if c, ok := e.collector.(*contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who {
+		if c, ok := e.collector.(*contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who &&
+			s.Settings == e.spec.Settings && s.entrants == e.spec.entrants {
 			c.methods = append(c.methods, method{s.Method, s.Primary, s.Standing})
 			return true
 		}
@@ -126,21 +127,28 @@ func (b *Analyzer) shared(n entry) bool {
 }
 
 func (b *Analyzer) collector(stage *Stage, s Spec) collector {
+	o := b.options.with(s.Settings)
 	switch s.Method {
-	case Flips:
-		return newFlips(stage, s, b.options, &b.known)
+	case Ranking:
+		return newPlacing(stage, s, o, &b.known)
+	case Correlation:
+		if stage.Verb == Judged {
+			return newCorrelations(stage, s, o)
+		}
+	case Flips, Stances, FlipCounts:
+		return newFlips(stage, s, o, &b.known)
 	case Agreement:
-		return newJudges(stage, s, b.options)
+		return newJudges(stage, s, o)
 	case Length:
-		return newLengths(stage, s, b.options, &b.known)
+		return newLengths(stage, s, o, &b.known)
 	case Variance:
-		return newSpreads(stage, s, b.options)
+		return newSpreads(stage, s, o)
 	case Validity:
-		return newValidity(stage, s, b.options)
+		return newValidity(stage, s, o)
 	case Rates:
-		return newRates(stage, s, b.options, &b.known)
+		return newRates(stage, s, o, &b.known)
 	}
-	return newContest(stage, s, b.options, &b.known)
+	return newContest(stage, s, o, &b.known)
 }
 
 // Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people said.
@@ -211,7 +219,7 @@ func (b *Analyzer) Done(stage string) error {
 			if t.Coverage == (Coverage{}) {
 				continue // nothing was asked for it in this run
 			}
-			e.finish(&t, b.options)
+			e.finish(&t, b.options.with(e.spec.Settings))
 			all = append(all, doneTable{t, e.spec.Gates, e.spec.Standing || t.hidden})
 		}
 	}

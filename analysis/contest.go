@@ -26,6 +26,7 @@ type contest struct {
 	kind     []byte
 	ranked   *ranking // when all rows are there
 	odd      int      // valid verdicts whose label names no side
+	within   int      // comparisons of two that are the same entrant
 	tooMany  bool
 }
 
@@ -49,7 +50,11 @@ func newContest(stage *Stage, s Spec, o Options, known *names) *contest {
 
 // sides are the numbers of the two, or false where there are more entrants than can be numbered.
 func (c *contest) sides(r *Row) (first, second uint32, ok bool) {
-	first, second = c.entrants.of(r.Lane), c.entrants.of(r.Other)
+	if f := c.spec.entrants; f != "" {
+		first, second = c.entrants.of(named(r.Asked.field(f))), c.entrants.of(named(r.OtherAsked.field(f)))
+	} else {
+		first, second = c.entrants.of(r.Lane), c.entrants.of(r.Other)
+	}
 	if max(first, second) > math.MaxUint16 {
 		c.tooMany = true
 		return 0, 0, false
@@ -57,7 +62,24 @@ func (c *contest) sides(r *Row) (first, second uint32, ok bool) {
 	return first, second, true
 }
 
+// named is the name of an entrant; a setting that a lane does not have is called none.
+func named(setting string) string {
+	if setting == "" {
+		return "none"
+	}
+	return setting
+}
+
+// inside reports whether the two of a row are the same entrant: lanes of one provider, where providers are ranked.
+func (c *contest) inside(r *Row) bool {
+	f := c.spec.entrants
+	return f != "" && r.Asked.field(f) == r.OtherAsked.field(f)
+}
+
 func (c *contest) expect(r *Row) {
+	if c.inside(r) {
+		return
+	}
 	g := c.groups.of(r)
 	g.cover.Planned++
 	if first, second, ok := c.sides(r); ok {
@@ -68,6 +90,10 @@ func (c *contest) expect(r *Row) {
 }
 
 func (c *contest) add(r *Row) {
+	if c.inside(r) {
+		c.within++
+		return
+	}
 	g := c.groups.of(r)
 	g.cover.count(r)
 	first, second, ok := c.sides(r)
@@ -109,8 +135,11 @@ func resultOf(label string) (stats.Result, bool) {
 
 // field is what findings call the entrants.
 func (c *contest) field() string {
-	if c.stage.Items {
+	switch {
+	case c.stage.Items:
 		return ByItem
+	case c.spec.entrants != "":
+		return c.spec.entrants
 	}
 	return ByLane
 }
@@ -118,12 +147,16 @@ func (c *contest) field() string {
 func (c *contest) tables() ([]Table, error) {
 	titles := map[Method]string{
 		BradleyT: "strengths", Davidson: "strengths", Elo: "Elo ratings", WinRate: "win rates", Position: "positional bias", Consistency: "reverse consistency",
+		Correlation: "correlation with what is known",
 	}
 	out := make([]Table, len(c.methods))
 	for i, m := range c.methods {
 		out[i] = Table{Title: titles[m.Method], Method: m.Method, Primary: m.primary, hidden: m.hidden, Coverage: c.groups.totals()}
 		if c.odd > 0 {
 			out[i].note("%d valid verdicts name neither side nor a tie, and decide nothing", c.odd)
+		}
+		if c.within > 0 {
+			out[i].note("%s between two of the same %s left out", plural(c.within, "comparison"), c.spec.entrants)
 		}
 	}
 	for _, g := range c.groups.sorted() {
@@ -207,7 +240,7 @@ func (a *arena) number(d *bouts) []uint32 {
 // fill adds the findings of one method to its table.
 func (a *arena) fill(t *Table, m Method, field string) error {
 	if why := a.hopeless(); why != "" {
-		t.Findings = append(t.Findings, a.finding(map[Method]string{Position: WhatFirst, Consistency: WhatConsistency, Elo: WhatElo, WinRate: WhatWin}[m], Share, -1, field).unknown("%s", why))
+		t.Findings = append(t.Findings, a.finding(map[Method]string{Position: WhatFirst, Consistency: WhatConsistency, Elo: WhatElo, WinRate: WhatWin, Correlation: WhatPearson}[m], Share, -1, field).unknown("%s", why))
 		if m == BradleyT || m == Davidson {
 			a.unranked(t, field, why)
 		}
@@ -228,6 +261,8 @@ func (a *arena) fill(t *Table, m Method, field string) error {
 		return a.elo(t, field)
 	case Position:
 		return a.position(t)
+	case Correlation:
+		return a.correlation(t)
 	}
 	return a.consistency(t)
 }

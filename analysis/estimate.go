@@ -11,6 +11,8 @@ type Options struct {
 	Level     float64
 	Resamples int
 	Seed      uint64
+
+	method Settings // of the analysis at hand
 }
 
 func (o Options) filled() Options {
@@ -26,6 +28,7 @@ func (o Options) filled() Options {
 // estimate is a number with its error and how it came about.
 type estimate struct {
 	value    stats.Number
+	se       stats.Number
 	interval stats.Interval
 	p        stats.Number // of a mean of 0; of a share, of one half
 	n        int
@@ -36,7 +39,7 @@ type estimate struct {
 
 // put writes the estimate into a finding.
 func (e estimate) put(f *Finding) {
-	f.Value, f.Interval, f.N, f.Clusters, f.Method = e.value, e.interval, e.n, e.clusters, e.method
+	f.Value, f.SE, f.Interval, f.N, f.Clusters, f.Method = e.value, e.se, e.interval, e.n, e.clusters, e.method
 	if e.note != "" {
 		f.note("%s", e.note)
 	}
@@ -51,7 +54,7 @@ func (o Options) share(counts []stats.Count) (estimate, error) {
 	if err != nil {
 		return estimate{}, err
 	}
-	e := estimate{value: r.Share, interval: r.Interval, n: r.N, clusters: r.Clusters, method: "Wilson, by cluster", p: r.Half()}
+	e := estimate{value: r.Share, se: r.SE, interval: r.Interval, n: r.N, clusters: r.Clusters, method: "Wilson, by cluster", p: r.Half()}
 	switch {
 	case r.N == r.Clusters:
 		alone := stats.NewRate(r.K, r.N, o.Level)
@@ -89,9 +92,9 @@ func (t *total) add(value float64) { t.n, t.sum = t.n+1, t.sum+value }
 // mean estimates a mean over values that are independent between clusters only.
 func (o Options) mean(totals []total) estimate {
 	m := meanOf(totals, o.Level)
-	e := estimate{value: m.Mean, interval: m.Interval, n: m.N, clusters: m.Clusters, method: "Student", p: m.P}
+	e := estimate{value: m.Mean, se: m.SE, interval: m.Interval, n: m.N, clusters: m.Clusters, method: "Student", p: m.P}
 	if e.interval.OK && e.interval.Low == e.interval.High {
-		e.interval = stats.NoInterval("all clusters are alike: nothing shows how far they could differ")
+		e.interval, e.se = stats.NoInterval(alikeClusters), stats.Undefined(alikeClusters)
 		return e
 	}
 	if m.N == m.Clusters {

@@ -111,6 +111,7 @@ type Finding struct {
 	By       []Value
 	Unit     Unit
 	Value    stats.Number
+	SE       stats.Number // standard error of the value, by the method of the interval where that has one
 	Interval stats.Interval
 	Level    float64 // of the interval
 	N        int     // verdicts it rests on
@@ -124,10 +125,17 @@ type Finding struct {
 	Holm     stats.Number   // P adjusted over all primary tests
 	Rank     *stats.RankInterval
 	Record   *Record      // of win rates: what they are made of
+	Counts   []Counted    // of flips: what they are made of
 	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference
 	Primary  bool
 	Notes    []string
 	Words    string // what may be said; primary findings alone
+}
+
+// Counted is how many there are of one kind.
+type Counted struct {
+	Name string
+	N    int
 }
 
 // Record counts comparisons as one of the two sees them.

@@ -54,7 +54,7 @@ func (s *groups[T]) sorted() []*group[T] {
 	for _, g := range s.index {
 		out = append(out, g)
 	}
-	slices.SortFunc(out, func(a, b *group[T]) int { return slices.CompareFunc(a.values, b.values, natural) })
+	slices.SortFunc(out, func(a, b *group[T]) int { return slices.CompareFunc(a.values, b.values, Natural) })
 	return out
 }
 

@@ -168,13 +168,13 @@ func (j *judges) pair(t *Table, first, second []int, by []Value) error {
 		k += int(one(first[i] == second[i]))
 	}
 	r := stats.NewRate(k, len(first), j.options.Level)
-	same.Value, same.Interval, same.Method = r.Share, r.Interval, "Wilson"
+	same.Value, same.SE, same.Interval, same.Method = r.Share, r.SE(), r.Interval, "Wilson"
 	kappa.Value, kappa.Method = a.Kappa, "Cohen"
 	kappa.Interval = stats.NoInterval("%s", a.SE.Why)
 	if a.Kappa.OK && a.SE.OK && a.SE.Value == 0 {
 		kappa.Interval = stats.NoInterval("they agree on everything: nothing shows how far they could differ")
 	} else if a.Kappa.OK && a.SE.OK {
-		kappa.Interval = stats.NormalInterval(a.Kappa.Value, a.SE.Value, j.options.Level)
+		kappa.SE, kappa.Interval = a.SE, stats.NormalInterval(a.Kappa.Value, a.SE.Value, j.options.Level)
 	}
 	t.Findings = append(t.Findings, *same, *kappa)
 	return nil
@@ -251,9 +251,10 @@ func (j *judges) spread(t *Table) error {
 		}
 		f := j.finding(WhatOver, Score, n, Value{ByLane, j.lanes.list[lane]})
 		s := stats.OverJudges(means, j.options.Level)
-		f.Value, f.Interval, f.Clusters, f.Method = s.Mean, clipped(s.Interval, j.stage.Low, j.stage.High), s.Judges, "Student over judges, not over items"
+		f.Value, f.SE, f.Interval, f.Clusters, f.Method = s.Mean, s.SE, clipped(s.Interval, j.stage.Low, j.stage.High), s.Judges, "Student over judges, not over items"
 		if s.SE.OK && s.SE.Value < 1e-12 {
 			f.Interval = stats.NoInterval("all judges give the same: nothing shows how far they could differ")
+			f.SE = stats.Undefined("%s", f.Interval.Why)
 		}
 		sd := j.finding(WhatSpread, Score, n, Value{ByLane, j.lanes.list[lane]})
 		sd.Value, sd.Interval, sd.Clusters, sd.Method = stats.SD(means), stats.NoInterval("not computed"), s.Judges, "sd over judges"

@@ -135,7 +135,7 @@ func (l *lengths) finding(g *group[*lengthRows]) (*Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Interval = r.Interval(l.options.Level)
+		f.Interval, f.SE = r.Interval(l.options.Level), r.SE()
 		if len(rows) < stats.FewClusters {
 			f.Interval, f.Method = r.Student(f.Value, l.options.Level, len(rows)), how+", Student, bootstrap of clusters"
 		}
@@ -161,7 +161,7 @@ func (d *lengthRows) byCluster(clusters *names) [][]int32 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return natural(clusters.list[ids[a]], clusters.list[ids[b]]) })
+	slices.SortFunc(order, func(a, b int) int { return Natural(clusters.list[ids[a]], clusters.list[ids[b]]) })
 	return permuted(out, order)
 }
 

@@ -75,8 +75,8 @@ func ranks(order []uint32) []uint32 {
 	return out
 }
 
-// natural orders numbers by size, before everything else, which is ordered as text.
-func natural(a, b string) int { return keyOf(a).compare(keyOf(b)) }
+// Natural orders numbers by size, before everything else, which is ordered as text.
+func Natural(a, b string) int { return keyOf(a).compare(keyOf(b)) }
 
 // sortKey is a text, and the number that it is.
 type sortKey struct {

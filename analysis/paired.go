@@ -194,8 +194,8 @@ func (f *Finding) compare(v paired, exact bool, o Options) (stats.Number, error)
 		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
 		return f.Value, nil
 	}
-	se := meanOf(differences(v.first, v.second, v.clusters), o.Level).SE
-	return se, f.pair(v.first, v.second, v.clusters, exact, o)
+	err := f.pair(v.first, v.second, v.clusters, exact, o)
+	return meanOf(differences(v.first, v.second, v.clusters), o.Level).SE, err
 }
 
 // paired is what two lanes got on the items that both have, with their clusters.
@@ -254,6 +254,7 @@ func (f *Finding) pair(first, second []float64, clusters []uint32, single bool, 
 		}
 		d := table.Difference(o.Level)
 		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe, exact McNemar"
+		f.SE = o.mean(totals).se
 		if f.Interval.OK && f.P.OK && leavesOut(f.Interval, 0) != (f.P.Value < 1-o.Level) {
 			f.note("interval (Newcombe) and test (exact McNemar) are different methods and disagree here: the test decides")
 		}

@@ -117,7 +117,7 @@ func (a *arena) position(t *Table) error {
 		t.Findings = append(t.Findings, order.unknown("%s", err))
 		return nil
 	}
-	order.Value, order.Interval, order.P, order.Method = fit.Order, fit.orderInterval, fit.orderP, "beside strengths, "+fit.how
+	order.Value, order.SE, order.Interval, order.P, order.Method = fit.Order, fit.orderSE, fit.orderInterval, fit.orderP, "beside strengths, "+fit.how
 	fit.writeTo(order)
 	t.Findings = append(t.Findings, *order)
 	return nil
@@ -159,6 +159,7 @@ func (a *arena) consistency(t *Table) error {
 		return err
 	}
 	f.Value, f.Interval, f.Clusters, f.Method = stats.Known(float64(c.same)/float64(c.pairs)), boot.Interval(a.options.Level), len(counts), "bootstrap of clusters"
+	f.SE = boot.SE()
 	alike := f.Interval.OK && f.Interval.Low == f.Interval.High // so are all resamples, which is no certainty
 	if alike || len(counts) < stats.FewClusters {               // percentiles of few clusters are too narrow
 		e, err := a.options.share(counts)
@@ -187,6 +188,7 @@ func (a *arena) consistency(t *Table) error {
 		first := a.finding(x.what, Share, -1, "")
 		first.Value, first.P, first.N, first.Clusters = stats.Known(float64(x.k)/float64(x.n)), stats.BinomialTest(x.k, x.n, 0.5), x.n, len(counts)
 		first.Interval, first.Method = stats.Exact(x.k, x.n, a.options.Level), "exact binomial, Clopper-Pearson"
+		first.SE = stats.NewRate(x.k, x.n, a.options.Level).SE()
 		first.note("%s", x.note)
 		t.Findings = append(t.Findings, *first)
 	}

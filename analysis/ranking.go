@@ -2,10 +2,8 @@ package analysis
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"strings"
 
 	"assay/stats"
@@ -32,11 +30,7 @@ const (
 
 // strengths fits Bradley-Terry, with Davidson's ties where there are any.
 func (a *arena) strengths(t *Table, m Method, field string) error {
-	o := stats.BTOptions{Order: a.bothWays}
-	how := "Bradley-Terry"
-	if m == Davidson || a.ties > 0 {
-		o.Ties, how = stats.Davidson, "Davidson"
-	}
+	o, how := a.model(t, m)
 	fit, err := a.fit(o)
 	var none *stats.NoMaximum
 	if errors.As(err, &none) && o.Order { // the order may be all that separates
@@ -59,7 +53,7 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 	}
 	for i := range a.names {
 		f := a.finding(WhatStrength, Logit, i, field)
-		f.Value, f.Interval, f.Method = stats.Known(fit.Theta[i]), fit.intervals[i], how+", "+fit.how
+		f.Value, f.SE, f.Interval, f.Method = stats.Known(fit.Theta[i]), fit.errorOf(i), fit.intervals[i], how+", "+fit.how
 		if len(fit.ranks) > 0 {
 			f.Rank = &fit.ranks[i]
 		}
@@ -79,7 +73,7 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 func (a *arena) parameters(t *Table, fit *fitted, how string) {
 	if fit.Order.OK {
 		f := a.finding(WhatOrder, Logit, -1, "")
-		f.Value, f.Interval, f.Method, f.P = fit.Order, fit.orderInterval, how+", "+fit.how, fit.orderP
+		f.Value, f.SE, f.Interval, f.Method, f.P = fit.Order, fit.orderSE, fit.orderInterval, how+", "+fit.how, fit.orderP
 		fit.writeTo(f)
 		t.Findings = append(t.Findings, *f)
 	}
@@ -113,89 +107,6 @@ func (a *arena) groupsOf(none *stats.NoMaximum) string {
 	return none.Why + ": " + strings.Join(groups, " | ")
 }
 
-// fitted is a fit with its errors.
-type fitted struct {
-	*stats.BTFit
-	se            []float64
-	intervals     []stats.Interval
-	orderInterval stats.Interval
-	orderP        stats.Number
-	ranks         []stats.RankInterval
-	quasi         []float64              // variances
-	spread        func(i, k int) float64 // the error of the difference of two strengths
-	how           string
-	note          string
-	alike         bool // no cluster differs from another
-}
-
-func (f *fitted) writeTo(to *Finding) {
-	if f.note != "" {
-		to.note("%s", f.note)
-	}
-}
-
-// rankDraws is how many draws the joint distribution of differences is known from.
-const rankDraws = 2000
-
-// fit fits the model; errors come from clusters, by formula where there are enough of them, else by resampling.
-func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
-	doubt := a.grouped.Doubt()
-	if doubt != "" {
-		return a.resampled(o, doubt)
-	}
-	fit, err := stats.FitBT(a.grouped.Tally(), o)
-	if err != nil {
-		return nil, err
-	}
-	c, err := fit.ClusterRobust(a.grouped, stats.CR1)
-	if err != nil {
-		return nil, err
-	}
-	out := &fitted{BTFit: fit, se: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect")}
-	for i, se := range out.se {
-		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.options.Level, a.grouped.Clusters()))
-	}
-	if se := c.OrderSE(); fit.Order.OK && se.OK {
-		out.orderInterval = stats.StudentInterval(fit.Order.Value, se.Value, a.options.Level, a.grouped.Clusters())
-		out.orderP = stats.StudentTest(fit.Order, se, a.grouped.Clusters())
-	}
-	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
-		out.quasi = quasi
-	}
-	if out.mistrust() {
-		return out, nil
-	}
-	out.ranks, err = stats.MaxTRanks(fit.Theta, c, a.options.Level, rankDraws, a.options.Seed)
-	return out, err
-}
-
-func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
-	boot, err := stats.BootstrapBT(a.grouped, o, a.options.Resamples, a.options.Seed)
-	if err != nil {
-		return nil, err
-	}
-	out := &fitted{BTFit: boot.Fit, spread: boot.Difference, how: "Student, bootstrap of clusters", note: "bootstrap: " + doubt}
-	if boot.Undefined > 0 {
-		out.note += fmt.Sprintf("; %d of %d resamples have no estimate", boot.Undefined, a.options.Resamples)
-	}
-	clusters := a.grouped.Clusters()
-	for i, theta := range boot.Fit.Theta {
-		r := boot.Strength(i)
-		out.se = append(out.se, r.SE().Value)
-		out.intervals = append(out.intervals, r.Student(stats.Known(theta), a.options.Level, clusters))
-	}
-	order := boot.OrderEffect()
-	out.orderInterval = order.Student(boot.Fit.Order, a.options.Level, clusters)
-	out.orderP = stats.StudentTest(boot.Fit.Order, order.SE(), clusters)
-	if out.mistrust() {
-		return out, nil
-	}
-	if ranks, err := boot.Ranks(a.options.Level); err == nil {
-		out.ranks = ranks
-	}
-	return out, nil
-}
-
 // winRates are plain shares of wins.
 func (a *arena) winRates(t *Table, field string) error {
 	all := a.grouped.Tally().Rates()
@@ -212,7 +123,7 @@ func (a *arena) winRates(t *Table, field string) error {
 		}
 		average := a.finding(WhatAverage, Share, i, field)
 		average.Value = all.Average[i]
-		average.Interval, average.Method = a.averageInterval(i)
+		average.SE, average.Interval, average.Method = a.averageInterval(i)
 		t.Findings = append(t.Findings, *win, *average)
 		if both == 0 {
 			continue
@@ -255,16 +166,20 @@ func (a *arena) won(what string, entrant int, field string, scores []total) (*Fi
 
 // averageInterval is that of the mean over opponents of an entrant's shares, from what it would be without one cluster after the
 // other.
-func (a *arena) averageInterval(entrant int) (i stats.Interval, method string) {
+func (a *arena) averageInterval(entrant int) (se stats.Number, i stats.Interval, method string) {
 	const how = "mean over opponents, Wilson, by cluster"
 	if a.clusters < 2 {
-		return stats.NoInterval("an error needs two clusters, there are %d", a.clusters), how
+		i = stats.NoInterval("an error needs two clusters, there are %d", a.clusters)
+		return stats.Undefined("%s", i.Why), i, how
 	}
 	average, variance := leftOut(a.met(entrant), a.clusters, len(a.names))
 	if !average.OK {
-		return stats.NoInterval("%s", average.Why), how
+		return average, stats.NoInterval("%s", average.Why), how
 	}
-	return stats.ShareInterval(average.Value, variance, a.options.Level, a.clusters), how
+	if se = stats.Undefined(alikeClusters); variance > 0 {
+		se = stats.Known(math.Sqrt(variance))
+	}
+	return se, stats.ShareInterval(average.Value, variance, a.options.Level, a.clusters), how
 }
 
 // leftOut is the mean over opponents and its variance, by leaving out one cluster after the other. The bouts come cluster by cluster; a
@@ -357,44 +272,4 @@ func (a *arena) scores(entrant int) []total {
 		out[len(out)-1].add(b.score)
 	}
 	return out
-}
-
-// eloWork bounds how many comparisons are replayed over all orders.
-const eloWork = 10_000_000
-
-// inOrder sorts comparisons, so that the random orders do not hang on when a verdict came.
-func inOrder(p stats.Pairs) stats.Pairs {
-	all := make([]uint64, p.Len())
-	for k := range all {
-		all[k] = uint64(p.First[k])<<24 | uint64(p.Second[k])<<8 | uint64(p.Result[k])
-	}
-	slices.Sort(all)
-	var out stats.Pairs
-	for _, c := range all {
-		out.Append(uint16(c>>24), uint16(c>>8), stats.Result(c))
-	}
-	return out
-}
-
-// elo rates along random orders.
-func (a *arena) elo(t *Table, field string) error {
-	runs := min(100, max(5, eloWork/a.pairs.Len()))
-	r, err := stats.EloShuffled(len(a.names), inOrder(a.pairs), stats.DefaultElo(), runs, a.options.Seed)
-	if err != nil {
-		return err
-	}
-	for i := range a.names {
-		f := a.finding(WhatElo, Points, i, field)
-		if a.n[i] == 0 { // it stands where all began, which says nothing
-			t.Findings = append(t.Findings, f.unknown("no comparison has a valid verdict"))
-			continue
-		}
-		f.Value, f.Method = stats.Known(r.Mean[i]), fmt.Sprintf("K 32 from 1500, mean over %d orders", runs)
-		f.Interval = stats.NoInterval("Elo has none: see strengths")
-		if r.SD[i].OK {
-			f.note("sd over orders %.1f", r.SD[i].Value)
-		}
-		t.Findings = append(t.Findings, *f)
-	}
-	return nil
 }

@@ -201,7 +201,7 @@ func (s *rates) shownLabels() []int {
 			others = append(others, i)
 		}
 	}
-	slices.SortFunc(others, func(a, b int) int { return natural(s.labels.list[a], s.labels.list[b]) })
+	slices.SortFunc(others, func(a, b int) int { return Natural(s.labels.list[a], s.labels.list[b]) })
 	return append(out, others...)
 }
 

@@ -124,7 +124,7 @@ func (f *fitted) mistrust() bool {
 		}
 	}
 	if f.orderInterval.OK && f.orderInterval.High-f.orderInterval.Low < 1e-9 {
-		f.orderInterval, f.orderP = stats.NoInterval(alikeClusters), stats.Undefined(alikeClusters)
+		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(alikeClusters), stats.Undefined(alikeClusters), stats.Undefined(alikeClusters)
 	}
 	if f.alike {
 		f.quasi = nil

@@ -7,6 +7,7 @@ package analysis
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,12 @@ import (
 type Row struct {
 	Stage       string
 	Judge       string
-	Lane        string // whose answer; of a pair, the lane or item that was shown first
-	Other       string // of a pair, the one that was shown second
+	Lane        string       // whose answer; of a pair, the lane or item that was shown first
+	Other       string       // of a pair, the one that was shown second
+	Asked       *LaneSetting // how Lane was asked; nil: not known
+	OtherAsked  *LaneSetting // how Other was
+	Source      string       // the stage whose answers are judged
+	Root        string       // the stage in which the conversation began
 	Item        string
 	Cluster     string // empty: the item
 	Template    string
@@ -57,11 +62,68 @@ const (
 	ByCluster  = "cluster"
 	ByExpect   = "expect"
 	ByDraw     = "draw"
+	BySource   = "source" // the stage whose answers are judged
+
+	ByProvider  = "provider"
+	ByModel     = "model"
+	ByEffort    = "effort"
+	ByThinking  = "thinking"
+	ByDirection = "direction" // of a pair: main, as the two names sort, or reverse
 )
+
+// LaneSetting is how a lane is asked, as far as findings are grouped by it.
+type LaneSetting struct{ Provider, Model, Effort, Thinking string }
+
+// LaneFields lists the fields that are settings of lanes. A field of the items may have the same name, and wins; lane.NAME is the lane's.
+func LaneFields() []string { return []string{ByProvider, ByModel, ByEffort, ByThinking} }
+
+// settingOf is the setting of lanes that a field is, as NAME or lane.NAME.
+func settingOf(field string) (setting string, ok bool) {
+	setting = strings.TrimPrefix(field, ByLane+".")
+	return setting, slices.Contains(LaneFields(), setting)
+}
+
+// OfItems reports whether a field may be the items' own: all but the coordinates of verdicts.
+func OfItems(field string) bool {
+	_, setting := settingOf(field)
+	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection || !setting && !slices.Contains(OwnFields(), field)
+}
+
+// field is the value of one setting.
+func (s *LaneSetting) field(name string) string {
+	if s == nil {
+		return ""
+	}
+	switch name {
+	case ByProvider:
+		return s.Provider
+	case ByModel:
+		return s.Model
+	case ByEffort:
+		return s.Effort
+	}
+	return s.Thinking
+}
+
+// The directions of a pair.
+const (
+	mainOrder    = "main"
+	reverseOrder = "reverse"
+)
+
+func (r *Row) direction() string {
+	switch {
+	case r.Other == "":
+		return ""
+	case Natural(r.Lane, r.Other) < 0:
+		return mainOrder
+	}
+	return reverseOrder
+}
 
 // OwnFields lists the fields that every row has.
 func OwnFields() []string {
-	return []string{ByLane, ByJudge, ByBranch, ByTurn, ByTrait, ByTemplate, ByPrompt, ByItem, ByCluster, ByExpect, ByDraw}
+	return []string{ByLane, ByJudge, ByBranch, ByTurn, ByTrait, ByTemplate, ByPrompt, ByItem, ByCluster, ByExpect, ByDraw, BySource, ByProvider, ByModel, ByEffort, ByThinking, ByDirection}
 }
 
 // Field is the value of a field to group by; a field that the item does not have is empty.
@@ -90,10 +152,21 @@ func (r *Row) Field(name string) string {
 	case ByDraw:
 		return strconv.Itoa(r.Draw)
 	}
+	if v, ok := r.Fields[name]; ok { // the item has a field of that name
+		return v
+	}
+	switch setting, ok := settingOf(name); {
+	case ok:
+		return r.Asked.field(setting)
+	case name == BySource:
+		return r.Source
+	case name == ByDirection:
+		return r.direction()
+	}
 	if strings.HasPrefix(name, ByBranch+".") {
 		return r.Branches[name]
 	}
-	return r.Fields[name]
+	return ""
 }
 
 // Person reports whether a person gave the verdict.

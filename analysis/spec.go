@@ -44,6 +44,8 @@ type Stage struct {
 	Lengths   bool     // rows say how long answers are
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
 	Rule      string   // how refused and cut answers count; empty: as answers
+
+	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
 }
 
 // worst is the label at the bad end; empty: none.
@@ -96,14 +98,18 @@ const (
 	Variance    Method = "variance"
 	Position    Method = "positional-bias"
 	Consistency Method = "consistency"
+	Ranking     Method = "ranking"     // places with their errors, best first
+	Stances     Method = "stances"     // flips by conversation, from stances or from verdicts on flips
+	FlipCounts  Method = "flip-counts" // how often each question held, was weakened, was taken back
+	Correlation Method = "correlation" // of what was found with what is known
 )
 
 // Methods lists the methods that suit a verb, the usual one first.
 func Methods(v Verb) []Method {
 	if v == Compared {
-		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length}
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation}
 	}
-	return []Method{Rates, Flips, Agreement, Validity, Length, Variance}
+	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, Correlation}
 }
 
 // Spec is one analysis to do.
@@ -114,6 +120,9 @@ type Spec struct {
 	Primary bool
 	Keep    func(*Row) bool // nil: all rows
 	Gates   bool            // for conditions alone: its tables are not shown
+	Settings
+
+	entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes
 
 	Standing bool // for the standing of the stage alone: its tables are not shown
 }
@@ -152,21 +161,31 @@ func Default(s Stage) []Spec {
 	return out
 }
 
+// Check reports what is wrong with an analysis of a stage.
+func (s Spec) Check(stage *Stage) error {
+	_, err := s.filled(stage)
+	return err
+}
+
 // filled is the spec with its defaults, or what is wrong with it.
 func (s Spec) filled(stage *Stage) (Spec, error) {
 	usual := Methods(stage.Verb)
-	if s.Method == "" {
-		s.Method = usual[0]
-		if stage.Flips {
-			s.Method = Flips
-		}
-	}
+	s.Method = s.method(stage)
 	if !slices.Contains(usual, s.Method) {
 		var names []string
 		for _, m := range usual {
 			names = append(names, string(m))
 		}
 		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (there is %s)", s.Stage, s.Method, stage.Verb, strings.Join(names, ", "))
+	}
+	if why := stage.lacks(s.Method); why != "" {
+		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)
+	}
+	if why := s.Settings.suit(s.Method, stage.Verb); why != "" {
+		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)
+	}
+	if s.By == nil && s.Method == FlipCounts {
+		s.By = []string{ByItem}
 	}
 	if s.By == nil && s.Method != Length && stage.Verb == Judged {
 		s.By = []string{ByLane}
@@ -177,5 +196,62 @@ func (s Spec) filled(stage *Stage) (Spec, error) {
 	if stage.Verb == Compared && slices.Contains(s.By, ByLane) {
 		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { return f == ByLane }) // its lanes are what is ranked
 	}
+	return s.ranked(stage)
+}
+
+// Suits reports whether a stage has what a method needs.
+func (s *Stage) Suits(m Method) bool { return slices.Contains(Methods(s.Verb), m) && s.lacks(m) == "" }
+
+// lacks is what a method needs and a stage does not have; empty: nothing.
+func (s *Stage) lacks(m Method) string {
+	switch m {
+	case Correlation:
+		if s.Verb == Compared && !s.Items {
+			return "a correlation needs items that are compared (compare: INPUT): lanes have no field of items"
+		}
+	case Stances, FlipCounts:
+		if !s.Flips && !slices.ContainsFunc(s.Labels, func(l Label) bool { return l.Name == stanceOpen }) {
+			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or stance_keywords)", m, stanceOpen)
+		}
+	}
+	return ""
+}
+
+// method is the one that is asked for, else the usual one of the stage.
+func (s Spec) method(stage *Stage) Method {
+	switch {
+	case s.Method != "":
+		return s.Method
+	case stage.Flips:
+		return Flips
+	}
+	return Methods(stage.Verb)[0]
+}
+
+// ranked is the spec of a stage that compares, with what it ranks: a setting of the lanes where it is grouped by one.
+func (s Spec) ranked(stage *Stage) (Spec, error) {
+	if stage.Verb != Compared || s.each() || s.Method == Length {
+		return s, nil
+	}
+	if s.Method == Position || s.Method == Consistency { // about judges: both of a pair are in them, and of consistency both orders
+		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool {
+			_, setting := settingOf(f)
+			return setting || f == ByDirection && s.Method == Consistency
+		})
+		return s, nil
+	}
+	for _, f := range s.By {
+		setting, ok := settingOf(f)
+		switch {
+		case !ok:
+		case stage.Items:
+			return s, fmt.Errorf("analyse stage %s: by %s: items are compared there, not answers of lanes", s.Stage, f)
+		case s.entrants != "":
+			return s, fmt.Errorf("analyse stage %s: by %s and %s: comparisons rank one of them at a time", s.Stage, s.entrants, f)
+		default:
+			s.entrants = setting
+		}
+	}
+	s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { setting, ok := settingOf(f); return ok && setting == s.entrants })
 	return s, nil
 }

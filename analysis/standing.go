@@ -37,6 +37,7 @@ type Standing struct {
 type Place struct {
 	Name     string
 	Value    stats.Number
+	SE       stats.Number
 	Interval stats.Interval
 	Share    stats.Number // of comparisons: the share won; of flips with a control: the share taken back under pressure
 	Control  stats.Number // the share taken back when merely asked again
@@ -61,7 +62,7 @@ const maxStood = 100
 // ranksLanes reports whether the table of a spec ranks what its stage is about.
 func (s *Spec) ranksLanes(stage *Stage) bool {
 	switch s.Method {
-	case BradleyT, Davidson:
+	case BradleyT, Davidson, Ranking:
 		return true
 	case Rates:
 		return slices.Equal(s.By, []string{ByLane})
@@ -91,7 +92,7 @@ func standingSpec(stage *Stage, specs []Spec) Spec {
 		first = slices.IndexFunc(specs, func(s Spec) bool { return !s.each() })
 	}
 	if first >= 0 {
-		out.Keep = specs[first].Keep
+		out.Keep, out.Level = specs[first].Keep, specs[first].Level
 	}
 	return out
 }
@@ -148,7 +149,7 @@ func (p *pairing) standing(t *Table, s *rates) error {
 	}
 	for i := range t.Findings {
 		if f := &t.Findings[i]; f.What == out.What {
-			out.Places = append(out.Places, Place{Name: f.Of(ByLane), Value: f.Value, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
+			out.Places = append(out.Places, Place{Name: f.Of(ByLane), Value: f.Value, SE: f.SE, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
 		}
 	}
 	if len(out.Places) == 0 {
@@ -200,7 +201,7 @@ func (a *arena) standing(t *Table, fit *fitted, field string) {
 	out := Standing{By: a.by, Field: field, What: WhatStrength, Unit: Logit}
 	for i := range a.names {
 		f := &t.Findings[len(t.Findings)-len(a.names)+i]
-		out.Places = append(out.Places, Place{Name: a.names[i], Value: f.Value, Interval: f.Interval, Share: a.record(i).share(), N: f.N, Coverage: f.Coverage})
+		out.Places = append(out.Places, Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval, Share: a.record(i).share(), N: f.N, Coverage: f.Coverage})
 	}
 	out.Clusters = a.clusters
 	if fit == nil || fit.alike || fit.spread == nil || len(a.names) > maxStood {

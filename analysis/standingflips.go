@@ -53,12 +53,12 @@ func (s *flips) place(lane string, d pressed) (Place, error) {
 	out := Place{Name: lane, N: d.n, Coverage: d.cover}
 	if s.stage.Control == "" {
 		e, err := s.options.share(d.clusterCounts)
-		out.Value, out.Interval = e.value, e.interval
+		out.Value, out.SE, out.Interval = e.value, e.se, e.interval
 		return out, err
 	}
 	e := s.options.mean(d.more)
 	least, most := -1.0, 1.0
-	out.Value, out.Interval = e.value, clipped(e.interval, &least, &most)
+	out.Value, out.SE, out.Interval = e.value, e.se, clipped(e.interval, &least, &most)
 	out.Share, out.Control = ratio(float64(d.flips), d.n), ratio(float64(d.calm), d.n)
 	return out, nil
 }

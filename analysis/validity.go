@@ -220,7 +220,7 @@ func (v *validity) judge(t *Table, judge uint32) error {
 	right, n := v.confusion(t, judge, by.Value)
 	f := v.finding(WhatAccuracy, n, by)
 	r := stats.NewRate(right, n, v.options.Level)
-	f.Value, f.Interval, f.Method = r.Share, r.Interval, "Wilson, among the labelled"
+	f.Value, f.SE, f.Interval, f.Method = r.Share, r.SE(), r.Interval, "Wilson, among the labelled"
 	if n == 0 {
 		*f = f.unknown("none of the gold labels is on an answer that it judged")
 	}

@@ -11,16 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/catalog"
 	"assay/cli/term"
 	"assay/report"
 	"assay/results"
+	"assay/stats"
 )
 
 type analyseFlags struct {
 	home  homeFlags
-	by    []string
-	where string
+	query results.Query
+	start float64 // of Elo, where the user gives it
+	wide  bool
 	junit string
 	json  bool
 	csv   bool
@@ -28,7 +29,6 @@ type analyseFlags struct {
 
 	reprice bool
 	prices  string
-	anew    *catalog.Catalog // prices to count by; nil: those that were paid
 }
 
 func analyseCommand(w *World) *cobra.Command {
@@ -37,21 +37,31 @@ func analyseCommand(w *World) *cobra.Command {
 		Use:     "analyse [RUN...]",
 		GroupID: groupDecide,
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
+		Example: "  assay analyse --stage arena --method ranking\n" +
+			"  assay analyse --by provider,effort --sort -value --csv\n" +
+			"  assay analyse --method correlation --with quality --wide",
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
-			"few sentences, what to do about its weak points, and one table a stage; --full prints every finding, and so does --by. RUN is an id, the\n" +
-			"beginning of one, a study's name, or latest (the default). --by groups by lane, judge, branch, turn, trait, template, prompt, item,\n" +
-			"cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches are items; --where keeps\n" +
-			"the rows for which a condition on the same names is true; 'not second_try' leaves out what judges said when asked once more. --reprice counts costs again by today's prices.\n" +
+			"few sentences, what to do about its weak points, and one table a stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
+			"id, the beginning of one, a study's name, or latest (the default). Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
+			"--by groups by lane, provider, model, effort, thinking, judge, branch, turn, trait, template, prompt, direction (of a pair), source (the stage\n" +
+			"whose answers are judged), item, cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches\n" +
+			"are items. Where lanes are compared, --by provider ranks providers. --where keeps the rows for which a condition on the same names is true;\n" +
+			"'not second_try' leaves out what judges said when asked once more. --method takes what docs/statistics.md explains, several with commas.\n" +
+			"--reprice counts costs again by today's prices.\n\n" +
 			"Exit code 6: a gate under require failed; 3: less than 95% of the planned verdicts of a table are valid.",
-		RunE: func(c *cobra.Command, args []string) error { return runAnalyse(c.Context(), w, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("start") {
+				f.query.Settings.Start = stats.Known(f.start)
+			}
+			return runAnalyse(c.Context(), w, args, f)
+		},
 	}
 	f.home.register(c)
-	c.Flags().StringSliceVar(&f.by, "by", nil, "group by these fields instead")
-	c.Flags().StringVar(&f.where, "where", "", "only rows for which this is true, such as 'lane != \"haiku\"'")
+	f.choose(c)
 	c.Flags().StringVar(&f.junit, "junit", "", "write the gates as JUnit XML to this file")
 	c.Flags().BoolVar(&f.full, "full", false, "print every finding with its method and notes")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row a finding")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row a finding, with a column for each field")
 	c.Flags().BoolVar(&f.reprice, "reprice", false, "count costs again, by today's catalogue of prices")
 	c.Flags().StringVar(&f.prices, "prices", "", "with --reprice: a file of prices over the catalogue")
 	return c
@@ -61,6 +71,9 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	if len(refs) == 0 {
 		refs = []string{""}
 	}
+	if f.wide && f.json {
+		return usage("--csv goes with it", "--wide is a table for people and spreadsheets: JSON has every finding")
+	}
 	if f.json && f.csv {
 		return usage("", "--json or --csv, not both")
 	}
@@ -69,7 +82,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	}
 	if f.reprice {
 		var err error
-		if f.anew, err = w.workspace().Catalog(f.prices); err != nil {
+		if f.query.Prices, err = w.workspace().Catalog(f.prices); err != nil {
 			return err
 		}
 	}
@@ -92,7 +105,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	var err error
 	switch {
 	case f.csv:
-		err = writeFindings(w.rawOut(), all)
+		err = writeFindings(w.rawOut(), all, f.wide)
 	case f.json:
 		doc := analyseDocument{Runs: []results.FindingsJSON{}}
 		for _, a := range all {
@@ -151,7 +164,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	if err := printRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
-	found, err := h.results().Findings(ctx, run, results.Query{By: f.by, Where: f.where, Prices: f.anew})
+	found, err := h.results().Findings(ctx, run, f.query)
 	if err != nil {
 		return nil, err
 	}
@@ -181,17 +194,20 @@ func writeGates(w *World, name string, all []*analysed) error {
 	return f.Close()
 }
 
-// writeFindings prints one row a finding, for spreadsheets.
-func writeFindings(w io.Writer, all []*analysed) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(csvRow(results.FindingColumns())); err != nil {
-		return err
-	}
+// writeFindings prints one row a finding, or one row a group, for spreadsheets.
+func writeFindings(w io.Writer, all []*analysed, wide bool) error {
+	var found []*results.Findings
 	for _, a := range all {
-		for _, row := range a.Rows() {
-			if err := out.Write(csvRow(row)); err != nil {
-				return err
-			}
+		found = append(found, a.Findings)
+	}
+	rows := results.Table(found)
+	if wide {
+		rows = results.WideTable(found)
+	}
+	out := csv.NewWriter(w)
+	for _, row := range rows {
+		if err := out.Write(csvRow(row)); err != nil {
+			return err
 		}
 	}
 	out.Flush()

@@ -26,7 +26,7 @@ func printAnalysed(w *World, all []*analysed, f analyseFlags) error {
 		s := a.outline.Summary()
 		printSummary(w, s, "")
 		printCaveats(w, s)
-		if !f.full && len(f.by) == 0 {
+		if !f.full && !f.chosen() {
 			if err := printStages(w, a, mark); err != nil {
 				return err
 			}
@@ -35,12 +35,18 @@ func printAnalysed(w *World, all []*analysed, f analyseFlags) error {
 		fmt.Fprintln(w.Stdout)
 		printWords(w, a.Report)
 		for k := range a.Report.Tables {
-			if err := printFindings(w, &a.Report.Tables[k], mark); err != nil {
+			show := printFindings
+			if f.wide {
+				show = printWide
+			}
+			if err := show(w, &a.Report.Tables[k], mark); err != nil {
 				return err
 			}
 		}
-		if err := printCosts(w, a.Costs); err != nil {
-			return err
+		if f.full || !f.picked() {
+			if err := printCosts(w, a.Costs); err != nil {
+				return err
+			}
 		}
 		printGates(w, a.Gates)
 	}

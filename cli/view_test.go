@@ -145,6 +145,8 @@ func TestTheDashboardShowsARehearsal(t *testing.T) {
 		t.Fatalf("runs: %+v", runs)
 	}
 	run := "/runs/" + runs.Runs[0].Run
+	var computed struct{ Run string }
+	d.json(run+"/findings", &computed) // a program waits until they are there, a page does not
 	for path, want := range map[string]string{
 		run:                         "cannot be told apart",
 		run + "/progress":           "Lanes and stages",

@@ -37,6 +37,16 @@ type Analysis struct {
 	By      []string `json:"by,omitempty"`
 	Where   string   `json:"where,omitempty"`
 	Primary bool     `json:"primary,omitempty"`
+
+	With      string   `json:"with,omitempty"`
+	Ridge     float64  `json:"ridge,omitempty"`
+	Firth     bool     `json:"firth,omitempty"`
+	K         float64  `json:"k,omitempty"`
+	Start     *float64 `json:"start,omitempty"`
+	Orders    int      `json:"orders,omitempty"`
+	Bootstrap int      `json:"bootstrap,omitempty"`
+	Seed      uint64   `json:"seed,omitempty"`
+	Level     float64  `json:"level,omitempty"`
 }
 
 // WriteMark writes what a folder holds into it.
@@ -52,7 +62,8 @@ func WriteMark(ctx context.Context, t *Tree, format string, runs []Run) error {
 			return err
 		}
 		for _, a := range st.Analyses {
-			one.Analyses = append(one.Analyses, Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source, Primary: a.Primary})
+			one.Analyses = append(one.Analyses, Analysis{Of: a.Of, Method: a.Method, By: a.By.List, Where: a.Filter.Source, Primary: a.Primary,
+				With: a.With, Ridge: a.Ridge, Firth: a.Firth, K: a.K, Start: a.Start, Orders: a.Orders, Bootstrap: a.Bootstrap, Seed: a.Seed, Level: a.Level})
 		}
 		mark.Runs = append(mark.Runs, one)
 	}

@@ -31,6 +31,7 @@ func (d *Input) Check(keySet func(name string) bool) assay.Problems {
 	for _, e := range d.Study.Inputs {
 		d.checkFields(e.Value.Keep, e.Name, &problems)
 	}
+	d.checkAnalyses(&problems)
 	return problems.Sort()
 }
 

@@ -108,7 +108,7 @@ func (d *Document) board(lead *ranked, all []*ranked) *Board {
 	for _, r := range columns {
 		b.Columns = append(b.Columns, BoardColumn{Head: r.head(), Label: r.label(), Stage: r.Stage})
 	}
-	order := lead.inOrder()
+	order := lead.Order()
 	for k, i := range order {
 		if k >= maxBoard {
 			b.More = len(order) - maxBoard

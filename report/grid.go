@@ -221,6 +221,9 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 		{"clusters", func(f *analysis.Finding) string { return assay.Thousands(f.Clusters) }},
 		{"covered", func(f *analysis.Finding) string { return shownOr(analysis.Share, f.Coverage.Share(), unknown) }},
 	}
+	if has(func(f *analysis.Finding) bool { return f.SE.OK }) {
+		out = slices.Insert(out, 1, FindingColumn{"se", func(f *analysis.Finding) string { return shownOr(f.Unit, f.SE, noneText) }})
+	}
 	if has(func(f *analysis.Finding) bool { return f.Bounds.OK && f.Bounds.High-f.Bounds.Low > 1e-9 }) {
 		out = append(out, FindingColumn{"at least", end(bounds, low)}, FindingColumn{"at most", end(bounds, high)})
 	}
@@ -231,11 +234,34 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 		out = append(out, recordColumn("wins", func(r *analysis.Record) int { return r.Wins }), recordColumn("ties", func(r *analysis.Record) int { return r.Ties }),
 			recordColumn("losses", func(r *analysis.Record) int { return r.Losses }))
 	}
+	for _, name := range countsOf(t) {
+		out = append(out, FindingColumn{name, func(f *analysis.Finding) string {
+			for _, c := range f.Counts {
+				if c.Name == name {
+					return assay.Thousands(c.N)
+				}
+			}
+			return ""
+		}})
+	}
 	if has(func(f *analysis.Finding) bool { return f.P.OK }) {
 		out = append(out, FindingColumn{"p", func(f *analysis.Finding) string { return shownP(f.P) }})
 	}
 	if has(func(f *analysis.Finding) bool { return f.Holm.OK }) {
 		out = append(out, FindingColumn{"p Holm", func(f *analysis.Finding) string { return shownP(f.Holm) }})
+	}
+	return out
+}
+
+// countsOf are the kinds that findings of the table count.
+func countsOf(t *analysis.Table) []string {
+	var out []string
+	for _, f := range t.Findings {
+		for _, c := range f.Counts {
+			if !slices.Contains(out, c.Name) {
+				out = append(out, c.Name)
+			}
+		}
 	}
 	return out
 }

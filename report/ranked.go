@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -22,30 +21,19 @@ type ranked struct {
 // rank orders a standing and corrects its tests (Holm, over all pairs). A pair without a p-value is neither apart nor alike: it is
 // not known, and where there is one there are no tiers, because a shared letter would say that the two were tested.
 func rank(s *analysis.Standing) *ranked {
-	r := &ranked{Standing: s, apart: map[[2]int]bool{}, known: map[[2]int]bool{}}
-	for i, p := range s.Places {
-		if p.Value.OK {
+	r := &ranked{Standing: s, known: map[[2]int]bool{}}
+	for _, i := range s.Order() {
+		if s.Places[i].Value.OK {
 			r.order = append(r.order, i)
 		}
 	}
-	slices.SortStableFunc(r.order, func(a, b int) int { return r.better(a, b) })
-	p := make([]float64, len(s.Tests))
-	for k, t := range s.Tests {
-		p[k] = 1
+	for _, t := range s.Tests {
 		if t.P.OK {
-			p[k], r.tested = t.P.Value, true
 			r.known[[2]int{t.First, t.Second}], r.known[[2]int{t.Second, t.First}] = true, true
 		}
 	}
-	adjusted, err := stats.Holm(p)
-	if err != nil || !r.tested {
-		r.tested = false
+	if r.apart, r.tested = s.Apart(); !r.tested {
 		return r
-	}
-	for k, t := range s.Tests {
-		if adjusted[k] < 1-s.Level && r.agrees(t) {
-			r.apart[[2]int{t.First, t.Second}], r.apart[[2]int{t.Second, t.First}] = true, true
-		}
 	}
 	if untested, _ := r.untested(); untested > 0 {
 		return r
@@ -54,22 +42,6 @@ func rank(s *analysis.Standing) *ranked {
 		r.tiers = tiers
 	}
 	return r
-}
-
-// better orders two places: the one with the better value first.
-func (r *ranked) better(a, b int) int {
-	x, y := r.Places[a].Value.Value, r.Places[b].Value.Value
-	if r.Less {
-		return cmp.Compare(x, y)
-	}
-	return cmp.Compare(y, x)
-}
-
-// agrees reports whether a difference on the items that both have goes the way of the values: else it is not said.
-func (r *ranked) agrees(t analysis.Contrast) bool {
-	order := r.better(t.First, t.Second)
-	ahead := t.Difference.Value > 0 != r.Less
-	return t.Difference.OK && t.Difference.Value != 0 && order != 0 && ahead == (order < 0)
 }
 
 // differ reports whether two places can be told apart.

@@ -57,7 +57,7 @@ func (d *Document) stageTable(r *ranked, costs bool) StageTable {
 	if costs {
 		t.Head = append(t.Head, Column{Text: "$ per 1,000", Number: true})
 	}
-	for k, i := range r.inOrder() {
+	for k, i := range r.Order() {
 		var row []string
 		if tiers {
 			letter := ""
@@ -98,17 +98,6 @@ func (d *Document) stageRow(r *ranked, place int, costs bool) []string {
 		price = assay.Dollars(x).String()
 	}
 	return append(row, price)
-}
-
-// inOrder are all places, the best first and those without a value last.
-func (r *ranked) inOrder() []int {
-	out := append([]int(nil), r.order...)
-	for i, p := range r.Places {
-		if !p.Value.OK {
-			out = append(out, i)
-		}
-	}
-	return out
 }
 
 // column is the head of the value.

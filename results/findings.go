@@ -14,9 +14,14 @@ import (
 
 // Query is what findings are asked for; zero: what the study says.
 type Query struct {
-	By     []string         // group by these fields instead
-	Where  string           // only rows for which this condition is true
-	Prices *catalog.Catalog // count costs again by these prices; nil: what was paid
+	Stages   []string          // only these; none: all
+	Methods  []string          // in place of what the study declares
+	By       []string          // group by these fields instead
+	Where    string            // only rows for which this condition is true
+	What     []string          // only these findings; none: all
+	Sort     string            // findings of a table by this, such as -value; empty: as the method has them
+	Settings analysis.Settings // of all analyses that take them
+	Prices   *catalog.Catalog  // count costs again by these prices; nil: what was paid
 }
 
 // Findings are what the verdicts of one run say.
@@ -35,7 +40,7 @@ func (r *Reader) Findings(ctx context.Context, run store.Run, q Query) (*Finding
 	if err != nil {
 		return nil, err
 	}
-	d := &rowReader{Reader: r, run: run, study: st, by: q.By}
+	d := &rowReader{Reader: r, run: run, study: st, by: q.By, query: q}
 	if q.Where != "" {
 		p, err := compileWhere(assay.Place{File: "--where", Line: 1, Col: 1}, q.Where)
 		if err != nil {
@@ -51,12 +56,21 @@ func (r *Reader) Findings(ctx context.Context, run store.Run, q Query) (*Finding
 	if out.Report, err = d.report(ctx, gates); err != nil {
 		return nil, err
 	}
+	if err := q.narrow(out.Report); err != nil {
+		return nil, err
+	}
 	programs := make([]analysis.Gate, len(gates))
 	for i, g := range gates {
 		programs[i] = g.Gate
 	}
 	out.Gates, out.Warnings = out.Report.Pass(programs), d.warnings
 	out.Costs, err = r.spending(ctx, d, q.Prices)
+	if len(q.Stages)+len(q.Methods) > 0 { // verdicts of other stages were not counted
+		out.Costs = slices.DeleteFunc(out.Costs, func(c Spending) bool {
+			st, ok := st.Stage(c.Stage)
+			return ok && judges(st) && !slices.Contains(d.done, c.Stage)
+		})
+	}
 	return out, err
 }
 
@@ -107,31 +121,18 @@ func gatesOf(st *study.Study) ([]gate, error) {
 // specs are the analyses to do: those of the study, the usual ones of stages that have none, and, out of sight, those that
 // gates ask for, which neither --by nor --where changes.
 func (d *rowReader) specs(stages []analysis.Stage, gates []gate) ([]analysis.Spec, error) {
-	var out []analysis.Spec
-	declared := map[string]bool{}
-	for i := range d.study.Analyses {
-		a := &d.study.Analyses[i]
-		s := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Primary: a.Primary}
-		if a.Filter.Source != "" {
-			p, err := compileWhere(a.Filter.At, a.Filter.Source)
-			if err != nil {
-				return nil, err
-			}
-			s.Keep = d.keeper(p)
-		}
-		declared[a.Of] = true
-		out = append(out, s)
-	}
-	for _, s := range stages {
-		if !declared[s.Name] {
-			out = append(out, analysis.Default(s)...)
-		}
+	out, err := d.asked(stages)
+	if err != nil {
+		return nil, err
 	}
 	for i := range out {
 		if len(d.by) > 0 {
 			out[i].By = d.by
 		}
 		out[i].Keep = both(out[i].Keep, d.where)
+	}
+	if err := d.query.settle(stages, out); err != nil {
+		return nil, err
 	}
 	for _, s := range stages {
 		if slices.ContainsFunc(gates, func(g gate) bool { return slices.Contains(g.stages, s.Name) }) {

@@ -51,6 +51,7 @@ type FindingJSON struct {
 	By        map[string]string `json:"by"`
 	Unit      string            `json:"unit"`
 	Value     *float64          `json:"value"`
+	SE        *float64          `json:"se"`
 	Low       *float64          `json:"low"`
 	High      *float64          `json:"high"`
 	Level     float64           `json:"level"`
@@ -64,6 +65,7 @@ type FindingJSON struct {
 	Holm      *float64          `json:"p_holm,omitempty"`
 	Rank      *rankBounds       `json:"rank,omitempty"`
 	Record    *recordDocument   `json:"record,omitempty"`
+	Counts    map[string]int    `json:"counts,omitempty"`
 	Quasi     *float64          `json:"quasi_se,omitempty"`
 	Rule      string            `json:"rule,omitempty"`
 	Other     *otherDocument    `json:"other_rule,omitempty"`
@@ -195,7 +197,7 @@ func tableOf(t *analysis.Table) TableJSON {
 
 func findingOf(f *analysis.Finding) FindingJSON {
 	doc := FindingJSON{
-		What: f.What, By: fieldsOf(f.By), Unit: string(f.Unit), Value: f.Value.OrNil(), Level: f.Level, N: f.N, Clusters: f.Clusters,
+		What: f.What, By: fieldsOf(f.By), Unit: string(f.Unit), Value: f.Value.OrNil(), SE: f.SE.OrNil(), Level: f.Level, N: f.N, Clusters: f.Clusters,
 		Coverage: coverageOf(f.Coverage), Method: f.Method, P: f.P.OrNil(), Holm: f.Holm.OrNil(), Rule: f.Rule, Primary: f.Primary, Words: f.Words, Notes: f.Notes,
 	}
 	doc.Low, doc.High = f.Interval.OrNil()
@@ -207,6 +209,12 @@ func findingOf(f *analysis.Finding) FindingJSON {
 	}
 	if f.Record != nil {
 		doc.Record = (*recordDocument)(f.Record)
+	}
+	for _, c := range f.Counts {
+		if doc.Counts == nil {
+			doc.Counts = map[string]int{}
+		}
+		doc.Counts[c.Name] = c.N
 	}
 	if f.Other != nil {
 		doc.Other = &otherDocument{f.Other.Rule, f.Other.Value.OrNil(), f.Other.N}

@@ -10,33 +10,79 @@ import (
 	"assay/analysis"
 )
 
-// FindingColumns head the rows that Rows makes.
-func FindingColumns() []any {
+// findingColumns head the rows of findings.
+func findingColumns() []any {
 	return []any{
 		"run", "study", "rehearsal", "stage", "title", "method", "people", "about", "what", "unit", "value", "low", "high", "level", "n", "clusters", "coverage",
 		"incomplete", "bound_low", "bound_high", "p", "p_holm", "rank", "wins", "ties", "losses", "interval_from", "rule", "other_rule", "other_value", "primary", "words", "notes", "why",
 	}
 }
 
-// Rows are one row a finding, for spreadsheets. What does not exist is nil, and why says the reason.
-func (a *Findings) Rows() [][]any {
-	var out [][]any
-	for i := range a.Report.Tables {
-		t := tableOf(&a.Report.Tables[i])
-		for _, f := range t.Findings {
-			out = append(out, a.row(t, f))
+// Fields are the fields that findings of some runs are grouped by, and Counts the kinds that they count: a column each.
+func Fields(all []*Findings) (fields, counts []string) {
+	for _, a := range all {
+		for i := range a.Report.Tables {
+			for _, f := range a.Report.Tables[i].Findings {
+				for _, v := range f.By {
+					if !slices.Contains(fields, v.Field) {
+						fields = append(fields, v.Field)
+					}
+				}
+				for _, c := range f.Counts {
+					if !slices.Contains(counts, c.Name) {
+						counts = append(counts, c.Name)
+					}
+				}
+			}
+		}
+	}
+	return fields, counts
+}
+
+// Table is one row a finding with its heads: those of findingColumns, the standard error, a column for each field that findings are grouped by, and
+// one for each kind that is counted. A field that is called as another column is by_NAME.
+func Table(all []*Findings) [][]any {
+	fields, counts := Fields(all)
+	head := append(findingColumns(), "se")
+	for _, name := range append(slices.Clone(fields), counts...) {
+		if slices.Contains(head, any(name)) {
+			name = "by_" + name
+		}
+		head = append(head, name)
+	}
+	out := [][]any{head}
+	for _, a := range all {
+		for i := range a.Report.Tables {
+			t := tableOf(&a.Report.Tables[i])
+			for _, f := range t.Findings {
+				row := append(a.row(t, f), number(f.SE))
+				for _, name := range fields {
+					row = append(row, f.By[name])
+				}
+				for _, name := range counts {
+					if n, ok := f.Counts[name]; ok {
+						row = append(row, n)
+					} else {
+						row = append(row, nil)
+					}
+				}
+				out = append(out, row)
+			}
 		}
 	}
 	return out
 }
 
-func (a *Findings) row(t TableJSON, f FindingJSON) []any {
-	number := func(x *float64) any {
-		if x == nil {
-			return nil
-		}
-		return json.Number(strconv.FormatFloat(*x, 'g', -1, 64))
+// number is a number as it is written; nil where there is none.
+func number(x *float64) any {
+	if x == nil {
+		return nil
 	}
+	return json.Number(strconv.FormatFloat(*x, 'g', -1, 64))
+}
+
+// row is a finding under findingColumns. What does not exist is nil, and why says the reason.
+func (a *Findings) row(t TableJSON, f FindingJSON) []any {
 	var about []string
 	for _, field := range slices.Sorted(maps.Keys(f.By)) {
 		about = append(about, field+"="+f.By[field])

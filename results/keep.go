@@ -3,7 +3,6 @@ package results
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"assay"
 	"assay/analysis"
@@ -25,7 +24,8 @@ func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields m
 	if !judges(of) {
 		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 	}
-	sieve := &rowSieve{Reader: r, run: run, input: (&plan.Input{Study: st}).Root(of), fields: fields, known: map[string]*analysedItem{}}
+	asked := &rowReader{Reader: r, run: run, study: st, settings: settingsOf(st)}
+	sieve := &rowSieve{asked: asked, Reader: r, run: run, input: (&plan.Input{Study: st}).Root(of), fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
 		return sieve.keeps(ctx, v.At, script.ReadingOf(v.At))
 	}, nil
@@ -38,6 +38,7 @@ type rowSieve struct {
 	input  string
 	fields map[string]string
 	known  map[string]*analysedItem
+	asked  *rowReader // knows how lanes were asked
 }
 
 // maxSieved bounds the items that one look holds.
@@ -45,6 +46,7 @@ const maxSieved = 20_000
 
 func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Reading) (bool, error) {
 	row := rowOf(at, r, nil)
+	s.asked.asking(&row, at)
 	foreign := false
 	for name, want := range s.fields {
 		if ofItem(name) {
@@ -61,6 +63,7 @@ func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Rea
 		return false, err
 	}
 	row = rowOf(at, r, it)
+	s.asked.asking(&row, at)
 	for name, want := range s.fields {
 		if row.Field(name) != want {
 			return false, nil
@@ -71,7 +74,7 @@ func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Rea
 
 // ofItem reports whether a field is the item's, not the row's own.
 func ofItem(name string) bool {
-	return name == analysis.ByCluster || name == analysis.ByExpect || !slices.Contains(analysis.OwnFields(), name)
+	return name == analysis.ByCluster || name == analysis.ByExpect || analysis.OfItems(name)
 }
 
 func (s *rowSieve) item(ctx context.Context, id string) (*analysedItem, error) {

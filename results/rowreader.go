@@ -24,18 +24,22 @@ type rowReader struct {
 	run   store.Run
 	study *study.Study
 	by    []string
+	query Query
 	where func(*analysis.Row) bool // nil: all rows
 
-	fields  []string        // of items, that are asked for
-	seen    map[string]bool // those that an item has
-	items   map[string]map[string]*analysedItem
-	endings map[assay.Key]assay.Ending   // of answers that were refused or cut
-	valid   map[judgeOf]int              // valid verdicts
-	scratch map[string]any               // what conditions look at, row by row
-	lengths map[assay.Key]int32          // of the answers that the stage at hand is about
-	branch  map[string]map[string]string // what the branches of the stage at hand are, where they are items
-	err     error                        // of a condition
+	fields   []string        // of items, that are asked for
+	seen     map[string]bool // those that an item has
+	items    map[string]map[string]*analysedItem
+	endings  map[assay.Key]assay.Ending       // of answers that were refused or cut
+	valid    map[judgeOf]int                  // valid verdicts
+	scratch  map[string]any                   // what conditions look at, row by row
+	lengths  map[assay.Key]int32              // of the answers that the stage at hand is about
+	branch   map[string]map[string]string     // what the branches of the stage at hand are, where they are items
+	settings map[string]*analysis.LaneSetting // by lane
+	roots    map[string]string                // the stage in which conversations of a stage began
+	err      error                            // of a condition
 
+	done     []string // stages whose verdicts are read
 	warnings []string
 }
 
@@ -62,6 +66,16 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 	if err != nil {
 		return nil, err
 	}
+	d.settings, d.roots = settingsOf(d.study), d.beginnings()
+	if err := d.know(ctx, stages, specs); err != nil {
+		return nil, err
+	}
+	stages = slices.DeleteFunc(stages, func(s analysis.Stage) bool {
+		return !slices.ContainsFunc(specs, func(p analysis.Spec) bool { return p.Stage == s.Name })
+	})
+	for _, s := range stages {
+		d.done = append(d.done, s.Name)
+	}
 	analyzer, err := analysis.Open(stages, specs, analysis.Options{Seed: analysisSeed})
 	if err != nil {
 		return nil, mistake("", "%s", err)
@@ -79,10 +93,8 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 			return nil, err
 		}
 	}
-	for _, f := range d.by {
-		if !d.seen[f] && !slices.Contains(analysis.OwnFields(), f) {
-			return nil, mistake("there is "+strings.Join(analysis.OwnFields(), ", ")+", and the items' own fields", "--by: no item has a field %q", f)
-		}
+	if err := d.query.fields(d.seen); err != nil {
+		return nil, err
 	}
 	return analyzer.Report()
 }
@@ -91,9 +103,12 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 func (d *rowReader) wanted(specs []analysis.Spec) {
 	for _, s := range specs {
 		for _, f := range s.By {
-			if !slices.Contains(analysis.OwnFields(), f) {
+			if analysis.OfItems(f) {
 				d.fields = append(d.fields, f)
 			}
+		}
+		if s.With != "" {
+			d.fields = append(d.fields, s.With)
 		}
 	}
 }
@@ -215,6 +230,7 @@ func (d *rowReader) rows(all coordinated, items map[string]*analysedItem) iter.S
 			}
 			row = rowOf(at, script.ReadingOf(at), items[at.Item])
 			row.Branches = d.branch[at.Branch]
+			d.asking(&row, at)
 			fill(&row)
 			return yield(&row, nil) && d.err == nil
 		})
@@ -343,7 +359,9 @@ func (d *rowReader) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bo
 		maps.Copy(d.scratch, it.fields)
 	}
 	for _, f := range analysis.OwnFields() {
-		d.scratch[f] = r.Field(f)
+		if v := r.Field(f); v != "" || !analysis.OfItems(f) {
+			d.scratch[f] = v
+		}
 	}
 	d.scratch[analysis.ByTurn], d.scratch[analysis.ByDraw] = int64(r.Turn), int64(r.Draw)
 	d.scratch[whereSecondTry] = r.Again

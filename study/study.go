@@ -126,9 +126,19 @@ type Analysis struct {
 	Where
 	Of      string     `json:"of" jsonschema:"the stage"`
 	By      Names      `json:"by,omitzero" jsonschema:"fields to group by, such as lane, branch or a field of the item"`
-	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, agreement, positional-bias, consistency, validity, length or variance"`
+	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, stances or flip-counts"`
 	Filter  Expression `json:"where,omitzero"`
 	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, put into words"`
+
+	With      string   `json:"with,omitempty" jsonschema:"of a correlation: the field of the items that holds what is known"`
+	Ridge     float64  `json:"ridge,omitempty" jsonschema:"of strengths: a penalty of half of it times the sum of their squares"`
+	Firth     bool     `json:"firth,omitempty" jsonschema:"of strengths: Jeffreys' penalty, which keeps them finite"`
+	K         float64  `json:"k,omitempty" jsonschema:"of Elo: what a surprise is worth; 32 when omitted"`
+	Start     *float64 `json:"start,omitempty" jsonschema:"of Elo: where all begin; 1500 when omitted"`
+	Orders    int      `json:"orders,omitempty" jsonschema:"of Elo: how many random orders"`
+	Bootstrap int      `json:"bootstrap,omitempty" jsonschema:"resamples; strengths then get their errors from them"`
+	Seed      uint64   `json:"seed,omitempty" jsonschema:"of resamples and random orders; 1 when omitted"`
+	Level     float64  `json:"level,omitempty" jsonschema:"of intervals; 0.95 when omitted"`
 }
 
 // Input is one entry under `inputs:`.

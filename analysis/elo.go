@@ -1,0 +1,51 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/stats"
+)
+
+// eloWork bounds how many comparisons are replayed over all orders.
+const eloWork = 10_000_000
+
+// inOrder sorts comparisons, so that the random orders do not hang on when a verdict came.
+func inOrder(p stats.Pairs) stats.Pairs {
+	all := make([]uint64, p.Len())
+	for k := range all {
+		all[k] = uint64(p.First[k])<<24 | uint64(p.Second[k])<<8 | uint64(p.Result[k])
+	}
+	slices.Sort(all)
+	var out stats.Pairs
+	for _, c := range all {
+		out.Append(uint16(c>>24), uint16(c>>8), stats.Result(c))
+	}
+	return out
+}
+
+// elo rates along random orders.
+func (a *arena) elo(t *Table, field string) error {
+	o, runs := a.options.method.elo(), a.options.method.Orders
+	if runs == 0 {
+		runs = min(100, max(5, eloWork/a.pairs.Len()))
+	}
+	r, err := stats.EloShuffled(len(a.names), inOrder(a.pairs), o, runs, a.options.Seed)
+	if err != nil {
+		return err
+	}
+	for i := range a.names {
+		f := a.finding(WhatElo, Points, i, field)
+		if a.n[i] == 0 { // it stands where all began, which says nothing
+			t.Findings = append(t.Findings, f.unknown("no comparison has a valid verdict"))
+			continue
+		}
+		f.Value, f.Method = stats.Known(r.Mean[i]), fmt.Sprintf("K %g from %g, mean over %s", o.K, o.Start, plural(runs, "order"))
+		f.Interval, f.SE = stats.NoInterval("Elo has none: see strengths"), stats.Undefined("Elo has none: see strengths")
+		if r.SD[i].OK {
+			f.note("sd over orders %.1f", r.SD[i].Value)
+		}
+		t.Findings = append(t.Findings, *f)
+	}
+	return nil
+}
