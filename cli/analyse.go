@@ -37,9 +37,6 @@ func analyseCommand(w *World) *cobra.Command {
 		Use:     "analyse [RUN...]",
 		GroupID: groupDecide,
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
-		Example: "  assay analyse --stage arena --method ranking\n" +
-			"  assay analyse --by provider,effort --sort -value --csv\n" +
-			"  assay analyse --method correlation --with quality --wide",
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
 			"few sentences, what to do about its weak points, and one table a stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
 			"id, the beginning of one, a study's name, or latest (the default). Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
