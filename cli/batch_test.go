@@ -287,7 +287,7 @@ func TestJobsMadeElsewhereAreSeenFetchedAndStopped(t *testing.T) {
 			if r := b.must(2, "batch", "status", "batch_nosuch", "--home", "ours"); !strings.Contains(r.errors, "neither here nor at") {
 				t.Errorf("an unknown job: %s", r.errors)
 			}
-			if r := b.must(0, "batch", "status", "in.jsonl", "--home", "theirs"); !strings.Contains(r.out, "made with another key (") {
+			if r := b.must(0, "batch", "status", "in.jsonl", "--refresh", "--home", "theirs"); !strings.Contains(r.out, "made with another key (") {
 				t.Errorf("status with another key: %s%s", r.out, r.errors)
 			}
 		})

@@ -80,6 +80,8 @@ func (d *Document) further(r *ranked) Sentence {
 		return s.and(say(" Whether that is more than chance is not known."))
 	case r.differ(first, last):
 		return s.and(say(" The two can be told apart."))
+	case r.What == analysis.WhatStrength: // shares of wins are shown, strengths are tested
+		return s.and(say(" Their strengths cannot be told apart."))
 	}
 	return s.and(say(" The two cannot be told apart."))
 }
