@@ -173,7 +173,7 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 		return usage("--run ID takes those of one, JOB… those that are named",
 			"the jobs are those of several runs%s, and later turns and verdicts follow the answers of their own: nothing was taken", lostRuns(all))
 	}
-	fmt.Fprintf(a.Stderr, "nothing was sent; `assay resume %s` asks for the rest\n", run.ID)
+	fmt.Fprintf(a.Stderr, "nothing was sent; `assay resume %s` asks for the rest\n", a.home.named(run))
 	return nil
 }
 

@@ -189,7 +189,7 @@ func TestAFileGoesToEveryProviderAndComesBackInOrderUnderItsOwnIDs(t *testing.T)
 			}
 			send := append([]string{"batch", "submit", "in.jsonl", "--model", p.model, "--yes", "--size", "3"}, reach...)
 			b.must(0, send...)
-			b.must(0, "batch", "watch", "--interval", "10ms")
+			b.must(0, "batch", "resume", "--interval", "10ms")
 			b.must(0, "batch", "collect", "in.jsonl", "--output", "out.jsonl")
 			if diff := cmp.Diff(want, b.ids("out.jsonl")); diff != "" {
 				t.Errorf("ids of the results (-want +got):\n%s", diff)

@@ -29,7 +29,7 @@ type driveOptions struct {
 
 // driveOnce works on a run until it is closed or waits for a decision, and says how it ended.
 func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.Study, o driveOptions) (c workspace.Conclusion, err error) {
-	goesOn := "`assay resume " + run.ID + "` goes on"
+	goesOn := "`assay resume " + h.named(run) + "` goes on"
 	if err := h.Ready(ctx); err != nil {
 		if _, ok := errors.AsType[*workspace.ArtifactsError](err); ok {
 			return c, &exitError{code: exitFailed, err: err, hint: kept(err, goesOn)}
@@ -58,7 +58,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		return c, err
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), run.ID)
+		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), h.named(run))
 		if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
 			return c, err
 		}
@@ -73,7 +73,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 	if err := errors.Join(printStatus(ctx, w, h, c.Run, statusDetail{}), printUnjudged(ctx, w, h, c.Run)); err != nil {
 		return c, err
 	}
-	result := resultOf(c)
+	result := h.resultOf(c)
 	if c.Run.State == store.RunClosed && !o.quiet && !o.detach && !o.once {
 		if err := printEnd(ctx, w, h, c.Run, o); err != nil {
 			return c, err
@@ -83,7 +83,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 		fmt.Fprintln(w.Stderr, "assay:", err)
 	}
 	if o.detach && c.Stop == workspace.StopOpen { // as was wanted
-		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), run.ID)
+		fmt.Fprintf(w.Stderr, "%s; `assay resume %s` goes on with it\n", detached(ctx, h, run), h.named(run))
 		return c, nil
 	}
 	return c, result
@@ -141,8 +141,8 @@ func notSent(unsent []store.Segment) string {
 }
 
 // resultOf says in words how a run stands after a drive, with the exit code that goes with it; nil: it is done.
-func resultOf(c workspace.Conclusion) error {
-	id := c.Run.ID
+func (h *home) resultOf(c workspace.Conclusion) error {
+	id := h.named(c.Run)
 	switch c.Stop {
 	case workspace.StopSegmentsHeld:
 		return &exitError{code: exitHeld, err: fmt.Errorf("%s held", assay.Count(c.Held, "segment")), hint: "assay status " + id + " --segments, then assay resolve"}

@@ -32,6 +32,9 @@ type home struct {
 	typed string // the flags that lead to it, as they have to be typed again; empty: none
 }
 
+// named is a run as it has to be typed again: with the flags that lead to its home.
+func (h *home) named(run store.Run) string { return run.ID + h.typed }
+
 // typed are the flags that were given, with a space before each. An address of a database may hold a password, and is not repeated.
 func (f homeFlags) typed() string {
 	text := ""

@@ -154,7 +154,7 @@ func printDoubtSum(ctx context.Context, w *World, h *home, run store.Run) error 
 		cost = fmt.Sprintf("%s for %d of them, the others have no known price", cost, sum.Cost.Priced)
 	}
 	_, err = fmt.Fprintf(w.Stdout, "%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
-		assay.Count(int(sum.Calls), "live call"), cost, run.ID)
+		assay.Count(int(sum.Calls), "live call"), cost, h.named(run))
 	return err
 }
 

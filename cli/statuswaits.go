@@ -51,7 +51,7 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run, p results
 	}
 	if run.Budget != nil && p.Open() == 0 {
 		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left: `assay resume %s --budget AMOUNT` raises it.\n",
-			run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps, run.ID)
+			run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps, h.named(run))
 	}
 	fmt.Fprintln(w.Stdout, who)
 	return nil
@@ -114,13 +114,13 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 		also = "; jobs at the providers go on"
 	}
 	if paused, err := pausedLanes(ctx, h, run); err != nil || paused != "" {
-		return fmt.Sprintf("No process drives it%s. Paused: %s. `assay tune %s --unpause LANE`, then `assay resume %s` goes on with it.", also, paused, run.ID, run.ID), err
+		return fmt.Sprintf("No process drives it%s. Paused: %s. `assay tune %s --unpause LANE`, then `assay resume %s` goes on with it.", also, paused, h.named(run), h.named(run)), err
 	}
 	if only, err := h.onlyStopped(ctx, run); err != nil || only {
-		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it all the same.", also, run.ID), err
+		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it all the same.", also, h.named(run)), err
 	}
 	proceed, err := waitsForYes(ctx, h, run)
-	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, run.ID, proceed), err
+	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, h.named(run), proceed), err
 }
 
 // pausedLanes names the lanes of a run that are paused.

@@ -23,11 +23,11 @@ type batchKill struct {
 
 func batchKills() []batchKill {
 	submit := []string{"batch", "submit", "in.jsonl", "--yes", "--size", "3"}
-	watch := []string{"batch", "watch", "--interval", "10ms"}
+	resume := []string{"batch", "resume", "--interval", "10ms"}
 	collect := []string{"batch", "collect", "in.jsonl", "--partial", "--output", "early.jsonl", "--force"}
 	cancel := []string{"batch", "cancel", "in.jsonl"}
 	retry := []string{"batch", "retry", "in.jsonl", "--yes"}
-	sent, stopped := [][]string{submit}, [][]string{submit, cancel, watch}
+	sent, stopped := [][]string{submit}, [][]string{submit, cancel, resume}
 	kills := []batchKill{}
 	add := func(k batchKill, points ...Point) {
 		for _, p := range points {
@@ -38,7 +38,7 @@ func batchKills() []batchKill {
 	add(batchKill{step: submit}, Point{"ledger put items", 2, After}, Point{"ledger create run", 1, After}, Point{"ledger open run", 1, After}, Point{"ledger open run", 1, Before},
 		Point{"POST /openai/v1/files", 1, Upload}, Point{"ledger stage", 1, After}, Point{"POST /openai/v1/batches", 1, Accepted}, Point{"POST /openai/v1/files", 2, Accepted},
 		Point{"ledger intend", 1, After}, Point{"POST /openai/v1/batches", 2, Download})
-	add(batchKill{before: sent, step: watch}, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
+	add(batchKill{before: sent, step: resume}, Point{"GET /openai/v1/files/*/content", 1, Download}, Point{"GET /openai/v1/batches/*", 1, Accepted}, Point{"ledger settle", 1, After},
 		Point{"ledger close run", 1, Before})
 	add(batchKill{before: sent, step: collect, open: true}, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
 	add(batchKill{before: sent, step: cancel, open: true}, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
@@ -102,8 +102,8 @@ func (k batchKill) hold(ctx context.Context, dir string) (reached bool, err erro
 	if err != nil {
 		return false, err
 	}
-	watch := []string{"batch", "watch", "--interval", "10ms"}
-	for _, args := range [][]string{k.step, watch, {"batch", "retry", "in.jsonl", "--yes"}, watch} {
+	resume := []string{"batch", "resume", "--interval", "10ms"}
+	for _, args := range [][]string{k.step, resume, {"batch", "retry", "in.jsonl", "--yes"}, resume} {
 		if err := begin(); err != nil {
 			return e.reached, err
 		}
