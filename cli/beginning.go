@@ -68,7 +68,7 @@ func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budg
 		return again, err
 	}
 	if now.Run.State == store.RunClosed && !again {
-		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry%s` what has no answer\n", now.Run.ID, h.typed)
+		fmt.Fprintf(w.Stderr, "run %s of this study is closed; --new asks everything again, `assay retry %s` what has no answer\n", now.Run.ID, h.named(now.Run))
 		return again, nil
 	}
 	fmt.Fprintf(w.Stderr, "going on with run %s\n", now.Run.ID)
