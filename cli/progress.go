@@ -161,9 +161,11 @@ func (p *progress) rests(now time.Time, least time.Duration) bool {
 func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProgress, costs []assay.Cost, err error) {
 	defer func() { p.looked, p.took = now, max(0, p.world.Now().Sub(now)) }()
 	for i, run := range p.runs {
-		if p.runs[i], err = p.home.Ledger.Run(ctx, run.No); err != nil {
+		now, err := p.home.Ledger.Run(ctx, run.No)
+		if err != nil {
 			return all, nil, err
 		}
+		p.runs[i] = now // not before it is known: the next look begins with its number
 	}
 	far, err := p.home.results().Progress(ctx, p.runs...)
 	if err != nil {

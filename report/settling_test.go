@@ -28,12 +28,10 @@ func number(t *testing.T, text string) float64 {
 // TestAQuoteIsWhatItPromises draws, by other code than the program's, what so many more questions would show.
 func TestAQuoteIsWhatItPromises(t *testing.T) {
 	t.Parallel()
-	marks := map[string]string{"aa": "", "bb": "", "cc": ""}
-	rng := rand.New(rand.NewPCG(4, 4))
-	for lane, p := range map[string]float64{"aa": 0.68, "bb": 0.55, "cc": 0.12} {
-		for range 60 {
-			marks[lane] += map[bool]string{true: "+", false: "-"}[rng.Float64() < p]
-		}
+	marks := map[string]string{ // 42, 35 and 6 of 60 are right
+		"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25),
+		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
 	}
 	d := judged(t, marks, nil)
 	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
