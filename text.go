@@ -95,3 +95,29 @@ func Size(n int64) string {
 	}
 	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
 }
+
+// formulas are the characters with which a spreadsheet lets a formula begin.
+const formulas = "=+-@\t\r\n＝＋－＠"
+
+// SafeCell marks a text that a spreadsheet would take for a formula with an apostrophe. A text that looks marked already gets
+// one more, so that PlainCell gives back every text as it was.
+func SafeCell(text string) string {
+	if begins(strings.TrimLeft(text, "'")) {
+		return "'" + text
+	}
+	return text
+}
+
+// begins reports whether a formula may begin with a text.
+func begins(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return text != "" && strings.ContainsRune(formulas, r)
+}
+
+// PlainCell takes the mark of SafeCell away.
+func PlainCell(text string) string {
+	if rest := strings.TrimLeft(text, "'"); len(rest) < len(text) && begins(rest) {
+		return text[1:]
+	}
+	return text
+}

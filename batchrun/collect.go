@@ -10,8 +10,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"assay"
 	"assay/artifacts"
@@ -312,20 +310,12 @@ func (c *collector) tidy(a *held) error {
 		}
 	}
 	if c.table != nil {
-		return c.table.Write([]string{safe(row.ID), strconv.Itoa(row.Line), safe(row.Model), safe(row.Status), safe(row.Text), safe(row.Finish),
-			known(row.Input), known(row.Output), known(row.Cost), safe(row.Problem)})
+		return c.table.Write([]string{assay.SafeCell(row.ID), strconv.Itoa(row.Line), assay.SafeCell(row.Model), assay.SafeCell(row.Status), assay.SafeCell(row.Text), assay.SafeCell(row.Finish),
+			known(row.Input), known(row.Output), known(row.Cost), assay.SafeCell(row.Problem)})
 	}
 	e := json.NewEncoder(c.results)
 	e.SetEscapeHTML(false)
 	return e.Encode(row)
-}
-
-// safe keeps a spreadsheet from taking a text for a formula.
-func safe(text string) string {
-	if r, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", r) {
-		return "'" + text
-	}
-	return text
 }
 
 // known is a number, or nothing.

@@ -54,7 +54,7 @@ func usage(hint, format string, args ...any) error {
 
 // exitCode is the code a command's error stands for.
 func exitCode(err error) int {
-	err = explained(err)
+	err = explained(err, "")
 	var known *exitError
 	var problems assay.Problems
 	var asked *batchrun.UsageError

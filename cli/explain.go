@@ -6,25 +6,25 @@ import (
 	"assay/workspace"
 )
 
-// explained gives the errors of a workspace the exit code and the hint of the command line.
-func explained(err error) error {
+// explained gives the errors of a workspace the exit code and the hint of the command line. Typed are the flags that lead to the home.
+func explained(err error, typed string) error {
 	if _, ok := errors.AsType[*exitError](err); ok || err == nil {
 		return err
 	}
 	if e, ok := errors.AsType[*workspace.LedgerError](err); ok {
 		return &exitError{code: exitFailed, err: err, hint: ledgerHint(e.DB)}
 	}
-	if hint, ok := adviceOnRuns(err); ok {
+	if hint, ok := adviceOnRuns(err, typed); ok {
 		return &exitError{code: exitUsage, err: err, hint: hint}
 	}
-	if hint, ok := adviceOnNames(err); ok {
+	if hint, ok := adviceOnNames(err, typed); ok {
 		return &exitError{code: exitUsage, err: err, hint: hint}
 	}
 	return err
 }
 
 // adviceOnRuns is what to do about a run that cannot be found or begun as it was wanted.
-func adviceOnRuns(err error) (hint string, ok bool) {
+func adviceOnRuns(err error, typed string) (hint string, ok bool) {
 	if e, ok := errors.AsType[*workspace.NoRunError](err); ok {
 		if e.Ref == "" {
 			return "assay run STUDY begins one", true
@@ -38,19 +38,19 @@ func adviceOnRuns(err error) (hint string, ok bool) {
 		return "assay run STUDY begins again", true
 	}
 	if e, ok := errors.AsType[*workspace.ChangedError](err); ok {
-		return "undo the change, or `assay resume " + e.Run + "` for the old study; `assay cancel " + e.Run + "`, then the same command, takes over what was answered", true
+		return "undo the change, or `assay resume " + e.Run + typed + "` for the old study; `assay cancel " + e.Run + typed + "`, then the same command, takes over what was answered", true
 	}
 	if e, ok := errors.AsType[*workspace.ModeError](err); ok {
-		return "`assay resume " + e.Run + "` goes on as it began; `assay run STUDY --new` begins another, or cancel this one first: assay cancel " + e.Run, true
+		return "`assay resume " + e.Run + typed + "` goes on as it began; `assay run STUDY --new` begins another, or cancel this one first: assay cancel " + e.Run + typed, true
 	}
 	if e, ok := errors.AsType[*workspace.ScopeError](err); ok {
-		return "`assay resume " + e.Run + "` goes on with it; once it is closed, or with --new, this part is a run of its own", true
+		return "`assay resume " + e.Run + typed + "` goes on with it; once it is closed, or with --new, this part is a run of its own", true
 	}
 	return "", false
 }
 
 // adviceOnNames is what to do about files, folders, lanes and segments that are not what was meant.
-func adviceOnNames(err error) (hint string, ok bool) {
+func adviceOnNames(err error, typed string) (hint string, ok bool) {
 	if e, ok := errors.AsType[*workspace.PricesError](err); ok {
 		if e.Form {
 			return "assay prices --help shows the form", true
@@ -61,7 +61,7 @@ func adviceOnNames(err error) (hint string, ok bool) {
 		return "--artifacts or ASSAY_ARTIFACTS names the folder or bucket that all workers share", true
 	}
 	if e, ok := errors.AsType[*workspace.UndecidableError](err); ok {
-		return "assay status " + e.Run + " --segments lists them", true
+		return "assay status " + e.Run + typed + " --segments lists them", true
 	}
 	if e, ok := errors.AsType[*workspace.LaneError](err); ok {
 		if len(e.Stages) > 0 {

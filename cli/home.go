@@ -47,13 +47,19 @@ func (f homeFlags) typed() string {
 	return text
 }
 
+// home is a home that these flags led to.
+func (f homeFlags) home(w *World, h *workspace.Home) *home {
+	w.typed = f.typed()
+	return &home{h, w.typed}
+}
+
 // open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
 func (f homeFlags) open(ctx context.Context, w *World, rehearsal bool) (*home, error) {
 	h, err := f.Open(ctx, w.workspace(), workspace.Rehearsal(rehearsal))
 	if err != nil {
 		return nil, err
 	}
-	return &home{h, f.typed()}, nil
+	return f.home(w, h), nil
 }
 
 // exists reports whether there is a ledger to look into: looking makes none.
@@ -69,7 +75,7 @@ func (f homeFlags) find(ctx context.Context, w *World, ref string) (*home, store
 		if err != nil {
 			return nil, run, err
 		}
-		return &home{h, f.typed()}, run, nil
+		return f.home(w, h), run, nil
 	}
 	return f.latest(ctx, w, func(l workspace.Latest) bool { return !l.Alone })
 }
@@ -103,7 +109,7 @@ func (f homeFlags) latest(ctx context.Context, w *World, say func(workspace.Late
 		}
 		fmt.Fprintln(w.Stderr, text)
 	}
-	return &home{h, f.typed()}, l.Run, nil
+	return f.home(w, h), l.Run, nil
 }
 
 // look opens what commands that only read look at: the home that holds a run, or a bundle. A file

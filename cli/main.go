@@ -61,7 +61,7 @@ func Main(ctx context.Context, w World) int {
 
 // complain prints an error: problems one on a line, everything else after the program's name.
 func complain(w *World, err error) {
-	err = explained(err)
+	err = explained(err, w.typed)
 	var problems assay.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(w.Stderr, problems.Error())

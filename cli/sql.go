@@ -15,7 +15,6 @@ import (
 
 	"assay"
 	"assay/cli/term"
-	"assay/export"
 	"assay/store"
 )
 
@@ -163,7 +162,7 @@ func csvRow(values []any) []string {
 	for i, v := range values {
 		out[i] = cell(v)
 		if _, text := v.(string); text {
-			out[i] = export.Safe(out[i])
+			out[i] = assay.SafeCell(out[i])
 		}
 	}
 	return out

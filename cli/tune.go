@@ -169,7 +169,7 @@ func confirmBudget(ctx context.Context, w *World, h *home, run store.Run, budget
 	return doubt{question: fmt.Sprintf("Let run %s spend up to %s?", run.ID, budget), verb: "raise the budget", declined: "the budget stays " + run.Budget.String()}.ask(w, yes)
 }
 
-// limitsOf are the limits of a lane and of its provider as they count now; false: it is not asked live.
+// limitsOf are the limits of a lane and of its provider as they count now; false: it cannot be asked live.
 func limitsOf(ctx context.Context, h *home, run store.Run, l store.Lane) (lane, account ratelimit.Caps, live bool) {
 	r, err := h.Planner.Route(ctx, run, l.Stage, l.Name, store.Live)
 	if err != nil {
@@ -228,10 +228,10 @@ func printLimits(ctx context.Context, w *World, h *home, run store.Run, lanes []
 }
 
 // printTuned says which limits were set while the run went on.
-func printTuned(w *World, run store.Run) error {
+func printTuned(w *World, h *home, run store.Run) error {
 	words, err := workspace.TunedWords(run)
 	if err == nil && words != "" && run.State != store.RunClosed {
-		_, err = fmt.Fprintf(w.Stdout, "Tuned: %s. `assay tune %s --reset` goes back to the study's limits.\n", words, run.ID)
+		_, err = fmt.Fprintf(w.Stdout, "Tuned: %s. `assay tune %s --reset` goes back to the study's limits.\n", words, h.named(run))
 	}
 	return err
 }

@@ -33,6 +33,7 @@ type World struct {
 	wide    bool                 // tables are not cut to the width of the terminal
 	debug   *workspace.Exchanges // nil: exchanges with providers are not written down
 	contact *workspace.Contact   // which providers answer
+	typed   string               // the flags that lead to the home, as hints repeat them
 }
 
 // Disk is the file system as seen from the working folder.

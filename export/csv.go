@@ -12,34 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
-
-// formulas are the characters with which a spreadsheet lets a formula begin.
-const formulas = "=+-@\t\r\n＝＋－＠"
-
-// Safe marks a text that a spreadsheet would take for a formula with an apostrophe. A text that looks marked already gets
-// one more, so that Plain gives back every text as it was.
-func Safe(text string) string {
-	if begins(strings.TrimLeft(text, "'")) {
-		return "'" + text
-	}
-	return text
-}
-
-// begins reports whether a formula may begin with a text.
-func begins(text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	return text != "" && strings.ContainsRune(formulas, r)
-}
-
-// Plain takes the mark of Safe away.
-func Plain(text string) string {
-	if rest := strings.TrimLeft(text, "'"); len(rest) < len(text) && begins(rest) {
-		return text[1:]
-	}
-	return text
-}
 
 // csvTable writes rows of a struct under the names of its JSON fields.
 type csvTable[T any] struct {
@@ -115,7 +88,7 @@ func cellOf(v reflect.Value) (string, error) {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return Safe(v.String()), nil
+		return assay.SafeCell(v.String()), nil
 	case reflect.Int64:
 		return strconv.FormatInt(v.Int(), 10), nil
 	case reflect.Float64:
@@ -145,7 +118,7 @@ func setCell(v reflect.Value, cell string) error {
 	var err error
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(Plain(cell))
+		v.SetString(assay.PlainCell(cell))
 	case reflect.Int64:
 		var n int64
 		n, err = strconv.ParseInt(cell, 10, 64)

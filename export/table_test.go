@@ -102,7 +102,7 @@ func TestEveryTableHasTheSameColumns(t *testing.T) {
 func TestACellThatLooksLikeAFormulaIsMarked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\ta": "'\ta", "\ra": "'\ra", "'=1": "''=1", "a=1": "a=1", "'a": "'a"} {
-		if got := export.Safe(text); got != want {
+		if got := assay.SafeCell(text); got != want {
 			t.Errorf("%q is written %q, want %q", text, got, want)
 		}
 	}

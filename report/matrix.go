@@ -1,7 +1,6 @@
 package report
 
-// Matrix is a run at a glance: items by lanes, in each cell the verdict. It is the same in a report and on a page; there heads and cells lead
-// further.
+// Matrix is a run at a glance: items by lanes, in each cell the verdict. Heads and cells lead further.
 type Matrix struct {
 	Caption string
 	Item    MatrixHead // of the first column
@@ -9,7 +8,6 @@ type Matrix struct {
 	Rows    []MatrixRow
 	Legend  []string // what the signs mean
 	Notes   []string
-	Items   []MatrixItem // what a report tells about its rows
 }
 
 // MatrixHead is the head of a column.
@@ -37,20 +35,4 @@ type MatrixCell struct {
 	Link  string
 	Was   *MatrixCell // in the run before; nil: one run is shown
 	Worse bool        // than it was
-}
-
-// MatrixItem is an item of the matrix in a report, told as far as there is room.
-type MatrixItem struct {
-	ID       string // of the anchor
-	Item     string
-	Question string
-	Lanes    []MatrixAnswer
-}
-
-// MatrixAnswer is what a lane said about an item, and a judge about that.
-type MatrixAnswer struct {
-	Lane     string
-	Cell     MatrixCell
-	Text     string
-	Verdicts []Verdict
 }

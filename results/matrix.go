@@ -20,6 +20,8 @@ type Matrix struct {
 	Lanes  []string // the columns
 	Rows   int
 	Counts map[Kind]int // rows of each kind
+	// Unshown is how many places at which an answer may have been taken back cells do not show; kinds of rows count them.
+	Unshown int
 
 	ranged      bool // scores are shown as they are, from low to high
 	low, high   float64

@@ -152,6 +152,34 @@ func TestTheGridIsWhatTheVerdictsSay(t *testing.T) {
 	checkCells(t, m, want)
 }
 
+// Cells show so many places at which an answer may have been taken back, and no more; a row is found by the others too.
+func TestAFlipAtAPlaceThatIsNotShownIsFound(t *testing.T) {
+	t.Parallel()
+	b := newGridBench(t)
+	run := b.newRun("r1", []string{"one", "two"})
+	var all []store.Verdict
+	for i := range 20 {
+		for _, item := range []string{"one", "two"} {
+			v := verdictOn(run, "flips", item, "a", "j", "no_flip")
+			v.At.Turn, v.At.Branch = 2, fmt.Sprintf("b%02d", i)
+			if item == "two" && i == 19 {
+				v.Label = "explicit_flip"
+			}
+			all = append(all, v)
+		}
+	}
+	_, err := b.ledger.AddVerdicts(t.Context(), all)
+	b.ok(err)
+	m, err := b.reader.Matrix(t.Context(), run, "right")
+	b.ok(err)
+	if got := b.walkGrid(m, results.MatrixQuery{Is: results.Flipped}, 64); !slices.Equal(got, []string{"two"}) || m.Counts[results.Flipped] != 1 {
+		t.Errorf("flipped: %v, %d counted", got, m.Counts[results.Flipped])
+	}
+	if legend := strings.Join(m.Show(nil, nil).Legend, "\n"); m.Unshown != 4 || !strings.Contains(legend, `4 more places not shown here`) {
+		t.Errorf("%d places are not shown: %s", m.Unshown, legend)
+	}
+}
+
 func orLast(x *float64, last float64) float64 {
 	if x == nil {
 		return last

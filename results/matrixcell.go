@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay"
@@ -20,13 +21,15 @@ type cellSum struct {
 	split       bool
 	ending      byte // its place among all endings, from 1 on
 	kept, taken [maxMarks]uint8
+	rest        map[markOf]int // taken back less kept, at places that are not shown
 }
 
 func (c *cellSum) reset() {
-	labels, said := c.labels, c.said
+	labels, said, rest := c.labels, c.said, c.rest
 	clear(labels)
 	clear(said)
-	*c = cellSum{labels: labels, said: said}
+	clear(rest)
+	*c = cellSum{labels: labels, said: said, rest: rest}
 }
 
 // add enters a verdict on an answer.
@@ -67,7 +70,7 @@ func (c *cellSum) beat(v *store.Verdict, other string, x float64, decided bool) 
 
 // subject names the answer that a verdict is about, less what is the cell's.
 func subject(v *store.Verdict, other string) string {
-	return strings.Join([]string{v.At.Source, v.At.Template, string(rune(v.At.Turn)), v.At.Branch, string(rune(v.At.Draw)), v.At.Trait, other}, "\x00")
+	return strings.Join([]string{v.At.Source, v.At.Template, strconv.Itoa(v.At.Turn), v.At.Branch, strconv.Itoa(v.At.Draw), v.At.Trait, other}, "\x00")
 }
 
 // judged notes what was said about an answer: two judges who say different things are split.
@@ -84,8 +87,9 @@ func (c *cellSum) judged(what, word string) {
 }
 
 // flip enters what a judge said at one place of the conversation.
-func (c *cellSum) flip(mark int, taken bool) {
+func (c *cellSum) flip(mark int, at markOf, taken bool) {
 	if mark < 0 {
+		c.flipUnshown(at, taken)
 		return
 	}
 	side := &c.kept[mark]
@@ -93,6 +97,33 @@ func (c *cellSum) flip(mark int, taken bool) {
 		side = &c.taken[mark]
 	}
 	*side = min(*side, math.MaxUint8-1) + 1
+}
+
+// flipUnshown enters what was said at a place that the cell does not show: the row is of the kind all the same.
+func (c *cellSum) flipUnshown(at markOf, taken bool) {
+	if c.rest == nil {
+		c.rest = map[markOf]int{}
+	}
+	if taken {
+		c.rest[at]++
+	} else {
+		c.rest[at]--
+	}
+}
+
+// flipped reports whether an answer was taken back at any place.
+func (c *cellSum) flipped() bool {
+	for m := range c.taken {
+		if c.taken[m] > c.kept[m] {
+			return true
+		}
+	}
+	for _, n := range c.rest {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // ended enters how an answer ended: a refusal is shown before a cut, a cut before what is whole.
@@ -167,10 +198,8 @@ func (k *matrixMaker) kinds() Kind {
 		if c.is(assay.Cut) {
 			is |= Cut
 		}
-		for m := range c.taken {
-			if c.taken[m] > c.kept[m] {
-				is |= Flipped
-			}
+		if c.flipped() {
+			is |= Flipped
 		}
 		if c.n == 0 && k.m.Judged {
 			is |= Unjudged

@@ -23,7 +23,7 @@ func (r *Reader) Matrix(ctx context.Context, run store.Run, stage string) (*Matr
 	if err != nil {
 		return nil, err
 	}
-	k := &matrixMaker{study: st, plan: &plan.Input{Study: st}, m: &Matrix{Stage: stage, Counts: map[Kind]int{}}}
+	k := &matrixMaker{study: st, unshown: map[markOf]bool{}, plan: &plan.Input{Study: st}, m: &Matrix{Stage: stage, Counts: map[Kind]int{}}}
 	if err := k.choose(); err != nil {
 		return nil, err
 	}
@@ -43,6 +43,7 @@ type matrixMaker struct {
 	scale     scale
 	flipScale map[string]scale
 	column    map[string]int
+	unshown   map[markOf]bool // places beyond those that cells show
 
 	item  string
 	ord   int64
@@ -286,7 +287,8 @@ func (k *matrixMaker) verdict(v *store.Verdict) {
 		return
 	}
 	if x, ok := s.value(v); ok {
-		k.cells[i].flip(k.mark(v.At.Turn, v.At.Branch), x < 1)
+		at := markOf{v.At.Turn, v.At.Branch}
+		k.cells[i].flip(k.mark(at), at, x < 1)
 	}
 }
 
@@ -312,12 +314,16 @@ func (k *matrixMaker) label(name string) int {
 	return i
 }
 
-// mark is the number of a place; -1: there are too many.
-func (k *matrixMaker) mark(turn int, branch string) int {
-	m := markOf{turn, branch}
-	i := slices.Index(k.m.marks, m)
-	if i < 0 && len(k.m.marks) < maxMarks {
-		i, k.m.marks = len(k.m.marks), append(k.m.marks, m)
+// mark is the number of a place; -1: there are more than a cell shows.
+func (k *matrixMaker) mark(at markOf) int {
+	i := slices.Index(k.m.marks, at)
+	switch {
+	case i >= 0:
+	case len(k.m.marks) < maxMarks:
+		i, k.m.marks = len(k.m.marks), append(k.m.marks, at)
+	default:
+		k.unshown[at] = true
+		k.m.Unshown = len(k.unshown)
 	}
 	return i
 }

@@ -197,7 +197,11 @@ func (m *Matrix) legend() []string {
 		out = append(out, "orange is the worse end, blue the better")
 	}
 	if places := m.Marks(); len(places) > 0 {
-		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+strings.Join(places, " / "))
+		more := ""
+		if m.Unshown > 0 {
+			more = fmt.Sprintf(" (%s not shown here; \"flipped\" counts them too)", assay.Count(m.Unshown, "more place"))
+		}
+		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+strings.Join(places, " / ")+more)
 	}
 	return append(out, signSplit+" judges split", signRefused+" refused", signCut+" cut short", signInvalid+" no verdict that counts", signNone+" not judged")
 }

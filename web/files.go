@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay"
 	"assay/export"
 	"assay/report"
 	"assay/results"
@@ -74,13 +75,6 @@ func (s *Server) runFile(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errNoPage)
 		return
 	}
-	select {
-	case s.scans <- struct{}{}:
-		defer func() { <-s.scans }()
-	default:
-		s.fail(w, r, &problem{http.StatusTooManyRequests, "other files are being made: try again in a moment"})
-		return
-	}
 	q.writer = w
 	if err := q.extend(); err != nil {
 		s.fail(w, r, err)
@@ -97,14 +91,27 @@ func (s *Server) sendFile(w http.ResponseWriter, q *request, f runFile) (err err
 		return fmt.Errorf("make %s: %w", f.name, err)
 	}
 	defer func() { err = cmp.Or(err, file.Close(), os.Remove(file.Name())) }()
-	if err := f.write(q.Context(), file, s, q); err != nil {
-		return fmt.Errorf("make %s: %w", f.name, err)
+	if err := s.makeFile(file, q, f); err != nil {
+		return err
 	}
 	size, err := file.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", f.name, err)
 	}
 	sendAs(w, q.run.ID+"-"+f.name, f.kind, io.NewSectionReader(file, 0, size))
+	return nil
+}
+
+// makeFile writes a file. Like a search it reads much, and takes one of the few places for those while it does.
+func (s *Server) makeFile(file *os.File, q *request, f runFile) error {
+	free, err := s.place(q.Context())
+	if err != nil {
+		return err
+	}
+	defer free()
+	if err := f.write(q.Context(), file, s, q); err != nil {
+		return fmt.Errorf("make %s: %w", f.name, err)
+	}
 	return nil
 }
 
@@ -157,7 +164,7 @@ func (s *Server) figureFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	if err := all[i].WriteFile(&b, format, export.Safe); err != nil {
+	if err := all[i].WriteFile(&b, format, assay.SafeCell); err != nil {
 		s.fail(w, r, err)
 		return
 	}

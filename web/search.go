@@ -62,7 +62,7 @@ func (s *Server) newSearch(r *http.Request) (*search, error) {
 	return f, nil
 }
 
-// place takes one of the few places for searches.
+// place takes one of the few places for what reads much of a ledger.
 func (s *Server) place(ctx context.Context) (func(), error) {
 	select {
 	case s.scans <- struct{}{}:
@@ -70,7 +70,7 @@ func (s *Server) place(ctx context.Context) (func(), error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	default:
-		return nil, &problem{http.StatusTooManyRequests, "other searches are going on: try again in a moment"}
+		return nil, &problem{http.StatusTooManyRequests, "other searches are going on, or files are being made: try again in a moment"}
 	}
 }
 
