@@ -146,7 +146,7 @@ func (v *visitor) looksOn(medium emulation.SetEmulatedMediaParams, what string) 
 }
 
 func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
 	dir := t.TempDir()
 	study, err := filepath.Abs("../examples/start/study.yaml")
@@ -186,7 +186,7 @@ func pagesToSee(v *visitor) []string {
 	return []string{
 		"/runs", run, run + "/progress", run + "/segments", fmt.Sprintf("%s/segments/%d", run, segments.Segments[0].Segment), run + "/events", run + "/answers",
 		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, run + "/item?id=" + url.QueryEscape(a.Item), run + "/diff?a=" + a.Key + "&b=" + b.Key,
-		run + "/verdicts", run + "/findings", run + "/people", run + "/people/arena?as=walker", run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
+		run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips", "/compare?a=" + runs.Runs[0].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker", run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
 	}
 }
 

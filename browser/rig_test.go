@@ -78,11 +78,14 @@ func dashboard(t *testing.T, ctx context.Context, dir string) string {
 		return line
 	case code := <-ended:
 		t.Fatalf("view ended with %d", code)
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("view prints no address")
 	}
 	return ""
 }
+
+// patience is how long a step may take on a busy machine.
+const patience = 2 * time.Minute
 
 // visitor is a person with a browser.
 type visitor struct {
@@ -184,7 +187,7 @@ func read[T any](v *visitor, what string, step chromedp.Action[T]) T {
 			v.t.Fatalf("start the browser: %v", err)
 		}
 	}
-	ctx, stop := context.WithTimeout(v.ctx, 20*time.Second)
+	ctx, stop := context.WithTimeout(v.ctx, patience)
 	defer stop()
 	began := time.Now()
 	found, err := chromedp.Run(ctx, step)
@@ -207,7 +210,7 @@ func (v *visitor) text(selector string) string {
 // until waits for a condition on the page, written in JavaScript.
 func (v *visitor) until(what, condition string) {
 	v.t.Helper()
-	read(v, what, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
+	read(v, what, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 }
 
 // follow clicks a link and waits for the page behind it.

@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
 func TestAWalkThroughTheDashboard(t *testing.T) {
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
 	dir := t.TempDir()
 	v := visit(t, ctx, dashboard(t, ctx, dir))
@@ -26,6 +27,7 @@ func TestAWalkThroughTheDashboard(t *testing.T) {
 	lookAtAnswers(v)
 	lookAtFindings(v)
 	judgeAPair(v, run)
+	waitForWhatIsMade(v, run)
 	v.clean()
 }
 
@@ -70,5 +72,23 @@ func judgeAPair(v *visitor, run string) {
 	v.api(run+"/verdicts?stage=arena&judge=human:walker", &found)
 	if len(found.Verdicts) != 1 || found.Verdicts[0].Label != "a" {
 		v.t.Errorf("verdicts of the walker: %+v", found.Verdicts)
+	}
+}
+
+// waitForWhatIsMade meets pages that come before what they are about: they fill themselves, whatever is in them.
+func waitForWhatIsMade(v *visitor, run string) {
+	v.t.Helper()
+	early := page.AddScriptToEvaluateOnNewDocumentParams{Source: `document.addEventListener("readystatechange", () => {
+		if (document.readyState !== "interactive") return;
+		for (const e of document.querySelectorAll("main [data-live]")) e.innerHTML = '<p class="working">early</p>';
+	})`}
+	if _, err := chromedp.Call(v.ctx, page.AddScriptToEvaluateOnNewDocument, early); err != nil {
+		v.t.Fatal(err)
+	}
+	for address, then := range map[string]string{
+		run: ".summary .headline", run + "/findings": "#findings svg.plot", run + "/grid": "table.matrix", run + "/people": "form.seat", run + "/people/arena?as=walker": ".two .text",
+	} {
+		v.do(address, chromedp.Navigate(v.base+address), chromedp.WaitVisible(chromedp.CSS(then)))
+		v.until("nothing is left to wait for", `document.querySelector(".working") === null`)
 	}
 }

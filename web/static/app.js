@@ -49,9 +49,12 @@
       // The server is away for a moment; the next news try again.
     } finally {
       busy = false;
-      if (again) refresh();
+      if (again || waits()) refresh();
     }
   }
+
+  // A page that waits for something looks again by itself: it may have been made before anybody listened for news.
+  const waits = () => document.querySelector("[data-live] .working") !== null;
 
   function listen(where) {
     const mark = document.getElementById("live");
@@ -61,17 +64,14 @@
     news.addEventListener("hello", () => { say("live", "on"); if (lost) refresh(); lost = false; });
     news.addEventListener("change", refresh);
     news.onerror = () => { lost = true; say("not connected", "off"); };
-    document.addEventListener("visibilitychange", () => { if (!document.hidden && again) refresh(); });
     addEventListener("pagehide", () => news.close());
   }
 
   // A key presses the button that names it, unless the reader is typing.
   function keys() {
-    const buttons = document.querySelectorAll("[data-key]");
-    if (buttons.length === 0) return;
     addEventListener("keydown", (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
-      for (const b of buttons) {
+      for (const b of document.querySelectorAll("[data-key]")) {
         if (b.dataset.key.split(" ").includes(e.key.toLowerCase()) && !b.disabled) {
           e.preventDefault();
           b.click();
@@ -143,5 +143,7 @@
   keys();
   gridKeys();
   for (const b of document.querySelectorAll("[data-stop]")) b.addEventListener("click", () => window.stop());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && again) refresh(); });
   if (document.body.dataset.news) listen(document.body.dataset.news);
+  if (waits()) refresh();
 })();
