@@ -12,6 +12,7 @@ import (
 
 	"assay/cli/term"
 	"assay/judge"
+	"assay/study"
 )
 
 type promptFlags struct {
@@ -124,16 +125,19 @@ func part(out io.Writer, title, text string) error {
 
 func onlyErr(_ int, err error) error { return err }
 
-// write starts an own prompt, and says how a study uses it.
+// write starts an own prompt, and says how a study uses it. The rubric stays, with its system text, its labels and how replies are read.
 func (f promptFlags) write(w *World, text judge.Text) error {
+	if !study.NamesFile(filepath.ToSlash(f.out)) {
+		return usage("for example "+text.Rubric.Name+".md", "--out %s: in a study, the name of a prompt's file has no spaces and ends in %s", f.out, strings.Join(study.TextEndings(), ", "))
+	}
 	if err := w.Disk.WriteNew(f.out, []byte(text.Text+"\n")); err != nil {
 		return usage("name a file that is not there yet", "write %s: %s", f.out, reasonOf(err))
 	}
-	own := strings.TrimSuffix(filepath.Base(f.out), filepath.Ext(f.out))
-	use := fmt.Sprintf("traits: {%s: {name: %s, description: %s}}", own, own, f.out)
-	if text.Kind != judge.TextTrait {
-		use = fmt.Sprintf("rubrics: {%s: {prompt: %s, labels: [%s]}}", own, f.out, strings.Join(text.Rubric.Words(), ", "))
+	where, use := "a stage", fmt.Sprintf("rubric: %s\n  prompt: %s", text.Rubric.Name, f.out)
+	if text.Kind == judge.TextTrait {
+		own := strings.TrimSuffix(filepath.Base(f.out), filepath.Ext(f.out))
+		where, use = "a study", fmt.Sprintf("traits: {%s: {name: %s, description: %s}}", own, own, f.out)
 	}
-	_, err := fmt.Fprintf(w.Stderr, "wrote %s; a study uses it by\n  %s\n", f.out, use)
+	_, err := fmt.Fprintf(w.Stderr, "wrote %s; %s uses it by\n  %s\n", f.out, where, use)
 	return err
 }

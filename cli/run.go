@@ -65,7 +65,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
 	flags.StringVar(&f.note, "note", "", "a note kept with the run")
-	flags.StringVar(&f.by, "by", "", "the name of the person who runs it")
+	flags.StringVar(&f.by, "by", "", "the name of the person who runs it (the login name); providers whose jobs have metadata see it")
 	return c
 }
 

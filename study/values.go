@@ -37,15 +37,18 @@ func (t *Text) read(d *decoder, n *node) {
 		return
 	}
 	*t = Text{Text: n.text, Raw: n.text, At: n.at, Body: n.body}
-	if namesFile(n.text) {
+	if NamesFile(n.text) {
 		t.Text, t.Raw, t.File = "", "", n.text
 	}
 }
 
-// namesFile distinguishes a file name from a text: one word with the suffix of a text file.
-func namesFile(s string) bool {
-	return !strings.ContainsAny(s, " \t\n{}") && slices.Contains([]string{".md", ".txt", ".j2", ".jinja", ".jinja2"}, path.Ext(s))
+// NamesFile reports whether a text is the name of a file: one word with the suffix of a text file.
+func NamesFile(s string) bool {
+	return !strings.ContainsAny(s, " \t\n{}") && slices.Contains(TextEndings(), path.Ext(s))
 }
+
+// TextEndings are the suffixes of text files.
+func TextEndings() []string { return []string{".md", ".txt", ".j2", ".jinja", ".jinja2"} }
 
 // Named is a text with a name, such as one of several prompt templates.
 type Named struct {
