@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 	wrong := func(c *newcomer) { c.env["OPENAI_API_KEY"] = "bad-key" }
 	right := func(c *newcomer) { c.env["OPENAI_API_KEY"] = "k" }
 	nothing := func(*newcomer) {}
+	stuck := func(c *newcomer) { c.faults(http.MethodPost, "openai check 503") } // no job ends, however slow this machine is
+	mended := func(c *newcomer) { c.faults(http.MethodDelete, "") }
 	const all = "4 of 4 requests have an answer"
 	for name, h := range map[string]struct {
 		model, tokens string
@@ -33,11 +36,11 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"a wrong key: retry":                {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay retry ID", "", []string{"resume"}, all, ""},
 		"a wrong key: resume":               {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay resume ID", "", []string{"status"}, all, ""},
 		"a budget that is spent":            {"", "", nothing, []string{"run", "s.yaml", "--yes", "--budget", "0 USD"}, 4, nothing, "assay resume ID --budget …", "5 USD", []string{"status"}, all, ""},
-		"detached":                          {"", "", nothing, []string{"run", "s.yaml", "--yes", "--detach"}, 0, nothing, "assay resume ID", "", []string{"status"}, all, ""},
+		"detached":                          {"", "", stuck, []string{"run", "s.yaml", "--yes", "--detach"}, 0, mended, "assay resume ID", "", []string{"status"}, all, ""},
 		"first answers that wait for a yes": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay resume ID --proceed", "", []string{"status"}, all, ""},
 		"first answers that get a no":       {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay cancel ID", "", []string{"status"}, "is cancelled", ""},
 		"a canary without an answer":        {"gemini/gemini-2.5-flash", "60", nothing, []string{"run", "s.yaml", "--yes"}, 3, nothing, "assay retry ID", "", []string{"resume"}, "is incomplete: 0 of 4", "assay resume"},
-		"a batch that is to be watched":     {"", "", nothing, []string{"batch", "submit", "b.jsonl", "--yes"}, 0, nothing, "assay batch resume ID", "", []string{"batch", "collect", "b.jsonl"}, "2 answers in", ""},
+		"a batch that is to be watched":     {"", "", stuck, []string{"batch", "submit", "b.jsonl", "--yes"}, 0, mended, "assay batch resume ID", "", []string{"batch", "collect", "b.jsonl"}, "2 answers in", ""},
 		"a batch file with a wrong key":     {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes", "--watch"}, 5, right, "assay batch retry ID", "", []string{"batch", "resume", "b.jsonl"}, "", ""},
 		"a batch that is not done":          {"", "", wrong, []string{"batch", "submit", "b.jsonl", "--yes"}, 5, right, "assay batch retry ID", "", []string{"batch", "resume"}, "", ""},
 	} {
@@ -73,6 +76,24 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 				t.Errorf("after %s, %s does not say %q:\n%s", strings.Join(args, " "), strings.Join(h.look, " "), h.want, out)
 			}
 		})
+	}
+}
+
+// faults changes the rules of the simulator in place of the providers.
+func (c *newcomer) faults(method, rules string) {
+	c.t.Helper()
+	base, _, _ := strings.Cut(c.env["OPENAI_BASE_URL"], "/openai/")
+	request, err := http.NewRequestWithContext(c.t.Context(), method, base+"/sim/faults", strings.NewReader(rules))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode >= 300 {
+		c.t.Fatalf("%s /sim/faults: %s", method, reply.Status)
 	}
 }
 
