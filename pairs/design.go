@@ -20,6 +20,9 @@ type Design struct {
 	Reverse float64 // the share of the pairs that is asked again the other way round
 	Seed    uint64
 
+	List   []Listed // with List as the pick: the pairs
+	Stride int64    // with a list that names items: the slots of one item, which follow each other
+
 	OrderSeed   *uint64 // of which is shown first; nil: Seed
 	ReverseSeed *uint64 // of which pairs are asked again; nil: Seed
 }
@@ -49,6 +52,7 @@ const (
 	Sample      Pick = "sample"        // N of the whole stage, balanced over lane pairs and over slots; a larger N keeps the pairs of a smaller one
 	PerItem     Pick = "per_item"      // N on every slot, balanced over lane pairs; without lanes, N for every item
 	PerLanePair Pick = "per_lane_pair" // N of every two lanes, balanced over slots
+	List        Pick = "list"          // those of a list, in its order
 )
 
 // Order says which of a pair is shown first.
@@ -59,7 +63,7 @@ const (
 	Random    Order = "random"    // a coin for every pair
 	Alternate Order = "alternate" // every second pair of the same two lanes is turned round; without lanes, every second pair
 	Both      Order = "both"      // every pair is asked both ways
-	AsListed  Order = "as-listed" // the one that stands first in its list is shown first
+	AsListed  Order = "as-listed" // the one that stands first in its list is shown first; of a list of pairs, as the list has it
 )
 
 // maxPairs keeps all arithmetic exact.
@@ -68,7 +72,7 @@ const maxPairs = 1 << 53
 // check refuses a design that cannot be meant.
 func (d Design) check() error {
 	switch d.Pick {
-	case All:
+	case All, List:
 	case Sample, PerItem, PerLanePair:
 		if d.N < 1 {
 			return fmt.Errorf("pairs: %s: want at least 1, got %d", d.Pick, d.N)
@@ -87,6 +91,9 @@ func (d Design) check() error {
 	}
 	if !(d.Reverse >= 0 && d.Reverse <= 1) {
 		return fmt.Errorf("pairs: reverse: want a share from 0 to 1, got %g", d.Reverse)
+	}
+	if d.twice() && (d.Order != AsListed || d.Reverse != 0) {
+		return fmt.Errorf("pairs: the list has pairs both ways round: its order is as-listed, without reverse")
 	}
 	if d.Pick == PerLanePair && d.Lanes == 0 {
 		return fmt.Errorf("pairs: per_lane_pair needs lanes: here items stand against each other")

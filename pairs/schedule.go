@@ -1,6 +1,9 @@
 package pairs
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Schedule is a design made ready. It is safe for use by several goroutines at once.
 type Schedule struct {
@@ -9,6 +12,7 @@ type Schedule struct {
 	rows   int64   // unordered pairs
 	again  int64   // of them, asked a second time
 	picked shuffle // which rows those are
+	twice  []int64 // or, of a list that has them both ways round, the rows
 }
 
 // Pair is one showing of two contestants, or of two items.
@@ -22,7 +26,7 @@ type Pair struct {
 
 // meeting is an unordered pair as a field arranges it.
 type meeting struct {
-	slot, low, high int64 // low < high
+	slot, low, high int64 // low < high, but in a list, which has them in its own order
 	odd             bool  // every second one, for alternating
 }
 
@@ -45,13 +49,19 @@ func New(d Design) (*Schedule, error) {
 		return nil, err
 	}
 	s := &Schedule{design: d}
-	if d.Lanes == 0 {
+	switch {
+	case d.Pick == List:
+		l := newList(d)
+		if s.field = l; d.twice() {
+			s.twice = l.twice()
+		}
+	case d.Lanes == 0:
 		s.field = newItems(d)
-	} else {
+	default:
 		s.field = newLanes(d)
 	}
 	s.rows = s.field.rows()
-	s.again = d.again(s.rows)
+	s.again = max(d.again(s.rows), int64(len(s.twice)))
 	s.picked = newShuffle(s.rows, d.seedOf(d.ReverseSeed), streamAgain, 0)
 	return s, nil
 }
@@ -68,9 +78,11 @@ func (s *Schedule) At(n int64) Pair {
 	case n < s.rows:
 		return s.once(n)
 	case s.design.Order == Both:
-		return s.twice(n - s.rows)
+		return s.turned(n - s.rows)
+	case s.twice != nil:
+		return s.turned(s.twice[n-s.rows])
 	}
-	return s.twice(s.picked.at(n - s.rows))
+	return s.turned(s.picked.at(n - s.rows))
 }
 
 // All walks over the showings in the order of their numbers.
@@ -92,7 +104,7 @@ func (s *Schedule) On(slot int64) iter.Seq[Pair] {
 			if !yield(s.once(row)) {
 				return
 			}
-			if s.repeats(row) && !yield(s.twice(row)) {
+			if s.repeats(row) && !yield(s.turned(row)) {
 				return
 			}
 		}
@@ -101,6 +113,10 @@ func (s *Schedule) On(slot int64) iter.Seq[Pair] {
 
 // repeats reports whether a row is asked again.
 func (s *Schedule) repeats(row int64) bool {
+	if s.twice != nil {
+		_, found := slices.BinarySearch(s.twice, row)
+		return found
+	}
 	return s.again == s.rows || s.again > 0 && s.picked.place(row) < s.again
 }
 
@@ -121,8 +137,8 @@ func (s *Schedule) once(row int64) Pair {
 	return p
 }
 
-// twice is the second showing of a row.
-func (s *Schedule) twice(row int64) Pair {
+// turned is the second showing of a row.
+func (s *Schedule) turned(row int64) Pair {
 	p := s.once(row)
 	p.First, p.Second, p.Again = p.Second, p.First, true
 	return p

@@ -176,7 +176,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	if !ok || err != nil {
 		return
 	}
-	schedule, err := pairs.New(Design(st, groups.lanes, groups.slots))
+	schedule, err := pairs.New(Design(st, groups.Field))
 	if err != nil {
 		m.fail(st.At, err)
 		return
@@ -184,13 +184,13 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	each := schedule.Len() * int64(max(1, len(rubric.Prompts))*len(m.TraitsOf(st))) * draws(st)
 	m.again(st)
 	judges := m.Study.LanesNamed(st.Judges.List)
-	if total := each * int64(len(judges)); total > unsampled && (st.Pairs == nil || !st.Pairs.All && !st.Pairs.Sample.Given()) {
+	if total := each * int64(len(judges)); total > unsampled && !meant(st.Pairs) {
 		m.problems.Add(st.Where.Key("compare"), "say pairs: all, or pairs: {sample: 2000}", "stage %s would make %d judge requests", st.Name, total)
 		return
 	}
 	for _, l := range judges {
 		r := m.path(st, l)
-		if groups.lanes == 0 && m.Known != nil && each <= mostRendered && len(rubric.Prompts) > 0 {
+		if len(groups.Lanes) == 0 && m.Known != nil && each <= mostRendered && len(rubric.Prompts) > 0 {
 			m.compareItems(ctx, st, r, l, wave, rubric)
 			continue
 		}
@@ -198,14 +198,18 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
 	}
 	m.rankable(st, schedule, groups)
-	m.comparing(st, schedule.Pairs(), groups.lanes*(groups.lanes-1)/2)
+	lanes := int64(len(groups.Lanes))
+	m.comparing(st, schedule.Pairs(), lanes*(lanes-1)/2)
+}
+
+// meant reports whether a study says in so many words how many pairs it wants.
+func meant(p *study.Pairs) bool {
+	return p != nil && (p.All || p.Sample.Given() || p.File.File != "")
 }
 
 // grouping is what meets in a compare stage.
 type grouping struct {
-	lanes int64 // 0: items against each other
-	slots int64 // what every lane answered; without lanes, the items
-
+	Field
 	unknown bool // it is behind a gate, and may be less, or nothing
 }
 
@@ -220,7 +224,8 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 			m.problems.Add(st.At, "name two with `among`", "stage %s has %s to compare", st.Name, plural(k, "lane"))
 			return grouping{}, false
 		}
-		return grouping{lanes: int64(len(lanes)), slots: from.at(st.Of.One(from.span())), unknown: from.unknown}, true
+		g := grouping{Field: Field{Lanes: lanes, Slots: from.at(st.Of.One(from.span()))}, unknown: from.unknown}
+		return g, m.place(ctx, st, &g.Field)
 	}
 	n, err := m.Items.Count(ctx, st.Compare)
 	if err != nil {
@@ -231,5 +236,6 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 		n = min(n, m.options.Limit)
 	}
 	m.comparable(ctx, st)
-	return grouping{slots: int64(n)}, true
+	g := grouping{Field: Field{Slots: int64(n)}}
+	return g, m.place(ctx, st, &g.Field)
 }

@@ -10,8 +10,8 @@ import (
 // rankable warns where the pairs of a stage that compares items cannot rank them: some items never meet the others, not even by way of
 // third ones, or there are fewer pairs than about m·log m of m items.
 func (m *maker) rankable(st *study.Stage, schedule *pairs.Schedule, g grouping) {
-	n := g.slots
-	if g.lanes > 0 || n < 2 || n > mostRendered || schedule.Pairs() > mostRendered {
+	n := g.Slots
+	if len(g.Lanes) > 0 || n < 2 || n > mostRendered || schedule.Pairs() > mostRendered {
 		return
 	}
 	at, all := st.Where.Key("compare"), n*(n-1)/2

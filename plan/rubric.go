@@ -11,7 +11,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"assay/judge"
-	"assay/pairs"
 	"assay/study"
 )
 
@@ -174,35 +173,6 @@ func wrongIn(err error) string {
 		}
 	}
 	return strings.Join(causes, "; ")
-}
-
-// Design is which pairs a compare stage judges, given how many contestants meet on how many slots (0 contestants: items
-// against each other).
-func Design(st *study.Stage, lanes, slots int64) pairs.Design {
-	design := pairs.Design{Lanes: lanes, Slots: slots}
-	p := st.Pairs
-	if p == nil {
-		return design
-	}
-	design.Order, design.Reverse, design.Seed = pairs.Order(p.Order), float64(p.Reverse), uint64(p.Seed)
-	design.OrderSeed, design.ReverseSeed = seedOf(p.OrderSeed), seedOf(p.ReverseSeed)
-	switch {
-	case p.Sample.Given():
-		design.Pick, design.N = pairs.Sample, p.Sample.Of(design.All())
-	case p.PerItem > 0:
-		design.Pick, design.N = pairs.PerItem, int64(p.PerItem)
-	case p.PerLanePair > 0:
-		design.Pick, design.N = pairs.PerLanePair, int64(p.PerLanePair)
-	}
-	return design
-}
-
-func seedOf(seed *int64) *uint64 {
-	if seed == nil {
-		return nil
-	}
-	own := uint64(*seed)
-	return &own
 }
 
 // TraitsOf are the traits that a compare stage asks about; one empty trait where it names none.

@@ -244,14 +244,17 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 			return !slices.ContainsFunc(st.Among.List, func(n string) bool { return study.Picks(n, lane) })
 		})
 	}
-	n := int64(0)
+	n, place := int64(0), map[string]int64{}
 	for it, err := range s.input.Rows.Items(ctx, source.items()) {
 		if err != nil {
 			return nil, err
 		}
+		if st.Pairs != nil && st.Pairs.File.File != "" {
+			place[it.ID] = n
+		}
 		n++
 		l.stride = max(l.stride, int64(len(source.talk.AllWays(l.turn-1, it))))
 	}
-	l.schedule, err = pairs.New(plan.Design(st, int64(len(l.contestants)), n*l.stride))
+	l.schedule, err = pairs.New(plan.Design(st, plan.Field{Lanes: l.contestants, Slots: n * l.stride, Stride: l.stride, Place: place}))
 	return l, err
 }

@@ -16,7 +16,7 @@ type itemContest struct {
 	contest
 	input  string
 	all    []assay.Item
-	byID   map[string]int
+	byID   map[string]int64
 	starts map[int64][]pairs.Pair // showings by the item that stands first
 }
 
@@ -24,7 +24,7 @@ type itemContest struct {
 const maxContestItems = 50_000
 
 func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
-	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int{}, starts: map[int64][]pairs.Pair{}}
+	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int64{}, starts: map[int64][]pairs.Pair{}}
 	for it, err := range s.input.Rows.Items(ctx, out.input) {
 		if err != nil {
 			return nil, err
@@ -32,11 +32,11 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 		if len(out.all) == maxContestItems {
 			return nil, fmt.Errorf("stage %s compares more than %d items with each other", c.stage.Name, maxContestItems)
 		}
-		out.byID[it.ID] = len(out.all)
+		out.byID[it.ID] = int64(len(out.all))
 		out.all = append(out.all, it)
 	}
 	var err error
-	if out.schedule, err = pairs.New(plan.Design(c.stage, 0, int64(len(out.all)))); err != nil {
+	if out.schedule, err = pairs.New(plan.Design(c.stage, plan.Field{Slots: int64(len(out.all)), Place: out.byID})); err != nil {
 		return nil, err
 	}
 	for p := range out.schedule.All() {

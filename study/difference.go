@@ -121,15 +121,28 @@ func Compare(was, is *Study) Difference {
 // namesChange is how a list of names changed; false: not at all.
 func namesChange(what string, was, is []string) (Change, bool) {
 	c := Change{What: what}
-	lacks := func(names []string) func(string) bool {
-		return func(n string) bool { return !slices.Contains(names, n) }
-	}
-	c.Added = slices.DeleteFunc(slices.Clone(is), func(n string) bool { return slices.Contains(was, n) })
-	c.Removed = slices.DeleteFunc(slices.Clone(was), func(n string) bool { return slices.Contains(is, n) })
-	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), lacks(is)), slices.DeleteFunc(slices.Clone(is), lacks(was))) {
+	added, stay := apart(is, was)
+	removed, stayed := apart(was, is)
+	if c.Added, c.Removed = added, removed; !slices.Equal(stayed, stay) {
 		c.What = "order of " + what
 	}
 	return c, !slices.Equal(was, is)
+}
+
+// apart are the names that others lack, and the rest.
+func apart(names, others []string) (lacked, rest []string) {
+	there := make(map[string]bool, len(others))
+	for _, n := range others {
+		there[n] = true
+	}
+	for _, n := range names {
+		if there[n] {
+			rest = append(rest, n)
+		} else {
+			lacked = append(lacked, n)
+		}
+	}
+	return lacked, rest
 }
 
 func laneNames(s *Study) []string {

@@ -138,6 +138,10 @@ func (f *facts) special(v reflect.Value, path []string) bool {
 		if len(x.List) > 0 {
 			f.put(leaf{names: x.List}, path...)
 		}
+	case PairList:
+		if x.File != "" {
+			f.put(leaf{names: x.names()}, path...)
+		}
 	case Any:
 		text = compact(x.JSON)
 	case RawSchema:
@@ -247,7 +251,8 @@ func (f fact) asks() bool {
 	case "lanes":
 		return !slices.Contains([]string{"live", "stop_if", "label", "notes"}, third)
 	case "stages":
-		return third != "batch" && third != "gold"
+		column := third == "pairs" && slices.Contains([]string{"first", "second", "item"}, f.path[len(f.path)-1]) // what it names is compared
+		return third != "batch" && third != "gold" && !column
 	}
 	return true
 }

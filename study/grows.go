@@ -26,13 +26,15 @@ func (c Change) grows(was, is *Study) bool {
 	case c.What == "rubrics" || c.What == "traits": // one of this name may have been built in
 		return !slices.ContainsFunc(c.Added, was.names)
 	case c.What == "lanes", what == "lanes" && strings.HasPrefix(where, "stage "):
-		return len(c.Added) > 0 && !was.conditional() && !was.compares()
+		return len(c.Added) > 0 && !was.conditional() && !was.draws()
+	case what == "pairs" && strings.HasPrefix(where, "stage "):
+		return c.morePairs(was, is, strings.TrimPrefix(where, "stage ")) && !was.conditional()
 	case what == "judges" && strings.HasPrefix(where, "stage "):
 		return len(c.Added) > 0 && !was.conditional()
 	case what == "items":
-		return len(c.Added) > 0 && !was.conditional() && !was.compares() && !was.imports()
+		return len(c.Added) > 0 && !was.conditional() && !was.draws() && !was.imports()
 	case what == "repeats":
-		return c.moreDraws(was, strings.TrimPrefix(where, "stage ")) && !was.conditional() && !was.compares()
+		return c.moreDraws(was, strings.TrimPrefix(where, "stage ")) && !was.conditional() && !was.draws()
 	}
 	return false
 }
@@ -56,9 +58,28 @@ func (s *Study) conditional() bool {
 	})
 }
 
-// compares reports whether pairs are drawn: which, and in which order, depends on all that could meet.
-func (s *Study) compares() bool {
-	return slices.ContainsFunc(s.Stages, func(st Stage) bool { return st.Verb() == VerbCompare })
+// morePairs reports whether a list of pairs only has more of them: none of the others is turned round, or asked once more.
+func (c Change) morePairs(was, is *Study, stage string) bool {
+	before, ok := was.Stage(stage)
+	after, there := is.Stage(stage)
+	if !ok || !there || len(c.Added) == 0 || before.Pairs == nil || after.Pairs == nil || !after.Pairs.steady() {
+		return false
+	}
+	old := before.Pairs.File.names()
+	names := after.Pairs.File.names()
+	return after.Pairs.Order != "alternate" || len(names) >= len(old) && slices.Equal(names[:len(old)], old)
+}
+
+// steady reports whether what is asked of a pair depends on no other pair, but for those before it.
+func (p *Pairs) steady() bool { return p.File.File != "" && (p.Reverse == 0 || p.Reverse == 1) }
+
+// draws reports whether pairs are drawn: which, and in which order, depends on all that could meet. Those that are listed are not,
+// where their order depends on nothing else.
+func (s *Study) draws() bool {
+	return slices.ContainsFunc(s.Stages, func(st Stage) bool {
+		p := st.Pairs
+		return st.Verb() == VerbCompare && !(p != nil && p.steady() && (p.Order == "" || p.Order == "as-listed" || p.Order == "both"))
+	})
 }
 
 func (s *Study) imports() bool {

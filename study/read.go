@@ -53,6 +53,7 @@ func Read(fsys fs.FS, name string, o Options) (*Study, assay.Problems) {
 	r.expandLanes()
 	r.travel(o.Mode)
 	r.loadTexts(reflect.ValueOf(r.study).Elem())
+	r.loadPairs()
 	r.importStages(o.Imported)
 	r.check()
 	return r.study, r.found.Sort()
@@ -171,14 +172,16 @@ func (r *run) loadSchema(s RawSchema) json.RawMessage {
 }
 
 // load reads a text file that the study names at a place.
-func (r *run) load(name string, at assay.Place) (string, bool) {
-	text, err := readFile(r.fsys, name, maxText+1)
+func (r *run) load(name string, at assay.Place) (string, bool) { return r.loadUpTo(name, at, maxText) }
+
+func (r *run) loadUpTo(name string, at assay.Place, most int) (string, bool) {
+	text, err := readFile(r.fsys, name, int64(most)+1)
 	if err != nil {
 		r.found.Add(at, "files are named relative to the study's folder", "read %s: %s", name, reason(err))
 		return "", false
 	}
-	if len(text) > maxText {
-		r.found.Add(at, "", "%s is larger than %d MB", name, maxText>>20)
+	if len(text) > most {
+		r.found.Add(at, "", "%s is larger than %d MB", name, most>>20)
 		return "", false
 	}
 	r.study.Loaded = append(r.study.Loaded, name)

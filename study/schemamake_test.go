@@ -143,6 +143,7 @@ func (g *schemas) unions() {
 	put[Amount](g, scalar)
 	put[assay.Money](g, scalar)
 	put[Portion](g, anyOf(of("integer"), &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+%$`}))
+	put[PairList](g, of("string"))
 	put[Share](g, anyOf(of("number"), &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+%$`}))
 	put[Rate](g, of("string"))
 	put[StopIf](g, &jsonschema.Schema{Type: "string", Pattern: `^error_rate *> *[0-9.]+%?$`})

@@ -283,46 +283,6 @@ type Trait struct {
 	Description Text   `json:"description,omitzero"`
 }
 
-// Pairs says which pairs a compare stage judges.
-type Pairs struct {
-	Where
-	All         bool    `json:"all,omitempty" jsonschema:"every pair"`
-	Sample      Portion `json:"sample,omitzero" jsonschema:"so many unordered pairs of the whole stage, or a share such as 20%, balanced over lane pairs"`
-	PerItem     int     `json:"per_item,omitempty"`
-	PerLanePair int     `json:"per_lane_pair,omitempty"`
-	Order       Order   `json:"order,omitempty" jsonschema:"random (the default), alternate, both or as-listed"`
-	Reverse     Share   `json:"reverse,omitempty" jsonschema:"share of the pairs asked again the other way round, such as 0.3 or 30%"`
-	Seed        int64   `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
-	OrderSeed   *int64  `json:"order_seed,omitempty" jsonschema:"of which is shown first, over seed"`
-	ReverseSeed *int64  `json:"reverse_seed,omitempty" jsonschema:"of which pairs are asked again, over seed"`
-}
-
-func (p *Pairs) read(d *decoder, n *node) {
-	if n.kind == kindText {
-		p.Where = Where{At: n.at}
-		p.All = d.oneOf(n, "all") == "all"
-		return
-	}
-	rest(d, n, p)
-	if p.Reverse < 0 || p.Reverse > 1 {
-		d.problems.Add(p.Key("reverse"), "a share, such as 0.3", "reverse: want 0 to 1, got %g", p.Reverse)
-	}
-	kinds := 0
-	for _, key := range []string{"all", "sample", "per_item", "per_lane_pair"} {
-		if p.Has(key) {
-			kinds++
-		}
-	}
-	for key, n := range map[string]int{"sample": p.Sample.least(), "per_item": p.PerItem, "per_lane_pair": p.PerLanePair} {
-		if p.Has(key) && n < 1 {
-			d.problems.Add(p.Key(key), "every pair is `pairs: all`", "%s: want at least 1, got %d", key, n)
-		}
-	}
-	if kinds > 1 {
-		d.problems.Add(n.at, "", "pairs: want one of all, sample, per_item, per_lane_pair")
-	}
-}
-
 // Count says how answers that are none count in a judge stage.
 type Count struct {
 	Refused CountAs `json:"refused,omitempty"`
