@@ -138,6 +138,17 @@ func (c *newcomer) try(span string) {
 	case slices.Contains([]string{"view", "label", "resolve"}, args[0]), slices.Contains(args, "RUN"), args[0] == "cancel":
 		c.run(0, "help", args[0])
 		return
+	case args[0] == "import" && args[2] == "batch": // a batch whose only request was sent again after it had expired
+		for name, line := range map[string]string{
+			"sent.jsonl":   `{"custom_id":"q","method":"POST","url":"/v1/responses","body":{"model":"m","input":"Is it safe?"}}`,
+			"output.jsonl": `{"custom_id":"q","response":{"status_code":200,"body":{"model":"m","choices":[{"message":{"content":"No."},"finish_reason":"stop"}]}}}`,
+			"errors.jsonl": `{"custom_id":"q","response":null,"error":{"code":"batch_expired","message":"late"}}`,
+		} {
+			if err := os.WriteFile(filepath.Join(c.dir, name), []byte(line), 0o600); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+		args = append(args, "--home", "elsewhere") // the run of the page stays the latest
 	case args[0] == "import": // what was exported is read back
 		tree := map[string]string{"speceval": "by-group", "sycobench": "conversations", "pairwisellm": "registry", "csv": "csv"}[args[2]]
 		dir := args[3] + "-tree"

@@ -64,7 +64,9 @@ func formatHelp() string {
 func formatNames() []string {
 	var names []string
 	for _, f := range export.Formats() {
-		names = append(names, f.Name)
+		if f.Name != "" {
+			names = append(names, f.Name)
+		}
 	}
 	return names
 }

@@ -137,7 +137,7 @@ func setCell(v reflect.Value, cell string) error {
 	return err
 }
 
-func readCSV[T any](r io.Reader, name string, bad Bad, yield func(*T, error) bool) error {
+func readCSV[T any](r io.Reader, name string, columns columnNames, bad Bad, yield func(*T, error) bool) error {
 	c := newCSVReader(r)
 	head, err := c.record()
 	var broken *brokenRecord
@@ -152,16 +152,13 @@ func readCSV[T any](r io.Reader, name string, bad Bad, yield func(*T, error) boo
 		return err
 	}
 	head = slices.Clone(head)
-	places := map[string]int{}
+	places := map[string][]int{}
 	for i, column := range columnsOf[T]() {
-		places[column] = i
+		places[columns.of(column)] = append(places[columns.of(column)], i)
 	}
-	into := make([]int, len(head))
+	into := make([][]int, len(head))
 	for i, column := range head {
-		at, ok := places[strings.TrimPrefix(column, "\ufeff")]
-		if into[i] = at; !ok {
-			into[i] = -1
-		}
+		into[i] = places[strings.TrimPrefix(column, "\ufeff")]
 	}
 	for {
 		cells, err := c.record()
@@ -187,14 +184,13 @@ func readCSV[T any](r io.Reader, name string, bad Bad, yield func(*T, error) boo
 	}
 }
 
-func fillRow[T any](row *T, cells, head []string, into []int) error {
+func fillRow[T any](row *T, cells, head []string, into [][]int) error {
 	v := reflect.ValueOf(row).Elem()
 	for i, cell := range cells {
-		if into[i] < 0 {
-			continue
-		}
-		if err := setCell(v.Field(into[i]), cell); err != nil {
-			return fmt.Errorf("column %s: %w", head[i], err)
+		for _, at := range into[i] {
+			if err := setCell(v.Field(at), cell); err != nil {
+				return fmt.Errorf("column %s: %w", head[i], err)
+			}
 		}
 	}
 	return nil

@@ -7,13 +7,14 @@ import (
 	"io/fs"
 
 	"assay/artifacts"
+	"assay/catalog"
 	"assay/results"
 	"assay/store"
 )
 
 // Format is one form of results: how runs are written in it, and how its files are read back.
 type Format struct {
-	Name   string // of what is written
+	Name   string // of what is written; empty: it is only read
 	Import string // of what is read: the system whose files these are
 
 	// Write writes runs into a folder.
@@ -47,6 +48,10 @@ func Formats() []Format {
 			Writes: "conversations by model with scores and a log of batches, as the sycophancy system keeps them",
 			Reads:  "conversations by model, scores of judges",
 		},
+		{
+			Import: "batch", Read: readReplies,
+			Reads: "result and error files of providers' Batch APIs (JSONL), one or several; the form is recognised",
+		},
 	}
 }
 
@@ -64,6 +69,14 @@ type From struct {
 	Files fs.FS
 	File  string // this one alone; empty: all of them
 	Run   string // of tables that hold several runs, this one; empty: the only one
+
+	Lane    string            // of rows that name none; of results of batches, of all
+	Columns map[string]string // of one table: under which name it has a column of ours
+
+	// Of results of batches alone.
+	Sources  []Source
+	Requests *Source         // what was sent; nil: it is not known
+	Vendor   *catalog.Vendor // whose results they are; nil: recognised
 }
 
 var (

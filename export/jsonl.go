@@ -24,7 +24,7 @@ func newLines[T any](w io.Writer) *lines[T] {
 func (l *lines[T]) Write(row *T) error { return l.out.Encode(row) }
 func (l *lines[T]) Close() error       { return l.buffer.Flush() }
 
-func readLines[T any](r io.Reader, name string, bad Bad, yield func(*T, error) bool) error {
+func readLines[T any](r io.Reader, name string, columns columnNames, bad Bad, yield func(*T, error) bool) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
 		line, err := readLine(in)
@@ -38,7 +38,7 @@ func readLines[T any](r io.Reader, name string, bad Bad, yield func(*T, error) b
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			row := new(T)
-			if wrong := json.Unmarshal(line, row); wrong != nil {
+			if wrong := unmarshalAs(line, row, columns); wrong != nil {
 				bad.at(at, "not a row of JSON: %v", wrong)
 			} else if !yield(row, nil) {
 				return errEnough
@@ -48,6 +48,20 @@ func readLines[T any](r io.Reader, name string, bad Bad, yield func(*T, error) b
 			return nil
 		}
 	}
+}
+
+// unmarshalAs reads a row whose fields have other names.
+func unmarshalAs[T any](line []byte, row *T, columns columnNames) error {
+	if len(columns) == 0 {
+		return json.Unmarshal(line, row)
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	fields := map[string]any{}
+	if err := d.Decode(&fields); err != nil {
+		return err
+	}
+	return fromFields(row, fields, columns)
 }
 
 var errLong = errors.New("too long")

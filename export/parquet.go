@@ -66,7 +66,7 @@ func sizeOf(row any) int {
 }
 
 // readParquet reads rows through the reader of inputs, which knows broken files.
-func readParquet[T any](ctx context.Context, files fs.FS, name string, bad Bad, yield func(*T, error) bool) {
+func readParquet[T any](ctx context.Context, files fs.FS, name string, columns columnNames, bad Bad, yield func(*T, error) bool) {
 	source := inputs.Open(files, map[string]inputs.Spec{"rows": {File: name, Format: "parquet"}})
 	for it, err := range source.Items(ctx, "rows") {
 		var problems assay.Problems
@@ -78,7 +78,7 @@ func readParquet[T any](ctx context.Context, files fs.FS, name string, bad Bad, 
 		}
 		row := new(T)
 		if err == nil {
-			err = fromFields(row, it.Fields)
+			err = fromFields(row, it.Fields, columns)
 			if err != nil {
 				bad.at(it.Place, "%v", err)
 				continue
@@ -91,16 +91,20 @@ func readParquet[T any](ctx context.Context, files fs.FS, name string, bad Bad, 
 }
 
 // fromFields fills a row from the values of a record. A JSON value stands there as its text.
-func fromFields[T any](row *T, fields map[string]any) error {
+func fromFields[T any](row *T, fields map[string]any, columns columnNames) error {
 	v := reflect.ValueOf(row).Elem()
 	for i, name := range columnsOf[T]() {
-		value, ok := fields[name]
+		value, ok := fields[columns.of(name)]
 		if !ok || value == nil {
 			continue
 		}
 		field := v.Field(i)
 		if text, isText := value.(string); isText && field.Kind() == reflect.String {
 			field.SetString(text)
+			continue
+		}
+		if n, isNumber := value.(json.Number); isNumber && field.Kind() == reflect.String { // an id, say
+			field.SetString(n.String())
 			continue
 		}
 		text, err := json.Marshal(value)

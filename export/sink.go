@@ -21,6 +21,7 @@ type Sink struct {
 	Answer  func(*results.Answer) error
 	Verdict func(*results.Verdict) error
 	Bad     Bad
+	Note    func(string) // takes what is worth a word and no problem; nil: nothing does
 
 	items   map[[16]byte]bool
 	answers map[[16]byte]bool
@@ -43,6 +44,12 @@ func (s *Sink) answer(r *results.Answer) (bool, error) {
 		return false, nil
 	}
 	return true, s.Answer(r)
+}
+
+func (s *Sink) note(format string, args ...any) {
+	if s.Note != nil {
+		s.Note(fmt.Sprintf(format, args...))
+	}
 }
 
 // fresh notes names by their hash; it reports whether they are new.

@@ -40,6 +40,7 @@ type Folder struct {
 	order    []string // of stages, as they came
 	Answers  int64
 	Said     int64
+	Failed   Failures // rows that are no answers
 }
 
 type folderInput struct {
@@ -63,7 +64,7 @@ type folderStage struct {
 
 // NewFolder begins the folder of a study.
 func NewFolder(t *Tree) (*Folder, error) {
-	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, exact: map[string]bool{}, judges: map[string]*folderStage{}}
+	f := &Folder{tree: t, inputs: map[string]*folderInput{}, stages: map[string]string{}, exact: map[string]bool{}, judges: map[string]*folderStage{}, Failed: Failures{}}
 	answers, err := t.Create(AnswersFile)
 	if err != nil {
 		return nil, err
@@ -126,6 +127,8 @@ func (f *Folder) answer(r *results.Answer) error {
 	}
 	if assay.Ending(row.Ending).Stands() {
 		f.Answers++
+	} else {
+		f.Failed[row.Ending]++
 	}
 	return f.answers.Write(&row)
 }
@@ -198,6 +201,15 @@ func (f *Folder) Close(study, about string) error {
 		return err
 	}
 	return out.Close()
+}
+
+// Data are the files of the folder that hold what was taken in.
+func (f *Folder) Data() []string {
+	names := []string{AnswersFile, VerdictsFile}
+	for _, name := range slices.Sorted(maps.Keys(f.inputs)) {
+		names = append(names, "items/"+stageName(name, "items")+".jsonl")
+	}
+	return names
 }
 
 // yaml is the study. Every value is written as JSON, which is YAML.

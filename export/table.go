@@ -52,9 +52,14 @@ func (b Bad) at(p assay.Place, format string, args ...any) {
 // Rows reads a table in a form. A record that cannot be read is noted with its place and left out; the error is what ends
 // the reading. A row is used again for the next one.
 func Rows[T any](ctx context.Context, f Form, files fs.FS, name string, bad Bad) iter.Seq2[*T, error] {
+	return rowsAs[T](ctx, f, files, name, nil, bad)
+}
+
+// rowsAs reads a table whose columns have other names.
+func rowsAs[T any](ctx context.Context, f Form, files fs.FS, name string, columns columnNames, bad Bad) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		if f == Parquet {
-			readParquet(ctx, files, name, bad, yield)
+			readParquet(ctx, files, name, columns, bad, yield)
 			return
 		}
 		file, err := files.Open(name)
@@ -64,9 +69,9 @@ func Rows[T any](ctx context.Context, f Form, files fs.FS, name string, bad Bad)
 		}
 		defer file.Close()
 		if f == CSV {
-			err = readCSV(file, name, bad, yield)
+			err = readCSV(file, name, columns, bad, yield)
 		} else {
-			err = readLines(file, name, bad, yield)
+			err = readLines(file, name, columns, bad, yield)
 		}
 		if err != nil && !errors.Is(err, errEnough) {
 			yield(nil, fmt.Errorf("read %s: %w", name, err))

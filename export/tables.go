@@ -1,13 +1,17 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
+	"slices"
+	"strings"
 
+	"assay"
 	"assay/results"
 )
 
@@ -81,22 +85,29 @@ func (f Form) readTables(ctx context.Context, from From, to *Sink) error {
 	if names[answersTable] == "" {
 		return ErrNothing
 	}
-	r := &tableReader{Sink: to, run: from.Run, given: from.Run != "", nested: names[verdictsTable] == ""}
-	if err := readTable(ctx, f, from.Files, names[itemsTable], to.Bad, r.itemRow); err != nil {
+	r := &tableReader{Sink: to, run: from.Run, given: from.Run != "", nested: names[verdictsTable] == "", lane: from.Lane, file: names[answersTable]}
+	var columns columnNames
+	if from.File != "" {
+		var err error
+		if columns, r.collected, err = f.names(ctx, from); err != nil {
+			return err
+		}
+	}
+	if err := readTable(ctx, f, from.Files, names[itemsTable], nil, to.Bad, r.itemRow); err != nil {
 		return err
 	}
-	if err := readTable(ctx, f, from.Files, names[answersTable], to.Bad, r.answerRow); err != nil {
+	if err := readTable(ctx, f, from.Files, names[answersTable], columns, to.Bad, r.answerRow); err != nil {
 		return err
 	}
-	return readTable(ctx, f, from.Files, names[verdictsTable], to.Bad, r.verdictRow)
+	return readTable(ctx, f, from.Files, names[verdictsTable], nil, to.Bad, r.verdictRow)
 }
 
 // readTable hands the rows of a table on; a table without a name has none.
-func readTable[T any](ctx context.Context, f Form, files fs.FS, name string, bad Bad, take func(*T) error) error {
+func readTable[T any](ctx context.Context, f Form, files fs.FS, name string, columns columnNames, bad Bad, take func(*T) error) error {
 	if name == "" {
 		return nil
 	}
-	for row, err := range Rows[T](ctx, f, files, name, bad) {
+	for row, err := range rowsAs[T](ctx, f, files, name, columns, bad) {
 		if err == nil {
 			err = take(row)
 		}
@@ -112,6 +123,9 @@ type tableReader struct {
 	run    string
 	given  bool
 	nested bool // verdicts stand in the rows of answers alone
+
+	file, lane string // of answers: the table, and the lane of rows that name none
+	collected  bool   // the table is one of `assay batch collect`
 }
 
 // ours reports whether a row belongs to the run that is read.
@@ -150,6 +164,9 @@ func (r *tableReader) answerRow(row *results.Answer) error {
 		return r.own(row)
 	}
 	row.Turn, row.Draw = max(1, row.Turn), max(1, row.Draw)
+	if !r.whole(row) {
+		return nil
+	}
 	if row.Stage == "" {
 		row.Stage = "answers"
 	}
@@ -176,6 +193,29 @@ func (r *tableReader) answerRow(row *results.Answer) error {
 		}
 	}
 	return nil
+}
+
+// whole fills in what a row does not say, and reports whether it says enough. What it lacks is noted.
+func (r *tableReader) whole(row *results.Answer) bool {
+	row.Lane = cmp.Or(row.Lane, r.lane)
+	if row.Ending == "open" { // as a batch says it that is not done
+		row.Ending = ""
+	}
+	if r.collected { // every line of the batch's file has a row
+		row.Verb = "ask"
+	}
+	at, item := assay.Place{File: r.file}, assay.Clean(row.Item, maxShownID)
+	switch {
+	case strings.TrimSpace(row.Item) == "":
+		r.Bad.at(at, "a row has no item")
+	case row.Lane == "":
+		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q names no lane", item), Hint: "give such rows one with --lane NAME"})
+	case row.Ending != "" && row.Ending != results.Unasked && !slices.Contains(assay.Endings(), assay.Ending(row.Ending)):
+		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q: no ending is called %q", item, assay.Clean(row.Ending, maxShownID)), Hint: "there is " + endingNames()})
+	default:
+		return true
+	}
+	return false
 }
 
 // own takes the verdict on a pair from the row of the judge's request.

@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,16 @@ func NewTree(name string, r Replace) (*Tree, error) {
 	if err := inTheWay(name, r); err != nil {
 		return nil, err
 	}
+	t, err := Beside(name)
+	if err == nil {
+		t.replace = r
+	}
+	return t, err
+}
+
+// Beside begins a folder whatever is under its name: Same may say that it is there already.
+func Beside(name string) (*Tree, error) {
+	name = filepath.Clean(name)
 	part, err := beside(name)
 	if err != nil {
 		return nil, err
@@ -51,7 +62,39 @@ func NewTree(name string, r Replace) (*Tree, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(part))
 	}
-	return &Tree{name: name, part: part, root: root, replace: r}, nil
+	return &Tree{name: name, part: part, root: root}, nil
+}
+
+// Same reports whether some files of the folder are already under its name, byte for byte. All of them are closed.
+func (t *Tree) Same(names []string) (bool, error) {
+	for _, name := range names {
+		same, err := sameFile(filepath.Join(t.part, filepath.FromSlash(name)), filepath.Join(t.name, filepath.FromSlash(name)))
+		if err != nil || !same {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// sameFile reports whether two files hold the same bytes; false where the second is not there.
+func sameFile(one, other string) (bool, error) {
+	var sums [2][sha256.Size]byte
+	for i, name := range []string{one, other} {
+		f, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) && i == 1 {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return false, err
+		}
+		sums[i] = [sha256.Size]byte(h.Sum(nil))
+	}
+	return sums[0] == sums[1], nil
 }
 
 // inTheWay is an error where something is under a name that may not be replaced.

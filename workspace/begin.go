@@ -324,6 +324,20 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 	})
 }
 
+// Imported is the newest run of what is wanted in its folder; false where there is none.
+func (h *Home) Imported(ctx context.Context, want Wanted) (store.Run, bool, error) {
+	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study, store.RunOpen, store.RunClosed)
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	for _, r := range runs {
+		if r.Folder == want.folder(h.World) {
+			return r, true, nil
+		}
+	}
+	return store.Run{}, false, nil
+}
+
 // BudgetOf is what a run of a study may spend: what the user says, else what the study does; nil: anything.
 func BudgetOf(s *study.Study, said *assay.Money) *assay.Money {
 	if said == nil && s.Budget.Set {
