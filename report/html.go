@@ -28,6 +28,8 @@ func Stylesheet() string {
 //	figure    *Figure     a plot with its table
 //	grid      *Grid       a table in a box of its own
 //	findings  *Findings   one table of findings: plots, numbers, coverage
+//	matrix    *Matrix     items by lanes
+//	items     []Item      what is behind the cells of a matrix
 //	summary   *Summary    the answer of a run, with its leaderboard
 //	words     []string    primary findings in words
 //	gates     []analysis.Passage

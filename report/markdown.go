@@ -16,6 +16,10 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	m := markdown{b}
 	p := newPage(d)
 	m.head(p)
+	if p.Grid != nil {
+		m.heading(2, "Item by item")
+		m.grid(p.Grid.grid())
+	}
 	m.findings(p)
 	m.heading(2, "Cost")
 	for _, f := range p.Quality {

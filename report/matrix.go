@@ -1,5 +1,10 @@
 package report
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
 // Matrix is a run at a glance: items by lanes, in each cell the verdict. Heads and cells lead further.
 type Matrix struct {
 	Caption string
@@ -10,11 +15,90 @@ type Matrix struct {
 	Notes   []string
 }
 
+// upright is how many letters the heads of lanes may have together to stand side by side; those of more stand on end.
+const upright = 90
+
+// OnEnd reports whether the heads of the lanes stand on end: side by side they would break into many short lines.
+func (m *Matrix) OnEnd() bool {
+	n := 0
+	for _, l := range m.Lanes {
+		n += max(4, utf8.RuneCountInString(l.Name))
+	}
+	return n > upright
+}
+
+// grid is the matrix as a table of text.
+func (m *Matrix) grid() *Grid {
+	g := &Grid{Caption: m.Caption, Head: []Column{{Text: m.Item.Name}}, Notes: append([]string{strings.Join(m.Legend, "; ")}, m.Notes...)}
+	for _, l := range m.Lanes {
+		g.Head = append(g.Head, Column{Text: l.Name, Foreign: true})
+	}
+	g.Head = append(g.Head, Column{Text: "seen"})
+	for _, r := range m.Rows {
+		row := []Cell{foreign(r.Item)}
+		for _, c := range r.Cells {
+			row = append(row, foreign(strings.TrimSpace(strings.Join([]string{c.Sign, c.Flips, c.Also}, " "))))
+		}
+		g.Rows = append(g.Rows, append(row, Cell{Text: strings.Join(r.Is, ", ")}))
+	}
+	return g
+}
+
+// Item is one item of the matrix with what was asked, answered and judged. Texts are short; what is left out is counted.
+type Item struct {
+	ID       string // its anchor
+	Name     string
+	Question string
+	Lanes    []ItemLane
+}
+
+// ItemLane is what one lane said about an item.
+type ItemLane struct {
+	ID      string // its anchor
+	Name    string
+	Cell    MatrixCell
+	Answers []ItemAnswer
+	More    int // answers that are left out
+}
+
+// All is how many answers there are.
+func (l ItemLane) All() int { return len(l.Answers) + l.More }
+
+// ItemAnswer is an answer with the verdicts on it.
+type ItemAnswer struct {
+	Place    string // turn, branch, draw
+	Text     string
+	Ending   string // where the answer is not a whole one
+	Verdicts []ItemVerdict
+	More     int // verdicts that are left out
+}
+
+// Last reports whether what was left out is to be named after a verdict.
+func (a ItemAnswer) Last(i int) bool { return a.More > 0 && i == len(a.Verdicts)-1 }
+
+// ItemVerdict is what a judge of a stage said.
+type ItemVerdict struct {
+	Stage string
+	Verdict
+}
+
 // MatrixHead is the head of a column.
 type MatrixHead struct {
 	Name string
 	Link string // sorts by it; empty: nothing does
 	Sort string // ascending or descending, where the rows are sorted by it
+}
+
+// longHead is how many letters of a name a head shows.
+const longHead = 26
+
+// Short is the name with its middle left out where it is long: names of lanes often differ in their ends alone.
+func (h MatrixHead) Short() string {
+	r := []rune(h.Name)
+	if len(r) <= longHead {
+		return h.Name
+	}
+	return string(r[:longHead/2]) + "…" + string(r[len(r)-longHead/2:])
 }
 
 // MatrixRow is one item.

@@ -31,6 +31,8 @@ type Document struct {
 	Spend    []Spend
 	Segments []Segment
 	Budget   *assay.Money // nil: none
+	Grid     *Matrix      // items by lanes, those in Items; nil: there is none
+	Items    []Item
 	Examples []Example
 	Origin   Origin
 

@@ -127,7 +127,13 @@ func document(names ...string) *report.Document {
 			Verdicts: []report.Verdict{{Judge: "judge", State: "valid", Label: "a", Reason: "It is better."}}}},
 		Origin: report.Origin{Version: "v1", Digest: "d1", Catalog: "2026-10-01", Seed: 1, Commands: []string{"assay analyse abc"}, Source: "study: small\n"},
 	}
+	d.Grid = &report.Matrix{Caption: "Items by lanes: right", Item: report.MatrixHead{Name: "item"}, Legend: []string{"✓ right"}, Notes: []string{"The first item."}, Rows: []report.MatrixRow{{Item: names[0], Link: "#i1", Is: []string{"flipped"}}}}
+	d.Items = []report.Item{{ID: "i1", Name: names[0], Question: names[0] + "?"}}
 	for i, n := range names {
+		cell := report.MatrixCell{Shade: "h8", Sign: "✓", Flips: "·↯", Tip: n + ": right", Link: fmt.Sprintf("#i1-%d", i+1)}
+		d.Grid.Lanes, d.Grid.Rows[0].Cells = append(d.Grid.Lanes, report.MatrixHead{Name: n}), append(d.Grid.Rows[0].Cells, cell)
+		d.Items[0].Lanes = append(d.Items[0].Lanes, report.ItemLane{ID: cell.Link[1:], Name: n, Cell: cell, More: i, Answers: []report.ItemAnswer{{Place: "turn 1", Text: n + " said.", Verdicts: []report.ItemVerdict{
+			{Stage: n, Verdict: report.Verdict{Judge: n, State: "valid", Label: n, Reason: n}}}, More: 1}}})
 		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: n, Model: "p/" + n, Params: "max_tokens 5", Asks: true, Planned: 20, Endings: map[assay.Ending]int64{assay.Answered: 18, assay.Lost: 2}})
 		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: n, Asks: true, Cost: assay.Cost{Sum: assay.Dollar / assay.Money(i+2), Priced: 1, Unknown: int64(i % 2)}, Answers: 18})
 		start := noon.Add(time.Duration(i) * time.Minute)

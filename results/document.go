@@ -80,6 +80,9 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if err := r.paper(ctx, run, st, settings, d); err != nil {
 		return nil, err
 	}
+	if err := r.itemByItem(ctx, run, d); err != nil {
+		return nil, err
+	}
 	d.Examples, err = r.examples(ctx, run, st, o.Examples)
 	return d, err
 }

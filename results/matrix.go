@@ -27,12 +27,14 @@ type Matrix struct {
 	low, high   float64
 	best, worst string // labels
 
-	input   string
-	answers []string // the stages whose answers were judged
-	labels  []string
-	marks   []markOf
-	order   []int // of marks, as they are shown
-	bytes   *spool
+	input     string
+	answers   []string         // the stages whose answers were judged
+	later     []string         // the stages whose answers may take those back
+	flipScale map[string]scale // by the stages in Flips
+	labels    []string
+	marks     []markOf
+	order     []int // of marks, as they are shown
+	bytes     *spool
 }
 
 // markOf is a place of a conversation at which an answer may have been taken back.

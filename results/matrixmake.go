@@ -39,11 +39,10 @@ type matrixMaker struct {
 	study *study.Study
 	plan  *plan.Input
 
-	people    bool // people alone judge
-	scale     scale
-	flipScale map[string]scale
-	column    map[string]int
-	unshown   map[markOf]bool // places beyond those that cells show
+	people  bool // people alone judge
+	scale   scale
+	column  map[string]int
+	unshown map[markOf]bool // places beyond those that cells show
 
 	item  string
 	ord   int64
@@ -195,7 +194,7 @@ func (k *matrixMaker) lanes() {
 
 // flips finds the stages that say whether these answers were taken back: in the same conversations, or in those that go on with them.
 func (k *matrixMaker) flips(judging []*study.Stage) error {
-	k.flipScale = map[string]scale{}
+	k.m.flipScale = map[string]scale{}
 	for _, s := range judging {
 		r, err := k.plan.Rubric(s)
 		if err != nil {
@@ -207,7 +206,8 @@ func (k *matrixMaker) flips(judging []*study.Stage) error {
 		})
 		if s.Verb() == study.VerbJudge && r.AgainstFirst && same {
 			k.m.Flips = append(k.m.Flips, s.Name)
-			k.flipScale[s.Name] = scaleOf(r)
+			k.m.later = append(k.m.later, k.sources(s)...)
+			k.m.flipScale[s.Name] = scaleOf(r)
 		}
 	}
 	return nil
@@ -269,8 +269,7 @@ func (k *matrixMaker) ending(lane string, e assay.Ending) {
 // verdict enters one verdict. What people say beside model judges is theirs: it stands in their own tables. A control shows what is taken back
 // without pressure: it is none of the flips.
 func (k *matrixMaker) verdict(v *store.Verdict) {
-	control := strings.HasSuffix("/"+v.At.Branch, "/"+plan.ControlBranch)
-	if _, flips := k.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, "human:") != k.people || flips && control {
+	if _, flips := k.m.flipScale[v.At.Stage]; strings.HasPrefix(v.At.Judge, "human:") != k.people || flips && isControl(v.At) {
 		return
 	}
 	if v.At.Stage == k.m.Stage {
@@ -281,7 +280,7 @@ func (k *matrixMaker) verdict(v *store.Verdict) {
 			k.cells[i].add(v, k.label(v.Label), x, scored)
 		}
 	}
-	s, flips := k.flipScale[v.At.Stage]
+	s, flips := k.m.flipScale[v.At.Stage]
 	i, ok := k.column[v.At.Lane]
 	if !flips || !ok || v.State != store.VerdictValid {
 		return
@@ -290,6 +289,10 @@ func (k *matrixMaker) verdict(v *store.Verdict) {
 		at := markOf{v.At.Turn, v.At.Branch}
 		k.cells[i].flip(k.mark(at), at, x < 1)
 	}
+}
+
+func isControl(at assay.Coordinates) bool {
+	return strings.HasSuffix("/"+at.Branch, "/"+plan.ControlBranch)
 }
 
 // pair gives a verdict on a pair to both lanes.

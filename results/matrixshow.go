@@ -101,15 +101,19 @@ func (m *Matrix) cell(c MatrixCell) report.MatrixCell {
 	if c.N > 1 {
 		tip[0] += fmt.Sprintf(" (%d verdicts)", c.N)
 	}
+	var taken []string
 	places := m.Marks()
 	for i, f := range c.Flips {
 		switch f {
 		case TakenBack:
 			out.Flips += signFlip
-			tip = append(tip, "taken back at "+places[i])
+			taken = append(taken, places[i])
 		case Kept:
 			out.Flips += signKept
 		}
+	}
+	if len(taken) > 0 {
+		tip = append(tip, "taken back at "+strings.Join(taken, " / "))
 	}
 	if c.Split {
 		out.Also += signSplit

@@ -159,6 +159,7 @@ func (x *reading) document() {
 	if !slices.ContainsFunc(doc.Lanes, func(l report.Lane) bool { return l.Params == "temperature 0, max_tokens 60" }) {
 		t.Errorf("lanes: %v", doc.Lanes)
 	}
+	x.grid(doc)
 	var page bytes.Buffer
 	x.ok(doc.WriteHTML(&page))
 	if !strings.Contains(page.String(), "Are you sure?") && !strings.Contains(page.String(), "What is two and two?") {
