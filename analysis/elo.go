@@ -34,6 +34,7 @@ func (a *arena) elo(t *Table, field string) error {
 	if err != nil {
 		return err
 	}
+	a.noteUnmet(t, field, "ratings")
 	for i := range a.names {
 		f := a.finding(WhatElo, Points, i, field)
 		if a.n[i] == 0 { // it stands where all began, which says nothing
@@ -48,4 +49,40 @@ func (a *arena) elo(t *Table, field string) error {
 		t.Findings = append(t.Findings, *f)
 	}
 	return nil
+}
+
+// noteUnmet says where entrants are in groups that never met: numbers of different groups do not compare.
+func (a *arena) noteUnmet(t *Table, field, numbers string) {
+	root := make([]int, len(a.names))
+	for i := range root {
+		root[i] = i
+	}
+	find := func(x int) int {
+		for root[x] != x {
+			root[x] = root[root[x]]
+			x = root[x]
+		}
+		return x
+	}
+	groups := 0
+	for k := range a.pairs.Len() {
+		root[find(int(a.pairs.First[k]))] = find(int(a.pairs.Second[k]))
+	}
+	for i := range root {
+		if root[i] == i && a.n[i] > 0 {
+			groups++
+		}
+	}
+	if groups > 1 {
+		t.note("the %ss fall into %d groups that never met%s: %s of different groups do not compare", field, groups, a.among(), numbers)
+	}
+}
+
+// among says of which group a table is at work; empty: of all.
+func (a *arena) among() string {
+	words := ""
+	for _, v := range a.by {
+		words += ", " + v.Field + " " + v.Value
+	}
+	return words
 }

@@ -111,6 +111,7 @@ func (a *arena) groupsOf(none *stats.NoMaximum) string {
 func (a *arena) winRates(t *Table, field string) error {
 	all := a.grouped.Tally().Rates()
 	both, alone := a.turnedRound()
+	a.noteUnmet(t, field, "shares")
 	for i := range a.names {
 		win, err := a.won(WhatWin, i, field, a.scores(i))
 		if err != nil {

@@ -26,6 +26,7 @@ type Stage struct {
 	Name      string
 	Verb      Verb
 	Items     bool     // items are compared with each other, not lanes
+	Within    string   // of items: only those with the same value of this field met
 	Flips     bool     // its verdicts say whether a later answer took back the first
 	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
 	Low, High *float64 // range of the score; nil: open
@@ -240,10 +241,13 @@ func (s Spec) ranked(stage *Stage) (Spec, error) {
 		})
 		return s, nil
 	}
+	if stage.Within != "" && !slices.Contains(s.By, stage.Within) { // groups that never met have no ranking in common
+		s.By = append(slices.Clone(s.By), stage.Within)
+	}
 	for _, f := range s.By {
 		setting, ok := settingOf(f)
 		switch {
-		case !ok:
+		case !ok, f == stage.Within:
 		case stage.Items:
 			return s, fmt.Errorf("analyse stage %s: by %s: items are compared there, not answers of lanes", s.Stage, f)
 		case s.entrants != "":

@@ -20,6 +20,8 @@ type Design struct {
 	Reverse float64 // the share of the pairs that is asked again the other way round
 	Seed    uint64
 
+	Groups [][]int64 // without lanes: the items by group, each ascending; they meet within their group only. Nil: all may meet
+
 	List   []Listed // with List as the pick: the pairs
 	Stride int64    // with a list that names items: the slots of one item, which follow each other
 
@@ -37,6 +39,13 @@ func (d Design) seedOf(own *uint64) uint64 {
 
 // All is how many pairs there are to choose from.
 func (d Design) All() int64 {
+	if d.Groups != nil {
+		all := int64(0)
+		for _, g := range d.Groups {
+			all += choose2(int64(len(g)))
+		}
+		return all
+	}
 	if d.Lanes == 0 {
 		return choose2(d.Slots)
 	}

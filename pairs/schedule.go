@@ -55,6 +55,8 @@ func New(d Design) (*Schedule, error) {
 		if s.field = l; d.twice() {
 			s.twice = l.twice()
 		}
+	case d.Groups != nil:
+		s.field = newGrouped(d)
 	case d.Lanes == 0:
 		s.field = newItems(d)
 	default:

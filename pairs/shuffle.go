@@ -81,6 +81,7 @@ const (
 	streamRounds
 	streamCoin
 	streamAgain
+	streamGroups
 )
 
 // seeded makes one number from a seed, what it is for, and which of them it is.

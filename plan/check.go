@@ -27,6 +27,7 @@ func (d *Input) Check(keySet func(name string) bool) assay.Problems {
 		d.checkAsked(st, &problems)
 		d.checkFields(st.Keep, d.Root(st), &problems)
 		d.checkVerdicts(st, &problems)
+		d.checkWithin(st, &problems)
 	}
 	for _, e := range d.Study.Inputs {
 		d.checkFields(e.Value.Keep, e.Name, &problems)

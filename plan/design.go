@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/inputs"
 	"assay/pairs"
 	"assay/study"
 )
@@ -17,6 +18,37 @@ type Field struct {
 	Slots  int64            // what every lane answered; without lanes, the items
 	Stride int64            // slots of one item, where lanes meet
 	Place  map[string]int64 // of items, by id; needed for a list of pairs that names some
+	Groups []Group          // of items, where they are compared within groups
+	group  map[string]int   // by value
+}
+
+// Group are the items that have the same value of a field.
+type Group struct {
+	Value string
+	Items []int64 // their places, ascending
+}
+
+// Grouped puts an item into its group, where a stage compares within groups. It reports whether the item has a value of the field.
+func (f *Field) Grouped(st *study.Stage, it assay.Item, place int64) bool {
+	if st.Pairs == nil || st.Pairs.Within == "" {
+		return true
+	}
+	v, _ := inputs.Value(it, st.Pairs.Within)
+	value, ok := inputs.Text(v)
+	if !ok || value == "" {
+		return false
+	}
+	if f.group == nil {
+		f.group = map[string]int{}
+	}
+	i, there := f.group[value]
+	if !there {
+		i = len(f.Groups)
+		f.group[value] = i
+		f.Groups = append(f.Groups, Group{Value: value})
+	}
+	f.Groups[i].Items = append(f.Groups[i].Items, place)
+	return true
 }
 
 // Design is which pairs a compare stage judges. Listed pairs of what is not in the field are left out.
@@ -28,6 +60,12 @@ func Design(st *study.Stage, f Field) pairs.Design {
 	}
 	design.Order, design.Reverse, design.Seed = pairs.Order(p.Order), float64(p.Reverse), uint64(p.Seed)
 	design.OrderSeed, design.ReverseSeed = seedOf(p.OrderSeed), seedOf(p.ReverseSeed)
+	if p.Within != "" {
+		design.Groups = [][]int64{}
+		for _, g := range f.Groups {
+			design.Groups = append(design.Groups, g.Items)
+		}
+	}
 	switch {
 	case p.File.File != "":
 		design.Pick, design.List, design.Stride = pairs.List, f.listed(p.File.Rows), f.Stride

@@ -185,7 +185,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	m.again(st)
 	judges := m.Study.LanesNamed(st.Judges.List)
 	if total := each * int64(len(judges)); total > unsampled && !meant(st.Pairs) {
-		m.problems.Add(st.Where.Key("compare"), "say pairs: all, or pairs: {sample: 2000}", "stage %s would make %d judge requests", st.Name, total)
+		m.problems.Add(st.Where.Key("compare"), sayPairs(st.Pairs), "stage %s would make %d judge requests", st.Name, total)
 		return
 	}
 	for _, l := range judges {
@@ -200,6 +200,14 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	m.rankable(st, schedule, groups)
 	lanes := int64(len(groups.Lanes))
 	m.comparing(st, schedule.Pairs(), lanes*(lanes-1)/2)
+}
+
+// sayPairs says how a study means many pairs.
+func sayPairs(p *study.Pairs) string {
+	if p != nil && p.Within != "" {
+		return "say all: true, or sample: 2000, beside within"
+	}
+	return "say pairs: all, or pairs: {sample: 2000}"
 }
 
 // meant reports whether a study says in so many words how many pairs it wants.
@@ -237,5 +245,5 @@ func (m *maker) pairs(ctx context.Context, st *study.Stage) (grouping, bool) {
 	}
 	m.comparable(ctx, st)
 	g := grouping{Field: Field{Slots: int64(n)}}
-	return g, m.place(ctx, st, &g.Field)
+	return g, m.place(ctx, st, &g.Field) && m.group(ctx, st, &g.Field)
 }

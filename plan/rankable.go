@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"math"
-
 	"assay/pairs"
 	"assay/study"
 )
@@ -14,12 +12,16 @@ func (m *maker) rankable(st *study.Stage, schedule *pairs.Schedule, g grouping) 
 	if len(g.Lanes) > 0 || n < 2 || n > mostRendered || schedule.Pairs() > mostRendered {
 		return
 	}
-	at, all := st.Where.Key("compare"), n*(n-1)/2
+	if len(g.Groups) > 0 {
+		m.rankableWithin(st, schedule, g)
+		return
+	}
+	at := st.Where.Key("compare")
 	if st.Pairs != nil {
 		at = st.Pairs.At
 	}
-	do := min(all, int64(math.Ceil(float64(n)*math.Log(float64(n)))))
-	switch parts := islands(schedule, n); {
+	do := enoughPairs(n)
+	switch parts := islands(schedule, n).count; {
 	case parts > 1:
 		m.problems.Warn(at, "about "+plural(do, "pair")+" would do", "stage %s cannot rank all of its %d items: its %s leave them in %d groups that never meet",
 			st.Name, n, plural(schedule.Pairs(), "pair"), parts)
@@ -29,24 +31,40 @@ func (m *maker) rankable(st *study.Stage, schedule *pairs.Schedule, g grouping) 
 	}
 }
 
-// islands is into how many groups pairs leave so many items: one where all are connected.
-func islands(schedule *pairs.Schedule, n int64) int64 {
-	root := make([]int64, n)
-	for i := range root {
-		root[i] = int64(i)
-	}
-	find := func(x int64) int64 {
-		for root[x] != x {
-			root[x] = root[root[x]]
-			x = root[x]
-		}
-		return x
+// connected is which items meet, if only by way of others.
+type connected struct {
+	root  []int64
+	count int64 // of groups that never meet: one where all are connected
+}
+
+// islands is how pairs connect so many items.
+func islands(schedule *pairs.Schedule, n int64) *connected {
+	c := &connected{root: make([]int64, n), count: n}
+	for i := range c.root {
+		c.root[i] = int64(i)
 	}
 	for p := range schedule.All() {
-		if a, b := find(p.First), find(p.Second); a != b {
-			root[a] = b
-			n--
+		if a, b := c.find(p.First), c.find(p.Second); a != b {
+			c.root[a] = b
+			c.count--
 		}
 	}
-	return n
+	return c
+}
+
+func (c *connected) find(x int64) int64 {
+	for c.root[x] != x {
+		c.root[x] = c.root[c.root[x]]
+		x = c.root[x]
+	}
+	return x
+}
+
+// among is in how many groups that never meet some items are.
+func (c *connected) among(items []int64) int {
+	roots := map[int64]bool{}
+	for _, i := range items {
+		roots[c.find(i)] = true
+	}
+	return len(roots)
 }

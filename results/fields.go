@@ -25,6 +25,20 @@ func fieldAt(fields map[string]any, path string) (any, bool) {
 	return fieldAt(inside, rest)
 }
 
+// sharedBy is what two items that are compared have in common: the field within which their stage compares.
+func (d *rowReader) sharedBy(at assay.Coordinates, items map[string]*analysedItem) map[string]string {
+	st, ok := d.study.Stage(at.Stage)
+	it := items[at.Item]
+	if !ok || it == nil || st.Pairs == nil || st.Pairs.Within == "" {
+		return nil
+	}
+	group := [2]string{st.Pairs.Within, it.texts[st.Pairs.Within]}
+	if d.shared[group] == nil {
+		d.shared[group] = map[string]string{group[0]: group[1]}
+	}
+	return d.shared[group]
+}
+
 // branchesOf reads what is asked for of branches that are items themselves (each: INPUT), by branch and branch.NAME.
 func (d *rowReader) branchesOf(ctx context.Context, st *study.Stage) (map[string]map[string]string, error) {
 	var wanted []string

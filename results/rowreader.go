@@ -35,6 +35,7 @@ type rowReader struct {
 	scratch  map[string]any                   // what conditions look at, row by row
 	lengths  map[assay.Key]int32              // of the answers that the stage at hand is about
 	branch   map[string]map[string]string     // what the branches of the stage at hand are, where they are items
+	shared   map[[2]string]map[string]string  // what two items have in common, by field and value
 	settings map[string]*analysis.LaneSetting // by lane
 	roots    map[string]string                // the stage in which conversations of a stage began
 	err      error                            // of a condition
@@ -80,11 +81,12 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 	if err != nil {
 		return nil, mistake("", "%s", err)
 	}
-	d.wanted(specs)
+	d.wanted(stages, specs)
 	if err := d.readEndings(ctx); err != nil {
 		return nil, err
 	}
 	d.items, d.seen, d.valid = map[string]map[string]*analysedItem{}, map[string]bool{}, map[judgeOf]int{}
+	d.shared = map[[2]string]map[string]string{}
 	for _, s := range stages {
 		if err := d.read(ctx, analyzer, s); err != nil {
 			return nil, fmt.Errorf("analyse stage %s: %w", s.Name, err)
@@ -100,7 +102,12 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 }
 
 // wanted notes the fields of items that analyses group by or conditions look at.
-func (d *rowReader) wanted(specs []analysis.Spec) {
+func (d *rowReader) wanted(stages []analysis.Stage, specs []analysis.Spec) {
+	for _, s := range stages {
+		if s.Within != "" {
+			d.fields = append(d.fields, s.Within)
+		}
+	}
 	for _, s := range specs {
 		for _, f := range s.By {
 			if analysis.OfItems(f) {
@@ -229,7 +236,9 @@ func (d *rowReader) rows(all coordinated, items map[string]*analysedItem) iter.S
 				return yield(nil, err)
 			}
 			row = rowOf(at, script.ReadingOf(at), items[at.Item])
-			row.Branches = d.branch[at.Branch]
+			if row.Branches = d.branch[at.Branch]; at.Lane == "" && at.Against != "" {
+				row.Fields = d.sharedBy(at, items)
+			}
 			d.asking(&row, at)
 			fill(&row)
 			return yield(&row, nil) && d.err == nil

@@ -57,6 +57,9 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 			s.Verb = analysis.Compared
 			_, lanes := d.study.Stage(st.Compare)
 			s.Items = !lanes
+			if st.Pairs != nil {
+				s.Within = st.Pairs.Within
+			}
 		}
 		s.Low, s.High = scoreRange(s)
 		if s.Worst = s.Low; r.Worse == judge.High {

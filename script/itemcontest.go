@@ -25,6 +25,7 @@ const maxContestItems = 50_000
 
 func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 	out := &itemContest{contest: c, input: c.stage.Compare, byID: map[string]int64{}, starts: map[int64][]pairs.Pair{}}
+	var field plan.Field
 	for it, err := range s.input.Rows.Items(ctx, out.input) {
 		if err != nil {
 			return nil, err
@@ -32,11 +33,14 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 		if len(out.all) == maxContestItems {
 			return nil, fmt.Errorf("stage %s compares more than %d items with each other", c.stage.Name, maxContestItems)
 		}
-		out.byID[it.ID] = int64(len(out.all))
+		place := int64(len(out.all))
+		out.byID[it.ID] = place
+		field.Grouped(c.stage, it, place) // one without a value meets no other, and was reported before
 		out.all = append(out.all, it)
 	}
+	field.Slots, field.Place = int64(len(out.all)), out.byID
 	var err error
-	if out.schedule, err = pairs.New(plan.Design(c.stage, plan.Field{Slots: int64(len(out.all)), Place: out.byID})); err != nil {
+	if out.schedule, err = pairs.New(plan.Design(c.stage, field)); err != nil {
 		return nil, err
 	}
 	for p := range out.schedule.All() {

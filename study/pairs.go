@@ -24,6 +24,7 @@ type Pairs struct {
 	First       string   `json:"first,omitempty" jsonschema:"with file: the column of the side that is listed first (first, a, id1 or lane_a)"`
 	Second      string   `json:"second,omitempty" jsonschema:"with file: the column of the other side (second, b, id2 or lane_b)"`
 	Item        string   `json:"item,omitempty" jsonschema:"with file, where lanes are compared: the column of the item they meet on (item); without one they meet on every item"`
+	Within      string   `json:"within,omitempty" jsonschema:"a field of the items that are compared: only items with the same value meet"`
 	Order       Order    `json:"order,omitempty" jsonschema:"random (the default), alternate, both or as-listed (the default of a list)"`
 	Reverse     Share    `json:"reverse,omitempty" jsonschema:"share of the pairs asked again the other way round, such as 0.3 or 30%"`
 	Seed        int64    `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
@@ -56,6 +57,9 @@ func (p *Pairs) read(d *decoder, n *node) {
 		d.problems.Add(n.at, "", "pairs: want one of all, sample, per_item, per_lane_pair, file")
 	}
 	p.checkList(d)
+	if p.Within != "" && p.File.File != "" {
+		d.problems.Add(p.Key("within"), "leave it out", "a list of pairs says itself what meets")
+	}
 }
 
 // Drawn reports whether a seed decides about the pairs or their order.

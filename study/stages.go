@@ -162,6 +162,9 @@ func (r *run) checkCompared(st *Stage, inputs []string) {
 		r.found.Add(at, "rename one", "%s is both a stage and an input", quote(st.Compare))
 	case isStage:
 		r.answers(at, st.Compare, VerbCompare)
+		if st.Pairs != nil && st.Pairs.Within != "" {
+			r.found.Add(st.Pairs.Key("within"), "leave it out: `by` of an analysis groups by a field of the items", "within is for items that are compared; lanes meet on the same item anyway")
+		}
 	case !isInput:
 		r.known(at, "stage or input", st.Compare, slices.Concat(r.stageNames(), inputs))
 	}
