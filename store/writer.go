@@ -65,7 +65,9 @@ func (w *writer) begin(ctx context.Context, how durability) error {
 	if err != nil {
 		return err
 	}
-	_, err = stmt.ExecContext(ctx) // it may have to wait for another process, and can be cancelled
+	if _, err = stmt.ExecContext(ctx); err != nil { // it may have to wait for another process, and can be cancelled
+		_, _ = w.ExecContext(ctx, "ROLLBACK") // what is cancelled may have begun all the same; mostly there is nothing to undo
+	}
 	return err
 }
 
