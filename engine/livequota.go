@@ -159,7 +159,7 @@ func (d *accountQueue) keepShares(ctx context.Context) error {
 	var asks []store.Portion
 	var of []*quota
 	for _, q := range held {
-		if q.caps.Concurrency == 0 || q.has+q.flying == 0 || q.leasing {
+		if q.caps.Concurrency == 0 || q.has+q.flying == 0 && q.asked.IsZero() || q.leasing { // a share that was given up may still stand in the ledger
 			continue
 		}
 		s := store.Portion{Scope: q.scope + " in flight", Holder: d.engine.Holder, Cap: int64(q.caps.Concurrency), Uses: int64(q.flying), Wants: int64(q.flying), For: d.engine.Timing.Lease}

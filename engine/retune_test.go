@@ -16,12 +16,16 @@ import (
 	"assay/store"
 )
 
-// tuned is a planner that follows what a person tuned.
-type tuned struct{ *planner }
+// tuned is a planner that follows what a person tuned, and counts the workers that do.
+type tuned struct {
+	*planner
+	by *counter
+}
 
 func (p tuned) Route(ctx context.Context, run store.Run, stage, lane string, mode store.SegmentMode) (engine.Route, error) {
 	r, err := p.planner.Route(ctx, run, stage, lane, mode)
 	t, lost := run.Limits()
+	p.by.follow(run.Tuned)
 	r.Live.Lane.Concurrency = cmp.Or(t.Lane(lane).Concurrency, r.Live.Lane.Concurrency)
 	r.Live.Lane.Rate = cmp.Or(t.Lane(lane).Rate, r.Live.Lane.Rate)
 	return r, errors.Join(err, lost)
@@ -35,10 +39,13 @@ type counter struct {
 	flying int
 	served int
 	let    int // so many more answers may come
+	most   int // in flight at a time, since it was last set
+
+	follows map[string]int // how many workers have read what was tuned
 }
 
 func newCounter(f *fakeProvider) *counter {
-	c := &counter{fakeProvider: f}
+	c := &counter{fakeProvider: f, follows: map[string]int{}}
 	c.moved = sync.NewCond(&c.mu)
 	return c
 }
@@ -46,6 +53,7 @@ func newCounter(f *fakeProvider) *counter {
 func (c *counter) Ask(ctx context.Context, r *assay.Request) (provider.Reply, error) {
 	c.mu.Lock()
 	c.flying++
+	c.most = max(c.most, c.flying)
 	c.moved.Broadcast()
 	for c.let == 0 {
 		c.moved.Wait()
@@ -56,6 +64,13 @@ func (c *counter) Ask(ctx context.Context, r *assay.Request) (provider.Reply, er
 	c.moved.Broadcast()
 	c.mu.Unlock()
 	return c.fakeProvider.Ask(ctx, r)
+}
+
+func (c *counter) follow(tuning string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follows[tuning]++
+	c.moved.Broadcast()
 }
 
 // until waits until something is so, and lets answers come one by one meanwhile, while more than so many are in flight.
@@ -71,7 +86,7 @@ func (c *counter) until(above int, so func() bool) {
 	}).Stop()
 	for !so() {
 		if late {
-			panic(fmt.Sprintf("it never comes to that: %d in flight, %d answered", c.flying, c.served))
+			panic(fmt.Sprintf("it never comes to that: %d in flight, %d answered, followed %v", c.flying, c.served, c.follows))
 		}
 		if c.let == 0 && c.flying > above {
 			c.let = 1
@@ -95,13 +110,13 @@ func (c *counter) drain(wait func()) {
 }
 
 // worker is one more process on the ledger, by the machine's clock.
-func (w *world) worker(name string, live provider.Asker) *engine.Engine {
+func (w *world) worker(name string, live *counter) *engine.Engine {
 	s, err := store.Open(w.ctx, w.where, store.Options{})
 	w.ok(err)
 	w.t.Cleanup(func() { s.Close() })
 	timing := engine.DefaultTiming()
 	timing.Look = time.Millisecond
-	return &engine.Engine{Ledger: s, Files: w.files, Planner: tuned{w.plan}, Clock: engine.WallClock(), Timing: timing,
+	return &engine.Engine{Ledger: s, Files: w.files, Planner: tuned{w.plan, live}, Clock: engine.WallClock(), Timing: timing,
 		Random: rand.New(rand.NewPCG(1, 7)), Holder: name,
 		Accounts: func(string) (engine.Access, error) {
 			return engine.Access{Account: provider.Account{Name: "fake", Kind: "fake", BaseURL: "http://fake", Live: live}, Fingerprint: "key1"}, nil
@@ -143,24 +158,40 @@ func (w *world) asksLive(c *counter) (wait func()) {
 
 func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, liveOf(4000, func(w *world) { w.plan.live.Lane.Concurrency, w.plan.cut.Segments, w.plan.cut.Size = 8, 2, 2000 }))
+	w := newWorld(t, liveOf(5200, func(w *world) { w.plan.live.Lane.Concurrency = 8 })) // a segment has 5,000
 	c := newCounter(w.fake)
 	wait := w.asksLive(c)
 	flying := func(n int) func() bool { return func() bool { return c.flying == n } }
 	c.until(8, flying(8))
-	w.tune(store.Tuning{Every: store.Limits{Concurrency: 2}})
-	since := 0
-	c.until(0, func() bool { // workers see it within a moment, and then more are never in flight
-		if c.flying > 2 {
-			since = c.served
-		}
-		return c.served > since+20
-	})
+	followed := func() {
+		run, err := w.s.Run(w.ctx, w.run.No)
+		w.ok(err)
+		c.until(2, func() bool { return c.follows[run.Tuned] == 2 })
+		clear(c.follows)
+	}
+	two := []store.Tuning{{Every: store.Limits{Concurrency: 2}}, {Lanes: map[string]store.Limits{"red": {Concurrency: 2}}}}
+	for i := range 2 { // a worker that has read the second has carried out the first
+		w.tune(two[i])
+		followed()
+	}
+	c.until(2, func() bool { return c.flying <= 2 })
+	c.mu.Lock()
+	c.most = c.flying
+	c.mu.Unlock()
+	for i := range 10 { // time for more, which nobody takes
+		w.tune(two[i%2])
+		followed()
+	}
+	if c.most > 2 {
+		t.Errorf("%d in flight at a time after the limit became 2", c.most)
+	}
 	w.tune(store.Tuning{Lanes: map[string]store.Limits{"red": {Concurrency: 6}}})
+	served := c.served
+	c.until(0, func() bool { return c.served > served+20 })
 	c.until(6, flying(6))
 	w.tune(store.Tuning{Every: store.Limits{Concurrency: 1}}, func(r *store.Retuning) { r.Pause = []string{"red"} })
 	c.drain(wait) // all that was in flight comes home, and the rest waits
-	if l := w.lane("red"); l.State != store.LanePaused || l.Ended() == 4000 {
+	if l := w.lane("red"); l.State != store.LanePaused || l.Ended() == 5200 {
 		t.Errorf("lane %s after %d answers", l.State, l.Ended())
 	}
 	st, err := w.drive()
@@ -175,7 +206,7 @@ func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	}
 	w.tune(store.Tuning{}, func(r *store.Retuning) { r.Unpause = []string{"red"} })
 	w.finished(store.ResultDone)
-	w.answers(4000)
+	w.answers(5200)
 }
 
 func TestABudgetThatIsLoweredStopsLiveRequests(t *testing.T) {
