@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	smallMemory = 40 << 20 // all that Go takes while little lives in the heap
+	smallMemory = 32 << 20 // all that Go takes while little lives in the heap
 	smallHeap   = 24 << 20 // what may live in it then
 	slack       = 16 << 20 // how much more garbage a larger heap may hold than what lives in it
 )
