@@ -20,7 +20,7 @@ var layers = map[string]int{
 	".": 0, "stats": 0, "jsonlist": 0, "examples": 0,
 	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1,
 	"cli/term": 1, "adaptive": 1, "adaptive/trials": 2,
-	"study": 2, "artifacts/cloud": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2,
+	"study": 2, "artifacts/cloud": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2, "convert": 2,
 	"plan": 3, "provider/vendor": 3, "report": 3, "batchfile": 3,
 	"engine": 4, "script": 4,
 	"batchrun": 5, "dispatch/local": 5, "dispatch/river": 5,
@@ -36,7 +36,7 @@ var layers = map[string]int{
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	".", "stats", "jsonlist", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan", "tables", "ratelimit", "tokens", "adaptive", "adaptive/trials",
+	".", "stats", "jsonlist", "catalog", "dialect", "prompt", "expr", "study", "judge", "pairs", "analysis", "plan", "convert", "tables", "ratelimit", "tokens", "adaptive", "adaptive/trials",
 	"simulator/dice", "simulator/minds", "simulator/fault",
 }
 

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -139,16 +140,18 @@ func (c *newcomer) try(span string) {
 		c.run(0, "help", args[0])
 		return
 	case args[0] == "import" && args[2] == "batch": // a batch whose only request was sent again after it had expired
-		for name, line := range map[string]string{
+		c.write(map[string]string{
 			"sent.jsonl":   `{"custom_id":"q","method":"POST","url":"/v1/responses","body":{"model":"m","input":"Is it safe?"}}`,
 			"output.jsonl": `{"custom_id":"q","response":{"status_code":200,"body":{"model":"m","choices":[{"message":{"content":"No."},"finish_reason":"stop"}]}}}`,
 			"errors.jsonl": `{"custom_id":"q","response":null,"error":{"code":"batch_expired","message":"late"}}`,
-		} {
-			if err := os.WriteFile(filepath.Join(c.dir, name), []byte(line), 0o600); err != nil {
-				c.t.Fatal(err)
-			}
-		}
+		})
 		args = append(args, "--home", "elsewhere") // the run of the page stays the latest
+	case args[0] == "init" && slices.Contains(args, "--from"):
+		c.write(map[string]string{
+			"old/lanes.yaml":  "experiment: {models: [{model_name: gpt-5, provider: openai, lanes: [{lane_id: a}]}]}",
+			"old/config.yaml": "{spec_name: s, spec_path: nowhere, candidate_generation_dirs: [gpt-5], compliance_judge_model_name: gpt-5}",
+		})
+		args[3] = "old/" + args[3] // the port has a file of lanes of its own
 	case args[0] == "import": // what was exported is read back
 		tree := map[string]string{"speceval": "by-group", "sycobench": "conversations", "pairwisellm": "registry", "csv": "csv"}[args[2]]
 		dir := args[3] + "-tree"
@@ -156,6 +159,17 @@ func (c *newcomer) try(span string) {
 		args = []string{"import", "--format", args[2], dir, "--out", args[3]}
 	}
 	c.run(0, args...)
+}
+
+// write puts files into the newcomer's folder.
+func (c *newcomer) write(files map[string]string) {
+	c.t.Helper()
+	for name, text := range files {
+		name = filepath.Join(c.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 }
 
 // TestEveryCommandOfComingFromWorksWhenItIsTyped types what stands on the right of docs/coming-from.md, chapter by chapter, against the

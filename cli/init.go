@@ -13,22 +13,31 @@ import (
 )
 
 func initCommand(w *World) *cobra.Command {
-	var name string
+	var name, from string
 	c := &cobra.Command{
 		Use:     "init [DIR]",
 		GroupID: groupStart,
 		Short:   "Write a small study that costs cents to start from",
-		Long:    "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList(),
-		Args:    upTo("DIR"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList() +
+			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of SpecEval (YAML).\n" +
+			"What could not be carried over stands in the study as a comment, lanes that no provider takes with the reason.\n",
+		Args: upTo("DIR"),
+		RunE: func(c *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
+			}
+			if from != "" && c.Flags().Changed("example") {
+				return usage("one of the two", "--example and --from both name what to write")
+			}
+			if from != "" {
+				return writeConverted(c.Context(), w, dir, from)
 			}
 			return writeExample(w, dir, name)
 		},
 	}
 	c.Flags().StringVar(&name, "example", examples.All()[0].Name, "which example")
+	c.Flags().StringVar(&from, "from", "", "a configuration of another program to make the study from")
 	return c
 }
 
