@@ -83,6 +83,14 @@ func Count[N int | int64](n N, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
+// Verb is the form of a verb that goes with a number: 1 request has, 2 requests have.
+func Verb[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // Size is a number of bytes in its largest unit: 1.5 MB.
 func Size(n int64) string {
 	switch {

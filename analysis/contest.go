@@ -153,7 +153,7 @@ func (c *contest) tables() ([]Table, error) {
 	for i, m := range c.methods {
 		out[i] = Table{Title: titles[m.Method], Method: m.Method, Primary: m.primary, hidden: m.hidden, Coverage: c.groups.totals()}
 		if c.odd > 0 {
-			out[i].note("%d valid verdicts name neither side nor a tie, and decide nothing", c.odd)
+			out[i].note("%s %s neither side nor a tie, and %s nothing", plural(c.odd, "valid verdict"), assay.Verb(c.odd, "names", "name"), assay.Verb(c.odd, "decides", "decide"))
 		}
 		if c.within > 0 {
 			out[i].note("%s between two of the same %s left out", plural(c.within, "comparison"), c.spec.entrants)

@@ -99,7 +99,7 @@ func (l *lengths) tables() ([]Table, error) {
 		t.Findings = append(t.Findings, *f)
 	}
 	if l.unknown > 0 {
-		t.note("%d verdicts are on answers whose length is not known", l.unknown)
+		t.note("%s on answers whose length is not known left out", plural(l.unknown, "verdict"))
 	}
 	return []Table{t}, nil
 }

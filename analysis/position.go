@@ -171,9 +171,9 @@ func (a *arena) consistency(t *Table) error {
 		}
 		e.put(f)
 	}
-	f.note("of %d inconsistent pairs, %d went to the first and %d to the second place", c.pairs-c.same, c.first, c.pairs-c.same-c.first)
+	f.note("of %s, %d went to the first and %d to the second place", plural(c.pairs-c.same, "inconsistent pair"), c.first, c.pairs-c.same-c.first)
 	if c.open > 0 {
-		f.note("%d pairs without a majority are left out", c.open)
+		f.note("%s without a majority left out", plural(c.open, "pair"))
 	}
 	t.Findings = append(t.Findings, *f)
 	for _, x := range []struct {

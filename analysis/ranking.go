@@ -136,7 +136,7 @@ func (a *arena) winRates(t *Table, field string) error {
 		t.Findings = append(t.Findings, *corrected)
 	}
 	if alone > 0 && both > 0 {
-		t.note("%d pairs were judged in one order: not among the corrected", alone)
+		t.note("%s judged in one order: not among the corrected", plural(alone, "pair"))
 	}
 	if len(a.by) == 0 {
 		t.Matrix = &Matrix{Names: a.names, Shares: all.Matrix}

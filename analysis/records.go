@@ -106,7 +106,7 @@ func (a *arena) disagreed(t *Table) {
 		t.Disagreed = append(t.Disagreed, d)
 	}
 	if left > 0 {
-		t.note("%d more pairs whose two orders disagree are not listed", left)
+		t.note("%s whose two orders disagree not listed", plural(left, "more pair"))
 	}
 }
 

@@ -100,7 +100,7 @@ func read(l line) (Entry, *flaw) {
 		return e, f
 	}
 	if len(e.Body) == 0 || e.Body[0] != '{' {
-		return e, flawf("", "its %s is no object", raw.bodyName(e.Shape))
+		return e, flawf("", "its %s is not an object", raw.bodyName(e.Shape))
 	}
 	// The same bytes may also stand elsewhere in the line: equal bytes are as good.
 	e.Offset = l.offset + int64(bytes.Index(l.text, e.Body))
@@ -118,7 +118,7 @@ func notJSON(l line) *flaw {
 	case l.no == 1 && (bytes.HasPrefix(l.text, []byte{0xff, 0xfe}) || bytes.HasPrefix(l.text, []byte{0xfe, 0xff})):
 		return flawf("write it as UTF-8", "the file is UTF-16")
 	case l.no == 1 && l.text[0] == '[':
-		return flawf("write one request a line: jq -c '.[]' FILE", "the file is one JSON list, not lines")
+		return flawf("write one request per line: jq -c '.[]' FILE", "the file is one JSON list, not lines")
 	case l.no == 1 && len(l.text) == 1 && l.text[0] == '{':
 		return flawf("write each request on one line: jq -c . FILE", "the JSON goes over several lines")
 	case l.open:
@@ -126,7 +126,7 @@ func notJSON(l line) *flaw {
 	case strings.HasPrefix(err.Error(), "unexpected end"):
 		return flawf("the end of its JSON is missing", "the line is cut off")
 	case l.text[0] != '{' && json.Valid(l.text):
-		return flawf("", "the line is no JSON object")
+		return flawf("", "the line is not a JSON object")
 	}
 	return flawf("", "not JSON: %s", err)
 }
@@ -135,7 +135,7 @@ func notJSON(l line) *flaw {
 func (r *rawLine) shape(e *Entry) *flaw {
 	switch {
 	case r.Requests != nil:
-		return flawf("write one request a line: jq -c '.requests[]' FILE", "this is the document of a create call, not lines")
+		return flawf("write one request per line: jq -c '.requests[]' FILE", "this is the document of a create call, not lines")
 	case r.Result != nil || r.Response != nil:
 		return flawf("", "this is a line of results, not of requests")
 	case r.Params != nil && r.Body == nil && r.Request == nil:
@@ -181,7 +181,7 @@ func (r *rawLine) id(e *Entry) *flaw {
 		return flawf("give every line its own custom_id", "the line has no custom_id")
 	}
 	if json.Unmarshal(raw, &e.ID) != nil || raw[0] != '"' {
-		return flawf("write it in quotes", "its %s is no text", name)
+		return flawf("write it in quotes", "its %s is not a text", name)
 	}
 	switch {
 	case strings.TrimSpace(e.ID) == "":

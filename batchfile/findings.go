@@ -1,10 +1,6 @@
 package batchfile
 
-import (
-	"fmt"
-
-	"assay"
-)
+import "assay"
 
 // findings gathers what is wrong with a file: the same thing on many lines is reported once, with how many there are.
 type findings struct {
@@ -50,12 +46,12 @@ func (f *findings) problems() assay.Problems {
 		g := f.groups[what]
 		p := g.Problem
 		if g.again > 0 {
-			p.What += fmt.Sprintf(", and on %d further lines", g.again)
+			p.What += ", and on " + assay.Count(g.again, "further line")
 		}
 		out = append(out, p)
 	}
 	if f.more > 0 {
-		out = append(out, assay.Problem{Place: assay.Place{File: f.file}, What: fmt.Sprintf("%d further lines have problems of other kinds", f.more)})
+		out = append(out, assay.Problem{Place: assay.Place{File: f.file}, What: assay.Count(f.more, "further line") + assay.Verb(f.more, " has", " have") + " problems of other kinds"})
 	}
 	return out
 }

@@ -20,7 +20,7 @@ import (
 type Batch struct {
 	File  batchfile.File `json:"file"`
 	Reach Reach          `json:"entry"`
-	Size  int            `json:"size,omitempty"`        // most requests a job, below the provider's limit
+	Size  int            `json:"size,omitempty"`        // most requests in a job, below the provider's limit
 	Width int            `json:"concurrency,omitempty"` // live requests at a time
 }
 

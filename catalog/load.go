@@ -205,11 +205,11 @@ func (c *Catalog) checkModel(m Model) error {
 		return fmt.Errorf("model %s/%s: family %q is not known", m.Vendor, m.Name, m.Family)
 	}
 	if m.Retired != "" && !m.Retired.valid() {
-		return fmt.Errorf("model %s/%s: retired %q is no date", m.Vendor, m.Name, m.Retired)
+		return fmt.Errorf("model %s/%s: retired %q is not a date", m.Vendor, m.Name, m.Retired)
 	}
 	if m.Use != "" {
 		if _, ok := c.names[keyOf(m.Vendor, m.Use)]; !ok {
-			return fmt.Errorf("model %s/%s: use %q is no model", m.Vendor, m.Name, m.Use)
+			return fmt.Errorf("model %s/%s: use %q is not a model", m.Vendor, m.Name, m.Use)
 		}
 	}
 	return nil

@@ -41,10 +41,10 @@ func adoptCommand(w *World) *cobra.Command {
 			"study by their ids, into its open run or a new one. Nothing is sent; `assay resume` asks for the rest. An id says which question it\n" +
 			"answers and nothing of its wording: recover with the study as it was. Where the jobs are those of several runs of a\n" +
 			"study with several waves, --run or JOB… names those of one: later turns and verdicts follow the answers of their own run.\n\n" +
-			"The answers of a JOB that is not ours go into a file, one JSON object a line.",
+			"The answers of a JOB that is not ours go into a file, one JSON object per line.",
 		Args: func(c *cobra.Command, got []string) error {
 			if len(got) == 0 {
-				return usage("assay keys lists providers", "%s wants PROVIDER", c.CommandPath())
+				return usage("assay keys lists providers", "%s needs PROVIDER", c.CommandPath())
 			}
 			return nil
 		},
@@ -121,7 +121,7 @@ func (a *adopter) jobs(ctx context.Context, names []string) ([]provider.Status, 
 			return nil, err
 		}
 		if len(all) > 0 && a.f.out != "" {
-			return nil, usage("leave --out away, or name one job", "--out is one file")
+			return nil, usage("leave --out out, or name one job", "--out is one file")
 		}
 		all = append(all, st)
 	}
@@ -219,7 +219,7 @@ func recoveryNote(r workspace.Recovered) string {
 	case r.Mixed:
 		return "not taken: one of several runs"
 	case r.Joined < r.Answers:
-		return fmt.Sprintf("%d answers fit no open question", r.Answers-r.Joined)
+		return fmt.Sprintf("%s %s no open question", assay.Count(r.Answers-r.Joined, "answer"), assay.Verb(r.Answers-r.Joined, "fits", "fit"))
 	}
 	return ""
 }

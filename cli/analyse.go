@@ -38,7 +38,7 @@ func analyseCommand(w *World) *cobra.Command {
 		GroupID: groupDecide,
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
-			"few sentences, what to do about its weak points, and one table a stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
+			"few sentences, what to do about its weak points, and one table for each stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
 			"id, the beginning of one, a study's name, or latest (the default). Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
 			"--by groups by lane, provider, model, effort, thinking, judge, branch, turn, trait, template, prompt, direction (of a pair), source (the stage\n" +
 			"whose answers are judged), item, cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches\n" +
@@ -58,7 +58,7 @@ func analyseCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.junit, "junit", "", "write the gates as JUnit XML to this file")
 	c.Flags().BoolVar(&f.full, "full", false, "print every finding with its method and notes")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row a finding, with a column for each field")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row for each finding, with a column for each field")
 	c.Flags().BoolVar(&f.reprice, "reprice", false, "count costs again, by today's catalogue of prices")
 	c.Flags().StringVar(&f.prices, "prices", "", "with --reprice: a file of prices over the catalogue")
 	return c
@@ -191,7 +191,7 @@ func writeGates(w *World, name string, all []*analysed) error {
 	return f.Close()
 }
 
-// writeFindings prints one row a finding, or one row a group, for spreadsheets.
+// writeFindings prints one row a finding, or one row for each group, for spreadsheets.
 func writeFindings(w io.Writer, all []*analysed, wide bool) error {
 	var found []*results.Findings
 	for _, a := range all {

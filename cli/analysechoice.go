@@ -22,7 +22,7 @@ func (f *analyseFlags) choose(c *cobra.Command) {
 	flags.StringSliceVar(&q.By, "by", nil, "group by these fields instead")
 	flags.StringVar(&q.Where, "where", "", "only rows for which this is true, such as 'lane != \"haiku\"'")
 	flags.StringVar(&q.Sort, "sort", "", "sort each table by a column, such as value, se, rank or lane; -value: the highest first")
-	flags.BoolVar(&f.wide, "wide", false, "one row a group, one column for each kind of finding")
+	flags.BoolVar(&f.wide, "wide", false, "one row for each group, one column for each kind of finding")
 	s := &q.Settings
 	flags.StringVar(&s.With, "with", "", "correlation: the field of the items that holds what is known")
 	flags.Float64Var(&s.Ridge, "ridge", 0, "strengths: penalty, such as 0.5")
@@ -47,7 +47,7 @@ func (f *analyseFlags) picked() bool {
 	return len(q.Stages)+len(q.Methods)+len(q.What) > 0 || f.wide
 }
 
-// printWide prints a table with one row a group: a column for each kind of finding, with its standard error.
+// printWide prints a table with one row for each group: a column for each kind of finding, with its standard error.
 func printWide(w *World, t *analysis.Table, mark string) error {
 	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incompleteMark(t), report.CoverageLine(t.Coverage))
 	by := report.FieldsOf(t)

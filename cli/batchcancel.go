@@ -19,7 +19,7 @@ func batchCancelCommand(w *World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if len(args) == 0 && !all {
-				return usage("--all stops every open one", "assay batch cancel wants BATCH")
+				return usage("--all stops every open one", "assay batch cancel needs BATCH")
 			}
 			h, err := home.open(ctx, w, false)
 			if err != nil {

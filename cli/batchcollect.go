@@ -160,7 +160,7 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 	if err := errors.Join(results.commit(), failed.commit()); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Stderr, "%s: %s answers in %s", run.ID, assay.Thousands(got.Answers), out.results)
+	fmt.Fprintf(w.Stderr, "%s: %s in %s", run.ID, assay.Count(got.Answers, "answer"), out.results)
 	if got.Failures > 0 && out.errors != "" {
 		fmt.Fprintf(w.Stderr, ", %s without one in %s", assay.Thousands(got.Failures), out.errors)
 	} else if got.Failures > 0 {
@@ -172,10 +172,10 @@ func writeResults(ctx context.Context, w *World, h *home, run store.Run, out out
 	fmt.Fprintln(w.Stderr)
 	switch {
 	case got.Open > 0:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer yet", assay.Count(got.Failures+got.Open, "request"), run.ID),
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s %s no answer yet", assay.Count(got.Failures+got.Open, "request"), run.ID, assay.Verb(got.Failures+got.Open, "has", "have")),
 			hint: "assay batch resume " + run.ID + " stays with it"}
 	case got.Failures > 0:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s have no answer", assay.Count(got.Failures, "request"), run.ID),
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of batch %s %s no answer", assay.Count(got.Failures, "request"), run.ID, assay.Verb(got.Failures, "has", "have")),
 			hint: "assay batch errors " + run.ID + " says why, assay batch retry " + run.ID + " sends them again"}
 	}
 	return nil

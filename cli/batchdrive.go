@@ -73,7 +73,7 @@ func stuckAt(ctx context.Context, h *home, run store.Run, st engine.Standing) er
 		return err
 	case s.Lane != nil:
 		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s is %s: %s", run.ID, s.Lane.Name, s.Lane.State, s.Lane.Reason),
-			hint: "put it right, then assay batch retry " + h.named(run)}
+			hint: "fix it, then assay batch retry " + h.named(run)}
 	case len(s.Held) > 0:
 		return &exitError{code: exitHeld, err: fmt.Errorf("batch %s: %s held: %s", run.ID, assay.Count(len(s.Held), "job"), s.Held[0].Reason),
 			hint: "assay status " + h.named(run) + " --segments, then assay resolve"}

@@ -32,7 +32,7 @@ func batchErrorsCommand(w *World) *cobra.Command {
 		},
 	}
 	home.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	c.Flags().BoolVar(&rehearsal, "rehearsal", false, "of the rehearsals")
 	return c
 }

@@ -64,7 +64,7 @@ func retryBatches(ctx context.Context, w *World, args []string, f retryFlags) er
 			fmt.Fprintf(w.Stderr, "batch %s: nothing to send again\n", run.ID)
 			continue
 		}
-		fmt.Fprintf(w.Stderr, "batch %s: %s kept, %s without an answer go out again: %s expected, at most %s\n", run.ID,
+		fmt.Fprintf(w.Stderr, "batch %s: %s kept, %s without an answer to be sent again: %s expected, at most %s\n", run.ID,
 			assay.Count(a.Kept, "answer"), assay.Count(a.Requests+a.Unsent, "request"), a.Expected, a.High)
 		again = append(again, run)
 	}

@@ -38,11 +38,11 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit FILE…",
 		Short: "Check batch files and send them",
-		Long: "Checks every file from end to end, prints the price, asks, and sends: recorded first, cut under the provider's limits, one job a model.\n" +
+		Long: "Checks every file from end to end, prints the price, asks, and sends: recorded first, cut under the provider's limits, one job for each model.\n" +
 			"Where something is wrong with any of the files, nothing is sent. Submitting the same file again goes on with it; --new sends it anew.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("assay help batch", "assay batch submit wants FILE")
+				return usage("assay help batch", "assay batch submit needs FILE")
 			}
 			return submitFiles(c.Context(), w, args, f)
 		},
@@ -51,7 +51,7 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	f.home.register(c)
 	c.Flags().StringVar(&f.note, "note", "", "a note kept with the batch")
 	c.Flags().StringVar(&f.budget, "budget", "", "the most that each file may cost")
-	c.Flags().IntVar(&f.size, "size", 0, "most requests a job, below the provider's limit")
+	c.Flags().IntVar(&f.size, "size", 0, "most requests in a job, below the provider's limit")
 	c.Flags().IntVar(&f.concurrency, "concurrency", 0, "live requests at a time (0: 4)")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	c.Flags().BoolVar(&f.watch, "watch", false, "stay until everything is back")
@@ -144,7 +144,7 @@ func checkFile(ctx context.Context, w *World, name string, reach reachFlags) (*w
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, usage("", "there is no file %s", name)
 	case errors.Is(err, workspace.ErrNoFile):
-		return nil, nil, usage("", "%s is no file", name)
+		return nil, nil, usage("", "%s is not a file", name)
 	}
 	return file, problems, err
 }
@@ -206,10 +206,10 @@ func describe(file batchfile.File, rehearsal bool) string {
 	var expected, high assay.Cost
 	text := ""
 	for _, l := range file.Lanes {
-		text += fmt.Sprintf("  %s: %s requests, %s\n", l.Name, assay.Thousands(l.Requests), money(l.Expected, l.High))
+		text += fmt.Sprintf("  %s: %s, %s\n", l.Name, assay.Count(l.Requests, "request"), money(l.Expected, l.High))
 		expected, high = expected.Add(l.Expected), high.Add(l.High)
 	}
-	head := fmt.Sprintf("%s: %s requests to %s, %s; %s\n", file.Name, assay.Thousands(file.Requests), where, how, money(expected, high))
+	head := fmt.Sprintf("%s: %s to %s, %s; %s\n", file.Name, assay.Count(file.Requests, "request"), where, how, money(expected, high))
 	if len(file.Lanes) == 1 {
 		return head + "  model " + file.Lanes[0].Model + "\n"
 	}

@@ -46,7 +46,7 @@ func batchWatchCommand(w *World) *cobra.Command {
 		Short: "Show the progress of batches until they have ended; `assay batch resume` drives them",
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval <= 0 {
-				return usage("such as 2s", "--interval: want more than nothing")
+				return usage("such as 2s", "--interval: want a time above 0")
 			}
 			ctx := c.Context()
 			h, err := home.open(ctx, w, false)

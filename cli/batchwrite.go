@@ -116,7 +116,7 @@ func (f *laneFlags) params(w *World) (assay.Params, error) {
 	if f.schema != "" {
 		text, err := os.ReadFile(w.Disk.Path(f.schema))
 		if err != nil || !json.Valid(text) {
-			return p, usage("", "--schema: %s is no JSON file", f.schema)
+			return p, usage("", "--schema: %s is not a JSON file", f.schema)
 		}
 		p.Schema = text
 	}
@@ -136,7 +136,7 @@ func (f *laneFlags) params(w *World) (assay.Params, error) {
 func writeBatch(ctx context.Context, w *World, f writeFlags) error {
 	for _, need := range [][2]string{{f.provider, "--provider"}, {f.model, "--model"}, {f.input, "--input"}, {f.output, "--output"}} {
 		if need[0] == "" {
-			return usage("assay help batch write", "assay batch write wants %s", need[1])
+			return usage("assay help batch write", "assay batch write needs %s", need[1])
 		}
 	}
 	lane, vendor, err := f.laneOf(w)
@@ -232,7 +232,7 @@ func (f writeFlags) write(ctx context.Context, w *World, q *batchfile.Questions)
 			return err
 		}
 		names = append(names, numberedName(f.output, i+1))
-		fmt.Fprintf(w.Stdout, "%s: %s requests, %s bytes\n", names[i], assay.Thousands(int64(out.Files[i].Requests)), assay.Thousands(out.Files[i].Bytes))
+		fmt.Fprintf(w.Stdout, "%s: %s, %s\n", names[i], assay.Count(int64(out.Files[i].Requests), "request"), assay.Count(out.Files[i].Bytes, "byte"))
 	}
 	model := ""
 	if !q.Wire.ModelInBody {

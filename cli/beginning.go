@@ -141,7 +141,7 @@ func confirm(w *World, want workspace.Wanted, words string, f runFlags) error {
 		if host := space.Accounts(d.Study).Address(k.Provider); host != "" {
 			to += " at " + host
 		}
-		fmt.Fprintf(w.Stderr, "Lanes %s go to %s%s.\n", strings.Join(k.Lanes, ", "), to, withKey(w, k))
+		fmt.Fprintf(w.Stderr, "%s %s to %s%s.\n", assay.Verb(len(k.Lanes), "Lane ", "Lanes ")+strings.Join(k.Lanes, ", "), assay.Verb(len(k.Lanes), "goes", "go"), to, withKey(w, k))
 	}
 	return ask(w, f.yes, "Send?")
 }

@@ -60,7 +60,7 @@ func checkCommand(w *World) *cobra.Command {
 // checkOnline asks the providers of a study, and names those whose keys work.
 func checkOnline(ctx context.Context, w *World, d *plan.Input) assay.Problems {
 	return w.workspace().CheckOnline(ctx, d, func(k plan.Key) {
-		fmt.Fprintf(w.Stderr, "%s: the key works, lanes %s can go\n", k.Provider, strings.Join(k.Lanes, ", "))
+		fmt.Fprintf(w.Stderr, "%s: the key works for %s %s\n", k.Provider, assay.Verb(len(k.Lanes), "lane", "lanes"), strings.Join(k.Lanes, ", "))
 	})
 }
 

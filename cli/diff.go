@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/cli/term"
 	"assay/results"
 	"assay/store"
@@ -22,7 +23,7 @@ func diffCommand(w *World) *cobra.Command {
 		Use:     "diff RUN1 RUN2",
 		GroupID: groupDecide,
 		Short:   "Print what changed between two runs: settings first, then results on the items they share",
-		Long: "Compares two runs: first what was set otherwise (lanes, models, prompts, rubrics, items), then the verdicts. Judged stages of one name are compared\n" +
+		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged stages of one name are compared\n" +
 			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first. Comparisons of one name are put side by\n" +
 			"side: their strengths are not paired. A RUN is an id, the beginning of one, a study's name, a bundle, or latest.",
 		Args: args("RUN1", "RUN2"),
@@ -87,7 +88,7 @@ func printDiff(w *World, d *results.Diff) error {
 		}
 	}
 	for _, i := range d.Items {
-		fmt.Fprintf(w.Stdout, "input %s: %d items in both, %d of them changed; %d only in 1, %d only in 2\n", i.Input, i.Shared, i.Changed, i.First, i.Second)
+		fmt.Fprintf(w.Stdout, "input %s: %s in both runs, %d of them changed; %d only in run 1, %d only in run 2\n", i.Input, assay.Count(i.Shared, "item"), i.Changed, i.First, i.Second)
 	}
 	for k := range d.Paired {
 		if err := printFindings(w, &d.Paired[k], ""); err != nil {

@@ -126,7 +126,7 @@ func notSent(unsent []store.Segment) string {
 	}
 	by := map[string]int64{}
 	for _, g := range unsent {
-		by[cmp.Or(assay.Clean(g.Reason, 200), "its time has not come")] += g.Requests - g.Done()
+		by[cmp.Or(assay.Clean(g.Reason, 200), "it is not due yet")] += g.Requests - g.Done()
 	}
 	reasons := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	const most = 3
@@ -147,7 +147,7 @@ func (h *home) resultOf(c workspace.Conclusion) error {
 	case workspace.StopSegmentsHeld:
 		return &exitError{code: exitHeld, err: fmt.Errorf("%s held", assay.Count(c.Held, "segment")), hint: "assay status " + id + " --segments, then assay resolve"}
 	case workspace.StopLaneHeld:
-		return &exitError{code: exitHeld, err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason), hint: "put it right, then assay retry " + id}
+		return &exitError{code: exitHeld, err: fmt.Errorf("lane %s is held: %s", c.Lane.Name, c.Lane.Reason), hint: "fix it, then assay retry " + id}
 	case workspace.StopVerify:
 		return &exitError{code: exitHeld, err: errors.New("first answers wait for a yes"), hint: "`assay resume " + id + " --proceed` sends the rest, `assay cancel " + id + "` ends the run"}
 	case workspace.StopBudget:
@@ -155,7 +155,7 @@ func (h *home) resultOf(c workspace.Conclusion) error {
 	case workspace.StopLanePaused:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is paused", c.Lane.Name), hint: "assay tune " + id + " --unpause " + results.ShellWord(c.Lane.Name) + ", then assay resume " + id}
 	case workspace.StopLaneStopped:
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), hint: "put it right, then assay retry " + id}
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("lane %s is stopped: %s", c.Lane.Name, c.Lane.Reason), hint: "fix it, then assay retry " + id}
 	case workspace.StopOpen:
 		return &exitError{code: exitIncomplete, err: errors.New("the run goes on"), hint: "assay resume " + id}
 	case workspace.StopIncomplete:

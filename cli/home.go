@@ -174,6 +174,6 @@ func isFile(name string) bool {
 // watermark says that what follows comes from a rehearsal.
 func (h *home) watermark(w *World) {
 	if h.Rehearsal {
-		fmt.Fprintln(w.Stderr, "REHEARSAL: nothing of this was really asked or paid")
+		fmt.Fprintln(w.Stderr, "REHEARSAL: nothing was really asked or paid")
 	}
 }

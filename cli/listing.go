@@ -45,7 +45,7 @@ func (f *listFlags) check() error {
 		return usage("0 lists all", "--limit: want 0 or more, got %d", f.limit)
 	}
 	if f.interval <= 0 {
-		return usage("such as 2s", "--interval: want more than nothing")
+		return usage("such as 2s", "--interval: want a time above 0")
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func upTo(names ...string) cobra.PositionalArgs { return between(0, names...) }
 func between(least int, names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, got []string) error {
 		if len(got) < least {
-			return usage(helpOf(c), "%s wants %s", c.CommandPath(), strings.Join(names[len(got):least], " and "))
+			return usage(helpOf(c), "%s needs %s", c.CommandPath(), strings.Join(names[len(got):least], " and "))
 		}
 		if len(got) > len(names) {
 			return usage(helpOf(c), "%s does not take %q", c.CommandPath(), got[len(names)])

@@ -23,7 +23,7 @@ func notifyCommand(w *World) *cobra.Command {
 		GroupID: groupRun,
 		Short:   "List where a study sends its news; --test sends a message",
 		Long: "Lists where a study sends its news: the variables under `notify`, and whether each holds a notification URL. Nothing is sent without --test.\n\n" +
-			"News are sent when a run has ended, or stops because a lane or a segment is held, the budget is spent, or first answers wait for a yes; and when\n" +
+			"News is sent when a run has ended, or stops because a lane or a segment is held, the budget is spent, or first answers wait for a yes; and when\n" +
 			"a drive leaves results behind that a provider deletes within a day. A message has the counts, the cost, and what to type next.",
 		Args: args("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -59,7 +59,7 @@ func planCommand(w *World) *cobra.Command {
 
 func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	if f.show < 0 {
-		return usage("", "--show wants a number from 0 up")
+		return usage("", "--show needs a number from 0 up")
 	}
 	if len(f.items) > 0 && f.show == 0 {
 		return usage("add --show 1", "--item goes with --show")
@@ -190,13 +190,18 @@ func summary(d *plan.Input, p *plan.Plan) string {
 // takes says how long a plan takes, once where the two are the same.
 func takes(usual, longest string) string {
 	switch {
-	case usual != longest:
-		return "usually up to " + usual + ", at the longest " + longest
-	case usual == "minutes":
-		return "some minutes"
+	case usual == longest && usual == fewMinutes:
+		return usual
+	case usual == longest:
+		return "up to " + usual
+	case usual == fewMinutes:
+		return "usually " + usual + ", at most " + longest
 	}
-	return "up to " + usual
+	return "usually up to " + usual + ", at most " + longest
 }
+
+// fewMinutes is a time that is too short to say it in a number.
+const fewMinutes = "a few minutes"
 
 // stops says when lanes stop because of errors, where the study has such a word.
 func stops(d *plan.Input, p *plan.Plan) string {
@@ -219,7 +224,7 @@ func stops(d *plan.Input, p *plan.Plan) string {
 		if n := len(same) - 5; n > 0 {
 			same = append(same[:5], fmt.Sprintf("%d more", n))
 		}
-		fmt.Fprintf(&b, "Stop: a lane of which more than %.3g%% ends without an answer: %s.\n", 100*float64(share), strings.Join(same, ", "))
+		fmt.Fprintf(&b, "Stop: a lane is stopped when more than %.3g%% of its requests end without an answer: %s.\n", 100*float64(share), strings.Join(same, ", "))
 	}
 	return b.String()
 }
@@ -242,7 +247,7 @@ func byProvider(p *plan.Plan) []string {
 // powerLine says what a stage of the planned size can show, if what is assumed holds.
 func powerLine(q plan.Power) string {
 	if q.Verb == study.VerbJudge {
-		line := fmt.Sprintf("Stage %s: %s%s a lane", q.Stage, map[bool]string{true: "at most "}[q.AtMost], assay.Count(q.Items, "item"))
+		line := fmt.Sprintf("Stage %s: %s%s for each lane", q.Stage, map[bool]string{true: "at most "}[q.AtMost], assay.Count(q.Items, "item"))
 		if q.Difference > 0 {
 			line += fmt.Sprintf(" can show a difference of about %.0f points", 100*q.Difference)
 		} else {
@@ -250,11 +255,11 @@ func powerLine(q plan.Power) string {
 		}
 		return line + fmt.Sprintf(" (5%% level, 80%% power, paired, rates near 50%%); 5 points need about %s items.", assay.Thousands(q.Need))
 	}
-	line := fmt.Sprintf("Stage %s: %s a lane pair", q.Stage, assay.Count(q.Pairs, "pair"))
+	line := fmt.Sprintf("Stage %s: %s for every two lanes", q.Stage, assay.Count(q.Pairs, "pair"))
 	if q.Share > 0 {
-		line += fmt.Sprintf(" distinguish %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
+		line += fmt.Sprintf(" can tell %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
 	} else {
-		line += " distinguish nothing"
+		line += " can show no difference"
 	}
 	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", assay.Thousands(q.Need))
 }
@@ -290,7 +295,7 @@ func waiting(d *plan.Input, p *plan.Plan) (usual, longest time.Duration) {
 func hours(t time.Duration) string {
 	switch {
 	case t < 2*time.Minute:
-		return "minutes"
+		return fewMinutes
 	case t < 2*time.Hour:
 		return fmt.Sprintf("%.0f minutes", t.Minutes())
 	}

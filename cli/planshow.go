@@ -44,7 +44,7 @@ func showRequests(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, f pla
 		fmt.Fprintf(w.Stderr, "# stage %s sends nothing: no model is asked in it\n", st.Name)
 	}
 	if shown == 0 {
-		return usage("leave --stage, --lane or --item out", "no request is like that")
+		return usage("leave --stage, --lane or --item out", "no request matches")
 	}
 	return nil
 }

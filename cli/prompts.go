@@ -66,7 +66,7 @@ func promptOf(t judge.Text) promptDocument {
 
 func (f promptFlags) list(w *World) error {
 	if f.out != "" {
-		return usage("assay prompts lists them", "--out wants a NAME")
+		return usage("assay prompts lists them", "--out needs a NAME")
 	}
 	all := judge.Texts()
 	if f.json {

@@ -80,15 +80,15 @@ func (f *rankFlags) check(c *cobra.Command) error {
 	}
 	switch {
 	case !(f.ridge >= 0) || f.ridge > 1e300:
-		return usage("", "--ridge wants a number from 0 up")
+		return usage("", "--ridge needs a number from 0 up")
 	case f.firth && f.ridge > 0:
 		return usage("", "--firth and --ridge are both penalties: choose one")
 	case !(f.k > 0) || f.k > 1e300:
-		return usage("", "--k wants a number above 0")
+		return usage("", "--k needs a number above 0")
 	case !stats.Known(f.start).OK:
-		return usage("", "--start wants a number")
+		return usage("", "--start needs a number")
 	case f.bootstrap < 0 || f.orders < 0:
-		return usage("", "--bootstrap and --orders want a number from 0 up")
+		return usage("", "--bootstrap and --orders need a number from 0 up")
 	}
 	return f.columns.check("a", "b", "winner", "weight", "cluster", "judge")
 }
@@ -193,7 +193,7 @@ func rankFooter(r *tables.Ranking) []string {
 	}
 	for k, group := range r.Components {
 		if k == maxShown {
-			lines = append(lines, fmt.Sprintf("and %d more groups", len(r.Components)-maxShown))
+			lines = append(lines, "and "+assay.Count(len(r.Components)-maxShown, "more group"))
 			break
 		}
 		names := strings.Join(group[:min(len(group), maxShown)], ", ")

@@ -51,10 +51,10 @@ func (f *rateFlags) words() (tables.Words, error) {
 		w.Other = tables.OtherIsMissing
 	case "problem":
 	default:
-		return w, usage("there is problem, exclude", "--other: nothing is called %q", f.other)
+		return w, usage("choose problem or exclude", "--other: nothing is called %q", f.other)
 	}
 	if len(f.no) > 0 && len(f.yes) == 0 {
-		return w, usage("", "--no wants --yes too")
+		return w, usage("", "--no needs --yes too")
 	}
 	for _, word := range f.yes {
 		if slices.Contains(f.no, word) {

@@ -45,7 +45,7 @@ func redoCommand(w *World) *cobra.Command {
 
 func redo(ctx context.Context, w *World, ref string, f redoFlags) error {
 	if f.Lane == "" || len(f.Items) == 0 {
-		return usage("assay results RUN shows lanes and items", "assay redo wants --lane and --item")
+		return usage("assay results RUN shows lanes and items", "assay redo needs --lane and --item")
 	}
 	h, run, err := f.home.ordered(ctx, w, ref)
 	if err != nil {
@@ -78,7 +78,7 @@ func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFla
 		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, %s\n", a.Stage, a.Lane, assay.Count(a.Requests, "request"), priceWords(a.Cost))
 		n += a.Requests
 	}
-	fmt.Fprintf(w.Stderr, "%s stay, %s new: %s, by what the same lanes have cost so far\n",
+	fmt.Fprintf(w.Stderr, "%s kept, %s new: %s, by what the same lanes have cost so far\n",
 		assay.Count(r.Stays, "answer"), assay.Thousands(n), priceWords(r.Cost))
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, r.Cost.Expected))

@@ -48,10 +48,10 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 	case "md":
 		write = (*report.Document).WriteMarkdown
 	default:
-		return usage("there is html, md", "--format: no format is called %q", f.format)
+		return usage("choose html or md", "--format: no format is called %q", f.format)
 	}
 	if f.examples < 0 || f.examples > maxExamples {
-		return usage("", "--examples wants a number from 0 to %d", maxExamples)
+		return usage("", "--examples needs a number from 0 to %d", maxExamples)
 	}
 	h, run, err := f.home.look(ctx, w, ref)
 	if err != nil {

@@ -53,7 +53,7 @@ func resultsCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.sort, "sort", "", "sort by "+strings.Join(sortFields(), ", ")+"; -FIELD: the largest first")
 	c.Flags().IntVar(&f.limit, "limit", 0, fmt.Sprintf("at most so many rows (default: %d in a table, all in JSON)", maxTableRows))
 	c.Flags().BoolVar(&f.wide, "wide", false, "print whole texts: question, answers, who was judged, and the judge's reason")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a request, whole texts; with --verdict or --judge one a verdict")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object for each request, whole texts; with --verdict or --judge one for each verdict")
 	return c
 }
 
@@ -82,7 +82,7 @@ func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
 	case f.limit < 0 || f.pick.Draw < 0:
 		return usage("", "--limit and --draw: want 0 or more")
 	case f.sort != "" && f.json && f.limit == 0:
-		return usage("add --limit N", "--sort with --json wants a limit: what is sorted is held in memory")
+		return usage("add --limit N", "--sort with --json needs a limit: what is sorted is held in memory")
 	}
 	return nil
 }

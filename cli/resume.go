@@ -231,13 +231,13 @@ func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store
 	}
 	for _, e := range assay.Endings() {
 		if n := a.Left[e]; n > 0 && (e == assay.Empty || e == assay.Rejected) {
-			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends them again\n", assay.Count(n, string(e)+" request"), e)
+			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends %s again\n", assay.Count(n, string(e)+" request"), e, assay.Verb(n, "it", "them"))
 		}
 	}
 	if a.Ended+a.Unsent == 0 {
 		return nil
 	}
-	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s go out again, %s were not sent yet and go out: %s, by what has been paid or was expected\n",
+	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s to be sent again, %s not sent yet and to be sent: %s, by what has been paid or was expected\n",
 		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), priceWords(a.Cost))
 	if run.Budget != nil {
 		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
@@ -262,11 +262,11 @@ func resolveCommand(w *World) *cobra.Command {
 	var adopt string
 	c := orderCommand(w, "resolve RUN SEGMENT", "Decide about a segment that is held", func(args []string) (store.Order, error) {
 		if len(args) != 2 {
-			return store.Order{}, usage("assay status RUN --segments lists them", "assay resolve wants RUN and SEGMENT")
+			return store.Order{}, usage("assay status RUN --segments lists them", "assay resolve needs RUN and SEGMENT")
 		}
 		no, err := strconv.ParseInt(args[1], 10, 64)
 		if err != nil {
-			return store.Order{}, usage("assay status RUN --segments lists them", "segment %q is no number", args[1])
+			return store.Order{}, usage("assay status RUN --segments lists them", "segment %q is not a number", args[1])
 		}
 		r := engine.Resolve{Job: adopt}
 		chosen := 0

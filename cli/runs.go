@@ -44,11 +44,11 @@ func runsCommand(w *World) *cobra.Command {
 func (f *runsFlags) check() error {
 	for _, s := range f.filter.States {
 		if !slices.Contains(results.States(), s) {
-			return usage(nearOrAll(s, results.States()), "--state: a run is never %q", s)
+			return usage(nearOrAll(s, results.States()), "--state: no state is called %q", s)
 		}
 	}
 	if kinds := []string{results.KindStudy, results.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
-		return usage(nearOrAll(f.filter.Kind, kinds), "--kind: there is no %q", f.filter.Kind)
+		return usage(nearOrAll(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func amount(v any) (float64, error) {
 	case nil:
 		return 0, nil
 	}
-	return 0, fmt.Errorf("read what was spent: %T is no number", v)
+	return 0, fmt.Errorf("read what was spent: %T is not a number", v)
 }
 
 func (r spentRow) plus(s spentRow) spentRow {

@@ -27,7 +27,7 @@ type sqlFlags struct {
 
 func (f *sqlFlags) register(c *cobra.Command) {
 	f.home.register(c)
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a row")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per row")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV")
 }
 

@@ -72,7 +72,7 @@ func stoodStill(t store.Trouble, now time.Time) string {
 	if t.Still.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" (nothing has worked for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
+	return fmt.Sprintf(" (no process has worked on it for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
 }
 
 // printDoubles names the jobs that a run has one too many of, with what they did.
@@ -117,7 +117,7 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 		return fmt.Sprintf("No process drives it%s. Paused: %s. `assay tune %s --unpause LANE`, then `assay resume %s` goes on with it.", also, paused, h.named(run), h.named(run)), err
 	}
 	if only, err := h.onlyStopped(ctx, run); err != nil || only {
-		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it all the same.", also, h.named(run)), err
+		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it anyway.", also, h.named(run)), err
 	}
 	proceed, err := waitsForYes(ctx, h, run)
 	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, h.named(run), proceed), err

@@ -55,7 +55,7 @@ func TestAgreePrintsThisShape(t *testing.T) {
 		"n": 3.0, "raters": 2.0, "labels": 2.0, "ratings": 5.0, "missing": 1.0, "coverage": 5.0 / 6, "level": "nominal",
 		"agreement": 0.5, "kappa": 0.0, "fleiss": nil, "alpha": 0.0, "ac1": 4.0 / 13,
 		"pairs": []any{map[string]any{"first": "ann", "second": "bob", "n": 2.0, "agreement": 0.5, "kappa": 0.0, "se": 0.0}},
-		"why":   map[string]any{"fleiss": "items have from 1 to 2 labels, and it wants as many for each"},
+		"why":   map[string]any{"fleiss": "items have from 1 to 2 labels, and it needs as many for each"},
 	}
 	got := decoded(t, "item,rater,label\n1,ann,yes\n1,bob,yes\n2,ann,yes\n2,bob,no\n3,ann,yes\n3,bob,\n", "agree")
 	if diff := cmp.Diff(want, got, near); diff != "" {

@@ -23,7 +23,7 @@ func verdictsCommand(w *World) *cobra.Command {
 		GroupID: groupDecide,
 		Short:   "Take in what people said about answers",
 		RunE: func(c *cobra.Command, args []string) error {
-			return usage("assay verdicts import FILE", "verdicts wants a command")
+			return usage("assay verdicts import FILE", "name what to do with verdicts")
 		},
 	}
 	var f verdictFlags

@@ -18,7 +18,7 @@ func watchCommand(w *World) *cobra.Command {
 		Short:   "Show the progress of runs until they are closed; `assay resume` drives them",
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval <= 0 {
-				return usage("such as 2s", "--interval: want more than nothing")
+				return usage("such as 2s", "--interval: want a time above 0")
 			}
 			h, runs, err := f.findAll(c.Context(), w, args)
 			if err != nil {

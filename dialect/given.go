@@ -10,7 +10,7 @@ import (
 // has: what stands under our label's name is ours.
 func appendGiven(dst, body []byte, label string) ([]byte, error) {
 	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
-		return dst, errors.New("write body: the given body is no JSON object")
+		return dst, errors.New("write body: the given body is not a JSON object")
 	}
 	if label == "" {
 		return appendRaw(dst, body), nil
@@ -24,7 +24,7 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 			return nil
 		}
 		if skipSpace(value)[0] != '{' {
-			return errors.New("labels is no object")
+			return errors.New("labels is not an object")
 		}
 		return members(value, func(name, text []byte) error {
 			if !named(name, labelName) {
@@ -43,7 +43,7 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 // ours: such a line has no id of its author, and an echo of ours beside the request goes with the label. Everything else of the line stays as it came. After an error dst is returned as it was.
 func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 	if raw := skipSpace(line); !valid(raw) || raw[0] != '{' {
-		return dst, errors.New("rename a result: the line is no JSON object")
+		return dst, errors.New("rename a result: the line is not a JSON object")
 	}
 	ours := labelled(line)
 	b := append(dst, '{')

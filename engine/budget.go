@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"assay"
 	"assay/store"
@@ -80,7 +79,7 @@ func (x *extension) affordable(ctx context.Context, groups []Group) (limit, erro
 		case n == 0:
 			return limit{short: true}, x.Ledger.Note(ctx, x.run.No, 0, "budget", "no further item of every lane fits into the budget")
 		}
-		return limit{items: int64(n), short: true}, x.Ledger.Note(ctx, x.run.No, 0, "budget", fmt.Sprintf("%d more items of every lane fit into the budget", n))
+		return limit{items: int64(n), short: true}, x.Ledger.Note(ctx, x.run.No, 0, "budget", assay.Count(n, "more item")+" of every lane "+assay.Verb(n, "fits", "fit")+" into the budget")
 	}
 	return limit{}, nil
 }

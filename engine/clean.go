@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"assay"
 	"assay/artifacts"
 	"assay/provider"
 	"assay/store"
@@ -133,7 +134,7 @@ func (e *Engine) cleanSegment(ctx context.Context, g store.Segment) error {
 		return err
 	}
 	if len(late) > 0 && e.Clock.Now().Before(g.CollectBefore) {
-		return fmt.Errorf("%d results may still come, until %s", len(late), g.CollectBefore.Format(time.RFC3339))
+		return fmt.Errorf("%s may still come, until %s", assay.Count(len(late), "result"), g.CollectBefore.Format(time.RFC3339))
 	}
 	return e.at(ctx, g.No, func(ctx context.Context, w *work) error {
 		if _, can := w.access.Batch.(provider.Remover); !can {

@@ -127,7 +127,7 @@ func TestCleanDeletesWhatIsHereAndKeepsWhatMayStillCome(t *testing.T) {
 	w.ok(stepUntil(w, store.Settled))
 	got, err := w.e.Clean(w.ctx, w.run.No, true)
 	w.ok(err)
-	if got.Removed != 0 || !got.Open || len(got.Kept) == 0 || !strings.Contains(got.Kept[0], "1 results may still come") {
+	if got.Removed != 0 || !got.Open || len(got.Kept) == 0 || !strings.Contains(got.Kept[0], "1 result may still come") {
 		t.Errorf("cleaned %+v, want everything kept: results may come late", got)
 	}
 	w.finished(store.ResultIncomplete) // and retention has ended

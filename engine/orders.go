@@ -127,7 +127,7 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d segments dropped, %d jobs asked to stop, %d in the middle of a step stop after it", dropped, asked, busy), nil
+	return fmt.Sprintf("%s dropped, %s asked to stop, %d in the middle of a step to stop after it", assay.Count(dropped, "segment"), assay.Count(asked, "job"), busy), nil
 }
 
 // Endings are the ways that requests ended in which are sent again: those that are named, else all that may end otherwise.
@@ -171,7 +171,7 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer := fmt.Sprintf("%d requests go out again", n)
+	answer := assay.Count(n, "request") + assay.Verb(n, " goes", " go") + " out again"
 	if waited > 0 {
 		answer += fmt.Sprintf(", and %d that waited in lanes that were stopped or held", waited)
 	}
@@ -199,7 +199,7 @@ func (x *extension) retryVerdicts(ctx context.Context, what []string) (string, e
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d verdicts are asked for again", n), x.Ledger.AddRetried(ctx, x.run.No, adds)
+	return assay.Count(n, "verdict") + assay.Verb(n, " is", " are") + " asked for again", x.Ledger.AddRetried(ctx, x.run.No, adds)
 }
 
 // redo adds one more draw to what was asked: an answer is never replaced.
@@ -219,7 +219,7 @@ func (x *extension) redo(ctx context.Context, o store.Order) (string, error) {
 	for _, a := range adds {
 		n += a.Requests
 	}
-	return fmt.Sprintf("%d requests are asked again, as further draws", n), x.Ledger.AddRedo(ctx, o.No, r.Of(x.run.No), adds)
+	return assay.Count(n, "request") + assay.Verb(n, " is asked again, as a further draw", " are asked again, as further draws"), x.Ledger.AddRedo(ctx, o.No, r.Of(x.run.No), adds)
 }
 
 // resolve carries out what a person decided about a held segment.
@@ -273,7 +273,7 @@ func (x *extension) proceed(ctx context.Context) (string, error) {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d lanes go on", n), nil
+	return assay.Count(n, "lane") + assay.Verb(n, " goes on", " go on"), nil
 }
 
 // collect fetches what running jobs have ready now.
@@ -308,9 +308,9 @@ func (x *extension) collect(ctx context.Context) (string, error) {
 		}
 		got += n
 	}
-	text := fmt.Sprintf("%d outcomes collected", got)
+	text := assay.Count(got, "outcome") + " collected"
 	if keyless > 0 {
-		text += fmt.Sprintf("; %d jobs need a key that %s does not have", keyless, x.Holder)
+		text += fmt.Sprintf("; %s %s a key that %s does not have", assay.Count(keyless, "job"), assay.Verb(keyless, "needs", "need"), x.Holder)
 	}
 	return text, nil
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"assay"
 	"assay/provider"
@@ -42,7 +41,7 @@ func (w *work) recut(ctx context.Context, st provider.Status) error {
 	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
 		return err
 	}
-	return w.Ledger.Fail(ctx, w.l, fmt.Sprintf("%d lines were invalid", len(block)))
+	return w.Ledger.Fail(ctx, w.l, assay.Count(len(block), "line")+assay.Verb(len(block), " was", " were")+" invalid")
 }
 
 // blamed is the attempt that a provider's complaint is about.

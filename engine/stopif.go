@@ -56,7 +56,7 @@ func (e *Engine) stopForNothing(ctx context.Context, l store.Lane) (bool, error)
 	if err != nil || again {
 		return false, err
 	}
-	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest all the same)", ended)
+	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest anyway)", ended)
 	if err := e.Ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Cause: store.CauseNothingGood, Reason: why}); err != nil {
 		return true, err
 	}

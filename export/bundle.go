@@ -203,7 +203,7 @@ func (b *Bundle) manifest() error {
 	for _, f := range b.zip.File {
 		n, ok := known[f.Name]
 		if !ok || n > 0 {
-			return fmt.Errorf("it holds %q, which is no part of a bundle", f.Name)
+			return fmt.Errorf("it holds %q, which is not part of a bundle", f.Name)
 		}
 		known[f.Name]++
 	}

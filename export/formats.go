@@ -85,7 +85,7 @@ var (
 	// ErrRuns says that tables hold several runs, of which one is to be named.
 	ErrRuns = errors.New("the tables hold several runs")
 	// ErrFile says that one file was given where a format is a folder.
-	ErrFile = errors.New("it is no folder")
+	ErrFile = errors.New("it is not a folder")
 )
 
 // NoStageError says that no stage of the runs can be written in a format.

@@ -127,7 +127,7 @@ func valid(label string, score float64) *results.Verdict {
 
 func without(s assay.VerdictState, why string) *results.Verdict {
 	if !slices.Contains(assay.VerdictStates(), s) || s == assay.VerdictValid { // a label that has no score, or a word of another program
-		s, why = assay.VerdictMalformed, strings.TrimSpace(fmt.Sprintf("%q is no reading; %s", string(s), why))
+		s, why = assay.VerdictMalformed, strings.TrimSpace(fmt.Sprintf("%q is not a reading; %s", string(s), why))
 	}
 	return &results.Verdict{State: string(s), Reason: why}
 }

@@ -32,7 +32,7 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			files: map[string]string{"a.txt": "x"},
 			spec:  Spec{File: "a.txt", Rows: []Range{{5, 3}}, Sample: &Sample{}, Limit: -1, Expect: "a", ExpectField: "b"},
 			want: []string{study + "input in: `expect` is both a text and a field", study + "input in: a sample of 0 keeps nothing",
-				study + "input in: rows 5-3 are no range (rows count from 1, such as 1-100)", study + "input in: the limit -1 is negative"},
+				study + "input in: rows 5-3 are not a range (rows count from 1, such as 1-100)", study + "input in: the limit -1 is negative"},
 		},
 		"empty":          {files: map[string]string{"a.txt": "# nothing\n"}, spec: Spec{File: "a.txt"}, want: []string{study + "input in has no items"}},
 		"empty json":     {files: map[string]string{"a.json": " \n"}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: the file is empty"}},
@@ -86,7 +86,7 @@ func TestTheCheckTellsWhatIsWrongAndWhere(t *testing.T) {
 			},
 		},
 		"open array":          {files: map[string]string{"a.json": "\n[{},\n{"}, spec: Spec{File: "a.json"}, want: []string{"a.json:2:1: the array that opens here is never closed"}},
-		"lines in a document": {files: map[string]string{"a.json": "{\"a\":1}\n{\"a\":2}\n"}, spec: Spec{File: "a.json"}, want: []string{"a.json:2:1: a second value follows the first (for one object a line, name the file .jsonl or say `format: jsonl`)"}},
+		"lines in a document": {files: map[string]string{"a.json": "{\"a\":1}\n{\"a\":2}\n"}, spec: Spec{File: "a.json"}, want: []string{"a.json:2:1: a second value follows the first (for one object per line, name the file .jsonl or say `format: jsonl`)"}},
 		"scalar document":     {files: map[string]string{"a.json": "3"}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: the document is a number (an input is an array or an object)"}},
 		"bad document":        {files: map[string]string{"a.json": "\n {\"a\":\n tru}"}, spec: Spec{File: "a.json"}, want: []string{"a.json:3:5: bad JSON: '}' stands where the word true should"}},
 		"bad inputs":          {files: map[string]string{"a.json": `{"inputs":["x",3]}`}, spec: Spec{File: "a.json"}, want: []string{"a.json:1:1: element 2 of `inputs` is a number (an element is an object or a text)"}},
@@ -229,7 +229,7 @@ func TestInputsMadeOfOthersAreChecked(t *testing.T) {
 		`study.yaml:4: input dangling is a slice of "nowhere", which the study does not have`,
 		"study.yaml:6: input p is made of itself: p → q → p",
 		"study.yaml:7: input q is made of itself: q → p → q",
-		"study.yaml:8: input ids is a slice, which keeps the ids of the whole (take `id` away)",
+		"study.yaml:8: input ids is a slice, which keeps the ids of the whole (remove `id`)",
 		"study.yaml:8: input ids: `format` goes with a file",
 	}, reported(t, s))
 	for _, err := range s.Items(t.Context(), "p") {

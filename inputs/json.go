@@ -80,7 +80,7 @@ func (r *reader) badDocument(err error, text []byte, line, col int) bool {
 	var syntax *syntaxError
 	if errors.As(err, &syntax) && syntax.at < len(text) && text[syntax.at] == '{' && newParser().only(text[:syntax.at]) {
 		line, col = position(text[:syntax.at], line, col)
-		return r.bad(line, col, "for one object a line, name the file .jsonl or say `format: jsonl`", "a second value follows the first")
+		return r.bad(line, col, "for one object per line, name the file .jsonl or say `format: jsonl`", "a second value follows the first")
 	}
 	return r.badJSON(err, text, line, col)
 }

@@ -94,7 +94,7 @@ func (p *parser) escape() error {
 		return p.unicode()
 	default:
 		r, _ := utf8.DecodeRune(p.b[p.i+1:])
-		return p.fail("%q after a backslash is no escape", r)
+		return p.fail("%q after a backslash is not an escape", r)
 	}
 	p.scratch = append(p.scratch, c)
 	p.i += 2

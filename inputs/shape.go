@@ -44,7 +44,7 @@ func (s *Source) own(spec Spec) assay.Problems {
 	s.ownSource(spec, &p)
 	for _, r := range spec.Rows {
 		if r.From < 1 || r.To != 0 && r.To < r.From {
-			p.Add(spec.At, "rows count from 1, such as 1-100", "input %s: rows %s are no range", spec.Name, r)
+			p.Add(spec.At, "rows count from 1, such as 1-100", "input %s: rows %s are not a range", spec.Name, r)
 		}
 	}
 	if spec.Sample != nil && spec.Sample.N < 1 {
@@ -81,7 +81,7 @@ func (s *Source) ownSource(spec Spec, p *assay.Problems) {
 			p.Add(spec.At, "", "input %s is a slice of %s, which the study does not have", spec.Name, quote(spec.Of))
 		}
 		if spec.ID != "" {
-			p.Add(spec.At, "take `id` away", "input %s is a slice, which keeps the ids of the whole", spec.Name)
+			p.Add(spec.At, "remove `id`", "input %s is a slice, which keeps the ids of the whole", spec.Name)
 		}
 	}
 	ownUnion(spec, s.specs, p)
@@ -112,7 +112,7 @@ func ownUnion(spec Spec, specs map[string]Spec, p *assay.Problems) {
 		}
 	}
 	if len(spec.All) > 0 && spec.ID != "" {
-		p.Add(spec.At, "take `id` away", "input %s holds other inputs, whose ids are kept", spec.Name)
+		p.Add(spec.At, "remove `id`", "input %s holds other inputs, whose ids are kept", spec.Name)
 	}
 }
 

@@ -82,7 +82,7 @@ func (f *finder) object(o object) bool {
 	if scores == 1 {
 		var ok bool
 		if points, ok = scoreOf(score); !ok {
-			f.complain("the score is " + clip(quoted(score)) + ", which is no number")
+			f.complain("the score is " + clip(quoted(score)) + ", which is not a number")
 			return true
 		}
 	}

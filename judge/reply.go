@@ -31,7 +31,7 @@ func (r Rubric) word(text string) (reading, string) {
 	}
 	points, ok := scoreOf(text)
 	if !ok {
-		return reading{}, "the score is " + clip(quoted(strings.TrimSpace(text))) + ", which is no number"
+		return reading{}, "the score is " + clip(quoted(strings.TrimSpace(text))) + ", which is not a number"
 	}
 	return r.settle(nil, points)
 }

@@ -93,7 +93,7 @@ func (d Design) check() error {
 	case Random, Alternate, AsListed:
 	case Both:
 		if d.Reverse != 0 {
-			return fmt.Errorf("pairs: order both asks every pair both ways already: leave reverse away")
+			return fmt.Errorf("pairs: order both asks every pair both ways already: leave reverse out")
 		}
 	default:
 		return fmt.Errorf("pairs: no order called %q", d.Order)

@@ -194,7 +194,7 @@ func (m *maker) canaries() {
 		})
 	}
 	if n > 0 {
-		m.note("canaries: %s of these go live first, one for each lane and stage, for about %s more", plural(n, "request"), more)
+		m.note("canaries: %s of these %s live first, one for each lane and stage, for about %s more", plural(n, "request"), assay.Verb(n, "goes", "go"), more)
 	}
 }
 

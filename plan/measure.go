@@ -236,7 +236,7 @@ func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
 			continue
 		}
 		if most := r.most(); most > 0 && int64(len(line)) > most {
-			c.problems.Add(it.Place, "shorten the item, or leave it out with `where`", "item %q is too large for lane %s: %s, at most %s a request",
+			c.problems.Add(it.Place, "shorten the item, or leave it out with `where`", "item %q is too large for lane %s: %s, at most %s for a request",
 				it.ID, r.lane.Name, assay.Size(int64(len(line))), assay.Size(most))
 		}
 		c.sizes[i] = append(c.sizes[i], int32(len(line)))

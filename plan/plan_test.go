@@ -263,7 +263,7 @@ func TestARequestTooLargeForItsProviderNamesTheItem(t *testing.T) {
 	text = strings.Replace(text, "text: three", "text: "+strings.Repeat("y", 500), 1)
 	d := desk(t, text+"  - {name: one, ask: q, prompt: \"{{ text }}\", lanes: [g, h]}\n", nil)
 	_, problems := d.Make(context.Background(), plan.Options{})
-	if want := `item "c" is too large for lane g: 707 B, at most 400 B a request`; !strings.Contains(problems.Error(), want) {
+	if want := `item "c" is too large for lane g: 707 B, at most 400 B for a request`; !strings.Contains(problems.Error(), want) {
 		t.Errorf("got %v, want %s", problems, want)
 	}
 	if strings.Contains(problems.Error(), "lane h") {

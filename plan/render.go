@@ -28,7 +28,7 @@ func prepared(it assay.Item, field string) (assay.Prompt, error) {
 	var p assay.Prompt
 	list, ok := it.Fields[field].([]any)
 	if !ok || len(list) == 0 {
-		return p, fmt.Errorf("field %s is no list of messages such as {role: user, content: TEXT}", field)
+		return p, fmt.Errorf("field %s is not a list of messages such as {role: user, content: TEXT}", field)
 	}
 	for i, e := range list {
 		m, _ := e.(map[string]any)

@@ -220,7 +220,7 @@ func (c *call) wholeArg(i int, absent int) (int, error) {
 	const most = 1_000_000
 	n, ok := wholeOf(c.args[i])
 	if !ok || n < -most || n > most {
-		return 0, c.fail("wants a whole number up to a million as %s", c.e.filter.params[i])
+		return 0, c.fail("needs a whole number up to a million as %s", c.e.filter.params[i])
 	}
 	return int(n), nil
 }
@@ -241,7 +241,7 @@ func (c *call) attribute(i int, v any) (any, error) {
 	}
 	path, ok := c.args[i].(string)
 	if !ok {
-		return nil, c.fail("wants the name of a field as attribute")
+		return nil, c.fail("needs the name of a field as attribute")
 	}
 	for _, name := range strings.Split(path, ".") {
 		next, ok := fieldOf(v, name)

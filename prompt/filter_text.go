@@ -106,7 +106,7 @@ func truncateFilter(c *call, v any) (any, error) {
 	}
 	keep := length - utf8.RuneCountInString(end)
 	if keep < 0 || leeway < 0 {
-		return nil, c.fail("wants a length of at least its end, and a leeway of at least 0")
+		return nil, c.fail("needs a length of at least its end, and a leeway of at least 0")
 	}
 	if utf8.RuneCountInString(s) <= length+leeway {
 		return s, nil

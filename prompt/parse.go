@@ -37,7 +37,7 @@ func (p *parser) fail(at int, hint, format string, args ...any) {
 	switch {
 	case reported:
 	case len(p.problems) == maxProblems:
-		p.problems.Add(p.t.place(at), "", "more problems follow; mend these first")
+		p.problems.Add(p.t.place(at), "", "more problems follow; fix these first")
 		p.stopped = true
 		p.lex.pos = len(p.lex.text)
 	default:
@@ -128,7 +128,7 @@ func (p *parser) refuse(word string) {
 	switch {
 	case p.broken:
 	case word == "":
-		p.fail(at, "a statement begins with if, for, set or raw", "this tag says nothing that is understood")
+		p.fail(at, "a statement begins with if, for, set or raw", "this tag is not understood")
 	case refusedTags[word] != "":
 		p.refused = append(p.refused, word)
 		p.fail(at, refusedTags[word], "%s is not part of templates here", word)

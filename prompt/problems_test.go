@@ -75,7 +75,7 @@ func TestWhatIsNotPartOfTemplatesIsRefusedWithItsPlace(t *testing.T) {
 		`{% if x %}{% for y in x %}{% endif %}`:     {`1:1: this tag is never closed (end it with {% endif %})`, `1:11: this tag is never closed (end it with {% endfor %})`, `1:27: {% endif %} has nothing to close or continue here (expected {% endfor %})`},
 		`{% endif %}x{% else %}`:                    {`1:1: {% endif %} has nothing to close or continue`, `1:13: {% else %} has nothing to close or continue`},
 		`{% if x %}{% else %}{% else %}{% endif %}`: {`1:21: else after else`},
-		`{% %}`:                           {`1:4: this tag says nothing that is understood (a statement begins with if, for, set or raw)`},
+		`{% %}`:                           {`1:4: this tag is not understood (a statement begins with if, for, set or raw)`},
 		`{% if %}{% elif + %}{% endif %}`: {`1:7: expected a value, not %}`, `1:19: expected a value, not %}`},
 		"{{ a b }}\n{% nope %}\n  {{ x | flot }}{{ 1 + }}": {`1:6: unexpected b (a name is one word; reach other columns as item["two words"])`, `2:4: unknown tag nope`, `3:10: unknown filter flot (did you mean float?)`, `3:24: expected a value, not }}`},
 	} {

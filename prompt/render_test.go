@@ -137,7 +137,7 @@ func TestWorkAndOutputAreBounded(t *testing.T) {
 		{"{{ l | join(text) }}", between},
 		{"{{ big | upper | truncate(50) }}{{ big[:9] }}{{ big | wordcount }}{{ big | replace('a', '') | length }}", ""},
 		{"{{ big }}", out},
-		{"{{ text | truncate(2000, true, big) }}", "wants a length"},
+		{"{{ text | truncate(2000, true, big) }}", "needs a length"},
 		{"{{ many | tojson | length }}{{ many | join | length }}", ""},
 		{"{{ big | tojson }}", between},
 		{"{{ l | tojson(16) | length }}", ""},

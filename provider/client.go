@@ -236,7 +236,7 @@ func (c *Client) locate(call Call) (*url.URL, error) {
 	if call.Foreign != "" {
 		u, err := url.Parse(call.Foreign)
 		if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != c.base.Scheme) {
-			return nil, BadAnswer("the provider names a place to go that is no %s URL", c.base.Scheme)
+			return nil, BadAnswer("the provider names a place to go that is not a %s URL", c.base.Scheme)
 		}
 		return u, nil
 	}

@@ -55,7 +55,7 @@ func (d *Document) unfinished(all []*ranked) []Caveat {
 		}
 		out = append(out, Caveat{"Not finished.", text, d.command("resume")})
 	case again > 0:
-		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send them again:", assay.Count(again, "request")), d.command("retry")})
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:", assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry")})
 	}
 	if given > 0 {
 		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors")})
@@ -74,7 +74,7 @@ func (d *Document) unjudged(r *ranked) *Caveat {
 	if !c.Incomplete() && !d.hasGaps(r) {
 		return nil
 	}
-	there := fmt.Sprintf("%s of %s verdicts of stage %s are there.", assay.Thousands(c.Valid), assay.Thousands(c.Planned-c.Excluded), r.Stage)
+	there := fmt.Sprintf("%s of %s of stage %s %s there.", assay.Thousands(c.Valid), assay.Count(c.Planned-c.Excluded, "verdict"), r.Stage, assay.Verb(c.Valid, "is", "are"))
 	silent := c.Abstained + c.Malformed + c.Failed
 	switch {
 	case !r.Machines:
@@ -132,7 +132,7 @@ func (d *Document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		what = "pairs"
 	}
 	if len(stages) > 1 {
-		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes a stage:", which, labelsWanted, what)
+		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which, labelsWanted, what)
 	} else {
 		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, labelsWanted, what)
 	}
@@ -230,15 +230,9 @@ func (d *Document) kin(all []*ranked) *Caveat {
 }
 
 func are(n int64, noun string) string {
-	if n == 1 {
-		return assay.Count(n, noun) + " is"
-	}
-	return assay.Count(n, noun) + " are"
+	return assay.Count(n, noun) + assay.Verb(n, " is", " are")
 }
 
 func were(n int64, noun string) string {
-	if n == 1 {
-		return assay.Count(n, noun) + " was"
-	}
-	return assay.Count(n, noun) + " were"
+	return assay.Count(n, noun) + assay.Verb(n, " was", " were")
 }

@@ -108,7 +108,7 @@ func labelsOfLines(name string, r io.Reader) ([]Label, error) {
 		d.UseNumber()
 		var object map[string]any
 		if err := d.Decode(&object); err != nil {
-			problems.Add(at, "one JSON object a line", "%s", err)
+			problems.Add(at, "one JSON object per line", "%s", err)
 			continue
 		}
 		values := map[string]string{}
@@ -174,7 +174,7 @@ func wholeOf(at assay.Place, name, text string, problems *assay.Problems) *int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		problems.Add(at, "", "%s is %q, which is no whole number", name, text)
+		problems.Add(at, "", "%s is %q, which is not a whole number", name, text)
 	}
 	return &n
 }
@@ -185,7 +185,7 @@ func numberOf(at assay.Place, name, text string, problems *assay.Problems) *floa
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || x != x {
-		problems.Add(at, "", "%s is %q, which is no number", name, text)
+		problems.Add(at, "", "%s is %q, which is not a number", name, text)
 	}
 	return &x
 }

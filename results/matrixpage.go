@@ -52,7 +52,7 @@ func readPlace(text string) (place, error) {
 	k, err := strconv.ParseInt(key, 10, 64)
 	o, err2 := strconv.ParseInt(ord, 10, 64)
 	if err != nil || err2 != nil {
-		return place{}, mistake("", "after: %q is no mark of a page", text)
+		return place{}, mistake("", "after: %q is not a mark of a page", text)
 	}
 	return place{k, o}, nil
 }

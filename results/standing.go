@@ -47,25 +47,26 @@ func Standing(run store.Run, p Progress, cost assay.Cost) string {
 	if run.State == store.RunClosed {
 		state = "is " + string(run.Result)
 	}
-	text := fmt.Sprintf("Run %s of %s %s: %s of %s requests have an answer", run.ID, run.Study, state, assay.Thousands(p.Answered), assay.Thousands(p.Wanted))
-	add := func(n int64, words string) {
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s %s an answer", run.ID, run.Study, state, assay.Thousands(p.Answered), assay.Count(p.Wanted, "request"),
+		assay.Verb(p.Answered, "has", "have"))
+	add := func(n int64, verb, verbs, words string) {
 		if n > 0 {
-			text += ", " + assay.Thousands(n) + " " + words
+			text += ", " + assay.Thousands(n) + " " + assay.Verb(n, verb, verbs) + " " + words
 		}
 	}
 	if run.State == store.RunClosed {
-		add(p.Wanted-p.Answered-p.Failed-p.Open(), "could not be asked")
+		add(p.Wanted-p.Answered-p.Failed-p.Open(), "could", "could", "not be asked")
 	}
-	add(p.Failed-p.Again, "ended without one")
-	add(p.Again, "go out again")
-	ready := "are in flight"
+	add(p.Failed-p.Again, "ended", "ended", "without one")
+	add(p.Again, "goes", "go", "out again")
+	ready := "in flight"
 	if p.Ready > 0 {
-		ready = fmt.Sprintf("are in flight (%s of them answered, by the provider's count)", assay.Thousands(p.Ready))
+		ready = fmt.Sprintf("in flight (%s of them answered, by the provider's count)", assay.Thousands(p.Ready))
 	}
-	add(p.InFlight, ready)
-	add(p.Live, "are asked live")
-	add(p.Staged, "are staged and not sent")
-	add(p.Halted, "are left in lanes that are stopped or held")
+	add(p.InFlight, "is", "are", ready)
+	add(p.Live, "is", "are", "asked live")
+	add(p.Staged, "is", "are", "staged and not sent")
+	add(p.Halted, "is", "are", "left in lanes that are stopped or held")
 	return text + "; " + cost.Spent() + "."
 }
 

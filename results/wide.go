@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// WideTable is one row a group of findings with its heads: the fields, then of each kind of finding its value, standard error, bounds and number of
+// WideTable is one row for each group of findings with its heads: the fields, then of each kind of finding its value, standard error, bounds and number of
 // verdicts, then what is counted. A field that is called as another column is by_NAME.
 func WideTable(all []*Findings) [][]any {
 	fields, counts := Fields(all)

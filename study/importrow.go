@@ -107,7 +107,7 @@ func (c *cells) text(key string) string {
 	}
 	text, ok := inputs.Text(v)
 	if !ok {
-		c.problem("", "%s is no text", key)
+		c.problem("", "%s is not a text", key)
 	}
 	return text
 }

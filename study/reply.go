@@ -72,7 +72,7 @@ func (r *Reply) read(d *decoder, n *node) {
 	case r.Field == "":
 		d.problems.Add(n.at, "such as {tag: VERDICT}", "reply: the %s has no name", r.Form)
 	case r.Form == ReplyTag && !tagName.MatchString(r.Field):
-		d.problems.Add(m.Key("tag"), "such as {tag: VERDICT}, for <VERDICT>…</VERDICT>", "reply: %s is no name of a tag", quote(r.Field))
+		d.problems.Add(m.Key("tag"), "such as {tag: VERDICT}, for <VERDICT>…</VERDICT>", "reply: %s is not a name of a tag", quote(r.Field))
 	}
 }
 

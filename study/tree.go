@@ -87,13 +87,13 @@ func parseTree(file string, text []byte) (*node, assay.Problems) {
 		at, what := yamlError(file, err)
 		hint := "check indentation, quotes and brackets near here; inside { } an expression with commas needs quotes"
 		if tabbed(text, at.Line) {
-			hint = "the line is indented by a tab: YAML wants spaces"
+			hint = "the line is indented by a tab: YAML needs spaces"
 		}
 		problems.Add(at, hint, "not valid YAML: %s", strings.ReplaceAll(what, "\t", `\t`))
 		return nil, problems
 	}
 	if len(doc.Docs) > 1 && doc.Docs[1].Body != nil {
-		problems.Add(place(file, doc.Docs[1].Body.GetToken()), "one study a file: remove the `---`", "a second YAML document")
+		problems.Add(place(file, doc.Docs[1].Body.GetToken()), "one study per file: remove the `---`", "a second YAML document")
 		return nil, problems
 	}
 	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {

@@ -133,7 +133,7 @@ func (t *Table) values(l *Labels, level Measurement) ([]float64, error) {
 		}
 		v, err := strconv.ParseFloat(label, 64)
 		if values[k] = v; err != nil || math.IsNaN(v) || math.IsInf(v, 0) || level == Ratio && v < 0 {
-			problems.Add(assay.Place{File: t.name, Line: l.firstLine(uint32(k))}, "labels that are names want --level nominal",
+			problems.Add(assay.Place{File: t.name, Line: l.firstLine(uint32(k))}, "labels that are names need --level nominal",
 				"--level %s: the label %q is not %s", level, label, level.wants())
 		}
 	}
@@ -223,7 +223,7 @@ func unevenly(counts [][]int) string {
 	if low == high {
 		return ""
 	}
-	return fmt.Sprintf("items have from %d to %d labels, and it wants as many for each", low, high)
+	return fmt.Sprintf("items have from %d to %d labels, and it needs as many for each", low, high)
 }
 
 // cohen compares the raters two by two.

@@ -43,7 +43,7 @@ func TestAlphaIsThatOfKrippendorffsExample(t *testing.T) {
 	if a.N != 12 || a.Raters != 4 || a.Ratings != 41 || a.Labels != 5 || a.Missing != 7 || len(a.Pairs) != 6 {
 		t.Errorf("%+v", a)
 	}
-	if a.Fleiss != nil || a.Why["fleiss"] != "items have from 1 to 4 labels, and it wants as many for each" {
+	if a.Fleiss != nil || a.Why["fleiss"] != "items have from 1 to 4 labels, and it needs as many for each" {
 		t.Errorf("Fleiss' kappa: %v, %s", a.Fleiss, a.Why["fleiss"])
 	}
 }
@@ -103,8 +103,8 @@ func TestLabelsThatCannotBeMeasuredAreReported(t *testing.T) {
 		level Measurement
 		want  []string
 	}{
-		"names":     {"item,rater,label\nq,ann,yes\nq,bob,1\n", Interval, []string{`votes.csv:2: --level interval: the label "yes" is not a number (labels that are names want --level nominal)`}},
-		"below 0":   {"item,rater,label\nq,ann,-1\nq,bob,1\n", Ratio, []string{`votes.csv:2: --level ratio: the label "-1" is not a number from 0 up (labels that are names want --level nominal)`}},
+		"names":     {"item,rater,label\nq,ann,yes\nq,bob,1\n", Interval, []string{`votes.csv:2: --level interval: the label "yes" is not a number (labels that are names need --level nominal)`}},
+		"below 0":   {"item,rater,label\nq,ann,-1\nq,bob,1\n", Ratio, []string{`votes.csv:2: --level ratio: the label "-1" is not a number from 0 up (labels that are names need --level nominal)`}},
 		"too many":  {many, Nominal, []string{"votes.csv: 1001 kinds of label for 1,001 items are too many to compare (is this the right column?)"}},
 		"no column": {"item,rater\nq,ann\n", Nominal, []string{`votes.csv:1: there is no column "label" (there is "item", "rater")`}},
 		"no level":  {"item,rater,label\nq,ann,yes\n", "best", []string{`no level of measurement is called "best"`}},

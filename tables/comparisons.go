@@ -133,7 +133,7 @@ func (c *Comparisons) weigh() (float64, bool) {
 		return w, true
 	}
 	if c.repeated += w; w != math.Trunc(w) || c.repeated > maxRepeated {
-		t.Bad("clusters and resampling want whole weights, at most "+strconv.Itoa(maxRepeated)+" in all", "the weight is %g", w)
+		t.Bad("clusters and resampling need whole weights, at most "+strconv.Itoa(maxRepeated)+" in all", "the weight is %g", w)
 		return 0, false
 	}
 	return w, true

@@ -244,7 +244,7 @@ func readMark(text string) (store.Mark, error) {
 	g, err := strconv.ParseInt(segment, 10, 64)
 	o, err2 := strconv.ParseInt(ord, 10, 64)
 	if err != nil || err2 != nil || g < 1 || o < 0 {
-		return store.Mark{}, bad("after: %q is no mark of a page", text)
+		return store.Mark{}, bad("after: %q is not a mark of a page", text)
 	}
 	return store.Mark{Segment: g, Ord: o}, nil
 }

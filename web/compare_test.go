@@ -53,7 +53,7 @@ func TestTwoRunsStandSideBySide(t *testing.T) {
 	if a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	places := []int{strings.Index(a.body, "What was set otherwise"), strings.Index(a.body, "lane opus model"), strings.Index(a.body, "What came out"), strings.Index(a.body, "differences between runs"),
+	places := []int{strings.Index(a.body, "Settings that differ"), strings.Index(a.body, "lane opus model"), strings.Index(a.body, "What came out"), strings.Index(a.body, "differences between runs"),
 		strings.Index(a.body, "Item by item, worse first"), strings.Index(a.body, "worse in 1 lane")}
 	if !slices.IsSorted(places) || places[0] < 0 || strings.Contains(a.body, "<script>alert") {
 		t.Errorf("settings, findings, items stand at %v", places)

@@ -83,11 +83,11 @@ func TestARetryCountsWhatWaitsInStoppedLanes(t *testing.T) {
 	r := newRig(t)
 	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
 	question := func() string { return r.post(url.Values{"csrf": {csrf}, "kind": {"retry"}}, nil).body }
-	if text := question(); !strings.Contains(text, "Up to 2 requests go out") {
+	if text := question(); !strings.Contains(text, "Up to 2 requests will be sent") {
 		t.Errorf("two ended without an answer:\n%s", text)
 	}
 	r.ok(r.ledger.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStop{State: store.LaneStopped, Reason: "the key was refused"}))
-	if text := question(); !strings.Contains(text, "Up to 10 requests go out") {
+	if text := question(); !strings.Contains(text, "Up to 10 requests will be sent") {
 		t.Errorf("eight more wait in a stopped lane:\n%s", text)
 	}
 }

@@ -117,14 +117,14 @@ func readRetry(q *request, o *store.Order, ask *orderData) error {
 			}
 		}
 	}
-	ask.Ask = fmt.Sprintf("Up to %s requests go out, and will be billed by their providers as far as the budget allows.", thousands(n))
+	ask.Ask = fmt.Sprintf("Up to %s will be sent, and billed by the providers as far as the budget allows.", assay.Count(n, "request"))
 	return nil
 }
 
 func readResolve(q *request, o *store.Order, ask *orderData) error {
 	no, err := strconv.ParseInt(ask.Segment, 10, 64)
 	if err != nil {
-		return bad("segment: %q is no number", ask.Segment)
+		return bad("segment: %q is not a number", ask.Segment)
 	}
 	g, err := q.home.Ledger.Segment(q.Context(), no)
 	if err != nil {
@@ -135,11 +135,11 @@ func readResolve(q *request, o *store.Order, ask *orderData) error {
 	}
 	switch {
 	case ask.Do == "resend":
-		ask.Ask = fmt.Sprintf("Segment %d with %s requests is sent again. If a job exists at the provider after all, both will be billed.", no, thousands(g.Requests))
+		ask.Ask = fmt.Sprintf("Segment %d with %s is sent again. If a job exists at the provider after all, both will be billed.", no, assay.Count(g.Requests, "request"))
 	case ask.Do == "adopt" && ask.Job != "" && len(ask.Job) < 300:
 		ask.Ask = fmt.Sprintf("Job %s is taken for segment %d: its results will be fetched as those of the segment.", strconv.Quote(ask.Job), no)
 	case ask.Do == "drop":
-		ask.Ask = fmt.Sprintf("Segment %d with %s requests is given up. If a job exists at the provider, it will be billed, and nothing fetches its results.", no, thousands(g.Requests))
+		ask.Ask = fmt.Sprintf("Segment %d with %s is given up. If a job exists at the provider, it will be billed, and nothing fetches its results.", no, assay.Count(g.Requests, "request"))
 	default:
 		return bad("choose one of: send again, adopt a job, give up")
 	}

@@ -206,7 +206,7 @@ func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 		t.Errorf("due now: %v", got)
 	}
 	r.clock = r.clock.Add(60e9)
-	if a := r.get("/runs/run1/progress"); state() != "idle" || !strings.Contains(a.body, "No runner is alive") {
+	if a := r.get("/runs/run1/progress"); state() != "idle" || !strings.Contains(a.body, "No process drives this run") {
 		t.Errorf("a minute later: %v", state())
 	}
 	l, err := r.ledger.HoldRun(t.Context(), r.run.No, "host/1/x", 60e9)

@@ -194,12 +194,12 @@ func readMarks(text string, homes int) ([]int64, error) {
 	}
 	parts := strings.Split(text, ".")
 	if len(parts) != homes {
-		return nil, bad("before: %q is no mark of a page", text)
+		return nil, bad("before: %q is not a mark of a page", text)
 	}
 	for i, p := range parts {
 		n, err := strconv.ParseInt(p, 10, 64)
 		if err != nil || n < 0 {
-			return nil, bad("before: %q is no mark of a page", text)
+			return nil, bad("before: %q is not a mark of a page", text)
 		}
 		out[i] = n
 	}

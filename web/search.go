@@ -54,7 +54,7 @@ func (s *Server) newSearch(r *http.Request) (*search, error) {
 	}
 	f := &search{Server: s, q: q, words: strings.TrimSpace(r.FormValue("q")), stage: r.FormValue("stage"), lane: r.FormValue("lane"), most: maxFound}
 	if f.words == "" || f.stage == "" {
-		return nil, bad("a search wants words (q) and a stage")
+		return nil, bad("a search needs words (q) and a stage")
 	}
 	if len(f.words) > 500 {
 		return nil, bad("q: at most 500 bytes")

@@ -112,7 +112,7 @@ func (q *request) number(name string, fallback int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, bad("%s: %q is no number", name, text)
+		return 0, bad("%s: %q is not a number", name, text)
 	}
 	return n, nil
 }

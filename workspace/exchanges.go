@@ -17,7 +17,7 @@ import (
 	"assay/provider"
 )
 
-// Exchanges writes every HTTP exchange with providers into a file, one JSON object a line, without what is secret. A nil one
+// Exchanges writes every HTTP exchange with providers into a file, one JSON object per line, without what is secret. A nil one
 // writes nothing.
 type Exchanges struct {
 	file *os.File

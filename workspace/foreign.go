@@ -36,7 +36,7 @@ func (a *Adoption) ForeignFile(job string) string {
 	return a.Provider + "-" + artifacts.Name(job) + ".jsonl"
 }
 
-// WriteForeign writes the answers of a job that is not ours, one JSON object a line, and counts them. Open opens what they are
+// WriteForeign writes the answers of a job that is not ours, one JSON object per line, and counts them. Open opens what they are
 // written to, once there is something to write; a job that is still at work is ErrAtWork.
 func (a *Adoption) WriteForeign(ctx context.Context, st provider.Status, open func() (io.Writer, error)) (lines int64, err error) {
 	vendor, _ := catalog.Default().Kind(a.Provider, "", "")

@@ -180,7 +180,7 @@ func (p Bars) rows() []Bar {
 		}
 	}
 	var rows []Bar
-	others := Bar{Name: fmt.Sprintf("%d other lanes", len(p.Lanes)-len(shown))}
+	others := Bar{Name: assay.Count(len(p.Lanes)-len(shown), "other lane")}
 	for i, s := range p.Lanes {
 		if shown[i] {
 			rows = append(rows, s)
