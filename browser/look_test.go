@@ -17,14 +17,21 @@ import (
 	"assay/cli"
 )
 
-// crowded is a study whose pages are as full as pages get: fifteen lanes, long names, long questions and answers.
+// crowded is a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long questions, answers of 40 kB.
 func crowded(t *testing.T) string {
 	t.Helper()
 	long := strings.Repeat("a rather long question about nothing in particular ", 12)
-	var items strings.Builder
+	var items, old strings.Builder
+	old.WriteString("item,lane,text\n")
 	items.WriteString("id,text,answer\n")
 	for i := range 4 {
-		fmt.Fprintf(&items, "item-with-a-long-name-%d-%s,%s%d,yes\n", i, strings.Repeat("x", 30), long, i)
+		id := fmt.Sprintf("item-with-a-long-name-%d-%s", i, strings.Repeat("x", 30))
+		fmt.Fprintf(&items, "%s,%s%d,yes\n", id, long, i)
+		fmt.Fprintf(&old, "%s,ann,%s\n%s,bob,%s\n", id, strings.Repeat("words and words and yes and no ", 1300), id, strings.Repeat("yesandno", 5000))
+	}
+	var branches []string
+	for i := range 50 {
+		branches = append(branches, fmt.Sprintf("branch-%02d: Is that so? %d", i, i))
 	}
 	study := `study: crowded
 description: ` + long + `
@@ -43,11 +50,18 @@ stages:
     control: true
   - {name: correct, judge: answers, of: first, rubric: {prompt: "Right? {{ answer.text }}", labels: {right: 1, wrong: 0}}, judges: [judge]}
   - {name: flips, judge: answers, rubric: flip, judges: [judge]}
+  - name: many
+    ask: questions
+    turns: ["{{ text }}", {each: {` + strings.Join(branches, ", ") + `}}]
+    lanes: [third]
+  - {name: flips_many, judge: many, rubric: flip, judges: [judge]}
+  - {name: essays, import: {file: old.csv, of: questions}}
+  - {name: longer, judge: essays, rubric: contains}
   - {name: arena, compare: answers, of: first, pairs: {sample: 120, order: both, seed: 7}, rubric: better, judges: [judge]}
 budget: 50 USD
 `
 	dir := t.TempDir()
-	for name, text := range map[string]string{"questions.csv": items.String(), "study.yaml": study} {
+	for name, text := range map[string]string{"questions.csv": items.String(), "old.csv": old.String(), "study.yaml": study} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -108,15 +122,19 @@ func (v *visitor) legible(what string) {
 			v.t.Errorf("%s: at %d pixels text lies on text:\n%s", what, width, found)
 		}
 	}
+	v.accessible(what)
 	v.shots(what)
 }
 
 func TestEveryPageIsLegible(t *testing.T) {
-	ctx, stop := context.WithTimeout(context.Background(), 9*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer stop()
 	dir := crowded(t)
 	if code := cli.Main(ctx, quick(dir, io.Discard, "run", "study.yaml", "--rehearse")); code != 0 {
 		t.Fatalf("the rehearsal ended with %d", code)
+	}
+	if code := cli.Main(ctx, quick(dir, io.Discard, "run", "study.yaml", "--rehearse", "--new", "--luck", "5")); code != 0 {
+		t.Fatalf("the second rehearsal ended with %d", code)
 	}
 	if code := cli.Main(ctx, quick(dir, io.Discard, "report", "--out", "report.html")); code != 0 {
 		t.Fatalf("the report ended with %d", code)
@@ -183,10 +201,12 @@ func pagesToSee(v *visitor) []string {
 	var segments struct{ Segments []struct{ Segment int64 } }
 	v.api(run+"/segments", &segments)
 	a, b := answers.Answers[0], answers.Answers[len(answers.Answers)-1]
+	item := run + "/item?id=" + url.QueryEscape(a.Item)
 	return []string{
+		item + "&stage=many", item + "&stage=essays", item + "&stage=many&lane=third.0", run + "/grid?stage=flips_many", run + "/grid?stage=longer", run + "/answers?stage=essays", run + "/answers?stage=many",
 		"/runs", run, run + "/progress", run + "/segments", fmt.Sprintf("%s/segments/%d", run, segments.Segments[0].Segment), run + "/events", run + "/answers",
-		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, run + "/item?id=" + url.QueryEscape(a.Item), run + "/diff?a=" + a.Key + "&b=" + b.Key,
-		run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips", "/compare?a=" + runs.Runs[0].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker", run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
+		run + "/answers?stage=answers&lane=" + url.QueryEscape(a.Lane), run + "/answers/" + a.Key, item, run + "/diff?a=" + a.Key + "&b=" + b.Key,
+		run + "/verdicts", run + "/findings", run + "/grid", run + "/grid?stage=flips", "/compare?a=" + runs.Runs[1].Run + "&b=" + runs.Runs[0].Run, run + "/people", run + "/people/arena?as=walker", run + "/people/correct?as=walker", run + "/search?stage=answers&q=the&lane=" + url.QueryEscape(a.Lane), run + "/none",
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
@@ -242,10 +241,7 @@ func (v *visitor) shots(what string) {
 	name := strings.NewReplacer(" ", "-", "/", "_", "?", "_").Replace(what)
 	name = name[:min(len(name), 60)]
 	for _, scheme := range []string{"light", "dark"} {
-		params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-		if _, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, params); err != nil {
-			v.t.Fatal(err)
-		}
+		v.scheme(scheme)
 		for _, width := range []int64{420, 1400} {
 			v.do("size", v.size(width, 1000))
 			v.shot(fmt.Sprintf("%s-%s-%d", name, scheme, width))

@@ -179,6 +179,9 @@ func (m *Matrix) words(c MatrixCell) string {
 	return m.sign(c)
 }
 
+// maxPlacesNamed is how many places a legend names one by one.
+const maxPlacesNamed = 6
+
 func shortNumber(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
@@ -205,7 +208,11 @@ func (m *Matrix) legend() []string {
 		if m.Unshown > 0 {
 			more = fmt.Sprintf(" (%s not shown here; \"flipped\" counts them too)", assay.Count(m.Unshown, "more place"))
 		}
-		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+strings.Join(places, " / ")+more)
+		at := strings.Join(places, " / ")
+		if n := len(places); n > maxPlacesNamed {
+			at = fmt.Sprintf("%d places, from %s to %s", n, places[0], places[n-1])
+		}
+		out = append(out, signFlip+" taken back, "+signKept+" kept, at "+at+more)
 	}
 	return append(out, signSplit+" judges split", signRefused+" refused", signCut+" cut short", signInvalid+" no verdict that counts", signNone+" not judged")
 }

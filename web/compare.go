@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -162,7 +163,7 @@ func (s *Server) comparePage(q *request) (*view, error) {
 func (d *compareData) fill(diff *results.Diff) {
 	d.Settings, d.Items = diff.Settings, diff.Items
 	for i := range diff.Paired {
-		d.Tables = append(d.Tables, report.NewFindings(&diff.Paired[i], report.Options{}))
+		d.Tables = append(d.Tables, report.NewFindings(&diff.Paired[i], report.Options{ID: fmt.Sprintf("t%d", i+1)}))
 	}
 	if len(diff.Beside) == 0 {
 		return

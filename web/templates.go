@@ -106,9 +106,13 @@ func functions(now func() time.Time) template.FuncMap {
 		"arr":       func(all ...any) []any { return all },
 		"num":       func(n *int64) int64 { return *n },
 		"pairOf":    func(a, b answerRow) []answerRow { return []answerRow{a, b} },
+		"scrolls":   func(s string) bool { return len(s) > mayScroll || strings.Count(s, "\n") > 5 },
 		"shortened": func(s string, n int) string { return assay.Clean(firstLines(s), n) },
 	}
 }
+
+// mayScroll is from how many bytes on a text may be taller than its box, which then has to be reached by keys.
+const mayScroll = 300
 
 // maxShown is how much of one text a page shows; the raw bytes are one click away.
 const maxShown = 64 << 10
