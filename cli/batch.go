@@ -36,7 +36,7 @@ func batchCommand(w *World) *cobra.Command {
 		},
 	}
 	c.AddCommand(
-		batchWriteCommand(w), batchSubmitCommand(w), batchStatusCommand(w), batchWatchCommand(w), batchResumeCommand(w), batchCollectCommand(w),
+		batchWriteCommand(w), batchConvertCommand(w), batchSubmitCommand(w), batchStatusCommand(w), batchWatchCommand(w), batchResumeCommand(w), batchCollectCommand(w),
 		batchRetryCommand(w), batchCancelCommand(w), batchListCommand(w), batchErrorsCommand(w), batchCostCommand(w),
 	)
 	return c

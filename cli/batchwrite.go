@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -23,11 +21,11 @@ import (
 
 type writeFlags struct {
 	provider, model string
-	input, output   string
+	input           string
 	prompt, system  string
 	id, text        string
 	limit           int
-	force           bool
+	files           outputFiles
 	lane            laneFlags
 }
 
@@ -51,13 +49,12 @@ func batchWriteCommand(w *World) *cobra.Command {
 	fl.StringVar(&f.provider, "provider", "", "the provider")
 	fl.StringVar(&f.model, "model", "", "the model, as the provider spells it")
 	fl.StringVar(&f.input, "input", "", "the file of questions")
-	fl.StringVarP(&f.output, "output", "o", "", "the file to write")
 	fl.StringVar(&f.prompt, "prompt", "", "a file with the prompt's template")
 	fl.StringVar(&f.system, "system", "", "the system text")
 	fl.StringVar(&f.id, "id", "", "the column of ids (default: id, else the number of the row)")
 	fl.StringVar(&f.text, "text", "", "the column that is the question")
 	fl.IntVar(&f.limit, "limit", 0, "only the first N questions")
-	fl.BoolVar(&f.force, "force", false, "write over a file that is there")
+	f.files.register(c)
 	f.lane.register(c)
 	return c
 }
@@ -134,7 +131,7 @@ func (f *laneFlags) params(w *World) (assay.Params, error) {
 }
 
 func writeBatch(ctx context.Context, w *World, f writeFlags) error {
-	for _, need := range [][2]string{{f.provider, "--provider"}, {f.model, "--model"}, {f.input, "--input"}, {f.output, "--output"}} {
+	for _, need := range [][2]string{{f.provider, "--provider"}, {f.model, "--model"}, {f.input, "--input"}, {f.files.name, "--output"}} {
 		if need[0] == "" {
 			return usage("assay help batch write", "assay batch write needs %s", need[1])
 		}
@@ -206,53 +203,14 @@ func (f writeFlags) template(w *World, q *batchfile.Questions) (*prompt.Template
 }
 
 func (f writeFlags) write(ctx context.Context, w *World, q *batchfile.Questions) error {
-	var files []*output
-	defer func() {
-		for _, f := range files { // those that did not become whole
-			f.discard()
-		}
-	}()
-	out := &batchfile.Writer{Limits: q.Vendor.Limits, Create: func(n int) (io.WriteCloser, error) {
-		name := numberedName(f.output, n)
-		if !f.force && w.Disk.Exists(name) {
-			return nil, usage("--force writes over it", "%s is there already", name)
-		}
-		file, err := newOutput(w, name)
-		if err == nil {
-			files = append(files, file)
-		}
-		return unclosed{file}, err
-	}}
-	if err := q.Write(ctx, out); err != nil {
+	names, err := f.files.write(w, q.Vendor.Limits, func(out *batchfile.Writer) error { return q.Write(ctx, out) })
+	if err != nil {
 		return err
-	}
-	var names []string
-	for i, file := range files {
-		if err := file.commit(); err != nil {
-			return err
-		}
-		names = append(names, numberedName(f.output, i+1))
-		fmt.Fprintf(w.Stdout, "%s: %s, %s\n", names[i], assay.Count(int64(out.Files[i].Requests), "request"), assay.Count(out.Files[i].Bytes, "byte"))
 	}
 	model := ""
 	if !q.Wire.ModelInBody {
-		model = " --model " + q.Lane.Model
+		model = q.Lane.Model
 	}
-	fmt.Fprintf(w.Stderr, "send with: assay batch submit --provider %s%s %s\n", q.Lane.Provider, model, strings.Join(names, " "))
+	sendWith(w, q.Lane.Provider, model, names)
 	return nil
-}
-
-// unclosed is an output that is given its name only when all of them are whole.
-type unclosed struct{ io.Writer }
-
-// Close leaves it open.
-func (unclosed) Close() error { return nil }
-
-// numberedName is the n-th file of an output: FILE.jsonl, FILE-2.jsonl, …
-func numberedName(name string, n int) string {
-	if n == 1 {
-		return name
-	}
-	ext := filepath.Ext(name)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
 }
