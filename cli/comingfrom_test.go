@@ -130,6 +130,16 @@ func (c *newcomer) key() string {
 	return found[1]
 }
 
+// twoTexts writes two texts to be compared.
+func (c *newcomer) twoTexts() {
+	c.t.Helper()
+	for name, text := range map[string]string{"A.txt": "Cats sleep a lot.\n", "B.txt": "A cat sleeps for two thirds of the day.\n"} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 // try types a command of the page. What stays until it is stopped, what asks a person question by question, and what is about a run that
 // waits for one is looked up instead.
 func (c *newcomer) try(span string) {
@@ -139,6 +149,9 @@ func (c *newcomer) try(span string) {
 	case slices.Contains([]string{"view", "label", "resolve"}, args[0]), slices.Contains(args, "RUN"), args[0] == "cancel":
 		c.run(0, "help", args[0])
 		return
+	case args[0] == "compare":
+		c.twoTexts()
+		args = append(args, "--yes", "--home", "elsewhere") // as below
 	case args[0] == "import" && args[2] == "batch": // a batch whose only request was sent again after it had expired
 		c.write(map[string]string{
 			"sent.jsonl":   `{"custom_id":"q","method":"POST","url":"/v1/responses","body":{"model":"m","input":"Is it safe?"}}`,

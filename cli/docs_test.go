@@ -119,7 +119,7 @@ func (c *newcomer) typeIt(command string) (int, string) {
 		command = strings.ReplaceAll(command, local, c.env["OPENAI_BASE_URL"]) + " --key-env OPENAI_API_KEY"
 	}
 	args := words(strings.ReplaceAll(command, `"`, "'"))
-	sends := len(args) > 0 && (slices.Contains([]string{"run", "retry", "redo"}, args[0]) || len(args) > 1 && args[0] == "batch" && slices.Contains([]string{"submit", "retry"}, args[1]))
+	sends := len(args) > 0 && (slices.Contains([]string{"run", "compare", "retry", "redo"}, args[0]) || len(args) > 1 && args[0] == "batch" && slices.Contains([]string{"submit", "retry"}, args[1]))
 	switch {
 	case len(args) > 0 && (slices.Contains(stays, args[0]) || slices.Contains(args, "--pilot") || regexp.MustCompile(`\b(RUN|KEY|SEGMENT|BATCH|HOST)\b`).MatchString(command)):
 		args = append(args, "--help")

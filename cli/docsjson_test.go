@@ -37,6 +37,7 @@ func TestTheJSONThatThePageNamesIsPrinted(t *testing.T) {
 	if err := os.WriteFile(c.dir+"/"+file, []byte("a,b,winner\nx,y,x\ny,z,y\nz,x,x\nx,y,y\nz,y,z\nx,z,z\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	c.twoTexts()
 	commands := 0
 	for _, part := range strings.Split(string(text), "\n### `assay ")[1:] {
 		head, table, _ := strings.Cut(part, "`")

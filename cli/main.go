@@ -190,6 +190,7 @@ func commands(w *World) []*cobra.Command {
 		completionCommand(w),
 		versionCommand(w),
 		runCommand(w),
+		compareCommand(w),
 		resumeCommand(w),
 		tuneCommand(w),
 		notifyCommand(w),

@@ -21,6 +21,7 @@ func samples() []sample {
 		{"models", []string{"assay models", "assay models anthropic"}},
 		{"prices", []string{"assay prices", "assay prices openai/gpt-4.1"}},
 		{"run", []string{"assay run my-study --rehearse", "assay run pressure --rehearse --limit 2 --stage short"}},
+		{"compare", []string{"assay compare draft1.txt draft2.txt --judge openai/gpt-4.1 --rehearse", "assay compare draft1.txt draft2.txt --trait organization --judge openai/gpt-4.1 --rehearse --json"}},
 		{"prompts", []string{"assay prompts", "assay prompts better"}},
 		{"runs", []string{"assay runs", "assay runs --state open,held", "assay runs --all-homes --json"}},
 		{"jobs", []string{"assay jobs", "assay jobs --open --watch"}},
