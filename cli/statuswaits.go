@@ -72,7 +72,7 @@ func stoodStill(t store.Trouble, now time.Time) string {
 	if t.Still.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" (no process has worked on it for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
+	return fmt.Sprintf(" (no call has succeeded for %s)", max(now.Sub(t.Still), 0).Round(time.Second))
 }
 
 // printDoubles names the jobs that a run has one too many of, with what they did.

@@ -74,7 +74,7 @@ func TestStatusSaysWhatHasStoodStill(t *testing.T) {
 		still, err = s.rows(t.Context(), "SELECT no FROM segments WHERE still_ms IS NOT NULL")
 		s.ok(err)
 	}
-	s.exits(0, []string{"status"}, "looking at the job: ", "(nothing has worked for ")
+	s.exits(0, []string{"status"}, "looking at the job: ", "(no call has succeeded for ")
 	s.exits(0, []string{"status", "--json"}, `"still": [`)
 	s.control("DELETE", "/sim/faults", "")
 	s.exits(0, []string{"resume"}, "3 of 3 requests have an answer")
