@@ -62,12 +62,12 @@ func (c *Claims) look(number int, level float64, theta, p []float64, family []bo
 			i, j = j, i
 		}
 		c.All = append(c.All, Claim{Better: i, Worse: j, Look: number, P: p[best], Level: level / float64(open), Open: open})
-		c.add(i, j)
+		c.Add(i, j)
 	}
 }
 
-// add notes a direction, and what follows from it.
-func (c *Claims) add(i, j int) {
+// Add notes a direction, and what follows from it.
+func (c *Claims) Add(i, j int) {
 	for a := range c.better {
 		if a != i && !c.better[a][i] {
 			continue

@@ -132,11 +132,33 @@ func thin(t *stats.Tally) bool {
 				n += won + lost + ties
 			}
 		}
-		if n < least {
+		if n < Least {
 			return true
 		}
 	}
 	return false
+}
+
+// Share is what a lane wins of comparisons with all others evenly, half of them in each order, as the strengths have it. A tie is half.
+func (l *Look) Share(lane int) float64 {
+	order, nu := 0.0, 0.0
+	if l.Order.OK {
+		order = l.Order.Value
+	}
+	if l.LogNu.OK {
+		nu = math.Exp(l.LogNu.Value)
+	}
+	score := func(a float64) float64 { // of the one with this advantage
+		won, lost := math.Exp(a/2), math.Exp(-a/2)
+		return (won + nu/2) / (won + lost + nu)
+	}
+	sum := 0.0
+	for other := range l.Theta {
+		if d := l.Theta[lane] - l.Theta[other]; other != lane {
+			sum += (score(d+order) + score(d-order)) / 2
+		}
+	}
+	return sum / float64(max(1, len(l.Theta)-1))
 }
 
 // p are the p-values by pair.
@@ -150,10 +172,51 @@ func (l *Look) p() []float64 {
 
 // Interval is that of a difference at the level of its look: it holds whenever the run stops.
 func (l *Look) Interval(p Pair, level float64) stats.Interval {
-	if !l.Finite || l.Thin {
-		return stats.NoInterval("a lane has too few comparisons")
+	return l.interval(p.Difference, p.SE(), level)
+}
+
+// Strength is the interval of a lane's strength at the level of its look.
+func (l *Look) Strength(lane int, level float64) stats.Interval {
+	return l.interval(l.Theta[lane], l.SE[lane], level)
+}
+
+func (l *Look) interval(value, se, level float64) stats.Interval {
+	switch {
+	case l.Thin:
+		return stats.NoInterval("too few comparisons of one of them")
+	case !l.Finite:
+		return stats.NoInterval("one of them wins or loses all")
 	}
-	return stats.StudentInterval(p.Difference, p.SE(), 1-level, l.Clusters)
+	return stats.StudentInterval(value, se, 1-level, l.Clusters)
+}
+
+// Reordered is the look with its lanes in another order: the lane that is the i-th then is the order[i]-th now.
+func (l *Look) Reordered(order []int) *Look {
+	out := *l
+	out.Theta, out.SE, out.Pairs = make([]float64, len(order)), make([]float64, len(order)), nil
+	at := map[[2]int]Pair{}
+	for _, p := range l.Pairs {
+		at[[2]int{p.I, p.J}] = p
+		p.I, p.J, p.Difference = p.J, p.I, -p.Difference
+		at[[2]int{p.I, p.J}] = p
+	}
+	for i, from := range order {
+		out.Theta[i], out.SE[i] = l.Theta[from], l.SE[from]
+	}
+	for _, p := range Pairs(len(order)) {
+		moved := at[[2]int{order[p[0]], order[p[1]]}]
+		moved.I, moved.J = p[0], p[1]
+		out.Pairs = append(out.Pairs, moved)
+	}
+	return &out
+}
+
+// narrow reports whether all strengths are known to within plus or minus a width.
+func (l *Look) narrow(width, alpha float64) bool {
+	if !l.Finite || l.Thin {
+		return false
+	}
+	return !slices.ContainsFunc(l.SE, func(se float64) bool { return Critical(alpha, 1, l.Clusters)*se > width })
 }
 
 func median(x []float64) float64 {

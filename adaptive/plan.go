@@ -18,6 +18,8 @@ type Plan struct {
 	Goal   Goal
 	// Futility gives a pair up whose chance of being settled with the rest of the budget is below it; 0: none.
 	Futility float64
+	// Order are the numbers of pairs, those that come first among equals first; nil: in lane order.
+	Order []int
 }
 
 // The usual plan.
@@ -27,8 +29,8 @@ const (
 	Futility = 0.05
 )
 
-// least is how many comparisons a lane needs before anything is claimed about anyone.
-const least = 20
+// Least is how many comparisons a lane needs before anything is claimed about anyone.
+const Least = 20
 
 // Check finds what is wrong with a plan.
 func (p Plan) Check() error {
@@ -41,6 +43,8 @@ func (p Plan) Check() error {
 		return fmt.Errorf("plan rounds: %d comparisons, at most %d of a pair", p.Budget, p.Most)
 	case !(p.Alpha > 0 && p.Alpha < 1) || !(p.Futility >= 0 && p.Futility < 1):
 		return fmt.Errorf("plan rounds: level %g, futility %g", p.Alpha, p.Futility)
+	case p.Order != nil && len(p.Order) != p.Lanes*(p.Lanes-1)/2:
+		return fmt.Errorf("plan rounds: an order of %d pairs of %d lanes", len(p.Order), p.Lanes)
 	}
 	return p.Goal.check(p.Lanes)
 }
@@ -61,7 +65,7 @@ func (p Plan) Until() []int {
 	for r := range p.Rounds {
 		all += weight(r)
 	}
-	floor := min(p.Budget, least*p.Lanes/2)
+	floor := min(p.Budget, Least*p.Lanes/2)
 	until, sum := make([]int, p.Rounds), 0.0
 	for r := range until {
 		sum += weight(r)
@@ -84,14 +88,18 @@ func (p Plan) Levels() []float64 {
 type Goal struct {
 	Top     int      // which lanes are the best so many
 	Between [][2]int // these pairs alone
+	Width   float64  // no claims: all strengths to within plus or minus so much
 }
 
 func (g Goal) check(lanes int) error {
 	if g.Top < 0 || g.Top >= lanes {
 		return fmt.Errorf("plan rounds: the best %d of %d lanes", g.Top, lanes)
 	}
-	if g.Top > 0 && len(g.Between) > 0 {
-		return fmt.Errorf("plan rounds: both the best %d and named pairs", g.Top)
+	if g.Top > 0 && len(g.Between) > 0 || g.Width != 0 && g.Top+len(g.Between) > 0 {
+		return fmt.Errorf("plan rounds: several goals")
+	}
+	if !(g.Width >= 0) {
+		return fmt.Errorf("plan rounds: width %g", g.Width)
 	}
 	for _, b := range g.Between {
 		if min(b[0], b[1]) < 0 || max(b[0], b[1]) >= lanes || b[0] == b[1] {

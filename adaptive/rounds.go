@@ -13,6 +13,7 @@ type Progress struct {
 	Bought []int  // comparisons by pair, whatever became of them
 	Given  []bool // pairs that are given up
 	Looks  int    // so far
+	Narrow bool   // all strengths are as certain as the goal wants
 
 	pairs  [][2]int
 	family []bool
@@ -31,12 +32,7 @@ func Begin(p Plan) (*Progress, error) {
 }
 
 // Spent is how many comparisons were bought.
-func (g *Progress) Spent() (n int) {
-	for _, b := range g.Bought {
-		n += b
-	}
-	return n
-}
+func (g *Progress) Spent() int { return total(g.Bought) }
 
 // First is what the first round buys: the pairs of the family, evenly.
 func (g *Progress) First() []int { return g.deal(g.until[0], g.family) }
@@ -52,11 +48,53 @@ func (g *Progress) Buy(n []int) {
 func (g *Progress) Look(l *Look) []Claim {
 	level := g.levels[g.Looks]
 	g.Looks++
+	if g.Goal.Width > 0 {
+		g.Narrow = l.narrow(g.Goal.Width, g.Alpha)
+		return nil
+	}
 	claims := g.Claims.look(g.Looks, level, l.Theta, l.p(), g.family)
 	if g.Futility > 0 && g.Looks < g.Plan.Rounds {
 		g.giveUp(l)
 	}
 	return claims
+}
+
+// Blind is what the next round buys after a look that shows nothing: the open pairs, evenly. The look is spent.
+func (g *Progress) Blind() []int {
+	if g.Looks++; g.Looks >= g.Plan.Rounds {
+		return nil
+	}
+	buy := g.deal(max(0, g.until[g.Looks]-g.Spent()), g.Open())
+	if total(buy) == 0 {
+		return nil
+	}
+	return buy
+}
+
+// Hopeless reports whether all that is not known is given up.
+func (g *Progress) Hopeless() bool { return !g.Settled() && !slices.Contains(g.Open(), true) }
+
+// Recall takes what an earlier look decided, in place of looking again.
+func (g *Progress) Recall(claims []Claim, given []int, narrow bool) {
+	g.Looks++
+	for _, c := range claims {
+		c.Look = g.Looks
+		g.Claims.All = append(g.Claims.All, c)
+		g.Claims.Add(c.Better, c.Worse)
+	}
+	for _, k := range given {
+		g.Given[k] = true
+	}
+	g.Narrow = narrow
+}
+
+// Level is the error that the last look might spend; that of the first where there was none. Where no claims are wanted, intervals are those
+// of the whole level: how wide they are does not depend on who wins.
+func (g *Progress) Level() float64 {
+	if g.Goal.Width > 0 {
+		return g.Alpha
+	}
+	return g.levels[max(0, g.Looks-1)]
 }
 
 // Next is what the next round buys after a look. It is nil when all that bears on the goal is known or given up, when the budget
@@ -67,7 +105,7 @@ func (g *Progress) Next(l *Look) []int {
 		return nil
 	}
 	buy := g.next(l, open)
-	if !slices.ContainsFunc(buy, func(n int) bool { return n > 0 }) {
+	if total(buy) == 0 {
 		return nil
 	}
 	return buy
@@ -77,7 +115,7 @@ func (g *Progress) Next(l *Look) []int {
 func (g *Progress) bears() []bool {
 	in := make([]bool, len(g.pairs))
 	for k, p := range g.pairs {
-		in[k] = g.family[k] && !g.Claims.Known(p[0], p[1]) && g.running(p[0]) && g.running(p[1])
+		in[k] = g.family[k] && !g.Narrow && !g.Claims.Known(p[0], p[1]) && g.running(p[0]) && g.running(p[1])
 	}
 	return in
 }
@@ -108,6 +146,9 @@ func (g *Progress) critical(round int, l *Look) float64 {
 // next buys evenly for all open pairs, and for none more than it is predicted to need. Chasing the pairs that look closest would
 // save next to nothing, and claim much that is not so.
 func (g *Progress) next(l *Look, open []bool) []int {
+	if g.Goal.Width > 0 {
+		return g.deal(max(0, g.until[g.Looks]-g.Spent()), open)
+	}
 	sure := 0.8
 	if g.Looks+1 == g.Plan.Rounds {
 		sure = 0.95
@@ -154,6 +195,39 @@ func (g *Progress) giveUp(l *Look) {
 	}
 }
 
+// Cut leaves n comparisons of a round, so that the largest counts fall first.
+func Cut(buy []int, n int) []int {
+	out := slices.Clone(buy)
+	for sum := total(out); sum > max(0, n); {
+		most, next, at := 0, 0, 0 // the largest count, and the one below it
+		for _, c := range out {
+			switch {
+			case c > most:
+				most, next, at = c, most, 1
+			case c == most:
+				at++
+			default:
+				next = max(next, c)
+			}
+		}
+		fall := min(most-next, max(1, (sum-n)/at))
+		for k := len(out) - 1; k >= 0 && sum > n; k-- {
+			if out[k] == most {
+				out[k] -= fall
+				sum -= fall
+			}
+		}
+	}
+	return out
+}
+
+func total(n []int) (sum int) {
+	for _, c := range n {
+		sum += c
+	}
+	return sum
+}
+
 // deal gives n comparisons to pairs so that the lowest counts rise first.
 func (g *Progress) deal(n int, to []bool) []int {
 	buy := make([]int, len(to))
@@ -198,6 +272,9 @@ func (g *Progress) deal(n int, to []bool) []int {
 func (g *Progress) lowest(of []bool, buy []int) []int {
 	var all []int
 	for k := range of {
+		if g.Order != nil {
+			k = g.Order[k]
+		}
 		if of[k] {
 			all = append(all, k)
 		}

@@ -26,6 +26,9 @@ func inOrder(p stats.Pairs) stats.Pairs {
 
 // elo rates along random orders.
 func (a *arena) elo(t *Table, field string) error {
+	if a.stage.Rounds != nil {
+		t.note(partBought)
+	}
 	o, runs := a.options.method.elo(), a.options.method.Orders
 	if runs == 0 {
 		runs = min(100, max(5, eloWork/a.pairs.Len()))

@@ -74,7 +74,11 @@ func (p *placing) tables() ([]Table, error) {
 	out.By = p.groups.fields
 	if len(out.standings) > 0 {
 		out.By = append([]string{out.standings[0].Field}, out.By...)
-		out.note("places in brackets: those that tests of all pairs allow, corrected after Holm")
+		if out.standings[0].Rounds != nil {
+			out.note("places in brackets: those that claims so far allow")
+		} else {
+			out.note("places in brackets: those that tests of all pairs allow, corrected after Holm")
+		}
 	}
 	return []Table{out}, nil
 }
@@ -127,6 +131,9 @@ func (s *Standing) Better(a, b int) int {
 // Apart are the places that can be told apart (Holm, over all pairs), either way round; false: nothing was tested. A test without a p-value
 // counts as one that shows nothing, and so does one whose difference goes against the order of the values.
 func (s *Standing) Apart() (apart map[[2]int]bool, tested bool) {
+	if s.Rounds != nil {
+		return s.claimed(), len(s.Tests) > 0
+	}
 	apart = map[[2]int]bool{}
 	p := make([]float64, len(s.Tests))
 	for k, t := range s.Tests {

@@ -30,6 +30,12 @@ const (
 
 // strengths fits Bradley-Terry, with Davidson's ties where there are any.
 func (a *arena) strengths(t *Table, m Method, field string) error {
+	if a.bought() {
+		return a.inRounds(t, field)
+	}
+	if a.stage.Rounds != nil {
+		t.note(partBought)
+	}
 	o, how := a.model(t, m)
 	fit, err := a.fit(o)
 	var none *stats.NoMaximum
@@ -109,6 +115,9 @@ func (a *arena) groupsOf(none *stats.NoMaximum) string {
 
 // winRates are plain shares of wins.
 func (a *arena) winRates(t *Table, field string) error {
+	if a.stage.Rounds != nil {
+		t.note(unevenlyBought)
+	}
 	all := a.grouped.Tally().Rates()
 	both, alone := a.turnedRound()
 	a.noteUnmet(t, field, "shares")

@@ -45,6 +45,7 @@ type Stage struct {
 	Lengths   bool     // rows say how long answers are
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
 	Rule      string   // how refused and cut answers count; empty: as answers
+	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
 
 	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
 }

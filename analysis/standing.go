@@ -31,6 +31,9 @@ type Standing struct {
 	Kin       []string // places of the same family as the only judge
 	Machines  bool     // not people alone judge
 	Validated bool     // how far the judge can be trusted is known
+
+	Rounds *Rounds        // of pairs that were bought in rounds: what differs is what was claimed
+	Look   *adaptive.Look // at all of them
 }
 
 // Place is one lane of a standing.

@@ -4,8 +4,22 @@ import (
 	"context"
 	"fmt"
 
+	"assay/results"
 	"assay/store"
 )
+
+// printRoundsOf prints how far the stages are that buy their pairs in rounds.
+func printRoundsOf(ctx context.Context, w *World, h *home, run store.Run) error {
+	looks, err := h.results().LastLooks(ctx, run)
+	if err != nil || len(looks) == 0 {
+		return err
+	}
+	fmt.Fprintln(w.Stdout)
+	for _, l := range looks {
+		fmt.Fprintln(w.Stdout, results.RoundsLine(l))
+	}
+	return nil
+}
 
 // printGatesOf prints which stages and lanes a gate of the study left out.
 func printGatesOf(ctx context.Context, w *World, h *home, run store.Run) error {

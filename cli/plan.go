@@ -272,14 +272,15 @@ func waiting(d *plan.Input, p *plan.Plan) (usual, longest time.Duration) {
 		live := map[string]int64{}
 		for _, q := range p.Parts {
 			switch {
-			case q.Wave != wave:
+			case wave < q.Wave || wave >= q.Wave+max(1, q.Rounds):
 			case q.Mode == assay.ModeBatch:
 				limits := d.Limits(q.Lane)
 				u, l = max(u, limits.Usual), max(l, limits.Longest)
 			default:
-				live[q.Lane.Provider] += q.Requests
+				n := q.Requests / int64(max(1, q.Rounds))
+				live[q.Lane.Provider] += n
 				if lane, ok := d.Study.Lane(q.Lane.Name); ok {
-					u = max(u, lane.Live.Takes(q.Requests))
+					u = max(u, lane.Live.Takes(n))
 				}
 			}
 		}

@@ -50,6 +50,9 @@ type statusDocument struct {
 
 	// Unjudged are the stages of a shared run whose judge is a program that no living worker may run.
 	Unjudged []string `json:"unjudged,omitempty"`
+
+	// Rounds are the stages that buy their pairs in rounds, from their first look on.
+	Rounds []roundsDocument `json:"rounds,omitempty"`
 }
 
 type stillDocument struct {
@@ -64,6 +67,15 @@ type strandedDocument struct {
 	Lane     string `json:"lane"`
 	Provider string `json:"provider"`
 	Account  string `json:"account,omitempty"` // the fingerprint of the one key that would do
+}
+
+// roundsDocument is how far a stage is that buys its pairs in rounds.
+type roundsDocument struct {
+	Stage   string `json:"stage"`
+	Looks   int    `json:"looks"`
+	Planned int    `json:"planned"`
+	Bought  int    `json:"comparisons"`    // until the last look
+	Stop    string `json:"stop,omitempty"` // why there is no further round
 }
 
 type laneDocument struct {
@@ -188,6 +200,13 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	}
 	if doc.Unjudged, err = h.WaitingForProgram(ctx, run); err != nil {
 		return err
+	}
+	looks, err := h.results().LastLooks(ctx, run)
+	if err != nil {
+		return err
+	}
+	for _, l := range looks {
+		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought, Stop: string(l.Stop)})
 	}
 	if segments {
 		all, err := h.Ledger.Segments(ctx, run.No)

@@ -33,6 +33,7 @@ func scenarios() []scenario {
 		{name: "turns", study: "turns", args: quiet},
 		{name: "canary", study: "single"},
 		{name: "judged", study: "judged", args: quiet},
+		{name: "rounds", study: "rounds", args: quiet},
 		{name: "live", study: "live"},
 		{name: "budget", study: "budget", args: quiet, first: 4, then: [][]string{{"resume", "--budget", "1"}}},
 		{name: "many", study: "many", args: quiet},

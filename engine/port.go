@@ -110,6 +110,7 @@ type Group struct {
 	Wave           int // from 1
 	Mode           store.SegmentMode
 	Final          bool // nothing can join any more
+	Whole          bool // nothing more joins before what is ready was answered: it waits for no company
 }
 
 // Planned is a request with what it may cost.

@@ -98,7 +98,7 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 		return err
 	}
 	most := int64(-1)
-	if !g.Final {
+	if !g.Final && !g.Whole {
 		if wait, err := x.waitForMore(ctx, g, ready, c.limits().requests); wait || err != nil {
 			return err
 		}

@@ -16,6 +16,16 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r path, l *st
 	if !m.wanted(st) {
 		return
 	}
+	mean, sizes, ok := m.known(ctx, st, l, rubric)
+	if !ok {
+		return
+	}
+	m.add(st, m.exact(st, r, sizes, wave), mean)
+}
+
+// known renders what a judge is asked without an answer: the mean request, and the sizes of all. It is false where there is none, or one
+// cannot be rendered.
+func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubric judge.Rubric) (load, []int32, bool) {
 	var sizes []int32
 	var samples []string
 	text, buf := int64(0), []byte(nil)
@@ -26,7 +36,7 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r path, l *st
 		}
 		if err != nil {
 			m.fail(st.At, err)
-			return
+			return load{}, nil, false
 		}
 		buf = line[:0]
 		sizes = append(sizes, int32(len(line)))
@@ -36,8 +46,8 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r path, l *st
 		}
 	}
 	if len(sizes) == 0 {
-		return
+		return load{}, nil, false
 	}
 	mean := float64(text) / float64(len(sizes))
-	m.add(st, m.exact(st, r, sizes, wave), load{input: mean * perByte(m.tokens, samples), bytes: mean, answer: rubric.Length()})
+	return load{input: mean * perByte(m.tokens, samples), bytes: mean, answer: rubric.Length()}, sizes, true
 }

@@ -80,6 +80,9 @@ func (d *Input) price(p *Part, w load) {
 		return Price{Low: one(in*(1-spread), low, 0.9*shared), Expected: one(in, expected, 0.5*shared), High: one(in*(1+spread), high, 0)}
 	}
 	p.Cost, p.Live = bill(p.Mode), bill(assay.ModeLive)
+	if p.First > 0 {
+		p.atLeast(p.First)
+	}
 	if p.Gated {
 		p.Input.Low, p.Output.Low = 0, 0
 		p.Cost.Low, p.Live.Low = assay.Cost{}, assay.Cost{}

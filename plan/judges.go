@@ -176,6 +176,10 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 	if !ok || err != nil {
 		return
 	}
+	if st.Pairs != nil && st.Pairs.Adaptive != nil {
+		m.rounds(ctx, st, groups, wave, rubric)
+		return
+	}
 	schedule, err := pairs.New(Design(st, groups.Field))
 	if err != nil {
 		m.fail(st.At, err)

@@ -66,6 +66,8 @@ type Part struct {
 	Gated    bool       // may turn out to be less, or nothing
 	Control  bool       // part of it is the control
 	Requests int64      // exact, or at most
+	Rounds   int        // in which they are bought, each a wave; 0: in one
+	First    int64      // requests of the first of several rounds; 0: there is one
 	Bytes    int64      // of all segments; 0 where not exact
 	Segments []Segment  // where exact
 	Input    Span       // tokens of all requests

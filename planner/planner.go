@@ -36,7 +36,7 @@ func (p *Planner) Study(ctx context.Context, run store.Run) (*study.Study, error
 	return p.Library.Study(ctx, run)
 }
 
-// Absorb reads the newest answers into verdicts, and decides the gates that wait for them.
+// Absorb reads the newest answers into verdicts, decides the gates that wait for them, and looks at rounds of comparisons that are done.
 func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 	if _, ok := batchrun.Of(run); ok {
 		return p.Batches.Absorb(ctx, run)
@@ -59,6 +59,13 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 }
 
 func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) error {
+	if g.Round > 0 {
+		found, err := p.Results.Look(ctx, run, g.Reads[0])
+		if err != nil {
+			return fmt.Errorf("look at round %d of stage %s in run %s: %w", g.Round, g.Reads[0], run.ID, err)
+		}
+		return s.Look(ctx, g, found)
+	}
 	found, err := p.Results.Gates(ctx, run, g.Reads)
 	if err != nil {
 		return fmt.Errorf("compute what a gate of run %s looks at: %w", run.ID, err)

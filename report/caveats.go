@@ -26,6 +26,11 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 	if c := d.few(lead); c != nil {
 		out = append(out, *c)
 	}
+	for _, r := range all {
+		if c := inRounds(r); c != nil {
+			out = append(out, *c)
+		}
+	}
 	if c := d.unsettledNeighbours(lead); c != nil {
 		out = append(out, *c)
 	}
@@ -149,7 +154,7 @@ const (
 // few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
 func (d *Document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
-	if !ok || r.Clusters < 2 || len(r.order) < 2 || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
+	if !ok || r.Clusters < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
 		return nil
 	}
 	n := float64(r.Clusters)
@@ -183,6 +188,22 @@ func (d *Document) few(r *ranked) *Caveat {
 		return &Caveat{"Few " + noun + ".", text, ""}
 	}
 	return &Caveat{"Few " + noun + ".", text + " Add some to the input; answers are kept:", d.Rerun + d.Where}
+}
+
+// inRounds says how far a stage is that buys its pairs in rounds, and what its numbers carry.
+func inRounds(r *ranked) *Caveat {
+	x := r.Rounds
+	if x == nil {
+		return nil
+	}
+	text := fmt.Sprintf("Stage %s stopped after round %d of %d: %s.", r.Stage, x.Looks, x.Planned, x.Stopped)
+	if x.Stopped == "" {
+		text = fmt.Sprintf("Stage %s has had %d of %d looks, and goes on.", r.Stage, x.Looks, x.Planned)
+	}
+	if !x.Width {
+		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is at most %.0f%%.", 100*x.Alpha)
+	}
+	return &Caveat{"Bought in rounds.", text, ""}
 }
 
 // unsettled reports whether several places may be the best.

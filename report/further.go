@@ -71,7 +71,7 @@ func (d *Document) further(r *ranked) Sentence {
 		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name), say(" least: "+r.takenBack(first)+"."))
 	case r.What == analysis.WhatStrength:
 		s = Sentence{{Text: "In comparisons ("}, {Text: r.label(), Name: true}, {Text: "), "}}
-		s = s.and(d.name(r.Places[first].Name), say(" wins most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name), say(" least: "+percentOf(r.shownOf(last))+"."))
+		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name), say(" least: "+percentOf(r.shownOf(last))+"."))
 	default:
 		s = at.and(say(", "), d.name(r.Places[first].Name), say(" is best: "+r.values([]int{first})+"; "), d.name(r.Places[last].Name), say(" is last: "+r.values([]int{last})+"."))
 	}
@@ -84,6 +84,14 @@ func (d *Document) further(r *ranked) Sentence {
 		return s.and(say(" Their strengths cannot be told apart."))
 	}
 	return s.and(say(" The two cannot be told apart."))
+}
+
+// winning is the verb of shares of wins.
+func (r *ranked) winning() string {
+	if r.Rounds != nil {
+		return " is expected to win"
+	}
+	return " wins"
 }
 
 // takenBack is how often a lane took an answer back, with the control beside it.
@@ -142,6 +150,8 @@ const maxColumns = 4
 // head is what a column of the board measures, in a word or two.
 func (r *ranked) head() string {
 	switch {
+	case r.What == analysis.WhatStrength && r.Rounds != nil:
+		return "expected wins"
 	case r.What == analysis.WhatStrength:
 		return "wins"
 	case r.What == analysis.WhatExcess:

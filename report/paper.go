@@ -162,7 +162,11 @@ func (d *Document) methods() (words, works []string) {
 	for i := range d.Report.Tables {
 		add(methodOf(d.Report.Tables[i].Method))
 	}
-	if len(d.Report.Standings) > 0 {
+	inRounds := func(s analysis.Standing) bool { return s.Rounds != nil }
+	if slices.ContainsFunc(d.Report.Standings, inRounds) {
+		add(methodText{"Comparisons were bought in planned rounds: after each, a look claimed differences at its share of 5% (Holm over all pairs not known yet), and the next round bought the open pairs evenly. Intervals are those of the last look's level; errors are the larger of cluster-robust and model-based ones.", []string{workHolm}})
+	}
+	if slices.ContainsFunc(d.Report.Standings, func(s analysis.Standing) bool { return !inRounds(s) }) {
 		add(methodText{"Tiers: all pairs of lanes are tested on the same items and corrected after Holm; lanes that share a letter cannot be told apart (compact letters after Piepho).", []string{workHolm, workPiepho}})
 	}
 	slices.SortFunc(works, func(a, b string) int { return strings.Compare(surname(a), surname(b)) })

@@ -186,6 +186,8 @@ func (r *ranked) values(places []int) string {
 // measure is what is counted, in a few words that follow a number.
 func (r *ranked) measure() string {
 	switch {
+	case r.What == analysis.WhatStrength && r.Rounds != nil:
+		return "of wins expected against all others"
 	case r.What == analysis.WhatStrength:
 		return "of comparisons won"
 	case r.Flips:

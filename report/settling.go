@@ -40,6 +40,12 @@ func (d *Document) settlings(r *ranked) []settling {
 			open++
 		}
 	}
+	level := 1 - r.Level
+	if r.Rounds != nil {
+		if level = r.Rounds.Next; r.Rounds.Width {
+			return nil
+		}
+	}
 	var out []settling
 	for k := range r.order[1:] {
 		a, b := r.order[k], r.order[k+1]
@@ -49,7 +55,7 @@ func (d *Document) settlings(r *ranked) []settling {
 		}
 		q := adaptive.Quote{
 			Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
-			Critical: adaptive.Critical(1-r.Level, open, t.Clusters), Spread: spread,
+			Critical: adaptive.Critical(level, open, t.Clusters), Spread: spread,
 		}
 		each, price := d.costOfOne(r, a, b)
 		quote := func(chance float64) amount {
@@ -66,8 +72,12 @@ func (r *ranked) spread() (float64, bool) {
 	var value, se []float64
 	for _, i := range r.order {
 		if p := r.Places[i]; p.Interval.OK {
+			level := 1 - r.Level
+			if r.Rounds != nil {
+				level = r.Rounds.Level
+			}
 			value = append(value, p.Value.Value)
-			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(1-r.Level, 1, max(2, r.Clusters)))
+			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, r.Clusters)))
 		}
 	}
 	if len(value) < 2 {

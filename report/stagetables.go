@@ -51,7 +51,7 @@ func (d *Document) stageTable(r *ranked, costs bool) StageTable {
 	}
 	t.Head = append(t.Head, Column{Text: r.Field, Foreign: true}, Column{Text: r.column(), Number: true}, Column{Text: "low", Number: true}, Column{Text: "high", Number: true})
 	if r.What == analysis.WhatStrength {
-		t.Head = append(t.Head, Column{Text: "wins", Number: true})
+		t.Head = append(t.Head, Column{Text: r.head(), Number: true})
 	}
 	t.Head = append(t.Head, Column{Text: "n", Number: true})
 	if costs {
@@ -136,6 +136,10 @@ func (r *ranked) tierNote() string {
 		return fmt.Sprintf("There are no letters for tiers in %s, because %s of %s could not be tested: %s.", assay.Clean(r.label(), maxName), assay.Thousands(untested), assay.Count(all, "pair"), r.whyUntested())
 	case r.tiers == nil:
 		return ""
+	case r.Rounds != nil && r.Rounds.Width:
+		return "Nothing is claimed about who is better: the goal is how certain strengths are."
+	case r.Rounds != nil:
+		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Alpha)
 	case r.Field == analysis.ByItem:
 		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
 	}

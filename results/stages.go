@@ -60,6 +60,9 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 			if st.Pairs != nil {
 				s.Within = st.Pairs.Within
 			}
+			if s.Rounds, err = d.Rounds(ctx, d.run, st); err != nil {
+				return nil, err
+			}
 		}
 		s.Low, s.High = scoreRange(s)
 		if s.Worst = s.Low; r.Worse == judge.High {

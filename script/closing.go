@@ -47,6 +47,12 @@ func (s *Script) close(ctx context.Context) ([]Gate, error) {
 		if err != nil {
 			return nil, err
 		}
+		if round, open := s.openRound(st, rec); open {
+			if done {
+				gates = append(gates, round)
+			}
+			continue
+		}
 		s.setClosed(st.Name, done)
 	}
 	return gates, nil
@@ -140,6 +146,11 @@ func (s *Script) closeStage(ctx context.Context, st *study.Stage, rec reader) (b
 	for _, name := range voices {
 		asked := int64(0)
 		for _, g := range groupsOf(rec, st.Name, name) {
+			if g.Again != firstAsked { // what is asked again follows from the verdicts before
+				if err := w.flush(); err != nil {
+					return false, err
+				}
+			}
 			for block, err := range s.blocks(ctx, rec, g) {
 				if err != nil {
 					return false, err
@@ -156,6 +167,9 @@ func (s *Script) closeStage(ctx context.Context, st *study.Stage, rec reader) (b
 				}
 				asked += n
 			}
+		}
+		if !over(rec) {
+			continue // how much is spared is known when the last round is
 		}
 		if err := s.spare(ctx, st.Name, name, asked); err != nil {
 			return false, err

@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"assay"
@@ -23,6 +24,7 @@ type contest struct {
 	votes    int
 	redone   *redone
 	schedule *pairs.Schedule
+	tour     *tour // nil: all pairs are known from the start
 }
 
 func (c *contest) lanes() []*study.Lane {
@@ -69,8 +71,9 @@ type laneContest struct {
 	contest
 	source      *asking
 	contestants []*study.Lane
-	turn        int   // whose answers meet
-	stride      int64 // slots of one item
+	turn        int     // whose answers meet
+	stride      int64   // slots of one item
+	first       []int64 // of a tour: the first slot of each item; below 0: it has none
 }
 
 func (c *laneContest) items() string { return c.source.items() }
@@ -112,7 +115,7 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 	}
 	var out []assay.Coordinates
 	for i, w := range c.source.talk.AllWays(turn-1, it) {
-		for p := range c.schedule.On(ord*c.stride + int64(i)) {
+		for p := range c.meetings(ord, i) {
 			first, second := c.contestants[p.First].Name, c.contestants[p.Second].Name
 			if !c.source.asked(turn, it.ID, w, first, second) {
 				continue
@@ -125,6 +128,17 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 		}
 	}
 	return out
+}
+
+// meetings are those on the i-th way through an item.
+func (c *laneContest) meetings(ord int64, i int) iter.Seq[pairs.Pair] {
+	switch {
+	case c.tour == nil:
+		return c.schedule.On(ord*c.stride + int64(i))
+	case c.first[ord] < 0:
+		return func(func(pairs.Pair) bool) {}
+	}
+	return c.tour.on(c.first[ord] + int64(i))
 }
 
 // sides are the two answers that a request shows, A first.
@@ -244,6 +258,9 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 			return !slices.ContainsFunc(st.Among.List, func(n string) bool { return study.Picks(n, lane) })
 		})
 	}
+	if st.Pairs != nil && st.Pairs.Adaptive != nil {
+		return l, s.tourLanes(ctx, l)
+	}
 	n, place := int64(0), map[string]int64{}
 	for it, err := range s.input.Rows.Items(ctx, source.items()) {
 		if err != nil {
@@ -257,4 +274,36 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 	}
 	l.schedule, err = pairs.New(plan.Design(st, plan.Field{Lanes: l.contestants, Slots: n * l.stride, Stride: l.stride, Place: place}))
 	return l, err
+}
+
+// tourLanes makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out are no slots of it.
+func (s *Script) tourLanes(ctx context.Context, l *laneContest) error {
+	a := l.stage.Pairs.Adaptive
+	if between := a.Goal.Between.List; len(between) > 0 {
+		l.contestants = slices.DeleteFunc(slices.Clone(l.contestants), func(lane *study.Lane) bool { return !slices.Contains(between, lane.Name) })
+	}
+	slots := int64(0)
+	for it, err := range s.input.Rows.Items(ctx, l.source.items()) {
+		if err != nil {
+			return err
+		}
+		if !keeps(l.stage, it) || !l.source.wants(it) {
+			l.first = append(l.first, -1)
+			continue
+		}
+		l.first = append(l.first, slots)
+		slots += int64(len(l.source.talk.AllWays(l.turn-1, it)))
+	}
+	if len(l.contestants) < 2 || slots == 0 {
+		return s.without(&l.contest)
+	}
+	var err error
+	l.tour, err = newTour(a, names(l.contestants), slots)
+	return err
+}
+
+// without leaves a stage with nothing to compare.
+func (s *Script) without(c *contest) (err error) {
+	c.schedule, err = pairs.New(pairs.Design{})
+	return err
 }

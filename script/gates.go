@@ -82,9 +82,11 @@ func (s *Script) note(d store.Decision) {
 	s.decided[gateKey{d.Stage, d.Lane}] = f
 }
 
-// Gate is a condition of a stage, or of a lane in it, that can be decided: the verdicts it looks at are all there.
+// Gate is a condition of a stage, or of a lane in it, that can be decided: the verdicts it looks at are all there. Or it is a round of
+// comparisons that can be looked at.
 type Gate struct {
 	Reads []string // the stages whose findings the condition names
+	Round int      // that is done, from 1; 0: it is a condition
 
 	stage *study.Stage
 	key   gateKey

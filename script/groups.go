@@ -14,12 +14,17 @@ type Group struct {
 	Wave           int // from 1
 	Mode           store.SegmentMode
 	Final          bool // nothing can join any more
+	Whole          bool // nothing more joins before what is ready was answered
 }
 
 // Groups lists what can be asked. A group whose forerunners are not settled may still grow.
 func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 	s.mu.Lock()
 	settled, err := s.settled(ctx)
+	var moving map[string]bool
+	if err == nil {
+		moving, err = s.moving(ctx)
+	}
 	s.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -47,11 +52,22 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 				for _, earlier := range before(rec, key) {
 					g.Final = g.Final && settled[earlier]
 				}
+				if t := tourOf(rec); t != nil {
+					s.tourGroup(&g, t, s.ready(st, rec, settled) && (key.Again == firstAsked || !moving[st.Name]))
+				}
 				out = append(out, g)
 			}
 		}
 	}
 	return out, nil
+}
+
+// tourGroup makes a group one of a stage that buys its pairs in rounds: each round is a wave of its own, and more may join until the last.
+func (s *Script) tourGroup(g *Group, t *tour, whole bool) {
+	looks, stop := t.done()
+	g.Wave += looks
+	g.Whole = whole
+	g.Final = g.Final && stop != store.StopNone
 }
 
 // wavesBefore is how many waves have to go out before the first of a stage.

@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"assay"
 	"assay/judge"
@@ -18,6 +19,8 @@ type itemContest struct {
 	all    []assay.Item
 	byID   map[string]int64
 	starts map[int64][]pairs.Pair // showings by the item that stands first
+	in     []int64                // of a tour: the items that take part
+	place  map[int64]int64        // and where each of them stands there
 }
 
 // maxContestItems bounds the items that are held to be compared with each other.
@@ -38,6 +41,9 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 		field.Grouped(c.stage, it, place) // one without a value meets no other, and was reported before
 		out.all = append(out.all, it)
 	}
+	if c.stage.Pairs != nil && c.stage.Pairs.Adaptive != nil {
+		return out, s.tourItems(out)
+	}
 	field.Slots, field.Place = int64(len(out.all)), out.byID
 	var err error
 	if out.schedule, err = pairs.New(plan.Design(c.stage, field)); err != nil {
@@ -47,6 +53,41 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 		out.starts[p.First] = append(out.starts[p.First], p)
 	}
 	return out, nil
+}
+
+// tourItems makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out take no part.
+func (s *Script) tourItems(c *itemContest) error {
+	var ids []string
+	c.place = map[int64]int64{}
+	for i, it := range c.all {
+		if keeps(c.stage, it) {
+			c.place[int64(i)] = int64(len(c.in))
+			c.in = append(c.in, int64(i))
+			ids = append(ids, it.ID)
+		}
+	}
+	if len(ids) < 2 {
+		return s.without(&c.contest)
+	}
+	var err error
+	c.tour, err = newTour(c.stage.Pairs.Adaptive, ids, 1)
+	return err
+}
+
+// meetings are those in which an item is shown first.
+func (c *itemContest) meetings(ord int64) []pairs.Pair {
+	if c.tour == nil {
+		return c.starts[ord]
+	}
+	at, in := c.place[ord]
+	if !in {
+		return nil
+	}
+	all := slices.Clone(c.tour.from(at))
+	for i := range all {
+		all[i].First, all[i].Second = c.in[all[i].First], c.in[all[i].Second]
+	}
+	return all
 }
 
 func (c *itemContest) items() string     { return c.input }
@@ -62,7 +103,7 @@ func (c *itemContest) trials(it assay.Item, _ assay.Coordinates) ([]trial, error
 
 func (c *itemContest) at(it assay.Item, ord int64, lane string, _ int) []assay.Coordinates {
 	var out []assay.Coordinates
-	for _, p := range c.starts[ord] {
+	for _, p := range c.meetings(ord) {
 		if !keeps(c.stage, it) || !keeps(c.stage, c.all[p.Second]) {
 			continue
 		}

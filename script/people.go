@@ -31,6 +31,9 @@ func (p *Library) People(ctx context.Context, run store.Run, stage string) (*Peo
 	if err != nil {
 		return nil, err
 	}
+	if err := s.recallLooks(ctx); err != nil {
+		return nil, err
+	}
 	switch rec := s.stages[stage].(type) {
 	case *judging, *laneContest, *itemContest:
 		return &People{s, rec, stage}, nil
@@ -150,7 +153,7 @@ func (p *People) tasksOf(it assay.Item, ord int64, turn int) []analysis.Task {
 			return nil
 		}
 		for i, w := range rec.source.talk.AllWays(turn-1, it) {
-			for pair := range rec.schedule.On(ord*rec.stride + int64(i)) {
+			for pair := range rec.meetings(ord, i) {
 				if pair.Again {
 					continue
 				}
@@ -163,7 +166,7 @@ func (p *People) tasksOf(it assay.Item, ord int64, turn int) []analysis.Task {
 			}
 		}
 	case *itemContest:
-		for _, pair := range rec.starts[ord] {
+		for _, pair := range rec.meetings(ord) {
 			if !pair.Again {
 				first, second := ordered(it.ID, rec.all[pair.Second].ID)
 				at := assay.Coordinates{Stage: p.stage, Item: first, Against: second, Turn: 1, Draw: 1}

@@ -49,6 +49,9 @@ func (s *Script) rereads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.recallLooks(ctx); err != nil {
+		return err
+	}
 	s.redone.mu.Lock()
 	defer s.redone.mu.Unlock()
 	s.redone.rounds = rounds

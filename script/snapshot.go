@@ -272,7 +272,10 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if err := s.recall(ctx); err != nil {
 		return nil, err
 	}
-	return s, s.buildStages(ctx)
+	if err := s.buildStages(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.recallLooks(ctx)
 }
 
 // read reads the study out of a run's snapshot.

@@ -51,10 +51,10 @@ func (s *Study) names(what string) bool {
 	return slices.ContainsFunc(s.Stages, func(st Stage) bool { return st.Rubric.Name == what || slices.Contains(st.Trait.List, what) })
 }
 
-// conditional reports whether what is asked depends on findings or verdicts: some of it was decided, once for all.
+// conditional reports whether what is asked depends on findings or verdicts, rounds of comparisons among them: some of it was decided, once for all.
 func (s *Study) conditional() bool {
 	return slices.ContainsFunc(s.Stages, func(st Stage) bool {
-		return st.When.Source != "" || st.Lanes.Only.Source != "" || st.Keep != nil && len(st.Keep.Stages()) > 0
+		return st.Pairs != nil && st.Pairs.Adaptive != nil || st.When.Source != "" || st.Lanes.Only.Source != "" || st.Keep != nil && len(st.Keep.Stages()) > 0
 	})
 }
 

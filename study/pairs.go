@@ -30,6 +30,8 @@ type Pairs struct {
 	Seed        int64    `json:"seed,omitempty" jsonschema:"of all that is random about the pairs"`
 	OrderSeed   *int64   `json:"order_seed,omitempty" jsonschema:"of which is shown first, over seed"`
 	ReverseSeed *int64   `json:"reverse_seed,omitempty" jsonschema:"of which pairs are asked again, over seed"`
+
+	Adaptive *Adaptive `json:"adaptive,omitempty" jsonschema:"pairs are bought in rounds, each chosen from the verdicts so far, until the goal is settled"`
 }
 
 func (p *Pairs) read(d *decoder, n *node) {
@@ -43,7 +45,7 @@ func (p *Pairs) read(d *decoder, n *node) {
 		d.problems.Add(p.Key("reverse"), "a share, such as 0.3", "reverse: want 0 to 1, got %g", p.Reverse)
 	}
 	kinds := 0
-	for _, key := range []string{"all", "sample", "per_item", "per_lane_pair", "file"} {
+	for _, key := range []string{"all", "sample", "per_item", "per_lane_pair", "file", "adaptive"} {
 		if p.Has(key) {
 			kinds++
 		}
@@ -54,9 +56,10 @@ func (p *Pairs) read(d *decoder, n *node) {
 		}
 	}
 	if kinds > 1 {
-		d.problems.Add(n.at, "", "pairs: want one of all, sample, per_item, per_lane_pair, file")
+		d.problems.Add(n.at, "", "pairs: want one of all, sample, per_item, per_lane_pair, file, adaptive")
 	}
 	p.checkList(d)
+	p.checkAdaptive(d)
 	if p.Within != "" && p.File.File != "" {
 		d.problems.Add(p.Key("within"), "leave it out", "a list of pairs says itself what meets")
 	}

@@ -160,6 +160,7 @@ func (g *schemas) unions() {
 	put[Turn](g, anyOf(scalar, infer[turnMap](g)))
 	put[Joins](g, anyOf(infer[Join](g), &jsonschema.Schema{Type: "array", Items: infer[Join](g)}))
 	put[Reply](g, anyOf(enum(ReplyJSON, ReplyTag, ReplyLine), infer[replyMap](g)))
+	put[Goal](g, anyOf(enum(GoalRanking), infer[goalMap](g)))
 	put[Pairs](g, anyOf(enum("all"), infer[Pairs](g)))
 }
 

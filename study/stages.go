@@ -75,6 +75,7 @@ func (r *run) checkVerb(st *Stage) {
 	r.checkSubject(st, verb)
 	r.checkJudges(st, verb)
 	r.checkTexts(st, verb)
+	r.checkRounds(st)
 }
 
 // stageKeys are all keys a stage may have, so that an unknown key is reported once, by the decoder.

@@ -489,6 +489,23 @@ CREATE TABLE decisions (
     CHECK (passed = 0 OR why = '')
 );
 
+-- A look at the verdicts of a stage that buys its pairs in rounds, one after each round: what it found, and what it decided, once for
+-- all. Next are the comparisons of the next round; where there is none, stop says why.
+CREATE TABLE looks (
+    run_no  BIGINT NOT NULL REFERENCES runs (no),
+    stage   TEXT NOT NULL,
+    number  BIGINT NOT NULL CHECK (number > 0),
+    planned BIGINT NOT NULL, -- looks that were planned
+    level   DOUBLE PRECISION NOT NULL, -- the error that this look might spend
+    bought  BIGINT NOT NULL CHECK (bought >= 0), -- comparisons until it
+    found   TEXT NOT NULL,
+    next    TEXT NOT NULL,
+    stop    TEXT NOT NULL CHECK (stop IN ('', 'settled', 'hopeless', 'budget', 'rounds', 'exhausted', 'nothing valid')),
+    at_ms   BIGINT NOT NULL,
+    PRIMARY KEY (run_no, stage, number),
+    CHECK ((stop = '') = (next <> ''))
+);
+
 -- Caps on live calls that all workers of a ledger share. next_us is the next moment, in microseconds, that is not leased.
 CREATE TABLE quotas (
     scope   TEXT PRIMARY KEY,

@@ -102,3 +102,53 @@ func (b *bench) gateEvents() []string {
 	}
 	return words
 }
+
+// looks: what a look decided first stands, whatever is found later, by whom and how often.
+func looks(t *testing.T, fresh Fresh) {
+	where := fresh(t)
+	b := &bench{t: t, ctx: t.Context(), clock: newClock()}
+	b.s = open(t, where, b.clock)
+	b.run = b.newRun("r1", nil)
+	first := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40, Found: `{"claims":[]}`, Next: `[{"n":3}]`}
+	stands, err := b.s.PutLook(b.ctx, first)
+	b.ok(err)
+	first.Given = b.clock.now()
+	if diff := cmp.Diff(first, stands); diff != "" {
+		t.Errorf("the first look (-want +got):\n%s", diff)
+	}
+	b.clock.pass(time.Hour)
+	other := open(t, where, b.clock)
+	const n = 6
+	got, errs := make([]store.Look, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			l := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40 + i, Found: "{}", Stop: store.StopSettled}
+			got[i], errs[i] = []*store.Ledger{b.s, other}[i%2].PutLook(b.ctx, l)
+		})
+	}
+	wg.Wait()
+	b.ok(errors.Join(errs...))
+	for i := range got {
+		if diff := cmp.Diff(first, got[i]); diff != "" {
+			t.Errorf("who came as number %d was answered otherwise (-first +this):\n%s", i, diff)
+		}
+	}
+	last := store.Look{Run: b.run.No, Stage: "arena", Number: 2, Planned: 2, Level: 0.03, Bought: 43, Found: "{}", Stop: store.StopRounds}
+	last, err = b.s.PutLook(b.ctx, last)
+	b.ok(err)
+	var all []store.Look
+	for l, err := range other.Looks(b.ctx, b.run.No) {
+		b.ok(err)
+		all = append(all, l)
+	}
+	if diff := cmp.Diff([]store.Look{first, last}, all); diff != "" {
+		t.Errorf("all looks (-want +got):\n%s", diff)
+	}
+	for _, bad := range []store.Look{{Number: 3}, {Number: 3, Next: "[]", Stop: store.StopBudget}, {Number: 3, Stop: "tired"}, {Number: 0, Stop: store.StopBudget}} {
+		bad.Run, bad.Stage = b.run.No, "arena"
+		if _, err := b.s.PutLook(b.ctx, bad); err == nil {
+			t.Errorf("%+v was written", bad)
+		}
+	}
+}
