@@ -151,8 +151,10 @@ func TestARunThatIsKilledAtAnyStepBuysTheSameRounds(t *testing.T) {
 		if err := r.another().Absorb(ctx, run); err != nil { // it looks, and dies before anything follows
 			t.Fatal(err)
 		}
-		e := *r.engine
-		e.Planner = r.another()
+		e := &engine.Engine{
+			Ledger: r.engine.Ledger, Files: r.engine.Files, Planner: r.another(), Clock: r.engine.Clock, Timing: r.engine.Timing,
+			Random: r.engine.Random, Holder: r.engine.Holder, Accounts: r.engine.Accounts,
+		}
 		st, err := e.Extend(ctx, run.No)
 		if err != nil {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func (g *Goal) read(d *decoder, n *node) {
 	}
 	var m goalMap
 	rest(d, n, &m)
-	*g = Goal{Where: m.Where, Top: m.Top, Between: m.Between, Width: m.Width}
+	*g = Goal(m)
 	if len(n.pairs) != 1 {
 		d.problems.Add(n.at, "one of "+want, "goal: want one goal, got %d", len(n.pairs))
 		return
