@@ -38,7 +38,9 @@ func TestAPlanOfRoundsGoesFromTheFirstToAllOfThem(t *testing.T) {
 	if p.Waves != all.Waves+4 {
 		t.Errorf("%d waves, want four more than %d", p.Waves, all.Waves)
 	}
-	if !slices.ContainsFunc(p.Notes, func(n string) bool { return strings.Contains(n, "at most 200 comparisons in 5 rounds (20, 50, 100, 150 until") }) {
+	if !slices.ContainsFunc(p.Notes, func(n string) bool {
+		return strings.Contains(n, "at most 200 comparisons in 5 rounds (20, 50, 100, 150 until")
+	}) {
 		t.Errorf("the notes are %q", p.Notes)
 	}
 }
