@@ -149,7 +149,11 @@ func seeds(st *study.Study, s script.Settings, rehearsal bool) []report.Seed {
 	}
 	for _, stage := range plan.InOrder(st) {
 		if stage.Pairs != nil && stage.Pairs.Drawn() {
-			out = append(out, report.Seed{Of: "the pairs of stage " + stage.Name, Value: fmt.Sprint(stage.Pairs.Seed)})
+			seed := stage.Pairs.Seed
+			if a := stage.Pairs.Adaptive; a != nil {
+				seed = a.Seed
+			}
+			out = append(out, report.Seed{Of: "the pairs of stage " + stage.Name, Value: fmt.Sprint(seed)})
 		}
 	}
 	if rehearsal {
