@@ -280,6 +280,12 @@ func TestOtherLiveCalls(t *testing.T) {
 	}
 	d := w.json("POST", w.base["deepseek"]+"/v1/chat/completions", `{"model":"deepseek-chat","messages":[{"role":"user","content":"x"}]}`)
 	diff(t, d.at("usage.prompt_tokens"), any(d.at("usage.prompt_cache_hit_tokens").(float64)+d.at("usage.prompt_cache_miss_tokens").(float64)))
+	for base, want := range map[string]map[string]any{
+		w.base["openai"]: {"service_tier": "default", "prompt": nil}, w.base["groq"] + "/openai/v1": {"service_tier": "on_demand", "prompt": nil},
+		w.base["together"]: {"service_tier": "default", "prompt": []any{}},
+	} {
+		diff(t, want, w.json("POST", base+"/chat/completions", `{"model":"gpt-oss-120b","messages":[{"role":"user","content":"x"}]}`).pick("service_tier", "prompt"))
+	}
 	o := w.json("POST", w.base["ollama"]+"/api/chat", `{"model":"llama3","stream":false,"format":"json","messages":[{"role":"user","content":"x"}]}`, "Authorization", "")
 	diff(t, map[string]any{"done": true, "done_reason": "stop"}, o.pick("done", "done_reason"))
 	if !json.Valid([]byte(o.str("message.content"))) {

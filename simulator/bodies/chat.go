@@ -17,6 +17,8 @@ type Chat struct {
 	Hits     bool   // cache hits and misses are counted apart (DeepSeek)
 	Timings  bool   // Groq's times
 	Cost     bool   // OpenRouter's and xAI's price of the call
+	Tier     string // the usual service tier; "": default
+	Prompt   bool   // a reply has a list of prompts, which is empty (Together)
 }
 
 // Read takes a body apart.
@@ -114,17 +116,21 @@ func (d Chat) Write(dst []byte, q *Request, r *Reply) []byte {
 	if r.cut {
 		finish = "length"
 	}
-	return AppendJSON(dst, chatReply{
+	reply := chatReply{
 		ID: fmt.Sprintf("chatcmpl-%016x", r.id), Object: "chat.completion", Created: r.made.Unix(), Model: q.Model,
 		Choices: []chatChoice{{FinishReason: finish, Message: msg}}, Usage: d.usage(r),
-		ServiceTier: usedTier(q.Tier), SystemFingerprint: "fp_sim",
-	})
+		ServiceTier: usedTier(q.Tier, cmp.Or(d.Tier, "default")), SystemFingerprint: "fp_sim",
+	}
+	if d.Prompt {
+		reply.Prompt = &[]any{}
+	}
+	return AppendJSON(dst, reply)
 }
 
 // usedTier is the tier a call was served in.
-func usedTier(asked string) string {
+func usedTier(asked, usual string) string {
 	if asked == "" || asked == "auto" {
-		return "default"
+		return usual
 	}
 	return asked
 }
@@ -159,6 +165,7 @@ type chatReply struct {
 	Usage             chatUsage    `json:"usage"`
 	ServiceTier       string       `json:"service_tier"`
 	SystemFingerprint string       `json:"system_fingerprint"`
+	Prompt            *[]any       `json:"prompt,omitempty"`
 }
 
 type chatChoice struct {

@@ -67,7 +67,7 @@ func (d Responses) Write(dst []byte, q *Request, r *Reply) []byte {
 	out := responsesReply{
 		ID: fmt.Sprintf("resp_%016x", r.id), Object: "response", CreatedAt: r.made.Unix(), CompletedAt: r.made.Unix(), Status: "completed",
 		Model: q.Model, Output: []any{}, ParallelToolCalls: true, Temperature: 1, TopP: 1, ToolChoice: "auto", Tools: []any{},
-		ServiceTier: usedTier(q.Tier), Metadata: map[string]string{}, Truncation: "disabled",
+		ServiceTier: usedTier(q.Tier, "default"), Metadata: map[string]string{}, Truncation: "disabled",
 		Instructions: Nullable(q.System), Text: map[string]any{"format": map[string]any{"type": "text"}},
 		Reasoning: map[string]any{"effort": Nullable(q.Effort), "summary": nil},
 	}

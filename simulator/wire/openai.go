@@ -35,7 +35,7 @@ func groqVendor() *backend.Vendor {
 		Name: "groq", Prefix: "/groq/openai/v1", Base: "/groq", Key: backend.Bearer, Shape: openAIShape, Rate: openAIRate,
 		Requests: 50_000, Bytes: 200 << 20, Window: day, Caches: true, OneModel: true,
 		Routes: func(rt backend.Routes) {
-			openAIRoutes(rt, openAIKind{keep: 30 * day, days: 7, whole: true, chat: bodies.Chat{Thoughts: "reasoning", Timings: true}})
+			openAIRoutes(rt, openAIKind{keep: 30 * day, days: 7, whole: true, chat: bodies.Chat{Thoughts: "reasoning", Timings: true, Tier: "on_demand"}})
 		},
 	}
 }

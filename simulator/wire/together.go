@@ -41,7 +41,7 @@ func togetherRoutes(rt backend.Routes) {
 // together plays the files and batches of Together.
 type together struct{}
 
-func togetherChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning"} }
+func togetherChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning", Prompt: true} }
 
 // togetherKeep is how long files live.
 const togetherKeep = 7 * day
