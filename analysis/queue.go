@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"iter"
 	"slices"
+	"sort"
 
 	"assay"
 )
@@ -135,8 +136,9 @@ func (s *stratum) keep(w waiting, n int) {
 }
 
 func (s *stratum) cut(n int) {
-	slices.SortFunc(s.waiting, func(a, b waiting) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), slices.Compare(a.task.ID[:], b.task.ID[:]))
+	sort.Slice(s.waiting, func(i, j int) bool {
+		a, b := &s.waiting[i], &s.waiting[j]
+		return cmp.Or(cmp.Compare(a.rank, b.rank), slices.Compare(a.task.ID[:], b.task.ID[:])) < 0
 	})
 	s.waiting = s.waiting[:min(n, len(s.waiting))]
 }

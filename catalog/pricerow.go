@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sort"
 
 	"assay"
 )
@@ -120,8 +121,9 @@ func (c *Catalog) Prices() []Price {
 		place[v.Name] = i
 	}
 	all := slices.Collect(maps.Values(c.prices))
-	slices.SortFunc(all, func(a, b Price) int {
-		return cmp.Or(cmp.Compare(place[a.Vendor], place[b.Vendor]), cmp.Compare(a.Model, b.Model))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(cmp.Compare(place[a.Vendor], place[b.Vendor]), cmp.Compare(a.Model, b.Model)) < 0
 	})
 	return all
 }

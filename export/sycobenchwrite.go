@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"sort"
 	"time"
 
 	"assay"
@@ -61,8 +62,9 @@ func (b *sycoBatches) add(ctx context.Context, rows *results.Rows) error {
 	place := func(stage string) int {
 		return slices.IndexFunc(rows.Study.Stages, func(st study.Stage) bool { return st.Name == stage })
 	}
-	slices.SortFunc(segments, func(a, b store.Segment) int { // not by when they went out, which is chance
-		return cmp.Or(cmp.Compare(place(a.Stage), place(b.Stage)), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.No, b.No))
+	sort.Slice(segments, func(i, j int) bool { // not by when they went out, which is chance
+		a, b := &segments[i], &segments[j]
+		return cmp.Or(cmp.Compare(place(a.Stage), place(b.Stage)), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.No, b.No)) < 0
 	})
 	for _, s := range segments {
 		if s.Job == "" {

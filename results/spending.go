@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"assay"
 	"assay/catalog"
@@ -65,7 +66,9 @@ func sumSegments(segments []store.Segment) []Spending {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Spending) int { return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Lane, b.Lane)) })
+	sort.Slice(out, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(out[i].Stage, out[j].Stage), cmp.Compare(out[i].Lane, out[j].Lane)) < 0
+	})
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -190,7 +191,10 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 			out = append(out, store.Share{Stage: j.stage.Name, Lane: l.Name, Requests: n})
 		}
 	}
-	slices.SortFunc(out[1:], func(a, b store.Share) int { return strings.Compare(a.Stage+"\x00"+a.Lane, b.Stage+"\x00"+b.Lane) })
+	judged := out[1:]
+	sort.Slice(judged, func(i, j int) bool {
+		return judged[i].Stage+"\x00"+judged[i].Lane < judged[j].Stage+"\x00"+judged[j].Lane
+	})
 	return out, nil
 }
 

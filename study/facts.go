@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -100,7 +101,9 @@ func (f *facts) walk(v reflect.Value, path ...string) {
 			f.walk(v.Index(i), append(slices.Clip(path), nameOf(v.Index(i), i))...)
 		}
 	case reflect.Map:
-		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
+		keys := v.MapKeys()
+		sort.Slice(keys, func(i, j int) bool { return keys[i].String() < keys[j].String() })
+		for _, k := range keys {
 			f.walk(v.MapIndex(k), append(slices.Clip(path), k.String())...)
 		}
 	case reflect.Struct:

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 )
 
 // LabelColumns say which columns of a table hold its labels, one rater's label of one item in each row.
@@ -46,8 +46,9 @@ func (t *Table) Labels(c LabelColumns) (*Labels, error) {
 		l.Label = labels.ID(label)
 		out.Given = append(out.Given, l)
 	}
-	slices.SortFunc(out.Given, func(a, b Label) int {
-		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rater, b.Rater), cmp.Compare(a.Line, b.Line))
+	sort.Slice(out.Given, func(i, j int) bool {
+		a, b := &out.Given[i], &out.Given[j]
+		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rater, b.Rater), cmp.Compare(a.Line, b.Line)) < 0
 	})
 	out.Items, out.Raters, out.Labels = items.List(), raters.List(), labels.List()
 	t.twice(out)

@@ -80,7 +80,7 @@ func (s *Server) itemPage(q *request) (*view, error) {
 	for input, it := range named {
 		data.Inputs = append(data.Inputs, inputRow{input, it.Cluster, it.Expect, it.Fields})
 	}
-	slices.SortFunc(data.Inputs, func(a, b inputRow) int { return cmp.Compare(a.Input, b.Input) })
+	sort.Slice(data.Inputs, func(i, j int) bool { return data.Inputs[i].Input < data.Inputs[j].Input })
 	data.Stages, data.Stage = stagesOf(all, q.FormValue("stage"))
 	rows, err := s.answerRows(q, slices.DeleteFunc(all, func(a store.Answer) bool { return a.At.Stage != data.Stage }))
 	if err != nil {
