@@ -20,7 +20,7 @@ func batchCommand(w *World) *cobra.Command {
 		Long: "Takes a provider's batch file as it is, without a study. A file becomes a run in the ledger: it is recorded before it is sent, cut under\n" +
 			"the provider's limits, and a stop at any moment loses nothing and pays nothing twice. The ids in the file come back unchanged.\n\n" +
 			"  assay batch write --provider openai --model gpt-4.1-mini --input questions.txt --output batch.jsonl\n" +
-			"  assay batch submit batch.jsonl --watch\n" +
+			"  assay batch submit batch.jsonl --wait\n" +
 			"  assay batch collect batch.jsonl --output results.jsonl\n\n" +
 			"BATCH is the id of a batch, the beginning of one, the name of its file, or a provider's own job id.",
 		Args: cobra.ArbitraryArgs,

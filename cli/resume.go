@@ -181,7 +181,8 @@ func giveOrder(ctx context.Context, w *World, ref string, o store.Order, f order
 	}
 	defer h.Close()
 	if run.State == store.RunClosed && o.Kind == store.OrderCancel {
-		return usage("", "run %s is closed already", run.ID)
+		fmt.Fprintf(w.Stderr, "run %s has ended already, and nothing was cancelled\n", run.ID)
+		return nil
 	}
 	if done, err := nothingToJudge(ctx, w, h, run, o); done || err != nil {
 		return err
@@ -246,9 +247,12 @@ func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store
 }
 
 func cancelCommand(w *World) *cobra.Command {
-	return orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
+	c := orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
 		return store.Order{Kind: store.OrderCancel}, nil
 	})
+	c.Long = "Stops the jobs of a run. What was done is kept. The exit code is 3 where requests have no answer, 0 where all have one, and 0 where the run has\n" +
+		"ended already. `assay batch cancel` does the same for a batch file."
+	return c
 }
 
 func collectCommand(w *World) *cobra.Command {
