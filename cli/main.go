@@ -71,6 +71,7 @@ func complain(w *World, err error) {
 }
 
 func newRoot(w *World) *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:           "assay",
 		Short:         "Compare language models with many questions, at batch prices, losing nothing",
@@ -78,7 +79,10 @@ func newRoot(w *World) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case showVersion:
+				return printVersion(w)
+			case len(args) == 0:
 				_, err := fmt.Fprint(w.Stdout, welcome)
 				return err
 			}
@@ -87,6 +91,7 @@ func newRoot(w *World) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	var debug string
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.PersistentFlags().BoolVarP(&w.verbose, "verbose", "v", false, "print every move of every segment, one line each, while a run is driven or watched")
 	root.PersistentFlags().StringVar(&debug, "debug", "", "add every HTTP exchange with providers to `FILE`, without keys")
 	root.PersistentFlags().BoolVar(&w.wide, "wide", false, "do not cut tables to the width of the terminal")

@@ -14,11 +14,13 @@ func versionCommand(w *World) *cobra.Command {
 		GroupID: groupStart,
 		Short:   "Print the version",
 		Args:    args(),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(w.Stdout, "assay %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+		RunE:    func(*cobra.Command, []string) error { return printVersion(w) },
 	}
+}
+
+func printVersion(w *World) error {
+	_, err := fmt.Fprintf(w.Stdout, "assay %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // version is the module's version, with commit and day of it where the build knows them.
