@@ -36,7 +36,7 @@ const (
 func Main(ctx context.Context, w World) int {
 	w.contact = workspace.NewContact(w.Now)
 	if w.Terminal.Out {
-		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.outWidth}
+		w.Stdout = term.Glass{Writer: w.Stdout, Columns: w.outWidth, Colour: w.colours()}
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)

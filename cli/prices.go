@@ -52,6 +52,7 @@ func printPrices(w *World, prices []catalog.Price) error {
 	t := term.Table{
 		Head:  []string{"MODEL", "INPUT", "CACHED", "WRITE 5M", "WRITE 1H", "OUTPUT", "BATCH IN", "BATCH OUT", "ABOVE", "AS OF", "SOURCE"},
 		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true},
+		Least: map[int]int{0: 34}, Spare: []string{"SOURCE", "ABOVE", "WRITE 1H", "WRITE 5M", "AS OF", "CACHED"},
 	}
 	for _, p := range prices {
 		live, batch := p.Live.Short, p.Batch.Short

@@ -22,6 +22,7 @@ type progress struct {
 	runs   []store.Run
 	words  *narrator
 	screen *term.Screen // nil: plain lines
+	colour bool
 
 	mu     sync.Mutex
 	others map[string]bool // who was said to be at work on it, too
@@ -40,7 +41,7 @@ const (
 func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*progress, error) {
 	p := &progress{world: w, home: h, runs: runs, others: map[string]bool{}, noted: notices{lanes: map[string]store.LaneState{}, said: map[string]time.Time{}}}
 	if w.draws() {
-		p.screen = term.NewScreen(w.Stderr)
+		p.screen, p.colour = term.NewScreen(w.Stderr), w.colours()
 	}
 	var err error
 	p.words, err = newNarrator(ctx, w, h, runs...)
@@ -51,6 +52,13 @@ func newProgress(ctx context.Context, w *World, h *home, runs ...store.Run) (*pr
 func (w *World) draws() bool {
 	kind, _ := w.Env("TERM")
 	return w.Terminal.Draws(kind)
+}
+
+// colours reports whether the terminal shows colours, and the user wants them.
+func (w *World) colours() bool {
+	kind, _ := w.Env("TERM")
+	none, _ := w.Env("NO_COLOR")
+	return term.Colours(kind, none)
 }
 
 // close takes the bars away, so that what is printed next begins on a clean line.
@@ -191,7 +199,10 @@ func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProg
 // bars are what is drawn of it.
 func (p *progress) bars(now time.Time, all results.RunProgress, costs []assay.Cost) term.Bars {
 	width, height := p.world.Terminal.Current()
-	out := term.Bars{Width: width, Height: height, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
+	out := term.Bars{Width: width, Height: height, Colour: p.colour, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
+	for _, run := range p.runs {
+		out.Total.Elapsed = max(out.Total.Elapsed, now.Sub(run.Created))
+	}
 	names := map[int64]string{}
 	if len(p.runs) > 1 {
 		for _, run := range p.runs {
@@ -220,7 +231,7 @@ func sumOf(costs []assay.Cost) assay.Cost {
 func barOf(name string, p results.Progress, cost assay.Cost, pace func(time.Time) (results.Pace, bool), now time.Time) term.Bar {
 	at, _ := pace(now)
 	return term.Bar{
-		Name: assay.Clean(name, 200), Wanted: p.Wanted, Answered: p.Answered + p.Ready, Failed: p.Failed - p.Again, Errors: p.Failed, Cost: cost, Rate: at.Rate, Left: at.Left,
+		Name: assay.Clean(name, 200), Wanted: p.Wanted, Answered: p.Answered + p.Ready, Ready: p.Ready, Failed: p.Failed - p.Again, Errors: p.Failed, Cost: cost, Rate: at.Rate, Left: at.Left,
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,22 @@ func TestALookThatTakesLongIsRare(t *testing.T) {
 	for after, want := range map[time.Duration]bool{100 * time.Millisecond: true, 2 * time.Second: true, 4 * time.Second: false} {
 		if got := p.rests(now.Add(after), frame); got != want {
 			t.Errorf("after %s: rests is %v", after, got)
+		}
+	}
+}
+
+func TestColoursAreLeftOutWhereTheUserSaysSo(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]bool{"TERM=xterm": true, "TERM=dumb": false, "NO_COLOR=1": false, "NO_COLOR=": true} {
+		name, value, _ := strings.Cut(env, "=")
+		w := World{Env: func(n string) (string, bool) {
+			if n == name {
+				return value, true
+			}
+			return "", false
+		}}
+		if got := w.colours(); got != want {
+			t.Errorf("%s: %v", env, got)
 		}
 	}
 }

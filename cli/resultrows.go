@@ -120,7 +120,7 @@ func (f resultFlags) printJudgements(ctx context.Context, w *World, rows *result
 	}
 	s := arrange(f, usual, judgementOrder)
 	lines := encoder(w)
-	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "VERDICT", "WINNER", "REASON"}, Right: map[int]bool{4: true, 6: true}}
+	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "VERDICT", "WINNER", "REASON"}, Right: map[int]bool{4: true, 6: true}, Spare: []string{"DRAW", "TURN", "BRANCH", "STAGE"}}
 	for j, err := range s.walk(rows.Judgements(ctx, f.pick, detail)) {
 		switch {
 		case err != nil:

@@ -97,7 +97,7 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 	if f.json || f.wide || f.verdicts() {
 		return f.printRows(ctx, w, h, run)
 	}
-	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "JUDGED", "TURN", "BRANCH", "DRAW", "ENDING", "TEXT"}, Right: map[int]bool{5: true, 7: true}}
+	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "JUDGED", "TURN", "BRANCH", "DRAW", "ENDING", "TEXT"}, Right: map[int]bool{5: true, 7: true}, Spare: []string{"DRAW", "JUDGED", "TURN", "BRANCH", "STAGE"}}
 	s := arrange(f, maxTableRows, answerOrder)
 	for a, err := range s.walk(h.results().Answers(ctx, run, f.pick)) {
 		if err != nil {

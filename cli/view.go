@@ -4,9 +4,12 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/base32"
+	"errors"
 	"fmt"
+	"html"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +23,7 @@ type viewFlags struct {
 	home      homeFlags
 	listen    string
 	open      bool
+	browse    bool
 	hosts     []string
 	tokenFile string
 }
@@ -39,6 +43,7 @@ func dashboardCommand(w *World) *cobra.Command {
 	f.home.register(c)
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7788", "address to listen on; port 0 takes a free one")
 	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
+	c.Flags().BoolVar(&f.browse, "open", false, "open it in a browser, too")
 	c.Flags().StringSliceVar(&f.hosts, "host", nil, "a name the dashboard may be called by, besides IP addresses and localhost")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "keep the token in this file, so that it is the same after a restart")
 	return c
@@ -72,7 +77,35 @@ func view(ctx context.Context, w *World, f viewFlags) error {
 	fmt.Fprintf(w.Stdout, "http://%s/?token=%s\n", on.Addr(), token)
 	fmt.Fprintln(w.Stderr, "everyone who has the address above may look and give orders; Ctrl-C ends the dashboard, not the runs")
 	fmt.Fprintf(w.Stderr, "to share, for looking only: http://%s/?token=%s\n", on.Addr(), web.LookToken(token))
+	if f.browse {
+		leave, err := browse(w, "http://"+on.Addr().String()+"/?token="+token)
+		if err != nil {
+			fmt.Fprintf(w.Stderr, "no browser was opened (%s): open the first address yourself\n", err)
+		}
+		defer leave()
+	}
 	return server.Serve(ctx, on)
+}
+
+// browse opens an address in the browser. Other users of this machine can read the command lines of programs, so the browser is handed a file
+// of the user's own that leads there; leave takes it away.
+func browse(w *World, address string) (leave func(), err error) {
+	leave = func() {}
+	if w.Browse == nil {
+		return leave, errors.New("there is none")
+	}
+	dir, err := os.MkdirTemp("", "assay-open-") // for its owner alone
+	if err != nil {
+		return leave, err
+	}
+	leave = func() { os.RemoveAll(dir) } // what stays leads to a server that is gone
+	file := filepath.Join(dir, "assay.html")
+	page := fmt.Sprintf(`<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url=%[1]s"><title>assay</title><a href="%[1]s">assay</a>`,
+		html.EscapeString(address))
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		return leave, err
+	}
+	return leave, w.Browse(file)
 }
 
 func lowered(all []string) []string {

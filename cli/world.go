@@ -22,7 +22,8 @@ type World struct {
 	Terminal term.Terminal
 	Now      func() time.Time
 	Disk     Disk
-	HTTP     http.RoundTripper // how providers are reached
+	HTTP     http.RoundTripper       // how providers are reached
+	Browse   func(file string) error // shows a file in the user's browser; nil: there is none
 
 	// For tests that stop the process or cannot wait for hours. The program leaves them empty.
 	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does

@@ -14,12 +14,14 @@ type Bar struct {
 	Name     string
 	Wanted   int64 // requests that are to have an answer
 	Answered int64 // have one, here or ready at the provider
+	Ready    int64 // of them, those that the provider reports and that are not here yet
 	Failed   int64 // ended without one for good
 	Errors   int64 // ended without one, also those that go out again
 	Cost     assay.Cost
 	Rate     float64       // requests done a second; 0: not known
 	Left     time.Duration // how long the rest takes; 0: not known
 	Halt     string        // why it does not move: stopped, held
+	Elapsed  time.Duration // since it began; 0: not said
 
 	unsure bool // of several: how long one of them takes is not known
 }
@@ -31,12 +33,18 @@ func (b Bar) Done() int64 { return b.Answered + b.Failed }
 func (b Bar) add(c Bar) Bar {
 	b.unsure = b.unsure || c.Left == 0 && c.Done() < c.Wanted && c.Halt == ""
 	b.Wanted, b.Answered, b.Failed, b.Errors = b.Wanted+c.Wanted, b.Answered+c.Answered, b.Failed+c.Failed, b.Errors+c.Errors
+	b.Ready += c.Ready
 	b.Cost, b.Rate, b.Left = b.Cost.Add(c.Cost), b.Rate+c.Rate, max(b.Left, c.Left)
 	return b
 }
 
 // outlook is how long it still takes, in a word or two.
 func (b Bar) outlook() string {
+	if b.Elapsed > 0 {
+		since := Duration(b.Elapsed)
+		b.Elapsed = 0
+		return b.outlook() + ", " + since + " so far"
+	}
 	switch {
 	case b.Done() >= b.Wanted:
 		return "done"
@@ -66,6 +74,14 @@ func (b Bar) price() string {
 	return b.Cost.String()
 }
 
+// ready is what the provider reports and has not been fetched.
+func (b Bar) ready() string {
+	if b.Ready == 0 {
+		return ""
+	}
+	return assay.Thousands(b.Ready) + " ready"
+}
+
 func (b Bar) faults() string {
 	if b.Errors == 0 {
 		return ""
@@ -77,11 +93,12 @@ func (b Bar) faults() string {
 type Bars struct {
 	Lanes         []Bar
 	Total         Bar
-	Width, Height int // 0: unknown
+	Width, Height int  // 0: unknown
+	Colour        bool // errors, and what does not move, stand out
 }
 
 const (
-	barWidth    = 20 // at most
+	barWidth    = 40 // at most
 	leastBar    = 5
 	leastName   = 12
 	usualHeight = 24
@@ -91,6 +108,7 @@ const (
 // The columns beside name and bar.
 const (
 	countColumn = iota
+	readyColumn
 	errorColumn
 	rateColumn
 	costColumn
@@ -104,7 +122,7 @@ func (p Bars) Lines() []string {
 	rows := p.rows()
 	cells, wide, names := make([][columns]string, len(rows)), [columns]int{}, 0
 	for i, s := range rows {
-		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.faults(), s.Pace(), s.price(), s.outlook()}
+		cells[i] = [columns]string{assay.Thousands(s.Answered) + "/" + assay.Thousands(s.Wanted), s.ready(), s.faults(), s.Pace(), s.price(), s.outlook()}
 		for c, text := range cells[i] {
 			wide[c] = max(wide[c], textWidth(text))
 		}
@@ -134,8 +152,21 @@ func (p Bars) Lines() []string {
 			}
 		}
 		lines[i] = strings.TrimRight(clipped(line, width), " ")
+		if p.Colour {
+			lines[i] = s.painted(lines[i])
+		}
 	}
 	return lines
+}
+
+// painted is a line in which errors, and why it does not move, stand out.
+func (b Bar) painted(line string) string {
+	for _, text := range []string{b.Halt, b.faults()} {
+		if i := strings.LastIndex(line, "  "+text); text != "" && i >= 0 {
+			line = line[:i+2] + red(text) + line[i+2+len(text):]
+		}
+	}
+	return line
 }
 
 // dropColumns leaves columns out, the least needed first, until name and bar have room. It returns the room that they have.
@@ -149,7 +180,7 @@ func dropColumns(wide *[columns]int, width, least int) int {
 		}
 		return left
 	}
-	for _, c := range []int{rateColumn, costColumn, errorColumn, etaColumn} {
+	for _, c := range []int{rateColumn, readyColumn, costColumn, errorColumn, etaColumn} {
 		if room() >= least {
 			break
 		}

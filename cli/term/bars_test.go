@@ -31,21 +31,21 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		want []string
 	}{
 		"counts, errors, rate, cost and time left": {all(gpt), []string{
-			"answers gpt  [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
-			"all          [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
+			"answers gpt  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
+			"all          [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors  10/s  $2.00  ETA 1m",
 		}},
 		"a fast lane": {sized(all(Bar{Name: "fast", Wanted: 1_000_000, Answered: 200_000, Rate: 1240, Left: 11 * time.Minute}), 100, 2), []string{
-			"all  [████░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
+			"all  [████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  200,000/1,000,000  1,240/s  $0.00  ETA 11m",
 		}},
 		"what is not known is said": {all(free), []string{
-			"answers llama  [░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
-			"all            [░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
+			"answers llama  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
+			"all            [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/400  cost unknown  ETA unknown",
 		}},
 		"done, stopped and slow": {all(part, stopped, slow), []string{
-			"flips judge  [████████████████████]   4/4         at least $1.00     done",
-			"flips other  [░░░░░░░░░░░░░░░░░░░░]  1/40                  $0.00  stopped",
-			"flips slow   [░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  ETA 13m",
-			"all          [█░░░░░░░░░░░░░░░░░░░]  6/84  3/min  at least $1.00  ETA 13m",
+			"flips judge  [████████████████████████████████████████]   4/4         at least $1.00     done",
+			"flips other  [█░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  1/40                  $0.00  stopped",
+			"flips slow   [█░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  1/40  3/min           $0.00  ETA 13m",
+			"all          [██░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  6/84  3/min  at least $1.00  ETA 13m",
 		}},
 		"narrow, the least needed goes first": {sized(all(gpt), 60, 24), []string{
 			"answers gpt  [█░░░░░░]  190/1,000  10 errors  $2.00  ETA 1m",
@@ -53,14 +53,18 @@ func TestBarsAsATerminalShowsThem(t *testing.T) {
 		}},
 		"very narrow": {sized(all(gpt), 20, 24), []string{"answers…  190/1,000", "all       190/1,000"}},
 		"low, those at work are shown and the rest is summed": {sized(all(part, gpt, stopped, slow), 100, 4), []string{
-			"answers gpt    [████░░░░░░░░░░░░░░░░]  190/1,000  10 errors   10/s           $2.00   ETA 1m",
-			"3 other lanes  [█░░░░░░░░░░░░░░░░░░░]       6/84             3/min  at least $1.00  ETA 13m",
-			"all            [███░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
+			"answers gpt    [█████░░░░░░░░░░░░░░░░░░░░░░░]  190/1,000  10 errors   10/s           $2.00   ETA 1m",
+			"3 other lanes  [██░░░░░░░░░░░░░░░░░░░░░░░░░░]       6/84             3/min  at least $1.00  ETA 13m",
+			"all            [█████░░░░░░░░░░░░░░░░░░░░░░░]  196/1,084  10 errors   10/s  at least $3.00  ETA 13m",
 		}},
-		"one line of height":                {sized(all(gpt, free), 100, 2), []string{"all  [██░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA unknown"}},
-		"wide letters take two columns":     {sized(all(Bar{Name: "答え gpt", Wanted: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
-		"of an unknown size, as most are":   {sized(all(Bar{Name: "a b", Wanted: 2}), 0, 0), []string{"a b  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all  [░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
-		"nothing planned yet is no problem": {all(), []string{"all  [░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done"}},
+		"one line of height": {sized(all(gpt, free), 100, 2), []string{"all  [█████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  190/1,400  10 errors  10/s  at least $2.00  ETA unknown"}},
+		"what is ready at the provider, and the time so far": {Bars{Lanes: []Bar{{Name: "a b", Wanted: 9, Answered: 5, Ready: 3}}, Total: Bar{Name: "all", Wanted: 9, Answered: 5, Ready: 3, Elapsed: 3 * time.Minute}, Width: 60}, []string{
+			"a b  [███░░░░]  5/9  3 ready  $0.00             ETA unknown",
+			"all  [███░░░░]  5/9  3 ready  $0.00  ETA unknown, 3m so far",
+		}},
+		"wide letters take two columns":     {sized(all(Bar{Name: "答え gpt", Wanted: 2}), 60, 24), []string{"答え gpt  [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all       [░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"of an unknown size, as most are":   {sized(all(Bar{Name: "a b", Wanted: 2}), 0, 0), []string{"a b  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown", "all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  $0.00  ETA unknown"}},
+		"nothing planned yet is no problem": {all(), []string{"all  [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░]  0/0  $0.00  done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,6 +92,44 @@ func TestBarsFitOnEveryTerminal(t *testing.T) {
 					t.Fatalf("a line of %d columns on a terminal of %d: %q", n, width, line)
 				}
 			}
+		}
+	}
+}
+
+func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind, none string
+		want       bool
+	}{{"xterm", "", true}, {"", "", true}, {"dumb", "", false}, {"xterm", "1", false}} {
+		if got := Colours(c.kind, c.none); got != c.want {
+			t.Errorf("TERM=%s NO_COLOR=%s: %v", c.kind, c.none, got)
+		}
+	}
+	bars := Bars{Lanes: []Bar{{Name: "a stopped", Wanted: 4, Answered: 1, Errors: 2, Halt: "stopped"}, {Name: "b", Wanted: 4}}, Total: Bar{Name: "all", Wanted: 8}, Width: 90}
+	plain := bars.Lines()
+	bars.Colour = true
+	painted := bars.Lines()
+	if painted[0] != strings.Replace(strings.Replace(plain[0], "  stopped", "  \x1b[31mstopped\x1b[0m", 1), "2 errors", "\x1b[31m2 errors\x1b[0m", 1) {
+		t.Errorf("%q", painted[0])
+	}
+	if d := cmp.Diff(plain[1:], painted[1:]); d != "" {
+		t.Error(d)
+	}
+	for _, colour := range []bool{false, true} {
+		var b strings.Builder
+		table := Table{Head: []string{"LANE", "STATE", "LOST"}}
+		table.Add("held", "open", 0)
+		table.Add("b", "held", "3")
+		if err := table.Write(Glass{Writer: &b, Colour: colour}); err != nil {
+			t.Fatal(err)
+		}
+		want := "LANE  STATE  LOST\nheld  open   0\nb     held   3\n"
+		if colour {
+			want = "LANE  STATE  LOST\nheld  open   0\nb     \x1b[31mheld\x1b[0m   \x1b[31m3\x1b[0m\n"
+		}
+		if d := cmp.Diff(want, b.String()); d != "" {
+			t.Error(d)
 		}
 	}
 }

@@ -11,14 +11,15 @@ import (
 type Glass struct {
 	io.Writer
 	Columns func() int // how wide it is now; 0: not known, or all is to be shown
+	Colour  bool       // what a reader has to look after stands out
 }
 
-// columnsOf is how wide a table may be; 0: as wide as it is.
-func columnsOf(w io.Writer) int {
-	if g, ok := w.(Glass); ok {
-		return g.Columns()
+// columns is how wide a table may be; 0: as wide as it is.
+func (g Glass) columns() int {
+	if g.Columns == nil {
+		return 0
 	}
-	return 0
+	return g.Columns()
 }
 
 // shortest is how far a text is cut; gap stands between columns.
@@ -28,7 +29,7 @@ const (
 )
 
 // fitted is the table for a width, and the heads of the columns that it had to leave out. Columns that say nothing in any row go first,
-// then long texts are cut, then columns go from the right.
+// then long texts are cut, then columns go: those that can be spared, then from the right.
 func (t *Table) fitted(width int) (*Table, []string) {
 	if width <= 0 || t.wide() <= width {
 		return t, nil
@@ -39,15 +40,45 @@ func (t *Table) fitted(width int) (*Table, []string) {
 	if out.wide() <= width {
 		return out, nil
 	}
+	out, left := out.narrowed(width)
 	out.shrink(width)
-	var left []string
-	for len(out.Head) > 2 && out.wide() > width {
-		last := len(out.Head) - 1
-		left = append([]string{out.Head[last]}, left...)
-		out = out.without(func(i int) bool { return i == last })
-		out.shrink(width)
-	}
 	return out, left
+}
+
+// narrowed leaves out as many columns as it has to.
+func (t *Table) narrowed(width int) (out *Table, left []string) {
+	out = t
+	drop := func(i int) {
+		left = append(left, out.Head[i])
+		out = out.without(func(k int) bool { return k == i })
+	}
+	for _, name := range t.Spare {
+		if i := slices.Index(out.Head, name); i > 0 && out.least() > width {
+			drop(i)
+		}
+	}
+	for len(out.Head) > 2 && out.least() > width {
+		drop(len(out.Head) - 1)
+	}
+	slices.SortFunc(left, func(a, b string) int { return slices.Index(t.Head, a) - slices.Index(t.Head, b) })
+	return out, left
+}
+
+// least is how wide the table is with its texts cut as far as they can be.
+func (t *Table) least() int {
+	sum := gap * (len(t.Head) - 1)
+	for i, w := range t.widths() {
+		sum += min(w, t.leastOf(i))
+	}
+	return sum
+}
+
+// leastOf is how narrow a column can be.
+func (t *Table) leastOf(i int) int {
+	if t.Right[i] {
+		return t.widths()[i]
+	}
+	return max(shortest, textWidth(t.Head[i]), t.Least[i])
 }
 
 // says reports whether a cell has something to say.
@@ -55,12 +86,12 @@ func says(cell string) bool { return strings.Trim(cell, "0.$–") != "" }
 
 // without is the table without some columns.
 func (t *Table) without(gone func(i int) bool) *Table {
-	out := &Table{Right: map[int]bool{}, rows: make([][]string, len(t.rows))}
+	out := &Table{Right: map[int]bool{}, Least: map[int]int{}, Spare: t.Spare, rows: make([][]string, len(t.rows))}
 	for i, name := range t.Head {
 		if gone(i) {
 			continue
 		}
-		out.Right[len(out.Head)] = t.Right[i]
+		out.Right[len(out.Head)], out.Least[len(out.Head)] = t.Right[i], t.Least[i]
 		out.Head = append(out.Head, name)
 		for k, row := range t.rows {
 			out.rows[k] = append(out.rows[k], row[i])
@@ -96,7 +127,7 @@ func (t *Table) shrink(width int) {
 	for over > 0 {
 		longest := -1
 		for i := range w {
-			if !t.Right[i] && w[i] > max(shortest, textWidth(t.Head[i])) && (longest < 0 || w[i] > w[longest]) {
+			if !t.Right[i] && w[i] > t.leastOf(i) && (longest < 0 || w[i] > w[longest]) {
 				longest = i
 			}
 		}
@@ -114,9 +145,9 @@ func (t *Table) shrink(width int) {
 }
 
 // leftOut says which columns are not there.
-func leftOut(names []string) string {
+func leftOut(names []string, width int) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("(left out at this width: %s; --wide prints all)\n", strings.Join(names, ", "))
+	return Wrapped(fmt.Sprintf("(left out at this width: %s; --wide prints all)", strings.Join(names, ", ")), width, " ") + "\n"
 }

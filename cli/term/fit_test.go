@@ -18,7 +18,7 @@ func TestTablesFitTheGlass(t *testing.T) {
 	}
 	for _, width := range []int{20, 40, 60, 80, 100, 200, 0} {
 		var b bytes.Buffer
-		if err := table().Write(Glass{&b, func() int { return width }}); err != nil {
+		if err := table().Write(Glass{Writer: &b, Columns: func() int { return width }}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
@@ -33,7 +33,7 @@ func TestTablesFitTheGlass(t *testing.T) {
 			t.Errorf("%d columns: %q", width, lines[0])
 		case width >= 80 && strings.Contains(b.String(), "left out"):
 			t.Errorf("%d columns leave something out:\n%s", width, b.String())
-		case width == 40 && !strings.Contains(b.String(), "; --wide prints all)"):
+		case width == 40 && !strings.Contains(b.String(), "--wide prints all)"):
 			t.Errorf("%d columns leave nothing out:\n%s", width, b.String())
 		case width > 0 && width <= 100 && strings.Contains(lines[0], "CUT"), width == 0 && !strings.Contains(lines[0], "CUT"):
 			t.Errorf("%d columns: a column of zeros: %q", width, lines[0])
@@ -82,5 +82,30 @@ func TestALongMessageAboveTheBarsLeavesNoRemains(t *testing.T) {
 	}
 	if up, clear, text := strings.Index(b.String(), "\x1b[2A"), strings.Index(b.String(), "\x1b[J"), strings.Index(b.String(), "a message"); !(up >= 0 && up < clear && clear < text) {
 		t.Errorf("%q", b.String())
+	}
+}
+
+func TestColumnsThatCanBeSparedGoFirst(t *testing.T) {
+	t.Parallel()
+	table := Table{Head: []string{"MODEL", "INPUT", "WRITE", "OUTPUT", "SOURCE"}, Right: map[int]bool{1: true, 2: true, 3: true}, Least: map[int]int{0: 20}, Spare: []string{"SOURCE", "WRITE"}}
+	table.Add("openai/gpt-5.4-mini", 1, 2, 3, "https://example.com/prices")
+	table.Add("somewhere/with-a-very-long-name-of-a-model", 1, 2, 3, "https://example.com/prices")
+	for width, want := range map[int]string{
+		80: "MODEL                           INPUT  WRITE  OUTPUT  SOURCE",
+		60: "MODEL                 INPUT  WRITE  OUTPUT  SOURCE",
+		48: "MODEL                       INPUT  WRITE  OUTPUT",
+		38: "MODEL                    INPUT  OUTPUT",
+	} {
+		var b bytes.Buffer
+		if err := table.Write(Glass{Writer: &b, Columns: func() int { return width }}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(b.String(), "\n")
+		if lines[0] != want || !strings.HasPrefix(lines[1], "openai/gpt-5.4-mini ") {
+			t.Errorf("%d columns:\n%s", width, b.String())
+		}
+		if left := strings.Contains(b.String(), "left out at this width: "); left != (width < 60) {
+			t.Errorf("%d columns: %s", width, b.String())
+		}
 	}
 }

@@ -16,6 +16,8 @@ import (
 type Table struct {
 	Head  []string
 	Right map[int]bool // columns of numbers stand to the right
+	Least map[int]int  // how narrow a column may become, where that is more than usual: names to type again
+	Spare []string     // columns that go first where the table is too wide, in this order
 	rows  [][]string
 }
 
@@ -43,13 +45,17 @@ func (t *Table) Compact(names ...string) *Table {
 
 // Write prints the table with aligned columns. On a [Glass] it is as wide as fits.
 func (t *Table) Write(w io.Writer) error {
-	t, left := t.fitted(columnsOf(w))
+	g, _ := w.(Glass)
+	t, left := t.fitted(g.columns())
 	width := t.widths()
 	var b strings.Builder
-	for _, row := range append([][]string{t.Head}, t.rows...) {
+	for n, row := range append([][]string{t.Head}, t.rows...) {
 		var line strings.Builder
 		for i, c := range row {
 			pad := strings.Repeat(" ", width[i]-textWidth(c))
+			if g.Colour && n > 0 && alarming(t.Head[i], c) {
+				c = red(c)
+			}
 			if i > 0 {
 				line.WriteString(strings.Repeat(" ", gap))
 			}
@@ -61,7 +67,7 @@ func (t *Table) Write(w io.Writer) error {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	_, err := io.WriteString(w, b.String()+leftOut(left))
+	_, err := io.WriteString(w, b.String()+leftOut(left, g.columns()))
 	return err
 }
 

@@ -42,5 +42,6 @@ func run() int {
 		Now:      time.Now,
 		Disk:     cli.Disk{Dir: dir},
 		HTTP:     provider.NewTransport(),
+		Browse:   browse,
 	})
 }
