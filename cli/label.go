@@ -84,6 +84,16 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 		return usage("run it in a terminal, give keys on standard input, or read labels from a file: assay verdicts import", "standard input ended before the first key")
 	}
 	fmt.Fprintf(w.Stdout, "%s by %s in this session\n", assay.Count(len(q.given), "label"), person)
+	if err != nil {
+		return err
+	}
+	votes, err := h.results().Votes(ctx, run, panel, stage, person)
+	if err == nil {
+		votes.Planned, err = panel.Count(ctx)
+	}
+	if err == nil {
+		fmt.Fprintln(w.Stdout, term.Wrapped(strings.Join(votes.Words(), "; "), w.outWidth(), ""))
+	}
 	return err
 }
 

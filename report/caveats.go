@@ -109,8 +109,8 @@ func (d *Document) withoutAnswer() (open int64, endings map[assay.Ending]int64) 
 	return open, endings
 }
 
-// Labels that make a judge's error known: so many take about ten minutes.
-const labelsWanted = 40
+// LabelsWanted is how many labels make a judge's error known: they take about ten minutes.
+const LabelsWanted = 40
 
 // unvalidated says that no one has checked the judge, and how to.
 func (d *Document) unvalidated(lead *ranked, all []*ranked) *Caveat {
@@ -137,11 +137,11 @@ func (d *Document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 		what = "pairs"
 	}
 	if len(stages) > 1 {
-		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which, labelsWanted, what)
+		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which, LabelsWanted, what)
 	} else {
-		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, labelsWanted, what)
+		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, LabelsWanted, what)
 	}
-	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(labelsWanted))}
+	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(LabelsWanted))}
 }
 
 // What a reader wants to be able to see: ten points between two lanes, or 60% of wins.

@@ -74,6 +74,7 @@ type arenaData struct {
 	Choices []results.Choice `json:"choices"`
 	Given   int              `json:"given_in_this_session"`
 	Undo    bool             `json:"can_undo"`
+	Votes   results.Votes    `json:"votes"`
 }
 
 const (
@@ -97,6 +98,10 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 		data.Task = task.ID.String()
 	}
 	data.Given, data.Undo = s.seats.given(seat)
+	if data.Votes, err = q.home.Votes(q.Context(), q.run, seat.panel, seat.stage, seat.person); err != nil {
+		return nil, err
+	}
+	data.Votes.Planned = s.seats.planned(seat)
 	v := &view{template: "arena", title: "Which is better?", tab: "people", data: data}
 	if !data.Pair {
 		v.title = "What is it?"

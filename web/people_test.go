@@ -46,8 +46,15 @@ func TestAPersonJudgesOneAfterTheOther(t *testing.T) {
 	if d := cmp.Diff([]string{"a", "b"}, s.said("arena", "human:anna")); d != "" {
 		t.Error(d)
 	}
-	if got := s.shown(); got["task"] != nil || got["given_in_this_session"] != 2.0 {
+	got := s.shown()
+	if got["task"] != nil || got["given_in_this_session"] != 2.0 {
 		t.Errorf("at the end: %v", got)
+	}
+	if v, _ := got["votes"].(map[string]any); v["planned"] != 4.0 || v["labelled"] != 2.0 || v["yours"] != 2.0 {
+		t.Errorf("votes: %v", v)
+	}
+	if page := s.get("/runs/run1/people/arena?as=anna").body; !strings.Contains(page, "2 of 4 pairs judged by people") {
+		t.Errorf("the arena does not say how far it is: %s", page)
 	}
 	if a := s.say("undo", nil); a.status != http.StatusSeeOther || len(s.said("arena", "human:anna")) != 1 || s.shown()["task"] == nil {
 		t.Errorf("undo: %d, %v", a.status, s.said("arena", "human:anna"))

@@ -46,6 +46,7 @@ type place struct {
 	asked   bool               // tasks were chosen at least once
 	empty   bool               // and nothing was left
 	err     error
+	planned int // all that may be asked at this stage; 0: not counted yet
 	working chan struct{}
 	used    time.Time
 }
@@ -158,7 +159,14 @@ func (s *seats) choose(ctx context.Context, at *seat, p *place) {
 		tasks, err = at.panel.Next(ctx, q)
 	}
 	s.mu.Lock()
+	planned := p.planned
+	s.mu.Unlock()
+	if err == nil && planned == 0 {
+		planned, err = at.panel.Count(ctx)
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
+	p.planned = planned
 	p.tasks, p.err, p.asked, p.empty = tasks, err, true, len(tasks) == 0
 	close(p.working)
 	p.working = nil
@@ -243,6 +251,13 @@ func (s *seats) undo(ctx context.Context, at *seat) error {
 	defer s.mu.Unlock()
 	p.tasks = append([]analysis.Task{t}, p.tasks...)
 	return nil
+}
+
+// planned is how much may be asked at a seat's stage; 0: not counted yet.
+func (s *seats) planned(at *seat) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.place(at).planned
 }
 
 // given is how many labels were given at a seat since the dashboard began, and whether one can be taken back.
