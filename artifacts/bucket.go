@@ -10,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,10 +118,11 @@ func (c *contents) add(key string, o Object) {
 
 // order puts the manifest first that counts: a packed one, then the oldest.
 func (c *contents) order() {
-	slices.SortFunc(c.whole, func(a, b Object) int {
-		return cmp.Or(cmp.Compare(plainFirst(a), plainFirst(b)), a.Time.Compare(b.Time), strings.Compare(a.Key, b.Key))
+	sort.Slice(c.whole, func(i, j int) bool {
+		a, b := c.whole[i], c.whole[j]
+		return cmp.Or(cmp.Compare(plainFirst(a), plainFirst(b)), a.Time.Compare(b.Time), strings.Compare(a.Key, b.Key)) < 0
 	})
-	slices.SortFunc(c.log, func(a, b Object) int { return strings.Compare(a.Key, b.Key) })
+	sort.Slice(c.log, func(i, j int) bool { return c.log[i].Key < c.log[j].Key })
 }
 
 func plainFirst(o Object) int {
@@ -339,7 +341,9 @@ func (b *Bucket) marks(ctx context.Context) (all []Object, err error) {
 		}
 		all = append(all, o)
 	}
-	slices.SortFunc(all, func(a, b Object) int { return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Key, b.Key)) })
+	sort.Slice(all, func(i, j int) bool {
+		return cmp.Or(all[i].Time.Compare(all[j].Time), strings.Compare(all[i].Key, all[j].Key)) < 0
+	})
 	return all, nil
 }
 

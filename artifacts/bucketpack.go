@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -179,7 +180,7 @@ func (b *Bucket) sweep(ctx context.Context, left []Object) error {
 	}
 	left = slices.DeleteFunc(left, func(o Object) bool { return now.Sub(o.Time) < leftAfter })
 	// A manifest goes before the chunks that it names.
-	slices.SortStableFunc(left, func(a, b Object) int { return strings.Count(a.Key, "/") - strings.Count(b.Key, "/") })
+	sort.SliceStable(left, func(i, j int) bool { return strings.Count(left[i].Key, "/") < strings.Count(left[j].Key, "/") })
 	return b.delete(ctx, left)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"assay"
 	"assay/study"
@@ -162,7 +163,7 @@ func draws(st *study.Stage) int64 { return int64(max(1, st.Repeats.N)) }
 
 func (m *maker) finish() {
 	m.canaries()
-	slices.SortStableFunc(m.plan.Parts, func(a, b Part) int { return a.Wave - b.Wave })
+	sort.SliceStable(m.plan.Parts, func(i, j int) bool { return m.plan.Parts[i].Wave < m.plan.Parts[j].Wave })
 	for _, p := range m.plan.Parts {
 		sent := p.Bytes
 		if !p.Exact {

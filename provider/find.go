@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"assay"
@@ -48,8 +49,9 @@ func (t Trail) Stamped(s Search) (Found, error) {
 		}
 	}
 	for _, some := range [][]Status{good, failed} {
-		slices.SortStableFunc(some, func(a, b Status) int {
-			return cmp.Or(cmp.Compare(attemptOf(b, s), attemptOf(a, s)), b.Created.Compare(a.Created))
+		sort.SliceStable(some, func(i, j int) bool {
+			a, b := some[i], some[j]
+			return cmp.Or(cmp.Compare(attemptOf(b, s), attemptOf(a, s)), b.Created.Compare(a.Created)) < 0
 		})
 	}
 	jobs := ids(good)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func BurnUp(segments []Segment, budget *assay.Money, until time.Time) *Figure {
 			settled = append(settled, g)
 		}
 	}
-	slices.SortStableFunc(settled, func(a, b Segment) int { return a.Settled.Compare(b.Settled) })
+	sort.SliceStable(settled, func(i, j int) bool { return settled[i].Settled.Before(settled[j].Settled) })
 	if len(settled) == 0 {
 		f.Words = "Nothing has come back yet."
 		return f
@@ -218,13 +219,13 @@ func tracksOf(segments []Segment, end time.Time) []track {
 			order[out[i].stage] = len(order)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b track) int { return order[a.stage] - order[b.stage] })
+	sort.SliceStable(out, func(i, j int) bool { return order[out[i].stage] < order[out[j].stage] })
 	return out
 }
 
 // pack gives each segment the first line that is free when it begins.
 func (t *track) pack(end time.Time) {
-	slices.SortStableFunc(t.segments, func(a, b Segment) int { return a.Created.Compare(b.Created) })
+	sort.SliceStable(t.segments, func(i, j int) bool { return t.segments[i].Created.Before(t.segments[j].Created) })
 	var free []time.Time
 	for _, g := range t.segments {
 		i := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(g.Created) })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 )
 
 // VerdictFilter narrows a page of verdicts. Stage, lane and pairs are found by an index; Keep looks at every verdict that
@@ -94,6 +95,6 @@ func mergeVerdicts(ranges [][]Verdict, block int) (all []Verdict, more bool) {
 		}
 		all = append(all, r...)
 	}
-	slices.SortFunc(all, func(a, b Verdict) int { return cmp.Compare(a.No, b.No) })
+	sort.Slice(all, func(i, j int) bool { return all[i].No < all[j].No })
 	return slices.DeleteFunc(all, func(v Verdict) bool { return v.No > sure }), more
 }

@@ -1,12 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"assay"
@@ -198,7 +198,7 @@ func (s *Reader) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (m
 		}
 	}
 	for _, some := range all {
-		slices.SortFunc(some, func(a, b Verdict) int { return cmp.Compare(a.No, b.No) })
+		sort.Slice(some, func(i, j int) bool { return some[i].No < some[j].No })
 	}
 	return all, nil
 }

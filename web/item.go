@@ -124,8 +124,9 @@ func stagesOf(all []store.Answer, want string) (stages []string, shown string) {
 
 // byLane groups answers by lane, each in the order of the conversation.
 func byLane(rows []answerRow) []itemLane {
-	slices.SortStableFunc(rows, func(a, b answerRow) int {
-		return cmp.Or(cmp.Compare(a.AskedLane, b.AskedLane), cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch))
+	sort.SliceStable(rows, func(i, j int) bool {
+		a, b := &rows[i], &rows[j]
+		return cmp.Or(cmp.Compare(a.AskedLane, b.AskedLane), cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch)) < 0
 	})
 	out := []itemLane{}
 	for _, r := range rows {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -165,7 +166,7 @@ func (s *Server) runsPage(q *request) (*view, error) {
 			all = append(all, placed{r, i})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return b.Created.Compare(a.Created) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Created.After(all[j].Created) })
 	data := runsData{Runs: []runRow{}}
 	for i, r := range all {
 		if i == limit {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -149,7 +150,7 @@ func (k openAIKind) listFiles(c *backend.Call) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(f openAIFile) bool { return q.Get("purpose") != "" && q.Get("purpose") != f.Purpose })
-	slices.SortStableFunc(all, func(a, b openAIFile) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].CreatedAt > all[j].CreatedAt })
 	if q.Get("order") == "asc" {
 		slices.Reverse(all)
 	}
