@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -75,9 +76,10 @@ func (p Problems) Warnings() Problems {
 // Sort orders the problems by place and leaves out repetitions.
 func (p Problems) Sort() Problems {
 	out := slices.Clone(p)
-	slices.SortStableFunc(out, func(a, b Problem) int {
+	order := func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.What, b.What))
-	})
+	}
+	sort.SliceStable(out, func(i, j int) bool { return order(out[i], out[j]) < 0 })
 	return slices.Compact(out)
 }
 

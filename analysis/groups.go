@@ -1,6 +1,9 @@
 package analysis
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // group is the rows that share the values of the fields a table is grouped by.
 type group[T any] struct {
@@ -54,7 +57,7 @@ func (s *groups[T]) sorted() []*group[T] {
 	for _, g := range s.index {
 		out = append(out, g)
 	}
-	slices.SortFunc(out, func(a, b *group[T]) int { return slices.CompareFunc(a.values, b.values, Natural) })
+	sort.Slice(out, func(i, j int) bool { return slices.CompareFunc(out[i].values, out[j].values, Natural) < 0 })
 	return out
 }
 

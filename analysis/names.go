@@ -3,7 +3,7 @@ package analysis
 import (
 	"cmp"
 	"math"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -62,7 +62,7 @@ func (n *names) ordered(compare func(a, b uint32) int) []uint32 {
 	for i := range out {
 		out[i] = uint32(i)
 	}
-	slices.SortFunc(out, compare)
+	sort.Slice(out, func(i, j int) bool { return compare(out[i], out[j]) < 0 })
 	return out
 }
 

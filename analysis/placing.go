@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"sort"
 
 	"assay/stats"
 )
@@ -112,7 +113,7 @@ func (s *Standing) Order() []int {
 			none = append(none, i)
 		}
 	}
-	slices.SortStableFunc(out, s.Better)
+	sort.SliceStable(out, func(i, j int) bool { return s.Better(out[i], out[j]) < 0 })
 	return append(out, none...)
 }
 

@@ -150,7 +150,7 @@ func (q Queue) deal(strata map[string]*stratum) []Task {
 		s.cut(q.N)
 		due = append(due, s)
 	}
-	slices.SortFunc(due, func(a, b *stratum) int { return cmp.Compare(a.rank, b.rank) })
+	sort.Slice(due, func(i, j int) bool { return due[i].rank < due[j].rank })
 	var out []Task
 	for len(out) < q.N {
 		next := q.next(due)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -138,7 +138,7 @@ func (k *cache) trim() {
 			sum += info.Size()
 		}
 	}
-	slices.SortFunc(all, func(a, b os.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	sort.Slice(all, func(i, j int) bool { return all[i].ModTime().Before(all[j].ModTime()) })
 	most := k.Bytes
 	if sum > most {
 		most -= most / 10 // so that the next chunk needs no look

@@ -275,9 +275,10 @@ const maxPhrases = 100
 
 // score writes what judges said about an answer.
 func (x *experiment) score(th *thread, e *script.Exchange, level int64, verdicts []store.Verdict) error {
-	slices.SortStableFunc(verdicts, func(a, b store.Verdict) int {
+	order := func(a, b store.Verdict) int {
 		return cmp.Or(cmp.Compare(a.At.Stage, b.At.Stage), cmp.Compare(a.At.Judge, b.At.Judge))
-	})
+	}
+	sort.SliceStable(verdicts, func(i, j int) bool { return order(verdicts[i], verdicts[j]) < 0 })
 	for i := range verdicts {
 		v := x.Verdict(&verdicts[i])
 		if v.Against != "" {

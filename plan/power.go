@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"assay/judge"
 	"assay/stats"
@@ -73,7 +73,7 @@ func (m *maker) judging(st *study.Stage, r judge.Rubric) {
 		p.AtMost = p.AtMost || gated(st) || from.unknown
 		lanes = append(lanes, m.read(st, from)...)
 	}
-	slices.SortFunc(lanes, func(a, b *study.Lane) int { return cmp.Compare(a.Name, b.Name) })
+	sort.Slice(lanes, func(i, j int) bool { return lanes[i].Name < lanes[j].Name })
 	if lanes = slices.Compact(lanes); len(lanes) < 2 || p.Items == 0 || len(r.Labels) == 0 || !m.wanted(st) {
 		return
 	}

@@ -3,6 +3,7 @@ package prompt
 import (
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"assay"
@@ -180,7 +181,7 @@ func usesOf(t *Template) [][]string {
 	var all [][]string
 	c := &checker{t: t, scope: Scope{Open: true}, free: func(path []string) { all = append(all, path) }}
 	c.nodes(t.nodes)
-	slices.SortFunc(all, slices.Compare[[]string])
+	sort.Slice(all, func(i, j int) bool { return slices.Compare[[]string](all[i], all[j]) < 0 })
 	return slices.CompactFunc(all, slices.Equal[[]string])
 }
 

@@ -2,7 +2,7 @@ package prompt
 
 import (
 	"math"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -99,13 +99,14 @@ func sortFilter(c *call, v any) (any, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b sorted) int {
+	order := func(a, b sorted) int {
 		order, _ := orderOf(a.by, b.by)
 		if truth(c.args[0]) {
 			return -order
 		}
 		return order
-	})
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return order(rows[i], rows[j]) < 0 })
 	out := make([]any, len(rows))
 	for i, r := range rows {
 		out[i] = r.value

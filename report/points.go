@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 
 	"assay"
@@ -125,7 +126,7 @@ func (p *Intervals) inOrder(field string, best Better) {
 			means[r.Label] = stats.Known(sum / float64(n))
 		}
 	}
-	slices.SortStableFunc(p.Rows, func(a, b IntervalRow) int {
+	order := func(a, b IntervalRow) int {
 		x, y := means[a.Label], means[b.Label]
 		switch {
 		case x.OK != y.OK:
@@ -134,5 +135,6 @@ func (p *Intervals) inOrder(field string, best Better) {
 			return cmp.Compare(x.Value, y.Value)
 		}
 		return cmp.Compare(y.Value, x.Value)
-	})
+	}
+	sort.SliceStable(p.Rows, func(i, j int) bool { return order(p.Rows[i], p.Rows[j]) < 0 })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"assay"
@@ -139,7 +140,7 @@ func (p *Scatter) frontier() []ScatterPoint {
 		return nil
 	}
 	sorted := slices.Clone(p.Points)
-	slices.SortStableFunc(sorted, func(a, b ScatterPoint) int {
+	order := func(a, b ScatterPoint) int {
 		switch {
 		case a.Cost != b.Cost && a.Cost < b.Cost, a.Cost == b.Cost && p.better(a.Value, b.Value):
 			return -1
@@ -147,7 +148,8 @@ func (p *Scatter) frontier() []ScatterPoint {
 			return 0
 		}
 		return 1
-	})
+	}
+	sort.SliceStable(sorted, func(i, j int) bool { return order(sorted[i], sorted[j]) < 0 })
 	var out []ScatterPoint
 	for _, q := range sorted {
 		if len(out) == 0 || p.better(q.Value, out[len(out)-1].Value) {

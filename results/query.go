@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"assay"
@@ -187,7 +188,7 @@ func sortNames() []string {
 
 // sortFindings sorts by one column; what has no number there comes last either way.
 func sortFindings(list []analysis.Finding, name string, down bool) {
-	slices.SortStableFunc(list, func(a, b analysis.Finding) int {
+	order := func(a, b analysis.Finding) int {
 		x, xs, xOK := sortKey(&a, name)
 		y, ys, yOK := sortKey(&b, name)
 		switch {
@@ -201,7 +202,8 @@ func sortFindings(list []analysis.Finding, name string, down bool) {
 			return -order
 		}
 		return order
-	})
+	}
+	sort.SliceStable(list, func(i, j int) bool { return order(list[i], list[j]) < 0 })
 }
 
 func sortKey(f *analysis.Finding, name string) (x float64, text string, ok bool) {

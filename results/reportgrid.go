@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 
 	"assay"
@@ -143,10 +144,10 @@ func (m *Matrix) worthSeeing(entries []Entry, n int) []Entry {
 		x, y := a.Answer.At, b.Answer.At
 		return cmp.Or(cmp.Compare(x.Template, y.Template), cmp.Compare(x.Draw, y.Draw), cmp.Compare(x.Turn, y.Turn), cmp.Compare(x.Branch, y.Branch), cmp.Compare(x.Stage, y.Stage))
 	}
-	slices.SortStableFunc(entries, order)
-	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(rank(a), rank(b)) })
+	sort.SliceStable(entries, func(i, j int) bool { return order(entries[i], entries[j]) < 0 })
+	sort.SliceStable(entries, func(i, j int) bool { return rank(entries[i]) < rank(entries[j]) })
 	kept := slices.Clone(entries[:min(n, len(entries))])
-	slices.SortStableFunc(kept, order)
+	sort.SliceStable(kept, func(i, j int) bool { return order(kept[i], kept[j]) < 0 })
 	return kept
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"slices"
+	"sort"
 )
 
 // graph is who won how often against whom, by item, a tie worth half a win to both. Its shape is made once; its counts
@@ -129,7 +130,7 @@ func (g *graph) components(count []float64) [][]int {
 			}
 		}
 	}
-	slices.SortFunc(groups, func(a, b []int) int { return a[0] - b[0] })
+	sort.Slice(groups, func(i, j int) bool { return groups[i][0] < groups[j][0] })
 	return groups
 }
 

@@ -1,6 +1,9 @@
 package stats
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // maxGroups is how many groups a reader could follow, and the most that are kept: of differences without any order there may be
 // a great many.
@@ -25,7 +28,7 @@ func Letters(items int, differ func(i, j int) bool) ([][]int, bool) {
 			}
 		}
 	}
-	slices.SortFunc(columns, earlier)
+	sort.Slice(columns, func(i, j int) bool { return earlier(columns[i], columns[j]) < 0 })
 	out := make([][]int, items)
 	for k, c := range columns {
 		for i, in := range c {

@@ -1,9 +1,8 @@
 package tables
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 
 	"assay"
 	"assay/stats"
@@ -213,5 +212,5 @@ func (d *Ranking) place() {
 	for k, rank := range stats.Ranking(scores) {
 		d.Items[k].Rank = &rank
 	}
-	slices.SortStableFunc(d.Items, func(a, b RankedItem) int { return cmp.Compare(*a.Rank, *b.Rank) })
+	sort.SliceStable(d.Items, func(i, j int) bool { return *d.Items[i].Rank < *d.Items[j].Rank })
 }

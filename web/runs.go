@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -264,6 +263,6 @@ func gridOf(lanes []laneRow) grid {
 		}
 		g.Rows[i].Cells[slices.Index(g.Stages, l.Stage)] = &l
 	}
-	slices.SortStableFunc(g.Rows, func(a, b gridRow) int { return cmp.Compare(a.Lane, b.Lane) })
+	sort.SliceStable(g.Rows, func(i, j int) bool { return g.Rows[i].Lane < g.Rows[j].Lane })
 	return g
 }

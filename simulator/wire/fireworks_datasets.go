@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,7 +96,7 @@ func (s *fireShelf) of(account string) []*fireDataset {
 			all = append(all, &found)
 		}
 	}
-	slices.SortFunc(all, func(a, b *fireDataset) int { return strings.Compare(a.id, b.id) })
+	sort.Slice(all, func(i, j int) bool { return all[i].id < all[j].id })
 	return all
 }
 
