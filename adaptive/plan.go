@@ -71,6 +71,11 @@ func (p Plan) Until() []int {
 		sum += weight(r)
 		until[r] = max(int(math.RoundToEven(float64(p.Budget)*sum/all)), floor)
 	}
+	if p.Rounds > 1 && until[1] == floor { // it takes the share of the second round, too: the others share what is left
+		for r := range until {
+			until[r] = floor + (p.Budget-floor)*r/(p.Rounds-1)
+		}
+	}
 	return until
 }
 

@@ -294,3 +294,26 @@ func TestAPriceIsThatOfIndependentCode(t *testing.T) {
 		}
 	}
 }
+
+func TestEachRoundBuysSomethingWhileThereIsMoney(t *testing.T) {
+	t.Parallel()
+	for lanes := 2; lanes <= 60; lanes++ {
+		for rounds := 1; rounds <= 8; rounds++ {
+			for _, each := range []int{5, 20, 50, 200} {
+				p := Plan{Lanes: lanes, Rounds: rounds, Budget: rounds * each, Most: 1000, Alpha: 0.05}
+				until, levels := p.Until(), p.Levels()
+				spare := p.Budget - until[0]
+				spent := levels[0]
+				for r := 1; r < rounds; r++ {
+					spent += levels[r]
+					if until[r] < until[r-1] || spare >= rounds && until[r] == until[r-1] {
+						t.Fatalf("%d lanes, %d rounds of %d: %v", lanes, rounds, each, until)
+					}
+				}
+				if until[rounds-1] != p.Budget || math.Abs(spent-p.Alpha) > 1e-9 {
+					t.Fatalf("%d lanes, %d rounds of %d: %v, levels %v", lanes, rounds, each, until, levels)
+				}
+			}
+		}
+	}
+}

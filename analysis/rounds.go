@@ -60,7 +60,7 @@ func (a *arena) inRounds(t *Table, field string) error {
 	for i := range a.names {
 		f := a.finding(WhatStrength, Logit, i, field)
 		f.Value, f.SE, f.Method, f.Quasi = stats.Known(look.Theta[i]), stats.Known(look.SE[i]), how, stats.Undefined("not computed")
-		f.Interval = look.Strength(i, r.part(a.options.Level))
+		f.Interval = look.Strength(i, r.Part(a.options.Level))
 		if !r.Width {
 			best, worst := known.Rank(i)
 			f.Rank = &stats.RankInterval{Rank: places[i], Best: best, Worst: worst}
@@ -73,8 +73,8 @@ func (a *arena) inRounds(t *Table, field string) error {
 	return nil
 }
 
-// part is the error of a look where intervals are to hold with another level than usual: the same part of it.
-func (r *Rounds) part(level float64) float64 { return r.Level / r.Alpha * (1 - level) }
+// Part is the error of a look where intervals are to hold with another level than usual: the same part of it.
+func (r *Rounds) Part(level float64) float64 { return r.Level / r.Alpha * (1 - level) }
 
 // known are the directions that claims say, and what follows from them.
 func (r *Rounds) known(names []string) *adaptive.Claims {
@@ -112,7 +112,7 @@ func (r *Rounds) notes(t *Table, look *adaptive.Look, level float64) {
 		t.note("pairs were bought until strengths are certain enough, whoever wins: intervals hold as usual, and nothing is claimed")
 	} else {
 		t.note("intervals and places hold although pairs were bought by what was found: %s, each with its own level (%.3g%% for these intervals); the chance of any false claim is at most %.0f%%",
-			plural(r.Planned, "look")+" planned", 100*r.part(level), 100*r.Alpha)
+			plural(r.Planned, "look")+" planned", 100*r.Part(level), 100*r.Alpha)
 	}
 	switch {
 	case look.Thin:
@@ -134,7 +134,7 @@ func (r *Rounds) stand(s *Standing, look *adaptive.Look, how string) {
 	for _, p := range look.Pairs {
 		d, se := stats.Known(p.Difference), stats.Known(p.SE())
 		s.Tests = append(s.Tests, Contrast{
-			First: p.I, Second: p.J, Difference: d, SE: se, Clusters: look.Clusters, Interval: look.Interval(p, r.Level), P: stats.Known(p.P),
+			First: p.I, Second: p.J, Difference: d, SE: se, Clusters: look.Clusters, Interval: look.Interval(p, r.Part(s.Level)), P: stats.Known(p.P),
 			Information: stats.Known(p.Information),
 		})
 	}

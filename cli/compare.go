@@ -36,6 +36,9 @@ type compareFlags struct {
 	json     bool
 }
 
+// bothOrders shows each text first once.
+const bothOrders = "both"
+
 func compareCommand(w *World) *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{
@@ -52,7 +55,7 @@ func compareCommand(w *World) *cobra.Command {
 	f.home.register(c)
 	c.Flags().StringSliceVar(&f.judges, "judge", nil, "the model that judges, as PROVIDER/MODEL (repeatable)")
 	c.Flags().StringVar(&f.trait, "trait", "overall_quality", "the respect in which they are compared; `assay prompts` lists those there are")
-	c.Flags().StringVar(&f.order, "order", "both", "both, or as-given: A is shown first, and the judge is asked once")
+	c.Flags().StringVar(&f.order, "order", bothOrders, "both, or as-given: A is shown first, and the judge is asked once")
 	c.Flags().StringVar(&f.mode, "mode", string(assay.ModeLive), "live, or batch: cheaper, and hours later")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "ask the built-in simulator: no key, no cost, and no real verdict")
@@ -119,7 +122,7 @@ func (f compareFlags) check() error {
 		return usage("--judge PROVIDER/MODEL; `assay models` lists models", "compare needs a judge")
 	case !slices.Contains(traits, f.trait):
 		return usage(nearOrAll(f.trait, traits)+"; a trait of your own needs a study: docs/compare-texts.md", "--trait: there is no trait %q", f.trait)
-	case f.order != "both" && f.order != "as-given":
+	case f.order != bothOrders && f.order != "as-given":
 		return usage("both or as-given", "--order: %q is no order", f.order)
 	case f.mode != string(assay.ModeLive) && f.mode != string(assay.ModeBatch):
 		return usage("live or batch", "--mode: %q is no mode", f.mode)
@@ -192,7 +195,7 @@ func (f compareFlags) write(w *World, two [2]side) (string, error) {
 		}
 		items.Write(append(line, '\n'))
 	}
-	first, second, order := sorted[0].id, sorted[1].id, "both"
+	first, second, order := sorted[0].id, sorted[1].id, bothOrders
 	if f.order != order {
 		first, second, order = two[0].id, two[1].id, "as-listed"
 	}

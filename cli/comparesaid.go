@@ -49,7 +49,7 @@ const tied = "tie"
 
 // print prints what was said, and what it cost.
 func (f compareFlags) print(ctx context.Context, w *World, h *home, run store.Run, two [2]side, paid payment) error {
-	doc := compared{A: two[0].name, B: two[1].name, Trait: f.trait, Run: run.ID, Rehearsal: h.Rehearsal, Swayed: []string{}}
+	doc := compared{A: two[0].name, B: two[1].name, Trait: f.trait, Run: run.ID, Rehearsal: h.Rehearsal, Swayed: []string{}, Said: []comparedVerdict{}}
 	if err := f.read(ctx, h, run, two, &doc); err != nil {
 		return err
 	}
@@ -62,6 +62,11 @@ func (f compareFlags) print(ctx context.Context, w *World, h *home, run store.Ru
 		}
 	}
 	doc.count()
+	wanted := len(f.judges)
+	if f.order == bothOrders {
+		wanted *= 2
+	}
+	doc.Without += max(0, wanted-len(doc.Said)) // what was never sent has no row
 	if f.json {
 		if err := term.WriteJSON(w.Stdout, doc); err != nil {
 			return err
@@ -71,8 +76,8 @@ func (f compareFlags) print(ctx context.Context, w *World, h *home, run store.Ru
 	}
 	if doc.Without > 0 {
 		return &exitError{
-			code: exitIncomplete, err: fmt.Errorf("%d of %s have no verdict", doc.Without, assay.Count(len(doc.Said), "comparison")),
-			hint: "`assay errors " + h.named(run) + "` says why; `assay retry " + h.named(run) + "` asks again",
+			code: exitIncomplete, err: fmt.Errorf("%d of %s %s no verdict", doc.Without, assay.Count(wanted, "comparison"), assay.Verb(wanted, "has", "have")),
+			hint: "`assay errors " + h.named(run) + "` says why; `assay retry " + h.named(run) + "` sends again, and with --verdicts malformed,refused asks judges again",
 		}
 	}
 	return nil
@@ -100,7 +105,12 @@ func (f compareFlags) read(ctx context.Context, h *home, run store.Run, two [2]s
 				v.Winner = v.winner(said.Label)
 			}
 		}
-		all = append(all, v)
+		again := slices.IndexFunc(all, func(w comparedVerdict) bool { return w.Judge == v.Judge && w.First == v.First })
+		if again < 0 {
+			all = append(all, v)
+		} else if all[again].Winner == nil { // it was asked again
+			all[again] = v
+		}
 	}
 	for _, model := range f.judges {
 		for _, first := range []string{doc.A, doc.B} {

@@ -134,7 +134,8 @@ func TestAPostgreSQLThatIsKilledLosesNothing(t *testing.T) {
 				sc.until(query)
 				own.Kill()
 				sc.ok(own.Restart())
-				if k.stuck {
+				if k.stuck { // it has to be there when the clock moves
+					sc.until("SELECT 1 FROM segments WHERE provider = 'openai' AND state IN ('launched', 'ended', 'fetched', 'settled')")
 					sc.control("POST", "/sim/clock", `{"advance":"2h"}`)
 				}
 			}

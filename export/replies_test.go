@@ -101,7 +101,7 @@ func TestResultsOfBatchesAreReadWhoeverWroteThem(t *testing.T) {
 			"note 1 request of a.jsonl has no line in the results", `BAD a.jsonl:2: 2 ids are in no request of a.jsonl, such as "x" (they are left out)`,
 		}},
 		"lines of all other kinds": {export.From{Sources: sources("{\"custom_id\":\n[1]\n5\n{}\n{\"result\":5}\n{\"custom_id\":\"q\",\"params\":{}}\n{\"custom_id\":\" \",\"response\":{\"status_code\":200,\"body\":{\"choices\":[]}}}\n" + chatAnswer)}, []string{
-			"BAD a.jsonl:1: the line is cut off (the end of its JSON is missing)", "BAD a.jsonl:2: the line is no JSON object", "BAD a.jsonl:3: the line is no JSON object",
+			"BAD a.jsonl:1: the line is cut off (the end of its JSON is missing)", "BAD a.jsonl:2: the line is not a JSON object", "BAD a.jsonl:3: the line is not a JSON object",
 			"BAD a.jsonl:4: not a line of any provider's results (want response, result or error)", "BAD a.jsonl:5: not a line of any provider's results (want response, result or error)",
 			"BAD a.jsonl:6: this is a line of requests, not of results (assay batch submit sends such a file; results are what the provider gave back)", "BAD a.jsonl:7: its id is blank",
 			`gpt-4.1-mini q1: answered "no" 3/2 `,

@@ -45,6 +45,13 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 	if n := int64(len(a.Goal.Between.List)); n > 0 {
 		contestants = n
 	}
+	if g.unknown {
+		m.problems.Add(a.At, "use pairs: {sample: N} here, or ask all lanes", "stage %s: rounds need to know who competes, and that depends on answers", st.Name)
+		return
+	}
+	if len(g.Lanes) == 0 {
+		contestants = m.keptItems(ctx, st, contestants)
+	}
 	if !m.roundsFit(st, contestants, g) {
 		return
 	}
@@ -76,6 +83,23 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 		m.withinBudget(st, m.plan.Parts[first:])
 		m.note("stage %s buys its pairs in rounds, %s, and stops as soon as its goal is settled", st.Name, roundSizes(until))
 	}
+}
+
+// keptItems is how many of the compared items a stage's condition keeps.
+func (m *maker) keptItems(ctx context.Context, st *study.Stage, all int64) int64 {
+	if st.Keep == nil {
+		return all
+	}
+	kept := int64(0)
+	for it, err := range m.FirstItems(ctx, st.Compare, m.options.Limit) {
+		if err != nil {
+			return all // reported where the items are read
+		}
+		if keep, err := keepsItem(st, it); err == nil && keep {
+			kept++
+		}
+	}
+	return kept
 }
 
 // roundSizes says how many comparisons are made until each look.

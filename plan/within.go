@@ -112,9 +112,13 @@ func enoughPairs(n int64) int64 {
 
 // some lists names, the first few of many.
 func some(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
+	const most, long = 5, 60
+	var clean []string // they stand in the user's data
+	for _, n := range names[:min(most, len(names))] {
+		clean = append(clean, assay.Clean(n, long))
 	}
-	return strings.Join(names, ", ")
+	if len(names) > most {
+		clean = append(clean, "…")
+	}
+	return strings.Join(clean, ", ")
 }

@@ -74,7 +74,7 @@ func (r *ranked) spread() (float64, bool) {
 		if p := r.Places[i]; p.Interval.OK {
 			level := 1 - r.Level
 			if r.Rounds != nil {
-				level = r.Rounds.Level
+				level = r.Rounds.Part(r.Level)
 			}
 			value = append(value, p.Value.Value)
 			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, r.Clusters)))
