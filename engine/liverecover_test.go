@@ -185,7 +185,7 @@ func TestWhatWasInFlightIsKnownExactlyOrNotLessThanItWas(t *testing.T) {
 	}{
 		"killed":                  {func(s string) string { return s }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
 		"a record cut in two":     {func(s string) string { return s + "12345678 0 00000000 {" }, func(n, _ int64) bool { return n >= 1 && n <= flying }},
-		"the machine has started": {func(s string) string { return without(s, "sent", "open") }, func(n, _ int64) bool { return n == items/2 }},
+		"the machine has started": {func(s string) string { return without(s, "sent", "open") }, func(n, _ int64) bool { return n >= 1 && n <= items/2 }}, // all that was claimed: how far ahead, the load says
 		"the log is gone":         {func(string) string { return "" }, func(n, open int64) bool { return n == open }},
 	} {
 		t.Run(name, func(t *testing.T) {
