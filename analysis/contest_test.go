@@ -34,11 +34,11 @@ func contested(n int) []analysis.Row {
 	return rows
 }
 
-func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {
-	t.Parallel()
-	rows := contested(60)
-	tally, pairs, clusters := stats.NewTally(3), stats.Pairs{}, []uint32{}
+// fitted is Bradley-Terry of the three contestants, from the estimators alone.
+func fitted(t *testing.T, rows []analysis.Row) (map[string]uint16, *stats.BTFit, *stats.Grouped) {
+	t.Helper()
 	index := map[string]uint16{"a": 0, "b": 1, "c": 2}
+	tally, pairs, clusters := stats.NewTally(3), stats.Pairs{}, []uint32{}
 	for _, r := range rows {
 		result := stats.FirstWon
 		if r.Label == "b" {
@@ -62,6 +62,13 @@ func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return index, fit, grouped
+}
+
+func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {
+	t.Parallel()
+	rows := contested(60)
+	index, fit, grouped := fitted(t, rows)
 	covariance, err := fit.ClusterRobust(grouped, stats.CR1)
 	if err != nil {
 		t.Fatal(err)

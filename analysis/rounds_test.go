@@ -1,7 +1,6 @@
 package analysis_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -27,31 +26,7 @@ func boughtArena() analysis.Stage {
 func TestIntervalsOfRoundsAreThoseOfTheirLookAndOfTheLargerError(t *testing.T) {
 	t.Parallel()
 	rows := contested(60)
-	index := map[string]uint16{"a": 0, "b": 1, "c": 2}
-	tally, pairs, clusters := stats.NewTally(3), stats.Pairs{}, []uint32{}
-	for _, r := range rows {
-		result := stats.FirstWon
-		if r.Label == "b" {
-			result = stats.SecondWon
-		}
-		pairs.Append(index[r.Lane], index[r.Other], result)
-		var cluster uint32
-		if _, err := fmt.Sscan(r.Item, &cluster); err != nil {
-			t.Fatal(err)
-		}
-		clusters = append(clusters, cluster)
-	}
-	if err := tally.Add(pairs); err != nil {
-		t.Fatal(err)
-	}
-	fit, err := stats.FitBT(tally, stats.BTOptions{Order: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	grouped, err := stats.Group(3, pairs, clusters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	index, fit, grouped := fitted(t, rows)
 	robust, err := fit.ClusterRobust(grouped, stats.CR1)
 	if err != nil {
 		t.Fatal(err)

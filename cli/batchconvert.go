@@ -95,13 +95,9 @@ func (f convertFlags) convert(ctx context.Context, w *World, name string) error 
 // conversion is what the flags mean.
 func (f convertFlags) conversion(w *World, from *batchfile.File) (*batchfile.Conversion, error) {
 	provider, model, _ := strings.Cut(f.to, "/")
-	t, err := w.workspace().Resolver().Target(batchrun.Wish{Provider: provider})
+	t, vendor, err := linesFor(w, provider)
 	if err != nil {
 		return nil, err
-	}
-	vendor, _ := catalog.Default().Vendor(t.Kind)
-	if !vendor.Batch { // its lines are those of a compatible server, and go out through live lanes
-		vendor, _ = catalog.Default().Vendor(catalog.Compatible)
 	}
 	if f.maxTokens < 0 {
 		return nil, usage("", "--max-tokens wants a number above 0")

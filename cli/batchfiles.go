@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/batchfile"
+	"assay/batchrun"
 	"assay/catalog"
 )
 
@@ -55,6 +56,20 @@ func (f outputFiles) write(w *World, limits catalog.Limits, fill func(*batchfile
 		fmt.Fprintf(w.Stdout, "%s: %s, %s\n", names[i], assay.Count(int64(out.Files[i].Requests), "request"), assay.Count(out.Files[i].Bytes, "byte"))
 	}
 	return names, nil
+}
+
+// linesFor is the provider that files are written for, and the vendor whose lines they have.
+func linesFor(w *World, provider string) (batchrun.Target, catalog.Vendor, error) {
+	t, err := w.workspace().Resolver().Target(batchrun.Wish{Provider: provider})
+	if err != nil {
+		return t, catalog.Vendor{}, err
+	}
+	vendor, _ := catalog.Default().Vendor(t.Kind)
+	if !vendor.Batch { // its lines are those of a compatible server, and go out through live lanes
+		vendor, _ = catalog.Default().Vendor(catalog.Compatible)
+		t.Mode = assay.ModeBatch
+	}
+	return t, vendor, nil
 }
 
 // sendWith says how files are sent; model: where the job names it, and not the lines.

@@ -13,7 +13,6 @@ import (
 
 	"assay"
 	"assay/batchfile"
-	"assay/batchrun"
 	"assay/catalog"
 	"assay/inputs"
 	"assay/prompt"
@@ -158,16 +157,11 @@ func writeBatch(ctx context.Context, w *World, f writeFlags) error {
 
 // laneOf is the lane that the flags mean; parameters that the vendor would refuse are printed with the reason.
 func (f writeFlags) laneOf(w *World) (assay.Lane, catalog.Vendor, error) {
-	t, err := w.workspace().Resolver().Target(batchrun.Wish{Provider: f.provider})
+	t, vendor, err := linesFor(w, f.provider)
 	if err != nil {
 		return assay.Lane{}, catalog.Vendor{}, err
 	}
-	vendor, _ := catalog.Default().Vendor(t.Kind)
 	lane := assay.Lane{Name: f.model, Provider: t.Name, Model: f.model, API: f.lane.api, Mode: t.Mode}
-	if !vendor.Batch { // its lines are those of a compatible server, and go out through live lanes
-		vendor, _ = catalog.Default().Vendor(catalog.Compatible)
-		lane.Mode = assay.ModeBatch
-	}
 	if lane.Params, err = f.lane.params(w); err != nil {
 		return lane, vendor, err
 	}
