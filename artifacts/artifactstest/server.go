@@ -1,7 +1,7 @@
 package artifactstest
 
 import (
-	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"assay/aws"
 )
 
 // Server is an object store in this process, which speaks the S3 protocol and the JSON API of Google Cloud Storage. It keeps
@@ -151,7 +153,7 @@ func (s *Server) Spoil(text string) (n int) {
 
 // ServeHTTP serves one call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := content(r)
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -199,8 +201,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 		s.object(w, r, query.Get("name"), body)
 		return
 	}
-	if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=assay/") {
-		refuse(w, http.StatusForbidden, "AccessDenied")
+	if !signed(r, body) {
+		refuse(w, http.StatusForbidden, "SignatureDoesNotMatch")
 		return
 	}
 	key, ok := strings.CutPrefix(r.URL.Path, "/bucket/")
@@ -212,6 +214,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	default:
 		s.object(w, r, key, body)
 	}
+}
+
+// signed reports whether a call as it came has the signature that it says it has.
+func signed(r *http.Request, body []byte) bool {
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	_, names, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
+	names, _, _ = strings.Cut(names, ",")
+	again := r.Clone(r.Context())
+	again.Header = http.Header{}
+	for name := range strings.SplitSeq(names, ";") {
+		if values := r.Header.Values(name); len(values) > 0 {
+			again.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	call := aws.Call{Service: "s3", Region: "us-east-1", Body: sha256.Sum256(body), Time: at}
+	return err == nil && aws.Open(Env).Sign(r.Context(), again, call) == nil && again.Header.Get("Authorization") == r.Header.Get("Authorization")
 }
 
 func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, body []byte) {
@@ -346,29 +364,4 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
-}
-
-// content is the body of a call, without the frames in which its pieces are signed.
-func content(r *http.Request) ([]byte, error) {
-	if !strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
-		return io.ReadAll(r.Body)
-	}
-	in := bufio.NewReader(r.Body)
-	var all []byte
-	for {
-		line, err := in.ReadString('\n')
-		if err != nil {
-			return nil, err
-		}
-		number, _, _ := strings.Cut(strings.TrimSpace(line), ";")
-		n, err := strconv.ParseInt(number, 16, 64)
-		if err != nil || n == 0 {
-			return all, err
-		}
-		piece := make([]byte, n+2)
-		if _, err := io.ReadFull(in, piece); err != nil {
-			return nil, err
-		}
-		all = append(all, piece[:n]...)
-	}
 }

@@ -4,9 +4,12 @@ package cloud
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"golang.org/x/oauth2"
 
 	"assay/artifacts"
 )
@@ -94,4 +97,19 @@ func endpoint(text string) (*url.URL, error) {
 		return nil, errSecret
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
+}
+
+// connections are kept for as many calls as a worker makes at a time.
+const connections = 64
+
+// client calls an object store, with tokens where there is a source of them. It follows no redirects: they would take
+// signatures and tokens along.
+func client(tokens oauth2.TokenSource) *http.Client {
+	plain := http.DefaultTransport.(*http.Transport).Clone()
+	plain.MaxIdleConnsPerHost = connections
+	c := &http.Client{Transport: plain, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if tokens != nil {
+		c.Transport = &oauth2.Transport{Source: tokens, Base: plain}
+	}
+	return c
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -321,5 +322,30 @@ func TestWhatWritersLeftIsSweptWhenItIsOld(t *testing.T) {
 		if got, err := read(t, open(t, server.S3("p"), 0), name); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+}
+
+// TestARefusalIsSaidInTheStoresWords has a store refuse calls, once in a way that another try cannot help.
+func TestARefusalIsSaidInTheStoresWords(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusMovedPermanently)
+		io.WriteString(w, "<Error><Code>PermanentRedirect</Code><Message>elsewhere&#x9b;2J</Message><Region>eu-west-3</Region><StringToSign>"+artifactstest.Secret+"</StringToSign></Error>")
+	}))
+	defer server.Close()
+	p := open(t, "s3://bucket/p?endpoint="+server.URL, 0)
+	_, err := p.Open(t.Context(), "r1", "out")
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("opened: %v", err)
+	}
+	for _, part := range []string{"301", "PermanentRedirect", `region "eu-west-3"`, "AWS_REGION"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v: %s is missing", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), artifactstest.Secret) || strings.Contains(err.Error(), "\u009b") || calls.Load() != 1 {
+		t.Errorf("%d calls: %v", calls.Load(), err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 
 	"assay/artifacts"
@@ -34,7 +33,7 @@ type googleStore struct {
 // openGoogle opens a bucket with Google's usual credentials. A server that is named without TLS is an emulator, and gets none.
 func openGoogle(a address, env func(string) string) (artifacts.Objects, error) {
 	s := &googleStore{base: "https://storage.googleapis.com", bucket: a.bucket, env: env}
-	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.client = client(nil)
 	if a.endpoint != nil {
 		s.base = a.endpoint.String()
 	}
@@ -45,7 +44,7 @@ func openGoogle(a address, env func(string) string) (artifacts.Objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.client.Transport = &oauth2.Transport{Source: creds.TokenSource}
+	s.client = client(creds.TokenSource)
 	return s, nil
 }
 
