@@ -10,6 +10,7 @@ const (
 	DialectMessages  Dialect = "messages"  // Anthropic messages
 	DialectGenerate  Dialect = "generate"  // Gemini generateContent
 	DialectOllama    Dialect = "ollama"    // Ollama's own chat call
+	DialectConverse  Dialect = "converse"  // Bedrock Converse
 )
 
 // Carrier names the line (or the element of a document) in which a batch carries one body.
@@ -23,6 +24,7 @@ const (
 	CarrierGemini     Carrier = "gemini"     // {"key","request"}
 	CarrierVertex     Carrier = "vertex"     // {"request"} with the id among the request's labels
 	CarrierOpenRouter Carrier = "openrouter" // {"custom_id","body"} inside a document that names endpoint and model first
+	CarrierBedrock    Carrier = "bedrock"    // {"recordId","modelInput"}
 )
 
 // Wire says how one lane's requests are written for its provider. The catalogue resolves it once per lane; a dialect

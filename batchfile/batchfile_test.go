@@ -83,7 +83,7 @@ func TestWhatIsWrongWithAFileIsReportedByLine(t *testing.T) {
 		{"a document", `{"requests":[` + claudeLine + `]}`, batchfile.Options{}, "in.jsonl:1: this is the document of a create call, not lines (write one request per line: jq -c '.requests[]' FILE)"},
 		{"results", `{"custom_id":"a","response":{}}`, batchfile.Options{}, "in.jsonl:1: this is a line of results, not of requests"},
 		{"a bare body", `{"model":"m","messages":[]}`, batchfile.Options{}, "in.jsonl:1: this is a bare body without an id around it (`assay batch write` makes lines from questions)"},
-		{"something else", `{"a":1}`, batchfile.Options{}, "in.jsonl:1: not a line of any provider's batch file (want body, params or request)"},
+		{"something else", `{"a":1}`, batchfile.Options{}, "in.jsonl:1: not a line of any provider's batch file (want body, params, request or modelInput)"},
 		{"mixed forms", second + "\n\n" + claudeLine, batchfile.Options{}, `in.jsonl:3: the line has the form {"custom_id","params"}, the first has {"custom_id","method","url","body"} (one file, one form)`},
 		{"the wrong provider", chatLine, batchfile.Options{Provider: "anthropic"}, `in.jsonl:1: the line has the form {"custom_id","method","url","body"}, anthropic takes {"custom_id","params"} (is it meant for openai?)`},
 		{"the wrong provider for a model", chatLine, batchfile.Options{Provider: "xai"}, `in.jsonl:1: gpt-4.1-mini is not a model of xai (it is one of openai)`},

@@ -29,6 +29,11 @@ func readBody(e *Entry) *flaw {
 		if err = json.Unmarshal(b.small, &m); err == nil {
 			f = m.into(e)
 		}
+	case "converse":
+		m := converseBody{shown: &b}
+		if err = json.Unmarshal(b.small, &m); err == nil {
+			f = m.into(e)
+		}
 	default: // chat and responses share most of their names
 		m := openBody{shown: &b}
 		if err = json.Unmarshal(b.small, &m); err == nil {
@@ -151,18 +156,27 @@ func (b *messagesBody) into(e *Entry) *flaw {
 	if b.Config != nil {
 		p.Effort = b.Config.Effort
 	}
-	if t := b.Thinking; t != nil {
-		switch t.Type {
-		case "enabled":
-			p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: t.Budget}
-		case "adaptive":
-			p.Thinking.Mode = assay.ThinkingOn
-		case "disabled":
-			p.Thinking.Mode = assay.ThinkingOff
-		}
-	}
+	p.Thinking = b.Thinking.wish()
 	e.Params = p
 	return nil
+}
+
+// thinkingBody is thinking as Anthropic's models take it.
+type thinkingBody struct {
+	Type   string `json:"type"`
+	Budget int    `json:"budget_tokens"`
+}
+
+func (t thinkingBody) wish() assay.Thinking {
+	switch t.Type {
+	case "enabled":
+		return assay.Thinking{Mode: assay.ThinkingTokens, Tokens: t.Budget}
+	case "adaptive":
+		return assay.Thinking{Mode: assay.ThinkingOn}
+	case "disabled":
+		return assay.Thinking{Mode: assay.ThinkingOff}
+	}
+	return assay.Thinking{}
 }
 
 func (b *generateBody) into(e *Entry) *flaw {
@@ -192,6 +206,21 @@ func (b *generateBody) into(e *Entry) *flaw {
 			p.Thinking = assay.Thinking{Mode: assay.ThinkingTokens, Tokens: *t.Budget}
 		}
 	}
+	e.Params = p
+	return nil
+}
+
+func (b *converseBody) into(e *Entry) *flaw {
+	e.Prompt = len(b.messages) + len(b.system)
+	switch {
+	case present(b.Native):
+		return flawf("assay sends the bodies of Converse, which every model takes", "modelInput is a body of InvokeModel")
+	case !list(b.messages):
+		return flawf("", "modelInput has no messages")
+	}
+	c := b.Config
+	p := assay.Params{Temperature: c.Temperature, TopP: c.TopP, TopK: b.Own.TopK, MaxTokens: c.MaxTokens, Stop: c.Stop, Effort: b.Output.Effort, ServiceTier: b.Tier.Type}
+	p.Thinking = b.Own.Thinking.wish()
 	e.Params = p
 	return nil
 }
@@ -230,21 +259,39 @@ type openBody struct {
 
 type messagesBody struct {
 	*shown      `json:"-"`
-	Model       string   `json:"model"`
-	Temperature *float64 `json:"temperature"`
-	TopP        *float64 `json:"top_p"`
-	TopK        *int     `json:"top_k"`
-	MaxTokens   int      `json:"max_tokens"`
-	Stop        []string `json:"stop_sequences"`
-	ServiceTier string   `json:"service_tier"`
-	Stream      bool     `json:"stream"`
-	Thinking    *struct {
-		Type   string `json:"type"`
-		Budget int    `json:"budget_tokens"`
-	} `json:"thinking"`
-	Config *struct {
+	Model       string       `json:"model"`
+	Temperature *float64     `json:"temperature"`
+	TopP        *float64     `json:"top_p"`
+	TopK        *int         `json:"top_k"`
+	MaxTokens   int          `json:"max_tokens"`
+	Stop        []string     `json:"stop_sequences"`
+	ServiceTier string       `json:"service_tier"`
+	Stream      bool         `json:"stream"`
+	Thinking    thinkingBody `json:"thinking"`
+	Config      *struct {
 		Effort string `json:"effort"`
 	} `json:"output_config"`
+}
+
+type converseBody struct {
+	*shown `json:"-"`
+	Native json.RawMessage `json:"max_tokens"` // stands in a model's own body
+	Config struct {
+		Temperature *float64 `json:"temperature"`
+		TopP        *float64 `json:"topP"`
+		MaxTokens   int      `json:"maxTokens"`
+		Stop        []string `json:"stopSequences"`
+	} `json:"inferenceConfig"`
+	Own struct {
+		TopK     *int         `json:"top_k"`
+		Thinking thinkingBody `json:"thinking"`
+	} `json:"additionalModelRequestFields"`
+	Output struct {
+		Effort string `json:"effort"`
+	} `json:"outputConfig"`
+	Tier struct {
+		Type string `json:"type"`
+	} `json:"serviceTier"`
 }
 
 type generateBody struct {

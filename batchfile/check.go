@@ -160,7 +160,7 @@ func (k *checker) line(l line) bool {
 		k.f.add(l.no, "say it with --model", "the line names no model")
 		return true
 	}
-	if k.Mode == assay.ModeLive && !named && e.API != "generate" {
+	if k.Mode == assay.ModeLive && !named && e.API != "generate" && e.API != "converse" {
 		k.f.add(l.no, "a live call has no other place for it", "the body names no model")
 	}
 	k.file.Requests++

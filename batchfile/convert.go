@@ -208,6 +208,8 @@ func dialectOf(api string) assay.Dialect {
 		return assay.DialectMessages
 	case "generate":
 		return assay.DialectGenerate
+	case "converse":
+		return assay.DialectConverse
 	}
 	return assay.DialectChat
 }

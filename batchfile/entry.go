@@ -22,6 +22,7 @@ const (
 	ShapeBare    Shape = "bare"    // {"custom_id","body"}
 	ShapeParams  Shape = "params"  // {"custom_id","params"}
 	ShapeRequest Shape = "request" // {"key","request"}, or {"request"} alone
+	ShapeRecord  Shape = "record"  // {"recordId","modelInput"}
 )
 
 // words is a shape as messages show it.
@@ -33,6 +34,8 @@ func (s Shape) words() string {
 		return `{"custom_id","body"}`
 	case ShapeParams:
 		return `{"custom_id","params"}`
+	case ShapeRecord:
+		return `{"recordId","modelInput"}`
 	}
 	return `{"key","request"}`
 }
@@ -45,6 +48,8 @@ func ShapeOf(v catalog.Vendor) Shape {
 		return ShapeParams
 	case slices.Contains(fields, "request"):
 		return ShapeRequest
+	case slices.Contains(fields, "modelInput"):
+		return ShapeRecord
 	case slices.Contains(fields, "body") && !slices.Contains(fields, "url"):
 		return ShapeBare
 	}
@@ -54,7 +59,7 @@ func ShapeOf(v catalog.Vendor) Shape {
 // nameless reports whether a carrier's lines have no field for an id.
 func nameless(c assay.Carrier) bool {
 	fields := dialect.LineFields(c)
-	return len(fields) > 0 && !slices.Contains(fields, "custom_id") && !slices.Contains(fields, "key")
+	return len(fields) > 0 && !slices.Contains(fields, "custom_id") && !slices.Contains(fields, "key") && !slices.Contains(fields, "recordId")
 }
 
 // Entry is one request of a file.
@@ -63,7 +68,7 @@ type Entry struct {
 	ID     string // its author's; the number of the line in a file without ids
 	Shape  Shape
 	Model  string          // as the line names it, else the file's
-	API    string          // chat, responses, messages or generate
+	API    string          // chat, responses, messages, generate or converse
 	Lane   string          // among the file's lanes
 	Body   json.RawMessage // until the next entry is asked for
 	Offset int64           // of the body's first byte in the file
@@ -136,12 +141,14 @@ func (r *rawLine) shape(e *Entry) *flaw {
 	switch {
 	case r.Requests != nil:
 		return flawf("write one request per line: jq -c '.requests[]' FILE", "this is the document of a create call, not lines")
-	case r.Result != nil || r.Response != nil:
+	case r.Result != nil || r.Response != nil || r.ModelOutput != nil:
 		return flawf("", "this is a line of results, not of requests")
 	case r.Params != nil && r.Body == nil && r.Request == nil:
 		e.Shape, e.Body = ShapeParams, r.Params
 	case r.Request != nil && r.Body == nil && r.Params == nil:
 		e.Shape, e.Body = ShapeRequest, r.Request
+	case r.ModelInput != nil && r.Body == nil && r.Params == nil && r.Request == nil:
+		e.Shape, e.Body = ShapeRecord, r.ModelInput
 	case r.Body != nil && r.Params == nil && r.Request == nil:
 		e.Shape, e.Body = ShapeBare, r.Body
 		if r.URL != nil || r.Method != nil {
@@ -150,7 +157,7 @@ func (r *rawLine) shape(e *Entry) *flaw {
 	case r.Messages != nil || r.Contents != nil || r.Prompt != nil:
 		return flawf("`assay batch write` makes lines from questions", "this is a bare body without an id around it")
 	default:
-		return flawf("want body, params or request", "not a line of any provider's batch file")
+		return flawf("want body, params, request or modelInput", "not a line of any provider's batch file")
 	}
 	return nil
 }
@@ -161,6 +168,8 @@ func (r *rawLine) bodyName(s Shape) string {
 		return "params"
 	case ShapeRequest:
 		return "request"
+	case ShapeRecord:
+		return "modelInput"
 	}
 	return "body"
 }
@@ -171,14 +180,17 @@ const maxID = 1024
 // id takes the author's id. Lines of one shape may have none; others must.
 func (r *rawLine) id(e *Entry) *flaw {
 	name, raw := "custom_id", r.CustomID
-	if e.Shape == ShapeRequest {
+	switch e.Shape {
+	case ShapeRequest:
 		name, raw = "key", r.Key
+	case ShapeRecord:
+		name, raw = "recordId", r.RecordID
 	}
 	if raw == nil {
 		if e.Shape == ShapeRequest {
 			return nil
 		}
-		return flawf("give every line its own custom_id", "the line has no custom_id")
+		return flawf("give every line its own "+name, "the line has no %s", name)
 	}
 	if json.Unmarshal(raw, &e.ID) != nil || raw[0] != '"' {
 		return flawf("write it in quotes", "its %s is not a text", name)
@@ -200,6 +212,9 @@ func (r *rawLine) api(e *Entry) *flaw {
 		return nil
 	case ShapeRequest:
 		e.API = "generate"
+		return nil
+	case ShapeRecord:
+		e.API = "converse"
 		return nil
 	case ShapeBare:
 		e.API = "chat"
@@ -225,10 +240,10 @@ func (r *rawLine) api(e *Entry) *flaw {
 
 // rawLine is the members of a line; slices of the line itself.
 type rawLine struct {
-	CustomID, Key, Method, URL, Body, Params, Request json.RawMessage
+	CustomID, Key, RecordID, Method, URL, Body, Params, Request, ModelInput json.RawMessage
 
 	// What stands in files that are something else.
-	Requests, Response, Result, Messages, Contents, Prompt json.RawMessage
+	Requests, Response, Result, ModelOutput, Messages, Contents, Prompt json.RawMessage
 }
 
 func (r *rawLine) take(name, value []byte) {
@@ -240,6 +255,12 @@ func (r *rawLine) take(name, value []byte) {
 		r.CustomID = value
 	case "key":
 		r.Key = value
+	case "recordId":
+		r.RecordID = value
+	case "modelInput":
+		r.ModelInput = value
+	case "modelOutput":
+		r.ModelOutput = value
 	case "method":
 		r.Method = value
 	case "url":

@@ -24,6 +24,8 @@ func AppendReply(dst []byte, s Shape, id, requestID string, reply []byte) ([]byt
 		v = paramsResult{ID: id, Result: paramsEnd{Type: "succeeded", Message: reply}}
 	case ShapeRequest:
 		v = requestResult{Key: id, Response: reply}
+	case ShapeRecord:
+		v = recordResult{ID: id, Output: reply}
 	default:
 		v = callResult{ID: requestID, CustomID: id, Response: &callResponse{Status: 200, RequestID: requestID, Body: reply}}
 	}
@@ -56,6 +58,8 @@ func AppendMissing(dst []byte, s Shape, id string, o assay.Outcome) ([]byte, err
 		v = paramsResult{ID: id, Result: end}
 	case ShapeRequest:
 		v = requestResult{Key: id, Error: &requestError{Code: status, Status: code, Message: message}}
+	case ShapeRecord:
+		v = recordResult{ID: id, Error: &recordError{Code: status, Word: code, Message: message}}
 	default:
 		v = callResult{CustomID: id, Error: &callError{code, message}}
 	}
@@ -119,4 +123,16 @@ type requestError struct {
 	Code    int    `json:"code,omitempty"`
 	Status  string `json:"status"`
 	Message string `json:"message"`
+}
+
+type recordResult struct {
+	ID     string          `json:"recordId"`
+	Output json.RawMessage `json:"modelOutput,omitempty"`
+	Error  *recordError    `json:"error,omitempty"`
+}
+
+type recordError struct {
+	Code    int    `json:"errorCode,omitempty"`
+	Word    string `json:"code"`
+	Message string `json:"errorMessage"`
 }

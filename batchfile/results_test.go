@@ -37,6 +37,12 @@ func TestResultLinesHaveTheFormOfTheirFile(t *testing.T) {
 			`{"key":"a","error":{"status":"expired","message":""}}`,
 			`{"key":"a","error":{"status":"cancelled","message":""}}`,
 			`{"key":"a","error":{"status":"open","message":"there is no answer yet"}}`},
+		{batchfile.ShapeRecord,
+			`{"recordId":"a","modelOutput":{"x":1}}`,
+			`{"recordId":"a","error":{"errorCode":500,"code":"server_error","errorMessage":"no luck"}}`,
+			`{"recordId":"a","error":{"code":"expired","errorMessage":""}}`,
+			`{"recordId":"a","error":{"code":"cancelled","errorMessage":""}}`,
+			`{"recordId":"a","error":{"code":"open","errorMessage":"there is no answer yet"}}`},
 	} {
 		same := func(want string, got []byte, err error) {
 			t.Helper()

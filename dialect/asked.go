@@ -36,6 +36,8 @@ func ReadRequest(d assay.Dialect, body []byte) (Asked, error) {
 		t.messages()
 	case assay.DialectGenerate:
 		t.generate()
+	case assay.DialectConverse:
+		t.converse()
 	default:
 		return r.asked, fmt.Errorf("bodies of %s cannot be read back", d)
 	}

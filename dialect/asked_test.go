@@ -45,6 +45,12 @@ func TestABodyIsReadBack(t *testing.T) {
 			})},
 		"adaptive thinking": {assay.Wire{Dialect: assay.DialectMessages, Thinking: assay.ThinkingWireAdaptive, Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) { p.Effort, p.Thinking.Mode, p.Thoughts = "high", assay.ThinkingOn, true })},
+		"converse": {assay.Wire{Dialect: assay.DialectConverse, Thinking: assay.ThinkingWireBudget, Schema: assay.SchemaWireStrict},
+			with(func(p *assay.Params) {
+				p.TopK, p.Stop, p.Thinking, p.ServiceTier = ptr(3), []string{"END"}, assay.Thinking{Mode: assay.ThinkingTokens, Tokens: 2048}, "flex"
+			})},
+		"converse with effort": {assay.Wire{Dialect: assay.DialectConverse, Thinking: assay.ThinkingWireAdaptive, Schema: assay.SchemaWireStrict},
+			with(func(p *assay.Params) { p.Effort, p.Thinking.Mode, p.Thoughts = "high", assay.ThinkingOn, true })},
 		"generate": {assay.Wire{Dialect: assay.DialectGenerate, ModelInBody: true, Thinking: assay.ThinkingWireGemBudget, Schema: assay.SchemaWireStrict},
 			with(func(p *assay.Params) {
 				p.TopK, p.Stop, p.Seed, p.Thinking.Mode, p.Thoughts = ptr(3), []string{"END"}, ptr(int64(7)), assay.ThinkingOn, true
@@ -80,6 +86,8 @@ func TestWhatABodyLosesIsNamed(t *testing.T) {
 		{assay.DialectChat, `{` + q + `,"response_format":{"type":"json_object"},"reasoning":{"exclude":true}}`, "reasoning.exclude response_format.type"},
 		{assay.DialectResponses, `{"input":"Q","truncation":"auto","text":{"verbosity":"low"}}`, "text.verbosity truncation"},
 		{assay.DialectMessages, `{"system":[{"type":"text","text":"S","cache_control":{}}],` + q + `,"metadata":{"user_id":"u"}}`, "metadata system.cache_control"},
+		{assay.DialectConverse, `{"messages":[{"role":"user","content":[{"text":"Q"}]}],"toolConfig":{},"additionalModelRequestFields":{"x":1},"outputConfig":{"textFormat":{"structure":{"y":1}}}}`,
+			"additionalModelRequestFields.x outputConfig.textFormat.structure.y toolConfig"},
 		{assay.DialectGenerate, `{"contents":[{"parts":[{"text":"Q"}]}],"safetySettings":[{}],"generationConfig":{"candidateCount":2,"responseMimeType":"application/json"}}`,
 			"generationConfig.candidateCount generationConfig.responseMimeType safetySettings"},
 	} {
@@ -115,12 +123,13 @@ func FuzzReadRequest(f *testing.F) {
 		`{"model":"m","messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"Q"}]}],"stop":"x","response_format":{"type":"json_schema","json_schema":{"schema":{}}}}`,
 		`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Q"}]}],"reasoning":{"effort":"low"}}`,
 		`{"contents":[{"parts":[{"text":"Q"}]}],"generationConfig":{"responseSchema":{"type":"STRING","nullable":true},"thinkingConfig":{"thinkingBudget":-1}}}`,
+		`{"messages":[{"role":"user","content":[{"text":"Q"}]}],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":"{}"}}}}}`,
 		`{"system":null,"messages":[null],"thinking":[],"output_config":{"format":null}}`,
 	} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate} {
+		for _, d := range []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate, assay.DialectConverse} {
 			a, err := dialect.ReadRequest(d, body)
 			if err != nil {
 				continue

@@ -99,11 +99,22 @@ func (t *taker) messages() {
 	t.sampling()
 	t.take(&p.MaxTokens, "max_tokens")
 	p.Stop = t.stops("stop_sequences")
-	thinking := t.inside("thinking")
+	t.thinking()
+	config := t.inside("output_config")
+	config.take(&p.Effort, "effort")
+	format := config.inside("format")
+	t.format(format, format)
+	config.rest()
+}
+
+// thinking takes what an object of that name says, as Anthropic writes it.
+func (t *taker) thinking() {
+	p := &t.asked.Params
+	in := t.inside("thinking")
 	var kind, display string
-	thinking.take(&kind, "type")
-	thinking.take(&p.Thinking.Tokens, "budget_tokens")
-	thinking.take(&display, "display")
+	in.take(&kind, "type")
+	in.take(&p.Thinking.Tokens, "budget_tokens")
+	in.take(&display, "display")
 	p.Thoughts = display == "summarized"
 	switch kind {
 	case "enabled":
@@ -113,12 +124,7 @@ func (t *taker) messages() {
 	case "disabled":
 		p.Thinking.Mode = assay.ThinkingOff
 	}
-	thinking.rest()
-	config := t.inside("output_config")
-	config.take(&p.Effort, "effort")
-	format := config.inside("format")
-	t.format(format, format)
-	config.rest()
+	in.rest()
 }
 
 // generate takes the body of Gemini generateContent.

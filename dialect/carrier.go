@@ -38,6 +38,10 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 		b = append(b, `"key":`...)
 		b = appendString(b, id)
 		b = append(b, `,"request":`...)
+	case assay.CarrierBedrock:
+		b = append(b, `"recordId":`...)
+		b = appendString(b, id)
+		b = append(b, `,"modelInput":`...)
 	case assay.CarrierVertex:
 		if req.Wire.Dialect != assay.DialectGenerate {
 			return dst, fmt.Errorf("write line: a Vertex line carries a %s body, not %s", assay.DialectGenerate, req.Wire.Dialect)
@@ -69,6 +73,8 @@ func LineFields(c assay.Carrier) []string {
 		return []string{"key", "request"}
 	case assay.CarrierVertex:
 		return []string{"request"}
+	case assay.CarrierBedrock:
+		return []string{"recordId", "modelInput"}
 	}
 	return nil
 }

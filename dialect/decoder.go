@@ -44,6 +44,8 @@ func (d *Decoder) reply(dialect assay.Dialect, v value, r reasoning) assay.Outco
 		return d.readGenerate(v)
 	case assay.DialectOllama:
 		return d.readOllama(v)
+	case assay.DialectConverse:
+		return d.readConverse(v)
 	}
 	return failed(assay.Outcome{}, unreadable("no_dialect", "no dialect "+string(dialect)))
 }
@@ -92,6 +94,7 @@ const (
 
 // parse parses one reply. The values live until the next call.
 func (d *Decoder) parse(b []byte) (value, error) {
+	d.tree.echo = ""
 	return d.tree.parse(bytes.TrimPrefix(b, []byte("\ufeff")))
 }
 

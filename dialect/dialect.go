@@ -1,6 +1,6 @@
 // Package dialect turns a request into the bytes a provider reads, and a provider's bytes into an outcome.
 //
-// A dialect is the shape of a body (one file each: chat, responses, messages, generate, ollama); a carrier is the line,
+// A dialect is the shape of a body (one file each: chat, responses, messages, generate, ollama, converse); a carrier is the line,
 // or the element of a document, in which a batch carries one body. An assay.Wire says which of them a lane uses.
 package dialect
 
@@ -52,6 +52,8 @@ func (w *body) write() error {
 		err = w.writeGenerate()
 	case assay.DialectOllama:
 		err = w.writeOllama()
+	case assay.DialectConverse:
+		err = w.writeConverse()
 	default:
 		err = errors.New("no such dialect")
 	}

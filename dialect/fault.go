@@ -20,16 +20,43 @@ const (
 
 // Classify reads an error reply of any provider. The delay it returns is the one given in the body; what the headers say
 // is for the caller to add.
-func Classify(status int, body []byte) assay.Fault {
+func Classify(status int, body []byte) assay.Fault { return ClassifyAs(status, "", body) }
+
+// ClassifyAs is Classify for a reply whose headers name the type of the error.
+func ClassifyAs(status int, kind string, body []byte) assay.Fault {
 	var d Decoder
+	kind = exceptionName(kind)
 	if len(body) <= maxFault {
 		if v, err := d.parse(body); err == nil {
-			return d.fault(status, v)
+			c := d.complaint(v)
+			c.kind = cmp.Or(c.kind, kind)
+			return c.fault(status)
 		}
 	}
-	c := complaint{message: strings.TrimSpace(head(body))}
+	text := strings.TrimSpace(head(body))
+	c := complaint{message: text, kind: kind}
+	if c.code = xmlText(text, "Code"); c.code != "" { // S3: what else it says may hold what was signed
+		c.message = xmlText(text, "Message")
+		return c.fault(status)
+	}
 	c.status = leadingWord(c.message)
 	return c.fault(status)
+}
+
+// exceptionName is the name of one of Amazon's errors without the namespace before it and the address behind it.
+func exceptionName(kind string) string {
+	kind, _, _ = strings.Cut(kind, ":")
+	return kind[strings.LastIndexByte(kind, '#')+1:]
+}
+
+// xmlText is the text of an element of an error in XML; empty: it has none.
+func xmlText(doc, name string) string {
+	_, rest, ok := strings.Cut(doc, "<"+name+">")
+	text, _, closed := strings.Cut(rest, "</"+name+">")
+	if !ok || !closed || doc[0] != '<' || strings.Contains(text, "<") {
+		return ""
+	}
+	return text
 }
 
 // leadingWord is the name that plain words may begin with, as in "RESOURCE_EXHAUSTED: …" or "Bad Request: …".
@@ -65,6 +92,11 @@ type complaint struct {
 
 // fault reads an error out of a reply: under "error" (once or twice), or at the top.
 func (d *Decoder) fault(status int, v value) assay.Fault {
+	c := d.complaint(v)
+	return c.fault(status)
+}
+
+func (d *Decoder) complaint(v value) complaint {
 	if v.is(array) { // Google wraps some errors in a list
 		v = v.first()
 	}
@@ -83,15 +115,16 @@ func (d *Decoder) fault(status int, v value) assay.Fault {
 		d.complain(&c, v)
 		c.message = cmp.Or(d.text(e), c.message)
 	}
-	return c.fault(status)
+	return c
 }
 
 // complain reads the fields of one error object.
 func (d *Decoder) complain(c *complaint, e value) {
 	c.kind, c.status, c.param = d.text(e.get("type")), d.text(e.get("status")), d.text(e.get("param"))
+	c.kind = cmp.Or(c.kind, exceptionName(d.text(e.get("__type"))))
 	c.code = d.text(e.get("code"))
-	c.number, _ = strconv.Atoi(cmp.Or(c.code, string(e.get("code").source()))) // not a number: 0
-	for _, name := range []string{"message", "detail", "error_message", "msg", "errors"} {
+	c.number, _ = strconv.Atoi(cmp.Or(c.code, string(cmp.Or(e.get("code"), e.get("errorCode")).source()))) // not a number: 0
+	for _, name := range []string{"message", "detail", "error_message", "msg", "errors", "errorMessage", "Message"} {
 		if c.message != "" {
 			break
 		}

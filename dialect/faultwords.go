@@ -13,10 +13,13 @@ func tellingWord(word string) assay.FaultClass {
 		"exceeded_current_quota_error", "quota_exceeded", "payment_required", "insufficient_credits", "credit_limit":
 		return assay.FaultQuota
 	case "rate_limit_exceeded", "rate_limit_error", "token_limit_exceeded", "overloaded_error", "server_overloaded",
-		"dynamic_request_limited", "dynamic_token_limited", "resource_unavailable":
+		"dynamic_request_limited", "dynamic_token_limited", "resource_unavailable",
+		"throttlingexception", "servicequotaexceededexception", "modelerrorexception", "modelnotreadyexception", "slowdown":
 		return assay.FaultBusy
 	case "invalid_api_key", "account_deactivated", "failed_precondition", "api_key_invalid", "api_key_expired",
-		"api_key_service_blocked", "service_disabled", "billing_disabled", "consumer_invalid", "consumer_suspended":
+		"api_key_service_blocked", "service_disabled", "billing_disabled", "consumer_invalid", "consumer_suspended",
+		"unrecognizedclientexception", "invalidsignatureexception", "incompletesignature", "missingauthenticationtoken", "expiredtoken", "expiredtokenexception",
+		"invalidaccesskeyid", "signaturedoesnotmatch", "nosuchbucket", "authorizationheadermalformed", "permanentredirect", "requesttimetooskewed":
 		return assay.FaultDenied
 	case "context_length_exceeded", "request_too_large", "string_above_max_length", "payload_too_large":
 		return assay.FaultLarge

@@ -38,12 +38,13 @@ func FuzzLine(f *testing.F) {
 }
 
 func FuzzBody(f *testing.F) {
-	dialects := []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate, assay.DialectOllama}
+	dialects := []assay.Dialect{assay.DialectChat, assay.DialectResponses, assay.DialectMessages, assay.DialectGenerate, assay.DialectOllama, assay.DialectConverse}
 	for _, body := range []string{
 		`{"choices":[{"message":{"content":"\ud83dYes"},"finish_reason":"length"}],"usage":{"prompt_tokens":1,"completion_tokens":2.0}}`,
 		`{"output":[{"type":"message","content":[{"text":"a"},{"refusal":"b"}]}],"status":"incomplete"}`,
 		`{"content":[{"type":"thinking","thinking":"a"}],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":-1}}`,
 		`{"candidates":[{"content":{"parts":[{"text":"a","thought":true}]}}],"usageMetadata":{"promptTokenCount":"7"}}`,
+		`{"output":{"message":{"content":[{"text":"a"},{"reasoningContent":{"reasoningText":{"text":"b"}}}]}},"stopReason":"max_tokens","usage":{"inputTokens":1,"outputTokens":2,"cacheWriteInputTokens":3,"cacheDetails":[{"ttl":"1h","inputTokens":9}]}}`,
 		`{"message":{"content":"a","thinking":"b"},"prompt_eval_count":1e2,"eval_count":3}`, `{"error":[{"message":{"detail":[{"loc":[1]}]}}]}`, "\ufeff\n{}", `[[[[`, `"`,
 	} {
 		f.Add([]byte(body))
@@ -88,7 +89,7 @@ func FuzzClassify(f *testing.F) {
 	for _, body := range []string{
 		"", "Bad Gateway", `{"error":{"message":"a\u001b","type":"b","param":"c","code":7}}`, `{"error":"a","code":"b"}`, `{"type":"error","error":{"type":"api_error"}}`,
 		`[{"error":{"details":[{"retryDelay":"3.5s"},{"violations":[{"quotaId":"PerDay"}]},{"fieldViolations":[{"field":"x"}]}]}}]`,
-		`{"detail":[{"loc":["a",1,[2]],"msg":"m"}]}`, `{"message":{"detail":{"detail":"x"}}}`, `{"errors":["x"]}`, "RESOURCE_EXHAUSTED: x", "https://a?b sk-aaaaaaaaaaaaaaaaaaa",
+		`{"detail":[{"loc":["a",1,[2]],"msg":"m"}]}`, `{"message":{"detail":{"detail":"x"}}}`, `{"errors":["x"]}`, `{"__type":"a#bException:c","Message":"x"}`, "<Error><Code>a</Code><Message>b</Message></Error>", "<", "RESOURCE_EXHAUSTED: x", "https://a?b sk-aaaaaaaaaaaaaaaaaaa",
 	} {
 		f.Add(429, []byte(body))
 	}

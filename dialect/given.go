@@ -53,7 +53,7 @@ func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 		}
 		b = appendComma(b)
 		switch {
-		case named(key, "custom_id"), named(key, "batch_request_id"), named(key, "key"):
+		case named(key, "custom_id"), named(key, "batch_request_id"), named(key, "key"), named(key, "recordId"):
 			b = appendName(b, key)
 			b = appendString(b, id)
 		case named(key, "request"):

@@ -18,6 +18,7 @@ func TestAGivenBodyGoesOutAsItWasWritten(t *testing.T) {
 		assay.CarrierOpenAI:    `{"custom_id":"id","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"a  b\u00e9 \u2028"}],"x":1.50}}`,
 		assay.CarrierBare:      `{"custom_id":"id","body":{"model":"m","messages":[{"role":"user","content":"a  b\u00e9 \u2028"}],"x":1.50}}`,
 		assay.CarrierAnthropic: `{"custom_id":"id","params":{"model":"m","messages":[{"role":"user","content":"a  b\u00e9 \u2028"}],"x":1.50}}`,
+		assay.CarrierBedrock:   `{"recordId":"id","modelInput":{"model":"m","messages":[{"role":"user","content":"a  b\u00e9 \u2028"}],"x":1.50}}`,
 		assay.CarrierGemini:    `{"key":"id","request":{"model":"m","messages":[{"role":"user","content":"a  b\u00e9 \u2028"}],"x":1.50}}`,
 	} {
 		w := assay.Wire{Dialect: assay.DialectChat, Carrier: carrier, URL: "/v1/chat/completions"}
@@ -34,7 +35,7 @@ func TestAGivenBodyGoesOutAsItWasWritten(t *testing.T) {
 func TestTheFieldsOfALineAreThoseThatStandInIt(t *testing.T) {
 	t.Parallel()
 	for _, carrier := range []assay.Carrier{
-		assay.CarrierOpenAI, assay.CarrierBare, assay.CarrierAnthropic, assay.CarrierGemini, assay.CarrierVertex, assay.CarrierOpenRouter,
+		assay.CarrierOpenAI, assay.CarrierBare, assay.CarrierAnthropic, assay.CarrierGemini, assay.CarrierVertex, assay.CarrierOpenRouter, assay.CarrierBedrock,
 	} {
 		w := assay.Wire{Dialect: assay.DialectGenerate, Carrier: carrier, URL: "/v1/chat/completions"}
 		line, err := dialect.AppendLine(nil, "id", &assay.Request{Wire: &w, Body: json.RawMessage(`{"contents":[]}`)})
@@ -83,6 +84,7 @@ func TestAResultComesBackUnderItsAuthorsID(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":"b","custom_id":"x","response":{"custom_id":"deep"},"error":null}`:  `{"id":"b","custom_id":"it's \"me\"","response":{"custom_id":"deep"},"error":null}`,
 		`{"custom_id":"x","result":{"type":"expired"}}`:                            `{"custom_id":"it's \"me\"","result":{"type":"expired"}}`,
+		`{"recordId":"x","modelInput":{"recordId":"deep"},"modelOutput":{}}`:       `{"recordId":"it's \"me\"","modelInput":{"recordId":"deep"},"modelOutput":{}}`,
 		`{"key":"x","response":{}}`:                                                `{"key":"it's \"me\"","response":{}}`,
 		`{"batch_request_id":"x","batch_result":{}}`:                               `{"batch_request_id":"it's \"me\"","batch_result":{}}`,
 		`{"status":"","request":{"labels":{"assay_id":"x"},"contents":[1]}}`:       `{"status":"","request":{"contents":[1]}}`,

@@ -24,6 +24,10 @@ func WireOf(line []byte) (assay.Wire, error) {
 		google = assay.CarrierGemini
 	}
 	switch {
+	case r.modelOutput != nil:
+		return assay.Wire{Carrier: assay.CarrierBedrock, Dialect: modelOf(r.modelOutput)}, nil
+	case r.record && r.failed:
+		return assay.Wire{Carrier: assay.CarrierBedrock, Dialect: assay.DialectConverse}, nil
 	case r.result != nil && r.result[0] == '{':
 		return assay.Wire{Carrier: assay.CarrierAnthropic, Dialect: assay.DialectMessages}, nil
 	case r.batchResult != nil: // xAI alone writes it
@@ -44,9 +48,9 @@ func WireOf(line []byte) (assay.Wire, error) {
 
 // resultLine is the members of a line that tell its form; slices of the line itself.
 type resultLine struct {
-	key, customID, response, result, batchResult, request, status []byte
+	key, customID, response, result, batchResult, request, status, modelOutput []byte
 
-	failed, asks bool
+	failed, asks, record bool
 }
 
 func (r *resultLine) take(name, value []byte) {
@@ -70,8 +74,12 @@ func (r *resultLine) take(name, value []byte) {
 		r.request, r.asks = value, true
 	case "status":
 		r.status = value
-	case "body", "params":
+	case "body", "params", "modelInput":
 		r.asks = true
+	case "recordId":
+		r.record = true
+	case "modelOutput":
+		r.modelOutput = value
 	}
 }
 
@@ -87,6 +95,17 @@ func apiOf(response []byte) assay.Dialect {
 		return assay.DialectResponses
 	}
 	return assay.DialectChat
+}
+
+// modelOf is in which dialect a model of Bedrock answered: the one that all have, or its own.
+func modelOf(reply []byte) assay.Dialect {
+	switch {
+	case hasMember(reply, "choices"):
+		return assay.DialectChat
+	case hasMember(reply, "content"):
+		return assay.DialectMessages
+	}
+	return assay.DialectConverse
 }
 
 // hasMember reports whether an object has one of some members.

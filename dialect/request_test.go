@@ -60,8 +60,12 @@ func wires() map[string]assay.Wire {
 	}
 	vertex := gemini
 	vertex.Carrier, vertex.Thinking = assay.CarrierVertex, assay.ThinkingWireGemBudget
+	converse := assay.Wire{
+		Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock, MaxTokensField: "maxTokens", Thinking: assay.ThinkingWireAdaptive, Schema: assay.SchemaWireStrict,
+	}
 	return map[string]assay.Wire{
-		"chat-openai": openai, "chat-bare": bare, "chat-openrouter": router, "responses-openai": responses,
+		"converse-bedrock": converse,
+		"chat-openai":      openai, "chat-bare": bare, "chat-openrouter": router, "responses-openai": responses,
 		"messages-anthropic": messages, "generate-gemini": gemini, "generate-vertex": vertex,
 	}
 }
@@ -79,6 +83,9 @@ func requests(w assay.Wire) []*assay.Request {
 		full.Extra["text"] = []byte(`{"verbosity": "low"}`)
 	case assay.DialectMessages:
 		full.Effort, full.Thinking = "high", assay.Thinking{Mode: assay.ThinkingOn}
+	case assay.DialectConverse:
+		full.Effort, full.Thinking, full.Stop = "high", assay.Thinking{Mode: assay.ThinkingOn}, []string{"END"}
+		full.Extra["additionalModelRequestFields"] = []byte(`{"anthropic_beta": ["x"]}`)
 	case assay.DialectGenerate:
 		full.Extra["generationConfig"] = []byte(`{"presencePenalty": 0.5}`)
 		full.Extra["labels"] = []byte(`{"team":"a"}`)
@@ -93,7 +100,7 @@ func requests(w assay.Wire) []*assay.Request {
 			full.Thinking.Mode = assay.ThinkingOff
 		}
 	}
-	if w.Dialect != assay.DialectMessages {
+	if w.Dialect != assay.DialectMessages && w.Dialect != assay.DialectConverse {
 		full.Seed = ptr(int64(-7))
 	}
 	talk := &assay.Prompt{System: "Be kind.", Context: "A long shared text.", Messages: []assay.Message{

@@ -22,7 +22,7 @@ type Result struct {
 func (d *Decoder) Line(w assay.Wire, line []byte) Result {
 	defer d.release()
 	d.note = ""
-	v, err := d.parse(line)
+	v, err := d.parseLine(w, line)
 	if err != nil || !v.is(object) {
 		return malformed(line, cmp.Or(err, errNotObject))
 	}
@@ -35,6 +35,8 @@ func (d *Decoder) Line(w assay.Wire, line []byte) Result {
 		r.Outcome = d.geminiLine(w, v)
 	case assay.CarrierVertex:
 		r.Outcome = d.vertexLine(w, v)
+	case assay.CarrierBedrock:
+		r.Outcome = d.recordLine(w, v)
 	default:
 		r.Outcome = d.openLine(w, v)
 	}
@@ -46,6 +48,15 @@ func (d *Decoder) Line(w assay.Wire, line []byte) Result {
 	return r
 }
 
+// parseLine parses a line, without looking into a request that it repeats: that may be much longer than the answer.
+func (d *Decoder) parseLine(w assay.Wire, line []byte) (value, error) {
+	if w.Carrier != assay.CarrierBedrock {
+		return d.parse(line)
+	}
+	d.tree.echo = "modelInput"
+	return d.tree.parse(bytes.TrimPrefix(line, []byte("\ufeff")))
+}
+
 func malformed(line []byte, err error) Result {
 	f := unreadable("malformed_line", err.Error()+": "+assay.Clean(head(line), 200))
 	return Result{ID: findID(line), Outcome: failed(assay.Outcome{}, f), Malformed: true, Note: err.Error()}
@@ -53,7 +64,7 @@ func malformed(line []byte, err error) Result {
 
 // id is the custom id in the place where any of the carriers keeps it.
 func (d *Decoder) id(v value) string {
-	for _, name := range []string{"custom_id", "batch_request_id", "key"} {
+	for _, name := range []string{"custom_id", "batch_request_id", "key", "recordId"} {
 		if id := d.text(v.get(name)); id != "" {
 			return id
 		}
@@ -188,7 +199,7 @@ func (d *Decoder) vertexLine(w assay.Wire, v value) assay.Outcome {
 
 // findID searches a broken line for its custom id: under a name that a carrier gives it, or anything of its form.
 func findID(line []byte) string {
-	for _, name := range []string{`"custom_id"`, `"batch_request_id"`, `"key"`, `"` + labelName + `"`} {
+	for _, name := range []string{`"custom_id"`, `"batch_request_id"`, `"key"`, `"recordId"`, `"` + labelName + `"`} {
 		_, rest, found := bytes.Cut(line, []byte(name))
 		rest, colon := bytes.CutPrefix(skipSpace(rest), []byte(":"))
 		rest = skipSpace(rest)

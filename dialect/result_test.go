@@ -28,6 +28,7 @@ func resultWires() map[string]assay.Wire {
 		"messages-anthropic": {Dialect: assay.DialectMessages, Carrier: assay.CarrierAnthropic},
 		"generate-gemini":    {Dialect: assay.DialectGenerate, Carrier: assay.CarrierGemini},
 		"generate-vertex":    {Dialect: assay.DialectGenerate, Carrier: assay.CarrierVertex},
+		"converse-bedrock":   {Dialect: assay.DialectConverse, Carrier: assay.CarrierBedrock},
 	}
 }
 

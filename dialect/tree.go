@@ -24,6 +24,7 @@ var (
 type tree struct {
 	src   []byte
 	nodes []node // in the order in which they begin: the children of a node come right behind it
+	echo  string // the member of the top object that is passed over as a whole; empty: none
 }
 
 // node is one value.
@@ -153,11 +154,17 @@ func (t *tree) members(i, depth int) (int, error) {
 		if i = t.space(int(name.to) + 1); i >= len(t.src) || t.src[i] != ':' {
 			return i, errNotJSON
 		}
-		end, err := t.value(t.space(i+1), name, escaped, depth)
-		if err != nil {
-			return end, err
+		i = t.space(i + 1)
+		if depth == 1 && t.echo != "" && string(t.src[name.from:name.to]) == t.echo {
+			i = t.pass(i)
+		} else {
+			end, err := t.value(i, name, escaped, depth)
+			if err != nil {
+				return end, err
+			}
+			i = end
 		}
-		if i = t.space(end); i >= len(t.src) {
+		if i = t.space(i); i >= len(t.src) {
 			return i, errNotJSON
 		}
 		switch t.src[i] {
@@ -169,6 +176,30 @@ func (t *tree) members(i, depth int) (int, error) {
 			return i, errNotJSON
 		}
 	}
+}
+
+// pass is where an object or a list ends that is not looked into: behind its last bracket. Without one it is the end of the
+// source; anything else is where it stands.
+func (t *tree) pass(i int) int {
+	for depth := 0; i < len(t.src); i++ {
+		switch t.src[i] {
+		case '"':
+			end := t.quote(i + 1)
+			if end < 0 {
+				return len(t.src)
+			}
+			i = end
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		}
+		if depth <= 0 {
+			return i + 1
+		}
+	}
+	return i
 }
 
 // name reads a member's name; names are short and seldom escaped. One without an end reaches to the end of the source.

@@ -240,6 +240,8 @@ func shapeOf(d assay.Dialect) batchfile.Shape {
 		return batchfile.ShapeParams
 	case assay.DialectGenerate:
 		return batchfile.ShapeRequest
+	case assay.DialectConverse:
+		return batchfile.ShapeRecord
 	}
 	return batchfile.ShapeCall
 }
