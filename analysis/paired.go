@@ -14,6 +14,9 @@ const WhatDifference = "difference"
 // ByAgainst is the second lane of a difference.
 const ByAgainst = "against"
 
+// exactly is the method of differences of single answers that say yes or no.
+const exactly = "paired: Newcombe, exact McNemar"
+
 // maxPaired is how many lanes are all compared with each other; beyond, the one that did best is compared with each.
 const maxPaired = 10
 
@@ -253,7 +256,7 @@ func (f *Finding) pair(first, second []float64, clusters []uint32, single bool, 
 			return err
 		}
 		d := table.Difference(o.Level)
-		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe, exact McNemar"
+		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, exactly
 		f.SE = o.mean(totals).se
 		if f.Interval.OK && f.P.OK && leavesOut(f.Interval, 0) != (f.P.Value < 1-o.Level) {
 			f.note("interval (Newcombe) and test (exact McNemar) are different methods and disagree here: the test decides")

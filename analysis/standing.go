@@ -59,6 +59,9 @@ type Contrast struct {
 	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
 }
 
+// Exact reports whether an exact test of one yes or no on each item decides.
+func (s *Standing) Exact() bool { return s.Method == exactly }
+
 // maxStood is how many places are all held against each other.
 const maxStood = 100
 

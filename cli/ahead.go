@@ -14,9 +14,10 @@ import (
 	"assay/workspace"
 )
 
-// ahead is what `assay run` would do with a planned study in this home; nil where there is no ledger yet.
+// ahead is what `assay run` would do with a planned study in this home; nil where there is no ledger yet. What the plan can show goes by the
+// runs before it.
 func ahead(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, name string, f planFlags) (*workspace.Ahead, error) {
-	if !f.pilot.home.exists(w, false) {
+	if p.Reckon(nil, f.points); !f.pilot.home.exists(w, false) {
 		return nil, nil
 	}
 	h, err := f.pilot.home.open(c.Context(), w, false)
@@ -25,9 +26,15 @@ func ahead(c *cobra.Command, w *World, d *plan.Input, p *plan.Plan, name string,
 		return nil, nil
 	}
 	defer h.Close()
-	a, err := h.Ahead(c.Context(), workspace.Wanted{
+	want := workspace.Wanted{
 		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: script.Settings{Lanes: f.lanes, Stages: f.stages, Limit: f.limit},
-	})
+	}
+	seen, err := h.Varied(c.Context(), want)
+	if err != nil {
+		return nil, err
+	}
+	p.Reckon(seen, f.points)
+	a, err := h.Ahead(c.Context(), want)
 	return &a, err
 }
 

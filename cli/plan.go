@@ -28,6 +28,8 @@ type planFlags struct {
 	items  []string
 	write  string
 	json   bool
+	detect string
+	points float64 // of detect
 	pilot  pilotFlags
 }
 
@@ -40,6 +42,9 @@ func planCommand(w *World) *cobra.Command {
 		Long: "Plans a study: the first wave, comparisons of items too, is rendered and encoded exactly as it would go out and cut into batches; later waves\n" +
 			"are counted (at most) and estimated. Prices are low, expected and high; unknown prices are said to be unknown. Where the study was run\n" +
 			"before, it says what `assay run` would do now: what is taken over, what is new, and what that costs.\n\n" +
+			"Every stage that judges or compares says what difference its size can show with 80% power. --detect 5pt says what size a difference of 5\n" +
+			"points needs: of rates, of hundredths of a scale of scores, or of wins above 50%. Where the study was run before, both go by how its answers\n" +
+			"varied; else by what is assumed.\n\n" +
 			"--show prints requests of every stage, judges too; --stage, --lane and --item pick some. What a request of a later wave will say depends on\n" +
 			"answers: a text that begins with (STAND-IN takes the place of each, and the line above the request says so.",
 		Args: args("STUDY"),
@@ -53,6 +58,7 @@ func planCommand(w *World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.items, "item", nil, "with --show: only requests about these items")
 	c.Flags().StringVar(&f.write, "write", "", "write all batch files of the first wave into this folder, as they would go out")
 	c.Flags().BoolVar(&f.json, "json", false, "print the plan as JSON")
+	c.Flags().StringVar(&f.detect, "detect", "", "say what size of study a difference needs, such as 5pt: items, comparisons and cost")
 	f.pilot.register(c)
 	return c
 }
@@ -63,6 +69,10 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	}
 	if len(f.items) > 0 && f.show == 0 {
 		return usage("add --show 1", "--item goes with --show")
+	}
+	var err error
+	if f.points, err = detectable(f.detect); err != nil {
+		return err
 	}
 	o := plan.Options{Lanes: f.lanes, Stages: f.stages, Limit: f.limit}
 	whole := o
@@ -172,7 +182,7 @@ func summary(d *plan.Input, p *plan.Plan) string {
 	fmt.Fprintf(&b, "Time: %s. Disk: %s to %s.\n", takes(hours(usual), hours(longest)), assay.Size(p.DiskLow), assay.Size(p.DiskHigh))
 	b.WriteString(stops(d, p))
 	for _, q := range p.Power {
-		b.WriteString(powerLine(q) + "\n")
+		b.WriteString(powerLines(q))
 	}
 	for _, n := range p.Notes {
 		b.WriteString("Note: " + n + ".\n")
@@ -242,26 +252,6 @@ func byProvider(p *plan.Plan) []string {
 		lines = append(lines, fmt.Sprintf("%s: %s%s, %s (%s to %s)", name, atMost(t.Exact), assay.Count(t.Requests, "request"), t.Cost.Expected, t.Cost.Low, t.Cost.High))
 	}
 	return lines
-}
-
-// powerLine says what a stage of the planned size can show, if what is assumed holds.
-func powerLine(q plan.Power) string {
-	if q.Verb == study.VerbJudge {
-		line := fmt.Sprintf("Stage %s: %s%s for each lane", q.Stage, map[bool]string{true: "at most "}[q.AtMost], assay.Count(q.Items, "item"))
-		if q.Difference > 0 {
-			line += fmt.Sprintf(" can show a difference of about %.0f points", 100*q.Difference)
-		} else {
-			line += " can show no difference"
-		}
-		return line + fmt.Sprintf(" (5%% level, 80%% power, paired, rates near 50%%); 5 points need about %s items.", assay.Thousands(q.Need))
-	}
-	line := fmt.Sprintf("Stage %s: %s for every two lanes", q.Stage, assay.Count(q.Pairs, "pair"))
-	if q.Share > 0 {
-		line += fmt.Sprintf(" can tell %.0f:%.0f from even", 100*q.Share, 100-100*q.Share)
-	} else {
-		line += " can show no difference"
-	}
-	return line + fmt.Sprintf(" (5%% level, 80%% power); 55:45 needs %s pairs.", assay.Thousands(q.Need))
 }
 
 // waiting adds up, over the waves, how long the slowest provider usually and at the longest takes. What goes live takes at

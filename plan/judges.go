@@ -180,7 +180,8 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		m.rounds(ctx, st, groups, wave, rubric)
 		return
 	}
-	schedule, err := pairs.New(Design(st, groups.Field))
+	design := Design(st, groups.Field)
+	schedule, err := pairs.New(design)
 	if err != nil {
 		m.fail(st.At, err)
 		return
@@ -202,8 +203,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
 	}
 	m.rankable(st, schedule, groups)
-	lanes := int64(len(groups.Lanes))
-	m.comparing(st, schedule.Pairs(), lanes*(lanes-1)/2)
+	m.comparing(st, schedule.Pairs(), design.All(), groups)
 }
 
 // sayPairs says how a study means many pairs.

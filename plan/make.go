@@ -163,6 +163,7 @@ func draws(st *study.Stage) int64 { return int64(max(1, st.Repeats.N)) }
 
 func (m *maker) finish() {
 	m.canaries()
+	m.plan.Reckon(nil, 0)
 	sort.SliceStable(m.plan.Parts, func(i, j int) bool { return m.plan.Parts[i].Wave < m.plan.Parts[j].Wave })
 	for _, p := range m.plan.Parts {
 		sent := p.Bytes

@@ -45,10 +45,12 @@ type Plan struct {
 	Imports  []Import
 	Waves    int
 	Items    map[string]int // items of every input that is asked
-	Power    []Power        // what the comparisons can detect
+	Power    []Power        // what its stages can show
 	Notes    []string       // what a careful reader should know
 	DiskLow  int64          // bytes expected on disk
 	DiskHigh int64
+
+	sizes []Size // of stages that can show differences
 }
 
 // Empty reports whether there is nothing to send or to take in.
@@ -105,6 +107,14 @@ func (p Price) Share(some, of int64) Price {
 		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: part(c.Priced), Unknown: part(c.Unknown)}
 	}
 	return Price{Low: share(p.Low), Expected: share(p.Expected), High: share(p.High)}
+}
+
+// times is the price of some in place of so many that are priced: more of them, or fewer.
+func (p Price) times(some, of int64) Price {
+	one := func(c assay.Cost) assay.Cost {
+		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: c.Priced, Unknown: c.Unknown}
+	}
+	return Price{Low: one(p.Low), Expected: one(p.Expected), High: one(p.High)}
 }
 
 // Total is the sum over parts.

@@ -55,11 +55,12 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 	if !m.roundsFit(st, contestants, g) {
 		return
 	}
-	p, _, err := Rounds(a, contestants, slots)
+	p, counted, err := Rounds(a, contestants, slots)
 	if err != nil {
 		m.fail(st.Pairs.Adaptive.At, err)
 		return
 	}
+	m.comparing(st, int64(p.Budget), int64(len(counted.Order())*counted.Most()), g.upTo(contestants))
 	m.given[st.Name].wave = wave + p.Rounds - 1
 	m.again(st)
 	until := p.Until()
@@ -83,6 +84,17 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 		m.withinBudget(st, m.plan.Parts[first:])
 		m.note("stage %s buys its pairs in rounds, %s, and stops as soon as its goal is settled", st.Name, roundSizes(until))
 	}
+}
+
+// upTo is what meets where only so many compete, as long as nothing is settled.
+func (g grouping) upTo(contestants int64) grouping {
+	g.unknown = true
+	if len(g.Lanes) == 0 {
+		g.Slots = contestants
+	} else {
+		g.Lanes = g.Lanes[:contestants]
+	}
+	return g
 }
 
 // keptItems is how many of the compared items a stage's condition keeps.

@@ -18,16 +18,29 @@ func (t Test) z() (float64, error) {
 	return normalQuantile(1-t.Alpha/2) + normalQuantile(t.Power), nil
 }
 
-// PairsNeeded is how many independent decided comparisons distinguish a share of wins from a half.
-func PairsNeeded(share float64, t Test) (int, error) {
+// ComparisonsNeeded is how many comparisons, spread evenly over all pairs, tell two of so many contestants apart whose strengths differ by
+// this much. Information is what one comparison says about a difference of strengths: 1/4 where the two are even and never tie.
+func ComparisonsNeeded(contestants int, difference, information float64, t Test) (int, error) {
 	z, err := t.z()
 	if err != nil {
 		return 0, err
 	}
-	if !(share > 0 && share < 1) || share == 0.5 {
-		return 0, fmt.Errorf("plan a test: no number of pairs separates a share of %g from a half", share)
+	if contestants < 2 || difference == 0 || !Known(difference).OK || !(information > 0) {
+		return 0, fmt.Errorf("plan a test: %d contestants, a difference of %g, %g known from one comparison", contestants, difference, information)
 	}
-	return upTo(square(z / (2 * (share - 0.5)))), nil
+	return upTo(float64(contestants-1) * square(z/difference) / information), nil
+}
+
+// DetectableStrength is the smallest difference of two strengths that so many comparisons show.
+func DetectableStrength(contestants int, comparisons int64, information float64, t Test) (float64, error) {
+	z, err := t.z()
+	if err != nil {
+		return 0, err
+	}
+	if contestants < 2 || comparisons < 1 || !(information > 0) {
+		return 0, fmt.Errorf("plan a test: %d comparisons of %d contestants, %g known from each", comparisons, contestants, information)
+	}
+	return z * math.Sqrt(float64(contestants-1)/(float64(comparisons)*information)), nil
 }
 
 // Design is what a paired comparison of two lanes on the same items is made of (Miller 2024): the variance of the true
@@ -76,19 +89,6 @@ func (d Design) Detectable(items int, t Test) (float64, error) {
 		return 0, fmt.Errorf("plan a test: %d items", items)
 	}
 	return z * math.Sqrt(v/float64(items)), nil
-}
-
-// Power is the chance that so many items show a difference of this size at a two-sided level.
-func (d Design) Power(items int, difference, alpha float64) (float64, error) {
-	v, err := d.variance()
-	if err != nil {
-		return 0, err
-	}
-	if items < 1 || !validLevel(alpha) || v == 0 {
-		return 0, fmt.Errorf("plan a test: %d items at level %g with variance %g", items, alpha, v)
-	}
-	z, shift := normalQuantile(1-alpha/2), difference/math.Sqrt(v/float64(items))
-	return normalBelow(shift-z) + normalBelow(-shift-z), nil
 }
 
 func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }

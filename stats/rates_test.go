@@ -341,8 +341,8 @@ func TestBadInputIsAnError(t *testing.T) {
 		"judges":           second(Deltas([]JudgeScore{{-1, 0, 1}})),
 		"no K":             second(Elo(2, Pairs{}, EloOptions{Scale: 400})),
 		"no runs":          second(EloShuffled(2, Pairs{}, DefaultElo(), 0, 1)),
-		"power":            second(PairsNeeded(0.5, Test{0.05, 0.8})),
-		"level":            second(PairsNeeded(0.6, Test{0, 0.8})),
+		"power":            second(ComparisonsNeeded(2, 0, 0.25, Test{0.05, 0.8})),
+		"level":            second(ComparisonsNeeded(2, 0.4, 0.25, Test{0, 0.8})),
 		"design":           second(Design{}.ItemsNeeded(0.1, Test{0.05, 0.8})),
 	} {
 		if err == nil {
