@@ -226,7 +226,7 @@ func (r *redone) round(n int) []string {
 
 // rounds reads the retries of verdicts that were ordered for a run.
 func (p *Library) rounds(ctx context.Context, run int64) ([]Round, error) {
-	orders, err := p.Ledger.RetriesOf(ctx, run)
+	orders, err := p.Ledger.OrdersOf(ctx, run, store.OrderRetry)
 	if err != nil {
 		return nil, err
 	}

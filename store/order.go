@@ -67,9 +67,9 @@ func (s *Reader) Orders(ctx context.Context, run int64) ([]Order, error) {
 	return s.orders(ctx, `WHERE run_no = $1 AND obeyed_ms IS NULL ORDER BY no`, run)
 }
 
-// RetriesOf reads the orders to retry something of a run, obeyed or not, oldest first.
-func (s *Reader) RetriesOf(ctx context.Context, run int64) ([]Order, error) {
-	return s.orders(ctx, `WHERE run_no = $1 AND kind = 'retry' ORDER BY no`, run)
+// OrdersOf reads the orders of a kind about a run, obeyed or not, oldest first.
+func (s *Reader) OrdersOf(ctx context.Context, run int64, kind OrderKind) ([]Order, error) {
+	return s.orders(ctx, `WHERE run_no = $1 AND kind = $2 ORDER BY no`, run, string(kind))
 }
 
 // Order reads one order.

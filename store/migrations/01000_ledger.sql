@@ -540,3 +540,19 @@ CREATE TABLE drivers (
     until_ms BIGINT NOT NULL,
     PRIMARY KEY (run_no, holder)
 );
+
+-- Files of a gateway: those that its clients sent, and the results of their batches, which have a run. Their bytes are
+-- artifacts. A deleted file keeps its row.
+CREATE TABLE client_files (
+    no         {{serial}},
+    id         TEXT NOT NULL UNIQUE,
+    owner      TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    purpose    TEXT NOT NULL,
+    run_no     BIGINT REFERENCES runs (no),
+    bytes      BIGINT NOT NULL CHECK (bytes >= 0),
+    created_ms BIGINT NOT NULL,
+    deleted_ms BIGINT
+);
+CREATE INDEX client_files_owner ON client_files (owner, no);
+CREATE INDEX client_files_run ON client_files (run_no);

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// ClientFile is a file of a gateway: one that a client sent, or results of a batch.
+type ClientFile struct {
+	No      int64
+	ID      string // as clients name it
+	Owner   string
+	Name    string // of the file, as the client calls it
+	Purpose string
+	Run     int64 // whose results it holds; 0: a client sent it
+	Bytes   int64
+	Created time.Time
+}
+
+// PutClientFiles records files whose bytes are kept, all or none. One that is recorded already stays as it is.
+func (s *Ledger) PutClientFiles(ctx context.Context, files ...ClientFile) error {
+	return s.tx(ctx, "put client files", durable, func(t *txn) error {
+		for _, f := range files {
+			_, err := t.ExecContext(ctx, `INSERT INTO client_files (id, owner, name, purpose, run_no, bytes, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7)
+				ON CONFLICT (id) DO NOTHING`, f.ID, f.Owner, f.Name, f.Purpose, null(f.Run), f.Bytes, s.millis())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// DeleteClientFile marks a file of an owner as deleted. ErrNotFound: there is none.
+func (s *Ledger) DeleteClientFile(ctx context.Context, owner, id string) error {
+	return s.tx(ctx, "delete client file", durable, func(t *txn) error {
+		return t.one(ctx, fmt.Errorf("file %s: %w", id, ErrNotFound), `UPDATE client_files SET deleted_ms = $3 WHERE owner = $1 AND id = $2 AND deleted_ms IS NULL`, owner, id, s.millis())
+	})
+}
+
+// ClientFile reads a file of an owner. ErrNotFound: there is none.
+func (s *Reader) ClientFile(ctx context.Context, owner, id string) (ClientFile, error) {
+	all, err := s.clientFiles(ctx, `owner = $1 AND id = $2 AND deleted_ms IS NULL`, owner, id)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("file %s: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return ClientFile{}, err
+	}
+	return all[0], nil
+}
+
+// ClientFiles reads files of an owner before a place, newest first; 0: from the newest. A purpose narrows it where it is not empty.
+func (s *Reader) ClientFiles(ctx context.Context, owner, purpose string, before int64, limit int) ([]ClientFile, error) {
+	return s.clientFiles(ctx, `owner = $1 AND deleted_ms IS NULL AND ($2 = '' OR purpose = $2) AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT $4`, owner, purpose, before, limit)
+}
+
+// ClientFilesOf reads the results of a run, deleted ones too.
+func (s *Reader) ClientFilesOf(ctx context.Context, run int64) ([]ClientFile, error) {
+	return s.clientFiles(ctx, `run_no = $1 ORDER BY no`, run)
+}
+
+func (s *Reader) clientFiles(ctx context.Context, where string, args ...any) ([]ClientFile, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT no, id, owner, name, purpose, COALESCE(run_no, 0), bytes, created_ms FROM client_files WHERE `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read client files: %w", err)
+	}
+	defer rows.Close()
+	var all []ClientFile
+	for rows.Next() {
+		var u ClientFile
+		var created sql.NullInt64
+		if err := rows.Scan(&u.No, &u.ID, &u.Owner, &u.Name, &u.Purpose, &u.Run, &u.Bytes, &created); err != nil {
+			return nil, fmt.Errorf("read client files: %w", err)
+		}
+		u.Created = fromMillis(created)
+		all = append(all, u)
+	}
+	return all, rows.Err()
+}
