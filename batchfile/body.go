@@ -43,7 +43,7 @@ func readBody(e *Entry) *flaw {
 	if err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) && wrong.Field != "" {
-			return flawf("", "%s is a %s, want a %s", wrong.Field, wrong.Value, kindOf(wrong))
+			return flawf("", "%s is a %s, want a %s", wrong.Field, wrong.Value, kindOf(wrong)).as("invalid_type", wrong.Field)
 		}
 		return flawf("", "its body cannot be read: %s", err)
 	}
@@ -105,7 +105,10 @@ func list(raw []byte) bool {
 // present reports whether a field is there and not null.
 func present(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }
 
-const streaming = "a batch does not stream: remove stream"
+const (
+	streaming     = "a batch does not stream: remove stream"
+	streamingCode = "streaming_unsupported"
+)
 
 func (b *openBody) into(e *Entry) *flaw {
 	e.Model = b.Model
@@ -115,14 +118,14 @@ func (b *openBody) into(e *Entry) *flaw {
 	}
 	p.Stop = stops(b.Stop)
 	if b.Stream {
-		return flawf(streaming, "stream is on")
+		return flawf(streaming, "stream is on").as(streamingCode, "body.stream")
 	}
 	if b.Reasoning != nil && p.Effort == "" {
 		p.Effort = b.Reasoning.Effort
 	}
 	if e.API == "responses" {
 		if !present(b.input) {
-			return flawf("", "the body has no input")
+			return flawf("", "the body has no input").as("missing_required_parameter", "input")
 		}
 		if b.Background {
 			return flawf("remove background", "background is on")
@@ -132,7 +135,7 @@ func (b *openBody) into(e *Entry) *flaw {
 		return nil
 	}
 	if !list(b.messages) {
-		return flawf("", "the body has no messages")
+		return flawf("", "the body has no messages").as("missing_required_parameter", "messages")
 	}
 	p.MaxTokens = b.MaxCompletionTokens
 	if b.MaxTokens != 0 {

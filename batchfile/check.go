@@ -1,6 +1,7 @@
 package batchfile
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -36,6 +37,7 @@ type File struct {
 	Mode     assay.Mode
 	Shape    Shape
 	Numbered bool // the lines have no ids: their numbers stand for them
+	Routed   bool `json:",omitempty"` // a Router wrote it: its lanes have providers of their own
 	Requests int64
 	Bytes    int64
 	SHA256   string // of the whole file
@@ -52,12 +54,15 @@ type Lane struct {
 
 // Wire is how the lane's requests travel.
 func (f *File) Wire(c *catalog.Catalog, l assay.Lane, mode assay.Mode) assay.Wire {
-	w := c.Wire(l, f.Kind, mode)
+	w := c.Wire(l, f.KindOf(l), mode)
 	if mode == assay.ModeLive {
 		w.Carrier = ""
 	}
 	return w
 }
+
+// KindOf is the vendor whose rules hold for a lane.
+func (f *File) KindOf(l assay.Lane) string { return cmp.Or(f.Kind, l.Provider) }
 
 // Check reads a file from end to end and returns everything that is wrong with it, by line. Nothing of it is held. The file
 // is nil when it cannot be sent.
@@ -305,6 +310,9 @@ func (f *File) laneName(e Entry) string {
 
 // Entries walks over the requests of a file that was checked.
 func (f *File) Entries(r io.Reader) iter.Seq2[Entry, error] {
+	if f.Routed {
+		return routedEntries(r)
+	}
 	return func(yield func(Entry, error) bool) {
 		for l, err := range lines(r) {
 			if err != nil {

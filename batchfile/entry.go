@@ -79,7 +79,11 @@ type Entry struct {
 }
 
 // flaw is what is wrong with a line.
-type flaw struct{ what, hint string }
+type flaw struct {
+	what, hint  string
+	code, param string // in OpenAI's terms
+	body        bool   // only this request is wrong, and the file can be read
+}
 
 func flawf(hint, format string, args ...any) *flaw {
 	return &flaw{what: fmt.Sprintf(format, args...), hint: hint}
@@ -89,27 +93,37 @@ func flawf(hint, format string, args ...any) *flaw {
 func read(l line) (Entry, *flaw) {
 	e := Entry{Line: l.no}
 	if l.long {
-		return e, flawf("", "the line has more than %d MB", maxLine>>20)
+		return e, flawf("", "the line has more than %d MB", maxLine>>20).as("line_too_long", "")
 	}
 	var raw rawLine
 	if !dialect.Members(l.text, raw.take) {
-		return e, notJSON(l)
+		return e, notJSON(l).as("invalid_json_line", "")
 	}
 	if f := raw.shape(&e); f != nil {
-		return e, f
+		return e, f.as("missing_required_parameter", "body")
 	}
 	if f := raw.id(&e); f != nil {
-		return e, f
+		return e, f.as("missing_required_parameter", "custom_id")
 	}
 	if f := raw.api(&e); f != nil {
-		return e, f
+		return e, f.as("invalid_url", "url")
 	}
 	if len(e.Body) == 0 || e.Body[0] != '{' {
-		return e, flawf("", "its %s is not an object", raw.bodyName(e.Shape))
+		return e, flawf("", "its %s is not an object", raw.bodyName(e.Shape)).as("invalid_request", "body")
 	}
 	// The same bytes may also stand elsewhere in the line: equal bytes are as good.
 	e.Offset = l.offset + int64(bytes.Index(l.text, e.Body))
-	return e, readBody(&e)
+	f := readBody(&e)
+	if f != nil {
+		f.body = f.code != streamingCode
+	}
+	return e, f
+}
+
+// as gives a flaw its name in OpenAI's terms.
+func (f *flaw) as(code, param string) *flaw {
+	f.code, f.param = code, param
+	return f
 }
 
 // notJSON says why a line cannot be read, with the causes that people meet.

@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"assay"
 	"assay/batchfile"
@@ -22,6 +24,21 @@ type Batch struct {
 	Reach Reach          `json:"entry"`
 	Size  int            `json:"size,omitempty"`        // most requests in a job, below the provider's limit
 	Width int            `json:"concurrency,omitempty"` // live requests at a time
+
+	Reaches map[string]Reach `json:"entries,omitempty"` // of a routed file: by provider
+	Client  *Client          `json:"client,omitempty"`  // who sent it to a gateway; nil: it came from a command line
+}
+
+// Client is what a gateway has to say again of a batch that it was sent.
+type Client struct {
+	Endpoint string              `json:"endpoint"`
+	File     string              `json:"file"` // the id of the file that was uploaded
+	Window   string              `json:"window"`
+	Metadata map[string]string   `json:"metadata,omitempty"`
+	Request  string              `json:"request"`          // digest of the call that made it
+	Once     string              `json:"once,omitempty"`   // the key that the caller gave the call
+	Refused  int64               `json:"refused"`          // requests that are not sent
+	Broken   []batchfile.Refusal `json:"broken,omitempty"` // why nothing of the file is sent; empty: it is
 }
 
 // Reach is how the provider is reached. Secrets are named, never written.
@@ -67,6 +84,13 @@ func (b *Batch) Digest() string {
 
 // Study is a study that says of the provider what the batch does, and nothing else.
 func (b *Batch) Study() *study.Study {
+	if b.File.Routed {
+		s := &study.Study{Study: b.File.Name}
+		for _, name := range slices.Sorted(maps.Keys(b.Reaches)) {
+			s.Providers = append(s.Providers, Providers("", name, name, b.Reaches[name]).Providers...)
+		}
+		return s
+	}
 	return Providers(b.File.Name, b.File.Provider, b.File.Kind, b.Reach)
 }
 
@@ -81,6 +105,8 @@ const (
 	stage = "batch"
 	input = "lines"
 	kept  = "input.jsonl" // the user's file among the run's artifacts
+
+	refusals = "refused" // the name of requests that are not sent
 )
 
 // At are the coordinates of a line.

@@ -10,12 +10,13 @@ import (
 
 	"assay"
 	"assay/artifacts"
+	"assay/batchfile"
 	"assay/store"
 )
 
-// Begin writes a run and the snapshot it works from: the file itself, where each line stands in it, and its lanes. The
-// file must still be what was checked; else nothing of it will be sent.
-func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error)) (store.Run, error) {
+// Begin writes a run and the snapshot it works from: the file itself, where each line stands in it, its lanes, and what was
+// refused before. The file must still be what was checked; else nothing of it will be sent.
+func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error), refused ...batchfile.Refusal) (store.Run, error) {
 	text, err := json.Marshal(settings{&b})
 	if err != nil {
 		return store.Run{}, err
@@ -25,14 +26,14 @@ func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func(
 	if err != nil {
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
-	if err := p.prepare(ctx, run, &b, open); err != nil {
+	if err := p.prepare(ctx, run, &b, open, refused); err != nil {
 		// Nothing of it will be sent: what was copied is of no use.
 		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(context.WithoutCancel(ctx), run.ID, kept))
 	}
 	return p.Ledger.Run(ctx, run.No)
 }
 
-func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error)) error {
+func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error), refused []batchfile.Refusal) error {
 	if err := p.keep(ctx, run.ID, b, open); err != nil {
 		return err
 	}
@@ -42,6 +43,9 @@ func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open fun
 	}
 	defer file.Close()
 	if err := p.Ledger.PutItems(ctx, run.No, input, items(b, file)); err != nil {
+		return err
+	}
+	if err := p.Ledger.PutItems(ctx, run.No, refusals, refusedItems(refused)); err != nil {
 		return err
 	}
 	lanes := make([]store.Lane, len(b.File.Lanes))

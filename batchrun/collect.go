@@ -28,11 +28,18 @@ const (
 	FormatCSV      Format = "csv"      // the same as a table
 )
 
-// Output is where results are written to. Only FormatProvider writes errors apart.
+// Output is where results are written to. FormatProvider and FormatClient write errors apart.
 type Output struct {
 	Format  Format
 	Results io.Writer
 	Errors  io.Writer
+	Unsent  End // with FormatClient: why requests were never sent
+}
+
+// End is why a request has no reply, as a code and in words.
+type End struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Tally counts the lines of a file by what became of them.
@@ -48,12 +55,17 @@ func (r *Reader) Collect(ctx context.Context, run store.Run, out Output) (Tally,
 	if err != nil {
 		return Tally{}, err
 	}
-	c := &collector{Reader: r, run: run, batch: b, format: out.Format, results: bufio.NewWriterSize(out.Results, 1<<20), errors: bufio.NewWriterSize(out.Errors, 1<<16),
+	c := &collector{Reader: r, run: run, batch: b, format: out.Format, unsent: out.Unsent, results: bufio.NewWriterSize(out.Results, 1<<20), errors: bufio.NewWriterSize(out.Errors, 1<<16),
 		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
 	defer c.close()
 	if c.format == FormatCSV {
 		c.table = csv.NewWriter(c.results)
 		if err := c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens", "cost_usd", "error"}); err != nil {
+			return c.tally, err
+		}
+	}
+	if c.format == FormatClient {
+		if err := c.refuseAll(ctx); err != nil {
 			return c.tally, err
 		}
 	}
@@ -74,6 +86,7 @@ type collector struct {
 	run     store.Run
 	batch   *Batch
 	format  Format
+	unsent  End
 	results *bufio.Writer
 	errors  *bufio.Writer
 	table   *csv.Writer
@@ -148,7 +161,7 @@ func (c *collector) flush(ctx context.Context) error {
 	})
 	for _, i := range order {
 		h := &c.block[i]
-		if c.format != FormatProvider && !h.Over {
+		if c.format != FormatProvider && c.format != FormatClient && !h.Over {
 			continue
 		}
 		var err error
@@ -168,16 +181,20 @@ func (c *collector) flush(ctx context.Context) error {
 
 // write writes one line of the file: its answer, or why there is none.
 func (c *collector) write(a *held) error {
-	good := a.Ended && (a.Outcome.Ending.Stands() || a.Outcome.Ending == assay.Empty)
+	answer := a.Ended && good(a.Outcome.Ending)
 	switch {
-	case good:
+	case answer:
 		c.tally.Answers++
 	case a.Ended:
 		c.tally.Failures++
 	default:
 		c.tally.Open++
 	}
-	if c.format != FormatProvider {
+	switch c.format {
+	case FormatProvider:
+	case FormatClient:
+		return c.client(a)
+	default:
 		return c.tidy(a)
 	}
 	if !a.Ended {
@@ -188,7 +205,7 @@ func (c *collector) write(a *held) error {
 		return err
 	}
 	to := c.errors
-	if good {
+	if answer {
 		to = c.results
 	}
 	_, err = to.Write(append(line, '\n'))

@@ -64,7 +64,7 @@ func (r *Reader) Again(ctx context.Context, run store.Run, only []assay.Ending) 
 	}
 	meters := map[string]*batchfile.Meter{}
 	for _, l := range b.File.Lanes {
-		meters[l.Name] = batchfile.NewMeter(r.Catalog, b.File.Kind, l.Lane, b.File.Mode)
+		meters[l.Name] = batchfile.NewMeter(r.Catalog, b.File.KindOf(l.Lane), l.Lane, b.modeOf(l))
 	}
 	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {

@@ -1,6 +1,7 @@
 package batchrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -52,7 +53,7 @@ func (p *Planner) route(run store.Run, b *Batch, lane string, mode store.Segment
 	if b.Size > 0 {
 		r.Size = min(maxSize, b.Size)
 	}
-	r.Price, _ = p.Catalog.Price(b.File.Kind, l.Model)
+	r.Price, _ = p.Catalog.Price(b.File.KindOf(l), l.Model)
 	return r, nil
 }
 
@@ -73,16 +74,19 @@ func (p *Planner) Groups(_ context.Context, run store.Run) ([]engine.Group, erro
 	if err != nil {
 		return nil, err
 	}
-	mode := store.Batch
-	if b.File.Mode == assay.ModeLive {
-		mode = store.Live
-	}
 	var out []engine.Group
 	for _, l := range b.File.Lanes {
+		mode := store.Batch
+		if b.modeOf(l) == assay.ModeLive {
+			mode = store.Live
+		}
 		out = append(out, engine.Group{GroupKey: store.GroupKey{Stage: stage, Lane: l.Name, Turn: 1}, Wave: 1, Mode: mode, Final: true})
 	}
 	return out, nil
 }
+
+// modeOf is how the requests of a lane travel.
+func (b *Batch) modeOf(l batchfile.Lane) assay.Mode { return cmp.Or(l.Mode, b.File.Mode) }
 
 // Requests walks over the lines of one model that were not sent before, in the order of the file.
 func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group, sent engine.Sent) iter.Seq2[engine.Planned, error] {
@@ -203,7 +207,7 @@ func (p *Planner) maker(ctx context.Context, run store.Run, lane string, mode st
 	if m.route, err = p.route(run, b, lane, mode); err != nil {
 		return nil, err
 	}
-	m.meter = batchfile.NewMeter(p.Catalog, b.File.Kind, m.route.Lane, travel(mode))
+	m.meter = batchfile.NewMeter(p.Catalog, b.File.KindOf(m.route.Lane), m.route.Lane, travel(mode))
 	if m.file, err = p.Files.Open(ctx, run.ID, kept); err != nil {
 		return nil, fmt.Errorf("open the file of run %s: %w", run.ID, err)
 	}

@@ -39,6 +39,21 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 	return append(append(append(b, '}'), rest...), '}'), nil
 }
 
+// AppendModel appends a body with another model's name in it. After an error dst is returned as it was.
+func AppendModel(dst, body []byte, model string) ([]byte, error) {
+	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
+		return dst, errors.New("write body: the given body is not a JSON object")
+	}
+	b := appendString(append(dst, `{"model":`...), model)
+	_ = members(body, func(key, value []byte) error { // the callback has no errors
+		if !named(key, "model") {
+			b = appendPair(append(b, ','), key, value)
+		}
+		return nil
+	})
+	return append(b, '}'), nil
+}
+
 // AppendRenamed appends a result line under another id, wherever its carrier keeps it, and without the label that carries
 // ours: such a line has no id of its author, and an echo of ours beside the request goes with the label. Everything else of the line stays as it came. After an error dst is returned as it was.
 func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
