@@ -28,6 +28,7 @@ var layers = map[string]int{
 	"planner": 7, "export": 7,
 	"workspace": 8,
 	"web":       9,
+	"gateway":   9,
 	"cli":       10,
 	"cmd/assay": 11, "bench": 11, "scripts/testsum": 11,
 	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,

@@ -20,6 +20,7 @@ var impartial = []string{"cli", "engine", "script", "planner", "waves", "batchru
 // text begins. The Example of a command, and the list of examples that tests type, may name any.
 var vendorExamples = map[string][]string{
 	"cli/batch.go":   {"  assay batch write --provider openai"},
+	"cli/gateway.go": {"Serve OpenAI's", "Serves OpenAI's", "and one file"}, // whose API it speaks
 	"cli/prices.go":  {"  - {vendor: openai, model: gpt-5", "Lists prices in US dollars"},
 	"cli/sim.go":     {"a fault rule, such as 'openai create"},
 	"cli/samples.go": {""},

@@ -20,7 +20,7 @@ var (
 		"run", "compare", "resume", "tune", "notify", "worker", "collect", "cancel", "retry", "redo", "adopt", "resolve",
 		"runs", "jobs", "show", "status", "watch", "results", "errors", "spend", "sql", "view",
 		"analyse", "report", "diff", "export", "label", "verdicts", "rank", "agree", "rate", "bundle",
-		"batch", "import", "clean", "sim",
+		"batch", "gateway", "import", "clean", "sim",
 	}
 	toCome = []string{}
 )

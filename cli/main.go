@@ -217,6 +217,7 @@ func commands(w *World) []*cobra.Command {
 		sqlCommand(w),
 		batchCommand(w),
 		cleanCommand(w),
+		gatewayCommand(w),
 		dashboardCommand(w),
 		simCommand(w),
 		analyseCommand(w),

@@ -1,0 +1,251 @@
+package crashtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// gatewayToken is the token of the client of a proof.
+const gatewayToken = "a-token-of-sixteen-letters"
+
+// gatewayModels are the models of a client's file: a third of its lines for each.
+func gatewayModels() []string {
+	return []string{"gpt-4.1-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"}
+}
+
+func gatewayKills() []Point {
+	return []Point{
+		{"ledger put client files", 1, After}, {"ledger create run", 1, After}, {"ledger put items", 1, After}, {"ledger open run", 1, Before}, {"ledger open run", 1, After},
+		{"ledger stage", 2, After}, {"ledger intend", 2, After}, {"POST /openai/v1/batches", 1, Accepted}, {"POST /anthropic/v1/messages/batches", 1, Accepted}, {"POST /openai/v1/files", 1, Upload},
+		{"GET /openai/v1/files/*/content", 1, Download}, {"ledger settle", 2, After}, {"ledger close run", 1, Before}, {"ledger close run", 1, After},
+		{"ledger put client files", 2, Before}, {"ledger put client files", 2, After},
+	}
+}
+
+// TestAKilledGatewayLosesAndRepeatsNothing kills a gateway at moments of a batch of three providers and starts it again. Its client
+// repeats calls that were cut off, as OpenAI's clients do, and wants one batch with every line answered and billed once.
+func TestAKilledGatewayLosesAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	all := gatewayKills()
+	dirs := t.TempDir()
+	missed := make([]bool, len(all))
+	each(len(all), func(i int) {
+		g := &gatewayProof{point: all[i]}
+		if err := g.hold(t.Context(), filepath.Join(dirs, fmt.Sprint(i))); err != nil {
+			t.Errorf("killed at %s: %v", all[i], err)
+		}
+		missed[i] = !g.reached
+	})
+	for i, m := range missed {
+		if m {
+			t.Errorf("no gateway came to %s", all[i])
+		}
+	}
+}
+
+// gatewayProof is a gateway that is killed once, and its client.
+type gatewayProof struct {
+	*session
+	point   Point
+	reached bool
+	url     string
+}
+
+func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
+	if g.session, err = open(dir, "batch", ""); err != nil {
+		return err
+	}
+	defer g.close()
+	if err := os.WriteFile(filepath.Join(dir, "tokens"), []byte("anna "+gatewayToken+"\n"), 0o600); err != nil {
+		return err
+	}
+	on, err := net.Listen("tcp", "127.0.0.1:0") // a free port
+	if err != nil {
+		return err
+	}
+	address := on.Addr().String()
+	on.Close()
+	g.url = "http://" + address + "/v1"
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	done, serving := make(chan error, 1), make(chan struct{})
+	go func() {
+		done <- g.supervise(ctx, serving, "gateway", "--listen", address, "--token-file", "tokens", "--interval", "10ms")
+	}()
+	err = g.client(ctx)
+	close(serving)
+	err = errors.Join(err, <-done)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.sound(ctx), g.paidOnce(ctx, 0))
+}
+
+// supervise starts the gateway until it is no longer wanted: the first time with a fuse in it.
+func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, args ...string) error {
+	point := &g.point
+	for {
+		c, err := g.start(ctx, point, syscall.SIGKILL, args...)
+		if err != nil {
+			return err
+		}
+		over, end := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(end)
+			select {
+			case <-serving:
+				c.Process.Signal(os.Interrupt)
+			case <-over:
+			}
+		}()
+		e, err := c.wait()
+		close(over)
+		<-end
+		if err != nil {
+			return err
+		}
+		g.reached = g.reached || e.reached
+		select {
+		case <-serving:
+			if e.code != 130 && e.code != 0 && e.code != -1 {
+				return fmt.Errorf("the last gateway: %s", e)
+			}
+			return nil
+		default:
+		}
+		if !e.reached {
+			return fmt.Errorf("the gateway ended by itself: %s", e)
+		}
+		point = nil
+	}
+}
+
+// client does what OpenAI's clients do with a batch.
+func (g *gatewayProof) client(ctx context.Context) error {
+	var text strings.Builder
+	var want []string
+	for i := range 6 {
+		id := fmt.Sprintf("line %d", i)
+		want = append(want, id)
+		fmt.Fprintf(&text, `{"custom_id":%q,"method":"POST","url":"/v1/chat/completions","body":{"model":%q,"messages":[{"role":"user","content":"What is %d and %d?"}]}}`+"\n", id, gatewayModels()[i%3], i, i)
+	}
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, _ := w.CreateFormFile("file", "in.jsonl")
+	io.WriteString(part, text.String())
+	w.WriteField("purpose", "batch")
+	w.Close()
+	var file, batch gatewayObject
+	if err := g.call(ctx, "POST", "/files", w.FormDataContentType(), form.Bytes(), &file); err != nil {
+		return err
+	}
+	create := fmt.Sprintf(`{"input_file_id":%q,"endpoint":"/v1/chat/completions","completion_window":"24h"}`, file.ID)
+	if err := g.call(ctx, "POST", "/batches", "application/json", []byte(create), &batch); err != nil {
+		return err
+	}
+	for batch.Status != "completed" {
+		if err := g.call(ctx, "GET", "/batches/"+batch.ID, "", nil, &batch); err != nil {
+			return fmt.Errorf("%w, with %+v", err, batch)
+		}
+		if !slices.Contains([]string{"in_progress", "finalizing", "completed"}, batch.Status) {
+			return fmt.Errorf("the batch is %+v", batch)
+		}
+	}
+	var listed struct{ Data []gatewayObject }
+	if err := g.call(ctx, "GET", "/batches", "", nil, &listed); err != nil || len(listed.Data) != 1 {
+		return errors.Join(err, fmt.Errorf("there are %d batches", len(listed.Data)))
+	}
+	return g.answers(ctx, batch, want)
+}
+
+// answers wants one answer to every line, and no error.
+func (g *gatewayProof) answers(ctx context.Context, batch gatewayObject, want []string) error {
+	if batch.Errors != "" || batch.Counts.Completed != len(want) || batch.Counts.Failed != 0 {
+		return fmt.Errorf("the batch came to %+v", batch)
+	}
+	var raw json.RawMessage
+	if err := g.call(ctx, "GET", "/files/"+batch.Output+"/content", "", nil, &raw); err != nil {
+		return err
+	}
+	var got []string
+	for line := range strings.Lines(string(raw)) {
+		var l struct {
+			ID       string `json:"custom_id"`
+			Response struct {
+				Status int `json:"status_code"`
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Response.Status != 200 {
+			return fmt.Errorf("a line of the results (%w): %s", err, line)
+		}
+		got = append(got, l.ID)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		return errors.New("ids of the results (-want +got):\n" + d)
+	}
+	return nil
+}
+
+// gatewayObject is a file or a batch, as far as the client looks.
+type gatewayObject struct {
+	ID, Status string
+	Output     string                                 `json:"output_file_id"`
+	Errors     string                                 `json:"error_file_id"`
+	Counts     struct{ Total, Completed, Failed int } `json:"request_counts"`
+}
+
+// call makes a call, and again while the gateway is away, as OpenAI's clients do.
+func (g *gatewayProof) call(ctx context.Context, method, path, kind string, body []byte, into any) error {
+	for try := 0; ; try++ {
+		req, err := http.NewRequestWithContext(ctx, method, g.url+path, bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+gatewayToken)
+		req.Header.Set("X-Stainless-Retry-Count", fmt.Sprint(try))
+		if kind != "" {
+			req.Header.Set("Content-Type", kind)
+		}
+		status, text, err := g.once(req)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil || status >= 500:
+			time.Sleep(10 * time.Millisecond) // the gateway starts again
+		case status != 200:
+			return fmt.Errorf("%s %s: %d %s", method, path, status, text)
+		default:
+			if raw, ok := into.(*json.RawMessage); ok {
+				*raw = text
+				return nil
+			}
+			return json.Unmarshal(text, into)
+		}
+	}
+}
+
+func (g *gatewayProof) once(req *http.Request) (int, []byte, error) {
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, text, err
+}

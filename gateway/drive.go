@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"assay/artifacts"
+	"assay/batchrun"
+	"assay/store"
+	"assay/workspace"
+)
+
+const (
+	scanEvery = 10 * time.Second // between looks for batches that another process began or left
+	tryAgain  = time.Minute      // before a batch is driven again that stands still
+	byBudget  = "budget"         // who orders that a batch is stopped whose budget is spent
+)
+
+// look has the batches looked at now.
+func (s *Server) look() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work drives every open batch of the ledger until the context ends, whichever gateway began it.
+func (s *Server) work(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		runs, err := s.runs(ctx, "", store.RunOpen, store.RunClosed)
+		if err != nil && ctx.Err() == nil {
+			s.Log.Error("look for batches", "error", err.Error())
+		}
+		for _, run := range runs {
+			if s.take(run) {
+				all.Go(func() { s.give(ctx, run) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		case <-s.wake:
+		}
+	}
+}
+
+// take reports whether something is to be done about a run, and marks it as being done.
+func (s *Server) take(run store.Run) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done := run.State == store.RunClosed && s.finished[run.No].Equal(run.Closed)
+	if done || s.driving[run.No] || time.Now().Before(s.later[run.No]) {
+		return false
+	}
+	s.driving[run.No] = true
+	return true
+}
+
+// give drives a run as far as it goes.
+func (s *Server) give(ctx context.Context, run store.Run) {
+	wait, err := s.advance(ctx, run)
+	if err != nil && ctx.Err() == nil {
+		s.Log.Error("batch stands still", "batch", batchPrefix+run.ID, "error", err.Error())
+	}
+	s.mu.Lock()
+	delete(s.driving, run.No)
+	s.later[run.No] = time.Now().Add(wait)
+	s.mu.Unlock()
+	if wait == 0 && ctx.Err() == nil {
+		s.look()
+	}
+}
+
+// advance drives a run to its end and writes its results, and returns when to try again where it stands still.
+func (s *Server) advance(ctx context.Context, run store.Run) (time.Duration, error) {
+	if run.State == store.RunOpen {
+		st, err := s.Home.DriveBatch(ctx, run, workspace.BatchDrive{Interval: s.Interval})
+		if err != nil {
+			return tryAgain, err
+		}
+		if run, err = s.Home.Ledger.Run(ctx, run.No); err != nil {
+			return tryAgain, err
+		}
+		if run.State != store.RunClosed {
+			return s.stuck(ctx, run, st.Budget)
+		}
+	}
+	if err := s.finish(ctx, run); err != nil {
+		return tryAgain, err
+	}
+	s.mu.Lock()
+	s.finished[run.No] = run.Closed
+	s.mu.Unlock()
+	return 0, nil
+}
+
+// stuck ends a run whose budget is spent. What waits for a person is looked at again later.
+func (s *Server) stuck(ctx context.Context, run store.Run, budget bool) (time.Duration, error) {
+	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
+	if err != nil {
+		return tryAgain, err
+	}
+	if budget && len(stops) == 0 {
+		_, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: byBudget})
+		return 0, err
+	}
+	return tryAgain, fmt.Errorf("it waits for a person or a key: `assay status %s` shows what for", run.ID)
+}
+
+// outputID and errorsID are the ids of a run's results; a run that was opened again has others.
+func outputID(run store.Run) string { return resultID(run, "output") }
+func errorsID(run store.Run) string { return resultID(run, "errors") }
+
+func resultID(run store.Run, what string) string {
+	return "file-" + run.ID + "-" + what + "-" + strconv.FormatInt(run.Closed.UnixMilli(), 36)
+}
+
+// finish writes the results of a closed run, once: they are the same whichever gateway writes them.
+func (s *Server) finish(ctx context.Context, run store.Run) error {
+	b, _ := batchrun.Of(run)
+	if len(b.Client.Broken) > 0 {
+		return nil
+	}
+	files, err := s.Home.Ledger.ClientFilesOf(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.ID == outputID(run) || f.ID == errorsID(run) {
+			return nil
+		}
+	}
+	return s.write(ctx, run)
+}
+
+func (s *Server) write(ctx context.Context, run store.Run) error {
+	output, err := artifacts.Create(ctx, s.Home.Files, run.ID, outputID(run)+".jsonl")
+	if err != nil {
+		return err
+	}
+	failures, err := artifacts.Create(ctx, s.Home.Files, run.ID, errorsID(run)+".jsonl")
+	if err != nil {
+		return errors.Join(err, output.Discard())
+	}
+	unsent, err := s.unsent(ctx, run)
+	if err == nil {
+		_, err = s.reader().Collect(ctx, run, batchrun.Output{Format: batchrun.FormatClient, Results: output, Errors: failures, Unsent: unsent})
+	}
+	if err != nil {
+		return errors.Join(err, output.Discard(), failures.Discard())
+	}
+	var files []store.ClientFile
+	for _, f := range []struct {
+		id, ending string
+		sink       artifacts.Sink
+	}{{outputID(run), "_output.jsonl", output}, {errorsID(run), "_error.jsonl", failures}} {
+		size := f.sink.Size()
+		if size == 0 {
+			err = errors.Join(err, f.sink.Discard())
+			continue
+		}
+		_, whole := f.sink.Commit()
+		err = errors.Join(err, whole)
+		files = append(files, store.ClientFile{ID: f.id, Owner: run.By, Name: batchPrefix + run.ID + f.ending, Purpose: purposeOutput, Run: run.No, Bytes: size})
+	}
+	if err != nil {
+		return err
+	}
+	return s.Home.Ledger.PutClientFiles(ctx, files...)
+}
+
+// unsent is why requests of a closed run were never sent.
+func (s *Server) unsent(ctx context.Context, run store.Run) (batchrun.End, error) {
+	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
+	if len(stops) > 0 && stops[0].By == byBudget {
+		return batchrun.End{Code: "insufficient_quota", Message: "This request was not executed: the budget was spent."}, err
+	}
+	return batchrun.End{Code: "batch_cancelled", Message: "This request was cancelled before it was executed."}, err
+}

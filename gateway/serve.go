@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+type userKey struct{}
+
+func userIn(ctx context.Context) *User {
+	u, _ := ctx.Value(userKey{}).(*User)
+	return u
+}
+
+// guard lets users in, and hangs up on clients that stop sending or taking bytes.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		r.Body = &patientBody{ReadCloser: r.Body, control: control, stall: s.Stall}
+		w = &patientWriter{ResponseWriter: w, control: control, stall: s.Stall}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/healthz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		u := s.userOf(r)
+		if u == nil {
+			s.fail(w, r, wrong(http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided. Use a token of this gateway."))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, u)))
+	})
+}
+
+// patientBody gives a client so long for every piece of a body.
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+func (b *patientBody) Read(p []byte) (int, error) {
+	_ = b.control.SetReadDeadline(time.Now().Add(b.stall)) // a connection without deadlines is in a test
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{}) // the body is over; what comes next is waited for
+	}
+	return n, err
+}
+
+// patientWriter gives a client so long to take every piece of an answer.
+type patientWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+func (w *patientWriter) Write(p []byte) (int, error) {
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets flushes through.
+func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Serve answers on a listener and drives all batches until the context ends; then it lets those finish who are being
+// answered. What is in flight at providers is gone on with by the next gateway.
+func (s *Server) Serve(ctx context.Context, on net.Listener) error {
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	all.Go(func() { s.work(working) })
+	defer all.Wait()
+	defer stop()
+	h := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return working },
+		ErrorLog:    log.New(io.Discard, "", 0), // clients that hang up
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(on) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	patience, end := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer end()
+	err := h.Shutdown(patience)
+	<-failed
+	if errors.Is(err, context.DeadlineExceeded) {
+		return h.Close()
+	}
+	return err
+}
