@@ -20,6 +20,10 @@ type Look struct {
 	Finite bool
 	Thin   bool    // a lane has hardly been compared: nothing is claimed, and there are no intervals
 	Effect float64 // by how much the clusters widen errors, as a factor of variances
+	// Misfit is the pair whose own comparisons depart most from what the strengths say; zero: none can be said.
+	Misfit Misfit
+
+	covariance [][]float64 // of strengths against their mean, model-based
 }
 
 // Pair is what a look says about two lanes.
@@ -64,6 +68,14 @@ func NewLook(g *stats.Grouped) (*Look, error) {
 			p.P = test.Value
 		}
 	}
+	l.covariance = make([][]float64, lanes)
+	for i := range l.covariance {
+		l.covariance[i] = make([]float64, lanes)
+		for j := range lanes {
+			l.covariance[i][j] = model.Between(i, j)
+		}
+	}
+	l.Misfit = l.misfit(g.Tally())
 	return l, nil
 }
 
@@ -141,24 +153,27 @@ func thin(t *stats.Tally) bool {
 
 // Share is what a lane wins of comparisons with all others evenly, half of them in each order, as the strengths have it. A tie is half.
 func (l *Look) Share(lane int) float64 {
-	order, nu := 0.0, 0.0
+	order := 0.0
 	if l.Order.OK {
 		order = l.Order.Value
-	}
-	if l.LogNu.OK {
-		nu = math.Exp(l.LogNu.Value)
-	}
-	score := func(a float64) float64 { // of the one with this advantage
-		won, lost := math.Exp(a/2), math.Exp(-a/2)
-		return (won + nu/2) / (won + lost + nu)
 	}
 	sum := 0.0
 	for other := range l.Theta {
 		if d := l.Theta[lane] - l.Theta[other]; other != lane {
-			sum += (score(d+order) + score(d-order)) / 2
+			sum += (l.score(d+order) + l.score(d-order)) / 2
 		}
 	}
 	return sum / float64(max(1, len(l.Theta)-1))
+}
+
+// score is what the one with an advantage gets of a comparison on average, where a tie is half.
+func (l *Look) score(advantage float64) float64 {
+	nu := 0.0
+	if l.LogNu.OK {
+		nu = math.Exp(l.LogNu.Value)
+	}
+	won, lost := math.Exp(advantage/2), math.Exp(-advantage/2)
+	return (won + nu/2) / (won + lost + nu)
 }
 
 // p are the p-values by pair.
@@ -194,6 +209,7 @@ func (l *Look) interval(value, se, level float64) stats.Interval {
 func (l *Look) Reordered(order []int) *Look {
 	out := *l
 	out.Theta, out.SE, out.Pairs = make([]float64, len(order)), make([]float64, len(order)), nil
+	out.covariance = make([][]float64, len(order))
 	at := map[[2]int]Pair{}
 	for _, p := range l.Pairs {
 		at[[2]int{p.I, p.J}] = p
@@ -202,6 +218,15 @@ func (l *Look) Reordered(order []int) *Look {
 	}
 	for i, from := range order {
 		out.Theta[i], out.SE[i] = l.Theta[from], l.SE[from]
+		for _, other := range order {
+			out.covariance[i] = append(out.covariance[i], l.covariance[from][other])
+		}
+		if l.Misfit.I == from {
+			out.Misfit.I = i
+		}
+		if l.Misfit.J == from {
+			out.Misfit.J = i
+		}
 	}
 	for _, p := range Pairs(len(order)) {
 		moved := at[[2]int{order[p[0]], order[p[1]]}]

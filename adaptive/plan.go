@@ -6,6 +6,7 @@ package adaptive
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Plan is what stands before the first look, and does not move: the error that looks may spend rests on it.
@@ -65,7 +66,7 @@ func (p Plan) Until() []int {
 	for r := range p.Rounds {
 		all += weight(r)
 	}
-	floor := min(p.Budget, Least*p.Lanes/2)
+	floor := p.floor()
 	until, sum := make([]int, p.Rounds), 0.0
 	for r := range until {
 		sum += weight(r)
@@ -77,6 +78,28 @@ func (p Plan) Until() []int {
 		}
 	}
 	return until
+}
+
+// floor is how many comparisons give each lane enough for a claim. Dealt in their order, an odd number of lanes needs a few more
+// than half of what all need.
+func (p Plan) floor() int {
+	n, pairs := Least*p.Lanes/2, p.Lanes*(p.Lanes-1)/2
+	if p.Order == nil || n >= p.Budget {
+		return min(n, p.Budget)
+	}
+	all, met := Pairs(p.Lanes), make([]int, p.Lanes)
+	for i := range met {
+		met[i] = n / pairs * (p.Lanes - 1)
+	}
+	add := func(k int) { two := all[p.Order[k%pairs]]; met[two[0]]++; met[two[1]]++ }
+	for k := range n % pairs {
+		add(k)
+	}
+	for n < p.Budget && slices.Min(met) < Least {
+		add(n)
+		n++
+	}
+	return n
 }
 
 // Levels is the error that each look may spend, in proportion to what its round buys. They sum to Alpha.

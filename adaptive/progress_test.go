@@ -160,3 +160,49 @@ func TestAGoalOfWidthStopsWhenAllStrengthsAreCertain(t *testing.T) {
 		}
 	}
 }
+
+// TestAPairThatDepartsFromAllStrengthsIsNamed: one that wins where its strength says otherwise, and none where all is as the strengths say.
+func TestAPairThatDepartsFromAllStrengthsIsNamed(t *testing.T) {
+	t.Parallel()
+	build := func(odd bool) *Look {
+		var p stats.Pairs
+		var cluster []uint32
+		for item := range uint32(100) {
+			for k, two := range Pairs(4) {
+				wins := int(item)*37%100 < 50+10*(two[1]-two[0]) // about half, more for a larger distance
+				if odd && two == [2]int{0, 3} {
+					wins = int(item)*37%100 < 25
+				}
+				first, second, result := uint16(two[0]), uint16(two[1]), stats.FirstWon
+				if !wins {
+					result = stats.SecondWon
+				}
+				if (int(item)+k)%2 == 1 {
+					first, second = second, first
+					result = map[stats.Result]stats.Result{stats.FirstWon: stats.SecondWon, stats.SecondWon: stats.FirstWon}[result]
+				}
+				p.Append(first, second, result)
+				cluster = append(cluster, item)
+			}
+		}
+		g, err := stats.Group(4, p, cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := NewLook(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	if l := build(false); l.Misfit.Large(4) {
+		t.Errorf("a pair departs by %+v where none does", l.Misfit)
+	}
+	m := build(true).Misfit
+	if m.I != 0 || m.J != 3 || !m.Large(4) || m.Z > 0 || math.Abs(m.Score-0.25) > 1e-9 || m.N != 100 {
+		t.Errorf("the largest departure is %+v, want that of 0 against 3", m)
+	}
+	if moved := build(true).Reordered([]int{3, 2, 1, 0}); moved.Misfit.I != 3 || moved.Misfit.J != 0 {
+		t.Errorf("in another order it is %+v", moved.Misfit)
+	}
+}

@@ -146,15 +146,18 @@ func (g *Progress) critical(round int, l *Look) float64 {
 // next buys evenly for all open pairs, and for none more than it is predicted to need. Chasing the pairs that look closest would
 // save next to nothing, and claim much that is not so.
 func (g *Progress) next(l *Look, open []bool) []int {
-	if g.Goal.Width > 0 {
-		return g.deal(max(0, g.until[g.Looks]-g.Spent()), open)
+	money := max(0, g.until[g.Looks]-g.Spent())
+	switch {
+	case g.Goal.Width > 0 && g.Most <= twice:
+		return g.deal(money, open)
+	case g.Goal.Width > 0:
+		return g.narrowing(l, money)
 	}
 	sure := 0.8
 	if g.Looks+1 == g.Plan.Rounds {
 		sure = 0.95
 	}
 	z := g.critical(g.Looks, l) + quantile(sure)
-	money := max(0, g.until[g.Looks]-g.Spent())
 	n := money / max(1, count(open))
 	buy, rest := make([]int, len(open)), make([]bool, len(open))
 	for k, p := range l.Pairs {
@@ -168,7 +171,32 @@ func (g *Progress) next(l *Look, open []bool) []int {
 	for _, k := range g.lowest(rest, buy)[:min(count(rest), money%max(1, count(open)))] {
 		buy[k]++
 	}
+	if g.Most <= twice {
+		g.beside(buy, open, money-total(buy))
+	}
 	return buy
+}
+
+// twice is how often two items meet: once each way.
+const twice = 2
+
+// beside gives what is left of a round, where two contestants can hardly meet, to other pairs of those that are in an open one: the fewest
+// comparisons first.
+func (g *Progress) beside(buy []int, open []bool, rest int) {
+	in := make([]bool, g.Lanes)
+	for k, p := range g.pairs {
+		in[p[0]], in[p[1]] = in[p[0]] || open[k], in[p[1]] || open[k]
+	}
+	other := make([]bool, len(open))
+	for k, p := range g.pairs {
+		other[k] = g.family[k] && (in[p[0]] || in[p[1]])
+	}
+	g.Buy(buy) // for as long as it is dealt out
+	more := g.deal(rest, other)
+	for k := range buy {
+		g.Bought[k] -= buy[k]
+		buy[k] += more[k]
+	}
 }
 
 // enough is how many comparisons a pair is predicted to need until its score exceeds z, as if what was found were the truth.
@@ -178,20 +206,50 @@ func enough(p Pair, z float64) int {
 	return int(math.Ceil(min(max(need, fewest), most)))
 }
 
-// giveUp gives pairs up that the rest of the budget is most unlikely to settle.
+// giveUp gives pairs up that the rest of the budget is most unlikely to settle. Two items meet twice at most, and what settles them is
+// mostly what they do against others: they are given up together or not at all.
 func (g *Progress) giveUp(l *Look) {
 	open := g.Open()
 	share := float64(g.Budget-g.Spent()) / float64(max(1, count(open)))
 	z := g.critical(g.Plan.Rounds-1, l)
+	falls, together := g.falls(open, share), g.Most <= twice
 	for k, p := range l.Pairs {
 		if !open[k] {
 			continue
 		}
 		n := min(share, float64(g.Most-g.Bought[k]))
 		after := p.Variance / (1 + n*p.Information*p.Variance)
+		if together {
+			after = min(after, p.Variance*falls(p.I, p.J))
+		}
 		spread, bar := math.Sqrt(max(p.Variance-after, 1e-12)), z*math.Sqrt(after)
 		d := math.Abs(p.Difference)
 		g.Given[k] = below((d-bar)/spread)+below((-d-bar)/spread) < g.Futility
+	}
+	if together && slices.Contains(g.Open(), true) {
+		for k := range open {
+			g.Given[k] = g.Given[k] && !open[k]
+		}
+	}
+}
+
+// falls foretells which part of the variance of a difference is left after every open pair got its share, as far as it can meet: that of a
+// strength falls with the number of its comparisons, whoever they are with.
+func (g *Progress) falls(open []bool, share float64) func(i, j int) float64 {
+	has, gets := make([]float64, g.Lanes), make([]float64, g.Lanes)
+	for k, p := range g.pairs {
+		for _, lane := range p {
+			has[lane] += float64(g.Bought[k])
+			if open[k] {
+				gets[lane] += min(share, float64(g.Most-g.Bought[k]))
+			}
+		}
+	}
+	return func(i, j int) float64 {
+		if has[i] == 0 || has[j] == 0 {
+			return 1
+		}
+		return (1/(has[i]+gets[i]) + 1/(has[j]+gets[j])) / (1/has[i] + 1/has[j])
 	}
 }
 

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/adaptive"
@@ -68,6 +69,10 @@ func (a *arena) inRounds(t *Table, field string) error {
 		t.Findings = append(t.Findings, *f)
 	}
 	r.notes(t, look, a.options.Level)
+	if m := look.Misfit; m.Large(len(a.names)) {
+		t.note("%s and %s depart from the strengths of all: the first has %.0f%% of their %.0f comparisons, where strengths say %.0f%% (%.1f standard errors): claims are about strengths, and may be false of such a pair",
+			a.names[m.I], a.names[m.J], 100*m.Score, m.N, 100*m.Fitted, math.Abs(m.Z))
+	}
 	a.standing(t, nil, field)
 	r.stand(&t.standings[len(t.standings)-1], look, how)
 	return nil

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -83,5 +84,30 @@ func TestRoundsForWidthClaimNothing(t *testing.T) {
 	}
 	if apart, _ := r.Standings[0].Apart(); len(apart) > 0 {
 		t.Errorf("%v are told apart", apart)
+	}
+}
+
+// TestAPairThatDepartsFromItsStrengthsIsNamedUnderTheTable: where a beats b, b beats c and c beats a; and not where a beats c.
+func TestAPairThatDepartsFromItsStrengthsIsNamedUnderTheTable(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[int]bool{69: false, 31: true} { // of a against c
+		var rows []analysis.Row
+		for i := range 200 {
+			for k, two := range [][2]string{{"a", "b"}, {"b", "c"}, {"a", "c"}} {
+				first, second, label := two[0], two[1], "a"
+				if i*37%100 >= []int{60, 60, share}[k] {
+					label = "b"
+				}
+				if i/100 == 1 {
+					first, second = second, first
+					label = map[string]string{"a": "b", "b": "a"}[label]
+				}
+				rows = append(rows, met(first, second, fmt.Sprint(i), label))
+			}
+		}
+		notes := strings.Join(report(t, boughtArena(), []analysis.Spec{{}}, rows).Tables[0].Notes, "\n")
+		if strings.Contains(notes, "depart from the strengths of all") != want {
+			t.Errorf("want a pair named: %t, the notes are\n%s", want, notes)
+		}
 	}
 }

@@ -4,19 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"assay/results"
 	"assay/store"
 )
 
 // printRoundsOf prints how far the stages are that buy their pairs in rounds.
 func printRoundsOf(ctx context.Context, w *World, h *home, run store.Run) error {
-	looks, err := h.results().LastLooks(ctx, run)
-	if err != nil || len(looks) == 0 {
+	all, err := h.results().RoundStates(ctx, run)
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	fmt.Fprintln(w.Stdout)
-	for _, l := range looks {
-		fmt.Fprintln(w.Stdout, results.RoundsLine(l))
+	for _, s := range all {
+		fmt.Fprintln(w.Stdout, s.Words(h.named(run)))
 	}
 	return nil
 }

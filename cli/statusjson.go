@@ -76,6 +76,8 @@ type roundsDocument struct {
 	Planned int    `json:"planned"`
 	Bought  int    `json:"comparisons"`    // until the last look
 	Stop    string `json:"stop,omitempty"` // why there is no further round
+	Held    string `json:"held,omitempty"` // why the round that follows does not come to its end by itself
+	Lane    string `json:"lane,omitempty"` // that is stopped or paused
 }
 
 type laneDocument struct {
@@ -201,12 +203,12 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	if doc.Unjudged, err = h.WaitingForProgram(ctx, run); err != nil {
 		return err
 	}
-	looks, err := h.results().LastLooks(ctx, run)
+	rounds, err := h.results().RoundStates(ctx, run)
 	if err != nil {
 		return err
 	}
-	for _, l := range looks {
-		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought, Stop: string(l.Stop)})
+	for _, l := range rounds {
+		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought, Stop: string(l.Stop), Held: string(l.Held), Lane: l.Lane})
 	}
 	if segments {
 		all, err := h.Ledger.Segments(ctx, run.No)

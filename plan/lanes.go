@@ -98,6 +98,9 @@ func (r *Route) Estimate(bytes int) (expected, high assay.Cost) {
 	return expected, r.Price.Bill(assay.Usage{Known: true, Input: in + in/7, Output: int64(r.high)}, r.how)
 }
 
+// Bill is what a usage costs on this way.
+func (r *Route) Bill(u assay.Usage) assay.Cost { return r.Price.Bill(u, r.how) }
+
 // path is a lane's way through a stage, with the limits that cut it.
 type path struct {
 	lane   *study.Lane // with the effective parameters

@@ -23,7 +23,10 @@ func Rounds(a *study.Adaptive, contestants, slots int64) (adaptive.Plan, *pairs.
 		Lanes: int(contestants), Rounds: a.Planned(), Most: max(1, c.Most()), Alpha: adaptive.Alpha, Futility: adaptive.Futility, Order: c.Order(),
 		Goal: adaptive.Goal{Top: a.Goal.Top, Width: a.Goal.Width},
 	}
-	p.Budget = max(1, min(p.Rounds*a.PerRound, len(c.Order())*c.Most()))
+	p.Budget = max(1, len(c.Order())*c.Most())
+	if a.PerRound < p.Budget/p.Rounds {
+		p.Budget = p.Rounds * a.PerRound
+	}
 	return p, c, p.Check()
 }
 
@@ -175,14 +178,14 @@ func (m *maker) withinBudget(st *study.Stage, parts []Part) {
 			"stage %s: its first round costs about %s, and its budget is %s", st.Name, first, b.Money)
 		return
 	}
-	most := func(c, of assay.Cost) assay.Cost {
-		if of.Sum > b.Money {
-			c.Sum = c.Sum.Portion(int64(b.Money), int64(of.Sum))
-		}
-		return c
+	if all.Expected.Sum <= b.Money {
+		return
 	}
+	// As many are bought as the budget pays at what they cost; where they cost more than is expected, so does the last of them.
 	for i := range parts {
 		c := &parts[i].Cost
-		c.Expected, c.High = most(c.Expected, all.Expected), most(c.High, all.High)
+		for _, of := range []*assay.Cost{&c.Expected, &c.High} {
+			of.Sum = of.Sum.Portion(int64(b.Money), int64(all.Expected.Sum))
+		}
 	}
 }

@@ -1,12 +1,15 @@
 package plan_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"assay"
+	"assay/adaptive"
 	"assay/plan"
+	"assay/study"
 )
 
 const rounded = `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}
@@ -51,7 +54,38 @@ func TestABudgetOfRoundsBoundsTheirPlan(t *testing.T) {
 	half := whole.Cost.Expected.Sum / 2
 	p := arenaPart(t, sized(t, 200, strings.Replace(rounded, "KEYS", "budget: "+half.String(), 1)))
 	near := func(a, b assay.Money) bool { return a > b-b/100 && a < b+b/100 }
-	if !near(p.Cost.Expected.Sum, half) || !near(p.Cost.High.Sum, half) {
-		t.Errorf("expected %s, high %s, want the budget %s", p.Cost.Expected, p.Cost.High, half)
+	if high := whole.Cost.High.Sum / 2; !near(p.Cost.Expected.Sum, half) || !near(p.Cost.High.Sum, high) || high <= half {
+		t.Errorf("expected %s, high %s, want the budget %s, and %s where comparisons cost more than is expected", p.Cost.Expected, p.Cost.High, half, high)
+	}
+}
+
+func TestTheFirstRoundGivesEachContestantEnough(t *testing.T) {
+	t.Parallel()
+	for contestants := int64(2); contestants < 32; contestants++ {
+		p, _, err := plan.Rounds(&study.Adaptive{PerRound: 2000}, contestants, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Budget = max(200, int(contestants)*20) // so that the first round is no larger than it has to be
+		g, err := adaptive.Begin(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met, buy := make([]int, contestants), g.First()
+		for k, two := range adaptive.Pairs(int(contestants)) {
+			met[two[0]] += buy[k]
+			met[two[1]] += buy[k]
+		}
+		if slices.Min(met) < adaptive.Least || slices.Max(met) > adaptive.Least+2 && contestants > 2 {
+			t.Errorf("%d contestants meet %v times in the first round, want %d each", contestants, met, adaptive.Least)
+		}
+	}
+}
+
+func TestRoundsOfAnySizeArePlanned(t *testing.T) {
+	t.Parallel()
+	p, _, err := plan.Rounds(&study.Adaptive{Rounds: 20, PerRound: math.MaxInt / 8}, 4, 50)
+	if err != nil || p.Budget != 600 {
+		t.Errorf("a budget of %d comparisons, error %v, want all 600", p.Budget, err)
 	}
 }

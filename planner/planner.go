@@ -50,27 +50,34 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 		if err != nil || len(gates) == 0 {
 			return err
 		}
+		decided := false
 		for _, g := range gates {
-			if err := p.decide(ctx, run, s, g); err != nil {
+			done, err := p.decide(ctx, run, s, g)
+			if err != nil {
 				return err
 			}
+			decided = decided || done
+		}
+		if !decided {
+			return nil
 		}
 	}
 }
 
-func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) error {
+// decide is false where nothing can be decided yet.
+func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) (bool, error) {
 	if g.Round > 0 {
 		found, err := p.Results.Look(ctx, run, g.Reads[0])
 		if err != nil {
-			return fmt.Errorf("look at round %d of stage %s in run %s: %w", g.Round, g.Reads[0], run.ID, err)
+			return false, fmt.Errorf("look at round %d of stage %s in run %s: %w", g.Round, g.Reads[0], run.ID, err)
 		}
 		return s.Look(ctx, g, found)
 	}
 	found, err := p.Results.Gates(ctx, run, g.Reads)
 	if err != nil {
-		return fmt.Errorf("compute what a gate of run %s looks at: %w", run.ID, err)
+		return false, fmt.Errorf("compute what a gate of run %s looks at: %w", run.ID, err)
 	}
-	return s.Decide(ctx, g, found)
+	return true, s.Decide(ctx, g, found)
 }
 
 // Groups lists what can be asked.

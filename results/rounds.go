@@ -2,8 +2,6 @@ package results
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"assay/adaptive"
 	"assay/analysis"
@@ -29,6 +27,7 @@ func (r *Reader) Look(ctx context.Context, run store.Run, stage string) (script.
 			continue
 		}
 		out.Look, out.Valid = s.Look, s.Coverage.Valid
+		out.Again = s.Coverage.Failed + s.Coverage.Malformed + s.Coverage.Abstained + s.Coverage.Missing
 		for _, p := range s.Places {
 			out.Names = append(out.Names, p.Name)
 		}
@@ -63,29 +62,8 @@ func (r *Reader) Rounds(ctx context.Context, run store.Run, st *study.Stage) (*a
 			out.Stopped = l.Stop.Words()
 		}
 	}
-	return out, nil
-}
-
-// RoundsLine says in a sentence how far a stage is that buys its pairs in rounds.
-func RoundsLine(l store.Look) string {
-	if l.Stop == store.StopNone {
-		return fmt.Sprintf("Stage %s: round %d of %d is under way.", l.Stage, l.Number+1, l.Planned)
-	}
-	return fmt.Sprintf("Stage %s: stopped after round %d of %d: %s.", l.Stage, l.Number, l.Planned, l.Stop.Words())
-}
-
-// LastLooks are the newest looks of a run, one for each stage that has any, by stage.
-func (r *Reader) LastLooks(ctx context.Context, run store.Run) ([]store.Look, error) {
-	var out []store.Look
-	for l, err := range r.Ledger.Looks(ctx, run.No) {
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(out, func(o store.Look) bool { return o.Stage == l.Stage }); i >= 0 {
-			out[i] = l
-			continue
-		}
-		out = append(out, l)
+	if out.Stopped == "" && run.State == store.RunClosed {
+		out.Stopped = "the round after it did not come to its end"
 	}
 	return out, nil
 }

@@ -24,6 +24,7 @@ func (s *Script) Absorb(ctx context.Context) ([]Gate, error) {
 	if err != nil {
 		return nil, err
 	}
+	news := map[string]bool{}
 	for _, g := range settled {
 		if s.absorbed[g.No] {
 			continue
@@ -31,8 +32,9 @@ func (s *Script) Absorb(ctx context.Context) ([]Gate, error) {
 		if err := s.absorb(ctx, g); err != nil {
 			return nil, err
 		}
-		s.absorbed[g.No] = true
+		s.absorbed[g.No], news[g.Stage] = true, true
 	}
+	s.reopenAfter(news)
 	return s.close(ctx)
 }
 

@@ -67,6 +67,18 @@ func (s *Script) reopen() {
 	}
 }
 
+// reopenAfter looks again at stages that are about answers which have come since they were closed: a retry brought them.
+func (s *Script) reopenAfter(news map[string]bool) {
+	s.gateMu.Lock()
+	defer s.gateMu.Unlock()
+	for _, st := range plan.InOrder(s.input.Study) {
+		news[st.Name] = news[st.Name] || slices.ContainsFunc(st.Needs(), func(name string) bool { return news[name] })
+		if news[st.Name] {
+			delete(s.closed, st.Name)
+		}
+	}
+}
+
 // ready reports whether all that a judge or compare stage reads is there, and all its conditions look at.
 func (s *Script) ready(st *study.Stage, rec stage, settled map[store.GroupKey]bool) bool {
 	for turn := 1; turn <= rec.turns(); turn++ {
@@ -168,7 +180,7 @@ func (s *Script) closeStage(ctx context.Context, st *study.Stage, rec reader) (b
 				asked += n
 			}
 		}
-		if !over(rec) {
+		if !s.over(st, rec) {
 			continue // how much is spared is known when the last round is
 		}
 		if err := s.spare(ctx, st.Name, name, asked); err != nil {

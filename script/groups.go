@@ -52,7 +52,7 @@ func (s *Script) Groups(ctx context.Context) ([]Group, error) {
 				for _, earlier := range before(rec, key) {
 					g.Final = g.Final && settled[earlier]
 				}
-				if t := tourOf(rec); t != nil {
+				if t := tourOf(rec); t != nil && s.gated(st, "") != dropped {
 					s.tourGroup(&g, t, s.ready(st, rec, settled) && (key.Again == firstAsked || !moving[st.Name]))
 				}
 				out = append(out, g)

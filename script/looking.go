@@ -16,6 +16,18 @@ type Found struct {
 	Names []string       // whom the numbers of Look mean
 	Look  *adaptive.Look // nil: nothing can be said
 	Valid int            // verdicts
+	Again int            // that are not valid, and might be if they were asked for again
+}
+
+// barren reports whether a round brought nothing that can be used, and might if it were asked again: it is not looked at then.
+func (f Found) barren(looks []store.Look) (bool, error) {
+	var before lookFound
+	if n := len(looks); n > 0 {
+		if err := json.Unmarshal([]byte(looks[n-1].Found), &before); err != nil {
+			return false, fmt.Errorf("look %d of stage %s: %w", n, looks[n-1].Stage, err)
+		}
+	}
+	return f.Valid <= before.Valid && f.Again > before.Again, nil
 }
 
 // openRound is the round of a stage that is done and was not looked at: all its requests have gone out, and nothing more comes of them.
@@ -25,13 +37,16 @@ func (s *Script) openRound(st *study.Stage, rec stage) (Gate, bool) {
 		return Gate{}, false
 	}
 	looks, stop := t.done()
+	if s.gated(st, "") == dropped {
+		return Gate{}, false
+	}
 	return Gate{Reads: []string{st.Name}, Round: looks + 1, stage: st}, stop == store.StopNone
 }
 
 // over reports whether a stage buys nothing more.
-func over(rec stage) bool {
+func (s *Script) over(st *study.Stage, rec stage) bool {
 	t := tourOf(rec)
-	if t == nil {
+	if t == nil || s.gated(st, "") == dropped {
 		return true
 	}
 	_, stop := t.done()
@@ -39,31 +54,35 @@ func over(rec stage) bool {
 }
 
 // Look decides what follows a round. What is decided is written before anything follows from it, and is never decided again: where
-// another process looked first, its decision stands.
-func (s *Script) Look(ctx context.Context, g Gate, f Found) error {
+// another process looked first, its decision stands. It is false where nothing is decided yet: the round brought no verdict that can be
+// used, and waits until it is asked again.
+func (s *Script) Look(ctx context.Context, g Gate, f Found) (bool, error) {
 	t := tourOf(s.stages[g.stage.Name])
 	if t == nil {
-		return fmt.Errorf("stage %s of run %s buys no rounds", g.stage.Name, s.run.ID)
+		return false, fmt.Errorf("stage %s of run %s buys no rounds", g.stage.Name, s.run.ID)
 	}
 	affordable, err := s.affordable(ctx, g.stage, t)
 	if err != nil {
-		return err
+		return false, err
 	}
 	t.mu.RLock()
 	looks := t.looks
 	t.mu.RUnlock()
 	if g.Round != len(looks)+1 {
-		return nil // it was looked at meanwhile
+		return true, nil // it was looked at meanwhile
+	}
+	if barren, err := f.barren(looks); barren || err != nil {
+		return false, err
 	}
 	l, err := t.decide(f, looks, affordable, s.settings.Pilot)
 	if err != nil {
-		return fmt.Errorf("look at round %d of stage %s: %w", g.Round, g.stage.Name, err)
+		return false, fmt.Errorf("look at round %d of stage %s: %w", g.Round, g.stage.Name, err)
 	}
 	l.Run, l.Stage = s.run.No, g.stage.Name
 	if l, err = s.Ledger.PutLook(ctx, l); err != nil {
-		return err
+		return false, err
 	}
-	return t.take(l)
+	return true, t.take(l)
 }
 
 // decide makes the look after the rounds so far. Affordable is how many comparisons there is money for; below 0: any number.
@@ -74,7 +93,7 @@ func (t *tour) decide(f Found, looks []store.Look, affordable int, once bool) (s
 	}
 	out := store.Look{Number: len(looks) + 1, Planned: t.plan.Rounds, Bought: g.Spent()}
 	look := t.aligned(f)
-	found := lookFound{Valid: f.Valid}
+	found := lookFound{Valid: f.Valid, Again: f.Again}
 	var next []int
 	if look == nil {
 		next = g.Blind()
@@ -111,8 +130,8 @@ func (t *tour) decide(f Found, looks []store.Look, affordable int, once bool) (s
 // stopOf is why nothing more is bought after a look.
 func stopOf(g *adaptive.Progress, next []int, f Found, once bool) store.Stop {
 	switch {
-	case f.Valid == 0:
-		return store.StopNothing
+	case f.Valid == 0: // nothing that a condition kept was there to be compared
+		return store.StopExhausted
 	case g.Settled():
 		return store.StopSettled
 	case g.Looks >= g.Plan.Rounds || once:
@@ -174,19 +193,48 @@ func (s *Script) affordable(ctx context.Context, st *study.Stage, t *tour) (int,
 	if err != nil {
 		return 0, err
 	}
-	var spent assay.Cost
+	var spent, paid, reused assay.Cost
 	for _, g := range segments {
-		if g.Stage == st.Name {
-			spent = spent.Add(g.Cost)
+		switch {
+		case g.Stage != st.Name:
+		case g.Mode == store.Reuse:
+			worth, err := s.worth(ctx, st, g)
+			if err != nil {
+				return 0, err
+			}
+			reused = reused.Add(worth)
+		default:
+			spent, paid = spent.Add(g.Cost), paid.Add(g.Cost)
 		}
 	}
-	left := t.budget.Money - spent.Sum
+	if paid.Priced == 0 || paid.Sum <= 0 { // all was taken over from earlier runs: what it would cost now
+		paid = reused
+	}
 	rec, ok := s.stages[st.Name].(reader)
-	if !ok || spent.Priced == 0 || spent.Sum <= 0 {
-		return -1, nil // nothing was paid so far
+	if !ok || paid.Priced == 0 || paid.Sum <= 0 {
+		return -1, nil // no price is known
 	}
 	r, _ := rec.by()
 	requests := int64(max(1, len(rec.voices())) * max(1, len(r.Prompts)) * max(1, st.Repeats.N))
-	one := spent.Sum.Portion(requests, spent.Priced)
-	return max(0, int(left/max(1, one))), nil
+	one := paid.Sum.Portion(requests, paid.Priced)
+	return max(0, int((t.budget.Money-spent.Sum)/max(1, one))), nil
+}
+
+// worth is what the requests of a segment would cost that took its answers from other runs.
+func (s *Script) worth(ctx context.Context, st *study.Stage, g store.Segment) (assay.Cost, error) {
+	var out assay.Cost
+	l, ok := s.input.Study.Lane(g.Lane)
+	if !ok {
+		return out, nil
+	}
+	way := s.input.Route(l, s.input.Mode(st, l))
+	for a, err := range s.Ledger.SegmentAnswers(ctx, g.No) {
+		if err != nil {
+			return out, err
+		}
+		if cost := way.Bill(a.Outcome.Usage); cost.Known() {
+			out = out.Add(cost)
+		}
+	}
+	return out, nil
 }

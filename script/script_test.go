@@ -101,6 +101,12 @@ func (r *rig) run(text string) store.Run {
 // begin writes the study s.yaml of a folder into the ledger.
 func (r *rig) begin(ctx context.Context, files fstest.MapFS) store.Run {
 	r.t.Helper()
+	return r.beginWith(ctx, files, "run1", script.Settings{File: "s.yaml"})
+}
+
+// beginWith writes it as a run of that name, with settings.
+func (r *rig) beginWith(ctx context.Context, files fstest.MapFS, id string, settings script.Settings) store.Run {
+	r.t.Helper()
 	s, problems := study.Read(files, "s.yaml", study.Options{})
 	if s == nil || len(problems.Errors()) > 0 {
 		r.t.Fatal(problems)
@@ -115,7 +121,7 @@ func (r *rig) begin(ctx context.Context, files fstest.MapFS) store.Run {
 		r.t.Fatal(problems)
 	}
 	run, err := r.planner.Begin(ctx, script.Beginning{
-		Run: store.NewRun{ID: "run1", Study: s.Study}, Input: d, Plan: p, Files: files, Settings: script.Settings{File: "s.yaml"},
+		Run: store.NewRun{ID: id, Study: s.Study}, Input: d, Plan: p, Files: files, Settings: settings,
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -156,7 +156,8 @@ func (s *Script) recallLooks(ctx context.Context) error {
 
 // lookFound is what a look found, as it is kept.
 type lookFound struct {
-	Valid     int            `json:"valid"` // verdicts
+	Valid     int            `json:"valid"`           // verdicts
+	Again     int            `json:"again,omitempty"` // verdicts that are not valid, and might be if they were asked for again
 	Strengths []lookStrength `json:"strengths,omitempty"`
 	Claims    []LookClaim    `json:"claims,omitempty"`   // new ones
 	Given     [][2]string    `json:"given_up,omitempty"` // all pairs that are given up by now

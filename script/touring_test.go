@@ -305,15 +305,18 @@ func TestItemsAreComparedInRounds(t *testing.T) {
 	r := newRig(t)
 	files := arena("")
 	text, _, _ := strings.Cut(string(files["s.yaml"].Data), "stages:")
-	text = strings.Replace(text, "q.jsonl}", "{files: q.jsonl, where: 'id < \"q12\"'}}", 1)
+	text = strings.Replace(text, "q.jsonl}", "{files: q.jsonl, where: 'id < \"q20\"'}}", 1)
 	text += `stages:
-  - {name: writing, compare: q, rubric: better_sample, trait: [overall_quality], judges: [j], pairs: {adaptive: {goal: {top: 2}, rounds: 4, per_round: 30, seed: 3}}}
+  - {name: writing, compare: q, rubric: better_sample, trait: [overall_quality], judges: [j], pairs: {adaptive: {rounds: 3, per_round: 120, seed: 3}}}
 `
 	files["s.yaml"] = &fstest.MapFile{Data: []byte(text)}
 	run := r.runFiles(files)
 	looks := r.looksOf(run)
 	if len(looks) == 0 || looks[len(looks)-1].Stop == store.StopNone {
 		t.Fatalf("the looks end with %+v, want a reason to stop", looks)
+	}
+	if len(looks) < 2 {
+		t.Errorf("there is one round, want several: %+v", looks)
 	}
 	seen := map[string]bool{}
 	for v, err := range r.ledger.Verdicts(t.Context(), run.No, "writing") {

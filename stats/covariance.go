@@ -105,6 +105,9 @@ func (c *Covariance) Difference(i, j int) float64 {
 	return math.Sqrt(max(0, c.matrix.at(i, i)+c.matrix.at(j, j)-2*c.matrix.at(i, j)))
 }
 
+// Between is the covariance of two strengths.
+func (c *Covariance) Between(i, j int) float64 { return c.matrix.at(i, j) }
+
 // OrderSE is the standard error of the order effect.
 func (c *Covariance) OrderSE() Number { return c.extraSE(c.order, "no order effect in the model") }
 

@@ -28,12 +28,11 @@ type Stop string
 // The reasons.
 const (
 	StopNone      Stop = ""
-	StopSettled   Stop = "settled"       // all that bears on the goal is known
-	StopHopeless  Stop = "hopeless"      // what is not known is not worth the rest of the rounds
-	StopBudget    Stop = "budget"        // the money of the rounds is spent
-	StopRounds    Stop = "rounds"        // the rounds are used up
-	StopExhausted Stop = "exhausted"     // there is nothing left to compare
-	StopNothing   Stop = "nothing valid" // no verdict can be used
+	StopSettled   Stop = "settled"   // all that bears on the goal is known
+	StopHopeless  Stop = "hopeless"  // what is not known is not worth the rest of the rounds
+	StopBudget    Stop = "budget"    // the money of the rounds is spent
+	StopRounds    Stop = "rounds"    // the rounds are used up
+	StopExhausted Stop = "exhausted" // there is nothing left to compare
 )
 
 // Words say a reason in a sentence's end.
@@ -49,8 +48,6 @@ func (s Stop) Words() string {
 		return "its rounds are used up"
 	case StopExhausted:
 		return "there is nothing left to compare"
-	case StopNothing:
-		return "no verdict can be used"
 	}
 	return "it goes on"
 }

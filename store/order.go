@@ -131,6 +131,11 @@ func (s *Ledger) SendAgain(ctx context.Context, run int64, a Again, endings ...a
 			}
 			n += m
 		}
+		if n > 0 { // what they bring may be asked about in turn
+			if _, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, run); err != nil {
+				return err
+			}
+		}
 		return t.wakeRun(ctx, run)
 	})
 	return n, err

@@ -46,14 +46,17 @@ type Verdict struct {
 	Given     time.Time
 }
 
-// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is; the result is how
-// many are new.
+// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is, unless it only notes that there was no
+// answer; the result is how many are new.
 func (s *Ledger) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, error) {
 	var n int64
 	err := s.tx(ctx, "add verdicts", relaxed, func(t *txn) error {
 		n = 0
 		for i := range verdicts {
 			m, err := t.addVerdict(ctx, &verdicts[i])
+			if err == nil && m == 0 {
+				m, err = t.comeAfterAll(ctx, &verdicts[i])
+			}
 			if err != nil {
 				return fmt.Errorf("verdict of %s on %s: %w", verdicts[i].At.Judge, verdicts[i].At.Item, err)
 			}
@@ -62,6 +65,20 @@ func (s *Ledger) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, er
 		return nil
 	})
 	return n, err
+}
+
+// comeAfterAll writes a verdict in the place of one that was noted when no answer was there: the answer has come since. The note stays
+// in the ledger as stale.
+func (t *txn) comeAfterAll(ctx context.Context, v *Verdict) (int64, error) {
+	if v.State == VerdictFailed || v.State == VerdictMissing {
+		return 0, nil
+	}
+	key := v.At.Key()
+	n, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND state IN ('failed', 'missing')`, v.Run, key[:])
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return t.addVerdict(ctx, v)
 }
 
 func (t *txn) addVerdict(ctx context.Context, v *Verdict) (int64, error) {

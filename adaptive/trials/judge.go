@@ -18,6 +18,15 @@ type Setting struct {
 	Order float64 // advantage of being shown first
 	Alike float64 // correlation of what is said about one item
 	Both  bool    // both orders of an item, one after the other
+	Twice bool    // two meet once each way, and what is said of the two is alike: lanes are texts that stand against each other
+}
+
+// most is how often two lanes can meet.
+func (s Setting) most() int {
+	if s.Twice {
+		return 2
+	}
+	return 2 * s.Items
 }
 
 // judge is one simulated study: what is said about an item depends on both lanes' luck with it, and every single comparison
@@ -34,6 +43,9 @@ type judge struct {
 
 func newJudge(s Setting, seed uint64) *judge {
 	lanes := len(s.Theta)
+	if s.Twice {
+		s.Items = lanes * (lanes - 1) / 2 // one for each pair
+	}
 	j := &judge{Setting: s, rng: rand.New(rand.NewPCG(seed, 1)), luck: make([][]float64, lanes)}
 	for i := range j.luck {
 		j.luck[i] = make([]float64, s.Items)
@@ -54,6 +66,9 @@ func (j *judge) compare(pairs [][2]int, buy []int) {
 	for k, n := range buy {
 		for range n {
 			item, back := j.slot(k, j.bought[k])
+			if j.Twice {
+				item, back = k, (k+j.bought[k])%2 == 1
+			}
 			first, second := pairs[k][0], pairs[k][1]
 			if back {
 				first, second = second, first

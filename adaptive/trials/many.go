@@ -13,6 +13,7 @@ type Sum struct {
 	False, Reached   int // studies
 	Spent            int // comparisons in all
 	Covered, Between int // intervals
+	Known            int // pairs whose direction is known, in all
 }
 
 // Many runs so many studies, each with its own luck. The same seed gives the same sum.
@@ -44,6 +45,7 @@ func Many(s Setting, p adaptive.Plan, rule Rule, studies int, seed uint64) (Sum,
 			sum.Reached++
 		}
 		sum.Spent += o.Spent
+		sum.Known += o.Known
 		sum.Covered += o.Covered
 		sum.Between += o.Between
 	}

@@ -21,12 +21,13 @@ type Outcome struct {
 	False            bool // a claim that is not so
 	Reached          bool // all that bears on the goal is known
 	Spent, Looks     int
+	Known            int // pairs whose direction is known
 	Covered, Between int // intervals of differences at the end that hold the truth, of so many
 }
 
 // Study runs one study.
 func Study(s Setting, p adaptive.Plan, rule Rule, seed uint64) (Outcome, error) {
-	p.Lanes, p.Most = len(s.Theta), 2*s.Items
+	p.Lanes, p.Most = len(s.Theta), s.most()
 	if rule != Planned {
 		p.Futility = 0
 	}
@@ -49,6 +50,11 @@ func Study(s Setting, p adaptive.Plan, rule Rule, seed uint64) (Outcome, error) 
 	}
 	out.Spent = g.Spent()
 	out.False, out.Reached = t.wrong(), t.reached()
+	for _, p := range t.pairs {
+		if g.Claims.Known(p[0], p[1]) || t.claimed[p] != 0 {
+			out.Known++
+		}
+	}
 	return out, nil
 }
 

@@ -100,3 +100,57 @@ func TestQuotesComeTrue(t *testing.T) {
 		t.Errorf("of %d quotes of 80%%, %.3f were enough", got.Bought, share)
 	}
 }
+
+// TestItemsAreNotGivenUpBeforeTheirRounds: two texts meet twice at most, and what settles them is mostly what they do against others.
+func TestItemsAreNotGivenUpBeforeTheirRounds(t *testing.T) {
+	t.Parallel()
+	theta := make([]float64, 20)
+	for i := range theta {
+		theta[i] = -0.3 * float64(i)
+	}
+	s := Setting{Theta: theta, Ties: 0.3, Order: 0.2, Alike: 0.3, Twice: true}
+	p := adaptive.Plan{Rounds: 5, Budget: 380, Alpha: adaptive.Alpha, Futility: adaptive.Futility}
+	const studies = 40
+	patient := p
+	patient.Futility = 0
+	var got [2]Sum
+	for k, p := range []adaptive.Plan{p, patient} {
+		var err error
+		if got[k], err = Many(s, p, Planned, studies, 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("known %d, without giving up %d; spent %.0f and %.0f; false %d", got[0].Known, got[1].Known, got[0].MeanSpent(), got[1].MeanSpent(), got[0].False)
+	if got[0].Known < got[1].Known*9/10 || got[1].Known < studies*190/5 {
+		t.Errorf("%d directions are known in %d studies, and %d where nothing is given up", got[0].Known, studies, got[1].Known)
+	}
+	if got[0].False > 3 {
+		t.Errorf("%d of %d studies claim what is not so", got[0].False, studies)
+	}
+}
+
+// TestCertainStrengthsTakeLessThanEvenly holds the rule of the goal of width against buying all pairs evenly.
+func TestCertainStrengthsTakeLessThanEvenly(t *testing.T) {
+	t.Parallel()
+	theta := make([]float64, 8)
+	for i := range theta {
+		theta[i] = -0.6 * float64(i)
+	}
+	s := Setting{Theta: theta, Items: 1000, Ties: 0.5, Order: 0.2, Alike: 0.4}
+	p := adaptive.Plan{Rounds: 20, Budget: 8000, Alpha: adaptive.Alpha, Goal: adaptive.Goal{Width: 0.15}}
+	const studies = 20
+	var spent [2]float64
+	for k, rule := range []Rule{Evenly, Planned} {
+		sum, err := Many(s, p, rule, studies, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum.Reached < studies*9/10 || sum.Cover() < 0.92 {
+			t.Errorf("%s: %d of %d studies are certain enough, %.3f of intervals hold", rule, sum.Reached, studies, sum.Cover())
+		}
+		spent[k] = sum.MeanSpent()
+	}
+	if part := spent[1] / spent[0]; part > 0.92 {
+		t.Errorf("%.0f comparisons where buying evenly takes %.0f: %.2f of it, want at most 0.92", spent[1], spent[0], part)
+	}
+}

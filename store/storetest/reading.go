@@ -57,6 +57,7 @@ func verdicts(t *testing.T, fresh Fresh) {
 			t.Errorf("given again: %d new, %v", n, err)
 		}
 	})
+	t.Run("a verdict takes the place of a note that there was no answer", func(t *testing.T) { verdictAfterAll(t, fresh) })
 	t.Run("people are known by name and may take back what they said", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
