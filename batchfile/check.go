@@ -183,7 +183,7 @@ func (k *checker) settle(e Entry) bool {
 	if k.file.Provider == "" {
 		name, candidates := recognise(k.Catalog, e)
 		if name == "" {
-			k.f.add(e.Line, "say it with --provider", fmt.Sprintf("the line may be meant for %s", strings.Join(candidates, ", ")))
+			k.f.add(e.Line, "say it with --provider", fmt.Sprintf("the line may be meant for %s", few(candidates)))
 			return false
 		}
 		k.file.Provider = name
@@ -354,4 +354,13 @@ func (s *stoppable) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return s.r.Read(p)
+}
+
+// few lists the first of many names.
+func few(names []string) string {
+	const most = 6
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d others (`assay keys` lists them)", strings.Join(names[:most-2], ", "), len(names)-most+2)
 }

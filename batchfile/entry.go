@@ -242,7 +242,7 @@ func (r *rawLine) api(e *Entry) *flaw {
 		return flawf(`write "url":"/v1/chat/completions"`, "the line has no url")
 	}
 	switch url {
-	case "/v1/chat/completions", "/chat/completions":
+	case "/v1/chat/completions", "/v4/chat/completions", "/chat/completions":
 		e.API = "chat"
 	case "/v1/responses", "/responses":
 		e.API = "responses"

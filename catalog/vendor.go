@@ -35,6 +35,7 @@ type Vendor struct {
 	Like          string   `yaml:"like"`          // the vendor whose models, rules and prices hold here too
 	Date          Date     `yaml:"date"`
 	Source        string   `yaml:"source"`
+	Unverified    bool     `yaml:"unverified"` // what is known is its documentation's word, with gaps: no call was seen
 
 	AlsoCalled  []string  `yaml:"also_called"`  // other names that people use for it: its models, its maker
 	Settings    []Setting `yaml:"settings"`     // what an account there needs besides a key
@@ -53,6 +54,7 @@ type Vendor struct {
 	Tiers       map[string]string `yaml:"tiers"`        // service tier of a reply: "live" or "batch" prices; others are unknown
 
 	Carrier        assay.Carrier     `yaml:"carrier"`
+	URLs           map[string]string `yaml:"urls"`         // what its lines name as the address of an API, where it is not the usual one
 	ModelAtJob     bool              `yaml:"model_at_job"` // in a batch the job names the model, not the line
 	MaxTokensField map[string]string `yaml:"max_tokens_field"`
 	SeedField      string            `yaml:"seed_field"`
@@ -83,6 +85,7 @@ type Limits struct {
 	InlineRequests int           `yaml:"inline_requests"` // requests of a batch sent without a file
 	LiveBytes      int64         `yaml:"live_bytes"`      // bytes of one live request
 	Window         time.Duration `yaml:"window"`          // the completion window to ask for
+	Hours          bool          `yaml:"hours"`           // the window is written in hours, also where it is days
 	Usual          time.Duration `yaml:"usual"`           // when the vendor means to be done
 	Longest        time.Duration `yaml:"longest"`         // after this a job is over in any case
 	Retention      time.Duration `yaml:"retention"`       // how long results can be fetched

@@ -31,6 +31,9 @@ func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wi
 		CacheKey:       v.CacheKey,
 		ReasoningApart: v.ReasoningApart && a.Name == v.DefaultAPI,
 	}
+	if url := v.URLs[a.Name]; url != "" {
+		w.URL = url
+	}
 	if field := v.MaxTokensField[a.Name]; field != "" {
 		w.MaxTokensField = field
 	}

@@ -26,7 +26,11 @@ func keysCommand(w *World) *cobra.Command {
 			}
 			t := term.Table{Head: []string{"PROVIDER", "VARIABLE", "STATE", "GOES TO"}}
 			for _, k := range keys {
-				t.Add(k.Provider, strings.Join(k.Variables, " or "), k.State, k.Host)
+				name := k.Provider
+				if k.Unverified {
+					name += " (unverified)"
+				}
+				t.Add(name, strings.Join(k.Variables, " or "), k.State, k.Host)
 			}
 			return t.Write(w.Stdout)
 		},
@@ -40,12 +44,14 @@ type keyState struct {
 	Variables []string `json:"variables"`
 	State     string   `json:"state"` // "set (NAME)", "not set", "not needed", or what is wrong with it
 	Host      string   `json:"host"`  // where the key would go
+	// Unverified says that what is known of the provider is its documentation's word: no call to it was seen.
+	Unverified bool `json:"unverified"`
 }
 
 func keyStates(w *World, cat *catalog.Catalog) []keyState {
 	var keys []keyState
 	for _, v := range cat.Vendors() {
-		k := keyState{Provider: v.Name, Variables: v.KeyEnv, State: "not set", Host: v.BaseURL}
+		k := keyState{Provider: v.Name, Variables: v.KeyEnv, State: "not set", Host: v.BaseURL, Unverified: v.Unverified}
 		if v.KeyOptional {
 			k.State = "not needed"
 		}

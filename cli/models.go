@@ -27,6 +27,10 @@ func modelsCommand(w *World) *cobra.Command {
 			if asJSON {
 				return term.WriteJSON(w.Stdout, modelDocuments(models))
 			}
+			w.sayOfProvider(firstOf(args), len(models))
+			if len(models) == 0 {
+				return nil
+			}
 			return printModels(w, models)
 		},
 	}
@@ -61,6 +65,17 @@ func printModels(w *World, models []catalog.Model) error {
 		t.Add(m.Vendor+"/"+m.Name, orUnknown(m.ContextIn), orUnknown(m.MaxOut), cmp.Or(retired, "–"), m.Family, m.Date)
 	}
 	return t.Write(w.Stdout)
+}
+
+// sayOfProvider says what a list of a provider's models cannot: that any name is taken, and how much is known of it.
+func (w *World) sayOfProvider(name string, models int) {
+	v, _ := catalog.Default().Vendor(name)
+	if name != "" && v.AnyModel && models == 0 {
+		fmt.Fprintf(w.Stdout, "No models of %s are listed: any name is taken, by its own rules and without a price.\n", v.Title)
+	}
+	if v.Unverified {
+		fmt.Fprintf(w.Stdout, "%s is unverified: its facts come from documentation alone (%s). Send a few requests first.\n", v.Title, v.Date)
+	}
 }
 
 func orUnknown(n int) string {

@@ -49,6 +49,7 @@ type Subject struct {
 	Shards       bool // results may lie in several files
 	NoRefusals   bool // a refusal is said in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids
+	Moves        bool // a redirect of a result file is followed, without the key
 }
 
 func (s Subject) catalog() *catalog.Catalog {

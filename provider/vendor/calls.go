@@ -132,6 +132,30 @@ func filePath(id string) string { return provider.Path("files", id) }
 
 // fetchFile downloads a file of an OpenAI-like server. Where the download announces no length, the file object has it.
 func fetchFile(ctx context.Context, api *provider.Client, path string, part provider.Part, into provider.Sink) error {
+	return fetchFrom(ctx, api, path, provider.Call{Path: path + "/content"}, part, into)
+}
+
+// moved is the call that a redirect asks for: without the key, at the address that it names.
+func moved(ctx context.Context, api *provider.Client, call provider.Call) (provider.Call, error) {
+	call.Accept = []int{http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect}
+	resp, err := api.Do(ctx, call)
+	if err != nil {
+		return call, err
+	}
+	resp.Body.Close()
+	call.Accept = nil
+	if resp.StatusCode/100 == 2 { // it is there after all
+		return call, nil
+	}
+	at := resp.Header.Get("Location")
+	if at == "" {
+		return call, provider.BadAnswer("the redirect says not where")
+	}
+	return provider.Call{Foreign: at}, nil
+}
+
+// fetchFrom reads a file by a call, and holds it against the size that the file's object gives.
+func fetchFrom(ctx context.Context, api *provider.Client, path string, call provider.Call, part provider.Part, into provider.Sink) error {
 	want := part.Whole()
 	want.Ask = func(ctx context.Context) (int64, error) {
 		var f openAIFile
@@ -141,7 +165,7 @@ func fetchFile(ctx context.Context, api *provider.Client, path string, part prov
 		}
 		return int64(f.Bytes), err
 	}
-	if err := api.Download(ctx, provider.Call{Path: path + "/content"}, want, into); err != nil {
+	if err := api.Download(ctx, call, want, into); err != nil {
 		return fmt.Errorf("fetch %s: %w", part.Name, err)
 	}
 	return nil
@@ -270,13 +294,14 @@ func resource(version, name string) string {
 }
 
 // window is a completion window as OpenAI and its relatives write it: 24h, or 7d.
-func window(d time.Duration) string {
+func window(l catalog.Limits) string {
 	const day = 24 * time.Hour
-	switch {
+	switch d := l.Window; {
 	case d == 0:
 		return "24h"
-	case d > day && d%day == 0:
+	case d > day && d%day == 0 && !l.Hours:
 		return strconv.Itoa(int(d/day)) + "d"
+	default:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
 	}
-	return strconv.Itoa(int(d/time.Hour)) + "h"
 }

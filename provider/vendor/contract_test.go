@@ -13,11 +13,11 @@ import (
 // subjects are the vendors as the contract needs them: a model each, and what else their configuration has.
 func subjects() []providertest.Subject {
 	return []providertest.Subject{
+		{Kind: catalog.Compatible, Model: "some-model", Sim: "generic"},
 		{Kind: "openai", Model: "gpt-4.1"},
 		{Kind: "openai", Model: "gpt-4.1", API: "chat"},
 		{Kind: "azure", Model: "my-deployment"},
 		{Kind: "groq", Model: "llama-3.3-70b-versatile"},
-		{Kind: catalog.Compatible, Model: "some-model", Sim: "generic"},
 		{Kind: "anthropic", Model: "claude-sonnet-4-5"},
 		{Kind: "gemini", Model: "gemini-2.5-flash", LosesExpired: true},
 		{Kind: "vertex", Model: "gemini-2.5-flash", NoStrangers: true, Shards: true, More: func(cfg *provider.Config, simulated map[string]string) {
@@ -34,6 +34,17 @@ func subjects() []providertest.Subject {
 	}
 }
 
+// copies are the vendors that copied OpenAI's API, which the simulator speaks for any of them.
+func copies() []providertest.Subject {
+	var out []providertest.Subject
+	for _, kind := range []string{
+		"dashscope", "zhipu", "moonshot", "siliconflow", "nebius", "deepinfra", "novita", "parasail", "doubleword", "inferencenet", "ovh", "perplexity", "morph",
+	} {
+		out = append(out, providertest.Subject{Kind: kind, Model: "some-model", Sim: "generic", Moves: kind == "parasail"})
+	}
+	return out
+}
+
 // askers are the vendors that can only be asked live.
 func askers() []providertest.Subject {
 	return []providertest.Subject{
@@ -46,19 +57,22 @@ func askers() []providertest.Subject {
 
 func TestEveryVendorKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	for _, s := range slices.Concat(subjects(), askers()) {
+	for _, s := range slices.Concat(subjects(), copies(), askers()) {
 		s.Open = vendor.Open
 		t.Run(s.Kind+s.API+" live", func(t *testing.T) {
 			t.Parallel()
 			providertest.RunLive(t, s)
 		})
 	}
-	for _, s := range subjects() {
+	for _, s := range slices.Concat(subjects(), copies()) {
 		s.Open = vendor.Open
 		t.Run(s.Kind+s.API+" batch", func(t *testing.T) {
 			t.Parallel()
 			providertest.RunBatch(t, s)
 		})
+	}
+	for _, s := range subjects() {
+		s.Open = vendor.Open
 		t.Run(s.Kind+s.API+" socket", func(t *testing.T) {
 			t.Parallel()
 			providertest.RunSocket(t, s)
@@ -69,7 +83,7 @@ func TestEveryVendorKeepsTheContract(t *testing.T) {
 func TestEveryVendorOfTheListIsHeldAgainstTheContract(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{}
-	for _, s := range slices.Concat(subjects(), askers()) {
+	for _, s := range slices.Concat(subjects(), copies(), askers()) {
 		tested[s.Kind] = true
 	}
 	for _, e := range vendor.Vendors() {
@@ -80,7 +94,7 @@ func TestEveryVendorOfTheListIsHeldAgainstTheContract(t *testing.T) {
 		if !ok {
 			t.Errorf("%s is in the list and not in the catalogue", e.Kind)
 		}
-		if row.Batch != slices.ContainsFunc(subjects(), func(s providertest.Subject) bool { return s.Kind == e.Kind }) {
+		if row.Batch != slices.ContainsFunc(slices.Concat(subjects(), copies()), func(s providertest.Subject) bool { return s.Kind == e.Kind }) {
 			t.Errorf("%s: the catalogue says batch: %v, the contract test does not", e.Kind, row.Batch)
 		}
 	}

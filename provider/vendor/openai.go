@@ -23,13 +23,13 @@ func openOpenAI(cfg provider.Config) (provider.Account, error) {
 	if cfg.Project != "" {
 		auth = auth.With("OpenAI-Project", cfg.Project)
 	}
-	return openFiles(cfg, auth, paged)
+	return openFiles(cfg, auth, openAI{list: paged})
 }
 
 // openAzure opens an Azure OpenAI resource on its v1 surface: model names are names of batch deployments.
 func openAzure(cfg provider.Config) (provider.Account, error) {
 	cfg.BaseURL = azureURL(cfg.BaseURL)
-	return openFiles(cfg, provider.KeyHeader("api-key", cfg.Key), paged)
+	return openFiles(cfg, provider.KeyHeader("api-key", cfg.Key), openAI{list: paged})
 }
 
 // azureURL adds the v1 surface to a resource's endpoint, as which it is usually given.
@@ -46,20 +46,31 @@ func openGroq(cfg provider.Config) (provider.Account, error) {
 	if base := strings.TrimRight(cfg.BaseURL, "/"); !strings.HasSuffix(base, path) {
 		cfg.BaseURL = base + path
 	}
-	return openFiles(cfg, provider.Bearer(cfg.Key), onePage)
+	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: onePage})
 }
 
 // openCompatible opens any other server that speaks OpenAI's files, batches and chat.
 func openCompatible(cfg provider.Config) (provider.Account, error) {
-	return openFiles(cfg, provider.Bearer(cfg.Key), paged)
+	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: paged})
 }
 
-func openFiles(cfg provider.Config, auth provider.Auth, list paging) (provider.Account, error) {
+// openParasail opens Parasail, which sends whoever reads a result file to a signed address.
+func openParasail(cfg provider.Config) (provider.Account, error) {
+	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: paged, moves: true})
+}
+
+// openMorph opens Morph, whose list goes on after a number of jobs, not after a job.
+func openMorph(cfg provider.Config) (provider.Account, error) {
+	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: counted})
+}
+
+func openFiles(cfg provider.Config, auth provider.Auth, o openAI) (provider.Account, error) {
 	api, err := provider.NewClient(cfg, auth)
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &openAI{api: api, limits: cfg.Limits, list: list}, &asker{api: api, models: "/models"}), nil
+	o.api, o.limits = api, cfg.Limits
+	return account(cfg, &o, &asker{api: api, models: "/models"}), nil
 }
 
 // openAI drives jobs that are made of an uploaded file of lines.
@@ -67,6 +78,7 @@ type openAI struct {
 	api    *provider.Client
 	limits catalog.Limits
 	list   paging
+	moves  bool // a result file is a redirect to where it lies
 }
 
 // pageSize is how many jobs are asked for at a time.
@@ -77,6 +89,7 @@ type paging string
 
 const (
 	paged   paging = "paged"
+	counted paging = "counted" // the next page begins after so many jobs
 	onePage paging = "one page"
 )
 
@@ -131,7 +144,7 @@ func (o *openAI) Launch(ctx context.Context, p provider.BatchInput, h provider.H
 		return provider.Unprepared()
 	}
 	return launchJSON(ctx, o.api, provider.Path("batches"), openAICreate{
-		Input: hold.File, Endpoint: p.Wire.URL, Window: window(o.limits.Window), Metadata: p.Metadata(),
+		Input: hold.File, Endpoint: p.Wire.URL, Window: window(o.limits), Metadata: p.Metadata(),
 	}, &openAIBatch{})
 }
 
@@ -146,7 +159,14 @@ func (o *openAI) Check(ctx context.Context, job provider.Job) (provider.Status, 
 
 // Fetch reads a file, and holds it against the size that the server gives for it.
 func (o *openAI) Fetch(ctx context.Context, _ provider.Job, part provider.Part, into provider.Sink) error {
-	return fetchFile(ctx, o.api, provider.Path("files", part.Ref), part, into)
+	call := provider.Call{Path: provider.Path("files", part.Ref, "content")}
+	if o.moves {
+		var err error
+		if call, err = moved(ctx, o.api, call); err != nil {
+			return fmt.Errorf("fetch %s: %w", part.Name, err)
+		}
+	}
+	return fetchFrom(ctx, o.api, provider.Path("files", part.Ref), call, part, into)
 }
 
 // Decode reads lines of the OpenAI shape.
@@ -175,14 +195,17 @@ func (o *openAI) Fence(ctx context.Context, h provider.Handle) error {
 
 // List walks the batches, newest first.
 func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
+	seen, last := 0, ""
 	return pages(func(after string) (page, error) {
 		var l openAIList
 		q := url.Values{}
-		if o.list == paged {
+		if o.list != onePage {
 			q.Set("limit", strconv.Itoa(pageSize))
 		}
 		if after != "" {
 			q.Set("after", after)
+		} else {
+			seen, last = 0, ""
 		}
 		if _, err := o.api.JSON(ctx, provider.Call{Path: provider.Path("batches"), Query: q}, &l); err != nil {
 			return page{}, fmt.Errorf("list: %w", err)
@@ -191,10 +214,20 @@ func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		for _, b := range l.Data {
 			p.jobs = append(p.jobs, b.listed())
 		}
-		if o.list == paged {
-			return p.follow(l.HasMore, len(l.Data) >= pageSize), nil
+		full := len(l.Data) >= pageSize
+		if o.list == onePage {
+			full = fullPage(len(l.Data))
 		}
-		return p.follow(l.HasMore, fullPage(len(l.Data))), nil
+		p = p.follow(l.HasMore, full)
+		if o.list != counted || p.next == "" {
+			return p, nil
+		}
+		if p.next == last { // numbers never repeat themselves, but such a list does
+			return page{jobs: p.jobs, partial: "it says that there is more, and shows the same"}, nil
+		}
+		seen, last = seen+len(l.Data), p.next
+		p.next = strconv.Itoa(seen)
+		return p, nil
 	})
 }
 
@@ -206,5 +239,5 @@ func (o *openAI) Cursor(ctx context.Context) (string, error) { return provider.N
 
 // Find matches the stamp in the metadata, or the uploaded file where a server drops metadata.
 func (o *openAI) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
-	return provider.Trail{Jobs: o.List(ctx), Sorted: o.list == paged, Match: sameInput(s)}.Stamped(s)
+	return provider.Trail{Jobs: o.List(ctx), Sorted: o.list != onePage, Match: sameInput(s)}.Stamped(s)
 }

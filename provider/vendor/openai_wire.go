@@ -64,9 +64,9 @@ func (b *openAIBatch) status() provider.Status {
 // fileState reads the words of all who copied OpenAI's life of a batch.
 func fileState(word string) provider.State {
 	switch strings.ToLower(word) {
-	case "validating", "pending", "queued":
+	case "validating", "pending", "queued", "in_queue", "pre_schedule":
 		return provider.StateQueued
-	case "in_progress", "running":
+	case "in_progress", "progress", "running":
 		return provider.StateRunning
 	case "finalizing", "cancelling", "canceling":
 		return provider.StateEnding

@@ -105,7 +105,7 @@ func (t *together) Launch(ctx context.Context, p provider.BatchInput, h provider
 		return provider.Unprepared()
 	}
 	answer := &togetherMade{}
-	r := launchJSON(ctx, t.api, provider.Path("batches"), openAICreate{Input: hold.File, Endpoint: p.Wire.URL, Window: window(t.limits.Window)}, answer)
+	r := launchJSON(ctx, t.api, provider.Path("batches"), openAICreate{Input: hold.File, Endpoint: p.Wire.URL, Window: window(t.limits)}, answer)
 	r.Warning = clean(string(answer.Warning))
 	return r
 }

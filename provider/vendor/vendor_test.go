@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
+	"assay/catalog"
 	"assay/provider"
 )
 
@@ -199,8 +200,9 @@ func TestBaseURLsAreCompleted(t *testing.T) {
 
 func TestSmallThingsAreReadRight(t *testing.T) {
 	t.Parallel()
-	diff(t, []string{"24h", "24h", "7d", "12h"}, []string{window(0), window(24 * time.Hour), window(168 * time.Hour), window(12 * time.Hour)})
-	diff(t, "2d", window(48*time.Hour))
+	for want, l := range map[string]catalog.Limits{"24h": {}, "7d": {Window: 168 * time.Hour}, "12h": {Window: 12 * time.Hour}, "2d": {Window: 48 * time.Hour}, "48h": {Window: 48 * time.Hour, Hours: true}} {
+		diff(t, want, window(l))
+	}
 	diff(t, "/v1beta/batches/a%2Fb:cancel", provider.Path("v1beta", "batches", "a/b")+":cancel")
 	diff(t, "/v1/projects/p/jobs/7", resource("v1", "projects/p/jobs/7"))
 	for v, want := range map[string]int64{"bytes=0-9": 10, "": 0, "bytes=0-": 0, "nonsense": 0, "bytes=0--5": 0} {

@@ -46,7 +46,7 @@ func genericVendor() *backend.Vendor {
 		Name: "generic", Prefix: "/generic/v1", Base: "/generic/v1", Key: backend.Bearer, Shape: openAIShape, Rate: openAIRate,
 		Requests: 50_000, Bytes: 200 << 20, Window: day, OneModel: true,
 		Routes: func(rt backend.Routes) {
-			openAIRoutes(rt, openAIKind{chat: bodies.Chat{Thoughts: "reasoning_content"}})
+			openAIRoutes(rt, openAIKind{days: 14, chat: bodies.Chat{Thoughts: "reasoning_content"}})
 		},
 	}
 }
@@ -78,7 +78,7 @@ func openAIRoutes(rt backend.Routes, k openAIKind) {
 
 // dialect is the bodies of an endpoint; nil: there is no such endpoint.
 func (k openAIKind) dialect(endpoint string) backend.Dialect {
-	switch strings.TrimPrefix(endpoint, "/v1") {
+	switch unversioned(endpoint) {
 	case "/chat/completions":
 		return k.chat
 	case "/responses":
@@ -87,6 +87,11 @@ func (k openAIKind) dialect(endpoint string) backend.Dialect {
 		return bodies.Embeddings{}
 	}
 	return nil
+}
+
+// unversioned is an address without the version of the API: copies of it count their own.
+func unversioned(address string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(address, "/v1"), "/v4")
 }
 
 func (k openAIKind) create(c *backend.Call) {
@@ -197,7 +202,7 @@ func (f openAIFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, 
 	if m := string(v.GetStringBytes("method")); m != "POST" {
 		return backend.Carried{}, bodies.Invalid("method", "invalid_method", "Invalid value: '%s'. The method must be 'POST'.", m)
 	}
-	if u := string(v.GetStringBytes("url")); strings.TrimPrefix(u, "/v1") != strings.TrimPrefix(f.endpoint, "/v1") {
+	if u := string(v.GetStringBytes("url")); unversioned(u) != unversioned(f.endpoint) {
 		return backend.Carried{}, bodies.Invalid("url", "invalid_url", "The URL provided for this request does not match the batch endpoint.")
 	}
 	body := v.Get("body")
