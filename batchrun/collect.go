@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,7 +58,7 @@ func (r *Reader) Collect(ctx context.Context, run store.Run, out Output) (Tally,
 		named: map[int64]map[int64]store.Artifact{}, files: map[int64]artifacts.File{}}
 	defer c.close()
 	if c.format == FormatCSV {
-		c.table = csv.NewWriter(c.results)
+		c.table = assay.NewCSV(c.results)
 		if err := c.table.Write([]string{"custom_id", "line", "model", "status", "text", "finish", "input_tokens", "output_tokens", "cost_usd", "error"}); err != nil {
 			return c.tally, err
 		}
@@ -89,7 +88,7 @@ type collector struct {
 	unsent  End
 	results *bufio.Writer
 	errors  *bufio.Writer
-	table   *csv.Writer
+	table   *assay.CSV
 	tally   Tally
 
 	block []held // lines that wait for the bytes of their answers

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -201,7 +200,7 @@ func writeFindings(w io.Writer, all []*analysed, wide bool) error {
 	if wide {
 		rows = results.WideTable(found)
 	}
-	out := csv.NewWriter(w)
+	out := assay.NewCSV(w)
 	for _, row := range rows {
 		if err := out.Write(csvRow(row)); err != nil {
 			return err

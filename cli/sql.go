@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -78,7 +77,7 @@ func (f *sqlFlags) open(ctx context.Context, w *World) (*home, error) {
 
 func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags) error {
 	var t term.Table
-	out := csv.NewWriter(w.rawOut())
+	out := assay.NewCSV(w.rawOut())
 	lines := json.NewEncoder(w.Stdout)
 	lines.SetEscapeHTML(false)
 	err := h.Ledger.Query(ctx, query, func(columns []string, values []any) error {

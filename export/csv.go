@@ -3,7 +3,6 @@ package export
 import (
 	"assay"
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,13 +15,13 @@ import (
 
 // csvTable writes rows of a struct under the names of its JSON fields.
 type csvTable[T any] struct {
-	out   *csv.Writer
+	out   *assay.CSV
 	cells []string
 	begun bool
 }
 
 func newCSVTable[T any](w io.Writer) *csvTable[T] {
-	return &csvTable[T]{out: csv.NewWriter(bufio.NewWriterSize(w, 1<<16))}
+	return &csvTable[T]{out: assay.NewCSV(w)}
 }
 
 func (t *csvTable[T]) head() error {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"regexp"
@@ -131,7 +130,7 @@ func latex(text string) string {
 
 func (f *Figure) writeCSV(w io.Writer, safe func(string) string) error {
 	head, rows := f.table(true)
-	out := csv.NewWriter(w)
+	out := assay.NewCSV(w)
 	for i, r := range append([][]string{head}, rows...) {
 		cells := make([]string, len(r))
 		for k, c := range r {
