@@ -24,6 +24,7 @@ func printSheet(w *World, s results.Sheet) {
 	part("ASKED", s.Asked)
 	part("FIRST ANSWER", s.First)
 	part("THEN SAID", s.Said)
+	part("EXPECTED", s.Expected)
 	part("ANSWER TO JUDGE", s.Answer)
 	part("WHICH IS BETTER IN", strings.TrimSpace(s.Trait+"\n"+s.Description))
 	part("A", s.A)

@@ -116,6 +116,8 @@ type Sheet struct {
 	B           string `json:"b,omitempty"`
 	Trait       string `json:"trait,omitempty"`
 	Description string `json:"description,omitempty"`
+	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
+	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
 }
 
 // Sheet is what a task shows; false where there is nothing to see.
@@ -125,13 +127,13 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 		return Sheet{}, false, err
 	}
 	if a := s.Answer; a != nil {
-		out := Sheet{Asked: a.Asked, Answer: a.Answer}
+		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told}
 		if a.First != a.Answer {
 			out.First, out.Said = a.First, a.Said
 		}
 		return out, true, nil
 	}
-	return Sheet{Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description}, true, nil
+	return Sheet{Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect, Told: s.Told}, true, nil
 }
 
 // Say keeps what a person says about a task: the key of a choice.

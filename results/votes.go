@@ -132,6 +132,8 @@ func (v Votes) Words() []string {
 	case !v.Machines && v.Planned > v.Labelled:
 		out = append(out, fmt.Sprintf("%s left until the ranking rests on all of them", assay.Count(v.Planned-v.Labelled, noun)))
 	case !v.Machines:
+	case v.Labelled == 0:
+		out = append(out, "after the first label this shows how often the other judges say the same")
 	case v.Both == 0:
 		out = append(out, "agreement with the other judges: unknown, they have judged none of these")
 	default:

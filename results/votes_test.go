@@ -42,7 +42,7 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 		{"right", "human:bob", 9, results.Votes{Planned: 9, Labelled: 3, Yours: 1, Both: 5, Same: 3, Machines: true}, ""},
 		// q1: the same winner, shown the other way round; q2: a tie against a winner
 		{"arena", "human:ann", 9, results.Votes{Planned: 9, Labelled: 2, Yours: 2, Both: 2, Same: 1, Machines: true}, "2 of 9 pairs judged by people · the other judges say the same in 1 of 2 verdicts (50%) · 38 more labels make the judge's error bar known"},
-		{"flips", "human:ann", 0, results.Votes{Machines: true}, "0 answers judged by people · agreement with the other judges: unknown, they have judged none of these · 40 more labels make the judge's error bar known"},
+		{"flips", "human:ann", 0, results.Votes{Machines: true}, "0 answers judged by people · after the first label this shows how often the other judges say the same · 40 more labels make the judge's error bar known"},
 	} {
 		panel, err := b.reader.Panel(t.Context(), run, c.stage)
 		b.ok(err)
@@ -58,6 +58,9 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 		if d := gocmp.Diff(c.want, got, gocmp.FilterPath(func(p gocmp.Path) bool { return p.String() == "pairs" }, gocmp.Ignore())); d != "" || c.says != "" && says != c.says {
 			t.Errorf("%s, %s: %s\n%s", c.stage, c.person, d, says)
 		}
+	}
+	if got := strings.Join((results.Votes{Planned: 9, Labelled: 1, Machines: true}).Words(), " · "); !strings.Contains(got, "agreement with the other judges: unknown, they have judged none of these") {
+		t.Error(got)
 	}
 	if got := strings.Join((results.Votes{Planned: 210, Labelled: 4}).Words(), " · "); got != "4 of 210 answers judged by people · 206 answers left until the ranking rests on all of them" {
 		t.Error(got)

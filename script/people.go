@@ -10,7 +10,6 @@ import (
 	"assay"
 	"assay/analysis"
 	"assay/judge"
-	"assay/pairs"
 	"assay/store"
 )
 
@@ -204,59 +203,6 @@ func place(t *analysis.Task) assay.Coordinates {
 		return turned(t.At)
 	}
 	return t.At
-}
-
-// Sheet is what a person is shown. No name of a lane or model is on it, unless an answer gives itself away.
-type Sheet struct {
-	Answer *judge.Subject // a single answer with what led to it; or
-	Pair   *judge.Showing // two texts side by side
-}
-
-// Show gathers what a task is about; false where an answer is missing, or both say the same to the letter.
-func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error) {
-	at := place(&t)
-	it, err := p.Ledger.Item(ctx, p.run.No, p.rec.items(), at.Item)
-	if err != nil {
-		return Sheet{}, false, fmt.Errorf("item %q of run %s: %w", at.Item, p.run.ID, err)
-	}
-	m := &maker{Script: p.Script}
-	answered, err := m.answersFor(ctx, p.rec, []wanted{{it, at}})
-	if err != nil {
-		return Sheet{}, false, err
-	}
-	switch rec := p.rec.(type) {
-	case *judging:
-		shown, ok, err := rec.show(it, at.Subject(), answered)
-		return Sheet{Answer: &shown}, ok, err
-	case *laneContest:
-		return rec.sheet(it, at, answered)
-	case *itemContest:
-		shown, err := rec.show(it, at)
-		return Sheet{Pair: &shown}, err == nil, err
-	}
-	return Sheet{}, false, nil
-}
-
-func (c *laneContest) sheet(it assay.Item, at assay.Coordinates, answered answers) (Sheet, bool, error) {
-	a, b, err := c.sides(at)
-	if err != nil {
-		return Sheet{}, false, err
-	}
-	textA, okA := answered[a.Key()]
-	textB, okB := answered[b.Key()]
-	if _, same := pairs.Identical(textA.text, textB.text); !okA || !okB || same {
-		return Sheet{}, false, nil
-	}
-	trait, err := c.trait(at)
-	if err != nil {
-		return Sheet{}, false, err
-	}
-	talked, ok, err := c.source.prompt(it, a, answered)
-	if err != nil || !ok {
-		return Sheet{}, false, err
-	}
-	said := talked.Messages[len(talked.Messages)-1].Text
-	return Sheet{Pair: &judge.Showing{Item: &it, A: textA.text, B: textB.text, Said: said, Trait: trait, Ties: c.rubric.Ties()}}, true, nil
 }
 
 // Verdict is what a person says about a task, ready for the ledger. For a pair, label a is the one shown first.

@@ -189,3 +189,41 @@ func TestWhatAStageExpectsIsWhatItsJudgesGave(t *testing.T) {
 		}
 	}
 }
+
+// Of what the judges of a stage are told, people see the same: what is expected, the rubric and the statement, and no answer twice.
+func TestPeopleAreToldWhatTheJudgesAreTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.run(lanes + `  - {name: one, ask: q, turns: ["{{ text }}"], lanes: [g, h]}
+  - {name: ok, judge: one, rubric: {system: "Be strict.", prompt: "Is {{ answer.text }} the same as {{ expect }}?", labels: {good: 1, bad: 0}}, judges: [j]}
+  - {name: alone, judge: one, rubric: {prompt: "Is {{ answer.text }} polite?", labels: {good: 1, bad: 0}}, judges: [j]}
+  - {name: ruled, judge: one, rubric: contains}
+  - {name: arena, compare: one, of: first, pairs: {all: true}, rubric: better, judges: [j]}
+`)
+	for stage, want := range map[string]struct{ expect, told string }{
+		"ok":    {"yes", "Be strict.\n\nIs (the answer to judge) the same as yes?"},
+		"alone": {"", "Is (the answer to judge) polite?"},
+		"ruled": {"yes", ""},
+		"arena": {"", "(answer A)"},
+	} {
+		p, err := r.planner.People(t.Context(), run, stage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks, err := p.Next(t.Context(), analysis.Queue{Person: "human:ada", Seed: 1, N: 1})
+		if err != nil || len(tasks) != 1 {
+			t.Fatalf("%s: %d tasks, %v", stage, len(tasks), err)
+		}
+		shown, ok, err := p.Show(t.Context(), tasks[0])
+		if err != nil || !ok {
+			t.Fatalf("%s: %t, %v", stage, ok, err)
+		}
+		same := shown.Told == want.told
+		if stage == "arena" {
+			same = strings.Contains(shown.Told, want.told) && !strings.Contains(shown.Told, shown.Pair.A)
+		}
+		if shown.Expect != want.expect || !same {
+			t.Errorf("%s: expects %q, want %q; told %q", stage, shown.Expect, want.expect, shown.Told)
+		}
+	}
+}
