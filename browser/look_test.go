@@ -179,6 +179,7 @@ func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {
 	v := visit(t, ctx, dashboard(t, ctx, dir))
 	v.do("report", chromedp.Navigate("file://"+filepath.Join(dir, "report.html")), chromedp.WaitReady(chromedp.CSS("main")))
 	printsAll(v)
+	strandsNothing(v)
 }
 
 // quick is the program without waits.
@@ -223,5 +224,41 @@ func printsAll(v *visitor) {
 	folded := read(v, "count", chromedp.Evaluate[int64](`document.querySelectorAll("details:not([open])").length`))
 	if lost != "" || folded == 0 {
 		v.t.Errorf("of %d folded parts, not printed: %s", folded, lost)
+	}
+}
+
+// stranded is JavaScript that lays a page out in columns as high as a sheet, which break as sheets do, and lists what ends one of them
+// while what it announces begins the next: headings, captions, heads of tables; and notes that leave their table.
+const stranded = `(() => {
+  document.querySelector("main").style.cssText = "width: 690px; height: 985px; columns: 690px 1; column-fill: auto; column-gap: 30px";
+  const column = (r) => Math.floor((r.left + scrollX + 5) / 720);
+  const first = (e) => Array.from(e.getClientRects()).find((r) => r.height > 0);
+  const last = (e) => Array.from(e.getClientRects()).filter((r) => r.height > 0).at(-1);
+  const found = [];
+  const together = (a, b, what) => {
+    const x = a && last(a), y = b && first(b);
+    if (x && y && column(x) !== column(y)) found.push(what + ": " + a.textContent.trim().slice(0, 60));
+  };
+  const next = (e) => {
+    for (let n = e; n && n.tagName !== "MAIN"; n = n.parentElement)
+      for (let s = n.nextElementSibling; s; s = s.nextElementSibling) if (first(s)) return s.matches(".scroll") ? s.querySelector("thead, svg") : s;
+    return null;
+  };
+  for (const t of document.querySelectorAll("table")) if (t.tHead && t.tBodies[0].rows[0]) {
+    const x = first(t.tHead), y = first(t.tBodies[0].rows[0]);
+    if (x && column(x) !== column(y)) found.push("head of a table: " + t.tHead.textContent.trim().slice(0, 60));
+  }
+  for (const h of document.querySelectorAll("h2, h3, h4, figcaption, summary, h2 + .note, .coverage")) together(h, next(h), h.tagName);
+  for (const n of document.querySelectorAll(".scroll + .note, .scroll + .footnotes")) together(n.previousElementSibling.querySelector("tbody tr:last-child"), n, "the last row before a note");
+  const columns = Math.max(...Array.from(document.querySelectorAll("h2"), (h) => column(first(h))));
+  return columns < 3 ? "the page has " + columns + " columns" : found.join("\n");
+})()`
+
+// strandsNothing fails where a sheet of a printed page ends with what belongs to the next.
+func strandsNothing(v *visitor) {
+	v.t.Helper()
+	v.do("resize", v.size(720, 1000))
+	if found := read(v, "look for what is stranded", chromedp.Evaluate[string](stranded)); found != "" {
+		v.t.Errorf("at the end of a sheet:\n%s", found)
 	}
 }
