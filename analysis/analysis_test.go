@@ -303,7 +303,7 @@ func TestLanesAreComparedOnTheSameItems(t *testing.T) {
 	near(t, "difference", 0.5, f.Value.Value, 1e-12)
 	near(t, "exact McNemar", 0.125, f.P.Value, 1e-12)
 	near(t, "Holm of one test", 0.125, f.Holm.Value, 1e-12)
-	if !strings.Contains(f.Words, "the difference of lane a, against b is 50.0%") || !strings.Contains(f.Words, "does not show a difference") {
+	if !strings.Contains(f.Words, "the difference of lane a, against b is +50.0 points (95% interval ") || !strings.Contains(f.Words, "does not show a difference") {
 		t.Errorf("words: %s", f.Words)
 	}
 }

@@ -51,9 +51,9 @@ func (f *Finding) sentence(notes []string) string {
 	if !f.Value.OK {
 		return subject + " is not known: " + f.Value.Why + "."
 	}
-	text := fmt.Sprintf("%s is %s", subject, f.Unit.Show(f.Value.Value))
+	text := fmt.Sprintf("%s is %s", subject, f.show(f.Value.Value))
 	if f.Interval.OK {
-		text += fmt.Sprintf(" (%g%% interval %s to %s", f.Level*100, f.Unit.Show(f.Interval.Low), f.Unit.Show(f.Interval.High))
+		text += fmt.Sprintf(" (%g%% interval %s to %s", f.Level*100, f.show(f.Interval.Low), f.show(f.Interval.High))
 	} else {
 		text += " (no interval: " + f.Interval.Why
 	}
@@ -62,10 +62,10 @@ func (f *Finding) sentence(notes []string) string {
 		text += "; " + verdict
 	}
 	if f.Bounds.OK && f.Bounds.Low < f.Bounds.High {
-		text += fmt.Sprintf("; whatever the missing verdicts are, it lies between %s and %s", f.Unit.Show(f.Bounds.Low), f.Unit.Show(f.Bounds.High))
+		text += fmt.Sprintf("; whatever the missing verdicts are, it lies between %s and %s", f.show(f.Bounds.Low), f.show(f.Bounds.High))
 	}
 	if f.Other != nil && f.Other.Value.OK {
-		text += fmt.Sprintf("; with %s it is %s", f.Other.Rule, f.Unit.Show(f.Other.Value.Value))
+		text += fmt.Sprintf("; with %s it is %s", f.Other.Rule, f.show(f.Other.Value.Value))
 	}
 	if f.Coverage.Incomplete() {
 		text += "; too little of the plan is there to rely on it"
@@ -76,6 +76,14 @@ func (f *Finding) sentence(notes []string) string {
 		}
 	}
 	return text + "."
+}
+
+// show is a value in words: a difference of shares is in points, which no one takes for a share of the share.
+func (f *Finding) show(x float64) string {
+	if f.Unit == Share && (f.What == WhatDifference || f.What == WhatExcess) {
+		return fmt.Sprintf("%+.1f points", 100*x)
+	}
+	return f.Unit.Show(x)
 }
 
 func plural(n int, noun string) string {

@@ -111,7 +111,7 @@ func (d *Document) board(lead *ranked, all []*ranked) *Board {
 	b := &Board{Field: lead.Field, Tiers: lead.tiers != nil && len(lead.order) > 1}
 	columns := []*ranked{lead}
 	for _, r := range all {
-		if r != lead && r.Field == lead.Field && len(columns) < maxColumns {
+		if r != lead && r.Field == lead.Field && len(columns) < maxColumns && r.measures(lead) {
 			columns = append(columns, r)
 		}
 	}
@@ -142,6 +142,18 @@ func (d *Document) board(lead *ranked, all []*ranked) *Board {
 	}
 	b.Note = lead.tierNote()
 	return b
+}
+
+// measures reports whether a stage has a value of any place of another.
+func (r *ranked) measures(other *ranked) bool {
+	for _, i := range r.order {
+		for k := range other.Places {
+			if other.Places[k].Name == r.Places[i].Name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // maxColumns is how many stages a board shows beside each other.
@@ -183,7 +195,7 @@ func (r *ranked) cell(name string) BoardCell {
 		c.draw(r, p)
 		return c
 	}
-	return BoardCell{Text: noneText}
+	return BoardCell{Text: noneText, None: true}
 }
 
 // draw places the value and its interval on a line from the lowest to the highest of all.

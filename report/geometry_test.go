@@ -163,6 +163,17 @@ func TestMoreSeriesThanColoursGetRowsOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestRowsAreSortedByValueUnlessTheyHaveAnOrder(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]string{"lane": "b", "run": "a", "turn": "a", "draw": "a"} {
+		p := Intervals{Rows: []IntervalRow{{Label: "a", Dots: []Interval{{Value: stats.Known(1)}}}, {Label: "b", Dots: []Interval{{Value: stats.Known(2)}}}}}
+		p.inOrder(field, More)
+		if got := p.Rows[0].Label; got != want {
+			t.Errorf("by %s, %s comes first", field, got)
+		}
+	}
+}
+
 func TestFewRowsWithManySeriesAreTurnedRound(t *testing.T) {
 	t.Parallel()
 	p := Intervals{Title: "turned", Rows: []IntervalRow{{Label: "haiku"}, {Label: "mini"}}}

@@ -108,10 +108,13 @@ func counted(tip string, n int) string {
 	return tip + ", n = " + assay.Thousands(n)
 }
 
-// inOrder sorts the rows of a plot by their mean, the best first. Rows that have an order of their own (turns, draws)
+// byRun is the field that keeps the runs of a comparison apart: the first stays the first.
+const byRun = "run"
+
+// inOrder sorts the rows of a plot by their mean, the best first. Rows that have an order of their own (turns, draws, runs)
 // stay as they are.
 func (p *Intervals) inOrder(field string, best Better) {
-	if field == analysis.ByTurn || field == analysis.ByDraw {
+	if field == analysis.ByTurn || field == analysis.ByDraw || field == byRun {
 		return
 	}
 	means := map[string]stats.Number{}

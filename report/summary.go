@@ -88,6 +88,7 @@ type BoardCell struct {
 	Drawn          bool
 	At, From, Wide float64
 	Why            string // there is no value
+	None           bool   // the stage is not about this lane
 	Link           string // to the rows behind it
 }
 

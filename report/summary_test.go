@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"assay"
 	"assay/analysis"
 	"assay/report"
@@ -343,5 +345,30 @@ func TestItemsThatAreComparedRestOnPairs(t *testing.T) {
 	d := &report.Document{Run: "r1", Created: noon, Closed: noon, Nouns: map[string]string{"arena": "samples"}, Report: &analysis.Report{Standings: []analysis.Standing{s}}}
 	if said := text(d.Summary()); !strings.Contains(said, "S3 is ahead of all others on 190 pairs: 80% of comparisons won.") || strings.Contains(said, "Few ") || strings.Contains(said, "cost") {
 		t.Error(said)
+	}
+}
+
+func TestABoardHasNoColumnOfOtherLanes(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{"a": "++--++--++", "bb": "+-+-+++-+-"}, nil)
+	other := judged(t, map[string]string{"ann": "++++++++++", "bob": "+++++-----"}, nil)
+	half := judged(t, map[string]string{"bb": "++++++++++", "bob": "+++++-----"}, nil)
+	for i, add := range []*report.Document{other, half} {
+		st := add.Report.Standings[0]
+		st.Stage = fmt.Sprintf("more%d", i)
+		d.Report.Standings = append(d.Report.Standings, st)
+	}
+	b := d.Summary().Board
+	var heads []string
+	for _, c := range b.Columns {
+		heads = append(heads, c.Stage)
+	}
+	if diff := cmp.Diff([]string{"correct", "more1"}, heads); diff != "" {
+		t.Error(diff)
+	}
+	for _, r := range b.Rows {
+		if c := r.Cells[1]; c.None != (r.Name == "a") {
+			t.Errorf("%s: %+v", r.Name, c)
+		}
 	}
 }

@@ -56,7 +56,9 @@ func linked(s *report.Summary, run string) *report.Summary {
 	}
 	for _, row := range s.Board.Rows {
 		for i := range row.Cells {
-			row.Cells[i].Link = verdictsLink(run, "stage", s.Board.Columns[i].Stage, s.Board.Field, row.Name)
+			if !row.Cells[i].None {
+				row.Cells[i].Link = verdictsLink(run, "stage", s.Board.Columns[i].Stage, s.Board.Field, row.Name)
+			}
 		}
 	}
 	return s
