@@ -188,7 +188,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	}
 	for _, l := range far.Lanes {
 		doc.Lanes = append(doc.Lanes, laneDocument{
-			Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, State: laneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Lane.Open,
+			Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), State: laneState(run, l.Lane), Reason: l.Reason, Planned: l.Planned, Spared: l.Spared, Open: l.Lane.Open,
 			Progress: l.Progress,
 			Endings:  endingsOf(l.Endings), Hits: l.CacheHits, Reused: l.Reused, Imported: l.Imported, Surplus: l.Surplus,
 		})

@@ -97,7 +97,7 @@ func laneFacts(st *study.Study, lanes []store.Lane, redos []store.Redo) []report
 	var out []report.Lane
 	for _, l := range lanes {
 		out = append(out, report.Lane{
-			Stage: l.Stage, Name: l.Name, Model: l.Provider + "/" + l.Model, Params: paramsText(l.Params), State: string(l.State), Note: LaneNote(l, redos), Asks: asks(st, l.Stage),
+			Stage: l.Stage, Name: l.Name, Model: l.ModelID(), Params: paramsText(l.Params), State: string(l.State), Note: LaneNote(l, redos), Asks: asks(st, l.Stage),
 			Planned: l.Planned, Spared: l.Spared, Open: l.Open, Endings: l.Endings,
 		})
 	}

@@ -67,6 +67,14 @@ type Lane struct {
 // Ended is how many requests have ended, with an answer or without.
 func (l Lane) Ended() int64 { return ended(l.Endings) }
 
+// ModelID is the model with its provider; empty: the answers were imported, and which model gave them is not known.
+func (l Lane) ModelID() string {
+	if l.Provider == "" && l.Model == "" {
+		return ""
+	}
+	return l.Provider + "/" + l.Model
+}
+
 // PutLanes writes the lanes of a plan. What is already there keeps its state and its counters.
 func (s *Ledger) PutLanes(ctx context.Context, lanes []Lane) error {
 	return s.tx(ctx, "put lanes", relaxed, func(t *txn) error { return t.putLanes(ctx, lanes) })

@@ -242,3 +242,13 @@ func TestTheFirstPageOfARunIsItsAnswer(t *testing.T) {
 		t.Errorf("the findings say %q, the summary %q", got, headline)
 	}
 }
+
+func TestALaneWhoseAnswersWereImportedHasNoModel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ok(r.ledger.PutLanes(t.Context(), []store.Lane{{Run: r.run.No, Stage: "answers", Name: "ann", Params: "{}", Planned: 1}}))
+	page := r.get("/runs/run1/progress").body
+	if !strings.Contains(page, `<bdi>ann</bdi><span class="model">imported</span>`) || !strings.Contains(page, `<bdi>gpt</bdi><span class="model"><bdi>openai/m-gpt</bdi></span>`) {
+		t.Errorf("the models of the lanes: %s", page)
+	}
+}

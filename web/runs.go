@@ -227,7 +227,7 @@ type laneRow struct {
 
 func laneRowOf(l results.LaneProgress) laneRow {
 	row := laneRow{
-		Stage: l.Stage, Lane: l.Name, Model: l.Provider + "/" + l.Model, Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
+		Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
 		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Progress: l.Progress, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
 	}
 	for e, n := range l.Endings {

@@ -9,7 +9,8 @@
       const at = new Date(t.dateTime);
       if (isNaN(at)) continue;
       t.title = t.dateTime;
-      t.textContent = at.toLocaleString(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+      const year = at.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+      t.textContent = at.toLocaleString(undefined, { year, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
     }
   }
 
