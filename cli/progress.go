@@ -23,6 +23,7 @@ type progress struct {
 	words  *narrator
 	screen *term.Screen // nil: plain lines
 	colour bool
+	before term.Widths // of the columns as they were drawn
 
 	mu     sync.Mutex
 	others map[string]bool // who was said to be at work on it, too
@@ -199,7 +200,7 @@ func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProg
 // bars are what is drawn of it.
 func (p *progress) bars(now time.Time, all results.RunProgress, costs []assay.Cost) term.Bars {
 	width, height := p.world.Terminal.Current()
-	out := term.Bars{Width: width, Height: height, Colour: p.colour, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
+	out := term.Bars{Width: width, Height: height, Colour: p.colour, Before: &p.before, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
 	for _, run := range p.runs {
 		out.Total.Elapsed = max(out.Total.Elapsed, now.Sub(run.Created))
 	}

@@ -93,8 +93,23 @@ func (b Bar) faults() string {
 type Bars struct {
 	Lanes         []Bar
 	Total         Bar
-	Width, Height int  // 0: unknown
-	Colour        bool // errors, and what does not move, stand out
+	Width, Height int     // 0: unknown
+	Colour        bool    // errors, and what does not move, stand out
+	Before        *Widths // of what was drawn before, so that bars keep their length from one drawing to the next; nil: none
+}
+
+// Widths are how wide the columns beside the bars have been.
+type Widths [columns]int
+
+// keep gives columns at least the width that they had. The first time there is a place for those that will come.
+func (w *Widths) keep(wide *[columns]int) {
+	if *w == (Widths{}) {
+		*w = Widths{rateColumn: len("0.84/min"), costColumn: len("$00.00"), etaColumn: len("ETA unknown, 10m so far")}
+	}
+	for c := range wide {
+		w[c] = max(w[c], wide[c])
+		wide[c] = w[c]
+	}
 }
 
 const (
@@ -133,6 +148,12 @@ func (p Bars) Lines() []string {
 		width = p.Width
 	}
 	width-- // a full line would wrap on some terminals
+	if p.Before != nil {
+		for _, s := range rows {
+			wide[countColumn] = max(wide[countColumn], 2*len(assay.Thousands(s.Wanted))+1)
+		}
+		p.Before.keep(&wide)
+	}
 	room := dropColumns(&wide, width, min(names, leastName)+leastBar+4)
 	bars := min(barWidth, room-min(names, leastName)-4)
 	names = min(names, room)

@@ -133,3 +133,31 @@ func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 		}
 	}
 }
+
+func TestABarKeepsItsLengthWhenColumnsComeAndGo(t *testing.T) {
+	t.Parallel()
+	var before Widths
+	length := func(lane Bar, elapsed time.Duration) int {
+		t.Helper()
+		total := lane
+		total.Name, total.Elapsed = "all", elapsed
+		lines := Bars{Lanes: []Bar{lane}, Total: total, Width: 100, Height: 24, Before: &before}.Lines()
+		return strings.Count(lines[0], "█") + strings.Count(lines[0], "░")
+	}
+	lane := Bar{Name: "answers gpt", Wanted: 1000}
+	begun := length(lane, 0)
+	lane.Answered, lane.Rate, lane.Left, lane.Cost = 100, 0.5, 30*time.Minute, assay.Cost{Sum: 2 * assay.Dollar, Priced: 100}
+	if n := length(lane, 10*time.Minute); n != begun || n < leastBar {
+		t.Errorf("with a rate and a time left the bar has %d cells, and had %d", n, begun)
+	}
+	lane.Ready, lane.Errors = 40, 3
+	narrow := length(lane, 11*time.Minute)
+	lane.Ready = 0
+	if n := length(lane, 12*time.Minute); n != narrow || n < leastBar {
+		t.Errorf("after a column went away the bar has %d cells, and had %d", n, narrow)
+	}
+	lane.Answered, lane.Errors, lane.Rate, lane.Left = 1000, 0, 0, 0
+	if n := length(lane, 13*time.Minute); n != narrow {
+		t.Errorf("at the end the bar has %d cells, and had %d", n, narrow)
+	}
+}
