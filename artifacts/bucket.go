@@ -324,14 +324,14 @@ func (b *Bucket) check(ctx context.Context, key string) error {
 		return err
 	}
 	if string(got) != key {
-		return errors.New("it did not keep what was written")
+		return errors.New("what was written there does not read back the same")
 	}
 	for o, err := range b.objects.List(ctx, key) {
 		if err != nil || o.Key == key {
 			return err
 		}
 	}
-	return errors.New("it does not list what was written")
+	return errors.New("what was written there is not listed: the key must be allowed to list the bucket")
 }
 
 func (b *Bucket) marks(ctx context.Context) (all []Object, err error) {

@@ -52,7 +52,7 @@ func (f *Folder) Probe(_ context.Context, id string) (string, error) {
 	}
 	got, err := f.root.ReadFile(name)
 	if err == nil && string(got) != name {
-		err = errors.New("it did not keep what was written")
+		err = errors.New("what was written there does not read back the same")
 	}
 	if err = errors.Join(err, f.root.Remove(name)); err != nil {
 		return "", fmt.Errorf("probe artifacts folder %s: %w", f.dir, err)

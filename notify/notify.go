@@ -47,7 +47,7 @@ func Check(url string) error {
 func send(ctx context.Context, url, message string) error {
 	service, _, ok := strings.Cut(url, "://")
 	if !ok {
-		return errors.New("notify: not a notification URL")
+		return errors.New("notify: not a notification URL: it has no service, such as slack:// or smtp://, in front")
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -56,10 +56,13 @@ func send(ctx context.Context, url, message string) error {
 	select {
 	case err := <-done:
 		if err != nil {
-			return fmt.Errorf("notify by %s: not taken", service)
+			return fmt.Errorf("notify by %s: the message was not accepted: check the URL and that the service can be reached", service)
 		}
 		return nil
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return fmt.Errorf("notify by %s: no reply within %s", service, timeout)
+		}
 		return fmt.Errorf("notify by %s: %w", service, ctx.Err())
 	}
 }

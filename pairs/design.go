@@ -119,7 +119,7 @@ func (d Design) checkSize() error {
 		all = choose2(float64(d.Slots))
 	}
 	if all > maxPairs {
-		return fmt.Errorf("pairs: %.3g possible pairs are more than can be counted exactly", all)
+		return fmt.Errorf("pairs: %.3g possible pairs are more than can be counted exactly: compare fewer items", all)
 	}
 	return nil
 }

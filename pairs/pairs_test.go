@@ -159,17 +159,17 @@ func TestHowManyPairsADesignHas(t *testing.T) {
 func TestDesignsThatCannotBeMeantAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]pairs.Design{
-		"pairs: sample: want at least 1, got 0":                                  {Lanes: 2, Slots: 3, Pick: pairs.Sample},
-		`pairs: no way to choose called "some"`:                                  {Lanes: 2, Slots: 3, Pick: "some"},
-		`pairs: no order called "any"`:                                           {Lanes: 2, Slots: 3, Order: "any"},
-		"pairs: reverse: want a share from 0 to 1, got 1.5":                      {Lanes: 2, Slots: 3, Reverse: 1.5},
-		"pairs: order both asks every pair both ways already: leave reverse out": {Lanes: 2, Slots: 3, Order: pairs.Both, Reverse: 0.3},
-		"pairs: per_lane_pair needs lanes: here items stand against each other":  {Slots: 3, Pick: pairs.PerLanePair, N: 1},
-		"pairs: -1 lanes on 3 slots":                                             {Lanes: -1, Slots: 3},
-		"pairs: 5e+17 possible pairs are more than can be counted exactly":       {Slots: 1e9},
-		"pairs: 1e+16 possible pairs are more than can be counted exactly":       {Lanes: 2, Slots: 1e16},
-		"pairs: 4.25e+37 possible pairs are more than can be counted exactly":    {Slots: 1<<63 - 1},
-		"pairs: per_item: want at least 1, got -9":                               {Slots: 3, Pick: pairs.PerItem, N: -9},
+		"pairs: sample: want at least 1, got 0":                                                    {Lanes: 2, Slots: 3, Pick: pairs.Sample},
+		`pairs: no way to choose called "some"`:                                                    {Lanes: 2, Slots: 3, Pick: "some"},
+		`pairs: no order called "any"`:                                                             {Lanes: 2, Slots: 3, Order: "any"},
+		"pairs: reverse: want a share from 0 to 1, got 1.5":                                        {Lanes: 2, Slots: 3, Reverse: 1.5},
+		"pairs: order both asks every pair both ways already: leave reverse out":                   {Lanes: 2, Slots: 3, Order: pairs.Both, Reverse: 0.3},
+		"pairs: per_lane_pair needs lanes: here items stand against each other":                    {Slots: 3, Pick: pairs.PerLanePair, N: 1},
+		"pairs: -1 lanes on 3 slots":                                                               {Lanes: -1, Slots: 3},
+		"pairs: 5e+17 possible pairs are more than can be counted exactly: compare fewer items":    {Slots: 1e9},
+		"pairs: 1e+16 possible pairs are more than can be counted exactly: compare fewer items":    {Lanes: 2, Slots: 1e16},
+		"pairs: 4.25e+37 possible pairs are more than can be counted exactly: compare fewer items": {Slots: 1<<63 - 1},
+		"pairs: per_item: want at least 1, got -9":                                                 {Slots: 3, Pick: pairs.PerItem, N: -9},
 	} {
 		if _, err := pairs.New(d); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", d, err, want)

@@ -122,8 +122,14 @@ func Find(folder string, command []string) (string, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(folder, filepath.FromSlash(name))
 		}
-		if info, err := os.Stat(name); err != nil || info.IsDir() || info.Mode()&0o111 == 0 && filepath.Separator == '/' {
-			return "", fmt.Errorf("%s is no program that can be started", command[0])
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("there is no file %s in the study's folder", command[0])
+		case info.IsDir():
+			return "", fmt.Errorf("%s is a folder, not a program", command[0])
+		case info.Mode()&0o111 == 0 && filepath.Separator == '/':
+			return "", fmt.Errorf("%s is not executable: chmod +x %s", command[0], command[0])
 		}
 		return name, nil
 	}

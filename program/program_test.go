@@ -126,8 +126,8 @@ func TestAProgramThatIsNotThereIsNamed(t *testing.T) {
 		"./judge.sh":                      "",
 		filepath.Join(dir, "judge.sh"):    "",
 		"sh":                              "",
-		"./other.sh":                      "./other.sh is no program that can be started",
-		"./":                              "./ is no program that can be started",
+		"./other.sh":                      "there is no file ./other.sh in the study's folder",
+		"./":                              "./ is a folder, not a program",
 		"surely-no-program-of-this-name-": "there is no program surely-no-program-of-this-name- on the path",
 	} {
 		_, err := Find(dir, []string{command})

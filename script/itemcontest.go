@@ -34,7 +34,7 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 			return nil, err
 		}
 		if len(out.all) == maxContestItems {
-			return nil, fmt.Errorf("stage %s compares more than %d items with each other", c.stage.Name, maxContestItems)
+			return nil, fmt.Errorf("stage %s compares more than %s items with each other: use a slice of the input", c.stage.Name, assay.Thousands(maxContestItems))
 		}
 		place := int64(len(out.all))
 		out.byID[it.ID] = place

@@ -110,7 +110,7 @@ func (p *performance) finish() error {
 		return nil
 	}
 	if p.Programs == nil {
-		return errors.New("a program is to judge, and no program can be run here")
+		return errors.New("a program is to judge, and this command runs none: assay resume does")
 	}
 	r, _ := p.rec.by()
 	said := map[assay.Key]assay.Verdict{}

@@ -40,7 +40,7 @@ func TestKeysAndProgramsThatAreMissingKeepAStudyFromBeingRun(t *testing.T) {
 	judged := strings.Replace(smallStudy, "rubric: contains", `rubric: {command: ["./judge.sh"], labels: {yes: 1, no: 0}}`, 1)
 	r := newRig(t, judged)
 	warned, problems, err := r.world.ReadStudy(r.ctx, "study.yaml", StudyOptions{})
-	if warned == nil || err != nil || !strings.Contains(problems.Error(), "./judge.sh is no program that can be started") {
+	if warned == nil || err != nil || !strings.Contains(problems.Error(), "there is no file ./judge.sh in the study's folder") {
 		t.Error(problems, err)
 	}
 	want := r.wanted(StudyOptions{Running: true}, script.Settings{})

@@ -97,7 +97,7 @@ func (s *googleStore) List(ctx context.Context, prefix string) iter.Seq2[artifac
 			var page googlePage
 			text, err := s.call(ctx, http.MethodGet, "/storage/v1/b/"+url.PathEscape(s.bucket)+"/o?"+query.Encode(), nil, nil)
 			if errors.Is(err, fs.ErrNotExist) {
-				err = fmt.Errorf("%s: there is no such bucket", s)
+				err = fmt.Errorf("%s: there is no such bucket: make it first, or correct its name", s)
 			}
 			if err == nil {
 				err = json.Unmarshal(text, &page)
