@@ -24,6 +24,7 @@ type exportFlags struct {
 	all        bool
 	rehearsals bool
 	replace    bool
+	json       bool
 }
 
 func exportCommand(w *World) *cobra.Command {
@@ -45,6 +46,7 @@ func exportCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.study, "study", "", "all runs of this study")
 	c.Flags().BoolVar(&f.all, "all", false, "all runs")
 	c.Flags().BoolVar(&f.rehearsals, "rehearsals", false, "with --study or --all: the rehearsals instead")
+	c.Flags().BoolVar(&f.json, "json", false, "with --format inspect: .json files instead of .eval")
 	c.Flags().BoolVar(&f.replace, "replace", false, "replace an earlier export of this name")
 	return c
 }
@@ -138,7 +140,7 @@ func (f exportFlags) chosen(ctx context.Context, w *World, refs []string) ([]exp
 
 // exported is a run as it is exported. A bundle has no bytes of providers.
 func (h *home) exported(run store.Run) export.Run {
-	r := export.Run{Run: run, Results: h.results()}
+	r := export.Run{Run: run, Results: h.results(), Version: version()}
 	if h.Temporary == "" {
 		r.Raw = h.Files
 	}
@@ -153,6 +155,12 @@ func (f exportFlags) write(ctx context.Context, w *World, runs []export.Run) err
 	}
 	all := export.Formats()
 	form := all[slices.IndexFunc(all, func(t export.Format) bool { return t.Name == f.format })]
+	if f.json {
+		if form.WriteJSON == nil {
+			return usage("leave it out", "--json is for --format inspect")
+		}
+		form.Write = form.WriteJSON
+	}
 	if form.WriteFile != nil && (f.out == "-" || filepath.Ext(f.out) == "."+f.format) {
 		return f.file(ctx, w, form, runs)
 	}

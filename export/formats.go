@@ -19,6 +19,8 @@ type Format struct {
 
 	// Write writes runs into a folder.
 	Write func(ctx context.Context, t *Tree, runs []Run) error
+	// WriteJSON writes runs into a folder of JSON documents. Nil: the format has one form.
+	WriteJSON func(ctx context.Context, t *Tree, runs []Run) error
 	// WriteFile writes the answers of runs as one file. Nil: the format is a folder.
 	WriteFile func(ctx context.Context, w io.Writer, runs []Run) error
 	// Read hands on what files hold. It returns ErrNothing where they hold nothing of the format.
@@ -49,6 +51,19 @@ func Formats() []Format {
 			Reads:  "conversations by model, scores of judges",
 		},
 		{
+			Name: "inspect", Import: "inspect", Write: inspectZip.write, WriteJSON: inspectJSON.write, Read: readInspect,
+			Writes: "logs of Inspect (.eval; with --json .json), one for each stage and lane, with verdicts as scores and draws as epochs",
+			Reads:  "logs of Inspect (.eval and .json), in all folders below, or one file",
+		},
+		{
+			Import: "promptfoo", Read: readPromptfoo,
+			Reads: "results of promptfoo: what `promptfoo eval -o FILE.json` (or .jsonl) writes",
+		},
+		{
+			Import: "lm-eval", Read: readHarness,
+			Reads: "samples of lm-evaluation-harness: the samples_*.jsonl that --log_samples writes",
+		},
+		{
 			Import: "batch", Read: readReplies,
 			Reads: "result and error files of providers' Batch APIs (JSONL), one or several; the form is recognised",
 		},
@@ -60,6 +75,7 @@ type Run struct {
 	store.Run
 	Results *results.Reader
 	Raw     artifacts.Place // what providers sent; nil: it is not there, as in a bundle
+	Version string          // of the program that writes it; empty: not said
 }
 
 func (r Run) rows(ctx context.Context) (*results.Rows, error) { return r.Results.Rows(ctx, r.Run) }

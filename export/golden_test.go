@@ -54,6 +54,7 @@ func TestARunIsWrittenInEveryFormatAndReadBack(t *testing.T) {
 	}{
 		{"csv", []string{"flips", "kept", "rated", "arena", "scale"}}, {"jsonl", []string{"flips", "kept", "rated", "arena", "scale"}},
 		{"parquet", []string{"flips", "kept", "rated", "arena", "scale"}}, {"registry", []string{"scale"}}, {"conversations", []string{"flips", "kept", "rated"}},
+		{"inspect", []string{"flips", "kept", "rated", "arena", "scale"}},
 	} {
 		t.Run(c.name+" and back", func(t *testing.T) {
 			t.Parallel()

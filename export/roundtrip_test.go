@@ -48,7 +48,7 @@ func TestRowsAreTheSameAfterAnExportAndAnImport(t *testing.T) {
 	if len(answers) != 3*2*2*(1+2*3+2) || seconds == 0 {
 		t.Fatalf("%d answers and %d second verdicts", len(answers), seconds)
 	}
-	for i, form := range []string{"csv", "jsonl", "parquet", "jsonl"} {
+	for i, form := range []string{"csv", "jsonl", "parquet", "jsonl", "inspect"} {
 		nested := i == 3 // without the table of verdicts: they stand in the rows of answers
 		t.Run(fmt.Sprint(form, i), func(t *testing.T) {
 			t.Parallel()
