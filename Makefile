@@ -12,8 +12,9 @@ bench: ## speed and memory as ratios against floors measured in the same run
 proof: ## what takes longer than a test may: a kill at every moment of a run, intervals over 2,000 studies, long fuzzing
 	./scripts/proof
 
-interop: ## the official JavaScript clients against the simulator
+interop: ## the official JavaScript clients against the simulator; Inspect and data frames on what export writes
 	./interop/js/run
+	./interop/logs/run
 
 update: ## golden files and generated documents
 	go test ./cli ./dialect ./export ./study -update

@@ -165,8 +165,17 @@ func (c *newcomer) try(span string) {
 			"old/config.yaml": "{spec_name: s, spec_path: nowhere, candidate_generation_dirs: [gpt-5], compliance_judge_model_name: gpt-5}",
 		})
 		args[3] = "old/" + args[3] // the port has a file of lanes of its own
+	case args[0] == "import" && (args[2] == "promptfoo" || args[2] == "lm-eval"):
+		c.write(map[string]string{
+			"results.json":                        `{"results":{"results":[{"provider":"echo","vars":{"q":"hi"},"prompt":{"raw":"hi"},"response":{"output":"hi"},"failureReason":0}]}}`,
+			"harness/samples_t_2026-01-01T.jsonl": `{"doc_id":0,"doc":{"q":"hi"},"target":"","resps":[["hi"]],"filter":"none","metrics":[]}`,
+		})
+		if args[2] == "lm-eval" {
+			args[3] = "harness"
+		}
+		args = append(args, "--home", "elsewhere", "--out", "from-"+args[2])
 	case args[0] == "import": // what was exported is read back
-		tree := map[string]string{"speceval": "by-group", "sycobench": "conversations", "pairwisellm": "registry", "csv": "csv"}[args[2]]
+		tree := map[string]string{"speceval": "by-group", "sycobench": "conversations", "pairwisellm": "registry", "csv": "csv", "inspect": "inspect"}[args[2]]
 		dir := args[3] + "-tree"
 		c.run(0, "export", "--format", tree, "--out", dir)
 		args = []string{"import", "--format", args[2], dir, "--out", args[3]}
@@ -193,6 +202,7 @@ func TestEveryCommandOfComingFromWorksWhenItIsTyped(t *testing.T) {
 	ports := map[string][3]string{ // with a lane and an item
 		"All four": {"spec-compliance", "mini", ""}, "SycoBench": {"sycophancy", "mini", "1"}, "SpecEval": {"spec-compliance", "mini", ""},
 		"pairwiseLLM": {"writing-pairs", "gpt41", ""}, "Apex Audition": {"lanes", "gpt56.low", "01"},
+		"Inspect, promptfoo, lm-evaluation-harness": {"spec-compliance", "mini", ""},
 	}
 	for _, chapter := range chapters {
 		t.Run(chapter, func(t *testing.T) {

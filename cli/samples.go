@@ -33,7 +33,7 @@ func samples() []sample {
 		{"sql", []string{"assay sql 'SELECT lane, status, count, cache_hits FROM lane_status'"}},
 		{"analyse", []string{"assay analyse start", "assay analyse start --by lane,branch --where 'lane != \"haiku\"'"}},
 		{"report", []string{"assay report start --out start.html"}},
-		{"export", []string{"assay export start --format csv --out tables", "assay export start --format jsonl --out answers.jsonl"}},
+		{"export", []string{"assay export start --format csv --out tables", "assay export start --format jsonl --out answers.jsonl", "assay export start --format inspect --out logs"}},
 		{"bundle", []string{"assay bundle start --out start.assay", "assay analyse start.assay"}},
 		{"resume", []string{"assay resume --all --once"}},
 		{"tune", []string{"assay tune start"}},
