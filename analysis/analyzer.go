@@ -148,6 +148,9 @@ func (b *Analyzer) collector(stage *Stage, s Spec) collector {
 	case Rates:
 		return newRates(stage, s, o, &b.known)
 	}
+	if s.Control != 0 {
+		return newControlled(stage, s, o, &b.known)
+	}
 	return newContest(stage, s, o, &b.known)
 }
 

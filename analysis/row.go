@@ -39,6 +39,8 @@ type Row struct {
 	Branches    map[string]string // of the branch, where it is an item itself, under branch.NAME
 	Length      int               // of the judged answer, in characters; of a pair, of the one shown first; 0: not known
 	OtherLength int               // of the one shown second
+	Style       Style             // of the judged answer, where it is asked for
+	OtherStyle  Style             // of the one shown second
 
 	State   assay.VerdictState
 	Decided bool // what a jury or several draws say together

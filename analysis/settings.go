@@ -19,6 +19,7 @@ type Settings struct {
 	Seed      uint64       // of resamples and orders
 	Level     float64      // of intervals
 	With      string       // of a correlation: the field of the items that holds what is known
+	Control   Controls     // of strengths: the features of style that are taken out
 }
 
 // option is one of the settings, by the name that studies and flags use.
@@ -48,6 +49,8 @@ func options() []option {
 		{"seed", func(s *Settings) bool { return s.Seed != 0 }, func(to, from *Settings) { to.Seed = from.Seed },
 			func(m Method, v Verb) bool { return resampled(m, v) || m == Elo }},
 		{"level", func(s *Settings) bool { return s.Level != 0 }, func(to, from *Settings) { to.Level = from.Level }, func(Method, Verb) bool { return true }},
+		{"control", func(s *Settings) bool { return s.Control != 0 }, func(to, from *Settings) { to.Control = from.Control },
+			func(m Method, v Verb) bool { return v == Compared && (m == BradleyT || m == Davidson) }},
 		{"with", func(s *Settings) bool { return s.With != "" }, func(to, from *Settings) { to.With = from.With }, func(m Method, _ Verb) bool { return m == Correlation }},
 	}
 }
@@ -59,6 +62,8 @@ func (s Settings) Problem() string {
 		return fmt.Sprintf("ridge %g: want a number above 0, such as 0.5", s.Ridge)
 	case s.Ridge > 0 && s.Firth:
 		return "ridge and firth are two penalties: want one of them"
+	case s.Control != 0 && (s.Ridge > 0 || s.Firth):
+		return "control goes without ridge and firth"
 	case s.K < 0 || s.K > 1e6:
 		return fmt.Sprintf("k %g: want a number above 0, such as 32", s.K)
 	case s.Orders < 0 || s.Orders > 100_000:

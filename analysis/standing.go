@@ -32,6 +32,8 @@ type Standing struct {
 	Machines  bool     // not people alone judge
 	Validated bool     // how far the judge can be trusted is known
 
+	Style string // how much of it is style, in words; empty: nothing was asked
+
 	Rounds *Rounds        // of pairs that were bought in rounds: what differs is what was claimed
 	Look   *adaptive.Look // at all of them
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/analysis"
 	"assay/cli/term"
 	"assay/report"
 	"assay/results"
@@ -24,7 +25,9 @@ type analyseFlags struct {
 	junit string
 	json  bool
 	csv   bool
-	full  bool
+
+	control []string // features of style
+	full    bool
 
 	reprice bool
 	prices  string
@@ -73,11 +76,14 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	if f.json && f.csv {
 		return usage("", "--json or --csv, not both")
 	}
+	var err error
+	if f.query.Settings.Control, err = analysis.ParseControls(f.control); err != nil {
+		return usage("", "--%s", err)
+	}
 	if f.prices != "" && !f.reprice {
 		return usage("add --reprice", "--prices belongs to --reprice")
 	}
 	if f.reprice {
-		var err error
 		if f.query.Prices, err = w.workspace().Catalog(f.prices); err != nil {
 			return err
 		}
@@ -98,7 +104,6 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 			return err
 		}
 	}
-	var err error
 	switch {
 	case f.csv:
 		err = writeFindings(w.rawOut(), all, f.wide)

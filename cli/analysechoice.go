@@ -25,6 +25,7 @@ func (f *analyseFlags) choose(c *cobra.Command) {
 	flags.BoolVar(&f.wide, "wide", false, "one row for each group, one column for each kind of finding")
 	s := &q.Settings
 	flags.StringVar(&s.With, "with", "", "correlation: the field of the items that holds what is known")
+	flags.StringSliceVar(&f.control, "control", nil, "strengths: with and without differences of style, such as length,markdown,lists")
 	flags.Float64Var(&s.Ridge, "ridge", 0, "strengths: penalty, such as 0.5")
 	flags.BoolVar(&s.Firth, "firth", false, "strengths: Jeffreys' penalty, which keeps them finite")
 	flags.Float64Var(&s.K, "k", 0, "Elo: what a surprise is worth (default 32)")

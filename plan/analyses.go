@@ -10,6 +10,7 @@ import (
 // SettingsOf are the options that a study gives an analysis.
 func SettingsOf(a *study.Analysis) analysis.Settings {
 	s := analysis.Settings{Ridge: a.Ridge, Firth: a.Firth, K: a.K, Orders: a.Orders, Bootstrap: a.Bootstrap, Seed: a.Seed, Level: a.Level, With: a.With}
+	s.Control, _ = analysis.ParseControls(a.Control.List) // what is wrong with them is reported where the study is checked
 	if a.Start != nil {
 		s.Start = stats.Known(*a.Start)
 	}
@@ -41,6 +42,9 @@ func (d *Input) checkAnalyses(problems *assay.Problems) {
 		s.Flips = r.AgainstFirst
 		for _, l := range r.Labels {
 			s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
+		}
+		if _, err := analysis.ParseControls(a.Control.List); err != nil {
+			problems.Add(a.Where.Key("control"), "", "stage %s: %s", a.Of, err)
 		}
 		spec := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Settings: SettingsOf(a)}
 		if err := spec.Check(&s); err != nil {

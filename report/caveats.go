@@ -30,6 +30,9 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if c := inRounds(r); c != nil {
 			out = append(out, *c)
 		}
+		if r.Style != "" {
+			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), ""})
+		}
 	}
 	if c := d.unsettledNeighbours(lead); c != nil {
 		out = append(out, *c)

@@ -79,6 +79,9 @@ func (p *jury) hear(r *analysis.Row, v *store.Verdict) {
 		u.said[r.Draw] = map[string][]assay.Verdict{}
 	}
 	u.said[r.Draw][r.Judge] = append(u.said[r.Draw][r.Judge], assay.Verdict{State: assay.VerdictState(v.State), Label: v.Label, Score: v.Score})
+	if !u.row.Style.Known {
+		u.row.Style, u.row.OtherStyle = r.Style, r.OtherStyle
+	}
 	if u.row.Ending == "" {
 		u.row.Ending = r.Ending
 	}

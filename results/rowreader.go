@@ -27,18 +27,21 @@ type rowReader struct {
 	query Query
 	where func(*analysis.Row) bool // nil: all rows
 
-	fields   []string        // of items, that are asked for
-	seen     map[string]bool // those that an item has
-	items    map[string]map[string]*analysedItem
-	endings  map[assay.Key]assay.Ending       // of answers that were refused or cut
-	valid    map[judgeOf]int                  // valid verdicts
-	scratch  map[string]any                   // what conditions look at, row by row
-	lengths  map[assay.Key]int32              // of the answers that the stage at hand is about
-	branch   map[string]map[string]string     // what the branches of the stage at hand are, where they are items
-	shared   map[[2]string]map[string]string  // what two items have in common, by field and value
-	settings map[string]*analysis.LaneSetting // by lane
-	roots    map[string]string                // the stage in which conversations of a stage began
-	err      error                            // of a condition
+	styled     map[string]bool // stages of which an analysis controls for style
+	fields     []string        // of items, that are asked for
+	seen       map[string]bool // those that an item has
+	items      map[string]map[string]*analysedItem
+	endings    map[assay.Key]assay.Ending       // of answers that were refused or cut
+	valid      map[judgeOf]int                  // valid verdicts
+	scratch    map[string]any                   // what conditions look at, row by row
+	lengths    map[assay.Key]int32              // of the answers that the stage at hand is about
+	styles     map[assay.Key]analysis.Style     // of the same answers, where an analysis controls for style
+	itemStyles map[string]analysis.Style        // of items that are compared with each other
+	branch     map[string]map[string]string     // what the branches of the stage at hand are, where they are items
+	shared     map[[2]string]map[string]string  // what two items have in common, by field and value
+	settings   map[string]*analysis.LaneSetting // by lane
+	roots      map[string]string                // the stage in which conversations of a stage began
+	err        error                            // of a condition
 
 	done     []string // stages whose verdicts are read
 	warnings []string
@@ -82,6 +85,10 @@ func (d *rowReader) report(ctx context.Context, gates []gate) (*analysis.Report,
 		return nil, mistake("", "%s", err)
 	}
 	d.wanted(stages, specs)
+	d.styled = map[string]bool{}
+	for _, s := range specs {
+		d.styled[s.Stage] = d.styled[s.Stage] || s.Control != 0
+	}
 	if err := d.readEndings(ctx); err != nil {
 		return nil, err
 	}
@@ -157,6 +164,9 @@ func (d *rowReader) read(ctx context.Context, analyzer *analysis.Analyzer, s ana
 	if err := d.readLengths(ctx, st, s); err != nil {
 		return err
 	}
+	if err := d.readStyles(ctx, st, s); err != nil {
+		return err
+	}
 	if d.branch, err = d.branchesOf(ctx, st); err != nil {
 		return err
 	}
@@ -203,7 +213,7 @@ func (d *rowReader) expected(ctx context.Context, stage string, p *jury) coordin
 // given walks over the verdicts of a stage.
 func (d *rowReader) given(ctx context.Context, stage string, p *jury) coordinated {
 	subjects := store.WithoutSubjects
-	if len(d.lengths) > 0 || len(d.endings) > 0 {
+	if len(d.lengths)+len(d.styles)+len(d.endings) > 0 {
 		subjects = store.WithSubjects
 	}
 	return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
@@ -273,6 +283,7 @@ func (d *rowReader) verdict(r *analysis.Row, v *store.Verdict) {
 	if len(d.lengths) > 0 {
 		r.Length, r.OtherLength = int(d.lengths[v.Subject]), int(d.lengths[v.Against])
 	}
+	d.style(r, v)
 	if len(d.endings) > 0 {
 		r.Ending = d.endings[v.Subject]
 		if r.Ending == "" {

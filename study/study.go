@@ -131,6 +131,7 @@ type Analysis struct {
 	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, put into words"`
 
 	With      string   `json:"with,omitempty" jsonschema:"of a correlation: the field of the items that holds what is known"`
+	Control   Names    `json:"control,omitzero" jsonschema:"of strengths: features of style to take out: length, markdown (headings, bold and code), lists, headings, bold, code"`
 	Ridge     float64  `json:"ridge,omitempty" jsonschema:"of strengths: a penalty of half of it times the sum of their squares"`
 	Firth     bool     `json:"firth,omitempty" jsonschema:"of strengths: Jeffreys' penalty, which keeps them finite"`
 	K         float64  `json:"k,omitempty" jsonschema:"of Elo: what a surprise is worth; 32 when omitted"`
