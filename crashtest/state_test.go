@@ -134,7 +134,8 @@ func (s *session) doubts(ctx context.Context) (int, error) {
 func liveCalls(passed []Point) (n int) {
 	most := map[string]int{} // the numbers of calls: one that was begun last may be noted first
 	for _, p := range passed {
-		if p.Call == "POST /openai/v1/responses" || p.Call == "POST /anthropic/v1/messages" {
+		asks := func(end string) bool { return strings.HasSuffix(p.Call, end) }
+		if slices.ContainsFunc([]string{"/responses", "/messages", "/chat/completions", ":generateContent"}, asks) {
 			most[p.Call] = max(most[p.Call], p.Nth)
 		}
 	}
