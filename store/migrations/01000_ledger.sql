@@ -556,3 +556,22 @@ CREATE TABLE client_files (
 );
 CREATE INDEX client_files_owner ON client_files (owner, no);
 CREATE INDEX client_files_run ON client_files (run_no);
+
+-- Live calls that a gateway passed on, each written before it leaves. One that has no ending is in flight, or was when its
+-- gateway stopped: it may be billed, for at most high_nano.
+CREATE TABLE client_calls (
+    no            {{serial}},
+    owner         TEXT NOT NULL,
+    provider      TEXT NOT NULL,
+    model         TEXT NOT NULL,
+    began_ms      BIGINT NOT NULL,
+    high_nano     BIGINT CHECK (high_nano >= 0), -- NULL: unknown
+    ended_ms      BIGINT,
+    ending        TEXT,
+    input_tokens  BIGINT, -- NULL: the reply did not say
+    output_tokens BIGINT,
+    cost_nano     BIGINT CHECK (cost_nano >= 0), -- NULL: unknown
+    CHECK ((ended_ms IS NULL) = (ending IS NULL)),
+    CHECK (ended_ms IS NOT NULL OR cost_nano IS NULL)
+);
+CREATE INDEX client_calls_owner ON client_calls (owner, no);
