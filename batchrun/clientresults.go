@@ -152,7 +152,7 @@ func (c *collector) put(answer bool, l clientLine) error {
 // from the answer.
 func (c *collector) body(a *held) (json.RawMessage, error) {
 	api := APIOf(c.batch.Client.Endpoint)
-	if raw := replyIn(a.raw, a.file.Kind == "live"); raw != nil && speaks(raw, api) {
+	if raw := replyIn(a.raw, a.file.Kind == "live"); raw != nil && Speaks(raw, api) {
 		return raw, nil
 	}
 	o := a.Outcome
@@ -185,8 +185,8 @@ func replyIn(raw []byte, live bool) (body []byte) {
 	return body
 }
 
-// speaks reports whether a reply has the form of an API.
-func speaks(raw []byte, api string) bool {
+// Speaks reports whether a reply has the form of an API.
+func Speaks(raw []byte, api string) bool {
 	want, has := map[string]string{"chat": "choices", "responses": "output"}[api], false
 	dialect.Members(raw, func(name, _ []byte) { has = has || string(name) == want })
 	return has

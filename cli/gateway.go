@@ -28,7 +28,6 @@ type gatewayFlags struct {
 	tokenFile string
 	budget    string
 	interval  time.Duration
-	rehearse  bool
 }
 
 func gatewayCommand(w *World) *cobra.Command {
@@ -37,7 +36,7 @@ func gatewayCommand(w *World) *cobra.Command {
 		Use:     "gateway",
 		GroupID: groupRun,
 		Short:   "Serve OpenAI's batch and chat API in front of every provider",
-		Long: "Serves OpenAI's files, batches and models endpoints until Ctrl-C, for any OpenAI client: the model names the provider, as in anthropic/MODEL,\n" +
+		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the provider, as in anthropic/MODEL,\n" +
 			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and the next one goes on\n" +
 			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. docs/gateway.md has the rest.\n" +
 			"It listens on this machine alone; --expose lets others in, over plain HTTP: put a proxy with TLS in front.",
@@ -50,7 +49,6 @@ func gatewayCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "users and their tokens, readable by its owner alone; made where it is missing")
 	c.Flags().StringVar(&f.budget, "budget", "", "the most that all users together may spend")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "between two looks at a job")
-	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "answer from the built-in simulator, without keys and cost")
 	return c
 }
 
@@ -79,7 +77,7 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 	if err != nil {
 		return err
 	}
-	h, err := f.home.open(ctx, w, f.rehearse)
+	h, err := f.home.open(ctx, w, false)
 	if err != nil {
 		return err
 	}
@@ -91,7 +89,6 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 	if err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("listen: %w", err), hint: "--listen 127.0.0.1:0 takes a free port"}
 	}
-	h.watermark(w)
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
 	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})

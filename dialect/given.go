@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // appendGiven appends a body that others wrote, without the space between its tokens. A label joins those that it
@@ -48,6 +49,21 @@ func AppendModel(dst, body []byte, model string) ([]byte, error) {
 	_ = members(body, func(key, value []byte) error { // the callback has no errors
 		if !named(key, "model") {
 			b = appendPair(append(b, ','), key, value)
+		}
+		return nil
+	})
+	return append(b, '}'), nil
+}
+
+// AppendWithout appends a body without some of its members. After an error dst is returned as it was.
+func AppendWithout(dst, body []byte, names ...string) ([]byte, error) {
+	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
+		return dst, errors.New("write body: the given body is not a JSON object")
+	}
+	b := append(dst, '{')
+	_ = members(body, func(key, value []byte) error { // the callback has no errors
+		if !slices.ContainsFunc(names, func(name string) bool { return named(key, name) }) {
+			b = appendPair(appendComma(b), key, value)
 		}
 		return nil
 	})

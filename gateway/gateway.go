@@ -16,6 +16,7 @@ import (
 	"assay"
 	"assay/batchrun"
 	"assay/catalog"
+	"assay/provider"
 	"assay/store"
 	"assay/workspace"
 )
@@ -48,7 +49,8 @@ type Server struct {
 // target is a provider as it is reached from here.
 type target struct {
 	batchrun.Target
-	err error // why it cannot be
+	err  error          // why it cannot be
+	live provider.Asker // nil: not opened yet
 }
 
 // New makes a gateway.
@@ -86,11 +88,14 @@ func (s *Server) handler() http.Handler {
 	json("GET /v1/batches", s.listBatches)
 	json("GET /v1/batches/{id}", s.retrieveBatch)
 	json("POST /v1/batches/{id}/cancel", s.cancelBatch)
+	mux.HandleFunc("POST /v1/chat/completions", s.live("chat"))
+	mux.HandleFunc("POST /v1/responses", s.live("responses"))
 	json("GET /v1/models", s.listModels)
 	json("GET /v1/models/{id...}", s.retrieveModel)
 	json("/", func(_ context.Context, c *call) (any, error) {
 		return nil, wrong(http.StatusNotFound, "unknown_url", "", "Unknown request URL: %s %s.", c.Method, assay.Clean(c.URL.Path, 200))
 	})
+	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /healthz", s.health)
 	return s.guard(mux)
 }
@@ -130,10 +135,10 @@ func (s *Server) resolve(provider string) target {
 	if err == nil {
 		err = w.Resolver().Lacks(t)
 	}
-	if err == nil && !s.Home.Rehearsal {
+	if err == nil {
 		_, err = w.Dial(t)
 	}
-	return target{t, err}
+	return target{Target: t, err: err}
 }
 
 // ready says why a provider cannot be used here; nil: it can.

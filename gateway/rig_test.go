@@ -39,16 +39,17 @@ type rig struct {
 }
 
 type rigOptions struct {
-	budget *assay.Money // of bert
-	rules  []string
-	queue  time.Duration
-	stall  time.Duration
-	lacks  string // a provider without a key
+	budget  *assay.Money // of bert
+	rules   []string
+	queue   time.Duration
+	stall   time.Duration
+	latency time.Duration
+	lacks   string // a provider without a key
 }
 
 func newRig(t *testing.T, o rigOptions) *rig {
 	t.Helper()
-	so := simulator.Options{Seed: 1, Dir: t.TempDir(), Queue: o.queue}
+	so := simulator.Options{Seed: 1, Dir: t.TempDir(), Queue: o.queue, Latency: o.latency}
 	for _, text := range o.rules {
 		rule, err := simulator.ParseRule(text)
 		if err != nil {

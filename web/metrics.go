@@ -111,6 +111,15 @@ func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 	if err != nil {
 		return err
 	}
+	users, err := h.Ledger.ClientUsage(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range users {
+		for _, n := range u.Numbers() {
+			m.gauge("assay_user_"+n.Name, n.Help, "user", u.Owner, "rehearsal", strconv.FormatBool(h.Rehearsal))(n.Value)
+		}
+	}
 	for i, r := range rows {
 		of := []string{"run", r.ID, "study", r.Study, "rehearsal", strconv.FormatBool(r.Rehearsal)}
 		m.gauge("assay_run_open", "1 while a run is open.", of...)(map[bool]float64{true: 1}[r.State == string(store.RunOpen)])

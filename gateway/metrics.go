@@ -1,0 +1,42 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"sort"
+	"strings"
+)
+
+// metrics are what the users have used, as numbers for Prometheus.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	users, err := s.Home.Ledger.ClientUsage(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	heads, lines := map[string]string{}, map[string][]string{}
+	add := func(name, help, user string, value float64) {
+		name = "assay_user_" + name
+		heads[name] = fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+		lines[name] = append(lines[name], fmt.Sprintf("%s{user=%q} %g\n", name, user, value))
+	}
+	for _, u := range users {
+		for _, n := range u.Numbers() {
+			add(n.Name, n.Help, u.Owner, n.Value)
+		}
+	}
+	for _, u := range s.Users {
+		if u.Budget != nil {
+			add("budget_dollars", "What a user may spend.", u.Name, u.Budget.Float())
+		}
+	}
+	var names []string
+	for name := range heads {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	for _, name := range names {
+		fmt.Fprint(w, heads[name], strings.Join(lines[name], ""))
+	}
+}
