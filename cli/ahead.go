@@ -46,7 +46,7 @@ func aheadWords(a *workspace.Ahead) string {
 	case a.Refused != nil:
 		return fmt.Sprintf("`assay run` would be refused: %s.\n", a.Refused)
 	case a.Run.No != 0 && a.Edit != nil && a.Edit.Grows:
-		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s", a.Run.ID, a.Edit.Words(), leftToAsk(a.Over))
+		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s", a.Run.ID, a.Edit.Words(), againWords(a.Edit.Changes), leftToAsk(a.Over))
 	case a.Run.No != 0 && a.Run.State == store.RunClosed && a.Edit != nil:
 		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID, a.Edit.Words())
 	case a.Run.No != 0 && a.Run.State == store.RunClosed:
@@ -56,7 +56,7 @@ func aheadWords(a *workspace.Ahead) string {
 	}
 	var b strings.Builder
 	if a.Edit != nil {
-		fmt.Fprintf(&b, "Since run %s the study changed: %s.\n", a.Edit.Run.ID, a.Edit.Difference)
+		fmt.Fprintf(&b, "Since run %s the study changed: %s%s.\n", a.Edit.Run.ID, a.Edit.Difference, notExtended(a.Edit))
 	}
 	b.WriteString(overWords(a.Over))
 	return b.String()

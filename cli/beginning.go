@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
 	"assay/workspace"
 )
@@ -23,7 +24,7 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 		},
 		Confirm: func(donors []store.Run, since *workspace.Edit) error {
 			if since != nil {
-				fmt.Fprintf(w.Stderr, "since run %s the study changed: %s\n", since.Run.ID, since.Difference)
+				fmt.Fprintf(w.Stderr, "since run %s the study changed: %s%s\n", since.Run.ID, since.Difference, notExtended(since))
 			}
 			if len(donors) > 0 {
 				fmt.Fprintf(w.Stderr, "answers of %s to equal questions are taken over at no cost; --new asks everything again\n(the numbers below count everything, also what is taken over)\n", runNames(donors))
@@ -35,7 +36,7 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 			return confirm(w, want, overWords(over)+budgetWords(want.Budget, over.Cost.Expected), f)
 		},
 		Extend: func(now workspace.Current, over workspace.TakeOver) error {
-			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n", now.Run.ID, now.Edit.Words())
+			fmt.Fprintf(w.Stderr, "run %s is extended: %s (--new asks everything again, in a run of its own)\n%s", now.Run.ID, now.Edit.Words(), againWords(now.Edit.Changes))
 			budget := now.Edit.Budget
 			if f.budget != "" {
 				budget = want.Budget
@@ -44,6 +45,38 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 		},
 	})
 	return run, revised, err
+}
+
+// notExtended says why a run does not go on with an edit; empty where it was not looked into.
+func notExtended(e *workspace.Edit) string {
+	if e.Why == "" {
+		return ""
+	}
+	return " (a new run is begun: " + e.Why + ")"
+}
+
+// againWords say what an edit has a run ask again; empty: nothing.
+func againWords(c *script.Changes) string {
+	if c == nil {
+		return ""
+	}
+	var parts []string
+	for _, a := range c.Asked {
+		parts = append(parts, fmt.Sprintf("%s of lane %s in %s", assay.Thousands(a.Requests), a.Lane, a.Stage))
+	}
+	const most = 6
+	if len(parts) > most {
+		parts = append(parts[:most], "…")
+	}
+	text := "nothing is asked again"
+	if n := c.Requests(); n > 0 {
+		text = fmt.Sprintf("%s asked again: %s; their earlier answers stay in the run as superseded (`assay results --superseded`) and count in no table",
+			assay.Thousands(n)+assay.Verb(int(n), " request is", " requests are"), strings.Join(parts, ", "))
+	}
+	if len(c.Reread) > 0 {
+		text += "; verdicts of " + strings.Join(c.Reread, ", ") + " are read again out of what was said"
+	}
+	return text + "\n"
 }
 
 // runNames names a few runs, and counts more.

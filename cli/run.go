@@ -40,8 +40,9 @@ func runCommand(w *World) *cobra.Command {
 			"Run it again to go on after a stop, a crash or Ctrl-C: nothing that has an answer is asked again.\n" +
 			"An edit that changes no request (description, analyses, require, notify, budget, deadline, stop_if, labels, notes, caps of live calls)\n" +
 			"changes the run in place: an open run goes on with it, a closed one is analysed again. An edit that only adds (lanes, items, judges, stages,\n" +
-			"repeats) extends the run, after a question that says what is new and what it costs. After any other edit a new run takes over what was\n" +
-			"answered to equal questions; the difference is shown first.\n\n" +
+			"repeats) extends the run, after a question that says what is new and what it costs. An edit that changes requests asks only those again, in the\n" +
+			"same run; what they brought before is superseded (`assay results --superseded`). After any other edit a new run takes over what was\n" +
+			"answered to equal questions. The difference is shown first.\n\n" +
 			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),

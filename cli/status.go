@@ -116,7 +116,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, more sta
 	if err := t.Write(w.Stdout); err != nil {
 		return err
 	}
-	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run)); err != nil {
+	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run), printEdits(ctx, w, h, run)); err != nil {
 		return err
 	}
 	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {

@@ -168,15 +168,12 @@ func TestAJobOfAnotherKeyIsReportedAndWaitedFor(t *testing.T) {
 	s.whole()
 }
 
-func TestAStudyThatWasEditedWhileItsRunIsOpenIsNotSent(t *testing.T) {
+func TestAStudyThatTakesSomethingAwayWhileItsRunIsOpenIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "single")
 	s.killedAt(Point{"ledger open run", 1, After})
-	name := filepath.Join(s.dir, "study.yaml")
-	text, err := os.ReadFile(name)
-	s.ok(err)
-	s.ok(os.WriteFile(name, []byte(strings.Replace(string(text), "{{ text }}", "Be short. {{ text }}", 1)), 0o600))
-	s.exits(2, []string{"run", "study.yaml", "--yes"}, "was changed since it began", "prompt of stage answers", "assay resume", "assay cancel")
+	s.edit("  flash:  {model: gemini/gemini-2.5-flash, thinking: off, temperature: 0}\n", "")
+	s.exits(2, []string{"run", "study.yaml", "--yes"}, "was changed since it began", "lanes -1 (flash)", "asked less than before", "assay resume", "assay cancel")
 	bill, err := s.billed()
 	s.ok(err)
 	if len(bill.Jobs) > 0 {
@@ -185,6 +182,16 @@ func TestAStudyThatWasEditedWhileItsRunIsOpenIsNotSent(t *testing.T) {
 	e, err := s.assay(t.Context(), nil, "resume")
 	s.ok(err)
 	s.said(0, e)
+	s.whole()
+}
+
+// TestAStudyThatWasEditedBeforeAnythingWasSentIsSentAsItIsNow goes on with an open run whose prompt was edited.
+func TestAStudyThatWasEditedBeforeAnythingWasSentIsSentAsItIsNow(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "single")
+	s.killedAt(Point{"ledger open run", 1, After})
+	s.edit("{{ text }}", "Be short. {{ text }}")
+	s.exits(0, []string{"run", "study.yaml", "--yes", "--no-canary"}, "is extended: prompt of stage answers", "nothing is asked again", "9 of 9 requests have an answer")
 	s.whole()
 }
 

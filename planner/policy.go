@@ -58,10 +58,15 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*store.ReuseFrom, error) {
 	earlier, r := s.Settings().ReuseRuns, s.Study().Reuse
 	from := &store.ReuseFrom{Run: run.No, Whole: len(earlier) > 0}
+	edited, err := p.Ledger.Edited(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case run.Rehearsal || len(earlier) == 0 && r == nil:
+	case run.Rehearsal || len(earlier) == 0 && r == nil && !edited:
 		return nil, nil
 	case len(earlier) > 0: // the run was begun with them
+	case r == nil: // an edit that is taken back finds what it superseded
 	case r.Run != "":
 		earlier = []string{r.Run}
 		fallthrough
@@ -77,6 +82,9 @@ func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*
 			return nil, fmt.Errorf("reuse answers of run %q: %w", id, err)
 		}
 		from.From = append(from.From, e.No)
+	}
+	if edited && (len(earlier) > 0 || r == nil) {
+		from.From = append(from.From, run.No)
 	}
 	return from, nil
 }

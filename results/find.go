@@ -206,7 +206,17 @@ func (r *Reader) keyAnswers(ctx context.Context, run int64, first, last assay.Ke
 				return
 			}
 			for _, k := range keys {
-				if a, ok := found[k]; ok && !yield(a, nil) {
+				a, ok := found[k]
+				if !ok { // nothing stands for it now
+					for old, err := range r.Ledger.Superseded(ctx, run, &k) {
+						if err != nil {
+							yield(store.Answer{}, err)
+							return
+						}
+						a, ok = old.Answer, true
+					}
+				}
+				if ok && !yield(a, nil) {
 					return
 				}
 			}

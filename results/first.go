@@ -47,7 +47,7 @@ func (r *Reader) FirstAnswers(ctx context.Context, run store.Run) ([]FirstAnswer
 
 func (r *Reader) firstAnswer(ctx context.Context, run store.Run, l store.Lane, segment int64) (*FirstAnswer, error) {
 	var first *store.Answer
-	for a, err := range r.Ledger.SegmentAnswers(ctx, segment) {
+	for a, err := range r.Ledger.CountingAnswers(ctx, segment) {
 		if err != nil {
 			return nil, err
 		}

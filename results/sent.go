@@ -25,7 +25,7 @@ const (
 
 // RawOf reads the bytes that an answer was read from, as the provider sent them; nothing where none are kept.
 func (r *Reader) RawOf(ctx context.Context, run store.Run, key assay.Key) ([]byte, error) {
-	a, err := r.Ledger.AnswerTo(ctx, run.No, key)
+	a, _, err := r.answerTo(ctx, run, key)
 	if err != nil || a.Artifact == 0 {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"assay"
@@ -20,6 +21,9 @@ type Shown struct {
 	Attempts []Attempt      `json:"attempts"`
 	Verdicts []JudgeVerdict `json:"verdicts"`
 	Events   []Happening    `json:"events"`
+
+	Superseded []Superseded `json:"superseded,omitempty"`      // what stood for it until edits of the study, the first edit first
+	Gone       bool         `json:"superseded_only,omitempty"` // nothing stands for it now: the rest is about the latest of those
 }
 
 // Message is one message of a conversation.
@@ -69,7 +73,7 @@ type Happening struct {
 
 // Show reads one request with its whole life.
 func (r *Reader) Show(ctx context.Context, run store.Run, key assay.Key) (*Shown, error) {
-	a, err := r.Ledger.AnswerTo(ctx, run.No, key)
+	a, gone, err := r.answerTo(ctx, run, key)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +85,17 @@ func (r *Reader) Show(ctx context.Context, run store.Run, key assay.Key) (*Shown
 	if err != nil {
 		return nil, err
 	}
-	s := &Shown{Asked: []Message{}, Attempts: []Attempt{}, Verdicts: []JudgeVerdict{}, Events: []Happening{}}
+	s := &Shown{Asked: []Message{}, Attempts: []Attempt{}, Verdicts: []JudgeVerdict{}, Events: []Happening{}, Gone: gone}
+	if s.Superseded, err = r.earlier(ctx, run, key); err != nil {
+		return nil, err
+	}
 	if s.Request, err = rows.Answer(ctx, a, entries[0].Verdicts); err != nil {
 		return nil, err
+	}
+	if gone { // what the study says now is something else
+		s.AskedWhy = studyChanged
+		s.Sent, s.SentHow, err = r.keptBytes(ctx, run, a)
+		return s, errors.Join(err, r.history(ctx, run, key, s))
 	}
 	if s.Asked, err = r.asked(ctx, run, a); err != nil {
 		s.AskedWhy = notAgain + err.Error()

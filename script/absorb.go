@@ -47,7 +47,7 @@ func (s *Script) absorb(ctx context.Context, g store.Segment) error {
 	if !ok {
 		return errors.New("answers of a stage that was never asked")
 	}
-	for a, err := range s.Ledger.SegmentAnswers(ctx, g.No) {
+	for a, err := range s.Ledger.CountingAnswers(ctx, g.No) {
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (w *verdictWriter) read(source *asking, g store.Segment) error {
 			continue
 		}
 		var block []wanted
-		for a, err := range w.Ledger.SegmentAnswers(w.ctx, g.No) {
+		for a, err := range w.Ledger.CountingAnswers(w.ctx, g.No) {
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,8 @@ func (p *Library) Kept(ctx context.Context, run store.Run) (*study.Study, Settin
 	return st, s, nil
 }
 
-// Revision is a study that was changed after its run began, in what its requests do not depend on, or by what it adds to them.
+// Revision is a study that was changed after its run began: in what its requests do not depend on, by what it adds to them, or in
+// what they ask.
 type Revision struct {
 	Run        store.Run
 	Input      *plan.Input // the study as it is now, read with the settings of the run
@@ -38,6 +39,9 @@ type Revision struct {
 	Files      fs.FS       // its folder
 	Difference study.Difference
 	What       string // changed, in words
+
+	Edited     map[string][]string // items that are others by now, by input
+	Supersedes bool                // requests that are others by now are asked again
 
 	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
 	BaseURLs map[string]string // of its providers, as in Settings
@@ -143,6 +147,16 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 			n++
 		}
 		out.More.Items = append(out.More.Items, store.MoreItems{Input: e.Name, From: n, Items: after(r.Input.FirstItems(ctx, e.Name, s.Limit), n)})
+		if err := editedItems(ctx, r, e.Name, out); err != nil {
+			return err
+		}
+	}
+	if r.Supersedes {
+		changes, err := p.Changes(ctx, r)
+		if err != nil {
+			return err
+		}
+		out.More.Supersedes = &changes.by
 	}
 	for name, url := range r.BaseURLs {
 		if s.BaseURLs == nil {
@@ -188,4 +202,24 @@ func after(items iter.Seq2[assay.Item, error], n int64) iter.Seq2[assay.Item, er
 			}
 		}
 	}
+}
+
+// editedItems adds the items of an input that are others by now.
+func editedItems(ctx context.Context, r Revision, input string, out *store.Revision) error {
+	if len(r.Edited[input]) == 0 {
+		return nil
+	}
+	ids := map[string]bool{}
+	for _, id := range r.Edited[input] {
+		ids[id] = true
+	}
+	for it, err := range r.Input.Rows.Items(ctx, input) {
+		if err != nil {
+			return err
+		}
+		if ids[it.ID] {
+			out.More.Edited = append(out.More.Edited, store.EditedItem{Input: input, Item: it})
+		}
+	}
+	return nil
 }

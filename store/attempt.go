@@ -133,7 +133,7 @@ func (s *Reader) AttemptPlaces(ctx context.Context, segment, size int64) (map[as
 // LateKeys reads the keys of a segment's attempts that were given up and whose requests have no answer: a result for them
 // would be late, and welcome.
 func (s *Reader) LateKeys(ctx context.Context, segment int64) (map[assay.Key]int64, error) {
-	return s.keys(ctx, `SELECT key, ord FROM outcomes o WHERE segment_no = $1 AND late = 0 AND ending IN ('lost', 'expired', 'cancelled')
+	return s.keys(ctx, `SELECT key, ord FROM outcomes o WHERE segment_no = $1 AND late = 0 AND superseded = 0 AND ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late = 1)
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.run_no = o.run_no AND v.key = o.key AND v.stands = 1)`, segment)
 }
@@ -162,7 +162,7 @@ func (s *Reader) Asked(ctx context.Context, run int64, keys []assay.Key) (map[as
 	for len(keys) > 0 {
 		n := min(500, len(keys))
 		list, args := keyList(keys[:n], run)
-		part, err := s.keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND key IN (`+list+`) GROUP BY key`, args...)
+		part, err := s.keys(ctx, `SELECT key, MAX(try) FROM attempts WHERE run_no = $1 AND superseded = 0 AND key IN (`+list+`) GROUP BY key`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func (s *Reader) AskedOf(ctx context.Context, g Group, most int64) (map[assay.Ke
 	if n == 0 || n > most {
 		return nil, n == 0, nil
 	}
-	all, err := s.keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g JOIN attempts a ON a.segment_no = g.no `+group+` GROUP BY a.key`, args...)
+	all, err := s.keys(ctx, `SELECT a.key, MAX(a.try) FROM segments g JOIN attempts a ON a.segment_no = g.no AND a.superseded = 0 `+group+` GROUP BY a.key`, args...)
 	return all, err == nil, err
 }
 

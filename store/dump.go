@@ -12,7 +12,7 @@ import (
 // DumpTables lists the tables that hold what is known of one run's results, in the order in which they can be written into
 // an empty ledger. How it was sent, and by whom, is not among them.
 func DumpTables() []string {
-	return []string{"runs", "snapshot_parts", "items", "lanes", "groups", "segments", "orders", "redos", "decisions", "looks", "attempts", "outcomes", "verdicts"}
+	return []string{"runs", "snapshot_parts", "items", "lanes", "groups", "segments", "orders", "edits", "redos", "decisions", "looks", "attempts", "outcomes", "verdicts"}
 }
 
 // DumpRow is one row of a table: a value of type nil, int64, float64, string or []byte for every column.
@@ -36,6 +36,8 @@ func (s *Reader) Dump(ctx context.Context, run int64, table string) iter.Seq2[Du
 		order = " ORDER BY input, ord"
 	case "lanes", "groups", "decisions":
 		order = " ORDER BY stage, lane"
+	case "edits":
+		order = " ORDER BY number"
 	case "looks":
 		order = " ORDER BY stage, number"
 	case "redos":

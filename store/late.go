@@ -44,7 +44,7 @@ func (t *txn) settleLate(ctx context.Context, g lateSegment, o *Settlement, tall
 	var was assay.Ending
 	var answered bool
 	err := t.QueryRowContext(ctx, `SELECT o.ending, EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = o.run_no AND u.key = o.key AND u.stands = 1)
-		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0 AND o.ending IN ('lost', 'expired', 'cancelled')
+		FROM outcomes o WHERE o.segment_no = $1 AND o.ord = $2 AND o.late = 0 AND o.superseded = 0 AND o.ending IN ('lost', 'expired', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = $1 AND v.ord = $2 AND v.late = 1)`, g.no, o.Ord).Scan(&was, &answered)
 	if err == sql.ErrNoRows {
 		return nil
@@ -83,7 +83,7 @@ func (t *txn) lateLane(ctx context.Context, g lateSegment, o *Settlement, answer
 	var segment int64
 	var now sql.NullString
 	err := t.QueryRowContext(ctx, `SELECT a.segment_no, (SELECT v.ending FROM outcomes v WHERE v.segment_no = a.segment_no AND v.ord = a.ord ORDER BY v.late DESC LIMIT 1)
-		FROM attempts a JOIN segments h ON h.no = a.segment_no WHERE a.run_no = $1 AND a.key = $2 AND h.state <> 'planned'
+		FROM attempts a JOIN segments h ON h.no = a.segment_no WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0 AND h.state <> 'planned'
 		ORDER BY a.try DESC LIMIT 1`, g.run, o.Key[:]).Scan(&segment, &now)
 	if err != nil {
 		return d, err

@@ -176,7 +176,7 @@ func (t *txn) queueAgain(ctx context.Context, segment int64, block []Settlement)
 			WHERE a.segment_no = $1 AND a.ord = $2
 			AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
 			AND $6 >= (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE b.run_no = a.run_no AND b.key = a.key AND v.ending = $7)
+				WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND v.ending = $7)
 			ON CONFLICT DO NOTHING`,
 			segment, o.Ord, string(o.Again.Mode), o.Again.After.UnixMilli(), o.Again.Cause, o.Again.Cap, string(o.Outcome.Ending))
 		if err != nil {
@@ -267,7 +267,7 @@ func (t *txn) endOpen(ctx context.Context, l Lease, e EndOpen) (int64, error) {
 		_, err := t.ExecContext(ctx, `INSERT INTO resends (run_no, key, try, segment_no, ord, mode, not_before_ms, cause)
 			SELECT a.run_no, a.key, a.try + 1, a.segment_no, a.ord, $2, $3, $4 `+open+unanswered+`
 			AND $5 > (SELECT COUNT(*) FROM attempts b JOIN outcomes v ON v.segment_no = b.segment_no AND v.ord = b.ord AND v.late = 0
-				WHERE b.run_no = a.run_no AND b.key = a.key AND v.ending = $6)
+				WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND v.ending = $6)
 			ON CONFLICT DO NOTHING`,
 			l.No, string(e.Again.Mode), e.Again.After.UnixMilli(), e.Again.Cause, e.Again.Cap, string(e.Ending))
 		if err != nil {

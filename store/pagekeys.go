@@ -20,9 +20,9 @@ func (s *Reader) KeysBetween(ctx context.Context, run int64, first, last assay.K
 }
 
 // Tries reads every sending of a request with how it ended, the first one first. What a provider handed out after it was
-// given up is a row of its own.
+// given up is a row of its own. What an edit of the study superseded is left out.
 func (s *Reader) Tries(ctx context.Context, run int64, key assay.Key) ([]Answer, error) {
-	return collect(s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.run_no = $1 AND a.key = $2 AND g.state <> 'planned'
+	return collect(s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.run_no = $1 AND a.key = $2 AND a.superseded = 0 AND g.state <> 'planned'
 		ORDER BY a.try, o.late`, run, key[:]))
 }
 

@@ -44,9 +44,9 @@ const answerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
 	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
 
 // standing keeps, for every request, the outcome that stands, else the latest attempt.
-const standing = ` (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+const standing = ` a.superseded = 0 AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
 	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
-	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.try > a.try)
+	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND b.try > a.try)
 	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
 
 // Answers walks over the requests of a run that have been sent, each once, with what stands for it, in the order they
@@ -102,6 +102,11 @@ func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2
 // SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
 func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[Answer, error] {
 	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
+}
+
+// CountingAnswers walks over the attempts of one segment with their outcomes, without what an edit of the study superseded.
+func (s *Reader) CountingAnswers(ctx context.Context, segment int64) iter.Seq2[Answer, error] {
+	return s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 AND a.superseded = 0 ORDER BY a.ord, o.late`, segment)
 }
 
 // AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.

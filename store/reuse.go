@@ -11,7 +11,7 @@ import (
 
 // ReuseFrom says whose answers may stand in for asking again.
 type ReuseFrom struct {
-	Run   int64   // not from this run itself
+	Run   int64   // not from this run itself, but for what an edit of its study superseded
 	Study string  // from runs of this study; or
 	From  []int64 // from these runs
 	Whole bool    // of those runs, whatever stands: what was cut, and what was itself reused
@@ -79,8 +79,8 @@ func (s *Ledger) donors(ctx context.Context, f ReuseFrom, digest []byte, more st
 	}
 	var out []Answer
 	for a, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
-		WHERE a.digest = $1 AND a.run_no <> $2 AND ($3 = '' OR r.study = $3) AND o.at_ms >= $4 AND r.rehearsal = 0 AND o.stands = 1
-		AND ($5 = 1 OR o.ending IN ('answered', 'refused'))`+from+more, all...) {
+		WHERE a.digest = $1 AND (a.run_no <> $2 OR a.superseded > 0) AND ($3 = '' OR r.study = $3) AND o.at_ms >= $4 AND r.rehearsal = 0
+		AND (o.stands = 1 OR a.superseded > 0 AND o.surplus = 0 AND o.ending IN ('answered', 'cut', 'refused')) AND ($5 = 1 OR o.ending IN ('answered', 'refused'))`+from+more, all...) {
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (s *Ledger) unclaimed(ctx context.Context, f ReuseFrom, q Question, asked [
 // takers counts the requests of a run that took answers to this digest from elsewhere than these keys.
 func (s *Ledger) takers(ctx context.Context, run int64, digest []byte, known map[assay.Key]bool) (int, error) {
 	keys, err := s.keys(ctx, `SELECT a.key, a.try FROM attempts a JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord
-		WHERE a.digest = $1 AND a.run_no = $2 AND o.reused_no IS NOT NULL`, digest, run)
+		WHERE a.digest = $1 AND a.run_no = $2 AND a.superseded = 0 AND o.reused_no IS NOT NULL`, digest, run)
 	n := 0
 	for k := range keys {
 		if !known[k] {

@@ -2,15 +2,18 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"assay"
 )
 
-// Revision is a study that was changed after its run began, in what its requests do not depend on, or by what it adds to them.
+// Revision is a study that was changed after its run began: in what its requests do not depend on, by what it adds to them, or in
+// what they ask.
 type Revision struct {
 	Run      int64
 	Was, Is  string            // digests of the study, before and now
@@ -28,10 +31,19 @@ type Revision struct {
 // stays as it is.
 type NewBudget struct{ Was, Is *assay.Money }
 
-// More is what a run asks besides: its old requests stay.
+// More is what a run asks besides, or in the place of what it asked before.
 type More struct {
 	Lanes []Lane // all of the plan, with what they are planned to ask now
 	Items []MoreItems
+
+	Edited     []EditedItem // items that are others by now
+	Supersedes *Superseding // what is asked and read anew; nil: nothing
+}
+
+// EditedItem is an item of an input that keeps its id and its place.
+type EditedItem struct {
+	Input string
+	Item  assay.Item
 }
 
 // Revise changes the snapshot of a run in place, at once for every process that works on it, and wakes it where it is open. A
@@ -107,9 +119,51 @@ func (t *txn) grow(ctx context.Context, r Revision) error {
 			return err
 		}
 	}
+	if err := t.editItems(ctx, r.Run, r.More.Edited); err != nil {
+		return err
+	}
+	if by := r.More.Supersedes; by != nil {
+		if err := t.supersede(ctx, r.Run, *by, r.What); err != nil {
+			return err
+		}
+	}
+	if err := t.freshLanes(ctx, r.More.Lanes); err != nil {
+		return err
+	}
 	if err := t.putLanes(ctx, r.More.Lanes); err != nil {
 		return err
 	}
 	_, err = t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, r.Run)
 	return err
+}
+
+func (t *txn) editItems(ctx context.Context, run int64, items []EditedItem) error {
+	for _, e := range items {
+		fields, err := encodeFields(e.Item.Fields)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", e.Item.ID, err)
+		}
+		err = t.one(ctx, fmt.Errorf("item %s of %s: %w", e.Item.ID, e.Input, ErrNotFound), `UPDATE items SET cluster = $4, expect = $5, fields = $6
+			WHERE run_no = $1 AND input = $2 AND id = $3`, run, e.Input, e.Item.ID, e.Item.Cluster, e.Item.Expect, fields)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freshLanes gives lanes whose model or parameters changed a new beginning: what stopped them before may be mended, and their first
+// batch has a canary again. One that a person stopped stays so.
+func (t *txn) freshLanes(ctx context.Context, lanes []Lane) error {
+	for _, l := range lanes {
+		_, err := t.ExecContext(ctx, `UPDATE lanes SET canary = CASE WHEN canary = 'off' THEN canary ELSE $7 END,
+			state = CASE WHEN state IN ('stopped', 'held') THEN 'open' ELSE state END,
+			cause = CASE WHEN state IN ('stopped', 'held') THEN '' ELSE cause END, reason = CASE WHEN state IN ('stopped', 'held') THEN '' ELSE reason END
+			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND cause <> 'user' AND (provider <> $4 OR model <> $5 OR params <> $6)`,
+			l.Run, l.Stage, l.Name, l.Provider, l.Model, l.Params, string(cmp.Or(l.Canary, CanaryOff)))
+		if err != nil {
+			return fmt.Errorf("lane %s: %w", l.Name, err)
+		}
+	}
+	return nil
 }

@@ -212,9 +212,10 @@ func (s *Reader) OpenSegments(ctx context.Context, run int64, reason string) (n 
 	return n, nil
 }
 
-// Canaries reads the segments of a run that were sent ahead.
+// Canaries reads the segments of a run that were sent ahead, but for those that an edit of the study superseded.
 func (s *Reader) Canaries(ctx context.Context, run int64) ([]Segment, error) {
-	all, err := s.segments(ctx, `WHERE run_no = $1 AND purpose = 'canary' ORDER BY no`, run)
+	all, err := s.segments(ctx, `WHERE run_no = $1 AND purpose = 'canary'
+		AND EXISTS (SELECT 1 FROM attempts a WHERE a.segment_no = segments.no AND a.superseded = 0) ORDER BY no`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read canaries: %w", err)
 	}

@@ -43,7 +43,9 @@ type Verdict struct {
 	Again     int    // how often the same was asked before: the verdict took the place of those
 	By        string // the lane that gave it in the judge's place; empty: the judge
 	Stale     bool   // the answer was replaced since
-	Given     time.Time
+
+	Superseded int64 // the edit of the study since which it does not count, where those are asked for; 0: none
+	Given      time.Time
 }
 
 // AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is, unless it only notes that there was no

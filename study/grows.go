@@ -85,3 +85,50 @@ func (s *Study) draws() bool {
 func (s *Study) imports() bool {
 	return slices.ContainsFunc(s.Stages, func(st Stage) bool { return st.Import != nil })
 }
+
+// Fixed says why no run can go on with a changed study, even if what it asks otherwise is asked again; empty: it may.
+func (d Difference) Fixed(was, is *Study) string {
+	for _, c := range d.Asks() {
+		what, where, _ := strings.Cut(c.What, " of ")
+		switch {
+		case strings.HasPrefix(c.What, "order of items"):
+			return "its items stand in another order"
+		case len(c.Removed) > 0 && (what == "items" || slices.Contains([]string{"lanes", "stages", "inputs"}, c.What)):
+			return strings.TrimSuffix(what, "s") + " " + someOf(c.Removed) + " is taken away"
+		case c.What == "the study":
+			return "the study cannot be compared"
+		case (what == "import" || what == "rows") && strings.HasPrefix(where, "stage "):
+			return "answers that were made elsewhere are others"
+		case (what == "items" || c.What == "inputs") && was.imports():
+			return "items and answers that were made elsewhere belong together"
+		}
+	}
+	if was.conditional() || is.conditional() {
+		return "what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was decided, once for all"
+	}
+	return ""
+}
+
+// Rereads reports whether a difference changes how the verdicts of a stage are read, and not only what is asked.
+func (d Difference) Rereads(is *Study, st *Stage) bool {
+	return slices.ContainsFunc(d.Asks(), func(c Change) bool {
+		what, where, _ := strings.Cut(c.What, " of ")
+		if strings.HasPrefix(where, "stage ") {
+			return where == "stage "+st.Name && (len(c.Added) == 0 || len(c.Removed) > 0)
+		}
+		kind, name, _ := strings.Cut(c.What, " ")
+		switch {
+		case kind == "rubric":
+			return st.Rubric.Name == name
+		case kind == "trait":
+			return slices.Contains(st.Trait.List, name)
+		case kind == "program":
+			own := is.RubricOf(st)
+			return own != nil && len(own.Command) > 0
+		case c.What == "rubrics", c.What == "traits": // one of this name may have been built in
+			return slices.Contains(c.Added, st.Rubric.Name) || slices.ContainsFunc(c.Added, func(n string) bool { return slices.Contains(st.Trait.List, n) })
+		}
+		return what != "items" && what != "order" && !strings.HasPrefix(where, "lane ") && !strings.HasPrefix(where, "provider ") &&
+			!slices.Contains([]string{"lanes", "stages", "inputs", "mode"}, c.What)
+	})
+}

@@ -132,16 +132,20 @@ func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) 
 	return h.takesOver(ctx, p, donors, nil)
 }
 
-// Has is what of a plan a run has already, as answers or in flight.
-func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run) (TakeOver, error) {
+// Has is what of a plan a run has already, as answers or in flight. What an edit changes is asked again.
+func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run, e *Edit) (TakeOver, error) {
 	away, err := h.away(ctx, run)
 	if err != nil {
 		return TakeOver{}, err
 	}
-	return h.takesOver(ctx, p, []store.Run{run}, away)
+	var gone []store.Share
+	if e != nil && e.Changes != nil {
+		gone = e.Changes.Asked
+	}
+	return h.takesOver(ctx, p, []store.Run{run}, away, gone...)
 }
 
-func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, away map[store.Share]int64) (TakeOver, error) {
+func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, away map[store.Share]int64, gone ...store.Share) (TakeOver, error) {
 	var out TakeOver
 	numbers := make([]int64, len(donors))
 	for i, r := range donors {
@@ -155,6 +159,11 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, 
 	for _, t := range stocks {
 		n := t.Requests
 		t.Requests = 0
+		for _, g := range gone {
+			if g.Stage == t.Stage && g.Lane == t.Lane {
+				n = max(0, n-g.Requests)
+			}
+		}
 		left[t] += n
 	}
 	for _, part := range p.Parts {

@@ -32,7 +32,7 @@ func (h *Home) Ahead(ctx context.Context, want Wanted) (Ahead, error) {
 	}
 	a.Run, a.Edit = now.Run, now.Edit
 	if now.Run.No != 0 {
-		a.Over, err = h.Has(ctx, want.Plan, now.Run)
+		a.Over, err = h.Has(ctx, want.Plan, now.Run, now.Edit)
 		return a, err
 	}
 	if a.Donors, err = h.Donors(ctx, want); err != nil {

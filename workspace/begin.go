@@ -40,11 +40,18 @@ var ErrBeginning = errors.New("another process is just beginning this run")
 type ChangedError struct {
 	Run  string
 	What string // changed, in words
+	Why  string // why it cannot go on with that; empty: it was not looked into
+
+	InFlight bool // it can when nothing that was changed is in flight any more
 }
 
 // Error says it.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("run %s is open and the study was changed since it began: %s", e.Run, e.What)
+	text := fmt.Sprintf("run %s is open and the study was changed since it began: %s", e.Run, e.What)
+	if e.Why != "" {
+		text += "; the run cannot go on with that: " + e.Why
+	}
+	return text
 }
 
 // ModeError says that the run is open and travels in another way.
@@ -88,6 +95,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 		return Current{}, err
 	}
 	now := Current{Claim: &store.Claim{Holder: thisProcess().String(), TTL: claimTime}}
+	var again *store.Run // the newest closed one, which can ask again what was changed
 	for _, r := range runs {
 		if r.Folder != want.folder(h.World) {
 			continue
@@ -113,8 +121,15 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 				}
 				continue
 			}
+			if edit.Changes != nil && r.State == store.RunClosed { // unless an earlier one has all the answers
+				again, now.Edit = &r, edit
+				continue
+			}
 		}
 		return want.goesOn(r, edit)
+	}
+	if again != nil {
+		return want.goesOn(*again, now.Edit)
 	}
 	return now, nil
 }
@@ -123,7 +138,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 func (want Wanted) goesOn(r store.Run, edit *Edit) (Current, error) {
 	switch {
 	case edit != nil && len(edit.Difference.Asks()) > 0 && !edit.Grows:
-		return Current{}, &ChangedError{Run: r.ID, What: edit.Difference.Asks().String()}
+		return Current{}, &ChangedError{Run: r.ID, What: edit.Difference.Asks().String(), Why: edit.Why, InFlight: edit.inFlight}
 	case r.State == store.RunOpen && !want.sameMode(r):
 		return Current{}, &ModeError{Run: r.ID, Mode: want.Study.Mode}
 	case r.State == store.RunClosed:
@@ -235,7 +250,7 @@ func (h *Home) ask(ctx context.Context, want Wanted, now Current, keep Doorkeepe
 	}
 	agreed[c] = true // an error ends it all
 	if c.run != 0 {
-		over, err := h.Has(ctx, want.Plan, now.Run)
+		over, err := h.Has(ctx, want.Plan, now.Run, now.Edit)
 		if err != nil {
 			return err
 		}

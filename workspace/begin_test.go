@@ -92,9 +92,9 @@ func TestAnOpenRunIsNotMixedWithWhatItIsNotAbout(t *testing.T) {
 	wants[*ScopeError](t, err, "run "+run.ID+" is open, and it is about another part of the study")
 	_, err = h.Current(r.ctx, r.wanted(StudyOptions{Mode: assay.ModeLive}, script.Settings{Limit: 1}))
 	wants[*ModeError](t, err, "run "+run.ID+" is open, and did not begin with --mode live")
-	r.write("study.yaml", strings.Replace(smallStudy, "temperature: 0", "temperature: 1", 1)+"description: other\n")
+	r.write("study.yaml", strings.Replace(smallStudy, "  b: {model: openai/gpt-4.1-mini}\n", "", 1)+"description: other\n")
 	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{Limit: 1}))
-	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: temperature of lane a (0 → 1), temperature of lane b (0 → 1)")
+	wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: lanes -1 (b); the run cannot go on with that: lane b of stage answers is asked less than before")
 }
 
 func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAChangedStudyTakesAnswersOverFromItsLastRun(t *testing.T) {
 		t.Error(donors, err)
 	}
 	before := r.finished(h, want)
-	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
+	r.write("study.yaml", strings.Replace(smallStudy, "name: checked", "name: proved", 1))
 	want = r.wanted(StudyOptions{}, script.Settings{})
 	var asked []string
 	run, err := h.Run(r.ctx, want, Doorkeeper{Confirm: func(donors []store.Run, _ *Edit) error { asked = append(asked, donors[0].ID); return nil }})
@@ -137,7 +137,7 @@ func TestAnswersOfAllClosedRunsAreTakenOver(t *testing.T) {
 	part := r.wanted(StudyOptions{}, script.Settings{Limit: 1, Lanes: []string{"a"}})
 	part.New = true
 	r.finished(h, part)
-	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
+	r.write("study.yaml", strings.Replace(smallStudy, "name: checked", "name: proved", 1))
 	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	lanes, err := h.Ledger.Lanes(r.ctx, run.No)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
 			r := newRig(t, with(before))
 			h := r.open(false)
 			old := r.texts(h, r.finished(h, r.wanted(StudyOptions{}, script.Settings{})))
-			r.write("study.yaml", strings.Replace(with(tt.items), "rubric: contains", "rubric: exact", 1))
+			r.write("study.yaml", strings.Replace(with(tt.items), "name: checked", "name: proved", 1))
 			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 			now := r.texts(h, run)
 			for item, from := range tt.same {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -22,10 +23,14 @@ import (
 type Edit struct {
 	Run        store.Run
 	Difference study.Difference
-	Grows      bool         // the run can go on with it: it only adds to what is asked
-	Budget     *assay.Money // what the run may spend with it; nil: anything
-	input      *plan.Input  // the study as it is now, read with the settings of the run
+	Grows      bool            // the run can go on with it: it adds to what is asked, or changes what can be asked again
+	Changes    *script.Changes // what is asked again; nil: nothing, it only adds
+	Why        string          // why a run cannot go on with an edit that changes requests; empty: it can, or it was not looked into
+	Budget     *assay.Money    // what the run may spend with it; nil: anything
+	input      *plan.Input     // the study as it is now, read with the settings of the run
 	digest     string
+	inFlight   bool                // why it cannot go on: something that was changed is in flight
+	edited     map[string][]string // items that are others by now, by input
 }
 
 // Words say what changed.
@@ -44,9 +49,10 @@ func (e *Edit) OwnBudget() bool {
 }
 
 // edited compares the study that is wanted with the one that a run works from, both under the settings of the run. Items are
-// compared only where nothing else changes requests, unless the whole difference is wanted.
+// compared only where nothing else changes requests, unless the whole difference is wanted; and only then it is found out what would be
+// asked again.
 func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest string, whole bool) (*Edit, error) {
-	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input}
+	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input, edited: map[string][]string{}}
 	was, s, err := h.Planner.Kept(ctx, run)
 	if _, unreadable := errors.AsType[assay.Problems](err); unreadable { // a later program has stricter rules
 		e.Difference = study.Difference{{What: "the study", Asks: true}}
@@ -79,29 +85,55 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 		}
 		if c != nil {
 			e.Difference = append(e.Difference, *c)
+			e.edited[in.Name] = c.Edited
 		}
 	}
-	if e.Difference.Grows(was, e.input.Study) {
-		e.Grows, err = h.canGrow(ctx, want, run)
+	if len(e.Difference.Asks()) == 0 {
+		return e, nil
 	}
+	only := e.Difference.Grows(was, e.input.Study)
+	if !only && !whole {
+		return e, nil
+	}
+	e.Why, err = h.cannotGrow(ctx, want, run)
+	if e.Why == "" && err == nil && !only {
+		err = h.changes(ctx, want, e)
+	}
+	e.Grows = e.Why == "" && err == nil
 	return e, err
 }
 
-// canGrow reports whether a run can take up what a study adds: it is real, was not cancelled, nothing of it was ordered again,
-// it is about the same part of the study, and the new plan asks every lane at least what the old one did.
-func (h *Home) canGrow(ctx context.Context, want Wanted, run store.Run) (bool, error) {
-	if h.Rehearsal || run.Result == store.ResultCancelled || !want.sameScope(run) {
-		return false, nil
+// changes finds out what of a run is asked again after an edit, or why the run cannot go on with it.
+func (h *Home) changes(ctx context.Context, want Wanted, e *Edit) error {
+	changes, err := h.Planner.Changes(ctx, h.revision(want, e))
+	if fixed, ok := errors.AsType[*script.FixedError](err); ok {
+		e.Why, e.inFlight = fixed.Why, fixed.InFlight
+		return nil
+	}
+	e.Changes = changes
+	return err
+}
+
+// cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled or
+// ordered again, it is about the same part of the study, and the new plan asks every lane at least what the old one did.
+func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run) (string, error) {
+	switch {
+	case h.Rehearsal:
+		return "it is a rehearsal", nil
+	case run.Result == store.ResultCancelled:
+		return "it was cancelled", nil
+	case !want.sameScope(run):
+		return "it is about another part of the study", nil
 	}
 	redos, err := h.Ledger.Redos(ctx, run.No)
 	if err != nil || len(redos) > 0 {
-		return false, err
+		return "answers of it were asked for once more (redo)", err
 	}
 	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: want.Plan})
 	for _, l := range lanes {
 		if engine.CancelledByUser(l) {
-			return false, nil
+			return "lane " + l.Name + " was cancelled", nil
 		}
 		i := slices.IndexFunc(planned, func(p store.Lane) bool { return p.Stage == l.Stage && p.Name == l.Name })
 		n := int64(0)
@@ -112,10 +144,10 @@ func (h *Home) canGrow(ctx context.Context, want Wanted, run store.Run) (bool, e
 			continue // what is asked in a judge's place is not planned
 		}
 		if n < l.Planned {
-			return false, err
+			return fmt.Sprintf("lane %s of stage %s is asked less than before", l.Name, l.Stage), err
 		}
 	}
-	return err == nil, err
+	return "", err
 }
 
 // itemsEdited compares the items of an input with those that a run works from; nil: they are the same, in the same order.
@@ -178,11 +210,17 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 	return sha256.Sum256(line), err
 }
 
+// revision is an edit as the script of its run takes it up.
+func (h *Home) revision(want Wanted, e *Edit) script.Revision {
+	return script.Revision{
+		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
+		Edited: e.edited, Supersedes: e.Changes != nil,
+	}
+}
+
 // revise lets a run go on with the study as it is now. It reports whether the study was still the one that was compared.
 func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
-	r := script.Revision{
-		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
-	}
+	r := h.revision(want, e)
 	if !e.Grows {
 		return h.Planner.Revise(ctx, r)
 	}
@@ -195,10 +233,20 @@ func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	stop := h.Planner.Renewing(ctx, l, claimTime)
 	done, err := h.Planner.Revise(ctx, r)
 	stop()
-	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long: the run is looked at again
-		return false, nil
+	_, fixed := errors.AsType[*script.FixedError](err)
+	if errors.Is(err, store.ErrLeaseLost) || fixed || errors.Is(err, store.ErrInFlight) {
+		// This process was asleep for long, or more was sent meanwhile: the run is looked at again.
+		return false, h.released(ctx, l)
 	}
 	return done, errors.Join(err, h.Ledger.Release(context.WithoutCancel(ctx), l))
+}
+
+// released gives a lease back, which may be lost.
+func (h *Home) released(ctx context.Context, l store.Lease) error {
+	if err := h.Ledger.Release(context.WithoutCancel(ctx), l); err != nil && !errors.Is(err, store.ErrLeaseLost) {
+		return err
+	}
+	return nil
 }
 
 // holdRun takes a run's lease: while what it asks changes, no process may find out that there is nothing left to ask. A process
@@ -210,6 +258,11 @@ func (h *Home) holdRun(ctx context.Context, run store.Run) (store.Lease, error) 
 		l, err := h.Ledger.HoldRun(ctx, run.No, thisProcess().String(), claimTime)
 		if err == nil || !errors.As(err, &held) || n == most {
 			return l, err
+		}
+		if h.Gone(held.Holder) { // a process of this machine that was killed
+			if err := h.Ledger.ReleaseDead(ctx, held.Holder); err != nil {
+				return l, err
+			}
 		}
 		if err := engine.WallClock().Sleep(ctx, wait); err != nil {
 			return l, err

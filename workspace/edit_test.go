@@ -84,17 +84,16 @@ func TestAnotherProcessGoesOnWithTheStudyAsItIsNow(t *testing.T) {
 	}
 }
 
-func TestItemsThatCameWentOrChangedAreNamed(t *testing.T) {
+func TestItemsThatCameOrWentAreNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
 	for old, want := range map[string]string{
-		`text: What is one?`: `items of input questions, 1 changed (one)`,
-		`{id: one,`:          `items of input questions +1 (three) -1 (one)`,
-		`items: [`:           `order of items of input questions +1 (zero)`,
+		`{id: one,`: `items of input questions +1 (three) -1 (one); the run cannot go on with that: item one is taken away`,
+		`items: [`:  `order of items of input questions +1 (zero); the run cannot go on with that: its items stand in another order`,
 	} {
-		edit := map[string]string{`text: What is one?`: `text: What is 1?`, `{id: one,`: `{id: three,`, `items: [`: `items: [{id: zero, text: What is zero?, expect: "0"}, `}[old]
+		edit := map[string]string{`{id: one,`: `{id: three,`, `items: [`: `items: [{id: zero, text: What is zero?, expect: "0"}, `}[old]
 		r.write("study.yaml", strings.Replace(smallStudy, old, edit, 1))
 		_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
 		wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: "+want)
@@ -130,7 +129,8 @@ func TestAnswersTooLongForARowAreTakenOver(t *testing.T) {
 	r := newRig(t, study, func(o *simulator.Options) { o.Responder = wordy{} })
 	h := r.open(false)
 	before := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
-	r.write("study.yaml", strings.Replace(study, "rubric: contains", "rubric: exact", 1))
+	const one, two = `{id: one, text: What is one?, expect: "1"}`, `{id: two, text: What is two?, expect: "2"}`
+	r.write("study.yaml", strings.Replace(study, one+", "+two, two+", "+one, 1)) // in another order, it is a new run
 	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	if cost := r.spent(h, run); run.ID == before.ID || cost != 0 {
 		t.Errorf("asked again for %s", cost)

@@ -109,6 +109,7 @@ func (r *rig) begin(h *Home, want Wanted) store.Run {
 		Waiting: func() { r.t.Error("another process is said to begin the run") },
 		Resumed: func(now Current) error { r.t.Errorf("run %s is there already", now.Run.ID); return nil },
 		Confirm: func([]store.Run, *Edit) error { return nil },
+		Extend:  func(now Current, _ TakeOver) error { r.t.Errorf("run %s is extended", now.Run.ID); return nil },
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -36,7 +36,7 @@ func longAnswers(t *testing.T) (*rig, *Home, store.Run) {
 	r := newRig(t, study, func(o *simulator.Options) { o.Responder = wordy{} })
 	h := r.open(false)
 	before := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
-	r.write("study.yaml", strings.Replace(study, "rubric: contains", "rubric: exact", 1))
+	r.write("study.yaml", strings.Replace(study, "name: checked", "name: proved", 1))
 	return r, h, before
 }
 
