@@ -102,40 +102,47 @@ func (c compareQuery) address(after string) string {
 	return "/compare?" + v.Encode()
 }
 
-// comparePage shows two runs side by side. A difference is the second run minus the first, as in `assay diff`.
-func (s *Server) comparePage(q *request) (*view, error) {
-	var k compareKey
-	var runs [2]store.Run
-	data := compareData{}
+// compared finds the two runs that a query names, and what they have in common.
+func (s *Server) compared(q *request) (k compareKey, runs [2]store.Run, f found[*results.Diff], err error) {
 	version := ""
 	for i, name := range []string{"a", "b"} {
-		home, run, err := s.runOf(q.Context(), q, name)
-		if err != nil {
-			return nil, err
+		if k.homes[i], runs[i], err = s.runOf(q.Context(), q, name); err != nil {
+			return k, runs, f, err
 		}
-		k.homes[i], k.runs[i], runs[i] = home, run.No, run
-		if data.Runs[i], err = s.rowOf(q.Context(), home, run); err != nil {
-			return nil, err
-		}
-		one, err := home.Ledger.Version(q.Context(), run.No)
+		k.runs[i] = runs[i].No
+		one, err := k.homes[i].Ledger.Version(q.Context(), runs[i].No)
 		if err != nil {
-			return nil, err
+			return k, runs, f, err
 		}
 		version += one + "/"
 	}
 	if runs[0].ID == runs[1].ID {
-		return nil, bad("a and b are the same run")
+		return k, runs, f, bad("a and b are the same run")
 	}
 	patience := pagePatience
-	if q.api() {
+	if q.api() || q.waits {
 		patience = apiPatience
 		if err := q.extend(); err != nil {
-			return nil, err
+			return k, runs, f, err
 		}
 	}
-	f := s.diffs.get(q.Context(), k, version, patience)
-	if f.Err != nil {
-		return nil, &problem{http.StatusUnprocessableEntity, f.Err.Error()}
+	if f = s.diffs.get(q.Context(), k, version, patience); f.Err != nil {
+		err = &problem{http.StatusUnprocessableEntity, f.Err.Error()}
+	}
+	return k, runs, f, err
+}
+
+// comparePage shows two runs side by side. A difference is the second run minus the first, as in `assay diff`.
+func (s *Server) comparePage(q *request) (*view, error) {
+	k, runs, f, err := s.compared(q)
+	if err != nil {
+		return nil, err
+	}
+	data := compareData{}
+	for i := range runs {
+		if data.Runs[i], err = s.rowOf(q.Context(), k.homes[i], runs[i]); err != nil {
+			return nil, err
+		}
 	}
 	v := &view{template: "compare", title: "Two runs"}
 	if q.api() {
@@ -148,6 +155,7 @@ func (s *Server) comparePage(q *request) (*view, error) {
 	data.Known, data.Current, data.At = f.Known, f.Current, f.At
 	if f.Known {
 		data.fill(f.Value)
+		data.withFiles(runs)
 		if err := s.pairItems(q, k, runs, &data); err != nil {
 			return nil, err
 		}
@@ -174,6 +182,35 @@ func (d *compareData) fill(diff *results.Diff) {
 		d.Beside.Rows = append(d.Beside.Rows, []report.Cell{{Text: b.Stage, Foreign: true}, {Text: b.What}, {Text: b.Of, Foreign: true},
 			valueCell(b.Was), valueCell(b.Now)})
 	}
+}
+
+func (d *compareData) figures() []*report.Figure {
+	var all []*report.Figure
+	for _, t := range d.Tables {
+		all = append(all, t.Figures...)
+	}
+	return all
+}
+
+// withFiles gives figures the addresses of their files.
+func (d *compareData) withFiles(runs [2]store.Run) {
+	for _, f := range d.figures() {
+		f.Files, f.Query = "/compare/figures/"+url.PathEscape(f.ID), "?"+url.Values{"a": {runs[0].ID}, "b": {runs[1].ID}}.Encode()
+	}
+}
+
+// comparedFigures are those of the page of two runs.
+func (s *Server) comparedFigures(q *request) ([]*report.Figure, error) {
+	_, _, f, err := s.compared(q)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Known {
+		return nil, &problem{http.StatusServiceUnavailable, "the runs are still being compared"}
+	}
+	var data compareData
+	data.fill(f.Value)
+	return data.figures(), nil
 }
 
 func valueCell(f *analysis.Finding) report.Cell {

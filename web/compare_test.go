@@ -81,6 +81,19 @@ func TestTwoRunsStandSideBySide(t *testing.T) {
 	if x, y := difference("/compare?a=run1&b=run2"), difference("/compare?a=run2&b=run1"); x != -1 || y != 1 {
 		t.Errorf("from run 1 to run 2 opus changed by %v, the other way by %v; want -1 and 1", x, y)
 	}
+	files := links(a.body, "/compare/figures/")
+	if len(files) == 0 || len(files)%4 != 0 {
+		t.Fatalf("the figures have the files %q", files)
+	}
+	for _, f := range files {
+		a := r.get(f)
+		if a.status != http.StatusOK || len(a.body) < 40 || strings.Contains(f, ".csv?") && !strings.HasPrefix(a.body, "run,") {
+			t.Errorf("%s: %d %.80s", f, a.status, a.body)
+		}
+	}
+	if a := r.get("/compare/figures/t1-1.csv?a=run1&b=none"); a.status != http.StatusNotFound {
+		t.Errorf("a figure of a run that is not there: %d", a.status)
+	}
 	if to := links(r.get("/runs/run2").body, "/compare?a=run1&b=run2"); len(to) != 1 {
 		t.Errorf("a run leads to %q", to)
 	}

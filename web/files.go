@@ -171,7 +171,7 @@ func (s *Server) figureFile(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", figureKinds[format])
 	if format == "svg" || format == "csv" {
-		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", q.run.ID+"-"+fileName(id)+"."+format))
+		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", cmp.Or(q.run.ID, "compare")+"-"+fileName(id)+"."+format))
 	}
 	w.Write(b.Bytes())
 }
@@ -186,8 +186,11 @@ func fileName(s string) string {
 	}, s)
 }
 
-// figures are those of the page that has the one: of its history, or of its findings.
+// figures are those of the page that has the one: of two runs, of the history of one, or of its findings.
 func (s *Server) figures(q *request, id string) ([]*report.Figure, error) {
+	if q.run.ID == "" {
+		return s.comparedFigures(q)
+	}
 	if id == "burn" || id == "timeline" {
 		var data runData
 		spans, err := q.home.Ledger.Spans(q.Context(), q.run.No, shownSpans)

@@ -125,6 +125,7 @@ func (s *Server) handler() http.Handler {
 	inside.HandleFunc("GET /runs/{run}/artifacts/{artifact}", s.rawArtifact)
 	inside.HandleFunc("GET /runs/{run}/files/{file}", s.runFile)
 	inside.HandleFunc("GET /runs/{run}/figures/{file}", s.figureFile)
+	inside.HandleFunc("GET /compare/figures/{file}", s.figureFile)
 	inside.HandleFunc("GET /news", s.ledgerNews)
 	inside.HandleFunc("GET /runs/{run}/news", s.runNews)
 	inside.HandleFunc("POST /runs/{run}/orders", s.order)
