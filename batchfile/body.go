@@ -217,7 +217,7 @@ func (b *converseBody) into(e *Entry) *flaw {
 	e.Prompt = len(b.messages) + len(b.system)
 	switch {
 	case present(b.Native):
-		return flawf("assay sends the bodies of Converse, which every model takes", "modelInput is a body of InvokeModel")
+		return flawf("write a body of Converse, which every model takes", "modelInput is a body of InvokeModel")
 	case !list(b.messages):
 		return flawf("", "modelInput has no messages")
 	}

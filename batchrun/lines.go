@@ -68,7 +68,7 @@ func Lines(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[Line,
 // body reads a line's body out of the kept file.
 func body(f artifacts.File, l Line) ([]byte, error) {
 	if l.Offset < 0 || l.Length < 0 || l.Offset+l.Length > f.Size() {
-		return nil, fmt.Errorf("line %d: the copy of the batch file that the run keeps is shorter than it was (assay verify says what else is damaged)", l.No)
+		return nil, fmt.Errorf("line %d: the copy of the batch file that the run keeps is shorter than it was", l.No)
 	}
 	text := make([]byte, l.Length)
 	if _, err := f.ReadAt(text, l.Offset); err != nil && !errors.Is(err, io.EOF) {

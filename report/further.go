@@ -144,9 +144,9 @@ func (d *Document) board(lead *ranked, all []*ranked) *Board {
 	return b
 }
 
-// measures reports whether a stage has a value of any place of another.
+// measures reports whether a stage is about any place of another. What it does not know of them yet is shown as unknown.
 func (r *ranked) measures(other *ranked) bool {
-	for _, i := range r.order {
+	for i := range r.Places {
 		for k := range other.Places {
 			if other.Places[k].Name == r.Places[i].Name {
 				return true

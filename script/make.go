@@ -186,5 +186,5 @@ func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, err
 		}
 		return o, nil
 	}
-	return none, fmt.Errorf("the bytes of the answer to %s are gone (assay verify %s lists what is missing): %w", a.Key, s.run.ID, fs.ErrNotExist)
+	return none, fmt.Errorf("the bytes of the answer to %s are gone: %w", a.Key, fs.ErrNotExist)
 }

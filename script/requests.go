@@ -131,7 +131,7 @@ func (s *Script) build(ctx context.Context, mode store.SegmentMode, at []assay.C
 	})
 	for i, c := range at {
 		if err == nil && (made+i >= len(out) || out[made+i].At != c) {
-			err = fmt.Errorf("request %s cannot be made any more: an answer it needs is gone (assay verify %s lists what is missing)", c.Key(), s.run.ID)
+			err = fmt.Errorf("request %s cannot be made any more: an answer it needs is gone", c.Key())
 		}
 	}
 	return out, err

@@ -104,7 +104,7 @@ type Widths [columns]int
 // keep gives columns at least the width that they had. The first time there is a place for those that will come.
 func (w *Widths) keep(wide *[columns]int) {
 	if *w == (Widths{}) {
-		*w = Widths{rateColumn: len("0.84/min"), costColumn: len("$00.00"), etaColumn: len("ETA unknown, 10m so far")}
+		*w = Widths{rateColumn: len("8.4/min"), costColumn: len("$00.00"), etaColumn: len("ETA unknown, 9m so far")}
 	}
 	for c := range wide {
 		w[c] = max(w[c], wide[c])
