@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -59,49 +60,104 @@ func TestAKilledGatewayLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
+// TestAGatewayTakesOverFromOneThatWasKilled lets two gateways share a ledger, and kills the one that was sent the batch.
+func TestAGatewayTakesOverFromOneThatWasKilled(t *testing.T) {
+	t.Parallel()
+	for name, db := range map[string]string{"SQLite": "", "PostgreSQL": server.Database(t)} {
+		g := &gatewayProof{point: Point{"ledger intend", 2, After}, db: db, beside: true}
+		if err := g.hold(t.Context(), filepath.Join(t.TempDir(), "home")); err != nil || !g.reached {
+			t.Errorf("%s: killed: %v, %v", name, g.reached, err)
+		}
+	}
+}
+
+// TestALiveCallOfAKilledGatewayIsInDoubt kills a gateway before it reads a provider's answer. The call is in the ledger, with the
+// most that it may have cost, and the client's second try beside it.
+func TestALiveCallOfAKilledGatewayIsInDoubt(t *testing.T) {
+	t.Parallel()
+	g := &gatewayProof{point: Point{"POST /openai/v1/chat/completions", 1, Accepted}, calls: true}
+	if err := g.hold(t.Context(), filepath.Join(t.TempDir(), "home")); err != nil || !g.reached {
+		t.Errorf("killed: %v, %v", g.reached, err)
+	}
+}
+
 // gatewayProof is a gateway that is killed once, and its client.
 type gatewayProof struct {
 	*session
-	point   Point
+	point  Point
+	db     string // a PostgreSQL URL; empty: SQLite
+	beside bool   // another gateway is there, and the killed one is not started again
+	calls  bool   // the client asks live
+	urls   []string
+
+	mu      sync.Mutex
 	reached bool
-	url     string
 }
 
 func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
-	if g.session, err = open(dir, "batch", ""); err != nil {
+	if g.session, err = open(dir, "batch", g.db); err != nil {
 		return err
 	}
 	defer g.close()
 	if err := os.WriteFile(filepath.Join(dir, "tokens"), []byte("anna "+gatewayToken+"\n"), 0o600); err != nil {
 		return err
 	}
-	on, err := net.Listen("tcp", "127.0.0.1:0") // a free port
-	if err != nil {
-		return err
-	}
-	address := on.Addr().String()
-	on.Close()
-	g.url = "http://" + address + "/v1"
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	done, serving := make(chan error, 1), make(chan struct{})
-	go func() {
-		done <- g.supervise(ctx, serving, "gateway", "--listen", address, "--token-file", "tokens", "--interval", "10ms")
-	}()
-	err = g.client(ctx)
+	serving := make(chan struct{})
+	points := []*Point{&g.point}
+	if g.beside {
+		points = append(points, nil)
+	}
+	done := make(chan error, len(points))
+	for _, point := range points {
+		on, err := net.Listen("tcp", "127.0.0.1:0") // a free port
+		if err != nil {
+			return err
+		}
+		address := on.Addr().String()
+		on.Close()
+		g.urls = append(g.urls, "http://"+address+"/v1")
+		go func() {
+			done <- g.supervise(ctx, serving, point, "gateway", "--listen", address, "--token-file", "tokens", "--interval", "10ms")
+		}()
+	}
+	if g.calls {
+		err = g.asks(ctx)
+	} else {
+		err = g.client(ctx)
+	}
 	close(serving)
-	err = errors.Join(err, <-done)
-	if err != nil {
+	for range points {
+		err = errors.Join(err, <-done)
+	}
+	if err != nil || g.calls {
 		return err
 	}
 	return errors.Join(g.sound(ctx), g.paidOnce(ctx, 0))
 }
 
-// supervise starts the gateway until it is no longer wanted: the first time with a fuse in it.
-func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, args ...string) error {
-	point := &g.point
+// asks makes one live call, as often as it takes.
+func (g *gatewayProof) asks(ctx context.Context) error {
+	var reply struct{ Object string }
+	body := `{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"What is 1 and 1?"}]}`
+	if err := g.call(ctx, "POST", "/chat/completions", "application/json", []byte(body), &reply); err != nil || reply.Object != "chat.completion" {
+		return fmt.Errorf("the answer is %+v: %w", reply, err)
+	}
+	rows, err := g.rows(ctx, `SELECT ended_ms IS NULL, cost_nano IS NULL, high_nano > 0 FROM client_calls`)
+	if d := cmp.Diff([]string{"0 0 1", "1 1 1"}, rows); err != nil || d != "" {
+		return fmt.Errorf("calls that are open, without a cost, with the most they may cost (%w; -want +got):\n%s", err, d)
+	}
+	return nil
+}
+
+// supervise starts a gateway until it is no longer wanted, the first time with a fuse in it. One that has another beside it is not
+// started again.
+func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, point *Point, args ...string) error {
 	for {
+		g.mu.Lock()
 		c, err := g.start(ctx, point, syscall.SIGKILL, args...)
+		g.mu.Unlock()
 		if err != nil {
 			return err
 		}
@@ -120,7 +176,9 @@ func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, arg
 		if err != nil {
 			return err
 		}
+		g.mu.Lock()
 		g.reached = g.reached || e.reached
+		g.mu.Unlock()
 		select {
 		case <-serving:
 			if e.code != 130 && e.code != 0 && e.code != -1 {
@@ -131,6 +189,9 @@ func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, arg
 		}
 		if !e.reached {
 			return fmt.Errorf("the gateway ended by itself: %s", e)
+		}
+		if g.beside {
+			return nil
 		}
 		point = nil
 	}
@@ -213,7 +274,7 @@ type gatewayObject struct {
 // call makes a call, and again while the gateway is away, as OpenAI's clients do.
 func (g *gatewayProof) call(ctx context.Context, method, path, kind string, body []byte, into any) error {
 	for try := 0; ; try++ {
-		req, err := http.NewRequestWithContext(ctx, method, g.url+path, bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, method, g.urls[try%len(g.urls)]+path, bytes.NewReader(body))
 		if err != nil {
 			return err
 		}
