@@ -33,9 +33,9 @@ func exportCommand(w *World) *cobra.Command {
 		Use:     "export [RUN...] --format FORMAT --out DIR",
 		GroupID: groupDecide,
 		Short:   "Write the results of runs as files for other programs",
-		Long: "Writes requests, verdicts and items of runs: one tidy row each. RUN is an id, the beginning of one, a study's name, a bundle, or latest\n" +
+		Long: "Writes answers, verdicts, items and findings of runs: one tidy row each. RUN is an id, the beginning of one, a study's name, a bundle, or latest\n" +
 			"(the default); --study takes all runs of a study, --all all runs. A folder or file appears only when it is whole.\n\n" +
-			"csv, jsonl, parquet   tables: requests, verdicts, items; with --out FILE the requests alone (- is standard output)\n" +
+			"csv, jsonl, parquet   tables: answers, verdicts, items, findings; with --out FILE the answers alone (- is standard output)\n" +
 			formatHelp() +
 			"\nWhat export writes, `assay import` reads. docs/export.md has every column.",
 		RunE: func(c *cobra.Command, args []string) error { return runExport(c.Context(), w, args, f) },

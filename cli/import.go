@@ -157,7 +157,7 @@ func (f importFlags) readError(err error, form export.Format, from string) error
 	case errors.Is(err, export.ErrFile):
 		return usage("name the folder that the other program wrote", "%s is not a folder", from)
 	case errors.Is(err, export.ErrNothing) && form.Reads == "":
-		return usage("an export, or a file with the columns item, lane and text", "%s has no requests.%s", from, f.format)
+		return usage("an export, or a file with the columns item, lane and text", "%s has no answers.%s", from, f.format)
 	case errors.Is(err, export.ErrNothing):
 		return usage("assay help import shows what the formats look like", "%s holds no results of %s", from, f.format)
 	case errors.Is(err, export.ErrRuns):

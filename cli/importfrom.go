@@ -26,7 +26,7 @@ func (f importFlags) from(w *World, names []string) (export.From, error) {
 	name := w.Disk.Path(names[0])
 	if !isFile(name) {
 		if len(f.columns) > 0 {
-			return out, usage("name the file: "+filepath.Join(names[0], "requests."+f.format), "--columns is for one file, and %s is a folder", names[0])
+			return out, usage("name the file: "+filepath.Join(names[0], "answers."+f.format), "--columns is for one file, and %s is a folder", names[0])
 		}
 		out.Files = os.DirFS(name)
 		return out, nil

@@ -22,19 +22,32 @@ const (
 )
 
 type parquetTable[T any] struct {
-	out   *parquet.GenericWriter[T]
-	one   [1]T
+	out   *parquet.Writer
+	plain *parquet.Schema // of the Go type
+	typed []typedColumn
+	row   parquet.Row
 	rows  int
 	bytes int
 }
 
 func newParquetTable[T any](w io.Writer) *parquetTable[T] {
-	return &parquetTable[T]{out: parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))}
+	plain := parquet.SchemaOf(new(T))
+	t := &parquetTable[T]{plain: plain, typed: typedColumns(plain)}
+	schema := parquet.NewSchema(plain.Name(), typedNode{plain, t.typed})
+	t.out = parquet.NewWriter(w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))
+	return t
 }
 
 func (t *parquetTable[T]) Write(row *T) error {
-	t.one[0] = *row
-	if _, err := t.out.Write(t.one[:]); err != nil {
+	t.row = t.plain.Deconstruct(t.row[:0], row)
+	for _, c := range t.typed {
+		for i, v := range t.row {
+			if v.Column() == c.index {
+				t.row[i] = c.value(v)
+			}
+		}
+	}
+	if _, err := t.out.WriteRows([]parquet.Row{t.row}); err != nil {
 		return err
 	}
 	t.rows++

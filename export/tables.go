@@ -17,12 +17,13 @@ import (
 
 // The tables of an export, by name.
 const (
-	answersTable  = "requests"
+	answersTable  = "answers"
 	verdictsTable = "verdicts"
 	itemsTable    = "items"
+	findingsTable = "findings"
 )
 
-// writeTables writes all rows of runs: answers, verdicts and items.
+// writeTables writes all rows of runs: answers, verdicts, items and findings.
 func (f Form) writeTables(ctx context.Context, t *Tree, runs []Run) error {
 	if err := writeTable(ctx, t, answersTable, f, runs, (*results.Rows).All); err != nil {
 		return err
@@ -30,7 +31,10 @@ func (f Form) writeTables(ctx context.Context, t *Tree, runs []Run) error {
 	if err := writeTable(ctx, t, verdictsTable, f, runs, (*results.Rows).Verdicts); err != nil {
 		return err
 	}
-	return writeTable(ctx, t, itemsTable, f, runs, (*results.Rows).Items)
+	if err := writeTable(ctx, t, itemsTable, f, runs, (*results.Rows).Items); err != nil {
+		return err
+	}
+	return writeTable(ctx, t, findingsTable, f, runs, (*results.Rows).Findings)
 }
 
 // writeAnswers writes the answers of runs as one table.

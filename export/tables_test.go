@@ -36,7 +36,7 @@ func TestTablesOfOthersNeedItemLaneAndTextAlone(t *testing.T) {
 		"a table of another program": {"csv", map[string]string{"mine.csv": "item,lane,text\nq,m,yes\nq,m,again\n"}, export.From{File: "mine.csv"}, []string{
 			"item q in q", `m says "yes" to q turn 1`,
 		}, nil},
-		"verdicts inside the rows of answers": {"jsonl", map[string]string{"requests.jsonl": `{"item":"q","lane":"m","text":"yes","verdicts":[{"stage":"ok","judge":"j","state":"valid","label":"safe","score":1},{"stage":"arena","second":"n"}]}
+		"verdicts inside the rows of answers": {"jsonl", map[string]string{"answers.jsonl": `{"item":"q","lane":"m","text":"yes","verdicts":[{"stage":"ok","judge":"j","state":"valid","label":"safe","score":1},{"stage":"arena","second":"n"}]}
 {"verb":"judge","item":"q","lane":"m","judge":"j"}
 {"verb":"compare","stage":"arena","source":"answers","item":"q","first":"m","second":"n","judge":"j","verdicts":[{"state":"valid","label":"a","score":1}]}
 {"verb":"compare","stage":"scale","input":"s","first":"S1","second":"S2","judge":"j","vote":1,"verdicts":[{"state":"valid","label":"b","score":0}]}
@@ -45,16 +45,16 @@ func TestTablesOfOthersNeedItemLaneAndTextAlone(t *testing.T) {
 		}, nil},
 		"verdicts in their own table": {"csv", map[string]string{
 			"items.csv":    "run,input,item,cluster\nr,q,a,c\n",
-			"requests.csv": "run,input,item,lane,text\nr,q,a,m,yes\n",
+			"answers.csv":  "run,input,item,lane,text\nr,q,a,m,yes\n",
 			"verdicts.csv": "run,stage,item,lane,judge,state,label,score\nr,ok,a,m,j,valid,safe,1\n",
 		}, export.From{}, []string{"item a in c", `m says "yes" to a turn 1`, "j on m: valid safe 1 vote 0"}, nil},
 		"one run of several": {"csv", map[string]string{
 			"items.csv":    "run,input,item,cluster\nr,q,a,c\ns,q,b,c\n",
-			"requests.csv": "run,input,item,lane,text\nr,q,a,m,yes\ns,q,b,m,no\n",
+			"answers.csv":  "run,input,item,lane,text\nr,q,a,m,yes\ns,q,b,m,no\n",
 			"verdicts.csv": "run,stage,item,lane,judge,state\nr,ok,a,m,j,failed\ns,ok,b,m,j,failed\n",
 		}, export.From{Run: "s"}, []string{"item b in c", `m says "no" to b turn 1`, "j on m: failed  - vote 0"}, nil},
-		"several runs":                    {"csv", map[string]string{"requests.csv": "run,item,lane,text\nr,a,m,yes\ns,a,m,no\n"}, export.From{}, []string{"item a in a", `m says "yes" to a turn 1`}, export.ErrRuns},
-		"another form":                    {"parquet", map[string]string{"requests.csv": "item\na\n"}, export.From{}, nil, export.ErrNothing},
+		"several runs":                    {"csv", map[string]string{"answers.csv": "run,item,lane,text\nr,a,m,yes\ns,a,m,no\n"}, export.From{}, []string{"item a in a", `m says "yes" to a turn 1`}, export.ErrRuns},
+		"another form":                    {"parquet", map[string]string{"answers.csv": "item\na\n"}, export.From{}, nil, export.ErrNothing},
 		"a file where a folder is wanted": {"speceval", map[string]string{"x.json": "[]"}, export.From{File: "x.json"}, nil, export.ErrFile},
 		"a file of conversations":         {"sycobench", map[string]string{"x.json": "[]"}, export.From{File: "x.json"}, nil, export.ErrFile},
 		"a file of comparisons":           {"pairwisellm", map[string]string{"x.csv": "a"}, export.From{File: "x.csv"}, nil, export.ErrFile},

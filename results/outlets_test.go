@@ -252,7 +252,7 @@ func TestEveryOutletHasTheSameRows(t *testing.T) {
 	b.assay([]int{0}, "export", "--home", "home", "--format", "jsonl", "--out", "out")
 
 	printed := by(lines(t, b.assay([]int{0}, "results", "--home", "home", "--json")), "key", "segment")
-	exported := by(lines(t, b.file("out/requests.jsonl")), "key", "segment")
+	exported := by(lines(t, b.file("out/answers.jsonl")), "key", "segment")
 	exported = slices.DeleteFunc(exported, func(r row) bool { return r["ending"] == results.Unasked })
 	a := b.api("home")
 	served := by(a.all("/answers", "answers"), "key", "segment")
@@ -305,7 +305,7 @@ func (b *bench) reimported(exported, said []row) {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r["judge"] != "" || r["ending"] == results.Unasked })
 		return by(project(rows, carried), carried...)
 	}
-	if d := cmp.Diff(own(exported), own(lines(b.t, b.file("back/requests.jsonl")))); d != "" {
+	if d := cmp.Diff(own(exported), own(lines(b.t, b.file("back/answers.jsonl")))); d != "" {
 		b.t.Errorf("the answers of an import differ: %s", d)
 	}
 	kept := []string{"stage", "verb", "item", "lane", "template", "turn", "branch", "draw", "first", "second", "trait", "prompt", "vote", "state", "label", "score", "reason"} // not which try it was

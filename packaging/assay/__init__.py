@@ -55,7 +55,7 @@ def _table(name, run, home):
 
 def requests(run="latest", home=None):
     """Every request, those of judges too."""
-    return _table("requests", run, home)
+    return _table("answers", run, home)
 
 
 def answers(run="latest", home=None):
