@@ -30,7 +30,7 @@ type LedgerJob struct {
 }
 
 // LedgerLive is one live question and how often it was answered and billed. Its digest is the first half of the SHA-256
-// of the body as it was sent, in hex.
+// of the body as it was sent, in hex; of a streamed call, of the same body without the wish for a stream.
 type LedgerLive struct {
 	Provider string `json:"provider"`
 	Digest   string `json:"digest"`

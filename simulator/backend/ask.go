@@ -21,8 +21,13 @@ func (s *Service) reading(j *Job, in Carried) bodies.Reading {
 // MaxLive bounds the body of a live call.
 const MaxLive = 32 << 20
 
-// Ask answers a live call. model is given where the path names it.
-func (c *Call) Ask(d Dialect, model string) {
+// Ask answers a live call, in a stream where its body wants one. model is given where the path names it.
+func (c *Call) Ask(d Dialect, model string) { c.ask(d, model, false) }
+
+// AskStreamed answers a live call whose path wants a stream.
+func (c *Call) AskStreamed(d Dialect, model string) { c.ask(d, model, true) }
+
+func (c *Call) ask(d Dialect, model string, byPath bool) {
 	arrived := time.Now()
 	raw := c.Bytes(MaxLive)
 	if raw == nil {
@@ -38,9 +43,14 @@ func (c *Call) Ask(d Dialect, model string) {
 		c.Fail(rej)
 		return
 	}
-	if body.GetBool("stream") {
-		c.Fail(bodies.Invalid("stream", "unsupported_value", "The simulator answers whole: streaming is not simulated."))
+	streamer, can := d.(Streamer)
+	byBody := body.GetBool("stream")
+	if byBody && !can {
+		c.Fail(bodies.Invalid("stream", "unsupported_value", "The simulator answers this call whole: streaming is not simulated."))
 		return
+	}
+	if byBody {
+		raw = unstreamed(raw) // the answer is that of the same call without a stream
 	}
 	if !c.metered(bodies.PromptTokens(&q) + q.MaxTokens) {
 		return
@@ -51,7 +61,65 @@ func (c *Call) Ask(d Dialect, model string) {
 	}
 	c.wait(max(c.s.opts.Latency-time.Since(arrived), 0) + c.slow)
 	r := c.s.complete(&q, c.s.warm.known(c.Account, c.Now), c.Now)
-	c.Send(http.StatusOK, "application/json", d.Write(nil, &q, r))
+	whole := d.Write(nil, &q, r)
+	if can && (byBody || byPath) {
+		c.stream(streamer.Stream(whole, body), !byBody && c.Request.URL.Query().Get("alt") != "sse")
+		return
+	}
+	c.Send(http.StatusOK, "application/json", whole)
+}
+
+// unstreamed is a body without the wish for a stream.
+func unstreamed(raw []byte) []byte {
+	body, err := fastjson.ParseBytes(raw)
+	if err != nil {
+		return raw
+	}
+	body.Del("stream")
+	body.Del("stream_options")
+	return body.MarshalTo(nil)
+}
+
+// stream sends events one by one; with a client that went away it ends. The call was billed before.
+func (c *Call) stream(events []bodies.Event, listed bool) {
+	mime := "text/event-stream"
+	if listed {
+		mime = "application/json"
+	}
+	c.Writer.Header().Set("Content-Type", mime)
+	c.Writer.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(c.Writer)
+	for i, e := range events {
+		text := eventText(e)
+		if listed {
+			text = listedText(e, i, len(events))
+		}
+		if _, err := c.Writer.Write(text); err != nil {
+			return
+		}
+		_ = flush.Flush() // where it cannot be, all comes at once
+	}
+}
+
+// eventText is an event as a server sends it.
+func eventText(e bodies.Event) []byte {
+	text := ""
+	if e.Name != "" {
+		text = "event: " + e.Name + "\n"
+	}
+	return []byte(text + "data: " + string(e.Data) + "\n\n")
+}
+
+// listedText is an event as an element of a JSON list.
+func listedText(e bodies.Event, i, n int) []byte {
+	before, after := ",\n", ""
+	if i == 0 {
+		before = "["
+	}
+	if i == n-1 {
+		after = "]"
+	}
+	return []byte(before + string(e.Data) + after)
 }
 
 // draw bills a live question and draws where its answer comes from. A body asked again gets another answer.

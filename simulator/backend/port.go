@@ -16,6 +16,12 @@ type Dialect interface {
 	Write(dst []byte, q *bodies.Request, r *bodies.Reply) []byte
 }
 
+// Streamer is a dialect whose replies can come as events.
+type Streamer interface {
+	// Stream takes a whole reply apart; asked is the body of the request.
+	Stream(whole []byte, asked *fastjson.Value) []bodies.Event
+}
+
 // Format is how a provider's batches carry requests in and results out.
 type Format interface {
 	// Open takes a request line apart. What it says is wrong with the line is a fault of the whole job.

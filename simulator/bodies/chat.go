@@ -12,13 +12,14 @@ import (
 
 // Chat is the dialect of OpenAI's chat completions and its many relatives.
 type Chat struct {
-	Thoughts string // where a message carries its reasoning; "": nowhere; "chunks": among the content, as Mistral does
-	Apart    bool   // completion tokens do not include the reasoning (xAI)
-	Hits     bool   // cache hits and misses are counted apart (DeepSeek)
-	Timings  bool   // Groq's times
-	Cost     bool   // OpenRouter's and xAI's price of the call
-	Tier     string // the usual service tier; "": default
-	Prompt   bool   // a reply has a list of prompts, which is empty (Together)
+	Thoughts  string // where a message carries its reasoning; "": nowhere; "chunks": among the content, as Mistral does
+	Apart     bool   // completion tokens do not include the reasoning (xAI)
+	Hits      bool   // cache hits and misses are counted apart (DeepSeek)
+	Timings   bool   // Groq's times
+	Cost      bool   // OpenRouter's and xAI's price of the call
+	Tier      string // the usual service tier; "": default
+	UsageLast bool   // the last chunk of a stream has the usage, also where it is not asked for
+	Prompt    bool   // a reply has a list of prompts, which is empty (Together)
 }
 
 // Read takes a body apart.

@@ -45,7 +45,7 @@ func fireworksRoutes(rt backend.Routes) {
 // fireworks plays the datasets and batch inference jobs of Fireworks.
 type fireworks struct{ shelf *fireShelf }
 
-func fireworksChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning_content"} }
+func fireworksChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning_content", UsageLast: true} }
 
 // fireworksShape is gRPC's document on the control plane, OpenAI's where models answer.
 func fireworksShape(c *backend.Call, r *bodies.Rejection) any {

@@ -34,11 +34,12 @@ func geminiRoutes(rt backend.Routes) {
 	rt.Verbs("GET", "/v1beta/files", map[string]backend.Verb{"": {Kind: fault.File, Do: g.showFile}, "download": {Kind: fault.Fetch, Do: g.download}})
 	rt.Verbs("DELETE", "/v1beta/files", map[string]backend.Verb{"": {Kind: fault.File, Do: g.deleteFile}})
 	rt.Verbs("POST", "/v1beta/models", map[string]backend.Verb{
-		"generateContent":      {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Generate{}, c.Name) }},
-		"embedContent":         {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Embed{}, c.Name) }},
-		"batchEmbedContents":   {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Embed{Many: true}, c.Name) }},
-		"countTokens":          {Kind: fault.Models, Do: geminiCount(bodies.Generate{})},
-		"batchGenerateContent": {Kind: fault.Create, Do: g.create},
+		"generateContent":       {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Generate{}, c.Name) }},
+		"streamGenerateContent": {Kind: fault.Ask, Do: func(c *backend.Call) { c.AskStreamed(bodies.Generate{}, c.Name) }},
+		"embedContent":          {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Embed{}, c.Name) }},
+		"batchEmbedContents":    {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Embed{Many: true}, c.Name) }},
+		"countTokens":           {Kind: fault.Models, Do: geminiCount(bodies.Generate{})},
+		"batchGenerateContent":  {Kind: fault.Create, Do: g.create},
 	})
 	rt.On(fault.Models, "GET", "/v1beta/models", func(c *backend.Call) {
 		c.Reply(http.StatusOK, map[string]any{"models": []any{geminiModel("gemini-sim")}})

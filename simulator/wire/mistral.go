@@ -48,7 +48,7 @@ type mistral struct{}
 // mistralInline is the most requests that may come with the job itself.
 const mistralInline = 10_000
 
-func mistralChat() bodies.Chat { return bodies.Chat{Thoughts: "chunks"} }
+func mistralChat() bodies.Chat { return bodies.Chat{Thoughts: "chunks", UsageLast: true} }
 
 // mistralShape is {"object":"error",…}, or what the web framework says of a document it does not like.
 func mistralShape(_ *backend.Call, r *bodies.Rejection) any { return mistralError(r) }

@@ -42,7 +42,9 @@ type openRouter struct{}
 // openRouterKeep is how long results can be read.
 const openRouterKeep = 30 * day
 
-func openRouterChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning", Cost: true} }
+func openRouterChat() bodies.Chat {
+	return bodies.Chat{Thoughts: "reasoning", Cost: true, UsageLast: true}
+}
 
 // openRouterShape is {"error":{"code":status,…}}.
 func openRouterShape(_ *backend.Call, r *bodies.Rejection) any {

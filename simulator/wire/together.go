@@ -41,7 +41,9 @@ func togetherRoutes(rt backend.Routes) {
 // together plays the files and batches of Together.
 type together struct{}
 
-func togetherChat() bodies.Chat { return bodies.Chat{Thoughts: "reasoning", Prompt: true} }
+func togetherChat() bodies.Chat {
+	return bodies.Chat{Thoughts: "reasoning", Prompt: true, UsageLast: true}
+}
 
 // togetherKeep is how long files live.
 const togetherKeep = 7 * day

@@ -41,8 +41,9 @@ func vertexRoutes(rt backend.Routes, v vertex) {
 	rt.Verbs("POST", where+"/batchPredictionJobs", map[string]backend.Verb{"cancel": {Kind: fault.Cancel, Do: v.cancel}})
 	rt.Verbs("DELETE", where+"/batchPredictionJobs", map[string]backend.Verb{"": {Kind: fault.Delete, Do: v.remove}})
 	rt.Verbs("POST", where+"/publishers/google/models", map[string]backend.Verb{
-		"generateContent": {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Generate{Vertex: true}, c.Name) }},
-		"countTokens":     {Kind: fault.Models, Do: geminiCount(bodies.Generate{Vertex: true})},
+		"generateContent":       {Kind: fault.Ask, Do: func(c *backend.Call) { c.Ask(bodies.Generate{Vertex: true}, c.Name) }},
+		"streamGenerateContent": {Kind: fault.Ask, Do: func(c *backend.Call) { c.AskStreamed(bodies.Generate{Vertex: true}, c.Name) }},
+		"countTokens":           {Kind: fault.Models, Do: geminiCount(bodies.Generate{Vertex: true})},
 	})
 }
 

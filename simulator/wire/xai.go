@@ -83,7 +83,7 @@ func (k *xaiBook) of(account string) []*xaiBatch {
 }
 
 func xaiChat() bodies.Chat {
-	return bodies.Chat{Thoughts: "reasoning_content", Apart: true, Cost: true}
+	return bodies.Chat{Thoughts: "reasoning_content", Apart: true, Cost: true, UsageLast: true}
 }
 
 // xaiBatch is a container.

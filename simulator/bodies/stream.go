@@ -1,0 +1,164 @@
+package bodies
+
+import (
+	"encoding/json"
+
+	"github.com/valyala/fastjson"
+)
+
+// Event is one event of a streamed reply.
+type Event struct {
+	Name string // empty: it has data alone
+	Data []byte
+}
+
+// object is a JSON object that is taken apart.
+type object = map[string]any
+
+func eventOf(name string, data any) Event { return Event{name, AppendJSON(nil, data)} }
+
+// wholeReply reads a reply again that was just written.
+func wholeReply(whole []byte) object {
+	var reply object
+	if err := json.Unmarshal(whole, &reply); err != nil {
+		return object{}
+	}
+	return reply
+}
+
+// pieceSize is how many characters come at once.
+const pieceSize = 16
+
+// pieces cuts a text as a model would hand it out. An empty text is one piece.
+func pieces(text any) []string {
+	s, _ := text.(string)
+	all, out := []rune(s), []string{}
+	for len(all) > pieceSize {
+		out, all = append(out, string(all[:pieceSize])), all[pieceSize:]
+	}
+	return append(out, string(all))
+}
+
+// with is a copy of an object with some other fields.
+func with(o object, fields object) object {
+	out := object{}
+	for k, v := range o {
+		out[k] = v
+	}
+	for k, v := range fields {
+		out[k] = v
+	}
+	return out
+}
+
+// first is the first object of a list.
+func first(list any) object {
+	if all, ok := list.([]any); ok && len(all) > 0 {
+		o, _ := all[0].(object)
+		return o
+	}
+	return object{}
+}
+
+// Stream is a reply as chunks: the role, the thoughts, the text, the end; and the usage, where it is asked for or always told.
+func (d Chat) Stream(whole []byte, asked *fastjson.Value) []Event {
+	reply := wholeReply(whole)
+	choice := first(reply["choices"])
+	message, _ := choice["message"].(object)
+	usage := reply["usage"]
+	head := with(reply, object{"object": "chat.completion.chunk"})
+	delete(head, "usage")
+	delete(head, "prompt")
+	var out []Event
+	chunk := func(delta object, finish any, more object) {
+		one := object{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}
+		out = append(out, eventOf("", with(head, with(object{"choices": []any{one}}, more))))
+	}
+	chunk(object{"role": "assistant", "content": ""}, nil, nil)
+	content := message["content"]
+	if parts, ok := content.([]any); ok { // thoughts stand in parts of the content
+		thought := first(first(content)["thinking"])
+		for _, p := range pieces(thought["text"]) {
+			chunk(object{"content": []any{object{"type": "thinking", "thinking": []any{object{"type": "text", "text": p}}}}}, nil, nil)
+		}
+		last, _ := parts[len(parts)-1].(object)
+		content = last["text"]
+	}
+	for _, name := range []string{"reasoning", "reasoning_content", "refusal"} {
+		if text, ok := message[name].(string); ok && text != "" {
+			for _, p := range pieces(text) {
+				chunk(object{name: p}, nil, nil)
+			}
+		}
+	}
+	if content != nil {
+		for _, p := range pieces(content) {
+			chunk(object{"content": p}, nil, nil)
+		}
+	}
+	extra := asked.GetBool("stream_options", "include_usage")
+	if d.UsageLast && !extra {
+		chunk(object{}, choice["finish_reason"], object{"usage": usage})
+	} else {
+		chunk(object{}, choice["finish_reason"], nil)
+	}
+	if extra {
+		out = append(out, eventOf("", with(head, object{"choices": []any{}, "usage": usage})))
+	}
+	return append(out, Event{Data: []byte("[DONE]")})
+}
+
+// Stream is a reply as events: each part begins, grows and ends.
+func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
+	reply := wholeReply(whole)
+	usage, _ := reply["usage"].(object)
+	content, _ := reply["content"].([]any)
+	var out []Event
+	add := func(name string, fields object) { out = append(out, eventOf(name, with(fields, object{"type": name}))) }
+	begun := with(reply, object{"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "stop_details": nil, "usage": with(usage, object{"output_tokens": 1})})
+	add("message_start", object{"message": begun})
+	add("ping", nil)
+	for i, part := range content {
+		block, _ := part.(object)
+		grow := func(delta object) { add("content_block_delta", object{"index": i, "delta": delta}) }
+		if block["type"] == "thinking" {
+			add("content_block_start", object{"index": i, "content_block": with(block, object{"thinking": "", "signature": ""})})
+			for _, p := range pieces(block["thinking"]) {
+				grow(object{"type": "thinking_delta", "thinking": p})
+			}
+			grow(object{"type": "signature_delta", "signature": block["signature"]})
+		} else {
+			add("content_block_start", object{"index": i, "content_block": with(block, object{"text": ""})})
+			for _, p := range pieces(block["text"]) {
+				grow(object{"type": "text_delta", "text": p})
+			}
+		}
+		add("content_block_stop", object{"index": i})
+	}
+	end := object{"stop_reason": reply["stop_reason"], "stop_sequence": reply["stop_sequence"], "stop_details": reply["stop_details"], "container": nil}
+	add("message_delta", object{"delta": end, "usage": usage})
+	add("message_stop", nil)
+	return out
+}
+
+// Stream is a reply as a few replies, each with a piece of the text; the last says why it ends, and what it took.
+func (d Generate) Stream(whole []byte, _ *fastjson.Value) []Event {
+	reply := wholeReply(whole)
+	candidate := first(reply["candidates"])
+	content, _ := candidate["content"].(object)
+	parts, _ := content["parts"].([]any)
+	var out []Event
+	for _, part := range parts {
+		one, _ := part.(object)
+		for _, p := range pieces(one["text"]) {
+			said := with(candidate, object{"content": with(content, object{"parts": []any{with(one, object{"text": p})}})})
+			delete(said, "finishReason")
+			out = append(out, eventOf("", with(reply, object{"candidates": []any{said}})))
+		}
+	}
+	if len(out) == 0 { // nothing was said
+		return []Event{{Data: whole}}
+	}
+	end := with(candidate, object{"content": with(content, object{"parts": []any{object{"text": ""}}})})
+	return append(out, eventOf("", with(reply, object{"candidates": []any{end}})))
+}
