@@ -160,6 +160,48 @@ func TestClientsThatStopSendingAreHungUpOn(t *testing.T) {
 	}
 }
 
+func TestAGatewayThatIsStoppedAnswersFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	body, in := io.Pipe()
+	w := multipart.NewWriter(in)
+	answered := make(chan string, 1)
+	go func() {
+		req, _ := http.NewRequestWithContext(t.Context(), "POST", r.url+"/files", body)
+		req.Header.Set("Authorization", "Bearer "+anna)
+		req.Header.Set("Content-Type", w.FormDataContentType())
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		resp.Body.Close()
+		answered <- resp.Status
+	}()
+	w.WriteField("purpose", "batch")
+	part, _ := w.CreateFormFile("file", "in.jsonl")
+	io.WriteString(part, strings.Repeat(chat("a", "gpt-4o-mini", ""), 1000))
+	for r.shelved() == 0 { // it comes in
+		time.Sleep(5 * time.Millisecond)
+	}
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); r.stop() }()
+	for { // until no new connection is taken
+		conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(r.url, "http://"), "/v1"))
+		if err != nil {
+			break
+		}
+		conn.Close()
+		time.Sleep(5 * time.Millisecond)
+	}
+	w.Close()
+	in.Close()
+	if got := <-answered; got != "200 OK" {
+		t.Errorf("the upload that was in flight got %s", got)
+	}
+	<-stopped
+}
+
 func TestUsersAreReadFromLines(t *testing.T) {
 	t.Parallel()
 	good, err := gateway.ReadUsers([]byte("# who may\n\nanna 0123456789abcdef 12.50\nbert fedcba9876543210\n"))

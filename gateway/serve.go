@@ -82,8 +82,8 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	defer stop()
 	h := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return working },
-		ErrorLog:    log.New(io.Discard, "", 0), // clients that hang up
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // they are answered first
+		ErrorLog:    log.New(io.Discard, "", 0),                                               // clients that hang up
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(on) }()
