@@ -71,6 +71,19 @@ type side struct {
 	text string
 }
 
+// namedApart are two texts under names that mean one thing each: no name is that of the other, and none is the word for a draw.
+func namedApart(two [2]side) [2]side {
+	for i := range two {
+		if two[i].name == tied {
+			two[i].name = "./" + tied
+		}
+	}
+	if two[0].name == two[1].name {
+		two[0].name, two[1].name = two[0].name+" (A)", two[1].name+" (B)"
+	}
+	return two
+}
+
 func (f compareFlags) compare(ctx context.Context, w *World, a, b string) error {
 	if err := f.check(); err != nil {
 		return err
@@ -88,6 +101,7 @@ func (f compareFlags) compare(ctx context.Context, w *World, a, b string) error 
 	if two[0].text == two[1].text {
 		return usage("", "%s and %s are the same text: there is nothing to compare", two[0].name, two[1].name)
 	}
+	two = namedApart(two)
 	name, err := f.write(w, two)
 	if err != nil {
 		return err
@@ -178,7 +192,7 @@ func readSide(w *World, name string) (side, error) {
 }
 
 // write writes the study of a comparison into the home, and returns its name. Two texts and a trait have one folder, so that a run of
-// them is found again.
+// them is found again. Files are named after what is in them: of two commands at once, neither reads what the other wrote.
 func (f compareFlags) write(w *World, two [2]side) (string, error) {
 	sorted := two
 	if sorted[0].id > sorted[1].id {
@@ -199,35 +213,41 @@ func (f compareFlags) write(w *World, two [2]side) (string, error) {
 	if f.order != order {
 		first, second, order = two[0].id, two[1].id, "as-listed"
 	}
+	pairs := "pairs-" + first + ".csv"
 	var lanes, judges []string
 	for _, model := range f.judges {
 		lane := laneOf(model)
 		lanes, judges = append(lanes, fmt.Sprintf("  %s: {model: %s}\n", quoted(lane), quoted(model))), append(judges, quoted(lane))
 	}
 	study := fmt.Sprintf("# Written by `assay compare`.\nstudy: compare-%s\ndescription: %s\nmode: %s\ninputs: {texts: {file: texts.jsonl}}\nlanes:\n%sstages:\n"+
-		"  - {name: better, compare: texts, trait: %s, rubric: better, judges: [%s], pairs: {file: pairs.csv, order: %s}}\n",
-		id, quoted(two[0].name+" against "+two[1].name), f.mode, strings.Join(lanes, ""), f.trait, strings.Join(judges, ", "), order)
-	for name, text := range map[string]string{"texts.jsonl": items.String(), "pairs.csv": "first,second\n" + first + "," + second + "\n", "study.yaml": study} {
-		file, err := w.Disk.Create(filepath.Join(dir, name), os.O_TRUNC)
-		if err == nil {
-			_, err = file.WriteString(text)
-			err = errors.Join(err, file.Close())
-		}
-		if err != nil {
+		"  - {name: better, compare: texts, trait: %s, rubric: better, judges: [%s], pairs: {file: %s, order: %s}}\n",
+		id, quoted(two[0].name+" against "+two[1].name), f.mode, strings.Join(lanes, ""), f.trait, strings.Join(judges, ", "), pairs, order)
+	sum = sha256.Sum256([]byte(study))
+	name := filepath.Join(dir, "study-"+hex.EncodeToString(sum[:5])+".yaml")
+	for _, file := range [][2]string{{filepath.Join(dir, "texts.jsonl"), items.String()}, {filepath.Join(dir, pairs), "first,second\n" + first + "," + second + "\n"}, {name, study}} {
+		if err := w.Disk.Replace(file[0], []byte(file[1])); err != nil {
 			return "", fmt.Errorf("write the study of the comparison: %w", err)
 		}
 	}
-	return filepath.Join(dir, "study.yaml"), nil
+	return name, nil
 }
 
-// laneOf is the lane of a model, by a name that a lane may have.
+// laneOf is the lane of a model, by a name that a lane may have. No two models have one lane.
 func laneOf(model string) string {
-	return strings.Map(func(c rune) rune {
+	provider, rest, _ := strings.Cut(model, "/")
+	plain := !strings.ContainsAny(provider, "-") && !strings.Contains(rest, "/")
+	name := strings.Map(func(c rune) rune {
 		if c < 128 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_') {
 			return c
 		}
+		plain = plain && (c == '/' || c == '-')
 		return '-'
 	}, model)
+	if plain {
+		return name
+	}
+	sum := sha256.Sum256([]byte(model))
+	return name + "-" + hex.EncodeToString(sum[:3])
 }
 
 // quoted is a text as YAML takes any: in JSON's quotes.

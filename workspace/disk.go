@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +43,26 @@ func (d Disk) WriteNew(name string, text []byte) error {
 		return err
 	}
 	return f.Close()
+}
+
+// Replace writes a file as a whole: a reader sees what it was, or what it is.
+func (d Disk) Replace(name string, text []byte) error {
+	full := d.Path(name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(full), ".new-*") // readable by its owner alone
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), full)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // Create opens a file for writing, with the folders above it, readable by its owner alone. Flag adds to the usual ones:
