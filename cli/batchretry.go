@@ -30,8 +30,6 @@ func batchRetryCommand(w *World) *cobra.Command {
 	c.Flags().StringSliceVar(&f.only, "only", nil, "only these endings: empty, rejected, errored, expired, cancelled, lost")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	c.Flags().BoolVar(&f.watch, "wait", false, "stay and drive it until everything is back")
-	c.Flags().BoolVar(&f.watch, "watch", false, "the same as --wait")
-	c.Flags().Lookup("watch").Hidden = true // what it was called before
 	return c
 }
 

@@ -55,8 +55,6 @@ func batchSubmitCommand(w *World) *cobra.Command {
 	c.Flags().IntVar(&f.concurrency, "concurrency", 0, "live requests at a time (0: 4)")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "send without asking")
 	c.Flags().BoolVar(&f.watch, "wait", false, "stay and drive it until everything is back")
-	c.Flags().BoolVar(&f.watch, "watch", false, "the same as --wait")
-	c.Flags().Lookup("watch").Hidden = true // what it was called before
 	c.Flags().BoolVar(&f.anew, "new", false, "send a file again that was sent before")
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "send to the built-in simulator, without key and cost")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "with --wait: between two looks at a job")
