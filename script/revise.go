@@ -138,6 +138,13 @@ func goldParts(parts map[string][]byte, s *study.Study, files fs.FS) error {
 // grow adds what a run asks besides: lanes with their planned requests, items, prices and addresses.
 func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.Revision) error {
 	out.More = &store.More{Lanes: LanesOf(r.Run.No, Beginning{Input: r.Input, Plan: r.Plan, Settings: *s})}
+	retried, err := p.Retried(ctx, r.Run)
+	if err != nil {
+		return err
+	}
+	for i, l := range out.More.Lanes {
+		out.More.Lanes[i].Planned += retried[store.Share{Stage: l.Stage, Lane: l.Name}]
+	}
 	for _, e := range r.Input.Study.Inputs {
 		n := int64(0)
 		for _, err := range p.Ledger.ItemHeads(ctx, r.Run.No, e.Name) {

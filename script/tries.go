@@ -243,6 +243,18 @@ func (p *Library) rounds(ctx context.Context, run int64) ([]Round, error) {
 	return out, nil
 }
 
+// Retried counts the requests of a run that retries of verdicts added to its plan, by stage and judge.
+func (p *Library) Retried(ctx context.Context, run store.Run) (map[store.Share]int64, error) {
+	sent, err := p.Ledger.SentByGroup(ctx, run.No)
+	out := map[store.Share]int64{}
+	for g, n := range sent {
+		if g.Again >= firstRetry {
+			out[store.Share{Stage: g.Stage, Lane: g.Lane}] += n
+		}
+	}
+	return out, err
+}
+
 // Retries counts, by stage and judge, the verdicts of a run that a retry would ask for again, and all that stand as they are.
 func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (again []store.Share, kept int64, err error) {
 	s, err := p.Open(ctx, run)

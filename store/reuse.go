@@ -42,7 +42,9 @@ func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (m
 			return nil, err
 		}
 		if len(own) > 0 {
-			found[q.Key] = own[0]
+			if found[q.Key], err = s.retried(ctx, own[0]); err != nil {
+				return nil, err
+			}
 		} else {
 			others = append(others, q)
 		}
@@ -63,6 +65,20 @@ func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (m
 		spare[d] = free
 	}
 	return found, nil
+}
+
+// retried is the reply that took the place of a judge's first one, where the same judge was asked again and gave a verdict; else the
+// answer itself.
+func (s *Ledger) retried(ctx context.Context, a Answer) (Answer, error) {
+	if a.At.Judge == "" || a.At.Again != 0 {
+		return a, nil
+	}
+	for later, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN segments mine ON mine.no = $1
+		JOIN verdicts v ON v.run_no = mine.run_no AND v.key = $2 AND v.stale = 0 AND v.second_try > 0 AND v.fallback = '' AND v.state IN ('valid', 'abstained')
+		WHERE a.segment_no = v.segment_no AND a.ord = v.ord AND o.stands = 1`, a.Segment, a.Key[:]) {
+		return later, err
+	}
+	return a, nil
 }
 
 func (f ReuseFrom) whole() bool { return f.Whole && len(f.From) > 0 }

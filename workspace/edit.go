@@ -129,6 +129,10 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run) (stri
 	if err != nil || len(redos) > 0 {
 		return "answers of it were asked for once more (redo)", err
 	}
+	retried, err := h.Planner.Retried(ctx, run)
+	if err != nil {
+		return "", err
+	}
 	lanes, err := h.Ledger.Lanes(ctx, run.No)
 	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: want.Plan})
 	for _, l := range lanes {
@@ -143,7 +147,7 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run) (stri
 		if st, ok := want.Input.Study.Stage(l.Stage); ok && st.Fallback != "" && n == 0 {
 			continue // what is asked in a judge's place is not planned
 		}
-		if n < l.Planned {
+		if n+retried[store.Share{Stage: l.Stage, Lane: l.Name}] < l.Planned {
 			return fmt.Sprintf("lane %s of stage %s is asked less than before", l.Name, l.Stage), err
 		}
 	}
