@@ -34,6 +34,9 @@ func Open(env func(string) string) *Account {
 	})}
 }
 
+// Fixed is an account of one pair of keys.
+func Fixed(id, secret string) *Account { return &Account{credentials.NewStaticV4(id, secret, "")} }
+
 // Call is what a signature is made for, beside the request.
 type Call struct {
 	Service, Region string
@@ -64,7 +67,7 @@ func (a *Account) Sign(ctx context.Context, req *http.Request, c Call) error {
 	signed, headers := canonicalHeaders(req)
 	path := escaped(req.URL.Path)
 	if c.Service != "s3" {
-		path = escaped(path) // all services but this one have it escaped twice
+		path = escaped(req.URL.EscapedPath()) // all services but this one have it escaped once more than it is sent
 	}
 	canonical := strings.Join([]string{req.Method, path, canonicalQuery(req.URL), headers, signed, body}, "\n")
 	digest := sha256.Sum256([]byte(canonical))
@@ -78,6 +81,16 @@ func (a *Account) Sign(ctx context.Context, req *http.Request, c Call) error {
 		keys.AccessKeyID, scope, signed, mac(key, text)))
 	return nil
 }
+
+// Signer signs the calls to a service in a region, each at the time it is made.
+func (a *Account) Signer(service, region string) func(context.Context, *http.Request, [sha256.Size]byte) error {
+	return func(ctx context.Context, req *http.Request, body [sha256.Size]byte) error {
+		return a.Sign(ctx, req, Call{Service: service, Region: region, Body: body, Time: time.Now()})
+	}
+}
+
+// Segment escapes a text as one segment of a path: all of it that is no letter, digit or one of four marks.
+func Segment(text string) string { return strings.ReplaceAll(escaped(text), "/", "%2F") }
 
 func mac(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)

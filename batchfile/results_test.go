@@ -70,6 +70,7 @@ func TestEveryVendorHasAShape(t *testing.T) {
 	want := map[string]batchfile.Shape{
 		"together": batchfile.ShapeBare, "mistral": batchfile.ShapeBare, "fireworks": batchfile.ShapeBare, "openrouter": batchfile.ShapeBare,
 		"anthropic": batchfile.ShapeParams, "gemini": batchfile.ShapeRequest, "vertex": batchfile.ShapeRequest,
+		"bedrock": batchfile.ShapeRecord,
 	}
 	for _, v := range catalog.Default().Vendors() {
 		shape, ok := want[v.Name]

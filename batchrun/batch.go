@@ -50,6 +50,7 @@ type Reach struct {
 	Input    string `json:"input,omitempty"`
 	Output   string `json:"output,omitempty"`
 	Account  string `json:"account,omitempty"`
+	Role     string `json:"role,omitempty"`
 }
 
 // settings is the run's settings, distinguished from a study's by its one field.
@@ -96,7 +97,7 @@ func (b *Batch) Study() *study.Study {
 
 // Providers is a study with one provider in it.
 func Providers(name, provider, kind string, e Reach) *study.Study {
-	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input, Output: e.Output, Account: e.Account}
+	p := study.Provider{Kind: kind, BaseURL: e.BaseURL, Key: e.Key, Project: e.Project, Location: e.Location, Input: e.Input, Output: e.Output, Account: e.Account, Role: e.Role}
 	return &study.Study{Study: name, Providers: study.Ordered[study.Provider]{{Name: provider, Value: p}}}
 }
 

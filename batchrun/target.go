@@ -146,7 +146,7 @@ func (r Resolver) Keyed(w Wish) ([]Target, error) {
 	isSet := func(name string) bool { v, ok := r.Env(name); return ok && v != "" }
 	var out []Target
 	for _, v := range r.Catalog.Vendors() {
-		if !v.Batch || v.Name == catalog.Compatible || len(v.KeyEnv) > 0 && !slices.ContainsFunc(v.KeyEnv, isSet) {
+		if !v.Batch || v.Name == catalog.Compatible || len(v.KeyEnv) > 0 && !v.KeyOptional && !slices.ContainsFunc(v.KeyEnv, isSet) {
 			continue
 		}
 		t, err := r.Complete(w, Target{Name: v.Name, Mode: assay.ModeBatch})
@@ -177,6 +177,8 @@ func (r *Reach) field(s catalog.Setting) *string {
 		return &r.Location
 	case "account":
 		return &r.Account
+	case "role":
+		return &r.Role
 	}
 	return &r.Input
 }

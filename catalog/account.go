@@ -17,7 +17,7 @@ type Setting struct {
 }
 
 // SettingNames are the settings there can be.
-func SettingNames() []string { return []string{"project", "location", "bucket", "account"} }
+func SettingNames() []string { return []string{"project", "location", "bucket", "role", "account"} }
 
 // Called lists the vendors that people call by a word which is not their name.
 func (c *Catalog) Called(word string) []string {

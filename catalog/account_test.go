@@ -35,7 +35,7 @@ func TestHeadersAreSecretUnlessARowSaysThatTheyAreOpen(t *testing.T) {
 			t.Errorf("%q is open: %v", name, got)
 		}
 	}
-	if diff := cmp.Diff([]string{"AIza", "fw_", "gsk_", "sk-", "tgp_", "xai-", "ya29."}, catalog.Default().KeyForms()); diff != "" {
+	if diff := cmp.Diff([]string{"ABSK", "AIza", "bedrock-api-key-", "fw_", "gsk_", "sk-", "tgp_", "xai-", "ya29."}, catalog.Default().KeyForms()); diff != "" {
 		t.Errorf("forms of keys (-want +got):\n%s", diff)
 	}
 }

@@ -42,6 +42,9 @@ gemini     -         gemini-3.1-pro-preview      +   +  +    -        +   +   - 
 gemini     -         gemini-3.6-flash            +   +  +    -        +   +   -    -       -    -     -   -   -  -    +   +       +    +
 gemini     -         gemini-2.5-pro              +   +  +    -        +   +   -    -       -    -     -   -   +  +    -   -       +    +
 vertex     -         gemini-2.5-flash            +   +  +    -        +   +   -    -       -    -     -   +   +  +    -   -       +    +
+bedrock    -         us.anthropic.claude-sonnet-4-6 + + -    -        +   +   -    -       +    -     +   +   +  +    -   -       +    -
+bedrock    -         zai.glm-4.7                 +   +  -    -        +   +   -    -       +    +     +   -   -  -    -   -       +    -
+bedrock    -         amazon.nova-lite-v1:0       +   +  -    -        +   -   -    -       +    +     +   -   -  -    -   -       +    -
 gemini     -         gemini-2.0-flash            +   +  +    -        +   +   -    -       -    -     -   +   -  -    -   -       +    +
 groq       -         openai/gpt-oss-120b         +   +  +    -        +   -   -    -       +    -     -   -   -  -    -   -       +    +
 together   -         zai-org/GLM-4.7             +   +  +    +        +   +   +    +       +    +     +   +   +  -    -   -       +    +

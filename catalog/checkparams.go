@@ -64,8 +64,10 @@ func (k *checker) otherAPI(key string) string {
 // sampling holds temperature, top_p and top_k against the family's rules.
 func (k *checker) sampling() {
 	f := k.found.Family
-	if k.p.Temperature != nil {
-		k.number("temperature", *k.p.Temperature, f.Temperature)
+	if t := k.p.Temperature; t != nil && k.api.Hottest > 0 && *t > k.api.Hottest {
+		k.problem("temperature", "write temperature: "+number(k.api.Hottest)+" or less", "%s takes temperature up to %s, not %s", k.vendor.Title, number(k.api.Hottest), number(*t))
+	} else if t != nil {
+		k.number("temperature", *t, f.Temperature)
 	}
 	if k.p.TopP != nil {
 		k.number("top_p", *k.p.TopP, f.TopP)

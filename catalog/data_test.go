@@ -88,7 +88,7 @@ func TestEveryVendorIsThereInOrder(t *testing.T) {
 		}
 	}
 	want := []string{
-		"openai", "azure", "anthropic", "gemini", "vertex", "together", "groq", "mistral", "xai", "fireworks",
+		"openai", "azure", "anthropic", "gemini", "vertex", "bedrock", "together", "groq", "mistral", "xai", "fireworks",
 		"openrouter", "dashscope", "zhipu", "moonshot", "siliconflow", "nebius", "deepinfra", "novita", "parasail", "doubleword",
 		"inferencenet", "ovh", "perplexity", "morph", "deepseek", "ollama", "vllm", catalog.Compatible,
 	}

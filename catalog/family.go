@@ -96,6 +96,9 @@ func (c *Catalog) family(name string) (Family, bool) {
 // familyOf is the nearest family to a model that has no row: the first whose pattern matches, else the vendor's fallback.
 func (c *Catalog) familyOf(v Vendor, model string) Family {
 	name := bareName(model)
+	if v.NameDots {
+		name = afterDots(name)
+	}
 	for _, f := range c.families {
 		if slices.ContainsFunc(f.Match, func(p string) bool { ok, _ := path.Match(p, name); return ok }) {
 			return f
@@ -115,6 +118,17 @@ func bareName(model string) string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	name, _ = cutSnapshot(name)
 	return name
+}
+
+// afterDots is a name without the words before it that end in a dot: us.maker.model-1.5 is model-1.5.
+func afterDots(name string) string {
+	for {
+		word, rest, ok := strings.Cut(name, ".")
+		if !ok || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") != "" {
+			return name
+		}
+		name = rest
+	}
 }
 
 // thinks reports whether a lane with these parameters makes the model reason. Where the catalogue does not know, it says no.

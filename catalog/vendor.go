@@ -22,6 +22,7 @@ type Vendor struct {
 	BaseURLEnv    string   `yaml:"base_url_env"`
 	KeyEnv        []string `yaml:"key_env"` // alternatives: the first that is set wins
 	KeyOptional   bool     `yaml:"key_optional"`
+	KeyElse       []string `yaml:"key_else"` // variables of keys that sign calls, where no key is set
 	Batch         bool     `yaml:"batch"`
 	BatchDiscount float64  `yaml:"batch_discount"` // 0.5: half price
 	BatchSome     bool     `yaml:"batch_some"`     // the discount holds only for models whose price row says so
@@ -49,6 +50,7 @@ type Vendor struct {
 
 	Routes      map[string]string `yaml:"routes"`       // first part of a model's name: the vendor that makes it
 	NamePath    bool              `yaml:"name_path"`    // a model's name may have a path in front, such as models/
+	NameDots    bool              `yaml:"name_dots"`    // a model's name has its maker in front and a place before that, each with a dot
 	Fallback    string            `yaml:"fallback"`     // the family of a model that matches none
 	BatchCached cachedRule        `yaml:"batch_cached"` // what cached tokens cost in a batch
 	Tiers       map[string]string `yaml:"tiers"`        // service tier of a reply: "live" or "batch" prices; others are unknown
@@ -79,6 +81,7 @@ const (
 // Limits are a vendor's limits on batches. 0 means unknown, and an unknown limit is no problem.
 type Limits struct {
 	Requests       int           `yaml:"requests"`        // requests in one batch
+	Least          int           `yaml:"least"`           // a batch of fewer requests fails
 	Bytes          int64         `yaml:"bytes"`           // bytes of one batch
 	LineBytes      int64         `yaml:"line_bytes"`      // bytes of one request in a batch
 	InlineBytes    int64         `yaml:"inline_bytes"`    // bytes of a batch sent without a file
@@ -106,6 +109,7 @@ type api struct {
 	NeedsMaxTokens bool              `yaml:"needs_max_tokens"`
 	MinOutput      int               `yaml:"min_output"`
 	EffortField    string            `yaml:"effort_field"`
+	Hottest        float64           `yaml:"hottest"` // the highest temperature, whatever the model takes; 0: not bounded
 	SeedField      string            `yaml:"seed_field"`
 	StoreFalse     bool              `yaml:"store_false"`
 	ModelInPath    bool              `yaml:"model_in_path"`

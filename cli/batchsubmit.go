@@ -13,6 +13,7 @@ import (
 	"assay"
 	"assay/batchfile"
 	"assay/batchrun"
+	"assay/catalog"
 	"assay/engine"
 	"assay/store"
 	"assay/workspace"
@@ -125,7 +126,7 @@ func checkFiles(ctx context.Context, w *World, names []string, f submitFlags) ([
 		if f.rehearse {
 			continue
 		}
-		if err := cmp.Or(w.workspace().Resolver().Lacks(file.Target), reachable(w, file.Target)); err != nil {
+		if err := cmp.Or(tooFew(file), w.workspace().Resolver().Lacks(file.Target), reachable(w, file.Target)); err != nil {
 			return nil, err
 		}
 	}
@@ -147,6 +148,17 @@ func checkFile(ctx context.Context, w *World, name string, reach reachFlags) (*w
 		return nil, nil, usage("", "%s is not a file", name)
 	}
 	return file, problems, err
+}
+
+// tooFew is an error where a model is asked fewer requests than a batch of its provider must have.
+func tooFew(file *workspace.BatchFile) error {
+	v, _ := catalog.Default().Vendor(file.Target.Kind)
+	for _, l := range file.Batch.File.Lanes {
+		if file.Target.Mode == assay.ModeBatch && l.Requests < int64(v.Limits.Least) {
+			return usage("--live asks them one by one, at the full price", "%s has %s for %s, and %s takes no batch of fewer than %d", file.Name, assay.Count(l.Requests, "request"), l.Model, v.Title, v.Limits.Least)
+		}
+	}
+	return nil
 }
 
 // reachable reports whether there is a key for the provider.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,11 +52,11 @@ type keyState struct {
 func keyStates(w *World, cat *catalog.Catalog) []keyState {
 	var keys []keyState
 	for _, v := range cat.Vendors() {
-		k := keyState{Provider: v.Name, Variables: v.KeyEnv, State: "not set", Host: v.BaseURL, Unverified: v.Unverified}
-		if v.KeyOptional {
+		k := keyState{Provider: v.Name, Variables: slices.Concat(v.KeyEnv, v.KeyElse), State: "not set", Host: v.BaseURL, Unverified: v.Unverified}
+		if v.KeyOptional && len(v.KeyElse) == 0 {
 			k.State = "not needed"
 		}
-		for _, name := range v.KeyEnv {
+		for _, name := range k.Variables {
 			if w.isSet(name) {
 				k.State = fmt.Sprintf("set (%s)", name)
 				if _, trouble := w.workspace().KeyTrouble([]string{name}); trouble != "" {

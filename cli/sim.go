@@ -100,10 +100,26 @@ func simEnvironment(urls map[string]string) string {
 			continue
 		}
 		fmt.Fprintf(&b, "export %s=%s", v.BaseURLEnv, urls[name])
-		if len(v.KeyEnv) > 0 {
+		switch {
+		case len(v.KeyElse) > 0:
+			b.WriteString(simSigned(v, urls))
+		case len(v.KeyEnv) > 0:
 			fmt.Fprintf(&b, " %s=sim", v.KeyEnv[0])
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// simSigned is what else a vendor needs whose calls are signed: keys, settings, and the address of its buckets.
+func simSigned(v catalog.Vendor, urls map[string]string) string {
+	out := " AWS_ACCESS_KEY_ID=sim AWS_SECRET_ACCESS_KEY=sim"
+	if v.StorageEnv != "" {
+		out += " " + v.StorageEnv + "=" + urls["s3"]
+	}
+	for _, s := range v.Settings {
+		value := map[string]string{"location": "us-east-1", "bucket": "sim-bucket", "role": "arn:aws:iam::123456789012:role/sim"}[s.Name]
+		out += " " + s.Env[0] + "=" + value
+	}
+	return out
 }

@@ -241,7 +241,7 @@ func tellingPhrase(said string) assay.FaultClass {
 		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(said, s) })
 	}
 	switch {
-	case has("credit balance is too low", "insufficient balance", "exceeded your current quota"):
+	case has("credit balance is too low", "insufficient balance", "exceeded your current quota", "invalid_payment_instrument"):
 		return assay.FaultQuota
 	case has("incorrect api key", "invalid api key", "api key not valid"):
 		return assay.FaultDenied

@@ -18,19 +18,22 @@ func TestSegmentsAreCutAsTheStageSays(t *testing.T) {
 		size, segments int
 		limit          int // of the provider
 		want           []int64
+		least          int // of the provider
 	}{
-		{"as few as possible", 0, 0, 100, []int64{11}},
-		{"by the provider's limit", 0, 0, 4, []int64{4, 4, 3}},
-		{"by size", 5, 0, 100, []int64{5, 5, 1}},
-		{"into three", 0, 3, 100, []int64{4, 4, 3}},
-		{"into two, each over the provider's limit", 0, 2, 4, []int64{4, 2, 4, 1}},
-		{"into more than there are requests", 0, 20, 100, []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{"as few as possible", 0, 0, 100, []int64{11}, 0},
+		{"by the provider's limit", 0, 0, 4, []int64{4, 4, 3}, 0},
+		{"by size", 5, 0, 100, []int64{5, 5, 1}, 0},
+		{"by size, and none too small", 5, 0, 100, []int64{4, 4, 3}, 3},
+		{"by the provider's limit, with enough left", 0, 0, 8, []int64{8, 3}, 3},
+		{"into three", 0, 3, 100, []int64{4, 4, 3}, 0},
+		{"into two, each over the provider's limit", 0, 2, 4, []int64{4, 2, 4, 1}, 0},
+		{"into more than there are requests", 0, 20, 100, []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, one, func(w *world) {
-				w.plan.items, w.plan.cut.Size, w.plan.cut.Segments, w.fake.limits.Requests = 11, tt.size, tt.segments, tt.limit
+				w.plan.items, w.plan.cut.Size, w.plan.cut.Segments, w.fake.limits.Requests, w.fake.limits.Least = 11, tt.size, tt.segments, tt.limit, tt.least
 			})
 			w.finished(store.ResultDone)
 			var got []int64
@@ -42,6 +45,18 @@ func TestSegmentsAreCutAsTheStageSays(t *testing.T) {
 			}
 			w.billedOnce(11)
 		})
+	}
+}
+
+// TestTooFewForABatchGoLive has a provider whose jobs fail when they have fewer requests than the wave.
+func TestTooFewForABatchGoLive(t *testing.T) {
+	t.Parallel()
+	for least, want := range map[int]store.SegmentMode{12: store.Live, 11: store.Batch, 0: store.Batch} {
+		w := newWorld(t, one, func(w *world) { w.plan.items, w.fake.limits.Least = 11, least })
+		w.finished(store.ResultDone)
+		if got := w.segments(); len(got) != 1 || got[0].Mode != want || got[0].Requests != 11 {
+			t.Errorf("least %d: %+v", least, got)
+		}
 	}
 }
 

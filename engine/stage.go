@@ -162,10 +162,22 @@ func (c *cutter) fits() bool {
 	return false
 }
 
-// divide makes the next n requests travel in so many segments as the study says, which differ by one request at most, the
-// larger ones first. Those without a stamp differ by one from the next. One over the provider's limits is cut again.
-func (c *cutter) divide(n int64) {
-	parts := int64(c.route.Segments)
+// parts is into how many segments n requests are divided: as many as the study says, or so that none is left with too few;
+// 0: they are cut where they are full.
+func (c *cutter) parts(n, least int64) int64 {
+	full := c.limits().requests
+	if c.route.Segments > 0 || full == 0 || n <= full || n%full == 0 || n%full >= least {
+		return int64(c.route.Segments)
+	}
+	return n/full + 1
+}
+
+// divide makes the next n requests travel in so many segments, which differ by one request at most, the larger ones first.
+// Those without a stamp differ by one from the next. One over the provider's limits is cut again.
+func (c *cutter) divide(n, parts int64) {
+	if parts == 0 {
+		return
+	}
 	c.shares = make([]int64, parts)
 	apart := int64(0) // how much one is to differ from the next
 	if c.sizes != nil && n >= parts*(parts+1)/2 {

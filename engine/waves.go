@@ -63,7 +63,11 @@ func complete(known []store.Group, g Group) bool {
 // wave stages one group, as far as the budget and the rules for cutting allow: a group that may still grow goes out when
 // it fills a segment, or some time after its first request was ready.
 func (x *extension) wave(ctx context.Context, g Group, items limit) error {
-	enough := int64(max(x.policy.LiveBelow, 1))
+	least, err := x.fewest(g)
+	if err != nil {
+		return err
+	}
+	enough := max(int64(x.policy.LiveBelow), least, 1)
 	ready, err := x.ready(ctx, g, items, enough)
 	if err != nil {
 		return err
@@ -93,6 +97,9 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 	if err != nil {
 		return err
 	}
+	if ready < least { // also a slice: a job of so few fails
+		mode = store.Live
+	}
 	c, err := x.newCutter(ctx, g, mode, store.ForWave)
 	if err != nil {
 		return err
@@ -106,11 +113,11 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 			most = ready - ready%full
 		}
 	}
-	if mode == store.Batch && c.route.Segments > 0 {
+	if mode == store.Batch && (c.route.Segments > 0 || least > 0 && most < 0) {
 		if ready, err = x.ready(ctx, g, items, countAll); err != nil {
 			return err
 		}
-		c.divide(ready)
+		c.divide(ready, c.parts(ready, least))
 	}
 	if err := c.stageAll(ctx, x.fresh(ctx, g), items, most); err != nil {
 		return errors.Join(err, c.giveUp(ctx))
@@ -142,7 +149,21 @@ func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64)
 	return false, nil
 }
 
-// modeOf says how a group's requests travel: as it wishes, where the provider can; few of a later wave go live.
+// fewest is how many requests a batch of a group's lane must have; 0: any number, or the lane has no other way.
+func (x *extension) fewest(g Group) (int64, error) {
+	l, _ := x.laneOf(g.Stage, g.Lane)
+	access, err := x.Accounts(l.Provider)
+	if errors.Is(err, ErrNoKey) || err == nil && (g.Mode == store.Live || access.Batch == nil || access.Live == nil) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(access.Batch.Limits().Least), nil
+}
+
+// modeOf says how a group's requests travel: as it wishes, where the provider can; few of a later wave go live, and so does
+// what is too few for a batch of this provider.
 func (x *extension) modeOf(g Group, ready int64) (store.SegmentMode, error) {
 	l, _ := x.laneOf(g.Stage, g.Lane)
 	access, err := x.Accounts(l.Provider)
@@ -152,7 +173,7 @@ func (x *extension) modeOf(g Group, ready int64) (store.SegmentMode, error) {
 	switch {
 	case g.Mode == store.Live || access.Batch == nil:
 		return store.Live, nil
-	case g.Wave > 1 && ready < int64(x.policy.LiveBelow) && access.Live != nil:
+	case g.Wave > 1 && ready < int64(x.policy.LiveBelow) && access.Live != nil, ready < int64(access.Batch.Limits().Least) && access.Live != nil:
 		return store.Live, nil
 	}
 	return store.Batch, nil

@@ -87,7 +87,7 @@ func (d *Input) Keys(keySet func(name string) bool) []Key {
 			continue
 		}
 		v, _ := d.Catalog.Vendor(kind)
-		k := Key{Provider: l.Provider, Names: v.KeyEnv, Lanes: []string{l.Name}, Optional: v.KeyOptional}
+		k := Key{Provider: l.Provider, Names: slices.Concat(v.KeyEnv, v.KeyElse), Lanes: []string{l.Name}, Optional: v.KeyOptional}
 		if p, ok := d.Study.Providers.Find(l.Provider); ok && (p.Key != "" || p.BaseURL != "") {
 			k.Names = nil // a base URL in a study gets only the key the study names
 			if p.Key != "" {

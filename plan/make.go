@@ -138,6 +138,7 @@ func (m *maker) add(st *study.Stage, p Part, w load) {
 		return
 	}
 	p.Stage, p.Verb = st.Name, st.Verb()
+	m.fewest(st, &p)
 	m.price(&p, w)
 	m.plan.Parts = append(m.plan.Parts, p)
 	m.plan.Waves = max(m.plan.Waves, p.Wave)

@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"assay"
 )
 
 // Client makes the calls to one origin. It follows no redirect, asks for no compression, and gives the key to that origin
@@ -21,6 +24,7 @@ type Client struct {
 	base    *url.URL
 	http    *http.Client
 	auth    Auth
+	sign    Signer // nil: no call is signed
 	headers map[string]string
 	secrets []string
 	trace   func(Exchange)
@@ -121,6 +125,7 @@ type Call struct {
 	Type   string    // of the body
 	Body   io.Reader // closed by the call if it is an io.Closer
 	Length int64     // of the body
+	SHA256 string    // of the body in hex, where the call may be signed and the body cannot be read twice
 
 	// Session is a URL of an upload session that the provider gave us, in place of Path. Its path and query are used at
 	// our own origin, whatever host it names.
@@ -131,6 +136,7 @@ type Call struct {
 	Accept []int
 
 	unhurried bool // its caller says how long it may take
+	digest    [sha256.Size]byte
 }
 
 // Path joins segments below the base URL. Every segment is escaped as a whole, so that an id never leaves its place.
@@ -159,6 +165,11 @@ func JSONBody(v any) (body io.Reader, length int64, err error) {
 // Do makes the call. Any status but 2xx and the accepted ones is an error that wraps an *assay.Fault; otherwise the
 // caller closes the body. A call in which nothing moves for too long is given up.
 func (c *Client) Do(ctx context.Context, call Call) (*http.Response, error) {
+	if c.sign != nil {
+		if err := call.sum(); err != nil {
+			return nil, c.unsentError(call, err)
+		}
+	}
 	if call.unhurried {
 		return c.send(ctx, ctx, call)
 	}
@@ -227,6 +238,11 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	}
 	for k, v := range call.Header {
 		req.Header.Set(k, v)
+	}
+	if c.sign != nil && call.Foreign == "" {
+		if err := c.sign(ctx, req, call.digest); err != nil {
+			return nil, fmt.Errorf("sign the call: %w", &assay.Fault{Class: assay.FaultDenied, Code: "no_credentials", Message: assay.Clean(err.Error(), maxWords)})
+		}
 	}
 	return req, nil
 }
@@ -318,7 +334,7 @@ func hasError(body []byte) bool {
 		return len(top[name]) > 0 && string(top[name]) != "null" && string(top[name]) != `""`
 	}
 	is := func(name string) bool { return string(top[name]) == `"error"` }
-	return said("error") || said("detail") || is("type") || is("object") || said("message") && said("code")
+	return said("error") || said("__type") || said("detail") || is("type") || is("object") || said("message") && said("code")
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"assay/aws"
 	"assay/catalog"
 )
 
@@ -19,10 +20,12 @@ type Config struct {
 	Account  string            // Fireworks: the account id
 	Org      string            // OpenAI: the organisation
 	Project  string            // Vertex: the project; OpenAI: the project id
-	Location string            // Vertex: the region
-	Input    string            // Vertex: gs:// folder for uploads
-	Output   string            // Vertex: gs:// folder for results
-	Storage  string            // Vertex: base URL of the object store; empty: Google's
+	Location string            // Vertex, Bedrock: the region
+	Role     string            // Bedrock: the role that jobs read and write files in
+	Input    string            // Vertex, Bedrock: folder for uploads, gs:// or s3://
+	Output   string            // Vertex, Bedrock: folder for results
+	Storage  string            // Vertex, Bedrock: base URL of the object store; empty: the vendor's own
+	Amazon   *aws.Account      // Bedrock: whose calls they are where no key says so, and those to its storage
 	Deadline time.Duration     // how long a small call may take; 0: a minute
 	Stall    time.Duration     // how long a transfer, or a live answer that has begun to come, may pause; 0: two minutes
 	Limits   catalog.Limits    // the catalogue's row, with the study's overrides

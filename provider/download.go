@@ -127,6 +127,9 @@ func (c *Client) sniff(resp *http.Response, body *bufio.Reader, start int64) err
 		return nil
 	}
 	head, err := body.Peek(maxError)
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) { // a page, or an error in XML: results are JSON
+		return c.saidNo(resp.Request, resp, head)
+	}
 	if err != io.EOF || !hasError(head) {
 		return nil // not an error, or longer than one can be
 	}

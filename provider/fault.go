@@ -41,6 +41,9 @@ func FateOf(err error) Fate {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, 499: // the server may have gone on with it
 		return Unknown
 	}
+	if c.fault.Code == "ConflictException" { // a conflict under another status
+		return Unknown
+	}
 	overloaded := c.fault.Status == 529 && c.fault.Code == "overloaded_error" // turned away at the door
 	if c.unsent || c.told && (c.fault.Status/100 == 4 || overloaded) {
 		return Refused
@@ -144,7 +147,7 @@ func (c *Client) statusError(req *http.Request, resp *http.Response) error {
 
 // saidNo classifies an error body.
 func (c *Client) saidNo(req *http.Request, resp *http.Response, body []byte) error {
-	f := dialect.Classify(resp.StatusCode, body)
+	f := dialect.ClassifyAs(resp.StatusCode, resp.Header.Get("X-Amzn-Errortype"), body)
 	if got := resp.StatusCode; got == http.StatusNotFound || got == http.StatusGone {
 		if req.Method != http.MethodPost { // what was looked at is gone, whatever else the words speak of
 			f.Class = assay.FaultGone
@@ -171,7 +174,7 @@ func (c *Client) answerError(resp *http.Response, what string, err error) error 
 
 // scrub takes every secret out of a text: those of the configuration, and whatever this request carried.
 func (c *Client) scrub(req *http.Request, s string) string {
-	for _, own := range []string{strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), req.URL.RawQuery} {
+	for _, own := range []string{strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), req.Header.Get("X-Amz-Security-Token"), req.URL.RawQuery} {
 		if len(own) >= minSecret {
 			s = strings.ReplaceAll(s, own, stars)
 		}

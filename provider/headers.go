@@ -10,7 +10,7 @@ import (
 
 // requestID is the provider's id of a call, by whichever header it uses.
 func requestID(h http.Header) string {
-	for _, name := range [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id"} {
+	for _, name := range [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id", "X-Amzn-Requestid", "X-Amz-Request-Id"} {
 		if v := field(h, name); v != "" {
 			return clip(v, 128)
 		}
@@ -20,7 +20,7 @@ func requestID(h http.Header) string {
 
 // RetryAfter is how long the headers ask us to stay away. A date is read against the server's own clock.
 func RetryAfter(h http.Header) time.Duration {
-	if v := field(h, "Retry-After-Ms"); v != "" {
+	if v := cmp.Or(field(h, "Retry-After-Ms"), field(h, "X-Amz-Retry-After")); v != "" {
 		if ms, err := strconv.ParseFloat(v, 64); err == nil && ms > 0 {
 			return seconds(ms / 1000)
 		}

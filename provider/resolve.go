@@ -21,6 +21,7 @@ type Origin struct {
 	BaseURLEnv string // the variable that set the base URL; empty: the study or the catalogue did
 	KeyEnv     string // the variable that holds the key, set or not; empty: no key is used
 	KeySet     bool
+	Foreign    bool // the study names an address that is not the vendor's own: no key goes there that it does not name
 }
 
 // Resolve finds base URL and key. A vendor's own key goes to that vendor's host, or to a base URL from the environment of
@@ -41,10 +42,11 @@ func Resolve(s Settings, v catalog.Vendor, env func(string) string) (Config, Ori
 		cfg.BaseURL = v.BaseURL
 	}
 	names := v.KeyEnv
+	from.Foreign = s.BaseURL != "" && !sameHost(s.BaseURL, v.BaseURL)
 	switch {
 	case s.KeyEnv != "":
 		names = []string{s.KeyEnv}
-	case s.BaseURL != "" && !sameHost(s.BaseURL, v.BaseURL):
+	case from.Foreign:
 		names = nil
 	}
 	for i, name := range names {
@@ -100,10 +102,11 @@ func sameHost(given, own string) bool {
 	if err != nil || g.Scheme != "https" || g.User != nil {
 		return false
 	}
-	_, rest, ok := strings.Cut(own, "{location}")
+	before, rest, ok := strings.Cut(own, "{location}")
 	if ok {
-		region, found := strings.CutSuffix(g.Host, strings.TrimSuffix(rest, "/"))
-		return found && region != "" && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+		region, starts := strings.CutPrefix(g.Host, strings.TrimPrefix(before, "https://"))
+		region, ends := strings.CutSuffix(region, strings.TrimSuffix(rest, "/"))
+		return starts && ends && region != "" && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 	}
 	o, err := url.Parse(own)
 	return err == nil && own != "" && strings.EqualFold(g.Host, o.Host)

@@ -65,6 +65,20 @@ func TestAKeyGoesOnlyWhereItBelongs(t *testing.T) {
 	}
 }
 
+func TestAnAddressOfTheStudyIsForeignUnlessItIsTheVendors(t *testing.T) {
+	t.Parallel()
+	signed := catalog.Vendor{Name: "x", BaseURL: "https://service.{location}.vendor.example", KeyOptional: true, KeyEnv: []string{"KEY"}}
+	for address, want := range map[string]bool{
+		"": false, "https://service.eu-west-1.vendor.example": false, "http://service.eu-west-1.vendor.example": true, "https://thief.example": true,
+		"https://other.eu-west-1.vendor.example": true, "https://service.thief.example/.vendor.example": true, "https://service.a.b.vendor.example": true,
+	} {
+		cfg, from, err := Resolve(Settings{Name: "x", BaseURL: address}, signed, func(string) string { return "key" })
+		if err != nil || from.Foreign != want || cfg.Key.Empty() != want {
+			t.Errorf("%s: foreign %v, key kept back %v, %v", address, from.Foreign, cfg.Key.Empty(), err)
+		}
+	}
+}
+
 func TestWhatCannotBeAKeyIsReportedAndNotSent(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{

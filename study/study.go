@@ -53,8 +53,9 @@ type Provider struct {
 	Key      string         `json:"key,omitempty" jsonschema:"the environment variable that holds the key, as ${NAME}"`
 	Project  string         `json:"project,omitempty"`
 	Location string         `json:"location,omitempty"`
-	Input    string         `json:"input,omitempty" jsonschema:"Vertex: gs:// folder for input files"`
-	Output   string         `json:"output,omitempty" jsonschema:"Vertex: gs:// folder for results"`
+	Input    string         `json:"input,omitempty" jsonschema:"Vertex, Bedrock: gs:// or s3:// folder for input files"`
+	Output   string         `json:"output,omitempty" jsonschema:"Vertex, Bedrock: gs:// or s3:// folder for results"`
+	Role     string         `json:"role,omitempty" jsonschema:"Bedrock: the role (its ARN) that jobs read and write files in"`
 	Account  string         `json:"account,omitempty" jsonschema:"Fireworks: the account"`
 	Version  string         `json:"version,omitempty" jsonschema:"the API version to ask for"`
 	Window   Duration       `json:"window,omitempty" jsonschema:"completion window of a job, where the provider lets one choose"`
@@ -65,6 +66,7 @@ type Provider struct {
 // ProviderLimits override the catalogue's row; 0 leaves it.
 type ProviderLimits struct {
 	Requests int   `json:"requests,omitempty" jsonschema:"requests a batch"`
+	Least    int   `json:"least,omitempty" jsonschema:"requests that a batch must have"`
 	Bytes    int64 `json:"bytes,omitempty" jsonschema:"bytes a batch"`
 	Line     int64 `json:"line,omitempty" jsonschema:"bytes a request"`
 }

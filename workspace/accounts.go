@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/aws"
 	"assay/catalog"
 	"assay/engine"
 	"assay/provider"
@@ -74,7 +75,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 		if cfg.BaseURL == "" {
 			cfg.BaseURL = a.sim.BaseURLs(simRoot)[catalog.Copied]
 		}
-		cfg.Storage = simRoot + "/gcs"
+		cfg.Storage, cfg.Amazon = simRoot+storages()[scheme(v)], aws.Fixed("sim", "sim")
 	} else if err != nil {
 		return engine.Access{}, err
 	}
@@ -84,10 +85,15 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	}
 	cfg.Version, cfg.Account = a.expand(p.Version), cmp.Or(a.expand(p.Account), sim(a.sim, "sim"))
 	cfg.Project, cfg.Location = cmp.Or(a.expand(p.Project), sim(a.sim, "sim")), cmp.Or(a.expand(p.Location), sim(a.sim, "us-central1"))
-	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, "gs://sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, "gs://sim/out/"))
+	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, scheme(v)+"sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, scheme(v)+"sim/out/"))
+	cfg.Role = cmp.Or(a.expand(p.Role), sim(a.sim, "arn:aws:iam::123456789012:role/sim"))
 	if a.sim == nil {
-		cfg.HTTP, cfg.Storage = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv)
+		cfg.HTTP, cfg.Storage, cfg.Amazon = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv), aws.Open(a.env)
+		if from.Foreign {
+			cfg.Amazon = nil
+		}
 	}
+	a.fill(&cfg, v)
 	cfg.HTTP = a.world.Exchanges.around(cfg.HTTP, cfg.Key)
 	cfg.Deadline, cfg.Stall = a.deadline, a.stall
 	override(&cfg.Limits, p.Limits)
@@ -100,7 +106,48 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	case missing != nil:
 		return engine.Access{Account: account, Missing: missing}, nil
 	}
-	return engine.Access{Account: account, Fingerprint: fingerprint(cfg.Key)}, nil
+	key := cfg.Key
+	if len(v.KeyElse) > 0 { // keys come and go within hours; whose jobs they are does not change with them
+		key = provider.NewSecret(cfg.Location)
+	}
+	return engine.Access{Account: account, Fingerprint: fingerprint(key)}, nil
+}
+
+// scheme is how the addresses of a vendor's buckets begin.
+func scheme(v catalog.Vendor) string {
+	for _, s := range v.Settings {
+		if s.Scheme != "" {
+			return s.Scheme
+		}
+	}
+	return "gs://"
+}
+
+// storages are where the simulator has the buckets of a scheme.
+func storages() map[string]string { return map[string]string{"gs://": "/gcs", "s3://": "/s3"} }
+
+// fill takes settings that the study leaves out from the variables that the vendor's own clients read.
+func (a *Accounts) fill(cfg *provider.Config, v catalog.Vendor) {
+	for _, s := range v.Settings {
+		value := ""
+		for _, name := range s.Env {
+			value = cmp.Or(value, a.env(name))
+		}
+		if value == "" || a.sim != nil {
+			continue
+		}
+		switch s.Name {
+		case "location":
+			cfg.Location = cmp.Or(cfg.Location, value)
+		case "role":
+			cfg.Role = cmp.Or(cfg.Role, value)
+		case "bucket":
+			folder := s.Scheme + strings.Trim(strings.TrimPrefix(value, s.Scheme), "/")
+			cfg.Input, cfg.Output = cmp.Or(cfg.Input, folder+"/input/"), cmp.Or(cfg.Output, folder+"/output/")
+		case "project":
+			cfg.Project = cmp.Or(cfg.Project, value)
+		}
+	}
 }
 
 // vendor is the vendor that a provider's name stands for.
@@ -164,6 +211,7 @@ func sim(s *simulator.Server, value string) string {
 
 func override(l *catalog.Limits, own study.ProviderLimits) {
 	l.Requests = cmp.Or(own.Requests, l.Requests)
+	l.Least = cmp.Or(own.Least, l.Least)
 	l.Bytes = cmp.Or(own.Bytes, l.Bytes)
 	l.LineBytes = cmp.Or(own.Line, l.LineBytes)
 }

@@ -83,6 +83,7 @@ func newWorld(t *testing.T, s Subject, o simulator.Options, rules ...string) *wo
 	t.Helper()
 	w := &world{t: t, s: s, clock: clocktest.New(epoch), seen: &watch{t: t}, root: "https://sim.example"}
 	o.Clock, o.Dir = w.clock, t.TempDir()
+	o.Limits.BatchLeast = 1 // parcels of these tests are small
 	for _, text := range rules {
 		r, err := simulator.ParseRule("* " + text)
 		if err != nil {

@@ -22,6 +22,7 @@ func Vendors() []Entry {
 		{"anthropic", openAnthropic},
 		{"gemini", openGemini},
 		{"vertex", openVertex},
+		{"bedrock", openBedrock},
 		{"together", openTogether},
 		{"groq", openGroq},
 		{"mistral", openMistral},

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
+	"assay/aws"
 	"assay/catalog"
 	"assay/provider"
 )
@@ -46,10 +47,14 @@ func answer(status int, body string) *http.Response {
 
 // config opens any vendor on a network of our own.
 func config(kind string, n network) provider.Config {
-	return provider.Config{
+	c := provider.Config{
 		Kind: kind, BaseURL: "https://api.example", Key: provider.NewSecret(testKey), HTTP: n,
 		Account: "acct", Project: "proj", Location: "us-central1", Input: "gs://b/in", Output: "gs://b/out", Storage: "https://api.example",
 	}
+	if kind == "bedrock" {
+		c.Input, c.Output, c.Role, c.Amazon = "s3://b/in", "s3://b/out", "arn:aws:iam::1:role/r", aws.Fixed("id", "secret-of-the-pair")
+	}
+	return c
 }
 
 func open(t testing.TB, kind string, n network) provider.Account {

@@ -131,8 +131,15 @@ func (c *Call) stall(d time.Duration) {
 	panic(http.ErrAbortHandler)
 }
 
-// Reply writes a JSON document.
+// XML is a document that is no JSON.
+type XML []byte
+
+// Reply writes a JSON document, or one in XML.
 func (c *Call) Reply(status int, v any) {
+	if doc, ok := v.(XML); ok {
+		c.Send(status, "application/xml", doc)
+		return
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		c.Trouble(fmt.Errorf("write a reply: %w", err))
@@ -233,6 +240,9 @@ func (c *Call) Disk() *spill.Folder { return c.s.spill }
 
 // BatchBytes is the most bytes of one batch.
 func (c *Call) BatchBytes() int64 { return cmp.Or(c.s.opts.Limits.BatchBytes, c.Vendor.Bytes) }
+
+// BatchLeast is the fewest requests of one batch.
+func (c *Call) BatchLeast() int { return cmp.Or(c.s.opts.Limits.BatchLeast, c.Vendor.Least) }
 
 // Window is after how long a batch expires.
 func (c *Call) Window() time.Duration { return cmp.Or(c.s.opts.Window, c.Vendor.Window) }

@@ -239,7 +239,7 @@ func (c *Call) lineEffect(name string) int {
 
 // strangeLine is a result that was never asked for: a copy under another id.
 func strangeLine(line []byte, n int) []byte {
-	for _, key := range []string{`"custom_id":"`, `"key":"`, `"batch_request_id":"`} {
+	for _, key := range []string{`"custom_id":"`, `"key":"`, `"batch_request_id":"`, `"recordId":"`} {
 		if at := bytes.Index(line, []byte(key)); at >= 0 {
 			at += len(key)
 			return fmt.Appendf(bytes.Clone(line[:at]), "stranger-%d-%s", n, line[at:])

@@ -41,6 +41,7 @@ type Limits struct {
 	Tokens        int   // live tokens a minute, per key
 	Enqueued      int64 // prompt tokens that unfinished batches of one model may hold, per key
 	BatchRequests int   // requests in one batch
+	BatchLeast    int   // fewest requests in one batch
 	BatchBytes    int64 // bytes of one batch
 }
 

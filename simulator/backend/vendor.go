@@ -30,6 +30,7 @@ type Vendor struct {
 	Rate        func(http.Header, Meter)
 
 	Requests int           // most requests in one batch
+	Least    int           // fewest; 0: one
 	Bytes    int64         // most bytes of one batch
 	Window   time.Duration // after which a batch expires
 	Caches   bool          // caches prompts by itself

@@ -7,11 +7,12 @@ import (
 
 // Vendors are all that the simulator plays. Adding one is one file and one line.
 func Vendors() []*backend.Vendor {
-	b := newBuckets()
+	b, s3 := newBuckets(), newS3()
 	return []*backend.Vendor{
 		openAIVendor(), azureVendor(), groqVendor(), genericVendor(),
 		anthropicVendor(),
 		geminiVendor(), vertexVendor(b), gcsVendor(b),
+		bedrockVendor(s3), s3Vendor(s3),
 		mistralVendor(), togetherVendor(),
 		deepSeekVendor(), ollamaVendor(),
 		xaiVendor(), fireworksVendor(), openRouterVendor(),
