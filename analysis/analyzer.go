@@ -141,6 +141,8 @@ func (b *Analyzer) collector(stage *Stage, s Spec) collector {
 		return newJudges(stage, s, o)
 	case Length:
 		return newLengths(stage, s, o, &b.known)
+	case Items:
+		return newItemwise(stage, s, o, &b.known)
 	case Variance:
 		return newSpreads(stage, s, o)
 	case Validity:

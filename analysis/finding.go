@@ -124,6 +124,7 @@ type Finding struct {
 	P        stats.Number   // of no difference, two-sided; it does not exist where nothing is tested
 	Holm     stats.Number   // P adjusted over all primary tests
 	Rank     *stats.RankInterval
+	Best     stats.Number // chance of being the best of those that are ranked
 	Record   *Record      // of win rates: what they are made of
 	Counts   []Counted    // of flips: what they are made of
 	Quasi    stats.Number // quasi standard error of a strength: two of them give the error of any difference

@@ -9,14 +9,16 @@ import (
 
 // What the findings about judges are called.
 const (
-	WhatAgreement = "agreement"          // share of equal labels, over pairs of judges
-	WhatKappa     = "kappa"              // Cohen's, of two judges
-	WhatFleiss    = "fleiss"             // Fleiss' kappa of all judges
-	WhatAlpha     = "alpha"              // Krippendorff's
-	WhatAC1       = "ac1"                // Gwet's
-	WhatOver      = "mean over judges"   // each of equal weight; its interval is not an error over items
-	WhatSpread    = "spread over judges" // sd of what the judges give a lane
-	WhatCell      = "judge mean of lane" // what one judge gives one lane
+	WhatAgreement = "agreement" // share of equal labels, over pairs of judges
+	WhatWith      = "agreement with others"
+	WhatDistance  = "distance from others" // of scores: how far apart on the same answer
+	WhatKappa     = "kappa"                // Cohen's, of two judges
+	WhatFleiss    = "fleiss"               // Fleiss' kappa of all judges
+	WhatAlpha     = "alpha"                // Krippendorff's
+	WhatAC1       = "ac1"                  // Gwet's
+	WhatOver      = "mean over judges"     // each of equal weight; its interval is not an error over items
+	WhatSpread    = "spread over judges"   // sd of what the judges give a lane
+	WhatCell      = "judge mean of lane"   // what one judge gives one lane
 	WhatCellDelta = "judge delta of lane"
 	WhatDelta     = "judge delta"        // how far a judge is above the mean of all judges of the same lanes
 	WhatDeltaSD   = "judge delta spread" // sd of a judge's deltas over lanes
@@ -103,7 +105,7 @@ func (j *judges) tables() ([]Table, error) {
 		t.Findings = append(t.Findings, f.unknown("agreement needs two judges"))
 		return []Table{t}, nil
 	}
-	for _, step := range []func(*Table) error{j.pairs, j.all, j.spread, j.deltas} {
+	for _, step := range []func(*Table) error{j.pairs, j.disagreeing, j.all, j.spread, j.deltas} {
 		if err := step(&t); err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func pooled(t *testing.T, stage analysis.Stage, m analysis.Method, by []string, 
 // additive reports whether a finding over all is the mean of those of its parts, by their numbers of verdicts.
 func additive(what string) bool {
 	return !slices.Contains([]string{"strength", "order effect", "tie parameter", "reliability", "average win rate", "elo", "order correlation", "length effect",
-		"variance between items", "variance between draws", "share between items", "live score"}, what)
+		"variance between items", "variance between draws", "share between items", "live score", "deviance", "misfit", "circular triples", "circle"}, what)
 }
 
 func TestPooledNumbersAreTheirPartsByWeight(t *testing.T) {

@@ -72,7 +72,7 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 	}
 	a.standing(t, fit, field)
 	a.parameters(t, fit, how)
-	return nil
+	return a.fitness(t, fit, how, field)
 }
 
 // parameters adds what the model has besides strengths.

@@ -104,14 +104,15 @@ const (
 	Stances     Method = "stances"     // flips by conversation, from stances or from verdicts on flips
 	FlipCounts  Method = "flip-counts" // how often each question held, was weakened, was taken back
 	Correlation Method = "correlation" // of what was found with what is known
+	Items       Method = "items"       // which items tell lanes apart
 )
 
 // Methods lists the methods that suit a verb, the usual one first.
 func Methods(v Verb) []Method {
 	if v == Compared {
-		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation}
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation, Items}
 	}
-	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, Correlation}
+	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, Correlation, Items}
 }
 
 // Spec is one analysis to do.
@@ -186,6 +187,10 @@ func (s Spec) filled(stage *Stage) (Spec, error) {
 	if why := s.Settings.suit(s.Method, stage.Verb); why != "" {
 		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)
 	}
+	if s.Method == Items {
+		s.By = withoutLane(s.By)
+		return s, nil
+	}
 	if s.By == nil && s.Method == FlipCounts {
 		s.By = []string{ByItem}
 	}
@@ -207,6 +212,10 @@ func (s *Stage) Suits(m Method) bool { return slices.Contains(Methods(s.Verb), m
 // lacks is what a method needs and a stage does not have; empty: nothing.
 func (s *Stage) lacks(m Method) string {
 	switch m {
+	case Items:
+		if s.Items {
+			return "items needs lanes that are compared on them (compare: STAGE): here items compete"
+		}
 	case Correlation:
 		if s.Verb == Compared && !s.Items {
 			return "a correlation needs items that are compared (compare: INPUT): lanes have no field of items"

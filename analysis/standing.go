@@ -47,6 +47,8 @@ type Place struct {
 	Share    stats.Number // of comparisons: the share won; of flips with a control: the share taken back under pressure
 	Control  stats.Number // the share taken back when merely asked again
 	N        int          // verdicts
+	Rank     *stats.RankInterval
+	Best     stats.Number // chance of being the best
 	Coverage Coverage
 }
 
@@ -130,6 +132,7 @@ func (e entry) finishStandings(t *Table, o Options) {
 		for _, c := range s.Tests {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}
+		s.rank(t, o.Seed)
 		if len(s.Judges) == 1 && s.Field == ByLane {
 			family := e.stage.Families[s.Judges[0]]
 			for _, p := range s.Places {

@@ -230,6 +230,9 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	if has(func(f *analysis.Finding) bool { return f.Rank != nil }) {
 		out = append(out, FindingColumn{"rank", rankText})
 	}
+	if has(func(f *analysis.Finding) bool { return f.Best.OK }) {
+		out = append(out, FindingColumn{"best", func(f *analysis.Finding) string { return shownOr(analysis.Share, f.Best, "") }})
+	}
 	if has(func(f *analysis.Finding) bool { return f.Record != nil }) {
 		out = append(out, recordColumn("wins", func(r *analysis.Record) int { return r.Wins }), recordColumn("ties", func(r *analysis.Record) int { return r.Ties }),
 			recordColumn("losses", func(r *analysis.Record) int { return r.Losses }))

@@ -64,6 +64,7 @@ type FindingJSON struct {
 	P         *float64          `json:"p,omitempty"`
 	Holm      *float64          `json:"p_holm,omitempty"`
 	Rank      *rankBounds       `json:"rank,omitempty"`
+	Best      *float64          `json:"chance_of_best,omitempty"`
 	Record    *recordDocument   `json:"record,omitempty"`
 	Counts    map[string]int    `json:"counts,omitempty"`
 	Quasi     *float64          `json:"quasi_se,omitempty"`
@@ -207,6 +208,7 @@ func findingOf(f *analysis.Finding) FindingJSON {
 	if f.Rank != nil {
 		doc.Rank = &rankBounds{f.Rank.Rank, f.Rank.Best, f.Rank.Worst}
 	}
+	doc.Best = f.Best.OrNil()
 	if f.Record != nil {
 		doc.Record = (*recordDocument)(f.Record)
 	}

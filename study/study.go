@@ -128,7 +128,7 @@ type Analysis struct {
 	Where
 	Of      string     `json:"of" jsonschema:"the stage"`
 	By      Names      `json:"by,omitzero" jsonschema:"fields to group by, such as lane, branch or a field of the item"`
-	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, stances or flip-counts"`
+	Method  string     `json:"method,omitempty" jsonschema:"rate, flips, bradley-terry, davidson, elo, win-rate, ranking, correlation, agreement, positional-bias, consistency, validity, length, variance, stances, flip-counts or items"`
 	Filter  Expression `json:"where,omitzero"`
 	Primary bool       `json:"primary,omitempty" jsonschema:"a finding declared before the data: corrected together, put into words"`
 
