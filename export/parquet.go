@@ -22,7 +22,7 @@ const (
 )
 
 type parquetTable[T any] struct {
-	out   *parquet.Writer
+	out   *parquet.GenericWriter[any]
 	plain *parquet.Schema // of the Go type
 	typed []typedColumn
 	row   parquet.Row
@@ -34,7 +34,7 @@ func newParquetTable[T any](w io.Writer) *parquetTable[T] {
 	plain := parquet.SchemaOf(new(T))
 	t := &parquetTable[T]{plain: plain, typed: typedColumns(plain)}
 	schema := parquet.NewSchema(plain.Name(), typedNode{plain, t.typed})
-	t.out = parquet.NewWriter(w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))
+	t.out = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))
 	return t
 }
 
