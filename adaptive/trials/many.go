@@ -18,13 +18,18 @@ type Sum struct {
 
 // Many runs so many studies, each with its own luck. The same seed gives the same sum.
 func Many(s Setting, p adaptive.Plan, rule Rule, studies int, seed uint64) (Sum, error) {
+	return sumOf(studies, seed, func(luck uint64) (Outcome, error) { return Study(s, p, rule, luck) })
+}
+
+// sumOf adds up so many studies.
+func sumOf(studies int, seed uint64, study func(luck uint64) (Outcome, error)) (Sum, error) {
 	outcomes, errs := make([]Outcome, studies), make([]error, studies)
 	var each sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		each.Go(func() {
 			for k := range next {
-				outcomes[k], errs[k] = Study(s, p, rule, seed<<32+uint64(k))
+				outcomes[k], errs[k] = study(seed<<32 + uint64(k))
 			}
 		})
 	}

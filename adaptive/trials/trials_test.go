@@ -13,7 +13,7 @@ import (
 // 2,000 studies of each setting.
 func TestTheRuleClaimsLittleThatIsNotSo(t *testing.T) {
 	t.Parallel()
-	const studies = 80 // `go run ./bench ranking` has 2,000
+	const studies = 80 // `go run ./bench settle` has 2,000
 	for _, c := range settings(t) {
 		for _, rule := range []Rule{Planned, Naive} {
 			name := map[Rule]string{Planned: "spend", Naive: "naive"}[rule]
