@@ -59,6 +59,12 @@ func (g *Progress) Look(l *Look) []Claim {
 	return claims
 }
 
+// Beyond takes what a look beyond the plan says, at a level of its own, and returns what it newly claims.
+func (g *Progress) Beyond(l *Look, level float64) []Claim {
+	g.Looks++
+	return g.Claims.look(g.Looks, level, l.Theta, l.p(), g.family)
+}
+
 // Blind is what the next round buys after a look that shows nothing: the open pairs, evenly. The look is spent.
 func (g *Progress) Blind() []int {
 	if g.Looks++; g.Looks >= g.Plan.Rounds {

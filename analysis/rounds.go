@@ -16,6 +16,7 @@ type Rounds struct {
 	Level   float64 // the error that the last look might spend: intervals are those of this level
 	Alpha   float64 // the chance of any false claim, at most
 	Next    float64 // the error that a look beyond the plan may spend
+	Beyond  float64 // the error that looks beyond the plan have spent, on top of Alpha
 	Claims  []Claim // so far
 	Stopped string  // why no further round was bought; empty: it goes on
 	Width   bool    // the goal is how certain strengths are: nothing is claimed
@@ -81,6 +82,9 @@ func (a *arena) inRounds(t *Table, field string) error {
 // Part is the error of a look where intervals are to hold with another level than usual: the same part of it.
 func (r *Rounds) Part(level float64) float64 { return r.Level / r.Alpha * (1 - level) }
 
+// Bound is the chance of any false claim, at most.
+func (r *Rounds) Bound() float64 { return r.Alpha + r.Beyond }
+
 // known are the directions that claims say, and what follows from them.
 func (r *Rounds) known(names []string) *adaptive.Claims {
 	out := adaptive.NewClaims(len(names))
@@ -112,12 +116,15 @@ func (r *Rounds) notes(t *Table, look *adaptive.Look, level float64) {
 	if r.Stopped != "" {
 		rounds = fmt.Sprintf("stopped after round %d of %d: %s", r.Looks, r.Planned, r.Stopped)
 	}
+	if r.Looks > r.Planned {
+		rounds = fmt.Sprintf("looked at %d times, %d of them planned: more was bought to settle a pair", r.Looks, r.Planned)
+	}
 	t.note("%s", rounds)
 	if r.Width {
 		t.note("pairs were bought until strengths are certain enough, whoever wins: intervals hold as usual, and nothing is claimed")
 	} else {
 		t.note("intervals and places hold although pairs were bought by what was found: %s, each with its own level (%.3g%% for these intervals); the chance of any false claim is at most %.0f%%",
-			plural(r.Planned, "look")+" planned", 100*r.Part(level), 100*r.Alpha)
+			plural(r.Planned, "look")+" planned"+r.more(), 100*r.Part(level), 100*r.Bound())
 	}
 	switch {
 	case look.Thin:
@@ -125,6 +132,14 @@ func (r *Rounds) notes(t *Table, look *adaptive.Look, level float64) {
 	case !look.Finite:
 		t.note("one of them wins or loses all of its comparisons: strengths are drawn towards each other, and have no intervals")
 	}
+}
+
+// more says how many looks there were beyond the plan.
+func (r *Rounds) more() string {
+	if r.Looks <= r.Planned || r.Beyond == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %s beyond the plan", plural(int(math.Round(r.Beyond/r.Next)), "look"))
 }
 
 // stand makes a standing one of rounds: its tests have the errors of the look, and what differs is what was claimed.

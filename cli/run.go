@@ -28,6 +28,7 @@ type runFlags struct {
 	anew     bool
 	detach   bool
 	truth    bool
+	settle   string
 }
 
 func runCommand(w *World) *cobra.Command {
@@ -43,6 +44,8 @@ func runCommand(w *World) *cobra.Command {
 			"repeats) extends the run, after a question that says what is new and what it costs. An edit that changes requests asks only those again, in the\n" +
 			"same run; what they brought before is superseded (`assay results --superseded`). After any other edit a new run takes over what was\n" +
 			"answered to equal questions. The difference is shown first.\n\n" +
+			"--settle \"a, b\" buys what would tell two lanes apart that a finished run cannot, after a question that says how many comparisons and what they\n" +
+			"cost; the same command goes on after a stop, and buys nothing twice.\n\n" +
 			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),
@@ -61,7 +64,8 @@ func runCommand(w *World) *cobra.Command {
 	flags.StringSliceVar(&f.settings.Lanes, "lane", nil, "only these lanes; globs allowed")
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")
-	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's")
+	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's; with --settle: the most that settling may cost")
+	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, mini.low\", and extend the finished run with them")
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
@@ -113,10 +117,14 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if err := h.Ready(ctx); err != nil { // before a run is begun
 		return err
 	}
-	run, revised, err := theRun(ctx, w, h, workspace.Wanted{
+	want := workspace.Wanted{
 		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: f.settings, Budget: workspace.BudgetOf(d.Study, budget),
 		Note: f.note, By: f.by, New: f.anew,
-	}, f)
+	}
+	if f.settle != "" {
+		return settleStudy(ctx, w, h, d, want, f)
+	}
+	run, revised, err := theRun(ctx, w, h, want, f)
 	if err != nil {
 		return err
 	}

@@ -203,10 +203,18 @@ func inRounds(r *ranked) *Caveat {
 	if x.Stopped == "" {
 		text = fmt.Sprintf("Stage %s has had %d of %d looks, and goes on.", r.Stage, x.Looks, x.Planned)
 	}
-	if !x.Width {
-		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is at most %.0f%%.", 100*x.Alpha)
+	title := "Bought in rounds."
+	if x.Looks > x.Planned {
+		title = "Bought beyond the plan."
+		text = fmt.Sprintf("Stage %s was looked at %d times, %d of them planned: %s.", r.Stage, x.Looks, x.Planned, x.Stopped)
+		if x.Stopped == "" {
+			text = fmt.Sprintf("Stage %s: what was bought beyond its plan is under way.", r.Stage)
+		}
 	}
-	return &Caveat{"Bought in rounds.", text, ""}
+	if !x.Width {
+		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is at most %.0f%%.", 100*x.Bound())
+	}
+	return &Caveat{title, text, ""}
 }
 
 // unsettled reports whether several places may be the best.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"assay"
-	"assay/adaptive"
 	"assay/analysis"
 )
 
@@ -30,32 +29,12 @@ const likelyChance = 0.8
 // settlings are the neighbours of a ranking that cannot be told apart, with what it would take. Quotes believe in a difference as far as the
 // spread of all of them suggests: those that are asked about are close by luck, too.
 func (d *Document) settlings(r *ranked) []settling {
-	spread, ok := r.spread()
-	if !ok {
-		return nil
-	}
-	open := 0
-	for _, t := range r.Tests {
-		if !r.differ(t.First, t.Second) {
-			open++
-		}
-	}
-	level := 1 - r.Level
-	if r.Rounds != nil {
-		if level = r.Rounds.Next; r.Rounds.Width {
-			return nil
-		}
-	}
 	var out []settling
 	for k := range r.order[1:] {
 		a, b := r.order[k], r.order[k+1]
-		t, found := r.contrast(a, b)
-		if !found || r.differ(a, b) || !t.Difference.OK || !t.SE.OK || !t.Information.OK || !(t.SE.Value > 0) {
+		q, ok := r.Quote(a, b)
+		if !ok {
 			continue
-		}
-		q := adaptive.Quote{
-			Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
-			Critical: adaptive.Critical(level, open, t.Clusters), Spread: spread,
 		}
 		each, price := d.costOfOne(r, a, b)
 		quote := func(chance float64) amount {
@@ -65,35 +44,6 @@ func (d *Document) settlings(r *ranked) []settling {
 		out = append(out, settling{a, b, quote(0.5), quote(likelyChance)})
 	}
 	return out
-}
-
-// spread is the variance of the true values that places suggest; false where fewer than two have an error.
-func (r *ranked) spread() (float64, bool) {
-	var value, se []float64
-	for _, i := range r.order {
-		if p := r.Places[i]; p.Interval.OK {
-			level := 1 - r.Level
-			if r.Rounds != nil {
-				level = r.Rounds.Part(r.Level)
-			}
-			value = append(value, p.Value.Value)
-			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, r.Clusters)))
-		}
-	}
-	if len(value) < 2 {
-		return 0, false
-	}
-	return adaptive.Spread(value, se), true
-}
-
-// contrast is the test of two places.
-func (r *ranked) contrast(a, b int) (analysis.Contrast, bool) {
-	for _, t := range r.Tests {
-		if t.First == a && t.Second == b || t.First == b && t.Second == a {
-			return t, true
-		}
-	}
-	return analysis.Contrast{}, false
 }
 
 // costOfOne is what one more comparison costs, or one more item asked of both lanes and judged; false where a price is not known. The prices

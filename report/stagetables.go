@@ -139,7 +139,7 @@ func (r *ranked) tierNote() string {
 	case r.Rounds != nil && r.Rounds.Width:
 		return "Nothing is claimed about who is better: the goal is how certain strengths are."
 	case r.Rounds != nil:
-		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Alpha)
+		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
 	case r.Field == analysis.ByItem:
 		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
 	}

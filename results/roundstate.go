@@ -25,6 +25,7 @@ type RoundState struct {
 	Held       Held
 	Lane       string // that is stopped or paused
 	Reason     string // why the lane is
+	Fixed      bool   // its pairs were all planned at once, and more were bought besides
 	Unread     bool   // every judge answered, and no verdict could be read
 }
 
@@ -55,11 +56,15 @@ func (r *Reader) RoundStates(ctx context.Context, run store.Run) ([]RoundState, 
 	var out []RoundState
 	for i := range st.Stages {
 		s := &st.Stages[i]
-		if s.Pairs == nil || s.Pairs.Adaptive == nil || left[s.Name] {
+		rounds := s.Pairs != nil && s.Pairs.Adaptive != nil
+		if !rounds && last[s.Name].Number == 0 || left[s.Name] {
 			continue
 		}
-		state := RoundState{Look: last[s.Name]}
-		state.Stage, state.Planned = s.Name, s.Pairs.Adaptive.Planned()
+		state := RoundState{Look: last[s.Name], Fixed: !rounds}
+		state.Stage = s.Name
+		if rounds {
+			state.Planned = s.Pairs.Adaptive.Planned()
+		}
 		state.hold(run, lanes)
 		if state.Number > 0 || state.Held != NotHeld {
 			out = append(out, state)
@@ -99,7 +104,12 @@ func (s *RoundState) hold(run store.Run, lanes []store.Lane) {
 // Words say how far the stage is, and what to type where it does not go on by itself. Named is the run as commands take it.
 func (s RoundState) Words(named string) string {
 	round := fmt.Sprintf("Stage %s: round %d of %d", s.Stage, s.Number+1, s.Planned)
+	if s.Fixed || s.Number >= s.Planned {
+		round = fmt.Sprintf("Stage %s: what was bought beyond its plan", s.Stage)
+	}
 	switch {
+	case s.Stop != store.StopNone && (s.Fixed || s.Number > s.Planned):
+		return fmt.Sprintf("Stage %s: looked at %d times, %d of them planned: %s.", s.Stage, s.Number, s.Planned, s.Stop.Words())
 	case s.Stop != store.StopNone:
 		return fmt.Sprintf("Stage %s: stopped after round %d of %d: %s.", s.Stage, s.Number, s.Planned, s.Stop.Words())
 	case s.Held == HeldLane:

@@ -26,6 +26,7 @@ type rowReader struct {
 	by    []string
 	query Query
 	where func(*analysis.Row) bool // nil: all rows
+	look  bool                     // comparisons that were all planned at once are looked at as if they had been a round
 
 	styled     map[string]bool // stages of which an analysis controls for style
 	fields     []string        // of items, that are asked for

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/adaptive"
 	"assay/analysis"
 	"assay/judge"
 	"assay/plan"
@@ -62,6 +63,9 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 			}
 			if s.Rounds, err = d.Rounds(ctx, d.run, st); err != nil {
 				return nil, err
+			}
+			if s.Rounds == nil && d.look {
+				s.Rounds = &analysis.Rounds{Planned: 1, Alpha: adaptive.Alpha, Level: adaptive.Alpha, Next: adaptive.Alpha / adaptive.Rounds}
 			}
 		}
 		s.Low, s.High = scoreRange(s)

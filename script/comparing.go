@@ -133,12 +133,34 @@ func (c *laneContest) at(it assay.Item, ord int64, lane string, turn int) []assa
 // meetings are those on the i-th way through an item.
 func (c *laneContest) meetings(ord int64, i int) iter.Seq[pairs.Pair] {
 	switch {
-	case c.tour == nil:
-		return c.schedule.On(ord*c.stride + int64(i))
+	case c.tour == nil || c.tour.base != nil:
+		return c.fixed(ord*c.stride + int64(i))
 	case c.first[ord] < 0:
 		return func(func(pairs.Pair) bool) {}
 	}
 	return c.tour.on(c.first[ord] + int64(i))
+}
+
+// fixed are the meetings on a slot that were planned, and those that were bought besides.
+func (c *laneContest) fixed(slot int64) iter.Seq[pairs.Pair] {
+	return func(yield func(pairs.Pair) bool) {
+		for p := range c.schedule.On(slot) {
+			if !yield(p) {
+				return
+			}
+		}
+		if c.tour == nil {
+			return
+		}
+		c.tour.mu.RLock()
+		more := c.tour.more[slot]
+		c.tour.mu.RUnlock()
+		for _, p := range more {
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // sides are the two answers that a request shows, A first.
@@ -262,9 +284,14 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 		return l, s.tourLanes(ctx, l)
 	}
 	n, place := int64(0), map[string]int64{}
+	var ways []int // of each item
 	for it, err := range s.input.Rows.Items(ctx, source.items()) {
 		if err != nil {
 			return nil, err
+		}
+		ways = append(ways, 0)
+		if keeps(st, it) && source.wants(it) {
+			ways[n] = len(source.talk.AllWays(l.turn-1, it))
 		}
 		if st.Pairs != nil && st.Pairs.File.File != "" {
 			place[it.ID] = n
@@ -272,8 +299,16 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 		n++
 		l.stride = max(l.stride, int64(len(source.talk.AllWays(l.turn-1, it))))
 	}
-	l.schedule, err = pairs.New(plan.Design(st, plan.Field{Lanes: l.contestants, Slots: n * l.stride, Stride: l.stride, Place: place}))
-	return l, err
+	if l.schedule, err = pairs.New(plan.Design(st, plan.Field{Lanes: l.contestants, Slots: n * l.stride, Stride: l.stride, Place: place})); err != nil {
+		return l, err
+	}
+	real := make([]bool, n*l.stride)
+	for i, w := range ways {
+		for way := range w {
+			real[int64(i)*l.stride+int64(way)] = true
+		}
+	}
+	return l, s.planned(l, real)
 }
 
 // tourLanes makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out are no slots of it.

@@ -74,7 +74,16 @@ func (s *Script) Look(ctx context.Context, g Gate, f Found) (bool, error) {
 	if barren, err := f.barren(looks); barren || err != nil {
 		return false, err
 	}
-	l, err := t.decide(f, looks, affordable, s.settings.Pilot)
+	w, err := wish(looks)
+	if err != nil {
+		return false, fmt.Errorf("look at round %d of stage %s: %w", g.Round, g.stage.Name, err)
+	}
+	var l store.Look
+	if w != nil {
+		l, err = t.beyond(f, looks, *w)
+	} else {
+		l, err = t.decide(f, looks, affordable, s.settings.Pilot)
+	}
 	if err != nil {
 		return false, fmt.Errorf("look at round %d of stage %s: %w", g.Round, g.stage.Name, err)
 	}

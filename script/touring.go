@@ -23,8 +23,11 @@ type tour struct {
 	schedule *pairs.Counted
 	names    []string // contestants, by number
 	budget   study.Amount
+	base     *pairs.Schedule // the pairs that were all planned at once, where more are bought to settle some; nil: all are bought in rounds
+	real     []bool          // with base: slots that are asked about
 
 	mu     sync.RWMutex
+	more   map[int64][]pairs.Pair // with base: meetings that were bought besides, by slot; never changed, only replaced
 	looks  []store.Look
 	bought []int                  // by pair; never changed, only replaced
 	starts map[int64][]pairs.Pair // of items: meetings by the one that is shown first
@@ -44,8 +47,18 @@ func newTour(a *study.Adaptive, names []string, slots int64) (*tour, error) {
 	return t, nil
 }
 
-// tourOf is the tour of a stage; nil: it has none.
+// tourOf is the tour of a stage; nil: it has none, or all its pairs were planned at once and none was bought besides.
 func tourOf(rec stage) *tour {
+	t := anyTour(rec)
+	if t != nil && t.base != nil {
+		if looks, _ := t.done(); looks == 0 {
+			return nil
+		}
+	}
+	return t
+}
+
+func anyTour(rec stage) *tour {
 	switch rec := rec.(type) {
 	case *laneContest:
 		return rec.tour
@@ -91,7 +104,9 @@ func (t *tour) progress(looks []store.Look) (*adaptive.Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.Buy(g.First())
+	if t.base == nil {
+		g.Buy(g.First())
+	}
 	for _, l := range looks {
 		var found lookFound
 		if err := json.Unmarshal([]byte(l.Found), &found); err != nil {
@@ -127,6 +142,9 @@ func (t *tour) take(l store.Look) error {
 		return err
 	}
 	t.looks, t.bought, t.starts = looks, g.Bought, nil
+	if t.base != nil {
+		t.more = t.besides(g.Bought)
+	}
 	return nil
 }
 
@@ -134,7 +152,7 @@ func (t *tour) take(l store.Look) error {
 func (s *Script) recallLooks(ctx context.Context) error {
 	tours := map[string]*tour{}
 	for name, rec := range s.stages {
-		if t := tourOf(rec); t != nil {
+		if t := anyTour(rec); t != nil {
 			tours[name] = t
 		}
 	}
@@ -162,6 +180,8 @@ type lookFound struct {
 	Claims    []LookClaim    `json:"claims,omitempty"`   // new ones
 	Given     [][2]string    `json:"given_up,omitempty"` // all pairs that are given up by now
 	Narrow    bool           `json:"narrow,omitempty"`   // all strengths are as certain as the goal wants
+	Settle    *Settle        `json:"settle,omitempty"`   // what the next round buys was a person's wish
+	Beyond    bool           `json:"beyond,omitempty"`   // a look beyond the plan
 }
 
 type lookStrength struct {
@@ -249,11 +269,11 @@ func (t *tour) nextOf(l store.Look) ([]int, error) {
 	return out, nil
 }
 
-// ClaimsOf are the differences that a look has newly shown.
-func ClaimsOf(l store.Look) ([]LookClaim, error) {
+// ClaimsOf are the differences that a look has newly shown, and whether it was one beyond the plan.
+func ClaimsOf(l store.Look) (claims []LookClaim, beyond bool, err error) {
 	var found lookFound
 	if err := json.Unmarshal([]byte(l.Found), &found); err != nil {
-		return nil, fmt.Errorf("look %d of stage %s: %w", l.Number, l.Stage, err)
+		return nil, false, fmt.Errorf("look %d of stage %s: %w", l.Number, l.Stage, err)
 	}
-	return found.Claims, nil
+	return found.Claims, found.Beyond, nil
 }

@@ -515,7 +515,7 @@ CREATE TABLE looks (
     bought  BIGINT NOT NULL CHECK (bought >= 0), -- comparisons until it
     found   TEXT NOT NULL,
     next    TEXT NOT NULL,
-    stop    TEXT NOT NULL CHECK (stop IN ('', 'settled', 'hopeless', 'budget', 'rounds', 'exhausted')),
+    stop    TEXT NOT NULL CHECK (stop IN ('', 'settled', 'hopeless', 'budget', 'rounds', 'exhausted', 'bought')),
     at_ms   BIGINT NOT NULL,
     PRIMARY KEY (run_no, stage, number),
     CHECK ((stop = '') = (next <> ''))

@@ -1,0 +1,51 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"assay"
+	"assay/results"
+	"assay/store"
+)
+
+// BuySettling buys what an offer says, and opens the run for it. Where another process was first, nothing is bought and it is false.
+func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run, o results.Offer) (bool, error) {
+	l, err := h.holdRun(ctx, run)
+	if err != nil {
+		return false, err
+	}
+	stop := h.Planner.Renewing(ctx, l, claimTime)
+	done, err := h.buySettling(ctx, r, run, o, l)
+	stop()
+	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long
+		return false, nil
+	}
+	return done, errors.Join(err, h.Ledger.Release(context.WithoutCancel(ctx), l))
+}
+
+func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run, o results.Offer, l store.Lease) (bool, error) {
+	s, err := h.Planner.Open(ctx, run)
+	if err != nil {
+		return false, err
+	}
+	found, err := r.Look(ctx, run, o.Stage)
+	if err != nil {
+		return false, err
+	}
+	look, adds, err := s.Buy(ctx, found, o.Settle)
+	if err != nil {
+		return false, err
+	}
+	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
+		return false, err
+	}
+	e := store.Extension{Look: look, Adds: adds, Lease: l, What: fmt.Sprintf("stage %s: %s more of %s and %s, to settle which is better", o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second)}
+	if run.Budget != nil {
+		// Some cost more than the mean: what is bought is not left half way.
+		need := run.Spent + run.Reserved + run.Perhaps + o.Cost + o.Cost/2
+		e.Budget = &need
+	}
+	return h.Ledger.Buy(ctx, e)
+}
