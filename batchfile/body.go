@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
 
 	"assay"
 	"assay/dialect"
@@ -12,7 +13,7 @@ import (
 
 // readBody takes from a body what rules and prices need. What it does not know goes out all the same.
 func readBody(e *Entry) *flaw {
-	var b shown
+	b := shown{lower: e.API == "chat" || e.API == "responses"}
 	b.small = append(b.small, '{')
 	dialect.Members(e.Body, b.take)
 	b.small = append(b.small, '}')
@@ -54,6 +55,7 @@ func readBody(e *Entry) *flaw {
 type shown struct {
 	messages, input, instructions, system, contents []byte
 	small                                           []byte // an object of the other members
+	lower                                           bool   // the API has names in small letters only, and no other letters mean the same
 }
 
 // maxSmall is the longest member that is looked into; parameters are short.
@@ -72,7 +74,7 @@ func (b *shown) take(name, value []byte) {
 	case "contents":
 		b.contents = value
 	default:
-		if len(value) > maxSmall {
+		if len(value) > maxSmall || b.lower && bytes.ContainsFunc(name, unicode.IsUpper) {
 			return
 		}
 		if len(b.small) > 1 {
@@ -111,7 +113,7 @@ const (
 )
 
 func (b *openBody) into(e *Entry) *flaw {
-	e.Model = b.Model
+	e.Model, e.several = b.Model, b.N > 1
 	p := assay.Params{Temperature: b.Temperature, TopP: b.TopP, TopK: b.TopK, Effort: b.ReasoningEffort, Seed: b.Seed, ServiceTier: b.ServiceTier}
 	if b.RandomSeed != nil {
 		p.Seed = b.RandomSeed
@@ -258,6 +260,7 @@ type openBody struct {
 	ServiceTier string          `json:"service_tier"`
 	Stream      bool            `json:"stream"`
 	Background  bool            `json:"background"`
+	N           int             `json:"n"` // answers
 }
 
 type messagesBody struct {

@@ -64,16 +64,17 @@ func nameless(c assay.Carrier) bool {
 
 // Entry is one request of a file.
 type Entry struct {
-	Line   int    // from 1
-	ID     string // its author's; the number of the line in a file without ids
-	Shape  Shape
-	Model  string          // as the line names it, else the file's
-	API    string          // chat, responses, messages, generate or converse
-	Lane   string          // among the file's lanes
-	Body   json.RawMessage // until the next entry is asked for
-	Offset int64           // of the body's first byte in the file
-	Prompt int             // bytes of what the model is shown
-	Params assay.Params    // as far as rules and prices need them
+	Line    int    // from 1
+	ID      string // its author's; the number of the line in a file without ids
+	Shape   Shape
+	Model   string          // as the line names it, else the file's
+	API     string          // chat, responses, messages, generate or converse
+	Lane    string          // among the file's lanes
+	Body    json.RawMessage // until the next entry is asked for
+	Offset  int64           // of the body's first byte in the file
+	Prompt  int             // bytes of what the model is shown
+	Params  assay.Params    // as far as rules and prices need them
+	several bool            // it asks for more than one answer
 
 	oldLimit bool // the output limit is written as max_tokens in a chat body
 }

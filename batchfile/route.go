@@ -88,10 +88,26 @@ func (r *Router) route(e *Entry) (Destination, *Refusal) {
 	if price, ok := r.Catalog.Price(v.Name, model); r.Priced && (!ok || !price.Bill(assay.Usage{Known: true, Input: 1, Output: 1}, catalog.Billing{Mode: mode}).Known()) {
 		return d, refuse(400, "price_unknown", "model", "the price of %s is not known, so it cannot be held against a budget", e.Model)
 	}
+	if bad := r.unbounded(e); bad != nil {
+		return d, bad
+	}
 	if slices.Contains(v.APIs, r.API) {
 		return r.pass(e, v, d)
 	}
 	return r.convert(e, v, d)
+}
+
+// unbounded is what keeps the price of a request from being known beforehand, where a budget needs it.
+func (r *Router) unbounded(e *Entry) *Refusal {
+	switch tier := e.Params.ServiceTier; {
+	case !r.Priced:
+		return nil
+	case e.several:
+		return refuse(400, "unsupported_value", "n", "under a budget a request asks for one answer: n is 1")
+	case tier != "" && tier != "auto" && tier != "default" && tier != "flex":
+		return refuse(400, "unsupported_value", "service_tier", "under a budget service_tier is auto, default or flex")
+	}
+	return nil
 }
 
 // vendor is the provider that a model's name means, and the model's name there: PROVIDER/MODEL, or a model of the catalogue,

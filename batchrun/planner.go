@@ -27,10 +27,11 @@ var _ engine.Planner = (*Planner)(nil)
 // maxSize is the most requests of one job where the provider knows no limit: what is held to settle one stays small.
 const maxSize = 100_000
 
-// Policy sends everything once, and again only what failed without an answer.
+// Policy sends everything once, and again only what failed without an answer. The budget of a gateway's batch is a hard cap:
+// it is a share of one that others spend from as well.
 func (p *Planner) Policy(_ context.Context, run store.Run) (engine.Policy, error) {
-	_, err := of(run)
-	return engine.Policy{}, err
+	b, err := of(run)
+	return engine.Policy{ReserveHigh: err == nil && b.Client != nil}, err
 }
 
 // Route is how a lane's requests travel in a mode.

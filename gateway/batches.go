@@ -123,7 +123,7 @@ type making struct {
 }
 
 // repeated is how long after a call the same call counts as its repetition, where the client says that it repeats.
-const repeated = time.Hour
+const repeated = 10 * time.Minute
 
 // before finds the batch that an earlier try of the same call made: the one under the caller's key, or, for a client that
 // says it tries again, the newest of the same words.
@@ -160,6 +160,7 @@ func (m *making) begin(ctx context.Context) (store.Run, error) {
 	if f.Purpose != purposeBatch {
 		return store.Run{}, wrong(http.StatusBadRequest, "invalid_request", "input_file_id", "The file's purpose is %s, want batch.", f.Purpose)
 	}
+	defer m.spending(m.user)()
 	left, err := m.left(ctx, m.user)
 	if err != nil {
 		return store.Run{}, err
@@ -202,12 +203,12 @@ func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batc
 	if len(m.client.Broken) > 0 { // nothing is sent: the lines that were fine are not either
 		b.File.Lanes, b.File.Requests, routed.Refused = nil, 0, nil
 	} else if left != nil {
-		var expected, high assay.Cost
+		var high assay.Cost
 		for _, l := range b.File.Lanes {
-			expected, high = expected.Add(l.Expected), high.Add(l.High)
+			high = high.Add(l.High)
 		}
-		if expected.Sum > *left {
-			return store.Run{}, overBudget("this batch is expected to cost %s, and %s of the budget is left", expected.Sum, *left)
+		if high.Sum > *left {
+			return store.Run{}, overBudget("this batch may cost %s, and %s of the budget is left (a smaller max_tokens lowers it)", high.Sum, *left)
 		}
 		most := min(*left, high.Sum)
 		budget = &most

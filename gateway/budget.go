@@ -13,10 +13,22 @@ func overBudget(format string, args ...any) error {
 	return wrong(http.StatusTooManyRequests, "insufficient_quota", "", "You exceeded your current quota: %s.", fmt.Sprintf(format, args...))
 }
 
+// bounded reports whether a budget holds for a user.
+func (s *Server) bounded(u *User) bool { return u.Budget != nil || s.Budget != nil }
+
+// spending lets one at a time look at what is left and take of it, where a budget holds. What it returns ends that.
+func (s *Server) spending(u *User) (done func()) {
+	if !s.bounded(u) {
+		return func() {}
+	}
+	s.money.Lock()
+	return s.money.Unlock
+}
+
 // left is what a user may still spend; nil: they have no budget, and neither has the gateway. What is open may still cost
 // its most, and counts so.
 func (s *Server) left(ctx context.Context, u *User) (*assay.Money, error) {
-	if u.Budget == nil && s.Budget == nil {
+	if !s.bounded(u) {
 		return nil, nil
 	}
 	users, err := s.Home.Ledger.ClientUsage(ctx)

@@ -17,7 +17,7 @@ import (
 const (
 	scanEvery = 10 * time.Second // between looks for batches that another process began or left
 	tryAgain  = time.Minute      // before a batch is driven again that stands still
-	byBudget  = "budget"         // who orders that a batch is stopped whose budget is spent
+	byBudget  = "the budget"     // who orders that a batch is stopped whose budget is spent; no user has a space in their name
 )
 
 // look has the batches looked at now.

@@ -38,6 +38,7 @@ type Server struct {
 	catalog *catalog.Catalog
 	wake    chan struct{} // a batch is new, or is to be looked at
 
+	money    sync.Mutex // held from a look at a budget until what it admits is written
 	mu       sync.Mutex
 	targets  map[string]target
 	making   map[string]*sync.Mutex // by user: a batch is made

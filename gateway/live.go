@@ -54,15 +54,11 @@ func (s *Server) live(api string) http.HandlerFunc {
 
 // ask routes a request, writes it down, and sends it once. A client that hangs up does not end it: what it costs is counted.
 func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]byte, error) {
-	left, err := s.left(ctx, u)
-	if err != nil {
-		return nil, err
-	}
 	plain, err := dialect.AppendWithout(nil, body, "stream", "stream_options")
 	if err != nil {
 		return nil, wrong(http.StatusBadRequest, "", "", "The body is not a JSON object.")
 	}
-	router := &batchfile.Router{Catalog: s.catalog, API: api, Today: catalog.DateOf(s.now()), Live: true, Ready: s.ready, Priced: left != nil}
+	router := &batchfile.Router{Catalog: s.catalog, API: api, Today: catalog.DateOf(s.now()), Live: true, Ready: s.ready, Priced: s.bounded(u)}
 	d, bad := router.Route(plain)
 	if bad != nil {
 		return nil, wrong(bad.Status, bad.Code, bad.Param, "%s", bad.Message)
@@ -71,9 +67,6 @@ func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]b
 	note := store.ClientCall{Owner: u.Name, Provider: d.Lane.Provider, Model: d.Lane.Model}
 	if high.Known() {
 		note.High = &high.Sum
-		if left != nil && high.Sum > *left {
-			return nil, overBudget("this call may cost %s, and %s of the budget is left", high.Sum, *left)
-		}
 	}
 	asker, err := s.asker(d.Lane.Provider)
 	if err != nil {
@@ -81,14 +74,14 @@ func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]b
 	}
 	kept, stop := context.WithTimeout(context.WithoutCancel(ctx), longestLive)
 	defer stop()
-	no, err := s.Home.Ledger.BeginClientCall(kept, note)
+	no, err := s.admit(kept, u, note)
 	if err != nil {
 		return nil, err
 	}
 	d.Wire.Carrier = ""
 	reply, err := asker.Ask(kept, &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &assay.Prompt{}, Body: d.Body})
 	if done := s.Home.Ledger.EndClientCall(context.WithoutCancel(ctx), no, s.endOf(d, reply)); done != nil {
-		return nil, done
+		s.Log.Error("a call is answered, and counts with the most that it may have cost", "error", done.Error()) // the answer is paid: it is given
 	}
 	if err != nil {
 		return nil, unanswered(d, reply)
@@ -101,6 +94,26 @@ func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]b
 		return nil, err
 	}
 	return dialect.AppendReply(nil, assay.Dialect(api), dialect.ReplyHead{ID: id, Created: s.now().Unix(), Model: d.Lane.Name}, &reply.Outcome)
+}
+
+// admit writes a call down, if the budget covers the most that it may cost.
+func (s *Server) admit(ctx context.Context, u *User, note store.ClientCall) (int64, error) {
+	defer s.spending(u)()
+	left, err := s.left(ctx, u)
+	if err != nil {
+		return 0, err
+	}
+	if left != nil && (note.High == nil || *note.High > *left) {
+		return 0, overBudget("this call may cost %s, and %s of the budget is left", mostOf(note), *left)
+	}
+	return s.Home.Ledger.BeginClientCall(ctx, note)
+}
+
+func mostOf(note store.ClientCall) string {
+	if note.High == nil {
+		return "any amount"
+	}
+	return note.High.String()
 }
 
 // asker is a provider's way to be asked live.

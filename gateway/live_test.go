@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,5 +182,29 @@ func TestAClientThatHangsUpIsStillCounted(t *testing.T) {
 	}
 	if u.Calls != 1 || u.Open != 0 || u.Spent == 0 {
 		t.Errorf("counted as %+v", u)
+	}
+}
+
+// TestCallsAtTheSameMomentShareOneBudget has many calls come at once, of which the budget covers a few.
+func TestCallsAtTheSameMomentShareOneBudget(t *testing.T) {
+	t.Parallel()
+	budget := assay.Dollars(0.01)
+	r := newRig(t, rigOptions{budget: &budget})
+	var answered, refused atomic.Int64
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() {
+			status, _ := r.raw(bert, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o","max_tokens":200,`+question+`}`)) // $0.002 at most
+			switch status {
+			case 200:
+				answered.Add(1)
+			case 429:
+				refused.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if u := r.used("bert"); answered.Load() == 0 || refused.Load() == 0 || answered.Load()+refused.Load() != 40 || u.Spent > budget {
+		t.Errorf("%d answered, %d refused, %s of %s spent", answered.Load(), refused.Load(), u.Spent, budget)
 	}
 }

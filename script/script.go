@@ -108,7 +108,7 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, loaded := p.runs[run.No]
-	if loaded && s.run.Digest == run.Digest {
+	if loaded && s.of(run) {
 		return s, nil
 	}
 	for {
@@ -116,7 +116,7 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 		if err != nil {
 			return nil, fmt.Errorf("load the study of run %s: %w", run.ID, err)
 		}
-		if loaded && s.run.Digest == now.Digest {
+		if loaded && s.of(now) {
 			return s, nil
 		}
 		if s, err = p.load(ctx, now); err != nil {
@@ -127,6 +127,12 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 		}
 		p.runs[run.No], loaded = s, true
 	}
+}
+
+// of reports whether a script is that of a run as it is. An edit may be taken back: the study is then the same, and what it
+// found is not.
+func (s *Script) of(run store.Run) bool {
+	return s.run.Digest == run.Digest && s.run.Edits == run.Edits
 }
 
 // Study is the study that the run works from.

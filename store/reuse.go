@@ -74,8 +74,9 @@ func (s *Ledger) retried(ctx context.Context, a Answer) (Answer, error) {
 		return a, nil
 	}
 	for later, err := range s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN segments mine ON mine.no = $1
+		JOIN attempts first ON first.segment_no = $1 AND first.ord = $3 AND first.superseded = 0
 		JOIN verdicts v ON v.run_no = mine.run_no AND v.key = $2 AND v.stale = 0 AND v.second_try > 0 AND v.fallback = '' AND v.state IN ('valid', 'abstained')
-		WHERE a.segment_no = v.segment_no AND a.ord = v.ord AND o.stands = 1`, a.Segment, a.Key[:]) {
+		WHERE a.segment_no = v.segment_no AND a.ord = v.ord AND o.stands = 1`, a.Segment, a.Key[:], a.Ord) {
 		return later, err
 	}
 	return a, nil

@@ -113,6 +113,10 @@ func (t *txn) grow(ctx context.Context, r Revision) error {
 	if err != nil {
 		return err
 	}
+	// A process that was asleep while it cut requests of the old study must not send them.
+	if _, err := t.ExecContext(ctx, `UPDATE segments SET epoch = epoch + 1 WHERE run_no = $1 AND state = 'planned'`, r.Run); err != nil {
+		return err
+	}
 	for _, more := range r.More.Items {
 		err := itemBlocks(r.Run, more, func(block [][]any) error { return t.putItems(ctx, more.Input, block) })
 		if err != nil {

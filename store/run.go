@@ -54,6 +54,7 @@ type Run struct {
 	Spent    assay.Money // of settled segments
 	Perhaps  assay.Money // what live calls cost at most that may be billed without an answer: the budget counts them
 	Unpriced int64       // settled attempts without a known price
+	Edits    int64       // edits of its study that superseded something
 	Created  time.Time
 	Due      time.Time // when to extend it next; zero: when a segment settles
 	Closed   time.Time
@@ -265,7 +266,8 @@ func (s *Reader) oneRun(ctx context.Context, name, where string, args ...any) (R
 
 func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT no, id, study, folder, digest, settings, tuned, note, started_by, rehearsal, state,
-		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms, driven_ms, holder, epoch, lease_until_ms
+		result, budget_nano, reserved_nano, spent_nano, spent_unknown, perhaps_nano, created_ms, due_ms, closed_ms, idle_ms, unseen_ms, driven_ms, holder, epoch, lease_until_ms,
+		(SELECT COUNT(*) FROM edits WHERE edits.run_no = runs.no)
 		FROM runs `+where, args...)
 	if err != nil {
 		return nil, err
@@ -278,7 +280,7 @@ func (s *Reader) runs(ctx context.Context, where string, args ...any) ([]Run, er
 		var budget, created, due, closed, driven, until sql.NullInt64
 		var holder sql.NullString
 		err := rows.Scan(&r.No, &r.ID, &r.Study, &r.Folder, &r.Digest, &r.Settings, &r.Tuned, &r.Note, &r.By, &r.Rehearsal, &r.State,
-			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until)
+			&r.Result, &budget, &r.Reserved, &r.Spent, &r.Unpriced, &r.Perhaps, &created, &due, &closed, &idle, &unseen, &driven, &holder, &r.Lease.Epoch, &until, &r.Edits)
 		if err != nil {
 			return nil, err
 		}

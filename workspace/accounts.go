@@ -108,7 +108,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	}
 	key := cfg.Key
 	if len(v.KeyElse) > 0 { // keys come and go within hours; whose jobs they are does not change with them
-		key = provider.NewSecret(cfg.Location)
+		key = provider.NewSecret(cfg.Location + " " + ownerOf(cfg.Role))
 	}
 	return engine.Access{Account: account, Fingerprint: fingerprint(key)}, nil
 }
@@ -225,4 +225,14 @@ func (a *Accounts) expand(text string) string { return os.Expand(text, a.env) }
 func fingerprint(key provider.Secret) string {
 	sum := sha256.Sum256([]byte("assay key " + key.Reveal()))
 	return hex.EncodeToString(sum[:4])
+}
+
+// ownerOf is the number of the account that a role belongs to: arn:aws:iam::NUMBER:role/NAME.
+func ownerOf(role string) string {
+	const number = 4
+	parts := strings.SplitN(role, ":", number+2)
+	if len(parts) <= number {
+		return ""
+	}
+	return parts[number]
 }

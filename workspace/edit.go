@@ -129,6 +129,9 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run) (stri
 	if err != nil || len(redos) > 0 {
 		return "answers of it were asked for once more (redo)", err
 	}
+	for _, err := range h.Ledger.Looks(ctx, run.No) {
+		return "comparisons of it were bought by what was found before", err
+	}
 	retried, err := h.Planner.Retried(ctx, run)
 	if err != nil {
 		return "", err

@@ -278,3 +278,20 @@ func TestAnEditThatIsTakenBackTakesOverWhatItSuperseded(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestARunWithBoughtComparisonsStaysAsItIs edits the prompt of a run whose comparisons were bought by what it had found: the
+// claims stand in the ledger, and would be about answers that are no longer there.
+func TestARunWithBoughtComparisonsStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
+	if _, err := h.Ledger.PutLook(r.ctx, store.Look{Run: run.No, Stage: "duel", Number: 1, Planned: 1, Level: 0.01, Found: "{}", Stop: store.StopSettled}); err != nil {
+		t.Fatal(err)
+	}
+	r.write("study.yaml", strings.Replace(smallStudy, "{{ text }}", "{{ text }} Be brief.", 1))
+	_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+	if err == nil || !strings.Contains(err.Error(), "comparisons of it were bought by what was found before") {
+		t.Errorf("the run goes on: %v", err)
+	}
+}

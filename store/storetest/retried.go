@@ -12,11 +12,12 @@ import (
 func takenAfterARetry(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	at := assay.Coordinates{Stage: "answers", Source: "asked", Item: "q", Lane: "a", Turn: 1, Judge: "gpt"}
+	digest := []byte("the same request")
 	reply := func(at assay.Coordinates, text string) store.Segment {
 		g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1, Again: at.Again}, Mode: store.Batch,
 			Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "aaaaaaaaaa"}, "me", ttl)
 		b.ok(err)
-		b.ok(b.s.AddAttempts(b.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, Digest: []byte("the same request"), At: at}}))
+		b.ok(b.s.AddAttempts(b.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, Digest: digest, At: at}}))
 		g = b.to(b.stage(g), store.Fetched)
 		o := b.outcome(g, 0, assay.Answered)
 		o.Outcome.Text = text
@@ -27,8 +28,8 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	first := reply(at, "garbled")
 	_, err := b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
 	b.ok(err)
-	taken := func() string {
-		next := b.newRun("next", nil)
+	taken := func(run string) string {
+		next := b.newRun(run, nil)
 		found, err := b.s.Reusable(b.ctx, store.ReuseFrom{Run: next.No, From: []int64{b.run.No}, Whole: true}, []store.Question{{Key: at.Key(), At: at, Digest: []byte("the same request")}})
 		b.ok(err)
 		return found[at.Key()].Outcome.Text
@@ -37,7 +38,25 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	again.Again = 3
 	second := reply(again, "good")
 	b.ok(b.s.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "yes", Segment: second.No, Again: 3}}))
-	if text := taken(); text != "good" {
+	if text := taken("second"); text != "good" {
+		t.Errorf("%q is taken over", text)
+	}
+
+	// An edit changes the request, and the judge is asked again about that too: this is no reply to the first request.
+	r := store.Revision{Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: "{}", What: "prompt", More: &store.More{Lanes: []store.Lane{b.lane("gpt")},
+		Supersedes: &store.Superseding{Requests: []assay.Key{at.Key(), again.Key()}}}}
+	r.Lease, err = b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
+	b.ok(err)
+	if done, err := b.s.Revise(b.ctx, r); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	digest = []byte("another request")
+	first = reply(at, "garbled too")
+	_, err = b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
+	b.ok(err)
+	second = reply(again, "about another request")
+	b.ok(b.s.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "no", Segment: second.No, Again: 3}}))
+	if text := taken("third"); text != "garbled" {
 		t.Errorf("%q is taken over", text)
 	}
 }

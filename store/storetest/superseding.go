@@ -37,6 +37,9 @@ func superseding(t *testing.T, fresh Fresh) {
 	}}
 	r.Lease, err = b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
 	b.ok(err)
+	asleep, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Batch,
+		Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "bbbbbbbbbb"}, "another", ttl)
+	b.ok(err)
 	// Nothing happens while one of them is in flight.
 	away := b.resend()
 	if _, err := b.s.Revise(b.ctx, r); !errors.Is(err, store.ErrInFlight) {
@@ -49,6 +52,13 @@ func superseding(t *testing.T, fresh Fresh) {
 	done, err := b.s.Revise(b.ctx, r)
 	if err != nil || !done {
 		t.Fatal(done, err)
+	}
+	if run, err := b.s.Run(b.ctx, b.run.No); err != nil || run.Edits != 1 {
+		t.Errorf("%d edits, %v", run.Edits, err)
+	}
+	// A process that was cutting requests of the old study meanwhile cannot send them.
+	if err := b.s.AddAttempts(b.ctx, asleep.Lease, []store.Attempt{b.attempt(0, 3)}); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("a request of the old study was cut: %v", err)
 	}
 	b.isSuperseded(keys, before)
 	if now := b.table("SELECT spent_nano FROM runs"); !slices.Equal(now, spent) {
