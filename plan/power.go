@@ -219,6 +219,17 @@ func (z *Size) point() float64 {
 	return 0.01
 }
 
+// span is what no difference can be larger than.
+func (z *Size) span() float64 {
+	switch {
+	case z.what != OfMeans:
+		return 1
+	case z.scale == 0: // there are no bounds
+		return math.Inf(1)
+	}
+	return z.scale
+}
+
 // information is what one comparison is assumed to say about the difference of two strengths: as much as one without ties between equals.
 const information = 0.25
 
@@ -251,7 +262,7 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 		return
 	}
 	q.Variance = rounded(design.Variance, 1e4)
-	span := max(1, z.scale)
+	span := z.span()
 	least := func(tests int64) float64 {
 		if d := design.Detectable(int(z.items), shown(tests)); d.OK && d.Value < span {
 			return rounded(d.Value, 1e3)

@@ -222,3 +222,27 @@ func TestTheSizeThatADifferenceNeedsIsPriced(t *testing.T) {
 }
 
 func square(x float64) float64 { return x * x }
+
+// Scores without bounds can differ by any amount; those of a scale by no more than it.
+func TestADifferenceIsNoLargerThanTheScaleOfScores(t *testing.T) {
+	t.Parallel()
+	const z = 1.959963984540054 + 0.8416212335729143 // of 5% two-sided, and of 80% power
+	for name, c := range map[string]struct {
+		bounds   string
+		variance float64
+		want     float64
+	}{
+		"no bounds":                {"", 100, z * 10 / math.Sqrt(100-1.920729)},
+		"from 0 to 5":              {", minimum: 0, maximum: 5", 100, z * 10 / math.Sqrt(100-1.920729)},
+		"from 0 to 2":              {", minimum: 0, maximum: 2", 100, 0},
+		"from 0 to a half":         {", minimum: 0, maximum: 0.5", 4, 0},
+		"from 0 to a half, closer": {", minimum: 0, maximum: 0.5", 1, z / math.Sqrt(100-1.920729)},
+	} {
+		p := sized(t, 100, `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}
+  - {name: ok, judge: one, rubric: {prompt: "{{ answer.text }}", score: score, schema: {type: object, properties: {score: {type: number`+c.bounds+`}}}}, judges: j}`)
+		p.Reckon(map[string]plan.Varied{"ok": {Run: "r1", Items: 30, Variance: c.variance}}, 0)
+		if q := p.Power[0]; math.Abs(q.Difference-c.want) > 0.0006 || q.What != plan.OfMeans {
+			t.Errorf("%s: %+v, want a difference of %g", name, q, c.want)
+		}
+	}
+}
