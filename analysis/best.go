@@ -54,10 +54,12 @@ func (s *Standing) chances(seed uint64) {
 		return
 	}
 	errors := map[[2]int]stats.Number{}
-	clusters := 0
+	clusters := 0 // the fewest of any two: their errors are known least well
 	for _, c := range s.Tests {
 		errors[[2]int{c.First, c.Second}], errors[[2]int{c.Second, c.First}] = c.SE, c.SE
-		clusters = max(clusters, c.Clusters)
+		if c.SE.OK && (clusters == 0 || c.Clusters < clusters) {
+			clusters = c.Clusters
+		}
 	}
 	if s.Less {
 		for i := range values {

@@ -121,6 +121,42 @@ func TestPlacesHaveRanksAndChances(t *testing.T) {
 	}
 }
 
+// Where pairs of lanes share more or fewer items, chances are as wide as the fewest allow: with Student's t of 4 − 1, not of 60 − 1.
+func TestChancesAreAsWideAsTheFewestItemsAllow(t *testing.T) {
+	t.Parallel()
+	var rows []analysis.Row
+	for i := range 60 {
+		for lane, wrong := range map[string]bool{"a": i%3 == 0, "b": i%3 == 1 || i%20 == 0, "c": i == 2} {
+			if lane == "c" && i > 3 {
+				continue
+			}
+			rows = append(rows, said(lane, fmt.Sprintf("q%02d", i), map[bool]string{true: "wrong", false: "right"}[wrong]))
+		}
+	}
+	s := report(t, correct(), []analysis.Spec{{Method: analysis.Rates}}, rows).Standings[0]
+	var values []float64
+	for _, p := range s.Places {
+		values = append(values, p.Value.Value)
+	}
+	errors := map[[2]int]stats.Number{}
+	counts := map[int]int{}
+	for _, c := range s.Tests {
+		errors[[2]int{c.First, c.Second}], errors[[2]int{c.Second, c.First}] = c.SE, c.SE
+		counts[c.Clusters]++
+	}
+	if counts[4] != 2 || counts[60] != 1 {
+		t.Fatalf("pairs by clusters: %v", counts)
+	}
+	between := func(i, j int) stats.Number { return errors[[2]int{i, j}] }
+	want, sharp := stats.BestChances(values, between, 4, 10_000, 1), stats.BestChances(values, between, 60, 10_000, 1)
+	for i, p := range s.Places {
+		near(t, "chance of "+p.Name, want[i].Value, p.Best.Value, 0)
+		if !p.Best.OK || want[i] == sharp[i] {
+			t.Errorf("%s: %+v, with most clusters %+v", p.Name, p.Best, sharp[i])
+		}
+	}
+}
+
 func TestAJudgeThatDisagreesIsNamed(t *testing.T) {
 	t.Parallel()
 	stage := correct()

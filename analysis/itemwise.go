@@ -75,7 +75,7 @@ func (w *itemwise) tables() ([]Table, error) {
 	for _, g := range w.groups.sorted() {
 		w.put(&t, g)
 	}
-	t.note("an item on which all lanes got the same adds nothing to any difference; without such items rates are no longer those of all items")
+	t.note("an item on which all lanes got the same favours no lane; without such items rates and differences are no longer those of all items")
 	return []Table{t}, nil
 }
 
@@ -123,7 +123,7 @@ func (w *itemwise) put(t *Table, g *group[*[]itemSums]) {
 	}
 	t.Findings = append(append(t.Findings, f), rows...)
 	if alike > 0 {
-		t.note("%d of %s tell no two lanes apart: the others would show the same differences", alike, plural(telling+alike, "item"))
+		t.note("%d of %s tell no two lanes apart: they make differences on the same items smaller", alike, plural(telling+alike, "item"))
 	}
 	if len(items) > maxItems {
 		t.note("the first %d items are listed", maxItems)

@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,4 +116,38 @@ func TestItemsOfFewLanesHaveNoDiscrimination(t *testing.T) {
 	near(t, "x", 1, find(t, r, analysis.WhatSeparates, "item", "x").Value.Value, 0)
 	near(t, "y", 0, find(t, r, analysis.WhatSeparates, "item", "y").Value.Value, 0)
 	near(t, "x and the others", 1, find(t, r, analysis.WhatDiscrimination, "item", "x").Value.Value, 1e-12)
+}
+
+// Items on which lanes are alike make their differences smaller: no note may say that differences are the same without them.
+func TestItemsThatAreAlikeMakeDifferencesSmaller(t *testing.T) {
+	t.Parallel()
+	rows := func(alike int) (out []analysis.Row) {
+		for i := range 5 + alike {
+			second := "right"
+			if i < 2 {
+				second = "wrong"
+			}
+			first := "right"
+			if i == 4 {
+				first = "wrong"
+			}
+			out = append(out, said("a", fmt.Sprint(i), first), said("b", fmt.Sprint(i), second))
+		}
+		return out
+	}
+	difference := func(alike int) float64 {
+		s := report(t, correct(), []analysis.Spec{{}}, rows(alike)).Standings[0]
+		return s.Tests[0].Difference.Value
+	}
+	near(t, "without five more that are alike", 2*difference(5), difference(0), 1e-12)
+	want := []string{
+		"an item on which all lanes got the same favours no lane; without such items rates and differences are no longer those of all items",
+		"7 of 10 items tell no two lanes apart: they make differences on the same items smaller",
+	}
+	got := report(t, correct(), []analysis.Spec{{Method: analysis.Items}}, rows(5)).Tables[0].Notes
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }
