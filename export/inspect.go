@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -116,15 +117,15 @@ type inspectStats struct {
 	Roles     inspectUsed `json:"role_usage"`
 }
 
-// inspectUsage counts tokens as Inspect does: those of the cache stand beside the input, not in it.
+// inspectUsage counts tokens as Inspect does: those of the cache stand beside the input, not in it. What is absent is not known.
 type inspectUsage struct {
-	Input      int64    `json:"input_tokens"`
-	Output     int64    `json:"output_tokens"`
+	Input      *int64   `json:"input_tokens"` // these three are always written
+	Output     *int64   `json:"output_tokens"`
 	Total      int64    `json:"total_tokens"`
-	CacheWrite int64    `json:"input_tokens_cache_write"`
-	CacheRead  int64    `json:"input_tokens_cache_read"`
-	Reasoning  int64    `json:"reasoning_tokens"`
-	Cost       *float64 `json:"total_cost,omitempty"` // absent: not known
+	CacheWrite *int64   `json:"input_tokens_cache_write,omitempty"`
+	CacheRead  *int64   `json:"input_tokens_cache_read,omitempty"`
+	Reasoning  *int64   `json:"reasoning_tokens,omitempty"`
+	Cost       *float64 `json:"total_cost,omitempty"`
 }
 
 // usageIn is what a row used; nil where that is not known.
@@ -132,14 +133,31 @@ func usageIn(r *results.Answer) *inspectUsage {
 	if r.InputTokens == nil || r.OutputTokens == nil {
 		return nil
 	}
-	u := &inspectUsage{
-		Output: *r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: zeroOr(r.CachedTokens), CacheWrite: zeroOr(r.Write5m) + zeroOr(r.Write1h),
-		Reasoning: zeroOr(r.Reasoning), Cost: r.Cost,
+	read, written := said(r.CachedTokens), said(plus(r.Write5m, r.Write1h))
+	fresh := *r.InputTokens - zeroOr(read) - zeroOr(written)
+	return &inspectUsage{
+		Input: &fresh, Output: r.OutputTokens, Total: *r.InputTokens + *r.OutputTokens, CacheRead: read, CacheWrite: written, Reasoning: said(r.Reasoning), Cost: r.Cost,
 	}
-	u.Input = *r.InputTokens - u.CacheRead - u.CacheWrite
-	return u
 }
 
+// said is a count that a reply gave. The ledger holds 0 for one that it did not give, so 0 says nothing.
+func said(n *int64) *int64 {
+	if zeroOr(n) == 0 {
+		return nil
+	}
+	return n
+}
+
+// plus adds counts, as far as they are known; nil where none is.
+func plus(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	sum := *a + *b
+	return &sum
+}
+
+// zeroOr is a count as a part of a sum.
 func zeroOr(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -150,7 +168,7 @@ func zeroOr(n *int64) int64 {
 // inspectUsed is usage by model or role.
 type inspectUsed map[string]*inspectUsage
 
-// add counts a usage under a name. A sum whose parts have not all a price has none.
+// add counts a usage under a name. A sum whose parts have not all a price has none; tokens are summed as far as they are known, as Inspect does.
 func (u inspectUsed) add(name string, one *inspectUsage) {
 	if one == nil {
 		return
@@ -161,8 +179,8 @@ func (u inspectUsed) add(name string, one *inspectUsage) {
 		u[name] = &first
 		return
 	}
-	sum.Input, sum.Output, sum.Total, sum.CacheWrite = sum.Input+one.Input, sum.Output+one.Output, sum.Total+one.Total, sum.CacheWrite+one.CacheWrite
-	sum.CacheRead, sum.Reasoning = sum.CacheRead+one.CacheRead, sum.Reasoning+one.Reasoning
+	sum.Input, sum.Output, sum.Total = plus(sum.Input, one.Input), plus(sum.Output, one.Output), sum.Total+one.Total
+	sum.CacheWrite, sum.CacheRead, sum.Reasoning = plus(sum.CacheWrite, one.CacheWrite), plus(sum.CacheRead, one.CacheRead), plus(sum.Reasoning, one.Reasoning)
 	if sum.Cost == nil || one.Cost == nil {
 		sum.Cost = nil
 		return

@@ -288,9 +288,10 @@ func (s *inspectRead) outcome(row *results.Answer, model string) {
 		usage = s.Models[model]
 	}
 	if usage != nil {
-		input := usage.Input + usage.CacheRead + usage.CacheWrite
-		row.InputTokens, row.CachedTokens, row.Write5m, row.OutputTokens, row.Reasoning = &input, &usage.CacheRead, &usage.CacheWrite, &usage.Output, &usage.Reasoning
-		row.Cost = usage.Cost
+		row.CachedTokens, row.Write5m, row.OutputTokens, row.Reasoning, row.Cost = usage.CacheRead, usage.CacheWrite, usage.Output, usage.Reasoning, usage.Cost
+		if usage.Input != nil {
+			row.InputTokens = plus(usage.Input, plus(usage.CacheRead, usage.CacheWrite))
+		}
 	}
 	if cost := new(float64); row.Cost == nil && json.Unmarshal(s.Metadata["cost_usd"], cost) == nil && len(s.Metadata["cost_usd"]) > 0 {
 		row.Cost = cost

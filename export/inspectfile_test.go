@@ -3,6 +3,7 @@ package export
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"assay/results"
 )
 
 // A log with more samples than a plain zip may have is read by others, and neither its samples nor its directory are held. It runs
@@ -70,6 +73,46 @@ func TestALogOf70000SamplesIsWrittenWithoutBeingHeld(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(tree.name, "*")); err != nil || len(left) != 1 {
 		t.Errorf("the folder holds %v (%v)", left, err)
+	}
+}
+
+// The ledger holds 0 for tokens of the cache and of reasoning that a reply did not mention: none of them is written as 0.
+func TestTokensThatNoReplyGaveAreLeftOutOfLogs(t *testing.T) {
+	t.Parallel()
+	n := func(n int64) *int64 { return &n }
+	usd := func(x float64) *float64 { return &x }
+	used := inspectUsed{}
+	var first *inspectUsage
+	for _, c := range []struct {
+		row       results.Answer
+		want, sum string
+	}{
+		{results.Answer{}, `null`, `{}`},
+		{results.Answer{InputTokens: n(9)}, `null`, `{}`},
+		{results.Answer{InputTokens: n(9), OutputTokens: n(2)}, `{"input_tokens":9,"output_tokens":2,"total_tokens":11}`,
+			`{"m":{"input_tokens":9,"output_tokens":2,"total_tokens":11}}`},
+		{results.Answer{InputTokens: n(9), CachedTokens: n(0), Write5m: n(0), Write1h: n(0), OutputTokens: n(0), Reasoning: n(0), Cost: usd(0)},
+			`{"input_tokens":9,"output_tokens":0,"total_tokens":9,"total_cost":0}`, `{"m":{"input_tokens":18,"output_tokens":2,"total_tokens":20}}`},
+		{results.Answer{InputTokens: n(9), CachedTokens: n(4), Write5m: n(0), Write1h: n(3), OutputTokens: n(2), Reasoning: n(1)},
+			`{"input_tokens":2,"output_tokens":2,"total_tokens":11,"input_tokens_cache_write":3,"input_tokens_cache_read":4,"reasoning_tokens":1}`,
+			`{"m":{"input_tokens":20,"output_tokens":4,"total_tokens":31,"input_tokens_cache_write":3,"input_tokens_cache_read":4,"reasoning_tokens":1}}`},
+		{results.Answer{InputTokens: n(5), CachedTokens: n(5), OutputTokens: n(1), Reasoning: n(1)},
+			`{"input_tokens":0,"output_tokens":1,"total_tokens":6,"input_tokens_cache_read":5,"reasoning_tokens":1}`,
+			`{"m":{"input_tokens":20,"output_tokens":5,"total_tokens":37,"input_tokens_cache_write":3,"input_tokens_cache_read":9,"reasoning_tokens":2}}`},
+	} {
+		one := usageIn(&c.row)
+		used.add("m", one)
+		for want, v := range map[string]any{c.want: one, c.sum: used} {
+			if got, err := json.Marshal(v); err != nil || string(got) != want {
+				t.Errorf("%s (%v), want %s", got, err, want)
+			}
+		}
+		if first == nil {
+			first = one
+		}
+	}
+	if got, err := json.Marshal(first); err != nil || string(got) != `{"input_tokens":9,"output_tokens":2,"total_tokens":11}` {
+		t.Errorf("a sum changed its part: %s (%v)", got, err)
 	}
 }
 
