@@ -215,14 +215,14 @@ func TestResultsOfPromptfooAreTakenIn(t *testing.T) {
 	jsonl := strings.TrimSuffix(strings.TrimSpace(lines[1]+lines[2]), ",") + "\n\n" + strings.TrimSuffix(strings.Join(lines[3:6], "\n"), ",") + "\n" + lines[6]
 	jsonl = strings.ReplaceAll(jsonl, "},\n", "}\n")
 	want := []string{
-		`item items 5d692b696b expect "" {"q":"2+2?","text":"What is 2+2?"}`,
-		`answer answers 5d692b696b openai-gpt-4o plain 1 1 answered "4" "" "" in 5 out 1 cost 0.01`,
-		`verdict equals on answers 5d692b696b openai-gpt-4o 1 1 by equals valid "" 1 "ok"`,
-		`verdict style on answers 5d692b696b openai-gpt-4o 1 1 by llm-rubric valid "" 0.25 "dull"`,
-		`answer answers 5d692b696b openai-gpt-4o plain 1 2 answered "{\"n\":4}" "" "" in - out - cost -`,
-		`answer answers 5d692b696b echo p2 1 1 refused "I cannot" "" "" in - out - cost -`,
-		`item items 5f4fc6914d expect "" {"q":"3+3?","text":"Really: what?"}`,
-		`answer answers 5f4fc6914d echo p2 1 1 errored "" "" "429 too many" in - out - cost -`,
+		`item items 5d692b696b76126512d2 expect "" {"q":"2+2?","text":"What is 2+2?"}`,
+		`answer answers 5d692b696b76126512d2 openai-gpt-4o plain 1 1 answered "4" "" "" in 5 out 1 cost 0.01`,
+		`verdict equals on answers 5d692b696b76126512d2 openai-gpt-4o 1 1 by equals valid "" 1 "ok"`,
+		`verdict style on answers 5d692b696b76126512d2 openai-gpt-4o 1 1 by llm-rubric valid "" 0.25 "dull"`,
+		`answer answers 5d692b696b76126512d2 openai-gpt-4o plain 1 2 answered "{\"n\":4}" "" "" in - out - cost -`,
+		`answer answers 5d692b696b76126512d2 echo p2 1 1 refused "I cannot" "" "" in - out - cost -`,
+		`item items 5f4fc6914d6f132b218b expect "" {"q":"3+3?","text":"Really: what?"}`,
+		`answer answers 5f4fc6914d6f132b218b echo p2 1 1 errored "" "" "429 too many" in - out - cost -`,
 	}
 	for name, text := range map[string]string{"r.json": promptfooFile, "r.jsonl": jsonl} {
 		rows, bad, err := imported(t, "promptfoo", fstest.MapFS{name: {Data: []byte(text)}}, export.From{File: name})

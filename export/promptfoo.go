@@ -46,7 +46,7 @@ type promptfooUsage struct {
 	Prompt     *int64 `json:"prompt"`
 	Completion *int64 `json:"completion"`
 	Details    struct {
-		Reasoning int64 `json:"reasoning"`
+		Reasoning *int64 `json:"reasoning"`
 	} `json:"completionDetails"`
 }
 
@@ -214,8 +214,8 @@ func (r *promptfooReader) row(at assay.Place, row *promptfooRow) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(packed) // keys are sorted: equal vars are one item
-	id := hex.EncodeToString(sum[:5])
+	sum := sha256.Sum256(packed)       // keys are sorted: equal vars are one item
+	id := hex.EncodeToString(sum[:10]) // 80 bits: no two of millions are the same
 	if _, ok := fields["text"]; !ok {
 		fields["text"] = row.Prompt.Raw
 		if packed, err = marshal(fields); err != nil {
@@ -259,12 +259,12 @@ func (row *promptfooRow) outcome(a *results.Answer) {
 	if p := row.Response; p != nil {
 		if text, ok := plainText(p.Output); ok {
 			a.Text = text
-		} else if there(p.Output) {
+		} else if len(p.Output) > 0 && string(p.Output) != "null" { // [], {} and false are answers
 			a.Text = string(p.Output)
 		}
 		a.Finish = p.Finish
 		if u := p.Usage; u != nil && u.Prompt != nil && u.Completion != nil {
-			a.InputTokens, a.OutputTokens, a.Reasoning = u.Prompt, u.Completion, &u.Details.Reasoning
+			a.InputTokens, a.OutputTokens, a.Reasoning = u.Prompt, u.Completion, u.Details.Reasoning
 		}
 		a.Cost = p.Cost
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"assay"
 	"assay/export"
 	"assay/results"
@@ -43,5 +45,38 @@ func TestTokensThatALogOfInspectDoesNotGiveAreUnknown(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is read as %s, want %s", usage, got, want)
 		}
+	}
+}
+
+// Questions whose hashes begin alike are two items. Only an output that is null or absent is empty, and tokens that are not given are unknown.
+func TestResultsOfPromptfooAreNotTakenForOthers(t *testing.T) {
+	t.Parallel()
+	row := func(q, response string) string {
+		return `{"provider":"echo","vars":{"q":"` + q + `"},"prompt":{"label":"p","raw":"Q"},"response":` + response + `,"failureReason":0}` + "\n"
+	}
+	text := row("769211", `{"output":"first"}`) + row("1357040", `{"output":"second"}`) // the first 5 bytes of both are the same
+	for _, response := range []string{`{"output":[]}`, `{"output":{}}`, `{"output":false}`, `{"output":0}`, `{"output":null}`, `{"output":""}`, `{}`} {
+		text += row("more", response)
+	}
+	text += row("more", `{"output":"x","tokenUsage":{"prompt":5,"completion":1}}`) +
+		row("more", `{"output":"x","tokenUsage":{"prompt":5,"completion":1,"completionDetails":{"reasoning":0}}}`)
+	items := map[string]bool{}
+	var got []string
+	ok(t, formatOf(t, "promptfoo").Read(t.Context(), export.From{Files: fstest.MapFS{"r.jsonl": {Data: []byte(text)}}, File: "r.jsonl"}, &export.Sink{
+		Item: func(it *results.Item) error { items[it.Item] = true; return nil },
+		Answer: func(a *results.Answer) error {
+			got = append(got, fmt.Sprintf("%d %s %q reasoning %s", a.Draw, a.Ending, a.Text, counted(a.Reasoning)))
+			return nil
+		},
+		Bad: func(p assay.Problem) { t.Error(p) },
+	}))
+	want := []string{
+		`1 answered "first" reasoning -`, `1 answered "second" reasoning -`,
+		`1 answered "[]" reasoning -`, `2 answered "{}" reasoning -`, `3 answered "false" reasoning -`, `4 answered "0" reasoning -`,
+		`5 empty "" reasoning -`, `6 empty "" reasoning -`, `7 empty "" reasoning -`,
+		`8 answered "x" reasoning -`, `9 answered "x" reasoning 0`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(items) != 3 {
+		t.Errorf("%d items; %s", len(items), diff)
 	}
 }
