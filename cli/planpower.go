@@ -82,15 +82,23 @@ func pairedLine(q plan.Power) string {
 // sizeOf is a difference in the unit of a stage.
 func sizeOf(q plan.Power, x float64) string {
 	if q.What == plan.OfMeans {
-		return fmt.Sprintf("%.2g of the score", x)
+		return ofScore(x, 2) + " of the score"
 	}
 	return fmt.Sprintf("%.0f points", 100*x)
+}
+
+// ofScore is a part of a score in so many digits; a large one is whole, without an exponent.
+func ofScore(x float64, digits int) string {
+	if x >= math.Pow10(digits)-0.5 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return fmt.Sprintf("%.*g", digits, x)
 }
 
 // fiveOf says what a difference of five points is.
 func fiveOf(q plan.Power) string {
 	if q.What == plan.OfMeans {
-		return fmt.Sprintf("%.2g needs", 0.05*q.Scale)
+		return ofScore(0.05*q.Scale, 2) + " needs"
 	}
 	return "5 points need"
 }
@@ -123,7 +131,7 @@ func detectLine(q plan.Power) string {
 	case q.What == plan.OfWins:
 		what += " above even"
 	case q.What == plan.OfMeans:
-		what = fmt.Sprintf("%.3g of the score", d.Points/100*q.Scale)
+		what = ofScore(d.Points/100*q.Scale, 3) + " of the score"
 	}
 	if d.Why != "" {
 		return fmt.Sprintf("  To show %s: %s.\n", what, d.Why)
