@@ -159,7 +159,7 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	if err != nil {
 		return d, refuse(400, "unsupported_value", "messages", "it cannot be sent to %s: %s", v.Name, err)
 	}
-	lost := slices.DeleteFunc(asked.Lost, aside)
+	lost := slices.DeleteFunc(asked.Lost, func(name string) bool { return aside(name) || name == "include" && sealed(e.Body) })
 	if len(lost) > 0 {
 		return d, refuse(400, "unsupported_parameter", lost[0], "unsupported parameter: %s has no place at %s", strings.Join(lost, ", "), v.Name)
 	}
@@ -188,6 +188,19 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 // aside reports whether a member of a body says nothing to the model, and is kept by its sender.
 func aside(name string) bool {
 	return slices.Contains([]string{"user", "metadata", "store", "safety_identifier", "stream", "stream_options"}, name)
+}
+
+// sealed reports whether a body asks for nothing besides the answer but thoughts in a form that only their maker reads: another
+// provider has none, and leaving them out takes nothing from anyone.
+func sealed(body []byte) bool {
+	only := true
+	dialect.Members(body, func(name, value []byte) {
+		var wants []string
+		if string(name) == "include" {
+			only = json.Unmarshal(value, &wants) == nil && !slices.ContainsFunc(wants, func(w string) bool { return w != "reasoning.encrypted_content" })
+		}
+	})
+	return only
 }
 
 // illegal is the first parameter that the model would refuse.

@@ -54,6 +54,8 @@ func TestBodiesAreSentAsTheyAreOrConverted(t *testing.T) {
 		"as it is":     {"chat", `{"model":"openai/gpt-4o","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}],"n":2}`, `{"model":"gpt-4o","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}],"n":2}`},
 		"converted":    {"chat", `{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"system","content":"s"},{"role":"user","content":"x"}],"max_tokens":9,"user":"u"}`, `{"model":"claude-sonnet-4-5","system":"s","messages":[{"role":"user","content":"x"}],"max_tokens":9}`},
 		"responses":    {"responses", `{"model":"gemini/gemini-2.5-flash","input":"x","max_output_tokens":9}`, `{"contents":[{"role":"user","parts":[{"text":"x"}]}],"generationConfig":{"maxOutputTokens":9}}`},
+		"sealed":       {"responses", `{"model":"gemini/gemini-2.5-flash","input":"x","include":["reasoning.encrypted_content"]}`, `{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`},
+		"included":     {"responses", `{"model":"gemini/gemini-2.5-flash","input":"x","include":["reasoning.encrypted_content","message.output_text.logprobs"]}`, "400 unsupported_parameter include"},
 		"a tool":       {"chat", `{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}]}`, "400 unsupported_parameter tools"},
 		"a picture":    {"chat", `{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, "400 unsupported_value messages"},
 		"too hot":      {"chat", `{"model":"anthropic/claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],"temperature":1.5}`, "400 unsupported_value temperature"},

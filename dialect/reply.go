@@ -79,7 +79,7 @@ func responsesReply(h ReplyHead, o *assay.Outcome) responseObject {
 	r.Output = append(r.Output, responseMessage{ID: "msg_" + h.ID, Type: "message", Role: "assistant", Status: r.Status, Content: []any{part}})
 	if u := o.Usage; u.Known {
 		r.Usage = &responseUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
-		r.Usage.InputDetails.Cached, r.Usage.OutputDetails.Reasoning = u.Cached, u.Reasoning
+		r.Usage.InputDetails.Cached, r.Usage.InputDetails.Written, r.Usage.OutputDetails.Reasoning = u.Cached, u.CacheWrite5m+u.CacheWrite1h, u.Reasoning
 	}
 	return r
 }
@@ -171,7 +171,8 @@ type responseThoughts struct {
 type responseUsage struct {
 	Input        int64 `json:"input_tokens"`
 	InputDetails struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached  int64 `json:"cached_tokens"`
+		Written int64 `json:"cache_write_tokens"` // newer clients insist on it
 	} `json:"input_tokens_details"`
 	Output        int64 `json:"output_tokens"`
 	OutputDetails struct {
