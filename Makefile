@@ -12,9 +12,10 @@ bench: ## speed and memory as ratios against floors measured in the same run
 proof: ## what takes longer than a test may: a kill at every moment of a run, intervals over 2,000 studies, long fuzzing
 	./scripts/proof
 
-interop: ## the official JavaScript clients against the simulator; Inspect and data frames on what export writes
+interop: ## official clients against the simulator and the gateway; Inspect and data frames on what export writes
 	./interop/js/run
 	./interop/logs/run
+	./interop/gateway/run
 
 update: ## golden files and generated documents
 	go test ./cli ./dialect ./export ./study -update
