@@ -295,3 +295,22 @@ func TestARunWithBoughtComparisonsStaysAsItIs(t *testing.T) {
 		t.Errorf("the run goes on: %v", err)
 	}
 }
+
+// TestAProcessReadsAnEditThatWasTakenBackAnew has the process that closed a run go on with it after another one edited the study,
+// drove that, and took the edit back: the study is the one it knows, and the verdicts it gave are superseded.
+func TestAProcessReadsAnEditThatWasTakenBackAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	first, other := r.open(false), r.open(false)
+	r.finished(first, r.wanted(StudyOptions{}, script.Settings{}))
+	count := func() int { return countOf(t, first, "SELECT COUNT(*) FROM verdicts WHERE superseded = 0") }
+	want := count()
+	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
+	edited, _, _ := r.extended(other)
+	r.drive(other, edited, Drive{})
+	r.write("study.yaml", smallStudy)
+	back, _, _ := r.extended(other)
+	if end := r.drive(first, back, Drive{}); end.Stop != StopDone || count() != want || want == 0 {
+		t.Errorf("stopped by %d with %d verdicts, want %d", end.Stop, count(), want)
+	}
+}

@@ -44,7 +44,7 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 
 	// An edit changes the request, and the judge is asked again about that too: this is no reply to the first request.
 	r := store.Revision{Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: "{}", What: "prompt", More: &store.More{Lanes: []store.Lane{b.lane("gpt")},
-		Supersedes: &store.Superseding{Requests: []assay.Key{at.Key(), again.Key()}}}}
+		Supersedes: &store.Superseding{Requests: []assay.Key{at.Key(), again.Key()}, Stages: []string{"answers"}}}}
 	r.Lease, err = b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
 	b.ok(err)
 	if done, err := b.s.Revise(b.ctx, r); err != nil || !done {
