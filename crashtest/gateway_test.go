@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -88,11 +87,11 @@ type gatewayProof struct {
 	db     string // a PostgreSQL URL; empty: SQLite
 	beside bool   // when it is killed another gateway is started, and this one is not started again
 	calls  bool   // the client asks live
-	urls   []string
 
-	mu      sync.Mutex
-	reached bool
-	killed  chan struct{} // closed when it was
+	mu       sync.Mutex
+	gateways []*child // nil: none runs in its place
+	reached  bool
+	killed   chan struct{} // closed when it was
 }
 
 func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
@@ -112,14 +111,8 @@ func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
 		points = append(points, nil)
 	}
 	done := make(chan error, len(points))
-	for _, point := range points {
-		on, err := net.Listen("tcp", "127.0.0.1:0") // a free port
-		if err != nil {
-			return err
-		}
-		address := on.Addr().String()
-		on.Close()
-		g.urls = append(g.urls, "http://"+address+"/v1")
+	g.gateways = make([]*child, len(points))
+	for i, point := range points {
 		go func() {
 			if point == nil { // the other one has all the work until then: it is sure to come to the point
 				select {
@@ -128,7 +121,7 @@ func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
 				case <-ctx.Done():
 				}
 			}
-			done <- g.supervise(ctx, serving, point, "gateway", "--listen", address, "--token-file", "tokens", "--interval", "10ms")
+			done <- g.supervise(ctx, i, serving, point)
 		}()
 	}
 	if g.calls {
@@ -160,12 +153,13 @@ func (g *gatewayProof) asks(ctx context.Context) error {
 	return nil
 }
 
-// supervise starts a gateway until it is no longer wanted, the first time with a fuse in it. One whose work another takes over is
+// supervise starts gateway i until it is no longer wanted, the first time with a fuse in it. One whose work another takes over is
 // not started again.
-func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, point *Point, args ...string) error {
+func (g *gatewayProof) supervise(ctx context.Context, i int, serving chan struct{}, point *Point) error {
 	for {
 		g.mu.Lock()
-		c, err := g.start(ctx, point, syscall.SIGKILL, args...)
+		c, err := g.start(ctx, point, syscall.SIGKILL, "gateway", "--listen", "127.0.0.1:0", "--token-file", "tokens", "--interval", "10ms")
+		g.gateways[i] = c
 		g.mu.Unlock()
 		if err != nil {
 			return err
@@ -180,6 +174,9 @@ func (g *gatewayProof) supervise(ctx context.Context, serving chan struct{}, poi
 			}
 		}()
 		e, err := c.wait()
+		g.mu.Lock()
+		g.gateways[i] = nil
+		g.mu.Unlock()
 		close(over)
 		<-end
 		if err != nil {
@@ -283,10 +280,25 @@ type gatewayObject struct {
 	Counts     struct{ Total, Completed, Failed int } `json:"request_counts"`
 }
 
+// address is where a gateway serves, in the line that it prints first; empty while none does.
+func (g *gatewayProof) address(try int) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.gateways[try%len(g.gateways)]
+	if c == nil {
+		return ""
+	}
+	line, _, whole := strings.Cut(c.out.String(), "\n")
+	if !whole {
+		return ""
+	}
+	return strings.TrimPrefix(line, "OPENAI_BASE_URL=")
+}
+
 // call makes a call, and again while the gateway is away, as OpenAI's clients do.
 func (g *gatewayProof) call(ctx context.Context, method, path, kind string, body []byte, into any) error {
 	for try := 0; ; try++ {
-		req, err := http.NewRequestWithContext(ctx, method, g.urls[try%len(g.urls)]+path, bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, method, g.address(try)+path, bytes.NewReader(body))
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -122,8 +123,27 @@ const patience = 3 * time.Minute
 // child is a process of the program that has not ended yet.
 type child struct {
 	*exec.Cmd
-	out, err bytes.Buffer
-	journal  string
+	out     transcript
+	err     bytes.Buffer
+	journal string
+}
+
+// transcript is what a process has printed so far.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
 }
 
 func (s *session) start(ctx context.Context, at *Point, signal syscall.Signal, args ...string) (*child, error) {

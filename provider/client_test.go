@@ -224,13 +224,7 @@ func (j *testJob) Valid() bool               { return j.ID != "" }
 
 func TestALaunchThatNeverConnectedIsSurelyRefused(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	got := clientFor(t, "http://"+addr).Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{})
+	got := clientFor(t, "http://127.0.0.1:1").Launch(background, Call{Method: "POST", Path: "/batches"}, &testJob{})
 	diff(t, Refused, got.Fate)
 	diff(t, assay.FaultBusy, FaultOf(got.Err).Class)
 
