@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import pathlib
+import re
 import sys
 import zipfile
 
@@ -15,14 +16,25 @@ PLATFORMS = {
     ("windows", "arm64"): "win_arm64",
 }
 
+
+def pep440(version):
+    """A version as pip sorts it: a release candidate and a commit without a tag before the release, commits after a tag after it."""
+    release, _, rest = version.removeprefix("v").partition("-")
+    if not rest:
+        return release
+    if after := re.fullmatch(r"(\d+)-g[0-9a-f]+", rest):  # git describe: so many commits after the tag
+        return f"{release}.post{after[1]}"
+    if candidate := re.fullmatch(r"rc\.?(\d+)", rest):
+        return f"{release}rc{candidate[1]}"
+    if untagged := re.fullmatch(r"(\d{14})-[0-9a-f]+", rest):  # the time of the commit
+        return f"{release}.dev{untagged[1]}"
+    raise SystemExit(f"wheel.py: {version} has no version that pip can sort: want v1.2.3 or v1.2.3-rc.1")
+
+
 binary, goos, goarch, version, folder = sys.argv[1:]
 here = pathlib.Path(__file__).parent
 platform = PLATFORMS[goos, goarch]
-version = version.lstrip("v")
-if not version[:1].isdigit():
-    version = "0.0.0.dev0"
-elif "-" in version:  # a build between releases: 0.1.1-0.20261116…-abcdef
-    version = version.split("-")[0] + ".dev" + "".join(c for c in version.split("-")[1] if c.isdigit())
+version = pep440(version)
 info, data = f"assay-{version}.dist-info", f"assay-{version}.data"
 
 METADATA = f"""Metadata-Version: 2.1

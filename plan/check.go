@@ -60,7 +60,7 @@ func (d *Input) checkKeys(keySet func(name string) bool, problems *assay.Problem
 		if k.Set || k.Optional {
 			continue
 		}
-		problems.Warn(d.Study.At, "needed only to run for real", "%s is not set: lanes %s cannot run", strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
+		problems.Warn(d.Study.At, "needed only to run for real", "%s is not set: %s cannot run", strings.Join(k.Names, " or "), k.Users())
 	}
 }
 
@@ -71,6 +71,14 @@ type Key struct {
 	Lanes    []string
 	Set      bool
 	Optional bool
+}
+
+// Users names the lanes that need the key, for messages.
+func (k *Key) Users() string {
+	if len(k.Lanes) == 1 {
+		return "lane " + k.Lanes[0]
+	}
+	return "lanes " + strings.Join(k.Lanes, ", ")
 }
 
 // Keys lists the API keys a study needs, in the order of its lanes.

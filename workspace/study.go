@@ -180,14 +180,14 @@ func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehe
 			break
 		}
 		if name, trouble := w.KeyTrouble(k.Names); trouble != "" {
-			problems.Add(d.Study.At, "copy the key again, alone", "%s %s: lanes %s cannot run", name, trouble, strings.Join(k.Lanes, ", "))
+			problems.Add(d.Study.At, "copy the key again, alone", "%s %s: %s cannot run", name, trouble, k.Users())
 			continue
 		}
 		if k.Set || k.Optional {
 			continue
 		}
-		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: lanes %s cannot run",
-			strings.Join(k.Names, " or "), strings.Join(k.Lanes, ", "))
+		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: %s cannot run",
+			strings.Join(k.Names, " or "), k.Users())
 	}
 	if !rehearsal {
 		w.checkNotify(d.Study, &problems)
