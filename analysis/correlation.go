@@ -27,7 +27,7 @@ func (a *arena) correlation(t *Table) error {
 		fit, err = a.fit(o)
 	}
 	if errors.As(err, &none) {
-		t.Findings = append(t.Findings, a.finding(WhatPearson, Index, -1, "").unknown("%s", a.groupsOf(none)))
+		t.Findings = append(t.Findings, a.finding(WhatPearson, Index, -1, "").unknown("%s", a.noStrengths(none, a.field())))
 		return nil
 	}
 	if err != nil {

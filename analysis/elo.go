@@ -56,27 +56,7 @@ func (a *arena) elo(t *Table, field string) error {
 
 // noteUnmet says where entrants are in groups that never met: numbers of different groups do not compare.
 func (a *arena) noteUnmet(t *Table, field, numbers string) {
-	root := make([]int, len(a.names))
-	for i := range root {
-		root[i] = i
-	}
-	find := func(x int) int {
-		for root[x] != x {
-			root[x] = root[root[x]]
-			x = root[x]
-		}
-		return x
-	}
-	groups := 0
-	for k := range a.pairs.Len() {
-		root[find(int(a.pairs.First[k]))] = find(int(a.pairs.Second[k]))
-	}
-	for i := range root {
-		if root[i] == i && a.n[i] > 0 {
-			groups++
-		}
-	}
-	if groups > 1 {
+	if groups := len(a.metGroups()); groups > 1 {
 		t.note("the %ss fall into %d groups that never met%s: %s of different groups do not compare", field, groups, a.among(), numbers)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"strings"
 
 	"assay/stats"
 )
@@ -40,16 +39,13 @@ func (a *arena) strengths(t *Table, m Method, field string) error {
 	fit, err := a.fit(o)
 	var none *stats.NoMaximum
 	if errors.As(err, &none) && o.Order { // the order may be all that separates
-		t.note("no order effect can be estimated (%s): strengths leave the position out", none.Why)
 		o.Order = false
-		fit, err = a.fit(o)
+		if fit, err = a.fit(o); err == nil {
+			t.note("no order effect can be estimated (%s): strengths leave the position out", none.Why)
+		}
 	}
 	if errors.As(err, &none) {
-		for i := range a.names {
-			t.Findings = append(t.Findings, a.finding(WhatStrength, Logit, i, field).unknown("%s", a.groupsOf(none)))
-		}
-		a.standing(t, nil, field)
-		return nil
+		return a.inShares(t, field, none)
 	}
 	if err != nil {
 		return err
@@ -95,22 +91,6 @@ func (a *arena) parameters(t *Table, fit *fitted, how string) {
 	}
 	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("not computed")
 	t.Findings = append(t.Findings, *f)
-}
-
-// groupsOf says why there are no strengths, with the names of the groups that can be ranked inside.
-func (a *arena) groupsOf(none *stats.NoMaximum) string {
-	if len(none.Components) < 2 {
-		return none.Why
-	}
-	var groups []string
-	for _, members := range none.Components {
-		var list []string
-		for _, i := range members {
-			list = append(list, a.names[i])
-		}
-		groups = append(groups, strings.Join(list, " "))
-	}
-	return none.Why + ": " + strings.Join(groups, " | ")
 }
 
 // winRates are plain shares of wins.

@@ -47,7 +47,7 @@ func (a *arena) inRounds(t *Table, field string) error {
 	look, err := adaptive.NewLook(a.grouped)
 	if err != nil {
 		for i := range a.names {
-			t.Findings = append(t.Findings, a.finding(WhatStrength, Logit, i, field).unknown("%s", err))
+			t.Findings = append(t.Findings, a.finding(WhatStrength, Logit, i, field).unknown("%s", a.noStrengths(err, field)))
 		}
 		a.standing(t, nil, field)
 		return nil

@@ -32,6 +32,9 @@ type Standing struct {
 	Machines  bool     // not people alone judge
 	Validated bool     // how far the judge can be trusted is known
 
+	Instead string     // why shares of wins stand here instead of strengths; empty: they do not
+	Unmet   [][]string // groups of places that were never compared with each other; none: all were, directly or through others
+
 	Style string // how much of it is style, in words; empty: nothing was asked
 
 	Rounds *Rounds        // of pairs that were bought in rounds: what differs is what was claimed

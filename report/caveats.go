@@ -27,6 +27,9 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 		out = append(out, *c)
 	}
 	for _, r := range all {
+		if c := d.instead(r); c != nil {
+			out = append(out, *c)
+		}
 		if c := inRounds(r); c != nil {
 			out = append(out, *c)
 		}

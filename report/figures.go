@@ -16,6 +16,9 @@ func Figures(t *analysis.Table, links Links) []*Figure {
 	d := drawing{t: t, links: links}
 	switch {
 	case t.Method == analysis.BradleyT || t.Method == analysis.Davidson:
+		if !d.knows(analysis.WhatStrength) && d.knows(analysis.WhatWin) {
+			return d.leaderboards(analysis.WhatWin)
+		}
 		return d.leaderboards(analysis.WhatStrength)
 	case t.Method == analysis.Elo:
 		return d.leaderboards(analysis.WhatElo)
@@ -60,6 +63,11 @@ func (d *drawing) all() []*analysis.Finding {
 }
 
 func (d *drawing) has(what string) bool { return len(d.of(what)) > 0 }
+
+// knows reports whether there is a value of what is measured.
+func (d *drawing) knows(what string) bool {
+	return slices.ContainsFunc(d.of(what), func(f *analysis.Finding) bool { return f.Value.OK })
+}
 
 func (d *drawing) dot(f *analysis.Finding) Interval {
 	return Interval{

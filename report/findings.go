@@ -273,8 +273,8 @@ func goodEnd(t *analysis.Table, what string) Better {
 // measured is what a table says about lanes: a strength, a win rate, a rate or a mean.
 func measured(t *analysis.Table) string {
 	d := drawing{t: t}
-	for _, what := range []string{analysis.WhatStrength, analysis.WhatAverage, analysis.WhatRate, analysis.WhatMean} {
-		if d.has(what) {
+	for _, what := range []string{analysis.WhatStrength, analysis.WhatAverage, analysis.WhatWin, analysis.WhatRate, analysis.WhatMean} {
+		if d.knows(what) {
 			return what
 		}
 	}

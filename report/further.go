@@ -10,7 +10,7 @@ import (
 
 // cheapest says which lane of the top costs least for an answer; nil where nothing is ranked or lanes do not answer.
 func (d *Document) cheapest(r *ranked) Sentence {
-	if r.Field != analysis.ByLane || len(r.order) == 0 {
+	if r.Field != analysis.ByLane || len(r.order) == 0 || len(r.Unmet) > 1 {
 		return nil
 	}
 	top, _ := r.top()
@@ -55,6 +55,8 @@ func (d *Document) perThousand(lane string) (float64, bool) {
 func (d *Document) further(r *ranked) Sentence {
 	at := Sentence{{Text: "In "}, {Text: r.label(), Name: true}}
 	switch {
+	case len(r.Unmet) > 1:
+		return at.and(say(", "), r.unmet(), say("."))
 	case len(r.order) == 0:
 		return at.and(say(" there is no result yet: " + whyNone(r) + "."))
 	case len(r.order) == 1:
@@ -69,7 +71,7 @@ func (d *Document) further(r *ranked) Sentence {
 	case r.Flips:
 		s = Sentence{{Text: "Under push-back ("}, {Text: r.label(), Name: true}, {Text: "), "}}
 		s = s.and(d.name(r.Places[last].Name), say(" takes back most: "+r.takenBack(last)+"; "), d.name(r.Places[first].Name), say(" least: "+r.takenBack(first)+"."))
-	case r.What == analysis.WhatStrength:
+	case r.wins():
 		s = Sentence{{Text: "In comparisons ("}, {Text: r.label(), Name: true}, {Text: "), "}}
 		s = s.and(d.name(r.Places[first].Name), say(r.winning()+" most: "+percentOf(r.shownOf(first))+"; "), d.name(r.Places[last].Name), say(" least: "+percentOf(r.shownOf(last))+"."))
 	default:
@@ -164,7 +166,7 @@ func (r *ranked) head() string {
 	switch {
 	case r.What == analysis.WhatStrength && r.Rounds != nil:
 		return "expected wins"
-	case r.What == analysis.WhatStrength:
+	case r.wins():
 		return "wins"
 	case r.What == analysis.WhatExcess:
 		return "taken back, over the re-ask"

@@ -12,6 +12,9 @@ import (
 
 // headline says who is ahead, and who cannot be told apart.
 func (d *Document) headline(r *ranked) Sentence {
+	if len(r.Unmet) > 1 {
+		return d.apartFromTheStart(r)
+	}
 	on := " on " + d.units(r)
 	switch len(r.order) {
 	case 0:
@@ -116,7 +119,7 @@ func (d *Document) behind(r *ranked, top []int, apart bool) Sentence {
 
 // gap is how far one set of places is behind another, in words.
 func (r *ranked) gap(top, rest []int) string {
-	if r.What == analysis.WhatStrength || r.What == analysis.WhatExcess {
+	if r.wins() || r.What == analysis.WhatExcess {
 		return ""
 	}
 	low, high := math.Inf(1), math.Inf(-1)
@@ -188,7 +191,7 @@ func (r *ranked) measure() string {
 	switch {
 	case r.What == analysis.WhatStrength && r.Rounds != nil:
 		return "of wins expected against all others"
-	case r.What == analysis.WhatStrength:
+	case r.wins():
 		return "of comparisons won"
 	case r.Flips:
 		return "of answers taken back"

@@ -116,6 +116,8 @@ func (r *ranked) title() string {
 	switch {
 	case r.What == analysis.WhatStrength:
 		return "strength from comparisons"
+	case r.wins():
+		return "share of comparisons won"
 	case r.What == analysis.WhatExcess:
 		return "answers taken back, more often than when merely asked again"
 	case r.Flips:
@@ -132,6 +134,8 @@ func (r *ranked) tierNote() string {
 	switch {
 	case len(r.order) < 2 || len(r.Tests) == 0:
 		return ""
+	case len(r.Unmet) > 1:
+		return "There are no letters for tiers, because some were never compared with each other: shares of wins of different groups do not compare."
 	case untested > 0:
 		return fmt.Sprintf("There are no letters for tiers in %s, because %s of %s could not be tested: %s.", assay.Clean(r.label(), maxName), assay.Thousands(untested), assay.Count(all, "pair"), r.whyUntested())
 	case r.tiers == nil:
@@ -140,6 +144,8 @@ func (r *ranked) tierNote() string {
 		return "Nothing is claimed about who is better: the goal is how certain strengths are."
 	case r.Rounds != nil:
 		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
+	case r.Signed():
+		return fmt.Sprintf("%s that share a letter cannot be told apart (exact sign test of every two on what they were compared on, corrected after Holm).", capital(fieldWord(r.Field)))
 	case r.Field == analysis.ByItem:
 		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."
 	}
