@@ -206,3 +206,18 @@ func TestAPairThatDepartsFromAllStrengthsIsNamed(t *testing.T) {
 		t.Errorf("in another order it is %+v", moved.Misfit)
 	}
 }
+
+func TestClearTakesMoreThanLuck(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		won, lost float64
+		pairs     int
+		want      bool
+	}{
+		{0, 0, 1, false}, {8, 0, 28, false}, {10, 0, 1, false}, {11, 0, 1, true}, {16, 0, 28, false}, {17, 0, 28, false}, {18, 0, 28, true}, {0, 18, 28, true}, {60, 30, 28, false}, {70, 30, 28, false}, {71, 29, 28, true},
+	} {
+		if got := Clear(c.won, c.lost, c.pairs); got != c.want {
+			t.Errorf("%g to %g of %d pairs: clear %v", c.won, c.lost, c.pairs, got)
+		}
+	}
+}

@@ -38,7 +38,7 @@ const (
 	ChosenFlagged   Chosen = "flagged"   // a judge found it bad
 	ChosenUnflagged Chosen = "unflagged" // at random among those that no judge found bad
 	ChosenBalanced  Chosen = "balanced"  // the two were compared least often; at random among what they answered
-	ChosenUncertain Chosen = "uncertain" // it is least known which of the two is better
+	ChosenUncertain Chosen = "uncertain" // of the two of which it is not clear yet which is better, compared least often
 )
 
 // Queue decides what a person is asked next. Its choice follows from these values and the tasks alone, so that a terminal
@@ -49,8 +49,10 @@ type Queue struct {
 	N      int // how many tasks at most; 0: 100
 	// Skip leaves tasks out, such as those that were put aside; nil: none.
 	Skip func(assay.Key) bool
-	// Doubt makes pairs of high doubt come first, in place of those that were compared least; nil: balanced.
-	Doubt func(group string) float64
+	// Clear reports whether it is clear which of two is better, where there are so many pairs: those of which it is not come first. Nil: all
+	// alike. Among the rest the least compared come first, never the least certain: a pair that looks apart by luck would not be asked
+	// about again, one that looks close would, and the labels would show differences where there are none.
+	Clear func(group string, pairs int) bool
 }
 
 // Choose picks from all tasks of a stage. Memory grows with N and the number of groups, not with the tasks.
@@ -79,6 +81,11 @@ func (q Queue) Choose(tasks iter.Seq2[Task, error]) ([]Task, error) {
 	}
 	if _, single := strata[string(ChosenUnflagged)]; single || strata[string(ChosenFlagged)] != nil {
 		delete(strata, string(ChosenRandom)) // what no judge has read says nothing about judges
+	}
+	if q.Clear != nil {
+		for _, s := range strata {
+			s.clear = q.Clear(s.group(), len(strata))
+		}
 	}
 	return q.deal(strata), nil
 }
@@ -122,6 +129,7 @@ type stratum struct {
 	waiting         []waiting
 	forward, turned int
 	dealt           int
+	clear           bool // which of the two is better
 }
 
 type waiting struct {
@@ -162,7 +170,7 @@ func (q Queue) deal(strata map[string]*stratum) []Task {
 	return out
 }
 
-// next is the stratum that was dealt from least, or whose doubt is greatest; nil where all are empty.
+// next is the stratum that was dealt from least, those that are clear last; nil where all are empty.
 func (q Queue) next(due []*stratum) *stratum {
 	var best *stratum
 	for _, s := range due {
@@ -174,9 +182,8 @@ func (q Queue) next(due []*stratum) *stratum {
 }
 
 func (q Queue) before(s, best *stratum) bool {
-	if q.Doubt != nil {
-		// Each label makes the next one on the same two less informative.
-		return q.Doubt(s.group())/float64(s.dealt+1) > q.Doubt(best.group())/float64(best.dealt+1)
+	if s.clear != best.clear {
+		return best.clear
 	}
 	if s.name == string(ChosenFlagged) || best.name == string(ChosenFlagged) {
 		return s.dealt < best.dealt || s.dealt == best.dealt && s.name == string(ChosenFlagged)
@@ -195,7 +202,7 @@ func (q Queue) take(s *stratum) Task {
 		return t
 	}
 	t.Chosen = ChosenBalanced
-	if q.Doubt != nil {
+	if q.Clear != nil {
 		t.Chosen = ChosenUncertain
 	}
 	t.Turn = s.forward > s.turned || s.forward == s.turned && q.hash("coin"+string(t.ID[:]))&1 == 1

@@ -41,6 +41,14 @@ const partBought = "pairs were bought by what was found: intervals of a part of 
 // unevenlyBought is the note of shares of wins.
 const unevenlyBought = "pairs were bought by what was found: opponents differ, and shares of wins are not comparable"
 
+// wereLabels counts labels that something was done with.
+func wereLabels(n int) string {
+	if n == 1 {
+		return "1 label was"
+	}
+	return plural(n, "label") + " were"
+}
+
 // inRounds are strengths whose intervals hold although what was bought, and when to stop, was decided by the verdicts. Errors are the larger
 // of cluster-robust and model-based ones.
 func (a *arena) inRounds(t *Table, field string) error {

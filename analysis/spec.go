@@ -35,6 +35,7 @@ type Stage struct {
 	Judges    []string // the lanes that judge, as the study names them
 	Ruled     bool     // a rule judges, or a program
 	People    []string // the people who have said something
+	Unclear   int      // labels of theirs on two of which it was not clear which is better, and which were chosen for it
 	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
 	Families  map[string]string
 	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none

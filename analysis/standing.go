@@ -34,6 +34,7 @@ type Standing struct {
 
 	Instead string     // why shares of wins stand here instead of strengths; empty: they do not
 	Unmet   [][]string // groups of places that were never compared with each other; none: all were, directly or through others
+	Unclear int        // labels of people, who alone judge, that were chosen because it was not clear which of two is better
 
 	Style string // how much of it is style, in words; empty: nothing was asked
 
@@ -132,6 +133,9 @@ func (e entry) finishStandings(t *Table, o Options) {
 		s := &t.standings[i]
 		s.Stage, s.Verb, s.Primary, s.Level, s.Coverage = e.stage.Name, e.stage.Verb, t.Primary, o.Level, t.Coverage
 		s.Judges, s.Machines, s.Validated = e.stage.Judges, e.stage.Machines(), e.stage.Validated
+		if !s.Machines {
+			s.Unclear = e.stage.Unclear
+		}
 		for _, c := range s.Tests {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}

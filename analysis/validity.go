@@ -209,7 +209,10 @@ func (v *validity) notes(t *Table) {
 	if v.further > 0 {
 		t.note("of a judge with several prompts the first verdict on an answer counts: %s not held against gold", plural(v.further, "verdict"))
 	}
-	if !v.file {
+	if !v.file && v.stage.Unclear > 0 {
+		t.note("%s chosen because it was not clear which of the two is better: accuracy is that of close pairs more than of all", wereLabels(v.stage.Unclear))
+	}
+	if !v.file && v.stage.Verb == Judged {
 		t.note("people choose by what judges said: each kind of answer counts as often as it occurs")
 	}
 }

@@ -38,7 +38,8 @@ func labelCommand(w *World) *cobra.Command {
 		Short:   "Judge answers yourself, one after the other, without seeing whose they are",
 		Long: "Shows one answer after the other, or two side by side, and keeps what you say as the verdict of human:NAME. No lane and no model is\n" +
 			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the judge's errors are\n" +
-			"seen; of pairs, the least compared lanes come first, and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
+			"seen; of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear yet which is\n" +
+			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
 			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide.\n" +
 			"`assay analyse` estimates from these labels how far a judge can be trusted.",
 		Args: args("RUN", "STAGE"),
@@ -48,7 +49,7 @@ func labelCommand(w *World) *cobra.Command {
 	c.Flags().StringVar(&f.as, "as", "", "your name (default: USER)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
-	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (those of which it is least known which is better)")
+	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")
 	return c
 }
 
@@ -97,7 +98,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	return err
 }
 
-// byDoubt has the pairs of lanes come first that are closest so far, if that was asked for. Why a pair was chosen is kept with its label.
+// byDoubt has the pairs of lanes come first of which it is not clear yet which is better, if that was asked for. Why a pair was chosen is kept with its label.
 func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, choose string) error {
 	switch {
 	case choose == chooseBalanced:
@@ -107,8 +108,8 @@ func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, 
 	case !q.panel.Pairs():
 		return usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
 	}
-	q.doubt = func() (func(group string) float64, error) {
-		return h.results().Doubt(ctx, run, stage)
+	q.clear = func() (func(group string, pairs int) bool, error) {
+		return h.results().Clear(ctx, run, stage)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ type labelling struct {
 	aside  map[assay.Key]bool // put aside, or nothing to show
 	given  []analysis.Task
 	left   int // labels until it stops; 0: no end
-	doubt  func() (func(group string) float64, error)
+	clear  func() (func(group string, pairs int) bool, error)
 }
 
 // queueLength is how many tasks are chosen at a time: what others label meanwhile changes what is due.
@@ -131,9 +132,9 @@ const queueLength = 20
 func (q *labelling) work(ctx context.Context, seed uint64) error {
 	for {
 		queue := analysis.Queue{Person: q.person, Seed: seed, N: queueLength, Skip: func(k assay.Key) bool { return q.aside[k] }}
-		if q.doubt != nil {
+		if q.clear != nil {
 			var err error
-			if queue.Doubt, err = q.doubt(); err != nil {
+			if queue.Clear, err = q.clear(); err != nil {
 				return err
 			}
 		}

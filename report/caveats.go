@@ -33,6 +33,10 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 		if c := inRounds(r); c != nil {
 			out = append(out, *c)
 		}
+		if r.Unclear > 0 {
+			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.",
+				r.Stage, were(int64(r.Unclear), "label"), fieldWord(r.Field)), ""})
+		}
 		if r.Style != "" {
 			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), ""})
 		}

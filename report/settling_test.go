@@ -121,3 +121,24 @@ func TestNothingIsQuotedForTwins(t *testing.T) {
 		}
 	}
 }
+
+// TestLabelsThatWereChosenAreSaidInTheSummary: where people alone judge, what they chose to compare bears on the headline.
+func TestLabelsThatWereChosenAreSaidInTheSummary(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{"aa": strings.Repeat("+-", 20), "bb": strings.Repeat("+--+", 10)}, nil)
+	said := func() (n int) {
+		for _, c := range d.Summary().Caveats {
+			if c.Title == "Labels were chosen." && strings.Contains(c.Text, "7 labels were chosen because it was not clear which of the two is better") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := said(); n != 0 {
+		t.Errorf("said %d times of labels that were not", n)
+	}
+	d.Report.Standings[0].Unclear = 7
+	if n := said(); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}

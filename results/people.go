@@ -3,13 +3,13 @@ package results
 import (
 	"context"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"assay"
+	"assay/adaptive"
 	"assay/analysis"
 	"assay/judge"
 	"assay/plan"
@@ -193,9 +193,8 @@ func (d *rowReader) expectPeople(ctx context.Context, analyzer *analysis.Analyze
 	}, items))
 }
 
-// Doubt reports how little is known about which of two lanes is better, from all verdicts of a stage: 1 where nothing is
-// known, less the surer it is. Groups are named as tasks name them.
-func (r *Reader) Doubt(ctx context.Context, run store.Run, stage string) (func(group string) float64, error) {
+// Clear reports which of two lanes is clearly the better one, from all verdicts of a stage so far. Groups are named as tasks name them.
+func (r *Reader) Clear(ctx context.Context, run store.Run, stage string) (func(group string, pairs int) bool, error) {
 	wins := map[string]*[2]float64{}
 	for v, err := range r.Ledger.Verdicts(ctx, run.No, stage) {
 		if err != nil {
@@ -217,17 +216,26 @@ func (r *Reader) Doubt(ctx context.Context, run store.Run, stage string) (func(g
 		}
 		w[0], w[1] = w[0]+first, w[1]+1-first
 	}
-	return func(group string) float64 {
+	return func(group string, pairs int) bool {
 		w := wins[group]
-		if w == nil {
-			return 1
-		}
-		n := w[0] + w[1]
-		p := (w[0] + 1) / (n + 2)
-		// The chance that the leader is not the better one, by a normal approximation of the posterior.
-		sd := math.Sqrt(p * (1 - p) / (n + 3))
-		return math.Erfc(math.Abs(p-0.5) / sd / math.Sqrt2)
+		return w != nil && adaptive.Clear(w[0], w[1], pairs)
 	}, nil
+}
+
+// unclear counts the labels of people that were chosen because it was not clear which of two is better.
+func (d *rowReader) unclear(ctx context.Context, stage string, people int) (n int, err error) {
+	if people == 0 {
+		return 0, nil
+	}
+	for v, err := range d.Ledger.PeopleVerdicts(ctx, d.run.No, stage) {
+		if err != nil {
+			return n, err
+		}
+		if v.State == store.VerdictValid && script.ChosenAs(&v) == analysis.ChosenUncertain {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // firstShare is how much of a comparison the one shown first has won.

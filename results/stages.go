@@ -51,6 +51,9 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 		if s.People, err = d.Ledger.People(ctx, d.run.No, st.Name); err != nil {
 			return nil, err
 		}
+		if s.Unclear, err = d.unclear(ctx, st.Name, len(s.People)); err != nil {
+			return nil, err
+		}
 		if err := d.design(ctx, st, &s); err != nil {
 			return nil, err
 		}

@@ -227,6 +227,15 @@ type personal struct {
 	Confidence *float64        `json:"confidence,omitempty"`
 }
 
+// ChosenAs is why a person was asked for a label; empty: it is not known.
+func ChosenAs(v *store.Verdict) analysis.Chosen {
+	var p personal
+	if v.Fields == "" || json.Unmarshal([]byte(v.Fields), &p) != nil {
+		return ""
+	}
+	return p.Chosen
+}
+
 // aim fills in which answers a verdict is about.
 func (p *People) aim(v *store.Verdict) error {
 	rec, ok := p.rec.(reader)

@@ -153,7 +153,7 @@ func (s *seats) choose(ctx context.Context, at *seat, p *place) {
 	var tasks []analysis.Task
 	var err error
 	if at.choose == chooseUncertain {
-		q.Doubt, err = at.home.Doubt(ctx, at.run, at.stage)
+		q.Clear, err = at.home.Clear(ctx, at.run, at.stage)
 	}
 	if err == nil {
 		tasks, err = at.panel.Next(ctx, q)

@@ -7,8 +7,8 @@ import (
 	"assay/stats"
 )
 
-// Labels has a person compare so many pairs one after the other, in each of many studies: those that were compared least come first, or, with
-// doubt, those of which it is least known who is better, as the queue of labels has it. At the end there is one look, as if nothing had been
+// Labels has a person compare so many pairs one after the other, in each of many studies: those that were compared least come first, with doubt
+// among those of which it is not clear yet who is better, as the queue of labels has it. At the end there is one look, as if nothing had been
 // chosen by what was found.
 func Labels(s Setting, labels int, doubt bool, studies int, seed uint64) (Sum, error) {
 	return sumOf(studies, seed, func(luck uint64) (Outcome, error) {
@@ -34,32 +34,28 @@ func Labels(s Setting, labels int, doubt bool, studies int, seed uint64) (Sum, e
 		g.Look(look)
 		out.Covered, out.Between = t.covered(look, 1)
 		out.False, out.Reached = t.wrong(), t.reached()
+		for _, p := range t.pairs {
+			if g.Claims.Known(p[0], p[1]) {
+				out.Known++
+			}
+		}
 		return out, nil
 	})
 }
 
-// due is the pair that comes next.
+// due is the pair that comes next: the one that was compared least, with doubt among those that are not clear yet.
 func (t *trial) due(score []float64, doubt bool) int {
 	best, most := 0, math.Inf(-1)
 	for k := range t.pairs {
 		value := -float64(t.bought[k])
-		if doubt {
-			value = doubtOf(score[k], float64(t.bought[k]))
+		if doubt && adaptive.Clear(score[k], float64(t.bought[k])-score[k], len(t.pairs)) {
+			value -= 1e6
 		}
 		if value += 1e-9 * t.rng.Float64(); value > most {
 			best, most = k, value
 		}
 	}
 	return best
-}
-
-// doubtOf is the chance that the leader of two is not the better one, by a normal approximation of the posterior.
-func doubtOf(score, n float64) float64 {
-	if n == 0 {
-		return 1
-	}
-	p := (score + 1) / (n + 2)
-	return 2 * stats.NormalBelow(-math.Abs(p-0.5)/math.Sqrt(p*(1-p)/(n+3)))
 }
 
 // scored is what a lane has of the last comparison, where a tie is half.

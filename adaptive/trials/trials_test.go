@@ -154,3 +154,26 @@ func TestCertainStrengthsTakeLessThanEvenly(t *testing.T) {
 		t.Errorf("%.0f comparisons where buying evenly takes %.0f: %.2f of it, want at most 0.92", spent[1], spent[0], part)
 	}
 }
+
+// TestLabelsChosenByWhatIsUnclearAreLikeOthers: people who are asked about what is not clear yet claim no more than those who are asked evenly.
+// Asked about the least certain pair, their intervals held 89%.
+func TestLabelsChosenByWhatIsUnclearAreLikeOthers(t *testing.T) {
+	t.Parallel()
+	const studies = 200 // `go run ./bench settle` has more
+	s := Setting{Theta: []float64{0, 0, 0, 0, -1.5, -1.5, -1.5, -1.5}, Items: 400, Ties: 0.5, Order: 0.2, Alike: 0.4}
+	var known [2]int
+	for k, doubt := range []bool{false, true} {
+		got, err := Labels(s, 800, doubt, studies, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("uncertain %v: false %.3f, hold %.3f, known %.1f", doubt, got.Share(got.False), got.Cover(), float64(got.Known)/studies)
+		if got.Share(got.False) > 0.10 || got.Cover() < 0.93 {
+			t.Errorf("uncertain %v: %d of %d studies claim what is not so, %.3f of intervals hold", doubt, got.False, studies, got.Cover())
+		}
+		known[k] = got.Known
+	}
+	if known[0] < studies*15 || known[1] < studies*15 {
+		t.Errorf("%v of %d directions are known", known, studies*16)
+	}
+}
