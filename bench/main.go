@@ -88,6 +88,7 @@ func run(args []string) error {
 	b := &bench{dir: dir, assay: filepath.Join(dir, "assay")}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&b.n, "n", 0, "how much, where a benchmark has a size; 0: its own")
+	flags.IntVar(&b.lanes, "lanes", 10, "of view: lanes, so that the grid has -n divided by this many rows")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -114,6 +115,7 @@ type bench struct {
 	dir   string // thrown away at the end
 	assay string // the built binary
 	n     int    // how much was asked for; 0: nothing
+	lanes int    // of view
 }
 
 // size is how much to measure: what was asked for, or the benchmark's own.

@@ -18,11 +18,11 @@ import (
 
 	"assay"
 	"assay/artifacts"
+	"assay/results"
 	"assay/store"
 )
 
 const (
-	viewLanes    = 10
 	viewSegment  = 5_000
 	viewLooks    = 7
 	viewMost     = 300 * time.Millisecond
@@ -35,11 +35,11 @@ func viewBench(ctx context.Context, b *bench) error {
 	requests := b.size(1_000_000)
 	home := filepath.Join(b.dir, "home")
 	began := time.Now()
-	key, err := fillView(ctx, filepath.Join(home, viewRehearse), requests)
+	key, err := fillView(ctx, filepath.Join(home, viewRehearse), requests, b.lanes)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ledger         %d requests, as many verdicts, made in %.0f s\n", requests, time.Since(began).Seconds())
+	fmt.Printf("ledger         %d requests, as many verdicts, %d rows of the grid, made in %.0f s\n", requests, requests/b.lanes, time.Since(began).Seconds())
 	tokenFile := filepath.Join(b.dir, "token")
 	c := exec.CommandContext(ctx, b.assay, "view", "--home", home, "--listen", "127.0.0.1:0", "--token-file", tokenFile)
 	out, err := c.StdoutPipe()
@@ -61,20 +61,29 @@ func viewBench(ctx context.Context, b *bench) error {
 	if err := v.make("/api/runs/bench/grid?limit=1"); err != nil {
 		return err
 	}
-	return v.lookAt(viewPaths(key))
+	return v.lookAt(viewPaths(key, b.lanes))
 }
 
-// viewPaths are all pages but the search, and those filters that have to look furthest.
-func viewPaths(key assay.Key) []string {
+// viewPaths are all pages but the search through all answers, with those filters that have to look furthest, and the grid with every chip, order and search.
+func viewPaths(key assay.Key, lanes int) []string {
 	run := "/runs/bench"
-	last := fmt.Sprintf("lane-%d", viewLanes-1)
-	return []string{
+	last := fmt.Sprintf("lane-%d", lanes-1)
+	paths := []string{
 		"/runs", run, run + "/progress", run + "/segments", run + "/segments/1", run + "/events", run + "/answers", run + "/answers?stage=answers&lane=" + last,
 		run + "/answers?ending=errored&lane=" + last, run + "/answers?ending=cut", run + "/answers?item=item-7", run + "/answers?verdict=good:no&lane=" + last,
 		run + "/answers/" + key.String(), run + "/item?id=item-7", run + "/verdicts?stage=good", run + "/verdicts?stage=good&lane=" + last + "&label=no",
-		run + "/grid", run + "/grid?is=disagree", run + "/grid?is=all-wrong&is=cut", run + "/grid?sort=" + last + "&down=1", run + "/grid?sort=item&is=cut", run + "/grid?q=nowhere", run + "/item?id=item-7&stage=answers&lane=" + last,
-		run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
+		run + "/item?id=item-7&stage=answers&lane=" + last, run + "/findings", "/metrics", "/healthz", "/api/runs/bench/answers?limit=1000",
 	}
+	for _, state := range []string{
+		"", "is=all-wrong&is=cut", "sort=item", "sort=item&down=1", "sort=" + last, "sort=" + last + "&down=1", "sort=item&down=1&is=cut", "sort=" + last + "&is=cut&down=1",
+		"q=nowhere", "q=question", "q=nowhere&sort=item&down=1", "q=nowhere&is=cut&sort=" + last, "q=nowhere&is=flipped", "after=500.500",
+	} {
+		paths = append(paths, strings.TrimSuffix(run+"/grid?"+state, "?"))
+	}
+	for _, k := range results.Kinds() {
+		paths = append(paths, run+"/grid?is="+k.Name)
+	}
+	return paths
 }
 
 // viewer looks at a dashboard.
@@ -160,7 +169,7 @@ func (v *viewer) memory() int64 {
 
 // fillView makes a ledger with one settled run. Every twentieth answer has an error, every fiftieth is cut, every answer has a
 // verdict.
-func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) {
+func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key, error) {
 	var key assay.Key
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return key, err
@@ -179,18 +188,18 @@ func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) 
 	if err != nil {
 		return key, err
 	}
-	items := requests / viewLanes
-	if err := viewStudy(ctx, ledger, run.No, items); err != nil {
+	items := requests / lanesOf
+	if err := viewStudy(ctx, ledger, run.No, items, lanesOf); err != nil {
 		return key, err
 	}
 	var lanes []store.Lane
-	for l := range viewLanes {
+	for l := range lanesOf {
 		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: fmt.Sprintf("lane-%d", l), Provider: "openai", Model: "gpt", Params: "{}", Planned: int64(items)})
 	}
 	if err := errors.Join(ledger.PutLanes(ctx, lanes), ledger.OpenRun(ctx, run.No)); err != nil {
 		return key, err
 	}
-	for l := range viewLanes {
+	for l := range lanesOf {
 		for from := 0; from < items; from += viewSegment {
 			k, err := viewSegmentOf(ctx, ledger, run, l, from, min(from+viewSegment, items))
 			if err != nil {
@@ -203,10 +212,10 @@ func fillView(ctx context.Context, dir string, requests int) (assay.Key, error) 
 }
 
 // viewStudy writes the study of the run, and its items.
-func viewStudy(ctx context.Context, ledger *store.Ledger, run int64, items int) error {
+func viewStudy(ctx context.Context, ledger *store.Ledger, run int64, items, lanes int) error {
 	var text strings.Builder
 	text.WriteString("study: bench\ninputs: {q: {file: q.txt}}\nlanes:\n  judge: {model: openai/gpt-4.1}\n")
-	for l := range viewLanes {
+	for l := range lanes {
 		fmt.Fprintf(&text, "  lane-%d: {model: openai/gpt-4.1-mini, max_tokens: %d}\n", l, 100+l)
 	}
 	text.WriteString("stages:\n  - {name: answers, ask: q, prompt: \"{{ text }}\"}\n" +

@@ -173,3 +173,21 @@ func (s *spool) records() iter.Seq2[record, error] {
 		}
 	}
 }
+
+// span is where a record stands.
+type span struct {
+	at int64
+	n  int
+}
+
+// at reads one record.
+func (s *spool) at(p span) (record, error) {
+	if s.file == nil {
+		return s.few[p.at : p.at+int64(p.n)], nil
+	}
+	b := make([]byte, p.n)
+	if _, err := s.file.ReadAt(b, p.at); err != nil {
+		return nil, fmt.Errorf("read the grid: %w", err)
+	}
+	return b, nil
+}

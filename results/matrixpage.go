@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -59,28 +60,51 @@ func readPlace(text string) (place, error) {
 
 // Page reads the rows that a query picks. It walks over all rows once and holds no more than the page.
 func (m *Matrix) Page(q MatrixQuery) (MatrixPage, error) {
-	after, err := readPlace(q.After)
+	picked, next, err := m.pick(q)
 	if err != nil {
 		return MatrixPage{}, err
 	}
+	rows, err := m.rowsAt(picked)
+	return MatrixPage{Rows: rows, Next: next}, err
+}
+
+// pick finds the places of the rows that a query picks, and the mark of the next page.
+func (m *Matrix) pick(q MatrixQuery) (picked []placed[span], next string, err error) {
+	after, err := readPlace(q.After)
+	if err != nil {
+		return nil, "", err
+	}
 	column := m.Column(q.Sort)
 	if q.Sort != "" && q.Sort != SortItem && column < 0 {
-		return MatrixPage{}, mistake("", "sort: there is no lane %q", q.Sort)
+		return nil, "", mistake("", "sort: there is no lane %q", q.Sort)
 	}
-	best := smallest[MatrixRow]{after: after, limit: q.Limit}
-	n := int64(0)
+	best := smallest[span]{after: after, limit: q.Limit}
+	n, at := int64(0), int64(0)
 	for r, err := range m.bytes.records() {
 		if err != nil {
-			return MatrixPage{}, err
+			return nil, "", err
 		}
 		n++
-		if r.is()&q.Is != q.Is {
-			continue
+		if r.is()&q.Is == q.Is {
+			best.offer(place{q.key(r, column, n), r.ord()}, func() span { return span{at, len(r)} })
 		}
-		best.offer(place{q.key(r, column, n), r.ord()}, func() MatrixRow { return m.decode(r) })
+		at += int64(len(r))
 	}
-	rows, next := best.page()
-	return MatrixPage{Rows: rows, Next: next}, nil
+	picked, next = best.page()
+	return picked, next, nil
+}
+
+// rowsAt reads rows by their places.
+func (m *Matrix) rowsAt(picked []placed[span]) ([]MatrixRow, error) {
+	var rows []MatrixRow
+	for _, p := range picked {
+		r, err := m.bytes.at(p.value)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, m.decode(r))
+	}
+	return rows, nil
 }
 
 // key is what a row is ordered by first.
@@ -102,7 +126,7 @@ func (q MatrixQuery) key(r record, column int, n int64) int64 {
 	return key
 }
 
-// smallest keeps the first few of many, after a place.
+// smallest keeps the first few of many, after a place: a heap whose top is the last of them.
 type smallest[T any] struct {
 	after place
 	limit int
@@ -116,29 +140,44 @@ type placed[T any] struct {
 
 // offer takes a value in where it is among the first; one more than a page is kept, to know that there are more.
 func (s *smallest[T]) offer(at place, value func() T) {
-	if at.compare(s.after) <= 0 {
-		return
+	switch {
+	case at.compare(s.after) <= 0:
+	case len(s.kept) <= s.limit:
+		s.kept = append(s.kept, placed[T]{at, value()})
+		for i := len(s.kept) - 1; i > 0 && s.kept[i].at.compare(s.kept[(i-1)/2].at) > 0; i = (i - 1) / 2 {
+			s.kept[i], s.kept[(i-1)/2] = s.kept[(i-1)/2], s.kept[i]
+		}
+	case at.compare(s.kept[0].at) < 0:
+		s.kept[0] = placed[T]{at, value()}
+		s.sink()
 	}
-	full := len(s.kept) > s.limit
-	if full && at.compare(s.kept[s.limit].at) >= 0 {
-		return
-	}
-	i, _ := slices.BinarySearchFunc(s.kept, at, func(p placed[T], at place) int { return p.at.compare(at) })
-	if full {
-		s.kept = s.kept[:s.limit]
-	}
-	s.kept = slices.Insert(s.kept, i, placed[T]{at, value()})
 }
 
-func (s *smallest[T]) page() (rows []T, next string) {
+// sink moves the top down to where it belongs.
+func (s *smallest[T]) sink() {
+	for i := 0; ; {
+		last := i
+		for _, k := range []int{2*i + 1, 2*i + 2} {
+			if k < len(s.kept) && s.kept[k].at.compare(s.kept[last].at) > 0 {
+				last = k
+			}
+		}
+		if last == i {
+			return
+		}
+		s.kept[i], s.kept[last] = s.kept[last], s.kept[i]
+		i = last
+	}
+}
+
+// page is what was kept, in order.
+func (s *smallest[T]) page() (kept []placed[T], next string) {
+	sort.Slice(s.kept, func(i, j int) bool { return s.kept[i].at.compare(s.kept[j].at) < 0 })
 	if len(s.kept) > s.limit {
 		s.kept = s.kept[:s.limit]
 		next = s.kept[s.limit-1].at.String()
 	}
-	for _, p := range s.kept {
-		rows = append(rows, p.value)
-	}
-	return rows, next
+	return s.kept, next
 }
 
 // How many answers one page of a search reads at most, and how many items at least.
@@ -158,36 +197,40 @@ func (r *Reader) MatrixPage(ctx context.Context, run store.Run, m *Matrix, q Mat
 	if err != nil {
 		return MatrixPage{}, err
 	}
+	look := q
+	look.Limit = most
+	picked, next, err := m.pick(look) // one walk over the rows, however many of them are searched
+	if err != nil {
+		return MatrixPage{}, err
+	}
 	var out MatrixPage
-	for len(out.Rows) < q.Limit && out.Seen < most {
-		look := q
-		look.Limit = min(searchPageRows, most-out.Seen)
-		page, err := m.Page(look)
+	for chunk := range slices.Chunk(picked, searchPageRows) {
+		rows, err := m.rowsAt(chunk)
 		if err != nil {
 			return out, err
 		}
-		ids := make([]string, len(page.Rows))
-		for i, row := range page.Rows {
+		ids := make([]string, len(rows))
+		for i, row := range rows {
 			ids[i] = row.Item
 		}
 		has, err := r.Ledger.ItemsSaying(ctx, run.No, m.input, m.answers, ids, q.Words)
 		if err != nil {
 			return out, err
 		}
-		for i, row := range page.Rows {
+		for i, row := range rows {
 			out.Seen++
 			if !has[row.Item] {
 				continue
 			}
-			if out.Rows = append(out.Rows, row); len(out.Rows) == q.Limit && (i+1 < len(page.Rows) || page.Next != "") {
-				out.Next, err = m.placeOf(q, row)
-				return out, err
+			if out.Rows = append(out.Rows, row); len(out.Rows) == q.Limit {
+				if out.Seen < len(picked) || next != "" {
+					out.Next = chunk[i].at.String()
+				}
+				return out, nil
 			}
 		}
-		if q.After, out.Next = page.Next, page.Next; page.Next == "" {
-			break
-		}
 	}
+	out.Next = next
 	return out, nil
 }
 
@@ -205,18 +248,4 @@ func (r *Reader) searchMost(ctx context.Context, run store.Run, m *Matrix) (int,
 	}
 	each := max(1, answers/int64(max(1, m.Rows)))
 	return max(searchLeast, int(searchAnswers/each)), nil
-}
-
-// placeOf is the mark of a row in the order of a query.
-func (m *Matrix) placeOf(q MatrixQuery, row MatrixRow) (string, error) {
-	n := int64(0)
-	for r, err := range m.bytes.records() {
-		if err != nil {
-			return "", err
-		}
-		if n++; r.ord() == row.Ord {
-			return place{q.key(r, m.Column(q.Sort), n), r.ord()}.String(), nil
-		}
-	}
-	return "", fmt.Errorf("item %q is not in the grid", row.Item)
 }

@@ -71,7 +71,7 @@ func (p *MatrixPair) Page(q PairQuery) (rows []PairRow, next string, err error) 
 	if q.Only != "" && !slices.Contains([]string{PairWorse, PairBetter, PairChanged}, q.Only) {
 		return nil, "", mistake("", "only: want %s, %s or %s", PairWorse, PairBetter, PairChanged)
 	}
-	best := smallest[PairRow]{after: after, limit: q.Limit}
+	best := smallest[pairRecord]{after: after, limit: q.Limit}
 	for both, err := range p.records() {
 		if err != nil {
 			return nil, "", err
@@ -80,10 +80,19 @@ func (p *MatrixPair) Page(q PairQuery) (rows []PairRow, next string, err error) 
 		if q.Only == PairWorse && d.worse == 0 || q.Only == PairBetter && d.better == 0 || q.Only == PairChanged && d.changed == 0 {
 			continue
 		}
-		best.offer(place{d.key(), both[1].ord()}, func() PairRow { return p.row(both, d) })
+		best.offer(place{d.key(), both[1].ord()}, func() pairRecord { return pairRecord{[2]record{slices.Clone(both[0]), slices.Clone(both[1])}, d} })
 	}
-	rows, next = best.page()
+	kept, next := best.page()
+	for _, k := range kept {
+		rows = append(rows, p.row(k.value.both, k.value.delta))
+	}
 	return rows, next, nil
+}
+
+// pairRecord is an item of both runs as bytes, and what changed on it.
+type pairRecord struct {
+	both  [2]record
+	delta delta
 }
 
 func (p *MatrixPair) row(both [2]record, d delta) PairRow {
