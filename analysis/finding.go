@@ -82,12 +82,13 @@ type Unit string
 
 // The units.
 const (
-	Share    Unit = "share"    // 0 to 1
-	Score    Unit = "score"    // as the rubric scores
-	Logit    Unit = "logit"    // natural log of odds
-	Points   Unit = "points"   // Elo
-	Index    Unit = "index"    // agreement, reliability: at most 1
-	Hundreds Unit = "hundreds" // the scores of earlier benchmarks
+	Share    Unit = "share"             // 0 to 1
+	Score    Unit = "score"             // as the rubric scores
+	Logit    Unit = "logit"             // natural log of odds
+	Points   Unit = "points"            // Elo
+	Index    Unit = "index"             // agreement, reliability: at most 1
+	Hundreds Unit = "hundreds"          // the scores of earlier benchmarks
+	Gap      Unit = "points of a share" // a difference of shares as it is shown; its finding has the unit share
 )
 
 // Value is one field that findings are grouped by.

@@ -78,13 +78,36 @@ func (f *Finding) sentence(notes []string) string {
 	return text + "."
 }
 
-// show is a value in words: a difference of shares is in points, which no one takes for a share of the share.
+// show is a value in words.
 func (f *Finding) show(x float64) string {
-	if f.Unit == Share && (f.What == WhatDifference || f.What == WhatExcess) {
-		return fmt.Sprintf("%+.1f points", 100*x)
+	if f.Shown() == Gap {
+		return fmt.Sprintf("%+.1f points", nonzero(100*x))
 	}
 	return f.Unit.Show(x)
 }
+
+// Shown is the unit in which a value is shown: a difference of shares in points, which no one takes for a share of the share.
+func (f *Finding) Shown() Unit {
+	if f.Unit != Share {
+		return f.Unit
+	}
+	switch f.What {
+	case WhatDifference, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit:
+		return Gap
+	}
+	return Share
+}
+
+// nonzero is a number that is not shown as minus zero, with one digit.
+func nonzero(x float64) float64 {
+	if x > -0.05 && x < 0 {
+		return 0
+	}
+	return x
+}
+
+// ShowError is an error in the unit: it has no sign.
+func (u Unit) ShowError(x float64) string { return strings.TrimPrefix(u.Show(x), "+") }
 
 func plural(n int, noun string) string {
 	if n == 1 {
@@ -116,6 +139,8 @@ func (u Unit) Show(x float64) string {
 	switch u {
 	case Share:
 		return fmt.Sprintf("%.1f%%", x*100)
+	case Gap:
+		return fmt.Sprintf("%+.1f pt", nonzero(100*x))
 	case Points, Hundreds:
 		return fmt.Sprintf("%.1f", x)
 	}

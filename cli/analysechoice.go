@@ -111,7 +111,7 @@ func groupOf(f *analysis.Finding) string { return fmt.Sprintf("%q", f.By) }
 // withError is a value and its standard error.
 func withError(f *analysis.Finding) string {
 	if !f.Value.OK || !f.SE.OK {
-		return shownIn(f.Unit, f.Value)
+		return shownIn(f.Shown(), f.Value)
 	}
-	return shownIn(f.Unit, f.Value) + " ±" + strings.TrimSuffix(shownIn(f.Unit, f.SE), "%")
+	return strings.TrimSuffix(shownIn(f.Shown(), f.Value), " pt") + " ±" + strings.TrimSuffix(f.Shown().ShowError(f.SE.Value), "%")
 }

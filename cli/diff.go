@@ -101,7 +101,7 @@ func printDiff(w *World, d *results.Diff) error {
 	fmt.Fprintln(w.Stdout, "\ncomparisons, side by side (not paired)")
 	t := term.Table{Head: []string{"STAGE", "WHAT", "OF", "1", "2"}, Right: map[int]bool{3: true, 4: true}}
 	for _, b := range d.Beside {
-		t.Add(b.Stage, b.What, b.Of, shownIn(b.Was.Unit, b.Was.Value), shownIn(b.Now.Unit, b.Now.Value))
+		t.Add(b.Stage, b.What, b.Of, shownIn(b.Was.Shown(), b.Was.Value), shownIn(b.Now.Shown(), b.Now.Value))
 	}
 	return t.Write(w.Stdout)
 }

@@ -123,7 +123,7 @@ func notesOf(f *analysis.Finding) []string {
 	if f.Other != nil {
 		value := "unknown"
 		if f.Other.Value.OK {
-			value = f.Unit.Show(f.Other.Value.Value)
+			value = f.Shown().Show(f.Other.Value.Value)
 		}
 		notes = append(notes, fmt.Sprintf("%s: %s of %d", f.Other.Rule, value, f.Other.N))
 	}

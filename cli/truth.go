@@ -59,10 +59,10 @@ func claimRow(c results.Claim) []any {
 	}
 	low, high, holds := noNumber, noNumber, "no"
 	if f.Interval.OK {
-		low, high = f.Unit.Show(f.Interval.Low), f.Unit.Show(f.Interval.High)
+		low, high = f.Shown().Show(f.Interval.Low), f.Shown().Show(f.Interval.High)
 	}
 	if c.Holds() {
 		holds = "yes"
 	}
-	return []any{f.Stage, f.What, strings.Join(about, " "), f.Unit.Show(c.True), shownIn(f.Unit, f.Value), low, high, holds}
+	return []any{f.Stage, f.What, strings.Join(about, " "), f.Shown().Show(c.True), shownIn(f.Shown(), f.Value), low, high, holds}
 }

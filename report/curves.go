@@ -315,7 +315,7 @@ func (d *drawing) flipDots(what string, found []*analysis.Finding, reference *fl
 	if reference == nil {
 		p.Low, p.High = new(float64), ptr(1.0)
 	} else {
-		p.Axis = "rate minus that of the control (percentage points)"
+		p.Axis, p.Unit = "rate minus that of the control (percentage points)", analysis.Gap
 		p.Words += " Whether that is more than noise, the test in the table says."
 	}
 	levels, calm := d.turns(found) > 1, calmTurns(found)

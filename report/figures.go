@@ -133,14 +133,14 @@ func (d *drawing) leaderboard(what, facet string, found []*analysis.Finding) *Fi
 		}
 		return cmp.Compare(b.Value.Value, a.Value.Value)
 	})
-	p := Intervals{Title: "Leaderboard by " + what, Down: fieldOf(found[0]), Axis: axisOf(what, found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found)}
+	p := Intervals{Title: "Leaderboard by " + what, Down: fieldOf(found[0]), Axis: axisOf(what, found[0].Shown()), Unit: found[0].Shown(), Level: d.level(), Words: d.whiskers(found)}
 	if facet != "" {
 		p.Title += ": " + facet
 	}
 	if slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Rank != nil }) {
 		p.Words += " On the right, the rank and the ranks that the data allow."
 	}
-	switch found[0].Unit {
+	switch found[0].Shown() {
 	case analysis.Logit:
 		p.Reference = new(float64)
 	case analysis.Share:
@@ -194,7 +194,7 @@ func one(yes bool) int {
 // axisOf names an axis: what is measured, and in which unit.
 func axisOf(what string, u analysis.Unit) string {
 	units := map[analysis.Unit]string{
-		analysis.Share: "%", analysis.Score: "score", analysis.Logit: "log-odds", analysis.Points: "Elo points", analysis.Index: "index, at most 1", analysis.Hundreds: "points",
+		analysis.Share: "%", analysis.Score: "score", analysis.Logit: "log-odds", analysis.Points: "Elo points", analysis.Index: "index, at most 1", analysis.Hundreds: "points", analysis.Gap: "percentage points",
 	}
 	unit := cmp.Or(units[u], string(u))
 	switch what {
@@ -213,10 +213,10 @@ func axisOf(what string, u analysis.Unit) string {
 func (d *drawing) differences() []*Figure {
 	found := d.of(analysis.WhatDifference)
 	p := Intervals{
-		Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Unit, Level: d.level(), Reference: new(float64),
+		Title: "Differences on the same items", Axis: "difference, first minus second", Unit: found[0].Shown(), Level: d.level(), Reference: new(float64),
 		Words: d.whiskers(found) + " Whether they show a difference, the test in the table says: whiskers are not corrected for many tests.",
 	}
-	if found[0].Unit == analysis.Share {
+	if found[0].Shown() == analysis.Gap {
 		p.Axis += " (percentage points)"
 	}
 	d.fill(&p, found)
@@ -240,7 +240,7 @@ func (d *drawing) places() []*Figure {
 		if len(found) == 0 || !slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Value.OK }) {
 			continue
 		}
-		p := Intervals{Title: k.title, Axis: k.axis, Unit: found[0].Unit, Level: d.level(), Reference: k.reference, Words: d.whiskers(found)}
+		p := Intervals{Title: k.title, Axis: k.axis, Unit: found[0].Shown(), Level: d.level(), Reference: k.reference, Words: d.whiskers(found)}
 		if p.Unit == analysis.Share {
 			p.Low, p.High = new(float64), ptr(1.0)
 		}
@@ -264,8 +264,8 @@ func (d *drawing) generic() []*Figure {
 	var out []*Figure
 	for _, what := range whats[:min(maxFacets, len(whats))] {
 		found := slices.DeleteFunc(d.of(what), func(f *analysis.Finding) bool { return len(f.By) == 0 })
-		p := Intervals{Title: capital(what) + byText(found[0]), Axis: axisOf(what, found[0].Unit), Unit: found[0].Unit, Level: d.level(), Words: d.whiskers(found)}
-		switch found[0].Unit {
+		p := Intervals{Title: capital(what) + byText(found[0]), Axis: axisOf(what, found[0].Shown()), Unit: found[0].Shown(), Level: d.level(), Words: d.whiskers(found)}
+		switch found[0].Shown() {
 		case analysis.Share:
 			p.Low, p.High = new(float64), ptr(1.0)
 			if slices.ContainsFunc(found, func(f *analysis.Finding) bool { return f.Value.OK && f.Value.Value < 0 }) {
@@ -299,10 +299,10 @@ func (d *drawing) alone() []*Figure {
 		if !f.Interval.OK {
 			continue
 		}
-		i := slices.IndexFunc(plots, func(p *Intervals) bool { return p.Unit == f.Unit })
+		i := slices.IndexFunc(plots, func(p *Intervals) bool { return p.Unit == f.Shown() })
 		if i < 0 {
 			i = len(plots)
-			plots = append(plots, &Intervals{Title: capital(d.t.Title), Axis: axisOf("value", f.Unit), Unit: f.Unit, Level: d.level(), Words: d.whiskers([]*analysis.Finding{f}), Reference: new(float64)})
+			plots = append(plots, &Intervals{Title: capital(d.t.Title), Axis: axisOf("value", f.Shown()), Unit: f.Shown(), Level: d.level(), Words: d.whiskers([]*analysis.Finding{f}), Reference: new(float64)})
 		}
 		plots[i].Rows = append(plots[i].Rows, IntervalRow{Label: f.What, Dots: []Interval{d.dot(f)}})
 	}

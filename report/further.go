@@ -223,7 +223,7 @@ func (c *BoardCell) draw(r *ranked, p analysis.Place) {
 }
 
 // points is a difference of shares.
-func points(x float64) string { return fmt.Sprintf("%+.1f points", 100*x) }
+func points(x float64) string { return analysis.Gap.Show(x) }
 
 func pointsBetween(p analysis.Place) string {
 	if !p.Interval.OK {

@@ -174,7 +174,7 @@ func notesOf(f *analysis.Finding) []string {
 	}
 	notes = append(notes, f.Notes...)
 	if f.Other != nil {
-		notes = append(notes, fmt.Sprintf("%s: %s of %s", f.Other.Rule, shown(f.Unit, f.Other.Value), assay.Thousands(f.Other.N)))
+		notes = append(notes, fmt.Sprintf("%s: %s of %s", f.Other.Rule, shown(f.Shown(), f.Other.Value), assay.Thousands(f.Other.N)))
 	}
 	return notes
 }
@@ -206,7 +206,7 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	end := func(of func(*analysis.Finding) stats.Interval, pick func(stats.Interval) float64) func(*analysis.Finding) string {
 		return func(f *analysis.Finding) string {
 			if i := of(f); i.OK {
-				return f.Unit.Show(pick(i))
+				return f.Shown().Show(pick(i))
 			}
 			return noneText
 		}
@@ -215,14 +215,14 @@ func ColumnsOf(t *analysis.Table, unknown string) []FindingColumn {
 	bounds := func(f *analysis.Finding) stats.Interval { return f.Bounds }
 	low, high := func(i stats.Interval) float64 { return i.Low }, func(i stats.Interval) float64 { return i.High }
 	out := []FindingColumn{
-		{"value", func(f *analysis.Finding) string { return shownOr(f.Unit, f.Value, unknown) }},
+		{"value", func(f *analysis.Finding) string { return shownOr(f.Shown(), f.Value, unknown) }},
 		{"low", end(interval, low)}, {"high", end(interval, high)},
 		{"n", func(f *analysis.Finding) string { return assay.Thousands(f.N) }},
 		{"clusters", func(f *analysis.Finding) string { return assay.Thousands(f.Clusters) }},
 		{"covered", func(f *analysis.Finding) string { return shownOr(analysis.Share, f.Coverage.Share(), unknown) }},
 	}
 	if has(func(f *analysis.Finding) bool { return f.SE.OK }) {
-		out = slices.Insert(out, 1, FindingColumn{"se", func(f *analysis.Finding) string { return shownOr(f.Unit, f.SE, noneText) }})
+		out = slices.Insert(out, 1, FindingColumn{"se", func(f *analysis.Finding) string { return shownError(f) }})
 	}
 	if has(func(f *analysis.Finding) bool { return f.Bounds.OK && f.Bounds.High-f.Bounds.Low > 1e-9 }) {
 		out = append(out, FindingColumn{"at least", end(bounds, low)}, FindingColumn{"at most", end(bounds, high)})

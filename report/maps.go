@@ -20,7 +20,7 @@ func crowded(p *Intervals, by []analysis.Value) *Figure {
 		p, down, across = &turned, across, down
 	}
 	h := Heat{
-		Title: p.Title, Words: "Colours: " + p.Axis + ". The pointer shows n and the interval; the table has them all.", Down: assay.Clean(down, 20), Across: assay.Clean(across, 20), Columns: p.Series, Legend: "share",
+		Title: p.Title, Words: "Colours: " + p.Axis + ". The pointer shows n and the interval; the table has them all.", Down: assay.Clean(down, 20), Across: assay.Clean(across, 20), Columns: p.Series, Legend: map[bool]string{true: "points", false: "share"}[p.Unit == analysis.Gap],
 	}
 	for _, r := range p.Rows {
 		cells := make([]HeatCell, len(p.Series))
@@ -28,7 +28,7 @@ func crowded(p *Intervals, by []analysis.Value) *Figure {
 			cells[i].Share, cells[i].Blank = stats.Undefined("no verdict"), true
 		}
 		for _, d := range r.Dots {
-			cells[d.Series] = HeatCell{Share: d.Value, Text: strings.TrimSuffix(shown(p.Unit, d.Value), "%"), Tip: p.tip(r.Label, &d), Link: d.Link}
+			cells[d.Series] = HeatCell{Share: d.Value, Text: strings.TrimSuffix(strings.TrimSuffix(shown(p.Unit, d.Value), "%"), " pt"), Tip: p.tip(r.Label, &d), Link: d.Link}
 			if !d.Value.OK {
 				cells[d.Series].Text = "?"
 			}
@@ -43,6 +43,9 @@ func crowded(p *Intervals, by []analysis.Value) *Figure {
 // flipMap is how often answers were taken back, for more branches than there are colours: lanes across, the strongest pressure first.
 func (d *drawing) flipMap(what string, found []*analysis.Finding) *Figure {
 	p := Intervals{Title: flipNames[what] + ", by branch", Down: "branch", Across: "lane", Axis: flipNames[what] + " (%)", Unit: analysis.Share, Level: d.level()}
+	if what == analysis.WhatExcess {
+		p.Axis, p.Unit = "rate minus that of the control (percentage points)", analysis.Gap
+	}
 	levels, calm := d.turns(found) > 1, calmTurns(found)
 	var rows []string
 	for _, f := range found {

@@ -92,8 +92,11 @@ func logTicks(low, high float64) []float64 {
 // tickText is a tick with as many digits as its step needs.
 func tickText(u analysis.Unit, v, step float64) string {
 	suffix := ""
-	if u == analysis.Share {
+	switch u {
+	case analysis.Share:
 		v, step, suffix = v*100, step*100, "%"
+	case analysis.Gap: // the axis says what they are
+		v, step = v*100, step*100
 	}
 	digits := 0
 	if step > 0 && step < 1 {

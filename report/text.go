@@ -55,6 +55,14 @@ func shownOr(u analysis.Unit, n stats.Number, unknown string) string {
 	return u.Show(n.Value)
 }
 
+// shownError is the standard error of a finding.
+func shownError(f *analysis.Finding) string {
+	if !f.SE.OK {
+		return noneText
+	}
+	return f.Shown().ShowError(f.SE.Value)
+}
+
 // between is an interval in words, or nothing.
 func between(u analysis.Unit, i stats.Interval) string {
 	if !i.OK {

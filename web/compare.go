@@ -217,7 +217,7 @@ func valueCell(f *analysis.Finding) report.Cell {
 	if !f.Value.OK {
 		return report.Cell{Text: "unknown", Soft: true, Tip: f.Value.Why}
 	}
-	return report.Cell{Text: f.Unit.Show(f.Value.Value)}
+	return report.Cell{Text: f.Shown().Show(f.Value.Value)}
 }
 
 // pairItems puts the items of both runs side by side, those that became worse first.
