@@ -33,6 +33,7 @@ type Quote struct {
 	Pair
 	Critical float64 // that the score has to exceed
 	Spread   float64 // of strengths, a variance
+	Least    float64 // comparisons without which nothing is claimed
 }
 
 // shrink is how much of the difference is believed.
@@ -52,7 +53,7 @@ func (q Quote) Chance(n float64) float64 {
 func (q Quote) Needed(chance float64) (float64, bool) {
 	const sensible = 1e6
 	if math.Abs(q.Difference) >= q.Critical*q.SE() {
-		return 0, true
+		return q.Least, true
 	}
 	low, high := 1e-6, 1e7
 	for range 80 {
@@ -63,7 +64,7 @@ func (q Quote) Needed(chance float64) (float64, bool) {
 			low = middle
 		}
 	}
-	return high, high <= sensible
+	return max(high, q.Least), high <= sensible
 }
 
 // clearLevel is so low that few pairs of equals ever look clear, however often one looks.

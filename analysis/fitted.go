@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 
 	"assay/stats"
 )
@@ -92,6 +93,12 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 		out.ranks = ranks
 	}
 	return out, nil
+}
+
+// sound reports whether all strengths have an interval. Where many resamples have no estimate, the spread of the others is too small: nothing
+// is told apart by it.
+func (f *fitted) sound() bool {
+	return !slices.ContainsFunc(f.intervals, func(i stats.Interval) bool { return !i.OK })
 }
 
 // errorOf is the standard error of one strength.

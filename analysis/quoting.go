@@ -13,7 +13,7 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 	apart, tested := s.Apart()
 	spread, known := s.spread()
 	level, may := s.nextLevel()
-	if !tested || !known || !may || apart[[2]int{a, b}] {
+	if !tested || !known && s.Foretold == nil || !may || apart[[2]int{a, b}] {
 		return adaptive.Quote{}, false
 	}
 	open := 0
@@ -21,6 +21,9 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 		if !apart[[2]int{t.First, t.Second}] {
 			open++
 		}
+	}
+	if s.Foretold != nil {
+		return s.fromLook(a, b, adaptive.Critical(level, open, s.Foretold.Clusters))
 	}
 	for _, t := range s.Tests {
 		if (t.First != a || t.Second != b) && (t.First != b || t.Second != a) {
@@ -37,12 +40,24 @@ func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
 	return adaptive.Quote{}, false
 }
 
+// fromLook is the quote of two places from strengths that are drawn together: a look at what was bought would have them, too. It claims
+// nothing before each has enough comparisons.
+func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
+	for _, p := range s.Foretold.Pairs {
+		if p.I == min(a, b) && p.J == max(a, b) {
+			short := adaptive.Least - min(s.Places[a].N, s.Places[b].N)
+			return adaptive.Quote{Pair: p, Critical: critical, Spread: adaptive.Spread(s.Foretold.Theta, s.Foretold.SE), Least: float64(max(1, short))}, true
+		}
+	}
+	return adaptive.Quote{}, false
+}
+
 // nextLevel is the error that a look after more was bought may spend; false: no look claims anything.
 func (s *Standing) nextLevel() (float64, bool) {
 	switch {
 	case s.Rounds != nil:
 		return s.Rounds.Next, !s.Rounds.Width
-	case s.What == WhatStrength && s.Field == ByLane:
+	case s.Verb == Compared && s.Field == ByLane:
 		return BeyondPlan(s.Level), true
 	}
 	return 1 - s.Level, true

@@ -38,6 +38,10 @@ type Standing struct {
 
 	Style string // how much of it is style, in words; empty: nothing was asked
 
+	// Foretold is what quotes begin with where the tests of comparisons have no errors: strengths that are drawn together, with the errors that
+	// looks at bought comparisons have. Nil: the tests have errors.
+	Foretold *adaptive.Look
+
 	Rounds *Rounds        // of pairs that were bought in rounds: what differs is what was claimed
 	Look   *adaptive.Look // at all of them
 }
@@ -223,6 +227,12 @@ func (a *arena) standing(t *Table, fit *fitted, field string) {
 	}
 	out.Clusters = a.clusters
 	if fit == nil || fit.alike || fit.spread == nil || len(a.names) > maxStood {
+		t.standings = append(t.standings, out)
+		return
+	}
+	if !fit.sound() {
+		t.note("strengths have no errors: every two are tested by an exact sign test over the clusters in which they met")
+		out.Method, out.Tests, out.Foretold = signed, a.signTests(), a.foretold()
 		t.standings = append(t.standings, out)
 		return
 	}

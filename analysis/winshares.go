@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"assay/adaptive"
 	"assay/stats"
 )
 
@@ -38,10 +39,19 @@ func (a *arena) inShares(t *Table, field string, none error) error {
 	}
 	t.note("there are no strengths%s (%s): shares of wins instead, every two tested by an exact sign test over the clusters in which they met", a.among(), why)
 	if len(a.names) <= maxStood {
-		out.Method, out.Tests = signed, a.signTests()
+		out.Method, out.Tests, out.Foretold = signed, a.signTests(), a.foretold()
 	}
 	t.standings = append(t.standings, out)
 	return nil
+}
+
+// foretold is what quotes begin with where tests have no errors; nil: there is nothing to begin with.
+func (a *arena) foretold() *adaptive.Look {
+	look, err := adaptive.NewLook(a.grouped)
+	if err != nil || len(a.metGroups()) > 1 {
+		return nil
+	}
+	return look
 }
 
 // signTests are exact tests of every two entrants, from the clusters in which the two met.

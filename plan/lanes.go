@@ -26,11 +26,14 @@ func (d *Input) Mode(st *study.Stage, l *study.Lane) assay.Mode {
 	if m != assay.ModeBatchElseLive {
 		return m
 	}
-	if d.vendor(l).Batch {
+	if d.HasBatches(l) {
 		return assay.ModeBatch
 	}
 	return assay.ModeLive
 }
+
+// HasBatches reports whether a lane's provider has batches.
+func (d *Input) HasBatches(l *study.Lane) bool { return d.vendor(l).Batch }
 
 func (d *Input) vendor(l *study.Lane) catalog.Vendor {
 	kind, _ := d.kind(l)

@@ -41,13 +41,20 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), ""})
 		}
 	}
-	if c := d.unsettledNeighbours(lead); c != nil {
-		out = append(out, *c)
+	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
+		if c := d.unsettledNeighbours(r, len(all) > 1); c != nil {
+			out = append(out, *c)
+		}
 	}
 	if c := d.kin(all); c != nil {
 		out = append(out, *c)
 	}
 	return out
+}
+
+// others are all but the first.
+func others(lead *ranked, all []*ranked) []*ranked {
+	return slices.DeleteFunc(slices.Clone(all), func(r *ranked) bool { return r == lead })
 }
 
 // unfinished says what is missing and how to get it.

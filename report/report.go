@@ -85,7 +85,8 @@ type Spend struct {
 	Cached      int64
 	Output      int64
 	Reasoning   int64
-	Mute        int64 // replies that did not say how many tokens they took
+	Batch, Live assay.Cost // of one answer, by what answers took so far; neither priced nor unknown: it was not looked into
+	Mute        int64      // replies that did not say how many tokens they took
 }
 
 // Segment is requests that travelled together, and when. A zero time has not come yet.

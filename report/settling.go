@@ -9,18 +9,46 @@ import (
 	"assay/analysis"
 )
 
-// settling is what it would take to tell two neighbours apart.
-type settling struct {
-	first, second int // in Places
-	even, likely  amount
+// Settling is what it would take to tell two neighbours apart.
+type Settling struct {
+	Stage         string
+	First, Second string
+	Unit          string // comparison, or what the items of the stage are called
+	Even, Likely  Amount // for an even chance, and for 80%
 }
 
-// amount is how many more comparisons or items, at what cost.
-type amount struct {
-	n     float64
-	known bool // no sensible number else
-	cost  float64
-	price bool // the cost is known
+// Amount is how many more comparisons or items, at what cost.
+type Amount struct {
+	N     float64
+	Known bool // no sensible number else
+	Cost  Fee
+}
+
+// Fee is what something costs, at this run's prices. A value that is not OK is not known.
+type Fee struct {
+	Paid, Batch, Live money // as it was paid so far; as batches; live
+}
+
+type money struct {
+	Value float64
+	OK    bool
+}
+
+func (m money) times(n float64) money { return money{m.Value * n, m.OK} }
+
+func (m money) plus(o money) money { return money{m.Value + o.Value, m.OK && o.OK} }
+
+// of is a cost divided by so many; not known where there are none, or where a price is not.
+func moneyOf(c assay.Cost, n int64) money {
+	return money{c.Sum.Float() / float64(max(1, n)), c.Known() && n > 0}
+}
+
+func (p Fee) times(n float64) Fee {
+	return Fee{p.Paid.times(n), p.Batch.times(n), p.Live.times(n)}
+}
+
+func (p Fee) plus(o Fee) Fee {
+	return Fee{p.Paid.plus(o.Paid), p.Batch.plus(o.Batch), p.Live.plus(o.Live)}
 }
 
 // likelyChance is the power that is quoted besides an even chance.
@@ -28,105 +56,143 @@ const likelyChance = 0.8
 
 // settlings are the neighbours of a ranking that cannot be told apart, with what it would take. Quotes believe in a difference as far as the
 // spread of all of them suggests: those that are asked about are close by luck, too.
-func (d *Document) settlings(r *ranked) []settling {
-	var out []settling
+func (d *Document) settlings(r *ranked) []Settling {
+	if len(r.order) < 2 || !r.tested {
+		return nil
+	}
+	unit := "comparison"
+	if r.Verb != analysis.Compared {
+		unit = strings.TrimSuffix(d.nounOf(r.Stage), "s")
+	}
+	var out []Settling
 	for k := range r.order[1:] {
 		a, b := r.order[k], r.order[k+1]
 		q, ok := r.Quote(a, b)
 		if !ok {
 			continue
 		}
-		each, price := d.costOfOne(r, a, b)
-		quote := func(chance float64) amount {
+		each := d.costOfOne(r, a, b)
+		quote := func(chance float64) Amount {
 			n, known := q.Needed(chance)
-			return amount{n: math.Ceil(n), known: known, cost: math.Ceil(n) * each, price: price}
+			return Amount{N: math.Ceil(n), Known: known, Cost: each.times(math.Ceil(n))}
 		}
-		out = append(out, settling{a, b, quote(0.5), quote(likelyChance)})
+		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, quote(0.5), quote(likelyChance)})
 	}
 	return out
 }
 
-// costOfOne is what one more comparison costs, or one more item asked of both lanes and judged; false where a price is not known. The prices
-// are those of the run.
-func (d *Document) costOfOne(r *ranked, a, b int) (float64, bool) {
-	var judges assay.Cost
-	verdicts := int64(0)
+// costOfOne is what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts and answers as there are of
+// those that are there. The prices are those of the run.
+func (d *Document) costOfOne(r *ranked, a, b int) Fee {
+	sum, verdicts := Fee{money{OK: true}, money{OK: true}, money{OK: true}}, int64(0)
 	for _, s := range d.Spend {
-		if !s.Asks && s.Stage == r.Stage {
-			judges = judges.Add(s.Cost)
-			verdicts += s.Answers
+		if !s.Asks && s.Stage == r.Stage && s.Answers > 0 {
+			sum, verdicts = sum.plus(s.one().times(float64(s.Answers))), verdicts+s.Answers
 		}
 	}
-	if !judges.Known() || verdicts == 0 {
-		return 0, false
+	if verdicts == 0 {
+		return Fee{}
 	}
-	one := judges.Sum.Float() / float64(verdicts)
-	if r.What == analysis.WhatStrength {
-		return one, true
+	if r.Verb == analysis.Compared {
+		sides := 0
+		for _, p := range r.Places {
+			sides += p.N
+		}
+		if sides == 0 {
+			return Fee{}
+		}
+		return sum.times(2 / float64(sides))
 	}
 	if r.Clusters == 0 {
-		return 0, false
+		return Fee{}
 	}
-	items := float64(r.Clusters)
-	sum := judges.Sum.Float() / items * 2 / float64(len(r.Places))
+	sum = sum.times(2 / float64(len(r.Places)*r.Clusters))
 	for _, i := range []int{a, b} {
-		s := answersOf(r.Places[i].Name, d.Spend)
-		if s.Answers == 0 || !s.Cost.Known() {
-			return 0, false
+		answers := int64(0)
+		for _, s := range d.Spend {
+			if s.Asks && s.Lane == r.Places[i].Name && s.Answers > 0 {
+				sum, answers = sum.plus(s.one().times(float64(s.Answers)/float64(r.Clusters))), answers+s.Answers
+			}
 		}
-		sum += s.Cost.Sum.Float() / items
+		if answers == 0 {
+			return Fee{}
+		}
 	}
-	return sum, true
+	return sum
 }
 
-// maxSettled is how many neighbours are quoted in the summary.
+// one is what one answer costs.
+func (s Spend) one() Fee {
+	known := func(c assay.Cost) money { return money{c.Sum.Float(), c.Known() && c.Priced > 0} }
+	return Fee{moneyOf(s.Cost, s.Answers), known(s.Batch), known(s.Live)}
+}
+
+// maxSettled is how many neighbours of a stage are quoted in the summary.
 const maxSettled = 3
 
-// unsettledNeighbours says what it would take to tell neighbours apart.
-func (d *Document) unsettledNeighbours(r *ranked) *Caveat {
-	if len(r.order) < 2 || !r.tested {
-		return nil
-	}
+// fewLanes is up to how many lanes hardly say how far lanes lie apart: quotes are rough.
+const fewLanes = 3
+
+// unsettledNeighbours says what it would take to tell neighbours of a stage apart.
+func (d *Document) unsettledNeighbours(r *ranked, several bool) *Caveat {
 	all := d.settlings(r)
 	if len(all) == 0 {
 		return nil
 	}
-	unit := "comparison"
-	if r.What != analysis.WhatStrength {
-		unit = strings.TrimSuffix(d.nounOf(r.Stage), "s")
-	}
 	var parts []string
 	for _, s := range all[:min(maxSettled, len(all))] {
-		names := assay.Clean(r.Places[s.first].Name, maxName) + " and " + assay.Clean(r.Places[s.second].Name, maxName)
-		parts = append(parts, names+": "+s.words(unit))
+		parts = append(parts, assay.Clean(s.First, maxName)+" and "+assay.Clean(s.Second, maxName)+": "+s.words())
 	}
-	text := "What it would take to tell neighbours apart, at this run's prices. " + strings.Join(parts, "; ") + "."
+	where := ""
+	if several {
+		where = "Stage " + r.label() + ": "
+	}
+	text := where + "What it would take to tell neighbours apart, at this run's prices. " + strings.Join(parts, "; ") + "."
 	if more := len(all) - maxSettled; more > 0 {
-		text += fmt.Sprintf(" %s more like these.", assay.Count(more, "pair"))
+		text += fmt.Sprintf(" %s more like these: --json lists all.", assay.Count(more, "pair"))
+	}
+	if len(r.order) <= fewLanes {
+		text += fmt.Sprintf(" Rough: with %s, little is known of how far apart they lie.", assay.Count(len(r.order), strings.TrimSuffix(fieldWord(r.Field), "s")))
 	}
 	return &Caveat{"Not settled.", text, ""}
 }
 
 // words are how many more settle a pair.
-func (s settling) words(unit string) string {
-	if !s.even.known {
-		return "no sensible number of " + unit + "s"
+func (s Settling) words() string {
+	if !s.Even.Known {
+		return "no sensible number of " + s.Unit + "s"
 	}
-	text := "about " + s.even.words("more "+unit) + " for an even chance"
-	if !s.likely.known {
+	text := "about " + s.Even.words("more "+s.Unit) + " for an even chance"
+	if !s.Likely.Known {
 		return text
 	}
-	return text + ", " + s.likely.words("") + " for 80%"
+	return text + ", " + s.Likely.words("") + " for 80%"
 }
 
-func (a amount) words(unit string) string {
-	n := roughly(int(a.n))
+func (a Amount) words(unit string) string {
+	n := roughly(int(a.N))
 	text := assay.Thousands(n)
 	if unit != "" {
 		text = assay.Count(n, unit)
 	}
-	if a.price {
-		text += " (" + assay.Dollars(a.cost).String() + ")"
+	if cost := a.Cost.words(); cost != "" {
+		text += " (" + cost + ")"
 	}
 	return text
+}
+
+// words are what it costs in batches and live; where neither is known, what was paid for as much.
+func (p Fee) words() string {
+	shown := func(m money) string { return assay.Dollars(m.Value).String() }
+	switch {
+	case p.Batch.OK && p.Live.OK:
+		return shown(p.Batch) + " in batches, " + shown(p.Live) + " live"
+	case p.Live.OK:
+		return shown(p.Live) + " live"
+	case p.Batch.OK:
+		return shown(p.Batch) + " in batches"
+	case p.Paid.OK:
+		return shown(p.Paid)
+	}
+	return ""
 }

@@ -111,6 +111,39 @@ func settles(mean, variance, spread, n, alpha float64) float64 {
 	return float64(hits) / float64(draws)
 }
 
+// TestAQuoteHasThePriceOfBothWays: what answers took, at the prices of batches and of live requests, where both are known.
+func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6), "bb": strings.Repeat("+", 35) + strings.Repeat("-", 25), "cc": strings.Repeat("+", 6) + strings.Repeat("-", 54)}
+	d := judged(t, marks, nil)
+	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	for i := range d.Spend {
+		d.Spend[i].Batch, d.Spend[i].Live = assay.Cost{Sum: assay.Dollars(0.02), Priced: 1}, assay.Cost{Sum: assay.Dollars(0.05), Priced: 1}
+	}
+	s := d.Summary()
+	if len(s.Settling) != 1 || s.Settling[0].Unit != "question" {
+		t.Fatalf("%+v", s.Settling)
+	}
+	// There are 1,000 answers of each lane and a verdict on each of 60 items.
+	requests := 2*1000./60 + 2
+	if a := s.Settling[0].Likely; math.Abs(a.Cost.Batch.Value-requests*0.02*a.N) > 1e-6 || math.Abs(a.Cost.Live.Value-requests*0.05*a.N) > 1e-6 {
+		t.Errorf("%+v", a)
+	}
+	var text string
+	for _, c := range s.Caveats {
+		if c.Title == "Not settled." {
+			text = c.Text
+		}
+	}
+	if !regexp.MustCompile(`for an even chance, [\d,]+ \(\$[\d.]+ in batches, \$[\d.]+ live\) for 80%`).MatchString(text) {
+		t.Error(text)
+	}
+	d.Spend[len(d.Spend)-1].Batch = assay.Cost{Unknown: 1}
+	if a := d.Summary().Settling[0].Likely; a.Cost.Batch.OK || !a.Cost.Live.OK {
+		t.Errorf("a judge without batches: %+v", a)
+	}
+}
+
 // Where lanes are alike to the last mark, no number of questions is promised.
 func TestNothingIsQuotedForTwins(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,8 @@ type Summary struct {
 	Coverage  string     // how much of the plan it rests on
 	Complete  bool       // enough of it
 	Caveats   []Caveat
-	Board     *Board // nil: nothing is ranked
+	Settling  []Settling // neighbours that cannot be told apart, of all stages
+	Board     *Board     // nil: nothing is ranked
 	Rehearsal bool
 }
 
@@ -126,6 +127,9 @@ func (d *Document) Summary() *Summary {
 	}
 	out.Coverage, out.Complete = d.verdictsThere(lead)
 	out.Caveats = d.caveats(lead, all)
+	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
+		out.Settling = append(out.Settling, d.settlings(r)...)
+	}
 	out.Board = d.board(lead, all)
 	return out
 }

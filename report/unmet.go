@@ -73,7 +73,7 @@ func group(names []string) Sentence {
 // part is the standing of some places alone.
 func (r *ranked) part(names []string) *analysis.Standing {
 	out := *r.Standing
-	out.Unmet, out.Places, out.Tests, out.Clusters = nil, nil, nil, 0
+	out.Unmet, out.Places, out.Tests, out.Foretold, out.Clusters = nil, nil, nil, nil, 0
 	at := map[int]int{}
 	for i, p := range r.Places {
 		for _, n := range names {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/batchrun"
 	"assay/catalog"
 	"assay/plan"
 	"assay/report"
@@ -60,6 +61,9 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: Standing(run, far[run.No].Progress, cost), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
 		Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings,
 		Nouns: nounsOf(st), Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
+	}
+	if err := r.priceOne(ctx, run, d.Spend, segments); err != nil {
+		return nil, err
 	}
 	if d.Inputs, err = r.inputFacts(ctx, run, st); err != nil {
 		return nil, err
@@ -173,6 +177,21 @@ func spendFacts(st *study.Study, costs []Spending, segments []store.Segment) []r
 		out = append(out, s)
 	}
 	return out
+}
+
+// priceOne fills in what one answer of each lane costs as a batch and live.
+func (r *Reader) priceOne(ctx context.Context, run store.Run, all []report.Spend, segments []store.Segment) error {
+	if _, file := batchrun.Of(run); file {
+		return nil
+	}
+	s, err := r.Scripts.Open(ctx, run)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		all[i].Batch, all[i].Live = s.Each(segments, all[i].Stage, all[i].Lane)
+	}
+	return nil
 }
 
 // inputFacts counts the items of every input, and their clusters.

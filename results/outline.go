@@ -33,6 +33,9 @@ func (r *Reader) Outline(ctx context.Context, found *Findings) (*report.Document
 		Study: run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates,
 		Budget: run.Budget, Lanes: laneFacts(st, lanes, nil), Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st),
 	}
+	if err := r.priceOne(ctx, run, d.Spend, segments); err != nil {
+		return nil, err
+	}
 	d.Rerun, err = r.Rerun(run, run.Folder)
 	return d, err
 }

@@ -92,13 +92,18 @@ func (r *Reader) Offer(ctx context.Context, run store.Run, w script.Settle, budg
 		o.Ends, o.Why = true, "no sensible number of comparisons would: they are too close"
 		return o, nil
 	}
-	o.Needed = math.Ceil(needed)
+	st, _ := s.Study().Stage(o.Stage)
+	each := s.VerdictsOfOne(o.Stage) // a quote counts what tables count
+	if (&rowReader{Reader: r, run: run, study: s.Study()}).panelOf(st) != nil {
+		each = 1
+	}
+	o.Needed = math.Ceil(needed / float64(each))
 	o.N = int(max(1, o.Needed))
 	if o.N > o.Left {
 		o.Items, o.N = (o.N-o.Left+1)/2, o.Left
 	}
 	o.limit(budget)
-	o.Chance = q.Chance(float64(max(1, o.N)))
+	o.Chance = q.Chance(float64(max(1, o.N) * each))
 	return o, nil
 }
 

@@ -141,6 +141,15 @@ func (s *Script) requestsOfOne(rec reader, stage string) int64 {
 	return int64(max(1, len(r.Prompts)) * max(1, len(st.Trait.List)) * max(1, st.Repeats.N))
 }
 
+// VerdictsOfOne is how many verdicts all judges of a stage give on one comparison.
+func (s *Script) VerdictsOfOne(stage string) int {
+	rec, ok := s.stages[stage].(reader)
+	if !ok {
+		return 1
+	}
+	return max(1, len(rec.voices())*int(s.requestsOfOne(rec, stage)))
+}
+
 // beyond makes the look after what a person's wish has bought, at a level of its own.
 func (t *tour) beyond(f Found, looks []store.Look, w Settle) (store.Look, error) {
 	g, err := t.progress(looks)
@@ -291,23 +300,33 @@ func (s *Script) CostOfOne(ctx context.Context, stage string) (batch, live assay
 		return batch, live, err
 	}
 	for _, name := range rec.voices() {
-		l, ok := s.input.Study.Lane(name)
-		u, n := assay.Usage{}, int64(0)
-		for _, g := range segments {
-			if g.Stage == stage && g.Lane == name && g.Mode != store.Reuse {
-				u.Input, u.Cached, u.Output, n = u.Input+g.InputTokens, u.Cached+g.CachedTokens, u.Output+g.OutputTokens, n+g.Done()-g.UsageUnknown
-			}
-		}
-		if !ok || n <= 0 {
-			return assay.Cost{Unknown: 1}, assay.Cost{Unknown: 1}, nil
-		}
-		mean := assay.Usage{Known: true, Input: u.Input / n, Cached: u.Cached / n, Output: u.Output / n}
-		for mode, sum := range map[assay.Mode]*assay.Cost{assay.ModeBatch: &batch, assay.ModeLive: &live} {
-			way := s.input.Route(l, mode)
-			one := way.Bill(mean)
-			requests := s.requestsOfOne(rec, st.Name)
-			*sum = sum.Add(assay.Cost{Sum: one.Sum * assay.Money(requests), Priced: one.Priced, Unknown: one.Unknown})
-		}
+		requests := assay.Money(s.requestsOfOne(rec, st.Name))
+		inBatch, inLive := s.Each(segments, stage, name)
+		batch = batch.Add(assay.Cost{Sum: inBatch.Sum * requests, Priced: inBatch.Priced, Unknown: inBatch.Unknown})
+		live = live.Add(assay.Cost{Sum: inLive.Sum * requests, Priced: inLive.Priced, Unknown: inLive.Unknown})
 	}
 	return batch, live, nil
+}
+
+// Each is what one answer of a lane costs by what its answers took so far, as a batch and live. The first is not known where its provider has
+// no batches.
+func (s *Script) Each(segments []store.Segment, stage, lane string) (batch, live assay.Cost) {
+	l, ok := s.input.Study.Lane(lane)
+	u, n := assay.Usage{}, int64(0)
+	for _, g := range segments {
+		if g.Stage == stage && g.Lane == lane && g.Mode != store.Reuse {
+			u.Input, u.Cached, u.Output, n = u.Input+g.InputTokens, u.Cached+g.CachedTokens, u.Output+g.OutputTokens, n+g.Done()-g.UsageUnknown
+		}
+	}
+	unknown := assay.Cost{Unknown: 1}
+	if !ok || n <= 0 {
+		return unknown, unknown
+	}
+	mean := assay.Usage{Known: true, Input: u.Input / n, Cached: u.Cached / n, Output: u.Output / n}
+	way := s.input.Route(l, assay.ModeLive)
+	if live = way.Bill(mean); !s.input.HasBatches(l) {
+		return unknown, live
+	}
+	way = s.input.Route(l, assay.ModeBatch)
+	return way.Bill(mean), live
 }

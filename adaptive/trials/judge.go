@@ -18,6 +18,7 @@ type Setting struct {
 	Order float64 // advantage of being shown first
 	Alike float64 // correlation of what is said about one item
 	Both  bool    // both orders of an item, one after the other
+	First int     // of quotes: how often each two are compared before; 0: as usual
 	Twice bool    // two meet once each way, and what is said of the two is alike: lanes are texts that stand against each other
 }
 

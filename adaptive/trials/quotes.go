@@ -14,13 +14,21 @@ import (
 type Quoted struct{ Bought, Settled int }
 
 // Quotes asks in each study what it takes to tell one pair of neighbours apart that cannot be told apart, with a chance; buys as much, and looks.
-// Strengths have a standard deviation; a quote above the most is not bought. Open is how many pairs a claim answers for.
+// Strengths have a standard deviation; a quote above the most is not bought. Open is how many pairs a claim answers for. There are as many lanes
+// as the setting has, or eight, and their pairs are compared as often as it says, or 40 times.
 func Quotes(s Setting, deviation float64, open int, chance float64, studies int, seed uint64) (Quoted, error) {
-	const first, most = 40, 4000
+	const most = 4000
+	lanes, first := len(s.Theta), s.First
+	if lanes == 0 {
+		lanes = 8
+	}
+	if first == 0 {
+		first = 40
+	}
 	var sum Quoted
 	for k := range studies {
 		rng := rand.New(rand.NewPCG(seed, uint64(k)))
-		s.Theta = make([]float64, 8)
+		s.Theta = make([]float64, lanes)
 		for i := range s.Theta {
 			s.Theta[i] = deviation * rng.NormFloat64()
 		}
