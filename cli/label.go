@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if err != nil {
 		return usage("assay status "+run.ID+" lists the stages", "%s", err)
 	}
-	q := &labelling{world: w, panel: panel, person: person, keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
+	q := &labelling{world: w, home: h, run: run, stage: stage, panel: panel, person: person, keys: w.Terminal.NewKeyboard(w.Stdin, w.Stdout), aside: map[assay.Key]bool{}, left: f.count}
 	if panel.Choices() == nil {
 		return usage("assay verdicts import reads labels from a file", "the rubric of stage %s has no labels or whole numbers to choose from", stage)
 	}
@@ -117,6 +118,9 @@ func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, 
 // labelling is one session of one person.
 type labelling struct {
 	world  *World
+	home   *home
+	run    store.Run
+	stage  string
 	panel  *results.Panel
 	person string
 	keys   *term.Keyboard
@@ -178,6 +182,9 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 	if q.left > 0 && len(q.given) >= q.left {
 		return nextQuit, nil
 	}
+	if err := q.reopen(ctx); err != nil {
+		return 0, err
+	}
 	sheet, ok, err := q.panel.Sheet(ctx, t)
 	if err != nil {
 		return 0, err
@@ -209,12 +216,30 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 			fmt.Fprintf(q.world.Stdout, "no key %q\n", key)
 			continue
 		}
-		if err := q.panel.Say(ctx, t, q.person, key); err != nil {
+		err = q.panel.Say(ctx, t, q.person, key, sheet.Seen)
+		if errors.Is(err, store.ErrReplaced) {
+			fmt.Fprintln(q.world.Stdout, "the study was changed while this was shown, and the answer is another by now: the label was not kept")
+			return nextTask, nil
+		}
+		if err != nil {
 			return nextTask, err
 		}
 		q.given = append(q.given, t)
 		return nextTask, nil
 	}
+}
+
+// reopen goes on with the study as it is now, where it was changed meanwhile.
+func (q *labelling) reopen(ctx context.Context) error {
+	run, err := q.home.Ledger.Run(ctx, q.run.No)
+	if err != nil || run.Digest == q.run.Digest {
+		return err
+	}
+	panel, err := q.home.results().Panel(ctx, run, q.stage)
+	if err == nil {
+		q.run, q.panel = run, panel
+	}
+	return err
 }
 
 func (q *labelling) prompt() string {

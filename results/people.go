@@ -2,6 +2,8 @@ package results
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -118,6 +120,7 @@ type Sheet struct {
 	Description string `json:"description,omitempty"`
 	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
 	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
+	Seen        string `json:"seen"`                    // stands for what is shown: a label says which it is about
 }
 
 // Sheet is what a task shows; false where there is nothing to see.
@@ -127,17 +130,26 @@ func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 		return Sheet{}, false, err
 	}
 	if a := s.Answer; a != nil {
-		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told}
+		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told, Seen: seen(s.Shown)}
 		if a.First != a.Answer {
 			out.First, out.Said = a.First, a.Said
 		}
 		return out, true, nil
 	}
-	return Sheet{Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect, Told: s.Told}, true, nil
+	return Sheet{
+		Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect, Told: s.Told, Seen: seen(s.Shown),
+	}, true, nil
 }
 
-// Say keeps what a person says about a task: the key of a choice.
-func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key string) error {
+// seen stands for answers or items, and says nothing of them: people judge blind.
+func seen(shown []store.Shown) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%v", shown))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Say keeps what a person says about a task: the key of a choice. Saw is what the sheet called what it showed; where another answer
+// stands by now, nothing is kept: store.ErrReplaced.
+func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key, saw string) error {
 	i := slices.IndexFunc(p.choices, func(c Choice) bool { return c.Key == key })
 	if i < 0 {
 		return fmt.Errorf("there is no choice %q", key)
@@ -150,7 +162,14 @@ func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key string) er
 	if err != nil {
 		return err
 	}
-	return p.Label(ctx, v)
+	now, ok, err := p.Show(ctx, t)
+	if err != nil {
+		return err
+	}
+	if !ok || seen(now.Shown) != saw {
+		return store.ErrReplaced
+	}
+	return p.Label(ctx, v, now.Shown)
 }
 
 // Withdraw takes back what a person said.

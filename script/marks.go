@@ -70,23 +70,24 @@ func (m marks) mark(p *People, t *analysis.Task) error {
 	return nil
 }
 
-// Label writes a person's verdict. One that the same person gave before on the same task, either way round, is withdrawn.
-func (p *People) Label(ctx context.Context, v store.Verdict) error {
-	if _, err := p.Withdraw(ctx, v); err != nil {
-		return err
-	}
-	_, err := p.Ledger.AddVerdicts(ctx, []store.Verdict{v})
-	return err
+// Label writes a person's verdict on what was shown. One that the same person gave before on the same task, either way round, is
+// withdrawn. Where what was shown has been replaced since, nothing changes: store.ErrReplaced.
+func (p *People) Label(ctx context.Context, v store.Verdict, shown []store.Shown) error {
+	return p.Ledger.Label(ctx, v, sameTask(v), shown)
 }
 
 // Withdraw takes back what a person said about the same task; it returns how many verdicts that were.
 func (p *People) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
-	at := v.At
-	keys := []assay.Key{at.Key()}
+	return p.Ledger.Withdraw(ctx, p.run.No, sameTask(v))
+}
+
+// sameTask are the keys under which a person's verdict on a task may stand, either way round.
+func sameTask(v store.Verdict) []assay.Key {
+	keys := []assay.Key{v.At.Key()}
 	if v.Against != (assay.Key{}) {
-		keys = append(keys, turned(at).Key())
+		keys = append(keys, turned(v.At).Key())
 	}
-	return p.Ledger.Withdraw(ctx, p.run.No, keys)
+	return keys
 }
 
 // turned is the same label on the same pair, shown the other way round.

@@ -10,6 +10,7 @@ import (
 	"assay/judge"
 	"assay/pairs"
 	"assay/prompt"
+	"assay/store"
 )
 
 // Sheet is what a person is shown. No name of a lane or model is on it, unless an answer gives itself away.
@@ -17,6 +18,7 @@ type Sheet struct {
 	Answer *judge.Subject // a single answer with what led to it; or
 	Pair   *judge.Showing // two texts side by side
 	Expect string         // what the input expects of an answer, where the other judges of the stage are told it too
+	Shown  []store.Shown  // the answers or items themselves
 	Told   string         // what the other judges are told around the texts that they read; empty where no model judges
 }
 
@@ -32,20 +34,55 @@ func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error)
 	if err != nil {
 		return Sheet{}, false, err
 	}
+	var out Sheet
+	ok := false
 	switch rec := p.rec.(type) {
 	case *judging:
-		return rec.sheet(it, at, answered)
+		out, ok, err = rec.sheet(it, at, answered)
 	case *laneContest:
-		return rec.sheet(it, at, answered)
+		out, ok, err = rec.sheet(it, at, answered)
 	case *itemContest:
-		shown, err := rec.show(it, at)
-		out := Sheet{Pair: &shown}
-		if err == nil {
-			out.Told, _, err = rec.rubric.told(assay.Item{}, aroundPair(shown.Trait, shown.Ties))
-		}
-		return out, err == nil, err
+		out, ok, err = rec.sheet(it, at)
 	}
-	return Sheet{}, false, nil
+	if err == nil && ok {
+		out.Shown, err = p.shown(it, at, answered)
+	}
+	return out, ok, err
+}
+
+// shown is what a sheet shows: the answers that stand now, or the items.
+func (p *People) shown(it assay.Item, at assay.Coordinates, answered answers) ([]store.Shown, error) {
+	if rec, ok := p.rec.(*itemContest); ok {
+		var out []store.Shown
+		for _, side := range []assay.Item{it, rec.all[rec.byID[at.Against]]} {
+			sum, err := store.ItemSum(side)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, store.Shown{Input: rec.input, Item: side.ID, Sum: sum})
+		}
+		return out, nil
+	}
+	about := store.Verdict{At: at}
+	if err := p.aim(&about); err != nil {
+		return nil, err
+	}
+	var out []store.Shown
+	for _, key := range []assay.Key{about.Subject, about.Against} {
+		if a, ok := answered[key]; ok {
+			out = append(out, store.Shown{Key: key, Segment: a.segment, Ord: a.ord})
+		}
+	}
+	return out, nil
+}
+
+func (c *itemContest) sheet(it assay.Item, at assay.Coordinates) (Sheet, bool, error) {
+	shown, err := c.show(it, at)
+	out := Sheet{Pair: &shown}
+	if err == nil {
+		out.Told, _, err = c.rubric.told(assay.Item{}, aroundPair(shown.Trait, shown.Ties))
+	}
+	return out, err == nil, err
 }
 
 func (j *judging) sheet(it assay.Item, at assay.Coordinates, answered answers) (Sheet, bool, error) {

@@ -15,6 +15,10 @@ func (s *Ledger) SettleLate(ctx context.Context, l Lease, block []Settlement) (T
 	var tally Tally
 	err := s.tx(ctx, "settle late", relaxed, func(t *txn) error {
 		tally = Tally{}
+		// First of all, and so the lock: an edit of the study that comes at the same time supersedes the answer, or the answer finds it.
+		if err := t.lockRunOf(ctx, l); err != nil {
+			return err
+		}
 		var g lateSegment
 		err := t.QueryRowContext(ctx, `SELECT run_no, stage, lane FROM segments WHERE no = $1 AND epoch = $2`+
 			inStates([]State{Settled, Failed, Cancelled}), l.No, l.Epoch).Scan(&g.run, &g.stage, &g.lane)
@@ -33,6 +37,15 @@ func (s *Ledger) SettleLate(ctx context.Context, l Lease, block []Settlement) (T
 		return t.reopen(ctx, g.run, "answers came late")
 	})
 	return tally, err
+}
+
+// lockRunOf locks the run of a segment.
+func (t *txn) lockRunOf(ctx context.Context, l Lease) error {
+	var run int64
+	if err := t.QueryRowContext(ctx, `SELECT run_no FROM segments WHERE no = $1`, l.No).Scan(&run); err != nil {
+		return fmt.Errorf("segment %d: %w", l.No, notFound(err))
+	}
+	return t.lockRun(ctx, run)
 }
 
 type lateSegment struct {

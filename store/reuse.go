@@ -25,8 +25,9 @@ type Question struct {
 	Digest []byte
 }
 
-// Reusable reads answers or refusals of other runs to equal requests, by the keys of those that ask. An answer under the
-// same key goes first, the newest of several. Else one under another key that this run does not ask again, and each of those
+// Reusable reads answers or refusals of other runs to equal requests, by the keys of those that ask. What stood for the request in
+// its own run until an edit of the study goes before all, as it stood: cut too, and however old. Then an answer under the
+// same key, the newest of several. Else one under another key that this run does not ask again, and each of those
 // stands in for one request only: two items of equal wording never share an answer, and a further one is asked. Rehearsals are
 // never reused, and neither is what was itself reused, unless runs are to be taken over whole.
 func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (map[assay.Key]Answer, error) {
@@ -36,8 +37,11 @@ func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (m
 	found := make(map[assay.Key]Answer, len(asked))
 	var others []Question
 	for _, q := range asked {
-		own, err := s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL) ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
-			q.Key[:], flag(f.whole()))
+		own, err := s.stood(ctx, f.Run, q)
+		if len(own) == 0 && err == nil {
+			own, err = s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL) ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
+				q.Key[:], flag(f.whole()))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +69,13 @@ func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (m
 		spare[d] = free
 	}
 	return found, nil
+}
+
+// stood is what stood for a request in its run until an edit of the study, the newest of several; none where it was never sent so.
+func (s *Ledger) stood(ctx context.Context, run int64, q Question) ([]Answer, error) {
+	return collect(s.answers(ctx, `SELECT `+answerColumns+answerTables+`JOIN runs r ON r.no = a.run_no
+		WHERE a.digest = $1 AND a.run_no = $2 AND a.key = $3 AND a.superseded > 0 AND o.surplus = 0 AND o.ending IN ('answered', 'cut', 'refused') AND r.rehearsal = 0
+		ORDER BY a.superseded DESC, a.segment_no DESC LIMIT 1`, q.Digest, run, q.Key[:]))
 }
 
 // retried is the reply that took the place of a judge's first one, where the same judge was asked again and gave a verdict; else the

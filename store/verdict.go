@@ -151,7 +151,7 @@ func (s *Ledger) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int
 	err := s.tx(ctx, "withdraw verdicts", relaxed, func(t *txn) error {
 		n = 0
 		for _, k := range keys {
-			m, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND judge LIKE 'human:%'`, run, k[:])
+			m, err := t.withdraw(ctx, run, k)
 			if err != nil {
 				return err
 			}

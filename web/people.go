@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"assay/results"
@@ -153,7 +154,7 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 		at, err = s.seatOf(q)
 	}
 	if err == nil && r.PostFormValue("say") != "" {
-		err = s.hear(r.Context(), at, r.PostFormValue("task"), r.PostFormValue("say"))
+		err = s.hear(r.Context(), at, r.PostForm)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -169,12 +170,13 @@ func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) {
 }
 
 // hear keeps what was said about the task that was shown.
-func (s *Server) hear(ctx context.Context, at *seat, task, say string) error {
-	switch say {
+func (s *Server) hear(ctx context.Context, at *seat, form url.Values) error {
+	switch say := form.Get("say"); say {
 	case "undo":
 		return s.seats.undo(ctx, at)
 	case "skip":
-		return s.seats.skip(at, task)
+		return s.seats.skip(at, form.Get("task"))
+	default:
+		return s.seats.say(ctx, at, heard{form.Get("task"), say, form.Get("seen")})
 	}
-	return s.seats.say(ctx, at, task, say)
 }

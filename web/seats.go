@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -206,9 +207,15 @@ func (s *seats) skip(at *seat, task string) error {
 	return nil
 }
 
+// errReplaced is what a form says whose answer was replaced while it was read.
+var errReplaced = &problem{http.StatusConflict, "the study was changed while this was shown, and the answer is another by now: the label was not kept; go back and judge what is shown then"}
+
+// heard is what a form says: the task, the key of a choice, and what was shown.
+type heard struct{ task, key, seen string }
+
 // say keeps what was said about a task that waits in the seat's queue.
-func (s *seats) say(ctx context.Context, at *seat, task, key string) error {
-	id, err := assay.ParseKey(task)
+func (s *seats) say(ctx context.Context, at *seat, said heard) error {
+	id, err := assay.ParseKey(said.task)
 	if err != nil {
 		return bad("%s", err)
 	}
@@ -219,10 +226,13 @@ func (s *seats) say(ctx context.Context, at *seat, task, key string) error {
 	if !ok {
 		return errNotShown
 	}
-	if err := at.panel.Say(ctx, t, at.person, key); err != nil {
+	if err := at.panel.Say(ctx, t, at.person, said.key, said.seen); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		p.tasks = append([]analysis.Task{t}, p.tasks...)
+		if errors.Is(err, store.ErrReplaced) {
+			return errReplaced
+		}
 		return err
 	}
 	s.mu.Lock()
