@@ -72,6 +72,9 @@ func againWords(c *script.Changes) string {
 	if n := c.Requests(); n > 0 {
 		text = fmt.Sprintf("%s asked again: %s; their earlier answers stay in the run as superseded (`assay results --superseded`) and count in no table",
 			assay.Thousands(n)+assay.Verb(int(n), " request is", " requests are"), strings.Join(parts, ", "))
+		if back := c.TakenOver(); back > 0 {
+			text += fmt.Sprintf("; %s of them %s asked so before, and what was answered then is taken over at no cost", assay.Thousands(back), assay.Verb(int(back), "was", "were"))
+		}
 	}
 	if len(c.Reread) > 0 {
 		text += "; verdicts of " + strings.Join(c.Reread, ", ") + " are read again out of what was said"

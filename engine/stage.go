@@ -3,8 +3,6 @@ package engine
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -314,28 +312,7 @@ func (c *cutter) baseURL() string {
 	return c.access.BaseURL
 }
 
-// digest is the canonical value of a request: equal digests ask the same of the same model at the same place.
+// digest is the canonical value of a request.
 func (c *cutter) digest(p Planned) []byte {
-	h := sha256.New()
-	text := func(s string) {
-		var n [binary.MaxVarintLen64]byte
-		h.Write(n[:binary.PutUvarint(n[:], uint64(len(s)))])
-		h.Write([]byte(s))
-	}
-	text(c.baseURL())
-	text(c.route.Lane.Model)
-	text(c.route.Lane.API)
-	h.Write(c.params)
-	if p.Request.Body != nil {
-		text(string(p.Request.Body))
-	} else {
-		text(p.Request.Prompt.System)
-		text(p.Request.Prompt.Context)
-		for _, m := range p.Request.Prompt.Messages {
-			text(string(m.Role))
-			text(m.Text)
-		}
-	}
-	text(fmt.Sprint(p.At.Draw))
-	return h.Sum(nil)[:16]
+	return p.Request.Digest(c.baseURL(), c.params, p.At.Draw)
 }

@@ -19,6 +19,7 @@ import (
 // superseded.
 type Changes struct {
 	Asked  []store.Share // requests that are asked again, by stage and lane
+	Back   []store.Share // those of them that were asked so before: their answers are taken over
 	Reread []string      // stages whose verdicts are read again out of what was said
 
 	by store.Superseding
@@ -26,9 +27,16 @@ type Changes struct {
 
 // Requests is how many are asked again.
 func (c *Changes) Requests() int64 {
+	return sumOf(c.Asked)
+}
+
+// TakenOver is how many of them have an answer from before.
+func (c *Changes) TakenOver() int64 { return sumOf(c.Back) }
+
+func sumOf(shares []store.Share) int64 {
 	n := int64(0)
-	for _, a := range c.Asked {
-		n += a.Requests
+	for _, s := range shares {
+		n += s.Requests
 	}
 	return n
 }
@@ -58,6 +66,7 @@ func (p *Library) Changes(ctx context.Context, r Revision) (*Changes, error) {
 		return nil, err
 	}
 	c := &changing{was: was, is: is, out: &Changes{}, touched: map[assay.Key]bool{}, shares: map[store.Share]int64{}, found: map[store.GroupKey]int64{}}
+	c.reuse, c.address, c.back, c.backs = r.Reuse, r.Address, map[assay.Key]store.Question{}, map[store.Share]int64{}
 	c.edited = map[string]map[string]bool{}
 	for input, ids := range r.Edited {
 		c.edited[input] = map[string]bool{}
@@ -100,6 +109,11 @@ type changing struct {
 	shares  map[store.Share]int64
 	found   map[store.GroupKey]int64 // requests that were sent and are still asked
 	open    map[store.Share]int64    // of those that are superseded: in flight
+
+	reuse   *store.ReuseFrom
+	address func(provider string) string
+	back    map[assay.Key]store.Question // requests that were asked so before
+	backs   map[store.Share]int64
 }
 
 // stage compares what was asked in one stage. Those that it follows went before.
@@ -183,8 +197,11 @@ func (c *changing) group(ctx context.Context, rec stage, g store.GroupKey) error
 		if err != nil {
 			return err
 		}
-		for _, at := range others {
-			c.touch(rec, g, at, sent[at.Key()])
+		for _, w := range others {
+			c.touch(rec, g, w.at, sent[w.at.Key()])
+		}
+		if err := c.takenBack(ctx, rec, g, others); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -227,7 +244,7 @@ func (c *changing) elsewhere(g store.GroupKey) (bool, error) {
 }
 
 // others are the requests of a block that the changed study asks otherwise.
-func (c *changing) others(ctx context.Context, before, rec stage, block []wanted, elsewhere bool) ([]assay.Coordinates, error) {
+func (c *changing) others(ctx context.Context, before, rec stage, block []wanted, elsewhere bool) ([]wanted, error) {
 	old, err := c.asBefore(ctx, before, block)
 	if err != nil {
 		return nil, err
@@ -240,14 +257,14 @@ func (c *changing) others(ctx context.Context, before, rec stage, block []wanted
 	if err != nil {
 		return nil, err
 	}
-	var out []assay.Coordinates
+	var out []wanted
 	for i, w := range block {
 		follows, err := c.follows(rec, w)
 		if err != nil {
 			return nil, err
 		}
 		if follows || elsewhere {
-			out = append(out, w.at)
+			out = append(out, w)
 			continue
 		}
 		a, had, err := before.prompt(old[i].item, w.at, said)
@@ -259,7 +276,7 @@ func (c *changing) others(ctx context.Context, before, rec stage, block []wanted
 			return nil, fmt.Errorf("item %q in stage %s: %w", w.item.ID, w.at.Stage, err)
 		}
 		if had != has || !reflect.DeepEqual(a, b) {
-			out = append(out, w.at)
+			out = append(out, w)
 		}
 	}
 	return out, nil
@@ -313,15 +330,22 @@ func (c *changing) complete(ctx context.Context) error {
 	if len(c.open) > 0 {
 		return &FixedError{Why: "requests that it changes are in flight, in " + places(c.open), InFlight: true}
 	}
-	for lane, n := range c.shares {
-		c.out.Asked = append(c.out.Asked, store.Share{Stage: lane.Stage, Lane: lane.Lane, Requests: n})
-	}
-	sort.Slice(c.out.Asked, func(i, j int) bool {
-		a, b := c.out.Asked[i], c.out.Asked[j]
-		return a.Stage < b.Stage || a.Stage == b.Stage && a.Lane < b.Lane
-	})
+	c.out.Asked, c.out.Back = sharesOf(c.shares), sharesOf(c.backs)
 	c.out.by.Stages = c.out.Reread
 	return nil
+}
+
+// sharesOf lists counts in the order of stages and lanes.
+func sharesOf(counts map[store.Share]int64) []store.Share {
+	var out []store.Share
+	for lane, n := range counts {
+		out = append(out, store.Share{Stage: lane.Stage, Lane: lane.Lane, Requests: n})
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		return a.Stage < b.Stage || a.Stage == b.Stage && a.Lane < b.Lane
+	})
+	return out
 }
 
 // places names lanes of stages with how many requests they have.

@@ -42,6 +42,8 @@ type Revision struct {
 
 	Edited     map[string][]string // items that are others by now, by input
 	Supersedes bool                // requests that are others by now are asked again
+	Reuse      *store.ReuseFrom    // whose answers are taken over instead; nil: it is not looked into
+	Address    func(provider string) string
 
 	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
 	BaseURLs map[string]string // of its providers, as in Settings

@@ -34,27 +34,15 @@ func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (m
 	if err := s.indexDigests(ctx); err != nil {
 		return nil, err
 	}
-	found := make(map[assay.Key]Answer, len(asked))
-	var others []Question
-	for _, q := range asked {
-		own, err := s.stood(ctx, f.Run, q)
-		if len(own) == 0 && err == nil {
-			own, err = s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL) ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
-				q.Key[:], flag(f.whole()))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(own) > 0 {
-			if found[q.Key], err = s.retried(ctx, own[0]); err != nil {
-				return nil, err
-			}
-		} else {
-			others = append(others, q)
-		}
+	found, err := s.SameKey(ctx, f, asked)
+	if err != nil {
+		return nil, err
 	}
 	spare := map[string][]Answer{} // what no request has taken yet, by digest
-	for _, q := range others {
+	for _, q := range asked {
+		if _, ok := found[q.Key]; ok {
+			continue
+		}
 		d := string(q.Digest)
 		free, ok := spare[d]
 		if !ok {
@@ -67,6 +55,28 @@ func (s *Ledger) Reusable(ctx context.Context, f ReuseFrom, asked []Question) (m
 			found[q.Key], free = free[0], free[1:]
 		}
 		spare[d] = free
+	}
+	return found, nil
+}
+
+// SameKey reads the answers to equal requests under their own keys. They are those that Reusable finds first.
+func (s *Ledger) SameKey(ctx context.Context, f ReuseFrom, asked []Question) (map[assay.Key]Answer, error) {
+	if err := s.indexDigests(ctx); err != nil {
+		return nil, err
+	}
+	found := make(map[assay.Key]Answer, len(asked))
+	for _, q := range asked {
+		own, err := s.stood(ctx, f.Run, q)
+		if len(own) == 0 && err == nil {
+			own, err = s.donors(ctx, f, q.Digest, ` AND a.key = $6 AND ($7 = 1 OR o.reused_no IS NULL) ORDER BY o.at_ms DESC, a.run_no DESC LIMIT 1`,
+				q.Key[:], flag(f.whole()))
+		}
+		if err == nil && len(own) > 0 {
+			found[q.Key], err = s.retried(ctx, own[0])
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }

@@ -8,6 +8,7 @@ import (
 	"assay"
 	"assay/engine"
 	"assay/plan"
+	"assay/script"
 	"assay/store"
 )
 
@@ -121,6 +122,7 @@ func (h *Home) againCost(ctx context.Context, run store.Run, segments []store.Se
 // TakeOver is what of a plan has its answer in earlier runs, at most, and what is new then.
 type TakeOver struct {
 	Most int64 // requests that have one
+	Back int64 // of these: requests that are asked again, as they were before an earlier edit
 	Away int64 // of the run that goes on: requests at the providers
 	New  int64 // those left
 	Cost plan.Price
@@ -129,7 +131,7 @@ type TakeOver struct {
 // TakesOver estimates what a new run takes over. A lane with the same model and parameters has the same questions as far as
 // their wording was not changed, which is seen only when they are made: so it is the most.
 func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) (TakeOver, error) {
-	return h.takesOver(ctx, p, donors, nil)
+	return h.takesOver(ctx, p, donors, nil, nil)
 }
 
 // Has is what of a plan a run has already, as answers or in flight. What an edit changes is asked again.
@@ -138,15 +140,21 @@ func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run, e *Edit) (T
 	if err != nil {
 		return TakeOver{}, err
 	}
-	var gone []store.Share
-	if e != nil && e.Changes != nil {
-		gone = e.Changes.Asked
+	if e == nil {
+		return h.takesOver(ctx, p, []store.Run{run}, away, nil)
 	}
-	return h.takesOver(ctx, p, []store.Run{run}, away, gone...)
+	return h.takesOver(ctx, p, []store.Run{run}, away, e.Changes)
 }
 
-func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, away map[store.Share]int64, gone ...store.Share) (TakeOver, error) {
+func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, away map[store.Share]int64, changes *script.Changes) (TakeOver, error) {
 	var out TakeOver
+	if changes == nil {
+		changes = &script.Changes{}
+	}
+	back := map[store.Share]int64{}
+	for _, b := range changes.Back {
+		back[store.Share{Stage: b.Stage, Lane: b.Lane}] = b.Requests
+	}
 	numbers := make([]int64, len(donors))
 	for i, r := range donors {
 		numbers[i] = r.No
@@ -159,7 +167,7 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, 
 	for _, t := range stocks {
 		n := t.Requests
 		t.Requests = 0
-		for _, g := range gone {
+		for _, g := range changes.Asked {
 			if g.Stage == t.Stage && g.Lane == t.Lane {
 				n = max(0, n-g.Requests)
 			}
@@ -179,7 +187,9 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, 
 		if flying > 0 {
 			away[at] -= flying
 		}
-		fresh := part.Requests - taken - flying
+		again := min(back[at], part.Requests-taken-flying)
+		back[at], out.Back, out.Most = back[at]-again, out.Back+again, out.Most+again
+		fresh := part.Requests - taken - flying - again
 		out.New, out.Cost = out.New+fresh, out.Cost.Plus(part.Cost.Share(fresh, part.Requests))
 	}
 	return out, nil

@@ -219,7 +219,15 @@ func itemSum(it assay.Item) ([sha256.Size]byte, error) {
 
 // revision is an edit as the script of its run takes it up.
 func (h *Home) revision(want Wanted, e *Edit) script.Revision {
+	accounts := h.World.Accounts(e.input.Study)
 	return script.Revision{
+		Address: func(provider string) string {
+			known, err := accounts.Known(provider)
+			if err != nil {
+				return "" // such an account is reported when it is used
+			}
+			return known.BaseURL
+		},
 		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
 		Edited: e.edited, Supersedes: e.Changes != nil,
 	}

@@ -279,6 +279,54 @@ func TestAnEditThatIsTakenBackTakesOverWhatItSuperseded(t *testing.T) {
 	}
 }
 
+// TestThePlanOfAnEditThatIsTakenBackPricesWhatIsNew asks in two turns, judges and compares: what is made from answers that are taken over is taken
+// over too.
+func TestThePlanOfAnEditThatIsTakenBackPricesWhatIsNew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, judgedStudy)
+	h := r.open(false)
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	all := r.requests(h, run)
+	r.write("study.yaml", strings.Replace(judgedStudy, `"{{ text }}", "Are`, `"Well: {{ text }}", "Are`, 1))
+	edited, _, over := r.extended(h)
+	if over.Most != 0 || over.Back != 0 || over.New != all || over.Cost.Expected.Sum == 0 {
+		t.Errorf("the edit: %+v of %d", over, all)
+	}
+	r.drive(h, edited, Drive{})
+	// The question is as it was; the second lane is another.
+	r.write("study.yaml", strings.Replace(judgedStudy, "openai/gpt-4.1-mini", "openai/gpt-4.1-nano", 1))
+	want := r.wanted(StudyOptions{}, script.Settings{})
+	seen, err := h.Ahead(r.ctx, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of lane a: three items in two turns, and a judge of the second.
+	if seen.Over.Back != 9 || seen.Over.Most != 9 || seen.Over.New != all-9 || seen.Edit.Changes.TakenOver() != 9 || seen.Edit.Changes.Requests() != all {
+		t.Errorf("half of it is taken back: %+v of %d, %+v", seen.Over, all, seen.Edit.Changes.Back)
+	}
+	r.write("study.yaml", judgedStudy)
+	before := r.spent(h, run)
+	back, _, over := r.extended(h)
+	if over.Back != all || over.Most != all || over.New != 0 || over.Cost.Expected.Sum != 0 {
+		t.Errorf("all of it is taken back: %+v of %d", over, all)
+	}
+	if r.drive(h, back, Drive{}); r.spent(h, run) != before {
+		t.Errorf("%s is spent, after %s", r.spent(h, run), before)
+	}
+}
+
+// requests counts the requests of a run that have an answer.
+func (r *rig) requests(h *Home, run store.Run) (n int64) {
+	r.t.Helper()
+	for _, err := range h.Ledger.Answers(r.ctx, run.No, "", "") {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
 // TestARunWithBoughtComparisonsStaysAsItIs edits the prompt of a run whose comparisons were bought by what it had found: the
 // claims stand in the ledger, and would be about answers that are no longer there.
 func TestARunWithBoughtComparisonsStaysAsItIs(t *testing.T) {
