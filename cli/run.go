@@ -3,11 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/plan"
 	"assay/results"
 	"assay/script"
@@ -98,16 +100,9 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 		return err
 	}
 	f.study.Running = true
-	o := plan.Options{Lanes: f.settings.Lanes, Stages: f.settings.Stages, Limit: f.settings.Limit, NoCanary: f.settings.NoCanary}
-	d, p, err := planned(c, w, name, f.study, o)
+	want, err := wanted(c, w, name, f, budget)
 	if err != nil {
 		return err
-	}
-	if err := runnable(w, d, p, name, f.rehearse); err != nil {
-		return err
-	}
-	if f.settings.VerifyFirst {
-		printUnverified(w, p)
 	}
 	h, err := f.home.open(ctx, w, f.rehearse)
 	if err != nil {
@@ -117,14 +112,16 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if err := h.Ready(ctx); err != nil { // before a run is begun
 		return err
 	}
-	want := workspace.Wanted{
-		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: f.settings, Budget: workspace.BudgetOf(d.Study, budget),
-		Note: f.note, By: f.by, New: f.anew,
-	}
 	if f.settle != "" {
-		return settleStudy(ctx, w, h, d, want, f)
+		return settleStudy(ctx, w, h, want.Input, want, f)
 	}
 	run, revised, err := theRun(ctx, w, h, want, f)
+	for n := 0; errors.Is(err, workspace.ErrMoved) && n < mostReadings; n++ {
+		fmt.Fprintln(w.Stderr, "the study or its items were changed meanwhile: they are read again")
+		if want, err = wanted(c, w, name, f, budget); err == nil {
+			run, revised, err = theRun(ctx, w, h, want, f)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -136,7 +133,29 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 			return err
 		}
 	}
-	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval, truth: f.truth})
+	return drive(ctx, w, h, run, want.Input.Study, driveOptions{detach: f.detach, interval: f.interval, truth: f.truth})
+}
+
+// mostReadings bounds how often a study is read again that is changed while it is read.
+const mostReadings = 5
+
+// wanted reads and plans a study that is to be run.
+func wanted(c *cobra.Command, w *World, name string, f runFlags, budget *assay.Money) (workspace.Wanted, error) {
+	o := plan.Options{Lanes: f.settings.Lanes, Stages: f.settings.Stages, Limit: f.settings.Limit, NoCanary: f.settings.NoCanary}
+	d, p, err := planned(c, w, name, f.study, o)
+	if err == nil {
+		err = runnable(w, d, p, name, f.rehearse)
+	}
+	if err != nil {
+		return workspace.Wanted{}, err
+	}
+	if f.settings.VerifyFirst {
+		printUnverified(w, p)
+	}
+	return workspace.Wanted{
+		File: name, Input: d, Plan: p, Study: f.study.StudyOptions, Settings: f.settings, Budget: workspace.BudgetOf(d.Study, budget),
+		Note: f.note, By: f.by, New: f.anew,
+	}, nil
 }
 
 // analyseAgain prints how a closed run stands and what it says, under the analyses that its study has now.

@@ -17,6 +17,7 @@ type Input struct {
 	Rows    Rows           // the items
 	Catalog *catalog.Catalog
 	Today   catalog.Date
+	Read    string // the digest of the study when it was read to be run; empty: not taken
 
 	Observed map[string]Observed // by lane: what a pilot saw; estimates use it in place of guesses
 	Judged   map[string]Observed // by lane: what its verdicts on pairs of items took

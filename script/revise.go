@@ -48,6 +48,7 @@ type Revision struct {
 	Plan     *plan.Plan        // of a study that asks more than before; nil: it asks the same
 	BaseURLs map[string]string // of its providers, as in Settings
 	Lease    store.Lease       // of the run, where it asks more
+	Check    func() error      // as in Beginning
 }
 
 // Revise changes the snapshot of a run in place: every process goes on with the changed study. It reports whether the study
@@ -95,6 +96,15 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 		return false, err
 	}
 	out.Settings = string(text)
+	if r.Check != nil {
+		if err := r.Check(); err != nil {
+			return false, err
+		}
+		if m := out.More; m != nil && len(m.Items) > 0 { // items are read while they are written
+			last := &m.Items[len(m.Items)-1]
+			last.Items = checked(last.Items, r.Check)
+		}
+	}
 	return p.Ledger.Revise(ctx, out)
 }
 
@@ -209,6 +219,20 @@ func after(items iter.Seq2[assay.Item, error], n int64) iter.Seq2[assay.Item, er
 			if !yield(it, err) {
 				return
 			}
+		}
+	}
+}
+
+// checked are items with a look at their end.
+func checked(items iter.Seq2[assay.Item, error], check func() error) iter.Seq2[assay.Item, error] {
+	return func(yield func(assay.Item, error) bool) {
+		for it, err := range items {
+			if !yield(it, err) {
+				return
+			}
+		}
+		if err := check(); err != nil {
+			yield(assay.Item{}, err)
 		}
 	}
 }

@@ -52,6 +52,7 @@ type Beginning struct {
 	Prices   []byte // the price file of the command line; nil: none
 	Settings Settings
 	Claim    *store.Claim // nil: it begins whatever else there is
+	Check    func() error // what was copied is what was planned, or why not; nil: it is not looked at
 }
 
 // Begin writes a run and the snapshot it works from: the study, its texts, its items and its lanes.
@@ -108,6 +109,11 @@ func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error
 	}
 	if err := p.importAll(ctx, run, b); err != nil {
 		return err
+	}
+	if b.Check != nil {
+		if err := b.Check(); err != nil {
+			return err
+		}
 	}
 	return p.Ledger.OpenRun(ctx, run.No)
 }

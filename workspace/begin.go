@@ -36,6 +36,9 @@ const claimTime = 30 * time.Second
 // ErrBeginning says that another process is just writing the run.
 var ErrBeginning = errors.New("another process is just beginning this run")
 
+// ErrMoved says that what was read and planned is no longer what is there: a yes to the plan is none to that.
+var ErrMoved = errors.New("the study or its items were changed after they were read, and nothing was begun with them")
+
 // ChangedError says that the run is open and that the study would ask something else by now.
 type ChangedError struct {
 	Run  string
@@ -90,7 +93,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 	if err != nil {
 		return Current{}, err
 	}
-	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	digest, err := h.digest(ctx, want)
 	if err != nil {
 		return Current{}, err
 	}
@@ -132,6 +135,15 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 		return want.goesOn(*again, now.Edit)
 	}
 	return now, nil
+}
+
+// digest is that of a study that is as it was read; else ErrMoved.
+func (h *Home) digest(ctx context.Context, want Wanted) (string, error) {
+	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	if read := want.Input.Read; err == nil && read != "" && read != digest {
+		return "", ErrMoved
+	}
+	return digest, err
 }
 
 // goesOn is what becomes of what is wanted where a run is there that is open, or asks the same.
@@ -213,6 +225,9 @@ func (h *Home) Run(ctx context.Context, want Wanted, keep Doorkeeper) (store.Run
 		if err := h.ask(ctx, want, now, keep, agreed); err != nil {
 			return now.Run, err
 		}
+		if _, err := h.digest(ctx, want); err != nil { // a question may wait for long
+			return now.Run, err
+		}
 		if now.Run.No != 0 {
 			done, err := h.takeUp(ctx, want, &now)
 			if err != nil {
@@ -291,7 +306,7 @@ func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
 
 // Begin writes a new run. Where another process was first with the claim, the error is store.ErrDuplicate.
 func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (store.Run, error) {
-	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	digest, err := h.digest(ctx, want)
 	if err != nil {
 		return store.Run{}, err
 	}
@@ -315,7 +330,7 @@ func (h *Home) Begin(ctx context.Context, want Wanted, claim *store.Claim) (stor
 
 // BeginAs writes a new run under a name, and takes over no answers but those that the settings name.
 func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *store.Claim) (store.Run, error) {
-	digest, err := h.World.StudyDigest(ctx, want.Input, want.File)
+	digest, err := h.digest(ctx, want)
 	if err != nil {
 		return store.Run{}, err
 	}
@@ -335,8 +350,16 @@ func (h *Home) BeginAs(ctx context.Context, want Wanted, name string, claim *sto
 			ID: id, Study: name, Folder: want.folder(h.World), Digest: digest, Note: want.Note, By: cmp.Or(want.By, h.World.User()),
 			Rehearsal: h.Rehearsal, Budget: want.Budget,
 		},
-		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim,
+		Input: want.Input, Plan: want.Plan, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Prices: prices, Settings: s, Claim: claim, Check: h.check(ctx, want),
 	})
+}
+
+// check looks whether a study is as it was read, once it is copied.
+func (h *Home) check(ctx context.Context, want Wanted) func() error {
+	return func() error {
+		_, err := h.digest(ctx, want)
+		return err
+	}
 }
 
 // Imported is the newest run of what is wanted in its folder; false where there is none.

@@ -189,3 +189,82 @@ func TestWhatALiveSliceHasNotSentIsNotInFlight(t *testing.T) {
 		t.Errorf("%+v, %v", over, err)
 	}
 }
+
+// TestAYesToAPlanIsNoneToAStudyThatWasChangedMeanwhile changes the study and its items while the question waits, and while they are copied.
+func TestAYesToAPlanIsNoneToAStudyThatWasChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	const filed = `study: small
+inputs: {questions: {file: q.csv}}
+canary: false
+lane_defaults: {max_tokens: 100, temperature: 0}
+lanes:
+  a: {model: openai/gpt-4.1}
+stages:
+  - {name: answers, ask: questions, turns: ["{{ text }}"]}
+`
+	const more = "id,text\none,What is one?\ntwo,What is two?\nthree,What is three?\n"
+	for name, c := range map[string]struct {
+		extends bool                // a run is there, and its study was changed
+		asked   func(r *rig)        // while the question waits
+		copied  func(r *rig) func() // while the items are copied
+		want    int                 // items that a second look finds
+	}{
+		"an item while a new run is asked for": {asked: func(r *rig) { r.write("q.csv", more) }, want: 3},
+		"a lane while a new run is asked for": {asked: func(r *rig) {
+			r.write("study.yaml", strings.Replace(filed, "stages:", "  b: {model: openai/gpt-4.1-mini}\nstages:", 1))
+		}, want: 2},
+		"an item while a run is to be extended": {extends: true, asked: func(r *rig) { r.write("q.csv", more+"four,What is four?\n") }, want: 4},
+		"an item while a new run is written":    {copied: func(r *rig) func() { return func() { r.write("q.csv", more) } }, want: 3},
+		"an item while a run is extended":       {extends: true, copied: func(r *rig) func() { return func() { r.write("q.csv", more+"four,What is four?\n") } }, want: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, filed)
+			r.write("q.csv", "id,text\none,What is one?\ntwo,What is two?\n")
+			h := r.open(false)
+			o := StudyOptions{Running: true}
+			var run store.Run
+			if c.extends {
+				run = r.finished(h, r.wanted(o, script.Settings{}))
+				r.write("q.csv", more)
+			}
+			want := r.wanted(o, script.Settings{})
+			change := func() {
+				if c.asked != nil {
+					c.asked(r)
+				} else {
+					want.Input.Rows = breakingRows{want.Input.Rows, c.copied(r)}
+				}
+			}
+			begun, err := h.Run(r.ctx, want, Doorkeeper{
+				Resumed: func(Current) error { t.Error("it goes on"); return nil },
+				Confirm: func([]store.Run, *Edit) error { change(); return nil },
+				Extend:  func(Current, TakeOver) error { change(); return nil },
+			})
+			if !errors.Is(err, ErrMoved) {
+				t.Fatalf("run %q, %v", begun.ID, err)
+			}
+			if n := countOf(t, h, "SELECT COUNT(*) FROM runs WHERE state = 'open'"); n != 0 {
+				t.Errorf("%d runs are open", n)
+			}
+			if run.No != 0 {
+				if now, err := h.Ledger.Run(r.ctx, run.No); err != nil || now.Digest != run.Digest || now.Lease.Holder != "" {
+					t.Errorf("the run is %+v, %v", now, err)
+				}
+			}
+			// A second look asks about what is there now.
+			want = r.wanted(o, script.Settings{})
+			var fresh int64
+			end, err := h.Run(r.ctx, want, Doorkeeper{
+				Waiting: func() {}, Resumed: func(Current) error { return nil }, Confirm: func([]store.Run, *Edit) error { return nil },
+				Extend: func(_ Current, over TakeOver) error { fresh = over.New; return nil },
+			})
+			if err != nil || c.extends && (end.No != run.No || fresh != 2) {
+				t.Fatalf("run %s, %d are new, %v", end.ID, fresh, err)
+			}
+			if n := countOf(t, h, "SELECT COUNT(*) FROM items WHERE run_no = (SELECT MAX(no) FROM runs)"); n != c.want {
+				t.Errorf("%d items, want %d", n, c.want)
+			}
+		})
+	}
+}

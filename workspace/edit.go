@@ -236,6 +236,7 @@ func (h *Home) revision(want Wanted, e *Edit) script.Revision {
 // revise lets a run go on with the study as it is now. It reports whether the study was still the one that was compared.
 func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	r := h.revision(want, e)
+	r.Check = h.check(ctx, want)
 	if !e.Grows {
 		return h.Planner.Revise(ctx, r)
 	}

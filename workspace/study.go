@@ -69,6 +69,9 @@ func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*pl
 		problems = append(problems, d.Items.Check(ctx)...)
 		return nil, InFolder(problems, dir), nil
 	}
+	if o.Running {
+		d.Read, _ = w.StudyDigest(ctx, d, name) // broken rows are reported when the study is planned
+	}
 	return d, InFolder(problems, dir), nil
 }
 
