@@ -41,7 +41,8 @@ func labelCommand(w *World) *cobra.Command {
 			"shown. Of single answers, those that a judge flagged and others at random come by turns, so that both kinds of the judge's errors are\n" +
 			"seen; of pairs, the least compared lanes come first (with --choose uncertain, of those of which it is not clear yet which is\n" +
 			"better), and which one is shown first is balanced. Every label is written at once: quit (q) when\n" +
-			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide.\n" +
+			"you like, and go on later; u takes the last one back, s puts one aside, n says that you cannot decide,\n" +
+			"? shows again what the judge is told. What an item expects is shown where the judge is told it, too.\n" +
 			"`assay analyse` estimates from these labels how far a judge can be trusted.",
 		Args: args("RUN", "STAGE"),
 		RunE: func(c *cobra.Command, args []string) error { return runLabel(c.Context(), w, args[0], args[1], f) },
@@ -126,7 +127,8 @@ type labelling struct {
 	keys   *term.Keyboard
 	aside  map[assay.Key]bool // put aside, or nothing to show
 	given  []analysis.Task
-	left   int // labels until it stops; 0: no end
+	told   bool // what the judge is told was shown
+	left   int  // labels until it stops; 0: no end
 	clear  func() (func(group string, pairs int) bool, error)
 }
 
@@ -194,6 +196,10 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 		return nextTask, nil
 	}
 	printSheet(q.world, sheet)
+	if !q.told && sheet.Told != "" { // once; then on demand
+		q.told = true
+		printTold(q.world, sheet)
+	}
 	for {
 		fmt.Fprint(q.world.Stdout, q.prompt())
 		key, err := q.keys.Read()
@@ -203,6 +209,9 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 		switch key {
 		case "", "q":
 			return nextQuit, nil
+		case "?":
+			printTold(q.world, sheet)
+			continue
 		case "s":
 			q.aside[t.ID] = true
 			return nextTask, nil
@@ -251,7 +260,7 @@ func (q *labelling) prompt() string {
 		}
 		b.WriteString("  ")
 	}
-	return b.String() + "[s] put aside  [u] undo  [q] quit: "
+	return b.String() + "[?] what the judge is told  [s] put aside  [u] undo  [q] quit: "
 }
 
 // undo takes the last label of this session back.

@@ -32,6 +32,15 @@ func printSheet(w *World, s results.Sheet) {
 	fmt.Fprintln(w.Stdout, rule)
 }
 
+// printTold shows what the judge is told around the texts that it reads.
+func printTold(w *World, s results.Sheet) {
+	if strings.TrimSpace(s.Told) == "" {
+		fmt.Fprintln(w.Stdout, "no model judges this stage: there is nothing that it is told")
+		return
+	}
+	fmt.Fprintf(w.Stdout, "WHAT THE JUDGE IS TOLD\n%s\n", foreign(s.Told))
+}
+
 // foreign is a text that is not ours, with its lines kept and everything that could steer a terminal shown as an escape. Each
 // line stands behind a bar, so that no text can pose as ours.
 func foreign(text string) string {

@@ -63,8 +63,8 @@ func (m markdown) head(p *page) {
 	}
 	m.heading(1, title)
 	m.para("Run " + p.Run + ", " + p.Times() + ".")
-	if p.Description != "" {
-		m.para(p.Description)
+	if p.Lead() != "" {
+		m.para(p.Lead())
 	}
 	if p.Rehearsal {
 		m.para("Rehearsal. A simulator gave these answers: nothing was really asked or paid, and nothing here says anything about a model.")
@@ -77,6 +77,9 @@ func (m markdown) head(p *page) {
 		m.para(r)
 	}
 	m.summary(p.Answer)
+	if p.About() != "" {
+		m.para(p.About())
+	}
 	for _, f := range p.Facts {
 		fmt.Fprintf(m.w, "- %s: %s\n", escaped(f.Name), escaped(f.Value))
 	}

@@ -14,7 +14,7 @@ import (
 // Document is all that a report shows. What is empty is left out.
 type Document struct {
 	Study       string
-	Description string
+	Description string // a long one comes after the answer
 	Run         string
 	Standing    string // one sentence: how the run stands
 	Rehearsal   bool

@@ -134,6 +134,30 @@ func (d *Document) Summary() *Summary {
 	return out
 }
 
+// maxLead is how long a description may be to stand before the answer, in bytes.
+const maxLead = 240
+
+// Lead is a description that stands before the answer: a short one. A long one comes after it.
+func Lead(description string) (lead, about string) {
+	description = strings.TrimSpace(description)
+	if len(description) <= maxLead && !strings.Contains(description, "\n") {
+		return description, ""
+	}
+	return "", description
+}
+
+// Lead is what stands before the answer.
+func (p *page) Lead() string {
+	lead, _ := Lead(p.Description)
+	return lead
+}
+
+// About is what the study says of itself at length.
+func (p *page) About() string {
+	_, about := Lead(p.Description)
+	return about
+}
+
 // leader is the primary standing, else the first that ranks anything, else the first.
 func leader(all []*ranked) *ranked {
 	for _, yes := range []func(*ranked) bool{

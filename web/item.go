@@ -53,6 +53,7 @@ type itemLane struct {
 	Lane    string            `json:"asked_lane"`
 	Answers []answerRow       `json:"answers"`
 	Asked   map[string]string `json:"asked"` // the last message before each answer, by its key
+	Cells   []*answerRow      `json:"-"`     // the answers, one for each place of any lane; nil: it has none there
 }
 
 // itemPage puts the lanes of a stage side by side on one item.
@@ -92,6 +93,7 @@ func (s *Server) itemPage(q *request) (*view, error) {
 		data.System = addQuestions(ctx, q, rows)
 	}
 	data.Lanes = byLane(rows)
+	align(data.Lanes)
 	return &view{template: "item", title: "Item " + id, tab: "answers", data: data}, nil
 }
 
@@ -126,7 +128,7 @@ func stagesOf(all []store.Answer, want string) (stages []string, shown string) {
 func byLane(rows []answerRow) []itemLane {
 	sort.SliceStable(rows, func(i, j int) bool {
 		a, b := &rows[i], &rows[j]
-		return cmp.Or(cmp.Compare(a.AskedLane, b.AskedLane), cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch)) < 0
+		return cmp.Or(cmp.Compare(a.AskedLane, b.AskedLane), compareTurns(a, b)) < 0
 	})
 	out := []itemLane{}
 	for _, r := range rows {
@@ -140,6 +142,52 @@ func byLane(rows []answerRow) []itemLane {
 		}
 	}
 	return out
+}
+
+// align gives every lane a cell for each place at which any lane was asked, so that the same turns stand side by side.
+func align(lanes []itemLane) {
+	at := map[assay.Coordinates]int{}
+	var all []*answerRow
+	for i := range lanes {
+		for k := range lanes[i].Answers {
+			if r := &lanes[i].Answers[k]; !known(at, r.place()) {
+				at[r.place()] = 0
+				all = append(all, r)
+			}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return compareTurns(all[i], all[j]) < 0 })
+	for n, r := range all {
+		at[r.place()] = n
+	}
+	for i := range lanes {
+		lanes[i].Cells = make([]*answerRow, len(all))
+		for k := range lanes[i].Answers {
+			r := &lanes[i].Answers[k]
+			lanes[i].Cells[at[r.place()]] = r
+		}
+	}
+}
+
+func known(at map[assay.Coordinates]int, place assay.Coordinates) bool {
+	_, ok := at[place]
+	return ok
+}
+
+// place is which question it was, whichever lane was asked.
+func (a *answerRow) place() assay.Coordinates {
+	at := a.at
+	if at.Judge == "" {
+		at.Lane = ""
+	} else {
+		at.Judge, at.By = "", ""
+	}
+	return at
+}
+
+// compareTurns orders answers as a conversation goes.
+func compareTurns(a, b *answerRow) int {
+	return cmp.Or(cmp.Compare(a.at.Template, b.at.Template), cmp.Compare(a.Draw, b.Draw), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Branch, b.Branch))
 }
 
 // addQuestions makes again what was asked, and returns the system text where all share one. A question that cannot be

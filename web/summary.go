@@ -11,7 +11,7 @@ import (
 // summaryData is the first thing that a reader sees of a run: what it found.
 type summaryData struct {
 	Run         runRow
-	Description string
+	Lead, About string    // what the study says of itself, before the answer where that is short
 	Known       bool      // there are findings
 	Current     bool      // they are of the ledger as it is
 	At          time.Time // when they were computed
@@ -43,7 +43,8 @@ func (s *Server) summaryPage(q *request) (*view, error) {
 		return v, nil
 	}
 	if f.Known {
-		data.Description, data.Answer = f.Value.document.Description, linked(f.Value.document.Summary(), q.run.ID)
+		data.Lead, data.About = report.Lead(f.Value.document.Description)
+		data.Answer = linked(f.Value.document.Summary(), q.run.ID)
 		v.data = data
 	}
 	return v, nil
