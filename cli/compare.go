@@ -279,7 +279,7 @@ func (f compareFlags) planned(ctx context.Context, w *World, name string) (works
 	}
 	want.Input, want.Plan = d, p
 	for _, q := range space.Missing(d, p, name, workspace.Rehearsal(f.rehearse)).Errors() {
-		why, _, _ := strings.Cut(q.What, ": lanes ") // which are those of the judges
+		why, _, _ := strings.Cut(q.What, ": lane") // those are the judges
 		return want, usage("needed to ask a judge; --rehearse tries the command without", "%s", why)
 	}
 	return want, nil
