@@ -182,7 +182,7 @@ func (x *reading) people() {
 	}
 	clear, err := x.r.Clear(t.Context(), x.run, "arena")
 	x.ok(err)
-	if clear("none\x00other", 1) || clear("a\x00b", 1) {
+	if clear("none\x00other", 1) || clear("a\x00b", 1<<20) { // however one-sided the simulator makes them
 		t.Error("a few comparisons make it clear")
 	}
 	for _, stage := range []string{"arena", "panel", "essays"} {
