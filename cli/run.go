@@ -67,7 +67,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")
 	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's; with --settle: the most that settling may cost")
-	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, mini.low\", and extend the finished run with them")
+	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, mini.low\", and extend the finished run with them; where single answers are judged: the items")
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
@@ -113,7 +113,12 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 		return err
 	}
 	if f.settle != "" {
-		return settleStudy(ctx, w, h, want.Input, want, f)
+		more, err := settleStudy(ctx, w, h, want.Input, want, f)
+		if err != nil || more == nil {
+			return err
+		}
+		h.Close()
+		return runStudy(c, w, name, *more)
 	}
 	run, revised, err := theRun(ctx, w, h, want, f)
 	for n := 0; errors.Is(err, workspace.ErrMoved) && n < mostReadings; n++ {

@@ -41,6 +41,9 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), ""})
 		}
 	}
+	if d.Settles != "" {
+		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("Items were added because %s. The tests do not count that look: the chance of a false claim is up to 10%%, not 5%%.", assay.Clean(d.Settles, maxWords)), ""})
+	}
 	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
 		if c := d.unsettledNeighbours(r, len(all) > 1); c != nil {
 			out = append(out, *c)

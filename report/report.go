@@ -40,9 +40,10 @@ type Document struct {
 	Statements []Statement
 	Prices     []Price
 
-	Nouns map[string]string // what the independent units of a stage are called, in the plural; without one: items
-	Where string            // the flags by which commands find the run, with a space before; empty: none are needed
-	Rerun string            // the command that goes on after the study was edited, and keeps its answers; empty: there is none
+	Nouns   map[string]string // what the independent units of a stage are called, in the plural; without one: items
+	Where   string            // the flags by which commands find the run, with a space before; empty: none are needed
+	Settles string            // what earlier numbers did not settle, before items were added; empty: nothing was
+	Rerun   string            // the command that goes on after the study was edited, and keeps its answers; empty: there is none
 }
 
 // Input is a source of items.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"assay"
@@ -15,6 +16,7 @@ type Settling struct {
 	First, Second string
 	Unit          string // comparison, or what the items of the stage are called
 	Even, Likely  Amount // for an even chance, and for 80%
+	Clusters      int    // items, or clusters of them, that there are
 }
 
 // Amount is how many more comparisons or items, at what cost.
@@ -76,9 +78,41 @@ func (d *Document) settlings(r *ranked) []Settling {
 			n, known := q.Needed(chance)
 			return Amount{N: math.Ceil(n), Known: known, Cost: each.times(math.Ceil(n))}
 		}
-		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, quote(0.5), quote(likelyChance)})
+		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, quote(0.5), quote(likelyChance), r.Clusters})
 	}
 	return out
+}
+
+// Settle is what it would take to tell two lanes apart whose answers are judged one by one, in a stage or in the first that ranks both. Ranked
+// is false where none does; where nothing can be said or they are told apart, Even and Likely are zero and Apart says which.
+func (d *Document) Settle(stage, first, second string) (s Settling, apart, ranked bool) {
+	for i := range d.Report.Standings {
+		r := rank(&d.Report.Standings[i])
+		if r.Verb != analysis.Judged || stage != "" && r.Stage != stage {
+			continue
+		}
+		a, b := r.placeOf(first), r.placeOf(second)
+		if a < 0 || b < 0 {
+			continue
+		}
+		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.Clusters}
+		q, ok := r.Quote(a, b)
+		if !ok {
+			return s, r.differ(a, b), true
+		}
+		each := d.costOfOne(r, a, b)
+		for chance, to := range map[float64]*Amount{0.5: &s.Even, likelyChance: &s.Likely} {
+			n, known := q.Needed(chance)
+			*to = Amount{N: math.Ceil(n), Known: known, Cost: each.times(math.Ceil(n))}
+		}
+		return s, false, true
+	}
+	return Settling{}, false, false
+}
+
+// placeOf is the number of a place; -1: there is none.
+func (r *ranked) placeOf(name string) int {
+	return slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == name })
 }
 
 // costOfOne is what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts and answers as there are of
@@ -175,14 +209,14 @@ func (a Amount) words(unit string) string {
 	if unit != "" {
 		text = assay.Count(n, unit)
 	}
-	if cost := a.Cost.words(); cost != "" {
+	if cost := a.Cost.Words(); cost != "" {
 		text += " (" + cost + ")"
 	}
 	return text
 }
 
-// words are what it costs in batches and live; where neither is known, what was paid for as much.
-func (p Fee) words() string {
+// Words are what it costs in batches and live; where neither is known, what was paid for as much; empty: nothing is known.
+func (p Fee) Words() string {
 	shown := func(m money) string { return assay.Dollars(m.Value).String() }
 	switch {
 	case p.Batch.OK && p.Live.OK:

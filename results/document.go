@@ -81,6 +81,7 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
 		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
+	d.Settles = settings.Settles
 	if err := r.paper(ctx, run, st, settings, d); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,11 @@ func (r *Reader) Outline(ctx context.Context, found *Findings) (*report.Document
 	if err := r.priceOne(ctx, run, d.Spend, segments); err != nil {
 		return nil, err
 	}
+	var settings script.Settings
+	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
+		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	d.Settles = settings.Settles
 	d.Rerun, err = r.Rerun(run, run.Folder)
 	return d, err
 }

@@ -52,6 +52,9 @@ func (r *Reader) Offer(ctx context.Context, run store.Run, w script.Settle, budg
 			return o, err
 		}
 	}
+	if st, ok := s.Study().Stage(o.Stage); ok && st.Verb() == study.VerbJudge {
+		return o, &SettleError{Text: fmt.Sprintf("stage %s does not rank lanes %s and %s", o.Stage, w.First, w.Second), Single: true}
+	}
 	if o.Settled, err = s.Settled(ctx, o.Settle); err != nil || o.Under {
 		return o, err
 	}
@@ -144,7 +147,7 @@ func comparedIn(s *study.Study, w script.Settle) (string, error) {
 	}
 	switch len(all) {
 	case 0:
-		return "", &SettleError{Text: fmt.Sprintf("no stage compares lane %s with lane %s", w.First, w.Second), Hint: "of stages that judge single answers, more items settle it: add some to the input, and run the study again; answers are kept"}
+		return "", &SettleError{Text: fmt.Sprintf("no stage compares lane %s with lane %s, and none that judges ranks both", w.First, w.Second), Single: true}
 	case 1:
 		return all[0], nil
 	}
@@ -152,7 +155,10 @@ func comparedIn(s *study.Study, w script.Settle) (string, error) {
 }
 
 // SettleError says why two lanes cannot be settled.
-type SettleError struct{ Text, Hint string }
+type SettleError struct {
+	Text, Hint string
+	Single     bool // no stage compares them: more items may settle it
+}
 
 // Error says it.
 func (e *SettleError) Error() string { return e.Text }

@@ -33,6 +33,7 @@ type Settings struct {
 	Pilot       bool       `json:"pilot,omitempty"`      // only first questions, live
 	Imports     []string   `json:"imports,omitempty"`    // the stages that import
 	Luck        uint64     `json:"luck,omitempty"`       // seed of a rehearsal's simulator; 0: the usual one
+	Settles     string     `json:"settles,omitempty"`    // what was not settled before items were added to it: lanes and run
 	ReuseRuns   []string   `json:"reuse_runs,omitempty"` // a pilot, and the runs before the study was changed, whose answers stand in for asking again
 
 	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
