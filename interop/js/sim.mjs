@@ -1,7 +1,10 @@
-// A simulator in a process of its own, and the checks that all clients share.
+// A simulator and a gateway in processes of their own, and the checks that all clients share.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 
@@ -10,22 +13,39 @@ const queueMinutes = 10;
 
 /** Starts `assay sim` on a free port; it stops with the tests. ASSAY is the path of the binary. */
 export async function simulate() {
-  const child = spawn(process.env.ASSAY ?? 'assay', ['sim', '--listen', '127.0.0.1:0', '--queue', `${queueMinutes}m`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  after(() => child.kill());
-  const lines = createInterface({ input: child.stdout });
-  const [first] = await Promise.race([
-    once(lines, 'line'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`assay sim ended with ${code}`))),
-  ]);
-  const root = /http:\/\/\S+:\d+/.exec(first)?.[0];
-  assert.ok(root, `where does it listen? ${first}`);
+  const { root } = await start(['sim', '--listen', '127.0.0.1:0', '--queue', `${queueMinutes}m`]);
   return {
     root,
     untilRunning: () => pass(root, queueMinutes * 0.6),
     untilOver: () => pass(root, queueMinutes * 2),
   };
+}
+
+/** Starts `assay gateway` in an empty home, in front of a simulator; it stops with the tests. */
+export async function gateway(sim, token) {
+  const dir = mkdtempSync(join(tmpdir(), 'assay-gateway-js-'));
+  after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
+  writeFileSync(join(dir, 'tokens'), `anna ${token}\n`, { mode: 0o600 });
+  return start(['gateway', '--listen', '127.0.0.1:0', '--token-file', 'tokens', '--home', 'home', '--interval', '50ms'], {
+    cwd: dir,
+    env: {
+      ...process.env, OPENAI_API_KEY: 'sim', ANTHROPIC_API_KEY: 'sim', GOOGLE_API_KEY: 'sim',
+      OPENAI_BASE_URL: `${sim.root}/openai/v1`, ANTHROPIC_BASE_URL: `${sim.root}/anthropic`, GOOGLE_GEMINI_BASE_URL: `${sim.root}/gemini`,
+    },
+  });
+}
+
+async function start(args, options) {
+  const child = spawn(process.env.ASSAY ?? 'assay', args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+  const gone = once(child, 'exit');
+  after(() => { child.kill(); return gone; });
+  const [first] = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    gone.then(([code]) => Promise.reject(new Error(`assay ${args[0]} ended with ${code}`))),
+  ]);
+  const root = /http:\/\/\S+:\d+/.exec(first)?.[0];
+  assert.ok(root, `where does it listen? ${first}`);
+  return { root };
 }
 
 async function pass(root, minutes) {
