@@ -1,4 +1,4 @@
-"""Looks at the logs of Inspect and at the simulator's bill, and makes a call of each kind with OpenAI's client."""
+"""Looks at the logs of Inspect and at the simulator's bill of all batches, and makes a call of each kind with OpenAI's client."""
 import collections
 import glob
 import json
@@ -17,7 +17,7 @@ for name in sorted(glob.glob(f"{logs}/*.eval")):
 
 bill = json.load(urllib.request.urlopen(f"{sim}/sim/ledger"))
 billed = collections.Counter((job["provider"], i) for job in bill["jobs"] for i in job["billed"])
-assert sum(billed.values()) == 16 and max(billed.values()) == 1, billed
+assert sum(billed.values()) == 32 and max(billed.values()) == 1, billed
 
 client = openai.OpenAI()
 question = [{"role": "user", "content": "What is two plus two?"}]
