@@ -18,7 +18,7 @@ import (
 // docs/map.md with them.
 var layers = map[string]int{
 	".": 0, "stats": 0, "jsonlist": 0, "examples": 0,
-	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1, "aws": 1,
+	"catalog": 1, "dialect": 1, "prompt": 1, "expr": 1, "inputs": 1, "artifacts": 1, "store": 1, "tables": 1, "notify": 1, "ratelimit": 1, "program": 1, "tokens": 1, "aws": 1, "serve": 1,
 	"cli/term": 1, "adaptive": 1, "adaptive/trials": 2,
 	"study": 2, "artifacts/cloud": 2, "judge": 2, "pairs": 2, "analysis": 2, "provider": 2, "convert": 2,
 	"plan": 3, "provider/vendor": 3, "report": 3, "batchfile": 3,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/serve"
 	"assay/web"
 )
 
@@ -50,7 +51,7 @@ func dashboardCommand(w *World) *cobra.Command {
 }
 
 func view(ctx context.Context, w *World, f viewFlags) error {
-	local, err := web.Loopback(f.listen)
+	local, err := serve.Loopback(f.listen)
 	if err != nil {
 		return usage("", "--listen: %s", err)
 	}
