@@ -17,7 +17,7 @@ func paths() []string {
 	key, other := coordinates("gpt", 0).Key().String(), coordinates("opus", 0).Key().String()
 	item := url.QueryEscape(itemID(0))
 	return []string{
-		"/runs", "/runs/run1", "/runs/run1/summary", "/runs/run1/progress", "/runs/run1/segments", "/runs/run1/segments/1", "/runs/run1/events",
+		"/runs", "/users", "/runs/run1", "/runs/run1/summary", "/runs/run1/progress", "/runs/run1/segments", "/runs/run1/segments/1", "/runs/run1/events",
 		"/runs/run1/answers", "/runs/run1/answers?stage=answers&lane=gpt", "/runs/run1/answers?ending=errored", "/runs/run1/answers?ending=open",
 		"/runs/run1/answers?item=" + item, "/runs/run1/answers?verdict=good:yes", "/runs/run1/answers/" + key,
 		"/runs/run1/answers/" + coordinates("gpt", 1).Key().String(), "/runs/run1/item?id=" + item, "/runs/run1/diff?a=" + key + "&b=" + other,

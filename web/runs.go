@@ -131,6 +131,7 @@ func orNone(t time.Time) *time.Time {
 type runsData struct {
 	Runs  []runRow `json:"runs"`
 	Older string   `json:"older,omitempty"` // the mark of the next page
+	Users bool     `json:"-"`               // a gateway has some
 }
 
 // Several reports whether there are two to compare.
@@ -152,7 +153,13 @@ func (s *Server) runsPage(q *request) (*view, error) {
 		home int
 	}
 	var all []placed
+	users := false
 	for i, h := range homes {
+		named, err := h.Ledger.ClientUsers(q.Context())
+		if err != nil {
+			return nil, err
+		}
+		users = users || len(named) > 0
 		runs, err := h.Ledger.RunsPage(q.Context(), before[i], limit+1)
 		if err != nil {
 			return nil, err
@@ -166,7 +173,7 @@ func (s *Server) runsPage(q *request) (*view, error) {
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Created.After(all[j].Created) })
-	data := runsData{Runs: []runRow{}}
+	data := runsData{Runs: []runRow{}, Users: users}
 	for i, r := range all {
 		if i == limit {
 			data.Older = marks(before)

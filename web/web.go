@@ -89,6 +89,7 @@ func pagesOf() []page {
 	return []page{
 		{"/runs", (*Server).runsPage},
 		{"/compare", (*Server).comparePage},
+		{"/users", (*Server).usersPage},
 		{"/runs/{run}/summary", (*Server).summaryPage},
 		{"/runs/{run}/progress", (*Server).runPage},
 		{"/runs/{run}/segments", (*Server).segmentsPage},
