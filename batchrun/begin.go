@@ -17,6 +17,11 @@ import (
 // Begin writes a run and the snapshot it works from: the file itself, where each line stands in it, its lanes, and what was
 // refused before. The file must still be what was checked; else nothing of it will be sent.
 func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func() (io.ReadCloser, error), refused ...batchfile.Refusal) (store.Run, error) {
+	return p.BeginWithin(ctx, n, b, store.Allowance{}, open, refused...)
+}
+
+// BeginWithin begins a run if budgets cover its own. *store.AllowanceError: they do not, and nothing of it will be sent.
+func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, within store.Allowance, open func() (io.ReadCloser, error), refused ...batchfile.Refusal) (store.Run, error) {
 	text, err := json.Marshal(settings{&b})
 	if err != nil {
 		return store.Run{}, err
@@ -26,14 +31,14 @@ func (p *Planner) Begin(ctx context.Context, n store.NewRun, b Batch, open func(
 	if err != nil {
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
-	if err := p.prepare(ctx, run, &b, open, refused); err != nil {
+	if err := p.prepare(ctx, run, &b, open, refused, within); err != nil {
 		// Nothing of it will be sent: what was copied is of no use.
 		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(context.WithoutCancel(ctx), run.ID, kept))
 	}
 	return p.Ledger.Run(ctx, run.No)
 }
 
-func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error), refused []batchfile.Refusal) error {
+func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error), refused []batchfile.Refusal, within store.Allowance) error {
 	if err := p.keep(ctx, run.ID, b, open); err != nil {
 		return err
 	}
@@ -56,7 +61,7 @@ func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open fun
 	if err := p.Ledger.PutLanes(ctx, lanes); err != nil {
 		return err
 	}
-	return p.Ledger.OpenRun(ctx, run.No)
+	return p.Ledger.OpenClientRun(ctx, run.No, within)
 }
 
 // keep copies the file.

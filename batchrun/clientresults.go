@@ -99,12 +99,10 @@ func (c *collector) refuseAll(ctx context.Context) error {
 func (c *collector) client(a *held) error {
 	id := a.Line.ID
 	switch {
-	case !a.Ended:
+	case !a.Ended, a.Outcome.Ending == assay.Cancelled:
 		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &c.unsent})
 	case a.Outcome.Ending == assay.Expired:
 		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &End{"batch_expired", "This request could not be executed before the completion window expired."}})
-	case a.Outcome.Ending == assay.Cancelled:
-		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &End{"batch_cancelled", "This request was cancelled before it was executed."}})
 	case !good(a.Outcome.Ending):
 		provider, _, _ := strings.Cut(a.Line.Lane, "/")
 		status, p := ProblemOf(provider, a.Outcome)

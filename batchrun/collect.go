@@ -32,7 +32,7 @@ type Output struct {
 	Format  Format
 	Results io.Writer
 	Errors  io.Writer
-	Unsent  End // with FormatClient: why requests were never sent
+	Unsent  End // with FormatClient: why requests were never sent, or stopped
 }
 
 // End is why a request has no reply, as a code and in words.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 	"assay"
 	"assay/catalog"
 	"assay/gateway"
-	"assay/web"
+	"assay/serve"
 	"assay/workspace"
 )
 
@@ -27,6 +28,8 @@ type gatewayFlags struct {
 	open      bool
 	tokenFile string
 	budget    string
+	admin     string
+	storage   int64
 	interval  time.Duration
 }
 
@@ -38,7 +41,7 @@ func gatewayCommand(w *World) *cobra.Command {
 		Short:   "Serve OpenAI's batch and chat API in front of every provider",
 		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the provider, as in anthropic/MODEL,\n" +
 			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and the next one goes on\n" +
-			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. docs/gateway.md has the rest.\n" +
+			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. docs/gateway.md has the rest.\n" +
 			"It listens on this machine alone; --expose lets others in, over plain HTTP: put a proxy with TLS in front.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveGateway(c.Context(), w, f) },
@@ -48,12 +51,14 @@ func gatewayCommand(w *World) *cobra.Command {
 	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "users and their tokens, readable by its owner alone; made where it is missing")
 	c.Flags().StringVar(&f.budget, "budget", "", "the most that all users together may spend")
+	c.Flags().Int64Var(&f.storage, "storage", 20, "gigabytes of files that a user may keep; 0: any number")
+	c.Flags().StringVar(&f.admin, "admin", "", "the user whose token shows all users in /metrics")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "between two looks at a job")
 	return c
 }
 
 func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
-	local, err := web.Loopback(f.listen)
+	local, err := serve.Loopback(f.listen)
 	if err != nil {
 		return usage("", "--listen: %s", err)
 	}
@@ -73,9 +78,15 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 		}
 		budget = &m
 	}
+	if f.storage < 0 || f.storage > 1_000_000 {
+		return usage("", "--storage %d: want gigabytes, 0 to 1000000", f.storage)
+	}
 	users, shown, err := f.users(w)
 	if err != nil {
 		return err
+	}
+	if f.admin != "" && !slices.ContainsFunc(users, func(u gateway.User) bool { return u.Name == f.admin }) {
+		return usage("", "--admin %s: no user has this name", f.admin)
 	}
 	h, err := f.home.open(ctx, w, false)
 	if err != nil {
@@ -91,7 +102,7 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
-	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
+	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: f.storage * 1e9, Admin: f.admin, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
 	return server.Serve(ctx, on)
 }
 

@@ -235,7 +235,8 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	if g.Run != x.run.No {
 		return fmt.Sprintf("segment %d is another run's", g.No), nil
 	}
-	if g.State != store.Held {
+	rekeyed := r.Do == "adopt" && g.State == store.Launched && r.Job == g.Job // made with a key that is no longer used
+	if g.State != store.Held && !rekeyed {
 		return fmt.Sprintf("segment %d is %s, not held", g.No, g.State), nil
 	}
 	answer := "want resend, adopt with a job, or drop"
@@ -247,7 +248,16 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 			return x.Ledger.GoBack(ctx, t.l, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
 		case r.Do == "adopt" && r.Job != "":
 			answer = "it has its job: " + r.Job
-			return x.Ledger.Launched(ctx, t.l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By})
+			if !rekeyed {
+				if err := x.Ledger.Launched(ctx, t.l, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By}); err != nil {
+					return err
+				}
+			}
+			access, err := x.usable(g.Provider)
+			if err != nil {
+				return nil // a process that has the key it was made with looks at it
+			}
+			return x.Ledger.Rekey(ctx, t.l, access.Fingerprint, now) // whether this key knows the job is seen at the next look
 		case r.Do == "drop":
 			answer = "it is given up"
 			return x.Ledger.Drop(ctx, t.l, "dropped by "+o.By)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"regexp"
@@ -160,7 +161,6 @@ func (m *making) begin(ctx context.Context) (store.Run, error) {
 	if f.Purpose != purposeBatch {
 		return store.Run{}, wrong(http.StatusBadRequest, "invalid_request", "input_file_id", "The file's purpose is %s, want batch.", f.Purpose)
 	}
-	defer m.spending(m.user)()
 	left, err := m.left(ctx, m.user)
 	if err != nil {
 		return store.Run{}, err
@@ -169,7 +169,9 @@ func (m *making) begin(ctx context.Context) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, err
 	}
-	defer os.Remove(made.Name())
+	if os.Remove(made.Name()) != nil { // so that a kill leaves nothing behind; a system that does not let it go has to wait
+		defer os.Remove(made.Name())
+	}
 	defer made.Close()
 	routed, err := m.route(ctx, f, made, left != nil)
 	if err != nil {
@@ -180,7 +182,7 @@ func (m *making) begin(ctx context.Context) (store.Run, error) {
 		t, _ := m.target(l.Provider) // it was found ready a moment ago
 		b.Reaches[l.Provider] = t.Reach
 	}
-	return m.record(ctx, f, b, routed, left, made.Name())
+	return m.record(ctx, f, b, routed, left, made)
 }
 
 func (m *making) route(ctx context.Context, f store.ClientFile, into io.Writer, priced bool) (*batchfile.Routed, error) {
@@ -194,7 +196,7 @@ func (m *making) route(ctx context.Context, f store.ClientFile, into io.Writer, 
 }
 
 // record begins the run. A file that cannot be read, or of which nothing can be sent, is a batch that has failed.
-func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batch, routed *batchfile.Routed, left *assay.Money, made string) (store.Run, error) {
+func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batch, routed *batchfile.Routed, left *assay.Money, made io.ReaderAt) (store.Run, error) {
 	m.client.Refused, m.client.Broken = int64(len(routed.Refused)), routed.Broken
 	if len(routed.Broken) == 0 && routed.File.Requests == 0 {
 		m.client.Broken = routed.Refused[:min(len(routed.Refused), maxBroken)]
@@ -210,11 +212,10 @@ func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batc
 		if high.Sum > *left {
 			return store.Run{}, overBudget("this batch may cost %s, and %s of the budget is left (a smaller max_tokens lowers it)", high.Sum, *left)
 		}
-		most := min(*left, high.Sum)
-		budget = &most
+		budget = &high.Sum
 	}
 	b.Client = &m.client
-	open := func() (io.ReadCloser, error) { return os.Open(made) }
+	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(made, 0, math.MaxInt64)), nil }
 	if len(m.client.Broken) > 0 {
 		none := sha256.Sum256(nil)
 		b.File.SHA256, open = hex.EncodeToString(none[:]), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
@@ -224,9 +225,9 @@ func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batc
 		if err != nil {
 			return store.Run{}, err
 		}
-		run, err := m.Home.BeginRouted(ctx, workspace.RoutedBatch{ID: id, Name: f.Name, By: m.user.Name, Batch: b, Refused: routed.Refused, Budget: budget, Open: open})
+		run, err := m.Home.BeginRouted(ctx, workspace.RoutedBatch{ID: id, Name: f.Name, By: m.user.Name, Batch: b, Refused: routed.Refused, Budget: budget, Within: m.allowance(m.user.Name), Open: open})
 		if !errors.Is(err, store.ErrDuplicate) {
-			return run, err
+			return run, uncovered(err, "batch")
 		}
 		if dead, err := m.abandoned(ctx, id); err != nil || !dead {
 			return run, cmp.Or(err, error(&refusal{status: http.StatusServiceUnavailable, problem: batchrun.NewProblem(http.StatusServiceUnavailable, "", "", "The same request is being worked on."), after: "2"}))

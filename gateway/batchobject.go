@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,8 +71,17 @@ type batchUsage struct {
 
 const batchPrefix = "batch_"
 
-// window is how long a client is told that a batch may take.
-const window = 24 * time.Hour
+// windowOf is how long a batch may wait for a key or a person, and what its client is told: as long as it asked for.
+func windowOf(text string) time.Duration {
+	n, err := strconv.Atoi(strings.TrimRight(text, "hd"))
+	if err != nil { // none is recorded that cannot be read
+		n = 24
+	}
+	if strings.HasSuffix(text, "d") {
+		n *= 24
+	}
+	return time.Duration(n) * time.Hour
+}
 
 func seconds(t time.Time) *int64 {
 	if t.IsZero() {
@@ -85,7 +95,7 @@ func seconds(t time.Time) *int64 {
 func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error) {
 	b, _ := batchrun.Of(run)
 	o := &batchObject{ID: batchPrefix + run.ID, Object: "batch", Endpoint: b.Client.Endpoint, Input: b.Client.File, Window: b.Client.Window,
-		Created: run.Created.Unix(), Expires: seconds(run.Created.Add(window)), Metadata: b.Client.Metadata}
+		Created: run.Created.Unix(), Expires: seconds(run.Created.Add(windowOf(b.Client.Window))), Metadata: b.Client.Metadata}
 	if len(b.File.Lanes) == 1 {
 		o.Model = &b.File.Lanes[0].Name
 	}
@@ -150,9 +160,12 @@ func (s *Server) ended(ctx context.Context, run store.Run, stops []store.Order, 
 		o.Status = "finalizing"
 		return nil
 	}
-	if len(stops) > 0 && run.Result == store.ResultCancelled && stops[0].By != byBudget {
+	switch stopped := len(stops) > 0 && run.Result == store.ResultCancelled; {
+	case stopped && stops[0].By == byWindow:
+		o.Status, o.Expired, o.Cancelling = "expired", seconds(run.Closed), nil
+	case stopped && stops[0].By != byBudget:
 		o.Status, o.Cancelled = "cancelled", seconds(run.Closed)
-	} else {
+	default:
 		o.Status, o.Completed = "completed", seconds(run.Closed)
 	}
 	segments, err := s.Home.Ledger.Segments(ctx, run.No)

@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"assay"
+	"assay/store"
 )
 
 // overBudget is the error of a user whose budget does not cover a call.
@@ -16,17 +18,33 @@ func overBudget(format string, args ...any) error {
 // bounded reports whether a budget holds for a user.
 func (s *Server) bounded(u *User) bool { return u.Budget != nil || s.Budget != nil }
 
-// spending lets one at a time look at what is left and take of it, where a budget holds. What it returns ends that.
-func (s *Server) spending(u *User) (done func()) {
-	if !s.bounded(u) {
-		return func() {}
+// allowance is what a user may spend. One who is no longer a user of this gateway spends under its own budget alone.
+func (s *Server) allowance(user string) store.Allowance {
+	a := store.Allowance{Owner: user, All: s.Budget}
+	for i := range s.Users {
+		if s.Users[i].Name == user {
+			a.Own = s.Users[i].Budget
+		}
 	}
-	s.money.Lock()
-	return s.money.Unlock
+	return a
+}
+
+// uncovered is the error for what the budgets do not cover, where the ledger says so.
+func uncovered(err error, what string) error {
+	var e *store.AllowanceError
+	switch {
+	case errors.As(err, &e) && e.Left <= 0:
+		return overBudget("the budget of %s is spent", e.Most)
+	case errors.As(err, &e):
+		return overBudget("this %s may cost %s, and %s of the budget is left (a smaller max_tokens lowers it)", what, e.Need, e.Left)
+	case errors.Is(err, store.ErrBudget):
+		return overBudget("this %s may cost any amount", what)
+	}
+	return err
 }
 
 // left is what a user may still spend; nil: they have no budget, and neither has the gateway. What is open may still cost
-// its most, and counts so.
+// its most, and counts so. It is a first look: what is taken of it is taken in the ledger.
 func (s *Server) left(ctx context.Context, u *User) (*assay.Money, error) {
 	if !s.bounded(u) {
 		return nil, nil

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,9 +16,16 @@ import (
 )
 
 const (
-	scanEvery = 10 * time.Second // between looks for batches that another process began or left
-	tryAgain  = time.Minute      // before a batch is driven again that stands still
-	byBudget  = "the budget"     // who orders that a batch is stopped whose budget is spent; no user has a space in their name
+	scanEvery   = 10 * time.Second // between looks for batches that another process began or left
+	tryAgain    = time.Minute      // before a batch is driven again that stands still
+	sweepEvery  = time.Hour        // between looks for uploads that were cut off
+	reviveEvery = 5 * time.Minute  // between tries of what a refused key or an empty account stopped
+)
+
+// Who orders that a batch is stopped, besides its user; no user has a space in their name.
+const (
+	byBudget = "the budget" // is spent
+	byWindow = "the window" // is over, and nothing moved
 )
 
 // look has the batches looked at now.
@@ -34,12 +42,22 @@ func (s *Server) work(ctx context.Context) {
 	defer all.Wait()
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
+	var swept time.Time
 	for ctx.Err() == nil {
+		if time.Since(swept) > sweepEvery {
+			swept = time.Now()
+			if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("take cut uploads away", "error", err.Error())
+			}
+		}
 		runs, err := s.runs(ctx, "", store.RunOpen, store.RunClosed)
 		if err != nil && ctx.Err() == nil {
 			s.Log.Error("look for batches", "error", err.Error())
 		}
 		for _, run := range runs {
+			if err := s.revive(ctx, run); err != nil && ctx.Err() == nil {
+				s.Log.Error("try a batch again", "batch", batchPrefix+run.ID, "error", err.Error())
+			}
 			if s.take(run) {
 				all.Go(func() { s.give(ctx, run) })
 			}
@@ -102,15 +120,29 @@ func (s *Server) advance(ctx context.Context, run store.Run) (time.Duration, err
 	return 0, nil
 }
 
-// stuck ends a run whose budget is spent. What waits for a person is looked at again later.
+// stuck decides about a run in which nothing moves. One that needs more money gets some of its user's, or ends where there is
+// none. What waits for a key or a person is looked at again later, until its window is over.
 func (s *Server) stuck(ctx context.Context, run store.Run, budget bool) (time.Duration, error) {
 	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
 	if err != nil {
 		return tryAgain, err
 	}
 	if budget && len(stops) == 0 {
-		_, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: byBudget})
+		raised, err := s.Home.Ledger.RaiseClientBudget(ctx, run.No, s.allowance(run.By))
+		if err != nil {
+			return tryAgain, err
+		}
+		if raised {
+			return 0, nil
+		}
+		_, err = s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: byBudget})
 		return 0, err
+	}
+	if b, _ := batchrun.Of(run); s.now().After(run.Created.Add(windowOf(b.Client.Window))) {
+		moved, err := s.expire(ctx, run, len(stops) == 0)
+		if err != nil || moved {
+			return 0, err
+		}
 	}
 	return tryAgain, fmt.Errorf("it waits for a person or a key: `assay status %s` shows what for", run.ID)
 }
@@ -182,6 +214,11 @@ func (s *Server) unsent(ctx context.Context, run store.Run) (batchrun.End, error
 	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
 	if len(stops) > 0 && stops[0].By == byBudget {
 		return batchrun.End{Code: "insufficient_quota", Message: "This request was not executed: the budget was spent."}, err
+	}
+	if len(stops) > 0 && stops[0].By == byWindow {
+		var e expired
+		_ = json.Unmarshal([]byte(stops[0].Args), &e) // it was written here
+		return batchrun.End{Code: "batch_expired", Message: "This request could not be executed before the completion window expired (" + e.Why + ")."}, err
 	}
 	return batchrun.End{Code: "batch_cancelled", Message: "This request was cancelled before it was executed."}, err
 }

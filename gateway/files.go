@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/artifacts"
@@ -81,18 +82,58 @@ func (s *Server) createFile(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.roomFor(ctx, c.user); err != nil {
+		return nil, err
+	}
 	up := &uploading{s: s, ctx: ctx, id: "file-" + id}
-	if err := up.read(parts); err != nil {
-		return nil, errors.Join(err, up.drop())
-	}
-	f := store.ClientFile{ID: up.id, Owner: c.user.Name, Name: up.name, Purpose: up.purpose, Bytes: up.sink.Size()}
-	if _, err := up.sink.Commit(); err != nil {
+	if err := s.Home.Ledger.BeginClientFile(ctx, c.user.Name, up.id); err != nil {
 		return nil, err
 	}
-	if err := s.Home.Ledger.PutClientFiles(ctx, f); err != nil {
-		return nil, err
+	err = up.read(parts)
+	if err == nil {
+		err = up.commit(c.user)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.giveUp(context.WithoutCancel(ctx), store.ClientFile{ID: up.id, Owner: c.user.Name}, up.drop()))
 	}
 	return s.file(ctx, c.user, up.id)
+}
+
+// roomFor refuses a file of a user who has as many bytes as they may have.
+func (s *Server) roomFor(ctx context.Context, u *User) error {
+	if s.Storage == 0 {
+		return nil
+	}
+	has, err := s.Home.Ledger.StoredBytes(ctx, u.Name)
+	if err == nil && has >= s.Storage {
+		err = tooMuch(s.Storage)
+	}
+	return err
+}
+
+func tooMuch(most int64) error {
+	return wrong(http.StatusBadRequest, "storage_limit_exceeded", "file", "You have reached your storage limit of %d bytes on this gateway. Delete files that you no longer need.", most)
+}
+
+// giveUp takes away what came of a file that was not kept, after an error of its own.
+func (s *Server) giveUp(ctx context.Context, f store.ClientFile, err error) error {
+	err = errors.Join(err, s.Home.Files.Remove(ctx, shelf, f.ID+".jsonl"))
+	if gone := s.Home.Ledger.DeleteClientFile(ctx, f.Owner, f.ID); !errors.Is(gone, store.ErrNotFound) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// longestUpload is how long a file may take to be sent: what was begun before that is given up.
+const longestUpload = 6 * time.Hour
+
+// sweep takes away the bytes of uploads that were cut off with their gateway.
+func (s *Server) sweep(ctx context.Context) error {
+	left, err := s.Home.Ledger.UnfinishedClientFiles(ctx, s.now().Add(-longestUpload))
+	for _, f := range left {
+		err = errors.Join(err, s.giveUp(ctx, f, nil))
+	}
+	return err
 }
 
 // uploading is a file on its way in.
@@ -102,13 +143,28 @@ type uploading struct {
 	id            string
 	name, purpose string
 	sink          artifacts.Sink
+	whole         bool // the sink is closed
 }
 
 func (u *uploading) drop() error {
-	if u.sink == nil {
+	if u.sink == nil || u.whole {
 		return nil
 	}
 	return u.sink.Discard()
+}
+
+// commit makes the file whole, and its owner's.
+func (u *uploading) commit(owner *User) error {
+	f := store.ClientFile{ID: u.id, Owner: owner.Name, Name: u.name, Purpose: u.purpose, Bytes: u.sink.Size()}
+	u.whole = true
+	if _, err := u.sink.Commit(); err != nil {
+		return err
+	}
+	err := u.s.Home.Ledger.KeepClientFile(u.ctx, f, u.s.Storage)
+	if errors.Is(err, store.ErrStorage) {
+		err = tooMuch(u.s.Storage)
+	}
+	return err
 }
 
 func (u *uploading) read(parts *multipart.Reader) error {

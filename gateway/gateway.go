@@ -26,6 +26,8 @@ type Options struct {
 	Home     *workspace.Home
 	Users    []User
 	Budget   *assay.Money  // for all users together; nil: none
+	Admin    string        // the user whose token shows all users in the metrics; empty: none
+	Storage  int64         // bytes of files that each user may keep; 0: any number
 	Interval time.Duration // between looks at a job; 0: as usual
 	Stall    time.Duration // how long a client may pause while it sends or takes bytes; 0: 30 seconds
 	Log      *slog.Logger
@@ -38,12 +40,12 @@ type Server struct {
 	catalog *catalog.Catalog
 	wake    chan struct{} // a batch is new, or is to be looked at
 
-	money    sync.Mutex // held from a look at a budget until what it admits is written
 	mu       sync.Mutex
 	targets  map[string]target
 	making   map[string]*sync.Mutex // by user: a batch is made
 	driving  map[int64]bool
 	later    map[int64]time.Time // not driven before
+	revived  map[int64]time.Time // when stopped lanes were last given another try
 	finished map[int64]time.Time // runs whose results are written, and when they were closed
 }
 
@@ -60,7 +62,7 @@ func New(o Options) *Server {
 		o.Stall = 30 * time.Second
 	}
 	s := &Server{Options: o, catalog: catalog.Default(), wake: make(chan struct{}, 1), targets: map[string]target{}, making: map[string]*sync.Mutex{},
-		driving: map[int64]bool{}, later: map[int64]time.Time{}, finished: map[int64]time.Time{}}
+		driving: map[int64]bool{}, later: map[int64]time.Time{}, revived: map[int64]time.Time{}, finished: map[int64]time.Time{}}
 	s.all = s.handler()
 	return s
 }

@@ -98,22 +98,8 @@ func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]b
 
 // admit writes a call down, if the budget covers the most that it may cost.
 func (s *Server) admit(ctx context.Context, u *User, note store.ClientCall) (int64, error) {
-	defer s.spending(u)()
-	left, err := s.left(ctx, u)
-	if err != nil {
-		return 0, err
-	}
-	if left != nil && (note.High == nil || *note.High > *left) {
-		return 0, overBudget("this call may cost %s, and %s of the budget is left", mostOf(note), *left)
-	}
-	return s.Home.Ledger.BeginClientCall(ctx, note)
-}
-
-func mostOf(note store.ClientCall) string {
-	if note.High == nil {
-		return "any amount"
-	}
-	return note.High.String()
+	no, err := s.Home.Ledger.BeginClientCall(ctx, note, s.allowance(u.Name))
+	return no, uncovered(err, "call")
 }
 
 // asker is a provider's way to be asked live.

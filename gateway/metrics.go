@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// metrics are what the users have used, as numbers for Prometheus.
+// metrics are what users have used, as numbers for Prometheus: those of the user who asks, and of all for the admin.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	users, err := s.Home.Ledger.ClientUsage(r.Context())
 	if err != nil {
@@ -20,13 +20,17 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		heads[name] = fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
 		lines[name] = append(lines[name], fmt.Sprintf("%s{user=%q} %g\n", name, user, value))
 	}
+	shown := func(name string) bool { return name == userIn(r.Context()).Name || userIn(r.Context()).Name == s.Admin }
 	for _, u := range users {
+		if !shown(u.Owner) {
+			continue
+		}
 		for _, n := range u.Numbers() {
 			add(n.Name, n.Help, u.Owner, n.Value)
 		}
 	}
 	for _, u := range s.Users {
-		if u.Budget != nil {
+		if u.Budget != nil && shown(u.Name) {
 			add("budget_dollars", "What a user may spend.", u.Name, u.Budget.Float())
 		}
 	}

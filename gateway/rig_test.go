@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,9 @@ type rig struct {
 	world *workspace.World
 	home  *workspace.Home
 	url   string
-	stop  func() // ends the gateway, as Ctrl-C does
+	env   map[string]string // of the gateway; to be changed while it is stopped
+	later atomic.Int64      // nanoseconds by which the ledger's clock is ahead
+	stop  func()            // ends the gateway, as Ctrl-C does
 }
 
 type rigOptions struct {
@@ -45,6 +48,8 @@ type rigOptions struct {
 	stall   time.Duration
 	latency time.Duration
 	lacks   string // a provider without a key
+	refused string // a provider whose key is refused
+	storage int64
 }
 
 func newRig(t *testing.T, o rigOptions) *rig {
@@ -67,8 +72,12 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	env := map[string]string{"OPENAI_BASE_URL": urls["openai"], "ANTHROPIC_BASE_URL": urls["anthropic"], "GOOGLE_GEMINI_BASE_URL": urls["gemini"],
 		"OPENAI_API_KEY": "sim", "ANTHROPIC_API_KEY": "sim", "GOOGLE_API_KEY": "sim", "DEEPSEEK_API_KEY": "sim", "DEEPSEEK_BASE_URL": urls["deepseek"]}
 	delete(env, o.lacks)
-	r := &rig{t: t, sim: sim}
-	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Now: time.Now, Disk: workspace.Disk{Dir: t.TempDir()},
+	if o.refused != "" {
+		env[o.refused] = "bad-key"
+	}
+	r := &rig{t: t, sim: sim, env: env}
+	now := func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }
+	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Now: now, Disk: workspace.Disk{Dir: t.TempDir()},
 		HTTP: http.DefaultTransport, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}
 	place := workspace.Place{Home: t.TempDir()}
 	if r.home, err = place.Open(t.Context(), r.world, false); err != nil {
@@ -86,7 +95,7 @@ func (r *rig) start(o rigOptions) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s := gateway.New(gateway.Options{Home: r.home, Stall: o.stall, Log: slog.New(slog.NewTextHandler(r.t.Output(), nil)),
+	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(r.t.Output(), nil)),
 		Users: []gateway.User{gateway.NewUser("anna", anna, nil), gateway.NewUser("bert", bert, o.budget)}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

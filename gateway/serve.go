@@ -3,13 +3,14 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	"assay/serve"
+	"assay/store"
 )
 
 type userKey struct{}
@@ -74,30 +75,26 @@ func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // Serve answers on a listener and drives all batches until the context ends; then it lets those finish who are being
 // answered. What is in flight at providers is gone on with by the next gateway.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
+	if err := s.Home.Ledger.PutClientUsers(ctx, s.named()); err != nil {
+		return err
+	}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
 	all.Go(func() { s.work(working) })
 	defer all.Wait()
 	defer stop()
-	h := &http.Server{
+	return serve.Until(ctx, on, &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // they are answered first
-		ErrorLog:    log.New(io.Discard, "", 0),                                               // clients that hang up
+	}, 10*time.Second)
+}
+
+// named are the users as the ledger knows them: by name and budget.
+func (s *Server) named() []store.ClientUser {
+	all := []store.ClientUser{{Budget: s.Budget}}
+	for _, u := range s.Users {
+		all = append(all, store.ClientUser{Owner: u.Name, Budget: u.Budget})
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(on) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	patience, end := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer end()
-	err := h.Shutdown(patience)
-	<-failed
-	if errors.Is(err, context.DeadlineExceeded) {
-		return h.Close()
-	}
-	return err
+	return all
 }

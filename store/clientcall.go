@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"sort"
 
@@ -21,9 +22,18 @@ type ClientCallEnd struct {
 	Cost   *assay.Money // nil: unknown
 }
 
-// BeginClientCall writes a call down before it leaves, durably, and returns its number.
-func (s *Ledger) BeginClientCall(ctx context.Context, c ClientCall) (no int64, err error) {
+// BeginClientCall writes a call down before it leaves, durably, and returns its number. *AllowanceError: the budgets do not
+// cover the most that it may cost.
+func (s *Ledger) BeginClientCall(ctx context.Context, c ClientCall, a Allowance) (no int64, err error) {
 	err = s.tx(ctx, "begin client call", durable, func(t *txn) error {
+		if c.High == nil && a.Bounded() {
+			return fmt.Errorf("a call without a price, %w", ErrBudget)
+		}
+		if c.High != nil {
+			if err := t.allow(ctx, a, *c.High); err != nil {
+				return err
+			}
+		}
 		return t.QueryRowContext(ctx, `INSERT INTO client_calls (owner, provider, model, began_ms, high_nano) VALUES ($1, $2, $3, $4, $5) RETURNING no`,
 			c.Owner, c.Provider, c.Model, s.millis(), nanos(c.High)).Scan(&no)
 	})
@@ -46,6 +56,7 @@ func (s *Ledger) EndClientCall(ctx context.Context, no int64, e ClientCallEnd) e
 type ClientUsage struct {
 	Owner    string
 	Batches  int64
+	Requests int64 // of the batches
 	Calls    int64 // live ones that were passed on
 	Open     int64 // of them: those without an ending
 	Input    int64 // tokens, as far as replies said how many
@@ -66,6 +77,7 @@ type UsageNumber struct {
 func (u ClientUsage) Numbers() []UsageNumber {
 	return []UsageNumber{
 		{"batches", "Batches that a user of the gateway made.", float64(u.Batches)},
+		{"requests", "Requests of these batches.", float64(u.Requests)},
 		{"calls", "Live calls of a user that the gateway passed on.", float64(u.Calls)},
 		{"calls_open", "Of them, those without an ending: in flight, or cut off when a gateway stopped.", float64(u.Open)},
 		{"input_tokens", "Tokens of prompts, as far as replies said how many.", float64(u.Input)},
@@ -77,6 +89,51 @@ func (u ClientUsage) Numbers() []UsageNumber {
 	}
 }
 
+// ClientUser is a user of a gateway. An empty name is all of them together.
+type ClientUser struct {
+	Owner  string
+	Budget *assay.Money // nil: none
+}
+
+// PutClientUsers notes who the users of a gateway are and what they may spend, in the place of those before.
+func (s *Ledger) PutClientUsers(ctx context.Context, users []ClientUser) error {
+	return s.tx(ctx, "put client users", relaxed, func(t *txn) error {
+		if _, err := t.ExecContext(ctx, `DELETE FROM client_users`); err != nil {
+			return err
+		}
+		for _, u := range users {
+			_, err := t.ExecContext(ctx, `INSERT INTO client_users (owner, budget_nano) VALUES ($1, $2) ON CONFLICT (owner) DO UPDATE SET budget_nano = excluded.budget_nano`, u.Owner, nanos(u.Budget))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ClientUsers reads the users of gateways, by name.
+func (s *Reader) ClientUsers(ctx context.Context) ([]ClientUser, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT owner, budget_nano FROM client_users ORDER BY owner`)
+	if err != nil {
+		return nil, fmt.Errorf("read the users of gateways: %w", err)
+	}
+	defer rows.Close()
+	var all []ClientUser
+	for rows.Next() {
+		var u ClientUser
+		var budget sql.NullInt64
+		if err := rows.Scan(&u.Owner, &budget); err != nil {
+			return nil, fmt.Errorf("read the users of gateways: %w", err)
+		}
+		if budget.Valid {
+			most := assay.Money(budget.Int64)
+			u.Budget = &most
+		}
+		all = append(all, u)
+	}
+	return all, rows.Err()
+}
+
 // clientRuns are the runs that clients of a gateway began; their settings say so.
 const clientRuns = `study = 'gateway' AND settings LIKE '%"client":{%' AND state <> 'preparing'`
 
@@ -84,16 +141,15 @@ const clientRuns = `study = 'gateway' AND settings LIKE '%"client":{%' AND state
 func (s *Reader) ClientUsage(ctx context.Context) ([]ClientUsage, error) {
 	all := map[string]*ClientUsage{}
 	for _, query := range []string{
-		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT),
-			CAST(SUM(CASE WHEN state = 'open' AND COALESCE(budget_nano, 0) > spent_nano + perhaps_nano + reserved_nano THEN budget_nano
-				WHEN state = 'open' THEN spent_nano + perhaps_nano + reserved_nano ELSE spent_nano + perhaps_nano END) AS BIGINT)
+		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT), ` + takenByRuns + `
 			FROM runs WHERE ` + clientRuns + ` GROUP BY started_by`,
-		`SELECT r.started_by, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0
+		`SELECT r.started_by, 0, CAST(SUM(l.planned) AS BIGINT), 0, 0, 0, 0, 0, 0, 0, 0
+			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN lanes l ON l.run_no = r.no GROUP BY r.started_by`,
+		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no GROUP BY r.started_by`,
-		`SELECT owner, 0, COUNT(*), CAST(SUM(CASE WHEN ended_ms IS NULL THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT),
+		`SELECT owner, 0, 0, COUNT(*), CAST(SUM(CASE WHEN ended_ms IS NULL THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT),
 			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND input_tokens IS NULL AND COALESCE(cost_nano, 1) > 0 THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(cost_nano), 0) AS BIGINT),
-			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND cost_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT),
-			CAST(COALESCE(SUM(CASE WHEN ended_ms IS NULL THEN high_nano ELSE COALESCE(cost_nano, high_nano) END), 0) AS BIGINT)
+			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND cost_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), ` + takenByCalls + `
 			FROM client_calls GROUP BY owner`,
 	} {
 		if err := s.addUsage(ctx, all, query); err != nil {
@@ -116,7 +172,7 @@ func (s *Reader) addUsage(ctx context.Context, all map[string]*ClientUsage, quer
 	defer rows.Close()
 	for rows.Next() {
 		var u ClientUsage
-		if err := rows.Scan(&u.Owner, &u.Batches, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken); err != nil {
+		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken); err != nil {
 			return err
 		}
 		sum := all[u.Owner]
@@ -124,7 +180,7 @@ func (s *Reader) addUsage(ctx context.Context, all map[string]*ClientUsage, quer
 			sum = &ClientUsage{Owner: u.Owner}
 			all[u.Owner] = sum
 		}
-		sum.Batches, sum.Calls, sum.Open = sum.Batches+u.Batches, sum.Calls+u.Calls, sum.Open+u.Open
+		sum.Batches, sum.Requests, sum.Calls, sum.Open = sum.Batches+u.Batches, sum.Requests+u.Requests, sum.Calls+u.Calls, sum.Open+u.Open
 		sum.Input, sum.Output, sum.Unsaid = sum.Input+u.Input, sum.Output+u.Output, sum.Unsaid+u.Unsaid
 		sum.Spent, sum.Unpriced, sum.Taken = sum.Spent+u.Spent, sum.Unpriced+u.Unpriced, sum.Taken+u.Taken
 	}

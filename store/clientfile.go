@@ -19,11 +19,52 @@ type ClientFile struct {
 	Created time.Time
 }
 
-// PutClientFiles records files whose bytes are kept, all or none. One that is recorded already stays as it is.
+// BeginClientFile records a file that is about to be sent. It is not there for its owner before KeepClientFile.
+func (s *Ledger) BeginClientFile(ctx context.Context, owner, id string) error {
+	return s.tx(ctx, "begin client file", durable, func(t *txn) error {
+		_, err := t.ExecContext(ctx, `INSERT INTO client_files (id, owner, name, purpose, bytes, created_ms) VALUES ($1, $2, '', '', 0, $3)`, id, owner, s.millis())
+		return err
+	})
+}
+
+// KeepClientFile makes a file whole whose bytes are kept, if its owner then has no more bytes than so many; 0: any number.
+// ErrStorage: they would. ErrNotFound: it took so long that it was given up.
+func (s *Ledger) KeepClientFile(ctx context.Context, f ClientFile, most int64) error {
+	return s.tx(ctx, "keep client file", durable, func(t *txn) error {
+		// First of all, and so the lock: of two files of an owner the second waits here.
+		if _, err := t.ExecContext(ctx, `INSERT INTO quotas (scope, next_us) VALUES ($1, 0) ON CONFLICT (scope) DO UPDATE SET next_us = 0`, "gateway files of "+f.Owner); err != nil {
+			return err
+		}
+		var has int64
+		if err := t.QueryRowContext(ctx, storedBytes, f.Owner).Scan(&has); err != nil {
+			return err
+		}
+		if most > 0 && has+f.Bytes > most {
+			return fmt.Errorf("%d bytes beside %d: %w", f.Bytes, has, ErrStorage)
+		}
+		return t.one(ctx, fmt.Errorf("file %s: %w", f.ID, ErrNotFound), `UPDATE client_files SET name = $3, purpose = $4, bytes = $5, whole_ms = $6
+			WHERE owner = $1 AND id = $2 AND whole_ms IS NULL AND deleted_ms IS NULL`, f.Owner, f.ID, f.Name, f.Purpose, f.Bytes, s.millis())
+	})
+}
+
+const storedBytes = `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM client_files WHERE owner = $1 AND deleted_ms IS NULL`
+
+// StoredBytes is how many bytes the files of an owner have.
+func (s *Reader) StoredBytes(ctx context.Context, owner string) (n int64, err error) {
+	err = s.read.QueryRowContext(ctx, storedBytes, owner).Scan(&n)
+	return n, err
+}
+
+// UnfinishedClientFiles reads files that were begun before a moment, and are not whole.
+func (s *Reader) UnfinishedClientFiles(ctx context.Context, before time.Time) ([]ClientFile, error) {
+	return s.clientFiles(ctx, `whole_ms IS NULL AND deleted_ms IS NULL AND created_ms < $1 ORDER BY no`, before.UnixMilli())
+}
+
+// PutClientFiles records results whose bytes are kept, all or none. One that is recorded already stays as it is.
 func (s *Ledger) PutClientFiles(ctx context.Context, files ...ClientFile) error {
 	return s.tx(ctx, "put client files", durable, func(t *txn) error {
 		for _, f := range files {
-			_, err := t.ExecContext(ctx, `INSERT INTO client_files (id, owner, name, purpose, run_no, bytes, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7)
+			_, err := t.ExecContext(ctx, `INSERT INTO client_files (id, owner, name, purpose, run_no, bytes, created_ms, whole_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 				ON CONFLICT (id) DO NOTHING`, f.ID, f.Owner, f.Name, f.Purpose, null(f.Run), f.Bytes, s.millis())
 			if err != nil {
 				return err
@@ -42,7 +83,7 @@ func (s *Ledger) DeleteClientFile(ctx context.Context, owner, id string) error {
 
 // ClientFile reads a file of an owner. ErrNotFound: there is none.
 func (s *Reader) ClientFile(ctx context.Context, owner, id string) (ClientFile, error) {
-	all, err := s.clientFiles(ctx, `owner = $1 AND id = $2 AND deleted_ms IS NULL`, owner, id)
+	all, err := s.clientFiles(ctx, `owner = $1 AND id = $2 AND deleted_ms IS NULL AND whole_ms IS NOT NULL`, owner, id)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("file %s: %w", id, ErrNotFound)
 	}
@@ -54,7 +95,7 @@ func (s *Reader) ClientFile(ctx context.Context, owner, id string) (ClientFile, 
 
 // ClientFiles reads files of an owner before a place, newest first; 0: from the newest. A purpose narrows it where it is not empty.
 func (s *Reader) ClientFiles(ctx context.Context, owner, purpose string, before int64, limit int) ([]ClientFile, error) {
-	return s.clientFiles(ctx, `owner = $1 AND deleted_ms IS NULL AND ($2 = '' OR purpose = $2) AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT $4`, owner, purpose, before, limit)
+	return s.clientFiles(ctx, `owner = $1 AND deleted_ms IS NULL AND whole_ms IS NOT NULL AND ($2 = '' OR purpose = $2) AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT $4`, owner, purpose, before, limit)
 }
 
 // ClientFilesOf reads the results of a run, deleted ones too.

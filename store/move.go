@@ -233,6 +233,11 @@ func (t *txn) reserve(ctx context.Context, run int64, m assay.Money) error {
 		WHERE no = $1 AND (budget_nano IS NULL OR spent_nano + reserved_nano + perhaps_nano + $2 <= budget_nano)`, run, int64(m))
 }
 
+// Rekey says with which key the job of a segment is looked at from now on: a person says that it can be.
+func (s *Ledger) Rekey(ctx context.Context, l Lease, account string, due time.Time) error {
+	return s.touch(ctx, "rekey", l, durable, []State{Launched}, `account = $3, due_ms = $4, failures = 0, still_ms = NULL, reason = ''`, account, millis(due))
+}
+
 // Launch is an accepted create call, or an adopted job.
 type Launch struct {
 	Job  string

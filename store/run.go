@@ -125,15 +125,17 @@ func (s *Ledger) AbandonRun(ctx context.Context, no int64) (bool, error) {
 
 // OpenRun ends the preparation: the snapshot is whole, and the run is due now. Its maker's lease is given back.
 func (s *Ledger) OpenRun(ctx context.Context, no int64) error {
-	return s.tx(ctx, "open run", durable, func(t *txn) error {
-		err := t.one(ctx, fmt.Errorf("run %d is not in preparation", no),
-			`UPDATE runs SET state = 'open', due_ms = $2, holder = NULL, lease_until_ms = NULL
-			WHERE no = $1 AND state = 'preparing' AND (holder IS NOT NULL OR epoch = 0)`, no, s.millis())
-		if err != nil {
-			return err
-		}
-		return t.event(ctx, no, 0, "opened", "")
-	})
+	return s.tx(ctx, "open run", durable, func(t *txn) error { return t.openRun(ctx, no) })
+}
+
+func (t *txn) openRun(ctx context.Context, no int64) error {
+	err := t.one(ctx, fmt.Errorf("run %d is not in preparation", no),
+		`UPDATE runs SET state = 'open', due_ms = $2, holder = NULL, lease_until_ms = NULL
+		WHERE no = $1 AND state = 'preparing' AND (holder IS NOT NULL OR epoch = 0)`, no, t.s.millis())
+	if err != nil {
+		return err
+	}
+	return t.event(ctx, no, 0, "opened", "")
 }
 
 // RunDue says when the run is to be extended next; the zero time means when a segment settles.

@@ -66,6 +66,7 @@ type Options struct {
 // Errors that callers decide by.
 var (
 	ErrLeaseLost = errors.New("the lease is lost: another process works on this now")
+	ErrStorage   = errors.New("the user has as many bytes of files as they may have")
 	ErrBudget    = errors.New("the budget does not cover this")
 	ErrRoom      = errors.New("more tokens wait at the provider than it takes at a time")
 	ErrAnswered  = errors.New("a request of this segment has an answer by now")

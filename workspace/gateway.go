@@ -21,12 +21,13 @@ type RoutedBatch struct {
 	Batch   batchrun.Batch
 	Refused []batchfile.Refusal
 	Budget  *assay.Money
+	Within  store.Allowance // covers the budget, or it is not begun
 	Open    func() (io.ReadCloser, error) // what the router wrote
 }
 
 // BeginRouted records a client's batch; from then on it is safe.
 func (h *Home) BeginRouted(ctx context.Context, r RoutedBatch) (store.Run, error) {
-	return h.Planner.Batches.Begin(ctx, store.NewRun{
+	return h.Planner.Batches.BeginWithin(ctx, store.NewRun{
 		ID: r.ID, Study: GatewayStudy, Digest: r.Batch.Digest(), Note: r.Name, By: r.By, Rehearsal: h.Rehearsal, Budget: r.Budget,
-	}, r.Batch, r.Open, r.Refused...)
+	}, r.Batch, r.Within, r.Open, r.Refused...)
 }

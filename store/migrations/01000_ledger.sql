@@ -557,7 +557,8 @@ CREATE TABLE drivers (
 );
 
 -- Files of a gateway: those that its clients sent, and the results of their batches, which have a run. Their bytes are
--- artifacts. A deleted file keeps its row.
+-- artifacts. One that is being sent has a row before its first byte, so that nothing is left behind when its gateway is
+-- killed. A deleted file keeps its row.
 CREATE TABLE client_files (
     no         {{serial}},
     id         TEXT NOT NULL UNIQUE,
@@ -567,6 +568,7 @@ CREATE TABLE client_files (
     run_no     BIGINT REFERENCES runs (no),
     bytes      BIGINT NOT NULL CHECK (bytes >= 0),
     created_ms BIGINT NOT NULL,
+    whole_ms   BIGINT, -- NULL: it is being sent, or was when its gateway stopped
     deleted_ms BIGINT
 );
 CREATE INDEX client_files_owner ON client_files (owner, no);
@@ -590,3 +592,9 @@ CREATE TABLE client_calls (
     CHECK (ended_ms IS NOT NULL OR cost_nano IS NULL)
 );
 CREATE INDEX client_calls_owner ON client_calls (owner, no);
+
+-- Users of gateways and their budgets, as the gateway that began last has them. The owner '' is all of them together.
+CREATE TABLE client_users (
+    owner       TEXT PRIMARY KEY,
+    budget_nano BIGINT CHECK (budget_nano >= 0) -- NULL: none
+);

@@ -55,6 +55,26 @@ func clientFiles(t *testing.T, fresh Fresh) {
 		t.Errorf("deleted twice: %v", err)
 	}
 	same("what is left", names("anna", "", 0, 10), "one")
+	b.ok(b.s.BeginClientFile(b.ctx, "anna", "four"))
+	same("while one is sent", names("anna", "", 0, 10), "one")
+	if left, err := b.s.UnfinishedClientFiles(b.ctx, b.clock.now()); err != nil || len(left) != 0 {
+		t.Errorf("begun before it began: %+v, %v", left, err)
+	}
+	if left, err := b.s.UnfinishedClientFiles(b.ctx, b.clock.now().Add(1e9)); err != nil || len(left) != 1 || left[0].ID != "four" || left[0].Owner != "anna" {
+		t.Errorf("unfinished: %+v, %v", left, err)
+	}
+	four := store.ClientFile{ID: "four", Owner: "anna", Name: "4", Purpose: "batch", Bytes: 8}
+	if err := b.s.KeepClientFile(b.ctx, four, 10); !errors.Is(err, store.ErrStorage) { // one has 3
+		t.Errorf("11 bytes of 10: %v", err)
+	}
+	b.ok(b.s.KeepClientFile(b.ctx, four, 11))
+	if err := b.s.KeepClientFile(b.ctx, four, 0); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("kept twice: %v", err)
+	}
+	same("when it is whole", names("anna", "", 0, 10), "four", "one")
+	if n, err := b.s.StoredBytes(b.ctx, "anna"); err != nil || n != 11 {
+		t.Errorf("anna has %d bytes (%v), want 11", n, err)
+	}
 	of, err := b.s.ClientFilesOf(b.ctx, b.run.No)
 	b.ok(err)
 	if len(of) != 1 || of[0].ID != "three" {

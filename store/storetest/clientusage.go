@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +15,7 @@ import (
 func clientUsage(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	begin := func(owner string, high *assay.Money) int64 {
-		no, err := b.s.BeginClientCall(b.ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high})
+		no, err := b.s.BeginClientCall(b.ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high}, store.Allowance{})
 		b.ok(err)
 		return no
 	}
@@ -44,5 +45,74 @@ func clientUsage(t *testing.T, fresh Fresh) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("usage (-want +got):\n%s", d)
+	}
+}
+
+// clientBudgets: whatever is taken of a budget is taken in one step, however many take at once; a run's own budget counts while
+// it is open, and grows only by what is left.
+func clientBudgets(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	money := func(n int64) *assay.Money { m := assay.Money(n); return &m }
+	const callers = 12
+	failed := make(chan error, callers)
+	for range callers {
+		go func() {
+			_, err := b.s.BeginClientCall(b.ctx, store.ClientCall{Owner: "anna", High: money(100)}, store.Allowance{Owner: "anna", Own: money(350)})
+			failed <- err
+		}()
+	}
+	refused := 0
+	for range callers {
+		var over *store.AllowanceError
+		switch err := <-failed; {
+		case errors.As(err, &over) && errors.Is(err, store.ErrBudget) && over.Left == 50 && over.Need == 100 && over.Most == 350:
+			refused++
+		case over != nil: // one that came early enough to see less taken would have been let in
+			t.Errorf("refused with %+v", over)
+		default:
+			b.ok(err)
+		}
+	}
+	if refused != callers-3 {
+		t.Errorf("%d of %d calls were refused, want all but 3", refused, callers)
+	}
+	begin := func(id string, budget int64, a store.Allowance) (store.Run, error) {
+		run, err := b.s.CreateRun(b.ctx, store.NewRun{ID: id, Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: a.Owner, Budget: money(budget)})
+		b.ok(err)
+		return run, b.s.OpenClientRun(b.ctx, run.No, a)
+	}
+	all := store.Allowance{Owner: "bert", Own: money(1000), All: money(500)} // of which anna's calls hold 300
+	if run, err := begin("g1", 201, all); !errors.Is(err, store.ErrBudget) {
+		t.Errorf("a run beyond the budget of all is open: %v, %+v", err, run)
+	}
+	run, err := begin("g2", 80, all)
+	b.ok(err)
+	for _, want := range []struct {
+		raised bool
+		budget assay.Money
+	}{{true, 160}, {true, 200}, {false, 200}} {
+		raised, err := b.s.RaiseClientBudget(b.ctx, run.No, all)
+		b.ok(err)
+		now, err := b.s.Run(b.ctx, run.No)
+		b.ok(err)
+		if raised != want.raised || *now.Budget != want.budget {
+			t.Errorf("raised %v to %s, want %v", raised, now.Budget, want)
+		}
+	}
+	raised, err := b.s.RaiseClientBudget(b.ctx, run.No, store.Allowance{Owner: "bert"})
+	b.ok(err)
+	if now, err := b.s.Run(b.ctx, run.No); err != nil || !raised || now.Budget != nil {
+		t.Errorf("without budgets: raised %v to %v (%v)", raised, now.Budget, err)
+	}
+	if _, err := b.s.BeginClientCall(b.ctx, store.ClientCall{Owner: "bert"}, all); !errors.Is(err, store.ErrBudget) {
+		t.Errorf("a call without a price under a budget: %v", err)
+	}
+	users := []store.ClientUser{{Owner: "", Budget: money(500)}, {Owner: "anna", Budget: money(350)}, {Owner: "bert"}}
+	b.ok(b.s.PutClientUsers(b.ctx, []store.ClientUser{{Owner: "gone"}}))
+	b.ok(b.s.PutClientUsers(b.ctx, users))
+	got, err := b.s.ClientUsers(b.ctx)
+	b.ok(err)
+	if d := cmp.Diff(users, got); d != "" {
+		t.Errorf("users (-want +got):\n%s", d)
 	}
 }
