@@ -40,6 +40,11 @@ func (e *events) send(name string, v any) {
 	if err != nil && e.err == nil {
 		e.err = err
 	}
+	e.raw(name, text)
+}
+
+// raw sends an event whose data is a document of JSON.
+func (e *events) raw(name string, text []byte) {
 	line := []byte{}
 	if name != "" {
 		line = fmt.Appendf(line, "event: %s\n", name)

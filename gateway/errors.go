@@ -53,6 +53,18 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // fail writes an error in OpenAI's form. What went wrong inside is logged, and not shown.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	known := s.refusalOf(r, err)
+	if known.after != "" {
+		w.Header().Set("Retry-After", known.after)
+	}
+	if known.problem.Code != nil && *known.problem.Code == "insufficient_quota" {
+		w.Header().Set("x-should-retry", "false")
+	}
+	writeJSON(w, known.status, map[string]batchrun.Problem{"error": known.problem})
+}
+
+// refusalOf is an error as its client sees it.
+func (s *Server) refusalOf(r *http.Request, err error) *refusal {
 	var known *refusal
 	if !errors.As(err, &known) {
 		if r.Context().Err() == nil && !errors.Is(err, context.Canceled) {
@@ -63,13 +75,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			known = &refusal{status: http.StatusServiceUnavailable, problem: batchrun.NewProblem(http.StatusServiceUnavailable, "", "", "The gateway's ledger cannot be reached."), after: "5"}
 		}
 	}
-	if known.after != "" {
-		w.Header().Set("Retry-After", known.after)
-	}
-	if known.problem.Code != nil && *known.problem.Code == "insufficient_quota" {
-		w.Header().Set("x-should-retry", "false")
-	}
-	writeJSON(w, known.status, map[string]batchrun.Problem{"error": known.problem})
+	return known
 }
 
 // missing is the error for a thing that there is not, where the ledger says so.

@@ -46,6 +46,7 @@ type Server struct {
 	driving  map[int64]bool
 	later    map[int64]time.Time // not driven before
 	revived  map[int64]time.Time // when stopped lanes were last given another try
+	flights  []*flight           // live calls, oldest first
 	finished map[int64]time.Time // runs whose results are written, and when they were closed
 }
 

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -35,25 +35,118 @@ func (s *Server) live(api string) http.HandlerFunc {
 		c := &call{Request: r, user: userIn(r.Context())}
 		var q liveRequest
 		text, err := readJSON(c, maxLive, &q)
-		var body []byte
+		var f *flight
+		first := false
 		if err == nil {
-			body, err = s.ask(r.Context(), c.user, api, text)
+			f, first, err = s.board(r.Context(), c, api, text)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			s.fail(w, r, err)
-		case q.Stream:
-			s.stream(w, r, api, body, q.StreamOptions.Usage)
-		default:
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-			w.Write(body)
+			return
+		}
+		if first {
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				s.fly(r.Context(), f, c.user, api, text, q)
+			}()
+			// What is asked is paid for: the call goes on without its client, and is waited for when the gateway ends.
+			defer func() { <-over; s.land(f); s.trim() }()
+		}
+		if !s.follow(w, r, f, q.Stream) {
+			f.leave()
+			s.Log.Debug("a client hung up before it had its answer", "user", c.user.Name)
 		}
 	}
 }
 
-// ask routes a request, writes it down, and sends it once. A client that hangs up does not end it: what it costs is counted.
-func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]byte, error) {
+// fly makes the call of a flight.
+func (s *Server) fly(ctx context.Context, f *flight, u *User, api string, text []byte, q liveRequest) {
+	sent, err := s.prepare(u, api, text)
+	if err != nil {
+		f.end(nil, err)
+		return
+	}
+	kept, stop := context.WithTimeout(context.WithoutCancel(ctx), longestLive)
+	defer stop()
+	if sent.no, err = s.admit(kept, u, sent.note); err != nil {
+		f.end(nil, err)
+		return
+	}
+	id, err := newID()
+	if err != nil {
+		f.end(nil, err)
+		return
+	}
+	head := dialect.ReplyHead{ID: id, Created: s.now().Unix(), Model: sent.Lane.Name}
+	streamer, can := sent.asker.(provider.Streamer)
+	if q.Stream && can && dialect.Streams(sent.Wire.Dialect) {
+		s.streamed(kept, f, sent, streamer, &dialect.Emitter{To: assay.Dialect(api), Native: string(sent.Wire.Dialect) == api, Usage: q.StreamOptions.Usage, Head: head})
+		return
+	}
+	reply, err := sent.asker.Ask(kept, sent.request())
+	s.book(ctx, sent, reply)
+	if err != nil {
+		f.end(nil, unanswered(sent.Destination, reply))
+		return
+	}
+	body, err := inForm(api, head, reply)
+	if err == nil && q.Stream {
+		var events [][]byte
+		events, err = dialect.Events(assay.Dialect(api), body, q.StreamOptions.Usage)
+		f.add(events...)
+	}
+	f.end(body, err)
+}
+
+// streamed passes an answer on while it comes.
+func (s *Server) streamed(ctx context.Context, f *flight, sent *sending, by provider.Streamer, e *dialect.Emitter) {
+	came := false
+	reply, err := by.Stream(ctx, sent.request(), func(ev provider.StreamEvent) {
+		came = true
+		f.add(e.Event(ev.Name, ev.Data, ev.Delta)...)
+	})
+	s.book(ctx, sent, reply)
+	if err != nil {
+		f.end(nil, unanswered(sent.Destination, reply))
+		return
+	}
+	if !came { // a server that does not stream
+		body, err := inForm(string(e.To), e.Head, reply)
+		if err == nil {
+			var events [][]byte
+			events, err = dialect.Events(e.To, body, e.Usage)
+			f.add(events...)
+		}
+		f.end(nil, err)
+		return
+	}
+	f.add(e.End(&reply.Outcome)...)
+	f.end(nil, nil)
+}
+
+// inForm is a reply in the form of an API.
+func inForm(api string, head dialect.ReplyHead, reply provider.Reply) ([]byte, error) {
+	if batchrun.Speaks(reply.Raw, api) {
+		return reply.Raw, nil
+	}
+	return dialect.AppendReply(nil, assay.Dialect(api), head, &reply.Outcome)
+}
+
+// sending is a request on its way to its provider.
+type sending struct {
+	batchfile.Destination
+	asker provider.Asker
+	note  store.ClientCall
+	no    int64 // in the ledger
+}
+
+func (d *sending) request() *assay.Request {
+	return &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &assay.Prompt{}, Body: d.Body}
+}
+
+// prepare routes a request.
+func (s *Server) prepare(u *User, api string, body []byte) (*sending, error) {
 	plain, err := dialect.AppendWithout(nil, body, "stream", "stream_options")
 	if err != nil {
 		return nil, wrong(http.StatusBadRequest, "", "", "The body is not a JSON object.")
@@ -63,37 +156,21 @@ func (s *Server) ask(ctx context.Context, u *User, api string, body []byte) ([]b
 	if bad != nil {
 		return nil, wrong(bad.Status, bad.Code, bad.Param, "%s", bad.Message)
 	}
-	_, high := batchfile.NewMeter(s.catalog, d.Lane.Provider, d.Lane, assay.ModeLive).Estimate(d.Prompt, d.Limit)
-	note := store.ClientCall{Owner: u.Name, Provider: d.Lane.Provider, Model: d.Lane.Model}
-	if high.Known() {
-		note.High = &high.Sum
-	}
-	asker, err := s.asker(d.Lane.Provider)
-	if err != nil {
-		return nil, err
-	}
-	kept, stop := context.WithTimeout(context.WithoutCancel(ctx), longestLive)
-	defer stop()
-	no, err := s.admit(kept, u, note)
-	if err != nil {
-		return nil, err
-	}
 	d.Wire.Carrier = ""
-	reply, err := asker.Ask(kept, &assay.Request{Lane: &d.Lane, Wire: &d.Wire, Prompt: &assay.Prompt{}, Body: d.Body})
-	if done := s.Home.Ledger.EndClientCall(context.WithoutCancel(ctx), no, s.endOf(d, reply)); done != nil {
-		s.Log.Error("a call is answered, and counts with the most that it may have cost", "error", done.Error()) // the answer is paid: it is given
+	_, high := batchfile.NewMeter(s.catalog, d.Lane.Provider, d.Lane, assay.ModeLive).Estimate(d.Prompt, d.Limit)
+	out := &sending{Destination: d, note: store.ClientCall{Owner: u.Name, Provider: d.Lane.Provider, Model: d.Lane.Model}}
+	if high.Known() {
+		out.note.High = &high.Sum
 	}
-	if err != nil {
-		return nil, unanswered(d, reply)
+	out.asker, err = s.asker(d.Lane.Provider)
+	return out, err
+}
+
+// book writes how a call ended. One that cannot be written counts with the most that it may have cost; its answer is paid, and given.
+func (s *Server) book(ctx context.Context, sent *sending, reply provider.Reply) {
+	if err := s.Home.Ledger.EndClientCall(context.WithoutCancel(ctx), sent.no, s.endOf(sent.Destination, reply)); err != nil {
+		s.Log.Error("a call is answered, and counts with the most that it may have cost", "error", err.Error())
 	}
-	if batchrun.Speaks(reply.Raw, api) {
-		return reply.Raw, nil
-	}
-	id, err := newID()
-	if err != nil {
-		return nil, err
-	}
-	return dialect.AppendReply(nil, assay.Dialect(api), dialect.ReplyHead{ID: id, Created: s.now().Unix(), Model: d.Lane.Name}, &reply.Outcome)
 }
 
 // admit writes a call down, if the budget covers the most that it may cost.
@@ -147,19 +224,69 @@ func unanswered(d batchfile.Destination, r provider.Reply) error {
 	return out
 }
 
-// stream writes an answer as the events in which a client wants it.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, api string, body []byte, usage bool) {
-	events, err := dialect.Events(assay.Dialect(api), body, usage)
-	if err != nil {
-		s.fail(w, r, errors.Join(errors.New("the reply cannot be streamed"), err))
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	control := http.NewResponseController(w)
-	for _, e := range events {
-		if _, err := w.Write(e); err != nil {
-			return // the client is gone
+// keepAlive is how long a client of a stream hears nothing at most: proxies and clients give up on silence.
+const keepAlive = 15 * time.Second
+
+// follow gives a client what a flight brings. False: the client hung up before it had all of it.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *flight, stream bool) bool {
+	silence := time.NewTicker(keepAlive)
+	defer silence.Stop()
+	out := &eventWriter{w: w}
+	for n := 0; ; {
+		events, ended, moved := f.since(n)
+		n += len(events)
+		switch {
+		case r.Context().Err() != nil || stream && !out.write(events...):
+			return false
+		case ended && f.err != nil && out.begun:
+			return out.write(s.errorEvent(r, f.err))
+		case ended && f.err != nil:
+			s.fail(w, r, f.err)
+			return true
+		case ended && stream:
+			return true
+		case ended:
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", strconv.Itoa(len(f.body)))
+			_, err := w.Write(f.body)
+			return err == nil
 		}
-		_ = control.Flush() // a connection that cannot be flushed sends it all at the end
+		select {
+		case <-moved:
+		case <-r.Context().Done():
+		case <-silence.C:
+			if stream && !out.write([]byte(": keep-alive\n\n")) {
+				return false
+			}
+		}
 	}
+}
+
+// eventWriter writes events as they come.
+type eventWriter struct {
+	w     http.ResponseWriter
+	begun bool
+}
+
+func (o *eventWriter) write(events ...[]byte) bool {
+	if len(events) == 0 {
+		return true
+	}
+	if !o.begun {
+		o.begun = true
+		o.w.Header().Set("Content-Type", "text/event-stream")
+	}
+	for _, e := range events {
+		if _, err := o.w.Write(e); err != nil {
+			return false
+		}
+	}
+	_ = http.NewResponseController(o.w).Flush() // a connection that cannot be flushed sends it all at the end
+	return true
+}
+
+// errorEvent is an error after the first byte of a stream: no status can say it any more.
+func (s *Server) errorEvent(r *http.Request, err error) []byte {
+	text, _ := json.Marshal(map[string]batchrun.Problem{"error": s.refusalOf(r, err).problem}) // plain strings
+	return append(append([]byte("data: "), text...), '\n', '\n')
 }

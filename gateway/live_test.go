@@ -122,7 +122,7 @@ func (r *rig) events(path, body string) (names []string, docs []object, done boo
 func TestStreamsAreChunksOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
-	for _, model := range []string{"gpt-4o-mini", "anthropic/claude-sonnet-4-5"} {
+	for _, model := range []string{"gpt-4o-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"} {
 		for _, usage := range []bool{false, true} {
 			_, docs, done := r.events("/chat/completions", fmt.Sprintf(`{"model":%q,%s,"stream":true,"stream_options":{"include_usage":%v}}`, model, question, usage))
 			text, finish := "", ""

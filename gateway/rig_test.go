@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -50,6 +51,8 @@ type rigOptions struct {
 	lacks   string // a provider without a key
 	refused string // a provider whose key is refused
 	storage int64
+	env     map[string]string // besides
+	log     io.Writer         // nil: the test's
 }
 
 func newRig(t *testing.T, o rigOptions) *rig {
@@ -72,6 +75,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	env := map[string]string{"OPENAI_BASE_URL": urls["openai"], "ANTHROPIC_BASE_URL": urls["anthropic"], "GOOGLE_GEMINI_BASE_URL": urls["gemini"],
 		"OPENAI_API_KEY": "sim", "ANTHROPIC_API_KEY": "sim", "GOOGLE_API_KEY": "sim", "DEEPSEEK_API_KEY": "sim", "DEEPSEEK_BASE_URL": urls["deepseek"]}
 	delete(env, o.lacks)
+	maps.Copy(env, o.env)
 	if o.refused != "" {
 		env[o.refused] = "bad-key"
 	}
@@ -95,7 +99,11 @@ func (r *rig) start(o rigOptions) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(r.t.Output(), nil)),
+	log := o.log
+	if log == nil {
+		log = r.t.Output()
+	}
+	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Users: []gateway.User{gateway.NewUser("anna", anna, nil), gateway.NewUser("bert", bert, o.budget)}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -21,7 +21,7 @@ type RoutedBatch struct {
 	Batch   batchrun.Batch
 	Refused []batchfile.Refusal
 	Budget  *assay.Money
-	Within  store.Allowance // covers the budget, or it is not begun
+	Within  store.Allowance               // covers the budget, or it is not begun
 	Open    func() (io.ReadCloser, error) // what the router wrote
 }
 

@@ -61,6 +61,7 @@ type asker struct {
 	api    *provider.Client
 	path   func(*assay.Request) string // nil: where OpenAI and its relatives have it
 	models string                      // path of the list of models; empty: there is none
+	plain  bool                        // streams always have the usage, which is not to be asked for
 	size   string                      // parameter that makes the list's page large; empty: it has one page
 }
 
@@ -71,6 +72,19 @@ func (a *asker) Ask(ctx context.Context, r *assay.Request) (provider.Reply, erro
 		path = openAIPath
 	}
 	return a.api.Ask(ctx, path(r), r)
+}
+
+// Stream makes the call, and hands the answer on while it comes.
+func (a *asker) Stream(ctx context.Context, r *assay.Request, each func(provider.StreamEvent)) (provider.Reply, error) {
+	path := a.path
+	if path == nil {
+		path = openAIPath
+	}
+	at := provider.StreamCall{Path: path(r), Plain: a.plain}
+	if whole, ok := strings.CutSuffix(at.Path, ":generateContent"); ok {
+		at.Path, at.Query = whole+":streamGenerateContent", url.Values{"alt": {"sse"}}
+	}
+	return a.api.Stream(ctx, at, r, each)
 }
 
 // Models lists the models there are.

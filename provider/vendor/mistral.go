@@ -22,7 +22,7 @@ func openMistral(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &mistral{api: api, limits: cfg.Limits}, &asker{api: api, path: fixed("v1", "chat", "completions"), models: "/v1/models"}), nil
+	return account(cfg, &mistral{api: api, limits: cfg.Limits}, &asker{api: api, path: fixed("v1", "chat", "completions"), plain: true, models: "/v1/models"}), nil
 }
 
 // mistral drives jobs made of an uploaded file, with the model named by the job.
