@@ -7,6 +7,7 @@ import (
 
 	"assay/adaptive"
 	"assay/adaptive/trials"
+	"assay/simulator/minds"
 )
 
 // settleBench tries the rule that buys comparisons on simulated studies: false claims and intervals that hold where lanes are
@@ -34,13 +35,73 @@ func settleBench(ctx context.Context, b *bench) error {
 			return fmt.Errorf("%s: %d of %d studies claim what is not so, %.1f%% of intervals hold", c.Name, ours.False, studies, 100*ours.Cover())
 		}
 	}
+	if err := settled(ctx, studies); err != nil {
+		return err
+	}
 	if err := savings(ctx, max(200, studies/4)); err != nil {
+		return err
+	}
+	if err := rehearsed(ctx, max(200, studies/4)); err != nil {
 		return err
 	}
 	if err := labels(ctx, max(200, studies/4)); err != nil {
 		return err
 	}
 	return quotes(ctx, studies)
+}
+
+// settled buys what a quote says for two neighbours that a study did not settle, and looks once more: at most 6% of studies may then have made
+// any claim that is not so.
+func settled(ctx context.Context, studies int) error {
+	fmt.Printf("\nafter the last look one open pair of neighbours is settled (false: at most 6%%)\n%-50s %7s %7s %7s\n", "", "false", "hold", "spent")
+	for _, c := range equalOrNearly() {
+		once := c.Name == "4 equal" || c.Name == "8 equal"
+		if err := ctx.Err(); err != nil || !once && c.Name != "A against B, equal, 5 looks" && c.Name != "8: two tied fours, 0.5 apart" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for _, rounds := range []int{adaptive.Rounds, 1} {
+			if rounds == 1 && !once {
+				continue
+			}
+			c.Settles = true
+			plan := adaptive.Plan{Rounds: rounds, Budget: c.budget, Alpha: adaptive.Alpha, Futility: adaptive.Futility, Goal: c.goal}
+			sum, err := trials.Many(c.Setting, plan, trials.Planned, studies, 6)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%-50s %6.1f%% %6.1f%% %7.0f\n", fmt.Sprintf("%s, %d rounds", c.Name, rounds), 100*sum.Share(sum.False), 100*sum.Cover(), sum.MeanSpent())
+			if sum.Share(sum.False) > 0.06 || sum.Cover() < 0.95 {
+				return fmt.Errorf("%s, settled: %d of %d studies claim what is not so, %.1f%% of intervals hold", c.Name, sum.False, studies, 100*sum.Cover())
+			}
+		}
+	}
+	return nil
+}
+
+// rehearsed has the simulator's judges compare answers as its models write them, in a rehearsal without requests: claims that are not so
+// among equals, and what is saved where lanes are apart.
+func rehearsed(ctx context.Context, studies int) error {
+	judges, spreadOut := minds.DefaultJudges(), minds.Writer{}.Truth().Spread
+	of := trials.Setting{Theta: make([]float64, 8), Items: 400, Ties: 2 * judges.Ties / (1 - judges.Ties), Order: judges.PositionBias, Uneven: spreadOut / judges.Noise}
+	plan := adaptive.Plan{Rounds: adaptive.Rounds, Budget: 6000, Alpha: adaptive.Alpha, Futility: adaptive.Futility}
+	fmt.Printf("\nthe simulator's models and judges, %d lucks each\n", studies)
+	for _, goal := range []adaptive.Goal{{}, {Top: 3}} {
+		plan.Goal = goal
+		sum, err := trials.Many(of, plan, trials.Planned, studies, 7)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("8 equal, %-24s %5.1f%% false, %5.1f%% hold\n", map[int]string{0: "the whole ranking:", 3: "the best three:"}[goal.Top], 100*sum.Share(sum.False), 100*sum.Cover())
+		if sum.Share(sum.False) > 0.05 || sum.Cover() < 0.95 {
+			return fmt.Errorf("rehearsed, 8 equal: %d of %d studies claim what is not so, %.1f%% of intervals hold", sum.False, studies, 100*sum.Cover())
+		}
+	}
+	// The luck of answers takes from what a difference in quality shows: so many logits of quality are 0.4 of strength.
+	of.Theta, of.Items = spread(8, 0.4*math.Sqrt(1+0.346*2*of.Uneven*of.Uneven)), 3000
+	return saved(ctx, of, studies)
 }
 
 // held is how many intervals hold; none may have been given.
@@ -144,7 +205,10 @@ func spread(n int, by float64) []float64 {
 
 // savings compares what reaching a goal takes with what it takes when all pairs are compared evenly, with the same claims.
 func savings(ctx context.Context, studies int) error {
-	lanes := trials.Setting{Theta: spread(8, 0.4), Items: 3000, Ties: 0.5, Order: 0.2, Alike: 0.4}
+	return saved(ctx, trials.Setting{Theta: spread(8, 0.4), Items: 3000, Ties: 0.5, Order: 0.2, Alike: 0.4}, studies)
+}
+
+func saved(ctx context.Context, lanes trials.Setting, studies int) error {
 	fmt.Printf("\n8 lanes 0.4 apart, %d studies each\n%-24s %10s %10s %8s\n", studies, "", "evenly", "planned", "of it")
 	for _, c := range []struct {
 		name string

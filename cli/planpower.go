@@ -50,10 +50,14 @@ func rests(q plan.Power) string {
 	if m := q.Measured; m != nil {
 		return fmt.Sprintf("%s, as run %s varied over %s", text, m.Run, assay.Count(m.Items, "item"))
 	}
-	return text + map[plan.Measure]string{
+	text += map[plan.Measure]string{
 		plan.OfRates: ", paired, rates near 50%", plan.OfMeans: ", paired, scores that spread over a quarter of their scale",
 		plan.OfExcess: ", paired with the control, about 25% taken back",
 	}[q.What]
+	if q.Clusters > 0 {
+		text += fmt.Sprintf(", items in %s that are alike in a fifth", assay.Count(q.Clusters, "cluster"))
+	}
+	return text
 }
 
 func pairedLine(q plan.Power) string {

@@ -14,7 +14,7 @@ import (
 const unsampled = 10_000
 
 // judge plans a judge stage: every judge reads every answer it is about.
-func (m *maker) judge(st *study.Stage) {
+func (m *maker) judge(ctx context.Context, st *study.Stage) {
 	wave, subjects, unknown := m.after(st), int64(0), false
 	tokens := 0.0
 	rubric, err := m.Rubric(st)
@@ -34,7 +34,7 @@ func (m *maker) judge(st *study.Stage) {
 	}
 	m.given[st.Name] = &answers{wave: wave}
 	if err == nil {
-		m.judging(st, rubric)
+		m.judging(ctx, st, rubric)
 	}
 	if err != nil || len(rubric.Prompts) == 0 {
 		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for no answer
@@ -203,7 +203,7 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 			load{input: rubricWeight(rubric) + 2*visibleTokens, answer: rubric.Length()})
 	}
 	m.rankable(st, schedule, groups)
-	m.comparing(st, schedule.Pairs(), design.All(), groups)
+	m.comparing(ctx, st, schedule.Pairs(), design.All(), groups)
 }
 
 // sayPairs says how a study means many pairs.

@@ -107,7 +107,7 @@ func (m *maker) stage(ctx context.Context, st *study.Stage) {
 	case study.VerbImport:
 		m.importing(ctx, st)
 	case study.VerbJudge:
-		m.judge(st)
+		m.judge(ctx, st)
 		m.slices(ctx, st)
 		m.statements(ctx, st)
 	case study.VerbCompare:

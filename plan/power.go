@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -25,6 +26,7 @@ type Power struct {
 	// Of a judge stage, for two of its lanes on the same items.
 	Items         int64   `json:"items,omitempty"`                // of each lane
 	AtMost        bool    `json:"at_most,omitempty"`              // a condition may leave items out
+	Clusters      int64   `json:"clusters,omitempty"`             // of them, where several items share one
 	Draws         int64   `json:"draws,omitempty"`                // answers of a lane to each item
 	Difference    float64 `json:"difference,omitempty"`           // the smallest difference that so many items show; 0: none
 	DifferenceAll float64 `json:"difference_all_pairs,omitempty"` // the same, where all pairs of lanes are tested together (Holm)
@@ -88,6 +90,7 @@ type Size struct {
 	contestants int64
 	items       int64
 	atMost      bool
+	clusters    int64    // of items, where several share one; 0: each stands alone
 	draws       int64    // answers of a lane to each item
 	scale       float64  // of means
 	comparisons int64    // pairs in all
@@ -102,7 +105,7 @@ func shown(tests int64) stats.Test {
 }
 
 // comparing adds the size of a compare stage: so many pairs among contestants, of so many that there are.
-func (m *maker) comparing(st *study.Stage, n, most int64, g grouping) {
+func (m *maker) comparing(ctx context.Context, st *study.Stage, n, most int64, g grouping) {
 	contestants := int64(len(g.Lanes))
 	if contestants == 0 {
 		contestants = g.Slots
@@ -110,14 +113,18 @@ func (m *maker) comparing(st *study.Stage, n, most int64, g grouping) {
 	if contestants < 2 || n == 0 || !m.wanted(st) || st.Pairs != nil && st.Pairs.Within != "" { // groups are ranked apart
 		return
 	}
+	clusters := int64(0)
+	if len(g.Lanes) > 0 {
+		clusters = m.clusters(ctx, st)
+	}
 	m.plan.sizes = append(m.plan.sizes, Size{
-		stage: st.Name, verb: study.VerbCompare, what: OfWins, contestants: contestants, items: g.Slots, atMost: gated(st) || g.unknown,
+		clusters: clusters, stage: st.Name, verb: study.VerbCompare, what: OfWins, contestants: contestants, items: g.Slots, atMost: gated(st) || g.unknown,
 		comparisons: n, most: most, compete: len(g.Lanes) == 0, reads: m.before(st),
 	})
 }
 
 // judging adds the size of a judge stage that reads two lanes.
-func (m *maker) judging(st *study.Stage, r judge.Rubric) {
+func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
 	z := Size{stage: st.Name, verb: study.VerbJudge, draws: math.MaxInt64, reads: m.before(st)}
 	var lanes []*study.Lane
 	control := false
@@ -137,7 +144,7 @@ func (m *maker) judging(st *study.Stage, r judge.Rubric) {
 	if lanes = slices.Compact(lanes); len(lanes) < 2 || z.items == 0 || !m.wanted(st) {
 		return
 	}
-	z.contestants = int64(len(lanes))
+	z.contestants, z.clusters = int64(len(lanes)), m.clusters(ctx, st)
 	if z.what, z.scale = measure(r, control); z.what == OfMeans && z.scale == 0 {
 		z.why = "its scores have no bounds, so how far they vary is not known before a run"
 	}
@@ -252,8 +259,8 @@ func (p *Plan) Reckon(seen map[string]Varied, points float64) {
 
 // paired fills in what lanes that are judged on the same items can show.
 func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
-	q.Items, q.Draws, q.Scale = z.items, z.draws, z.scale
-	design := stats.Paired{Variance: z.variance(), Exact: z.what == OfRates && z.draws == 1}
+	q.Items, q.Clusters, q.Draws, q.Scale = z.items, z.clusters, z.draws, z.scale
+	design := stats.Paired{Variance: z.variance(), Exact: z.what == OfRates && z.draws == 1 && z.clusters == 0}
 	if v.Variance > 0 {
 		q.Measured, q.Why = &v, ""
 		design = stats.Paired{Variance: v.Variance, Exact: v.Exact}
@@ -262,9 +269,11 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 		return
 	}
 	q.Variance = rounded(design.Variance, 1e4)
-	span := z.span()
+	span, effect := z.span(), z.effect(q.Measured != nil)
+	units := int(float64(z.items) / effect)
+	items := func(n int) int64 { return int64(math.Ceil(float64(n) * effect)) }
 	least := func(tests int64) float64 {
-		if d := design.Detectable(int(z.items), shown(tests)); d.OK && d.Value < span {
+		if d := design.Detectable(units, shown(tests)); d.OK && d.Value < span {
 			return rounded(d.Value, 1e3)
 		}
 		return 0
@@ -276,24 +285,24 @@ func (p *Plan) paired(z *Size, q *Power, v Varied, points float64) {
 	if z.scale == 0 && z.what == OfMeans {
 		return // what a point is, is not known
 	}
-	if chance, err := design.Power(int(z.items), 10*z.point(), shown(1).Alpha); err == nil {
+	if chance, err := design.Power(units, 10*z.point(), shown(1).Alpha); err == nil {
 		q.Chance = rounded(chance, 1e3)
 	}
 	if need, err := design.Items(5*z.point(), shown(1)); err == nil {
-		q.Need = int64(need)
+		q.Need = items(need)
 	}
 	if points == 0 {
 		return
 	}
 	q.Detect = detect(points, q.Tests, func(tests int64) (Needed, error) {
 		n, err := design.Items(points*z.point(), shown(tests))
-		return p.priced(z, Needed{Items: int64(n)}, portion{int64(n), z.items}, portion{int64(n), z.items}), err
+		return p.priced(z, Needed{Items: items(n)}, portion{items(n), z.items}, portion{items(n), z.items}), err
 	})
 }
 
 // wins fills in what contestants that are compared can show.
 func (p *Plan) wins(z *Size, q *Power, v Varied, points float64) {
-	q.Pairs, q.Information = z.comparisons/q.Tests, information
+	q.Pairs, q.Clusters, q.Information = z.comparisons/q.Tests, z.clusters, information/z.effect(false)
 	if v.Information > 0 {
 		q.Measured, q.Information = &v, v.Information
 	}

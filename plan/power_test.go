@@ -246,3 +246,36 @@ func TestADifferenceIsNoLargerThanTheScaleOfScores(t *testing.T) {
 		}
 	}
 }
+
+// TestItemsThatShareAClusterShowLess: a fifth of what varies is taken to be the cluster's, by the formula of designs with clusters.
+func TestItemsThatShareAClusterShowLess(t *testing.T) {
+	t.Parallel()
+	const z, more = 1.959963984540054 + 0.8416212335729143, 1.959963984540054 * 1.959963984540054 / 2
+	var rows strings.Builder
+	for i := range 140 {
+		fmt.Fprintf(&rows, "{\"id\": \"i%d\", \"text\": \"question %d\", \"page\": \"p%d\"}\n", i, i, i/7)
+	}
+	_, lanes, _ := strings.Cut(head, "lane_defaults:")
+	text := "study: s\ninputs: {q: {file: q.jsonl, cluster: page}}\nlane_defaults:" + lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g, h]}
+  - {name: ok, judge: one, rubric: likert, judges: j}
+  - {name: arena, compare: one, pairs: all, rubric: better, judges: j}
+`
+	p := must(t, desk(t, text, fstest.MapFS{"q.jsonl": {Data: []byte(rows.String())}}), plan.Options{Workers: 1})
+	effect := 1 + 6*0.2 // of 7 items in each of 20 clusters
+	judged, compared := p.Power[0], p.Power[1]
+	units := math.Floor(140 / effect)
+	if judged.Clusters != 20 || judged.Items != 140 || math.Abs(judged.Difference-z*math.Sqrt(1/(units-more))) > 0.002 {
+		t.Errorf("%+v", judged)
+	}
+	if want := math.Ceil(math.Ceil(z*z/0.04+more) * effect); math.Abs(float64(judged.Need)-want) > 2 {
+		t.Errorf("needs %d items, want %g", judged.Need, want)
+	}
+	if compared.Clusters != 20 || math.Abs(compared.Information-0.25/effect) > 1e-9 {
+		t.Errorf("%+v", compared)
+	}
+	// Measured variances are those of whole clusters: so many clusters are there.
+	p.Reckon(map[string]plan.Varied{"ok": {Run: "r", Items: 20, Variance: 0.5}}, 5)
+	if q := p.Power[0]; math.Abs(q.Difference-z*math.Sqrt(0.5/(20-more))) > 0.002 || math.Abs(float64(q.Detect.TwoLanes.Items)-7*math.Ceil(z*z*0.5/0.04+more)) > 8 {
+		t.Errorf("measured: %+v", q)
+	}
+}

@@ -63,7 +63,7 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 		m.fail(st.Pairs.Adaptive.At, err)
 		return
 	}
-	m.comparing(st, int64(p.Budget), int64(len(counted.Order())*counted.Most()), g.upTo(contestants))
+	m.comparing(ctx, st, int64(p.Budget), int64(len(counted.Order())*counted.Most()), g.upTo(contestants))
 	m.given[st.Name].wave = wave + p.Rounds - 1
 	m.again(st)
 	until := p.Until()

@@ -175,3 +175,36 @@ func TestLabelsThatWereChosenAreSaidInTheSummary(t *testing.T) {
 		t.Errorf("said %d times", n)
 	}
 }
+
+// TestTablesOfThreeSayRanksAndWhoMayBeBest: one column of ranks, and the chance of being the best of those that may be.
+func TestTablesOfThreeSayRanksAndWhoMayBeBest(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{ // aa and bb are close, cc is far behind
+		"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25),
+		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
+	}
+	table := judged(t, marks, nil).StageTables()[0]
+	at := len(table.Head) - 1
+	if table.Head[at].Text != "ranks" {
+		t.Fatalf("%v", table.Head)
+	}
+	for k, want := range []string{"1–2", "1–2", "3"} {
+		if got := table.Rows[k][at]; got != want {
+			t.Errorf("row %d: ranks %s, want %s", k, got, want)
+		}
+	}
+	best := regexp.MustCompile(`Chance of being the best: aa (\d+)%, bb (\d+)%\.`).FindStringSubmatch(table.Note)
+	if best == nil {
+		t.Fatal(table.Note)
+	}
+	// Of two, the chance is that of their difference.
+	mean, variance := differences(marks["aa"], marks["bb"])
+	if want := 100 * (1 - math.Erfc(mean/math.Sqrt(2*variance))/2); math.Abs(number(t, best[1])-want) > 2 || math.Abs(number(t, best[1])+number(t, best[2])-100) > 1 {
+		t.Errorf("%s, want about %.0f%%", table.Note, want)
+	}
+	delete(marks, "cc")
+	if table := judged(t, marks, nil).StageTables()[0]; table.Head[len(table.Head)-1].Text == "ranks" || strings.Contains(table.Note, "best") {
+		t.Errorf("of two: %v, %s", table.Head, table.Note)
+	}
+}

@@ -2,9 +2,13 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"assay"
 	"assay/analysis"
+	"assay/stats"
 )
 
 // StageTable is what one stage says of each lane, best first, in few columns.
@@ -57,6 +61,10 @@ func (d *Document) stageTable(r *ranked, costs bool) StageTable {
 	if costs {
 		t.Head = append(t.Head, Column{Text: "$ per 1,000", Number: true})
 	}
+	ranks := r.showsRanks()
+	if ranks {
+		t.Head = append(t.Head, Column{Text: "ranks", Number: true})
+	}
 	for k, i := range r.Order() {
 		var row []string
 		if tiers {
@@ -66,10 +74,53 @@ func (d *Document) stageTable(r *ranked, costs bool) StageTable {
 			}
 			row = append(row, letter)
 		}
-		t.Rows = append(t.Rows, append(row, d.stageRow(r, i, costs)...))
+		row = append(row, d.stageRow(r, i, costs)...)
+		if ranks {
+			row = append(row, ranksOf(r.Places[i].Rank))
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	t.Note = r.tierNote()
+	if t.Note = r.tierNote(); ranks {
+		t.Note += " Ranks are those that the tests allow, all at once." + r.mayBeBest()
+	}
 	return t
+}
+
+// showsRanks reports whether ranks say more than the letters: of two, they do not.
+func (r *ranked) showsRanks() bool {
+	if len(r.order) < 3 || r.tiers == nil {
+		return false
+	}
+	return slices.ContainsFunc(r.Places, func(p analysis.Place) bool { return p.Rank != nil })
+}
+
+// ranksOf are the ranks that a place may have.
+func ranksOf(r *stats.RankInterval) string {
+	switch {
+	case r == nil:
+		return noneText
+	case r.Best == r.Worst:
+		return strconv.Itoa(r.Best)
+	}
+	return fmt.Sprintf("%d–%d", r.Best, r.Worst)
+}
+
+// maxBest is how many that may be the best are named with their chance, and leastBest the chance from which on.
+const maxBest, leastBest = 4, 0.01
+
+// mayBeBest says with which chance each is the best, where several may be; empty: one is, or nothing is known.
+func (r *ranked) mayBeBest() string {
+	var parts []string
+	for _, i := range r.order {
+		p := r.Places[i]
+		if p.Rank != nil && p.Rank.Best == 1 && p.Best.OK && p.Best.Value >= leastBest && len(parts) < maxBest {
+			parts = append(parts, assay.Clean(p.Name, maxName)+" "+percentOf(p.Best.Value))
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return " Chance of being the best: " + strings.Join(parts, ", ") + "."
 }
 
 func (d *Document) stageRow(r *ranked, place int, costs bool) []string {

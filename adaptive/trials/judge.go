@@ -19,7 +19,12 @@ type Setting struct {
 	Alike float64 // correlation of what is said about one item
 	Both  bool    // both orders of an item, one after the other
 	First int     // of quotes: how often each two are compared before; 0: as usual
-	Twice bool    // two meet once each way, and what is said of the two is alike: lanes are texts that stand against each other
+	// Uneven makes each answer as good as its lane and its own luck, in logits: a judge sees the two answers of an item, and what every pair
+	// of the same answers gets is alike. Strengths are then weaker than Theta says, in the same order. 0: what Alike says.
+	Uneven float64
+	// Settles has what a quote says bought for one open pair of neighbours after the last look, and looked at beyond the plan.
+	Settles bool
+	Twice   bool // two meet once each way, and what is said of the two is alike: lanes are texts that stand against each other
 }
 
 // most is how often two lanes can meet.
@@ -91,7 +96,7 @@ func (j *judge) slot(pair, n int) (item int, back bool) {
 }
 
 func (j *judge) verdict(first, second, item int) stats.Result {
-	a := (j.Theta[first] - j.Theta[second] + j.Order) / 2
+	a := (j.Theta[first] - j.Theta[second] + j.Order + j.Uneven*(j.luck[first][item]-j.luck[second][item])) / 2
 	up, down := math.Exp(a), math.Exp(-a)
 	all := up + down + j.Ties
 	z := math.Sqrt(1-j.Alike)*j.rng.NormFloat64() + math.Sqrt(j.Alike/2)*(j.luck[first][item]-j.luck[second][item])

@@ -32,7 +32,7 @@ func Labels(s Setting, labels int, doubt bool, studies int, seed uint64) (Sum, e
 		}
 		out := Outcome{Looks: 1, Spent: labels}
 		g.Look(look)
-		out.Covered, out.Between = t.covered(look, 1)
+		out.Covered, out.Between = t.covered(look, t.level(1))
 		out.False, out.Reached = t.wrong(), t.reached()
 		for _, p := range t.pairs {
 			if g.Claims.Known(p[0], p[1]) {

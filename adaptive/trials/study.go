@@ -46,7 +46,12 @@ func Study(s Setting, p adaptive.Plan, rule Rule, seed uint64) (Outcome, error) 
 		}
 		out.Looks++
 		buy = t.after(look, out.Looks)
-		out.Covered, out.Between = t.covered(look, out.Looks)
+		out.Covered, out.Between = t.covered(look, t.level(out.Looks))
+		if s.Settles && buy == nil {
+			if err := t.settle(look, &out); err != nil {
+				return out, err
+			}
+		}
 	}
 	out.Spent = g.Spent()
 	out.False, out.Reached = t.wrong(), t.reached()
@@ -108,12 +113,48 @@ func (t *trial) share(looks int, in func(at [2]int) bool) []int {
 	return buy
 }
 
-// covered counts the intervals of differences that hold the truth.
-func (t *trial) covered(l *adaptive.Look, looks int) (held, all int) {
-	level := t.progress.Levels()[looks-1]
-	if t.rule == Naive {
-		level = t.progress.Alpha
+// settle buys what tells two neighbours apart, by what a quote of 80% says, and looks once more.
+func (t *trial) settle(l *adaptive.Look, out *Outcome) error {
+	level := t.progress.Alpha / float64(t.progress.Plan.Rounds)
+	if t.progress.Plan.Rounds == 1 {
+		level = t.progress.Alpha / adaptive.Rounds
 	}
+	at := neighbour(l, math.Inf(1), t.rng)
+	if p := l.Pairs[at]; t.progress.Claims.Known(p.I, p.J) {
+		return nil
+	}
+	open := 0
+	for _, p := range t.pairs {
+		if !t.progress.Claims.Known(p[0], p[1]) {
+			open++
+		}
+	}
+	q := adaptive.Quote{Pair: l.Pairs[at], Critical: adaptive.Critical(level, open, l.Clusters), Spread: adaptive.Spread(l.Theta, l.SE)}
+	n, _ := q.Needed(0.8)
+	more := make([]int, len(t.pairs))
+	more[at] = int(min(n+1, 1000, float64(t.most()-t.bought[at])))
+	t.compare(t.pairs, more)
+	t.progress.Buy(more)
+	look, err := t.look()
+	if err != nil {
+		return err
+	}
+	t.progress.Beyond(look, level)
+	out.Looks++
+	out.Covered, out.Between = t.covered(look, level)
+	return nil
+}
+
+// level is that of the intervals of a look.
+func (t *trial) level(looks int) float64 {
+	if t.rule == Naive {
+		return t.progress.Alpha
+	}
+	return t.progress.Levels()[looks-1]
+}
+
+// covered counts the intervals of differences that hold the truth.
+func (t *trial) covered(l *adaptive.Look, level float64) (held, all int) {
 	for _, p := range l.Pairs {
 		if between := l.Interval(p, level); between.OK {
 			all++

@@ -177,3 +177,21 @@ func TestLabelsChosenByWhatIsUnclearAreLikeOthers(t *testing.T) {
 		t.Errorf("%v of %d directions are known", known, studies*16)
 	}
 }
+
+// TestALookBeyondThePlanIsCounted: who buys more for what is not settled, and looks again, claims what is not so in at most 6% of studies.
+func TestALookBeyondThePlanIsCounted(t *testing.T) {
+	t.Parallel()
+	const studies = 200 // `go run ./bench settle` has 2,000
+	s := Setting{Theta: make([]float64, 4), Items: 400, Ties: 0.5, Order: 0.2, Alike: 0.4, Settles: true}
+	for _, rounds := range []int{1, 5} {
+		p := adaptive.Plan{Rounds: rounds, Budget: 600, Alpha: adaptive.Alpha, Futility: adaptive.Futility}
+		got, err := Many(s, p, Planned, studies, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d rounds: false %.3f, hold %.3f, spent %.0f", rounds, got.Share(got.False), got.Cover(), got.MeanSpent())
+		if got.Share(got.False) > 0.10 || got.Cover() < 0.97 {
+			t.Errorf("%d rounds: %d of %d studies claim what is not so, %.3f of intervals hold", rounds, got.False, studies, got.Cover())
+		}
+	}
+}
