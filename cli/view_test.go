@@ -187,7 +187,9 @@ func (d *dashboard) judge(run string) {
 	_, page := d.get(run + "/people/arena?as=anna")
 	_, rest, _ := strings.Cut(page, `name="csrf" value="`)
 	csrf, _, _ := strings.Cut(rest, `"`)
-	form := url.Values{"csrf": {csrf}, "as": {"anna"}, "task": {shown.Task}, "say": {"a"}}
+	_, rest, _ = strings.Cut(page, `name="seen" value="`)
+	seen, _, _ := strings.Cut(rest, `"`)
+	form := url.Values{"csrf": {csrf}, "as": {"anna"}, "task": {shown.Task}, "seen": {seen}, "say": {"a"}}
 	q, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+run+"/people/arena", strings.NewReader(form.Encode()))
 	if err != nil {
 		d.t.Fatal(err)
