@@ -41,7 +41,8 @@ func analyseCommand(w *World) *cobra.Command {
 		Short:   "Print what the verdicts of a run say, with error bars and coverage",
 		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
 			"few sentences, what to do about its weak points, and one table for each stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
-			"id, the beginning of one, a study's name, or latest (the default). Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
+			"id, the beginning of one, a study's name, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
+			"Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
 			"--by groups by lane, provider, model, effort, thinking, judge, branch, turn, trait, template, prompt, direction (of a pair), source (the stage\n" +
 			"whose answers are judged), item, cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches\n" +
 			"are items. Where lanes are compared, --by provider ranks providers. --where keeps the rows for which a condition on the same names is true;\n" +

@@ -25,7 +25,8 @@ func diffCommand(w *World) *cobra.Command {
 		Short:   "Print what changed between two runs: settings first, then results on the items they share",
 		Long: "Compares two runs: first the settings that differ (lanes, models, prompts, rubrics, items), then the verdicts. Judged stages of one name are compared\n" +
 			"lane by lane on the items that both runs have, pair by pair; a difference is the second run minus the first. Comparisons of one name are put side by\n" +
-			"side: their strengths are not paired. A RUN is an id, the beginning of one, a study's name, a bundle, or latest.",
+			"side: their strengths are not paired. A RUN is an id, the beginning of one, a study's name, a bundle, or latest:\n" +
+			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",
 		Args: args("RUN1", "RUN2"),
 		RunE: func(c *cobra.Command, args []string) error { return runDiff(c.Context(), w, args, f) },
 	}

@@ -28,7 +28,7 @@ const exitCodeHelp = `  0    done
   4    stopped by the budget
   5    something is held and waits for a decision
   6    a gate under ` + "`require`" + ` failed
-  130  interrupted; every answer that came home is kept
+  130  interrupted; every answer that arrived is kept
 `
 
 // exitError is an error that knows its exit code and what the user could do about it.

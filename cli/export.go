@@ -34,7 +34,8 @@ func exportCommand(w *World) *cobra.Command {
 		GroupID: groupDecide,
 		Short:   "Write the results of runs as files for other programs",
 		Long: "Writes answers, verdicts, items and findings of runs: one tidy row each. RUN is an id, the beginning of one, a study's name, a bundle, or latest\n" +
-			"(the default); --study takes all runs of a study, --all all runs. A folder or file appears only when it is whole.\n\n" +
+			"(the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
+			"--study takes all runs of a study, --all all runs. A folder or file appears only when it is whole.\n\n" +
 			"csv, jsonl, parquet   tables: answers, verdicts, items, findings; with --out FILE the answers alone (- is standard output)\n" +
 			formatHelp() +
 			"\nWhat export writes, `assay import` reads. docs/export.md has every column.",

@@ -42,7 +42,7 @@ func gatewayCommand(w *World) *cobra.Command {
 		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the provider, as in anthropic/MODEL,\n" +
 			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and the next one goes on\n" +
 			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. docs/gateway.md has the rest.\n" +
-			"It listens on this machine alone; --expose lets others in, over plain HTTP: put a proxy with TLS in front.",
+			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7799 --expose. It is plain HTTP: put a proxy with TLS in front.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveGateway(c.Context(), w, f) },
 	}

@@ -30,7 +30,8 @@ func reportCommand(w *World) *cobra.Command {
 		GroupID: groupDecide,
 		Short:   "Write what a run found as one self-contained file: words, tables, plots, cost, how to make it again",
 		Long: "Writes one file that works from disk, prints well, and asks nothing of the network. RUN is an id, the beginning of one, a study's name,\n" +
-			"a bundle's file, or latest (the default). The same ledger always gives the same bytes. --out - writes to standard output.",
+			"a bundle's file, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
+			"The same ledger always gives the same bytes. --out - writes to standard output.",
 		Args: upTo("RUN"),
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), w, firstOf(args), f) },
 	}

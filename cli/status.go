@@ -28,8 +28,9 @@ func statusCommand(w *World) *cobra.Command {
 		Use:     "status [RUN]",
 		GroupID: groupLook,
 		Short:   "Print the state of a run: one sentence first",
-		Long:    "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default).",
-		Args:    upTo("RUN"),
+		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default):\n" +
+			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",
+		Args: upTo("RUN"),
 		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
 			if f.refresh {
 				if err := refreshed(ctx, w, h, run); err != nil {

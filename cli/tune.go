@@ -37,7 +37,7 @@ func tuneCommand(w *World) *cobra.Command {
 		Short:   "Change the limits of a run while it goes on",
 		Long: `Changes what a run may send, while it goes on: every process that works on it follows within seconds, and the run's history says so.
 
---concurrency and --rate are about live requests: of every lane, of the lanes of --lane, or of all lanes of a provider together with --provider. They stand in place of what the study says, for this run only; --reset takes them back. A lane that is paused sends nothing new, live or as a batch; what is in flight comes home, and its jobs are collected. A budget that is lowered stops what is not sent yet.
+--concurrency and --rate are about live requests: of every lane, of the lanes of --lane, or of all lanes of a provider together with --provider. They stand in place of what the study says, for this run only; --reset takes them back. A lane that is paused sends nothing new, live or as a batch; what is in flight is waited for, and its jobs are collected. A budget that is lowered stops what is not sent yet.
 
 Without a change it prints the limits. The limits of a study can be edited in its file, too: ` + "`assay run`" + ` then goes on with them.`,
 		Args: upTo("RUN"),

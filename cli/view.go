@@ -37,7 +37,7 @@ func dashboardCommand(w *World) *cobra.Command {
 		Short:   "Open the dashboard: runs, answers, findings and a blind arena, in a browser",
 		Long: "Serves the dashboard until Ctrl-C, and prints its address with a token once; everyone who has it may look and give orders. It shows all runs\n" +
 			"of this home, rehearsals too, while they go on in other processes. docs/view.md has its pages, its JSON API and its metrics.\n" +
-			"It listens on this machine alone; --expose lets others in, over plain HTTP: put a proxy with TLS in front.",
+			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7788 --expose. It is plain HTTP: put a proxy with TLS in front.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return view(c.Context(), w, f) },
 	}

@@ -28,8 +28,8 @@ func workerCommand(w *World) *cobra.Command {
 		Long: "Drives all open runs of a ledger in PostgreSQL until it is interrupted, beside any number of other workers on any number of\n" +
 			"machines. All of them see the same artifacts: a folder that they share, or a bucket. A worker sends, looks at and fetches the\n" +
 			"segments of those providers whose keys it has, and extends every run of which it has a key; no worker needs all keys.\n" +
-			"`assay status` names the segments for which no worker has the key. What a killed worker held is taken up by another within a\n" +
-			"minute. A worker needs keys and the URLs of ledger and artifacts, and no file of a study. Only a run in which a program judges\n" +
+			"`assay status` names the segments for which no worker has the key. What a killed worker held is taken up by another within\n" +
+			"two minutes. A worker needs keys and the URLs of ledger and artifacts, and no file of a study. Only a run in which a program judges\n" +
 			"needs a worker with --programs, on a machine that has the study's folder.",
 		Args: args(),
 		RunE: func(c *cobra.Command, _ []string) error { return serveWorker(c.Context(), w, f) },

@@ -37,17 +37,17 @@ func Formats() []Format {
 		{Name: "parquet", Import: "parquet", Write: Parquet.writeTables, WriteFile: Parquet.writeAnswers, Read: Parquet.readTables},
 		{
 			Name: "registry", Import: "pairwisellm", Write: writePairwise, Read: readPairwise,
-			Writes: "comparisons as the pairwise system keeps them: run_manifest.csv, jobs_registry.csv, results, combined_all_runs.csv",
+			Writes: "comparisons as pairwiseLLM keeps them: run_manifest.csv, jobs_registry.csv, results, combined_all_runs.csv",
 			Reads:  "results of comparisons",
 		},
 		{
 			Name: "by-group", Import: "speceval", Write: writeSpecEval, Read: readSpecEval,
-			Writes: "answers, compliance and rankings by statement, as the specification system keeps them",
+			Writes: "answers, compliance and rankings by statement, as SpecEval keeps them",
 			Reads:  "generations, compliance, ratings and rankings by statement",
 		},
 		{
 			Name: "conversations", Import: "sycobench", Write: writeSycoBench, Read: readSycoBench,
-			Writes: "conversations by model with scores and a log of batches, as the sycophancy system keeps them",
+			Writes: "conversations by model with scores and a log of batches, as SycoBench keeps them",
 			Reads:  "conversations by model, scores of judges",
 		},
 		{
