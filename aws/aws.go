@@ -22,16 +22,28 @@ type Account struct {
 	keys *credentials.Credentials
 }
 
-// Open takes the keys of the environment, of the AWS credentials file, or of the machine's role, in this order. They are
-// looked for with the first call.
+// Open takes the keys of the environment, of the AWS credentials file, of a web identity, of the container, or of the machine's
+// role, in this order. They are looked for with the first call.
 func Open(env func(string) string) *Account {
 	if id, secret := env("AWS_ACCESS_KEY_ID"), env("AWS_SECRET_ACCESS_KEY"); id != "" && secret != "" {
 		return &Account{credentials.NewStaticV4(id, secret, env("AWS_SESSION_TOKEN"))}
 	}
 	return &Account{credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.FileAWSCredentials{Filename: env("AWS_SHARED_CREDENTIALS_FILE"), Profile: env("AWS_PROFILE")},
-		&credentials.IAM{},
+		roleOf(env),
 	})}
+}
+
+// roleOf is the role that a web identity, a container or a machine has.
+func roleOf(env func(string) string) *credentials.IAM {
+	role := &credentials.IAM{Region: env("AWS_REGION")}
+	role.EKSIdentity.TokenFile, role.EKSIdentity.RoleARN, role.EKSIdentity.RoleSessionName = env("AWS_WEB_IDENTITY_TOKEN_FILE"), env("AWS_ROLE_ARN"), env("AWS_ROLE_SESSION_NAME")
+	role.Container.CredentialsRelativeURI, role.Container.CredentialsFullURI = env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	role.Container.AuthorizationToken = env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") // which is read from there in the place of a file's name
+	if role.EKSIdentity.TokenFile != "" {
+		role.Endpoint = env("AWS_ENDPOINT_URL_STS")
+	}
+	return role
 }
 
 // Fixed is an account of one pair of keys.

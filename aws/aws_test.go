@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,5 +104,46 @@ func TestKeysComeFromAFileOrAreMissed(t *testing.T) {
 	auth := req.Header.Get("Authorization")
 	if !strings.Contains(auth, "Credential=AKOTHER/19700101/r/s3/aws4_request") || !strings.Contains(auth, "x-amz-security-token") || req.Header.Get("X-Amz-Security-Token") != "tok" {
 		t.Errorf("signed as %s", auth)
+	}
+}
+
+// TestRolesOfWebIdentitiesAndContainersGiveKeys has a server hand out keys as Amazon's do for a web identity and in a container.
+func TestRolesOfWebIdentitiesAndContainersGiveKeys(t *testing.T) {
+	t.Parallel()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("who-i-am"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		switch {
+		case r.URL.Path == "/container" && r.Header.Get("Authorization") == "who-i-am", r.URL.Path == "/open":
+			fmt.Fprintf(w, `{"AccessKeyId":%q,"SecretAccessKey":%q,"Token":"session","Expiration":%q}`, id, secret, until)
+		case r.FormValue("Action") == "AssumeRoleWithWebIdentity" && r.FormValue("WebIdentityToken") == "who-i-am" && r.FormValue("RoleArn") == "arn:aws:iam::1:role/r":
+			fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>%s</SecretAccessKey>`+
+				`<SessionToken>session</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, id, secret, until)
+		default:
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(server.Close)
+	none := filepath.Join(t.TempDir(), "none")
+	for name, pairs := range map[string][]string{
+		"web identity": {"AWS_WEB_IDENTITY_TOKEN_FILE", token, "AWS_ROLE_ARN", "arn:aws:iam::1:role/r", "AWS_ENDPOINT_URL_STS", server.URL},
+		"pod identity": {"AWS_CONTAINER_CREDENTIALS_FULL_URI", server.URL + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token},
+		"container":    {"AWS_CONTAINER_CREDENTIALS_FULL_URI", server.URL + "/open"},
+	} {
+		req, err := http.NewRequest("GET", "https://bedrock.us-east-1.amazonaws.com/x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := aws.Open(env(append(pairs, "AWS_SHARED_CREDENTIALS_FILE", none)...))
+		if err := a.Sign(t.Context(), req, aws.Call{Service: "bedrock", Region: "us-east-1", Time: time.Now()}); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if auth := req.Header.Get("Authorization"); !strings.Contains(auth, "Credential="+id+"/") || req.Header.Get("X-Amz-Security-Token") != "session" {
+			t.Errorf("%s: signed with %s, token %q", name, auth, req.Header.Get("X-Amz-Security-Token"))
+		}
 	}
 }

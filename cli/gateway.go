@@ -29,7 +29,7 @@ type gatewayFlags struct {
 	tokenFile string
 	budget    string
 	admin     string
-	storage   int64
+	storage   workspace.Bytes
 	interval  time.Duration
 }
 
@@ -51,7 +51,8 @@ func gatewayCommand(w *World) *cobra.Command {
 	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "users and their tokens, readable by its owner alone; made where it is missing")
 	c.Flags().StringVar(&f.budget, "budget", "", "the most that all users together may spend")
-	c.Flags().Int64Var(&f.storage, "storage", 20, "gigabytes of files that a user may keep; 0: any number")
+	f.storage = 20_000_000_000
+	c.Flags().Var(&f.storage, "storage", "how much of files a user may keep; 0: any number")
 	c.Flags().StringVar(&f.admin, "admin", "", "the user whose token shows all users in /metrics")
 	c.Flags().DurationVar(&f.interval, "interval", 0, "between two looks at a job")
 	return c
@@ -78,9 +79,6 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 		}
 		budget = &m
 	}
-	if f.storage < 0 || f.storage > 1_000_000 {
-		return usage("", "--storage %d: want gigabytes, 0 to 1000000", f.storage)
-	}
 	users, shown, err := f.users(w)
 	if err != nil {
 		return err
@@ -102,7 +100,7 @@ func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
 	}
 	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
 	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
-	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: f.storage * 1e9, Admin: f.admin, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
+	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: int64(f.storage), Admin: f.admin, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
 	return server.Serve(ctx, on)
 }
 

@@ -30,6 +30,7 @@ type Options struct {
 	Storage  int64         // bytes of files that each user may keep; 0: any number
 	Interval time.Duration // between looks at a job; 0: as usual
 	Stall    time.Duration // how long a client may pause while it sends or takes bytes; 0: 30 seconds
+	Silence  time.Duration // that a client of a stream hears at most; 0: 15 seconds
 	Log      *slog.Logger
 }
 
@@ -61,6 +62,9 @@ type target struct {
 func New(o Options) *Server {
 	if o.Stall == 0 {
 		o.Stall = 30 * time.Second
+	}
+	if o.Silence == 0 {
+		o.Silence = 15 * time.Second // proxies and clients give up on silence
 	}
 	s := &Server{Options: o, catalog: catalog.Default(), wake: make(chan struct{}, 1), targets: map[string]target{}, making: map[string]*sync.Mutex{},
 		driving: map[int64]bool{}, later: map[int64]time.Time{}, revived: map[int64]time.Time{}, finished: map[int64]time.Time{}}

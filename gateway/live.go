@@ -224,12 +224,9 @@ func unanswered(d batchfile.Destination, r provider.Reply) error {
 	return out
 }
 
-// keepAlive is how long a client of a stream hears nothing at most: proxies and clients give up on silence.
-const keepAlive = 15 * time.Second
-
 // follow gives a client what a flight brings. False: the client hung up before it had all of it.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *flight, stream bool) bool {
-	silence := time.NewTicker(keepAlive)
+	silence := time.NewTicker(s.Silence)
 	defer silence.Stop()
 	out := &eventWriter{w: w}
 	for n := 0; ; {

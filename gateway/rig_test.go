@@ -51,6 +51,7 @@ type rigOptions struct {
 	lacks   string // a provider without a key
 	refused string // a provider whose key is refused
 	storage int64
+	silence time.Duration
 	env     map[string]string // besides
 	log     io.Writer         // nil: the test's
 }
@@ -103,7 +104,7 @@ func (r *rig) start(o rigOptions) {
 	if log == nil {
 		log = r.t.Output()
 	}
-	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Silence: o.silence, Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Users: []gateway.User{gateway.NewUser("anna", anna, nil), gateway.NewUser("bert", bert, o.budget)}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

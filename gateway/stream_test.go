@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"assay/store"
 )
@@ -265,5 +266,40 @@ func TestCallsUnderOneKeyAreOneCall(t *testing.T) {
 	var none store.ClientUsage
 	if used := r.used("bert"); used == none || used.Calls != 1 {
 		t.Errorf("bert is counted as %+v", used)
+	}
+}
+
+// TestAClientOfASilentStreamHearsThatItLives has a provider that is silent, and then refuses, or answers whole: the status is sent
+// by then.
+func TestAClientOfASilentStreamHearsThatItLives(t *testing.T) {
+	t.Parallel()
+	for _, refuses := range []bool{true, false} {
+		t.Run(fmt.Sprint("refuses ", refuses), func(t *testing.T) {
+			t.Parallel()
+			heard := make(chan struct{})
+			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				io.Copy(io.Discard, r.Body)
+				<-heard
+				if refuses {
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json") // it does not stream
+				io.WriteString(w, `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"one two"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`)
+			}))
+			t.Cleanup(provider.Close)
+			r := newRig(t, rigOptions{env: map[string]string{"OPENAI_BASE_URL": provider.URL + "/v1"}, silence: 5 * time.Millisecond})
+			in, hangUp := r.streaming(t.Context(), "/chat/completions", `{"model":"gpt-4o-mini",`+question+`,"stream":true}`)
+			defer hangUp()
+			lineWith(t, in, ": keep-alive")
+			close(heard)
+			if refuses {
+				lineWith(t, in, `data: {"error":{`)
+				return
+			}
+			if text := lineWith(t, in, "[DONE]"); !strings.Contains(text, "one two") {
+				t.Errorf("the answer is %s", text)
+			}
+		})
 	}
 }
