@@ -225,7 +225,10 @@ func tooLarge() error {
 // cutOff is why the bytes of a client stopped.
 func cutOff(err error) error {
 	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if errors.As(err, &large) && large.Limit < maxFile {
+		return wrong(http.StatusRequestEntityTooLarge, "request_too_large", "", "Maximum request size (%d bytes) exceeded.", large.Limit)
+	}
+	if large != nil {
 		return tooLarge()
 	}
 	return wrong(http.StatusBadRequest, "incomplete_request", "", "The request ended too early or cannot be read: %s.", assay.Clean(err.Error(), 200))

@@ -79,6 +79,10 @@ func TestLiveCallsThatAreWrongCostNothing(t *testing.T) {
 	if status != 429 || !strings.Contains(string(text), "rate_limit_error") {
 		t.Errorf("a provider that is busy: %d %s", status, text)
 	}
+	status, o := r.call(anna, "POST", "/chat/completions", strings.NewReader(`{"model":"gpt-4o-mini","messages":"`+strings.Repeat("x", 64<<20)+`"}`))
+	if status != 413 || o.text("error", "code") != "request_too_large" || !strings.Contains(o.text("error", "message"), "67108864") {
+		t.Errorf("a body that is too large: %d %v", status, o)
+	}
 	if u := r.used("anna"); u.Spent != 0 || u.Open != 0 || u.Taken != 0 {
 		t.Errorf("what was refused is counted: %+v", u)
 	}
