@@ -198,7 +198,7 @@ func TestItemsAreRankedByTheirOwnName(t *testing.T) {
 		rows = append(rows, r)
 	}
 	f := find(t, report(t, stage, []analysis.Spec{{Method: analysis.Elo}}, rows), "elo", "item", "a")
-	if !f.Value.OK || f.Interval.OK {
+	if !f.Value.OK || !f.Interval.OK || !f.SE.OK {
 		t.Errorf("elo %v %v", f.Value, f.Interval)
 	}
 }
@@ -228,7 +228,7 @@ func TestRatingsDoNotHangOnWhenAVerdictCame(t *testing.T) {
 	slices.Reverse(turned)
 	was := find(t, report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, rows), "elo", "lane", "a")
 	is := find(t, report(t, arena(), []analysis.Spec{{Method: analysis.Elo}}, turned), "elo", "lane", "a")
-	if diff := cmp.Diff(was.Value, is.Value); diff != "" {
+	if diff := cmp.Diff([]any{was.Value, was.SE}, []any{is.Value, is.SE}); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -37,6 +37,10 @@ func (a *arena) elo(t *Table, field string) error {
 	if err != nil {
 		return err
 	}
+	spread, why, err := a.eloSpread(o)
+	if err != nil {
+		return err
+	}
 	a.noteUnmet(t, field, "ratings")
 	for i := range a.names {
 		f := a.finding(WhatElo, Points, i, field)
@@ -45,13 +49,47 @@ func (a *arena) elo(t *Table, field string) error {
 			continue
 		}
 		f.Value, f.Method = stats.Known(r.Mean[i]), fmt.Sprintf("K %g from %g, mean over %s", o.K, o.Start, plural(runs, "order"))
-		f.Interval, f.SE = stats.NoInterval("Elo has none: see strengths"), stats.Undefined("Elo has none: see strengths")
+		f.Interval, f.SE = stats.NoInterval("%s", why), stats.Undefined("%s", why)
+		if why == "" {
+			f.SE, f.Interval = spread[i].SE(), spread[i].Student(f.Value, a.options.Level, a.in[i])
+			f.Method += ", Student, bootstrap of clusters"
+		}
 		if r.SD[i].OK {
 			f.note("sd over orders %.1f", r.SD[i].Value)
 		}
 		t.Findings = append(t.Findings, *f)
 	}
 	return nil
+}
+
+// The errors of ratings come from as many resamples of clusters as for other findings, but not above mostEloResamples, each along a few random
+// orders, as far as the work allows.
+const (
+	mostEloResamples = 400
+	leastResamples   = 50
+	mostEloOrders    = 10
+)
+
+// eloSpread are the ratings over resamples, or why there are none.
+func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error) {
+	n := a.pairs.Len()
+	resamples := min(a.options.Resamples, mostEloResamples, eloWork/max(1, n))
+	switch {
+	case a.stage.Rounds != nil:
+		return nil, "pairs were bought by what was found: see strengths", nil
+	case a.clusters < 2:
+		return nil, "one cluster", nil
+	case resamples < leastResamples:
+		return nil, "so many comparisons are not played often enough: see strengths", nil
+	}
+	var starts []int
+	for k, c := range a.cluster {
+		if k == 0 || c != a.cluster[k-1] {
+			starts = append(starts, k)
+		}
+	}
+	spread, err := stats.EloResampled(len(a.names), a.pairs, starts, o, min(mostEloOrders, max(1, eloWork/(n*resamples))), resamples, a.options.Seed)
+	return spread, "", err
 }
 
 // noteUnmet says where entrants are in groups that never met: numbers of different groups do not compare.

@@ -111,3 +111,57 @@ func eloRuns(items, runs, n int, rate func(run int, ratings []float64, order []i
 	}
 	return out, nil
 }
+
+// EloResampled rates resamples of clusters, each along so many random orders: the ratings of each item over the resamples. Cluster k
+// of the comparisons are those from starts[k] to before starts[k+1], or to the end. An item that a resample does not compare has no rating there.
+func EloResampled(items int, p Pairs, starts []int, o EloOptions, orders, resamples int, seed uint64) ([]Replicates, error) {
+	if err := checkElo(items, p, o); err != nil {
+		return nil, err
+	}
+	if orders < 1 || resamples < 1 || len(starts) == 0 {
+		return nil, fmt.Errorf("rate by Elo: %d orders of %d resamples of %d clusters", orders, resamples, len(starts))
+	}
+	values := make([][]Number, items)
+	for i := range values {
+		values[i] = make([]Number, resamples)
+	}
+	replicate(resamples, func() *eloSample { return &eloSample{} }, func(s *eloSample, n int) {
+		r := stream(seed, n)
+		s.drawn = s.drawn[:0]
+		for range starts {
+			k := r.IntN(len(starts))
+			end := p.Len()
+			if k+1 < len(starts) {
+				end = starts[k+1]
+			}
+			for j := starts[k]; j < end; j++ {
+				s.drawn = append(s.drawn, j)
+			}
+		}
+		sums, met := make([]float64, items), make([]bool, items)
+		for range orders {
+			r.Shuffle(len(s.drawn), func(i, j int) { s.drawn[i], s.drawn[j] = s.drawn[j], s.drawn[i] })
+			ratings := o.opening(items)
+			for _, j := range s.drawn {
+				p.rate(j, ratings, o)
+				met[p.First[j]], met[p.Second[j]] = true, true
+			}
+			for i := range sums {
+				sums[i] += ratings[i]
+			}
+		}
+		for i := range values {
+			if values[i][n] = Undefined("not compared"); met[i] {
+				values[i][n] = Known(sums[i] / float64(orders))
+			}
+		}
+	})
+	out := make([]Replicates, items)
+	for i := range out {
+		out[i] = collect(values[i])
+	}
+	return out, nil
+}
+
+// eloSample is what one resample after the other is drawn into.
+type eloSample struct{ drawn []int }
