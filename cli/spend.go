@@ -34,6 +34,9 @@ func spendCommand(w *World) *cobra.Command {
 	return c
 }
 
+// imported is the mode of answers that were made elsewhere.
+const imported = "import"
+
 // spentRow is one row of spendQuery.
 type spentRow struct {
 	names                           [5]any // stage, lane, model, mode, purpose
@@ -54,13 +57,17 @@ func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
 		t.Right[i] = true
 	}
 	all, n := spentRow{names: [5]any{"all", "", "", "", ""}}, 0
+	var elsewhere assay.Cost
 	err := h.Ledger.Query(ctx, fmt.Sprintf(spendQuery, run.ID), func(_ []string, values []any) error {
 		r, err := spentOf(values)
 		if err != nil {
 			return err
 		}
-		all, n = all.plus(r), n+1
 		t.Add(r.cells()...)
+		if r.names[3] == imported {
+			elsewhere, r.cost = elsewhere.Add(r.cost), assay.Cost{}
+		}
+		all, n = all.plus(r), n+1
 		return nil
 	})
 	if err != nil {
@@ -71,7 +78,13 @@ func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
 		return nil
 	}
 	t.Add(all.cells()...)
-	return t.Compact("UNPRICED", "RESERVED", "CACHED", "REASONING", "PAID TWICE").Write(w.Stdout)
+	if err := t.Compact("UNPRICED", "RESERVED", "CACHED", "REASONING", "PAID TWICE").Write(w.Stdout); err != nil {
+		return err
+	}
+	if elsewhere != (assay.Cost{}) {
+		fmt.Fprintf(w.Stdout, "What was imported was paid elsewhere (%s), and is no part of the sum.\n", elsewhere)
+	}
+	return nil
 }
 
 // spentOf reads a row of spendQuery.

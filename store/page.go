@@ -24,7 +24,7 @@ type Attention struct {
 	Held          int64 // segments and lanes that wait for a person
 	Stopped       int64 // lanes that a provider, or a person, stopped
 	Segments      int64
-	Cost          assay.Cost // so far
+	Cost          assay.Cost // so far, without what was imported
 	CollectBefore time.Time  // the earliest of what has not been collected; zero: nothing waits
 }
 
@@ -53,7 +53,8 @@ func (s *Reader) Attention(ctx context.Context, runs []int64) (map[int64]Attenti
 	}
 	err := s.each(ctx, segment, `SELECT run_no, COUNT(*), COUNT(CASE WHEN state = 'held' THEN 1 END),
 		MIN(CASE WHEN state IN ('launched', 'ended', 'held') THEN collect_before_ms END),
-		CAST(SUM(cost_nano) AS BIGINT), CAST(SUM(cost_priced) AS BIGINT), CAST(SUM(cost_unknown) AS BIGINT)
+		CAST(SUM(CASE WHEN imported = '' THEN cost_nano ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_priced ELSE 0 END) AS BIGINT),
+		CAST(SUM(CASE WHEN imported = '' THEN cost_unknown ELSE 0 END) AS BIGINT)
 		FROM segments WHERE run_no IN (`+numbers(runs)+`) GROUP BY run_no`)
 	if err == nil {
 		err = s.each(ctx, lane, `SELECT run_no, COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state = 'stopped' THEN 1 END)

@@ -13,9 +13,10 @@ type Spending struct {
 	Cost        assay.Cost
 }
 
-// Spending sums what a run has cost by now, lane by lane.
+// Spending sums what a run has cost by now, lane by lane. What was imported was paid elsewhere, and is no part of it.
 func (s *Reader) Spending(ctx context.Context, run int64) ([]Spending, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT stage, lane, CAST(SUM(cost_nano) AS BIGINT), CAST(SUM(cost_priced) AS BIGINT), CAST(SUM(cost_unknown) AS BIGINT)
+	rows, err := s.read.QueryContext(ctx, `SELECT stage, lane, CAST(SUM(CASE WHEN imported = '' THEN cost_nano ELSE 0 END) AS BIGINT),
+		CAST(SUM(CASE WHEN imported = '' THEN cost_priced ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN imported = '' THEN cost_unknown ELSE 0 END) AS BIGINT)
 		FROM segments WHERE run_no = $1 GROUP BY stage, lane ORDER BY stage, lane`, run)
 	if err != nil {
 		return nil, fmt.Errorf("read the spending: %w", err)
