@@ -40,23 +40,12 @@ func (m *maker) judge(ctx context.Context, st *study.Stage) {
 		m.given[st.Name].wave = wave - 1 // verdicts without a request wait for no answer
 		return
 	}
-	m.again(st)
 	templates := int64(len(rubric.Prompts))
 	for _, l := range m.Study.LanesNamed(st.Judges.List) {
 		r := m.path(st, l)
 		m.add(st, Part{
 			Lane: r.lane, Turn: 1, Wave: wave, Mode: r.mode, Gated: gated(st) || unknown, Requests: subjects * templates * draws(st),
 		}, load{input: rubricWeight(rubric) + tokens, answer: rubric.Length()})
-	}
-}
-
-// again notes what a stage may ask once more.
-func (m *maker) again(st *study.Stage) {
-	if st.SecondTry != nil && *st.SecondTry {
-		m.note("stage %s: a malformed verdict is asked for once more; these are not priced here", st.Name)
-	}
-	if st.Fallback != "" {
-		m.note("stage %s: what a judge refuses or garbles is asked of lane %s; these are not priced here", st.Name, st.Fallback)
 	}
 }
 
@@ -187,7 +176,6 @@ func (m *maker) compare(ctx context.Context, st *study.Stage) {
 		return
 	}
 	each := schedule.Len() * int64(max(1, len(rubric.Prompts))*len(m.TraitsOf(st))) * draws(st)
-	m.again(st)
 	judges := m.Study.LanesNamed(st.Judges.List)
 	if total := each * int64(len(judges)); total > unsampled && !meant(st.Pairs) {
 		m.problems.Add(st.Where.Key("compare"), sayPairs(st.Pairs), "stage %s would make %d judge requests", st.Name, total)

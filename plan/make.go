@@ -163,6 +163,9 @@ func (m *maker) after(st *study.Stage) int {
 func draws(st *study.Stage) int64 { return int64(max(1, st.Repeats.N)) }
 
 func (m *maker) finish() {
+	for i := range m.Study.Stages {
+		m.again(&m.Study.Stages[i])
+	}
 	m.canaries()
 	m.plan.Reckon(nil, 0)
 	sort.SliceStable(m.plan.Parts, func(i, j int) bool { return m.plan.Parts[i].Wave < m.plan.Parts[j].Wave })

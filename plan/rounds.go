@@ -65,7 +65,6 @@ func (m *maker) rounds(ctx context.Context, st *study.Stage, g grouping, wave in
 	}
 	m.comparing(ctx, st, int64(p.Budget), int64(len(counted.Order())*counted.Most()), g.upTo(contestants))
 	m.given[st.Name].wave = wave + p.Rounds - 1
-	m.again(st)
 	until := p.Until()
 	variants := int64(max(1, len(rubric.Prompts))) * draws(st)
 	first := len(m.plan.Parts)
