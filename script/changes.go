@@ -61,6 +61,9 @@ func (p *Library) Changes(ctx context.Context, r Revision) (*Changes, error) {
 	if why := r.Difference.Fixed(was.input.Study, r.Input.Study); why != "" {
 		return nil, &FixedError{Why: why}
 	}
+	if err := was.recallLooks(ctx); err != nil {
+		return nil, err
+	}
 	is, err := p.draft(ctx, r.Run, was.settings, r.Input)
 	if err != nil {
 		return nil, err
@@ -95,6 +98,9 @@ func (p *Library) draft(ctx context.Context, run store.Run, settings Settings, i
 		Library: p, run: run, settings: settings, input: &own, stages: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
 	}
 	if err := s.buildStages(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.recallLooks(ctx); err != nil {
 		return nil, err
 	}
 	return s, s.rereads(ctx)

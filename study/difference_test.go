@@ -101,6 +101,7 @@ func TestAStudyThatOnlyAddsGrows(t *testing.T) {
 	t.Parallel()
 	const compares = "  - {name: better, compare: answers, rubric: better, judges: [j]}\n"
 	const when = "  - {name: more, ask: q, prompt: Again, lanes: [a], when: 'any(finding(\"right\", \"rate\"), .value > 0)'}\n"
+	const end = "  - {name: nice, judge: answers, rubric: {prompt: Nice?, labels: [yes, no]}, judges: [j]}\n"
 	lane := []string{"  j: {", "  c: {model: openai/gpt-5}\n  j: {", "lanes: [a, b]", "lanes: [a, b, c]"}
 	repeats := []string{"lanes: [a, b]}", "lanes: [a, b], repeats: 3}"}
 	stage := []string{"stages:", "stages:\n  - {name: extra, judge: answers, rubric: {prompt: Nice?, labels: [yes, no]}, judges: [j]}"}
@@ -110,21 +111,26 @@ func TestAStudyThatOnlyAddsGrows(t *testing.T) {
 		edit []string
 		want bool
 	}{
-		"nothing":                    {},
-		"a description":              {edit: []string{"description: first", "description: second"}},
-		"a lane":                     {edit: lane, want: true},
-		"draws":                      {edit: repeats, want: true},
-		"a stage":                    {edit: stage, want: true},
-		"a judge":                    {edit: judged, want: true},
-		"all of it":                  {edit: slices.Concat(lane, stage, judged), want: true},
-		"a lane, and another prompt": {edit: append(slices.Clone(lane), "prompt: ask.md", "prompt: Otherwise")},
-		"a lane less":                {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]"}},
-		"a lane that is compared":    {more: compares, edit: lane},
-		"draws that are compared":    {more: compares, edit: repeats},
-		"a judge of comparisons":     {more: compares, edit: judged, want: true},
-		"a lane under a condition":   {more: when, edit: lane},
-		"a judge under a condition":  {more: when, edit: judged},
-		"a stage under a condition":  {more: when, edit: stage, want: true},
+		"nothing":                               {},
+		"a description":                         {edit: []string{"description: first", "description: second"}},
+		"a lane":                                {edit: lane, want: true},
+		"draws":                                 {edit: repeats, want: true},
+		"a stage":                               {edit: stage, want: true},
+		"a judge":                               {edit: judged, want: true},
+		"all of it":                             {edit: slices.Concat(lane, stage, judged), want: true},
+		"a lane, and another prompt":            {edit: append(slices.Clone(lane), "prompt: ask.md", "prompt: Otherwise")},
+		"a lane less":                           {edit: []string{"  b: {model: openai/gpt-4.1-mini, label: B}\n", "", "lanes: [a, b]", "lanes: [a]"}},
+		"a lane that is compared":               {more: compares, edit: lane},
+		"draws that are compared":               {more: compares, edit: repeats},
+		"a judge of comparisons":                {more: compares, edit: judged, want: true},
+		"a lane under a condition":              {more: when, edit: lane},
+		"a judge under a condition":             {more: when, edit: judged},
+		"a stage under a condition":             {more: when, edit: stage, want: true},
+		"a judge at the end, under a condition": {more: when + end, edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}, want: true},
+		"a new judge at the end, too":           {more: when + end, edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, n]}", "  j: {", "  n: {model: openai/gpt-5}\n  j: {"}, want: true},
+		"a judge of both":                       {more: when + end, edit: append([]string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}, judged...)},
+		"a judge at the end that a condition reads": {more: when + end + "  - {name: rest, ask: q, prompt: Rest, lanes: [a], when: 'any(finding(\"nice\", \"rate\"), .value > 0)'}\n",
+			edit: []string{"labels: [yes, no]}, judges: [j]}", "labels: [yes, no]}, judges: [j, b]}"}},
 		"fewer draws":                {edit: []string{"lanes: [a, b]}", "lanes: [a, b], repeats: 1}"}},
 		"a rubric that was built in": {more: "  - {name: flat, judge: answers, rubric: stance, judges: [j]}\n", edit: []string{"rubrics:", "rubrics:\n  stance: {prompt: Which?, labels: [yes, no]}"}},
 	} {

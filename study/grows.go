@@ -10,10 +10,11 @@ import (
 // stays as it was, and so do the conditions under which it is asked. Where that is not certain, it is false.
 func (d Difference) Grows(was, is *Study) bool {
 	asks := d.Asks()
-	return len(asks) > 0 && !slices.ContainsFunc(asks, func(c Change) bool { return !c.grows(was, is) })
+	decided := was.conditional() && !d.Apart(was, is) // some of what it adds to
+	return len(asks) > 0 && !slices.ContainsFunc(asks, func(c Change) bool { return !c.grows(was, is, decided) })
 }
 
-func (c Change) grows(was, is *Study) bool {
+func (c Change) grows(was, is *Study, decided bool) bool {
 	if len(c.Removed)+len(c.Edited) > 0 {
 		return false
 	}
@@ -26,15 +27,15 @@ func (c Change) grows(was, is *Study) bool {
 	case c.What == "rubrics" || c.What == "traits": // one of this name may have been built in
 		return !slices.ContainsFunc(c.Added, was.names)
 	case c.What == "lanes", what == "lanes" && strings.HasPrefix(where, "stage "):
-		return len(c.Added) > 0 && !was.conditional() && !was.draws()
+		return len(c.Added) > 0 && !decided && !was.draws()
 	case what == "pairs" && strings.HasPrefix(where, "stage "):
-		return c.morePairs(was, is, strings.TrimPrefix(where, "stage ")) && !was.conditional()
+		return c.morePairs(was, is, strings.TrimPrefix(where, "stage ")) && !decided
 	case what == "judges" && strings.HasPrefix(where, "stage "):
-		return len(c.Added) > 0 && !was.conditional()
+		return len(c.Added) > 0 && !decided
 	case what == "items":
-		return len(c.Added) > 0 && !was.conditional() && !was.draws() && !was.imports()
+		return len(c.Added) > 0 && !decided && !was.draws() && !was.imports()
 	case what == "repeats":
-		return c.moreDraws(was, strings.TrimPrefix(where, "stage ")) && !was.conditional() && !was.draws()
+		return c.moreDraws(was, strings.TrimPrefix(where, "stage ")) && !decided && !was.draws()
 	}
 	return false
 }
@@ -103,7 +104,7 @@ func (d Difference) Fixed(was, is *Study) string {
 			return "items and answers that were made elsewhere belong together"
 		}
 	}
-	if was.conditional() || is.conditional() {
+	if (was.conditional() || is.conditional()) && !d.Apart(was, is) {
 		return "what is asked depends on earlier verdicts or findings (when, where, only, rounds of pairs): some of it was decided, once for all"
 	}
 	return ""

@@ -95,7 +95,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 	if !only && !whole {
 		return e, nil
 	}
-	e.Why, err = h.cannotGrow(ctx, want, run)
+	e.Why, err = h.cannotGrow(ctx, want, run, e.Difference.Apart(was, e.input.Study))
 	if e.Why == "" && err == nil && !only {
 		err = h.changes(ctx, want, e)
 	}
@@ -115,8 +115,9 @@ func (h *Home) changes(ctx context.Context, want Wanted, e *Edit) error {
 }
 
 // cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled or
-// ordered again, it is about the same part of the study, and the new plan asks every lane at least what the old one did.
-func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run) (string, error) {
+// ordered again, it is about the same part of the study, and the new plan asks every lane at least what the old one did. An edit that is apart
+// from all that was decided leaves rounds of pairs as they are.
+func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run, apart bool) (string, error) {
 	switch {
 	case h.Rehearsal:
 		return "it is a rehearsal", nil
@@ -130,6 +131,9 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run) (stri
 		return "answers of it were asked for once more (redo)", err
 	}
 	for _, err := range h.Ledger.Looks(ctx, run.No) {
+		if apart && err == nil {
+			break // none of what was looked at changes
+		}
 		return "comparisons of it were bought by what was found before", err
 	}
 	retried, err := h.Planner.Retried(ctx, run)

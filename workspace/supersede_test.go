@@ -315,6 +315,64 @@ func TestThePlanOfAnEditThatIsTakenBackPricesWhatIsNew(t *testing.T) {
 	}
 }
 
+// TestAnEditApartFromConditionsExtendsTheRun changes and adds a judge whose verdicts decide nothing, in a run that asks by what it found.
+func TestAnEditApartFromConditionsExtendsTheRun(t *testing.T) {
+	t.Parallel()
+	const conditional = `study: judged
+inputs:
+  questions:
+    items: [{id: one, text: What is one?, expect: "1"}, {id: two, text: What is two?, expect: "2"}]
+canary: false
+lane_defaults: {max_tokens: 100, temperature: 0}
+lanes:
+  a: {model: openai/gpt-4.1}
+  b: {model: openai/gpt-4.1-mini}
+  j: {model: openai/gpt-4.1}
+stages:
+  - {name: answers, ask: questions, turns: ["{{ text }}"], lanes: [a, b]}
+  - {name: checked, judge: answers, rubric: contains}
+  - {name: more, ask: questions, turns: [Again], lanes: [a], when: 'not any(finding("checked", "rate"), .value > 2)'}
+  - {name: fine, judge: answers, rubric: {prompt: "Is it good? {{ answer.text }}", labels: {yes: 1, no: 0}}, judges: [j]}
+`
+	for name, c := range map[string]struct {
+		edit []string
+		want map[string]int // superseded
+		more int64          // requests
+	}{
+		"a judge's prompt":  {[]string{"Is it good?", "Is it very good?"}, map[string]int{"fine 1 j": 4}, 0},
+		"a judge's model":   {[]string{"j: {model: openai/gpt-4.1}", "j: {model: openai/gpt-4.1-nano}"}, map[string]int{"fine 1 j": 4}, 0},
+		"one more judge":    {[]string{"judges: [j]", "judges: [j, k]", "stages:", "  k: {model: openai/gpt-4.1-nano}\nstages:"}, map[string]int{}, 4},
+		"another, and more": {[]string{"judges: [j]", "judges: [j, k]", "stages:", "  k: {model: openai/gpt-4.1-nano}\nstages:", "Is it good?", "Is it very good?"}, map[string]int{"fine 1 j": 4}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, conditional)
+			h := r.open(false)
+			run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+			before, all := r.resultsOf(h, run), r.requests(h, run)
+			if all != 4+2+4 {
+				t.Fatalf("%d requests: the condition decided otherwise", all)
+			}
+			r.write("study.yaml", strings.NewReplacer(c.edit...).Replace(conditional))
+			again, _, _ := r.extended(h)
+			if again.No != run.No {
+				t.Fatalf("run %s, not %s", again.ID, run.ID)
+			}
+			if end := r.drive(h, again, Drive{}); end.Stop != StopDone || r.requests(h, run) != all+c.more {
+				t.Errorf("stopped by %d with %d requests, want %d", end.Stop, r.requests(h, run), all+c.more)
+			}
+			if d := cmp.Diff(c.want, r.supersededIn(h, run)); d != "" {
+				t.Error(d)
+			}
+			for at, text := range r.resultsOf(h, run) {
+				if was, there := before[at]; there && was != text && !strings.Contains(at, "fine") {
+					t.Errorf("%s was %q, is %q", at, was, text)
+				}
+			}
+		})
+	}
+}
+
 // requests counts the requests of a run that have an answer.
 func (r *rig) requests(h *Home, run store.Run) (n int64) {
 	r.t.Helper()
@@ -341,6 +399,11 @@ func TestARunWithBoughtComparisonsStaysAsItIs(t *testing.T) {
 	_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
 	if err == nil || !strings.Contains(err.Error(), "comparisons of it were bought by what was found before") {
 		t.Errorf("the run goes on: %v", err)
+	}
+	// A rule whose verdicts nothing reads is no part of it.
+	r.write("study.yaml", strings.Replace(smallStudy, "rubric: contains", "rubric: exact", 1))
+	if now, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{})); err != nil || now.Run.No != run.No || !now.Edit.Grows {
+		t.Errorf("the run does not go on: %+v, %v", now.Edit, err)
 	}
 }
 
