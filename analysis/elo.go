@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"assay/stats"
 )
@@ -82,14 +83,35 @@ func (a *arena) eloSpread(o stats.EloOptions) ([]stats.Replicates, string, error
 	case resamples < leastResamples:
 		return nil, "so many comparisons are not played often enough: see strengths", nil
 	}
-	var starts []int
+	ordered, starts := a.byCluster()
+	spread, err := stats.EloResampled(len(a.names), ordered, starts, o, min(mostEloOrders, max(1, eloWork/(n*resamples))), resamples, a.options.Seed)
+	return spread, "", err
+}
+
+// byCluster are the comparisons with where each cluster begins. Like inOrder, it goes by what was said alone: by neither when it came, nor
+// what a cluster is called.
+func (a *arena) byCluster() (stats.Pairs, []int) {
+	var clusters [][]uint64
 	for k, c := range a.cluster {
 		if k == 0 || c != a.cluster[k-1] {
-			starts = append(starts, k)
+			clusters = append(clusters, nil)
+		}
+		last := &clusters[len(clusters)-1]
+		*last = append(*last, uint64(a.pairs.First[k])<<24|uint64(a.pairs.Second[k])<<8|uint64(a.pairs.Result[k]))
+	}
+	for _, c := range clusters {
+		slices.Sort(c)
+	}
+	sort.Slice(clusters, func(i, j int) bool { return slices.Compare(clusters[i], clusters[j]) < 0 })
+	var out stats.Pairs
+	var starts []int
+	for _, c := range clusters {
+		starts = append(starts, out.Len())
+		for _, g := range c {
+			out.Append(uint16(g>>24), uint16(g>>8), stats.Result(g))
 		}
 	}
-	spread, err := stats.EloResampled(len(a.names), a.pairs, starts, o, min(mostEloOrders, max(1, eloWork/(n*resamples))), resamples, a.options.Seed)
-	return spread, "", err
+	return out, starts
 }
 
 // noteUnmet says where entrants are in groups that never met: numbers of different groups do not compare.
