@@ -64,6 +64,7 @@ type answers struct {
 	start   int     // the wave of the first turn
 	wave    int     // the wave of the last turn
 	turns   []int64 // answers of one lane at each asked turn, control included
+	control int64   // those of the last turn that are a control
 	tokens  float64 // of the conversation before the last answer, mean
 	gated   bool
 	goes    bool // goes on with earlier conversations: all its answers are later ones

@@ -88,6 +88,11 @@ func TestEveryStageIsCounted(t *testing.T) {
 			`  - {name: one, ask: q, turns: ["{{ text }}", sure?, really?], lanes: g, control: true}`,
 			"wave 1 one g turn 1: 3 batch\nwave 2 one g turn 2: ≤6 batch\nwave 3 one g turn 3: ≤6 batch\n",
 		},
+		"a control that is continued": {
+			`  - {name: one, ask: q, turns: ["{{ text }}", sure?], lanes: g, control: true}
+  - {name: two, continue: one, turns: [{each: {x: no, y: hm}}]}`,
+			"wave 1 one g turn 1: 3 batch\nwave 2 one g turn 2: ≤6 batch\nwave 3 two g turn 1: ≤9 batch\n",
+		},
 		"branches with two control draws": {
 			`  - {name: one, ask: q, turns: ["{{ text }}", {each: {x: no, y: hm}}, why?], lanes: g, control: {draws: 2}}`,
 			"wave 1 one g turn 1: 3 batch\nwave 2 one g turn 2: ≤12 batch\nwave 3 one g turn 3: ≤12 batch\n",

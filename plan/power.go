@@ -134,7 +134,7 @@ func (m *maker) judging(ctx context.Context, st *study.Stage, r judge.Rubric) {
 		if !ok || from == nil || from.reads(Of(st, r)) == 0 {
 			continue
 		}
-		controlled := source.Control != nil && source.Control.On
+		controlled := m.Study.Controlled(source)
 		z.items, z.draws = max(z.items, from.items), min(z.draws, from.answers(source, Of(st, r), r.AgainstFirst))
 		z.atMost = z.atMost || gated(st) || from.unknown
 		control = control || controlled
@@ -161,10 +161,7 @@ func (a *answers) answers(source *study.Stage, of study.Of, flips bool) int64 {
 		if !of.Reads(i+1, a.span()) {
 			continue
 		}
-		if source.Control != nil && source.Control.On {
-			each -= a.items * draws(source) * int64(source.Control.Draws)
-		}
-		n += max(0, each)
+		n += max(0, each-a.control)
 	}
 	return max(1, n/a.items)
 }

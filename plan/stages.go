@@ -116,24 +116,26 @@ func (m *maker) exact(st *study.Stage, r path, all []int32, wave int) Part {
 // laterTurns counts the turns that follow answers not there yet. The control is a branch of its own from the first
 // pressure on.
 func (m *maker) laterTurns(ctx context.Context, st *study.Stage, talk *Talk, routes []path, give *answers, w load) {
-	plain, control := give.last(), int64(0)
+	plain := give.last() - give.control
+	starts := st.Control != nil && st.Control.On
 	start := 1
 	if st.Verb() == study.VerbContinue {
 		start = 0
 	}
 	for k := start; k < len(talk.Steps); k++ {
 		step := talk.Steps[k]
-		if st.Control != nil && st.Control.On && control == 0 {
-			control = plain * int64(st.Control.Draws)
+		if starts {
+			give.control += plain * int64(st.Control.Draws)
+			starts = false
 		}
 		plain = m.fanOut(ctx, talk, k, plain, give.items)
 		w.input, w.bytes = w.input+visibleTokens+sayTokens(step), 0
 		give.wave++
-		give.turns = append(give.turns, plain+control)
+		give.turns = append(give.turns, plain+give.control)
 		for _, r := range routes {
 			m.add(st, Part{
 				Lane: r.lane, Turn: k + 1, Wave: give.wave, Mode: r.mode, Gated: give.gated,
-				Control: control > 0, Requests: plain + control,
+				Control: give.control > 0, Requests: plain + give.control,
 			}, w)
 		}
 	}
@@ -185,7 +187,7 @@ func (m *maker) proceed(ctx context.Context, st *study.Stage) {
 	if len(st.Lanes.Among.List) > 0 {
 		lanes = m.chosen(m.Study.LanesNamed(st.Lanes.Among.List))
 	}
-	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, gated: true, goes: st.GoesOn(), unknown: from.unknown || gated(st)}
+	give := &answers{lanes: lanes, items: from.items, wave: m.after(st) - 1, turns: []int64{from.last() * draws(st)}, control: from.control * draws(st), gated: true, goes: st.GoesOn(), unknown: from.unknown || gated(st)}
 	m.given[st.Name] = give
 	var routes []path
 	for _, l := range lanes {

@@ -335,16 +335,24 @@ func (m moment) speak(p *assay.Prompt, it assay.Item, values prompt.Values) erro
 	return nil
 }
 
+// neutral is what a control says. One that began in a stage before stays one: without a text of its own the stage says what that one said.
+func (t *Talk) neutral(values prompt.Values) (string, error) {
+	if t.control == "" && t.from != nil {
+		return t.from.neutral(values)
+	}
+	if t.Stage.Control == nil || t.Stage.Control.Say.Empty() {
+		return t.control, nil
+	}
+	return render(t.Stage.Control.Say, values)
+}
+
 func (m moment) said(it assay.Item, values prompt.Values) (string, error) {
 	t, step := m.talk, m.talk.Steps[m.step]
 	if t.Stage.Guessed {
 		return guessed(it, m.step), nil
 	}
 	if m.way.isControl() && step.Pressure {
-		if say := t.Stage.Control.Say; !say.Empty() {
-			return render(say, values)
-		}
-		return t.control, nil
+		return t.neutral(values)
 	}
 	if len(t.Stage.Prompt) > 0 {
 		for _, tmpl := range t.templates {

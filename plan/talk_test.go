@@ -116,6 +116,14 @@ func TestEveryTurnFollowsTheRealAnswersOfItsOwnBranch(t *testing.T) {
 				"two.2[l a]#1: please one | one.1[l]#1 | sure? | two.1[l]#1 | a", "two.2[l b]#1: please one | one.1[l]#1 | sure? | two.1[l]#1 | b",
 			},
 		},
+		"a control that is continued stays one": {
+			`  - {name: one, ask: q, turns: ["{{ text }}", sure?], control: {say: "again: {{ text }}"}}
+  - {name: two, continue: one, turns: [{each: {a: a, b: b}}]}`, "two",
+			[]string{
+				"two.1[a]#1: one | one.1[]#1 | sure? | one.2[]#1 | a", "two.1[b]#1: one | one.1[]#1 | sure? | one.2[]#1 | b",
+				"two.1[control]#1: one | one.1[]#1 | again: one | one.2[control]#1 | again: one",
+			},
+		},
 		"given turns stand where they were written": {
 			`  - {name: one, ask: q, turns: [hello, {assistant: hi}, "{{ text }}", bye]}`, "one",
 			[]string{"one.1[]#1: hello | hi | one", "one.2[]#1: hello | hi | one | one.1[]#1 | bye"},

@@ -155,7 +155,7 @@ func (d *rowReader) sources(st *study.Stage) []*study.Stage {
 
 func (d *rowReader) control(st *study.Stage) string {
 	for _, s := range d.sources(st) {
-		if s.Control != nil && s.Control.On {
+		if d.study.Controlled(s) {
 			return plan.ControlBranch
 		}
 	}

@@ -104,6 +104,21 @@ func (s *Study) Stage(name string) (*Stage, bool) {
 	return nil, false
 }
 
+// Controlled reports whether some conversations of a stage are a control: its own, or that of a stage which it continues.
+func (s *Study) Controlled(st *Stage) bool {
+	for range s.Stages { // in a circle there is no end
+		if st.Control != nil && st.Control.On {
+			return true
+		}
+		from, ok := s.Stage(st.Continue)
+		if !ok {
+			break
+		}
+		st = from
+	}
+	return false
+}
+
 // Lane is the lane of a name.
 func (s *Study) Lane(name string) (*Lane, bool) {
 	for i := range s.Lanes {
