@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay"
 	"assay/cli/term"
+	"assay/engine"
 	"assay/export"
 	"assay/plan"
 	"assay/provider"
@@ -148,6 +147,9 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 	if errors.Is(err, workspace.ErrNoJobs) {
 		return usage("assay adopt "+a.Provider+" JOB names one", "%s holds no job that this ledger does not know", a.Provider)
 	}
+	if several, ok := errors.AsType[*workspace.SeveralRunsError](err); ok {
+		return usage("--run ID takes those of one, JOB… those that are named", "%s", several)
+	}
 	if err := errors.Join(err, printMoves(ctx)); err != nil {
 		return err
 	}
@@ -170,8 +172,8 @@ func (a *adopter) recover(ctx context.Context, d *plan.Input, p *plan.Plan, foun
 	fmt.Fprintf(a.Stderr, "%s joined to run %s; %s found belong to questions that it does not ask, or has an answer for\n",
 		assay.Count(joined, "answer"), run.ID, assay.Count(answers-joined, "answer"))
 	if mixed {
-		return usage("--run ID takes those of one, JOB… those that are named",
-			"the jobs are those of several runs%s, and later turns and verdicts follow the answers of their own: nothing was taken", lostRuns(all))
+		return usage("name the JOB…s of one run first: `assay resume` would ask for all of it again",
+			"%s, and run %s has none of these answers", &workspace.SeveralRunsError{Runs: lostRuns(all)}, run.ID)
 	}
 	fmt.Fprintf(a.Stderr, "nothing was sent; `assay resume %s` asks for the rest\n", a.home.named(run))
 	return nil
@@ -192,18 +194,13 @@ func (a *adopter) follow() func(context.Context) error {
 	}
 }
 
-// lostRuns names the runs in the stamps of jobs, newest first.
-func lostRuns(all []workspace.Recovered) string {
-	var ids []string
+// lostRuns are the runs in the stamps of jobs.
+func lostRuns(all []workspace.Recovered) []string {
+	var jobs []provider.Status
 	for _, r := range all {
-		if id := r.Status.Stamp.Run; id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		jobs = append(jobs, r.Status)
 	}
-	if len(ids) == 0 {
-		return ""
-	}
-	return " (" + assay.Clean(strings.Join(ids, ", "), 200) + ")"
+	return engine.LostRuns(jobs)
 }
 
 func recoveryNote(r workspace.Recovered) string {

@@ -71,6 +71,9 @@ func TestAnswersOfSeveralLostRunsAreNotMixed(t *testing.T) {
 	}
 	s.ok(os.RemoveAll(filepath.Join(s.dir, "assay-data")))
 	s.exits(2, []string{"adopt", "openai", "--study", "study.yaml"}, "those of several runs ("+runs[1]+", "+runs[0]+")", "nothing was taken")
+	if got, err := s.rows(t.Context(), "SELECT COUNT(*) FROM runs"); err != nil || got[0] != "0" {
+		t.Errorf("%v runs were begun, %v", got, err)
+	}
 	s.exits(2, []string{"adopt", "anthropic", "--study", "study.yaml"}, "those of several runs, ")
 	if got, err := s.rows(t.Context(), "SELECT COUNT(*) FROM attempts"); err != nil || got[0] != "0" {
 		t.Errorf("%v answers were taken, %v", got, err)
@@ -122,6 +125,9 @@ func TestTheAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
 	}
 	if lines != 2 {
 		t.Errorf("want 2 lines:\n%s", text)
+	}
+	if got, err := s.rows(t.Context(), "SELECT COUNT(*) FROM runs"); err != nil || got[0] != "0" {
+		t.Errorf("%v runs were begun, %v", got, err)
 	}
 	s.exits(2, []string{"adopt", "anthropic", job, "--out", "theirs.jsonl"}, "--out names another")
 	s.exits(1, []string{"adopt", "anthropic", "msgbatch_none"}, "look at job msgbatch_none")

@@ -35,7 +35,7 @@ type Recovery struct {
 // an answer of another may follow other answers than those that were joined. Nothing is sent.
 func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
 	err = e.holdRun(ctx, run, func(ctx context.Context, t *tenure) error {
-		a := &adoption{extension: &extension{Engine: e, l: t.l}, name: name, waves: waves, several: severalRuns(jobs)}
+		a := &adoption{extension: &extension{Engine: e, l: t.l}, name: name, waves: waves, several: len(LostRuns(jobs)) > 1}
 		if a.run, err = e.Ledger.Run(ctx, run); err != nil {
 			return err
 		}
@@ -73,16 +73,15 @@ type adoption struct {
 	several bool            // the jobs are those of several runs
 }
 
-// severalRuns reports whether the stamps of jobs name more than one run.
-func severalRuns(jobs []provider.Status) bool {
-	of := ""
+// LostRuns are the runs that the stamps of jobs name, each once, in the order of the jobs.
+func LostRuns(jobs []provider.Status) []string {
+	var ids []string
 	for _, st := range jobs {
-		if st.Stamp.Run != "" && of != "" && st.Stamp.Run != of {
-			return true
+		if id := st.Stamp.Run; id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
-		of = cmp.Or(st.Stamp.Run, of)
 	}
-	return false
+	return ids
 }
 
 // adoptedPart is a fetched part of a job.

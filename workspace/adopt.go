@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay"
 	"assay/engine"
 	"assay/provider"
 	"assay/store"
@@ -72,6 +73,19 @@ func (a *Adoption) Stamped() bool {
 	return ok && f.Stamped()
 }
 
+// SeveralRunsError says that jobs are those of several lost runs of a study with several waves, newest first.
+type SeveralRunsError struct {
+	Runs []string // empty: jobs of the provider carry no stamp
+}
+
+func (e *SeveralRunsError) Error() string {
+	named := ""
+	if len(e.Runs) > 0 {
+		named = " (" + assay.Clean(strings.Join(e.Runs, ", "), 200) + ")"
+	}
+	return "the jobs are those of several runs" + named + ", and later turns and verdicts follow the answers of their own: nothing was taken"
+}
+
 // ErrNoJobs says that there is no job to recover answers from.
 var ErrNoJobs = errors.New("the provider holds no job that this ledger does not know")
 
@@ -90,6 +104,9 @@ func (a *Adoption) Recover(ctx context.Context, want Wanted, now Current, jobs [
 	}
 	run := now.Run
 	if run.No == 0 {
+		if lost := engine.LostRuns(jobs); len(lost) > 1 && want.Plan.Waves > 1 { // begun, it would ask everything again
+			return run, nil, &SeveralRunsError{Runs: lost}
+		}
 		if run, err = a.Home.Begin(ctx, want, now.Claim); err != nil {
 			return run, nil, err
 		}
