@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/engine"
 	"assay/simulator"
 )
 
@@ -301,6 +302,18 @@ func TestAKeyRevokedInTheMiddleLosesNothing(t *testing.T) {
 		t.Errorf("not resumed: %s", e)
 	}
 	s.whole()
+}
+
+// TestJudgesDoNotWaitForALaneThatIsStopped: what could still join a judge's requests does not move, so they go out, and the command ends.
+func TestJudgesDoNotWaitForALaneThatIsStopped(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "judged", "openai ask revoke after=1")
+	s.timing = func(t engine.Timing) engine.Timing {
+		t = Hasty(t)
+		t.Cut = 2 * patience
+		return t
+	}
+	s.exits(3, []string{"run", "study.yaml", "--yes", "--no-canary", "--mode", "live"}, "stopped", "assay retry")
 }
 
 func TestAFolderThatCannotBeWrittenIsSaidBeforeAnythingIsSent(t *testing.T) {

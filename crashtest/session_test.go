@@ -22,6 +22,7 @@ import (
 	"assay/artifacts/artifactstest"
 	"assay/catalog"
 	"assay/cli"
+	"assay/engine"
 	"assay/simulator"
 	"assay/simulator/minds"
 	"assay/store"
@@ -37,6 +38,7 @@ type session struct {
 	journal int
 	bucket  *artifactstest.Server                     // of the artifacts; nil: a folder
 	around  func(op string, call func() error) error  // of commands in this process
+	timing  func(engine.Timing) engine.Timing         // of commands in this process
 	ahead   time.Duration                             // of the true time is the clock of commands in this process
 	via     func(http.RoundTripper) http.RoundTripper // what the calls of commands in this process go through; nil: nothing
 }
@@ -46,7 +48,7 @@ const queue = 20 * time.Millisecond
 
 // open copies a study and starts its providers. They are in this process; who uses them is in another.
 func open(dir, study, db string, faults ...string) (*session, error) {
-	s := &session{dir: dir, db: db, env: map[string]string{}}
+	s := &session{dir: dir, db: db, env: map[string]string{}, timing: Hasty}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", study))); err != nil {
 		return nil, err
 	}
@@ -212,7 +214,7 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 	defer cancel()
 	var out, err bytes.Buffer
 	code := cli.Main(ctx, cli.World{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: Hasty, Around: s.around,
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: s.timing, Around: s.around,
 		Now:  func() time.Time { return time.Now().Add(s.ahead) },
 		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
 		HTTP: s.network(),

@@ -126,10 +126,14 @@ func (x *extension) wave(ctx context.Context, g Group, items limit) error {
 	return x.Ledger.PutGroup(ctx, group)
 }
 
-// waitForMore reports whether a group that may grow should wait, and notes since when it does.
+// waitForMore reports whether a group that may grow should wait, and notes since when it does. Where nothing moves that could add to it,
+// as when lanes before it are stopped, it does not wait.
 func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64) (bool, error) {
 	if full > 0 && ready >= full {
 		return false, nil
+	}
+	if open, err := x.Ledger.OpenSegments(ctx, x.run.No, blockedByBudget); err != nil || open.Moving == 0 {
+		return false, err
 	}
 	known, err := x.Ledger.Groups(ctx, x.run.No)
 	if err != nil {
