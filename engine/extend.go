@@ -34,6 +34,7 @@ type extension struct {
 	next   time.Time // when to look again by itself; zero: when something settles
 	short  bool      // the budget left something out
 	waits  bool
+	still  bool // no segment moved by itself when the look began
 
 	completed bool // a group came to its end without anything to send: what waits for it can go on
 }
@@ -53,6 +54,9 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st Standing, err error)
 			st = Standing{Closed: x.run.State == store.RunClosed, Result: x.run.Result}
 			return nil
 		}
+		if x.still, err = e.Still(ctx, run); err != nil {
+			return err
+		}
 		if err := x.grow(ctx); err != nil {
 			return err
 		}
@@ -63,6 +67,12 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st Standing, err error)
 		return st, fmt.Errorf("extend run %d: %w", run, err)
 	}
 	return st, nil
+}
+
+// Still reports whether no segment of a run moves by itself.
+func (e *Engine) Still(ctx context.Context, run int64) (bool, error) {
+	open, err := e.Ledger.OpenSegments(ctx, run, blockedByBudget)
+	return open.Moving == 0, err
 }
 
 // grow makes the segments that can go out now.

@@ -132,8 +132,8 @@ func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64)
 	if full > 0 && ready >= full {
 		return false, nil
 	}
-	if open, err := x.Ledger.OpenSegments(ctx, x.run.No, blockedByBudget); err != nil || open.Moving == 0 {
-		return false, err
+	if x.still {
+		return false, nil
 	}
 	known, err := x.Ledger.Groups(ctx, x.run.No)
 	if err != nil {

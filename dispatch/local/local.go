@@ -51,6 +51,7 @@ type drive struct {
 	places map[bool]int        // free ones: live, and not
 	st     engine.Standing
 	looked bool      // at the run, since anything moved
+	asked  bool      // whether anything moves, since a segment did
 	signed time.Time // when we last said that we are there
 	held   time.Duration
 	last   bool      // it is looked at for the last time
@@ -167,6 +168,14 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return false, v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now())
 	}
 	wait := next.Sub(v.Engine.Clock.Now())
+	if wait > busy && v.st.Waiting && !v.asked {
+		// A wave waits for more only while something moves, and what moved at the last look may have come to rest.
+		still, err := v.Engine.Still(ctx, v.run)
+		if v.asked = true; still && err == nil {
+			err = v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now())
+		}
+		return false, err
+	}
 	if wait <= 0 { // another process is at it, or it came due just now
 		v.held = min(max(2*v.held, time.Millisecond), busy)
 		wait = v.held
@@ -221,6 +230,7 @@ func (v *drive) round(ctx context.Context) (bool, error) {
 		case r.err == nil:
 			done++
 			looked = looked || r.st != nil
+			v.asked = v.asked && r.st != nil
 		case errors.Is(r.err, engine.ErrNoKey):
 			keyless = append(keyless, r.err)
 		case elsewhere(r.err):
