@@ -51,7 +51,7 @@ type spentRow struct {
 func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
 	t := term.Table{
 		Head:  []string{"STAGE", "LANE", "MODEL", "MODE", "PURPOSE", "ATTEMPTS", "PRICED", "UNPRICED", "SPENT", "RESERVED", "INPUT", "CACHED", "OUTPUT", "REASONING", "PAID TWICE"},
-		Right: map[int]bool{}, Spare: []string{"PRICED", "PURPOSE", "REASONING", "CACHED"},
+		Right: map[int]bool{}, Spare: []string{"PRICED", "PURPOSE", "REASONING", "CACHED", "OUTPUT", "INPUT", "MODEL", "MODE", "ATTEMPTS"}, // what was spent stays
 	}
 	for i := 5; i < len(t.Head); i++ {
 		t.Right[i] = true

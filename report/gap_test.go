@@ -37,7 +37,7 @@ func TestDifferencesOfSharesAreInPoints(t *testing.T) {
 				t.Errorf("a label in percent: %s", sh.Text)
 			}
 		}
-		if !strings.Contains(svg, "+16.7 pt (+6.7 pt to +26.7 pt)") || !strings.Contains(svg, "percentage points") {
+		if !strings.Contains(svg, "+16.7 pt (+6.7 to +26.7 pt)") || !strings.Contains(svg, "percentage points") {
 			t.Errorf("figure %s", svg)
 		}
 	}

@@ -32,3 +32,24 @@ func TestALongDescriptionComesAfterTheAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestALongCaveatDoesNotPushTheBoardAway(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{"a": "++++++++++++", "b": "------------"}, nil)
+	long := "It has a long story, " + strings.Repeat("which is told at length, ", 20)
+	d.Report.Standings[0].Style = long
+	d.Report.Standings[0].Validated = false
+	var html, md bytes.Buffer
+	if err := d.WriteHTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{html.String(), md.String()} {
+		brief, board, after := strings.Index(text, "Judge not validated."), max(strings.Index(text, "<caption>Leaderboard"), strings.Index(text, "| tier |")), strings.Index(text, "It has a long story")
+		if brief < 0 || !(brief < board && board < after) {
+			t.Errorf("a brief caveat at %d, the board at %d, the long caveat at %d", brief, board, after)
+		}
+	}
+}

@@ -92,13 +92,7 @@ func (m markdown) summary(s *Summary) {
 	for _, f := range s.Further {
 		m.para(f.String())
 	}
-	for _, c := range s.Caveats {
-		fmt.Fprintf(m.w, "- **%s** %s", escaped(c.Title), escaped(c.Text))
-		if c.Command != "" {
-			fmt.Fprintf(m.w, " %s", escaped(c.Command))
-		}
-		fmt.Fprintln(m.w)
-	}
+	m.caveats(s.Brief())
 	state := "Complete."
 	if !s.Complete {
 		state = "Incomplete."
@@ -106,6 +100,20 @@ func (m markdown) summary(s *Summary) {
 	fmt.Fprintf(m.w, "- **%s** %s\n\n", state, escaped(s.Coverage))
 	if s.Board != nil {
 		m.grid(s.Board.grid())
+	}
+	if more := s.Lengthy(); len(more) > 0 {
+		m.caveats(more)
+		fmt.Fprintln(m.w)
+	}
+}
+
+func (m markdown) caveats(all []Caveat) {
+	for _, c := range all {
+		fmt.Fprintf(m.w, "- **%s** %s", escaped(c.Title), escaped(c.Text))
+		if c.Command != "" {
+			fmt.Fprintf(m.w, " %s", escaped(c.Command))
+		}
+		fmt.Fprintln(m.w)
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay"
@@ -12,6 +13,7 @@ import (
 // weak points. It is made from findings alone and shown the same way everywhere.
 type Summary struct {
 	Headline  Sentence
+	Result    string     // the same in a few words, for lists; empty: nothing is known
 	Further   []Sentence // cost, and one for each further stage
 	Coverage  string     // how much of the plan it rests on
 	Complete  bool       // enough of it
@@ -19,6 +21,29 @@ type Summary struct {
 	Settling  []Settling // neighbours that cannot be told apart, of all stages
 	Board     *Board     // nil: nothing is ranked
 	Rehearsal bool
+}
+
+// result is who leads, in the fewest words; empty: that is not known.
+func (d *Document) result(r *ranked) string {
+	if len(r.order) < 2 || !r.tested {
+		return ""
+	}
+	if len(r.Unmet) > 1 {
+		return "not all were compared"
+	}
+	name := func(i int) string { return assay.Clean(r.Places[i].Name, maxName) }
+	top, clique := r.top()
+	switch {
+	case len(r.unknown()) > 0:
+		return name(top[0]) + " is first, not all were tested"
+	case len(top) == len(r.order) && clique:
+		return "no difference shown"
+	case len(top) == 1:
+		return name(top[0]) + " is ahead"
+	case len(top) == 2:
+		return name(top[0]) + " and " + name(top[1]) + " lead"
+	}
+	return fmt.Sprintf("%s and %d others lead", name(top[0]), len(top)-1)
 }
 
 // Sentence is a text in which names of lanes and models are marked, because they are foreign words.
@@ -116,7 +141,7 @@ func (d *Document) Summary() *Summary {
 		all[i] = rank(&d.Report.Standings[i])
 	}
 	lead := leader(all)
-	out.Headline = d.headline(lead)
+	out.Headline, out.Result = d.headline(lead), d.result(lead)
 	if s := d.cheapest(lead); s != nil {
 		out.Further = append(out.Further, s)
 	}
@@ -132,6 +157,19 @@ func (d *Document) Summary() *Summary {
 	}
 	out.Board = d.board(lead, all)
 	return out
+}
+
+// maxBrief is how long a caveat may be to stand before the board, in bytes.
+const maxBrief = 280
+
+// Brief are the caveats that stand between the answer and the board.
+func (s *Summary) Brief() []Caveat {
+	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return len(c.Text) > maxBrief })
+}
+
+// Lengthy are the caveats that come after the board: they must not push it away.
+func (s *Summary) Lengthy() []Caveat {
+	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return len(c.Text) <= maxBrief })
 }
 
 // maxLead is how long a description may be to stand before the answer, in bytes.

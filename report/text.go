@@ -68,7 +68,7 @@ func between(u analysis.Unit, i stats.Interval) string {
 	if !i.OK {
 		return ""
 	}
-	return u.Show(i.Low) + " to " + u.Show(i.High)
+	return strings.TrimSuffix(u.Show(i.Low), " pt") + " to " + u.Show(i.High)
 }
 
 func shownP(n stats.Number) string {
@@ -110,7 +110,7 @@ func widthOf(text string, size float64) float64 {
 		switch {
 		case strings.ContainsRune("iljtf.,:;'|!()[] ", r):
 			w += 0.36
-		case strings.ContainsRune("mwMW%@…", r):
+		case strings.ContainsRune("mwMW%@…+", r):
 			w += 0.95
 		case r >= 'A' && r <= 'Z':
 			w += 0.70

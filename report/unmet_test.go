@@ -61,6 +61,9 @@ func TestALaneThatWinsEverythingIsTheAnswer(t *testing.T) {
 	if all := text(s); !strings.Contains(all, "No strengths. In stage pairs, a won all of its comparisons") || strings.Contains(all, "too few") || strings.Contains(all, "infinite interval") {
 		t.Errorf("caveats %s", all)
 	}
+	if s.Result != "a is ahead" {
+		t.Errorf("result %q", s.Result)
+	}
 	if !strings.Contains(s.Board.Note, "exact sign test") {
 		t.Errorf("note %q", s.Board.Note)
 	}
@@ -72,6 +75,9 @@ func TestWinsThatAreTooFewAreSaidToBe(t *testing.T) {
 	five, six := compared(t, nil, "a b 11111").Summary(), compared(t, nil, "a b 111111").Summary()
 	if !strings.HasPrefix(five.Headline.String(), "Nothing can be told apart on 5 questions") || !strings.Contains(text(five), "5 questions are too few for that: it takes 6 or more, all won.") {
 		t.Errorf("five: %s", text(five))
+	}
+	if five.Result != "no difference shown" {
+		t.Errorf("result %q", five.Result)
 	}
 	if !strings.HasPrefix(six.Headline.String(), "a is ahead on 6 questions") || strings.Contains(text(six), "too few") {
 		t.Errorf("six: %s", text(six))
@@ -92,6 +98,9 @@ func TestLanesThatNeverMetAreNamedWithWhatConnectsThem(t *testing.T) {
 	}
 	if all := text(s); !strings.Contains(all, "Comparisons of a with b would connect them. Add them to the stage's pairs; answers are kept:") {
 		t.Errorf("caveats %s", all)
+	}
+	if s.Result != "not all were compared" {
+		t.Errorf("result %q", s.Result)
 	}
 	if s.Board.Tiers {
 		t.Error("letters for lanes that do not compare")

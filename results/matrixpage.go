@@ -182,7 +182,7 @@ func (s *smallest[T]) page() (kept []placed[T], next string) {
 
 // How many answers one page of a search reads at most, and how many items at least.
 const (
-	searchAnswers  = 8_000
+	searchAnswers  = 4_000
 	searchLeast    = 25
 	searchPageRows = 100
 )

@@ -139,7 +139,7 @@ func (t *Table) shrink(width int) {
 	}
 	for _, row := range t.rows {
 		for i := range row {
-			row[i] = clipped(row[i], w[i])
+			row[i] = shortened(row[i], w[i])
 		}
 	}
 }

