@@ -127,7 +127,7 @@ func (d *Document) instead(r *ranked) *Caveat {
 
 // tooFewWins says how many wins in a row an exact test needs, where there are fewer; empty: there are enough.
 func (d *Document) tooFewWins(r *ranked) string {
-	if len(r.Tests) == 0 {
+	if len(r.Tests) == 0 || r.Field == analysis.ByItem { // two items meet in one or two pairs: more of them show no more
 		return ""
 	}
 	needed, p := 1, 1.0 // two-sided p of one win
