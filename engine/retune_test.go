@@ -175,6 +175,8 @@ func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 		followed()
 	}
 	c.until(2, func() bool { return c.flying <= 2 })
+	before := c.served
+	c.until(0, func() bool { return c.served >= before+8 }) // what was let through before, and is only now on its way
 	c.mu.Lock()
 	c.most = c.flying
 	c.mu.Unlock()
