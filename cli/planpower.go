@@ -108,7 +108,11 @@ func fiveOf(q plan.Power) string {
 }
 
 func winsLine(q plan.Power) string {
-	line := fmt.Sprintf("Stage %s: %s%s for every two of %d", q.Stage, map[bool]string{true: "at most "}[q.AtMost], assay.Count(q.Pairs, "pair"), q.Contestants)
+	pairs := "fewer than 1 pair"
+	if q.Pairs > 0 {
+		pairs = map[bool]string{true: "at most "}[q.AtMost] + assay.Count(q.Pairs, "pair")
+	}
+	line := fmt.Sprintf("Stage %s: %s for every two of %d", q.Stage, pairs, q.Contestants)
 	if q.Share > 0 {
 		line += fmt.Sprintf(" can tell %s from even", odds(q.Share))
 	} else {

@@ -207,7 +207,7 @@ func (d *Document) few(r *ranked) *Caveat {
 	if d.Rerun == "" {
 		return &Caveat{"Few " + noun + ".", text, ""}
 	}
-	return &Caveat{"Few " + noun + ".", text + " Add some to the input; answers are kept:", d.Rerun + d.Where}
+	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where}
 }
 
 // inRounds says how far a stage is that buys its pairs in rounds, and what its numbers carry.
@@ -271,11 +271,19 @@ func (d *Document) kin(all []*ranked) *Caveat {
 	if left := len(names) - maxNamed; left > 0 {
 		list += fmt.Sprintf(" and %d others", left)
 	}
-	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study; answers are kept:", assay.Clean(judge, maxName), list)
+	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study", assay.Clean(judge, maxName), list)
 	if d.Rerun == "" {
-		return &Caveat{"One judge.", strings.TrimSuffix(text, "; answers are kept:") + ".", ""}
+		return &Caveat{"One judge.", text + ".", ""}
 	}
-	return &Caveat{"One judge.", text, d.Rerun + d.Where}
+	return &Caveat{"One judge.", d.again(text), d.Rerun + d.Where}
+}
+
+// again leads from a change of the study to the command that runs it again. A rehearsal begins anew.
+func (d *Document) again(change string) string {
+	if d.Rehearsal {
+		return change + ":"
+	}
+	return change + "; answers are kept:"
 }
 
 func are(n int64, noun string) string {

@@ -106,7 +106,7 @@ func (d *Document) instead(r *ranked) *Caveat {
 		if few == "" || d.Rerun == "" {
 			return &Caveat{"No strengths.", text + few, ""}
 		}
-		return &Caveat{"No strengths.", text + few + " Add some to the input; answers are kept:", d.Rerun + d.Where}
+		return &Caveat{"No strengths.", text + few + d.again(" Add some to the input"), d.Rerun + d.Where}
 	}
 	text := fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Instead, maxWords))
 	joins := make([]string, 0, maxGroupsNamed)
@@ -122,7 +122,7 @@ func (d *Document) instead(r *ranked) *Caveat {
 	case d.Rerun == "":
 		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", ""}
 	}
-	return &Caveat{"Not all were compared.", text + connect + " Add them to the stage's pairs; answers are kept:", d.Rerun + d.Where}
+	return &Caveat{"Not all were compared.", text + connect + d.again(" Add them to the stage's pairs"), d.Rerun + d.Where}
 }
 
 // tooFewWins says how many wins in a row an exact test needs, where there are fewer; empty: there are enough.
