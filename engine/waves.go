@@ -132,7 +132,7 @@ func (x *extension) waitForMore(ctx context.Context, g Group, ready, full int64)
 	if full > 0 && ready >= full {
 		return false, nil
 	}
-	if x.still {
+	if x.still && x.made == 0 && !x.completed {
 		return false, nil
 	}
 	known, err := x.Ledger.Groups(ctx, x.run.No)
