@@ -92,7 +92,7 @@ func moreItems(ctx context.Context, w *World, h *home, d *plan.Input, run store.
 			fmt.Fprintf(w.Stderr, "%s and %s in stage %s: no price is known for one of its lanes, so a budget cannot be kept. Nothing is bought.\n", s.First, s.Second, s.Stage)
 			return nil, nil
 		}
-		if most := int(budget.Float() / each); most < take {
+		if most := int(budget.Float() / each * float64(have) / float64(s.Clusters)); most < take { // each is the cost of a cluster
 			fmt.Fprintf(w.Stderr, "The budget pays for about %s.\n", assay.Count(most, s.Unit))
 			if take = most; take == 0 {
 				return nil, nil
@@ -105,7 +105,10 @@ func moreItems(ctx context.Context, w *World, h *home, d *plan.Input, run store.
 	f.settle, f.settings.Limit, f.settings.Stages = "", have+take, nil // the stage was that of the wish
 	f.settings.Settles = fmt.Sprintf("run %s did not tell %s and %s apart", run.ID, s.First, s.Second)
 	kept := "answers of run " + run.ID + " are kept"
-	if f.rehearse {
+	switch {
+	case d.Study.Reuse != nil:
+		kept = "answers are taken over as the study's reuse says"
+	case f.rehearse:
 		kept, f.budget = "a rehearsal asks all again", "" // the budget is for what is new
 	}
 	fmt.Fprintf(w.Stderr, "The study is run with --limit %d: %s, and %s of input %s are new. It is a further look, and its tables say so.\n",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"assay"
 	"assay/store"
@@ -17,6 +18,11 @@ func overBudget(format string, args ...any) error {
 
 // bounded reports whether a budget holds for a user.
 func (s *Server) bounded(u *User) bool { return u.Budget != nil || s.Budget != nil }
+
+// knows reports whether someone is a user of this gateway still: nobody else is given more money.
+func (s *Server) knows(user string) bool {
+	return slices.ContainsFunc(s.Users, func(u User) bool { return u.Name == user })
+}
 
 // allowance is what a user may spend. One who is no longer a user of this gateway spends under its own budget alone.
 func (s *Server) allowance(user string) store.Allowance {

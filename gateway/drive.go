@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"assay/artifacts"
 	"assay/batchrun"
+	"assay/engine"
 	"assay/store"
 	"assay/workspace"
 )
@@ -101,7 +103,7 @@ func (s *Server) give(ctx context.Context, run store.Run) {
 func (s *Server) advance(ctx context.Context, run store.Run) (time.Duration, error) {
 	if run.State == store.RunOpen {
 		st, err := s.Home.DriveBatch(ctx, run, workspace.BatchDrive{Interval: s.Interval})
-		if err != nil {
+		if err != nil && !errors.Is(err, engine.ErrNoKey) { // without a key it stands still
 			return tryAgain, err
 		}
 		if run, err = s.Home.Ledger.Run(ctx, run.No); err != nil {
@@ -128,9 +130,11 @@ func (s *Server) stuck(ctx context.Context, run store.Run, budget bool) (time.Du
 		return tryAgain, err
 	}
 	if budget && len(stops) == 0 {
-		raised, err := s.Home.Ledger.RaiseClientBudget(ctx, run.No, s.allowance(run.By))
-		if err != nil {
-			return tryAgain, err
+		raised := false
+		if s.knows(run.By) {
+			if raised, err = s.Home.Ledger.RaiseClientBudget(ctx, run.No, s.allowance(run.By)); err != nil {
+				return tryAgain, err
+			}
 		}
 		if raised {
 			return 0, nil
@@ -138,8 +142,17 @@ func (s *Server) stuck(ctx context.Context, run store.Run, budget bool) (time.Du
 		_, err = s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: byBudget})
 		return 0, err
 	}
-	if b, _ := batchrun.Of(run); s.now().After(run.Created.Add(windowOf(b.Client.Window))) {
-		moved, err := s.expire(ctx, run, len(stops) == 0)
+	held, err := s.Home.Ledger.Segments(ctx, run.No, store.Held)
+	if err != nil {
+		return tryAgain, err
+	}
+	b, _ := batchrun.Of(run)
+	window := windowOf(b.Client.Window)
+	if slices.ContainsFunc(held, func(g store.Segment) bool { return g.Job != "" }) {
+		window *= 2 // its answers may be there, and paid: the key is tried for as long again
+	}
+	if s.now().After(run.Created.Add(window)) {
+		moved, err := s.expire(ctx, run, held, len(stops) == 0)
 		if err != nil || moved {
 			return 0, err
 		}

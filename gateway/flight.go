@@ -20,7 +20,8 @@ type flight struct {
 	ended  bool
 	body   []byte // of an answer that is no stream
 	err    error
-	alone  bool // its client hung up before it had the answer
+	alone  bool        // its client hung up before it had the answer
+	kept   *time.Timer // at its end the answer is forgotten; nil: it is not kept
 }
 
 // change does something under the lock, and wakes those who wait.
@@ -56,6 +57,7 @@ const (
 	keptAnswer = 10 * time.Minute // for which an answer is kept that its client lost
 	noticed    = 2 * time.Second  // within which a hang-up is noticed, mostly
 	mostKept   = 1000             // answers that are kept
+	mostBytes  = 64 << 20         // of all of them
 )
 
 // board finds the flight that a call repeats, or begins one. A client that says it tries again is given the answer of the call
@@ -70,16 +72,13 @@ func (s *Server) board(ctx context.Context, c *call, api string, body []byte) (f
 	give := time.NewTimer(noticed)
 	defer give.Stop()
 	for waits := true; ; {
-		old, other, moved := s.same(f, again != "" && again != "0")
+		old, other, moved := s.same(f, again != "" && again != "0", waits)
 		switch {
 		case other:
 			return nil, false, wrong(http.StatusBadRequest, "idempotency_key_reused", "", "The Idempotency-Key was used for another request.")
 		case old != nil:
 			return old, false, nil
-		case moved == nil || !waits:
-			s.mu.Lock()
-			s.flights = append(s.flights, f)
-			s.mu.Unlock()
+		case moved == nil:
 			return f, true, nil
 		}
 		select { // it says that it gave a call up, and here that call has its client still
@@ -92,8 +91,9 @@ func (s *Server) board(ctx context.Context, c *call, api string, body []byte) (f
 	}
 }
 
-// same finds the flight that a call repeats. Moved is closed when a flight of the same words changes, of which none is free.
-func (s *Server) same(f *flight, again bool) (old *flight, other bool, moved chan struct{}) {
+// same finds the flight that a call repeats; where there is none it begins the call's own, under the same lock. Moved is closed when a
+// flight of the same words changes, of which none is free, where the call waits for one.
+func (s *Server) same(f *flight, again, waits bool) (old *flight, other bool, moved chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.flights {
@@ -116,6 +116,10 @@ func (s *Server) same(f *flight, again bool) (old *flight, other bool, moved cha
 			moved = change
 		}
 	}
+	if moved == nil || !waits {
+		s.flights = append(s.flights, f)
+		return nil, false, nil
+	}
 	return nil, false, moved
 }
 
@@ -124,11 +128,14 @@ func (s *Server) land(f *flight) {
 	f.mu.Lock()
 	keep := f.err == nil && (f.alone || f.once != "")
 	f.mu.Unlock()
-	if keep {
-		time.AfterFunc(keptAnswer, func() { s.forget(f) })
+	if !keep {
+		s.forget(f)
 		return
 	}
-	s.forget(f)
+	timer := time.AfterFunc(keptAnswer, func() { s.forget(f) })
+	f.mu.Lock()
+	f.kept = timer
+	f.mu.Unlock()
 }
 
 func (s *Server) forget(f *flight) {
@@ -146,15 +153,29 @@ func (s *Server) forget(f *flight) {
 func (s *Server) trim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := 0; len(s.flights) > mostKept && i < len(s.flights); {
-		f := s.flights[i]
-		f.mu.Lock()
-		over := f.ended
-		f.mu.Unlock()
+	bytes := 0
+	for _, f := range s.flights {
+		_, n := f.over()
+		bytes += n
+	}
+	for i := 0; (len(s.flights) > mostKept || bytes > mostBytes) && i < len(s.flights); {
+		over, n := s.flights[i].over()
 		if !over {
 			i++
 			continue
 		}
+		bytes -= n
 		s.flights = append(s.flights[:i:i], s.flights[i+1:]...)
 	}
+}
+
+// over reports whether a flight has ended and is kept, and how large its answer is.
+func (f *flight) over() (bool, int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.body)
+	for _, e := range f.events {
+		n += len(e)
+	}
+	return f.ended && f.kept != nil, n
 }

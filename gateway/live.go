@@ -3,7 +3,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -48,6 +51,7 @@ func (s *Server) live(api string) http.HandlerFunc {
 			over := make(chan struct{})
 			go func() {
 				defer close(over)
+				defer s.crash(f)
 				s.fly(r.Context(), f, c.user, api, text, q)
 			}()
 			// What is asked is paid for: the call goes on without its client, and is waited for when the gateway ends.
@@ -57,6 +61,14 @@ func (s *Server) live(api string) http.HandlerFunc {
 			f.leave()
 			s.Log.Debug("a client hung up before it had its answer", "user", c.user.Name)
 		}
+	}
+}
+
+// crash ends a flight whose call panicked: it is one call that failed, and counts with the most that it may have cost.
+func (s *Server) crash(f *flight) {
+	if p := recover(); p != nil {
+		s.Log.Error("a live call crashed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		f.end(nil, errors.New("the gateway failed"))
 	}
 }
 
@@ -85,7 +97,7 @@ func (s *Server) fly(ctx context.Context, f *flight, u *User, api string, text [
 		return
 	}
 	reply, err := sent.asker.Ask(kept, sent.request())
-	s.book(ctx, sent, reply)
+	s.book(ctx, sent, reply, false)
 	if err != nil {
 		f.end(nil, unanswered(sent.Destination, reply))
 		return
@@ -101,12 +113,12 @@ func (s *Server) fly(ctx context.Context, f *flight, u *User, api string, text [
 
 // streamed passes an answer on while it comes.
 func (s *Server) streamed(ctx context.Context, f *flight, sent *sending, by provider.Streamer, e *dialect.Emitter) {
-	came := false
+	came, worked := false, false
 	reply, err := by.Stream(ctx, sent.request(), func(ev provider.StreamEvent) {
-		came = true
+		came, worked = true, worked || ev.Delta != (dialect.Delta{})
 		f.add(e.Event(ev.Name, ev.Data, ev.Delta)...)
 	})
-	s.book(ctx, sent, reply)
+	s.book(ctx, sent, reply, worked)
 	if err != nil {
 		f.end(nil, unanswered(sent.Destination, reply))
 		return
@@ -166,9 +178,9 @@ func (s *Server) prepare(u *User, api string, body []byte) (*sending, error) {
 	return out, err
 }
 
-// book writes how a call ended. One that cannot be written counts with the most that it may have cost; its answer is paid, and given.
-func (s *Server) book(ctx context.Context, sent *sending, reply provider.Reply) {
-	if err := s.Home.Ledger.EndClientCall(context.WithoutCancel(ctx), sent.no, s.endOf(sent.Destination, reply)); err != nil {
+// book writes how a call ended, of which a part may have come. One that cannot be written counts with the most that it may have cost; its answer is paid, and given.
+func (s *Server) book(ctx context.Context, sent *sending, reply provider.Reply, worked bool) {
+	if err := s.Home.Ledger.EndClientCall(context.WithoutCancel(ctx), sent.no, s.endOf(sent.Destination, reply, worked)); err != nil {
 		s.Log.Error("a call is answered, and counts with the most that it may have cost", "error", err.Error())
 	}
 }
@@ -198,8 +210,9 @@ func (s *Server) asker(name string) (provider.Asker, error) {
 	return t.live, nil
 }
 
-// endOf is how a call ended, and what it cost. What no model worked on costs nothing; what was cut off may have been billed.
-func (s *Server) endOf(d batchfile.Destination, r provider.Reply) store.ClientCallEnd {
+// endOf is how a call ended, and what it cost. What no model worked on costs nothing; what was cut off may have been billed, also where
+// the provider says why.
+func (s *Server) endOf(d batchfile.Destination, r provider.Reply, worked bool) store.ClientCallEnd {
 	o := r.Outcome
 	e := store.ClientCallEnd{Ending: o.Ending, Usage: o.Usage}
 	price, _ := s.catalog.Price(d.Lane.Provider, d.Lane.Model)
@@ -208,7 +221,7 @@ func (s *Server) endOf(d batchfile.Destination, r provider.Reply) store.ClientCa
 		if c := price.Bill(o.Usage, catalog.Billing{Mode: assay.ModeLive, Tier: o.Tier}); c.Known() {
 			e.Cost = &c.Sum
 		}
-	case r.Unsent || o.Fault != nil && o.Fault.Status >= 400:
+	case !worked && (r.Unsent || o.Fault != nil && o.Fault.Status >= 400):
 		e.Cost = new(assay.Money)
 	}
 	return e

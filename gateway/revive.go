@@ -32,7 +32,7 @@ func (s *Server) revive(ctx context.Context, run store.Run) error {
 		if l.State != store.LaneStopped || !engine.StoppedByAccount(l) {
 			continue
 		}
-		if err := s.Home.Ledger.SetLane(ctx, run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen}); err != nil {
+		if err := s.Home.Ledger.SetLane(ctx, run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen, From: l.Cause}); err != nil {
 			return err
 		}
 		moved = true
@@ -89,11 +89,7 @@ type expired struct {
 
 // expire ends a run that has waited for longer than its window: for a key, or for a person. It reports whether there was
 // something to end.
-func (s *Server) expire(ctx context.Context, run store.Run, first bool) (bool, error) {
-	held, err := s.Home.Ledger.Segments(ctx, run.No, store.Held)
-	if err != nil {
-		return false, err
-	}
+func (s *Server) expire(ctx context.Context, run store.Run, held []store.Segment, first bool) (bool, error) {
 	if first {
 		why, err := s.waitsFor(ctx, run, held)
 		if err != nil {

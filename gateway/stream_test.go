@@ -22,6 +22,7 @@ type upstream struct {
 	asked atomic.Int64
 	half  chan struct{} // closed: half is said
 	rest  chan struct{} // closed: the rest may be said
+	fails string        // said in place of the rest
 }
 
 // newUpstream speaks all three dialects. What is cut ends after the half.
@@ -41,6 +42,8 @@ func newUpstream(t *testing.T, cut bool) *upstream {
 		once.Do(func() { close(u.half) })
 		<-u.rest
 		switch {
+		case u.fails != "":
+			io.WriteString(w, u.fails)
 		case cut:
 			panic(http.ErrAbortHandler)
 		case streamed:
@@ -152,10 +155,16 @@ func TestEventsArePassedOnWhileTheyCome(t *testing.T) {
 
 func TestAStreamThatIsCutIsInDoubt(t *testing.T) {
 	t.Parallel()
-	for _, model := range []string{"gpt-4o-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"} {
-		t.Run(model, func(t *testing.T) {
+	overloaded := `data: {"type":"error","error":{"type":"overloaded_error","code":503,"message":"overloaded"}}` + "\n\n"
+	for _, c := range []struct{ model, fails string }{
+		{"gpt-4o-mini", ""}, {"anthropic/claude-sonnet-4-5", ""}, {"gemini/gemini-2.5-flash", ""},
+		{"gpt-4o-mini", overloaded}, {"anthropic/claude-sonnet-4-5", overloaded}, {"gemini/gemini-2.5-flash", overloaded},
+	} {
+		t.Run(c.model+" "+c.fails, func(t *testing.T) {
 			t.Parallel()
+			model := c.model
 			u := newUpstream(t, true)
+			u.fails = c.fails
 			r := newRig(t, rigOptions{env: u.env()})
 			in, hangUp := r.streaming(t.Context(), "/chat/completions", fmt.Sprintf(`{"model":%q,%s,"stream":true}`, model, question))
 			defer hangUp()

@@ -128,7 +128,14 @@ func TestABatchWhoseKeyStaysRefusedExpires(t *testing.T) {
 		t.Errorf("before its window is over: %v", b)
 	}
 	r.stop()
-	r.later.Store(int64(25 * time.Hour))
+	r.later.Store(int64(25 * time.Hour)) // the job's answers may be there: the key is tried for as long again
+	r.start(rigOptions{})
+	r.waitForSegments(1, store.Held)
+	if _, b := r.call(anna, "GET", "/batches/"+b.text("id"), nil); b.text("status") != "in_progress" {
+		t.Errorf("while its job may be fetched: %v", b)
+	}
+	r.stop()
+	r.later.Store(int64(49 * time.Hour))
 	r.start(rigOptions{})
 	b = r.until(anna, b.text("id"), "completed", "expired", "cancelled")
 	if b.text("status") != "expired" || b["expired_at"] == nil || b.text("request_counts", "completed") != "1" || b.text("request_counts", "failed") != "2" {
@@ -143,6 +150,21 @@ func TestABatchWhoseKeyStaysRefusedExpires(t *testing.T) {
 	}
 	if text := fmt.Sprint(rows); strings.Contains(text, "bad-key") || strings.Contains(text, "assay resolve") {
 		t.Errorf("the errors say what is not for clients: %s", text)
+	}
+}
+
+func TestABatchWithoutItsKeyExpires(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{refused: "ANTHROPIC_API_KEY"})
+	_, b := r.create(anna, r.upload(anna, chat("a", sonnet, "")+chat("b", "gpt-4o-mini", "")))
+	r.waitForStoppedLane()
+	r.stop()
+	delete(r.env, "ANTHROPIC_API_KEY")
+	r.later.Store(int64(25 * time.Hour))
+	r.start(rigOptions{})
+	b = r.until(anna, b.text("id"), "completed", "expired", "cancelled")
+	if b.text("status") != "expired" || b.text("request_counts", "completed") != "1" || b.text("request_counts", "failed") != "1" {
+		t.Errorf("the batch came to %v", b)
 	}
 }
 

@@ -42,7 +42,7 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 		}
 	}
 	if d.Settles != "" {
-		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("Items were added because %s. The tests do not count that look: the chance of a false claim is up to 10%%, not 5%%.", assay.Clean(d.Settles, maxWords)), ""})
+		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("Items were added because %s. The tests do not count that look: with every look the chance of a false claim is up to %.3g%% more.", assay.Clean(d.Settles, maxWords), 100*(1-lead.Level)), ""})
 	}
 	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
 		if c := d.unsettledNeighbours(r, len(all) > 1); c != nil {

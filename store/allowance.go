@@ -85,8 +85,10 @@ func (s *Ledger) OpenClientRun(ctx context.Context, no int64, a Allowance) error
 		if err := t.QueryRowContext(ctx, `SELECT COALESCE(budget_nano, 0) FROM runs WHERE no = $1`, no).Scan(&need); err != nil {
 			return err
 		}
-		if err := t.allow(ctx, a, need); err != nil {
-			return err
+		if need > 0 { // a file in which nothing can be sent costs nothing
+			if err := t.allow(ctx, a, need); err != nil {
+				return err
+			}
 		}
 		return t.openRun(ctx, no)
 	})

@@ -102,14 +102,15 @@ type LaneStop struct {
 	State  LaneState
 	Cause  LaneCause
 	Reason string
+	From   LaneCause // only a lane that is stopped for this; empty: any
 }
 
 // SetLane opens, stops or holds a lane in a stage, and writes the reason into the history.
 func (s *Ledger) SetLane(ctx context.Context, run int64, stage, lane string, to LaneStop) error {
 	return s.tx(ctx, "set lane", durable, func(t *txn) error {
 		n, err := t.change(ctx, `UPDATE lanes SET state = $4, reason = $5, cause = $6
-			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5 OR cause <> $6)`,
-			run, stage, lane, string(to.State), to.Reason, string(to.Cause))
+			WHERE run_no = $1 AND stage = $2 AND lane = $3 AND (state <> $4 OR reason <> $5 OR cause <> $6) AND ($7 = '' OR state = 'stopped' AND cause = $7)`,
+			run, stage, lane, string(to.State), to.Reason, string(to.Cause), string(to.From))
 		if err != nil || n == 0 {
 			return err
 		}

@@ -194,6 +194,7 @@ func orders(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Cause: store.CauseAccount, Reason: "no money"}))
+		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneOpen, From: store.CauseUser})) // that is not why it is stopped
 		moved, err := b.s.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		again, err2 := b.s.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		b.ok(errors.Join(err, err2))
