@@ -64,7 +64,8 @@ type ClientUsage struct {
 	Unsaid   int64       // replies that did not
 	Spent    assay.Money // as far as prices are known
 	Unpriced int64       // requests and calls that ended without a known price
-	Taken    assay.Money // spent, and what is open may still cost at most
+	Taken    assay.Money // spent, and what is open may still cost at most, as far as that is known
+	NoMost   int64       // open batches and calls of which it is not known what they may cost at most
 }
 
 // UsageNumber is one of the numbers of a user, for a monitor.
@@ -141,16 +142,16 @@ const clientRuns = `study = 'gateway' AND settings LIKE '%"client":{%' AND state
 func (s *Reader) ClientUsage(ctx context.Context) ([]ClientUsage, error) {
 	all := map[string]*ClientUsage{}
 	for _, query := range []string{
-		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT), ` + takenByRuns + `
-			FROM runs WHERE ` + clientRuns + ` GROUP BY started_by`,
-		`SELECT r.started_by, 0, CAST(SUM(l.planned) AS BIGINT), 0, 0, 0, 0, 0, 0, 0, 0
+		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT), ` + takenByRuns + `,
+			CAST(SUM(CASE WHEN state = 'open' AND budget_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT) FROM runs WHERE ` + clientRuns + ` GROUP BY started_by`,
+		`SELECT r.started_by, 0, CAST(SUM(l.planned) AS BIGINT), 0, 0, 0, 0, 0, 0, 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN lanes l ON l.run_no = r.no GROUP BY r.started_by`,
-		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0
+		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no GROUP BY r.started_by`,
 		`SELECT owner, 0, 0, COUNT(*), CAST(SUM(CASE WHEN ended_ms IS NULL THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT),
 			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND input_tokens IS NULL AND COALESCE(cost_nano, 1) > 0 THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(cost_nano), 0) AS BIGINT),
-			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND cost_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), ` + takenByCalls + `
-			FROM client_calls GROUP BY owner`,
+			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND cost_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), ` + takenByCalls + `,
+			CAST(SUM(CASE WHEN high_nano IS NULL AND (ended_ms IS NULL OR cost_nano IS NULL) THEN 1 ELSE 0 END) AS BIGINT) FROM client_calls GROUP BY owner`,
 	} {
 		if err := s.addUsage(ctx, all, query); err != nil {
 			return nil, fmt.Errorf("read the usage of clients: %w", err)
@@ -172,7 +173,7 @@ func (s *Reader) addUsage(ctx context.Context, all map[string]*ClientUsage, quer
 	defer rows.Close()
 	for rows.Next() {
 		var u ClientUsage
-		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken); err != nil {
+		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken, &u.NoMost); err != nil {
 			return err
 		}
 		sum := all[u.Owner]
@@ -183,6 +184,7 @@ func (s *Reader) addUsage(ctx context.Context, all map[string]*ClientUsage, quer
 		sum.Batches, sum.Requests, sum.Calls, sum.Open = sum.Batches+u.Batches, sum.Requests+u.Requests, sum.Calls+u.Calls, sum.Open+u.Open
 		sum.Input, sum.Output, sum.Unsaid = sum.Input+u.Input, sum.Output+u.Output, sum.Unsaid+u.Unsaid
 		sum.Spent, sum.Unpriced, sum.Taken = sum.Spent+u.Spent, sum.Unpriced+u.Unpriced, sum.Taken+u.Taken
+		sum.NoMost += u.NoMost
 	}
 	return rows.Err()
 }

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"sort"
+
 	"assay"
 	"assay/store"
 )
@@ -18,7 +20,8 @@ type userRow struct {
 	Unsaid    int64    `json:"replies_without_tokens"`
 	Spent     float64  `json:"spent_at_least_usd"`
 	Unpriced  int64    `json:"unpriced"`
-	Taken     float64  `json:"taken_at_most_usd"` // spent, and what is open may still cost
+	Taken     float64  `json:"taken_usd"`      // spent, and what is open may still cost at most, as far as that is known
+	NoMost    int64    `json:"without_a_most"` // open, and not in it
 	Budget    *float64 `json:"budget_usd"`
 	Left      *float64 `json:"budget_left_usd"` // of it nothing is taken yet
 }
@@ -66,6 +69,7 @@ func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 		all.Batches, all.Requests, all.Calls, all.Open = all.Batches+u.Batches, all.Requests+u.Requests, all.Calls+u.Calls, all.Open+u.Open
 		all.Input, all.Output, all.Unsaid = all.Input+u.Input, all.Output+u.Output, all.Unsaid+u.Unsaid
 		all.Spent, all.Unpriced, all.Taken = all.Spent+u.Spent, all.Unpriced+u.Unpriced, all.Taken+u.Taken
+		all.NoMost += u.NoMost
 	}
 	for _, u := range named {
 		budgets[u.Owner] = u.Budget
@@ -73,6 +77,7 @@ func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 			used = append(used, store.ClientUsage{Owner: u.Owner})
 		}
 	}
+	sort.Slice(used, func(i, j int) bool { return used[i].Owner < used[j].Owner })
 	for _, u := range used {
 		rows = append(rows, rowOfUser(u, budgets[u.Owner]))
 	}
@@ -84,7 +89,7 @@ func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 
 func rowOfUser(u store.ClientUsage, budget *assay.Money) userRow {
 	r := userRow{User: u.Owner, Batches: u.Batches, Requests: u.Requests, Calls: u.Calls, Open: u.Open, Input: u.Input, Output: u.Output, Unsaid: u.Unsaid,
-		Spent: u.Spent.Float(), Unpriced: u.Unpriced, Taken: u.Taken.Float()}
+		Spent: u.Spent.Float(), Unpriced: u.Unpriced, Taken: u.Taken.Float(), NoMost: u.NoMost}
 	if budget != nil {
 		most, left := budget.Float(), max(0, *budget-u.Taken).Float()
 		r.Budget, r.Left = &most, &left

@@ -30,7 +30,9 @@ func TestUsersOfAGatewayAreShownWithWhatTheyUsed(t *testing.T) {
 	}
 	call("anna", 1, &store.ClientCallEnd{Ending: assay.Answered, Usage: assay.Usage{Known: true, Input: 1200, Output: 30}, Cost: dollars(0.25)})
 	call("anna", 2, nil)
-	call("<i>bert", 4, &store.ClientCallEnd{Ending: assay.Answered}) // says nothing of tokens and has no price
+	call("<i>bert", 4, &store.ClientCallEnd{Ending: assay.Answered})                                                            // says nothing of tokens and has no price
+	_, err := r.ledger.BeginClientCall(ctx, store.ClientCall{Owner: "dora", Provider: "openai", Model: "m"}, store.Allowance{}) // what it may cost is not known
+	r.ok(err)
 	run, err := r.ledger.CreateRun(ctx, store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "anna", Budget: dollars(8)})
 	r.ok(err)
 	r.ok(r.ledger.PutLanes(ctx, []store.Lane{
@@ -40,21 +42,22 @@ func TestUsersOfAGatewayAreShownWithWhatTheyUsed(t *testing.T) {
 	r.ok(r.ledger.PutClientUsers(ctx, []store.ClientUser{{Budget: dollars(100)}, {Owner: "anna", Budget: dollars(25)}, {Owner: "<i>bert"}, {Owner: "carl", Budget: dollars(3)}}))
 	var got struct{ Users []map[string]any }
 	r.ok(json.Unmarshal([]byte(r.get("/api/users").body), &got))
-	row := func(user string, batches, requests, calls, open, in, out, unsaid, spent, unpriced, taken float64, budget, left any) map[string]any {
+	row := func(user string, batches, requests, calls, open, in, out, unsaid, spent, unpriced, taken, noMost float64, budget, left any) map[string]any {
 		return map[string]any{"user": user, "rehearsal": false, "batches": batches, "batch_requests": requests, "calls": calls, "calls_without_ending": open, "input_tokens_at_least": in,
-			"output_tokens_at_least": out, "replies_without_tokens": unsaid, "spent_at_least_usd": spent, "unpriced": unpriced, "taken_at_most_usd": taken, "budget_usd": budget, "budget_left_usd": left}
+			"output_tokens_at_least": out, "replies_without_tokens": unsaid, "spent_at_least_usd": spent, "unpriced": unpriced, "taken_usd": taken, "without_a_most": noMost, "budget_usd": budget, "budget_left_usd": left}
 	}
 	want := []map[string]any{
-		row("<i>bert", 0, 0, 1, 0, 0, 0, 1, 0, 1, 4, nil, nil),
-		row("anna", 1, 7, 2, 1, 1200, 30, 0, 0.25, 0, 10.25, 25.0, 14.75),
-		row("carl", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3.0, 3.0),
-		row("", 1, 7, 3, 1, 1200, 30, 1, 0.25, 1, 14.25, 100.0, 85.75),
+		row("<i>bert", 0, 0, 1, 0, 0, 0, 1, 0, 1, 4, 0, nil, nil),
+		row("anna", 1, 7, 2, 1, 1200, 30, 0, 0.25, 0, 10.25, 0, 25.0, 14.75),
+		row("carl", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3.0, 3.0),
+		row("dora", 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, nil, nil),
+		row("", 1, 7, 4, 2, 1200, 30, 1, 0.25, 1, 14.25, 1, 100.0, 85.75),
 	}
 	if d := cmp.Diff(want, got.Users); d != "" {
 		t.Errorf("users (-want +got):\n%s", d)
 	}
 	page := r.get("/users").body
-	for _, text := range []string{"1,200", "$14.75", "$0.25", "1 without an ending", "≥ 0", "&lt;i&gt;bert"} {
+	for _, text := range []string{"1,200", "$14.75", "$0.25", "1 without an ending", "≥ 0", "≥ $0.00", "&lt;i&gt;bert"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page does not say %q:\n%s", text, page)
 		}
