@@ -39,7 +39,7 @@ func clientUsage(t *testing.T, fresh Fresh) {
 	got, err := b.s.ClientUsage(b.ctx)
 	b.ok(err)
 	want := []store.ClientUsage{
-		{Owner: "anna", Batches: 1, Calls: 3, Input: 10, Output: 5, Unsaid: 1, Spent: 30, Unpriced: 1, Taken: 5030},
+		{Owner: "anna", Batches: 1, Calls: 3, Input: 10, Output: 5, Unsaid: 1, Spent: 30, Unpriced: 1, Taken: 5030, NoMost: 1},
 		{Owner: "bert", Calls: 1, Open: 1, Taken: 7},
 		{Owner: "carl", Batches: 1, Taken: 5000},
 	}
