@@ -153,21 +153,6 @@ func TestABatchWhoseKeyStaysRefusedExpires(t *testing.T) {
 	}
 }
 
-func TestABatchWithoutItsKeyExpires(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, rigOptions{refused: "ANTHROPIC_API_KEY"})
-	_, b := r.create(anna, r.upload(anna, chat("a", sonnet, "")+chat("b", "gpt-4o-mini", "")))
-	r.waitForStoppedLane()
-	r.stop()
-	delete(r.env, "ANTHROPIC_API_KEY")
-	r.later.Store(int64(25 * time.Hour))
-	r.start(rigOptions{})
-	b = r.until(anna, b.text("id"), "completed", "expired", "cancelled")
-	if b.text("status") != "expired" || b.text("request_counts", "completed") != "1" || b.text("request_counts", "failed") != "1" {
-		t.Errorf("the batch came to %v", b)
-	}
-}
-
 // unserved answers as a gateway that drives no batches: what it records is as it was recorded.
 func (r *rig) unserved(budget *assay.Money) func() {
 	r.stop()
