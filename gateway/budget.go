@@ -19,7 +19,7 @@ func overBudget(format string, args ...any) error {
 // bounded reports whether a budget holds for a user.
 func (s *Server) bounded(u *User) bool { return u.Budget != nil || s.Budget != nil }
 
-// knows reports whether someone is a user of this gateway still: nobody else is given more money.
+// knows reports whether someone is a user of this gateway still: no one else is given more money.
 func (s *Server) knows(user string) bool {
 	return slices.ContainsFunc(s.Users, func(u User) bool { return u.Name == user })
 }

@@ -159,11 +159,13 @@ func (s *Server) trim() {
 		bytes += n
 	}
 	for i := 0; (len(s.flights) > mostKept || bytes > mostBytes) && i < len(s.flights); {
-		over, n := s.flights[i].over()
+		f := s.flights[i]
+		over, n := f.over()
 		if !over {
 			i++
 			continue
 		}
+		f.kept.Stop() // it holds the answer
 		bytes -= n
 		s.flights = append(s.flights[:i:i], s.flights[i+1:]...)
 	}

@@ -150,22 +150,31 @@ func (d *Document) names(r *ranked, places []int) Sentence {
 	if len(places) == len(r.order) && len(places) > maxNamed {
 		return say(fmt.Sprintf("all %d %s", len(places), fieldWord(r.Field)))
 	}
-	shown := places
-	if len(places) > maxNamed {
-		shown = places[:maxNamed-1]
+	names := make([]string, len(places))
+	for k, i := range places {
+		names[k] = r.Places[i].Name
+	}
+	return listed(names)
+}
+
+// listed are the names of lanes or items, the first few of many.
+func listed(names []string) Sentence {
+	shown := names
+	if len(names) > maxNamed {
+		shown = names[:maxNamed-1]
 	}
 	var s Sentence
-	for k, i := range shown {
+	for k, name := range shown {
 		switch {
 		case k == 0:
-		case k == len(places)-1:
+		case k == len(names)-1:
 			s = append(s, Phrase{Text: " and "})
 		default:
 			s = append(s, Phrase{Text: ", "})
 		}
-		s = append(s, Phrase{Text: r.Places[i].Name, Lane: true})
+		s = append(s, Phrase{Text: name, Lane: true})
 	}
-	if left := len(places) - len(shown); left > 0 {
+	if left := len(names) - len(shown); left > 0 {
 		s = append(s, Phrase{Text: fmt.Sprintf(" and %d others", left)})
 	}
 	return s

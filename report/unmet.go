@@ -39,33 +39,10 @@ func (r *ranked) unmet() Sentence {
 		default:
 			s = append(s, Phrase{Text: ", nor with "})
 		}
-		s = s.and(group(members))
+		s = s.and(listed(members))
 	}
 	if more := len(r.Unmet) - maxGroupsNamed; more > 0 {
 		s = s.and(say(fmt.Sprintf(", nor with %s more", assay.Count(more, "group"))))
-	}
-	return s
-}
-
-// group lists the members of a group.
-func group(names []string) Sentence {
-	shown := names
-	if len(names) > maxNamed {
-		shown = names[:maxNamed-1]
-	}
-	var s Sentence
-	for k, name := range shown {
-		switch {
-		case k == 0:
-		case k == len(names)-1:
-			s = append(s, Phrase{Text: " and "})
-		default:
-			s = append(s, Phrase{Text: ", "})
-		}
-		s = append(s, Phrase{Text: name, Lane: true})
-	}
-	if left := len(names) - len(shown); left > 0 {
-		s = append(s, Phrase{Text: fmt.Sprintf(" and %d others", left)})
 	}
 	return s
 }
