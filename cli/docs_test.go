@@ -177,6 +177,9 @@ func TestEveryCommandOfThePagesWorksWhenItIsTyped(t *testing.T) {
 					if strings.Contains(strings.Join(b.lines, "\n"), it.command+"  # exit code 3") {
 						want = 3
 					}
+					if strings.Contains(it.command, " --once") && code == 3 && strings.Contains(out, "the run goes on (assay resume") {
+						want = 3 // a job that is not done yet: the clock decides
+					}
 					if code != want {
 						t.Errorf("%s:%d: %s: exit code %d, want %d\n%s", page, b.line, it.command, code, want, out)
 					}
