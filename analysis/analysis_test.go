@@ -71,6 +71,12 @@ func each(rows []analysis.Row) iter.Seq2[*analysis.Row, error] {
 
 func report(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows []analysis.Row) *analysis.Report {
 	t.Helper()
+	return reportAfter(t, stage, specs, rows, func(b *analysis.Analyzer) error { return b.Expect(each(rows)) })
+}
+
+// reportAfter reads something first, then all rows.
+func reportAfter(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows []analysis.Row, first func(*analysis.Analyzer) error) *analysis.Report {
+	t.Helper()
 	for i := range specs {
 		specs[i].Stage = stage.Name
 	}
@@ -78,7 +84,7 @@ func report(t *testing.T, stage analysis.Stage, specs []analysis.Spec, rows []an
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Expect(each(rows)); err != nil {
+	if err := first(b); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Read(each(rows)); err != nil {

@@ -14,24 +14,7 @@ import (
 // judgedAgainst reads gold first, then all rows.
 func judgedAgainst(t *testing.T, stage analysis.Stage, specs []analysis.Spec, gold, rows []analysis.Row) *analysis.Report {
 	t.Helper()
-	for i := range specs {
-		specs[i].Stage = stage.Name
-	}
-	b, err := analysis.Open([]analysis.Stage{stage}, specs, analysis.Options{Seed: 1, Resamples: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Gold(each(gold)); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Read(each(rows)); err != nil {
-		t.Fatal(err)
-	}
-	r, err := b.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return reportAfter(t, stage, specs, rows, func(b *analysis.Analyzer) error { return b.Gold(each(gold)) })
 }
 
 func by(judge string, r analysis.Row) analysis.Row {

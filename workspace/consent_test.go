@@ -168,18 +168,7 @@ func TestWhatALiveSliceHasNotSentIsNotInFlight(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
-	at := assay.Coordinates{Stage: "answers", Item: "one", Lane: "a", Turn: 1, Draw: 1}
-	g, err := h.Ledger.AddSegment(r.ctx, store.NewSegment{
-		Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "a", Turn: 1}, Mode: store.Live, Purpose: store.ForWave, Provider: "openai", Model: "gpt-4.1", Nonce: "22222222",
-	}, "me", time.Hour)
-	if err == nil {
-		err = errors.Join(
-			h.Ledger.AddAttempts(r.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}),
-			h.Ledger.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()), h.Ledger.GoLive(r.ctx, g.Lease, "an account", 0, time.Now()))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.live(h, run, "a", "gpt-4.1")
 	rest, err := h.Rest(r.ctx, run)
 	if err != nil || rest.Away != 0 || rest.Left != 4 || rest.Cost.Expected.Sum <= 0 || !rest.Cost.Expected.Known() {
 		t.Errorf("%+v, %v", rest, err)

@@ -117,6 +117,23 @@ func (r *rig) begin(h *Home, want Wanted) store.Run {
 	return run
 }
 
+// live has a slice of live requests that is at work and has sent nothing: one request of a lane.
+func (r *rig) live(h *Home, run store.Run, lane, model string) {
+	r.t.Helper()
+	at := assay.Coordinates{Stage: "answers", Item: "one", Lane: lane, Turn: 1, Draw: 1}
+	g, err := h.Ledger.AddSegment(r.ctx, store.NewSegment{
+		Run: run.No, GroupKey: store.GroupKey{Stage: at.Stage, Lane: lane, Turn: 1}, Mode: store.Live, Purpose: store.ForWave, Provider: "openai", Model: model, Nonce: "22222222",
+	}, "me", time.Hour)
+	if err == nil {
+		err = errors.Join(
+			h.Ledger.AddAttempts(r.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}),
+			h.Ledger.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()), h.Ledger.GoLive(r.ctx, g.Lease, "an account", 0, time.Now()))
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // drive drives a run and concludes.
 func (r *rig) drive(h *Home, run store.Run, d Drive) Conclusion {
 	r.t.Helper()

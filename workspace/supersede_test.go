@@ -161,20 +161,9 @@ func TestAnOpenRunIsEditedWhereNothingInFlightIsTouched(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
-	at := assay.Coordinates{Stage: "answers", Item: "one", Lane: "b", Turn: 1, Draw: 1}
-	g, err := h.Ledger.AddSegment(r.ctx, store.NewSegment{
-		Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "b", Turn: 1}, Mode: store.Live, Purpose: store.ForWave, Provider: "openai", Model: "gpt-4.1-mini", Nonce: "22222222",
-	}, "me", time.Hour)
-	if err == nil {
-		err = errors.Join(
-			h.Ledger.AddAttempts(r.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}),
-			h.Ledger.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()), h.Ledger.GoLive(r.ctx, g.Lease, "an account", 0, time.Now()))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.live(h, run, "b", "gpt-4.1-mini")
 	r.write("study.yaml", strings.Replace(smallStudy, "gpt-4.1-mini}", "gpt-4.1-mini, temperature: 0.5}", 1))
-	_, err = h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
+	_, err := h.Current(r.ctx, r.wanted(StudyOptions{}, script.Settings{}))
 	e := wants[*ChangedError](t, err, "run "+run.ID+" is open and the study was changed since it began: temperature of lane b (0 → 0.5); the run cannot go on with that: "+
 		"requests that it changes are in flight, in lane b of stage answers (1 request)")
 	if !e.InFlight {

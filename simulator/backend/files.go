@@ -3,6 +3,7 @@ package backend
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -224,6 +225,22 @@ func EachResult(b spill.Blob, from int64, f func(line []byte, next int64) bool) 
 		return nil
 	}
 	return err
+}
+
+// Documents is a job's results of one file as elements of a document; a broken line cannot stand in one and is left out.
+func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
+	b, err := c.Results(j, file)
+	if err != nil {
+		return nil, err
+	}
+	all := []json.RawMessage{}
+	err = EachResult(b, 0, func(line []byte, _ int64) bool {
+		if json.Valid(line) {
+			all = append(all, line)
+		}
+		return true
+	})
+	return all, err
 }
 
 // BaseName is the last part of a file name, as providers show it.

@@ -216,16 +216,7 @@ func (g gemini) output(c *backend.Call, j *backend.Job, p outputPolicy) any {
 	if p == noInline {
 		return nil
 	}
-	b, err := c.Results(j, 0)
-	all := []json.RawMessage{}
-	if err == nil {
-		err = backend.EachResult(b, 0, func(line []byte, _ int64) bool {
-			if json.Valid(line) { // a broken line cannot stand in a document
-				all = append(all, line)
-			}
-			return true
-		})
-	}
+	all, err := c.Documents(j, 0)
 	if err != nil {
 		panic(err) // the disk is gone
 	}

@@ -200,17 +200,12 @@ func (m mistral) show(c *backend.Call) {
 	if c.Request.URL.Query().Get("inline") == "true" && o.CompletedAt != nil {
 		outs := []json.RawMessage{}
 		for n := range 2 {
-			b, err := c.Results(j, n)
-			err = cmp.Or(err, backend.EachResult(b, 0, func(line []byte, _ int64) bool {
-				if json.Valid(line) { // a broken line cannot stand in a document
-					outs = append(outs, line)
-				}
-				return true
-			}))
+			lines, err := c.Documents(j, n)
 			if err != nil {
 				c.Trouble(err)
 				return
 			}
+			outs = append(outs, lines...)
 		}
 		o.Outputs = outs
 	}

@@ -132,14 +132,7 @@ func (o openRouter) show(c *backend.Call) {
 	v := c.Look(j)
 	out := o.object(j, v)
 	if v.Phase == backend.Completed && v.Word == "" && !v.NoOutput {
-		b, err := c.Results(j, 0)
-		lines := []json.RawMessage{}
-		err = cmp.Or(err, backend.EachResult(b, 0, func(line []byte, _ int64) bool {
-			if json.Valid(line) { // a broken line cannot stand in a document
-				lines = append(lines, line)
-			}
-			return true
-		}))
+		lines, err := c.Documents(j, 0)
 		if err != nil {
 			c.Trouble(err)
 			return
