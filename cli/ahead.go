@@ -46,7 +46,7 @@ func aheadWords(a *workspace.Ahead) string {
 	case a.Refused != nil:
 		return fmt.Sprintf("`assay run` would be refused: %s.\n", a.Refused)
 	case a.Run.No != 0 && a.Edit != nil && a.Edit.Grows:
-		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s", a.Run.ID, a.Edit.Words(), againWords(a.Edit.Changes), leftToAsk(a.Over))
+		return fmt.Sprintf("`assay run` would extend run %s: %s.\n%s%s%s", a.Run.ID, a.Edit.Words(), againWords(a.Edit.Changes), drawnWords(a.Edit), leftToAsk(a.Over))
 	case a.Run.No != 0 && a.Run.State == store.RunClosed && a.Edit != nil:
 		return fmt.Sprintf("Run %s is closed, and the study changed only in %s since: nothing would be asked again.\n", a.Run.ID, a.Edit.Words())
 	case a.Run.No != 0 && a.Run.State == store.RunClosed:
@@ -62,6 +62,15 @@ func aheadWords(a *workspace.Ahead) string {
 	return b.String()
 }
 
+// drawnWords say how many requests a run has that keeps the pairs it drew; empty: as many as a new one.
+func drawnWords(e *workspace.Edit) string {
+	if e.Plan == nil {
+		return ""
+	}
+	all := e.Plan.Sum(func(plan.Part) bool { return true })
+	return fmt.Sprintf("The pairs that it drew stay, and others are drawn in addition: it has %s in all then.\n", assay.Count(all.Requests, "request"))
+}
+
 // overWords say what a new run takes over, and what the rest costs; empty where it takes over nothing.
 func overWords(over workspace.TakeOver) string {
 	if over.Most == 0 {
@@ -75,6 +84,9 @@ func leftToAsk(over workspace.TakeOver) string {
 	flying := ""
 	if over.Away > 0 {
 		flying = assay.Thousands(over.Away) + " are in flight, "
+	}
+	if over.Over > 0 {
+		flying += assay.Thousands(over.Over) + " are not needed as rounds of pairs ended early, "
 	}
 	return fmt.Sprintf("%s of them have an answer, %s%s are new: %s.\n", assay.Thousands(over.Most), flying, assay.Thousands(over.New), priceWords(over.Cost))
 }

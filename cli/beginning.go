@@ -41,6 +41,9 @@ func theRun(ctx context.Context, w *World, h *home, want workspace.Wanted, f run
 			if f.budget != "" {
 				budget = want.Budget
 			}
+			if now.Edit.Plan != nil { // other pairs than those of a new run
+				want.Plan = now.Edit.Plan
+			}
 			return confirm(w, want, leftToAsk(over)+leftOfBudget(now.Run, budget, over.Cost.Expected), f)
 		},
 	})

@@ -27,7 +27,7 @@ func NewCounted(contestants, slots int64, seed uint64) (*Counted, error) {
 	rounds.every = false // every pair, and as a tournament
 	for row := range rounds.count {
 		low, high := rounds.two(row)
-		c.order = append(c.order, int(low*(2*contestants-low-1)/2+high-low-1))
+		c.order = append(c.order, int(number(contestants, low, high)))
 	}
 	return c, nil
 }

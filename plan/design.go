@@ -19,13 +19,28 @@ type Field struct {
 	Stride int64            // slots of one item, where lanes meet
 	Place  map[string]int64 // of items, by id; needed for a list of pairs that names some
 	Groups []Group          // of items, where they are compared within groups
-	group  map[string]int   // by value
+
+	Drawn []Drawn                     // the pairs that were drawn for a run; nil: the study says which
+	Slot  func(d Drawn) (int64, bool) // on which they meet, where lanes do; nil: they are only counted
+
+	group map[string]int // by value
 }
 
 // Group are the items that have the same value of a field.
 type Group struct {
 	Value string
 	Items []int64 // their places, ascending
+}
+
+// Drawn is a pair that was drawn for a run, by names: where more lanes or items come to a study, it stays.
+type Drawn struct {
+	Item     string `json:"item,omitempty"` // on which two lanes meet, and how it was asked
+	Template string `json:"template,omitempty"`
+	Branch   string `json:"branch,omitempty"`
+	Draw     int    `json:"draw,omitempty"`
+	First    string `json:"first"` // the lane, or the item, that is shown first
+	Second   string `json:"second"`
+	Twice    bool   `json:"twice,omitempty"` // it is asked the other way round, too
 }
 
 // Grouped puts an item into its group, where a stage compares within groups. It reports whether the item has a value of the field.
@@ -54,6 +69,10 @@ func (f *Field) Grouped(st *study.Stage, it assay.Item, place int64) bool {
 // Design is which pairs a compare stage judges. Listed pairs of what is not in the field are left out.
 func Design(st *study.Stage, f Field) pairs.Design {
 	design := pairs.Design{Lanes: int64(len(f.Lanes)), Slots: f.Slots}
+	if f.Drawn != nil {
+		design.Pick, design.List, design.Stride, design.Order = pairs.List, f.drawn(), 1, pairs.AsListed
+		return design
+	}
 	p := st.Pairs
 	if p == nil {
 		return design
@@ -90,20 +109,42 @@ func seedOf(seed *int64) *uint64 {
 	return &own
 }
 
+// side is the place of a lane, or of an item, in the field.
+func (f Field) side(name string) (int64, bool) {
+	if len(f.Lanes) == 0 {
+		i, ok := f.Place[name]
+		return i, ok
+	}
+	i := slices.IndexFunc(f.Lanes, func(l *study.Lane) bool { return l.Name == name })
+	return int64(i), i >= 0
+}
+
+// drawn are the pairs of a run as a list, with a slot as the item of each.
+func (f Field) drawn() []pairs.Listed {
+	out := []pairs.Listed{}
+	for _, d := range f.Drawn {
+		first, ok := f.side(d.First)
+		second, there := f.side(d.Second)
+		slot, open := int64(0), true
+		switch {
+		case len(f.Lanes) == 0:
+			slot = pairs.EverySlot
+		case f.Slot != nil:
+			slot, open = f.Slot(d)
+		}
+		if ok && there && open {
+			out = append(out, pairs.Listed{Item: slot, First: first, Second: second, Twice: d.Twice})
+		}
+	}
+	return out
+}
+
 // listed are the pairs of a list whose sides, and items, are in the field.
 func (f Field) listed(rows []study.ListedPair) []pairs.Listed {
-	side := func(name string) (int64, bool) {
-		if len(f.Lanes) == 0 {
-			i, ok := f.Place[name]
-			return i, ok
-		}
-		i := slices.IndexFunc(f.Lanes, func(l *study.Lane) bool { return l.Name == name })
-		return int64(i), i >= 0
-	}
 	var out []pairs.Listed
 	for _, row := range rows {
-		first, ok := side(row.First)
-		second, there := side(row.Second)
+		first, ok := f.side(row.First)
+		second, there := f.side(row.Second)
 		item := int64(pairs.EverySlot)
 		if ok = ok && there; row.Item != "" && len(f.Lanes) > 0 {
 			i, asked := f.Place[row.Item]
@@ -119,6 +160,9 @@ func (f Field) listed(rows []study.ListedPair) []pairs.Listed {
 // place finds the items that a list of pairs may name, and how many slots an item of them has at most. It reports what a list names
 // and there is not.
 func (m *maker) place(ctx context.Context, st *study.Stage, f *Field) bool {
+	if f.Drawn = m.Drawn[st.Name]; f.Drawn != nil && len(f.Lanes) == 0 {
+		return m.placeDrawn(ctx, st, f)
+	}
 	if st.Pairs == nil || st.Pairs.File.File == "" {
 		return true
 	}
@@ -155,6 +199,19 @@ func (m *maker) place(ctx context.Context, st *study.Stage, f *Field) bool {
 			}
 		}
 		n++
+	}
+	return true
+}
+
+// placeDrawn finds the items that pairs of a run name.
+func (m *maker) placeDrawn(ctx context.Context, st *study.Stage, f *Field) bool {
+	f.Place = map[string]int64{}
+	for it, err := range m.FirstItems(ctx, st.Compare, m.options.Limit) {
+		if err != nil {
+			m.fail(st.At, err)
+			return false
+		}
+		f.Place[it.ID] = int64(len(f.Place))
 	}
 	return true
 }

@@ -21,6 +21,7 @@ type Input struct {
 
 	Observed map[string]Observed // by lane: what a pilot saw; estimates use it in place of guesses
 	Judged   map[string]Observed // by lane: what its verdicts on pairs of items took
+	Drawn    map[string][]Drawn  // by stage: the pairs of a run to which lanes or items were added; the study says which the others have
 
 	// Known walks over the requests of a judge that need no answer, such as comparisons of items, in the order in which they go
 	// out. Nil: such stages are estimated.

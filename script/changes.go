@@ -30,6 +30,11 @@ func (c *Changes) Requests() int64 {
 	return sumOf(c.Asked)
 }
 
+// any reports whether anything that was asked or read is so no more.
+func (c *Changes) any() bool {
+	return len(c.by.Requests)+len(c.by.Verdicts)+len(c.by.Subjects)+len(c.by.Stages) > 0
+}
+
 // TakenOver is how many of them have an answer from before.
 func (c *Changes) TakenOver() int64 { return sumOf(c.Back) }
 
@@ -64,7 +69,7 @@ func (p *Library) Changes(ctx context.Context, r Revision) (*Changes, error) {
 	if err := was.recallLooks(ctx); err != nil {
 		return nil, err
 	}
-	is, err := p.draft(ctx, r.Run, was.settings, r.Input)
+	is, err := p.draft(ctx, was, r.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +96,16 @@ func (p *Library) Changes(ctx context.Context, r Revision) (*Changes, error) {
 }
 
 // draft is the script of a run with a study that is not the run's yet.
-func (p *Library) draft(ctx context.Context, run store.Run, settings Settings, in *plan.Input) (*Script, error) {
-	own := *in
-	own.Rows = limitedRows{in, settings.Limit}
+func (p *Library) draft(ctx context.Context, was *Script, in *plan.Input) (*Script, error) {
+	run, settings, own := was.run, was.settings, *in
+	own.Rows, own.Drawn = limitedRows{in, settings.Limit}, nil
 	s := &Script{
 		Library: p, run: run, settings: settings, input: &own, stages: map[string]stage{}, absorbed: map[int64]bool{}, closed: map[string]bool{}, decided: map[gateKey]fate{}, spared: map[string]bool{},
 	}
 	if err := s.buildStages(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.keepDrawn(ctx, was); err != nil {
 		return nil, err
 	}
 	if err := s.recallLooks(ctx); err != nil {

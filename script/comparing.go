@@ -74,6 +74,8 @@ type laneContest struct {
 	turn        int     // whose answers meet
 	stride      int64   // slots of one item
 	first       []int64 // of a tour: the first slot of each item; below 0: it has none
+	open        []bool  // slots that are asked about, where all pairs are known from the start
+	field       plan.Field
 }
 
 func (c *laneContest) items() string { return c.source.items() }
@@ -283,11 +285,17 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 	if st.Pairs != nil && st.Pairs.Adaptive != nil {
 		return l, s.tourLanes(ctx, l)
 	}
+	return l, s.fixedLanes(ctx, l)
+}
+
+// fixedLanes makes a compare stage one whose pairs are all known from the start.
+func (s *Script) fixedLanes(ctx context.Context, l *laneContest) error {
 	n, place := int64(0), map[string]int64{}
 	var ways []int // of each item
+	st, source := l.stage, l.source
 	for it, err := range s.input.Rows.Items(ctx, source.items()) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		ways = append(ways, 0)
 		if keeps(st, it) && source.wants(it) {
@@ -299,16 +307,25 @@ func (s *Script) buildCompare(ctx context.Context, st *study.Stage) (stage, erro
 		n++
 		l.stride = max(l.stride, int64(len(source.talk.AllWays(l.turn-1, it))))
 	}
-	if l.schedule, err = pairs.New(plan.Design(st, plan.Field{Lanes: l.contestants, Slots: n * l.stride, Stride: l.stride, Place: place})); err != nil {
-		return l, err
-	}
-	real := make([]bool, n*l.stride)
+	l.open = make([]bool, n*l.stride)
 	for i, w := range ways {
 		for way := range w {
-			real[int64(i)*l.stride+int64(way)] = true
+			l.open[int64(i)*l.stride+int64(way)] = true
 		}
 	}
-	return l, s.planned(l, real)
+	l.field = plan.Field{Lanes: l.contestants, Slots: n * l.stride, Stride: l.stride, Place: place, Drawn: s.input.Drawn[st.Name]}
+	if l.field.Drawn != nil {
+		slots, err := s.slots(ctx, l)
+		if err != nil {
+			return err
+		}
+		l.field.Slot = slots.of
+	}
+	var err error
+	if l.schedule, err = pairs.New(plan.Design(st, l.field)); err != nil {
+		return err
+	}
+	return s.planned(l, l.open)
 }
 
 // tourLanes makes a compare stage one that buys its pairs in rounds. Items that its conditions leave out are no slots of it.

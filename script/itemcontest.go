@@ -16,6 +16,7 @@ import (
 type itemContest struct {
 	contest
 	input  string
+	field  plan.Field
 	all    []assay.Item
 	byID   map[string]int64
 	starts map[int64][]pairs.Pair // showings by the item that stands first
@@ -44,7 +45,8 @@ func (s *Script) buildItems(ctx context.Context, c contest) (stage, error) {
 	if c.stage.Pairs != nil && c.stage.Pairs.Adaptive != nil {
 		return out, s.tourItems(out)
 	}
-	field.Slots, field.Place = int64(len(out.all)), out.byID
+	field.Slots, field.Place, field.Drawn = int64(len(out.all)), out.byID, s.input.Drawn[c.stage.Name]
+	out.field = field
 	var err error
 	if out.schedule, err = pairs.New(plan.Design(c.stage, field)); err != nil {
 		return nil, err

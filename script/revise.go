@@ -170,12 +170,17 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 			return err
 		}
 	}
+	if err := p.growPairs(ctx, r, out); err != nil {
+		return err
+	}
 	if r.Supersedes {
 		changes, err := p.Changes(ctx, r)
 		if err != nil {
 			return err
 		}
-		out.More.Supersedes = &changes.by
+		if changes.any() {
+			out.More.Supersedes = &changes.by
+		}
 	}
 	for name, url := range r.BaseURLs {
 		if s.BaseURLs == nil {
@@ -191,6 +196,29 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 	rates, err := p.moreRates(ctx, r)
 	out.Parts[ratesPart] = rates
 	return err
+}
+
+// growPairs keeps the pairs of a run by name where they are not those that its study says.
+func (p *Library) growPairs(ctx context.Context, r Revision, out *store.Revision) error {
+	before, err := p.drawn(ctx, r.Run.No, r.Input.Study)
+	if err != nil {
+		return err
+	}
+	now, err := p.Drawn(ctx, r.Run, r.Input)
+	if err != nil {
+		return err
+	}
+	for name, all := range now {
+		if out.Parts[drawnPart+name], err = json.Marshal(all); err != nil {
+			return fmt.Errorf("keep the pairs of stage %s: %w", name, err)
+		}
+	}
+	for name := range before {
+		if _, there := now[name]; !there {
+			out.Gone = append(out.Gone, drawnPart+name)
+		}
+	}
+	return nil
 }
 
 // moreRates are the prices of a run, with those of models that come to it.

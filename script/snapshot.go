@@ -276,6 +276,9 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 		return nil, err
 	}
 	s.input = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger.Reader, run.No}, Catalog: cat}
+	if s.input.Drawn, err = p.drawn(ctx, run.No, st); err != nil {
+		return nil, err
+	}
 	if err := s.recall(ctx); err != nil {
 		return nil, err
 	}

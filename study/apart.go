@@ -22,6 +22,8 @@ func (c Change) apart(was, is *Study) bool {
 	switch {
 	case c.What == "lanes":
 		return true // those that came judge alone, in stages that end
+	case c.What == "stages", c.What == "inputs":
+		return true // no stage of before reads those that came
 	case c.What == "rubrics", c.What == "traits":
 		return !slices.ContainsFunc(c.Added, was.names)
 	case of == "stage":

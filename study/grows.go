@@ -115,6 +115,9 @@ func (d Difference) Rereads(is *Study, st *Stage) bool {
 	return slices.ContainsFunc(d.Asks(), func(c Change) bool {
 		what, where, _ := strings.Cut(c.What, " of ")
 		if strings.HasPrefix(where, "stage ") {
+			if what == "pairs" || what == "among" { // which are asked, and not how they are read
+				return false
+			}
 			return where == "stage "+st.Name && (len(c.Added) == 0 || len(c.Removed) > 0)
 		}
 		kind, name, _ := strings.Cut(c.What, " ")

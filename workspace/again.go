@@ -124,6 +124,7 @@ type TakeOver struct {
 	Most int64 // requests that have one
 	Back int64 // of these: requests that are asked again, as they were before an earlier edit
 	Away int64 // of the run that goes on: requests at the providers
+	Over int64 // of the run that goes on: comparisons that were not bought, as its rounds ended before
 	New  int64 // those left
 	Cost plan.Price
 }
@@ -131,7 +132,7 @@ type TakeOver struct {
 // TakesOver estimates what a new run takes over. A lane with the same model and parameters has the same questions as far as
 // their wording was not changed, which is seen only when they are made: so it is the most.
 func (h *Home) TakesOver(ctx context.Context, p *plan.Plan, donors []store.Run) (TakeOver, error) {
-	return h.takesOver(ctx, p, donors, nil, nil)
+	return h.takesOver(ctx, p, donors, has{})
 }
 
 // Has is what of a plan a run has already, as answers or in flight. What an edit changes is asked again.
@@ -140,14 +141,30 @@ func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run, e *Edit) (T
 	if err != nil {
 		return TakeOver{}, err
 	}
-	if e == nil {
-		return h.takesOver(ctx, p, []store.Run{run}, away, nil)
+	var changes *script.Changes
+	if e != nil {
+		changes = e.Changes
 	}
-	return h.takesOver(ctx, p, []store.Run{run}, away, e.Changes)
+	ended := map[string]bool{} // stages that buy no more comparisons: a look says why
+	for l, err := range h.Ledger.Looks(ctx, run.No) {
+		if err != nil {
+			return TakeOver{}, err
+		}
+		ended[l.Stage] = l.Stop != store.StopNone
+	}
+	return h.takesOver(ctx, p, []store.Run{run}, has{away: away, changes: changes, ended: ended})
 }
 
-func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, away map[store.Share]int64, changes *script.Changes) (TakeOver, error) {
+// has is what is known of a run that goes on, besides its answers.
+type has struct {
+	away    map[store.Share]int64
+	changes *script.Changes
+	ended   map[string]bool // stages whose rounds have ended
+}
+
+func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, run has) (TakeOver, error) {
 	var out TakeOver
+	away, changes := run.away, run.changes
 	if changes == nil {
 		changes = &script.Changes{}
 	}
@@ -190,6 +207,9 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, 
 		again := min(back[at], part.Requests-taken-flying)
 		back[at], out.Back, out.Most = back[at]-again, out.Back+again, out.Most+again
 		fresh := part.Requests - taken - flying - again
+		if run.ended[part.Stage] && taken > 0 { // what is left of it was not bought
+			out.Over, fresh = out.Over+fresh, 0
+		}
 		out.New, out.Cost = out.New+fresh, out.Cost.Plus(part.Cost.Share(fresh, part.Requests))
 	}
 	return out, nil

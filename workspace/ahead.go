@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -32,7 +33,10 @@ func (h *Home) Ahead(ctx context.Context, want Wanted) (Ahead, error) {
 	}
 	a.Run, a.Edit = now.Run, now.Edit
 	if now.Run.No != 0 {
-		a.Over, err = h.Has(ctx, want.Plan, now.Run, now.Edit)
+		p, err := h.runPlan(ctx, want, now)
+		if err == nil {
+			a.Over, err = h.Has(ctx, p, now.Run, now.Edit)
+		}
 		return a, err
 	}
 	if a.Donors, err = h.Donors(ctx, want); err != nil {
@@ -40,6 +44,15 @@ func (h *Home) Ahead(ctx context.Context, want Wanted) (Ahead, error) {
 	}
 	a.Over, err = h.TakesOver(ctx, want.Plan, a.Donors)
 	return a, err
+}
+
+// runPlan is the plan of a run that goes on, with the pairs that were drawn for it.
+func (h *Home) runPlan(ctx context.Context, want Wanted, now Current) (*plan.Plan, error) {
+	if now.Edit != nil {
+		return cmp.Or(now.Edit.Plan, want.Plan), nil
+	}
+	p, err := h.grownPlan(ctx, now.Run, want.Input, want.Settings)
+	return cmp.Or(p, want.Plan), err
 }
 
 // refused reports whether a study would not be run because of a run that is open.

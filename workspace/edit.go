@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -27,6 +28,7 @@ type Edit struct {
 	Changes    *script.Changes // what is asked again; nil: nothing, it only adds
 	Why        string          // why a run cannot go on with an edit that changes requests; empty: it can, or it was not looked into
 	Budget     *assay.Money    // what the run may spend with it; nil: anything
+	Plan       *plan.Plan      // of the run with it, where its pairs are not those of a new run; nil: it is as the study says
 	input      *plan.Input     // the study as it is now, read with the settings of the run
 	digest     string
 	inFlight   bool                // why it cannot go on: something that was changed is in flight
@@ -95,7 +97,10 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 	if !only && !whole {
 		return e, nil
 	}
-	e.Why, err = h.cannotGrow(ctx, want, run, e.Difference.Apart(was, e.input.Study))
+	if e.Plan, err = h.grownPlan(ctx, run, e.input, s); err != nil {
+		return nil, err
+	}
+	e.Why, err = h.cannotGrow(ctx, want, e, e.Difference.Apart(was, e.input.Study))
 	if e.Why == "" && err == nil && !only {
 		err = h.changes(ctx, want, e)
 	}
@@ -117,7 +122,8 @@ func (h *Home) changes(ctx context.Context, want Wanted, e *Edit) error {
 // cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled or
 // ordered again, it is about the same part of the study, and the new plan asks every lane at least what the old one did. An edit that is apart
 // from all that was decided leaves rounds of pairs as they are.
-func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run, apart bool) (string, error) {
+func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool) (string, error) {
+	run := e.Run
 	switch {
 	case h.Rehearsal:
 		return "it is a rehearsal", nil
@@ -141,7 +147,7 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run, apart
 		return "", err
 	}
 	lanes, err := h.Ledger.Lanes(ctx, run.No)
-	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: want.Plan})
+	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: cmp.Or(e.Plan, want.Plan)})
 	for _, l := range lanes {
 		if engine.CancelledByUser(l) {
 			return "lane " + l.Name + " was cancelled", nil
@@ -159,6 +165,23 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, run store.Run, apart
 		}
 	}
 	return "", err
+}
+
+// grownPlan is the plan of a run with its study as it is now, where pairs that were drawn stay and others are drawn in addition; nil: the
+// pairs are those of a new run.
+func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s script.Settings) (*plan.Plan, error) {
+	drawn, err := h.Planner.Drawn(ctx, run, in)
+	if err != nil || len(drawn) == 0 {
+		return nil, err
+	}
+	own := *in
+	own.Drawn = drawn
+	own.Known = script.NewPreview(&own).Known
+	p, problems := own.Make(ctx, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
+	if p == nil {
+		return nil, problems
+	}
+	return p, nil
 }
 
 // itemsEdited compares the items of an input with those that a run works from; nil: they are the same, in the same order.
@@ -244,7 +267,7 @@ func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 	if !e.Grows {
 		return h.Planner.Revise(ctx, r)
 	}
-	r.Plan, r.BaseURLs = want.Plan, h.baseURLs(want)
+	r.Plan, r.BaseURLs = cmp.Or(e.Plan, want.Plan), h.baseURLs(want)
 	l, err := h.holdRun(ctx, e.Run)
 	if err != nil {
 		return false, err
