@@ -31,12 +31,9 @@ func (e *AllowanceError) Error() string {
 // Unwrap is ErrBudget.
 func (e *AllowanceError) Unwrap() error { return ErrBudget }
 
-// What the runs and the live calls of clients have taken: what was spent, and what is open may still cost at most.
-const (
-	takenByRuns = `CAST(COALESCE(SUM(CASE WHEN state = 'open' AND COALESCE(budget_nano, 0) > spent_nano + perhaps_nano + reserved_nano THEN budget_nano
+// takenByRuns is what the runs of clients have taken: what was spent, and what is open may still cost at most.
+const takenByRuns = `CAST(COALESCE(SUM(CASE WHEN state = 'open' AND COALESCE(budget_nano, 0) > spent_nano + perhaps_nano + reserved_nano THEN budget_nano
 		WHEN state = 'open' THEN spent_nano + perhaps_nano + reserved_nano ELSE spent_nano + perhaps_nano END), 0) AS BIGINT)`
-	takenByCalls = `CAST(COALESCE(SUM(CASE WHEN ended_ms IS NULL THEN high_nano ELSE COALESCE(cost_nano, high_nano) END), 0) AS BIGINT)`
-)
 
 // allow makes sure that the budgets cover something more, of which the ledger knows nothing yet. Whatever spends under a
 // budget comes by here, one after the other, on whatever machine.
@@ -67,7 +64,7 @@ func (t *txn) left(ctx context.Context, a Allowance) (left *assay.Money, most as
 		if err := t.QueryRowContext(ctx, `SELECT `+takenByRuns+` FROM runs WHERE `+clientRuns+` AND ($1 = '' OR started_by = $1)`, b.owner).Scan(&runs); err != nil {
 			return nil, 0, err
 		}
-		if err := t.QueryRowContext(ctx, `SELECT `+takenByCalls+` FROM client_calls WHERE $1 = '' OR owner = $1`, b.owner).Scan(&calls); err != nil {
+		if err := t.QueryRowContext(ctx, `SELECT CAST(COALESCE(SUM(taken_nano), 0) AS BIGINT) FROM client_sums WHERE $1 = '' OR owner = $1`, b.owner).Scan(&calls); err != nil {
 			return nil, 0, err
 		}
 		if rest := *b.most - runs - calls; left == nil || rest < *left {

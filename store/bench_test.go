@@ -51,6 +51,38 @@ func BenchmarkOneSegment(b *testing.B) {
 	}
 }
 
+// BenchmarkABudgetAfterManyCalls begins calls under a budget in a ledger that has 1,000 calls and in one that has 100,000, in turn,
+// and reports how much longer the second takes: about 1, because a budget is held against sums that are kept.
+func BenchmarkABudgetAfterManyCalls(b *testing.B) {
+	for name, fresh := range map[string]func() string{
+		"sqlite":     func() string { return filepath.Join(b.TempDir(), "assay.db") },
+		"postgresql": func() string { return server.Database(b) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			ctx := context.Background()
+			var ledgers [2]*store.Ledger
+			for i, calls := range []int{1000, 100_000} {
+				s, err := store.Open(ctx, fresh(), store.Options{})
+				must(b, err)
+				defer s.Close()
+				must(b, s.InsertCalls(ctx, calls))
+				ledgers[i] = s
+			}
+			high, most := assay.Money(1), assay.Dollars(1000)
+			var took [2]time.Duration
+			for b.Loop() {
+				for i, s := range ledgers {
+					began := time.Now()
+					_, err := s.BeginClientCall(ctx, store.ClientCall{Owner: "anna", High: &high}, store.Allowance{Owner: "anna", Own: &most, All: &most})
+					must(b, err)
+					took[i] += time.Since(began)
+				}
+			}
+			b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "100k/1k")
+		})
+	}
+}
+
 func stageMany(b *testing.B, s *store.Ledger, run int64, first, requests int) store.Segment {
 	ctx := context.Background()
 	g, err := s.AddSegment(ctx, store.NewSegment{Run: run, GroupKey: store.GroupKey{Stage: "s", Lane: "l"}, Mode: store.Live, Purpose: store.ForWave}, "me", time.Hour)

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 
 	"assay"
 )
@@ -34,8 +36,19 @@ func (s *Ledger) BeginClientCall(ctx context.Context, c ClientCall, a Allowance)
 				return err
 			}
 		}
-		return t.QueryRowContext(ctx, `INSERT INTO client_calls (owner, provider, model, began_ms, high_nano) VALUES ($1, $2, $3, $4, $5) RETURNING no`,
+		err := t.QueryRowContext(ctx, `INSERT INTO client_calls (owner, provider, model, began_ms, high_nano) VALUES ($1, $2, $3, $4, $5) RETURNING no`,
 			c.Owner, c.Provider, c.Model, s.millis(), nanos(c.High)).Scan(&no)
+		if err != nil {
+			return err
+		}
+		var most assay.Money
+		if c.High != nil {
+			most = *c.High
+		}
+		_, err = t.ExecContext(ctx, `INSERT INTO client_sums (owner, calls, in_flight, taken_nano, no_most) VALUES ($1, 1, 1, $2, $3) ON CONFLICT (owner) DO UPDATE SET
+			calls = client_sums.calls + 1, in_flight = client_sums.in_flight + 1, taken_nano = client_sums.taken_nano + excluded.taken_nano, no_most = client_sums.no_most + excluded.no_most`,
+			c.Owner, int64(most), flag(c.High == nil))
+		return err
 	})
 	return no, err
 }
@@ -47,8 +60,27 @@ func (s *Ledger) EndClientCall(ctx context.Context, no int64, e ClientCallEnd) e
 		if e.Usage.Known {
 			in, out = e.Usage.Input, e.Usage.Output
 		}
-		return t.one(ctx, fmt.Errorf("client call %d: %w", no, ErrNotFound), `UPDATE client_calls SET ended_ms = $2, ending = $3, input_tokens = $4, output_tokens = $5, cost_nano = $6
-			WHERE no = $1 AND ended_ms IS NULL`, no, s.millis(), string(e.Ending), in, out, nanos(e.Cost))
+		var owner string
+		var high sql.NullInt64
+		err := t.QueryRowContext(ctx, `UPDATE client_calls SET ended_ms = $2, ending = $3, input_tokens = $4, output_tokens = $5, cost_nano = $6
+			WHERE no = $1 AND ended_ms IS NULL RETURNING owner, high_nano`, no, s.millis(), string(e.Ending), in, out, nanos(e.Cost)).Scan(&owner, &high)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("client call %d: %w", no, ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		add := ClientUsage{Open: -1, Unpriced: flag(e.Cost == nil), Unsaid: flag(!e.Usage.Known && (e.Cost == nil || *e.Cost > 0))}
+		if e.Usage.Known {
+			add.Input, add.Output = e.Usage.Input, e.Usage.Output
+		}
+		if e.Cost != nil { // it counted with its most until now
+			add.Spent, add.Taken, add.NoMost = *e.Cost, *e.Cost-assay.Money(high.Int64), -flag(!high.Valid)
+		}
+		_, err = t.ExecContext(ctx, `UPDATE client_sums SET in_flight = in_flight + $2, input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, unsaid = unsaid + $5,
+			spent_nano = spent_nano + $6, unpriced = unpriced + $7, taken_nano = taken_nano + $8, no_most = no_most + $9 WHERE owner = $1`,
+			owner, add.Open, add.Input, add.Output, add.Unsaid, int64(add.Spent), add.Unpriced, int64(add.Taken), add.NoMost)
+		return err
 	})
 }
 
@@ -56,6 +88,7 @@ func (s *Ledger) EndClientCall(ctx context.Context, no int64, e ClientCallEnd) e
 type ClientUsage struct {
 	Owner    string
 	Batches  int64
+	Keyless  int64 // of the open ones: those with a job for which no living gateway or worker has the key
 	Requests int64 // of the batches
 	Calls    int64 // live ones that were passed on
 	Open     int64 // of them: those without an ending
@@ -78,6 +111,7 @@ type UsageNumber struct {
 func (u ClientUsage) Numbers() []UsageNumber {
 	return []UsageNumber{
 		{"batches", "Batches that a user of the gateway made.", float64(u.Batches)},
+		{"batches_without_key", "Open batches with a job that waits for the key that made it.", float64(u.Keyless)},
 		{"requests", "Requests of these batches.", float64(u.Requests)},
 		{"calls", "Live calls of a user that the gateway passed on.", float64(u.Calls)},
 		{"calls_open", "Of them, those without an ending: in flight, or cut off when a gateway stopped.", float64(u.Open)},
@@ -143,15 +177,15 @@ func (s *Reader) ClientUsage(ctx context.Context) ([]ClientUsage, error) {
 	all := map[string]*ClientUsage{}
 	for _, query := range []string{
 		`SELECT started_by, COUNT(*), 0, 0, 0, 0, 0, 0, CAST(SUM(spent_nano) AS BIGINT), CAST(SUM(spent_unknown) AS BIGINT), ` + takenByRuns + `,
-			CAST(SUM(CASE WHEN state = 'open' AND budget_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT) FROM runs WHERE ` + clientRuns + ` GROUP BY started_by`,
-		`SELECT r.started_by, 0, CAST(SUM(l.planned) AS BIGINT), 0, 0, 0, 0, 0, 0, 0, 0, 0
+			CAST(SUM(CASE WHEN state = 'open' AND budget_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), 0 FROM runs WHERE ` + clientRuns + ` GROUP BY started_by`,
+		`SELECT r.started_by, 0, CAST(SUM(l.planned) AS BIGINT), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN lanes l ON l.run_no = r.no GROUP BY r.started_by`,
-		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0, 0
+		`SELECT r.started_by, 0, 0, 0, 0, CAST(SUM(g.input_tokens) AS BIGINT), CAST(SUM(g.output_tokens) AS BIGINT), CAST(SUM(g.usage_unknown) AS BIGINT), 0, 0, 0, 0, 0
 			FROM (SELECT no, started_by FROM runs WHERE ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no GROUP BY r.started_by`,
-		`SELECT owner, 0, 0, COUNT(*), CAST(SUM(CASE WHEN ended_ms IS NULL THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT),
-			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND input_tokens IS NULL AND COALESCE(cost_nano, 1) > 0 THEN 1 ELSE 0 END) AS BIGINT), CAST(COALESCE(SUM(cost_nano), 0) AS BIGINT),
-			CAST(SUM(CASE WHEN ended_ms IS NOT NULL AND cost_nano IS NULL THEN 1 ELSE 0 END) AS BIGINT), ` + takenByCalls + `,
-			CAST(SUM(CASE WHEN high_nano IS NULL AND (ended_ms IS NULL OR cost_nano IS NULL) THEN 1 ELSE 0 END) AS BIGINT) FROM client_calls GROUP BY owner`,
+		`SELECT owner, 0, 0, calls, in_flight, input_tokens, output_tokens, unsaid, spent_nano, unpriced, taken_nano, no_most, 0 FROM client_sums`,
+		`SELECT r.started_by, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, COUNT(DISTINCT r.no) FROM (SELECT no, started_by FROM runs WHERE state = 'open' AND ` + clientRuns + `) r JOIN segments g ON g.run_no = r.no
+			WHERE g.mode = 'batch' AND g.state IN ('intended', 'launched', 'ended') AND NOT EXISTS (SELECT 1 FROM worker_keys k WHERE k.run_no = g.run_no AND k.provider = g.provider
+				AND k.account = g.account AND k.until_ms > ` + s.engine.clockText(strconv.FormatInt(s.millis(), 10)) + `) GROUP BY r.started_by`,
 	} {
 		if err := s.addUsage(ctx, all, query); err != nil {
 			return nil, fmt.Errorf("read the usage of clients: %w", err)
@@ -173,7 +207,7 @@ func (s *Reader) addUsage(ctx context.Context, all map[string]*ClientUsage, quer
 	defer rows.Close()
 	for rows.Next() {
 		var u ClientUsage
-		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken, &u.NoMost); err != nil {
+		if err := rows.Scan(&u.Owner, &u.Batches, &u.Requests, &u.Calls, &u.Open, &u.Input, &u.Output, &u.Unsaid, &u.Spent, &u.Unpriced, &u.Taken, &u.NoMost, &u.Keyless); err != nil {
 			return err
 		}
 		sum := all[u.Owner]
@@ -184,7 +218,7 @@ func (s *Reader) addUsage(ctx context.Context, all map[string]*ClientUsage, quer
 		sum.Batches, sum.Requests, sum.Calls, sum.Open = sum.Batches+u.Batches, sum.Requests+u.Requests, sum.Calls+u.Calls, sum.Open+u.Open
 		sum.Input, sum.Output, sum.Unsaid = sum.Input+u.Input, sum.Output+u.Output, sum.Unsaid+u.Unsaid
 		sum.Spent, sum.Unpriced, sum.Taken = sum.Spent+u.Spent, sum.Unpriced+u.Unpriced, sum.Taken+u.Taken
-		sum.NoMost += u.NoMost
+		sum.NoMost, sum.Keyless = sum.NoMost+u.NoMost, sum.Keyless+u.Keyless
 	}
 	return rows.Err()
 }

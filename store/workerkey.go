@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WorkerKey is a key that a living worker has for a provider of a run.
+// WorkerKey is a key that a living worker or gateway has for a provider of a run.
 type WorkerKey struct {
 	Run      int64
 	Provider string
@@ -34,6 +34,16 @@ func (s *Ledger) PutWorkerKeys(ctx context.Context, holder string, hands []Worke
 		}
 		return s.engine.bulk(ctx, t, "worker_keys", []string{"holder", "run_no", "provider", "account", "until_ms"}, rows)
 	})
+}
+
+// KeyAlive reports whether a living worker or gateway has a key.
+func (s *Reader) KeyAlive(ctx context.Context, k WorkerKey) (alive bool, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys WHERE run_no = $1 AND provider = $3 AND account = $4 AND until_ms > `+s.engine.clockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
+		k.Run, s.millis(), k.Provider, k.Account).Scan(&alive)
+	if err != nil {
+		return false, fmt.Errorf("read which keys are there: %w", err)
+	}
+	return alive, nil
 }
 
 // ProgramKey stands for a provider where a worker says that it may run the judging programs of a run. No provider has such a name.

@@ -591,7 +591,21 @@ CREATE TABLE client_calls (
     CHECK ((ended_ms IS NULL) = (ending IS NULL)),
     CHECK (ended_ms IS NOT NULL OR cost_nano IS NULL)
 );
-CREATE INDEX client_calls_owner ON client_calls (owner, no);
+
+-- The sums of client_calls by owner, kept in the transactions that write it: a budget is held against them, however many
+-- calls there were.
+CREATE TABLE client_sums (
+    owner         TEXT PRIMARY KEY,
+    calls         BIGINT NOT NULL,
+    in_flight     BIGINT NOT NULL CHECK (in_flight >= 0), -- calls without an ending
+    input_tokens  BIGINT NOT NULL DEFAULT 0, -- as far as replies said how many
+    output_tokens BIGINT NOT NULL DEFAULT 0,
+    unsaid        BIGINT NOT NULL DEFAULT 0, -- replies that did not
+    spent_nano    BIGINT NOT NULL DEFAULT 0, -- as far as prices are known
+    unpriced      BIGINT NOT NULL DEFAULT 0,
+    taken_nano    BIGINT NOT NULL CHECK (taken_nano >= 0), -- spent, and what has no known price at its most
+    no_most       BIGINT NOT NULL CHECK (no_most >= 0) -- calls of which neither is known
+);
 
 -- Users of gateways and their budgets, as the gateway that began last has them. The owner '' is all of them together.
 CREATE TABLE client_users (

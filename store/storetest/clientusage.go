@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -45,6 +46,84 @@ func clientUsage(t *testing.T, fresh Fresh) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("usage (-want +got):\n%s", d)
+	}
+}
+
+// clientSums: the sums by user are those of the calls, whatever is known of each; a batch whose job waits for its key is counted.
+func clientSums(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	money := func(n int64) *assay.Money { m := assay.Money(n); return &m }
+	no := int64(1)
+	for _, owner := range []string{"anna", "bert"} {
+		for _, high := range []*assay.Money{nil, money(50)} {
+			for _, cost := range []*assay.Money{nil, money(0), money(7), money(90)} {
+				for _, usage := range []assay.Usage{{}, {Known: true, Input: 3 * no, Output: no}} {
+					begun, err := b.s.BeginClientCall(b.ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: high}, store.Allowance{})
+					b.ok(err)
+					if no++; no%5 == 0 || owner == "bert" && no%2 == 0 {
+						continue // in flight
+					}
+					b.ok(b.s.EndClientCall(b.ctx, begun, store.ClientCallEnd{Ending: assay.Answered, Usage: usage, Cost: cost}))
+				}
+			}
+		}
+	}
+	want := map[string]store.ClientUsage{}
+	number := func(v any) (n int64, known bool) { n, known = v.(int64); return n, known }
+	b.ok(b.s.Query(b.ctx, `SELECT owner, ended_ms, high_nano, cost_nano, input_tokens, output_tokens FROM client_calls`, func(_ []string, v []any) error {
+		u := want[v[0].(string)]
+		_, ended := number(v[1])
+		high, bounded := number(v[2])
+		cost, priced := number(v[3])
+		in, said := number(v[4])
+		out, _ := number(v[5])
+		u.Calls, u.Input, u.Output, u.Spent = u.Calls+1, u.Input+in, u.Output+out, u.Spent+assay.Money(cost)
+		switch {
+		case !ended:
+			u.Open++
+		case !said && (!priced || cost > 0):
+			u.Unsaid++
+		}
+		if ended && !priced {
+			u.Unpriced++
+		}
+		switch {
+		case priced:
+			u.Taken += assay.Money(cost)
+		case bounded:
+			u.Taken += assay.Money(high)
+		default:
+			u.NoMost++
+		}
+		u.Owner = v[0].(string)
+		want[u.Owner] = u
+		return nil
+	}))
+	got, err := b.s.ClientUsage(b.ctx)
+	b.ok(err)
+	if d := cmp.Diff([]store.ClientUsage{want["anna"], want["bert"]}, got); d != "" || want["anna"] == want["bert"] {
+		t.Errorf("usage (-calls +sums):\n%s", d)
+	}
+	run, err := b.s.CreateRun(b.ctx, store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "carl"})
+	b.ok(err)
+	b.ok(b.s.PutLanes(b.ctx, []store.Lane{{Run: run.No, Stage: "answers", Name: "gpt", Provider: "openai", Model: "gpt-5", Params: "{}", Planned: 2}}))
+	b.ok(b.s.OpenRun(b.ctx, run.No))
+	b.run = run
+	keyless := func() int64 {
+		all, err := b.s.ClientUsage(b.ctx)
+		b.ok(err)
+		return all[len(all)-1].Keyless
+	}
+	g := b.staged(store.Batch, 2)
+	if n := keyless(); n != 0 {
+		t.Errorf("%d batches wait for a key before a job is made", n)
+	}
+	g = b.to(g, store.Launched)
+	for account, want := range map[string]int64{"another": 1, g.Account: 0} {
+		b.ok(b.s.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{{Run: run.No, Provider: g.Provider, Account: account}}, time.Hour))
+		if n := keyless(); n != want {
+			t.Errorf("with key %s, %d batches wait for theirs, want %d", account, n, want)
+		}
 	}
 }
 

@@ -68,4 +68,18 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 	if all := show(g.Account); len(all) != 0 {
 		t.Errorf("with its own key: %+v", all)
 	}
+	alive := func(k store.WorkerKey) bool {
+		is, err := b.s.KeyAlive(b.ctx, k)
+		b.ok(err)
+		return is
+	}
+	its := store.WorkerKey{Run: b.run.No, Provider: g.Provider, Account: g.Account}
+	if !alive(its) || alive(store.WorkerKey{Run: its.Run, Provider: its.Provider, Account: "another"}) || alive(store.WorkerKey{Run: its.Run, Provider: "other", Account: its.Account}) ||
+		alive(store.WorkerKey{Run: its.Run + 1, Provider: its.Provider, Account: its.Account}) {
+		t.Errorf("of the key %q, another, another provider's and another run's, the first alone is there", its.Account)
+	}
+	b.ok(b.s.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{its}, 0))
+	if alive(its) {
+		t.Error("the key of a worker that is gone is there")
+	}
 }
