@@ -32,8 +32,10 @@ func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, with
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
 	if err := p.prepare(ctx, run, &b, open, refused, within); err != nil {
-		// Nothing of it will be sent: what was copied is of no use.
-		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(context.WithoutCancel(ctx), run.ID, kept))
+		// Nothing of it will be sent: what was copied is of no use, and it does not stand in the way of another try.
+		ctx := context.WithoutCancel(ctx)
+		_, dead := p.Ledger.AbandonRun(ctx, run.No)
+		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(ctx, run.ID, kept), dead)
 	}
 	return p.Ledger.Run(ctx, run.No)
 }

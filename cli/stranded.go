@@ -16,7 +16,11 @@ func printStranded(ctx context.Context, w *World, h *home, run store.Run) error 
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, "\nNo worker that is alive can go on with:")
+	who := "worker"
+	if run.Study == workspace.GatewayStudy {
+		who = "gateway"
+	}
+	fmt.Fprintf(w.Stdout, "\nNo %s that is alive can go on with:\n", who)
 	for _, k := range all {
 		const most = 20
 		list := ""
@@ -29,7 +33,7 @@ func printStranded(ctx context.Context, w *World, h *home, run store.Run) error 
 		if len(k.Segments) > most {
 			list += ", …"
 		}
-		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(len(k.Segments), "segment"), k.Provider, list, strandedHint(run, k))
+		fmt.Fprintf(w.Stdout, "  %s of %s (%s): %s\n", assay.Count(len(k.Segments), "segment"), k.Provider, list, strandedHint(run, k, who))
 	}
 	return nil
 }
@@ -46,7 +50,7 @@ func printWaitingForProgram(ctx context.Context, w *World, h *home, run store.Ru
 }
 
 // strandedHint says what would take segments up.
-func strandedHint(run store.Run, k workspace.WaitingForKey) string {
+func strandedHint(run store.Run, k workspace.WaitingForKey, who string) string {
 	which := k.Variable
 	if which == "" {
 		which = "a key of " + k.Provider
@@ -54,5 +58,5 @@ func strandedHint(run store.Run, k workspace.WaitingForKey) string {
 	if k.Account != "" {
 		which += " (the key with the fingerprint " + k.Account + ")"
 	}
-	return "start `assay worker`, or `assay resume " + run.ID + "`, where " + which + " is set"
+	return "start `assay " + who + "`, or `assay resume " + run.ID + "`, where " + which + " is set"
 }

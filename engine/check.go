@@ -15,7 +15,7 @@ import (
 // check looks where a job stands, and cancels it when a person or its deadline says so.
 func (w *work) check(ctx context.Context) error {
 	if w.access.Fingerprint != w.g.Account {
-		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax),
+		return w.Ledger.Wake(ctx, w.l, w.otherKey(),
 			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.g.Account, w.access.Fingerprint))
 	}
 	st, err := w.access.Batch.Check(ctx, w.job())
@@ -36,6 +36,9 @@ func (w *work) check(ctx context.Context) error {
 	}
 	return w.Ledger.Checked(ctx, w.l, see)
 }
+
+// otherKey is when a job of another key is looked at again: soon, because the process that has its key may be the next to look.
+func (w *work) otherKey() time.Time { return w.Clock.Now().Add(w.Timing.PollMax / 5) }
 
 // unchecked decides about a check that failed. The job is paid for: it is looked at again, never called failed for that.
 func (w *work) unchecked(ctx context.Context, err error) error {

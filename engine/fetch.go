@@ -21,7 +21,7 @@ import (
 // fetch brings every part of an ended job here. A cut fetch goes on where it stopped.
 func (w *work) fetch(ctx context.Context) error {
 	if w.access.Fingerprint != w.g.Account {
-		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax), "the job was made with another key ("+w.g.Account+")")
+		return w.Ledger.Wake(ctx, w.l, w.otherKey(), "the job was made with another key ("+w.g.Account+")")
 	}
 	parts, err := w.parts()
 	if err != nil {

@@ -149,7 +149,7 @@ func (w *work) find(ctx context.Context) error {
 		return w.Ledger.Hold(ctx, w.l, "the fate of the create call is unknown, and "+w.g.Provider+" cannot list its jobs")
 	}
 	if w.access.Fingerprint != w.g.Account {
-		return w.Ledger.Wake(ctx, w.l, w.Clock.Now().Add(w.Timing.PollMax), "made with another key ("+w.g.Account+"): only that one can tell")
+		return w.Ledger.Wake(ctx, w.l, w.otherKey(), "made with another key ("+w.g.Account+"): only that one can tell")
 	}
 	began := w.Clock.Now()
 	found, err := w.search(ctx, finder, provider.Search{Handle: provider.Handle(w.g.Handle), Cursor: w.g.Cursor, NotBefore: w.g.Intended})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 type Resolve struct {
 	Do  string `json:"do"`            // resend, adopt or drop
 	Job string `json:"job,omitempty"` // with adopt
+
+	Account string `json:"account,omitempty"` // with adopt: the key that knows the job, by its fingerprint; empty: that of the process which carries it out
 }
 
 // Retry is what a person wants sent again: the arguments of store.OrderRetry.
@@ -254,10 +257,11 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 				}
 			}
 			access, err := x.usable(g.Provider)
-			if err != nil {
+			key := cmp.Or(r.Account, access.Fingerprint)
+			if err != nil && r.Account == "" {
 				return nil // a process that has the key it was made with looks at it
 			}
-			return x.Ledger.Rekey(ctx, t.l, access.Fingerprint, now) // whether this key knows the job is seen at the next look
+			return x.Ledger.Rekey(ctx, t.l, key, now) // whether this key knows the job is seen at the next look
 		case r.Do == "drop":
 			answer = "it is given up"
 			return x.Ledger.Drop(ctx, t.l, "dropped by "+o.By)

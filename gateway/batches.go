@@ -238,10 +238,16 @@ func (m *making) record(ctx context.Context, f store.ClientFile, b batchrun.Batc
 // preparation is how long a batch takes to be recorded at most.
 const preparation = 5 * time.Minute
 
-// abandoned reports whether a batch was begun by a process that ended before it was recorded.
+// abandoned reports whether a batch under an id was given up, or begun by a process that ended before it was recorded.
 func (m *making) abandoned(ctx context.Context, id string) (bool, error) {
 	run, err := m.Home.Ledger.FindRun(ctx, id, "")
-	return err == nil && run.State == store.RunPreparing && m.now().Sub(run.Created) > preparation, err
+	if err != nil || run.Abandoned() {
+		return err == nil, err
+	}
+	if run.State != store.RunPreparing || m.now().Sub(run.Created) <= preparation {
+		return false, nil
+	}
+	return m.Home.Ledger.AbandonRun(ctx, run.No) // so that a process which was asleep does not open it after all
 }
 
 // maxBroken is how many refused lines a batch lists of which nothing can be sent.

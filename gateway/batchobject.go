@@ -37,6 +37,7 @@ type batchObject struct {
 	Counts     batchCounts       `json:"request_counts"`
 	Usage      *batchUsage       `json:"usage,omitempty"`
 	Metadata   map[string]string `json:"metadata"`
+	Waiting    string            `json:"waiting_for,omitempty"` // not OpenAI's: what an open batch waits for that does not come by itself
 }
 
 type batchErrors struct {
@@ -121,8 +122,9 @@ func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error)
 	case run.State == store.RunOpen:
 		o.Status = "in_progress"
 	default:
-		err = s.ended(ctx, run, stops, o)
+		return o, s.ended(ctx, run, stops, o)
 	}
+	o.Waiting, err = s.waitsFor(ctx, run)
 	return o, err
 }
 

@@ -41,7 +41,10 @@ func (s *Server) look() {
 // work drives every open batch of the ledger until the context ends, whichever gateway began it.
 func (s *Server) work(ctx context.Context) {
 	var all sync.WaitGroup
-	defer all.Wait()
+	defer func() {
+		all.Wait()
+		_ = s.show(context.WithoutCancel(ctx), nil) // they are forgotten by themselves, too
+	}()
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
 	var swept time.Time
@@ -55,6 +58,9 @@ func (s *Server) work(ctx context.Context) {
 		runs, err := s.runs(ctx, "", store.RunOpen, store.RunClosed)
 		if err != nil && ctx.Err() == nil {
 			s.Log.Error("look for batches", "error", err.Error())
+		}
+		if err := s.show(ctx, runs); err != nil && ctx.Err() == nil {
+			s.Log.Error("say which keys are here", "error", err.Error())
 		}
 		for _, run := range runs {
 			if err := s.revive(ctx, run); err != nil && ctx.Err() == nil {
@@ -123,7 +129,8 @@ func (s *Server) advance(ctx context.Context, run store.Run) (time.Duration, err
 }
 
 // stuck decides about a run in which nothing moves. One that needs more money gets some of its user's, or ends where there is
-// none. What waits for a key or a person is looked at again later, until its window is over.
+// none. What waits for a key or a person is looked at again later, until its window is over; a job that another key made waits
+// for that key.
 func (s *Server) stuck(ctx context.Context, run store.Run, budget bool) (time.Duration, error) {
 	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
 	if err != nil {
@@ -141,6 +148,13 @@ func (s *Server) stuck(ctx context.Context, run store.Run, budget bool) (time.Du
 		}
 		_, err = s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: byBudget})
 		return 0, err
+	}
+	others, err := s.elsewhere(ctx, run)
+	if err != nil {
+		return tryAgain, err
+	}
+	if len(others) > 0 { // another gateway may have the key, and no other key ends a job
+		return tryAgain, fmt.Errorf("segment %d waits for the key of %s that made its job (fingerprint %s)", others[0].No, others[0].Provider, others[0].Account)
 	}
 	held, err := s.Home.Ledger.Segments(ctx, run.No, store.Held)
 	if err != nil {

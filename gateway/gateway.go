@@ -8,6 +8,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -16,7 +17,7 @@ import (
 	"assay"
 	"assay/batchrun"
 	"assay/catalog"
-	"assay/provider"
+	"assay/engine"
 	"assay/store"
 	"assay/workspace"
 )
@@ -40,6 +41,7 @@ type Server struct {
 	all     http.Handler
 	catalog *catalog.Catalog
 	wake    chan struct{} // a batch is new, or is to be looked at
+	name    string        // under which the ledger knows its keys
 
 	mu       sync.Mutex
 	targets  map[string]target
@@ -47,6 +49,7 @@ type Server struct {
 	driving  map[int64]bool
 	later    map[int64]time.Time // not driven before
 	revived  map[int64]time.Time // when stopped lanes were last given another try
+	shown    bool                // the ledger knows keys of this gateway
 	flights  []*flight           // live calls, oldest first
 	finished map[int64]time.Time // runs whose results are written, and when they were closed
 }
@@ -54,8 +57,8 @@ type Server struct {
 // target is a provider as it is reached from here.
 type target struct {
 	batchrun.Target
-	err  error          // why it cannot be
-	live provider.Asker // nil: not opened yet
+	access engine.Access
+	err    error // why it cannot be
 }
 
 // New makes a gateway.
@@ -66,7 +69,7 @@ func New(o Options) *Server {
 	if o.Silence == 0 {
 		o.Silence = 15 * time.Second // proxies and clients give up on silence
 	}
-	s := &Server{Options: o, catalog: catalog.Default(), wake: make(chan struct{}, 1), targets: map[string]target{}, making: map[string]*sync.Mutex{},
+	s := &Server{Options: o, catalog: catalog.Default(), wake: make(chan struct{}, 1), name: "gateway " + rand.Text(), targets: map[string]target{}, making: map[string]*sync.Mutex{},
 		driving: map[int64]bool{}, later: map[int64]time.Time{}, revived: map[int64]time.Time{}, finished: map[int64]time.Time{}}
 	s.all = s.handler()
 	return s
@@ -126,7 +129,7 @@ func (s *Server) reader() *batchrun.Reader { return s.Home.Batches() }
 func (s *Server) now() time.Time { return s.Home.Ledger.Now() }
 
 // target is how a provider is reached; its error says why it cannot be.
-func (s *Server) target(provider string) (batchrun.Target, error) {
+func (s *Server) target(provider string) (target, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.targets[provider]
@@ -134,7 +137,7 @@ func (s *Server) target(provider string) (batchrun.Target, error) {
 		t = s.resolve(provider)
 		s.targets[provider] = t
 	}
-	return t.Target, t.err
+	return t, t.err
 }
 
 func (s *Server) resolve(provider string) target {
@@ -143,10 +146,11 @@ func (s *Server) resolve(provider string) target {
 	if err == nil {
 		err = w.Resolver().Lacks(t)
 	}
+	var access engine.Access
 	if err == nil {
-		_, err = w.Dial(t)
+		access, err = w.Dial(t)
 	}
-	return target{Target: t, err: err}
+	return target{Target: t, access: access, err: err}
 }
 
 // ready says why a provider cannot be used here; nil: it can.

@@ -193,21 +193,14 @@ func (s *Server) admit(ctx context.Context, u *User, note store.ClientCall) (int
 
 // asker is a provider's way to be asked live.
 func (s *Server) asker(name string) (provider.Asker, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.targets[name]
-	if t.live == nil {
-		access, err := s.Home.World.Dial(t.Target)
-		if err != nil {
-			return nil, wrong(http.StatusBadRequest, "provider_not_configured", "model", "this gateway cannot reach %s: %s", name, err)
-		}
-		if access.Live == nil {
-			return nil, wrong(http.StatusBadRequest, "unsupported_value", "model", "%s cannot be asked live", name)
-		}
-		t.live = access.Live
-		s.targets[name] = t
+	t, err := s.target(name)
+	if err != nil {
+		return nil, wrong(http.StatusBadRequest, "provider_not_configured", "model", "this gateway cannot reach %s: %s", name, err)
 	}
-	return t.live, nil
+	if t.access.Live == nil {
+		return nil, wrong(http.StatusBadRequest, "unsupported_value", "model", "%s cannot be asked live", name)
+	}
+	return t.access.Live, nil
 }
 
 // endOf is how a call ended, and what it cost. What no model worked on costs nothing; what was cut off may have been billed, also where

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,8 +39,10 @@ type rig struct {
 	home  *workspace.Home
 	url   string
 	env   map[string]string // of the gateway; to be changed while it is stopped
-	later atomic.Int64      // nanoseconds by which the ledger's clock is ahead
-	stop  func()            // ends the gateway, as Ctrl-C does
+	later *atomic.Int64     // nanoseconds by which the ledger's clock is ahead
+	keys  *sync.Map         // what Anthropic takes a key for: another name of it, or one that it refuses
+	place workspace.Place
+	stop  func() // ends the gateway, as Ctrl-C does
 }
 
 type rigOptions struct {
@@ -52,6 +55,7 @@ type rigOptions struct {
 	refused string // a provider whose key is refused
 	storage int64
 	silence time.Duration
+	removed bool              // bert is no user any more
 	env     map[string]string // besides
 	log     io.Writer         // nil: the test's
 }
@@ -80,17 +84,44 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	if o.refused != "" {
 		env[o.refused] = "bad-key"
 	}
-	r := &rig{t: t, sim: sim, env: env}
-	now := func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }
-	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Now: now, Disk: workspace.Disk{Dir: t.TempDir()},
-		HTTP: http.DefaultTransport, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}
-	place := workspace.Place{Home: t.TempDir()}
-	if r.home, err = place.Open(t.Context(), r.world, false); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.home.Close() })
+	r := &rig{t: t, sim: sim, env: env, later: &atomic.Int64{}, keys: &sync.Map{}, place: workspace.Place{Home: t.TempDir()}}
+	r.open()
 	r.start(o)
 	return r
+}
+
+// open opens the rig's home.
+func (r *rig) open() {
+	r.t.Helper()
+	now := func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }
+	r.world = &workspace.World{Env: func(name string) (string, bool) { v, ok := r.env[name]; return v, ok }, Now: now, Disk: workspace.Disk{Dir: r.t.TempDir()},
+		HTTP: r, Timing: func(t engine.Timing) engine.Timing { return t.Scaled(1000) }}
+	var err error
+	if r.home, err = r.place.Open(r.t.Context(), r.world, false); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { r.home.Close() })
+}
+
+// beside is another gateway on the same ledger, with another key of Anthropic. It is not started.
+func (r *rig) beside(key string) *rig {
+	other := *r
+	other.env = maps.Clone(r.env)
+	other.env["ANTHROPIC_API_KEY"] = key
+	other.open()
+	return &other
+}
+
+// RoundTrip passes calls on, with the key that Anthropic takes theirs for.
+func (r *rig) RoundTrip(q *http.Request) (*http.Response, error) {
+	if as, ok := r.keys.Load(q.Header.Get("X-Api-Key")); ok {
+		if as == "panic" {
+			panic("the transport crashes")
+		}
+		q = q.Clone(q.Context())
+		q.Header.Set("X-Api-Key", as.(string))
+	}
+	return http.DefaultTransport.RoundTrip(q)
 }
 
 // start serves a gateway over the rig's home.
@@ -104,8 +135,11 @@ func (r *rig) start(o rigOptions) {
 	if log == nil {
 		log = r.t.Output()
 	}
-	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Silence: o.silence, Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Users: []gateway.User{gateway.NewUser("anna", anna, nil), gateway.NewUser("bert", bert, o.budget)}})
+	users := []gateway.User{gateway.NewUser("anna", anna, nil)}
+	if !o.removed {
+		users = append(users, gateway.NewUser("bert", bert, o.budget))
+	}
+	s := gateway.New(gateway.Options{Home: r.home, Admin: "anna", Silence: o.silence, Stall: o.stall, Storage: o.storage, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Users: users})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, on) }()
@@ -127,10 +161,16 @@ func (r *rig) start(o rigOptions) {
 // pass moves the simulator's clock.
 func (r *rig) pass(d string) {
 	r.t.Helper()
+	r.control("POST", "/sim/clock", fmt.Sprintf(`{"advance":%q}`, d))
+}
+
+// control has the simulator change something.
+func (r *rig) control(method, path, body string) {
+	r.t.Helper()
 	w := httptest.NewRecorder()
-	r.sim.ServeHTTP(w, httptest.NewRequest("POST", "/sim/clock", strings.NewReader(fmt.Sprintf(`{"advance":%q}`, d))))
-	if w.Code != 200 {
-		r.t.Fatalf("move the clock: %s", w.Body)
+	r.sim.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	if w.Code >= 300 {
+		r.t.Fatalf("%s %s: %s", method, path, w.Body)
 	}
 }
 

@@ -3,12 +3,15 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 
+	"assay"
 	"assay/serve"
 	"assay/store"
 )
@@ -23,6 +26,7 @@ func userIn(ctx context.Context) *User {
 // guard lets users in, and hangs up on clients that stop sending or taking bytes.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.survive(w, r)
 		control := http.NewResponseController(w)
 		r.Body = &patientBody{ReadCloser: r.Body, control: control, stall: s.Stall}
 		w = &patientWriter{ResponseWriter: w, control: control, stall: s.Stall}
@@ -39,6 +43,22 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, u)))
 	})
+}
+
+// survive answers a call whose handler panicked: it is one call that failed. Where a part of the answer is gone already, the
+// connection is cut, so that no client takes it for the whole.
+func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p != http.ErrAbortHandler {
+		s.Log.Error("a call crashed", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	}
+	if p == http.ErrAbortHandler || w.Header().Get("Content-Type") != "" {
+		panic(http.ErrAbortHandler)
+	}
+	s.fail(w, r, context.Canceled) // it is logged already
 }
 
 // patientBody gives a client so long for every piece of a body.

@@ -91,23 +91,25 @@ func TestAJobWhoseKeyIsRefusedIsFetchedWithAnother(t *testing.T) {
 	r := newRig(t, rigOptions{queue: time.Hour})
 	_, b := r.create(anna, r.upload(anna, chat("a", sonnet, "")))
 	r.waitForSegments(1, store.Launched)
-	r.stop()
-	r.env["ANTHROPIC_API_KEY"] = "bad-key"
-	r.start(rigOptions{})
+	made := r.made()
+	r.keys.Store("sim", "bad-key")
 	r.waitForSegments(1, store.Held)
 	r.stop()
 	r.env["ANTHROPIC_API_KEY"] = "another-account" // which looks in vain
-	r.start(rigOptions{})
-	r.wait("the key of another account does not know the job", func() (bool, error) {
-		held, err := r.home.Ledger.Segments(t.Context(), r.run().No, store.Held)
-		return len(held) == 1 && strings.Contains(held[0].Reason, "does not know job"), err
-	})
+	var log said
+	r.start(rigOptions{log: &log})
+	r.wait("the key of another account does not know the job", func() (bool, error) { return log.has("a job waits for the key that made it"), nil })
 	r.stop()
-	r.env["ANTHROPIC_API_KEY"] = "sim"
+	held, err := r.home.Ledger.Segments(t.Context(), r.run().No, store.Held)
+	if err != nil || len(held) != 1 || held[0].Account != made || !strings.Contains(held[0].Reason, "refuses the key") {
+		t.Errorf("after it: %+v (%v), want the job held as it was, made by %s", held, err, made)
+	}
+	r.env["ANTHROPIC_API_KEY"] = "another-name" // a key of the same account
+	r.keys.Store("another-name", "sim")
 	r.pass("3h")
 	r.start(rigOptions{})
 	b = r.until(anna, b.text("id"), "completed", "expired", "cancelled")
-	if rows := r.rows(anna, b.text("output_file_id")); len(rows) != 1 || len(r.sim.Ledger().Jobs) != 1 {
+	if rows := r.rows(anna, b.text("output_file_id")); len(rows) != 1 || len(r.sim.Ledger().Jobs) != 1 || r.made() == made {
 		t.Errorf("the batch came to %v, its answers to %v, with %d jobs", b, rows, len(r.sim.Ledger().Jobs))
 	}
 }
@@ -120,7 +122,7 @@ func TestABatchWhoseKeyStaysRefusedExpires(t *testing.T) {
 	r.waitForSegments(2, store.Launched)
 	r.waitForStoppedLane()
 	r.stop()
-	r.env["ANTHROPIC_API_KEY"] = "bad-key" // its job is there, and cannot be looked at any more
+	r.keys.Store("sim", "bad-key") // its job is there, and cannot be looked at any more
 	r.pass("3h")
 	r.start(rigOptions{})
 	r.waitForSegments(1, store.Held)

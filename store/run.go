@@ -104,6 +104,11 @@ func (s *Ledger) createRun(ctx context.Context, n NewRun, claim func(now int64) 
 	return s.Run(ctx, no)
 }
 
+// Abandoned reports whether a run in preparation was given up: it can never be opened.
+func (r Run) Abandoned() bool {
+	return r.State == RunPreparing && r.Lease.Holder == "" && r.Lease.Epoch > 0
+}
+
 // AbandonRun takes a run in preparation for dead whose holder has not renewed its lease: it can never be opened. It reports
 // whether it is dead.
 func (s *Ledger) AbandonRun(ctx context.Context, no int64) (bool, error) {

@@ -12,6 +12,7 @@ type userRow struct {
 	User      string   `json:"user"` // empty: all together
 	Rehearsal bool     `json:"rehearsal"`
 	Batches   int64    `json:"batches"`
+	Keyless   int64    `json:"batches_without_key"` // open ones with a job that waits for the key that made it
 	Requests  int64    `json:"batch_requests"`
 	Calls     int64    `json:"calls"`
 	Open      int64    `json:"calls_without_ending"`
@@ -69,7 +70,7 @@ func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 		all.Batches, all.Requests, all.Calls, all.Open = all.Batches+u.Batches, all.Requests+u.Requests, all.Calls+u.Calls, all.Open+u.Open
 		all.Input, all.Output, all.Unsaid = all.Input+u.Input, all.Output+u.Output, all.Unsaid+u.Unsaid
 		all.Spent, all.Unpriced, all.Taken = all.Spent+u.Spent, all.Unpriced+u.Unpriced, all.Taken+u.Taken
-		all.NoMost += u.NoMost
+		all.NoMost, all.Keyless = all.NoMost+u.NoMost, all.Keyless+u.Keyless
 	}
 	for _, u := range named {
 		budgets[u.Owner] = u.Budget
@@ -89,7 +90,7 @@ func rowsOfUsers(used []store.ClientUsage, named []store.ClientUser) []userRow {
 
 func rowOfUser(u store.ClientUsage, budget *assay.Money) userRow {
 	r := userRow{User: u.Owner, Batches: u.Batches, Requests: u.Requests, Calls: u.Calls, Open: u.Open, Input: u.Input, Output: u.Output, Unsaid: u.Unsaid,
-		Spent: u.Spent.Float(), Unpriced: u.Unpriced, Taken: u.Taken.Float(), NoMost: u.NoMost}
+		Spent: u.Spent.Float(), Unpriced: u.Unpriced, Taken: u.Taken.Float(), NoMost: u.NoMost, Keyless: u.Keyless}
 	if budget != nil {
 		most, left := budget.Float(), max(0, *budget-u.Taken).Float()
 		r.Budget, r.Left = &most, &left

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,25 +40,34 @@ func TestUsersOfAGatewayAreShownWithWhatTheyUsed(t *testing.T) {
 		{Run: run.No, Stage: "batch", Name: "a", Provider: "openai", Model: "m", Params: "{}", Planned: 5, State: store.LaneOpen, Canary: store.CanaryOff},
 		{Run: run.No, Stage: "batch", Name: "b", Provider: "openai", Model: "n", Params: "{}", Planned: 2, State: store.LaneOpen, Canary: store.CanaryOff}}))
 	r.ok(r.ledger.OpenRun(ctx, run.No))
+	now := time.Now()
+	g, err := r.ledger.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "batch", Lane: "a"}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "m"}, "me", time.Hour)
+	r.ok(err)
+	at := assay.Coordinates{Stage: "batch", Item: "q", Lane: "a"}
+	key := at.Key()
+	r.ok(r.ledger.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: key, Try: 1, Digest: key[:], At: at}}))
+	r.ok(r.ledger.Stage(ctx, g.Lease, store.Bytes{Name: "in.jsonl", Size: 1, SHA256: "ab"}, 0, 0, now))
+	r.ok(r.ledger.Upload(ctx, g.Lease, "{}", now))
+	r.ok(r.ledger.Intend(ctx, g.Lease, store.Intent{Account: "key", Due: now})) // with a key that is not there
 	r.ok(r.ledger.PutClientUsers(ctx, []store.ClientUser{{Budget: dollars(100)}, {Owner: "anna", Budget: dollars(25)}, {Owner: "<i>bert"}, {Owner: "carl", Budget: dollars(3)}}))
 	var got struct{ Users []map[string]any }
 	r.ok(json.Unmarshal([]byte(r.get("/api/users").body), &got))
-	row := func(user string, batches, requests, calls, open, in, out, unsaid, spent, unpriced, taken, noMost float64, budget, left any) map[string]any {
-		return map[string]any{"user": user, "rehearsal": false, "batches": batches, "batch_requests": requests, "calls": calls, "calls_without_ending": open, "input_tokens_at_least": in,
+	row := func(user string, batches, keyless, requests, calls, open, in, out, unsaid, spent, unpriced, taken, noMost float64, budget, left any) map[string]any {
+		return map[string]any{"user": user, "rehearsal": false, "batches": batches, "batches_without_key": keyless, "batch_requests": requests, "calls": calls, "calls_without_ending": open, "input_tokens_at_least": in,
 			"output_tokens_at_least": out, "replies_without_tokens": unsaid, "spent_at_least_usd": spent, "unpriced": unpriced, "taken_usd": taken, "without_a_most": noMost, "budget_usd": budget, "budget_left_usd": left}
 	}
 	want := []map[string]any{
-		row("<i>bert", 0, 0, 1, 0, 0, 0, 1, 0, 1, 4, 0, nil, nil),
-		row("anna", 1, 7, 2, 1, 1200, 30, 0, 0.25, 0, 10.25, 0, 25.0, 14.75),
-		row("carl", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3.0, 3.0),
-		row("dora", 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, nil, nil),
-		row("", 1, 7, 4, 2, 1200, 30, 1, 0.25, 1, 14.25, 1, 100.0, 85.75),
+		row("<i>bert", 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 4, 0, nil, nil),
+		row("anna", 1, 1, 7, 2, 1, 1200, 30, 0, 0.25, 0, 10.25, 0, 25.0, 14.75),
+		row("carl", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3.0, 3.0),
+		row("dora", 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, nil, nil),
+		row("", 1, 1, 7, 4, 2, 1200, 30, 1, 0.25, 1, 14.25, 1, 100.0, 85.75),
 	}
 	if d := cmp.Diff(want, got.Users); d != "" {
 		t.Errorf("users (-want +got):\n%s", d)
 	}
 	page := r.get("/users").body
-	for _, text := range []string{"1,200", "$14.75", "$0.25", "1 without an ending", "≥ 0", "≥ $0.00", "&lt;i&gt;bert"} {
+	for _, text := range []string{"1,200", "$14.75", "$0.25", "1 without an ending", "1 waits for a key", "≥ 0", "≥ $0.00", "&lt;i&gt;bert"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page does not say %q:\n%s", text, page)
 		}

@@ -126,10 +126,10 @@ func IsShared(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// Stranded lists the segments of a shared run that no living worker can work on. What has just come due is not among them: a
-// worker needs a sweep to take it.
+// Stranded lists the segments of a shared run, or of a gateway's, that no living worker or gateway can work on. What has just come
+// due is not among them: a worker needs a sweep to take it.
 func (h *Home) Stranded(ctx context.Context, run store.Run) ([]store.Stranded, error) {
-	if !h.Ledger.Postgres() {
+	if !h.Ledger.Postgres() && run.Study != GatewayStudy {
 		return nil, nil
 	}
 	return h.Ledger.Stranded(ctx, run.No, h.Timing().Lease)

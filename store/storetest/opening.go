@@ -186,8 +186,14 @@ func claims(t *testing.T, fresh Fresh) {
 	}
 	_, err = b.s.Renew(b.ctx, made.Lease, -time.Millisecond)
 	b.ok(err)
+	if now, err := b.s.Run(b.ctx, made.No); err != nil || now.Abandoned() {
+		t.Errorf("before it is given up: %+v, %v", now, err)
+	}
 	if dead, err := b.s.AbandonRun(b.ctx, made.No); !dead || err != nil {
 		t.Fatalf("a run whose maker is gone is not dead: %v, %v", dead, err)
+	}
+	if now, err := b.s.Run(b.ctx, made.No); err != nil || !now.Abandoned() {
+		t.Errorf("after it is given up: %+v, %v", now, err)
 	}
 	if err := b.s.OpenRun(b.ctx, made.No); err == nil {
 		t.Error("a dead run was opened")
