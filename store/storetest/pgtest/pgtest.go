@@ -115,9 +115,33 @@ func (s *Server) Kill() {
 	<-s.done
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	for slices.ContainsFunc(all, running) {
+	for left := s.left(); len(left) > 0 || slices.ContainsFunc(all, running); left = s.left() {
+		for _, p := range left {
+			_ = p.Kill() // it may have ended
+		}
 		<-look.C
 	}
+}
+
+// left are processes that still work in the server's folder: one that was just started when the others were counted has not
+// ended with them, and no server starts beside it.
+func (s *Server) left() (some []*os.Process) {
+	data, err := filepath.EvalSymlinks(filepath.Join(s.dir, "data"))
+	if err != nil {
+		return nil
+	}
+	found, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is sound
+	for _, name := range found {
+		if at, err := os.Readlink(name); err != nil || at != data {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
+			if p, err := os.FindProcess(pid); err == nil {
+				some = append(some, p)
+			}
+		}
+	}
+	return some
 }
 
 // Processes are the server's: the first, and those it has started.
