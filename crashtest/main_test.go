@@ -9,12 +9,12 @@ import (
 )
 
 var (
-	points   = flag.Int("points", 24, "points at which processes are killed on SQLite; 0: all")
+	points   = flag.Int("points", 16, "points at which processes are killed on SQLite; 0: all")
 	random   = flag.Int("random", 0, "further runs that are killed several times at random points")
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
 	pairs    = flag.Int("pairs", 16, "pairs of faults that are tried; 0: all")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
-	postgres = flag.Int("postgres", 12, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
+	postgres = flag.Int("postgres", 6, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
 	workers  = flag.Int("workers", 2, "workers that share such a run")
 	naps     = flag.Int("naps", 3, "moments at which a worker with a bucket is stopped until another has its work; 0: all")
 	commits  = flag.Int("commits", 6, "commits whose replies are lost, one a run; 0: all")
