@@ -58,5 +58,9 @@ func strandedHint(run store.Run, k workspace.WaitingForKey, who string) string {
 	if k.Account != "" {
 		which += " (the key with the fingerprint " + k.Account + ")"
 	}
-	return "start `assay " + who + "`, or `assay resume " + run.ID + "`, where " + which + " is set"
+	start := "start `assay worker`"
+	if who == "gateway" {
+		start = "start `assay gateway`"
+	}
+	return start + ", or `assay resume " + run.ID + "`, where " + which + " is set"
 }
