@@ -47,10 +47,17 @@ func (s *Standing) chances(seed uint64) {
 			places, values = append(places, i), append(values, p.Value.Value)
 		}
 	}
-	if s.Rounds != nil {
-		for _, i := range places {
-			s.Places[i].Best = stats.Undefined("pairs were bought by what was found")
+	if s.Uneven {
+		for k, i := range places {
+			if !s.Places[i].Paired.OK {
+				s.noBest(places, "lanes were asked about different items")
+				return
+			}
+			values[k] = s.Places[i].Paired.Value
 		}
+	}
+	if s.Rounds != nil {
+		s.noBest(places, "pairs were bought by what was found")
 		return
 	}
 	errors := map[[2]int]stats.Number{}
@@ -72,5 +79,12 @@ func (s *Standing) chances(seed uint64) {
 	}
 	for k, n := range stats.BestChances(values, func(i, j int) stats.Number { return errors[[2]int{places[i], places[j]}] }, clusters, draws, seed) {
 		s.Places[places[k]].Best = n
+	}
+}
+
+// noBest says why no place has a chance of being the best.
+func (s *Standing) noBest(places []int, why string) {
+	for _, i := range places {
+		s.Places[i].Best = stats.Undefined("%s", why)
 	}
 }

@@ -14,17 +14,18 @@ import (
 	"assay/workspace"
 )
 
-// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them. Where answers are judged one by
-// one, it returns how the study is run with more items; nil: there is nothing more to do.
-func settleStudy(ctx context.Context, w *World, h *home, d *plan.Input, want workspace.Wanted, f runFlags) (*runFlags, error) {
+// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them; where answers are judged one by
+// one, the items.
+func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, f runFlags) error {
+	d := want.Input
 	names := strings.Split(f.settle, ",")
 	if len(names) != 2 || strings.TrimSpace(names[0]) == "" || strings.TrimSpace(names[1]) == "" {
-		return nil, usage("for example --settle \"haiku, mini.low\"", "--settle: want the names of two lanes, got %q", f.settle)
+		return usage("for example --settle \"haiku, mini.low\"", "--settle: want the names of two lanes, got %q", f.settle)
 	}
 	wish := script.Settle{First: strings.TrimSpace(names[0]), Second: strings.TrimSpace(names[1]), Budget: f.budget}
 	for _, name := range []string{wish.First, wish.Second} {
 		if _, ok := d.Study.Lane(name); !ok {
-			return nil, usage("", "--settle: the study has no lane %q", name)
+			return usage("", "--settle: the study has no lane %q", name)
 		}
 	}
 	if len(f.settings.Stages) == 1 {
@@ -32,53 +33,63 @@ func settleStudy(ctx context.Context, w *World, h *home, d *plan.Input, want wor
 	}
 	budget, err := parseBudget(f.budget)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	want.Settings.Stages = nil
 	now, err := h.Current(ctx, want)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if now.Run.No == 0 || now.Edit != nil {
-		return nil, usage("run the study first, without --settle", "there is no run of this study as it is now")
+		return usage("run the study first, without --settle", "there is no run of this study as it is now")
 	}
 	run := now.Run
 	o, err := h.results().Offer(ctx, run, wish, budget)
 	if bad, ok := errors.AsType[*results.SettleError](err); ok {
 		if bad.Single {
-			return settleItems(ctx, w, h, d, run, itemWish{wish, budget, bad}, f)
+			goesOn, err := settleItems(ctx, w, h, want, run, results.ItemWish{Settle: wish, Budget: budget, Input: d}, bad, f)
+			if err != nil || !goesOn {
+				return err
+			}
+			return driveSettled(ctx, w, h, run, d, f)
 		}
-		return nil, usage(bad.Hint, "--settle: %s", bad.Text)
+		return usage(bad.Hint, "--settle: %s", bad.Text)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case o.Under && run.State == store.RunClosed:
-		return nil, usage("assay retry "+h.named(run), "run %s: a round of stage %s is held, and nothing more is bought before it comes to its end", run.ID, o.Stage)
+		return usage("assay retry "+h.named(run), "run %s: a round of stage %s is held, and nothing more is bought before it comes to its end", run.ID, o.Stage)
 	case o.Under, run.State == store.RunOpen && (o.Known || o.Bought):
 		fmt.Fprintf(w.Stderr, "going on with run %s: what was bought for stage %s is under way, and nothing is bought again\n", run.ID, o.Stage)
 	case o.Ends:
 		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", o.First, o.Second, o.Stage, o.Why)
-		return nil, nil
+		return nil
 	case run.State == store.RunOpen:
-		return nil, usage("assay resume "+h.named(run), "run %s is open: more is bought when it has come to its end", run.ID)
+		return usage("assay resume "+h.named(run), "run %s is open: more is bought when it has come to its end", run.ID)
 	default:
 		if err := confirmSettling(w, h, run, o, f); err != nil {
-			return nil, err
+			return err
 		}
 		bought, err := h.BuySettling(ctx, h.results(), run, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !bought {
-			return nil, fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.named(run))
+			return fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.named(run))
 		}
 	}
-	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
-		return nil, err
+	return driveSettled(ctx, w, h, run, d, f)
+}
+
+// driveSettled drives a run that more was bought for.
+func driveSettled(ctx context.Context, w *World, h *home, run store.Run, d *plan.Input, f runFlags) error {
+	run, err := h.Ledger.Run(ctx, run.No)
+	if err != nil {
+		return err
 	}
-	return nil, drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
+	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
 }
 
 // confirmSettling says what is bought, for how much and with which chance, and asks.

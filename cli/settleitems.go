@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"assay"
@@ -12,133 +12,98 @@ import (
 	"assay/results"
 	"assay/script"
 	"assay/store"
-	"assay/study"
+	"assay/workspace"
 )
 
-// itemWish is which two lanes are to be told apart by more items, for how much at most, and what is said where no stage ranks both.
-type itemWish struct {
-	script.Settle
-	budget *assay.Money
-	none   *results.SettleError
-}
-
-// settleItems says how many more items tell two lanes apart whose answers are judged one by one. Where the run left items of the input out, it
-// returns how the study is run with as many more; else it says what is to be added, and where.
-func settleItems(ctx context.Context, w *World, h *home, d *plan.Input, run store.Run, wish itemWish, f runFlags) (*runFlags, error) {
-	found, err := h.results().Findings(ctx, run, results.Query{})
+// settleItems buys the items that tell two lanes apart whose answers are judged one by one, and extends the run of the study with them: they
+// come from those that --limit left out, and are asked of the two alone. Else it says what is to be added, and where. It reports whether
+// the run goes on.
+func settleItems(ctx context.Context, w *World, h *home, want workspace.Wanted, run store.Run, wish results.ItemWish, none *results.SettleError, f runFlags) (bool, error) {
+	o, ranked, err := h.results().OfferItems(ctx, run, wish)
+	if bad, ok := errors.AsType[*script.UnaddableError](err); ok {
+		return false, usage("a larger --limit begins a new run with more items for all lanes; answers are taken over",
+			"--settle: stage %s of run %s cannot be extended for two lanes alone: %s", o.Stage, run.ID, bad.Why)
+	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	doc, err := h.outline(ctx, w, found)
-	if err != nil {
-		return nil, err
-	}
-	s, apart, ranked := doc.Settle(wish.Stage, wish.First, wish.Second)
-	if !ranked {
-		return nil, usage(wish.none.Hint, "--settle: %s", wish.none.Text)
-	}
-	why := ""
 	switch {
-	case apart:
-		why = "they are told apart already"
-	case s.Even.N == 0:
-		why = "too little is known about them"
-	case !s.Likely.Known:
-		why = "no sensible number of " + s.Unit + "s would: they are too close"
-	case run.State != store.RunClosed:
-		return nil, usage("assay resume "+h.named(run), "run %s is open: more is bought when it has come to its end", run.ID)
+	case !ranked:
+		return false, usage(none.Hint, "--settle: %s", none.Text)
+	case o.Under:
+		fmt.Fprintf(w.Stderr, "going on with run %s: what was bought for stage %s is under way, and nothing is bought again\n", run.ID, o.Stage)
+		return true, nil
+	case !o.Ends && run.State != store.RunClosed:
+		return false, usage("assay resume "+h.named(run), "run %s is open: more is bought when it has come to its end", run.ID)
+	case o.Needed > 0:
+		fmt.Fprintf(w.Stderr, "run %s, stage %s: about %s tell %s and %s apart with a chance of %.0f%%%s.\n",
+			run.ID, o.Stage, assay.Count(o.Needed, "more "+o.Unit), o.First, o.Second, 100*results.SettlingChance, feeWords(o.Quote))
 	}
-	if why != "" {
-		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", s.First, s.Second, s.Stage, why)
-		return nil, nil
-	}
-	return moreItems(ctx, w, h, d, run, s, wish.budget, f)
-}
-
-// moreItems says how many items are needed, and takes those that there are.
-func moreItems(ctx context.Context, w *World, h *home, d *plan.Input, run store.Run, s report.Settling, budget *assay.Money, f runFlags) (*runFlags, error) {
-	st, _ := d.Study.Stage(s.Stage)
-	input := d.Root(st)
-	have, all := 0, 0
-	for _, err := range h.Ledger.Items(ctx, run.No, input) {
-		if err != nil {
-			return nil, err
-		}
-		have++
-	}
-	for _, err := range d.FirstItems(ctx, input, 0) {
-		if err != nil {
-			return nil, err
-		}
-		all++
-	}
-	if have == 0 || s.Clusters == 0 {
-		return nil, usage("", "--settle: stage %s is about no items of an input", s.Stage)
-	}
-	need := int(math.Ceil(s.Likely.N * float64(have) / float64(s.Clusters))) // several items may share a cluster
-	fmt.Fprintf(w.Stderr, "run %s, stage %s: about %s tell %s and %s apart with a chance of %.0f%%%s.\n",
-		run.ID, s.Stage, assay.Count(need, "more "+s.Unit), s.First, s.Second, 100*results.SettlingChance, feeWords(s.Likely.Cost))
-	take := min(need, all-have)
-	if f.settings.Limit == 0 || take <= 0 {
+	switch {
+	case o.Ends:
+		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", o.First, o.Second, o.Stage, o.Why)
+		return false, nil
+	case o.N() == 0:
 		fmt.Fprintf(w.Stderr, "All %s of input %s were asked. %s, and run the study again: answers are kept, and only what is new is asked. Nothing is bought.\n",
-			assay.Thousands(have), input, whereToAdd(d, input, need, have))
-		return nil, nil
+			assay.Thousands(o.Has), o.Input, whereToAdd(want.Input, o, f.settings.Limit))
+		return false, nil
 	}
-	if lanes := len(d.Study.Contestants(askedBy(d, st))); lanes > 2 {
-		fmt.Fprintf(w.Stderr, "Each is asked of all %d lanes, and judged: tables stay whole, and cost more than for the two.\n", lanes)
+	if err := confirmItems(w, run, o, wish.Budget, f); err != nil {
+		return false, err
 	}
-	if each, known := laneCost(d, st, s); budget != nil {
-		if !known {
-			fmt.Fprintf(w.Stderr, "%s and %s in stage %s: no price is known for one of its lanes, so a budget cannot be kept. Nothing is bought.\n", s.First, s.Second, s.Stage)
-			return nil, nil
-		}
-		if most := int(budget.Float() / each * float64(have) / float64(s.Clusters)); most < take { // each is the cost of a cluster
-			fmt.Fprintf(w.Stderr, "The budget pays for about %s.\n", assay.Count(most, s.Unit))
-			if take = most; take == 0 {
-				return nil, nil
-			}
-		}
+	bought, err := h.BuyItems(ctx, want, run, o, wish.Budget)
+	if err == nil && !bought {
+		err = fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.named(run))
 	}
-	if take < need {
-		fmt.Fprintf(w.Stderr, "%s taken; for %.0f%% it takes more.\n", assay.Count(take, s.Unit)+assay.Verb(take, " is", " are"), 100*results.SettlingChance)
-	}
-	f.settle, f.settings.Limit, f.settings.Stages = "", have+take, nil // the stage was that of the wish
-	f.settings.Settles = fmt.Sprintf("run %s did not tell %s and %s apart", run.ID, s.First, s.Second)
-	kept := "answers of run " + run.ID + " are kept"
+	return bought, err
+}
+
+// confirmItems says what is asked of which lanes, for how much and with which chance, and asks.
+func confirmItems(w *World, run store.Run, o results.ItemOffer, budget *assay.Money, f runFlags) error {
+	fmt.Fprintf(w.Stderr, "Run %s is extended by %s of input %s, for a chance of about %.0f%%", run.ID, assay.Count(o.N(), "item"), o.Input, 100*o.Chance)
 	switch {
-	case d.Study.Reuse != nil:
-		kept = "answers are taken over as the study's reuse says"
-	case f.rehearse:
-		kept, f.budget = "a rehearsal asks all again", "" // the budget is for what is new
+	case o.Cut:
+		fmt.Fprint(w.Stderr, ": the budget pays for no more")
+	case o.N() < o.Needed:
+		fmt.Fprint(w.Stderr, ": there are no more")
 	}
-	fmt.Fprintf(w.Stderr, "The study is run with --limit %d: %s, and %s of input %s are new. It is a further look, and its tables say so.\n",
-		f.settings.Limit, kept, assay.Count(take, "item"), input)
-	return &f, nil
+	fmt.Fprintln(w.Stderr, ".")
+	var asked []string
+	for _, a := range o.Adds {
+		asked = append(asked, fmt.Sprintf("%s of %s in %s", assay.Thousands(a.First), a.Lane, a.Stage))
+	}
+	fmt.Fprintf(w.Stderr, "New requests: %s.\n", strings.Join(asked, ", "))
+	if o.Lanes > 2 {
+		fmt.Fprintln(w.Stderr, "Other lanes are not asked: they are compared with these two on the items that they have.")
+	}
+	fmt.Fprintf(w.Stderr, "That costs about %s as batches and %s live, by what answers took so far; it goes %s.\n", feeOrUnknown(o.Fees.Batch), feeOrUnknown(o.Fees.Live), modesWords(o.Fees.Modes))
+	if budget != nil {
+		fmt.Fprintf(w.Stderr, "No more than %s is spent on it, and then %s by the run in all; %s of it is set aside until the bills are there.\n",
+			*budget, run.Spent+run.Reserved+run.Perhaps+*budget, o.Fees.Goes.Sum)
+	}
+	fmt.Fprintln(w.Stderr, "It is a further look at the same verdicts: the chance of a false claim grows, and the tables say so.")
+	if f.rehearse {
+		return nil
+	}
+	return ask(w, f.yes, "Send?")
 }
 
-// askedBy is the stage whose answers a stage judges.
-func askedBy(d *plan.Input, st *study.Stage) *study.Stage {
-	for range d.Study.Stages {
-		next, ok := d.Study.Stage(strings.Join(st.Judge.List[:min(1, len(st.Judge.List))], ""))
-		if !ok || st.Verb() != study.VerbJudge {
-			break
-		}
-		st = next
+func feeOrUnknown(c assay.Cost) string {
+	if !c.Known() {
+		return "an unknown sum"
 	}
-	return st
+	return c.Sum.String()
 }
 
-// laneCost is what one more item costs, asked of all lanes, in the mode of the judges.
-func laneCost(d *plan.Input, st *study.Stage, s report.Settling) (float64, bool) {
-	fee := s.Likely.Cost.Batch
-	if l, ok := d.Study.Lane(strings.Join(st.Judges.List[:min(1, len(st.Judges.List))], "")); ok && d.Mode(st, l) == assay.ModeLive || !fee.OK {
-		fee = s.Likely.Cost.Live
+// modesWords say how requests travel.
+func modesWords(modes []assay.Mode) string {
+	switch {
+	case len(modes) > 1:
+		return "partly in batches, partly live"
+	case len(modes) == 1 && modes[0] == assay.ModeLive:
+		return "live"
 	}
-	if !fee.OK {
-		fee = s.Likely.Cost.Paid
-	}
-	lanes := max(2, len(d.Study.Contestants(askedBy(d, st))))
-	return fee.Value / s.Likely.N * float64(lanes) / 2, fee.OK && fee.Value > 0
+	return "in batches"
 }
 
 // feeWords are a price in brackets; empty where none is known.
@@ -150,17 +115,20 @@ func feeWords(fee report.Fee) string {
 }
 
 // whereToAdd says what is to be changed so that an input has more items.
-func whereToAdd(d *plan.Input, input string, need, have int) string {
-	in, ok := d.Study.Inputs.Find(input)
+func whereToAdd(d *plan.Input, o results.ItemOffer, limit int) string {
+	need := o.Needed
+	more := fmt.Sprintf("Add %s to it", assay.Count(need, "item"))
+	in, ok := d.Study.Inputs.Find(o.Input)
 	switch {
-	case !ok:
-		return fmt.Sprintf("Add %s to it", assay.Count(need, "item"))
-	case in.Sample != nil:
-		return fmt.Sprintf("Raise its sample from %d to %d", in.Sample.N, have+need)
-	case in.Limit > 0:
-		return fmt.Sprintf("Raise its limit from %d to %d", in.Limit, have+need)
-	case in.File != "":
-		return fmt.Sprintf("Add %s to %s", assay.Count(need, "item"), in.File)
+	case ok && in.Sample != nil:
+		more = fmt.Sprintf("Raise its sample from %d to %d", in.Sample.N, o.From+need)
+	case ok && in.Limit > 0:
+		more = fmt.Sprintf("Raise its limit from %d to %d", in.Limit, o.From+need)
+	case ok && in.File != "":
+		more = fmt.Sprintf("Add %s to %s", assay.Count(need, "item"), in.File)
 	}
-	return fmt.Sprintf("Add %s to it", assay.Count(need, "item"))
+	if limit > 0 {
+		more += ", leave --limit out"
+	}
+	return more
 }

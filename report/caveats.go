@@ -42,7 +42,7 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 		}
 	}
 	if d.Settles != "" {
-		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("Items were added because %s. The tests do not count that look: with every look the chance of a false claim is up to %.3g%% more.", assay.Clean(d.Settles, maxWords), 100*(1-lead.Level)), ""})
+		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("%s. The tests do not count that look: with every look the chance of a false claim is up to %.3g%% more.", capital(assay.Clean(d.Settles, maxWords)), 100*(1-lead.Level)), ""})
 	}
 	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
 		if c := d.unsettledNeighbours(r, len(all) > 1); c != nil {
@@ -174,13 +174,13 @@ const (
 // few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
 func (d *Document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
-	if !ok || r.Clusters < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
+	items := r.fewest()
+	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
 		return nil
 	}
-	n := float64(r.Clusters)
-	design := stats.Design{Items: se * se * n, DrawsA: 1, DrawsB: 1}
+	design := stats.Design{Items: se * se * float64(items), DrawsA: 1, DrawsB: 1}
 	test := stats.Test{Alpha: (1 - r.Level) / float64(len(r.Tests)), Power: wantedPower}
-	smallest, err := design.Detectable(r.Clusters, test)
+	smallest, err := design.Detectable(items, test)
 	if err != nil {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (d *Document) few(r *ranked) *Caveat {
 		return nil
 	}
 	noun := d.nounOf(r.Stage)
-	text := fmt.Sprintf("%s %s can show %s; %s about %s.", assay.Thousands(r.Clusters), noun, can, want, assay.Thousands(roughly(needed)))
+	text := fmt.Sprintf("%s %s can show %s; %s about %s.", assay.Thousands(items), noun, can, want, assay.Thousands(roughly(needed)))
 	if d.Rerun == "" {
 		return &Caveat{"Few " + noun + ".", text, ""}
 	}

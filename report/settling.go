@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/adaptive"
 	"assay/analysis"
 )
 
@@ -14,9 +15,11 @@ import (
 type Settling struct {
 	Stage         string
 	First, Second string
-	Unit          string // comparison, or what the items of the stage are called
-	Even, Likely  Amount // for an even chance, and for 80%
-	Clusters      int    // items, or clusters of them, that there are
+	Unit          string                  // comparison, or what the items of the stage are called
+	Even, Likely  Amount                  // for an even chance, and for 80%
+	Clusters      int                     // items, or clusters of them, that both have
+	Lanes         int                     // that are ranked with them
+	Chance        func(n float64) float64 // of so many more
 }
 
 // Amount is how many more comparisons or items, at what cost.
@@ -74,11 +77,7 @@ func (d *Document) settlings(r *ranked) []Settling {
 			continue
 		}
 		each := d.costOfOne(r, a, b)
-		quote := func(chance float64) Amount {
-			n, known := q.Needed(chance)
-			return Amount{N: math.Ceil(n), Known: known, Cost: each.times(math.Ceil(n))}
-		}
-		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, quote(0.5), quote(likelyChance), r.Clusters})
+		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each), r.shared(a, b), len(r.Places), q.Chance})
 	}
 	return out
 }
@@ -95,24 +94,52 @@ func (d *Document) Settle(stage, first, second string) (s Settling, apart, ranke
 		if a < 0 || b < 0 {
 			continue
 		}
-		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.Clusters}
+		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.shared(a, b), Lanes: len(r.Places)}
 		q, ok := r.Quote(a, b)
 		if !ok {
 			return s, r.differ(a, b), true
 		}
+		s.Chance = q.Chance
 		each := d.costOfOne(r, a, b)
 		for chance, to := range map[float64]*Amount{0.5: &s.Even, likelyChance: &s.Likely} {
-			n, known := q.Needed(chance)
-			*to = Amount{N: math.Ceil(n), Known: known, Cost: each.times(math.Ceil(n))}
+			*to = amount(q, chance, each)
 		}
 		return s, false, true
 	}
 	return Settling{}, false, false
 }
 
+// amount is how many more it takes for a chance: one at least, since those that there are did not do. An exact test may want more than errors do.
+func amount(q adaptive.Quote, chance float64, each Fee) Amount {
+	n, known := q.Needed(chance)
+	n = max(1, math.Ceil(n))
+	return Amount{N: n, Known: known, Cost: each.times(n)}
+}
+
 // placeOf is the number of a place; -1: there is none.
 func (r *ranked) placeOf(name string) int {
 	return slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == name })
+}
+
+// shared is how many items, or clusters of them, two places have both.
+func (r *ranked) shared(a, b int) int {
+	for _, t := range r.Tests {
+		if t.First == a && t.Second == b || t.First == b && t.Second == a {
+			return t.Clusters
+		}
+	}
+	return 0
+}
+
+// has is how many items, or clusters of them, a place has in common with some other one.
+func (r *ranked) has(place int) int {
+	n := 0
+	for _, t := range r.Tests {
+		if t.First == place || t.Second == place {
+			n = max(n, t.Clusters)
+		}
+	}
+	return n
 }
 
 // costOfOne is what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts and answers as there are of
@@ -137,15 +164,19 @@ func (d *Document) costOfOne(r *ranked, a, b int) Fee {
 		}
 		return sum.times(2 / float64(sides))
 	}
-	if r.Clusters == 0 {
+	all := 0
+	for i := range r.Places {
+		all += r.has(i)
+	}
+	if r.has(a) == 0 || r.has(b) == 0 {
 		return Fee{}
 	}
-	sum = sum.times(2 / float64(len(r.Places)*r.Clusters))
+	sum = sum.times(2 / float64(all))
 	for _, i := range []int{a, b} {
 		answers := int64(0)
 		for _, s := range d.Spend {
-			if s.Asks && s.Lane == r.Places[i].Name && s.Answers > 0 {
-				sum, answers = sum.plus(s.one().times(float64(s.Answers)/float64(r.Clusters))), answers+s.Answers
+			if s.Asks && s.Lane == r.Places[i].Name && s.Answers > 0 && d.reads(r.Stage, s.Stage) {
+				sum, answers = sum.plus(s.one().times(float64(s.Answers)/float64(r.has(i)))), answers+s.Answers
 			}
 		}
 		if answers == 0 {
@@ -153,6 +184,12 @@ func (d *Document) costOfOne(r *ranked, a, b int) Fee {
 		}
 	}
 	return sum
+}
+
+// reads reports whether a stage that judges reads the answers of another one, or of one that it goes on with; where nothing is known of it, it does.
+func (d *Document) reads(stage, asks string) bool {
+	of, known := d.Reads[stage]
+	return !known || slices.Contains(of, asks)
 }
 
 // one is what one answer costs.

@@ -60,7 +60,7 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	d := &report.Document{
 		Study: run.Study, Description: st.Description, Run: run.ID, Standing: Standing(run, far[run.No].Progress, cost), Rehearsal: r.Rehearsal, Note: run.Note, By: run.By,
 		Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates, Budget: run.Budget, Remarks: found.Warnings,
-		Nouns: nounsOf(st), Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
+		Nouns: nounsOf(st), Reads: readsOf(st), Stages: stageFacts(st), Lanes: laneFacts(st, lanes, redos), Segments: segmentFacts(segments), Spend: spendFacts(st, found.Costs, segments),
 	}
 	if err := r.priceOne(ctx, run, d.Spend, segments); err != nil {
 		return nil, err
@@ -81,7 +81,9 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
 		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
-	d.Settles = settings.Settles
+	if d.Settles, _, err = r.added(ctx, run, ""); err != nil {
+		return nil, err
+	}
 	if err := r.paper(ctx, run, st, settings, d); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/report"
@@ -31,16 +32,14 @@ func (r *Reader) Outline(ctx context.Context, found *Findings) (*report.Document
 	}
 	d := &report.Document{
 		Study: run.Study, Description: st.Description, Run: run.ID, Rehearsal: r.Rehearsal, Created: run.Created, Closed: run.Closed, Report: found.Report, Gates: found.Gates,
-		Budget: run.Budget, Lanes: laneFacts(st, lanes, nil), Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st),
+		Budget: run.Budget, Lanes: laneFacts(st, lanes, nil), Spend: spendFacts(st, found.Costs, segments), Nouns: nounsOf(st), Reads: readsOf(st),
 	}
 	if err := r.priceOne(ctx, run, d.Spend, segments); err != nil {
 		return nil, err
 	}
-	var settings script.Settings
-	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
-		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	if d.Settles, _, err = r.added(ctx, run, ""); err != nil {
+		return nil, err
 	}
-	d.Settles = settings.Settles
 	d.Rerun, err = r.Rerun(run, run.Folder)
 	return d, err
 }
@@ -78,6 +77,25 @@ func nounsOf(st *study.Study) map[string]string {
 		for _, e := range st.Inputs {
 			if e.Name == name && e.Value.Cluster == "" && strings.HasSuffix(name, "s") && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" {
 				out[s.Name] = name
+			}
+		}
+	}
+	return out
+}
+
+// readsOf are the stages that ask, by the stage that judges what they brought.
+func readsOf(st *study.Study) map[string][]string {
+	out := map[string][]string{}
+	for i := range st.Stages {
+		s := &st.Stages[i]
+		if !judges(s) {
+			continue
+		}
+		below := append([]string{s.Compare}, s.Judge.List...)
+		for k := 0; k < len(below); k++ {
+			if from, ok := st.Stage(below[k]); ok && !slices.Contains(out[s.Name], from.Name) {
+				out[s.Name] = append(out[s.Name], from.Name)
+				below = append(below, from.Continue)
 			}
 		}
 	}

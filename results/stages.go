@@ -57,6 +57,9 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 		if err := d.design(ctx, st, &s); err != nil {
 			return nil, err
 		}
+		if s.Added, s.Uneven, err = d.added(ctx, d.run, st.Name); err != nil {
+			return nil, err
+		}
 		if verb == study.VerbCompare {
 			s.Verb = analysis.Compared
 			_, lanes := d.study.Stage(st.Compare)

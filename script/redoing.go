@@ -76,6 +76,9 @@ func redoes(r store.Redo, branch string, draw int) bool {
 // of its own. Ways that begin alike share their first turns, as they do in the plan.
 func (a *asking) extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
+	if !a.reach.asks(it.ID, r.Lane) {
+		return nil
+	}
 	last := a.turns()
 	seen := map[assay.Key]bool{}
 	for _, w := range a.talk.AllWays(last-1, it) {
@@ -165,7 +168,7 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	if a, asks := rec.(*asking); asks && a.imported {
 		return nil, nil // no lane here was asked
 	}
-	it, ord, err := s.itemOf(ctx, rec.items(), r.Item)
+	it, ord, err := s.itemOf(ctx, rec, r.Item)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -178,7 +181,7 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	for turn := 1; turn <= rec.turns(); turn++ {
 		extra := rec.extra(it, ord, r, turn)
 		own.Requests += int64(len(extra))
-		for _, j := range s.readers(rec, r.Lane, turn) {
+		for _, j := range s.readers(rec, it.ID, r.Lane, turn) {
 			read[j] += int64(len(extra) * len(j.rubric.Prompts) * j.votes)
 		}
 	}
@@ -198,10 +201,10 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 	return out, nil
 }
 
-// itemOf finds an item and its place in its input.
-func (s *Script) itemOf(ctx context.Context, input, id string) (assay.Item, int64, error) {
+// itemOf finds an item of a stage and its place in its input.
+func (s *Script) itemOf(ctx context.Context, rec stage, id string) (assay.Item, int64, error) {
 	ord := int64(-1)
-	for it, err := range s.input.Rows.Items(ctx, input) {
+	for it, err := range s.itemsOf(ctx, rec) {
 		if ord++; err != nil || it.ID == id {
 			return it, ord, err
 		}
@@ -209,15 +212,19 @@ func (s *Script) itemOf(ctx context.Context, input, id string) (assay.Item, int6
 	return assay.Item{}, 0, store.ErrNotFound
 }
 
-// readers are the judge stages of the run that read a lane's answers of a turn.
-func (s *Script) readers(rec stage, lane string, turn int) []*judging {
+// readers are the judge stages of the run that read a lane's answers of a turn about an item.
+func (s *Script) readers(rec stage, item, lane string, turn int) []*judging {
 	source, ok := rec.(*asking)
 	if !ok {
 		return nil
 	}
+	_, beyond := s.beyond[rec.items()][item]
 	var out []*judging
 	for stage, other := range s.stages {
 		j, ok := other.(*judging)
+		if ok && beyond && (j.reach == nil || !j.reach.asks(item, lane)) {
+			continue
+		}
 		if ok && s.settings.wants(stage) && slices.Contains(j.sources, source) && j.reads(source, turn) && j.about(lane, source) {
 			out = append(out, j)
 		}

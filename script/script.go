@@ -44,6 +44,7 @@ type Script struct {
 	absorbed map[int64]bool   // segments whose answers were read
 	closedAt int              // how many redos there were when stages were closed
 	redone   redone
+	beyond   map[string]map[string]int64 // items that only some lanes are asked about: their places, by input and id
 	mu       sync.Mutex
 
 	gateMu  sync.Mutex
@@ -132,9 +133,9 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 }
 
 // of reports whether a script is that of a run as it is. An edit may be taken back: the study is then the same, and what it
-// found is not.
+// found is not. Items that were bought are in the settings.
 func (s *Script) of(run store.Run) bool {
-	return s.run.Digest == run.Digest && s.run.Edits == run.Edits
+	return s.run.Digest == run.Digest && s.run.Edits == run.Edits && s.run.Settings == run.Settings
 }
 
 // Study is the study that the run works from.

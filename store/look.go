@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"time"
-
-	"assay"
 )
 
 // Look is what was found after a round of a stage that buys its pairs in rounds, and what was decided.
@@ -73,51 +71,6 @@ func (s *Ledger) PutLook(ctx context.Context, l Look) (Look, error) {
 		return stands, err
 	}
 	return l, fmt.Errorf("look %d of stage %s: %w", l.Number, l.Stage, ErrNotFound)
-}
-
-// Extension is what a person buys for a stage beyond its plan.
-type Extension struct {
-	Look   Look
-	Adds   []Share      // to the plan, by judge
-	Budget *assay.Money // what the run may spend at least, where it has a budget; nil: as it is
-	What   string       // in words
-	Lease  Lease        // of the run
-}
-
-// Buy writes what a person buys for a stage of a run: all of it at once, or nothing. The run is open after it. It reports whether the
-// look was the next one: another process may have been first.
-func (s *Ledger) Buy(ctx context.Context, e Extension) (bool, error) {
-	l, bought := e.Look, false
-	err := s.tx(ctx, "buy comparisons", durable, func(t *txn) error {
-		err := t.one(ctx, ErrLeaseLost, `UPDATE runs SET holder = holder WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`, l.Run, e.Lease.Epoch)
-		if err != nil {
-			return err
-		}
-		n, err := t.putLook(ctx, l)
-		if bought = n > 0; err != nil || !bought {
-			return err
-		}
-		for _, a := range e.Adds {
-			err := t.one(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", a.Lane, a.Stage, l.Run, ErrNotFound),
-				`UPDATE lanes SET planned = planned + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, l.Run, a.Stage, a.Lane, a.Requests)
-			if err != nil {
-				return err
-			}
-		}
-		if _, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, l.Run); err != nil {
-			return err
-		}
-		if e.Budget != nil {
-			if _, err := t.ExecContext(ctx, `UPDATE runs SET budget_nano = $2 WHERE no = $1 AND budget_nano < $2`, l.Run, nanos(e.Budget)); err != nil {
-				return err
-			}
-		}
-		if err := t.event(ctx, l.Run, 0, "settle", clean(e.What)); err != nil {
-			return err
-		}
-		return t.reopen(ctx, l.Run, "comparisons were bought")
-	})
-	return bought, err
 }
 
 func (t *txn) putLook(ctx context.Context, l Look) (int64, error) {
