@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 	"assay/report"
 	"assay/results"
 	"assay/stats"
+	"assay/store"
 )
 
 type analyseFlags struct {
@@ -166,6 +168,10 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	if err := printRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
+	version, err := h.Ledger.Version(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
 	found, err := h.results().Findings(ctx, run, f.query)
 	if err != nil {
 		return nil, err
@@ -175,6 +181,9 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		outline, err = h.results().Outline(ctx, found)
 	} else {
 		outline, err = h.outline(ctx, w, found)
+	}
+	if err == nil && run.State == store.RunClosed && h.Temporary == "" && reflect.ValueOf(f.query).IsZero() {
+		err = h.Ledger.PutHeadline(ctx, run.No, store.Headline{Version: version, Text: outline.Summary().Result})
 	}
 	return &analysed{found, outline}, err
 }

@@ -25,11 +25,12 @@ func runsCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "runs [PATH…]",
 		GroupID: groupLook,
-		Short:   "List all runs, newest first: state, progress, cost, note",
+		Short:   "List all runs, newest first: state, progress, cost, result, note",
 		Long: "Lists the runs of studies and batch files, newest first, from the ledger alone. PATH is a home, or a folder to look for homes in; without\n" +
 			"one, it is the home of this folder.\n\n" +
 			"STATE is preparing, open, held (something waits for a decision: assay status RUN), stopped (a lane is), or how the run ended: done,\n" +
-			"incomplete, cancelled. `assay status RUN` says more about one.",
+			"incomplete, cancelled. RESULT is who leads in a run that has ended, as `assay run`, `assay analyse` or the dashboard computed it; it is\n" +
+			"empty until then. `assay status RUN` says more about one.",
 		RunE: func(c *cobra.Command, paths []string) error { return listRuns(c.Context(), w, f, paths) },
 	}
 	f.register(c, "runs")
@@ -105,13 +106,13 @@ func runRows(ctx context.Context, homes []listedHome, filter results.RunFilter) 
 }
 
 func runTable(rows []results.RunRow, homes bool) *term.Table {
-	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "BEGUN", "BY", "NOTE"}, Right: map[int]bool{3: true, 4: true, 5: true}}
+	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "RESULT", "BEGUN", "BY", "NOTE"}, Right: map[int]bool{3: true, 4: true, 5: true}, Spare: []string{"BY", "NOTE", "BEGUN"}}
 	if homes {
 		t.Head = append(t.Head, "HOME")
 	}
 	for _, r := range rows {
 		cells := []any{
-			r.Run, r.Study, r.State, assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), assay.Thousands(r.Failed), r.SpentText,
+			r.Run, r.Study, r.State, assay.Thousands(r.Answered) + " of " + assay.Thousands(r.Wanted), assay.Thousands(r.Failed), r.SpentText, r.Found,
 			shortMoment(&r.Begun), r.By, r.Note,
 		}
 		if homes {

@@ -30,6 +30,7 @@ type RunRow struct {
 	Begun    time.Time  `json:"begun"`
 	Closed   *time.Time `json:"closed"`
 	Before   *time.Time `json:"collect_before"` // when a provider deletes results that are not here yet
+	Found    string     `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
 	SpentText string `json:"-"` // in words
 }
@@ -117,9 +118,43 @@ func (r *Reader) runRows(ctx context.Context, runs []store.Run) ([]RunRow, error
 	if err != nil {
 		return nil, err
 	}
+	found, err := r.Found(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]RunRow, len(runs))
 	for i, run := range runs {
 		out[i] = r.runRow(run, far[run.No].Progress, needs[run.No])
+		out[i].Found = found[run.No]
+	}
+	return out, nil
+}
+
+// Found is what closed runs found, in a few words, as far as it was computed since they last changed: a list computes nothing.
+func (r *Reader) Found(ctx context.Context, runs []store.Run) (map[int64]string, error) {
+	var closed []int64
+	for _, run := range runs {
+		if run.State == store.RunClosed {
+			closed = append(closed, run.No)
+		}
+	}
+	kept, err := r.Ledger.Headlines(ctx, closed)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]string{}
+	for _, no := range closed {
+		h, ok := kept[no]
+		if !ok {
+			continue
+		}
+		version, err := r.Ledger.Version(ctx, no)
+		if err != nil {
+			return nil, err
+		}
+		if version == h.Version {
+			out[no] = h.Text
+		}
 	}
 	return out, nil
 }

@@ -33,6 +33,10 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	if err != nil {
 		return nil, err
 	}
+	version, err := k.home.Ledger.Version(ctx, k.run)
+	if err != nil {
+		return nil, err
+	}
 	found, err := k.home.Findings(ctx, run, results.Query{By: splitFields(k.by)})
 	if err != nil {
 		return nil, err
@@ -41,7 +45,13 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	if err != nil {
 		return nil, err
 	}
-	return &runFindings{doc, found.JSON().With(doc.Summary())}, nil
+	summary := doc.Summary()
+	if k.by == "" && run.State == store.RunClosed {
+		if err := k.home.Orders.PutHeadline(ctx, run.No, store.Headline{Version: version, Text: summary.Result}); err != nil {
+			return nil, err
+		}
+	}
+	return &runFindings{doc, found.JSON().With(summary)}, nil
 }
 
 func splitFields(text string) []string {

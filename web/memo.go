@@ -125,16 +125,6 @@ func (m *memo[K, T]) forget() {
 	delete(m.all, oldest)
 }
 
-// peek is what is known of a version, without computing anything.
-func (m *memo[K, T]) peek(key K, version string) (value T, current bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if k, ok := m.all[key]; ok && k.version == version {
-		return k.value, true
-	}
-	return value, false
-}
-
 // state is a text that changes when there is a new result.
 func (m *memo[K, T]) state(key K) string {
 	m.mu.Lock()

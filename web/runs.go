@@ -39,7 +39,7 @@ type runRow struct {
 	CollectBefore *time.Time `json:"collect_before"`
 	DoneAbout     *time.Time `json:"done_about"` // at the pace so far; null: not known
 
-	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: no one has looked yet
+	Found string `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
 	no   int64
 	cost assay.Cost
@@ -170,10 +170,12 @@ func (s *Server) runsPage(q *request) (*view, error) {
 		if err != nil {
 			return nil, err
 		}
+		found, err := h.Found(q.Context(), runs)
+		if err != nil {
+			return nil, err
+		}
 		for _, r := range rows {
-			if r.Found, err = s.foundOf(q.Context(), h, r); err != nil {
-				return nil, err
-			}
+			r.Found = found[r.no]
 			all = append(all, placed{r, i})
 		}
 	}
@@ -188,22 +190,6 @@ func (s *Server) runsPage(q *request) (*view, error) {
 		before[r.home] = r.no
 	}
 	return &view{template: "runs", title: "Runs", data: data, live: "/news"}, nil
-}
-
-// foundOf is what a closed run found, as far as that was computed for a page before: a list computes nothing.
-func (s *Server) foundOf(ctx context.Context, h *Home, r runRow) (string, error) {
-	key := findingsKey{h, r.no, ""}
-	if r.Live() || s.findings.state(key) == "" {
-		return "", nil
-	}
-	version, err := h.Ledger.Version(ctx, r.no)
-	if err != nil {
-		return "", err
-	}
-	if f, ok := s.findings.peek(key, version); ok && f.document != nil {
-		return f.document.Summary().Result, nil
-	}
-	return "", nil
 }
 
 // marks spell where the next page begins in every home.

@@ -456,7 +456,7 @@ CREATE TABLE verdicts (
     CHECK (fallback = '' OR second_try > 0)
 );
 CREATE UNIQUE INDEX verdicts_key ON verdicts (run_no, key) WHERE stale = 0;
-CREATE INDEX verdicts_stage ON verdicts (run_no, stage);
+CREATE INDEX verdicts_stage ON verdicts (run_no, stage, no);
 CREATE INDEX verdicts_subject ON verdicts (run_no, subject_key);
 CREATE INDEX verdicts_against ON verdicts (run_no, against_key);
 CREATE INDEX verdicts_of ON verdicts (run_no, stage, lane, against, no);
@@ -519,6 +519,14 @@ CREATE TABLE looks (
     at_ms   BIGINT NOT NULL,
     PRIMARY KEY (run_no, stage, number),
     CHECK ((stop = '') = (next <> ''))
+);
+
+-- What a run found, in a few words, as it was last computed: for lists, which compute nothing. It is out of date where the
+-- version is not the run's.
+CREATE TABLE headlines (
+    run_no  BIGINT PRIMARY KEY REFERENCES runs (no),
+    version TEXT NOT NULL,
+    text    TEXT NOT NULL
 );
 
 -- Caps on live calls that all workers of a ledger share. next_us is the next moment, in microseconds, that is not leased.
