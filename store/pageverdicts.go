@@ -1,20 +1,23 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
+	"strings"
 )
 
-// VerdictFilter narrows a page of verdicts. Stage, lane and pairs are found by an index; Keep looks at every verdict that
-// is left.
+// VerdictFilter narrows a page of verdicts. Stage, lane and pairs are found by an index; the database looks at label, state and item of every verdict
+// that is left, and Keep at those that pass.
 type VerdictFilter struct {
 	Stage string
 	Lane  string              // whose answer; empty: any
 	Pairs [][2]string         // which pairs of lanes, as they are shown; empty: any
+	Label string              // empty: any
+	State string              // empty: any
+	Says  string              // the label, or the state of one without a label; empty: any
+	Item  string              // empty: any
 	Keep  func(*Verdict) bool // nil: all
 }
 
@@ -25,76 +28,156 @@ type VerdictsPage struct {
 	Seen     int   // verdicts looked at
 }
 
-// maxSeen is how many verdicts one page looks at before it hands over what it has: a rare kind takes several pages, never
-// a long wait.
-const maxSeen = 4_000
+// How many verdicts one page looks at before it hands over what it has: a rare kind takes several pages, never a long wait. The
+// database looks faster than Keep, which needs whole rows.
+const (
+	maxSeen = 20_000
+	maxKept = 4_000
+)
 
 // VerdictsPage reads at most limit verdicts of a run in the order they were given, after one. Stale ones are left out.
 func (s *Reader) VerdictsPage(ctx context.Context, run int64, f VerdictFilter, after int64, limit int) (VerdictsPage, error) {
 	page := VerdictsPage{Next: after}
-	for block := 2 * limit; page.Seen < maxSeen; block = min(4*block, 2000) {
-		all, more, err := s.nextVerdicts(ctx, run, f, page.Next, block)
+	w := verdictWalk{s: s, run: run, filter: f, ranges: f.ranges()}
+	most, widest := maxSeen, 5_000
+	if f.Keep != nil {
+		most, widest = maxKept, 2_000
+	}
+	for block := 2 * limit; page.Seen < most; block = min(4*block, widest) {
+		end, more, err := w.end(ctx, page.Next, block)
 		if err != nil {
 			return page, err
 		}
-		for i := range all {
-			page.Seen++
-			page.Next = all[i].No
-			if all[i].Stale || f.Keep != nil && !f.Keep(&all[i]) {
-				continue
-			}
-			if page.Verdicts = append(page.Verdicts, all[i]); len(page.Verdicts) == limit {
-				if !more && i == len(all)-1 {
-					page.Next = 0
-				}
-				return page, nil
-			}
+		all, err := w.between(ctx, page.Next, end, limit-len(page.Verdicts))
+		if err != nil {
+			return page, err
 		}
-		if !more {
+		if page.Verdicts = append(page.Verdicts, all.some...); all.full {
+			end, more = all.last, true
+		}
+		seen, err := w.count(ctx, page.Next, end)
+		if err != nil {
+			return page, err
+		}
+		page.Seen, page.Next = page.Seen+seen, end
+		switch {
+		case !more:
 			page.Next = 0
+			return page, nil
+		case len(page.Verdicts) == limit:
 			return page, nil
 		}
 	}
 	return page, nil
 }
 
-// nextVerdicts reads the next verdicts of a filter's ranges in one order, and reports whether there are more.
-func (s *Reader) nextVerdicts(ctx context.Context, run int64, f VerdictFilter, after int64, block int) ([]Verdict, bool, error) {
-	read := func(where string, args ...any) ([]Verdict, error) {
-		return collect(walk(ctx, s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND no > $2 AND `+where+
-			fmt.Sprintf(` ORDER BY no LIMIT %d`, block), append([]any{run, after}, args...)...))
-	}
-	var ranges [][]Verdict
-	var err error
-	add := func(some []Verdict, e error) { ranges, err = append(ranges, some), cmp.Or(err, e) }
-	switch {
-	case len(f.Pairs) > 0:
-		for _, p := range f.Pairs {
-			add(read(`stage = $3 AND lane = $4 AND against = $5`, f.Stage, p[0], p[1]))
-		}
-	case f.Lane != "":
-		add(read(`stage = $3 AND lane = $4 AND against = ''`, f.Stage, f.Lane))
-	case f.Stage != "":
-		add(read(`stage = $3`, f.Stage))
-	default:
-		add(read(`no > $3`, after))
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	all, more := mergeVerdicts(ranges, block)
-	return all, more, nil
+// verdictWalk reads the verdicts of a filter, stretch by stretch.
+type verdictWalk struct {
+	s      *Reader
+	run    int64
+	filter VerdictFilter
+	ranges []verdictRange
 }
 
-// mergeVerdicts puts ranges into one order. Beyond the end of a range that was cut nothing is sure.
-func mergeVerdicts(ranges [][]Verdict, block int) (all []Verdict, more bool) {
-	sure := int64(math.MaxInt64)
-	for _, r := range ranges {
-		if len(r) == block {
-			more, sure = true, min(sure, r[len(r)-1].No)
+// verdictRange is verdicts that an index holds in the order they were given. Its arguments come after run, after and end.
+type verdictRange struct {
+	where string
+	args  []any
+}
+
+func (f VerdictFilter) ranges() []verdictRange {
+	switch {
+	case len(f.Pairs) > 0:
+		var all []verdictRange
+		for _, p := range f.Pairs {
+			all = append(all, verdictRange{` AND stage = $4 AND lane = $5 AND against = $6`, []any{f.Stage, p[0], p[1]}})
 		}
-		all = append(all, r...)
+		return all
+	case f.Lane != "":
+		return []verdictRange{{` AND stage = $4 AND lane = $5 AND against = ''`, []any{f.Stage, f.Lane}}}
+	case f.Stage != "":
+		return []verdictRange{{` AND stage = $4`, []any{f.Stage}}}
+	}
+	return []verdictRange{{}}
+}
+
+// looks is the part of a condition that is looked at row by row.
+func (f VerdictFilter) looks(args []any) (string, []any) {
+	text := ` AND stale = 0`
+	add := func(value, condition string) {
+		if value != "" {
+			args = append(args, value)
+			text += ` AND ` + strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(args)))
+		}
+	}
+	add(f.Label, `label = ?`)
+	add(f.State, `state = ?`)
+	add(f.Says, `CASE WHEN COALESCE(label, '') = '' THEN state ELSE label END = ?`)
+	add(f.Item, `item = ?`)
+	return text, args
+}
+
+// end is where the next stretch of about a block ends, and whether there are more after it. Of several ranges it is the first end of one that goes on.
+func (w verdictWalk) end(ctx context.Context, after int64, block int) (end int64, more bool, err error) {
+	end = math.MaxInt64
+	for _, r := range w.ranges {
+		var n int
+		var last int64
+		err := w.s.read.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(no), 0) FROM (SELECT no FROM verdicts WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where+
+			fmt.Sprintf(` ORDER BY no LIMIT %d) AS g`, block), append([]any{w.run, after, int64(math.MaxInt64)}, r.args...)...).Scan(&n, &last)
+		if err != nil {
+			return 0, false, fmt.Errorf("read verdicts: %w", err)
+		}
+		if n == block {
+			more, end = true, min(end, last)
+		}
+	}
+	return end, more, nil
+}
+
+// stretch is what was read of one; full where there is more in it than was asked for: last is the last that was read.
+type stretch struct {
+	some []Verdict
+	full bool
+	last int64
+}
+
+// between reads the verdicts after one, until another, that the filter takes, at most limit.
+func (w verdictWalk) between(ctx context.Context, after, end int64, limit int) (stretch, error) {
+	var all []Verdict
+	for _, r := range w.ranges {
+		text, args := w.filter.looks(append([]any{w.run, after, end}, r.args...))
+		n := 0
+		for v, err := range walk(ctx, w.s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where+text+` ORDER BY no`, args...) {
+			if err != nil {
+				return stretch{}, err
+			}
+			if w.filter.Keep != nil && !w.filter.Keep(&v) {
+				continue
+			}
+			all = append(all, v)
+			if n++; n > limit {
+				break
+			}
+		}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].No < all[j].No })
-	return slices.DeleteFunc(all, func(v Verdict) bool { return v.No > sure }), more
+	if len(all) <= limit {
+		return stretch{some: all}, nil
+	}
+	return stretch{all[:limit], true, all[limit-1].No}, nil
+}
+
+// count is how many verdicts of the ranges lie after one, until another.
+func (w verdictWalk) count(ctx context.Context, after, end int64) (int, error) {
+	sum := 0
+	for _, r := range w.ranges {
+		var n int
+		err := w.s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM verdicts WHERE run_no = $1 AND no > $2 AND no <= $3`+r.where, append([]any{w.run, after, end}, r.args...)...).Scan(&n)
+		if err != nil {
+			return 0, fmt.Errorf("count verdicts: %w", err)
+		}
+		sum += n
+	}
+	return sum, nil
 }

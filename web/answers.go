@@ -261,9 +261,7 @@ func (s *Server) answersByVerdict(q *request, data *answersData) error {
 	}
 	stage, label, _ := strings.Cut(data.Filter.Verdict, ":")
 	f := data.Filter
-	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage, Lane: f.Lane, Keep: func(v *store.Verdict) bool {
-		return (v.Label == label || v.Label == "" && string(v.State) == label) && (f.Item == "" || v.At.Item == f.Item)
-	}}, after, limit)
+	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage, Lane: f.Lane, Says: label, Item: f.Item}, after, limit)
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (s *Server) verdictsPage(q *request) (*view, error) {
 
 // verdictFilter makes a filter of a query. Its second result says what went wrong while it was used.
 func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilter, func() error, error) {
-	f := store.VerdictFilter{Stage: data.Filter["stage"]}
+	f := store.VerdictFilter{Stage: data.Filter["stage"], Label: data.Filter["label"], State: data.Filter["state"]}
 	lane, against := data.Filter["lane"], data.Filter["against"]
 	if lane != "" && f.Stage == "" {
 		return f, nil, bad("lane: say of which stage")
@@ -162,16 +162,16 @@ func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilt
 			fields[name] = value
 		}
 	}
-	var failure error
-	keep := func(*store.Verdict) (bool, error) { return true, nil }
-	if len(fields) > 0 && f.Stage != "" {
-		if keep, err = q.home.Keep(q.Context(), q.run, f.Stage, fields); err != nil {
-			return f, nil, bad("%s", err)
-		}
+	if len(fields) == 0 || f.Stage == "" {
+		return f, func() error { return nil }, nil
 	}
-	label, state := data.Filter["label"], data.Filter["state"]
+	keep, err := q.home.Keep(q.Context(), q.run, f.Stage, fields)
+	if err != nil {
+		return f, nil, bad("%s", err)
+	}
+	var failure error
 	f.Keep = func(v *store.Verdict) bool {
-		if label != "" && v.Label != label || state != "" && string(v.State) != state || failure != nil {
+		if failure != nil {
 			return false
 		}
 		yes, err := keep(v)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"slices"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func pages(t *testing.T, fresh Fresh) {
 	t.Run("runs, segments and events are read backwards", func(t *testing.T) { backwards(t, fresh) })
 	t.Run("jobs are listed with their segments and runs", func(t *testing.T) { jobLists(t, fresh) })
 	t.Run("a request is found by the beginning of its key, with its whole life", func(t *testing.T) { requestLives(t, fresh) })
+	t.Run("what a run found is kept", func(t *testing.T) { headlines(t, fresh) })
 	t.Run("a version changes with whatever a page shows", func(t *testing.T) { versions(t, fresh) })
 	t.Run("a pulse shows who is at work", func(t *testing.T) {
 		t.Parallel()
@@ -107,6 +109,10 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		}
 		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: store.VerdictValid, Label: []string{"yes", "no", "no"}[i%3]})
 	}
+	for i, state := range []store.VerdictState{store.VerdictMissing, store.VerdictFailed} {
+		at := assay.Coordinates{Stage: "unsaid", Item: fmt.Sprint(40 + i), Lane: "gpt", Judge: "judge"}
+		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, 40+i).Key, State: state})
+	}
 	_, err := b.s.AddVerdicts(b.ctx, all)
 	b.ok(err)
 	_, err = b.s.Stale(b.ctx, b.run.No, []assay.Key{b.attempt(0, 4).Key})
@@ -120,12 +126,21 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		{"a lane", store.VerdictFilter{Stage: "flips", Lane: "gpt"}, "0 2 6 8 10 12 14 16 18 20 22 24 26 28 "},
 		{"two pairs in one order", store.VerdictFilter{Stage: "arena", Pairs: [][2]string{{"r", "o"}, {"p", "o"}}}, "30 32 33 35 36 38 39 "},
 		{"a label", store.VerdictFilter{Stage: "flips", Lane: "opus", Keep: func(v *store.Verdict) bool { return v.Label == "yes" }}, "3 9 15 21 27 "},
+		{"a label that the database looks for", store.VerdictFilter{Stage: "flips", Lane: "opus", Label: "yes"}, "3 9 15 21 27 "},
+		{"a label of two pairs", store.VerdictFilter{Stage: "arena", Pairs: [][2]string{{"r", "o"}, {"p", "o"}}, Label: "no"}, "32 35 38 "},
+		{"what is said, of all stages", store.VerdictFilter{Says: "yes"}, "0 3 6 9 12 15 18 21 24 27 30 33 36 39 "},
+		{"the state where there is no label", store.VerdictFilter{Stage: "unsaid", Says: "failed"}, "41 "},
+		{"a state", store.VerdictFilter{State: "failed"}, "41 "},
+		{"no label is called like a state", store.VerdictFilter{Stage: "flips", Says: "valid"}, ""},
+		{"an item", store.VerdictFilter{Stage: "flips", Item: "7"}, "7 "},
+		{"all that is left is kept or not", store.VerdictFilter{Stage: "flips", Label: "no", Keep: func(v *store.Verdict) bool { return len(v.At.Item) == 1 }}, "1 2 5 7 8 "},
 		{"nothing", store.VerdictFilter{Stage: "none"}, ""},
 	} {
-		got := ""
+		got, pages := "", 0
 		for after, first := int64(0), true; first || after != 0; first = false {
 			page, err := b.s.VerdictsPage(b.ctx, b.run.No, tt.filter, after, 2)
 			b.ok(err)
+			pages++
 			for _, v := range page.Verdicts {
 				got += v.At.Item + " "
 			}
@@ -134,6 +149,13 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+		if most := len(strings.Fields(tt.want))/2 + 1; pages > most {
+			t.Errorf("%s: %d pages, want at most %d", tt.name, pages, most)
+		}
+	}
+	page, err := b.s.VerdictsPage(b.ctx, b.run.No, store.VerdictFilter{Stage: "flips", Lane: "opus", Label: "yes"}, 0, 2)
+	if b.ok(err); page.Seen != 5 { // 1, 3, 5, 7 and 9: the second that says yes
+		t.Errorf("%d verdicts were looked at, want 5", page.Seen)
 	}
 }
 
@@ -312,5 +334,33 @@ func versions(t *testing.T, fresh Fresh) {
 	b.ok(err)
 	if now == whole {
 		t.Error("the ledger's version did not change")
+	}
+}
+
+func headlines(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	other := b.newRun("other", nil)
+	read := func(runs ...int64) map[int64]store.Headline {
+		all, err := b.s.Headlines(b.ctx, runs)
+		b.ok(err)
+		return all
+	}
+	if all := read(b.run.No, other.No); len(all) != 0 {
+		t.Errorf("there are %v before any was kept", all)
+	}
+	b.ok(b.s.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "1", Text: "a is ahead"}))
+	b.ok(b.s.PutHeadline(b.ctx, other.No, store.Headline{Version: "7", Text: "no difference shown"}))
+	b.ok(b.s.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "2", Text: "b is ahead"}))
+	want := map[int64]store.Headline{b.run.No: {Version: "2", Text: "b is ahead"}, other.No: {Version: "7", Text: "no difference shown"}}
+	if d := cmp.Diff(want, read(b.run.No, other.No)); d != "" {
+		t.Error(d)
+	}
+	delete(want, other.No)
+	if d := cmp.Diff(want, read(b.run.No)); d != "" {
+		t.Error(d)
+	}
+	if all := read(); len(all) != 0 {
+		t.Errorf("of no run there are %v", all)
 	}
 }
