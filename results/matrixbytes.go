@@ -2,10 +2,8 @@ package results
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"runtime"
@@ -144,34 +142,48 @@ func (s *spool) done() error {
 	return err
 }
 
+// walkBytes is how much of a file is read at a time.
+const walkBytes = 1 << 18
+
 // records walks over what was added.
 func (s *spool) records() iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		var from io.Reader = bytes.NewReader(s.few)
-		if s.file != nil {
-			from = io.NewSectionReader(s.file, 0, s.size)
+		if s.file == nil {
+			s.cut(s.few, yield)
+			return
 		}
-		in := bufio.NewReaderSize(from, 1<<17)
-		var buf []byte
-		for left := s.size; left > 0; {
-			head, err := in.Peek(recordHead)
-			if err != nil {
+		buf := make([]byte, walkBytes)
+		for at := int64(0); at < s.size; {
+			n := int(min(int64(len(buf)), s.size-at))
+			if _, err := s.file.ReadAt(buf[:n], at); err != nil {
 				yield(nil, fmt.Errorf("read the grid: %w", err))
 				return
 			}
-			n := recordHead + int(binary.LittleEndian.Uint16(head[6:])) + s.columns*cellBytes
-			if cap(buf) < n {
-				buf = make([]byte, n)
-			}
-			if _, err := io.ReadFull(in, buf[:n]); err != nil {
-				yield(nil, fmt.Errorf("read the grid: %w", err))
+			whole, more := s.cut(buf[:n], yield)
+			if !more {
 				return
 			}
-			if left -= int64(n); !yield(buf[:n], nil) {
-				return
+			at += int64(whole)
+			if whole == 0 {
+				buf = make([]byte, 2*len(buf)) // for one long record
 			}
 		}
 	}
+}
+
+// cut yields the whole records of some bytes. It returns how many bytes they are, and whether the walk goes on.
+func (s *spool) cut(b []byte, yield func(record, error) bool) (whole int, more bool) {
+	for len(b)-whole >= recordHead {
+		n := recordHead + int(binary.LittleEndian.Uint16(b[whole+6:])) + s.columns*cellBytes
+		if len(b)-whole < n {
+			break
+		}
+		if !yield(b[whole:whole+n:whole+n], nil) {
+			return whole, false
+		}
+		whole += n
+	}
+	return whole, true
 }
 
 // span is where a record stands.

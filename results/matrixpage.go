@@ -126,11 +126,13 @@ func (q MatrixQuery) key(r record, column int, n int64) int64 {
 	return key
 }
 
-// smallest keeps the first few of many, after a place: a heap whose top is the last of them.
+// smallest keeps the first few of many, after a place: a heap whose top is the last of them. As long as each place is before all
+// that came until then, the newest few are the first few, and kept in a row.
 type smallest[T any] struct {
 	after place
 	limit int
 	kept  []placed[T]
+	mixed bool // a place was not before all until then: it is a heap now
 }
 
 type placed[T any] struct {
@@ -142,6 +144,15 @@ type placed[T any] struct {
 func (s *smallest[T]) offer(at place, value func() T) {
 	switch {
 	case at.compare(s.after) <= 0:
+	case !s.mixed && (len(s.kept) == 0 || at.compare(s.kept[len(s.kept)-1].at) < 0):
+		if len(s.kept) >= 8*(s.limit+1) {
+			s.newest()
+		}
+		s.kept = append(s.kept, placed[T]{at, value()})
+	case !s.mixed:
+		s.newest() // in falling order: a heap as it is
+		s.mixed = true
+		s.offer(at, value)
 	case len(s.kept) <= s.limit:
 		s.kept = append(s.kept, placed[T]{at, value()})
 		for i := len(s.kept) - 1; i > 0 && s.kept[i].at.compare(s.kept[(i-1)/2].at) > 0; i = (i - 1) / 2 {
@@ -151,6 +162,12 @@ func (s *smallest[T]) offer(at place, value func() T) {
 		s.kept[0] = placed[T]{at, value()}
 		s.sink()
 	}
+}
+
+// newest lets all go but the newest few.
+func (s *smallest[T]) newest() {
+	n := min(len(s.kept), s.limit+1)
+	s.kept = s.kept[:copy(s.kept, s.kept[len(s.kept)-n:])]
 }
 
 // sink moves the top down to where it belongs.
@@ -172,6 +189,9 @@ func (s *smallest[T]) sink() {
 
 // page is what was kept, in order.
 func (s *smallest[T]) page() (kept []placed[T], next string) {
+	if !s.mixed {
+		s.newest()
+	}
 	sort.Slice(s.kept, func(i, j int) bool { return s.kept[i].at.compare(s.kept[j].at) < 0 })
 	if len(s.kept) > s.limit {
 		s.kept = s.kept[:s.limit]
@@ -182,7 +202,7 @@ func (s *smallest[T]) page() (kept []placed[T], next string) {
 
 // How many answers one page of a search reads at most, and how many items at least.
 const (
-	searchAnswers  = 4_000
+	searchAnswers  = 2_000
 	searchLeast    = 25
 	searchPageRows = 100
 )
