@@ -34,6 +34,9 @@ func printCaveats(w *World, s *report.Summary) {
 		if c.Command != "" {
 			fmt.Fprintln(w.Stdout, "    "+assay.Clean(c.Command, 2000))
 		}
+		for _, p := range c.Points {
+			fmt.Fprintln(w.Stdout, term.Wrapped("    "+assay.Clean(p, 500), w.outWidth(), "      "))
+		}
 	}
 	state := "Complete. "
 	if !s.Complete {
@@ -139,6 +142,10 @@ func (h *home) outline(ctx context.Context, w *World, found *results.Findings) (
 
 // printAnswer says what a run found.
 func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
+	version, err := h.Ledger.Version(ctx, run.No)
+	if err != nil {
+		return err
+	}
 	found, err := h.results().Findings(ctx, run, results.Query{})
 	if err != nil {
 		return err
@@ -148,6 +155,9 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 		return err
 	}
 	s := doc.Summary()
+	if err := h.Ledger.PutHeadline(ctx, run.No, store.Headline{Version: version, Text: s.Result}); err != nil {
+		return err
+	}
 	fmt.Fprintln(w.Stdout)
 	printSummary(w, s, watermark(h))
 	if err := printBoard(w, s.Board); err != nil {

@@ -35,19 +35,17 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 		}
 		if r.Unclear > 0 {
 			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.",
-				r.Stage, were(int64(r.Unclear), "label"), fieldWord(r.Field)), ""})
+				r.Stage, were(int64(r.Unclear), "label"), fieldWord(r.Field)), "", nil})
 		}
 		if r.Style != "" {
-			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), ""})
+			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), "", nil})
 		}
 	}
 	if d.Settles != "" {
-		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("%s. The tests do not count that look: with every look the chance of a false claim is up to %.3g%% more.", capital(assay.Clean(d.Settles, maxWords)), 100*(1-lead.Level)), ""})
+		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("%s. The tests do not count that look: with every look the chance of a false claim is up to %.3g%% more.", capital(assay.Clean(d.Settles, maxWords)), 100*(1-lead.Level)), "", nil})
 	}
-	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
-		if c := d.unsettledNeighbours(r, len(all) > 1); c != nil {
-			out = append(out, *c)
-		}
+	if c := d.unsettledNeighbours(append([]*ranked{lead}, others(lead, all)...)); c != nil {
+		out = append(out, *c)
 	}
 	if c := d.kin(all); c != nil {
 		out = append(out, *c)
@@ -78,12 +76,12 @@ func (d *Document) unfinished(all []*ranked) []Caveat {
 		if open > 0 {
 			text = fmt.Sprintf("%s on the way or not sent yet; what is said here may still change.", are(open, "request"))
 		}
-		out = append(out, Caveat{"Not finished.", text, d.command("resume")})
+		out = append(out, Caveat{"Not finished.", text, d.command("resume"), nil})
 	case again > 0:
-		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:", assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry")})
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:", assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry"), nil})
 	}
 	if given > 0 {
-		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors")})
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors"), nil})
 	}
 	for _, r := range all {
 		if c := d.unjudged(r); c != nil {
@@ -103,11 +101,11 @@ func (d *Document) unjudged(r *ranked) *Caveat {
 	silent := c.Abstained + c.Malformed + c.Failed
 	switch {
 	case !r.Machines:
-		return &Caveat{"People have not judged all of it.", there + " Judge some:", d.command("label", r.Stage)}
+		return &Caveat{"People have not judged all of it.", there + " Judge some:", d.command("label", r.Stage), nil}
 	case silent > 0:
-		return &Caveat{"Verdicts are missing.", fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there, assay.Thousands(silent)), d.command("errors", "--verdicts")}
+		return &Caveat{"Verdicts are missing.", fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there, assay.Thousands(silent)), d.command("errors", "--verdicts"), nil}
 	}
-	return &Caveat{"Verdicts are missing.", there + " See what could not be asked:", d.command("errors")}
+	return &Caveat{"Verdicts are missing.", there + " See what could not be asked:", d.command("errors"), nil}
 }
 
 // hasGaps reports whether one lane of a stage has too little.
@@ -161,7 +159,7 @@ func (d *Document) unvalidated(lead *ranked, all []*ranked) *Caveat {
 	} else {
 		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, LabelsWanted, what)
 	}
-	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(LabelsWanted))}
+	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(LabelsWanted)), nil}
 }
 
 // What a reader wants to be able to see: ten points between two lanes, or 60% of wins.
@@ -205,9 +203,9 @@ func (d *Document) few(r *ranked) *Caveat {
 	noun := d.nounOf(r.Stage)
 	text := fmt.Sprintf("%s %s can show %s; %s about %s.", assay.Thousands(items), noun, can, want, assay.Thousands(roughly(needed)))
 	if d.Rerun == "" {
-		return &Caveat{"Few " + noun + ".", text, ""}
+		return &Caveat{"Few " + noun + ".", text, "", nil}
 	}
-	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where}
+	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
 }
 
 // inRounds says how far a stage is that buys its pairs in rounds, and what its numbers carry.
@@ -231,7 +229,7 @@ func inRounds(r *ranked) *Caveat {
 	if !x.Width {
 		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is at most %.0f%%.", 100*x.Bound())
 	}
-	return &Caveat{title, text, ""}
+	return &Caveat{title, text, "", nil}
 }
 
 // unsettled reports whether several places may be the best.
@@ -273,9 +271,9 @@ func (d *Document) kin(all []*ranked) *Caveat {
 	}
 	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study", assay.Clean(judge, maxName), list)
 	if d.Rerun == "" {
-		return &Caveat{"One judge.", text + ".", ""}
+		return &Caveat{"One judge.", text + ".", "", nil}
 	}
-	return &Caveat{"One judge.", d.again(text), d.Rerun + d.Where}
+	return &Caveat{"One judge.", d.again(text), d.Rerun + d.Where, nil}
 }
 
 // again leads from a change of the study to the command that runs it again. A rehearsal begins anew.

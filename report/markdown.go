@@ -114,6 +114,9 @@ func (m markdown) caveats(all []Caveat) {
 			fmt.Fprintf(m.w, " %s", escaped(c.Command))
 		}
 		fmt.Fprintln(m.w)
+		for _, p := range c.Points {
+			fmt.Fprintf(m.w, "  - %s\n", escaped(p))
+		}
 	}
 }
 

@@ -198,34 +198,48 @@ func (s Spend) one() Fee {
 	return Fee{moneyOf(s.Cost, s.Answers), known(s.Batch), known(s.Live)}
 }
 
-// maxSettled is how many neighbours of a stage are quoted in the summary.
-const maxSettled = 3
+// How many neighbours are quoted in the summary: of one stage, and of each of several.
+const (
+	maxSettled = 4
+	maxOfEach  = 2
+)
 
 // fewLanes is up to how many lanes hardly say how far lanes lie apart: quotes are rough.
 const fewLanes = 3
 
-// unsettledNeighbours says what it would take to tell neighbours of a stage apart.
-func (d *Document) unsettledNeighbours(r *ranked, several bool) *Caveat {
-	all := d.settlings(r)
-	if len(all) == 0 {
+// unsettledNeighbours says what it would take to tell neighbours apart, in all stages: the closest to the top of each.
+func (d *Document) unsettledNeighbours(all []*ranked) *Caveat {
+	each := maxSettled
+	if len(all) > 1 {
+		each = maxOfEach
+	}
+	var points []string
+	more, rough := 0, false
+	for _, r := range all {
+		quotes := d.settlings(r)
+		for k, s := range quotes {
+			if k == each || len(points) == maxSettled {
+				more += len(quotes) - k
+				break
+			}
+			names := assay.Clean(s.First, maxName) + " and " + assay.Clean(s.Second, maxName)
+			if len(all) > 1 {
+				names += " (" + r.label() + ")"
+			}
+			points, rough = append(points, names+": "+s.words()), rough || len(r.order) <= fewLanes
+		}
+	}
+	if len(points) == 0 {
 		return nil
 	}
-	var parts []string
-	for _, s := range all[:min(maxSettled, len(all))] {
-		parts = append(parts, assay.Clean(s.First, maxName)+" and "+assay.Clean(s.Second, maxName)+": "+s.words())
+	text := "What it would take to tell neighbours apart, at this run's prices"
+	if rough {
+		text += fmt.Sprintf(" (rough: %d or fewer say little of how far apart they lie)", fewLanes)
 	}
-	where := ""
-	if several {
-		where = "Stage " + r.label() + ": "
+	if more > 0 {
+		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))
 	}
-	text := where + "What it would take to tell neighbours apart, at this run's prices. " + strings.Join(parts, "; ") + "."
-	if more := len(all) - maxSettled; more > 0 {
-		text += fmt.Sprintf(" %s more like these: --json lists all.", assay.Count(more, "pair"))
-	}
-	if len(r.order) <= fewLanes {
-		text += fmt.Sprintf(" Rough: with %s, little is known of how far apart they lie.", assay.Count(len(r.order), strings.TrimSuffix(fieldWord(r.Field), "s")))
-	}
-	return &Caveat{"Not settled.", text, ""}
+	return &Caveat{"Not settled.", text + ":", "", points}
 }
 
 // words are how many more settle a pair.
@@ -233,11 +247,10 @@ func (s Settling) words() string {
 	if !s.Even.Known {
 		return "no sensible number of " + s.Unit + "s"
 	}
-	text := "about " + s.Even.words("more "+s.Unit) + " for an even chance"
 	if !s.Likely.Known {
-		return text
+		return s.Even.words("more "+s.Unit) + " for an even chance"
 	}
-	return text + ", " + s.Likely.words("") + " for 80%"
+	return assay.Count(roughly(int(s.Even.N)), "more "+s.Unit) + " for an even chance, " + s.Likely.words("") + " for 80%"
 }
 
 func (a Amount) words(unit string) string {

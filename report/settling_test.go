@@ -14,7 +14,7 @@ import (
 )
 
 // quoted finds what a summary says it would take to tell two lanes apart.
-var quoted = regexp.MustCompile(`(\w+) and (\w+): about ([\d,]+) more questions \(\$([\d.]+)\) for an even chance, ([\d,]+) \(\$([\d.]+)\) for 80%`)
+var quoted = regexp.MustCompile(`(\w+) and (\w+): ([\d,]+) more questions for an even chance, ([\d,]+) \(\$([\d.]+)\) for 80%`)
 
 func number(t *testing.T, text string) float64 {
 	t.Helper()
@@ -38,7 +38,7 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 	var text string
 	for _, c := range d.Summary().Caveats {
 		if c.Title == "Not settled." {
-			text = c.Text
+			text = c.Text + strings.Join(c.Points, "; ")
 		}
 	}
 	got := quoted.FindStringSubmatch(text)
@@ -46,8 +46,8 @@ func TestAQuoteIsWhatItPromises(t *testing.T) {
 		t.Fatalf("no quote in %q", text)
 	}
 	// Two lanes at 2/60 dollars an item each (2 dollars for each lane's answers) and two of three verdicts at a cent.
-	even, likely := number(t, got[3]), number(t, got[5])
-	if each := number(t, got[6]) / likely; math.Abs(each/(4./60+0.02)-1) > 0.03 {
+	even, likely := number(t, got[3]), number(t, got[4])
+	if each := number(t, got[5]) / likely; math.Abs(each/(4./60+0.02)-1) > 0.03 {
 		t.Errorf("one more question costs $%.4f: %s", each, text)
 	}
 	mean, variance := differences(marks["aa"], marks["bb"])
@@ -132,7 +132,7 @@ func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 	var text string
 	for _, c := range s.Caveats {
 		if c.Title == "Not settled." {
-			text = c.Text
+			text = c.Text + strings.Join(c.Points, "; ")
 		}
 	}
 	if !regexp.MustCompile(`for an even chance, [\d,]+ \(\$[\d.]+ in batches, \$[\d.]+ live\) for 80%`).MatchString(text) {
@@ -207,4 +207,33 @@ func TestTablesOfThreeSayRanksAndWhoMayBeBest(t *testing.T) {
 	if table := judged(t, marks, nil).StageTables()[0]; table.Head[len(table.Head)-1].Text == "ranks" || strings.Contains(table.Note, "best") {
 		t.Errorf("of two: %v, %s", table.Head, table.Note)
 	}
+}
+
+// TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted: the summary stays short; the list has them all.
+func TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{}
+	for i := range 9 { // 30 to 38 of 60 are right, each lane on other items
+		right := 30 + i
+		line := strings.Repeat("+", right) + strings.Repeat("-", 60-right)
+		marks[fmt.Sprintf("l%d", i)] = line[7*i%60:] + line[:7*i%60]
+	}
+	s := judged(t, marks, nil).Summary()
+	if len(s.Settling) < 6 {
+		t.Fatalf("%d neighbours are quoted, want more than are shown", len(s.Settling))
+	}
+	for _, c := range s.Lengthy() {
+		if c.Title != "Not settled." {
+			continue
+		}
+		want := fmt.Sprintf("%d pairs more: assay analyse", len(s.Settling)-4)
+		if len(c.Points) != 5 || !strings.HasPrefix(c.Points[4], want) || !strings.HasPrefix(c.Points[0], s.Settling[0].First+" and "+s.Settling[0].Second+": ") {
+			t.Errorf("points %q, want four and %q", c.Points, want)
+		}
+		if len(c.Text) > 150 {
+			t.Errorf("%d bytes before the points: %s", len(c.Text), c.Text)
+		}
+		return
+	}
+	t.Error("nothing is said")
 }

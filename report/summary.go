@@ -79,6 +79,7 @@ type Caveat struct {
 	Title   string
 	Text    string
 	Command string // to type; empty: there is none
+	Points  []string
 }
 
 // Board ranks lanes, best first.
@@ -164,13 +165,15 @@ const maxBrief = 280
 
 // Brief are the caveats that stand between the answer and the board.
 func (s *Summary) Brief() []Caveat {
-	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return len(c.Text) > maxBrief })
+	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return c.lengthy() })
 }
 
 // Lengthy are the caveats that come after the board: they must not push it away.
 func (s *Summary) Lengthy() []Caveat {
-	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return len(c.Text) <= maxBrief })
+	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return !c.lengthy() })
 }
+
+func (c Caveat) lengthy() bool { return len(c.Text) > maxBrief || len(c.Points) > 0 }
 
 // maxLead is how long a description may be to stand before the answer, in bytes.
 const maxLead = 240

@@ -81,9 +81,9 @@ func (d *Document) instead(r *ranked) *Caveat {
 		text := fmt.Sprintf("In stage %s, %s: strengths would be infinite. Shares of wins are compared instead, by exact sign tests.", r.Stage, assay.Clean(r.Instead, maxWords))
 		few := d.tooFewWins(r)
 		if few == "" || d.Rerun == "" {
-			return &Caveat{"No strengths.", text + few, ""}
+			return &Caveat{"No strengths.", text + few, "", nil}
 		}
-		return &Caveat{"No strengths.", text + few + d.again(" Add some to the input"), d.Rerun + d.Where}
+		return &Caveat{"No strengths.", text + few + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
 	}
 	text := fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Instead, maxWords))
 	joins := make([]string, 0, maxGroupsNamed)
@@ -93,13 +93,13 @@ func (d *Document) instead(r *ranked) *Caveat {
 	connect := " Comparisons of " + strings.Join(joins, ", and of ") + " would connect them."
 	switch {
 	case !r.Machines:
-		return &Caveat{"Not all were compared.", text + connect + " Judge more pairs:", d.command("label", r.Stage)}
+		return &Caveat{"Not all were compared.", text + connect + " Judge more pairs:", d.command("label", r.Stage), nil}
 	case r.Coverage.Incomplete():
-		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:", d.command("errors", "--verdicts")}
+		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:", d.command("errors", "--verdicts"), nil}
 	case d.Rerun == "":
-		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", ""}
+		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", "", nil}
 	}
-	return &Caveat{"Not all were compared.", text + connect + d.again(" Add them to the stage's pairs"), d.Rerun + d.Where}
+	return &Caveat{"Not all were compared.", text + connect + d.again(" Add them to the stage's pairs"), d.Rerun + d.Where, nil}
 }
 
 // tooFewWins says how many wins in a row an exact test needs, where there are fewer; empty: there are enough.

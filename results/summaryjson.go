@@ -44,9 +44,10 @@ func needsOf(a report.Amount) *needsJSON {
 }
 
 type caveatJSON struct {
-	Title   string `json:"title"`
-	Text    string `json:"text"`
-	Command string `json:"command,omitempty"`
+	Title   string   `json:"title"`
+	Text    string   `json:"text"`
+	Command string   `json:"command,omitempty"`
+	Points  []string `json:"points,omitempty"` // further lines of the text
 }
 
 type rankedJSON struct {
