@@ -165,7 +165,7 @@ func TestPositionIsTestedExactlyAndConsistencyByMajority(t *testing.T) {
 	near(t, "exact p", stats.BinomialTest(18, 20, 0.5).Value, both.P.Value, 1e-12)
 	near(t, "Clopper and Pearson's low end", 0.68302, both.Interval.Low, 1e-5)
 	near(t, "Clopper and Pearson's high end", 0.98765, both.Interval.High, 1e-5)
-	near(t, "p of the main order", stats.BinomialTest(10, 10, 0.5).Value, find(t, r, "first wins, main order").P.Value, 1e-12)
+	near(t, "p of the forward order", stats.BinomialTest(10, 10, 0.5).Value, find(t, r, "first wins, forward order").P.Value, 1e-12)
 	near(t, "p of the reverse order", stats.BinomialTest(8, 10, 0.5).Value, find(t, r, "first wins, reverse order").P.Value, 1e-12)
 	near(t, "consistency", 0.2, find(t, r, "consistency").Value.Value, 1e-12)
 	near(t, "same both ways", 0.2, find(t, r, "same both ways").Value.Value, 1e-12)

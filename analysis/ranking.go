@@ -20,7 +20,7 @@ const (
 	WhatElo         = "elo"              // mean over random orders
 	WhatFirst       = "first wins"       // share of decided comparisons that the one shown first won
 	WhatFirstBoth   = "first wins, both orders"
-	WhatFirstMain   = "first wins, main order"    // of those shown as their names sort
+	WhatFirstMain   = "first wins, forward order" // of those shown as their names sort
 	WhatFirstBack   = "first wins, reverse order" // of the same pairs, the other way round
 	WhatConsistency = "consistency"               // share of pairs that the same one wins in both orders
 	WhatSame        = "same both ways"            // ties included

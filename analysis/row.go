@@ -70,7 +70,7 @@ const (
 	ByModel     = "model"
 	ByEffort    = "effort"
 	ByThinking  = "thinking"
-	ByDirection = "direction" // of a pair: main, as the two names sort, or reverse
+	ByDirection = "direction" // of a pair: forward, as the two names sort, or reverse
 )
 
 // LaneSetting is how a lane is asked, as far as findings are grouped by it.
@@ -107,20 +107,15 @@ func (s *LaneSetting) field(name string) string {
 	return s.Thinking
 }
 
-// The directions of a pair.
-const (
-	mainOrder    = "main"
-	reverseOrder = "reverse"
-)
-
+// direction is which way round a pair was shown, by the same rule and in the same words as in the ledger and in exports.
 func (r *Row) direction() string {
 	switch {
 	case r.Other == "":
 		return ""
-	case Natural(r.Lane, r.Other) < 0:
-		return mainOrder
+	case r.Lane <= r.Other:
+		return string(assay.Forward)
 	}
-	return reverseOrder
+	return string(assay.Reverse)
 }
 
 // OwnFields lists the fields that every row has.

@@ -47,6 +47,9 @@ func (r *Reader) Findings(ctx context.Context, run store.Run, q Query) (*Finding
 			return nil, err
 		}
 		d.where = d.keeper(p)
+		if ofOneSide(st, p) {
+			d.warnings = append(d.warnings, `--where: in pairs, lane is the one that was shown first, and other the second; 'lane != "a" and other != "a"' leaves out every pair with a`)
+		}
 	}
 	gates, err := gatesOf(st)
 	if err != nil {
@@ -72,6 +75,15 @@ func (r *Reader) Findings(ctx context.Context, run store.Run, q Query) (*Finding
 		})
 	}
 	return out, err
+}
+
+// ofOneSide reports whether a condition asks for the lane, and a stage compares two: of the second it says nothing.
+func ofOneSide(st *study.Study, p *expr.Program) bool {
+	var lane, other bool
+	for _, u := range p.Fields() {
+		lane, other = lane || u.Field == analysis.ByLane, other || u.Field == otherLane
+	}
+	return lane && !other && slices.ContainsFunc(st.Stages, func(s study.Stage) bool { return s.Verb() == study.VerbCompare })
 }
 
 // Gates answers conditions of a run from its verdicts on some stages, as `require` would be answered.

@@ -371,6 +371,9 @@ func (d *rowReader) keeper(p *expr.Program) func(*analysis.Row) bool {
 // expected all the same: the table says how much is missing without them.
 const whereSecondTry = "second_try"
 
+// otherLane is the field by which a condition knows the second of a pair.
+const otherLane = "other"
+
 // keeps asks a condition about a row: it sees the item's fields and the row's own, of which the latter win.
 func (d *rowReader) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bool {
 	seen := assay.Item{ID: r.Item, Fields: d.scratch}
@@ -387,7 +390,7 @@ func (d *rowReader) keeps(p *expr.Program, r *analysis.Row, it *analysedItem) bo
 	d.scratch[analysis.ByTurn], d.scratch[analysis.ByDraw] = int64(r.Turn), int64(r.Draw)
 	d.scratch[whereSecondTry] = r.Again
 	if r.Other != "" {
-		d.scratch["other"] = r.Other
+		d.scratch[otherLane] = r.Other
 	}
 	ok, err := p.Bool(expr.Vars{Item: &seen})
 	if err != nil && d.err == nil {
