@@ -84,7 +84,7 @@ type LostAnswersError struct{ Answers int }
 
 // Error says what becomes of them.
 func (e *LostAnswersError) Error() string {
-	return fmt.Sprintf("%s came home and could be kept neither in the ledger nor on disk: to be asked, and paid for, again", assay.Count(e.Answers, "answer"))
+	return fmt.Sprintf("%s arrived and could be kept neither in the ledger nor on disk: to be asked, and paid for, again", assay.Count(e.Answers, "answer"))
 }
 
 const (

@@ -49,7 +49,7 @@ func (w *work) replay(ctx context.Context, a store.Artifact) error {
 		return err
 	}
 	if p.settled > 0 {
-		text := fmt.Sprintf("%s had come home to a worker that stopped: read from %s", assay.Count(int(p.settled), "answer"), a.Name)
+		text := fmt.Sprintf("%s had reached a worker that stopped: read from %s", assay.Count(int(p.settled), "answer"), a.Name)
 		if err := w.Ledger.Note(ctx, w.run.No, w.g.No, "recovered", text); err != nil {
 			return err
 		}

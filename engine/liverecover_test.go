@@ -117,7 +117,7 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 			t.Errorf("its raw bytes are other ones: %v", err)
 		}
 	}
-	if !strings.Contains(w.history(), fmt.Sprintf("%d answers had come home", asked)) {
+	if !strings.Contains(w.history(), fmt.Sprintf("%d answers had reached a worker that stopped", asked)) {
 		t.Errorf("nothing is said of it:\n%s", w.history())
 	}
 }
