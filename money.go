@@ -88,6 +88,14 @@ func (c Cost) Spent() string {
 	return c.String() + " spent"
 }
 
+// WouldBe says what would have been spent, where nothing was, or that it is not known.
+func (c Cost) WouldBe() string {
+	if c.Unknown > 0 && c.Priced == 0 {
+		return "nothing spent, and what it would have cost is unknown"
+	}
+	return "nothing spent; it would have cost " + c.String()
+}
+
 // String says "unknown" or "at least" where parts have no price.
 func (c Cost) String() string {
 	switch {

@@ -35,7 +35,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 	}{
 		"a wrong key: retry":                {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay retry ID", "", []string{"resume"}, all, ""},
 		"a wrong key: resume":               {"", "", wrong, []string{"run", "s.yaml", "--yes"}, 3, right, "assay resume ID", "", []string{"status"}, all, ""},
-		"a budget that is spent":            {"", "", nothing, []string{"run", "s.yaml", "--yes", "--budget", "0 USD"}, 4, nothing, "assay resume ID --budget …", "5 USD", []string{"status"}, all, ""},
+		"a budget that is spent":            {"", "", nothing, []string{"run", "s.yaml", "--yes", "--budget", "0 USD"}, 4, nothing, "assay resume ID --budget …", "5 USD", []string{"status"}, all, "goes on with it"},
+		"a wrong key, and a budget":         {"", "", wrong, []string{"run", "s.yaml", "--yes", "--budget", "5 USD"}, 3, right, "assay resume ID", "", []string{"status"}, all, "--budget"},
 		"detached":                          {"", "", stuck, []string{"run", "s.yaml", "--yes", "--detach"}, 0, mended, "assay resume ID", "", []string{"status"}, all, ""},
 		"first answers that wait for a yes": {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay resume ID --proceed", "", []string{"status"}, all, ""},
 		"first answers that get a no":       {"", "", nothing, []string{"run", "s.yaml", "--yes", "--verify-first"}, 5, nothing, "assay cancel ID", "", []string{"status"}, "is cancelled", ""},

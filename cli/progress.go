@@ -136,7 +136,11 @@ func (p *progress) plain(ctx context.Context, now time.Time) error {
 	if total.Left > 0 {
 		line += fmt.Sprintf(", %s, about %s left", total.Pace(), term.Duration(total.Left))
 	}
-	_, err = fmt.Fprintln(p.world.Stderr, line+", "+cost.Spent())
+	spent := cost.Spent()
+	if p.home.Rehearsal {
+		spent = cost.WouldBe()
+	}
+	_, err = fmt.Fprintln(p.world.Stderr, line+", "+spent)
 	return err
 }
 

@@ -49,9 +49,8 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run, p results
 	if before := all[run.No].CollectBefore; !before.IsZero() {
 		fmt.Fprintf(w.Stdout, "Collect before %s: then a provider deletes results.\n", before.Local().Format(time.DateTime))
 	}
-	if run.Budget != nil && p.Open() == 0 {
-		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left: `assay resume %s --budget AMOUNT` raises it.\n",
-			run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps, h.named(run))
+	if run.Budget != nil && p.InFlight+p.Live == 0 {
+		fmt.Fprintf(w.Stdout, "Nothing is in flight. Of the budget of %s, %s is left.\n", run.Budget, *run.Budget-run.Spent-run.Reserved-run.Perhaps)
 	}
 	fmt.Fprintln(w.Stdout, who)
 	return nil
@@ -119,8 +118,27 @@ func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
 	if only, err := h.onlyStopped(ctx, run); err != nil || only {
 		return fmt.Sprintf("No process drives it%s. What is left is in lanes that are stopped or held: `assay retry %s` sends it anyway.", also, h.named(run)), err
 	}
+	if short, err := h.shortOfMoney(ctx, run); err != nil || short {
+		return fmt.Sprintf("No process drives it%s. What is left does not fit into the budget: `assay resume %s --budget AMOUNT` raises it and goes on.", also, h.named(run)), err
+	}
 	proceed, err := waitsForYes(ctx, h, run)
 	return fmt.Sprintf("No process drives it%s. `assay resume %s%s` goes on with it.", also, h.named(run), proceed), err
+}
+
+// recentEvents is how far back the history is read for what stopped a run.
+const recentEvents = 20
+
+// shortOfMoney reports whether it is the budget that stopped a run.
+func (h *home) shortOfMoney(ctx context.Context, run store.Run) (bool, error) {
+	if run.Budget == nil {
+		return false, nil
+	}
+	waiting, err := h.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
+	if err != nil || slices.ContainsFunc(waiting, engine.OverBudget) {
+		return err == nil, err
+	}
+	events, err := h.Ledger.EventsBefore(ctx, run.No, 0, recentEvents)
+	return slices.ContainsFunc(events, func(e store.Event) bool { return e.Kind == "budget" }), err
 }
 
 // pausedLanes names the lanes of a run that are paused.

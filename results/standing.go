@@ -67,6 +67,9 @@ func Standing(run store.Run, p Progress, cost assay.Cost) string {
 	add(p.Live, "is", "are", "asked live")
 	add(p.Staged, "is", "are", "staged and not sent")
 	add(p.Halted, "is", "are", "left in lanes that are stopped or held")
+	if run.Rehearsal {
+		return text + "; " + cost.WouldBe() + "."
+	}
 	return text + "; " + cost.Spent() + "."
 }
 

@@ -47,3 +47,18 @@ func TestTheProvidersCountIsUsedWhileAJobIsOpen(t *testing.T) {
 		}
 	}
 }
+
+// A rehearsal spends nothing: its prices are what it would have cost.
+func TestARehearsalSaysWhatItWouldHaveCost(t *testing.T) {
+	t.Parallel()
+	run := store.Run{NewRun: store.NewRun{ID: "r", Study: "s", Rehearsal: true}, State: store.RunOpen}
+	for want, cost := range map[string]assay.Cost{
+		"Run r of s is open: 1 of 1 request has an answer; nothing spent; it would have cost $0.26.":               {Sum: assay.Dollars(0.26), Priced: 1},
+		"Run r of s is open: 1 of 1 request has an answer; nothing spent; it would have cost at least $0.26.":      {Sum: assay.Dollars(0.26), Priced: 1, Unknown: 1},
+		"Run r of s is open: 1 of 1 request has an answer; nothing spent, and what it would have cost is unknown.": {Unknown: 1},
+	} {
+		if got := results.Standing(run, results.Progress{Wanted: 1, Answered: 1}, cost); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
