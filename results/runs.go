@@ -29,7 +29,7 @@ type RunRow struct {
 	By       string     `json:"by"`
 	Begun    time.Time  `json:"begun"`
 	Closed   *time.Time `json:"closed"`
-	Before   *time.Time `json:"collect_before"` // when a provider deletes results that are not here yet
+	Before   *time.Time `json:"collect_before"`  // when a provider deletes results that are not here yet
 	Found    string     `json:"found,omitempty"` // of a closed run: who leads; empty: that was not computed yet
 
 	SpentText string `json:"-"` // in words
