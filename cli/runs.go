@@ -120,7 +120,7 @@ func runTable(rows []results.RunRow, homes bool) *term.Table {
 		}
 		t.Add(cells...)
 	}
-	return t
+	return t.Compact("RESULT")
 }
 
 // noteLine is who began a run, when and why.
