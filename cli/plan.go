@@ -187,7 +187,11 @@ func summary(d *plan.Input, p *plan.Plan) string {
 	for _, n := range p.Notes {
 		b.WriteString("Note: " + n + ".\n")
 	}
-	b.WriteString("Tokens are estimated from a sample, answers from the model's family")
+	counted := "Tokens of requests that are known now are counted"
+	if p.Sampled {
+		counted = "Tokens of requests that are known now are estimated from a sample, since there are many"
+	}
+	b.WriteString(counted + "; those of later requests and of answers are estimated")
 	if oldest, newest := d.PriceDates(); oldest == newest && oldest != "" {
 		fmt.Fprintf(&b, "; prices of %s", oldest)
 	} else if oldest != "" {

@@ -27,7 +27,7 @@ func (m *maker) compareItems(ctx context.Context, st *study.Stage, r path, l *st
 // cannot be rendered.
 func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubric judge.Rubric) (load, []int32, bool) {
 	var sizes []int32
-	var samples []string
+	var found texts
 	text, buf := int64(0), []byte(nil)
 	for q, err := range m.Known(ctx, st, l, m.options) {
 		var line []byte
@@ -41,13 +41,14 @@ func (m *maker) known(ctx context.Context, st *study.Stage, l *study.Lane, rubri
 		buf = line[:0]
 		sizes = append(sizes, int32(len(line)))
 		text += int64(q.Prompt.Bytes())
-		if len(samples) < sampleWanted {
-			samples = append(samples, textOf(q.Prompt))
+		if !found.many {
+			one := []string{textOf(q.Prompt)}
+			found.add(one, one)
 		}
 	}
 	if len(sizes) == 0 {
 		return load{}, nil, false
 	}
 	mean := float64(text) / float64(len(sizes))
-	return load{input: mean * perByte(m.tokens, samples), bytes: mean, answer: rubric.Length()}, sizes, true
+	return load{input: mean * m.perByte(&found, int64(len(sizes)), text), bytes: mean, answer: rubric.Length()}, sizes, true
 }

@@ -7,7 +7,6 @@ import (
 	"assay/catalog"
 	"assay/judge"
 	"assay/study"
-	"assay/tokens"
 )
 
 const (
@@ -15,22 +14,6 @@ const (
 	visibleTokens = 400  // of an answer, thoughts aside, where it is quoted in a later prompt
 	cacheFloor    = 1024 // shared prefixes with fewer tokens are not cached anywhere
 )
-
-// maxCounted bounds the bytes of one sample that are counted.
-const maxCounted = 64 << 10
-
-// perByte is the mean number of tokens a byte over the samples.
-func perByte(c *tokens.Counter, samples []string) float64 {
-	count, bytes := 0, 0
-	for _, s := range samples {
-		s = s[:min(len(s), maxCounted)]
-		count, bytes = count+c.Count(s), bytes+len(s)
-	}
-	if bytes == 0 {
-		return 1 / bytesPerToken
-	}
-	return float64(count) / float64(bytes)
-}
 
 // load is what the mean request of a part weighs, in tokens of o200k.
 type load struct {

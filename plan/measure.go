@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	chunkItems   = 64  // items a worker takes at a time
-	maxShown     = 20  // problems of items that are listed
-	sampleWanted = 256 // prompts whose tokens are counted; the rest follows by bytes
+	chunkItems = 64 // items a worker takes at a time
+	maxShown   = 20 // problems of items that are listed
 )
 
 // fillerID has the length of every custom id, so that measured sizes are those that go out.
@@ -22,14 +21,14 @@ var fillerID = assay.CustomID(assay.PlanNonce, assay.Key{})
 
 // measured is what a pass over the items of an ask stage found.
 type measured struct {
-	items   int
-	asked   int64     // questions, before lanes and draws
-	sizes   [][]int32 // by route: bytes of each line, in order
-	text    int64     // bytes of all prompt texts
-	shared  int64     // of text: system and context, which caching may cover
-	samples []string  // some prompt texts
-	hashes  []uint64  // of all prompts, to find equal ones
-	long    []long    // by route: questions that hardly fit the model's window
+	items  int
+	asked  int64     // questions, before lanes and draws
+	sizes  [][]int32 // by route: bytes of each line, in order
+	text   int64     // bytes of all prompt texts
+	shared int64     // of text: system and context, which caching may cover
+	texts  texts     // of prompts, to count their tokens
+	hashes []uint64  // of all prompts, to find equal ones
+	long   []long    // by route: questions that hardly fit the model's window
 }
 
 // long is how many questions have more tokens, at four bytes each, than a model takes, and the first of them.
@@ -94,7 +93,8 @@ type chunk struct {
 	sizes    [][]int32
 	text     int64
 	shared   int64
-	samples  []string
+	texts    []string
+	some     []string // of texts: those of a sample
 	hashes   []uint64
 	long     []long
 	problems assay.Problems
@@ -156,9 +156,7 @@ func (m *measured) add(c *chunk) {
 	for i, l := range c.long {
 		m.long[i].add(l)
 	}
-	if len(m.samples) < sampleWanted {
-		m.samples = append(m.samples, c.samples...)
-	}
+	m.texts.add(c.texts, c.some)
 }
 
 // worker renders and encodes; it keeps its buffers between chunks.
@@ -190,8 +188,11 @@ func (w *worker) work(c *chunk) {
 				break
 			}
 			w.encode(c, it, &p)
+			if c.index*chunkItems < maxPrompts {
+				c.texts = append(c.texts, textOf(&p))
+			}
 			if j == 0 && sampled(c.index, i) {
-				c.samples = append(c.samples, textOf(&p))
+				c.some = append(c.some, textOf(&p))
 			}
 		}
 	}
@@ -202,7 +203,7 @@ func blank(p *assay.Prompt) bool {
 	return slices.ContainsFunc(p.Messages, func(m assay.Message) bool { return m.Role == assay.RoleUser && strings.TrimSpace(m.Text) == "" })
 }
 
-// sampled picks the items whose tokens are counted: many at the start, some of the rest.
+// sampled picks the items of a sample: many at the start, some of the rest.
 func sampled(chunk, i int) bool { return chunk == 0 || i == chunk%chunkItems && chunk%16 == 0 }
 
 func (w *worker) encode(c *chunk, it assay.Item, p *assay.Prompt) {
@@ -260,12 +261,4 @@ func (r *path) most() int64 {
 		return r.bounds.Bytes - r.bounds.Frame
 	}
 	return 0
-}
-
-func textOf(p *assay.Prompt) string {
-	text := p.System + "\n" + p.Context
-	for _, m := range p.Messages {
-		text += "\n" + m.Text
-	}
-	return text
 }

@@ -47,7 +47,7 @@ func (m *maker) ask(ctx context.Context, st *study.Stage) {
 	if n := found.equal(); n > 0 {
 		m.note("stage %s: %s exactly what another one of it asks; each is asked and paid for", st.Name, asks(n))
 	}
-	rate := perByte(m.tokens, found.samples)
+	rate := m.perByte(&found.texts, found.asked, found.text)
 	mean := load{bytes: float64(found.text) / float64(found.asked)}
 	mean.input, mean.shared = mean.bytes*rate, float64(found.shared)*rate/float64(found.asked)
 	for i, r := range routes {
