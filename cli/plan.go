@@ -21,6 +21,7 @@ import (
 
 type planFlags struct {
 	study  studyFlags
+	scope  scopeFlags
 	lanes  []string
 	stages []string
 	limit  int
@@ -51,6 +52,7 @@ func planCommand(w *World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, w, studyFile(w, args[0]), f) },
 	}
 	f.study.register(c)
+	f.scope.registerScope(c)
 	c.Flags().StringSliceVar(&f.lanes, "lane", nil, "only these lanes; globs allowed")
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only these stages")
 	c.Flags().IntVar(&f.limit, "limit", 0, "only the first N items of each input that is asked")
@@ -70,7 +72,10 @@ func runPlan(c *cobra.Command, w *World, name string, f planFlags) error {
 	if len(f.items) > 0 && f.show == 0 {
 		return usage("add --show 1", "--item goes with --show")
 	}
-	var err error
+	err := f.scope.apply(w, name, &f.study)
+	if err != nil {
+		return err
+	}
 	if f.points, err = detectable(f.detect); err != nil {
 		return err
 	}

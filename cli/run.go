@@ -88,16 +88,11 @@ func runStudy(c *cobra.Command, w *World, name string, f runFlags) error {
 	if f.truth && !f.rehearse {
 		return usage("add --rehearse", "--truth belongs to --rehearse")
 	}
-	sets, err := f.scope.sets(w, name, f.study)
-	if err != nil {
+	if err := f.scope.apply(w, name, &f.study); err != nil {
 		return err
 	}
 	budget, err := parseBudget(f.budget)
 	if err != nil {
-		return err
-	}
-	f.study.Set = append(f.study.Set, sets...)
-	if f.study.Mode, err = f.scope.travel(); err != nil {
 		return err
 	}
 	f.study.Running = true
