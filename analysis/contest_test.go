@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,31 @@ func fitted(t *testing.T, rows []analysis.Row) (map[string]uint16, *stats.BTFit,
 		t.Fatal(err)
 	}
 	return index, fit, grouped
+}
+
+// Two lanes, shown in one order: the fit has as many parameters as there are outcomes, so that the counts give the log of the tie parameter and,
+// by the delta method, its error.
+func TestTheTieParameterHasTheErrorOfItsCounts(t *testing.T) {
+	t.Parallel()
+	const won, tied, lost, n = 30.0, 20.0, 10.0, 60
+	var rows []analysis.Row
+	for i := range n {
+		label := assay.LabelTie
+		switch {
+		case i < won:
+			label = "a"
+		case i < won+lost:
+			label = "b"
+		}
+		rows = append(rows, met("a", "b", fmt.Sprint(i), label))
+	}
+	f := find(t, report(t, arena(), []analysis.Spec{{}}, rows), "tie parameter", "", "")
+	value := math.Log(tied / math.Sqrt(won*lost))
+	se := math.Sqrt((1/tied + 1/(4*won) + 1/(4*lost)) * n / (n - 1))
+	want := stats.StudentInterval(value, se, 0.95, n)
+	if diff := cmp.Diff([]any{stats.Known(value), stats.Known(se), want}, []any{f.Value, f.SE, f.Interval}, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestStrengthsAreBradleyTerrysWithErrorsByCluster(t *testing.T) {

@@ -43,7 +43,7 @@ func (a *arena) fitness(t *Table, fit *fitted, how, field string) error {
 	}
 	d := fit.Deviance(effect)
 	f := a.finding(WhatDeviance, Score, -1, "")
-	f.Value, f.Interval, f.Method, f.P = stats.Known(d.Value), stats.NoInterval("not computed"), how+", against a number for every pair", d.P
+	f.Value, f.Interval, f.Method, f.P = stats.Known(d.Value), stats.NoInterval("a test statistic has a p-value and no error"), how+", against a number for every pair", d.P
 	f.Counts = []Counted{{"df", d.Free}}
 	if !d.P.OK {
 		f.note("no p-value: %s", d.P.Why)

@@ -15,6 +15,8 @@ type fitted struct {
 	orderInterval stats.Interval
 	orderSE       stats.Number
 	orderP        stats.Number
+	tieInterval   stats.Interval
+	tieSE         stats.Number
 	ranks         []stats.RankInterval
 	quasi         []float64              // variances
 	spread        func(i, k int) float64 // the error of the difference of two strengths
@@ -49,7 +51,8 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fitted{BTFit: fit, se: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect")}
+	out := &fitted{BTFit: fit, se: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect"),
+		tieSE: c.LogNuSE(), tieInterval: stats.NoInterval("no tie parameter")}
 	for i, se := range out.se {
 		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.options.Level, a.grouped.Clusters()))
 	}
@@ -57,6 +60,9 @@ func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
 		out.orderSE = se
 		out.orderInterval = stats.StudentInterval(fit.Order.Value, se.Value, a.options.Level, a.grouped.Clusters())
 		out.orderP = stats.StudentTest(fit.Order, se, a.grouped.Clusters())
+	}
+	if fit.LogNu.OK && out.tieSE.OK {
+		out.tieInterval = stats.StudentInterval(fit.LogNu.Value, out.tieSE.Value, a.options.Level, a.grouped.Clusters())
 	}
 	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
 		out.quasi = quasi
@@ -86,6 +92,8 @@ func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
 	order := boot.OrderEffect()
 	out.orderSE, out.orderInterval = order.SE(), order.Student(boot.Fit.Order, a.options.Level, clusters)
 	out.orderP = stats.StudentTest(boot.Fit.Order, order.SE(), clusters)
+	ties := boot.TieParameter()
+	out.tieSE, out.tieInterval = ties.SE(), ties.Student(boot.Fit.LogNu, a.options.Level, clusters)
 	if out.mistrust() {
 		return out, nil
 	}

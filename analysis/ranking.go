@@ -81,7 +81,8 @@ func (a *arena) parameters(t *Table, fit *fitted, how string) {
 	}
 	if fit.LogNu.OK {
 		f := a.finding(WhatTie, Logit, -1, "")
-		f.Value, f.Method, f.Interval = fit.LogNu, how, stats.NoInterval("not computed")
+		f.Value, f.SE, f.Interval, f.Method = fit.LogNu, fit.tieSE, fit.tieInterval, how+", "+fit.how
+		fit.writeTo(f)
 		t.Findings = append(t.Findings, *f)
 	}
 	f := a.finding(WhatReliability, Index, -1, "")
@@ -89,7 +90,7 @@ func (a *arena) parameters(t *Table, fit *fitted, how string) {
 		t.Findings = append(t.Findings, f.unknown(alikeClusters))
 		return
 	}
-	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("not computed")
+	f.Value, f.Method, f.Interval = stats.Reliability(fit.Theta, fit.se), how, stats.NoInterval("it is made of the errors of strengths")
 	t.Findings = append(t.Findings, *f)
 }
 

@@ -126,6 +126,9 @@ func (f *fitted) mistrust() bool {
 	if f.orderInterval.OK && f.orderInterval.High-f.orderInterval.Low < 1e-9 {
 		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(alikeClusters), stats.Undefined(alikeClusters), stats.Undefined(alikeClusters)
 	}
+	if f.tieInterval.OK && f.tieInterval.High-f.tieInterval.Low < 1e-9 {
+		f.tieInterval, f.tieSE = stats.NoInterval(alikeClusters), stats.Undefined(alikeClusters)
+	}
 	if f.alike {
 		f.quasi = nil
 	}

@@ -47,9 +47,6 @@ func (c *Covariance) OrderAgainst(ref, i int) Number {
 	return Known(c.matrix.at(i, c.order) - c.matrix.at(ref, c.order))
 }
 
-// LogNuSE is the standard error of log nu.
-func (c *Covariance) LogNuSE() Number { return c.extraSE(c.nu, "no tie parameter in the model") }
-
 // Wald is an estimate held against 0.
 type Wald struct {
 	Estimate, SE, Z, P Number

@@ -160,6 +160,14 @@ func (b *BTBootstrap) OrderEffect() Replicates {
 	return Replicates{Values: b.Order, Undefined: b.Undefined}
 }
 
+// TieParameter are the values of the log of the tie parameter over the resamples.
+func (b *BTBootstrap) TieParameter() Replicates {
+	if !b.Fit.LogNu.OK {
+		return Replicates{Undefined: len(b.Theta) + b.Undefined}
+	}
+	return Replicates{Values: b.LogNu, Undefined: b.Undefined}
+}
+
 // Difference is the error of the difference of two strengths: its standard deviation over the resamples.
 func (b *BTBootstrap) Difference(i, j int) float64 {
 	var n, m, s float64

@@ -111,6 +111,9 @@ func (c *Covariance) Between(i, j int) float64 { return c.matrix.at(i, j) }
 // OrderSE is the standard error of the order effect.
 func (c *Covariance) OrderSE() Number { return c.extraSE(c.order, "no order effect in the model") }
 
+// LogNuSE is the standard error of the log of the tie parameter.
+func (c *Covariance) LogNuSE() Number { return c.extraSE(c.nu, "no tie parameter in the model") }
+
 func (c *Covariance) extraSE(at int, why string) Number {
 	if at == 0 {
 		return Undefined("%s", why)
