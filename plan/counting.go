@@ -56,9 +56,16 @@ func (m *maker) perByte(t *texts, prompts, bytes int64) float64 {
 
 // textOf is what a prompt says, as it is counted.
 func textOf(p *assay.Prompt) string {
-	text := p.System + "\n" + p.Context
+	text := p.System
+	add := func(more string) {
+		if text != "" && more != "" {
+			text += "\n"
+		}
+		text += more
+	}
+	add(p.Context)
 	for _, m := range p.Messages {
-		text += "\n" + m.Text
+		add(m.Text)
 	}
 	return text
 }

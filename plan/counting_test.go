@@ -25,7 +25,7 @@ func TestTokensOfAllKnownRequestsAreCounted(t *testing.T) {
 				text = strings.Repeat("问题是什么", 1+i%7)
 			}
 			fmt.Fprintf(&rows, "{id: i%d, text: %q}, ", i, text)
-			count += counter.Count("\n\n"+text) + counter.Count("\n\n"+strings.Repeat("Say it shortly. ", 5)+text)
+			count += counter.Count(text) + counter.Count(strings.Repeat("Say it shortly. ", 5)+text)
 		}
 		p := must(t, desk(t, fmt.Sprintf(`study: s
 inputs: {q: {items: [%s]}}
