@@ -151,7 +151,7 @@ func (d *Document) costOfOne(r *ranked, a, b int) Fee {
 			sum, verdicts = sum.plus(s.one().times(float64(s.Answers))), verdicts+s.Answers
 		}
 	}
-	if verdicts == 0 {
+	if verdicts == 0 && r.Verb == analysis.Compared { // answers may be judged by a rule, which costs nothing
 		return Fee{}
 	}
 	if r.Verb == analysis.Compared {

@@ -145,6 +145,27 @@ func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
 }
 
 // Where lanes are alike to the last mark, no number of questions is promised.
+// Rules judge for nothing: a further question costs the answers of both lanes, 2 dollars for 60 of each.
+func TestAQuoteOfARuleHasThePriceOfTheAnswers(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{
+		"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25),
+		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
+	}, nil)
+	var text string
+	for _, c := range d.Summary().Caveats {
+		text += c.Title + strings.Join(c.Points, "; ")
+	}
+	got := quoted.FindStringSubmatch(text)
+	if got == nil {
+		t.Fatalf("no quote with its price in %q", text)
+	}
+	if each := number(t, got[5]) / number(t, got[4]); math.Abs(each/(4./60)-1) > 0.03 {
+		t.Errorf("one more question costs $%.4f: %s", each, text)
+	}
+}
+
 func TestNothingIsQuotedForTwins(t *testing.T) {
 	t.Parallel()
 	line := strings.Repeat("+-", 20)

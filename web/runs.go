@@ -48,6 +48,14 @@ type runRow struct {
 // SpentText is what was spent, in words.
 func (r runRow) SpentText() string { return r.cost.String() }
 
+// SpentWords say it: of a rehearsal, what it would have been.
+func (r runRow) SpentWords() string {
+	if r.Rehearsal {
+		return r.cost.WouldBe()
+	}
+	return r.cost.Spent()
+}
+
 // Standing is the run's state in one word.
 func (r runRow) Standing() string {
 	if r.State == string(store.RunClosed) {
