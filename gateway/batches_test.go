@@ -145,7 +145,7 @@ func TestABatchThatIsCancelledKeepsWhatWasDone(t *testing.T) {
 	r := newRig(t, rigOptions{rules: []string{"openai create stuck=100h"}})
 	_, b := r.create(anna, r.upload(anna, chat("a", "anthropic/claude-sonnet-4-5", "")+chat("b", "gpt-4o-mini", "")))
 	id := b.text("id")
-	for end := time.Now().Add(3 * time.Minute); b.text("request_counts", "completed") != "1" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); b.text("request_counts", "completed") != "1" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_, b = r.call(anna, "GET", "/batches/"+id, nil)
 	}
 	if b.text("status") != "in_progress" || b["output_file_id"] != nil {
@@ -173,7 +173,7 @@ func TestANewGatewayGoesOnWithTheBatchesOfTheLast(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{queue: time.Hour})
 	_, b := r.create(anna, r.upload(anna, chat("a", "anthropic/claude-sonnet-4-5", "")+chat("b", "gpt-4o-mini", "")))
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		runs, err := r.home.Ledger.Runs(t.Context(), "gateway")
 		if err != nil {
 			t.Fatal(err)

@@ -179,7 +179,7 @@ func TestAClientThatHangsUpIsStillCounted(t *testing.T) {
 	hangUp()
 	<-gone
 	var u store.ClientUsage
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if u = r.used("anna"); u.Open == 0 {
 			break
 		}

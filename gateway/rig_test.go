@@ -255,7 +255,7 @@ func (r *rig) createAt(token, file, endpoint string, headers ...string) (int, ob
 func (r *rig) until(token, id string, status ...string) object {
 	r.t.Helper()
 	var o object
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_, o = r.call(token, "GET", "/batches/"+id, nil)
 		for _, s := range status {
 			if o.text("status") == s {

@@ -29,10 +29,13 @@ func (r *rig) run() store.Run {
 	return all[0]
 }
 
-// wait waits until something is so. It has minutes for that, and takes moments.
+// patience bounds a wait: it takes moments, or minutes where a gateway was stopped at a bad moment and left a lease.
+const patience = 10 * time.Minute
+
+// wait waits until something is so.
 func (r *rig) wait(what string, so func() (bool, error)) {
 	r.t.Helper()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		ok, err := so()
 		if err != nil {
 			r.t.Fatal(err)
