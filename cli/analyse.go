@@ -183,7 +183,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		outline, err = h.outline(ctx, w, found)
 	}
 	if err == nil && run.State == store.RunClosed && h.Temporary == "" && reflect.ValueOf(f.query).IsZero() {
-		err = h.Ledger.PutHeadline(ctx, run.No, store.Headline{Version: version, Text: outline.Summary().Result})
+		results.Keep(ctx, h.Ledger, run.No, version, outline.Summary())
 	}
 	return &analysed{found, outline}, err
 }

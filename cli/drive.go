@@ -89,7 +89,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 	return c, result
 }
 
-// kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came home is kept.
+// kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came back is kept.
 func kept(err error, goesOn string) string {
 	if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
 		return goesOn

@@ -155,9 +155,7 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 		return err
 	}
 	s := doc.Summary()
-	if err := h.Ledger.PutHeadline(ctx, run.No, store.Headline{Version: version, Text: s.Result}); err != nil {
-		return err
-	}
+	results.Keep(ctx, h.Ledger, run.No, version, s)
 	fmt.Fprintln(w.Stdout)
 	printSummary(w, s, watermark(h))
 	if err := printBoard(w, s.Board); err != nil {

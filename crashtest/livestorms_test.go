@@ -57,7 +57,7 @@ func (s scene) damageLogs() {
 }
 
 // TestADatabaseThatGoesAwayCostsNoLiveAnswer cuts a process off from PostgreSQL while its live requests are in flight: what
-// comes home meanwhile is kept, and nothing is asked again.
+// comes back meanwhile is kept, and nothing is asked again.
 func TestADatabaseThatGoesAwayCostsNoLiveAnswer(t *testing.T) {
 	t.Parallel()
 	for _, at := range []Point{{"POST /openai/v1/responses", 5, Before}, {"POST /openai/v1/responses", 30, Accepted}, {"ledger settle", 1, Before}, {"ledger finish", 1, Before}} {

@@ -30,29 +30,42 @@ func TestWhatSettlesAPairIsBoughtOnceHoweverOftenItIsKilled(t *testing.T) {
 		t.Fatalf("an undisturbed run bought %q", want)
 	}
 	for _, at := range []Point{{"ledger buy comparisons", 1, Before}, {"ledger buy comparisons", 1, After}, {"POST /openai/v1/batches", 1, Before}, {"POST /openai/v1/batches", 1, Accepted}, {"ledger put look", 1, Before}, {"ledger put look", 1, After}} {
-		t.Run(at.String(), func(t *testing.T) {
-			t.Parallel()
-			s := ran(t)
-			e, err := s.assay(t.Context(), &at, settle...)
-			s.ok(err)
-			if !e.reached {
-				t.Fatalf("it came to no %s: %s", at, e)
-			}
-			e, err = s.assay(t.Context(), nil, settle...)
-			s.ok(err)
-			s.said(0, e, "")
-			if diff := cmp.Diff(want, s.looked()); diff != "" {
-				t.Errorf("looks and comparisons (-undisturbed +killed):\n%s", diff)
-			}
-			s.whole()
-			e, err = s.assay(t.Context(), nil, settle...) // and once more
-			s.ok(err)
-			s.said(0, e, "Nothing is bought.")
-			if diff := cmp.Diff(want, s.looked()); diff != "" {
-				t.Errorf("the same command once more (-undisturbed +again):\n%s", diff)
-			}
-		})
+		settledOnce{ran, settle, want, scene.looked}.killed(t, at)
 	}
+}
+
+// settledOnce is a command that settles a pair of a finished run, and what there is after it.
+type settledOnce struct {
+	ran    func(*testing.T) scene
+	settle []string
+	want   []string // after a run that was not disturbed
+	is     func(scene) []string
+}
+
+// killed kills the command at a point, and types it twice more: then there is what there should be, and the last one buys nothing.
+func (c settledOnce) killed(t *testing.T, at Point) {
+	t.Run(at.String(), func(t *testing.T) {
+		t.Parallel()
+		s := c.ran(t)
+		e, err := s.assay(t.Context(), &at, c.settle...)
+		s.ok(err)
+		if !e.reached {
+			t.Fatalf("it came to no %s: %s", at, e)
+		}
+		e, err = s.assay(t.Context(), nil, c.settle...)
+		s.ok(err)
+		s.said(0, e, "")
+		if diff := cmp.Diff(c.want, c.is(s)); diff != "" {
+			t.Errorf("what was bought and asked (-undisturbed +killed):\n%s", diff)
+		}
+		s.whole()
+		e, err = s.assay(t.Context(), nil, c.settle...) // and once more
+		s.ok(err)
+		s.said(0, e, "Nothing is bought.")
+		if diff := cmp.Diff(c.want, c.is(s)); diff != "" {
+			t.Errorf("the same command once more (-undisturbed +again):\n%s", diff)
+		}
+	})
 }
 
 // bought are the items that were bought, who was asked about which, and what was judged.
@@ -96,27 +109,6 @@ func TestItemsForTwoLanesAreBoughtOnceHoweverOftenItIsKilled(t *testing.T) {
 	}
 	for _, at := range []Point{{"ledger buy items", 1, Before}, {"ledger buy items", 1, After}, {"POST /openai/v1/batches", 1, Before}, {"POST /openai/v1/batches", 1, Accepted},
 		{"POST /openai/v1/batches", 3, Accepted}, {"ledger settle", 1, After}, {"ledger add verdicts", 1, Before}, {"ledger close run", 1, Before}, {"ledger close run", 1, After}} {
-		t.Run(at.String(), func(t *testing.T) {
-			t.Parallel()
-			s := ran(t)
-			e, err := s.assay(t.Context(), &at, settle...)
-			s.ok(err)
-			if !e.reached {
-				t.Fatalf("it came to no %s: %s", at, e)
-			}
-			e, err = s.assay(t.Context(), nil, settle...)
-			s.ok(err)
-			s.said(0, e, "")
-			if diff := cmp.Diff(want, s.bought()); diff != "" {
-				t.Errorf("what was bought and asked (-undisturbed +killed):\n%s", diff)
-			}
-			s.whole()
-			e, err = s.assay(t.Context(), nil, settle...) // and once more
-			s.ok(err)
-			s.said(0, e, "Nothing is bought.")
-			if diff := cmp.Diff(want, s.bought()); diff != "" {
-				t.Errorf("the same command once more (-undisturbed +again):\n%s", diff)
-			}
-		})
+		settledOnce{ran, settle, want, scene.bought}.killed(t, at)
 	}
 }

@@ -19,7 +19,7 @@ import (
 //
 //	feed ── pages ──> send ── let out by the queue ──> ask ── replies ──> rounds
 //
-// Whatever leaves and comes home goes into the log first. A round settles the replies that are there in one durable
+// Whatever leaves and comes back goes into the log first. A round settles the replies that are there in one durable
 // transaction. A round that the ledger cannot take is tried again: its replies are kept.
 type asking struct {
 	*work
@@ -29,7 +29,7 @@ type asking struct {
 	model   *ratelimit.Limiter
 	retries int64
 	tokens  tokens
-	stop    context.CancelFunc // nothing more is sent; what is in flight comes home
+	stop    context.CancelFunc // nothing more is sent; what is in flight comes back
 
 	built   chan []flight // pages of requests
 	errands chan errand   // for runners that are free
@@ -37,7 +37,7 @@ type asking struct {
 	home    chan *reply
 	open    chan struct{} // a place for everything that was let out and is not settled
 	away    atomic.Int64  // let out, and not home
-	back    []*reply      // what came home last; its memory is used again
+	back    []*reply      // what came back last; its memory is used again
 	done    int64
 	failed  int64 // of those that ended here: without an answer
 	ended   int64
@@ -79,7 +79,7 @@ type reply struct {
 	halt    *assay.Fault // every further request would meet the same
 }
 
-// LostAnswersError says that answers which came home could be kept nowhere.
+// LostAnswersError says that answers which came back could be kept nowhere.
 type LostAnswersError struct{ Answers int }
 
 // Error says what becomes of them.
@@ -88,7 +88,7 @@ func (e *LostAnswersError) Error() string {
 }
 
 const (
-	// mostOpen is how many requests may be let out and not settled: as many as come home while the ledger writes.
+	// mostOpen is how many requests may be let out and not settled: as many as come back while the ledger writes.
 	mostOpen = 4096
 	// enoughHome is how many replies are not kept waiting for more.
 	enoughHome = 512
@@ -107,7 +107,7 @@ func (w *work) newAsking(log *liveLog) *asking {
 	return a
 }
 
-// fly asks until everything has an outcome or something stops it. A stop lets what is in flight come home: it is paid for.
+// fly asks until everything has an outcome or something stops it. A stop lets what is in flight come back: it is paid for.
 func (a *asking) fly(ctx context.Context) error {
 	ctx, a.stop = context.WithCancel(ctx)
 	defer a.stop()

@@ -68,7 +68,7 @@ func TestALaunchThatNeverArrivedIsSentAgainAfterTwoReads(t *testing.T) {
 	}
 }
 
-// TestAReadCountsByWhenItBegan lets the second read begin too early and come home late: what it saw is old.
+// TestAReadCountsByWhenItBegan lets the second read begin too early and come back late: what it saw is old.
 func TestAReadCountsByWhenItBegan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)

@@ -83,7 +83,7 @@ func (a *asking) hand(ctx context.Context, e errand) {
 }
 
 // ask asks one request until it is answered, refused for good, or too often not answered. A stop of the program lets what
-// is in flight come home: it is paid for.
+// is in flight come back: it is paid for.
 func (a *asking) ask(ctx context.Context, f *flight, p permit) *reply {
 	for try := int64(1); ; try++ {
 		if err := a.leave(ctx, f); err != nil {

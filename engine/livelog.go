@@ -14,13 +14,13 @@ import (
 )
 
 // liveLog is what a live segment sent and received under one lease. It has one writer for ever, and can be read by itself:
-// the next holder of the segment settles what came home and was not written into the ledger, and knows what was in flight.
+// the next holder of the segment settles what came back and was not written into the ledger, and knows what was in flight.
 //
 //	open    which segment, under which lease
 //	ahead   requests up to this ordinal may be sent from now on; synced before the first of them is
 //	sent    a request leaves; flushed before it does
 //	back    it is not in flight any more, and nothing came that is kept
-//	got     what came home; flushed before it is settled, and synced where the ledger has no place for its text
+//	got     what came back; flushed before it is settled, and synced where the ledger has no place for its text
 //	end     all of it is in the ledger
 //
 // What is flushed survives a kill but not the power. After that, whatever lies behind the last "ahead" may have been sent.
@@ -84,7 +84,7 @@ func (l *liveLog) mark(is string, ord int64) error {
 	return err
 }
 
-// got adds what came home, and points the settlement at its raw bytes.
+// got adds what came back, and points the settlement at its raw bytes.
 func (l *liveLog) got(r *reply, s *store.Settlement) error {
 	e := entry{Is: entryGot, Ord: r.Ord, Key: r.Key.String(), Outcome: &r.Outcome}
 	if r.Raw != nil && r.Outcome.Fault == nil { // the text is in the raw bytes
@@ -104,7 +104,7 @@ func (l *liveLog) got(r *reply, s *store.Settlement) error {
 	return err
 }
 
-// keep makes what came home outlive this process, and the power where the log alone has a text. Requests that leave write
+// keep makes what came back outlive this process, and the power where the log alone has a text. Requests that leave write
 // into the log, too, and would wait for every sync: the ledger, which has the other texts, is durable by itself.
 func (l *liveLog) keep(block []store.Settlement) error {
 	for i := range block {

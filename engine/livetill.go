@@ -26,7 +26,7 @@ func newBudgetWatch(w *work) *budgetWatch {
 	return t
 }
 
-// owes takes the cost of an answer that came home.
+// owes takes the cost of an answer that came back.
 func (t *budgetWatch) owes(cost *assay.Money) {
 	if cost != nil {
 		t.owed.Add(int64(*cost))

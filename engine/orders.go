@@ -122,7 +122,7 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 			return err
 		})
 		var held *store.HeldError
-		if errors.As(err, &held) { // what is in flight comes home first, and is kept
+		if errors.As(err, &held) { // what is in flight comes back first, and is kept
 			busy++
 			err = x.Ledger.WishCancel(ctx, g.No)
 		}

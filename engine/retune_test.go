@@ -192,7 +192,7 @@ func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	c.until(0, func() bool { return c.served > served+20 })
 	c.until(6, flying(6))
 	w.tune(store.Tuning{Every: store.Limits{Concurrency: 1}}, func(r *store.Retuning) { r.Pause = []string{"red"} })
-	c.drain(wait) // all that was in flight comes home, and the rest waits
+	c.drain(wait) // all that was in flight comes back, and the rest waits
 	if l := w.lane("red"); l.State != store.LanePaused || l.Ended() == 5200 {
 		t.Errorf("lane %s after %d answers", l.State, l.Ended())
 	}

@@ -67,7 +67,7 @@ func TestTheJobsOfALaneWithoutOneGoodAnswerAreCancelled(t *testing.T) {
 	w := newWorld(t, one, func(w *world) { w.plan.items, w.plan.cut.Size = 100, 25 })
 	w.fake.answer = func(assay.Key, string) (assay.Outcome, string) { return assay.Outcome{Ending: assay.Empty}, "" }
 	w.fake.wobble = func(call string, _ int) error {
-		if call == "check" { // the first job comes home long before the others
+		if call == "check" { // the first job comes back long before the others
 			for _, j := range w.fake.jobs[1:] {
 				j.ends = w.fake.jobs[0].ends.Add(100 * time.Hour)
 			}

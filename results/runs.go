@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/batchrun"
+	"assay/report"
 	"assay/store"
 )
 
@@ -128,6 +129,12 @@ func (r *Reader) runRows(ctx context.Context, runs []store.Run) ([]RunRow, error
 		out[i].Found = found[run.No]
 	}
 	return out, nil
+}
+
+// Keep keeps what a run found for lists of runs, as it was computed from the ledger at a version. Lists can do without: who reads what was
+// found does so, too, where the ledger takes no writes, as on a full disk.
+func Keep(ctx context.Context, to *store.Ledger, run int64, version string, s *report.Summary) {
+	_ = to.PutHeadline(ctx, run, store.Headline{Version: version, Text: s.Result})
 }
 
 // Found is what closed runs found, in a few words, as far as it was computed since they last changed: a list computes nothing.

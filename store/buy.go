@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"assay"
 )
@@ -36,12 +35,8 @@ func (s *Ledger) Buy(ctx context.Context, e Extension) (bool, error) {
 		if bought, err = t.take(ctx, e); err != nil || !bought {
 			return err
 		}
-		for _, a := range e.Adds {
-			err := t.one(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", a.Lane, a.Stage, e.Run, ErrNotFound),
-				`UPDATE lanes SET planned = planned + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, e.Run, a.Stage, a.Lane, a.Requests)
-			if err != nil {
-				return err
-			}
+		if err := t.addPlanned(ctx, e.Run, e.Adds); err != nil {
+			return err
 		}
 		if _, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, e.Run); err != nil {
 			return err

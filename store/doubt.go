@@ -16,7 +16,7 @@ type InFlight struct {
 	High *assay.Money // what it costs at most; nil: not known
 }
 
-// Unanswered notes that the reply to a live request did not come home: it may be billed, and asked again it may be billed
+// Unanswered notes that the reply to a live request did not come back: it may be billed, and asked again it may be billed
 // twice.
 func (s *Ledger) Unanswered(ctx context.Context, l Lease, f InFlight) error {
 	return s.tx(ctx, "unanswered", durable, func(t *txn) error {

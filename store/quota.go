@@ -37,7 +37,7 @@ type Portion struct {
 }
 
 // Portion gives a worker its share: all that is free, or an equal part where others want some too. What it has in flight it
-// keeps, unless the cap was lowered since: then it gets fewer, and sends when so many have come home. A worker that wants nothing leaves.
+// keeps, unless the cap was lowered since: then it gets fewer, and sends when so many have come back. A worker that wants nothing leaves.
 func (s *Ledger) Portion(ctx context.Context, w Portion) (int64, error) {
 	var has int64
 	err := s.tx(ctx, "share", relaxed, func(t *txn) error {

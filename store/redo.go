@@ -33,12 +33,8 @@ func (s *Ledger) AddRedo(ctx context.Context, order int64, r Redo, adds []Share)
 		if err != nil || n == 0 {
 			return err
 		}
-		for _, a := range adds {
-			err := t.one(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", a.Lane, a.Stage, r.Run, ErrNotFound),
-				`UPDATE lanes SET planned = planned + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, r.Run, a.Stage, a.Lane, a.Requests)
-			if err != nil {
-				return err
-			}
+		if err := t.addPlanned(ctx, r.Run, adds); err != nil {
+			return err
 		}
 		if _, err := t.ExecContext(ctx, `UPDATE groups SET complete = 0 WHERE run_no = $1`, r.Run); err != nil {
 			return err
@@ -68,13 +64,21 @@ func (s *Reader) Redos(ctx context.Context, run int64) ([]Redo, error) {
 // AddRetried adds to the plan what lanes of a run are asked again, and opens the run.
 func (s *Ledger) AddRetried(ctx context.Context, run int64, adds []Share) error {
 	return s.tx(ctx, "retry verdicts", durable, func(t *txn) error {
-		for _, a := range adds {
-			err := t.one(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", a.Lane, a.Stage, run, ErrNotFound),
-				`UPDATE lanes SET planned = planned + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, run, a.Stage, a.Lane, a.Requests)
-			if err != nil {
-				return err
-			}
+		if err := t.addPlanned(ctx, run, adds); err != nil {
+			return err
 		}
 		return t.reopen(ctx, run, "retry of verdicts")
 	})
+}
+
+// addPlanned adds requests to what lanes of a run are to be asked.
+func (t *txn) addPlanned(ctx context.Context, run int64, adds []Share) error {
+	for _, a := range adds {
+		err := t.one(ctx, fmt.Errorf("lane %s in stage %s of run %d: %w", a.Lane, a.Stage, run, ErrNotFound),
+			`UPDATE lanes SET planned = planned + $4 WHERE run_no = $1 AND stage = $2 AND lane = $3`, run, a.Stage, a.Lane, a.Requests)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

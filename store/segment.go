@@ -261,7 +261,7 @@ type Work struct {
 }
 
 // liveAtOnce is how many live segments of one lane are worked on at a time: enough that the next one flies while the last
-// requests of another come home, and few enough that no lane takes the places of the others.
+// requests of another come back, and few enough that no lane takes the places of the others.
 const liveAtOnce = "2"
 
 // Due lists what may be worked on now, longest due first: no process holds it. With run > 0 of that run only.

@@ -7,7 +7,7 @@ import (
 	"assay"
 )
 
-// Spending is what a lane has cost in a stage by now, requests in flight included as far as they came home.
+// Spending is what a lane has cost in a stage by now, requests in flight included as far as they came back.
 type Spending struct {
 	Stage, Lane string
 	Cost        assay.Cost

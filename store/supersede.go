@@ -12,7 +12,7 @@ import (
 	"assay"
 )
 
-// ErrInFlight says that a request is in flight: what is asked in its place is decided when it has come home.
+// ErrInFlight says that a request is in flight: what is asked in its place is decided when it has come back.
 var ErrInFlight = errors.New("it is in flight")
 
 // Superseding is what an edit of the study changes of what a run has asked and read.

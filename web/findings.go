@@ -47,9 +47,7 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	}
 	summary := doc.Summary()
 	if k.by == "" && run.State == store.RunClosed {
-		if err := k.home.Orders.PutHeadline(ctx, run.No, store.Headline{Version: version, Text: summary.Result}); err != nil {
-			return nil, err
-		}
+		results.Keep(ctx, k.home.Orders, run.No, version, summary)
 	}
 	return &runFindings{doc, found.JSON().With(summary)}, nil
 }

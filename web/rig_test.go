@@ -37,7 +37,9 @@ type rig struct {
 	server *httptest.Server
 	clock  time.Time
 	reader *results.Reader
-	long   int // bytes of the longest answer
+	home   *web.Home
+	where  string // the ledger
+	long   int    // bytes of the longest answer
 }
 
 // demo is what the rig's run works from.
@@ -64,7 +66,7 @@ func newRig(t testing.TB) *rig {
 // newRigAt makes a rig with a ledger somewhere, and an answer of so many bytes.
 func newRigAt(t testing.TB, where string, long int) *rig {
 	t.Helper()
-	r := &rig{t: t, long: long, clock: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
+	r := &rig{t: t, where: where, long: long, clock: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 	var err error
 	r.ledger, err = store.Open(context.Background(), where, store.Options{Now: func() time.Time { return r.clock }})
 	r.ok(err)
@@ -74,8 +76,8 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	t.Cleanup(func() { r.files.Close() })
 	r.reader = &results.Reader{Ledger: r.ledger.Reader, Scripts: &script.Library{Ledger: r.ledger, Files: r.files, Catalog: catalog.Default()}}
 	r.fill()
-	home := &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger}
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
+	r.home = &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger}
+	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{r.home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
 	t.Cleanup(r.server.Close)

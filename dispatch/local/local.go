@@ -75,7 +75,7 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 	err := v.loop(ctx)
 	stop()
 	defer func() { _ = d.Engine.Ledger.Leaves(context.WithoutCancel(ctx), run, d.Engine.Holder) }() // it would be forgotten by itself
-	for len(v.at) > 0 {                                                                             // what goes on comes home
+	for len(v.at) > 0 {                                                                             // what goes on comes back
 		r := <-v.done
 		v.finish(r)
 		if err != nil && !errors.Is(r.err, context.Canceled) && !elsewhere(r.err) {
