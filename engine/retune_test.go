@@ -158,7 +158,7 @@ func (w *world) asksLive(c *counter) (wait func()) {
 
 func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, liveOf(5200, func(w *world) { w.plan.live.Lane.Concurrency = 8 })) // a segment has 5,000
+	w := newWorld(t, liveOf(7000, func(w *world) { w.plan.live.Lane.Concurrency = 8 })) // a segment has 5,000; the second must last to the end
 	c := newCounter(w.fake)
 	wait := w.asksLive(c)
 	flying := func(n int) func() bool { return func() bool { return c.flying == n } }
@@ -193,7 +193,7 @@ func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	c.until(6, flying(6))
 	w.tune(store.Tuning{Every: store.Limits{Concurrency: 1}}, func(r *store.Retuning) { r.Pause = []string{"red"} })
 	c.drain(wait) // all that was in flight comes back, and the rest waits
-	if l := w.lane("red"); l.State != store.LanePaused || l.Ended() == 5200 {
+	if l := w.lane("red"); l.State != store.LanePaused || l.Ended() == 7000 {
 		t.Errorf("lane %s after %d answers", l.State, l.Ended())
 	}
 	st, err := w.drive()
@@ -208,7 +208,7 @@ func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	}
 	w.tune(store.Tuning{}, func(r *store.Retuning) { r.Unpause = []string{"red"} })
 	w.finished(store.ResultDone)
-	w.answers(5200)
+	w.answers(7000)
 }
 
 func TestABudgetThatIsLoweredStopsLiveRequests(t *testing.T) {
