@@ -48,7 +48,7 @@ func labelCommand(w *World) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return runLabel(c.Context(), w, args[0], args[1], f) },
 	}
 	f.home.register(c)
-	c.Flags().StringVar(&f.as, "as", "", "your name (default: USER)")
+	c.Flags().StringVar(&f.as, "as", "", "your name (default: your user name)")
 	c.Flags().IntVar(&f.count, "count", 0, "stop after N labels")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "another seed, another order")
 	c.Flags().StringVar(&f.choose, "choose", chooseBalanced, "of pairs: balanced (the least compared lanes first) or uncertain (of the lanes of which it is not clear yet which is better)")

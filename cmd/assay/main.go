@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"os/user"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,7 +36,7 @@ func run() int {
 	}
 	return cli.Main(ctx, cli.World{
 		Args:     os.Args[1:],
-		Env:      os.LookupEnv,
+		Env:      lookup,
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
@@ -44,4 +46,17 @@ func run() int {
 		HTTP:     provider.NewTransport(),
 		Browse:   browse,
 	})
+}
+
+// lookup is the environment. The system says who the user is where it does not, as in many containers.
+func lookup(name string) (string, bool) {
+	value, ok := os.LookupEnv(name)
+	if name != "USER" || value != "" {
+		return value, ok
+	}
+	u, err := user.Current()
+	if err != nil {
+		return value, ok
+	}
+	return u.Username[strings.LastIndexByte(u.Username, '\\')+1:], true // Windows has the domain before it
 }

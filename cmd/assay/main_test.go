@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -247,5 +248,23 @@ func (p *program) signal(v *process, s syscall.Signal) {
 	p.Helper()
 	if err := v.Process.Signal(s); err != nil {
 		p.Fatal(err)
+	}
+}
+
+func TestAUserHasANameWhereTheEnvironmentHasNone(t *testing.T) {
+	t.Setenv("USER", "")
+	u, err := user.Current()
+	if err != nil {
+		t.Skip(err) // a machine without such a user
+	}
+	if got, ok := lookup("USER"); !ok || got != u.Username {
+		t.Errorf("the name is %q (%v), want %q", got, ok, u.Username)
+	}
+	t.Setenv("USER", "ada")
+	if got, _ := lookup("USER"); got != "ada" {
+		t.Errorf("the name is %q, want ada", got)
+	}
+	if got, ok := lookup("ASSAY_IS_NOT_SET"); ok || got != "" {
+		t.Errorf("a variable that is not set is %q", got)
 	}
 }
