@@ -11,6 +11,27 @@ func DidYouMean(word string, candidates []string) string {
 	return "did you mean " + best + "?"
 }
 
+// Choices is what to say of a word that is none of these names: the one it is near to, or all of them.
+func Choices(word string, names []string) string {
+	if hint := DidYouMean(word, names); hint != "" || len(names) == 0 {
+		return hint
+	}
+	return ThereAre(names)
+}
+
+// ThereAre lists names, as a hint does.
+func ThereAre[S ~string](names []S) string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	verb := "are"
+	if len(names) == 1 {
+		verb = "is"
+	}
+	return "there " + verb + " " + strings.Join(all, ", ")
+}
+
 // Closest is the candidate nearest to a misspelt word, the first of several; it is false when none is near.
 func Closest(word string, candidates []string) (string, bool) {
 	best, bestDistance := "", len(word)/3+2

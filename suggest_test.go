@@ -22,3 +22,21 @@ func TestDidYouMeanNamesTheNearestWordOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestChoicesAreTheNearestNameOrAllOfThem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		word  string
+		names []string
+		want  string
+	}{
+		{"jsonk", []string{"csv", "jsonl"}, "did you mean jsonl?"},
+		{"excel", []string{"csv", "jsonl"}, "there are csv, jsonl"},
+		{"excel", []string{"csv"}, "there is csv"},
+		{"excel", nil, ""},
+	} {
+		if got := assay.Choices(c.word, c.names); got != c.want {
+			t.Errorf("%q among %q: %q, want %q", c.word, c.names, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"assay"
 )
 
 // Verb is what a stage's verdicts are about.
@@ -182,7 +184,7 @@ func (s Spec) filled(stage *Stage) (Spec, error) {
 		for _, m := range usual {
 			names = append(names, string(m))
 		}
-		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (there is %s)", s.Stage, s.Method, stage.Verb, strings.Join(names, ", "))
+		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (%s)", s.Stage, s.Method, stage.Verb, assay.ThereAre(names))
 	}
 	if why := stage.lacks(s.Method); why != "" {
 		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)

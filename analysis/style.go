@@ -61,11 +61,7 @@ func ParseControls(names []string) (Controls, error) {
 	for _, name := range names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			hint := assay.DidYouMean(name, known)
-			if hint == "" {
-				hint = "there are " + strings.Join(known, ", ")
-			}
-			return 0, fmt.Errorf("control: no feature of style is called %q (%s)", name, hint)
+			return 0, fmt.Errorf("control: no feature of style is called %q (%s)", name, assay.Choices(name, known))
 		}
 		out |= controls()[i].bit
 	}

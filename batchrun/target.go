@@ -88,7 +88,7 @@ func (r Resolver) Complete(w Wish, t Target) (Target, error) {
 		for _, v := range r.Catalog.Vendors() {
 			names = append(names, v.Name)
 		}
-		return t, usage(cmp.Or(assay.DidYouMean(t.Name, names), "there are "+strings.Join(names, ", ")), "no provider is called %q", t.Name)
+		return t, usage(assay.Choices(t.Name, names), "no provider is called %q", t.Name)
 	}
 	if !v.Batch {
 		t.Mode = assay.ModeLive

@@ -38,7 +38,7 @@ func agreeCommand(w *World) *cobra.Command {
 
 func runAgree(w *World, name string, f agreeFlags) error {
 	if !slices.Contains(tables.Measurements(), f.level) {
-		return usage("there is "+listed(tables.Measurements(), ", "), "--level: no level is called %q", f.level)
+		return usage(assay.ThereAre(tables.Measurements()), "--level: no level is called %q", f.level)
 	}
 	if err := f.columns.check("item", "rater", "label"); err != nil {
 		return err

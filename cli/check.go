@@ -137,5 +137,5 @@ func nearOrAll(name string, have []string) string {
 	if len(have) > most {
 		return "there are " + strings.Join(have[:most], ", ") + " …"
 	}
-	return "there are " + strings.Join(have, ", ")
+	return assay.ThereAre(have)
 }

@@ -29,11 +29,7 @@ func completionCommand(w *World) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(w.Stdout)
 			}
-			hint := assay.DidYouMean(args[0], shells)
-			if hint == "" {
-				hint = "there are " + strings.Join(shells, ", ")
-			}
-			return usage(hint, "no completion for shell %q", args[0])
+			return usage(assay.Choices(args[0], shells), "no completion for shell %q", args[0])
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +77,9 @@ func runExport(ctx context.Context, w *World, refs []string, f exportFlags) erro
 	names := formatNames()
 	switch {
 	case f.format == "":
-		return usage("there is "+strings.Join(names, ", "), "--format is missing")
+		return usage(assay.ThereAre(names), "--format is missing")
 	case !slices.Contains(names, f.format):
-		return usage(cmp.Or(assay.DidYouMean(f.format, names), "there is "+strings.Join(names, ", ")), "no format is called %q", f.format)
+		return usage(assay.Choices(f.format, names), "no format is called %q", f.format)
 	case f.out == "":
 		return usage("a folder, such as --out results", "--out is missing")
 	case (f.all || f.study != "") && len(refs) > 0, f.all && f.study != "":

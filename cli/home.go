@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay"
 	"assay/results"
 	"assay/store"
 	"assay/workspace"
@@ -151,7 +152,7 @@ func nearRuns(names []string) string {
 	if len(names) == 0 {
 		return "there is none yet; assay run STUDY begins one"
 	}
-	return "there are " + strings.Join(names, ", ")
+	return assay.ThereAre(names)
 }
 
 // reasonOf is why a file cannot be had, without its path.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,11 +200,11 @@ func noAnswers(n int64) string {
 func (f importFlags) reader() (export.Format, error) {
 	all, names := export.Formats(), importNames()
 	if f.format == "" {
-		return export.Format{}, usage("there is "+strings.Join(names, ", "), "--format is missing")
+		return export.Format{}, usage(assay.ThereAre(names), "--format is missing")
 	}
 	i := slices.Index(names, f.format)
 	if i < 0 {
-		return export.Format{}, usage(cmp.Or(assay.DidYouMean(f.format, names), "there is "+strings.Join(names, ", ")), "no format is called %q", f.format)
+		return export.Format{}, usage(assay.Choices(f.format, names), "no format is called %q", f.format)
 	}
 	return all[i], nil
 }

@@ -57,11 +57,7 @@ func writeExample(w *World, dir, name string) error {
 		}
 		names = append(names, e.Name)
 	}
-	hint := assay.DidYouMean(name, names)
-	if hint == "" {
-		hint = "there are " + strings.Join(names, ", ")
-	}
-	return usage(hint, "no example is called %q", name)
+	return usage(assay.Choices(name, names), "no example is called %q", name)
 }
 
 func copyExample(w *World, dir string, from fs.FS) error {

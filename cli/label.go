@@ -106,7 +106,7 @@ func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, 
 	case choose == chooseBalanced:
 		return nil
 	case choose != chooseUncertain:
-		return usage("there is "+chooseBalanced+" and "+chooseUncertain, "--choose: nothing is called %q", choose)
+		return usage(assay.ThereAre([]string{chooseBalanced, chooseUncertain}), "--choose: nothing is called %q", choose)
 	case !q.panel.Pairs():
 		return usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
 	}

@@ -128,9 +128,9 @@ func flagTrouble(c *cobra.Command, err error) string {
 	var strange *pflag.NotExistError
 	if errors.As(err, &strange) && strange.GetSpecifiedShortnames() == "" {
 		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		if hint := assay.DidYouMean("--"+strange.GetSpecifiedName(), names); hint != "" {
-			return err.Error() + ", " + hint
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near, ok := assay.Closest(strange.GetSpecifiedName(), names); ok {
+			return err.Error() + ", did you mean --" + near + "?"
 		}
 	}
 	var bad *pflag.InvalidValueError

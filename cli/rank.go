@@ -67,7 +67,7 @@ func rankCommand(w *World) *cobra.Command {
 // check finds flags that do not go together.
 func (f *rankFlags) check(c *cobra.Command) error {
 	if !slices.Contains(tables.Methods(), f.method) {
-		return usage("there is "+listed(tables.Methods(), ", "), "--method: no method is called %q", f.method)
+		return usage(assay.ThereAre(tables.Methods()), "--method: no method is called %q", f.method)
 	}
 	scores, all := []tables.Method{tables.BradleyTerry, tables.Davidson}, []tables.Method{tables.BradleyTerry, tables.Davidson, tables.WinRate}
 	for flag, of := range map[string][]tables.Method{

@@ -40,7 +40,7 @@ func retryOf(only, verdicts []string) (engine.Retry, error) {
 	}
 	for _, name := range verdicts {
 		if !slices.Contains(script.Retriable(), name) {
-			return r, usage("there are "+strings.Join(script.Retriable(), ", "), "--verdicts: %q is nothing that judges are asked again for", name)
+			return r, usage(assay.ThereAre(script.Retriable()), "--verdicts: %q is nothing that judges are asked again for", name)
 		}
 	}
 	for _, name := range only {
@@ -99,5 +99,5 @@ func endingOf(name string) (assay.Ending, error) {
 		}
 		names = append(names, string(e))
 	}
-	return "", usage("there are "+strings.Join(names, ", "), "--only: no ending is called %q", name)
+	return "", usage(assay.ThereAre(names), "--only: no ending is called %q", name)
 }

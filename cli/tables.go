@@ -19,7 +19,7 @@ func openTable(w *World, name string) (*tables.Table, io.Closer, error) {
 	}
 	f, err := w.Disk.Folder(".").Open(name)
 	if err != nil {
-		return nil, nil, usage("", "read the table: %s", err)
+		return nil, nil, usage("", "%s: read the table: %s", name, reasonOf(err))
 	}
 	t, err := tables.Open(f, name)
 	if err != nil {
@@ -44,11 +44,7 @@ type columnNames map[string]string
 func (c columnNames) check(known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if !slices.Contains(known, name) {
-			hint := assay.DidYouMean(name, known)
-			if hint == "" {
-				hint = "there is " + strings.Join(known, ", ")
-			}
-			return usage(hint, "--columns: no column is called %q", name)
+			return usage(assay.Choices(name, known), "--columns: no column is called %q", name)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -148,7 +147,7 @@ func (f tuneFlags) known(run store.Run, lanes []store.Lane) error {
 		c.there = slices.Compact(c.there)
 		for _, name := range c.want {
 			if !slices.Contains(c.there, name) {
-				return usage("there are "+strings.Join(c.there, ", "), "%s: run %s has no %s %q", c.flag, run.ID, c.kind, name)
+				return usage(assay.ThereAre(c.there), "%s: run %s has no %s %q", c.flag, run.ID, c.kind, name)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strings"
 
 	"assay"
 	"assay/batchfile"
@@ -311,15 +310,6 @@ func (f Failures) String() string {
 		text += fmt.Sprintf("%s %s", assay.Thousands(n), cmp.Or(string(e), "without a result"))
 	}
 	return text
-}
-
-// endingNames lists the endings there are.
-func endingNames() string {
-	var names []string
-	for _, e := range assay.Endings() {
-		names = append(names, string(e))
-	}
-	return strings.Join(names, ", ")
 }
 
 // Sum is how many rows there are.

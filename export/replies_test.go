@@ -158,7 +158,7 @@ func TestColumnsOfATableMayHaveOtherNames(t *testing.T) {
 		"csv":       {"csv", "id,answer,text\n1,yes,other\n,no,\n", mapped, []string{`m 1  "yes"  ?`, "BAD t: a row has no item"}},
 		"jsonl":     {"jsonl", `{"id":1,"answer":"yes"}` + "\n" + `{"id":"b","answer":"no","lane":"n"}`, mapped, []string{`m 1  "yes"  ?`, `n b  "no"  ?`}},
 		"no lane":   {"csv", "item,lane,text\n1,,x\n", export.From{}, []string{`BAD t: the row of item "1" names no lane (give such rows one with --lane NAME)`}},
-		"an ending": {"csv", "item,lane,text,ending\n1,m,x,completed\n2,m,y,answered\n", export.From{}, []string{`BAD t: the row of item "1": no ending is called "completed" (there is answered, cut, empty, refused, rejected, errored, expired, cancelled, lost)`, `m 2 answered "y"  ?`}},
+		"an ending": {"csv", "item,lane,text,ending\n1,m,x,completed\n2,m,y,answered\n", export.From{}, []string{`BAD t: the row of item "1": no ending is called "completed" (there are answered, cut, empty, refused, rejected, errored, expired, cancelled, lost)`, `m 2 answered "y"  ?`}},
 		"what `batch collect` writes": {"csv", collected, export.From{}, []string{
 			`gpt q1 answered "=1+1"  0.5`, `gpt q2 rejected "" too long ?`, `gpt q3  ""  ?`,
 		}},

@@ -215,7 +215,7 @@ func (r *tableReader) whole(row *results.Answer) bool {
 	case row.Lane == "":
 		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q names no lane", item), Hint: "give such rows one with --lane NAME"})
 	case row.Ending != "" && row.Ending != results.Unasked && !slices.Contains(assay.Endings(), assay.Ending(row.Ending)):
-		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q: no ending is called %q", item, assay.Clean(row.Ending, maxShownID)), Hint: "there is " + endingNames()})
+		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q: no ending is called %q", item, assay.Clean(row.Ending, maxShownID)), Hint: assay.ThereAre(assay.Endings())})
 	default:
 		return true
 	}

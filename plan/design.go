@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"assay"
 	"assay/inputs"
@@ -241,7 +240,7 @@ func (m *maker) strangers(st *study.Stage, f *Field, items map[string]bool) {
 		}
 		hint := assay.DidYouMean(name, names)
 		if hint == "" && len(names) <= 12 {
-			hint = "there are " + strings.Join(names, ", ")
+			hint = assay.ThereAre(names)
 		}
 		m.problems.Add(row.Place, hint, "stage %s: no %s is called %q", st.Name, what, name)
 	}

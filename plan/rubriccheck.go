@@ -36,7 +36,7 @@ func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 			known = append(known, t.ID)
 		}
 		if !slices.Contains(known, name) {
-			problems.Add(st.Trait.Places[i], cmp.Or(assay.DidYouMean(name, known), "there are "+strings.Join(known, ", ")), "no trait is called %q", name)
+			problems.Add(st.Trait.Places[i], assay.Choices(name, known), "no trait is called %q", name)
 		}
 	}
 	d.checkOwn(st, r, problems)
@@ -77,7 +77,7 @@ func (d *Input) rubricHint(st *study.Stage) string {
 			fits = append(fits, name)
 		}
 	}
-	return cmp.Or(assay.DidYouMean(st.Rubric.Name, fits), "there are "+strings.Join(fits, ", "))
+	return assay.Choices(st.Rubric.Name, fits)
 }
 
 func kindOf(st *study.Stage) judge.Kind {
@@ -98,7 +98,7 @@ func (d *Input) checkOwn(st *study.Stage, r judge.Rubric, problems *assay.Proble
 	}
 	for key, field := range map[string]string{"label": own.Label, "score": own.Score} {
 		if fields := judge.Fields(own.Schema.JSON); field != "" && len(fields) > 0 && !slices.Contains(fields, field) {
-			problems.Add(own.Where.Key(key), cmp.Or(assay.DidYouMean(field, fields), "there are "+strings.Join(fields, ", ")),
+			problems.Add(own.Where.Key(key), assay.Choices(field, fields),
 				"%s: the schema of the answer has no field %q", key, field)
 		}
 	}

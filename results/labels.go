@@ -150,7 +150,7 @@ func labelsOf(r judge.Rubric) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "there is " + strings.Join(names, ", ")
+	return assay.ThereAre(names)
 }
 
 // LabelCounts are how many labels were new, changed, or there already.

@@ -121,7 +121,7 @@ func (k *matrixMaker) choose() error {
 		k.m.Stage = k.first(judging)
 	}
 	if !slices.Contains(k.m.Stages, k.m.Stage) {
-		return mistake("there is "+strings.Join(k.m.Stages, ", "), "the grid has no stage %q", k.m.Stage)
+		return mistake(assay.ThereAre(k.m.Stages), "the grid has no stage %q", k.m.Stage)
 	}
 	of, _ := k.study.Stage(k.m.Stage)
 	k.m.Judged, k.m.Pairs, k.m.input = judges(of), of.Verb() == study.VerbCompare, k.plan.Root(of)

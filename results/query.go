@@ -60,19 +60,11 @@ func (q *Query) wanted(stages []analysis.Stage) ([]analysis.Stage, error) {
 	for _, name := range q.Stages {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, mistake(hint(name, names), "--stage: no stage %q gives verdicts", name)
+			return nil, mistake(assay.Choices(name, names), "--stage: no stage %q gives verdicts", name)
 		}
 		out = append(out, stages[i])
 	}
 	return out, nil
-}
-
-// hint names the nearest of some names, or all of them.
-func hint(name string, names []string) string {
-	if near := assay.DidYouMean(name, names); near != "" {
-		return near
-	}
-	return "there is " + strings.Join(names, ", ")
 }
 
 // by are analyses by the methods that were asked for, of the stages that they suit.
@@ -92,7 +84,7 @@ func (q *Query) by(stages []analysis.Stage) ([]analysis.Spec, error) {
 			}
 		}
 		if len(out) == n {
-			return nil, mistake(hint(name, every), "--method: %q suits none of these stages", name)
+			return nil, mistake(assay.Choices(name, every), "--method: %q suits none of these stages", name)
 		}
 	}
 	return out, nil
@@ -113,7 +105,7 @@ func (q *Query) settle(stages []analysis.Stage, specs []analysis.Spec) error {
 func (q *Query) fields(seen map[string]bool) error {
 	for _, f := range q.By {
 		if !seen[f] && !slices.Contains(analysis.OwnFields(), strings.TrimPrefix(f, analysis.ByLane+".")) {
-			return mistake("there is "+strings.Join(analysis.OwnFields(), ", ")+", and the items' own fields", "--by: no item has a field %q", f)
+			return mistake(assay.ThereAre(analysis.OwnFields())+", and the items' own fields", "--by: no item has a field %q", f)
 		}
 	}
 	if f := q.Settings.With; f != "" && !seen[f] {
@@ -142,7 +134,7 @@ func (q *Query) narrow(r *analysis.Report) error {
 		}
 	}
 	if !slices.Contains(known, name) {
-		return mistake(hint(name, known), "--sort: no table has a column %q", name)
+		return mistake(assay.Choices(name, known), "--sort: no table has a column %q", name)
 	}
 	for i := range r.Tables {
 		sortFindings(r.Tables[i].Findings, name, down)
@@ -174,7 +166,7 @@ func (q *Query) pick(r *analysis.Report) error {
 	}
 	for _, w := range q.What {
 		if !found[w] {
-			return mistake(hint(w, kinds), "--what: nothing that was found is called %q", w)
+			return mistake(assay.Choices(w, kinds), "--what: nothing that was found is called %q", w)
 		}
 	}
 	r.Tables = tables

@@ -80,7 +80,7 @@ func (r *run) known(at assay.Place, what, name string, names []string) bool {
 	}
 	hint := assay.DidYouMean(name, names)
 	if hint == "" && len(names) > 0 && len(names) <= 12 {
-		hint = "there are " + strings.Join(names, ", ")
+		hint = assay.ThereAre(names)
 	}
 	r.found.Add(at, hint, "no %s is called %s", what, quote(name))
 	return false

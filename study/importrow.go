@@ -159,7 +159,7 @@ func (c *cells) ending(text string) assay.Ending {
 		for _, e := range assay.Endings() {
 			known = append(known, string(e))
 		}
-		c.problem("there are "+strings.Join(known, ", ")+"; `ending: \"\"` is not needed where all rows are answers", "no ending is called %s", quote(string(word)))
+		c.problem(assay.ThereAre(known)+"; `ending: \"\"` is not needed where all rows are answers", "no ending is called %s", quote(string(word)))
 	}
 	return word
 }

@@ -17,7 +17,7 @@ func (r *run) override(root *node, o Options) {
 			if n := root.child("profiles"); n != nil {
 				r.into(n, reflect.ValueOf(&profiles).Elem())
 			}
-			r.found.Add(root.at, profileHint(o.Profile, profiles.Names()), "no profile %s under `profiles`", quote(o.Profile))
+			r.found.Add(root.at, assay.Choices(o.Profile, profiles.Names()), "no profile %s under `profiles`", quote(o.Profile))
 		} else {
 			for _, p := range profile.pairs {
 				r.setPath(root, p.key, p.val)
@@ -40,13 +40,6 @@ func (r *run) override(root *node, o Options) {
 			r.setPath(root, key, val)
 		}
 	}
-}
-
-func profileHint(name string, have []string) string {
-	if hint := assay.DidYouMean(name, have); hint != "" || len(have) == 0 {
-		return hint
-	}
-	return "there are " + strings.Join(have, ", ")
 }
 
 // setPath puts a value where a dotted path leads, making maps on the way; stages are reached by name or number.

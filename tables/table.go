@@ -54,7 +54,7 @@ func (t *Table) Column(name string) (int, error) {
 	if i := slices.Index(t.columns, name); i >= 0 && name != "" {
 		return i, nil
 	}
-	hint := "there is " + t.shown()
+	hint := assay.ThereAre(t.shown())
 	if near, ok := assay.Closest(name, t.columns); ok && len(name) > 2 { // every letter is near to every other
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
@@ -79,7 +79,7 @@ func (t *Table) columnsOf(names ...string) ([]int, error) {
 }
 
 // shown are the names of the columns, as many as fit a line.
-func (t *Table) shown() string {
+func (t *Table) shown() []string {
 	const most = 20
 	all := make([]string, 0, most)
 	for _, c := range t.columns[:min(most, len(t.columns))] {
@@ -88,7 +88,7 @@ func (t *Table) shown() string {
 	if more := len(t.columns) - most; more > 0 {
 		all = append(all, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // Next goes to the next row that has as many fields as the heading; false is the end, or enough problems.
