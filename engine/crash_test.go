@@ -79,7 +79,7 @@ func scenarios() []scenario {
 
 // onPostgres moves a world to PostgreSQL. Its leases go by the server's clock, which no test can move: they are short.
 func onPostgres(w *world) {
-	w.where = server.Database(w.t)
+	w.where = server.Cleared(w.t)
 	w.timing.Lease, w.timing.Create = 2*time.Second, time.Second
 }
 

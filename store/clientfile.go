@@ -95,7 +95,7 @@ func (s *Reader) ClientFile(ctx context.Context, owner, id string) (ClientFile, 
 
 // ClientFiles reads files of an owner before a place, newest first; 0: from the newest. A purpose narrows it where it is not empty.
 func (s *Reader) ClientFiles(ctx context.Context, owner, purpose string, before int64, limit int) ([]ClientFile, error) {
-	return s.clientFiles(ctx, `owner = $1 AND deleted_ms IS NULL AND whole_ms IS NOT NULL AND ($2 = '' OR purpose = $2) AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT $4`, owner, purpose, before, limit)
+	return s.clientFiles(ctx, `owner = $1 AND deleted_ms IS NULL AND whole_ms IS NOT NULL AND ($2 = '' OR purpose = $2) AND (CAST($3 AS BIGINT) = 0 OR no < $3) ORDER BY no DESC LIMIT CAST($4 AS BIGINT)`, owner, purpose, before, limit)
 }
 
 // ClientFilesOf reads the results of a run, deleted ones too.

@@ -88,7 +88,7 @@ type Trouble struct {
 // Troubles are the first segments of a run that are under way and have one.
 func (s *Reader) Troubles(ctx context.Context, run int64, limit int) ([]Trouble, error) {
 	return collect(walk(ctx, s, "read troubles", scanTrouble, `SELECT no, stage, lane, state, reason, still_ms FROM segments
-		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT $2`, run, limit))
+		WHERE run_no = $1 AND reason <> '' AND state NOT IN ('settled', 'failed', 'cancelled') ORDER BY no LIMIT CAST($2 AS BIGINT)`, run, limit))
 }
 
 func scanTrouble(rows *sql.Rows) (Trouble, error) {

@@ -25,7 +25,7 @@ func (s *Ledger) Note(ctx context.Context, run, segment int64, kind, text string
 // Events reads a run's history after a line, oldest first.
 func (s *Reader) Events(ctx context.Context, run, after int64, limit int) ([]Event, error) {
 	return collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
-		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT $3`, run, after, limit))
+		WHERE run_no = $1 AND no > $2 ORDER BY no LIMIT CAST($3 AS BIGINT)`, run, after, limit))
 }
 
 // Meta reads a named value of the ledger as a whole; empty: not set.

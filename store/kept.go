@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// kept keeps the statements that were used last: SQLite takes as long to parse one as to run it.
+// kept keeps the statements that were used last: SQLite takes as long to parse one as to run it. It parses one again whenever a value
+// is bound that it had looked at to plan, as it does with that of LIMIT $1, and not with that of LIMIT CAST($1 AS BIGINT).
 type kept struct {
 	prepare func(ctx context.Context, text string) (*sql.Stmt, error)
 

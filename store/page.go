@@ -12,7 +12,7 @@ import (
 
 // RunsPage reads at most limit runs that are older than one, newest first. Before 0: from the newest on.
 func (s *Reader) RunsPage(ctx context.Context, before int64, limit int) ([]Run, error) {
-	all, err := s.runs(ctx, `WHERE $1 = 0 OR no < $1 ORDER BY no DESC LIMIT $2`, before, limit)
+	all, err := s.runs(ctx, `WHERE $1 = 0 OR no < $1 ORDER BY no DESC LIMIT CAST($2 AS BIGINT)`, before, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
@@ -130,7 +130,7 @@ func (s *Reader) Pulse(ctx context.Context, run int64) (Pulse, error) {
 // EventsBefore reads a run's history backwards, newest first, from before a line. Before 0: from the newest on.
 func (s *Reader) EventsBefore(ctx context.Context, run, before int64, limit int) ([]Event, error) {
 	all, err := collect(walk(ctx, s, "read events", scanEvent, `SELECT no, run_no, COALESCE(segment_no, 0), at_ms, kind, text FROM events
-		WHERE run_no = $1 AND ($2 = 0 OR no < $2) ORDER BY no DESC LIMIT $3`, run, before, limit))
+		WHERE run_no = $1 AND ($2 = 0 OR no < $2) ORDER BY no DESC LIMIT CAST($3 AS BIGINT)`, run, before, limit))
 	return all, err
 }
 
@@ -146,7 +146,7 @@ func scanEvent(rows *sql.Rows) (Event, error) {
 // these are not empty. Before 0: from the newest on.
 func (s *Reader) SegmentsPage(ctx context.Context, run int64, stage, lane string, before int64, limit int) ([]Segment, error) {
 	all, err := s.segments(ctx, `WHERE run_no = $1 AND state <> 'planned' AND ($2 = 0 OR no < $2) AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)
-		ORDER BY no DESC LIMIT $5`, run, before, stage, lane, limit)
+		ORDER BY no DESC LIMIT CAST($5 AS BIGINT)`, run, before, stage, lane, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read segments: %w", err)
 	}

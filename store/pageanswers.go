@@ -46,7 +46,7 @@ func (s *Reader) AnswersPage(ctx context.Context, run int64, f AnswerFilter, aft
 				from = after.Ord
 			}
 			some, err := collect(s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.segment_no = $1 AND a.ord > $2`+f.outcome()+`AND`+standing+
-				`ORDER BY a.ord LIMIT $3`, no, from, limit-len(all)))
+				`ORDER BY a.ord LIMIT CAST($3 AS BIGINT)`, no, from, limit-len(all)))
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +60,7 @@ func (s *Reader) AnswersPage(ctx context.Context, run int64, f AnswerFilter, aft
 
 func (s *Reader) answersOn(ctx context.Context, run int64, f AnswerFilter, after Mark, limit int) ([]Answer, error) {
 	return collect(s.answers(ctx, `SELECT `+answerColumns+answerTables+`WHERE a.run_no = $1 AND a.item = $2 AND ($3 = '' OR g.stage = $3) AND ($4 = '' OR g.lane = $4)
-		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+f.outcome()+`AND`+standing+`ORDER BY a.segment_no, a.ord LIMIT $7`,
+		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+f.outcome()+`AND`+standing+`ORDER BY a.segment_no, a.ord LIMIT CAST($7 AS BIGINT)`,
 		run, f.Item, f.Stage, f.Lane, after.Segment, after.Ord, limit))
 }
 

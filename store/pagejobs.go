@@ -37,7 +37,7 @@ func (s *Reader) JobsPage(ctx context.Context, f JobFilter, limit int) ([]RunJob
 		FROM jobs j JOIN segments g ON g.no = j.segment_no JOIN runs r ON r.no = g.run_no
 		WHERE ($1 = 0 OR g.run_no = $1) AND ($2 = '' OR j.provider = $2) AND ($3 = '' OR r.study = $3)
 		AND ($5 = '' OR j.job = $5)`+f.standing()+`
-		ORDER BY j.segment_no DESC, j.created_ms DESC, j.job DESC LIMIT $4`, f.Run, f.Provider, f.Study, limit, f.Job))
+		ORDER BY j.segment_no DESC, j.created_ms DESC, j.job DESC LIMIT CAST($4 AS BIGINT)`, f.Run, f.Provider, f.Study, limit, f.Job))
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (s *Reader) KeysBetween(ctx context.Context, run int64, first, last assay.K
 		return k, err
 	}
 	return collect(walk(ctx, s, "find requests", scan, `SELECT DISTINCT a.key FROM attempts a JOIN segments g ON g.no = a.segment_no
-		WHERE a.run_no = $1 AND a.key >= $2 AND a.key <= $3 AND g.state <> 'planned' ORDER BY a.key LIMIT $4`, run, first[:], last[:], limit))
+		WHERE a.run_no = $1 AND a.key >= $2 AND a.key <= $3 AND g.state <> 'planned' ORDER BY a.key LIMIT CAST($4 AS BIGINT)`, run, first[:], last[:], limit))
 }
 
 // Tries reads every sending of a request with how it ended, the first one first. What a provider handed out after it was

@@ -273,7 +273,7 @@ func (s *Reader) Due(ctx context.Context, run int64, limit int) ([]Work, error) 
 		WHERE (mode <> 'live' OR place <= `+liveAtOnce+`) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
 		UNION ALL SELECT no, 0, due_ms, '' FROM runs
 		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
-		ORDER BY 3, 2 LIMIT $3`, now, run, limit)
+		ORDER BY 3, 2 LIMIT CAST($3 AS BIGINT)`, now, run, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what is due: %w", err)
 	}

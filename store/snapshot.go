@@ -172,7 +172,7 @@ func (s *Reader) Items(ctx context.Context, run int64, input string) iter.Seq2[a
 			var page []assay.Item
 			var bytes int
 			more = false
-			for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND ord >= $3 ORDER BY ord LIMIT $4`, run, input, next, pageRows) {
+			for item, err := range s.items(ctx, `WHERE run_no = $1 AND input = $2 AND ord >= $3 ORDER BY ord LIMIT CAST($4 AS BIGINT)`, run, input, next, pageRows) {
 				if err != nil {
 					yield(assay.Item{}, err)
 					return

@@ -27,7 +27,7 @@ type Span struct {
 func (s *Reader) Spans(ctx context.Context, run int64, limit int) ([]Span, error) {
 	return collect(walk(ctx, s, "read spans", scanSpan, `SELECT no, stage, lane, mode, state, requests, created_ms, launched_ms,
 		COALESCE(ended_ms, CASE WHEN mode <> 'batch' THEN settled_ms END), settled_ms, cost_nano, cost_priced, cost_unknown
-		FROM (SELECT * FROM segments WHERE run_no = $1 AND state <> 'planned' ORDER BY no DESC LIMIT $2) AS g ORDER BY no`, run, limit))
+		FROM (SELECT * FROM segments WHERE run_no = $1 AND state <> 'planned' ORDER BY no DESC LIMIT CAST($2 AS BIGINT)) AS g ORDER BY no`, run, limit))
 }
 
 func scanSpan(rows *sql.Rows) (Span, error) {
@@ -59,7 +59,7 @@ func (s *Reader) Causes(ctx context.Context, run int64, limit int) ([]Cause, err
 		AND NOT EXISTS (SELECT 1 FROM outcomes t WHERE t.run_no = o.run_no AND t.key = o.key AND t.stands = 1)
 		AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = o.run_no AND b.key = o.key AND b.superseded = 0 AND b.try > a.try)
 		AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.segment_no = o.segment_no AND u.ord = o.ord AND u.late > o.late)
-		GROUP BY g.stage, g.lane, o.ending, o.fault_class, o.fault_status, o.fault_code ORDER BY 8 DESC, 1, 2, 3, 6 LIMIT $2`, run, limit))
+		GROUP BY g.stage, g.lane, o.ending, o.fault_class, o.fault_status, o.fault_code ORDER BY 8 DESC, 1, 2, 3, 6 LIMIT CAST($2 AS BIGINT)`, run, limit))
 }
 
 func scanCause(rows *sql.Rows) (Cause, error) {

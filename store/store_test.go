@@ -21,12 +21,19 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m, &server)) }
 
 func TestSQLiteKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	storetest.Suite(t, func(t testing.TB) string { return filepath.Join(t.TempDir(), "home", "assay.db") })
+	empty := func(t testing.TB) string { return filepath.Join(t.TempDir(), "home", "assay.db") }
+	storetest.Suite(t, empty, empty)
 }
 
 func TestPostgreSQLKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	storetest.Suite(t, func(t testing.TB) string { return server.Database(t) })
+	storetest.Suite(t, func(t testing.TB) string {
+		where, err := server.Create(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return where
+	}, func(t testing.TB) string { return server.Cleared(t) })
 }
 
 func TestALedgerFromBeforeTheFirstReleaseIsRefusedAndLeftAsItIs(t *testing.T) {

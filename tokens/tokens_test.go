@@ -192,9 +192,9 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-func BenchmarkNewCounter(b *testing.B) {
+func BenchmarkReadVocabulary(b *testing.B) {
 	for b.Loop() {
-		if _, err := NewCounter(); err != nil {
+		if _, err := readVocabulary(packed, vocabularySize); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -12,6 +13,9 @@ import (
 //
 //go:embed o200k.zst
 var packed []byte
+
+// builtIn is the vocabulary of every counter.
+var builtIn = sync.OnceValues(func() (*vocabulary, error) { return readVocabulary(packed, vocabularySize) })
 
 const (
 	vocabularySize = 199_998 // tokens of o200k, the special ones aside

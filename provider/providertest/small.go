@@ -51,8 +51,8 @@ func mishaps() []string {
 func smallCalls(t *testing.T, s Subject) {
 	ctx := context.Background()
 	for _, how := range mishaps() {
-		w := newWorld(t, s, simulator.Options{Rate: 1}, "cancel "+how+" once")
-		c := w.parcel(questions(1000)...)
+		w := newWorld(t, s, simulator.Options{Rate: 0.1}, "cancel "+how+" once")
+		c := w.parcel(questions(100)...)
 		job := w.launch(c)
 		w.clock.Advance(5 * time.Minute)
 		stop, stops := w.batch.(provider.Canceler)
@@ -61,7 +61,7 @@ func smallCalls(t *testing.T, s Subject) {
 		}
 		st := w.settle(job)
 		got := w.collect(job, st).endings(c)[assay.Answered]
-		if stops && (got < 100 || got > 900) || !stops && got != 1000 {
+		if stops && (got < 10 || got > 90) || !stops && got != 100 {
 			t.Errorf("%s: %d answers, %s", how, got, st.State)
 		}
 		w.strike("delete "+how+" once", "file "+how+" once")

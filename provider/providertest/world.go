@@ -50,6 +50,7 @@ type Subject struct {
 	NoRefusals   bool // a refusal is said in words only
 	NoStrangers  bool // the simulator cannot make up lines under other ids
 	Moves        bool // a redirect of a result file is followed, without the key
+	Copy         bool // it shares its code with another subject: what takes long is done there
 }
 
 func (s Subject) catalog() *catalog.Catalog {
@@ -99,6 +100,7 @@ func newWorld(t *testing.T, s Subject, o simulator.Options, rules ...string) *wo
 		if err := w.sim.Close(); err != nil {
 			t.Error(err)
 		}
+		*w = world{} // a test that is over is kept until the one it is part of is over, with all that its cleanups name
 	})
 	w.seen.next = w.sim.Transport()
 	if s.Socket {

@@ -1,6 +1,8 @@
 package vendor_test
 
 import (
+	"os"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -10,6 +12,12 @@ import (
 	"assay/provider/providertest"
 	"assay/provider/vendor"
 )
+
+// TestMain collects garbage less often: these tests make much of it, and hold little.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(300)
+	os.Exit(m.Run())
+}
 
 // subjects are the vendors as the contract needs them: a model each, and what else their configuration has.
 func subjects() []providertest.Subject {
@@ -46,7 +54,7 @@ func copies() []providertest.Subject {
 	for _, kind := range []string{
 		"dashscope", "zhipu", "moonshot", "siliconflow", "nebius", "deepinfra", "novita", "parasail", "doubleword", "inferencenet", "ovh", "perplexity", "morph",
 	} {
-		out = append(out, providertest.Subject{Kind: kind, Model: "some-model", Sim: "generic", Moves: kind == "parasail"})
+		out = append(out, providertest.Subject{Kind: kind, Model: "some-model", Sim: "generic", Moves: kind == "parasail", Copy: true})
 	}
 	return out
 }

@@ -84,10 +84,16 @@ func New(o Settings, vendors []*Vendor) (*Service, error) {
 	}, nil
 }
 
-// Register adds the calls of every vendor to a mux.
+// Register adds the calls of every vendor to a mux. Those of one vendor are made when the first call for it comes: most simulators are
+// asked for one or two of them.
 func (s *Service) Register(mux *http.ServeMux) {
 	for _, v := range s.vendors {
-		v.Routes(Routes{s: s, v: v, mux: mux})
+		own := sync.OnceValue(func() *http.ServeMux {
+			m := http.NewServeMux()
+			v.Routes(Routes{s: s, v: v, mux: m})
+			return m
+		})
+		mux.HandleFunc(v.Prefix+"/", func(w http.ResponseWriter, r *http.Request) { own().ServeHTTP(w, r) })
 	}
 }
 

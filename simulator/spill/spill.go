@@ -135,7 +135,7 @@ func EachLine(b Blob, f func(line []byte, off int64) error) error {
 		return err
 	}
 	defer in.Close()
-	r := bufio.NewReaderSize(in, 256<<10)
+	r := bufio.NewReaderSize(in, 64<<10)
 	var off int64
 	var long []byte
 	for {

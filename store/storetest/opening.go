@@ -16,26 +16,26 @@ import (
 	"assay/store"
 )
 
+func openedAtOnce(t *testing.T, empty Fresh) {
+	where := empty(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wg.Go(func() {
+			s, err := store.Open(context.Background(), where, store.Options{})
+			if err == nil {
+				err = s.Close()
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func opening(t *testing.T, fresh Fresh) {
-	t.Run("many may open a new ledger at once", func(t *testing.T) {
-		t.Parallel()
-		where := fresh(t)
-		var wg sync.WaitGroup
-		errs := make([]error, 4)
-		for i := range errs {
-			wg.Go(func() {
-				s, err := store.Open(context.Background(), where, store.Options{})
-				if err == nil {
-					err = s.Close()
-				}
-				errs[i] = err
-			})
-		}
-		wg.Wait()
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-	})
 	t.Run("what was written is there when it is opened again", func(t *testing.T) {
 		t.Parallel()
 		b := &bench{t: t, ctx: context.Background(), clock: newClock()}

@@ -13,11 +13,12 @@ import (
 	"assay/store"
 )
 
-// Fresh returns where a new, empty ledger can be opened.
+// Fresh returns where a new ledger can be opened.
 type Fresh func(t testing.TB) string
 
-// Suite runs the whole contract.
-func Suite(t *testing.T, fresh Fresh) {
+// Suite runs the whole contract. Where empty is, there is nothing at all; where fresh is, there may be tables.
+func Suite(t *testing.T, empty, fresh Fresh) {
+	t.Run("many may open a new ledger at once", func(t *testing.T) { t.Parallel(); openedAtOnce(t, empty) })
 	topics := []struct {
 		name string
 		run  func(t *testing.T, fresh Fresh)
