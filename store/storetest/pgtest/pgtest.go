@@ -30,6 +30,8 @@ type Server struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended
 	next atomic.Int64
+
+	filled string // the database that others are copies of; empty: they are empty
 }
 
 // Start makes and starts a server in a temporary folder, reachable through a socket in it. Settings, such as "fsync=on", go
@@ -64,7 +66,7 @@ func (s *Server) start(bin string, settings []string) (err error) {
 	}
 	s.args = []string{filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir}
 	for _, one := range append([]string{
-		"listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB", "autovacuum=off",
+		"listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=500", "shared_buffers=64MB", "autovacuum=off",
 	}, settings...) {
 		s.args = append(s.args, "-c", one)
 	}
@@ -215,7 +217,7 @@ func (s *Server) Stop() {
 	os.RemoveAll(s.dir)
 }
 
-// Database makes a fresh, empty database for a test and returns its URL.
+// Database makes a fresh database for a test, as Create does, and returns its URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	where, err := s.Create(context.Background())
@@ -225,7 +227,24 @@ func (s *Server) Database(t testing.TB) string {
 	return where
 }
 
-// Create makes a fresh, empty database and returns its URL.
+// Fill prepares a database, once: those that are made from now on are copies of it.
+func (s *Server) Fill(ctx context.Context, prepare func(ctx context.Context, where string) error) error {
+	where, err := s.Create(ctx)
+	if err != nil {
+		return err
+	}
+	if err := prepare(ctx, where); err != nil {
+		return fmt.Errorf("prepare a database: %w", err)
+	}
+	u, err := url.Parse(where)
+	if err != nil {
+		return err
+	}
+	s.filled = strings.TrimPrefix(u.Path, "/")
+	return nil
+}
+
+// Create makes a fresh database and returns its URL. It is empty, or as Fill has prepared it.
 func (s *Server) Create(ctx context.Context) (string, error) {
 	name := fmt.Sprintf("t%d", s.next.Add(1))
 	db, err := sql.Open("pgx", s.url("postgres"))
@@ -233,7 +252,11 @@ func (s *Server) Create(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, "CREATE DATABASE "+name+" STRATEGY FILE_COPY"); err != nil {
+	text := "CREATE DATABASE " + name + " STRATEGY FILE_COPY"
+	if s.filled != "" {
+		text += " TEMPLATE " + s.filled
+	}
+	if _, err := db.ExecContext(ctx, text); err != nil {
 		return "", fmt.Errorf("create database: %w", err)
 	}
 	return s.url(name), nil
@@ -244,14 +267,20 @@ func (s *Server) url(database string) string {
 	return "postgres:///" + database + "?" + q.Encode()
 }
 
-// Main runs the tests of a binary with a server, and returns the exit code.
-func Main(m *testing.M, server **Server) int {
+// Main runs the tests of a binary with a server, and returns the exit code. What is prepared, their databases begin with.
+func Main(m *testing.M, server **Server, prepare ...func(ctx context.Context, where string) error) int {
 	s, err := Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pgtest:", err)
 		return 1
 	}
 	defer s.Stop()
+	for _, p := range prepare {
+		if err := s.Fill(context.Background(), p); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest:", err)
+			return 1
+		}
+	}
 	*server = s
 	return m.Run()
 }
