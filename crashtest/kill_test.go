@@ -256,13 +256,13 @@ func (s *session) again(ctx context.Context, args []string) ([]string, error) {
 	if args[0] != "run" {
 		return args, nil
 	}
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	begun, err := l.Runs(ctx, "", store.RunOpen, store.RunClosed)
-	if err != nil || len(begun) == 0 {
+	begun := 0
+	err := s.look(ctx, func(l *store.Ledger) error {
+		runs, err := l.Runs(ctx, "", store.RunOpen, store.RunClosed)
+		begun = len(runs)
+		return err
+	})
+	if err != nil || begun == 0 {
 		return args, err
 	}
 	return []string{"resume"}, nil

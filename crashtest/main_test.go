@@ -1,18 +1,22 @@
 package crashtest
 
 import (
+	"context"
 	"flag"
 	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 
+	"assay/store"
 	"assay/store/storetest/pgtest"
 )
 
 var (
-	points   = flag.Int("points", 16, "points at which processes are killed on SQLite; 0: all")
+	points   = flag.Int("points", 16, "points at which processes are killed on SQLite; 0: all, there and wherever else some are chosen")
 	random   = flag.Int("random", 0, "further runs that are killed several times at random points")
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
-	pairs    = flag.Int("pairs", 16, "pairs of faults that are tried; 0: all")
+	pairs    = flag.Int("pairs", 16, "pairs of faults that are tried; 0: all, and all others each in a run of its own")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
 	postgres = flag.Int("postgres", 6, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
 	workers  = flag.Int("workers", 2, "workers that share such a run")
@@ -28,4 +32,38 @@ func TestMain(m *testing.M) {
 		os.Exit(Child())
 	}
 	os.Exit(pgtest.Main(m, &server))
+}
+
+func makeTables(ctx context.Context, where string) error {
+	l, err := store.Open(ctx, where, store.Options{})
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// tables is a ledger in SQLite in which nothing was written yet.
+var tables = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "assay-tables-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "ledger.db")
+	if err := makeTables(context.Background(), file); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// emptyLedger puts a ledger into a home that has none: to make its tables takes a command longer than most of what it does here.
+func emptyLedger(home string) error {
+	text, err := tables()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(home, "ledger.db"), text, 0o600)
 }

@@ -41,6 +41,9 @@ type session struct {
 	timing  func(engine.Timing) engine.Timing         // of commands in this process
 	ahead   time.Duration                             // of the true time is the clock of commands in this process
 	via     func(http.RoundTripper) http.RoundTripper // what the calls of commands in this process go through; nil: nothing
+
+	looks sync.Mutex
+	seen  *store.Ledger // open for looking; nil: not now
 }
 
 // queue is how long jobs wait at the providers, so that some are seen that are not done.
@@ -78,8 +81,9 @@ func open(dir, study, db string, faults ...string) (*session, error) {
 	s.env["STORAGE_EMULATOR_HOST"], s.env["VERTEX_TOKEN"] = s.http.URL+"/gcs", "proof-key"
 	if db != "" {
 		s.env["ASSAY_DB"] = db
+		return s, nil
 	}
-	return s, nil
+	return s, emptyLedger(filepath.Join(dir, "assay-data"))
 }
 
 // steadfast gives the same answer to the same question, also when it is asked live for a second time.
@@ -100,6 +104,7 @@ func (w steadfast) Respond(q *minds.Question) minds.Answer {
 }
 
 func (s *session) close() {
+	_ = s.lookAway() // it was read, and is thrown away
 	if s.bucket != nil {
 		s.bucket.Close()
 	}
@@ -153,6 +158,9 @@ func (s *session) start(ctx context.Context, at *Point, signal syscall.Signal, a
 	if err != nil {
 		return nil, err
 	}
+	if err := s.lookAway(); err != nil {
+		return nil, err
+	}
 	s.journal++
 	c := &child{journal: filepath.Join(s.dir, fmt.Sprintf("journal-%d", s.journal))}
 	c.Cmd = exec.CommandContext(ctx, exe, args...)
@@ -178,7 +186,12 @@ func (c *child) wait() (ended, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return e, err
 	}
-	for line := range strings.Lines(string(text)) {
+	return e, e.note(string(text))
+}
+
+// note reads a journal.
+func (e *ended) note(journal string) error {
+	for line := range strings.Lines(journal) {
 		line = strings.TrimSuffix(line, "\n")
 		if line == burnt {
 			e.reached = true
@@ -186,17 +199,24 @@ func (c *child) wait() (ended, error) {
 		}
 		p, err := ParsePoint(line)
 		if err != nil {
-			return e, err
+			return err
 		}
 		e.passed = append(e.passed, p)
 	}
-	return e, nil
+	return nil
 }
 
-// assay runs one command in a process of its own, to its end or to the point where it is killed.
+// assay runs one command, in a process of its own to the point where it is killed, or in this one to its end.
 func (s *session) assay(ctx context.Context, at *Point, args ...string) (ended, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if at == nil {
+		e := s.here(ctx, args...)
+		if ctx.Err() != nil {
+			return e, fmt.Errorf("assay %s does not end: %s", strings.Join(args, " "), e)
+		}
+		return e, nil
+	}
 	c, err := s.start(ctx, at, syscall.SIGKILL, args...)
 	if err != nil {
 		return ended{}, err
@@ -213,13 +233,28 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var out, err bytes.Buffer
+	if err := s.lookAway(); err != nil {
+		return ended{code: 99, err: err.Error()}
+	}
+	var journal transcript
+	f := &fuse{journal: func(line string) { _, _ = journal.Write([]byte(line + "\n")) }} // it cannot fail
 	code := cli.Main(ctx, cli.World{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: s.timing, Around: s.around,
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Disk: cli.Disk{Dir: s.dir}, Timing: s.timing,
 		Now:  func() time.Time { return time.Now().Add(s.ahead) },
 		Env:  func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
-		HTTP: s.network(),
+		HTTP: &wire{fuse: f, inner: s.network()},
+		Around: func(op string, call func() error) error {
+			if s.around == nil {
+				return f.around(op, call)
+			}
+			return f.around(op, func() error { return s.around(op, call) })
+		},
 	})
-	return ended{code: code, out: out.String(), err: err.String()}
+	e := ended{code: code, out: out.String(), err: err.String()}
+	if err := e.note(journal.String()); err != nil {
+		e.err += err.Error()
+	}
+	return e
 }
 
 // network is the way to the providers, with what a test puts into it.
@@ -230,7 +265,7 @@ func (s *session) network() http.RoundTripper {
 	return s.via(s.sim.Transport())
 }
 
-// ledger opens the ledger for looking.
+// ledger opens the ledger.
 func (s *session) ledger(ctx context.Context) (*store.Ledger, error) {
 	where := s.db
 	if where == "" {
@@ -239,15 +274,41 @@ func (s *session) ledger(ctx context.Context) (*store.Ledger, error) {
 	return store.Open(ctx, where, store.Options{})
 }
 
-// rows are the answers to a query on the ledger, one text a row.
-func (s *session) rows(ctx context.Context, query string) ([]string, error) {
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return nil, err
+// look reads the ledger, which stays open for the next look: to open it takes longer than most looks.
+func (s *session) look(ctx context.Context, read func(l *store.Ledger) error) (err error) {
+	s.looks.Lock()
+	defer s.looks.Unlock()
+	if s.seen == nil {
+		if s.seen, err = s.ledger(ctx); err != nil {
+			return err
+		}
 	}
-	defer l.Close()
+	return read(s.seen)
+}
+
+// lookAway closes the ledger: a command finds it as the one before has left it.
+func (s *session) lookAway() error {
+	s.looks.Lock()
+	defer s.looks.Unlock()
+	l := s.seen
+	if s.seen = nil; l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// rows are the answers to a query on the ledger, one text a row.
+func (s *session) rows(ctx context.Context, query string) (all []string, err error) {
+	err = s.look(ctx, func(l *store.Ledger) error {
+		all, err = rowsOf(ctx, l, query)
+		return err
+	})
+	return all, err
+}
+
+func rowsOf(ctx context.Context, l *store.Ledger, query string) ([]string, error) {
 	all := []string{}
-	err = l.Query(ctx, query, func(_ []string, values []any) error {
+	err := l.Query(ctx, query, func(_ []string, values []any) error {
 		all = append(all, strings.TrimSpace(fmt.Sprintln(values...)))
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay"
+	"assay/simulator"
 	"assay/store"
 )
 
@@ -38,12 +39,15 @@ type counts struct {
 	Surplus int64
 }
 
-func (s *session) state(ctx context.Context) (state, error) {
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return state{}, err
-	}
-	defer l.Close()
+func (s *session) state(ctx context.Context) (st state, err error) {
+	err = s.look(ctx, func(l *store.Ledger) error {
+		st, err = stateOf(ctx, l)
+		return err
+	})
+	return st, err
+}
+
+func stateOf(ctx context.Context, l *store.Ledger) (state, error) {
 	run, err := l.FindRun(ctx, "latest", "")
 	if err != nil {
 		return state{}, err
@@ -75,7 +79,7 @@ func (s *session) state(ctx context.Context) (state, error) {
 		}
 		st.Lanes[lane.Stage+" "+lane.Name] = counts{lane.State, lane.Planned, lane.Open, endings, lane.Surplus}
 	}
-	verdicts, err := s.rows(ctx, "SELECT COUNT(*) FROM verdicts")
+	verdicts, err := rowsOf(ctx, l, "SELECT COUNT(*) FROM verdicts")
 	if err == nil {
 		_, err = fmt.Sscan(verdicts[0], &st.Verdicts)
 	}
@@ -116,18 +120,17 @@ func (s *session) named(ctx context.Context) []string {
 }
 
 // doubts is how many live calls may be billed without an answer, as the ledger counts them.
-func (s *session) doubts(ctx context.Context) (int, error) {
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	run, err := l.FindRun(ctx, "latest", "")
-	if err != nil {
-		return 0, err
-	}
-	sum, err := l.DoubtSum(ctx, run.No)
-	return int(sum.Calls), err
+func (s *session) doubts(ctx context.Context) (n int, err error) {
+	err = s.look(ctx, func(l *store.Ledger) error {
+		run, err := l.FindRun(ctx, "latest", "")
+		if err != nil {
+			return err
+		}
+		sum, err := l.DoubtSum(ctx, run.No)
+		n = int(sum.Calls)
+		return err
+	})
+	return n, err
 }
 
 // liveCalls counts the live calls that a process began.
@@ -183,33 +186,9 @@ func (s *session) paidOnce(ctx context.Context, doubts int) error {
 	for _, a := range bill.Live {
 		live += a.Count
 	}
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	run, err := l.FindRun(ctx, "latest", "")
-	if err != nil {
-		return err
-	}
 	asked := 0
-	for a, err := range l.Answers(ctx, run.No, "", "") {
-		if err != nil {
-			return err
-		}
-		g, err := l.Segment(ctx, a.Segment)
-		if err != nil {
-			return err
-		}
-		key := a.Key.String()
-		switch n := times[key]; {
-		case g.Mode == store.Live && n == 0:
-			asked++
-		case g.Mode == store.Batch && n == 1:
-		default:
-			return fmt.Errorf("request %s, which travelled %s, was billed %d times in batches: %v", key, g.Mode, n, bill.Jobs)
-		}
-		delete(times, key)
+	if err := s.look(ctx, func(l *store.Ledger) error { asked, err = takeBilled(ctx, l, times, bill); return err }); err != nil {
+		return err
 	}
 	if len(times) > 0 {
 		return fmt.Errorf("billed and not in the ledger: %v", times)
@@ -218,6 +197,33 @@ func (s *session) paidOnce(ctx context.Context, doubts int) error {
 		return fmt.Errorf("%d live requests were billed %d times, with %d in doubt", asked, live, doubts)
 	}
 	return nil
+}
+
+// takeBilled takes the answers of the ledger off the times that batches were billed, and counts those that were asked for live.
+func takeBilled(ctx context.Context, l *store.Ledger, times map[string]int, bill simulator.Ledger) (asked int, err error) {
+	run, err := l.FindRun(ctx, "latest", "")
+	if err != nil {
+		return 0, err
+	}
+	for a, err := range l.Answers(ctx, run.No, "", "") {
+		if err != nil {
+			return 0, err
+		}
+		g, err := l.Segment(ctx, a.Segment)
+		if err != nil {
+			return 0, err
+		}
+		key := a.Key.String()
+		switch n := times[key]; {
+		case g.Mode == store.Live && n == 0:
+			asked++
+		case g.Mode == store.Batch && n == 1:
+		default:
+			return 0, fmt.Errorf("request %s, which travelled %s, was billed %d times in batches: %v", key, g.Mode, n, bill.Jobs)
+		}
+		delete(times, key)
+	}
+	return asked, nil
 }
 
 // same is a difference between two ends as an error.

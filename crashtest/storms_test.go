@@ -138,7 +138,9 @@ func TestTwoWorkersAtTheLastDollarSpendItOnce(t *testing.T) {
 	var errs [2]error
 	var wg sync.WaitGroup
 	for i := range ends {
-		wg.Go(func() { ends[i], errs[i] = s.assay(t.Context(), nil, "resume") })
+		c, err := s.start(t.Context(), nil, 0, "resume")
+		sc.ok(err)
+		wg.Go(func() { ends[i], errs[i] = c.wait() })
 	}
 	wg.Wait()
 	for i, e := range ends {

@@ -172,16 +172,16 @@ func (sc scenario) begun(ctx context.Context, dir, db string) (*session, error) 
 
 // closed waits until the run is closed. The worker that closed it may not have lived to say so.
 func (s *session) closed(ctx context.Context) error {
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
-		runs, err := l.Runs(ctx, "", store.RunClosed)
-		if err != nil || len(runs) > 0 {
+		closed := 0
+		err := s.look(ctx, func(l *store.Ledger) error {
+			runs, err := l.Runs(ctx, "", store.RunClosed)
+			closed = len(runs)
+			return err
+		})
+		if err != nil || closed > 0 {
 			return err
 		}
 		select {

@@ -71,7 +71,7 @@ func (s *Server) start(bin string, settings []string) (err error) {
 	}
 	s.args = []string{filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir}
 	for _, one := range append([]string{
-		"listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB", "autovacuum=off",
+		"listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=500", "shared_buffers=64MB", "autovacuum=off",
 	}, settings...) {
 		s.args = append(s.args, "-c", one)
 	}
