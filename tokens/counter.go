@@ -14,9 +14,9 @@ type Counter struct {
 	pairs pairs
 }
 
-// NewCounter returns a counter; it takes 4 MB as long as it is held.
+// NewCounter returns a counter. All counters together take 4 MB as long as one of them is held.
 func NewCounter() (*Counter, error) {
-	words, err := readVocabulary(packed, vocabularySize)
+	words, err := read.vocabulary()
 	if err != nil {
 		return nil, fmt.Errorf("read the vocabulary of o200k: %w", err)
 	}
