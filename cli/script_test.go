@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"assay/engine"
 	"assay/simulator"
 	"assay/simulator/minds"
+	"assay/tokens"
 )
 
 var (
@@ -32,7 +35,20 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 // A script types assay, which runs in this process: starting one costs more than most commands do. What has to be a process, since it reads
 // its standard input or runs beside others, is exec assay-process; where PROCESSES is set, every command is one, and it is gone when it ends.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assay-process": func() { os.Exit(process()) }})
+	testscript.Main(sparing{m}, map[string]func(){"assay-process": func() { os.Exit(process()) }})
+}
+
+// sparing are the tests with more memory and less work: garbage is collected seldom, and the vocabulary of plans is read once.
+type sparing struct{ *testing.M }
+
+func (s sparing) Run() int {
+	debug.SetGCPercent(400)
+	held, err := tokens.NewCounter()
+	if err != nil {
+		panic(err)
+	}
+	defer runtime.KeepAlive(held)
+	return s.M.Run()
 }
 
 // process is the program as a process of its own.
