@@ -14,9 +14,9 @@ type Counter struct {
 	pairs pairs
 }
 
-// NewCounter returns a counter. All counters share one vocabulary, which is read once and takes 4 MB from then on.
+// NewCounter returns a counter. All counters together take 4 MB as long as one of them is held.
 func NewCounter() (*Counter, error) {
-	words, err := builtIn()
+	words, err := shared.vocabulary()
 	if err != nil {
 		return nil, fmt.Errorf("read the vocabulary of o200k: %w", err)
 	}

@@ -56,24 +56,39 @@ func decode(text []byte) (class, int) {
 	if len(text) == 0 {
 		return 0, 0
 	}
-	r, size := utf8.DecodeRune(text)
-	switch {
-	case 'a' <= r && r <= 'z', unicode.Is(unicode.Ll, r):
-		return lower | letter, size
-	case unicode.In(r, unicode.Lu, unicode.Lt):
-		return upper | letter, size
-	case unicode.In(r, unicode.Lm, unicode.Lo):
-		return upper | lower | letter, size
-	case unicode.Is(unicode.M, r):
-		return upper | lower, size
-	case unicode.Is(unicode.N, r):
-		return number, size
-	case r == '\r', r == '\n':
-		return space | newline, size
-	case unicode.IsSpace(r):
-		return space, size
+	if text[0] < utf8.RuneSelf {
+		return ascii[text[0]], 1
 	}
-	return 0, size
+	r, size := utf8.DecodeRune(text)
+	return classOf(r), size
+}
+
+// ascii are the classes of most characters.
+var ascii = func() (of [utf8.RuneSelf]class) {
+	for r := range of {
+		of[r] = classOf(rune(r))
+	}
+	return of
+}()
+
+func classOf(r rune) class {
+	switch {
+	case unicode.Is(unicode.Ll, r):
+		return lower | letter
+	case unicode.In(r, unicode.Lu, unicode.Lt):
+		return upper | letter
+	case unicode.In(r, unicode.Lm, unicode.Lo):
+		return upper | lower | letter
+	case unicode.Is(unicode.M, r):
+		return upper | lower
+	case unicode.Is(unicode.N, r):
+		return number
+	case r == '\r', r == '\n':
+		return space | newline
+	case unicode.IsSpace(r):
+		return space
+	}
+	return 0
 }
 
 // skip returns where the characters of a class that stand at a place end.

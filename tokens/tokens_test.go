@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -190,6 +191,22 @@ func BenchmarkCount(b *testing.B) {
 	for b.Loop() {
 		c.Count(text)
 	}
+}
+
+func TestCountersShareWhatTheyHold(t *testing.T) {
+	t.Parallel()
+	one, err := NewCounter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := NewCounter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.words != other.words {
+		t.Error("two counters hold two vocabularies")
+	}
+	runtime.KeepAlive(one)
 }
 
 func BenchmarkReadVocabulary(b *testing.B) {

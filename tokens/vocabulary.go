@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"sync"
+	"weak"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -13,9 +14,6 @@ import (
 //
 //go:embed o200k.zst
 var packed []byte
-
-// builtIn is the vocabulary of every counter.
-var builtIn = sync.OnceValues(func() (*vocabulary, error) { return readVocabulary(packed, vocabularySize) })
 
 const (
 	vocabularySize = 199_998 // tokens of o200k, the special ones aside
@@ -27,6 +25,25 @@ type vocabulary struct {
 	text  []byte   // all tokens in the order of their ranks
 	ends  []uint32 // by rank: where the token ends in text
 	slots []uint32 // rank + 1 of a token at its hash or after it; 0: free
+}
+
+// held is the vocabulary that was read last, as long as a counter holds it: reading it takes 20 ms.
+type held struct {
+	mu    sync.Mutex
+	words weak.Pointer[vocabulary]
+}
+
+var shared held
+
+func (h *held) vocabulary() (*vocabulary, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if words := h.words.Value(); words != nil {
+		return words, nil
+	}
+	words, err := readVocabulary(packed, vocabularySize)
+	h.words = weak.Make(words)
+	return words, err
 }
 
 // separator stands after every token. It is a byte that no text has, and only one token, which is itself: that one is written
