@@ -46,14 +46,15 @@ func postgresDialect(db *sql.DB) dialect {
 	}
 }
 
-// migrate brings a database up to date under a lock, and refuses one that a newer program has written.
-func migrate(ctx context.Context, db *sql.DB, d dialect) (err error) {
+// migrate brings a database up to date under a lock, and refuses one that a newer program has written. What reads it sees whether there is
+// anything to do.
+func migrate(ctx context.Context, read, db *sql.DB, d dialect) (err error) {
 	steps, err := d.steps()
 	if err != nil {
 		return err
 	}
 	newest := steps[len(steps)-1].Version
-	have, err := version(ctx, db, d)
+	have, err := version(ctx, read, d)
 	if err != nil || have == newest {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *Ledger) openPostgres(ctx context.Context, where string) error {
 		stream: pool(mostStreaming, nil),
 	}
 	s.engine, s.write, s.read, s.stream = p, p.write, p.read, p.stream
-	if err := migrate(ctx, p.write, postgresDialect(p.write)); err != nil {
+	if err := migrate(ctx, p.write, p.write, postgresDialect(p.write)); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	if !s.shared {

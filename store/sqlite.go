@@ -51,17 +51,14 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 		return err
 	}
 	pool.SetMaxOpenConns(1)
-	if err := migrate(ctx, pool, sqliteDialect(abs)); err != nil {
-		return errors.Join(err, pool.Close())
-	}
-	w, err := newWriter(ctx, pool, abs)
-	if err != nil {
-		return errors.Join(err, pool.Close())
-	}
 	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
 	if err != nil {
-		return errors.Join(err, w.Close())
+		return errors.Join(err, pool.Close())
 	}
+	if err := migrate(ctx, readers, pool, sqliteDialect(abs)); err != nil {
+		return errors.Join(err, readers.Close(), pool.Close())
+	}
+	w := newWriter(pool, abs)
 	readers.SetMaxOpenConns(4)
 	walkers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // writer is the one connection that writes to a SQLite ledger, and its statements.
 type writer struct {
 	pool *sql.DB
-	conn *sql.Conn
+	conn *sql.Conn     // nil until something is written: most commands only read, and a connection costs more than what they read
 	free chan struct{} // holds one while no goroutine writes
 	kept kept
 	sync durability // what a commit is now
@@ -21,18 +21,20 @@ type writer struct {
 	trimWait int   // for how many milliseconds readers are waited for then
 }
 
-func newWriter(ctx context.Context, pool *sql.DB, path string) (*writer, error) {
-	conn, err := pool.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{pool: pool, conn: conn, free: make(chan struct{}, 1), kept: kept{prepare: conn.PrepareContext}, log: path + "-wal", trim: logSize, trimWait: logWait}
+func newWriter(pool *sql.DB, path string) *writer {
+	w := &writer{pool: pool, free: make(chan struct{}, 1), log: path + "-wal", trim: logSize, trimWait: logWait}
 	w.free <- struct{}{}
-	return w, nil
+	return w
 }
 
 // Close ends the connection.
-func (w *writer) Close() error { return errors.Join(w.kept.close(), w.conn.Close(), w.pool.Close()) }
+func (w *writer) Close() error {
+	err := w.kept.close()
+	if w.conn != nil {
+		err = errors.Join(err, w.conn.Close())
+	}
+	return errors.Join(err, w.pool.Close())
+}
 
 // begin takes the writing connection. How durable a commit is can only be said between transactions.
 func (d sqlite) begin(ctx context.Context, s *Ledger, how durability) (*txn, error) {
@@ -51,6 +53,13 @@ func (d sqlite) begin(ctx context.Context, s *Ledger, how durability) (*txn, err
 }
 
 func (w *writer) begin(ctx context.Context, how durability) error {
+	if w.conn == nil {
+		conn, err := w.pool.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		w.conn, w.kept.prepare = conn, conn.PrepareContext
+	}
 	if w.sync != how {
 		level := "NORMAL"
 		if how == durable {

@@ -44,12 +44,22 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 
 // onlyRehearsed is the newest run of all, where none is real.
 func (p Place) onlyRehearsed(ctx context.Context, w *World) (*Home, Latest, error) {
-	_, count, err := p.newestOf(ctx, w, true)
-	if err != nil {
-		return nil, Latest{}, err
-	}
 	h, run, err := p.find(ctx, w, "")
-	return h, Latest{Run: run, Alone: count <= 1}, err
+	if err != nil {
+		return nil, Latest{Run: run}, err
+	}
+	count := 0
+	if h.Rehearsal { // it is open: opening it takes longer than reading it
+		var runs []store.Run
+		runs, err = h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+		count = len(runs)
+	} else {
+		_, count, err = p.newestOf(ctx, w, true)
+	}
+	if err != nil {
+		return nil, Latest{}, errors.Join(err, h.Close())
+	}
+	return h, Latest{Run: run, Alone: count <= 1}, nil
 }
 
 // newestOf is the newest run of the rehearsals or of the real runs, and how many there are; nil: none.
