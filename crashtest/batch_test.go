@@ -43,14 +43,7 @@ func batchKills() []batchKill {
 	add(batchKill{before: sent, step: collect, open: true}, Point{"ledger give order", 1, After}, Point{"ledger obey order", 1, Before})
 	add(batchKill{before: sent, step: cancel, open: true}, Point{"POST /openai/v1/batches/*/cancel", 1, Accepted}, Point{"ledger give order", 1, After})
 	add(batchKill{before: stopped, step: retry}, Point{"ledger send again", 1, After}, Point{"ledger reopen run", 1, After}, Point{"ledger intend", 1, After}, Point{"ledger give order", 1, After})
-	if *points == 0 {
-		return kills
-	}
-	var some []batchKill // one of each two
-	for i := 0; i < len(kills); i += 2 {
-		some = append(some, kills[i])
-	}
-	return some
+	return half(kills, *points)
 }
 
 // TestAKillInTheMiddleOfAnyStepOfAPlainBatchCostsNothing kills the commands for plain files in their middle, gives the same

@@ -83,10 +83,10 @@ func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
 	want, err := whole.state(t.Context())
 	whole.ok(err)
 	whole.paidAgainOnce(touched)
-	for _, at := range []Point{
-		{"ledger revise run", 1, Before}, {"ledger revise run", 1, After}, {"ledger add attempts", 1, Before}, {"ledger stage", 1, After},
-		{"ledger intend", 1, After}, {"POST /openai/v1/batches", 1, Accepted}, {"ledger settle", 1, After}, {"ledger add verdicts", 1, Before},
-	} {
+	for _, at := range half([]Point{
+		{"ledger revise run", 1, After}, {"ledger revise run", 1, Before}, {"ledger stage", 1, After}, {"ledger add attempts", 1, Before},
+		{"POST /openai/v1/batches", 1, Accepted}, {"ledger intend", 1, After}, {"ledger settle", 1, After}, {"ledger add verdicts", 1, Before},
+	}, *points) {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			s := begun(t)

@@ -71,12 +71,16 @@ func harmless() []fault {
 }
 
 // together lets several faults strike one run, each another call or another provider: a run that gets over one alone gets over them
-// all, and most of what a run takes is not the faults.
+// all, and most of what a run takes is not the faults. What is refused or not found counts with the failures before it: such a fault
+// is alone.
 func together(all []fault) (some []fault) {
 	const most = 5
+	alone := func(f fault) bool {
+		return slices.ContainsFunc([]string{"revoke", "404", "hide"}, func(what string) bool { return strings.Contains(f.rules, what) })
+	}
 	for _, f := range all {
 		i := slices.IndexFunc(some, func(g fault) bool {
-			return g.study == f.study && apart(g.calls(), f.calls()) && len(g.calls())+len(f.calls()) <= most
+			return g.study == f.study && !alone(f) && !alone(g) && apart(g.calls(), f.calls()) && len(g.calls())+len(f.calls()) <= most
 		})
 		if i < 0 {
 			some = append(some, f)

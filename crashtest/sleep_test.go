@@ -54,10 +54,10 @@ func (n nap) String() string {
 // over and finish it, and wakes the first: it finds that the work is not its own any more.
 func TestAProcessThatSleptThroughItsLeaseDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	naps := batchNaps()
-	each(len(naps), func(i int) {
-		if err := naps[i].sleepThrough(t.Context(), t.TempDir()); err != nil {
-			t.Errorf("%s: %v", naps[i], err)
+	all := half(batchNaps(), *naps)
+	each(len(all), func(i int) {
+		if err := all[i].sleepThrough(t.Context(), t.TempDir()); err != nil {
+			t.Errorf("%s: %v", all[i], err)
 		}
 	})
 }
@@ -70,8 +70,8 @@ func batchNaps() []nap {
 		{study: "single", lane: "claude", at: Point{"ledger intend", 1, After}},
 		{study: "single", lane: "gpt", at: Point{"POST /openai/v1/batches", 1, Before}},
 		{study: "single", lane: "claude", at: Point{"POST /anthropic/v1/messages/batches", 1, Before}},
-		{study: "single", lane: "flash", at: Point{"POST /gemini/v1beta/models/*:batchGenerateContent", 1, Before}},
 		{study: "single", lane: "gpt", at: Point{"POST /openai/v1/batches", 1, Accepted}},
+		{study: "single", lane: "flash", at: Point{"POST /gemini/v1beta/models/*:batchGenerateContent", 1, Before}},
 		{study: "single", lane: "claude", at: Point{"POST /anthropic/v1/messages/batches", 1, Accepted}},
 		{study: "single", lane: "flash", at: Point{"ledger launched", 1, Before}},
 		{study: "single", lane: "gpt", at: Point{"ledger ended", 1, After}},
@@ -113,14 +113,18 @@ func TestAWorkerThatSleptThroughItsLeaseDoesNoHarm(t *testing.T) {
 // them over and finish, and wakes the first: it sends nothing more, and harms no answer.
 func TestALiveProcessThatSleptThroughItsLeaseSendsNothing(t *testing.T) {
 	t.Parallel()
-	naps := liveNaps()
-	for i := range naps {
-		naps[i].db = server.Database(t)
+	all := liveNaps()
+	for i := range all {
+		all[i].db = server.Database(t)
 	}
-	naps = append(naps, liveNaps()[1:]...)
-	each(len(naps), func(i int) {
-		if err := naps[i].sleepThrough(t.Context(), t.TempDir()); err != nil {
-			t.Errorf("%s: %v", naps[i], err)
+	if others := liveNaps()[1:]; *naps == 0 {
+		all = append(all, others...)
+	} else { // the two databases by turns
+		all[1], all[3] = others[0], others[2]
+	}
+	each(len(all), func(i int) {
+		if err := all[i].sleepThrough(t.Context(), t.TempDir()); err != nil {
+			t.Errorf("%s: %v", all[i], err)
 		}
 	})
 }
