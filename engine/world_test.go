@@ -19,6 +19,7 @@ import (
 	"assay/engine"
 	"assay/provider"
 	"assay/store"
+	"assay/store/storetest"
 )
 
 // world is a ledger, a folder, a provider and a study, with the engine that drives them.
@@ -47,6 +48,9 @@ func newWorld(t testing.TB, set ...func(w *world)) *world {
 	w.plan = &planner{items: 3, lanes: []string{"red", "blue"}, turns: 1, mode: store.Batch, price: 1000, fake: w.fake}
 	for _, s := range set {
 		s(w)
+	}
+	if !strings.Contains(w.where, "://") {
+		storetest.NewFile(t, w.where)
 	}
 	files, err := artifacts.Open(filepath.Join(t.TempDir(), "runs"))
 	w.ok(err)

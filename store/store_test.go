@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m, &server)) }
 func TestSQLiteKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	empty := func(t testing.TB) string { return filepath.Join(t.TempDir(), "home", "assay.db") }
-	storetest.Suite(t, empty, empty)
+	storetest.Suite(t, empty, func(t testing.TB) string { return storetest.NewFile(t, empty(t)) })
 }
 
 func TestPostgreSQLKeepsTheContract(t *testing.T) {
