@@ -1,15 +1,11 @@
 package crashtest
 
 import (
-	"context"
 	"flag"
 	"os"
-	"path/filepath"
 	"runtime/debug"
-	"sync"
 	"testing"
 
-	"assay/store"
 	"assay/store/storetest/pgtest"
 )
 
@@ -34,38 +30,4 @@ func TestMain(m *testing.M) {
 		os.Exit(Child())
 	}
 	os.Exit(pgtest.Main(m, &server))
-}
-
-func makeTables(ctx context.Context, where string) error {
-	l, err := store.Open(ctx, where, store.Options{})
-	if err != nil {
-		return err
-	}
-	return l.Close()
-}
-
-// tables is a ledger in SQLite in which nothing was written yet.
-var tables = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "assay-tables-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "ledger.db")
-	if err := makeTables(context.Background(), file); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
-})
-
-// emptyLedger puts a ledger into a home that has none: to make its tables takes a command longer than most of what it does here.
-func emptyLedger(home string) error {
-	text, err := tables()
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(home, "ledger.db"), text, 0o600)
 }

@@ -26,6 +26,7 @@ import (
 	"assay/simulator"
 	"assay/simulator/minds"
 	"assay/store"
+	"assay/store/storetest"
 )
 
 // session is one study in a folder of its own, with a ledger and providers that no other test uses.
@@ -83,7 +84,7 @@ func open(dir, study, db string, faults ...string) (*session, error) {
 		s.env["ASSAY_DB"] = db
 		return s, nil
 	}
-	return s, emptyLedger(filepath.Join(dir, "assay-data"))
+	return s, storetest.CopyNew(filepath.Join(dir, "assay-data", "ledger.db"))
 }
 
 // steadfast gives the same answer to the same question, also when it is asked live for a second time.

@@ -10,21 +10,25 @@ import (
 	"assay/store"
 )
 
-// NewFile puts a SQLite ledger that nothing was written to where there is none, and returns the path. A copy takes a tenth of the time that a
-// migration does.
+// NewFile makes a SQLite ledger that nothing was written to, and returns the path.
 func NewFile(t testing.TB, path string) string {
 	t.Helper()
-	text, err := migrated()
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
+	if err := CopyNew(path); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// CopyNew puts a SQLite ledger that nothing was written to where there is none. A copy takes a tenth of the time that a migration does.
+func CopyNew(path string) error {
+	text, err := migrated()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
 }
 
 var migrated = sync.OnceValues(func() ([]byte, error) {
