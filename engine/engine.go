@@ -105,7 +105,7 @@ func (e *Engine) hold(ctx context.Context, segment int64, do func(ctx context.Co
 // at does something with a segment under its lease, as hold does.
 func (e *Engine) at(ctx context.Context, segment int64, do func(ctx context.Context, w *work) error) error {
 	return e.hold(ctx, segment, func(ctx context.Context, t *tenure) error {
-		w, err := e.look(ctx, t)
+		w, err := e.lookAfter(ctx, t, nil)
 		if err != nil {
 			return err
 		}
@@ -133,28 +133,24 @@ type work struct {
 // asleep reports whether there is nothing to do now.
 func (w *work) asleep() bool { return w.g.Due.IsZero() || w.g.Due.After(w.Clock.Now()) }
 
-// lookAfter looks at a segment again after a step. Where it sleeps now, which is the end of nearly every look at a job,
+// lookAfter looks at a segment, at first or again after a step. Where it sleeps now, which is the end of nearly every look at a job,
 // nothing else has to be read.
 func (e *Engine) lookAfter(ctx context.Context, t *tenure, before *work) (*work, error) {
-	if before == nil {
-		return e.look(ctx, t)
-	}
 	g, err := e.Ledger.Segment(ctx, t.l.No)
 	if err != nil {
 		return nil, err
 	}
-	if before.g = g; g.State == store.Launched && before.asleep() {
-		return before, nil
+	if before != nil {
+		if before.g = g; g.State == store.Launched && before.asleep() {
+			return before, nil
+		}
 	}
-	return e.look(ctx, t)
+	return e.look(ctx, t, g)
 }
 
-func (e *Engine) look(ctx context.Context, t *tenure) (*work, error) {
-	w := &work{Engine: e, held: t, l: t.l}
+func (e *Engine) look(ctx context.Context, t *tenure, g store.Segment) (*work, error) {
+	w := &work{Engine: e, held: t, l: t.l, g: g}
 	var err error
-	if w.g, err = e.Ledger.Segment(ctx, w.l.No); err != nil {
-		return nil, err
-	}
 	if w.g.State != store.Launched {
 		e.unpoll(w.l.No)
 	}

@@ -145,13 +145,12 @@ func (w *world) open(key string) {
 
 // watch is the network as the account sees it. It remembers where calls went.
 type watch struct {
-	t    *testing.T
-	next http.RoundTripper
-	home string
-	mu   sync.Mutex
-	away []string // hosts other than the simulator's
-
-	onCall func() // nil: nothing more happens
+	t      *testing.T
+	next   http.RoundTripper
+	home   string
+	mu     sync.Mutex
+	away   []string // hosts other than the simulator's
+	onCall func()   // nil: nothing more happens
 }
 
 func (n *watch) RoundTrip(r *http.Request) (*http.Response, error) {
