@@ -241,7 +241,7 @@ func (v *drive) round(ctx context.Context) (bool, error) {
 		}
 	}
 	if done > 0 {
-		v.looked = looked
+		v.looked = looked && done == 1 // a look beside other work may have come before it
 	}
 	switch {
 	case len(failed) > 0:
