@@ -216,7 +216,7 @@ func TestARowCostsNoAllocation(t *testing.T) {
 	}
 	half := text[:len(text)/2]
 	half = half[:bytes.LastIndexByte(half, '\n')+1]
-	if few, many := cost(half), cost(text); many > few {
+	if few, many := cost(half), cost(text); many > few+10 { // the runtime has some of its own
 		t.Errorf("%g allocations for 20,000 rows, %g for half of them", many, few)
 	}
 }
