@@ -253,12 +253,12 @@ func (p *program) signal(v *process, s syscall.Signal) {
 
 func TestAUserHasANameWhereTheEnvironmentHasNone(t *testing.T) {
 	t.Setenv("USER", "")
-	u, err := user.Current()
-	if err != nil {
-		t.Skip(err) // a machine without such a user
+	want := "" // where the system has no name either
+	if u, err := user.Current(); err == nil {
+		want = u.Username
 	}
-	if got, ok := lookup("USER"); !ok || got != u.Username {
-		t.Errorf("the name is %q (%v), want %q", got, ok, u.Username)
+	if got, ok := lookup("USER"); !ok || got != want {
+		t.Errorf("the name is %q (%v), want %q", got, ok, want)
 	}
 	t.Setenv("USER", "ada")
 	if got, _ := lookup("USER"); got != "ada" {
