@@ -61,12 +61,21 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 	}
 	// A new job may be missing from a lagging replica; one that stays away is for a person.
 	if f.Class == assay.FaultGone && now.Sub(w.g.Launched) > w.Timing.Gone && w.g.Failures >= 3 {
-		return w.Ledger.Hold(ctx, w.l, "the provider does not know job "+w.g.Job+" under this key ("+w.access.Fingerprint+")")
+		return w.vanished(ctx, "the provider does not know job "+w.g.Job+" under this key ("+w.access.Fingerprint+")")
 	}
 	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
 		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
 	}
 	return w.Ledger.RetryLater(ctx, w.l, now.Add(max(w.pollJob(now.Sub(w.g.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+}
+
+// vanished decides about a job that is not there any more: a person does. A rehearsal's was in a process that was killed, and
+// asking the next simulator costs nothing.
+func (w *work) vanished(ctx context.Context, why string) error {
+	if w.run.Rehearsal {
+		return w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: "the job ended with the process that simulated it", Due: w.Clock.Now()})
+	}
+	return w.Ledger.Hold(ctx, w.l, why)
 }
 
 // maxDenied is how often in a row a key may be refused before a person has to look.

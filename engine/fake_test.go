@@ -355,6 +355,9 @@ func (h *fakeProvider) Fetch(_ context.Context, job provider.Job, _ provider.Par
 		return err
 	}
 	j := h.find(job.ID)
+	if j == nil {
+		return &assay.Fault{Class: assay.FaultGone, Status: 404}
+	}
 	if err := into.Begin(0, ""); err != nil {
 		return err
 	}

@@ -221,6 +221,35 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 	}
 }
 
+// TestAJobThatVanishes loses a job, and what it had, before its results are here: a person decides whether it is paid for once
+// more. A rehearsal's job was in the memory of a process that was killed; it is made again.
+func TestAJobThatVanishes(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"check", "fetch"} {
+		t.Run(before, func(t *testing.T) {
+			t.Parallel()
+			vanishes := func(w *world) {
+				w.fake.wobble = func(call string, n int) error {
+					if call == before && n == 1 {
+						w.fake.jobs, w.fake.billed = nil, map[string]int{} // another provider would be as new
+					}
+					return nil
+				}
+			}
+			paid := newWorld(t, one, vanishes)
+			st, err := paid.drive()
+			paid.ok(err)
+			if n := paid.fake.calls["launch"]; st.Held != 1 || n != 1 {
+				t.Errorf("standing %+v, %d creates\n%s", st, n, paid.history())
+			}
+			free := newWorld(t, one, vanishes, func(w *world) { w.play = true })
+			free.finished(store.ResultDone)
+			free.answers(3)
+			free.billedOnce(3)
+		})
+	}
+}
+
 func TestAJobMadeWithAnotherKeyIsNeverCalledFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)

@@ -114,7 +114,7 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 	}
 	gone := !w.g.CollectBefore.IsZero() && now.After(w.g.CollectBefore)
 	if f.Class == assay.FaultGone && (gone || w.g.Failures >= 8) {
-		return w.Ledger.Hold(ctx, w.l, "the results of job "+w.g.Job+" are not there any more: "+f.Error())
+		return w.vanished(ctx, "the results of job "+w.g.Job+" are not there any more: "+f.Error())
 	}
 	if f.Class == assay.FaultDenied && w.g.Failures >= maxDenied {
 		return w.Ledger.Hold(ctx, w.l, w.keyless(f))
