@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -37,12 +38,7 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 	if err := refuseNetwork(filepath.Dir(abs)); err != nil {
 		return err
 	}
-	// The side files get the mode of the database, so it is made before SQLite makes it.
-	f, err := os.OpenFile(abs, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := create(abs); err != nil {
 		return err
 	}
 	// A page in a cache takes twice its size: the allocator rounds up to powers of two.
@@ -59,14 +55,32 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 		return errors.Join(err, readers.Close(), pool.Close())
 	}
 	w := newWriter(pool, abs)
-	readers.SetMaxOpenConns(4)
+	readers.SetMaxOpenConns(mostReaders)
+	readers.SetMaxIdleConns(mostReaders)
 	walkers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
 	if err != nil {
 		return errors.Join(err, readers.Close(), w.Close())
 	}
+	walkers.SetMaxIdleConns(mostReaders)
 	s.engine, s.write, s.read, s.stream = sqlite{abs, w}, w, newKeptReader(readers), newKeptReader(walkers)
 	return nil
 }
+
+// create makes the file of a new ledger before SQLite does: the side files get its mode. One that is there is not opened: closing it would
+// end the locks of all connections that this process has to it, and another process could take their log away.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// mostReaders is how many connections read at a time, and are kept: a new one parses the schema, and every statement that it is asked for.
+const mostReaders = 4
 
 func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 	if q == nil {
