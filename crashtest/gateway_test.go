@@ -3,6 +3,7 @@ package crashtest
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +21,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// gatewayToken is the token of the client of a proof.
-const gatewayToken = "a-token-of-sixteen-letters"
 
 // gatewayModels are the models of a client's file: a third of its lines for each.
 func gatewayModels() []string {
@@ -86,6 +84,7 @@ type gatewayProof struct {
 	*session
 	point  Point
 	db     string // a PostgreSQL URL; empty: SQLite
+	token  string // of its client: whatever answers at the port of a killed gateway is another one where this is refused
 	beside bool   // when it is killed another gateway is started, and this one is not started again
 	calls  bool   // the client asks live
 
@@ -100,7 +99,8 @@ func (g *gatewayProof) hold(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer g.close()
-	if err := os.WriteFile(filepath.Join(dir, "tokens"), []byte("anna "+gatewayToken+"\n"), 0o600); err != nil {
+	g.token = rand.Text()
+	if err := os.WriteFile(filepath.Join(dir, "tokens"), []byte("anna "+g.token+"\n"), 0o600); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -303,7 +303,7 @@ func (g *gatewayProof) call(ctx context.Context, method, path, kind string, body
 		if err != nil {
 			return err
 		}
-		req.Header.Set("Authorization", "Bearer "+gatewayToken)
+		req.Header.Set("Authorization", "Bearer "+g.token)
 		req.Header.Set("X-Stainless-Retry-Count", fmt.Sprint(try))
 		if kind != "" {
 			req.Header.Set("Content-Type", kind)
@@ -312,7 +312,7 @@ func (g *gatewayProof) call(ctx context.Context, method, path, kind string, body
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil || status >= 500:
+		case err != nil || status >= 500 || status == http.StatusUnauthorized:
 			time.Sleep(10 * time.Millisecond) // the gateway starts again
 		case status != 200:
 			return fmt.Errorf("%s %s: %d %s", method, path, status, text)
