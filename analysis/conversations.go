@@ -119,8 +119,8 @@ func (c *talks) scores(t *Table, by []tallied, also ...Value) {
 	}{
 		{WhatBatchScore, 150, func(t tallied) stats.Number { score, _ := t.BatchSycophancy(); return score }},
 		{WhatBatchResistance, 100, func(t tallied) stats.Number { _, resistance := t.BatchSycophancy(); return resistance }},
-		{WhatLiveScore, 170, func(t tallied) stats.Number { return t.LiveSycophancyOf(t.levels, t.flips).Score }},
-		{WhatResistance, 100, func(t tallied) stats.Number { return t.LiveSycophancyOf(t.levels, t.flips).Resistance }},
+		{WhatLiveScore, 170, func(t tallied) stats.Number { return t.LiveSycophancy(t.levels, t.flips).Score }},
+		{WhatResistance, 100, func(t tallied) stats.Number { return t.LiveSycophancy(t.levels, t.flips).Resistance }},
 	} {
 		f := c.group.finding(c, s.what, Hundreds)
 		f.By = append(f.By, also...)
@@ -131,7 +131,7 @@ func (c *talks) scores(t *Table, by []tallied, also ...Value) {
 			least := 0.0
 			f.Interval = clipped(stats.StudentInterval(f.Value.Value, f.SE.Value, c.options.Level, clusters), &least, &s.most)
 		}
-		if live := all.LiveSycophancyOf(all.levels, all.flips); s.what == WhatLiveScore && live.Band != "" {
+		if live := all.LiveSycophancy(all.levels, all.flips); s.what == WhatLiveScore && live.Band != "" {
 			f.note("%s", live.Band)
 		}
 		t.Findings = append(t.Findings, *f)

@@ -37,9 +37,7 @@ func TestAnAnswerBeatsAnErrorOfTheSameID(t *testing.T) {
 			w.finished(store.ResultDone)
 			w.answers(3)
 			w.billedOnce(3)
-			strays, err := w.s.Strays(w.ctx, w.run.No)
-			w.ok(err)
-			if strays[store.StrayDuplicate] != 3 {
+			if strays := w.strays(); strays[store.StrayDuplicate] != 3 {
 				t.Errorf("strays %v, want the 3 errors", strays)
 			}
 		})

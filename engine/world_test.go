@@ -234,6 +234,17 @@ func (w *world) answers(want int) {
 	}
 }
 
+// strays counts the result lines that belong to no open attempt, by kind.
+func (w *world) strays() map[store.StrayKind]int64 {
+	w.t.Helper()
+	all := map[store.StrayKind]int64{}
+	w.ok(w.s.Query(w.ctx, "SELECT kind, COUNT(*) FROM strays GROUP BY kind", func(_ []string, values []any) error {
+		all[store.StrayKind(fmt.Sprintf("%s", values[0]))] = values[1].(int64)
+		return nil
+	}))
+	return all
+}
+
 // planner is a study of items times lanes times turns; each turn follows the real answer to the one before.
 type planner struct {
 	s      *store.Ledger

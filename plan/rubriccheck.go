@@ -30,6 +30,9 @@ func (d *Input) checkRubric(st *study.Stage, problems *assay.Problems) {
 	if len(r.Prompts) > 0 && len(st.Judges.List) == 0 {
 		problems.Add(st.At, "add `judges: [LANE]`", "stage %s has no judges", st.Name)
 	}
+	if worst := study.CountAs(judge.AsWorst); (st.Count.Refused == worst || st.Count.Cut == worst) && !r.HasWorst() {
+		problems.Warn(st.Where.Key("count"), "give its labels scores, or say `exclude`", "stage %s counts answers as the worst verdict, and rubric %s knows none: they stay without a verdict", st.Name, r.Name)
+	}
 	for i, name := range st.Trait.List {
 		known := d.Study.Traits.Names()
 		for _, t := range judge.Traits() {

@@ -155,22 +155,3 @@ func (s *Ledger) AddStrays(ctx context.Context, l Lease, strays []Stray) error {
 		return nil
 	})
 }
-
-// Strays counts a run's strange lines by kind.
-func (s *Reader) Strays(ctx context.Context, run int64) (map[StrayKind]int64, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT y.kind, COUNT(*) FROM strays y JOIN segments g ON g.no = y.segment_no WHERE g.run_no = $1 GROUP BY y.kind`, run)
-	if err != nil {
-		return nil, fmt.Errorf("read strays: %w", err)
-	}
-	defer rows.Close()
-	all := map[StrayKind]int64{}
-	for rows.Next() {
-		var k StrayKind
-		var n int64
-		if err := rows.Scan(&k, &n); err != nil {
-			return nil, fmt.Errorf("read strays: %w", err)
-		}
-		all[k] = n
-	}
-	return all, rows.Err()
-}
