@@ -17,7 +17,7 @@ func initCommand(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "init [DIR]",
 		GroupID: groupStart,
-		Short:   "Write a small study that costs cents to start from",
+		Short:   "Write a small study to start from, which costs less than a dollar",
 		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList() +
 			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of SpecEval (YAML).\n" +
 			"What could not be carried over stands in the study as a comment, lanes that no provider takes with the reason.\n",
