@@ -12,7 +12,7 @@ func explained(err error, typed string) error {
 		return err
 	}
 	if e, ok := errors.AsType[*workspace.LedgerError](err); ok {
-		return &exitError{code: exitFailed, err: err, hint: ledgerHint(e.DB)}
+		return &exitError{code: exitFailed, err: err, hint: ledgerHint(e.DB, err)}
 	}
 	if hint, ok := adviceOnRuns(err, typed); ok {
 		return &exitError{code: exitUsage, err: err, hint: hint}

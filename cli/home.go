@@ -141,9 +141,12 @@ func (f *homeFlags) looking(w *World, at func(ctx context.Context, h *home, run 
 }
 
 // ledgerHint is what may be done about a ledger that cannot be opened.
-func ledgerHint(db string) string {
+func ledgerHint(db string, err error) string {
 	if strings.Contains(db, "://") {
 		return "--db or ASSAY_DB names it; nothing was sent"
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "nothing was sent; it belongs to another user: go on as that user, or name another folder with --home"
 	}
 	return "nothing was sent; put a copy of the file back, or `assay adopt PROVIDER --study FILE` recovers what the providers still hold into a new one"
 }

@@ -50,6 +50,14 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	}
 }
 
+func TestWhyAFileCannotBeOpenedIsSaid(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if s, err := store.Open(t.Context(), folder, store.Options{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("opened: %v, %v", s != nil, err)
+	}
+}
+
 // What is written while items are walked over, and beside readers that come and go, does not pile up in the log.
 func TestTheLogDoesNotGrowWithTheLedger(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (s *Ledger) openSQLite(ctx context.Context, path string) error {
 		return errors.Join(err, pool.Close())
 	}
 	if err := migrate(ctx, readers, pool, sqliteDialect(abs)); err != nil {
-		return errors.Join(err, readers.Close(), pool.Close())
+		return errors.Join(unopened(err, abs), readers.Close(), pool.Close())
 	}
 	w := newWriter(pool, abs)
 	readers.SetMaxOpenConns(mostReaders)
@@ -77,6 +77,19 @@ func create(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// unopened says why SQLite cannot open a file, which it does not. None of this process's connections has one that it cannot open.
+func unopened(err error, path string) error {
+	var e *driver.Error
+	if !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_CANTOPEN {
+		return err
+	}
+	f, why := os.OpenFile(path, os.O_RDWR, 0)
+	if why != nil {
+		return why
+	}
+	return errors.Join(err, f.Close())
 }
 
 // mostReaders is how many connections read at a time, and are kept: a new one parses the schema, and every statement that it is asked for.
