@@ -142,6 +142,7 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 			r := newRig(t, rigOptions{queue: c.queue, rules: c.rules})
 			_, b := r.create(anna, r.upload(anna, chat("a", "gpt-4o-mini", "")))
 			r.waitForSegments(1, state)
+			r.wait("its job is made", func() (bool, error) { return len(r.sim.Ledger().Jobs) == 1, nil }) // it is intended before the call goes
 			run := r.run()
 			r.stop()
 			for _, key := range []string{"", "another-account"} { // none, and one that does not know the job
