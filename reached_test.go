@@ -12,8 +12,8 @@ import (
 // calledByOthers are methods that the standard library calls by their names.
 var calledByOthers = []string{"MarshalJSON", "MarshalText", "GoString", "LogValue", "Sys"}
 
-// TestFunctionsAreNotForTestsAlone looks for functions that only tests name. It goes by names, where methods share one, and takes no
-// time; scripts/proof follows every call.
+// TestFunctionsAreNotForTestsAlone looks for functions that only tests name. It goes by names alone, so that one use of a method is one of
+// all methods of that name; scripts/proof follows every call.
 func TestFunctionsAreNotForTestsAlone(t *testing.T) {
 	t.Parallel()
 	all := slices.DeleteFunc(readPackages(t), func(s source) bool { return s.test })

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,11 +37,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(sparing{m}, map[string]func(){"assay-process": func() { os.Exit(process()) }})
 }
 
-// sparing are the tests with more memory and less work: garbage is collected seldom, and the vocabulary of plans is read once.
+// sparing are the tests with the vocabulary of plans, which is so read once.
 type sparing struct{ *testing.M }
 
 func (s sparing) Run() int {
-	debug.SetGCPercent(400)
 	held, err := tokens.NewCounter()
 	if err != nil {
 		panic(err)

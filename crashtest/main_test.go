@@ -3,7 +3,6 @@ package crashtest
 import (
 	"flag"
 	"os"
-	"runtime/debug"
 	"testing"
 
 	"assay/store/storetest/pgtest"
@@ -25,7 +24,6 @@ var server *pgtest.Server // set once by TestMain
 
 // TestMain is the program itself where a test has asked for a child.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // many short lives
 	if os.Getenv(envChild) != "" {
 		os.Exit(Child())
 	}

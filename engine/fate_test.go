@@ -231,7 +231,7 @@ func TestAJobThatVanishes(t *testing.T) {
 			vanishes := func(w *world) {
 				w.fake.wobble = func(call string, n int) error {
 					if call == before && n == 1 {
-						w.fake.jobs, w.fake.billed = nil, map[string]int{} // another provider would be as new
+						w.fake.jobs, w.fake.billed = nil, map[string]int{} // as a new simulator is
 					}
 					return nil
 				}
@@ -242,7 +242,7 @@ func TestAJobThatVanishes(t *testing.T) {
 			if n := paid.fake.calls["launch"]; st.Held != 1 || n != 1 {
 				t.Errorf("standing %+v, %d creates\n%s", st, n, paid.history())
 			}
-			free := newWorld(t, one, vanishes, func(w *world) { w.play = true })
+			free := newWorld(t, one, vanishes, func(w *world) { w.rehearsal = true })
 			free.finished(store.ResultDone)
 			free.answers(3)
 			free.billedOnce(3)

@@ -40,7 +40,8 @@ type world struct {
 	around  func(op string, call func() error) error
 	budget  *assay.Money
 	canary  store.Canary
-	play    bool // the run is a rehearsal
+
+	rehearsal bool // the run is one
 }
 
 func newWorld(t testing.TB, set ...func(w *world)) *world {
@@ -88,7 +89,7 @@ func (w *world) reopen() {
 }
 
 func (w *world) begin() {
-	r, err := w.s.CreateRun(w.ctx, store.NewRun{ID: "run1", Study: "demo", Settings: "{}", Budget: w.budget, Rehearsal: w.play})
+	r, err := w.s.CreateRun(w.ctx, store.NewRun{ID: "run1", Study: "demo", Settings: "{}", Budget: w.budget, Rehearsal: w.rehearsal})
 	w.ok(err)
 	var lanes []store.Lane
 	for _, l := range w.plan.lanes {

@@ -1,8 +1,6 @@
 package vendor_test
 
 import (
-	"os"
-	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -12,12 +10,6 @@ import (
 	"assay/provider/providertest"
 	"assay/provider/vendor"
 )
-
-// TestMain collects garbage less often: these tests make much of it, and hold little.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(300)
-	os.Exit(m.Run())
-}
 
 // subjects are the vendors as the contract needs them: a model each, and what else their configuration has.
 func subjects() []providertest.Subject {
