@@ -13,6 +13,7 @@ proof: ## what takes longer than a test may: a kill at every moment of a run, in
 	./scripts/proof
 
 interop: ## official clients against the simulator and the gateway; Inspect and data frames on what export writes
+	cd interop && go vet ./... && go test ./...
 	./interop/js/run
 	./interop/logs/run
 	./interop/gateway/run
