@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -62,14 +63,15 @@ func sum(in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	for _, t := range open { // the process died
-		fmt.Fprint(out, t.said.String())
+	for _, name := range slices.Sorted(maps.Keys(open)) { // their process died
+		fmt.Fprintf(out, "%s%s did not end\n", open[name].said.String(), name)
 	}
 	slices.SortFunc(slow, func(a, b *test) int { return cmp.Compare(b.seconds, a.seconds) })
 	for _, t := range slow[:min(5, len(slow))] {
 		fmt.Fprintf(out, "%6.1f s  %s\n", t.seconds, t.name)
 	}
-	_, err := fmt.Fprintf(out, "%d tests ran: %d passed, %d failed; %d skipped\n", counts["pass"]+counts["fail"], counts["pass"], counts["fail"], counts["skip"])
+	failed := counts["fail"] + len(open)
+	_, err := fmt.Fprintf(out, "%d tests ran: %d passed, %d failed; %d skipped\n", counts["pass"]+failed, counts["pass"], failed, counts["skip"])
 	return err
 }
 

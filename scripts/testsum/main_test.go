@@ -31,10 +31,11 @@ FAIL	a	2.0s
 b.go:1: no such name
 go: a word of the go command
 panic: oh
+a TestCut did not end
    1.5 s  a TestGood
    0.5 s  a TestBad
    0.0 s  a TestLater
-2 tests ran: 1 passed, 1 failed; 1 skipped
+3 tests ran: 1 passed, 2 failed; 1 skipped
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
