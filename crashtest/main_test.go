@@ -14,10 +14,10 @@ var (
 	seed     = flag.Uint64("seed", 1, "seed of the random points")
 	pairs    = flag.Int("pairs", 16, "pairs of faults that are tried; 0: all, and all others each in a run of its own")
 	abreast  = flag.Int("abreast", 6, "proofs at a time: most of their time they wait")
-	postgres = flag.Int("postgres", 4, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
+	postgres = flag.Int("postgres", 2, "runs on PostgreSQL whose workers are killed, all but one; 0: one for every point")
 	workers  = flag.Int("workers", 2, "workers that share such a run")
 	naps     = flag.Int("naps", 3, "moments at which a worker with a bucket is stopped until another has its work; 0: all, also of other processes")
-	commits  = flag.Int("commits", 6, "commits whose replies are lost, one a run; 0: all")
+	commits  = flag.Int("commits", 4, "commits whose replies are lost, one a run; 0: all")
 )
 
 var server *pgtest.Server // set once by TestMain
