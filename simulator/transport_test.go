@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,28 +32,36 @@ func TestTheTransportStreamsBothWays(t *testing.T) {
 	diff(t, 500.0, g.doc(t).at("request_counts.processing"))
 }
 
-func TestACallEndsWithItsContextAndIsNotBilled(t *testing.T) {
+func TestACallEndsWithItsContextAndIsBilledIfItArrived(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]*world{
 		"a rule":  newWorld(t, Options{}, "openai ask slow=1h"),
 		"latency": newWorld(t, Options{Latency: time.Hour}),
 	} {
-		ctx, cancel := context.WithCancel(context.Background())
-		req, err := http.NewRequestWithContext(ctx, "POST", w.base["openai"]+"/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"x"}]}`))
-		if err != nil {
-			t.Fatal(err)
+		for _, arrives := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(t.Context())
+			req, err := http.NewRequestWithContext(ctx, "POST", w.base["openai"]+"/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"x"}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = w.head.Clone()
+			if !arrives {
+				cancel()
+			}
+			done := make(chan error)
+			go func() {
+				_, err := w.http.Do(req)
+				done <- err
+			}()
+			for arrives && len(w.s.Ledger().Live) == 0 {
+				runtime.Gosched()
+			}
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: ended with %v", name, err)
+			}
+			diff(t, arrives, len(w.s.Ledger().Live) == 1)
 		}
-		req.Header = w.head.Clone()
-		done := make(chan error)
-		go func() {
-			_, err := w.http.Do(req)
-			done <- err
-		}()
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: ended with %v", name, err)
-		}
-		diff(t, 0, len(w.s.Ledger().Live))
 	}
 }
 
