@@ -119,12 +119,9 @@ func (s *Server) compared(q *request) (k compareKey, runs [2]store.Run, f found[
 	if runs[0].ID == runs[1].ID {
 		return k, runs, f, bad("a and b are the same run")
 	}
-	patience := pagePatience
-	if q.api() || q.waits {
-		patience = apiPatience
-		if err := q.extend(); err != nil {
-			return k, runs, f, err
-		}
+	patience, err := q.patience()
+	if err != nil {
+		return k, runs, f, err
 	}
 	if f = s.diffs.get(q.Context(), k, version, patience); f.Err != nil {
 		err = &problem{http.StatusUnprocessableEntity, f.Err.Error()}

@@ -179,12 +179,9 @@ func (s *Server) matrixOf(q *request, h *Home, run int64, stage string) (found[*
 	if err != nil {
 		return found[*results.Matrix]{}, err
 	}
-	patience := pagePatience
-	if q.api() {
-		patience = apiPatience
-		if err := q.extend(); err != nil {
-			return found[*results.Matrix]{}, err
-		}
+	patience, err := q.patience()
+	if err != nil {
+		return found[*results.Matrix]{}, err
 	}
 	f := s.matrices.get(q.Context(), matrixKey{h, run, stage}, version, patience)
 	switch {

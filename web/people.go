@@ -90,7 +90,11 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := arenaData{Stage: seat.stage, As: seat.name, Choose: seat.choose, Choices: seat.panel.Choices(), Pair: seat.panel.Pairs()}
-	task, sheet, waiting, err := s.seats.next(q.Context(), seat)
+	patience, err := q.patience()
+	if err != nil {
+		return nil, err
+	}
+	task, sheet, waiting, err := s.seats.next(q.Context(), seat, patience)
 	if err != nil {
 		return nil, err
 	}

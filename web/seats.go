@@ -87,9 +87,9 @@ func (s *seats) forget() {
 }
 
 // next is the task that comes next with its sheet; a nil sheet where nothing is left, or where it is being chosen.
-func (s *seats) next(ctx context.Context, at *seat) (analysis.Task, *results.Sheet, bool, error) {
+func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (analysis.Task, *results.Sheet, bool, error) {
 	for {
-		task, waiting, err := s.head(ctx, at)
+		task, waiting, err := s.head(ctx, at, patience)
 		if err != nil || waiting || task == nil {
 			return analysis.Task{}, nil, waiting, err
 		}
@@ -104,9 +104,9 @@ func (s *seats) next(ctx context.Context, at *seat) (analysis.Task, *results.She
 	}
 }
 
-// head is the first task of the queue. An empty queue is filled; who asks waits for it a moment.
-func (s *seats) head(ctx context.Context, at *seat) (task *analysis.Task, waiting bool, err error) {
-	deadline := time.NewTimer(pagePatience)
+// head is the first task of the queue. An empty queue is filled; who asks waits for it as long as they have patience.
+func (s *seats) head(ctx context.Context, at *seat, patience time.Duration) (task *analysis.Task, waiting bool, err error) {
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()

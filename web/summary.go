@@ -71,12 +71,9 @@ func (s *Server) findingsOf(q *request, by string) (found[*runFindings], error) 
 	if err != nil {
 		return found[*runFindings]{}, err
 	}
-	patience := pagePatience
-	if q.api() || q.waits {
-		patience = apiPatience
-		if err := q.extend(); err != nil {
-			return found[*runFindings]{}, err
-		}
+	patience, err := q.patience()
+	if err != nil {
+		return found[*runFindings]{}, err
 	}
 	f := s.findings.get(q.Context(), findingsKey{q.home, q.run.No, by}, version, patience)
 	if f.Err != nil {

@@ -96,6 +96,14 @@ func (m *moved) to(u *url.URL) string {
 // api reports whether a program asks, which would rather wait than get less.
 func (q *request) api() bool { return strings.HasPrefix(q.URL.Path, "/api/") }
 
+// patience is how long the asker waits for what is being made.
+func (q *request) patience() (time.Duration, error) {
+	if q.api() || q.waits {
+		return apiPatience, q.extend()
+	}
+	return pagePatience, nil
+}
+
 // extend gives an answer that takes long the time to be written.
 func (q *request) extend() error {
 	if q.writer == nil {
@@ -225,12 +233,9 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // ready reports whether the study of the run is there to make questions and sheets from; where it is not, it will be soon.
 func (s *Server) ready(q *request) (bool, error) {
-	patience := 150 * time.Millisecond
-	if q.api() {
-		patience = apiPatience
-		if err := q.extend(); err != nil {
-			return false, err
-		}
+	patience, err := q.patience()
+	if err != nil {
+		return false, err
 	}
 	f := s.loaded.get(q.Context(), causesKey{q.home, q.run.No}, "loaded", patience)
 	return f.Known, f.Err
