@@ -1,4 +1,4 @@
-.PHONY: build test proof bench interop update site picture release
+.PHONY: build test proof bench clients interop update site picture release
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/assay ./cmd/assay
@@ -12,8 +12,10 @@ bench: ## speed and memory as ratios against floors measured in the same run
 proof: ## what takes longer than a test may: a kill at every moment of a run, intervals over 2,000 studies, long fuzzing
 	./scripts/proof
 
-interop: ## official clients against the simulator and the gateway; Inspect and data frames on what export writes
-	cd interop && go vet ./... && go test ./...
+clients: ## official Go clients against the simulator and the gateway
+	cd interop && go vet ./... && go test -count=1 ./...
+
+interop: clients ## those of other languages, too; Inspect and data frames on what export writes
 	./interop/js/run
 	./interop/logs/run
 	./interop/gateway/run

@@ -7,7 +7,7 @@ import (
 )
 
 //go:embed */*.csv */*.jsonl */*.md */*.txt */*.yaml lanes/scenes spec-compliance/inputs
-var files embed.FS // not whole folders: whoever runs an example in its own has a ledger there
+var files embed.FS // by their kinds: a folder in which someone has run the example holds a ledger, too
 
 // Example is one example study.
 type Example struct {

@@ -48,12 +48,15 @@ func TestACallEndsWithItsContextAndIsBilledIfItArrived(t *testing.T) {
 			if !arrives {
 				cancel()
 			}
-			done := make(chan error)
+			done := make(chan error, 1)
 			go func() {
 				_, err := w.http.Do(req)
 				done <- err
 			}()
 			for arrives && len(w.s.Ledger().Live) == 0 {
+				if len(done) > 0 {
+					t.Fatalf("%s: ended before it arrived: %v", name, <-done)
+				}
 				runtime.Gosched()
 			}
 			cancel()
