@@ -242,6 +242,15 @@ func TestAJobThatVanishes(t *testing.T) {
 			if n := paid.fake.calls["launch"]; st.Held != 1 || n != 1 {
 				t.Errorf("standing %+v, %d creates\n%s", st, n, paid.history())
 			}
+			held := paid.segments(store.Held)[0].No
+			no, err := paid.s.PutOrder(paid.ctx, store.Order{Run: paid.run.No, Segment: held, Kind: store.OrderResolve, Args: order(engine.Resolve{Do: "adopt", Job: "another"}), By: "anna"})
+			paid.ok(err)
+			if st, err = paid.drive(); err != nil || st.Held != 1 { // that one is not there either
+				t.Errorf("standing %+v, %v\n%s", st, err, paid.history())
+			}
+			if o, err := paid.s.Order(paid.ctx, no); err != nil || o.Obeyed.IsZero() {
+				t.Errorf("order: %+v, %v", o, err)
+			}
 			free := newWorld(t, one, vanishes, func(w *world) { w.rehearsal = true })
 			free.finished(store.ResultDone)
 			free.answers(3)

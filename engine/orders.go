@@ -268,6 +268,9 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 		}
 		return nil
 	})
+	if errors.Is(err, store.ErrDuplicate) {
+		return fmt.Sprintf("job %s is another segment's", r.Job), nil
+	}
 	return answer, err
 }
 

@@ -257,6 +257,10 @@ func (s *Ledger) Launched(ctx context.Context, l Lease, j Launch) error {
 			if _, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = launched_ms WHERE no = $1 AND cancel_cause = 'user'`, l.No); err != nil {
 				return err
 			}
+			// The job it had, if any, is lost: a person has found another.
+			if _, err := t.ExecContext(ctx, `UPDATE jobs SET role = 'failed' WHERE segment_no = $1 AND role = 'current' AND job <> $2`, l.No, j.Job); err != nil {
+				return err
+			}
 			return t.addJob(ctx, l.No, j.Job, "current")
 		}})
 }
