@@ -223,19 +223,24 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 
 // TestAJobThatVanishes loses a job, and what it had, before its results are here: a person decides whether it is paid for once
 // more. A rehearsal's job was in the memory of a process that was killed; it is made again.
+// vanishAt has a provider forget its jobs, as a new simulator does, before the first call of a kind.
+func vanishAt(before string) func(w *world) {
+	return func(w *world) {
+		w.fake.wobble = func(call string, n int) error {
+			if call == before && n == 1 {
+				w.fake.jobs, w.fake.billed = nil, map[string]int{}
+			}
+			return nil
+		}
+	}
+}
+
 func TestAJobThatVanishes(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"check", "fetch"} {
 		t.Run(before, func(t *testing.T) {
 			t.Parallel()
-			vanishes := func(w *world) {
-				w.fake.wobble = func(call string, n int) error {
-					if call == before && n == 1 {
-						w.fake.jobs, w.fake.billed = nil, map[string]int{} // as a new simulator is
-					}
-					return nil
-				}
-			}
+			vanishes := vanishAt(before)
 			paid := newWorld(t, one, vanishes)
 			st, err := paid.drive()
 			paid.ok(err)
@@ -256,6 +261,29 @@ func TestAJobThatVanishes(t *testing.T) {
 			free.answers(3)
 			free.billedOnce(3)
 		})
+	}
+}
+
+func TestAJobOfAnotherSegmentIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, vanishAt("check"))
+	st, err := w.drive()
+	if w.ok(err); st.Held != 2 {
+		t.Fatalf("standing %+v\n%s", st, w.history())
+	}
+	held := w.segments(store.Held)
+	no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(engine.Resolve{Do: "adopt", Job: held[1].Job}), By: "anna"})
+	w.ok(err)
+	if st, err = w.drive(); err != nil || st.Held != 2 { // the run goes on, and nothing has changed
+		t.Errorf("standing %+v, %v\n%s", st, err, w.history())
+	}
+	if o, err := w.s.Order(w.ctx, no); err != nil || !strings.Contains(o.Answer, "another segment's") {
+		t.Errorf("order: %+v, %v", o, err)
+	}
+	for i, g := range w.segments(store.Held) {
+		if g.Job != held[i].Job {
+			t.Errorf("segment %d has job %q, had %q", g.No, g.Job, held[i].Job)
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package river_test
+package rivertest
 
 import (
 	"io/fs"
