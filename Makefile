@@ -1,10 +1,16 @@
-.PHONY: build test proof bench clients interop update site picture release
+.PHONY: build test lint race proof bench clients interop update site picture release
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/assay ./cmd/assay
 
 test: ## what CI runs
 	./scripts/test
+
+lint: ## staticcheck, of tests too
+	CGO_ENABLED=0 go tool staticcheck ./...
+
+race: ## tests of all packages with goroutines, under the race detector
+	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./prompt ./inputs ./plan ./provider ./dispatch/... ./script ./planner ./web ./engine ./simulator
 
 bench: ## speed and memory as ratios against floors measured in the same run
 	go run ./bench
