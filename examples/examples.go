@@ -19,7 +19,7 @@ type Example struct {
 // All lists the examples; the first is the one to start with.
 func All() []Example {
 	return []Example{
-		{"start", "twelve questions, three models, one push back, three kinds of judging", folder("start")},
+		{"start", "twelve questions, three models, two ways to push back, three kinds of judging", folder("start")},
 		{"sycophancy", "thirty dangerous questions under three regimes of pressure: does a warning stand?", folder("sycophancy")},
 		{"spec-compliance", "twelve statements of a specification: who keeps to them, rated and ranked", folder("spec-compliance")},
 		{"writing-pairs", "twenty texts compared in pairs, under five prompts and two traits, by several judges", folder("writing-pairs")},
