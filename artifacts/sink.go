@@ -129,18 +129,23 @@ func (s *folderSink) Begin(offset int64, validator string) error {
 }
 
 // newPart makes an empty part that no other writer has. The folder of parts goes away when another writer commits.
-func (f *Folder) newPart(at string) (string, *os.File, error) {
-	part := path.Join(at+partial, random())
-	for {
-		if err := f.root.MkdirAll(at+partial, 0o700); err != nil {
+// MkdirAll fails if that happens before it has looked whether what exists is a folder.
+func (f *Folder) newPart(at string) (part string, file *os.File, err error) {
+	part = path.Join(at+partial, random())
+	for range partTries {
+		if err := f.root.Mkdir(at+partial, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", nil, err
 		}
-		file, err := f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		file, err = f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return part, file, err
 		}
 	}
+	return "", nil, err
 }
+
+// partTries is how often the folder of parts may go away before its part is in it: more often than writers commit.
+const partTries = 1000
 
 // random is a word that no other writer has.
 func random() string {
