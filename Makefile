@@ -9,7 +9,7 @@ test: ## what CI runs
 lint: ## staticcheck, of tests too
 	CGO_ENABLED=0 go tool staticcheck ./...
 
-race: ## tests of all packages with goroutines, under the race detector
+race: ## tests under the race detector, also of packages that need a database
 	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./prompt ./inputs ./plan ./provider ./dispatch/... ./script ./planner ./web ./engine ./simulator
 
 bench: ## speed and memory as ratios against floors measured in the same run

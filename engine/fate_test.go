@@ -206,8 +206,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 			if st.Held != 0 && len(held) != 1 {
 				t.Fatalf("standing %+v\n%s", st, w.history())
 			}
-			no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(tt.do), By: "anna"})
-			w.ok(err)
+			no := w.resolve(held[0].No, tt.do)
 			w.finished(tt.result)
 			for key, n := range w.fake.billed {
 				if n > tt.billed {
@@ -221,8 +220,14 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 	}
 }
 
-// TestAJobThatVanishes loses a job, and what it had, before its results are here: a person decides whether it is paid for once
-// more. A rehearsal's job was in the memory of a process that was killed; it is made again.
+// resolve orders what is to become of a held segment, and returns the order's number.
+func (w *world) resolve(segment int64, do engine.Resolve) int64 {
+	w.t.Helper()
+	no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: segment, Kind: store.OrderResolve, Args: order(do), By: "anna"})
+	w.ok(err)
+	return no
+}
+
 // vanishAt has a provider forget its jobs, as a new simulator does, before the first call of a kind.
 func vanishAt(before string) func(w *world) {
 	return func(w *world) {
@@ -235,6 +240,8 @@ func vanishAt(before string) func(w *world) {
 	}
 }
 
+// TestAJobThatVanishes loses a job, and what it had, before its results are here: a person decides whether it is paid for once
+// more. A rehearsal's job was in the memory of a process that was killed; it is made again.
 func TestAJobThatVanishes(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"check", "fetch"} {
@@ -248,8 +255,7 @@ func TestAJobThatVanishes(t *testing.T) {
 				t.Errorf("standing %+v, %d creates\n%s", st, n, paid.history())
 			}
 			held := paid.segments(store.Held)[0].No
-			no, err := paid.s.PutOrder(paid.ctx, store.Order{Run: paid.run.No, Segment: held, Kind: store.OrderResolve, Args: order(engine.Resolve{Do: "adopt", Job: "another"}), By: "anna"})
-			paid.ok(err)
+			no := paid.resolve(held, engine.Resolve{Do: "adopt", Job: "another"})
 			if st, err = paid.drive(); err != nil || st.Held != 1 { // that one is not there either
 				t.Errorf("standing %+v, %v\n%s", st, err, paid.history())
 			}
@@ -272,8 +278,7 @@ func TestAJobOfAnotherSegmentIsNotAdopted(t *testing.T) {
 		t.Fatalf("standing %+v\n%s", st, w.history())
 	}
 	held := w.segments(store.Held)
-	no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: held[0].No, Kind: store.OrderResolve, Args: order(engine.Resolve{Do: "adopt", Job: held[1].Job}), By: "anna"})
-	w.ok(err)
+	no := w.resolve(held[0].No, engine.Resolve{Do: "adopt", Job: held[1].Job})
 	if st, err = w.drive(); err != nil || st.Held != 2 { // the run goes on, and nothing has changed
 		t.Errorf("standing %+v, %v\n%s", st, err, w.history())
 	}
