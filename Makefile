@@ -10,24 +10,24 @@ lint: ## staticcheck, of tests too
 	CGO_ENABLED=0 go tool staticcheck ./...
 
 race: ## tests under the race detector, also of packages that need a database
-	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./prompt ./inputs ./plan ./provider ./dispatch/... ./script ./planner ./web ./engine ./simulator
+	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./internal/study/prompt ./internal/study/inputs ./internal/study/plan ./internal/send/provider ./internal/send/dispatch/... ./internal/send/script ./internal/send/planner ./internal/show/web ./internal/send/engine ./internal/simulator
 
 bench: ## speed and memory as ratios against floors measured in the same run
-	go run ./bench
+	go run ./test/bench
 
 proof: ## what takes longer than a test may: a kill at every moment of a run, intervals over 2,000 studies, long fuzzing
 	./scripts/proof
 
 clients: ## official Go clients against the simulator and the gateway
-	cd interop && go vet ./... && go test -count=1 ./...
+	cd test/interop && go vet ./... && go test -count=1 ./...
 
 interop: clients ## those of other languages, too; Inspect and data frames on what export writes
-	./interop/js/run
-	./interop/logs/run
-	./interop/gateway/run
+	./test/interop/js/run
+	./test/interop/logs/run
+	./test/interop/gateway/run
 
 update: ## golden files and generated documents
-	go test ./cli ./dialect ./export ./study -update
+	go test ./internal/show/cli ./internal/send/dialect ./internal/show/export ./internal/study -update
 
 site: ## the site of docs/, as static files in bin/site
 	./scripts/site

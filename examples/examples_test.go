@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"assay"
-	"assay/catalog"
 	"assay/examples"
-	"assay/inputs"
-	"assay/plan"
-	"assay/study"
+	"assay/internal/assay"
+	"assay/internal/study"
+	"assay/internal/study/catalog"
+	"assay/internal/study/inputs"
+	"assay/internal/study/plan"
 )
 
 const today catalog.Date = "2026-11-15"

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"assay/cli"
-	"assay/cli/term"
-	"assay/provider"
+	"assay/internal/send/provider"
+	"assay/internal/show/cli"
+	"assay/internal/show/cli/term"
 )
 
 func main() {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/simulator"
+	"assay/internal/simulator"
 )
 
 // TestMain makes the test binary the program itself, in processes that tests start.

@@ -1,0 +1,83 @@
+package analysis
+
+import "assay/internal/study/adaptive"
+
+// BeyondPlan is the error that a further look at comparisons may spend where they were all planned at once: the part of one look of the
+// usual rounds. It comes on top of what the first look spent.
+func BeyondPlan(level float64) float64 { return (1 - level) / adaptive.Rounds }
+
+// Quote foretells what more comparisons of two places, or more items, will show. It is false where the two can be told apart, or where
+// nothing can be said. It believes in a difference as far as the spread of all values suggests: those that are asked about are close by
+// luck, too.
+func (s *Standing) Quote(a, b int) (adaptive.Quote, bool) {
+	apart, tested := s.Apart()
+	spread, known := s.spread()
+	level, may := s.nextLevel()
+	if !tested || !known && s.Foretold == nil || !may || apart[[2]int{a, b}] {
+		return adaptive.Quote{}, false
+	}
+	open := 0
+	for _, t := range s.Tests {
+		if !apart[[2]int{t.First, t.Second}] {
+			open++
+		}
+	}
+	if s.Foretold != nil {
+		return s.fromLook(a, b, adaptive.Critical(level, open, s.Foretold.Clusters))
+	}
+	for _, t := range s.Tests {
+		if (t.First != a || t.Second != b) && (t.First != b || t.Second != a) {
+			continue
+		}
+		if !t.Difference.OK || !t.SE.OK || !t.Information.OK || !(t.SE.Value > 0) {
+			break
+		}
+		return adaptive.Quote{
+			Pair:     adaptive.Pair{Difference: t.Difference.Value, Variance: t.SE.Value * t.SE.Value, Information: t.Information.Value},
+			Critical: adaptive.Critical(level, open, t.Clusters), Spread: spread,
+		}, true
+	}
+	return adaptive.Quote{}, false
+}
+
+// fromLook is the quote of two places from strengths that are drawn together: a look at what was bought would have them, too. It claims
+// nothing before each has enough comparisons.
+func (s *Standing) fromLook(a, b int, critical float64) (adaptive.Quote, bool) {
+	for _, p := range s.Foretold.Pairs {
+		if p.I == min(a, b) && p.J == max(a, b) {
+			short := adaptive.Least - min(s.Places[a].N, s.Places[b].N)
+			return adaptive.Quote{Pair: p, Critical: critical, Spread: adaptive.Spread(s.Foretold.Theta, s.Foretold.SE), Least: float64(max(1, short))}, true
+		}
+	}
+	return adaptive.Quote{}, false
+}
+
+// nextLevel is the error that a look after more was bought may spend; false: no look claims anything.
+func (s *Standing) nextLevel() (float64, bool) {
+	switch {
+	case s.Rounds != nil:
+		return s.Rounds.Next, !s.Rounds.Width
+	case s.Verb == Compared && s.Field == ByLane:
+		return BeyondPlan(s.Level), true
+	}
+	return 1 - s.Level, true
+}
+
+// spread is the variance of the true values that places suggest; false where fewer than two have an error.
+func (s *Standing) spread() (float64, bool) {
+	var value, se []float64
+	for _, p := range s.Places {
+		if p.Interval.OK && p.Value.OK {
+			level := 1 - s.Level
+			if s.Rounds != nil {
+				level = s.Rounds.Part(s.Level)
+			}
+			value = append(value, p.Value.Value)
+			se = append(se, (p.Interval.High-p.Interval.Low)/2/adaptive.Critical(level, 1, max(2, s.Clusters)))
+		}
+	}
+	if len(value) < 2 {
+		return 0, false
+	}
+	return adaptive.Spread(value, se), true
+}

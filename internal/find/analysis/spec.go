@@ -1,0 +1,276 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// Verb is what a stage's verdicts are about.
+type Verb string
+
+// The verbs of stages that give verdicts.
+const (
+	Judged   Verb = "judge"   // single answers
+	Compared Verb = "compare" // pairs
+)
+
+// Label is one label of a rubric.
+type Label struct {
+	Name  string
+	Score *float64 // nil: none
+}
+
+// Stage is what an analysis has to know about the stage whose verdicts it reads.
+type Stage struct {
+	Name      string
+	Verb      Verb
+	Items     bool     // items are compared with each other, not lanes
+	Within    string   // of items: only those with the same value of this field met
+	Flips     bool     // its verdicts say whether a later answer took back the first
+	Labels    []Label  // in the order of the rubric; labels that rows have besides follow
+	Low, High *float64 // range of the score; nil: open
+	Whole     bool     // scores are whole numbers
+	Worst     *float64 // the bad end of the score; nil: none
+	Judges    []string // the lanes that judge, as the study names them
+	Ruled     bool     // a rule judges, or a program
+	People    []string // the people who have said something
+	Unclear   int      // labels of theirs on two of which it was not clear which is better, and which were chosen for it
+	Decided   bool     // numbers rest on what a jury or several draws say together; agreement, on what each judge says
+	Families  map[string]string
+	Control   string   // what the branch that is a neutral re-ask is called; empty: there is none
+	Flagged   []string // labels on the bad side of the rubric, which people look at first
+	Gold      bool     // the study has a file of gold labels
+	Validated bool     // the judge is a rule, or gold that was read says how far it can be trusted
+	Draws     int      // how often the same question was drawn; 0 and 1: once
+	Lengths   bool     // rows say how long answers are
+	Selected  string   // the stage after whose results the lanes were chosen; empty: none
+	Added     string   // how items were added after a look, in words; empty: none were
+	Uneven    bool     // some lanes were asked about more items than others
+	Rule      string   // how refused and cut answers count; empty: as answers
+	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
+
+	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
+}
+
+// worst is the label at the bad end; empty: none.
+func (s *Stage) worst() string {
+	for _, l := range s.Labels {
+		if s.Worst != nil && l.Score != nil && *l.Score == *s.Worst {
+			return l.Name
+		}
+	}
+	return ""
+}
+
+// Machines reports whether any judge is not a person.
+func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
+
+// controls reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
+// part of its branch.
+func (s *Stage) controls(branch string) bool {
+	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
+}
+
+// yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
+func (s *Stage) yes() []string {
+	var out []string
+	for _, l := range s.Labels {
+		switch {
+		case l.Score == nil, !s.Flips && *l.Score != 0 && *l.Score != 1:
+			return nil
+		case *l.Score > 0:
+			out = append(out, l.Name)
+		}
+	}
+	return out
+}
+
+// Method is a way to analyse.
+type Method string
+
+// The methods, as studies name them.
+const (
+	Rates       Method = "rate"
+	Flips       Method = "flips"
+	BradleyT    Method = "bradley-terry"
+	Davidson    Method = "davidson"
+	Elo         Method = "elo"
+	WinRate     Method = "win-rate"
+	Agreement   Method = "agreement"
+	Validity    Method = "validity"
+	Length      Method = "length"
+	Variance    Method = "variance"
+	Position    Method = "positional-bias"
+	Consistency Method = "consistency"
+	Ranking     Method = "ranking"     // places with their errors, best first
+	Stances     Method = "stances"     // flips by conversation, from stances or from verdicts on flips
+	FlipCounts  Method = "flip-counts" // how often each question held, was weakened, was taken back
+	Correlation Method = "correlation" // of what was found with what is known
+	Items       Method = "items"       // which items tell lanes apart
+)
+
+// Methods lists the methods that suit a verb, the usual one first.
+func Methods(v Verb) []Method {
+	if v == Compared {
+		return []Method{BradleyT, Davidson, Elo, WinRate, Position, Consistency, Agreement, Validity, Length, Ranking, Correlation, Items}
+	}
+	return []Method{Rates, Flips, Agreement, Validity, Length, Variance, Ranking, Stances, FlipCounts, Correlation, Items}
+}
+
+// Spec is one analysis to do.
+type Spec struct {
+	Stage   string
+	Method  Method   // empty: the usual one of the stage
+	By      []string // fields; empty: lane for rates, none for comparisons
+	Primary bool
+	Keep    func(*Row) bool // nil: all rows
+	Gates   bool            // for conditions alone: its tables are not shown
+	Settings
+
+	entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes
+
+	Standing bool // for the standing of the stage alone: its tables are not shown
+}
+
+// each reports whether the analysis is about each judge, not about what a jury decides.
+func (s *Spec) each() bool { return s.Method == Agreement || s.Method == Validity }
+
+// whole is no field at all: the stage is reported as a whole.
+func whole() []string { return []string{} }
+
+// Default are the analyses of a stage for which the study declares none.
+func Default(s Stage) []Spec {
+	var out []Spec
+	if s.Verb == Compared {
+		for _, m := range []Method{BradleyT, WinRate, Elo, Position, Consistency} {
+			out = append(out, Spec{Stage: s.Name, Method: m})
+		}
+	} else {
+		out = append(out, Spec{Stage: s.Name, Method: Rates})
+	}
+	if s.Flips {
+		out = append(out, Spec{Stage: s.Name, Method: Flips})
+	}
+	if s.Lengths && !s.Items {
+		out = append(out, Spec{Stage: s.Name, Method: Length, By: whole()})
+	}
+	if s.Draws > 1 && s.Verb == Judged {
+		out = append(out, Spec{Stage: s.Name, Method: Variance})
+	}
+	if s.Machines() && (s.Gold || len(s.People) > 0) {
+		out = append(out, Spec{Stage: s.Name, Method: Validity})
+	}
+	if len(s.Judges)+len(s.People) > 1 {
+		out = append(out, Spec{Stage: s.Name, Method: Agreement})
+	}
+	return out
+}
+
+// Check reports what is wrong with an analysis of a stage.
+func (s Spec) Check(stage *Stage) error {
+	_, err := s.filled(stage)
+	return err
+}
+
+// filled is the spec with its defaults, or what is wrong with it.
+func (s Spec) filled(stage *Stage) (Spec, error) {
+	usual := Methods(stage.Verb)
+	s.Method = s.method(stage)
+	if !slices.Contains(usual, s.Method) {
+		var names []string
+		for _, m := range usual {
+			names = append(names, string(m))
+		}
+		return s, fmt.Errorf("analyse stage %s: %q does not suit a stage that %ss (%s)", s.Stage, s.Method, stage.Verb, assay.ThereAre(names))
+	}
+	if why := stage.lacks(s.Method); why != "" {
+		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)
+	}
+	if why := s.Settings.suit(s.Method, stage.Verb); why != "" {
+		return s, fmt.Errorf("analyse stage %s: %s", s.Stage, why)
+	}
+	if s.Method == Items {
+		s.By = withoutLane(s.By)
+		return s, nil
+	}
+	if s.By == nil && s.Method == FlipCounts {
+		s.By = []string{ByItem}
+	}
+	if s.By == nil && s.Method != Length && stage.Verb == Judged {
+		s.By = []string{ByLane}
+		if s.Method == Flips && stage.Control != "" {
+			s.By = append(s.By, ByBranch)
+		}
+	}
+	if stage.Verb == Compared && slices.Contains(s.By, ByLane) {
+		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { return f == ByLane }) // its lanes are what is ranked
+	}
+	return s.ranked(stage)
+}
+
+// Suits reports whether a stage has what a method needs.
+func (s *Stage) Suits(m Method) bool { return slices.Contains(Methods(s.Verb), m) && s.lacks(m) == "" }
+
+// lacks is what a method needs and a stage does not have; empty: nothing.
+func (s *Stage) lacks(m Method) string {
+	switch m {
+	case Items:
+		if s.Items {
+			return "items needs lanes that are compared on them (compare: STAGE): here items compete"
+		}
+	case Correlation:
+		if s.Verb == Compared && !s.Items {
+			return "a correlation needs items that are compared (compare: INPUT): lanes have no field of items"
+		}
+	case Stances, FlipCounts:
+		if !s.Flips && !slices.ContainsFunc(s.Labels, func(l Label) bool { return l.Name == stanceOpen }) {
+			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or stance_keywords)", m, stanceOpen)
+		}
+	}
+	return ""
+}
+
+// method is the one that is asked for, else the usual one of the stage.
+func (s Spec) method(stage *Stage) Method {
+	switch {
+	case s.Method != "":
+		return s.Method
+	case stage.Flips:
+		return Flips
+	}
+	return Methods(stage.Verb)[0]
+}
+
+// ranked is the spec of a stage that compares, with what it ranks: a setting of the lanes where it is grouped by one.
+func (s Spec) ranked(stage *Stage) (Spec, error) {
+	if stage.Verb != Compared || s.each() || s.Method == Length {
+		return s, nil
+	}
+	if s.Method == Position || s.Method == Consistency { // about judges: both of a pair are in them, and of consistency both orders
+		s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool {
+			_, setting := settingOf(f)
+			return setting || f == ByDirection && s.Method == Consistency
+		})
+		return s, nil
+	}
+	if stage.Within != "" && !slices.Contains(s.By, stage.Within) { // groups that never met have no ranking in common
+		s.By = append(slices.Clone(s.By), stage.Within)
+	}
+	for _, f := range s.By {
+		setting, ok := settingOf(f)
+		switch {
+		case !ok, f == stage.Within:
+		case stage.Items:
+			return s, fmt.Errorf("analyse stage %s: by %s: items are compared there, not answers of lanes", s.Stage, f)
+		case s.entrants != "":
+			return s, fmt.Errorf("analyse stage %s: by %s and %s: comparisons rank one of them at a time", s.Stage, s.entrants, f)
+		default:
+			s.entrants = setting
+		}
+	}
+	s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { setting, ok := settingOf(f); return ok && setting == s.entrants })
+	return s, nil
+}

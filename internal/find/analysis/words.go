@@ -1,0 +1,148 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/internal/find/stats"
+)
+
+// adjust corrects the p-values of all primary tests together.
+func (r *Report) adjust() error {
+	var tests []*Finding
+	var p []float64
+	for i := range r.Tables {
+		for k := range r.Tables[i].Findings {
+			if f := &r.Tables[i].Findings[k]; f.Primary && f.P.OK {
+				tests, p = append(tests, f), append(p, f.P.Value)
+			}
+		}
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	adjusted, err := stats.Holm(p)
+	if err != nil {
+		return fmt.Errorf("adjust the primary tests: %w", err)
+	}
+	for i, f := range tests {
+		f.Holm = stats.Known(adjusted[i])
+	}
+	return nil
+}
+
+// say puts primary findings in words.
+func (r *Report) say() {
+	for i := range r.Tables {
+		for k := range r.Tables[i].Findings {
+			if f := &r.Tables[i].Findings[k]; f.Primary {
+				f.Words = f.sentence(r.Tables[i].Notes)
+			}
+		}
+	}
+}
+
+// sentence is what may be said.
+func (f *Finding) sentence(notes []string) string {
+	subject := fmt.Sprintf("In stage %s, the %s", f.Stage, f.What)
+	if name := f.name(); name != "" {
+		subject += " of " + name
+	}
+	if !f.Value.OK {
+		return subject + " is not known: " + f.Value.Why + "."
+	}
+	text := fmt.Sprintf("%s is %s", subject, f.show(f.Value.Value))
+	if f.Interval.OK {
+		text += fmt.Sprintf(" (%g%% interval %s to %s", f.Level*100, f.show(f.Interval.Low), f.show(f.Interval.High))
+	} else {
+		text += " (no interval: " + f.Interval.Why
+	}
+	text += fmt.Sprintf("; %s in %s)", plural(f.N, "verdict"), plural(f.Clusters, "cluster"))
+	if verdict := f.shown(); verdict != "" {
+		text += "; " + verdict
+	}
+	if f.Bounds.OK && f.Bounds.Low < f.Bounds.High {
+		text += fmt.Sprintf("; whatever the missing verdicts are, it lies between %s and %s", f.show(f.Bounds.Low), f.show(f.Bounds.High))
+	}
+	if f.Other != nil && f.Other.Value.OK {
+		text += fmt.Sprintf("; with %s it is %s", f.Other.Rule, f.show(f.Other.Value.Value))
+	}
+	if f.Coverage.Incomplete() {
+		text += "; too little of the plan is there to rely on it"
+	}
+	for _, n := range notes {
+		if n == notValidated || strings.HasPrefix(n, selectedAfter) {
+			text += "; " + n
+		}
+	}
+	return text + "."
+}
+
+// show is a value in words.
+func (f *Finding) show(x float64) string {
+	if f.Shown() == Gap {
+		return fmt.Sprintf("%+.1f points", nonzero(100*x))
+	}
+	return f.Unit.Show(x)
+}
+
+// Shown is the unit in which a value is shown: a difference of shares in points, which no one takes for a share of the share.
+func (f *Finding) Shown() Unit {
+	if f.Unit != Share {
+		return f.Unit
+	}
+	switch f.What {
+	case WhatDifference, WhatExcess, WhatAny, WhatRegressiveExcess, WhatProgressiveExcess, WhatChange, WhatMisfit:
+		return Gap
+	}
+	return Share
+}
+
+// nonzero is a number that is not shown as minus zero, with one digit.
+func nonzero(x float64) float64 {
+	if x > -0.05 && x < 0 {
+		return 0
+	}
+	return x
+}
+
+// ShowError is an error in the unit: it has no sign.
+func (u Unit) ShowError(x float64) string { return strings.TrimPrefix(u.Show(x), "+") }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// shown is what a test allows to say, after the correction over all primary tests.
+func (f *Finding) shown() string {
+	if !f.Holm.OK {
+		return ""
+	}
+	if f.Holm.Value < 1-f.Level {
+		return fmt.Sprintf("this differs from none (adjusted p %.2g)", f.Holm.Value)
+	}
+	text := fmt.Sprintf("this does not show a difference (adjusted p %.2g", f.Holm.Value)
+	if leavesOut(f.Interval, 0) {
+		text += "; the interval is not adjusted"
+	}
+	return text + ")"
+}
+
+// Show is a value in its unit.
+func (u Unit) Show(x float64) string {
+	if x > -0.0005 && x < 0 {
+		x = 0 // no number is shown as minus zero
+	}
+	switch u {
+	case Share:
+		return fmt.Sprintf("%.1f%%", x*100)
+	case Gap:
+		return fmt.Sprintf("%+.1f pt", nonzero(100*x))
+	case Points, Hundreds:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.3f", x)
+}

@@ -1,0 +1,118 @@
+package results
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/study"
+)
+
+// gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
+// that the study names, as it is now. Labels come after answers, so the file counts more than what the run's snapshot has of
+// it; a bundle takes it along.
+func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, items map[string]*analysedItem) error {
+	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
+		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+			for v, err := range all {
+				note := func(r *analysis.Row) {
+					r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+					if judge != "" {
+						r.Judge = judge
+					}
+				}
+				if !yield(v.At, note, err) {
+					return
+				}
+			}
+		}
+	}
+	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleVerdicts(ctx, d.run.No, st.Name), ""), items)); err != nil || st.Gold == "" {
+		return err
+	}
+	labels, err := d.goldFile(ctx, st)
+	if err != nil {
+		return err
+	}
+	all := func(yield func(store.Verdict, error) bool) {
+		for _, v := range labels {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+	return analyzer.Gold(d.rows(said(all, analysis.GoldJudge), items))
+}
+
+// goldFile reads the gold labels of a stage. Rows that mean nothing in this run become warnings.
+func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
+	file, err := d.OpenGold(ctx, d.run, st)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
+		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read gold labels: %w", err)
+	}
+	defer file.Close()
+	rows, err := ReadLabels(file, st.Gold)
+	if err != nil {
+		return nil, err
+	}
+	people, err := d.Scripts.People(ctx, d.run, st.Name)
+	if err != nil {
+		return nil, err
+	}
+	var problems assay.Problems
+	var mine []*Label
+	for i := range rows {
+		rows[i].Stage, rows[i].Judge = st.Name, script.PersonPrefix+analysis.GoldJudge
+		mine = append(mine, &rows[i])
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	found, err := d.Match(ctx, d.run, people, mine, &problems)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range problems[:min(len(problems), MaxProblems)] {
+		d.warnings = append(d.warnings, p.String())
+	}
+	out := make([]store.Verdict, len(found))
+	for i, l := range found {
+		out[i] = l.Verdict
+	}
+	return out, nil
+}
+
+// GoldPart is under which name, before that of the file, gold labels travel in a bundle.
+const GoldPart = "gold/"
+
+// OpenGold opens the gold labels of a stage: from the run's folder, or out of the bundle.
+func (r *Reader) OpenGold(ctx context.Context, run store.Run, st *study.Stage) (io.ReadCloser, error) {
+	if r.Bundled {
+		text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, GoldPart+st.Gold))
+		return io.NopCloser(bytes.NewReader(text)), err
+	}
+	name := st.Gold
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(run.Folder, filepath.FromSlash(name))
+	}
+	if _, err := os.Stat(run.Folder); !errors.Is(err, fs.ErrNotExist) {
+		return os.Open(name)
+	}
+	// This machine does not have the run's folder: the labels count that were there when it began.
+	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, script.GoldPart+st.Gold))
+	return io.NopCloser(bytes.NewReader(text)), err
+}

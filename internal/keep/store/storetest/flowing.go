@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+)
+
+// flowing: where open requests are, and for how long no process drove a run.
+func flowing(t *testing.T, fresh Fresh) {
+	t.Run("open requests are counted where they are", func(t *testing.T) { flows(t, fresh) })
+	t.Run("breaks are counted once, by what went on in them", func(t *testing.T) { breaks(t, fresh) })
+}
+
+func flows(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	look := func() []store.Flow {
+		t.Helper()
+		all, err := b.s.Flows(b.ctx, []int64{b.run.No})
+		b.ok(err)
+		slices.SortFunc(all, func(a, b store.Flow) int { return cmp.Compare(a.Lane, b.Lane) })
+		return all
+	}
+	if all := look(); len(all) > 0 {
+		t.Errorf("nothing was made: %+v", all)
+	}
+	b.segment(store.Batch, 7) // planned: not open yet
+	b.staged(store.Batch, 3)
+	b.to(b.staged(store.Batch, 2), store.Uploaded)
+	began := b.clock.now()
+	b.to(b.staged(store.Batch, 4), store.Intended)
+	away := b.to(b.staged(store.Batch, 10), store.Launched)
+	b.clock.pass(time.Minute)
+	b.ok(b.s.Checked(b.ctx, away.Lease, store.Sighting{State: "running", Counts: `{"Known":true}`, Due: b.clock.now()}))
+	back := b.to(b.staged(store.Batch, 5), store.Fetched)
+	resent := b.outcome(back, 1, assay.Errored)
+	resent.Again = &store.Again{Mode: store.Live, Cause: "busy", After: b.clock.now(), Cap: 3}
+	b.settle(back, b.outcome(back, 0, assay.Answered), resent)
+	live := b.staged(store.Live, 6)
+	b.ok(b.s.GoLive(b.ctx, live.Lease, "k1", 0, b.clock.now()))
+	held := b.staged(store.Batch, 8)
+	b.ok(b.s.Hold(b.ctx, held.Lease, "unclear"))
+	want := []store.Flow{{
+		Run: b.run.No, Stage: "answers", Lane: "gpt", Staged: 5, Away: 4 + 10 + 3, Live: 6, Held: 8, Again: 1, First: began.UTC(),
+		Jobs: []store.JobCount{{Requests: 10, Counts: `{"Known":true}`}, {Requests: 5, Here: 1, Counts: "{}"}},
+	}}
+	got := look()
+	if len(got) == 1 {
+		slices.SortFunc(got[0].Jobs, func(a, b store.JobCount) int { return cmp.Compare(b.Requests, a.Requests) })
+	}
+	if d := gocmp.Diff(want, got); d != "" {
+		t.Errorf("flows (-want +got):\n%s", d)
+	}
+	open := got[0].Staged + got[0].Away + got[0].Live + got[0].Held
+	if l := b.lane("gpt"); l.Open != open {
+		t.Errorf("the lane has %d open requests, and %d are somewhere", l.Open, open)
+	}
+}
+
+func breaks(t *testing.T, fresh Fresh) {
+	t.Parallel()
+	b := newBench(t, fresh)
+	now := func() store.Run {
+		t.Helper()
+		r, err := b.s.Run(b.ctx, b.run.No)
+		b.ok(err)
+		return r
+	}
+	b.ok(b.s.Drives(b.ctx, b.run.No, "anna", ttl))
+	if r := now(); r.Idle != 0 || r.Unseen != 0 || !r.Driven.IsZero() {
+		t.Errorf("it was never left: %+v", r)
+	}
+	// A sign that is already over stands for a process that stopped so long ago: the clock of a database cannot be moved.
+	b.ok(b.s.Leaves(b.ctx, b.run.No, "anna"))
+	b.ok(b.s.Drives(b.ctx, b.run.No, "old", -time.Hour))
+	idle := now().Idle
+	b.ok(b.s.Drives(b.ctx, b.run.No, "bert", ttl))
+	if r := now(); r.Idle-idle < time.Hour || r.Unseen != 0 || r.Driven.IsZero() {
+		t.Errorf("an hour without a driver and without a job: %+v", r)
+	}
+	idle = now().Idle
+	b.ok(b.s.Drives(b.ctx, b.run.No, "bert", ttl))
+	b.ok(b.s.Drives(b.ctx, b.run.No, "carl", ttl))
+	if r := now(); r.Idle != idle || r.Unseen != 0 {
+		t.Errorf("a further sign, and a further process: %+v", r)
+	}
+	b.to(b.staged(store.Batch, 1), store.Launched)
+	for _, d := range []time.Duration{2 * time.Hour, time.Hour} {
+		for _, name := range []string{"bert", "carl", "dora"} {
+			b.ok(b.s.ReleaseDead(b.ctx, name))
+		}
+		b.ok(b.s.Drives(b.ctx, b.run.No, "old", -d))
+		b.ok(b.s.Drives(b.ctx, b.run.No, "dora", ttl))
+	}
+	if r := now(); r.Idle-idle > time.Minute || r.Unseen < 2*time.Hour || r.Unseen > 2*time.Hour+time.Minute {
+		t.Errorf("two hours, and one, with a job in flight: %+v", r)
+	}
+}

@@ -1,0 +1,43 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/internal/keep/store"
+)
+
+// walking reads rows in more loops at a time than there are connections for anything else, and writes in each of them.
+func walking(t *testing.T, fresh Fresh) {
+	b := newBench(t, fresh)
+	g := b.staged(store.Batch, 2)
+	const loops = 12
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	var inside, done sync.WaitGroup
+	inside.Add(loops)
+	for range loops {
+		done.Go(func() {
+			first := true
+			for _, err := range b.s.Attempts(ctx, g.No) {
+				if err != nil {
+					t.Errorf("read: %v", err)
+				}
+				if first {
+					inside.Done()
+					inside.Wait()
+					first = false
+				}
+				if err := b.s.Note(ctx, b.run.No, g.No, "test", "written in a loop"); err != nil {
+					t.Errorf("write: %v", err)
+				}
+				if _, err := b.s.Segment(ctx, g.No); err != nil {
+					t.Errorf("read in a loop: %v", err)
+				}
+			}
+		})
+	}
+	done.Wait()
+}

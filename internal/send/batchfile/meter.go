@@ -1,0 +1,43 @@
+package batchfile
+
+import (
+	"assay/internal/assay"
+	"assay/internal/study/catalog"
+)
+
+// bytesPerToken is how many bytes of JSON a token has, roughly.
+const bytesPerToken = 4.0
+
+// Meter estimates what requests of one lane cost.
+type Meter struct {
+	Price catalog.Price
+
+	catalog *catalog.Catalog
+	kind    string
+	lane    assay.Lane
+	how     catalog.Billing
+	factor  float64
+	limit   int // of the guess below
+	guessed bool
+	out     [2]int // expected, most
+}
+
+// NewMeter is the meter of a lane at a vendor.
+func NewMeter(c *catalog.Catalog, kind string, lane assay.Lane, mode assay.Mode) *Meter {
+	m := &Meter{catalog: c, kind: kind, lane: lane, how: catalog.Billing{Mode: mode}, factor: c.TokenFactor(kind, lane.Model)}
+	m.Price, _ = c.Price(kind, lane.Model)
+	return m
+}
+
+// Estimate is what one request may cost, from the bytes of its prompt and its output limit (0: none).
+func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
+	if !m.guessed || m.limit != limit {
+		lane := m.lane
+		lane.Params.MaxTokens = limit
+		_, m.out[0], m.out[1] = m.catalog.OutputGuess(lane, m.kind)
+		m.limit, m.guessed = limit, true
+	}
+	in := int64(float64(prompt)/bytesPerToken*m.factor + 0.5)
+	expected = m.Price.Bill(assay.Usage{Known: true, Input: in, Output: int64(m.out[0])}, m.how)
+	return expected, m.Price.Bill(assay.Usage{Known: true, Input: in + in/7, Output: int64(m.out[1])}, m.how)
+}

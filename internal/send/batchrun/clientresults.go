@@ -1,0 +1,204 @@
+package batchrun
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/send/dialect"
+)
+
+// FormatClient writes OpenAI's result lines, whichever provider answered: one for every line of the client's file, in the
+// results or among the errors.
+const FormatClient Format = "client"
+
+// APIOf is the API that an endpoint stands for; empty: none that is carried.
+func APIOf(endpoint string) string {
+	switch endpoint {
+	case "/v1/chat/completions":
+		return "chat"
+	case "/v1/responses":
+		return "responses"
+	}
+	return ""
+}
+
+// Problem is an error in OpenAI's form.
+type Problem struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    *string `json:"code"`
+}
+
+// NewProblem is the error that goes with an HTTP status.
+func NewProblem(status int, code, param, message string) Problem {
+	p := Problem{Message: message, Type: "invalid_request_error"}
+	switch {
+	case code == "insufficient_quota":
+		p.Type = "insufficient_quota"
+	case status == http.StatusTooManyRequests:
+		p.Type = "rate_limit_error"
+	case status >= 500:
+		p.Type = "server_error"
+	}
+	if code != "" {
+		p.Code = &code
+	}
+	if param != "" {
+		p.Param = &param
+	}
+	return p
+}
+
+// ProblemOf is what a provider said, as a status and an error in OpenAI's form. A key that a provider refuses is the
+// gateway's, not the client's.
+func ProblemOf(provider string, o assay.Outcome) (int, Problem) {
+	status, code, param, message := http.StatusInternalServerError, string(o.Ending), "", "the provider gave no answer"
+	if o.Ending == assay.Rejected {
+		status = http.StatusBadRequest
+	}
+	if f := o.Fault; f != nil {
+		code, param, message = cmp.Or(f.Code, code), f.Param, cmp.Or(f.Message, message)
+		switch {
+		case f.Class == assay.FaultDenied:
+			status, code = http.StatusBadGateway, "provider_denied"
+		case f.Class == assay.FaultQuota:
+			status, code = http.StatusBadGateway, "provider_quota"
+		case f.Status >= 400:
+			status = f.Status
+		case f.Class == assay.FaultInvalid || f.Class == assay.FaultLarge:
+			status = http.StatusBadRequest
+		case f.Class == assay.FaultBusy:
+			status = http.StatusServiceUnavailable
+		}
+	}
+	return status, NewProblem(status, code, param, provider+": "+message)
+}
+
+// refuseAll writes the requests that were refused before anything was sent.
+func (c *collector) refuseAll(ctx context.Context) error {
+	for r, err := range c.Refused(ctx, c.run) {
+		if err != nil {
+			return err
+		}
+		c.tally.Failures++
+		if err := c.failure(r.ID, r.Status, NewProblem(r.Status, r.Code, r.Param, r.Message)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openai writes one line of the file in OpenAI's form.
+func (c *collector) client(a *held) error {
+	id := a.Line.ID
+	switch {
+	case !a.Ended, a.Outcome.Ending == assay.Cancelled:
+		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &c.unsent})
+	case a.Outcome.Ending == assay.Expired:
+		return c.put(false, clientLine{ID: c.name(id), CustomID: id, Error: &End{"batch_expired", "This request could not be executed before the completion window expired."}})
+	case !good(a.Outcome.Ending):
+		provider, _, _ := strings.Cut(a.Line.Lane, "/")
+		status, p := ProblemOf(provider, a.Outcome)
+		return c.failure(id, status, p)
+	}
+	body, err := c.body(a)
+	if err != nil {
+		return err
+	}
+	return c.put(true, clientLine{ID: c.name(id), CustomID: id, Response: &clientReply{http.StatusOK, cmp.Or(a.Outcome.RequestID, c.name(id)), body}})
+}
+
+func (c *collector) failure(id string, status int, p Problem) error {
+	body, err := json.Marshal(map[string]Problem{"error": p})
+	if err != nil {
+		return err
+	}
+	return c.put(false, clientLine{ID: c.name(id), CustomID: id, Response: &clientReply{status, c.name(id), body}})
+}
+
+// name is the id of a result: the same whenever it is written.
+func (c *collector) name(id string) string {
+	sum := sha256.Sum256([]byte(c.run.ID + " " + id))
+	return "batch_req_" + hex.EncodeToString(sum[:12])
+}
+
+// put writes a line so that no character in it ends a line for any reader.
+func (c *collector) put(answer bool, l clientLine) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if c.buf, err = dialect.AppendRenamed(c.buf[:0], text, l.CustomID); err != nil {
+		return err
+	}
+	to := c.errors
+	if answer {
+		to = c.results
+	}
+	_, err = to.Write(append(c.buf, '\n'))
+	return err
+}
+
+// body is the reply in the form of the API that the client asked: the provider's own where that is the same, else one made
+// from the answer.
+func (c *collector) body(a *held) (json.RawMessage, error) {
+	api := APIOf(c.batch.Client.Endpoint)
+	if raw := replyIn(a.raw, a.file.Kind == "live"); raw != nil && Speaks(raw, api) {
+		return raw, nil
+	}
+	o := a.Outcome
+	if a.Over {
+		whole, err := c.reread(a.Answer, a.raw, a.file)
+		if err != nil {
+			return nil, err
+		}
+		o.Text, o.Thoughts = whole.Text, whole.Thoughts
+	}
+	head := dialect.ReplyHead{ID: strings.TrimPrefix(c.name(a.Line.ID), "batch_req_"), Created: c.run.Created.Unix(), Model: a.Line.Lane}
+	return dialect.AppendReply(nil, assay.Dialect(api), head, &o)
+}
+
+// replyIn is the body of a reply in a line of results; nil: it is not where OpenAI has it.
+func replyIn(raw []byte, live bool) (body []byte) {
+	if live {
+		return raw
+	}
+	dialect.Members(raw, func(name, value []byte) {
+		if string(name) != "response" {
+			return
+		}
+		dialect.Members(value, func(name, value []byte) {
+			if string(name) == "body" {
+				body = value
+			}
+		})
+	})
+	return body
+}
+
+// Speaks reports whether a reply has the form of an API.
+func Speaks(raw []byte, api string) bool {
+	want, has := map[string]string{"chat": "choices", "responses": "output"}[api], false
+	dialect.Members(raw, func(name, _ []byte) { has = has || string(name) == want })
+	return has
+}
+
+type clientLine struct {
+	ID       string       `json:"id"`
+	CustomID string       `json:"custom_id"`
+	Response *clientReply `json:"response"`
+	Error    *End         `json:"error"`
+}
+
+type clientReply struct {
+	Status    int             `json:"status_code"`
+	RequestID string          `json:"request_id"`
+	Body      json.RawMessage `json:"body"`
+}

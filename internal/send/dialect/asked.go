@@ -1,0 +1,211 @@
+package dialect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// Asked is the body of a request, read back: AppendBody makes it again, in this dialect or in another.
+type Asked struct {
+	Model  string // empty where the job names it
+	Prompt assay.Prompt
+	Params assay.Params
+	Lost   []string // members of the body that have no place here, in order; what only repeats an API's default is not among them
+}
+
+// ReadRequest reads a body that others wrote. An error says why its question cannot be told in another dialect: it has pictures,
+// tools or roles that are no text of a conversation.
+func ReadRequest(d assay.Dialect, body []byte) (Asked, error) {
+	var r reading
+	t := &taker{reading: &r}
+	if json.Unmarshal(body, &t.from) != nil || t.from == nil {
+		return r.asked, errors.New("the body is no JSON object")
+	}
+	switch d {
+	case assay.DialectChat:
+		t.chat()
+	case assay.DialectResponses:
+		t.responses()
+	case assay.DialectMessages:
+		t.messages()
+	case assay.DialectGenerate:
+		t.generate()
+	case assay.DialectConverse:
+		t.converse()
+	default:
+		return r.asked, fmt.Errorf("bodies of %s cannot be read back", d)
+	}
+	t.rest()
+	slices.Sort(r.asked.Lost)
+	r.asked.Lost = slices.Compact(r.asked.Lost)
+	return r.asked, r.err
+}
+
+// reading is what has been read of a body, and the first thing that cannot be.
+type reading struct {
+	asked Asked
+	err   error
+}
+
+func (r *reading) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// taker takes an object of a body apart: what is not taken is lost.
+type taker struct {
+	*reading
+	from map[string]json.RawMessage
+	path string // of the object in the body, with a dot at its end
+}
+
+func (t *taker) within(path string, from map[string]json.RawMessage) *taker {
+	return &taker{reading: t.reading, path: path + ".", from: from}
+}
+
+func (t *taker) lose(name string) { t.asked.Lost = append(t.asked.Lost, t.path+name) }
+
+// raw takes a member as it is; nil: it is not there, or null.
+func (t *taker) raw(names ...string) json.RawMessage {
+	var found json.RawMessage
+	for _, name := range names {
+		if raw := t.from[name]; found == nil && len(raw) > 0 && string(raw) != "null" {
+			found = raw
+		}
+		delete(t.from, name)
+	}
+	return found
+}
+
+// take takes a member into a value, which stays as it is where there is none.
+func (t *taker) take(into any, names ...string) {
+	raw := t.raw(names...)
+	if raw == nil {
+		return
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			err = fmt.Errorf("it is a %s", wrong.Value)
+		}
+		t.fail(fmt.Errorf("%s%s: %w", t.path, names[0], err))
+	}
+}
+
+// inside takes a member that is an object; without one it is empty.
+func (t *taker) inside(names ...string) *taker {
+	in := t.within(t.path+names[0], nil)
+	t.take(&in.from, names...)
+	return in
+}
+
+// rest loses what was not taken, but for what says nothing.
+func (t *taker) rest() {
+	for _, name := range slices.Sorted(maps.Keys(t.from)) {
+		if raw := string(t.from[name]); raw != "null" && !slices.Contains(idle()[name], raw) {
+			t.lose(name)
+		}
+	}
+}
+
+// idle are the values of members that only say what would be so without them.
+func idle() map[string][]string {
+	return map[string][]string{
+		"stream": {"false"}, "n": {"1"}, "store": {"false"}, "background": {"false"}, "logprobs": {"false"}, "top_logprobs": {"0"},
+		"frequency_penalty": {"0", "0.0"}, "presence_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "tools": {"[]"}, "metadata": {"{}"},
+		"parallel_tool_calls": {"true", "false"}, "tool_choice": {`"auto"`, `"none"`}, "candidateCount": {"1"}, "safetySettings": {"[]"}, "strict": {"true", "false"},
+	}
+}
+
+// said is the text of a message or of a system prompt: a text, or a list of parts of the given kinds.
+func (t *taker) said(what string, raw json.RawMessage, between string, kinds ...string) string {
+	var text string
+	if raw == nil || json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []map[string]json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil {
+		t.fail(fmt.Errorf("%s is neither a text nor a list of parts", what))
+		return ""
+	}
+	var texts []string
+	for _, part := range parts {
+		p := t.within(what, part)
+		kind, text := "", ""
+		p.take(&kind, "type")
+		if len(kinds) > 0 && !slices.Contains(kinds, kind) || part["text"] == nil {
+			t.fail(fmt.Errorf("%s has a part that is no text%s", what, quoted(kind)))
+			return ""
+		}
+		p.take(&text, "text")
+		p.rest()
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, between)
+}
+
+func quoted(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%q)", kind)
+}
+
+const between = "\n\n" // as a context stands before its question
+
+// conversation takes a list of messages; leading ones under a system role become the system text.
+func (t *taker) conversation(name string, kinds ...string) {
+	var list []map[string]json.RawMessage
+	raw := t.raw(name)
+	if raw == nil || json.Unmarshal(raw, &list) != nil {
+		t.fail(fmt.Errorf("%s%s is no list of messages", t.path, name))
+		return
+	}
+	for i, m := range list {
+		in := t.within(name, m)
+		var role, kind string
+		in.take(&role, "role")
+		in.take(&kind, "type")
+		text := in.said(fmt.Sprintf("message %d", i+1), in.raw("content"), between, kinds...)
+		if kind != "" && kind != "message" {
+			in.fail(fmt.Errorf("message %d is a %q", i+1, kind))
+		}
+		if calls := in.raw("tool_calls", "function_call"); calls != nil && string(calls) != "[]" {
+			in.fail(fmt.Errorf("message %d calls tools", i+1))
+		}
+		in.rest()
+		t.speak(i, role, text)
+	}
+}
+
+// speak adds one message.
+func (t *taker) speak(i int, role, text string) {
+	p := &t.asked.Prompt
+	switch role {
+	case "system", "developer":
+		if len(p.Messages) > 0 {
+			t.fail(fmt.Errorf("message %d: a %s message stands behind the conversation's beginning", i+1, role))
+		}
+		p.System = joined(p.System, text)
+	case "user":
+		p.Messages = append(p.Messages, assay.Message{Role: assay.RoleUser, Text: text})
+	case "assistant", "model":
+		p.Messages = append(p.Messages, assay.Message{Role: assay.RoleAssistant, Text: text})
+	default:
+		t.fail(fmt.Errorf("message %d has the role %q", i+1, role))
+	}
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + between + b
+}

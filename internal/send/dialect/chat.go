@@ -1,0 +1,197 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// writeChat writes the body of OpenAI chat completions, which many providers read.
+func (w *body) writeChat() error {
+	w.modelField()
+	w.field("messages")
+	w.b = append(w.b, '[')
+	w.turns(or(w.wire.SystemRole, "system"))
+	w.b = append(w.b, ']')
+
+	w.float("temperature", w.params.Temperature)
+	w.float("top_p", w.params.TopP)
+	w.topK("top_k")
+	w.maxTokens("max_tokens")
+	if err := w.chatReasoning(); err != nil {
+		return err
+	}
+	w.texts("stop", w.params.Stop)
+	w.seed("seed")
+	switch w.wants() {
+	case assay.SchemaWireStrict:
+		w.object("response_format")
+		w.text("type", "json_schema")
+		w.field("json_schema")
+		w.b = append(w.b, `{"name":"answer","strict":true,"schema":`...)
+		w.schema()
+		w.b = append(w.b, '}')
+		w.end()
+	case assay.SchemaWireJSONObject:
+		w.object("response_format")
+		w.text("type", "json_object")
+		w.end()
+	}
+	w.tier("service_tier")
+	w.keepNothing()
+	w.cacheKey()
+	return nil
+}
+
+func (w *body) modelField() {
+	if w.wire.ModelInBody {
+		w.text("model", w.model)
+	}
+}
+
+func (w *body) keepNothing() {
+	if w.wire.StoreFalse {
+		w.truth("store", false)
+	}
+}
+
+// turns writes the system text under its role, then the conversation.
+func (w *body) turns(systemRole string) {
+	if w.prompt.System != "" && systemRole != "" {
+		w.b = append(w.b, `{"role":"`...)
+		w.b = append(w.b, systemRole...)
+		w.b = append(w.b, `","content":`...)
+		w.b = appendString(w.b, w.prompt.System)
+		w.b = append(w.b, '}', ',')
+	}
+	first := w.firstUser()
+	for i, m := range w.prompt.Messages {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.b = append(w.b, `{"role":"`...)
+		w.b = append(w.b, m.Role...)
+		w.b = append(w.b, `","content":`...)
+		w.speech(i, first)
+		w.b = append(w.b, '}')
+	}
+}
+
+// chatReasoning writes effort and thinking: a flat field, or a reasoning object where the provider has one.
+func (w *body) chatReasoning() error {
+	effort := w.params.Effort
+	if effort != "" && (w.wire.EffortField != "" || w.wire.Thinking != assay.ThinkingWireReasoning) {
+		w.text(or(w.wire.EffortField, "reasoning_effort"), effort)
+		effort = ""
+	}
+	w.object("reasoning")
+	err := w.reasoningFields(effort)
+	w.end()
+	return err
+}
+
+// reasoningFields writes the inside of a reasoning object.
+func (w *body) reasoningFields(effort string) error {
+	t := w.params.Thinking
+	if t.Enabled() && w.wire.Thinking == assay.ThinkingWireNone {
+		return noPlace("thinking")
+	}
+	switch w.wire.Thinking {
+	case assay.ThinkingWireReasoning:
+		if effort != "" && (t.Mode == assay.ThinkingTokens || t.Mode == assay.ThinkingLevel && t.Level != effort) {
+			return fmt.Errorf("effort %s and thinking %s exclude each other", effort, t.Mode)
+		}
+		switch t.Mode {
+		case assay.ThinkingTokens:
+			w.number("max_tokens", int64(t.Tokens))
+		case assay.ThinkingLevel:
+			effort = t.Level
+		case assay.ThinkingOn, assay.ThinkingOff:
+			w.truth("enabled", t.Enabled())
+		}
+	case assay.ThinkingWireEnableFlag:
+		switch t.Mode {
+		case assay.ThinkingTokens, assay.ThinkingLevel:
+			return fmt.Errorf("thinking is only on or off here, not %s", t.Mode)
+		case assay.ThinkingOn, assay.ThinkingOff:
+			w.truth("enabled", t.Enabled())
+		}
+	case assay.ThinkingWireNone:
+	default:
+		return fmt.Errorf("thinking cannot be written as %s", w.wire.Thinking)
+	}
+	if effort != "" {
+		w.text("effort", effort)
+	}
+	return nil
+}
+
+// readChat reads a chat completion.
+func (d *Decoder) readChat(v value, r reasoning) assay.Outcome {
+	o := assay.Outcome{
+		Model:     d.same(&d.model, v.get("model")),
+		RequestID: d.word(v.get("id")),
+		Tier:      d.same(&d.tier, v.get("service_tier")),
+		Usage:     openUsage(v.get("usage"), r),
+	}
+	choice := v.get("choices").first()
+	message := choice.get("message")
+	o.Finish = d.same(&d.finish, choice.get("finish_reason"))
+	o.Text, o.Thoughts = d.chatContent(message)
+	switch {
+	case v.get("error").present():
+		return failed(o, d.fault(0, v))
+	case choice.get("error").present():
+		return failed(o, d.fault(0, choice))
+	case !message.is(object):
+		return failed(o, unreadable("no_choices", "the reply has no choice with a message"))
+	}
+	if refusal := d.text(message.get("refusal")); refusal != "" {
+		o.Text = refusal
+		return ended(o, stopRefused)
+	}
+	switch o.Finish {
+	case "length", "model_length", "max_tokens":
+		return ended(o, stopCut)
+	case "content_filter", "refusal":
+		return ended(o, stopRefused)
+	case "error", "abort", "insufficient_system_resource":
+		return failed(o, assay.Fault{Class: assay.FaultBusy, Code: o.Finish, Message: "the provider broke the answer off"})
+	}
+	return ended(o, stopWhole)
+}
+
+// chatContent reads the answer and the thoughts of a message, whose content is a text or a list of chunks.
+func (d *Decoder) chatContent(m value) (text, thoughts string) {
+	for _, name := range []string{"reasoning_content", "reasoning"} {
+		if thoughts = d.text(m.get(name)); thoughts != "" {
+			d.think(thoughts)
+			break
+		}
+	}
+	content := m.get("content")
+	d.say(d.text(content))
+	for c := range content.all() {
+		switch string(d.bytes(c.get("type"))) {
+		case "text", "output_text":
+			d.say(d.text(c.get("text")))
+		case "thinking", "reasoning":
+			d.think(d.chunkThoughts(c))
+		}
+	}
+	return d.said(paragraphs)
+}
+
+// chunkThoughts reads a chunk of thinking: a text, or Mistral's list of text chunks.
+func (d *Decoder) chunkThoughts(c value) string {
+	v := c.get("thinking")
+	if !v.is(array) {
+		return d.text(v) + d.text(c.get("text"))
+	}
+	var all strings.Builder
+	for p := range v.all() {
+		all.WriteString(d.text(p.get("text")))
+	}
+	return all.String()
+}

@@ -1,0 +1,169 @@
+package dialect
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"assay/internal/assay"
+)
+
+// Decoder reads replies. It reuses its memory from one to the next, so it must not be used by two goroutines at once;
+// the zero value is ready. What it returns is the caller's own and survives the bytes it was read from.
+type Decoder struct {
+	tree    tree
+	scratch []byte   // a string without its escapes
+	texts   []string // the parts of the current reply's answer
+	thought []string // … and of its thoughts
+	note    string   // what the reader of the current reply wants to say beside the outcome
+
+	finish, model, tier string // the last of each: most replies say the same again
+}
+
+// Body reads the body of a successful reply (HTTP 2xx).
+func (d *Decoder) Body(dialect assay.Dialect, body []byte) assay.Outcome {
+	defer d.release()
+	d.note = ""
+	v, err := d.parse(body)
+	if err != nil {
+		return failed(assay.Outcome{}, unreadable("unreadable_reply", err.Error()+": "+assay.Clean(head(body), 200)))
+	}
+	return d.reply(dialect, v, reasoningWithin)
+}
+
+func (d *Decoder) reply(dialect assay.Dialect, v value, r reasoning) assay.Outcome {
+	switch dialect {
+	case assay.DialectChat:
+		return d.readChat(v, r)
+	case assay.DialectResponses:
+		return d.readResponses(v, r)
+	case assay.DialectMessages:
+		return d.readMessages(v)
+	case assay.DialectGenerate:
+		return d.readGenerate(v)
+	case assay.DialectOllama:
+		return d.readOllama(v)
+	case assay.DialectConverse:
+		return d.readConverse(v)
+	}
+	return failed(assay.Outcome{}, unreadable("no_dialect", "no dialect "+string(dialect)))
+}
+
+// stop is why a reply ended, in our words.
+type stop int
+
+const (
+	stopWhole stop = iota
+	stopCut
+	stopRefused
+)
+
+// ended gives a reply without a fault its ending.
+func ended(o assay.Outcome, why stop) assay.Outcome {
+	switch {
+	case why == stopRefused:
+		o.Ending = assay.Refused
+	case strings.TrimSpace(o.Text) == "":
+		o.Ending = assay.Empty
+	case why == stopCut:
+		o.Ending = assay.Cut
+	default:
+		o.Ending = assay.Answered
+	}
+	return o
+}
+
+// failed gives a reply with a fault its ending.
+func failed(o assay.Outcome, f assay.Fault) assay.Outcome {
+	o.Ending = EndingOf(f)
+	o.Fault = &f
+	return o
+}
+
+// unreadable is the fault of bytes that we cannot make sense of.
+func unreadable(code, message string) assay.Fault {
+	return assay.Fault{Class: assay.FaultUnknown, Code: code, Message: assay.Clean(message, maxMessage)}
+}
+
+// What a reply needed beyond this is not kept for the next.
+const (
+	keepScratch = 1 << 20
+	keepNodes   = 1 << 15
+)
+
+// parse parses one reply. The values live until the next call.
+func (d *Decoder) parse(b []byte) (value, error) {
+	d.tree.echo = ""
+	return d.tree.parse(bytes.TrimPrefix(b, []byte("\ufeff")))
+}
+
+// release lets go of a reply, and of memory that few replies need.
+func (d *Decoder) release() {
+	d.tree.src = nil
+	if cap(d.tree.nodes) > keepNodes {
+		d.tree.nodes = nil
+	}
+	if cap(d.scratch) > keepScratch {
+		d.scratch = nil
+	}
+	if cap(d.texts)+cap(d.thought) > keepNodes {
+		d.texts, d.thought = nil, nil
+	}
+}
+
+// text is a string value; anything else is "". Broken UTF-8 becomes U+FFFD.
+func (d *Decoder) text(v value) string {
+	b := d.bytes(v)
+	if !utf8.Valid(b) {
+		b = bytes.ToValidUTF8(b, []byte("\ufffd"))
+	}
+	return string(b)
+}
+
+// bytes is a string value without its escapes, until the next call; anything else is nil.
+func (d *Decoder) bytes(v value) []byte {
+	if !v.is(text) {
+		return nil
+	}
+	b := v.source()
+	if bytes.IndexByte(b, '\\') >= 0 {
+		d.scratch = appendUnescaped(d.scratch[:0], b)
+		return d.scratch
+	}
+	return b
+}
+
+// word is a short string value: a name or an id. A longer one is cut.
+func (d *Decoder) word(v value) string {
+	return string(bytes.ToValidUTF8(cut(d.bytes(v), maxWord), []byte("\ufffd")))
+}
+
+const maxWord = 512
+
+// same is a word that most replies repeat: the last one is used again.
+func (d *Decoder) same(last *string, v value) string {
+	if b := d.bytes(v); string(b) != *last {
+		*last = d.word(v)
+	}
+	return *last
+}
+
+// say adds a part of the answer; think adds a part of the thoughts.
+func (d *Decoder) say(part string)   { d.texts = append(d.texts, part) }
+func (d *Decoder) think(part string) { d.thought = append(d.thought, part) }
+
+// said joins the parts of the answer, and those of the thoughts with a separator, and forgets them.
+func (d *Decoder) said(separator string) (text, thoughts string) {
+	text = strings.Join(d.texts, "")
+	thoughts = strings.Join(slices.DeleteFunc(d.thought, func(s string) bool { return s == "" }), separator)
+	clear(d.texts)
+	clear(d.thought)
+	d.texts, d.thought = d.texts[:0], d.thought[:0]
+	return text, thoughts
+}
+
+// paragraphs stand between the thoughts of a reply that has several.
+const paragraphs = "\n\n"
+
+func head(b []byte) string { return string(b[:min(len(b), 1000)]) }

@@ -1,0 +1,85 @@
+package dialect
+
+import (
+	"errors"
+
+	"assay/internal/assay"
+)
+
+// writeOllama writes the body of Ollama's own chat call.
+func (w *body) writeOllama() error {
+	w.modelField()
+	w.field("messages")
+	w.b = append(w.b, '[')
+	w.turns(or(w.wire.SystemRole, "system"))
+	w.b = append(w.b, ']')
+	w.truth("stream", false) // the default is a stream
+	if err := w.think(); err != nil {
+		return err
+	}
+	switch w.wants() {
+	case assay.SchemaWireStrict:
+		w.field("format")
+		w.schema()
+	case assay.SchemaWireJSONObject:
+		w.text("format", "json")
+	}
+	w.object("options")
+	w.float("temperature", w.params.Temperature)
+	w.float("top_p", w.params.TopP)
+	w.topK("top_k")
+	w.maxTokens("num_predict")
+	w.texts("stop", w.params.Stop)
+	w.seed("seed")
+	w.end()
+	if w.params.ServiceTier != "" {
+		return noPlace("service_tier")
+	}
+	return nil
+}
+
+// think writes a level or a yes or no; effort is another name of the level.
+func (w *body) think() error {
+	t := w.params.Thinking
+	level := w.params.Effort
+	switch {
+	case w.wire.Thinking == assay.ThinkingWireNone && (t.Enabled() || level != ""):
+		return noPlace("thinking")
+	case t.Mode == assay.ThinkingTokens:
+		return errors.New("thinking takes on, off or a level here, not a number of tokens")
+	case level != "" && t.Mode != assay.ThinkingUnset && t.Level != level:
+		return errors.New("effort and thinking exclude each other")
+	}
+	if t.Mode == assay.ThinkingLevel {
+		level = t.Level
+	}
+	switch {
+	case w.wire.Thinking == assay.ThinkingWireNone:
+	case level != "":
+		w.text("think", level)
+	case t.Mode != assay.ThinkingUnset:
+		w.truth("think", t.Enabled())
+	}
+	return nil
+}
+
+// readOllama reads a reply of Ollama's own chat call.
+func (d *Decoder) readOllama(v value) assay.Outcome {
+	message := v.get("message")
+	o := assay.Outcome{
+		Model:    d.same(&d.model, v.get("model")),
+		Usage:    ollamaUsage(v),
+		Text:     d.text(message.get("content")),
+		Thoughts: d.text(message.get("thinking")),
+		Finish:   d.same(&d.finish, v.get("done_reason")),
+	}
+	switch {
+	case v.get("error").present():
+		return failed(o, d.fault(0, v))
+	case !message.is(object):
+		return failed(o, unreadable("no_message", "the reply has no message"))
+	case o.Finish == "length":
+		return ended(o, stopCut)
+	}
+	return ended(o, stopWhole)
+}

@@ -1,0 +1,126 @@
+package dialect
+
+import (
+	"cmp"
+	"errors"
+
+	"assay/internal/assay"
+)
+
+// writeResponses writes the body of OpenAI responses.
+func (w *body) writeResponses() error {
+	w.modelField()
+	if w.prompt.System != "" {
+		w.text("instructions", w.prompt.System)
+	}
+	w.field("input")
+	w.b = append(w.b, '[')
+	w.turns("")
+	w.b = append(w.b, ']')
+
+	w.float("temperature", w.params.Temperature)
+	w.float("top_p", w.params.TopP)
+	w.maxTokens("max_output_tokens")
+	if err := w.responsesReasoning(); err != nil {
+		return err
+	}
+	w.seed("")
+	w.responsesText()
+	w.tier("service_tier")
+	w.keepNothing()
+	w.cacheKey()
+	var err error
+	if w.params.TopK != nil {
+		err = noPlace("top_k")
+	}
+	if len(w.params.Stop) > 0 {
+		err = errors.Join(err, noPlace("stop"))
+	}
+	return err
+}
+
+func (w *body) responsesReasoning() error {
+	effort := w.params.Effort
+	if effort != "" && w.wire.EffortField != "" {
+		w.text(w.wire.EffortField, effort)
+		effort = ""
+	}
+	w.object("reasoning")
+	err := w.reasoningFields(effort)
+	if w.params.Thoughts {
+		w.text("summary", "auto")
+	}
+	w.end()
+	return err
+}
+
+func (w *body) responsesText() {
+	w.object("text")
+	switch w.wants() {
+	case assay.SchemaWireStrict:
+		w.field("format")
+		w.b = append(w.b, `{"type":"json_schema","name":"answer","strict":true,"schema":`...)
+		w.schema()
+		w.b = append(w.b, '}')
+	case assay.SchemaWireJSONObject:
+		w.field("format")
+		w.b = append(w.b, `{"type":"json_object"}`...)
+	}
+	w.end()
+}
+
+// readResponses reads a response object.
+func (d *Decoder) readResponses(v value, r reasoning) assay.Outcome {
+	o := assay.Outcome{
+		Model:     d.same(&d.model, v.get("model")),
+		RequestID: d.word(v.get("id")),
+		Tier:      d.same(&d.tier, v.get("service_tier")),
+		Usage:     openUsage(v.get("usage"), r),
+	}
+	refusal := d.responsesOutput(v.get("output"), &o)
+	status := d.text(v.get("status"))
+	o.Finish = status
+	switch {
+	case v.get("error").present() || status == "failed":
+		return failed(o, d.fault(0, v))
+	case status == "cancelled" || status == "canceled":
+		o.Ending = assay.Cancelled
+		o.Fault = &assay.Fault{Class: assay.FaultUnknown, Code: status}
+		return o
+	case status == "in_progress" || status == "queued":
+		return failed(o, assay.Fault{Class: assay.FaultUnknown, Code: status, Message: "the reply is not finished"})
+	case !v.get("output").is(array):
+		return failed(o, unreadable("no_output", "the reply has no output"))
+	case status == "incomplete":
+		o.Finish = cmp.Or(d.same(&d.finish, v.get("incomplete_details").get("reason")), status)
+		if o.Finish == "content_filter" {
+			return ended(o, stopRefused)
+		}
+		return ended(o, stopCut)
+	case refusal != "":
+		o.Text = refusal
+		return ended(o, stopRefused)
+	}
+	return ended(o, stopWhole)
+}
+
+// responsesOutput reads text and thoughts from the items of a response, and returns the refusal among them.
+func (d *Decoder) responsesOutput(items value, o *assay.Outcome) (refusal string) {
+	for item := range items.all() {
+		switch string(d.bytes(item.get("type"))) {
+		case "message":
+			for part := range item.get("content").all() {
+				d.say(d.text(part.get("text")))
+				refusal = cmp.Or(refusal, d.text(part.get("refusal")))
+			}
+		case "reasoning":
+			for _, name := range []string{"summary", "content"} {
+				for part := range item.get(name).all() {
+					d.think(d.text(part.get("text")))
+				}
+			}
+		}
+	}
+	o.Text, o.Thoughts = d.said(paragraphs)
+	return refusal
+}

@@ -1,0 +1,232 @@
+package dialect
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// Result is what one line of a batch's results says.
+type Result struct {
+	ID        string // the custom id; empty where none could be found
+	Outcome   assay.Outcome
+	Malformed bool   // the line is broken or nameless: the id, if any, was found by searching
+	Note      string // what else there is to say about the line
+}
+
+// Line reads one result line, or one element of a result document. A broken line is a result of its own, never an
+// error: its neighbours are not to blame.
+func (d *Decoder) Line(w assay.Wire, line []byte) Result {
+	defer d.release()
+	d.note = ""
+	v, err := d.parseLine(w, line)
+	if err != nil || !v.is(object) {
+		return malformed(line, cmp.Or(err, errNotObject))
+	}
+	var r Result
+	r.ID = d.id(v)
+	switch w.Carrier {
+	case assay.CarrierAnthropic:
+		r.Outcome = d.anthropicLine(w, v)
+	case assay.CarrierGemini:
+		r.Outcome = d.geminiLine(w, v)
+	case assay.CarrierVertex:
+		r.Outcome = d.vertexLine(w, v)
+	case assay.CarrierBedrock:
+		r.Outcome = d.recordLine(w, v)
+	default:
+		r.Outcome = d.openLine(w, v)
+	}
+	r.Note = d.note
+	if r.ID == "" {
+		r.ID, r.Malformed = findID(line), true
+		r.Note = cmp.Or(r.Note, "the line has no id in its place")
+	}
+	return r
+}
+
+// parseLine parses a line, without looking into a request that it repeats: that may be much longer than the answer.
+func (d *Decoder) parseLine(w assay.Wire, line []byte) (value, error) {
+	if w.Carrier != assay.CarrierBedrock {
+		return d.parse(line)
+	}
+	d.tree.echo = "modelInput"
+	return d.tree.parse(bytes.TrimPrefix(line, []byte("\ufeff")))
+}
+
+func malformed(line []byte, err error) Result {
+	f := unreadable("malformed_line", err.Error()+": "+assay.Clean(head(line), 200))
+	return Result{ID: findID(line), Outcome: failed(assay.Outcome{}, f), Malformed: true, Note: err.Error()}
+}
+
+// id is the custom id in the place where any of the carriers keeps it.
+func (d *Decoder) id(v value) string {
+	for _, name := range []string{"custom_id", "batch_request_id", "key", "recordId"} {
+		if id := d.text(v.get(name)); id != "" {
+			return id
+		}
+	}
+	return d.text(cmp.Or(v.get("metadata").get("key"), v.get("request").get("labels").get(labelName)))
+}
+
+func reasoningOf(w assay.Wire) reasoning {
+	if w.ReasoningApart {
+		return reasoningApart
+	}
+	return reasoningWithin
+}
+
+// openLine reads a line of OpenAI or one of its many relatives: response{status_code, body} and error; the response
+// itself in the place of the body (Fireworks); or batch_result (xAI).
+func (d *Decoder) openLine(w assay.Wire, v value) assay.Outcome {
+	if b := v.get("batch_result"); b.is(object) {
+		return d.xaiLine(w, b)
+	}
+	response := v.get("response")
+	if !response.is(object) {
+		if !v.get("error").present() && !v.get("error_message").present() {
+			return failed(assay.Outcome{}, unreadable("no_response", "the line has neither response nor error"))
+		}
+		return unanswered(d.fault(0, v))
+	}
+	status, body := response.get("status_code"), response.get("body")
+	if status.kind() == 0 && body.kind() == 0 {
+		return d.reply(w.Dialect, response, reasoningOf(w))
+	}
+	code := statusOf(status)
+	if code >= 200 && code < 300 || status.kind() == 0 && body.is(object) {
+		if status.kind() == 0 {
+			d.note = "the line has no status code"
+		}
+		o := d.reply(w.Dialect, body, reasoningOf(w))
+		if o.RequestID == "" {
+			o.RequestID = d.word(response.get("request_id"))
+		}
+		return o
+	}
+	f := d.fault(code, cmp.Or(body, v))
+	if !body.present() && v.get("error").present() {
+		f = d.fault(code, v)
+	}
+	if code == 0 {
+		f.Code = cmp.Or(f.Code, "no_status_code")
+	}
+	f.RequestID = cmp.Or(f.RequestID, assay.Clean(d.text(response.get("request_id")), maxCode))
+	return failed(assay.Outcome{}, f)
+}
+
+// statusOf reads an HTTP status, also one in quotes; 0 where there is none.
+func statusOf(v value) int {
+	code, ok := wholeNumber(v.source())
+	if !ok || code > maxHTTPCode {
+		return 0
+	}
+	return int(code)
+}
+
+// unanswered is the outcome of a request that never got a reply: out of time, cancelled, or failed.
+func unanswered(f assay.Fault) assay.Outcome {
+	code := strings.ToLower(f.Code)
+	switch code {
+	case "expired", "batch_expired", "request_expired", "batch_request_expired":
+		f.Class = assay.FaultUnknown
+		return assay.Outcome{Ending: assay.Expired, Fault: &f}
+	case "cancelled", "canceled", "batch_cancelled", "batch_canceled", "request_cancelled", "request_canceled",
+		"batch_request_cancelled", "batch_request_canceled", strconv.Itoa(grpcCancelled):
+		f.Class = assay.FaultUnknown
+		return assay.Outcome{Ending: assay.Cancelled, Fault: &f}
+	}
+	return failed(assay.Outcome{}, f)
+}
+
+// xaiLine reads xAI's batch_result: a response under the name of the call, or an error with a gRPC code.
+func (d *Decoder) xaiLine(w assay.Wire, b value) assay.Outcome {
+	response := b.get("response")
+	if body := response.get("chat_get_completion"); body.is(object) {
+		return d.reply(assay.DialectChat, body, reasoningOf(w))
+	}
+	if body := response.get("responses"); body.is(object) {
+		return d.reply(assay.DialectResponses, body, reasoningOf(w))
+	}
+	if !b.get("error").present() && !b.get("error_message").present() {
+		return failed(assay.Outcome{}, unreadable("no_response", "the line has neither response nor error"))
+	}
+	return unanswered(d.fault(0, b))
+}
+
+func (d *Decoder) anthropicLine(w assay.Wire, v value) assay.Outcome {
+	result := v.get("result")
+	switch kind := d.text(result.get("type")); kind {
+	case "succeeded":
+		return d.reply(w.Dialect, result.get("message"), reasoningOf(w))
+	case "errored":
+		return failed(assay.Outcome{}, d.fault(0, result))
+	case "canceled", "cancelled", "expired":
+		return unanswered(assay.Fault{Class: assay.FaultUnknown, Code: kind})
+	default:
+		return failed(assay.Outcome{}, unreadable("no_result", "the line has a result of no known type "+strconv.Quote(cut(kind, maxCode))))
+	}
+}
+
+func (d *Decoder) geminiLine(w assay.Wire, v value) assay.Outcome {
+	response := v.get("response")
+	if response.present() {
+		return d.reply(w.Dialect, response, reasoningOf(w))
+	}
+	if v.get("error").present() {
+		return unanswered(d.fault(0, v))
+	}
+	return failed(assay.Outcome{}, unreadable("no_response", "the line has neither response nor error"))
+}
+
+// vertexLine reads a Vertex line, whose failure is a text under "status": plain words, or words with JSON in them.
+func (d *Decoder) vertexLine(w assay.Wire, v value) assay.Outcome {
+	status := d.text(v.get("status"))
+	if status == "" || v.get("response").get("candidates").present() {
+		return d.geminiLine(w, v)
+	}
+	text := []byte(status)
+	if i := bytes.IndexByte(text, '{'); i > 0 {
+		if f := Classify(0, text[i:]); f.Class != assay.FaultUnknown {
+			return unanswered(f)
+		}
+	}
+	return unanswered(Classify(0, text))
+}
+
+// findID searches a broken line for its custom id: under a name that a carrier gives it, or anything of its form.
+func findID(line []byte) string {
+	for _, name := range []string{`"custom_id"`, `"batch_request_id"`, `"key"`, `"recordId"`, `"` + labelName + `"`} {
+		_, rest, found := bytes.Cut(line, []byte(name))
+		rest, colon := bytes.CutPrefix(skipSpace(rest), []byte(":"))
+		rest = skipSpace(rest)
+		if !found || !colon || len(rest) < 2 || rest[0] != '"' {
+			continue
+		}
+		if end := bytes.IndexByte(rest[1:], '"'); end > 0 && end <= maxID {
+			return string(bytes.ToValidUTF8(appendUnescaped(nil, rest[1:1+end]), []byte("\ufffd")))
+		}
+	}
+	for at := 0; ; {
+		dash := bytes.IndexByte(line[at:], '-')
+		if dash < 0 {
+			return ""
+		}
+		at += dash
+		if from, to := at-idHead, at+idTail; from >= 0 && to <= len(line) && line[from] == 'a' {
+			if _, _, err := assay.ParseCustomID(string(line[from:to])); err == nil {
+				return string(line[from:to])
+			}
+		}
+		at++
+	}
+}
+
+const (
+	maxID  = 512
+	idHead = 11 // what stands before the dash of a custom id of ours
+	idTail = 27 // the dash and what stands behind it
+)

@@ -1,0 +1,156 @@
+package dialect
+
+import (
+	"strconv"
+
+	"assay/internal/assay"
+)
+
+// reasoning says how a provider counts reasoning tokens.
+type reasoning int
+
+const (
+	reasoningWithin reasoning = iota // among the output tokens
+	reasoningApart                   // beside them
+)
+
+// maxTokenCount is where a count stops being one: no reply consumes a trillion tokens.
+const maxTokenCount = 1_000_000_000_000
+
+// counts reads the token counts of one reply and remembers whether they make sense.
+type counts struct{ bad bool }
+
+// of is a count that may be missing.
+func (c *counts) of(v value) int64 {
+	n, _ := c.read(v)
+	return n
+}
+
+// need is a count without which the others say nothing.
+func (c *counts) need(v value) int64 {
+	n, ok := c.read(v)
+	c.bad = c.bad || !ok
+	return n
+}
+
+// read takes a whole number, also one in quotes or with a decimal point. ok is false where there is none.
+func (c *counts) read(v value) (n int64, ok bool) {
+	switch v.kind() {
+	case 0, null:
+		return 0, false
+	case number, text:
+	default:
+		c.bad = true
+		return 0, true
+	}
+	n, ok = wholeNumber(v.source())
+	c.bad = c.bad || !ok
+	return n, true
+}
+
+// wholeNumber is false for what cannot be a count of tokens.
+func wholeNumber(source []byte) (int64, bool) {
+	const plainDigits = 12
+	var n int64
+	for i, c := range source {
+		if c < '0' || c > '9' || i == plainDigits {
+			f, err := strconv.ParseFloat(string(cut(source, maxCode)), 64)
+			n = int64(max(0, min(f, maxTokenCount+1)))
+			return n, err == nil && f == float64(n) && f <= maxTokenCount
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, len(source) > 0
+}
+
+// known is u, or the zero usage where its counts cannot be.
+func (c *counts) known(u assay.Usage) assay.Usage {
+	if c.bad || u.Cached+u.CacheWrite5m+u.CacheWrite1h > u.Input || u.Reasoning > u.Output {
+		return assay.Usage{}
+	}
+	u.Known = true
+	return u
+}
+
+// openUsage reads OpenAI's usage, in chat's words or in those of responses, and its relatives: DeepSeek names its cache
+// hits otherwise, Moonshot counts them at the top, xAI leaves reasoning out of the output.
+func openUsage(v value, r reasoning) assay.Usage {
+	var c counts
+	var u assay.Usage
+	var input, output value
+	var total int64
+	for name, n := range v.members() {
+		switch string(name) {
+		case "prompt_tokens", "input_tokens":
+			input = n
+		case "completion_tokens", "output_tokens":
+			output = n
+		case "total_tokens":
+			total = c.of(n)
+		case "prompt_cache_hit_tokens", "cached_tokens":
+			u.Cached = max(u.Cached, c.of(n))
+		case "reasoning_tokens":
+			u.Reasoning = max(u.Reasoning, c.of(n))
+		case "prompt_tokens_details", "input_tokens_details":
+			u.Cached = max(u.Cached, c.of(n.get("cached_tokens")))
+			u.CacheWrite5m = c.of(n.get("cache_write_tokens"))
+		case "completion_tokens_details", "output_tokens_details":
+			u.Reasoning = max(u.Reasoning, c.of(n.get("reasoning_tokens")))
+		}
+	}
+	u.Input, u.Output = c.need(input), c.need(output)
+	return c.known(withReasoning(u, total, r))
+}
+
+// withReasoning adds reasoning to the output where it is counted beside it. The reply's own total says so best; without
+// one the wire's word counts, and a reasoning larger than the output it should be part of.
+func withReasoning(u assay.Usage, total int64, r reasoning) assay.Usage {
+	apart := r == reasoningApart || u.Reasoning > u.Output
+	switch total {
+	case u.Input + u.Output:
+		apart = u.Reasoning > u.Output
+	case u.Input + u.Output + u.Reasoning:
+		apart = true
+	}
+	if apart {
+		u.Output += u.Reasoning
+	}
+	return u
+}
+
+// messagesUsage reads Anthropic's usage, whose input leaves out what was read from the cache or written to it.
+func messagesUsage(v value) assay.Usage {
+	var c counts
+	fresh := c.need(v.get("input_tokens"))
+	written := c.of(v.get("cache_creation_input_tokens"))
+	u := assay.Usage{
+		Cached:       c.of(v.get("cache_read_input_tokens")),
+		CacheWrite5m: c.of(v.get("cache_creation").get("ephemeral_5m_input_tokens")),
+		CacheWrite1h: c.of(v.get("cache_creation").get("ephemeral_1h_input_tokens")),
+		Output:       c.need(v.get("output_tokens")),
+		Reasoning:    c.of(v.get("output_tokens_details").get("thinking_tokens")),
+	}
+	if rest := written - u.CacheWrite5m - u.CacheWrite1h; rest > 0 {
+		u.CacheWrite5m += rest // given without its lifetime: the shorter is the default
+	}
+	u.Input = fresh + u.Cached + u.CacheWrite5m + u.CacheWrite1h
+	return c.known(u)
+}
+
+// generateUsage reads Gemini's usage, which leaves zero counts out and thoughts beside the candidates.
+func generateUsage(v value) assay.Usage {
+	var c counts
+	thoughts := c.of(v.get("thoughtsTokenCount"))
+	u := assay.Usage{
+		Input:     c.need(v.get("promptTokenCount")) + c.of(v.get("toolUsePromptTokenCount")),
+		Cached:    c.of(v.get("cachedContentTokenCount")),
+		Output:    c.of(v.get("candidatesTokenCount")) + thoughts,
+		Reasoning: thoughts,
+	}
+	return c.known(u)
+}
+
+func ollamaUsage(v value) assay.Usage {
+	var c counts
+	return c.known(assay.Usage{Input: c.need(v.get("prompt_eval_count")), Output: c.need(v.get("eval_count"))})
+}

@@ -1,0 +1,115 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+)
+
+const (
+	schema      = "assay_river" // where the queue keeps its tables, apart from the ledger's
+	lockKey     = 0x61737361    // of the advisory lock under which its tables are made
+	connections = 6
+)
+
+var errURL = errors.New("the URL cannot be read: want postgres://user@host:port/database") // the cause would repeat the password
+
+// open connects to the database that holds the queue.
+func open(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errURL
+	}
+	cfg.MaxConns = connections
+	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
+		cfg.ConnConfig.RuntimeParams["application_name"] = "assay worker"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", store.Redact(url), store.HideUser(err, url))
+	}
+	return pool, nil
+}
+
+// migrate brings the queue's tables up to date, one process at a time.
+func migrate(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock, log *slog.Logger) (err error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("prepare the job queue: %w", store.HideUser(err, pool.Config().ConnString()))
+	}
+	defer conn.Release()
+	// Trying, not waiting: an index that is built beside running statements waits for all of them, a wait for this lock too.
+	for locked := false; !locked; {
+		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, lockKey).Scan(&locked); err != nil {
+			return fmt.Errorf("lock the job queue: %w", err)
+		}
+		if !locked {
+			if err := clock.Sleep(ctx, 20*time.Millisecond); err != nil {
+				return err
+			}
+		}
+	}
+	defer func() {
+		_, unlock := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, lockKey)
+		err = errors.Join(err, unlock)
+	}()
+	if _, err := conn.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+schema); err != nil {
+		return fmt.Errorf("make the schema of the job queue: %w", err)
+	}
+	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: schema, Logger: log})
+	if err != nil {
+		return fmt.Errorf("prepare the job queue: %w", err)
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("make the tables of the job queue: %w", err)
+	}
+	return nil
+}
+
+// Alive reports whether any process takes jobs from a database: one of them leads, and says so every few seconds.
+func Alive(ctx context.Context, url string) (bool, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return false, errURL
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return false, fmt.Errorf("connect to %s: %w", store.Redact(url), store.HideUser(err, url))
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var there bool
+	if err := conn.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, schema+".river_leader").Scan(&there); err != nil || !there {
+		return false, err
+	}
+	return leads(ctx, conn)
+}
+
+// leads reports whether some process is the leader now.
+func leads(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}) (alive bool, err error) {
+	err = db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+schema+`.river_leader WHERE expires_at > now())`).Scan(&alive)
+	return alive, err
+}
+
+// led waits until some process leads, so that all others know that jobs are taken: that is what [Alive] looks at.
+func led(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock) error {
+	for {
+		if alive, err := leads(ctx, pool); alive || err != nil {
+			return err
+		}
+		if err := clock.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}

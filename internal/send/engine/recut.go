@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/provider"
+)
+
+// recut rejects the lines that the provider names, and sends the others again without them.
+func (w *work) recut(ctx context.Context, st provider.Status) error {
+	seats, err := w.Ledger.AttemptPlaces(ctx, w.g.No, w.g.Requests)
+	if err != nil {
+		return err
+	}
+	byOrd := make(map[int64]assay.Key, len(st.Problems))
+	for key, seat := range seats {
+		byOrd[seat.Ord] = key
+	}
+	var block []store.Settlement
+	for _, p := range st.Problems {
+		key, ord, ok := w.blamed(p, seats, byOrd)
+		if !ok {
+			continue
+		}
+		zero := assay.Money(0)
+		fault := p.Fault
+		block = append(block, store.Settlement{Ord: ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &fault}})
+	}
+	if len(block) == 0 {
+		return errors.Join(w.Ledger.GoBack(ctx, w.l, store.Back{To: store.Staged, Reason: "no line at fault could be found"}),
+			w.stopLane(ctx, held("the job failed at its validation: "+st.Word)))
+	}
+	if _, err := w.Ledger.Settle(ctx, w.l, block); err != nil {
+		return err
+	}
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job failed because of other lines",
+		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: causeRecut, Cap: noCap}}
+	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
+		return err
+	}
+	return w.Ledger.Fail(ctx, w.l, assay.Count(len(block), "line")+assay.Verb(len(block), " was", " were")+" invalid")
+}
+
+// blamed is the attempt that a provider's complaint is about.
+func (w *work) blamed(p provider.LineProblem, seats map[assay.Key]store.AttemptPlace, byOrd map[int64]assay.Key) (assay.Key, int64, bool) {
+	if p.CustomID != "" {
+		nonce, key, err := assay.ParseCustomID(p.CustomID)
+		seat, ok := seats[key]
+		return key, seat.Ord, err == nil && ok && nonce == w.g.Nonce
+	}
+	ord := int64(p.Line) - 1
+	key, ok := byOrd[ord]
+	return key, ord, ok
+}
+
+// The causes of requests that were cut out of a job which failed because of others.
+const (
+	causeRecut  = "recut"  // without the lines at fault
+	causeBisect = "bisect" // in two halves
+)
+
+// bisect looks for the request that fails its whole job at a provider that does not say which: both halves go again, and a
+// request that fails alone is the one. Nothing of a failed job is billed; halves of n requests are cut log2(n) times at most.
+func (w *work) bisect(ctx context.Context, f *assay.Fault) error {
+	if w.g.Requests > 1 {
+		return w.halve(ctx, "one of its requests is invalid")
+	}
+	seats, err := w.Ledger.AttemptPlaces(ctx, w.g.No, w.g.Requests)
+	if err != nil {
+		return err
+	}
+	for key, seat := range seats {
+		zero := assay.Money(0)
+		rejected := store.Settlement{Ord: seat.Ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: f}}
+		if _, err := w.Ledger.Settle(ctx, w.l, []store.Settlement{rejected}); err != nil {
+			return err
+		}
+	}
+	return w.Ledger.Fail(ctx, w.l, "the request is invalid")
+}
+
+// halve sends both halves of a job again that did nothing as a whole.
+func (w *work) halve(ctx context.Context, why string) error {
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job did nothing: " + why,
+		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: causeBisect, Cap: noCap}}
+	if err := w.Ledger.EndOpen(ctx, w.l, end); err != nil {
+		return err
+	}
+	return w.Ledger.Fail(ctx, w.l, why+": both halves go again")
+}
+
+// piece is one half of a segment that failed.
+type piece struct {
+	segment int64
+	second  bool
+}
+
+// apart begins a new segment where a request belongs to another half than the one before it.
+func (c *cutter) apart(ctx context.Context, p piece) error {
+	if c.piece == p {
+		return nil
+	}
+	c.piece = p
+	return c.close(ctx)
+}

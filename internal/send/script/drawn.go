@@ -1,0 +1,289 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/study"
+	"assay/internal/study/pairs"
+	"assay/internal/study/plan"
+)
+
+// drawnPart is under which name, before that of a stage, the pairs are kept that were drawn for a run. A run has them where lanes or items
+// were added to what it compares: which are drawn depends on all that can meet, and those that were drawn before stay.
+const drawnPart = "pairs/"
+
+// mostDrawn is how many pairs of a stage are kept by name.
+const mostDrawn = 1_000_000
+
+// drawn reads the pairs that were drawn for a run.
+func (p *Library) drawn(ctx context.Context, run int64, s *study.Study) (map[string][]plan.Drawn, error) {
+	out := map[string][]plan.Drawn{}
+	for i := range s.Stages {
+		if s.Stages[i].Verb() != study.VerbCompare {
+			continue
+		}
+		name := s.Stages[i].Name
+		var all []plan.Drawn
+		err := json.NewDecoder(p.Ledger.Part(ctx, run, drawnPart+name)).Decode(&all)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the pairs of stage %s: %w", name, err)
+		}
+		out[name] = all
+	}
+	return out, nil
+}
+
+// Drawn are the pairs of a run with a study that adds to it, by stage: those that are not as the study says. Nil: all are.
+func (p *Library) Drawn(ctx context.Context, run store.Run, in *plan.Input) (map[string][]plan.Drawn, error) {
+	was, err := p.Open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	is, err := p.draft(ctx, was, in)
+	if err != nil {
+		return nil, err
+	}
+	return is.input.Drawn, nil
+}
+
+// keepDrawn has the compare stages of a changed study keep the pairs that were drawn before, where the study only adds to what can meet.
+func (s *Script) keepDrawn(ctx context.Context, was *Script) error {
+	s.input.Drawn = map[string][]plan.Drawn{}
+	for _, st := range plan.InOrder(s.input.Study) {
+		before, ok := was.input.Study.Stage(st.Name)
+		if !ok || !keepsPairs(before, st) {
+			continue
+		}
+		var all []plan.Drawn
+		var err error
+		switch is := s.stages[st.Name].(type) {
+		case *laneContest:
+			if old, ok := was.stages[st.Name].(*laneContest); ok {
+				all, err = s.growLanes(ctx, was, old, is)
+			}
+		case *itemContest:
+			if old, ok := was.stages[st.Name].(*itemContest); ok {
+				all = growItems(old, is)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			continue
+		}
+		s.input.Drawn[st.Name] = all
+		if s.stages[st.Name], err = s.buildCompare(ctx, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepsPairs reports whether a stage draws its pairs as before, or more of them.
+func keepsPairs(was, is *study.Stage) bool {
+	if was.Verb() != study.VerbCompare || is.Verb() != study.VerbCompare || was.Compare != is.Compare {
+		return false
+	}
+	a, b := pairsOf(was), pairsOf(is)
+	if a.Adaptive != nil || b.Adaptive != nil || a.File.File != "" || b.File.File != "" {
+		return false
+	}
+	if a.Sample.Given() != b.Sample.Given() || a.Sample.Share > 0 != (b.Sample.Share > 0) || b.Sample.N < a.Sample.N || b.Sample.Share < a.Sample.Share {
+		return false
+	}
+	if a.PerItem > b.PerItem || a.PerLanePair > b.PerLanePair || (a.PerItem > 0) != (b.PerItem > 0) || (a.PerLanePair > 0) != (b.PerLanePair > 0) {
+		return false
+	}
+	for _, p := range []*study.Pairs{&a, &b} {
+		p.Sample, p.PerItem, p.PerLanePair = study.Portion{}, 0, 0
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// pairsOf is what a stage says about its pairs, wherever it is written.
+func pairsOf(st *study.Stage) study.Pairs {
+	var p study.Pairs
+	if st.Pairs != nil {
+		p = *st.Pairs
+	}
+	p.Where, p.All = study.Where{}, false
+	return p
+}
+
+// design is what a stage draws on a field that is grown, from so many pairs of a smaller one. A count that the study does not change is for
+// what was there: it grows with the field. One that it changes, and a share, is of all.
+func design(was, is *study.Stage, f plan.Field, drawn, before, now int64) pairs.Design {
+	f.Drawn = nil
+	d := plan.Design(is, f)
+	if d.Pick == "" {
+		d.Pick = pairs.All
+	}
+	if d.Pick != pairs.Sample {
+		return d
+	}
+	a, b := pairsOf(was), pairsOf(is)
+	if b.Sample.Share == 0 && a.Sample == b.Sample {
+		d.N = pairs.InProportion(drawn, before, now)
+	}
+	d.N = max(d.N, drawn)
+	return d
+}
+
+// asSaid reports whether the pairs are those that the study says: what can meet is the same as before, or all of it meets, and no pair of before
+// is turned round.
+func asSaid(st *study.Stage, s *pairs.Schedule, before []pairs.Listed, same bool) bool {
+	p := pairsOf(st)
+	return same || !p.Sample.Given() && p.PerItem == 0 && p.PerLanePair == 0 && s.Includes(before)
+}
+
+// slot is where lanes meet: an item, asked in one way.
+type slot struct {
+	item, template, branch string
+	draw                   int
+}
+
+// slotting are the slots of a compare stage, and how they are called.
+type slotting struct {
+	names []slot
+	place map[slot]int64
+}
+
+func (s *slotting) of(d plan.Drawn) (int64, bool) {
+	n, ok := s.place[slot{d.Item, d.Template, d.Branch, d.Draw}]
+	return n, ok
+}
+
+// slots names the slots of a compare stage that are asked about.
+func (s *Script) slots(ctx context.Context, l *laneContest) (*slotting, error) {
+	out := &slotting{names: make([]slot, len(l.open)), place: map[slot]int64{}}
+	ord := int64(-1)
+	for it, err := range s.input.Rows.Items(ctx, l.source.items()) {
+		if err != nil {
+			return nil, err
+		}
+		ord++
+		for i, w := range l.source.talk.AllWays(l.turn-1, it) {
+			if at := ord*l.stride + int64(i); l.open[at] {
+				out.names[at] = slot{it.ID, w.Template, w.Branch(), w.Draw}
+				out.place[out.names[at]] = at
+			}
+		}
+	}
+	return out, nil
+}
+
+// growLanes are the pairs of a stage that compares lanes; nil: those that the study says, which has the ones before.
+func (s *Script) growLanes(ctx context.Context, was *Script, old, is *laneContest) ([]plan.Drawn, error) {
+	if old.schedule == nil || is.schedule == nil || old.schedule.Pairs() > mostDrawn || is.schedule.Pairs() > mostDrawn {
+		return nil, nil
+	}
+	before, err := was.slots(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.slots(ctx, is)
+	if err != nil {
+		return nil, err
+	}
+	kept := old.drawn(before)
+	f := is.field
+	f.Drawn, f.Slot = kept, now.of
+	listed := plan.Design(is.stage, f).List
+	same := slices.Equal(names(old.contestants), names(is.contestants)) && slices.Equal(before.names, now.names)
+	if len(listed) < len(kept) || old.field.Drawn == nil && asSaid(is.stage, is.schedule, listed, same) {
+		return nil, nil // something is taken away, or nothing is drawn otherwise
+	}
+	cells := func(l *laneContest, n int) int64 {
+		return int64(n) * int64(len(l.contestants)*(len(l.contestants)-1)/2)
+	}
+	d := design(old.stage, is.stage, f, int64(len(kept)), cells(old, len(before.place)), cells(is, len(now.place)))
+	grown := pairs.Grow(d, listed, is.open)
+	out := make([]plan.Drawn, len(grown))
+	for i, g := range grown {
+		at := now.names[g.Item]
+		out[i] = plan.Drawn{
+			Item: at.item, Template: at.template, Branch: at.branch, Draw: at.draw,
+			First: is.contestants[g.First].Name, Second: is.contestants[g.Second].Name, Twice: g.Twice,
+		}
+	}
+	return out, nil
+}
+
+// drawn are the pairs of a stage by name.
+func (c *laneContest) drawn(names *slotting) []plan.Drawn {
+	var out []plan.Drawn
+	for n, at := range names.names {
+		if !c.open[n] {
+			continue
+		}
+		for p := range c.schedule.On(int64(n)) {
+			if p.Again { // it follows its first showing
+				out[len(out)-1].Twice = true
+				continue
+			}
+			out = append(out, plan.Drawn{
+				Item: at.item, Template: at.template, Branch: at.branch, Draw: at.draw,
+				First: c.contestants[p.First].Name, Second: c.contestants[p.Second].Name,
+			})
+		}
+	}
+	return out
+}
+
+// growItems are the pairs of a stage that compares items; nil: those that the study says, which has the ones before.
+func growItems(old, is *itemContest) []plan.Drawn {
+	if old.schedule == nil || is.schedule == nil || old.schedule.Pairs() > mostDrawn || is.schedule.Pairs() > mostDrawn {
+		return nil
+	}
+	open := func(c *itemContest) ([]bool, int64) {
+		out, n := make([]bool, len(c.all)), int64(0)
+		for i, it := range c.all {
+			if out[i] = keeps(c.stage, it); out[i] {
+				n++
+			}
+		}
+		return out, n
+	}
+	was0, before := open(old)
+	is0, now := open(is)
+	kept := old.drawn(was0)
+	f := is.field
+	f.Drawn = kept
+	listed := plan.Design(is.stage, f).List
+	same := slices.EqualFunc(old.all, is.all, func(a, b assay.Item) bool { return a.ID == b.ID }) && slices.Equal(was0, is0)
+	if len(listed) < len(kept) || old.field.Drawn == nil && asSaid(is.stage, is.schedule, listed, same) {
+		return nil
+	}
+	grown := pairs.Grow(design(old.stage, is.stage, f, int64(len(kept)), before, now), listed, is0)
+	out := make([]plan.Drawn, len(grown))
+	for i, g := range grown {
+		out[i] = plan.Drawn{First: is.all[g.First].ID, Second: is.all[g.Second].ID, Twice: g.Twice}
+	}
+	return out
+}
+
+// drawn are the pairs of a stage by name, of items that take part.
+func (c *itemContest) drawn(open []bool) []plan.Drawn {
+	var out []plan.Drawn
+	for p := range c.schedule.On(0) {
+		switch {
+		case !open[p.First] || !open[p.Second]:
+		case p.Again:
+			out[len(out)-1].Twice = true
+		default:
+			out = append(out, plan.Drawn{First: c.all[p.First].ID, Second: c.all[p.Second].ID})
+		}
+	}
+	return out
+}

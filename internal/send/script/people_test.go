@@ -1,0 +1,229 @@
+package script_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+)
+
+const labelled = `  - {name: one, ask: q, turns: ["{{ text }}", Sure?], lanes: [g, h]}
+  - {name: ok, judge: one, of: each, rubric: {prompt: "{{ answer.text }}", labels: {good: 1, bad: 0}}, judges: [j]}
+  - {name: arena, compare: one, of: first, pairs: {all: true, order: both}, rubric: better, judges: [j]}
+  - {name: writing, compare: q, rubric: better_sample, trait: [overall_quality], pairs: all, judges: [j]}
+`
+
+func TestPeopleLabelEveryTaskOnceAndMayTakeItBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.run(lanes + labelled)
+	for stage, want := range map[string]int{"ok": 3 * 2 * 2, "arena": 3, "writing": 3} {
+		p, err := r.planner.People(t.Context(), run, stage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := r.byPeople(run, stage)
+		tasks, err := p.Next(t.Context(), analysis.Queue{Person: "human:ada", Seed: 1, N: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tasks) != want || before != 0 {
+			t.Errorf("%s: %d tasks, want %d; %d labels before", stage, len(tasks), want, before)
+		}
+		for i, task := range tasks {
+			shown, ok, err := p.Show(t.Context(), task)
+			if err != nil || !ok {
+				t.Fatalf("%s: show %+v: %t, %v", stage, task.At, ok, err)
+			}
+			if (shown.Pair != nil) != (stage != "ok") {
+				t.Errorf("%s: shown %+v", stage, shown)
+			}
+			said := assay.Verdict{State: assay.VerdictValid, Label: "good"}
+			if stage != "ok" {
+				said.Label = assay.LabelA
+			}
+			v, err := p.Verdict(task, "human:ada", said)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, second := v.At.Pair()
+			if shown.Pair != nil && (task.Turn && first != task.Second || !task.Turn && second != task.Second) {
+				t.Errorf("%s: the label on %s and %s stands at %s and %s (turned: %t)", stage, task.First, task.Second, first, second, task.Turn)
+			}
+			if err := p.Label(t.Context(), v, shown.Shown); err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 {
+				continue
+			}
+			// The same task again, the other way round: the newer label replaces the older.
+			task.Turn = !task.Turn
+			if v, err = p.Verdict(task, "human:ada", said); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Label(t.Context(), v, shown.Shown); err != nil {
+				t.Fatal(err)
+			}
+			if n := r.byPeople(run, stage); n != 1 {
+				t.Errorf("%s: %d labels on one task, want 1", stage, n)
+			}
+			names, err := p.Names(task)
+			if err != nil || len(names) == 0 {
+				t.Errorf("%s: the task has no names (%v)", stage, err)
+			}
+		}
+		left, err := p.Next(t.Context(), analysis.Queue{Person: "human:ada", Seed: 1, N: 100})
+		if err != nil || len(left) != 0 {
+			t.Errorf("%s: %d tasks left after all were labelled, %v", stage, len(left), err)
+		}
+	}
+	if _, err := r.planner.People(t.Context(), run, "one"); err == nil {
+		t.Error("people can judge a stage that asks")
+	}
+}
+
+// byPeople counts the labels of people in a stage.
+func (r *rig) byPeople(run store.Run, stage string) int {
+	r.t.Helper()
+	n := 0
+	for v, err := range r.ledger.Verdicts(r.t.Context(), run.No, stage) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if strings.HasPrefix(v.At.Judge, script.PersonPrefix) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.run(lanes + labelled)
+	for _, stage := range []string{"ok", "arena", "writing"} {
+		place, err := r.planner.Placing(t.Context(), run, stage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v, err := range r.ledger.Verdicts(t.Context(), run.No, stage) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := script.ReadingOf(v.At)
+			made := script.Foreign{
+				Source: v.At.Source, Item: v.At.Item, Lane: of.Lane, First: of.First, Second: of.Second, Template: v.At.Template, Prompt: v.At.Prompt,
+				Trait: v.At.Trait, Branch: v.At.Branch, Turn: v.At.Turn, Draw: v.At.Draw, Vote: v.At.Vote, Judge: v.At.Judge,
+				Said: assay.Verdict{State: assay.VerdictMissing},
+			}
+			got, err := place(made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]any{v.At, v.Subject, v.Against, v.Direction}, []any{got.At, got.Subject, got.Against, got.Direction}); d != "" {
+				t.Errorf("%s (-want +got):\n%s", stage, d)
+			}
+			for _, wrong := range []func(*script.Foreign){
+				func(t *script.Foreign) { t.Lane, t.First = "nosuch", "nosuch" }, func(t *script.Foreign) { t.Second, t.Turn = "nosuch", 9 },
+			} {
+				bad := made
+				if wrong(&bad); stage == "ok" && bad.Turn != 9 && bad.Lane == of.Lane {
+					continue
+				}
+				if _, err := place(bad); err == nil {
+					t.Errorf("%s: %+v has a place", stage, bad)
+				}
+			}
+		}
+	}
+	if _, err := r.planner.Placing(t.Context(), run, "one"); err == nil {
+		t.Error("a stage that asks takes verdicts")
+	}
+}
+
+func TestWhatAStageExpectsIsWhatItsJudgesGave(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.run(lanes + labelled)
+	for _, stage := range []string{"ok", "arena", "writing"} {
+		given, expected := map[string]bool{}, map[string]bool{}
+		for v, err := range r.ledger.Verdicts(t.Context(), run.No, stage) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			given[fmt.Sprintf("%+v", v.At)] = true
+		}
+		for at, err := range r.planner.Expected(t.Context(), run, stage) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			expected[fmt.Sprintf("%+v", at)] = true
+		}
+		if d := cmp.Diff(expected, given); d != "" || len(given) == 0 {
+			t.Errorf("%s (-expected +given):\n%s", stage, d)
+		}
+	}
+	for at, err := range r.planner.Unasked(t.Context(), run, "one", nil) {
+		t.Errorf("unasked: %+v, %v", at, err)
+	}
+	name, texts, err := r.planner.Texts(t.Context(), run)
+	if err != nil || name != "s.yaml" || !strings.Contains(texts[name], "study: s") {
+		t.Errorf("texts of the run: %s, %v, %v", name, texts, err)
+	}
+	sides, ok, err := r.planner.Sides(t.Context(), run, "arena")
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for v, err := range r.ledger.Verdicts(t.Context(), run.No, "arena") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if two, err := sides(v.At); err != nil || two != [2]assay.Key{v.Subject, v.Against} {
+			t.Errorf("sides of %+v: %v, %v", v.At, two, err)
+		}
+	}
+}
+
+// Of what the judges of a stage are told, people see the same: what is expected, the rubric and the statement, and no answer twice.
+func TestPeopleAreToldWhatTheJudgesAreTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.run(lanes + `  - {name: one, ask: q, turns: ["{{ text }}"], lanes: [g, h]}
+  - {name: ok, judge: one, rubric: {system: "Be strict.", prompt: "Is {{ answer.text }} the same as {{ expect }}?", labels: {good: 1, bad: 0}}, judges: [j]}
+  - {name: alone, judge: one, rubric: {prompt: "Is {{ answer.text }} polite?", labels: {good: 1, bad: 0}}, judges: [j]}
+  - {name: ruled, judge: one, rubric: contains}
+  - {name: arena, compare: one, of: first, pairs: {all: true}, rubric: better, judges: [j]}
+`)
+	for stage, want := range map[string]struct{ expect, told string }{
+		"ok":    {"yes", "Be strict.\n\nIs (the answer to judge) the same as yes?"},
+		"alone": {"", "Is (the answer to judge) polite?"},
+		"ruled": {"yes", ""},
+		"arena": {"", "(answer A)"},
+	} {
+		p, err := r.planner.People(t.Context(), run, stage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks, err := p.Next(t.Context(), analysis.Queue{Person: "human:ada", Seed: 1, N: 1})
+		if err != nil || len(tasks) != 1 {
+			t.Fatalf("%s: %d tasks, %v", stage, len(tasks), err)
+		}
+		shown, ok, err := p.Show(t.Context(), tasks[0])
+		if err != nil || !ok {
+			t.Fatalf("%s: %t, %v", stage, ok, err)
+		}
+		same := shown.Told == want.told
+		if stage == "arena" {
+			same = strings.Contains(shown.Told, want.told) && !strings.Contains(shown.Told, shown.Pair.A)
+		}
+		if shown.Expect != want.expect || !same {
+			t.Errorf("%s: expects %q, want %q; told %q", stage, shown.Expect, want.expect, shown.Told)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package script
+
+import (
+	"cmp"
+	"context"
+	"iter"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+)
+
+// Reading says what a judge's request is about.
+type Reading struct {
+	First, Second string // of a pair: the lanes or items, as they are shown
+	Items         bool   // the two are items
+	Lane          string // whose answer is read; empty with a pair
+	Template      string // of the judged answers; where they have none and two are compared, the judge's prompt
+	Prompt        string // of the judge
+	Trait         string
+	Draw          int    // of the judged answers
+	Vote          int    // of the judge on the same answers, from 0
+	Turn          int    // of the judged answers
+	Again         int    // how often the same was asked before
+	By            string // the lane that was asked in the judge's place; empty: the judge
+}
+
+// ReadingOf says what a judge's request is about.
+func ReadingOf(at assay.Coordinates) Reading {
+	first, second := at.Pair()
+	r := Reading{
+		First: first, Second: second, Items: at.Paired() && at.Lane == "", Template: at.Template, Prompt: at.Prompt, Trait: at.Trait,
+		Draw: at.Draw, Vote: at.Vote, Turn: at.Turn, Again: at.Again, By: at.By,
+	}
+	if !at.Paired() {
+		r.Lane = at.Lane
+	} else {
+		r.Template = cmp.Or(at.Template, at.Prompt)
+	}
+	return r
+}
+
+// Sides are the keys of the two answers that a request of a compare stage shows, as it shows them; false where items are
+// compared.
+func (p *Library) Sides(ctx context.Context, run store.Run, stage string) (func(assay.Coordinates) ([2]assay.Key, error), bool, error) {
+	s, err := p.Open(ctx, run)
+	if err != nil {
+		return nil, false, err
+	}
+	rec, ok := s.stages[stage].(*laneContest)
+	if !ok {
+		return nil, false, nil
+	}
+	return func(at assay.Coordinates) ([2]assay.Key, error) {
+		a, b, err := rec.sides(at)
+		return [2]assay.Key{a.Key(), b.Key()}, err
+	}, true, nil
+}
+
+// Expected walks over the coordinates of every verdict that a judge or compare stage asks for, given or not. What people
+// may say is not among them: no stage waits for it.
+func (p *Library) Expected(ctx context.Context, run store.Run, stage string) iter.Seq2[assay.Coordinates, error] {
+	return func(yield func(assay.Coordinates, error) bool) {
+		s, err := p.Open(ctx, run)
+		if err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		if err := s.rereads(ctx); err != nil {
+			yield(assay.Coordinates{}, err)
+			return
+		}
+		rec, ok := s.stages[stage].(reader)
+		if !ok || !s.settings.wants(stage) {
+			return
+		}
+		for _, name := range rec.voices() {
+			for turn := 1; turn <= rec.turns(); turn++ {
+				for block, err := range s.blocks(ctx, rec, store.GroupKey{Stage: stage, Lane: name, Turn: turn}) {
+					if err != nil {
+						yield(assay.Coordinates{}, err)
+						return
+					}
+					if !s.expect(ctx, rec, block, yield) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// expect hands out what of a block may have a verdict: all that no condition leaves out.
+func (s *Script) expect(ctx context.Context, rec stage, block []wanted, yield func(assay.Coordinates, error) bool) bool {
+	fates, err := s.fates(ctx, rec, block)
+	if err != nil {
+		return yield(assay.Coordinates{}, err)
+	}
+	for i, b := range block {
+		if (fates == nil || fates[i] != dropped) && !yield(b.at, nil) {
+			return false
+		}
+	}
+	return true
+}

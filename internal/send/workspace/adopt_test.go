@@ -1,0 +1,134 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/provider"
+	"assay/internal/send/script"
+	"assay/internal/study"
+)
+
+// adoption looks at the jobs of an account from a home.
+func (r *rig) adoption(h *Home, name string) *Adoption {
+	r.t.Helper()
+	access, err := r.world.Accounts(&study.Study{}).Access(name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &Adoption{Home: h, Provider: name, Access: access, Gone: func(string) {}, Follow: func(context.Context, store.Run) error { return nil }}
+}
+
+func TestALostLedgersAnswersAreRecovered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	r.place.Home = "lost"
+	lost := r.finished(r.open(false), r.wanted(StudyOptions{}, script.Settings{}))
+	r.place.Home = "found"
+	h := r.open(false)
+	a := r.adoption(h, "openai")
+	jobs, err := a.Jobs(r.ctx, "")
+	if err != nil || len(jobs) == 0 {
+		t.Fatal(jobs, err)
+	}
+	if some, err := a.Jobs(r.ctx, "another"); err != nil || len(some) > 0 {
+		t.Error(some, err)
+	}
+	for _, st := range jobs {
+		if got, err := a.Take(r.ctx, st); err != nil || got.Fate != RunUnknown {
+			t.Error(got, err)
+		}
+	}
+	want := r.wanted(StudyOptions{}, script.Settings{})
+	now, err := h.Current(r.ctx, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, all, err := a.Recover(r.ctx, want, now, jobs)
+	if err != nil || run.ID == lost.ID || run.No == 0 {
+		t.Fatal(run.ID, err)
+	}
+	joined := int64(0)
+	for _, got := range all {
+		joined += got.Joined
+		if got.AllForeign() || got.Status.Stamp.Run != lost.ID {
+			t.Errorf("%+v", got)
+		}
+	}
+	if joined != 4 {
+		t.Errorf("%d answers joined, want 4", joined)
+	}
+	if _, _, err := a.Recover(r.ctx, want, now, nil); !errors.Is(err, ErrNoJobs) {
+		t.Error(err)
+	}
+	if c := r.drive(h, run, Drive{}); c.Stop != StopDone {
+		t.Error(c.Stop)
+	}
+}
+
+func TestAJobIsTakenForTheSegmentInItsStamp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
+	a := r.adoption(h, "openai")
+	jobs, err := a.Jobs(r.ctx, run.ID)
+	if err != nil || len(jobs) == 0 || !a.Stamped() {
+		t.Fatal(jobs, err)
+	}
+	st := jobs[0]
+	if unknown, err := a.Unknown(r.ctx, jobs); err != nil || len(unknown) != 0 {
+		t.Error("the ledger knows its jobs", unknown, err)
+	}
+	st.Job = "another"
+	if got, err := a.Take(r.ctx, st); err != nil || got.Fate != Second || got.Segment.No == 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	st.Stamp.Segment = "s999"
+	if got, err := a.Take(r.ctx, st); err != nil || got.Fate != SegmentUnknown {
+		t.Errorf("%+v, %v", got, err)
+	}
+	st.Stamp.Segment = "nonsense"
+	if got, err := a.Take(r.ctx, st); err != nil || got.Fate != StampUnclear {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestAnswersOfAForeignJobGoIntoAFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, smallStudy)
+	h := r.open(false)
+	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{Lanes: []string{"a"}}))
+	a := r.adoption(h, "openai")
+	jobs, err := a.Jobs(r.ctx, run.ID)
+	if err != nil || len(jobs) != 1 {
+		t.Fatal(jobs, err)
+	}
+	st, err := a.Job(r.ctx, jobs[0].Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Job(r.ctx, "batch_none"); err == nil {
+		t.Error("there is no such job")
+	}
+	if got, want := a.ForeignFile("batch/1"), "openai-"; !strings.HasPrefix(got, want) || strings.Contains(got, "/") {
+		t.Error(got)
+	}
+	var text bytes.Buffer
+	n, err := a.WriteForeign(r.ctx, st, func() (io.Writer, error) { return &text, nil })
+	if err != nil || n != 2 || strings.Count(text.String(), "\n") != 2 || !strings.Contains(text.String(), `"ending":"answered"`) {
+		t.Errorf("%d, %s, %v", n, &text, err)
+	}
+	broken := errors.New("no file")
+	if _, err := a.WriteForeign(r.ctx, st, func() (io.Writer, error) { return nil, broken }); err != broken {
+		t.Error(err)
+	}
+	if _, err := a.WriteForeign(r.ctx, provider.Status{Job: "batch_none"}, nil); err == nil {
+		t.Error("there is no such job")
+	}
+}

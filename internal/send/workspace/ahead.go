@@ -1,0 +1,164 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/study/plan"
+)
+
+// Ahead is what a run of a study would do now.
+type Ahead struct {
+	Run     store.Run // the one it goes on with; its number is 0 where a new one is begun
+	Edit    *Edit     // how the study was changed since that run, or since the newest closed one; nil: it was not
+	Refused error     // why it would not be run
+	Donors  []store.Run
+	Over    TakeOver // what is taken over, or has its answer in the run already, and what is new
+}
+
+// Ahead looks at what a run of a study would do now. Nothing is begun.
+func (h *Home) Ahead(ctx context.Context, want Wanted) (Ahead, error) {
+	var a Ahead
+	now, err := h.Current(ctx, want)
+	if refused(err) {
+		a.Refused = err
+		return a, nil
+	}
+	if err != nil {
+		return a, err
+	}
+	a.Run, a.Edit = now.Run, now.Edit
+	if now.Run.No != 0 {
+		p, err := h.runPlan(ctx, want, now)
+		if err == nil {
+			a.Over, err = h.Has(ctx, p, now.Run, now.Edit)
+		}
+		return a, err
+	}
+	if a.Donors, err = h.Donors(ctx, want); err != nil {
+		return a, err
+	}
+	a.Over, err = h.TakesOver(ctx, want.Plan, a.Donors)
+	return a, err
+}
+
+// runPlan is the plan of a run that goes on, with the pairs that were drawn for it.
+func (h *Home) runPlan(ctx context.Context, want Wanted, now Current) (*plan.Plan, error) {
+	if now.Edit != nil {
+		return cmp.Or(now.Edit.Plan, want.Plan), nil
+	}
+	p, err := h.grownPlan(ctx, now.Run, want.Input, want.Settings)
+	return cmp.Or(p, want.Plan), err
+}
+
+// refused reports whether a study would not be run because of a run that is open.
+func refused(err error) bool {
+	_, changed := errors.AsType[*ChangedError](err)
+	_, mode := errors.AsType[*ModeError](err)
+	_, scope := errors.AsType[*ScopeError](err)
+	return changed || mode || scope || errors.Is(err, ErrBeginning)
+}
+
+// Rest is what is left to do in a run.
+type Rest struct {
+	Answered int64 // requests with an answer
+	Away     int64 // at the providers, without one yet
+	Left     int64 // that are still to be sent, at most
+	Cost     plan.Price
+}
+
+// Rest estimates what a run still sends. The study in its folder is planned again where it is the one of the run; else the price
+// goes by what each lane has cost so far, and is unknown where it has not cost anything.
+func (h *Home) Rest(ctx context.Context, run store.Run) (Rest, error) {
+	var out Rest
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return out, err
+	}
+	away, err := h.away(ctx, run)
+	if err != nil {
+		return out, err
+	}
+	prices := h.prices(ctx, run)
+	for _, l := range lanes {
+		var ended int64
+		for e, n := range l.Endings {
+			ended += n
+			if e.Stands() {
+				out.Answered += n
+			}
+		}
+		at := store.Share{Stage: l.Stage, Lane: l.Name}
+		left := max(0, l.Planned-l.Spared-ended-away[at])
+		out.Away, out.Left = out.Away+away[at], out.Left+left
+		if left == 0 {
+			continue
+		}
+		if part, ok := prices[at]; ok && part.Requests > 0 {
+			out.Cost = out.Cost.Plus(part.Cost.Share(left, part.Requests))
+			continue
+		}
+		at.Requests = left
+		cost, err := h.spreadCost(ctx, run, at)
+		if err != nil {
+			return out, err
+		}
+		out.Cost = out.Cost.Plus(cost)
+	}
+	return out, nil
+}
+
+// away counts the requests that are at the providers, by lane. Those of a live slice are not: most of them are still to be sent.
+func (h *Home) away(ctx context.Context, run store.Run) (map[store.Share]int64, error) {
+	flows, err := h.Ledger.Flows(ctx, []int64{run.No})
+	out := map[store.Share]int64{}
+	for _, f := range flows {
+		out[store.Share{Stage: f.Stage, Lane: f.Lane}] += f.Away
+	}
+	return out, err
+}
+
+// prices are what the lanes of a run cost by the plan of its study; nil where it cannot be planned again.
+func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.Part {
+	_, s, err := h.Planner.Kept(ctx, run)
+	if err != nil {
+		return nil
+	}
+	name := filepath.Join(run.Folder, s.File)
+	d, _, err := h.World.ReadStudy(ctx, name, StudyOptions{Profile: s.Profile, Set: s.Set, Mode: s.Mode, Running: true})
+	if err != nil || d == nil {
+		return nil
+	}
+	if digest, err := h.World.StudyDigest(ctx, d, name); err != nil || digest != run.Digest {
+		return nil
+	}
+	p, problems := d.Make(ctx, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
+	if p == nil || len(problems.Errors()) > 0 {
+		return nil
+	}
+	out := map[store.Share]plan.Part{}
+	for _, part := range p.Parts {
+		at := store.Share{Stage: part.Stage, Lane: part.Lane.Name}
+		sum := out[at]
+		sum.Requests, sum.Cost = sum.Requests+part.Requests, sum.Cost.Plus(part.Cost)
+		out[at] = sum
+	}
+	return out
+}
+
+// spreadCost is what so many more requests of a lane cost: by what its requests have cost, each the least, the mean and the most.
+func (h *Home) spreadCost(ctx context.Context, run store.Run, s store.Share) (plan.Price, error) {
+	paid, err := h.Ledger.Paid(ctx, run.No, s.Stage, s.Lane)
+	if err != nil || paid.N == 0 {
+		unknown := assay.Cost{Unknown: s.Requests}
+		return plan.Price{Low: unknown, Expected: unknown, High: unknown}, err
+	}
+	cost := func(m assay.Money, of int64) assay.Cost {
+		return assay.Cost{Sum: m.Portion(s.Requests, of), Priced: s.Requests}
+	}
+	return plan.Price{Low: cost(paid.Least, 1), Expected: cost(paid.Sum, paid.N), High: cost(paid.Most, 1)}, nil
+}

@@ -1,0 +1,71 @@
+package workspace
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"assay/internal/keep/artifacts"
+	"assay/internal/keep/objects"
+)
+
+const (
+	cacheName  = "cache"
+	usualCache = 2_000_000_000
+	leastCache = 100_000_000 // below it a chunk would be thrown out before it is read
+)
+
+// Bytes is how many bytes of a bucket are kept on this machine, as a flag.
+type Bytes int64
+
+// String writes them with a unit.
+func (b *Bytes) String() string {
+	for _, u := range byteUnits() {
+		if n := int64(*b); n >= u.bytes && n%u.bytes == 0 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.name
+		}
+	}
+	return "0"
+}
+
+// Set reads a number with a unit.
+func (b *Bytes) Set(text string) error {
+	for _, u := range byteUnits() {
+		number, ok := strings.CutSuffix(strings.ToUpper(text), u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 32)
+		if err != nil || n < 0 || n > 0 && n*u.bytes < leastCache {
+			break
+		}
+		*b = Bytes(n * u.bytes)
+		return nil
+	}
+	if text == "0" {
+		*b = 0
+		return nil
+	}
+	return fmt.Errorf("want 0, or at least %dMB, such as 2GB", leastCache/1_000_000)
+}
+
+// Type names it in the help.
+func (b *Bytes) Type() string { return "bytes" }
+
+type byteUnit struct {
+	name  string
+	bytes int64
+}
+
+func byteUnits() []byteUnit { return []byteUnit{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}} }
+
+// UsualCache is how much is kept where nothing is said.
+func UsualCache() Bytes { return usualCache }
+
+// openArtifacts opens a folder or a bucket.
+func (p Place) openArtifacts(w *World, address, cacheDir string) (artifacts.Place, error) {
+	if !objects.Is(address) {
+		return artifacts.Open(address)
+	}
+	return objects.Open(address, objects.Options{Env: w.env, Cache: artifacts.Cache{Dir: cacheDir, Bytes: int64(p.Cache)}})
+}

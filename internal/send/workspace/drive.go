@@ -1,0 +1,191 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/dispatch/local"
+	"assay/internal/send/engine"
+	"assay/internal/show/notify"
+	"assay/internal/study"
+)
+
+// Drive is how a run is driven.
+type Drive struct {
+	Once     bool          // stop when nothing more can be done at once
+	Detach   bool          // stop when nothing more can be done at once, and nothing goes out soon
+	Interval time.Duration // between looks at a job; 0: as usual
+
+	Moved    func(ctx context.Context) error // called when something was done, and every second
+	Held     func(*store.HeldError)          // called when another process holds what is due
+	Gone     func(holder string)             // called for each ended process from which the run was taken over
+	Away     func(error)                     // called when the ledger cannot be reached and is waited for
+	Stopping func(inFlight int)              // called when the context ends, with the live requests that are waited for
+}
+
+// ArtifactsError says that the place of artifacts cannot be used.
+type ArtifactsError struct{ Err error }
+
+// Error says why.
+func (e *ArtifactsError) Error() string {
+	return fmt.Sprintf("the artifacts cannot be used: %s", e.Err)
+}
+
+// Unwrap is why.
+func (e *ArtifactsError) Unwrap() error { return e.Err }
+
+// Ready makes sure that runs can be driven here: the artifacts are those of the ledger, and can be written.
+func (h *Home) Ready(ctx context.Context) error {
+	if h.Ledger.Postgres() {
+		return h.sharesArtifacts(ctx)
+	}
+	if _, err := h.Files.Probe(ctx, ""); err != nil {
+		return &ArtifactsError{err}
+	}
+	return nil
+}
+
+// Drive works on a run until it is closed, or until what is left waits for a person, for money or for a key.
+func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (engine.Standing, error) {
+	if d.Interval > 0 {
+		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
+	}
+	driver := &local.Driver{Engine: e.Engine, Moved: d.Moved, Held: d.Held, Gone: h.reportsGone(d.Gone), Away: d.Away, Every: time.Second}
+	switch {
+	case d.Once:
+		driver.Until = func(engine.Standing) bool { return true }
+	case d.Detach:
+		driver.Until = func(engine.Standing) bool { return h.sent(ctx, run) }
+	}
+	// Looked at in any case: only a look finds out what it waits for, money or a person.
+	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
+		return engine.Standing{}, err
+	}
+	defer context.AfterFunc(ctx, func() { d.Stopping(e.Flying()) })()
+	return driver.Drive(ctx, run.No)
+}
+
+// moment is how soon something goes out that a detaching process waits for.
+const moment = time.Minute
+
+// sent reports whether all that goes out by itself has gone. A file that its provider still checks goes out next, and so does
+// what was refused for a moment; what waits for longer, or for a place or for money, is left for later.
+func (h *Home) sent(ctx context.Context, run store.Run) bool {
+	unsent, err := h.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
+	soon := h.Ledger.Now().Add(moment)
+	return err != nil || !slices.ContainsFunc(unsent, func(g store.Segment) bool {
+		return !g.Due.IsZero() && g.Reason != store.AwaitsRoom && (g.Reason == "" || g.Due.Before(soon))
+	})
+}
+
+// reportsGone is Gone, and says so of each holder that is.
+func (h *Home) reportsGone(say func(holder string)) func(holder string) bool {
+	return func(holder string) bool {
+		gone := h.Gone(holder)
+		if gone {
+			say(holder)
+		}
+		return gone
+	}
+}
+
+// JobsAway reports whether jobs of a run may be at their providers.
+func (h *Home) JobsAway(ctx context.Context, run store.Run) (bool, error) {
+	away, err := h.Ledger.Segments(ctx, run.No, store.Intended, store.Launched)
+	return slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch }), err
+}
+
+// Stop is why a drive ended.
+type Stop int
+
+// The reasons, the gravest first.
+const (
+	StopSegmentsHeld Stop = iota + 1 // segments wait for a decision
+	StopLaneHeld                     // a lane is held
+	StopVerify                       // first answers wait for a yes
+	StopBudget                       // the budget is spent
+	StopLanePaused                   // a lane is paused, and nothing moves
+	StopLaneStopped                  // a lane is stopped, and nothing moves
+	StopOpen                         // nothing is wrong: the run goes on
+	StopIncomplete                   // the run is closed, and something has no answer
+	StopDone                         // the run is closed, and all is answered
+)
+
+// Conclusion is how a run stands after a drive.
+type Conclusion struct {
+	Stop Stop
+	Run  store.Run  // as it is now
+	Held int        // segments that are held
+	Lane store.Lane // the lane that is held or stopped
+}
+
+// Conclude finds how a run stands after a drive.
+func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) (Conclusion, error) {
+	run, err := h.Ledger.Run(ctx, run.No)
+	if err != nil {
+		return Conclusion{}, err
+	}
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return Conclusion{}, err
+	}
+	c := Conclusion{Run: run, Held: st.Held}
+	open := run.State != store.RunClosed
+	held, isHeld := laneIn(lanes, store.LaneHeld)
+	paused, isPaused := laneIn(lanes, store.LanePaused)
+	stopped, isStopped := laneIn(lanes, store.LaneStopped)
+	switch {
+	case st.Held > 0:
+		c.Stop = StopSegmentsHeld
+	case open && isHeld:
+		c.Stop, c.Lane = StopLaneHeld, held
+	case len(st.Verify) > 0:
+		c.Stop = StopVerify
+	case st.Budget:
+		c.Stop = StopBudget
+	case open && isPaused && st.Moving == 0:
+		c.Stop, c.Lane = StopLanePaused, paused
+	case open && isStopped && st.Moving == 0:
+		c.Stop, c.Lane = StopLaneStopped, stopped
+	case open:
+		c.Stop = StopOpen
+	case run.Result == store.ResultIncomplete || run.Result == store.ResultCancelled:
+		c.Stop = StopIncomplete
+	default:
+		c.Stop = StopDone
+	}
+	return c, nil
+}
+
+// laneIn is the first lane in a state, if there is one.
+func laneIn(lanes []store.Lane, s store.LaneState) (store.Lane, bool) {
+	for _, l := range lanes {
+		if l.State == s {
+			return l, true
+		}
+	}
+	return store.Lane{}, false
+}
+
+// Notify sends the news of a run to where its study wants it. News of rehearsals are not sent.
+func (h *Home) Notify(ctx context.Context, s *study.Study, news string) error {
+	if h.Rehearsal {
+		return nil
+	}
+	return h.World.SendNews(ctx, s, news)
+}
+
+// SendNews sends a message to where a study wants its news.
+func (w *World) SendNews(ctx context.Context, s *study.Study, news string) error {
+	var urls []string
+	for _, name := range s.Notify.List {
+		if url := w.env(strings.Trim(name, "${}")); url != "" {
+			urls = append(urls, url)
+		}
+	}
+	return notify.Send(ctx, urls, "assay: "+news)
+}

@@ -1,0 +1,320 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/script"
+	"assay/internal/study"
+	"assay/internal/study/inputs"
+	"assay/internal/study/plan"
+)
+
+// Edit is how the study in its folder differs from the one that a run works from.
+type Edit struct {
+	Run        store.Run
+	Difference study.Difference
+	Grows      bool            // the run can go on with it: it adds to what is asked, or changes what can be asked again
+	Changes    *script.Changes // what is asked again; nil: nothing, it only adds
+	Why        string          // why a run cannot go on with an edit that changes requests; empty: it can, or it was not looked into
+	Budget     *assay.Money    // what the run may spend with it; nil: anything
+	Plan       *plan.Plan      // of the run with it, where its pairs are not those of a new run; nil: it is as the study says
+	input      *plan.Input     // the study as it is now, read with the settings of the run
+	digest     string
+	inFlight   bool                // why it cannot go on: something that was changed is in flight
+	edited     map[string][]string // items that are others by now, by input
+}
+
+// Words say what changed.
+func (e *Edit) Words() string {
+	if len(e.Difference) == 0 {
+		return "how it is written"
+	}
+	return e.Difference.String()
+}
+
+// OwnBudget reports whether the edit changes the study's budget, and the run keeps another one that was set for it alone.
+func (e *Edit) OwnBudget() bool {
+	now := BudgetOf(e.input.Study, nil)
+	same := now == nil && e.Budget == nil || now != nil && e.Budget != nil && *now == *e.Budget
+	return e.Difference.Touches("budget") && !same
+}
+
+// edited compares the study that is wanted with the one that a run works from, both under the settings of the run. Items are
+// compared only where nothing else changes requests, unless the whole difference is wanted; and only then it is found out what would be
+// asked again.
+func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest string, whole bool) (*Edit, error) {
+	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input, edited: map[string][]string{}}
+	was, s, err := h.Planner.Kept(ctx, run)
+	if _, unreadable := errors.AsType[assay.Problems](err); unreadable { // a later program has stricter rules
+		e.Difference = study.Difference{{What: "the study", Asks: true}}
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Profile != want.Study.Profile || s.Mode != want.Study.Mode || !slices.Equal(s.Set, want.Study.Set) {
+		o := StudyOptions{Profile: s.Profile, Set: s.Set, Mode: s.Mode, Prices: want.Study.Prices, Running: true}
+		if e.input, _, err = h.World.ReadStudy(ctx, want.File, o); err != nil {
+			return nil, err
+		}
+		if e.input == nil { // what the run was begun with cannot be applied to it any more
+			e.Difference = study.Difference{{What: "the study", Asks: true}}
+			return e, nil
+		}
+	}
+	e.Difference, e.Budget = study.Compare(was, e.input.Study), script.BudgetAfter(run, was, e.input.Study)
+	if len(e.Difference.Asks()) > 0 && !whole {
+		return e, nil
+	}
+	for _, in := range was.Inputs {
+		if _, there := e.input.Study.Inputs.Find(in.Name); !there {
+			continue
+		}
+		c, err := h.itemsEdited(ctx, run, in.Name, s, e.input.FirstItems(ctx, in.Name, s.Limit))
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			e.Difference = append(e.Difference, *c)
+			e.edited[in.Name] = c.Edited
+		}
+	}
+	if len(e.Difference.Asks()) == 0 {
+		return e, nil
+	}
+	only := e.Difference.Grows(was, e.input.Study)
+	if !only && !whole {
+		return e, nil
+	}
+	if e.Plan, err = h.grownPlan(ctx, run, e.input, s); err != nil {
+		return nil, err
+	}
+	e.Why, err = h.cannotGrow(ctx, want, e, s, e.Difference.Apart(was, e.input.Study))
+	if e.Why == "" && err == nil && !only {
+		err = h.changes(ctx, want, e)
+	}
+	e.Grows = e.Why == "" && err == nil
+	return e, err
+}
+
+// changes finds out what of a run is asked again after an edit, or why the run cannot go on with it.
+func (h *Home) changes(ctx context.Context, want Wanted, e *Edit) error {
+	changes, err := h.Planner.Changes(ctx, h.revision(want, e))
+	if fixed, ok := errors.AsType[*script.FixedError](err); ok {
+		e.Why, e.inFlight = fixed.Why, fixed.InFlight
+		return nil
+	}
+	e.Changes = changes
+	return err
+}
+
+// cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled,
+// ordered again or bought for two lanes alone, it is about the same part of the study, and the new plan asks every lane at least what the old
+// one did. An edit that is apart from all that was decided leaves rounds of pairs as they are.
+func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, settings script.Settings, apart bool) (string, error) {
+	run := e.Run
+	switch {
+	case h.Rehearsal:
+		return "it is a rehearsal", nil
+	case run.Result == store.ResultCancelled:
+		return "it was cancelled", nil
+	case !want.sameScope(run):
+		return "it is about another part of the study", nil
+	case len(settings.Added) > 0:
+		return "items of it were bought for two lanes alone, to settle which is better", nil
+	}
+	redos, err := h.Ledger.Redos(ctx, run.No)
+	if err != nil || len(redos) > 0 {
+		return "answers of it were asked for once more (redo)", err
+	}
+	for _, err := range h.Ledger.Looks(ctx, run.No) {
+		if apart && err == nil {
+			break // none of what was looked at changes
+		}
+		return "comparisons of it were bought by what was found before", err
+	}
+	retried, err := h.Planner.Retried(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: cmp.Or(e.Plan, want.Plan)})
+	for _, l := range lanes {
+		if engine.CancelledByUser(l) {
+			return "lane " + l.Name + " was cancelled", nil
+		}
+		i := slices.IndexFunc(planned, func(p store.Lane) bool { return p.Stage == l.Stage && p.Name == l.Name })
+		n := int64(0)
+		if i >= 0 {
+			n = planned[i].Planned
+		}
+		if st, ok := want.Input.Study.Stage(l.Stage); ok && st.Fallback != "" && n == 0 {
+			continue // what is asked in a judge's place is not planned
+		}
+		if n+retried[store.Share{Stage: l.Stage, Lane: l.Name}] < l.Planned {
+			return fmt.Sprintf("lane %s of stage %s is asked less than before", l.Name, l.Stage), err
+		}
+	}
+	return "", err
+}
+
+// grownPlan is the plan of a run with its study as it is now, where pairs that were drawn stay and others are drawn in addition; nil: the
+// pairs are those of a new run.
+func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s script.Settings) (*plan.Plan, error) {
+	drawn, err := h.Planner.Drawn(ctx, run, in)
+	if err != nil || len(drawn) == 0 {
+		return nil, err
+	}
+	own := *in
+	own.Drawn = drawn
+	own.Known = script.NewPreview(&own).Known
+	p, problems := own.Make(ctx, plan.Options{Lanes: s.Lanes, Stages: s.Stages, Limit: s.Limit, NoCanary: s.NoCanary})
+	if p == nil {
+		return nil, problems
+	}
+	return p, nil
+}
+
+// itemsEdited compares the items of an input with those that a run asks all its lanes about; nil: they are the same, in the same order.
+func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, s script.Settings, items iter.Seq2[assay.Item, error]) (*study.Change, error) {
+	type kept struct {
+		place int
+		sum   [sha256.Size]byte
+	}
+	was := map[string]kept{}
+	var ids []string
+	common, some := s.Common(input)
+	for it, err := range h.Ledger.Items(ctx, run.No, input) {
+		if err != nil {
+			return nil, err
+		}
+		if some && int64(len(ids)) == common {
+			break
+		}
+		sum, err := itemSum(it)
+		if err != nil {
+			return nil, err
+		}
+		was[it.ID] = kept{len(ids), sum}
+		ids = append(ids, it.ID)
+	}
+	c := &study.Change{What: "items of input " + input, Asks: true}
+	last, moved, ahead := -1, false, false // ahead: something new stands before something old
+	for it, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		before, there := was[it.ID]
+		if !there {
+			c.Added = append(c.Added, it.ID)
+			continue
+		}
+		delete(was, it.ID)
+		moved, ahead, last = moved || before.place < last, ahead || len(c.Added) > 0, before.place
+		sum, err := itemSum(it)
+		if err != nil {
+			return nil, err
+		}
+		if sum != before.sum {
+			c.Edited = append(c.Edited, it.ID)
+		}
+	}
+	for _, id := range ids {
+		if _, gone := was[id]; gone {
+			c.Removed = append(c.Removed, id)
+		}
+	}
+	if moved || ahead && len(c.Removed) == 0 { // what is taken out and put in may be one that was renamed
+		c.What = "order of " + c.What
+	}
+	if !moved && len(c.Added)+len(c.Removed)+len(c.Edited) == 0 {
+		return nil, nil
+	}
+	return c, nil
+}
+
+func itemSum(it assay.Item) ([sha256.Size]byte, error) {
+	it.Place = assay.Place{}
+	line, err := inputs.Encode(nil, it)
+	return sha256.Sum256(line), err
+}
+
+// revision is an edit as the script of its run takes it up.
+func (h *Home) revision(want Wanted, e *Edit) script.Revision {
+	accounts := h.World.Accounts(e.input.Study)
+	return script.Revision{
+		Address: func(provider string) string {
+			known, err := accounts.Known(provider)
+			if err != nil {
+				return "" // such an account is reported when it is used
+			}
+			return known.BaseURL
+		},
+		Run: e.Run, Input: e.input, File: filepath.Base(want.File), Digest: e.digest, Files: h.World.Disk.Folder(filepath.Dir(want.File)), Difference: e.Difference, What: e.Words(),
+		Edited: e.edited, Supersedes: e.Changes != nil,
+	}
+}
+
+// revise lets a run go on with the study as it is now. It reports whether the study was still the one that was compared.
+func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
+	r := h.revision(want, e)
+	r.Check = h.check(ctx, want)
+	if !e.Grows {
+		return h.Planner.Revise(ctx, r)
+	}
+	r.Plan, r.BaseURLs = cmp.Or(e.Plan, want.Plan), h.baseURLs(want)
+	l, err := h.holdRun(ctx, e.Run)
+	if err != nil {
+		return false, err
+	}
+	r.Lease = l
+	stop := h.Planner.Renewing(ctx, l, claimTime)
+	done, err := h.Planner.Revise(ctx, r)
+	stop()
+	_, fixed := errors.AsType[*script.FixedError](err)
+	if errors.Is(err, store.ErrLeaseLost) || fixed || errors.Is(err, store.ErrInFlight) {
+		// This process was asleep for long, or more was sent meanwhile: the run is looked at again.
+		return false, h.released(ctx, l)
+	}
+	return done, errors.Join(err, h.Ledger.Release(context.WithoutCancel(ctx), l))
+}
+
+// released gives a lease back, which may be lost.
+func (h *Home) released(ctx context.Context, l store.Lease) error {
+	if err := h.Ledger.Release(context.WithoutCancel(ctx), l); err != nil && !errors.Is(err, store.ErrLeaseLost) {
+		return err
+	}
+	return nil
+}
+
+// holdRun takes a run's lease: while what it asks changes, no process may find out that there is nothing left to ask. A process
+// that extends the run holds it for moments.
+func (h *Home) holdRun(ctx context.Context, run store.Run) (store.Lease, error) {
+	const wait, most = 100 * time.Millisecond, 600
+	var held *store.HeldError
+	for n := 1; ; n++ {
+		l, err := h.Ledger.HoldRun(ctx, run.No, thisProcess().String(), claimTime)
+		if err == nil || !errors.As(err, &held) || n == most {
+			return l, err
+		}
+		if h.Gone(held.Holder) { // a process of this machine that was killed
+			if err := h.Ledger.ReleaseDead(ctx, held.Holder); err != nil {
+				return l, err
+			}
+		}
+		if err := engine.WallClock().Sleep(ctx, wait); err != nil {
+			return l, err
+		}
+	}
+}

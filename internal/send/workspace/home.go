@@ -1,0 +1,236 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"assay/internal/find/results"
+	"assay/internal/judge/program"
+	"assay/internal/keep/artifacts"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/send/planner"
+	"assay/internal/send/script"
+	"assay/internal/study/catalog"
+)
+
+const (
+	homeName      = "assay-data" // the folder that is looked for here and above, as git does
+	ledgerName    = "ledger.db"  // the ledger in a home, where no database is named
+	rehearsalName = "rehearsal"  // the folder of a home that holds rehearsals
+)
+
+// Place says where runs are kept; empty fields stand for the usual place.
+type Place struct {
+	Home      string // folder of ledger and artifacts
+	DB        string // the ledger: a file or a postgres:// URL
+	Artifacts string // raw bytes: a folder, or the address of a bucket
+	Cache     Bytes  // of a bucket, on this machine
+}
+
+// Rehearsal says which of the two ledgers of a place is meant: that of rehearsals, or the real one.
+type Rehearsal bool
+
+// Home is an open ledger with its artifacts.
+type Home struct {
+	World     *World
+	Ledger    *store.Ledger
+	Files     artifacts.Place
+	Planner   *planner.Planner
+	Where     string // the database's URL or the ledger's file
+	Rehearsal bool
+	Temporary string // a folder that is removed when the home is closed; empty: none
+}
+
+// New is a home made of an open ledger and its artifacts. A home with a folder that goes away came out of a bundle: nothing of
+// it is driven.
+func New(w *World, h Home) *Home {
+	h.World = w
+	lib := &script.Library{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()}
+	if h.Temporary == "" {
+		lib.Programs = &program.Runner{Env: w.Env}
+	}
+	h.Planner = &planner.Planner{
+		Library: lib,
+		Results: &results.Reader{Ledger: h.Ledger.Reader, Scripts: lib, Rehearsal: h.Rehearsal, Bundled: h.Temporary != ""},
+		Batches: &batchrun.Planner{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()},
+	}
+	return &h
+}
+
+// Close closes ledger and artifacts.
+func (h *Home) Close() error {
+	err := errors.Join(h.Files.Close(), h.Ledger.Close())
+	if h.Temporary != "" {
+		err = errors.Join(err, os.RemoveAll(h.Temporary))
+	}
+	return err
+}
+
+// Dir is where the home is, or would be.
+func (p Place) Dir(w *World) string {
+	if named := cmp.Or(p.Home, w.env("ASSAY_HOME")); named != "" {
+		return w.Disk.Path(named)
+	}
+	for dir := w.Disk.Dir; ; dir = filepath.Dir(dir) {
+		if found := filepath.Join(dir, homeName); w.Disk.IsFolder(found) {
+			return found
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Join(w.Disk.Dir, homeName)
+		}
+	}
+}
+
+// Database is the ledger that was named; empty: it is a file in the home.
+func (p Place) Database(w *World) string { return cmp.Or(p.DB, w.env("ASSAY_DB")) }
+
+// LedgerError is a ledger that cannot be opened.
+type LedgerError struct {
+	DB  string // its file or URL
+	Err error
+}
+
+// Error says why.
+func (e *LedgerError) Error() string { return e.Err.Error() }
+
+// Unwrap is why.
+func (e *LedgerError) Unwrap() error { return e.Err }
+
+// Open opens the ledger and its artifacts, and makes them where they are missing. A rehearsal has its own.
+func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, error) {
+	dir, db, files := p.Dir(w), p.Database(w), cmp.Or(p.Artifacts, w.env("ASSAY_ARTIFACTS"))
+	if rehearsal {
+		dir, db, files = filepath.Join(dir, rehearsalName), "", ""
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open the home of runs: %w", err)
+	}
+	db = cmp.Or(db, filepath.Join(dir, ledgerName))
+	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around})
+	if err != nil {
+		return nil, &LedgerError{DB: db, Err: err}
+	}
+	place, err := p.openArtifacts(w, cmp.Or(files, filepath.Join(dir, "runs")), filepath.Join(dir, cacheName))
+	if err != nil {
+		ledger.Close()
+		return nil, &ArtifactsError{err}
+	}
+	return New(w, Home{Ledger: ledger, Files: place, Where: db, Rehearsal: bool(rehearsal)}), nil
+}
+
+// Exists reports whether there is a ledger to look into: looking makes none.
+func (p Place) Exists(w *World, rehearsal Rehearsal) bool {
+	if rehearsal {
+		return w.Disk.IsFile(filepath.Join(p.Dir(w), rehearsalName, ledgerName))
+	}
+	return p.Database(w) != "" || w.Disk.IsFile(filepath.Join(p.Dir(w), ledgerName))
+}
+
+// NoRunError says that a reference means no run.
+type NoRunError struct {
+	Ref    string   // empty: the newest was meant, and there is none
+	Others []string // newest runs that there are
+}
+
+// Error says it.
+func (e *NoRunError) Error() string {
+	if e.Ref == "" {
+		return "there is no run yet"
+	}
+	return fmt.Sprintf("no run is called %q", e.Ref)
+}
+
+// UnclearRunError says that a reference cannot be read, or means several runs.
+type UnclearRunError struct{ Err error }
+
+// Error says why.
+func (e *UnclearRunError) Error() string { return e.Err.Error() }
+
+// Unwrap is why.
+func (e *UnclearRunError) Unwrap() error { return e.Err }
+
+// UnpreparedError says that a run was stopped while it was being prepared.
+type UnpreparedError struct{ Run string }
+
+// Error says it.
+func (e *UnpreparedError) Error() string {
+	return fmt.Sprintf("run %s was stopped while it was being prepared; nothing of it was sent", e.Run)
+}
+
+// find opens the home that holds a run: the usual one, or that of the rehearsals. An empty reference means the newest of both. A
+// real run is found though the rehearsals cannot be read.
+func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run, error) {
+	var newest *Home
+	var run store.Run
+	var others []string
+	for _, rehearsal := range []Rehearsal{false, true} {
+		if !p.Exists(w, rehearsal) {
+			continue
+		}
+		h, err := p.Open(ctx, w, rehearsal)
+		switch {
+		case err != nil && newest != nil:
+			continue
+		case err != nil:
+			return nil, run, err
+		}
+		found, err := h.Ledger.FindRun(ctx, cmp.Or(ref, latest), "")
+		switch {
+		case newest != nil && err != nil && !errors.Is(err, store.ErrAmbiguous):
+			h.Close()
+		case err == nil && (newest == nil || found.Created.After(run.Created)):
+			if newest != nil {
+				newest.Close()
+			}
+			newest, run = h, found
+		case err != nil && !errors.Is(err, store.ErrNotFound):
+			if newest != nil {
+				newest.Close()
+			}
+			return nil, run, errors.Join(&UnclearRunError{err}, h.Close())
+		default:
+			others = append(others, h.newest(ctx)...)
+			h.Close()
+		}
+	}
+	if newest == nil {
+		return nil, run, &NoRunError{Ref: ref, Others: others}
+	}
+	if run.State == store.RunPreparing {
+		newest.Close()
+		return nil, run, &UnpreparedError{Run: run.ID}
+	}
+	return newest, run, nil
+}
+
+// newest names the newest runs of a home, for a hint.
+func (h *Home) newest(ctx context.Context) []string {
+	const most = 5
+	all, err := h.Ledger.RunsPage(ctx, 0, most)
+	if err != nil {
+		return nil // the error that is reported counts more
+	}
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.ID + " of " + r.Study
+	}
+	return names
+}
+
+// OpenRuns lists the open runs of a place, newest first; none where there is no ledger yet.
+func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
+	if !p.Exists(w, false) {
+		return nil, nil
+	}
+	h, err := p.Open(ctx, w, false)
+	if err != nil {
+		return nil, err
+	}
+	open, err := h.Ledger.Runs(ctx, "", store.RunOpen)
+	return open, errors.Join(err, h.Close())
+}

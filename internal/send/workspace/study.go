@@ -1,0 +1,242 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/judge/program"
+	"assay/internal/send/script"
+	"assay/internal/show/notify"
+	"assay/internal/study"
+	"assay/internal/study/catalog"
+	"assay/internal/study/inputs"
+	"assay/internal/study/plan"
+)
+
+// StudyOptions change a study while it is read.
+type StudyOptions struct {
+	Profile string
+	Set     []string   // path=value
+	Prices  string     // a file of prices over the built-in table
+	Mode    assay.Mode // how everything travels; empty: as the study says
+	Running bool       // it is about to be run: missing keys and programs are no warnings here, Missing reports them as problems
+}
+
+// StudyFile is the study that a name means: the file, or study.yaml in the folder.
+func (w *World) StudyFile(name string) string {
+	if w.Disk.IsFolder(name) {
+		return filepath.Join(name, "study.yaml")
+	}
+	return name
+}
+
+// ReadStudy reads a study and finds every problem that can be found without reading its rows. Problems come with file names as
+// the user would type them. The input is nil when the study cannot be used.
+func (w *World) ReadStudy(ctx context.Context, name string, o StudyOptions) (*plan.Input, assay.Problems, error) {
+	dir, base := filepath.Split(name)
+	fsys := w.Disk.Folder(dir)
+	s, problems := study.Read(fsys, base, study.Options{Profile: o.Profile, Set: o.Set, Mode: o.Mode})
+	if s == nil {
+		return nil, InFolder(problems, dir), nil
+	}
+	prices, err := w.Catalog(o.Prices)
+	if err != nil {
+		return nil, nil, err
+	}
+	prices, more := plan.Prices(prices, s)
+	problems = append(problems, more...)
+	source := inputs.Open(fsys, s.Specs())
+	d := &plan.Input{Study: s, Items: source, Rows: source, Catalog: prices, Today: catalog.DateOf(w.Now())}
+	d.Known = script.NewPreview(d).Known
+	isSet := w.IsSet
+	if o.Running {
+		isSet = func(string) bool { return true }
+	} else {
+		checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Warn)
+		w.checkNotify(s, &problems)
+	}
+	problems = append(problems, d.Check(isSet)...)
+	if len(problems.Errors()) > 0 {
+		// Broken rows are reported with the rest, as far as the inputs can be read.
+		problems = append(problems, d.Items.Check(ctx)...)
+		return nil, InFolder(problems, dir), nil
+	}
+	if o.Running {
+		d.Read, _ = w.StudyDigest(ctx, d, name) // broken rows are reported when the study is planned
+	}
+	return d, InFolder(problems, dir), nil
+}
+
+// InFolder puts a study's folder in front of file names, so that they are what the user would type.
+func InFolder(problems assay.Problems, dir string) assay.Problems {
+	out := make(assay.Problems, len(problems))
+	for i, p := range problems {
+		if p.File != "" && !filepath.IsAbs(p.File) && p.Line > 0 {
+			p.File = filepath.Join(dir, p.File)
+		}
+		out[i] = p
+	}
+	return out.Sort()
+}
+
+// checkPrograms adds a problem for every program that a rubric names and that is not there.
+func checkPrograms(d *plan.Input, folder string, add func(at assay.Place, hint, format string, args ...any)) {
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		r := d.Study.RubricOf(st)
+		if r == nil || len(r.Command) == 0 {
+			continue
+		}
+		if _, err := program.Find(folder, r.Command); err != nil {
+			add(r.Where.Key("command"), "install it, or name it by its path from the study's folder", "stage %s: %s", st.Name, err)
+		}
+	}
+}
+
+// checkNotify adds a problem for every variable under notify that is not set or holds no notification URL: no news would arrive.
+func (w *World) checkNotify(s *study.Study, problems *assay.Problems) {
+	for i, url := range s.Notify.List {
+		name, named := strings.CutPrefix(url, "${") // anything else was reported when the study was read, and is not repeated
+		if name = strings.TrimSuffix(name, "}"); !named {
+			continue
+		}
+		if !w.IsSet(name) {
+			problems.Add(s.Notify.Places[i], "set it to a notification URL, or leave it out: --set 'notify=[]'", "notify: %s is not set, and no news would arrive", name)
+			continue
+		}
+		if err := notify.Check(w.env(name)); err != nil {
+			problems.Add(s.Notify.Places[i], "docs/automate.md shows the forms; `assay notify STUDY --test` sends a message", "notify: %s: %s", name, err)
+		}
+	}
+}
+
+// PricesError is a file of prices that cannot be used.
+type PricesError struct {
+	Err  error
+	Form bool // it is not written as such a file is
+}
+
+// Error says why.
+func (e *PricesError) Error() string { return e.Err.Error() }
+
+// Unwrap is why.
+func (e *PricesError) Unwrap() error { return e.Err }
+
+// Catalog is the built-in catalogue, with the prices of a file over it; empty: without.
+func (w *World) Catalog(prices string) (*catalog.Catalog, error) {
+	c := catalog.Default()
+	if prices == "" {
+		return c, nil
+	}
+	f, err := w.Disk.Folder(".").Open(prices)
+	if err != nil {
+		return nil, &PricesError{Err: fmt.Errorf("read the prices: %w", err)}
+	}
+	defer f.Close()
+	over, err := catalog.ReadOverrides(f)
+	if err != nil {
+		return nil, &PricesError{Err: fmt.Errorf("read the prices in %s: %w", prices, err), Form: true}
+	}
+	if c, err = c.With(over); err != nil {
+		return nil, &PricesError{Err: fmt.Errorf("read the prices in %s: %w", prices, err)}
+	}
+	return c, nil
+}
+
+// priceFile is the text of a file of prices.
+func (w *World) priceFile(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return os.ReadFile(w.Disk.Path(name))
+}
+
+// Keys are the keys that the lanes of a plan need: those of a study's other lanes are not asked for.
+func (w *World) Keys(d *plan.Input, p *plan.Plan) []plan.Key {
+	sends := map[string]bool{}
+	for _, part := range p.Parts {
+		sends[part.Lane.Name] = true
+	}
+	var keys []plan.Key
+	for _, k := range d.Keys(w.IsSet) {
+		k.Lanes = slices.DeleteFunc(k.Lanes, func(lane string) bool { return !sends[lane] })
+		if len(k.Lanes) > 0 {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Missing lists what keeps a good study from being run: keys and programs that are missing. A rehearsal needs no keys.
+func (w *World) Missing(d *plan.Input, p *plan.Plan, name string, rehearsal Rehearsal) assay.Problems {
+	var problems assay.Problems
+	for _, k := range w.Keys(d, p) {
+		if rehearsal {
+			break
+		}
+		if name, trouble := w.KeyTrouble(k.Names); trouble != "" {
+			problems.Add(d.Study.At, "copy the key again, alone", "%s %s: %s cannot run", name, trouble, k.Users())
+			continue
+		}
+		if k.Set || k.Optional {
+			continue
+		}
+		problems.Add(d.Study.At, "or rehearse without keys: assay run "+name+" --rehearse", "%s is not set: %s cannot run",
+			strings.Join(k.Names, " or "), k.Users())
+	}
+	if !rehearsal {
+		w.checkNotify(d.Study, &problems)
+	}
+	checkPrograms(d, filepath.Dir(w.Disk.Path(name)), problems.Add)
+	return InFolder(problems, filepath.Dir(name))
+}
+
+// StudyDigest changes when a study, its texts or its items do.
+func (w *World) StudyDigest(ctx context.Context, d *plan.Input, name string) (string, error) {
+	h := sha256.New()
+	fsys := w.Disk.Folder(filepath.Dir(name))
+	for _, file := range append([]string{filepath.Base(name)}, d.Study.Loaded...) {
+		text, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return "", fmt.Errorf("read the study: %w", err)
+		}
+		fmt.Fprintf(h, "%s %d\n%s\n", file, len(text), text)
+	}
+	for _, e := range d.Study.Inputs {
+		digest, err := d.Items.Digest(ctx, e.Name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %s\n", e.Name, digest)
+	}
+	for i := range d.Study.Stages {
+		st := &d.Study.Stages[i]
+		if st.Import == nil {
+			continue
+		}
+		digest, err := d.Items.Digest(ctx, study.ImportRows(st.Name))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "import %s %s\n", st.Name, digest)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// MakePlan plans a study in a folder; problems of its rows come back as an error.
+func MakePlan(ctx context.Context, d *plan.Input, o plan.Options, dir string) (*plan.Plan, assay.Problems, error) {
+	p, problems := d.Make(ctx, o)
+	problems = InFolder(problems, dir)
+	if p == nil {
+		return nil, nil, problems
+	}
+	return p, problems, nil
+}

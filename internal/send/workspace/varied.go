@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/study/plan"
+)
+
+// What is looked at to learn how far answers vary.
+const (
+	variedRuns     = 3       // the newest runs of a study
+	variedRequests = 100_000 // of a run, at most: a plan must not take long
+	variedItems    = 10      // fewer say too little of a variance
+)
+
+// Varied is how far the answers of a study varied in earlier runs of it, stage by stage; a pilot is one. A run that cannot be analysed says
+// nothing.
+func (h *Home) Varied(ctx context.Context, want Wanted) (map[string]plan.Varied, error) {
+	out := map[string]plan.Varied{}
+	for _, name := range []string{want.Input.Study.Study, want.Input.Study.Study + pilotSuffix} {
+		runs, err := h.Ledger.Runs(ctx, name, store.RunOpen, store.RunClosed)
+		if err != nil {
+			return nil, err
+		}
+		runs = slices.DeleteFunc(runs, func(r store.Run) bool { return r.Rehearsal != h.Rehearsal || r.Folder != want.folder(h.World) })
+		for _, run := range runs[:min(variedRuns, len(runs))] {
+			if err := h.varied(ctx, run, out); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// varied adds what one run says of stages that are not known yet.
+func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Varied) error {
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	planned := int64(0)
+	for _, l := range lanes {
+		planned += l.Planned
+	}
+	if planned > variedRequests {
+		return nil
+	}
+	found, err := h.Planner.Results.Findings(ctx, run, results.Query{})
+	if err != nil {
+		return ctx.Err()
+	}
+	for i := range found.Report.Standings {
+		s := &found.Report.Standings[i]
+		_, known := out[s.Stage]
+		if v, ok := variedIn(s); ok && !known {
+			v.Run = run.ID
+			out[s.Stage] = v
+		}
+	}
+	return nil
+}
+
+// variedIn is how far answers vary, in the middle of all pairs of lanes.
+func variedIn(s *analysis.Standing) (plan.Varied, bool) {
+	var variance, information []float64
+	out := plan.Varied{Items: s.Clusters, Exact: s.Exact()}
+	for _, t := range s.Tests {
+		if t.SE.OK && t.SE.Value > 0 && t.Clusters >= variedItems {
+			variance = append(variance, t.SE.Value*t.SE.Value*float64(t.Clusters))
+			if t.Information.OK {
+				information = append(information, t.Information.Value)
+			}
+		}
+	}
+	if len(s.By) > 0 || len(variance) == 0 || 2*len(variance) < len(s.Tests) { // the rest was all alike: nothing shows how far it could vary
+		return out, false
+	}
+	slices.Sort(variance)
+	slices.Sort(information)
+	if s.What != analysis.WhatStrength {
+		out.Variance = variance[len(variance)/2]
+	} else if len(information) > 0 {
+		out.Information = information[len(information)/2]
+	}
+	return out, out.Variance > 0 || out.Information > 0
+}

@@ -1,0 +1,103 @@
+// Package workspace opens a home of runs and works in it: it begins runs, drives them, rehearses them against the simulator,
+// and opens the accounts of providers.
+//
+// A World is everything outside of it: the environment, the clock, the disk and the way to providers. A Home is an open
+// ledger with its artifacts. Nothing here prints or asks: what happened comes back as values, and what went wrong as errors
+// whose types say what could be done about it.
+package workspace
+
+import (
+	"context"
+	crand "crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"assay/internal/send/engine"
+	"assay/internal/send/provider"
+)
+
+// World is everything outside that a workspace touches.
+type World struct {
+	Env  func(name string) (string, bool)
+	Now  func() time.Time
+	Disk Disk
+	HTTP http.RoundTripper // how providers are reached
+
+	Exchanges *Exchanges // where exchanges with providers are written down; nil: nowhere
+	Contact   *Contact   // records which providers answer; nil: not recorded
+
+	// For tests that stop the process or cannot wait for hours. Empty otherwise.
+	Around func(op string, call func() error) error         // wraps every ledger call, as store.Options.Around does
+	Timing func(engine.Timing) engine.Timing                // makes other waits of the usual ones
+	Sleep  func(ctx context.Context, d time.Duration) error // waits by the clock of Now
+}
+
+// IsSet reports whether a variable of the environment has a value.
+func (w *World) IsSet(name string) bool { return w.env(name) != "" }
+
+func (w *World) env(name string) string {
+	v, _ := w.Env(name)
+	return v
+}
+
+// KeyTrouble names the first of these variables that is set, and what is wrong with the key in it; empty: nothing.
+func (w *World) KeyTrouble(names []string) (name, trouble string) {
+	for _, name := range names {
+		if v := w.env(name); v != "" {
+			return name, provider.KeyTrouble(v)
+		}
+	}
+	return "", ""
+}
+
+// User is the name of the user, as far as the environment says it.
+func (w *World) User() string { return w.env("USER") }
+
+// Clock is the world's time; waiting for it takes real time, unless the world has its own way.
+func (w *World) Clock() engine.Clock { return clock{w.Now, w.Sleep} }
+
+type clock struct {
+	now   func() time.Time
+	sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Now is the time.
+func (c clock) Now() time.Time { return c.now() }
+
+// Sleep waits.
+func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	if c.sleep != nil {
+		return c.sleep(ctx, d)
+	}
+	return engine.WallClock().Sleep(ctx, d)
+}
+
+// NewID is an id for a run: ten letters that say nothing.
+func NewID() (string, error) {
+	rng, err := newRand()
+	if err != nil {
+		return "", err
+	}
+	return newID(rng), nil
+}
+
+func newID(rng *rand.Rand) string {
+	const letters = "abcdefghjkmnpqrstuvwxyz23456789"
+	id := make([]byte, 10)
+	for i := range id {
+		id[i] = letters[rng.IntN(len(letters))]
+	}
+	return string(id)
+}
+
+// newRand is randomness for ids, nonces and jitter.
+func newRand() (*rand.Rand, error) {
+	var seed [16]byte
+	if _, err := crand.Read(seed[:]); err != nil {
+		return nil, fmt.Errorf("read randomness: %w", err)
+	}
+	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(seed[:8]), binary.LittleEndian.Uint64(seed[8:]))), nil
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/results"
+	"assay/internal/find/stats"
+	"assay/internal/keep/store"
+	"assay/internal/show/cli/term"
+	"assay/internal/show/report"
+)
+
+type analyseFlags struct {
+	home  homeFlags
+	query results.Query
+	start float64 // of Elo, where the user gives it
+	wide  bool
+	junit string
+	json  bool
+	csv   bool
+
+	control []string // features of style
+	full    bool
+
+	reprice bool
+	prices  string
+}
+
+func analyseCommand(w *World) *cobra.Command {
+	var f analyseFlags
+	c := &cobra.Command{
+		Use:     "analyse [RUN...]",
+		GroupID: groupDecide,
+		Short:   "Print what the verdicts of a run say, with error bars and coverage",
+		Long: "Turns the verdicts of a run into findings: by the analyses of the study, or by default ones where it declares none. It prints the answer in a\n" +
+			"few sentences, what to do about its weak points, and one table for each stage; --full prints every finding, and so does every choice of them. RUN is an\n" +
+			"id, the beginning of one, a study's name, or latest (the default): the newest open run, else the newest run, and a rehearsal only where there is no real run.\n" +
+			"Nothing is asked anew: all of it rests on stored verdicts.\n\n" +
+			"--by groups by lane, provider, model, effort, thinking, judge, branch, turn, trait, template, prompt, direction (of a pair), source (the stage\n" +
+			"whose answers are judged), item, cluster, expect, draw, any field of the items (statement.section reaches inside), or branch.FIELD where branches\n" +
+			"are items. Where lanes are compared, --by provider ranks providers. --where keeps the rows for which a condition on the same names is true;\n" +
+			"'not second_try' leaves out what judges said when asked once more. --method takes what docs/statistics.md explains, several with commas.\n" +
+			"--reprice counts costs again by today's prices.\n\n" +
+			"Exit code 6: a gate under require failed; 3: less than 95% of the planned verdicts of a table are valid.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("start") {
+				f.query.Settings.Start = stats.Known(f.start)
+			}
+			return runAnalyse(c.Context(), w, args, f)
+		},
+	}
+	f.home.register(c)
+	f.choose(c)
+	c.Flags().StringVar(&f.junit, "junit", "", "write the gates as JUnit XML to this file")
+	c.Flags().BoolVar(&f.full, "full", false, "print every finding with its method and notes")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print one CSV row for each finding, with a column for each field")
+	c.Flags().BoolVar(&f.reprice, "reprice", false, "count costs again, by today's catalogue of prices")
+	c.Flags().StringVar(&f.prices, "prices", "", "with --reprice: a file of prices over the catalogue")
+	return c
+}
+
+func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) error {
+	if len(refs) == 0 {
+		refs = []string{""}
+	}
+	if f.wide && f.json {
+		return usage("--csv goes with it", "--wide is a table for people and spreadsheets: JSON has every finding")
+	}
+	if f.json && f.csv {
+		return usage("", "--json or --csv, not both")
+	}
+	var err error
+	if f.query.Settings.Control, err = analysis.ParseControls(f.control); err != nil {
+		return usage("", "--%s", err)
+	}
+	if f.prices != "" && !f.reprice {
+		return usage("add --reprice", "--prices belongs to --reprice")
+	}
+	if f.reprice {
+		if f.query.Prices, err = w.workspace().Catalog(f.prices); err != nil {
+			return err
+		}
+	}
+	var all []*analysed
+	for _, ref := range refs {
+		one, err := analyseRun(ctx, w, ref, f)
+		if err != nil {
+			return err
+		}
+		for _, text := range one.Warnings {
+			fmt.Fprintln(w.Stderr, text)
+		}
+		all = append(all, one)
+	}
+	if f.junit != "" {
+		if err := writeGates(w, f.junit, all); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.csv:
+		err = writeFindings(w.rawOut(), all, f.wide)
+	case f.json:
+		doc := analyseDocument{Runs: []results.FindingsJSON{}}
+		for _, a := range all {
+			doc.Runs = append(doc.Runs, a.JSON().With(a.outline.Summary()))
+		}
+		err = term.WriteJSON(w.Stdout, doc)
+	default:
+		err = printAnalysed(w, all, f)
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOf(all)
+}
+
+// analyseDocument is the findings of runs for programs.
+type analyseDocument struct {
+	Runs []results.FindingsJSON `json:"runs"`
+}
+
+// verdictOf is the exit code of what was found.
+func verdictOf(all []*analysed) error {
+	failed, incomplete, empty := 0, false, false
+	for _, a := range all {
+		incomplete = incomplete || a.Report.Incomplete()
+		empty = empty || len(a.Report.Tables) == 0
+		for _, g := range a.Gates {
+			if !g.Passed {
+				failed++
+			}
+		}
+	}
+	switch {
+	case failed > 0:
+		return &exitError{code: exitGate, err: fmt.Errorf("%s under require failed", assay.Count(failed, "gate"))}
+	case empty:
+		return &exitError{code: exitIncomplete, err: errors.New("there is nothing to analyse: no stage of the run judges or compares")}
+	case incomplete:
+		return &exitError{code: exitIncomplete, err: errors.New("incomplete: less than 95% of the planned verdicts of a table are valid")}
+	}
+	return nil
+}
+
+// analysed is what a run found, and its answer.
+type analysed struct {
+	*results.Findings
+	outline *report.Document
+}
+
+func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*analysed, error) {
+	h, run, err := f.home.look(ctx, w, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	if err := printRedone(ctx, w, h, run); err != nil {
+		return nil, err
+	}
+	version, err := h.Ledger.Version(ctx, run.No)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.results().Findings(ctx, run, f.query)
+	if err != nil {
+		return nil, err
+	}
+	var outline *report.Document
+	if f.json { // the same wherever it is typed
+		outline, err = h.results().Outline(ctx, found)
+	} else {
+		outline, err = h.outline(ctx, w, found)
+	}
+	if err == nil && run.State == store.RunClosed && h.Temporary == "" && reflect.ValueOf(f.query).IsZero() {
+		results.Keep(ctx, h.Ledger, run.No, version, outline.Summary())
+	}
+	return &analysed{found, outline}, err
+}
+
+// writeGates writes the gates as JUnit XML.
+func writeGates(w *World, name string, all []*analysed) error {
+	f, err := w.Disk.Create(name, os.O_TRUNC)
+	if err != nil {
+		return fmt.Errorf("write the gates: %w", err)
+	}
+	var found []*results.Findings
+	for _, a := range all {
+		found = append(found, a.Findings)
+	}
+	if err := results.WriteJUnit(f, found); err != nil {
+		f.Close()
+		return fmt.Errorf("write the gates: %w", err)
+	}
+	return f.Close()
+}
+
+// writeFindings prints one row a finding, or one row for each group, for spreadsheets.
+func writeFindings(w io.Writer, all []*analysed, wide bool) error {
+	var found []*results.Findings
+	for _, a := range all {
+		found = append(found, a.Findings)
+	}
+	rows := results.Table(found)
+	if wide {
+		rows = results.WideTable(found)
+	}
+	out := assay.NewCSV(w)
+	for _, row := range rows {
+		if err := out.Write(csvRow(row)); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/study/catalog"
+)
+
+type cleanFlags struct {
+	home   homeFlags
+	remote bool
+	yes    bool
+}
+
+func cleanCommand(w *World) *cobra.Command {
+	var f cleanFlags
+	c := &cobra.Command{
+		Use:     "clean [RUN]",
+		GroupID: groupTools,
+		Short:   "Pack the files of a run; with --remote delete what its jobs left at the providers",
+		Long: "Packs the raw bytes of a closed run (zstd, each line still readable by its offset) and prints how much space that freed. A run is packed when it\n" +
+			"closes; this does it for one that could not be. Nothing that was paid for is deleted here, ever.\n\n" +
+			"--remote deletes what the run's jobs left at their providers, uploaded and result files, where every result is here: not of jobs that are\n" +
+			"under way, and not while results may still come late. `cleanup: true` in a study does so by itself (the default for " + tidyVendors() + ").",
+		Args: upTo("RUN"),
+		RunE: func(c *cobra.Command, args []string) error { return clean(c.Context(), w, firstOf(args), f) },
+	}
+	f.home.register(c)
+	c.Flags().BoolVar(&f.remote, "remote", false, "delete what the jobs left at the providers")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
+	return c
+}
+
+// tidyVendors names the vendors whose files are deleted there unless a study says no.
+func tidyVendors() string {
+	var names []string
+	for _, v := range catalog.Default().Vendors() {
+		if v.Limits.Tidy {
+			names = append(names, v.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
+	h, run, err := f.home.find(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if f.remote {
+		fmt.Fprintf(w.Stderr, "What the jobs of run %s left at their providers is deleted there, for good; what came from them stays here.\n", run.ID)
+		if err := (doubt{question: "Delete?", verb: "delete", declined: "nothing was removed"}).ask(w, f.yes); err != nil {
+			return err
+		}
+	}
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	e, err := h.Engine(ctx, run, s)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	done, err := e.Clean(ctx, run.No, engine.Remote(f.remote))
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return &exitError{code: exitFailed, err: fmt.Errorf("%s is at work on run %s", held.Holder, run.ID), hint: "try again when it is done"}
+	}
+	if err != nil {
+		return err
+	}
+	return printCleaned(w, run, done, f)
+}
+
+func printCleaned(w *World, run store.Run, done engine.Cleaned, f cleanFlags) error {
+	switch {
+	case done.Open:
+		fmt.Fprintf(w.Stdout, "run %s is open: its %s are packed when it closes\n", run.ID, assay.Size(done.Before))
+	default:
+		fmt.Fprintf(w.Stdout, "run %s takes %s here; %s freed\n", run.ID, assay.Size(done.After), assay.Size(done.Before-done.After))
+	}
+	if !f.remote {
+		return nil
+	}
+	fmt.Fprintf(w.Stdout, "%s cleaned at the providers\n", assay.Count(done.Removed, "segment"))
+	for _, why := range done.Kept {
+		fmt.Fprintln(w.Stdout, "kept:", why)
+	}
+	if len(done.Kept) > 0 {
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s kept at the providers", assay.Count(len(done.Kept), "segment"))}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+)
+
+func completionCommand(w *World) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:       "completion SHELL",
+		GroupID:   groupStart,
+		Short:     "Print a completion script for " + strings.Join(shells, ", "),
+		Long:      "Prints a completion script. For bash:\n\n  source <(assay completion bash)",
+		Args:      args("SHELL"),
+		ValidArgs: shells,
+		RunE: func(c *cobra.Command, args []string) error {
+			root := c.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(w.Stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(w.Stdout)
+			case "fish":
+				return root.GenFishCompletion(w.Stdout, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(w.Stdout)
+			}
+			return usage(assay.Choices(args[0], shells), "no completion for shell %q", args[0])
+		},
+	}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/show/cli/term"
+)
+
+const (
+	// errorQuery lists the requests of one run that have no answer.
+	errorQuery = "SELECT key, stage, lane, item, turn, branch, draw, judged_lane, first, second, status, class, http_status, code, message, attempt, segment, job FROM run_errors" +
+		" WHERE run = '%s' ORDER BY stage, lane, item, turn"
+	// silentQuery lists the verdicts of one run that judge nothing.
+	silentQuery = "SELECT key, stage, judge, lane, first, second, item, turn, branch, draw, prompt, trait, vote, state, reason FROM verdicts_named" +
+		" WHERE run = '%s' AND state IN ('abstained', 'malformed', 'failed') ORDER BY stage, judge, lane, first, second, item, turn, branch"
+	silentCounts = "SELECT state, COUNT(*) FROM verdicts WHERE run_no = %d AND stale = 0 AND state IN ('abstained', 'malformed', 'failed') GROUP BY state ORDER BY state"
+)
+
+func errorsCommand(w *World) *cobra.Command {
+	var f sqlFlags
+	var verdicts bool
+	c := &cobra.Command{
+		Use:     "errors [RUN]",
+		GroupID: groupLook,
+		Short:   "List the requests of a run that have no answer, and why",
+		Long: "Lists the requests that ended without an answer, and what the provider said, and below them how many could not be asked, and why. Of a judge's\n" +
+			"request, judged_lane is whose answer it reads; of a pair, first and second are what was shown. --verdicts lists what judges could not say\n" +
+			"instead: replies that cannot be read (malformed), judges and programs that failed, and those that abstained, each with the reason.\n" +
+			"`assay show KEY` shows all there is about one.",
+		Args: upTo("RUN"),
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
+			h.watermark(w)
+			if verdicts {
+				return printQuery(ctx, w, h, fmt.Sprintf(silentQuery, run.ID), f)
+			}
+			if err := printQuery(ctx, w, h, fmt.Sprintf(errorQuery, run.ID), f); err != nil {
+				return err
+			}
+			if err := printUnasked(ctx, w, h, run, f); err != nil {
+				return err
+			}
+			return printUnjudged(ctx, w, h, run)
+		}),
+	}
+	f.short = true
+	f.register(c)
+	c.Flags().BoolVar(&verdicts, "verdicts", false, "list the verdicts that judge nothing instead")
+	return c
+}
+
+// printUnasked lists what a closed run could not ask: it has no request, and so no error of its own.
+func printUnasked(ctx context.Context, w *World, h *home, run store.Run, f sqlFlags) error {
+	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	never := results.Unaskable(run, lanes)
+	if run.Result == store.ResultIncomplete {
+		cost, err := h.results().Spent(ctx, run)
+		if err != nil {
+			return err
+		}
+		far, err := h.results().Progress(ctx, run)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w.Stderr, results.Standing(run, far[run.No].Progress, cost))
+	}
+	t := term.Table{Head: []string{"stage", "lane", "not asked", "why"}, Right: map[int]bool{2: true}}
+	lines := encoder(w)
+	for _, n := range never {
+		if f.json {
+			if err := lines.Encode(n); err != nil {
+				return err
+			}
+			continue
+		}
+		t.Add(n.Stage, n.Lane, assay.Thousands(n.Count), n.Reason)
+	}
+	switch {
+	case t.Len() == 0:
+		return nil
+	case f.csv: // whose columns are those of requests
+		return t.Write(w.Stderr)
+	}
+	fmt.Fprintln(w.Stdout)
+	return t.Write(w.Stdout)
+}
+
+// printUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
+func printUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
+	var parts []string
+	err := h.Ledger.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
+		parts = append(parts, fmt.Sprintf("%v %s", values[1], cell(values[0])))
+		return nil
+	})
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(w.Stderr, "verdicts that judge nothing: %s (assay errors %s --verdicts lists why)\n", strings.Join(parts, ", "), run.ID)
+	return err
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	crand "crypto/rand"
+	"encoding/base32"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/send/workspace"
+	"assay/internal/show/gateway"
+	"assay/internal/show/serve"
+	"assay/internal/study/catalog"
+)
+
+type gatewayFlags struct {
+	home      homeFlags
+	listen    string
+	open      bool
+	tokenFile string
+	budget    string
+	admin     string
+	storage   workspace.Bytes
+	interval  time.Duration
+}
+
+func gatewayCommand(w *World) *cobra.Command {
+	var f gatewayFlags
+	c := &cobra.Command{
+		Use:     "gateway",
+		GroupID: groupRun,
+		Short:   "Serve OpenAI's batch and chat API in front of every provider",
+		Long: "Serves OpenAI's files, batches, models, chat completions and responses endpoints until Ctrl-C: the model names the provider, as in anthropic/MODEL,\n" +
+			"and one file may name several. Each batch is a run in the ledger: the gateway may be stopped or killed at any moment, and the next one goes on\n" +
+			"with it. --token-file holds a line for every user: USER TOKEN [BUDGET]. `assay view` shows what each has used. docs/gateway.md has the rest.\n" +
+			"It listens on this machine alone. To let other machines in: --listen 0.0.0.0:7799 --expose. It is plain HTTP: put a proxy with TLS in front.",
+		Args: args(),
+		RunE: func(c *cobra.Command, _ []string) error { return serveGateway(c.Context(), w, f) },
+	}
+	f.home.register(c)
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7799", "address to listen on; port 0 takes a free one")
+	c.Flags().BoolVar(&f.open, "expose", false, "allow an address that other machines can reach")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "users and their tokens, readable by its owner alone; made where it is missing")
+	c.Flags().StringVar(&f.budget, "budget", "", "the most that all users together may spend")
+	f.storage = 20_000_000_000
+	c.Flags().Var(&f.storage, "storage", "how much of files a user may keep; 0: any number")
+	c.Flags().StringVar(&f.admin, "admin", "", "the user whose token shows all users in /metrics")
+	c.Flags().DurationVar(&f.interval, "interval", 0, "between two looks at a job")
+	return c
+}
+
+func serveGateway(ctx context.Context, w *World, f gatewayFlags) error {
+	local, err := serve.Loopback(f.listen)
+	if err != nil {
+		return usage("", "--listen: %s", err)
+	}
+	if !local && !f.open {
+		return usage("--expose allows it; tokens then travel over plain HTTP, so put a proxy with TLS in front", "--listen %s can be reached from other machines", f.listen)
+	}
+	for _, v := range catalog.Default().Vendors() {
+		if url, _ := w.Env(v.BaseURLEnv); workspace.HostOf(url) == "http://"+f.listen {
+			return usage("unset it here: it is for the clients", "%s leads to the gateway itself", v.BaseURLEnv)
+		}
+	}
+	var budget *assay.Money
+	if f.budget != "" {
+		m, err := assay.ParseMoney(f.budget)
+		if err != nil {
+			return usage("", "--budget: %s", err)
+		}
+		budget = &m
+	}
+	users, shown, err := f.users(w)
+	if err != nil {
+		return err
+	}
+	if f.admin != "" && !slices.ContainsFunc(users, func(u gateway.User) bool { return u.Name == f.admin }) {
+		return usage("", "--admin %s: no user has this name", f.admin)
+	}
+	h, err := f.home.open(ctx, w, false)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := h.Ready(ctx); err != nil {
+		return err
+	}
+	on, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return &exitError{code: exitFailed, err: fmt.Errorf("listen: %w", err), hint: "--listen 127.0.0.1:0 takes a free port"}
+	}
+	fmt.Fprint(w.Stdout, gateway.Variables(on.Addr().String(), shown))
+	fmt.Fprintln(w.Stderr, "set these for the clients; Ctrl-C ends the gateway, and the next one goes on with its batches")
+	server := gateway.New(gateway.Options{Home: h.Home, Users: users, Budget: budget, Storage: int64(f.storage), Admin: f.admin, Interval: f.interval, Log: slog.New(slog.NewTextHandler(w.Stderr, nil))})
+	return server.Serve(ctx, on)
+}
+
+// users reads the file of tokens. Without one, the user gets a token, which is shown once and kept where a file is named.
+func (f gatewayFlags) users(w *World) (users []gateway.User, shown string, err error) {
+	if f.tokenFile != "" && w.Disk.Exists(f.tokenFile) {
+		name := w.Disk.Path(f.tokenFile)
+		info, err := os.Stat(name)
+		if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			return nil, "", usage("chmod 600 "+f.tokenFile, "--token-file %s: others can read it", f.tokenFile)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, "", fmt.Errorf("read the tokens: %w", err)
+		}
+		if users, err = gateway.ReadUsers(text); err != nil {
+			return nil, "", usage("every line is USER TOKEN [BUDGET]", "--token-file %s: %s", f.tokenFile, err)
+		}
+		return users, "", nil
+	}
+	var random [20]byte
+	if _, err := crand.Read(random[:]); err != nil {
+		return nil, "", fmt.Errorf("make a token: %w", err)
+	}
+	token, name := strings.ToLower(base32.StdEncoding.EncodeToString(random[:])), w.workspace().User()
+	if name == "" || strings.ContainsAny(name, " \t\r\n#") {
+		name = "me"
+	}
+	if f.tokenFile != "" {
+		if err := w.Disk.WriteNew(f.tokenFile, []byte(name+" "+token+"\n")); err != nil {
+			return nil, "", fmt.Errorf("keep the token: %w", err)
+		}
+	}
+	return []gateway.User{gateway.NewUser(name, token, nil)}, token, nil
+}

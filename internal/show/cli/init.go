@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/examples"
+	"assay/internal/assay"
+)
+
+func initCommand(w *World) *cobra.Command {
+	var name, from string
+	c := &cobra.Command{
+		Use:     "init [DIR]",
+		GroupID: groupStart,
+		Short:   "Write a small study to start from, which costs less than a dollar",
+		Long: "Writes an example study into DIR (this folder when omitted). Files that exist are never overwritten.\n\n--example is one of:\n" + exampleList() +
+			"\n--from FILE makes a study from the configuration of another program: the lanes of Apex Audition (YAML), or a judge of SpecEval (YAML).\n" +
+			"What could not be carried over stands in the study as a comment, lanes that no provider takes with the reason.\n",
+		Args: upTo("DIR"),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			if from != "" && c.Flags().Changed("example") {
+				return usage("one of the two", "--example and --from both name what to write")
+			}
+			if from != "" {
+				return writeConverted(c.Context(), w, dir, from)
+			}
+			return writeExample(w, dir, name)
+		},
+	}
+	c.Flags().StringVar(&name, "example", examples.All()[0].Name, "which example")
+	c.Flags().StringVar(&from, "from", "", "a configuration of another program to make the study from")
+	return c
+}
+
+func exampleList() string {
+	var b strings.Builder
+	for _, e := range examples.All() {
+		fmt.Fprintf(&b, "  %-16s %s\n", e.Name, e.What)
+	}
+	return b.String()
+}
+
+func writeExample(w *World, dir, name string) error {
+	var names []string
+	for _, e := range examples.All() {
+		if e.Name == name {
+			return copyExample(w, dir, e.FS)
+		}
+		names = append(names, e.Name)
+	}
+	return usage(assay.Choices(name, names), "no example is called %q", name)
+}
+
+func copyExample(w *World, dir string, from fs.FS) error {
+	var files []string
+	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read the example: %w", err)
+	}
+	if w.Disk.Exists(dir) && !w.Disk.IsFolder(dir) {
+		return usage("name a folder; it is made where it is missing", "%s is a file", dir)
+	}
+	for _, f := range files {
+		if target := filepath.Join(dir, f); w.Disk.Exists(target) {
+			return usage("choose another folder", "%s exists already; nothing was written", target)
+		}
+	}
+	for _, f := range files {
+		text, err := fs.ReadFile(from, f)
+		if err != nil {
+			return fmt.Errorf("read the example: %w", err)
+		}
+		if err := w.Disk.WriteNew(filepath.Join(dir, f), text); err != nil {
+			return fmt.Errorf("write the example: %w", err)
+		}
+	}
+	study := filepath.Join(dir, "study.yaml")
+	_, err = fmt.Fprintf(w.Stdout, "wrote %s and %d more files\nnext: assay run %s --rehearse    (all of it against the simulator: no key, no cost)\n      assay plan %s              (what would be sent, and for how much)\n", study, len(files)-1, study, study)
+	return err
+}

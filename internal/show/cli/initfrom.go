@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"assay/internal/assay"
+	"assay/internal/study/catalog"
+	"assay/internal/study/convert"
+	"assay/internal/study/inputs"
+)
+
+// writeConverted writes the study that a configuration of another program makes.
+func writeConverted(ctx context.Context, w *World, dir, from string) error {
+	study := filepath.Join(dir, "study.yaml")
+	switch {
+	case w.Disk.IsFolder(from):
+		return usage("name the YAML file in it", "%s is a folder", from)
+	case w.Disk.Exists(dir) && !w.Disk.IsFolder(dir):
+		return usage("name a folder; it is made where it is missing", "%s is a file", dir)
+	case w.Disk.Exists(study):
+		return usage("choose another folder", "%s exists already; nothing was written", study)
+	}
+	text, err := fs.ReadFile(w.Disk.Folder("."), from)
+	if err != nil {
+		return usage("", "read %s: %s", from, reasonOf(err))
+	}
+	d, err := convert.Read(text, convert.World{Catalog: catalog.Default(), Today: catalog.DateOf(w.Now()), Find: func(name string) (convert.Found, bool) {
+		return findFrom(ctx, w, name, dir, from)
+	}})
+	if errors.Is(err, convert.ErrUnknown) {
+		return usage("assay init --example NAME writes a study to start from", "%s cannot be made a study: %s", from, err)
+	}
+	if err != nil {
+		return usage("mend the file, or write the study by hand: docs/coming-from.md", "%s cannot be made a study: %s", from, err)
+	}
+	if err := w.Disk.WriteNew(study, d.YAML); err != nil {
+		return fmt.Errorf("write the study: %w", err)
+	}
+	for _, left := range d.Left {
+		fmt.Fprintln(w.Stderr, "not carried over:", left)
+	}
+	fmt.Fprintf(w.Stdout, "wrote %s; %s\n", study, carried(len(d.Left)))
+	for _, next := range d.Next {
+		fmt.Fprintln(w.Stdout, next)
+	}
+	_, err = fmt.Fprintf(w.Stdout, "next: assay check %s\n", study)
+	return err
+}
+
+// carried says how much of a configuration is missing in the study.
+func carried(left int) string {
+	switch left {
+	case 0:
+		return "everything was carried over"
+	case 1:
+		return "1 thing was not carried over, and stands in it as a comment"
+	}
+	return assay.Thousands(int64(left)) + " things were not carried over, and stand in it as comments"
+}
+
+// findFrom looks for what a configuration names: from the folder one works in, then beside the configuration.
+func findFrom(ctx context.Context, w *World, name, dir, from string) (convert.Found, bool) {
+	if name == "" {
+		return convert.Found{}, false
+	}
+	for _, place := range []string{name, filepath.Join(filepath.Dir(from), name)} {
+		if filepath.IsAbs(name) {
+			place = name
+		}
+		if !w.Disk.Exists(place) {
+			continue
+		}
+		file := place
+		if w.Disk.IsFolder(place) {
+			file += "/"
+		}
+		source := inputs.Open(w.Disk.Folder("."), map[string]inputs.Spec{"rows": {File: file}})
+		fields, _, problems := source.Fields("rows")
+		if len(problems) > 0 {
+			return convert.Found{}, false
+		}
+		found := convert.Found{Fields: fields}
+		for it, err := range source.Items(ctx, "rows") {
+			if err == nil {
+				found.First = it.ID
+			}
+			break
+		}
+		path := w.Disk.Path(place)
+		if near, err := filepath.Rel(w.Disk.Path(dir), path); err == nil {
+			path = filepath.ToSlash(near)
+		}
+		if w.Disk.IsFolder(place) {
+			path += "/"
+		}
+		found.Path = path
+		return found, true
+	}
+	return convert.Found{}, false
+}

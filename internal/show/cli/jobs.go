@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/show/cli/term"
+)
+
+type jobsFlags struct {
+	listFlags
+	filter  store.JobFilter
+	run     string
+	refresh bool
+}
+
+func jobsCommand(w *World) *cobra.Command {
+	var f jobsFlags
+	c := &cobra.Command{
+		Use:     "jobs [PATH…]",
+		GroupID: groupLook,
+		Short:   "List the batch jobs of all runs, open and ended, newest first",
+		Long: "Lists every job that a provider made for a run of a study or a batch file, the failed ones and the doubles too, from the ledger alone;\n" +
+			"--refresh asks the providers about the open ones first. PATH is a home, or a folder to look for homes in; without one, it is the home of\n" +
+			"this folder.\n\n" +
+			"DONE counts what the provider has reported, of its own counts, and what is here once the results are; ? means that it has said nothing yet.\n" +
+			"COLLECT BEFORE is when it deletes results that are not here. `assay batch list` also lists jobs that were made elsewhere.",
+		RunE: func(c *cobra.Command, paths []string) error { return listJobs(c.Context(), w, f, paths) },
+	}
+	f.register(c, "jobs")
+	c.Flags().StringVar(&f.run, "run", "", "only jobs of this run")
+	c.Flags().StringVar(&f.filter.Study, "study", "", "only jobs of this study, or batch file")
+	c.Flags().StringVar(&f.filter.Provider, "provider", "", "only jobs at this provider")
+	c.Flags().BoolVar(&f.filter.Open, "open", false, "only jobs whose results are still to come")
+	c.Flags().BoolVar(&f.filter.Ended, "ended", false, "only jobs whose results are here, or will not come")
+	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
+	c.MarkFlagsMutuallyExclusive("open", "ended")
+	return c
+}
+
+// leastRefresh is how often providers may be asked about jobs again and again.
+const leastRefresh = 15 * time.Second
+
+func listJobs(ctx context.Context, w *World, f jobsFlags, paths []string) error {
+	if f.refresh && f.watch && f.interval < leastRefresh {
+		return usage("add --interval 30s", "--watch with --refresh asks the providers at every look: want --interval of %s or more", leastRefresh)
+	}
+	homes, err := f.homes(ctx, w, paths)
+	if err != nil {
+		return err
+	}
+	defer closeAll(homes)
+	filters, err := f.filters(ctx, homes)
+	if err != nil {
+		return err
+	}
+	said := false
+	return f.list(ctx, w, func(out io.Writer) (open bool, err error) {
+		if f.refresh {
+			if err := refreshJobs(ctx, w, homes, filters); err != nil {
+				return false, err
+			}
+		}
+		rows, more, err := jobRows(ctx, homes, filters, f.limit)
+		if err != nil {
+			return false, err
+		}
+		if !said {
+			f.notAll(w, more)
+			said = true
+		}
+		open = slices.ContainsFunc(rows, func(r results.JobRow) bool { return r.Open })
+		if f.json {
+			return open, term.WriteJSON(out, map[string]any{"jobs": rows})
+		}
+		return open, jobTable(rows, len(homes) > 1).Write(out)
+	})
+}
+
+// filters are what is listed of each home. A run is in one of them.
+func (f *jobsFlags) filters(ctx context.Context, homes []listedHome) ([]*store.JobFilter, error) {
+	out := make([]*store.JobFilter, len(homes))
+	found := f.run == ""
+	for i, h := range homes {
+		own := f.filter
+		if f.run != "" {
+			run, err := h.Ledger.FindRun(ctx, f.run, "")
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				continue
+			case errors.Is(err, store.ErrAmbiguous):
+				return nil, usage("assay runs lists them", "--run: %v", err)
+			case err != nil:
+				return nil, err
+			}
+			own.Run, found = run.No, true
+		}
+		out[i] = &own
+	}
+	if !found {
+		return nil, usage("assay runs lists them", "--run: no run is called %q", f.run)
+	}
+	return out, nil
+}
+
+func jobRows(ctx context.Context, homes []listedHome, filters []*store.JobFilter, limit int) (rows []results.JobRow, more bool, err error) {
+	rows = []results.JobRow{}
+	for i, h := range homes {
+		if filters[i] == nil {
+			continue
+		}
+		own, cut, err := h.results().Jobs(ctx, *filters[i], limit)
+		if err != nil {
+			return nil, false, err
+		}
+		for k := range own {
+			own[k].Home = h.name
+		}
+		rows, more = append(rows, own...), more || cut
+	}
+	if len(homes) == 1 {
+		return rows, more, nil
+	}
+	sort.SliceStable(rows, func(i, k int) bool { return rows[i].Created.After(rows[k].Created) })
+	if limit > 0 && len(rows) > limit {
+		rows, more = rows[:limit], true
+	}
+	return rows, more, nil
+}
+
+// refreshJobs asks the providers about the open jobs that are listed.
+func refreshJobs(ctx context.Context, w *World, homes []listedHome, filters []*store.JobFilter) error {
+	for i, h := range homes {
+		if filters[i] == nil || filters[i].Ended || h.Rehearsal { // no provider knows the jobs of a rehearsal
+			continue
+		}
+		open := *filters[i]
+		open.Open = true
+		jobs, err := h.Ledger.JobsPage(ctx, open, 0)
+		if err != nil {
+			return err
+		}
+		asked := map[int64]bool{}
+		for _, j := range jobs {
+			if asked[j.Run.No] {
+				continue
+			}
+			asked[j.Run.No] = true
+			if err := refreshed(ctx, w, h.home, j.Run); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func jobTable(rows []results.JobRow, homes bool) *term.Table {
+	t := &term.Table{
+		Head:  []string{"PROVIDER", "JOB", "RUN", "STUDY", "STAGE", "LANE", "STATE", "REQUESTS", "DONE", "FAILED", "CREATED", "COLLECT BEFORE", "NOTE"},
+		Right: map[int]bool{7: true, 8: true, 9: true},
+	}
+	if homes {
+		t.Head = append(t.Head, "HOME")
+	}
+	for _, r := range rows {
+		done, failed := jobDone(r)
+		before := ""
+		if r.Open {
+			before = shortMoment(r.Before)
+		}
+		cells := []any{r.Provider, r.Job, r.Run, r.Study, r.Stage, r.Lane, r.State, assay.Thousands(r.Requests), done, failed, shortMoment(&r.Created), before, cmp.Or(r.Reason, r.Note)}
+		if homes {
+			cells = append(cells, cmp.Or(r.Home, "."))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// jobDone are the counts of a job: of the results that are here, else the provider's own; a question mark where there are none.
+func jobDone(r results.JobRow) (done, failed string) {
+	switch c := r.Counts; {
+	case r.Answered+r.Failed > 0:
+		return assay.Thousands(r.Answered + r.Failed), assay.Thousands(r.Failed)
+	case c != nil:
+		return assay.Thousands(c.Done()), assay.Thousands(c.Failed + c.Expired + c.Cancelled)
+	}
+	return "?", "?"
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/find/results"
+	"assay/internal/send/workspace"
+	"assay/internal/study"
+	"assay/internal/study/plan"
+)
+
+func notifyCommand(w *World) *cobra.Command {
+	var f studyFlags
+	var test bool
+	c := &cobra.Command{
+		Use:     "notify STUDY",
+		GroupID: groupRun,
+		Short:   "List where a study sends its news; --test sends a message",
+		Long: "Lists where a study sends its news: the variables under `notify`, and whether each holds a notification URL. Nothing is sent without --test.\n\n" +
+			"News is sent when a run has ended, or stops because a lane or a segment is held, the budget is spent, or first answers wait for a yes; and when\n" +
+			"a drive leaves results behind that a provider deletes within a day. A message has the counts, the cost, and what to type next.",
+		Args: args("STUDY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			d, _, err := planned(c, w, studyFile(w, args[0]), f, plan.Options{})
+			if err != nil {
+				return err
+			}
+			if len(d.Study.Notify.List) == 0 {
+				return usage(`notify: ["${SLACK_URL}"] sends its news there`, "study %s sends no news", d.Study.Study)
+			}
+			for _, name := range d.Study.Notify.List {
+				fmt.Fprintf(w.Stdout, "%s is set, and is a notification URL\n", strings.Trim(name, "${}"))
+			}
+			if !test {
+				return nil
+			}
+			if err := w.workspace().SendNews(c.Context(), d.Study, "a test message of study "+d.Study.Study+". Its news will come here."); err != nil {
+				return &exitError{code: exitFailed, err: err}
+			}
+			_, err = fmt.Fprintln(w.Stdout, "a test message was sent to each")
+			return err
+		},
+	}
+	f.register(c)
+	c.Flags().BoolVar(&test, "test", false, "send a test message to each")
+	return c
+}
+
+// deletedSoon is how long before a provider deletes results it is news that they were not collected.
+const deletedSoon = 24 * time.Hour
+
+// sendNews sends how a run stands after a drive to where its study wants it: that it goes on is no news.
+func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, s *study.Study, result error) error {
+	if len(s.Notify.List) == 0 || bool(h.Rehearsal) {
+		return nil
+	}
+	all, err := h.results().Progress(ctx, c.Run)
+	if err != nil {
+		return err
+	}
+	cost, err := h.results().Spent(ctx, c.Run)
+	if err != nil {
+		return err
+	}
+	waits, err := h.Ledger.Attention(ctx, []int64{c.Run.No})
+	if err != nil {
+		return err
+	}
+	news := results.Standing(c.Run, all[c.Run.No].Progress, cost)
+	before := waits[c.Run.No].CollectBefore
+	soon := !before.IsZero() && before.Sub(w.Now()) < deletedSoon
+	if c.Stop == workspace.StopOpen && !soon {
+		return nil
+	}
+	if known, ok := errors.AsType[*exitError](result); ok && c.Stop != workspace.StopOpen {
+		news += " It stopped: " + known.Error() + "."
+	}
+	if soon {
+		news += fmt.Sprintf(" Collect before %s: then a provider deletes results (assay resume %s).", before.UTC().Format("2006-01-02 15:04 UTC"), c.Run.ID)
+	}
+	return h.Notify(ctx, s, news)
+}

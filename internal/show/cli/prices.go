@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/show/cli/term"
+	"assay/internal/study/catalog"
+)
+
+const priceFileForm = `  - {vendor: openai, model: gpt-5, input: 1.25, cached: 0.125, output: 10, batch: 0.5, date: 2026-11-01, source: invoice}
+`
+
+func pricesCommand(w *World) *cobra.Command {
+	var file string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "prices [MODEL]",
+		GroupID: groupStart,
+		Short:   "List the prices that plans use, in dollars per million tokens",
+		Long: "Lists prices in US dollars per million tokens, each with its date. MODEL is part of a name, such as haiku or openai/.\n\n" +
+			"A study overrides them under `prices:`, and --prices FILE does for every study:\n\n" + priceFileForm,
+		Args: upTo("MODEL"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			cat, err := w.workspace().Catalog(file)
+			if err != nil {
+				return err
+			}
+			var prices []catalog.Price
+			for _, p := range cat.Prices() {
+				if len(args) == 0 || strings.Contains(p.Vendor+"/"+p.Model, args[0]) {
+					prices = append(prices, p)
+				}
+			}
+			if len(prices) == 0 {
+				return usage("assay prices lists all", "no price is known for %q", args[0])
+			}
+			if asJSON {
+				return term.WriteJSON(w.Stdout, priceDocuments(prices))
+			}
+			return printPrices(w, prices)
+		},
+	}
+	c.Flags().StringVar(&file, "prices", "", "a file of prices over the built-in table")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func printPrices(w *World, prices []catalog.Price) error {
+	t := term.Table{
+		Head:  []string{"MODEL", "INPUT", "CACHED", "WRITE 5M", "WRITE 1H", "OUTPUT", "BATCH IN", "BATCH OUT", "ABOVE", "AS OF", "SOURCE"},
+		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true},
+		Least: map[int]int{0: 34}, Spare: []string{"SOURCE", "ABOVE", "WRITE 1H", "WRITE 5M", "AS OF", "CACHED"},
+	}
+	for _, p := range prices {
+		live, batch := p.Live.Short, p.Batch.Short
+		above := "–"
+		if p.Above > 0 {
+			above = assay.Thousands(p.Above)
+		}
+		t.Add(p.Vendor+"/"+p.Model, dollarsPerMillion(live.Input), dollarsPerMillion(live.Cached), dollarsPerMillion(live.Write5m), dollarsPerMillion(live.Write1h),
+			dollarsPerMillion(live.Output), dollarsPerMillion(batch.Input), dollarsPerMillion(batch.Output), above, p.Date, p.Source)
+		if p.Above > 0 {
+			long, longBatch := p.Live.Long, p.Batch.Long
+			t.Add("  above "+assay.Thousands(p.Above), dollarsPerMillion(long.Input), dollarsPerMillion(long.Cached), dollarsPerMillion(long.Write5m),
+				dollarsPerMillion(long.Write1h), dollarsPerMillion(long.Output), dollarsPerMillion(longBatch.Input), dollarsPerMillion(longBatch.Output), "", "", "")
+		}
+	}
+	return t.Write(w.Stdout)
+}
+
+type priceDocument struct {
+	Model  string         `json:"model"`
+	Live   ratesDocument  `json:"live"`
+	Batch  ratesDocument  `json:"batch"`
+	Above  int64          `json:"long_above_tokens,omitempty"`
+	Long   *ratesDocument `json:"live_long,omitempty"`
+	Date   string         `json:"as_of"`
+	Source string         `json:"source"`
+}
+
+// ratesDocument is dollars per million tokens; null is unknown.
+type ratesDocument struct {
+	Input   *float64 `json:"input"`
+	Cached  *float64 `json:"cached"`
+	Write5m *float64 `json:"cache_write_5m"`
+	Write1h *float64 `json:"cache_write_1h"`
+	Output  *float64 `json:"output"`
+}
+
+func priceDocuments(prices []catalog.Price) []priceDocument {
+	out := make([]priceDocument, 0, len(prices))
+	for _, p := range prices {
+		doc := priceDocument{
+			Model: p.Vendor + "/" + p.Model, Live: ratesJSON(p.Live.Short), Batch: ratesJSON(p.Batch.Short), Above: p.Above,
+			Date: string(p.Date), Source: p.Source,
+		}
+		if p.Above > 0 {
+			long := ratesJSON(p.Live.Long)
+			doc.Long = &long
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+func ratesJSON(r catalog.Rates) ratesDocument {
+	known := func(r catalog.Rate) *float64 {
+		if !r.Known {
+			return nil
+		}
+		f := r.Million.Float()
+		return &f
+	}
+	return ratesDocument{known(r.Input), known(r.Cached), known(r.Write5m), known(r.Write1h), known(r.Output)}
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/workspace"
+)
+
+type redoFlags struct {
+	home homeFlags
+	workspace.Redo
+	yes    bool
+	detach bool
+}
+
+func redoCommand(w *World) *cobra.Command {
+	var f redoFlags
+	c := &cobra.Command{
+		Use:     "redo [RUN] --lane LANE --item ITEM",
+		GroupID: groupRun,
+		Short:   "Ask again what has an answer, as one more draw",
+		Long: "Asks a lane again about an item. The answer that is there stays: the new one is a further draw of the same question, and every table\n" +
+			"counts it as that. A conversation is asked again from its first turn, and the judges of its stage read it too; stages that continue it\n" +
+			"or compare it keep to the draws and pairs of the plan. In a judge or compare stage LANE is the judge, and its new answer is one more vote.\n\n" +
+			"When another process drives the run, that process carries it out; else this one does.",
+		Args: upTo("RUN"),
+		RunE: func(c *cobra.Command, args []string) error { return redo(c.Context(), w, firstOf(args), f) },
+	}
+	f.home.register(c)
+	flags := c.Flags()
+	flags.StringVar(&f.Lane, "lane", "", "the lane that answers")
+	flags.StringArrayVar(&f.Items, "item", nil, "the item's id (repeatable)")
+	flags.StringVar(&f.Stage, "stage", "", "the stage; needed where the lane answers in several")
+	flags.StringVar(&f.Branch, "branch", "", "only this branch")
+	flags.IntVar(&f.Draw, "draw", 0, "only this draw")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "send without asking")
+	flags.BoolVar(&f.detach, "detach", false, "stop when it is in flight")
+	return c
+}
+
+func redo(ctx context.Context, w *World, ref string, f redoFlags) error {
+	if f.Lane == "" || len(f.Items) == 0 {
+		return usage("assay results RUN shows lanes and items", "assay redo needs --lane and --item")
+	}
+	h, run, err := f.home.ordered(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	redone, err := h.Home.Redo(ctx, run, f.Redo)
+	if err != nil {
+		return err
+	}
+	if err := confirmRedo(w, h, run, redone, f); err != nil {
+		return err
+	}
+	for _, o := range redone.Orders {
+		if err := give(ctx, h, run, o); err != nil {
+			return err
+		}
+	}
+	return driveRun(ctx, w, h, run, driveOptions{detach: f.detach})
+}
+
+// confirmRedo says what is asked again and what it costs by what the same lanes have cost in this run, and asks.
+func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFlags) error {
+	if h.Rehearsal {
+		return nil
+	}
+	fmt.Fprintln(w.Stderr, "Asked again, as further draws:")
+	n := int64(0)
+	for _, a := range r.Adds {
+		fmt.Fprintf(w.Stderr, "  stage %s, lane %s: %s, %s\n", a.Stage, a.Lane, assay.Count(a.Requests, "request"), priceWords(a.Cost))
+		n += a.Requests
+	}
+	fmt.Fprintf(w.Stderr, "%s kept, %s new: %s, by what the same lanes have cost so far\n",
+		assay.Count(r.Stays, "answer"), assay.Thousands(n), priceWords(r.Cost))
+	if run.Budget != nil {
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, r.Cost.Expected))
+	}
+	return ask(w, f.yes, "Send?")
+}
+
+// printRedone says that a run has draws that its plan had not: a reader of its numbers should know.
+func printRedone(ctx context.Context, w *World, h *home, run store.Run) error {
+	redos, err := h.Ledger.Redos(ctx, run.No)
+	switch {
+	case err != nil || len(redos) == 0:
+		return err
+	case len(redos) == 1:
+		fmt.Fprintf(w.Stderr, "run %s: 1 redone draw counts as one more draw of its item\n", run.ID)
+	default:
+		fmt.Fprintf(w.Stderr, "run %s: %d redone draws count as further draws of their items\n", run.ID, len(redos))
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/workspace"
+)
+
+type resumeFlags struct {
+	home    homeFlags
+	all     bool
+	once    bool
+	proceed bool
+	budget  string
+	yes     bool
+
+	interval time.Duration
+}
+
+func resumeCommand(w *World) *cobra.Command {
+	var f resumeFlags
+	c := &cobra.Command{
+		Use:     "resume [RUN…]",
+		GroupID: groupRun,
+		Short:   "Drive open runs to their end",
+		Long:    "Drives runs that are open: looks at jobs, collects what is ready, and sends the next wave. With --once it does what can be done now and stops, for cron.",
+		RunE:    func(c *cobra.Command, args []string) error { return resumeRuns(c.Context(), w, args, f) },
+	}
+	f.home.register(c)
+	c.Flags().BoolVar(&f.all, "all", false, "all open runs of this home")
+	c.Flags().BoolVar(&f.once, "once", false, "do what can be done now, then stop")
+	c.Flags().DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")
+	c.Flags().BoolVar(&f.proceed, "proceed", false, "say yes to the first answers that were shown")
+	c.Flags().StringVar(&f.budget, "budget", "", "change what the run may spend; a higher one is asked about at a terminal")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "raise the budget without asking")
+	return c
+}
+
+func resumeRuns(ctx context.Context, w *World, refs []string, f resumeFlags) error {
+	if f.all {
+		if len(refs) > 0 {
+			return usage("name runs, or say --all", "assay resume --all takes no RUN")
+		}
+		open, err := f.home.OpenRuns(ctx, w.workspace())
+		if err != nil {
+			return err
+		}
+		for _, r := range open {
+			refs = append(refs, r.ID)
+		}
+		if len(refs) == 0 {
+			fmt.Fprintln(w.Stderr, "no run is open")
+			return nil
+		}
+	}
+	if len(refs) == 0 {
+		refs = []string{""}
+	}
+	var worst error
+	for _, ref := range refs {
+		err := resumeRun(ctx, w, ref, f)
+		if err != nil && len(refs) > 1 {
+			complain(w, err)
+		}
+		if worse(err, worst) {
+			worst = err
+		}
+	}
+	return worst
+}
+
+// worse orders errors by their exit codes, highest first: 2, 1, 5, 4, 6, 3.
+func worse(a, b error) bool {
+	rank := map[int]int{exitDone: 0, exitIncomplete: 1, exitGate: 2, exitBudget: 3, exitHeld: 4, exitFailed: 5, exitUsage: 6}
+	return rank[exitCode(a)] > rank[exitCode(b)]
+}
+
+func resumeRun(ctx context.Context, w *World, ref string, f resumeFlags) error {
+	h, run, err := f.home.ordered(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	budget, err := parseBudget(f.budget)
+	if err != nil {
+		return err
+	}
+	if budget != nil {
+		if err := confirmBudget(ctx, w, h, run, *budget, f.yes); err != nil {
+			return err
+		}
+		if _, err := h.Tune(ctx, run, workspace.Tune{Budget: budget}); err != nil {
+			return err
+		}
+		fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", budget)
+	}
+	if _, err := tryAgain(ctx, w, h, run); err != nil {
+		return err
+	}
+	if f.proceed {
+		if err := give(ctx, h, run, store.Order{Kind: store.OrderProceed}); err != nil {
+			return err
+		}
+	}
+	return driveRun(ctx, w, h, run, driveOptions{once: f.once, interval: f.interval})
+}
+
+// driveRun drives a run from its own snapshot.
+func driveRun(ctx context.Context, w *World, h *home, run store.Run, o driveOptions) error {
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	return drive(ctx, w, h, run, s, o)
+}
+
+// give writes an order for the process that drives the run.
+func give(ctx context.Context, h *home, run store.Run, o store.Order) error {
+	_, err := h.PutOrder(ctx, run, o)
+	return err
+}
+
+// printOrder says what became of an order.
+func printOrder(ctx context.Context, w *World, h *home, no int64) error {
+	o, err := h.Ledger.Order(ctx, no)
+	if err != nil {
+		return err
+	}
+	answer := o.Answer
+	if o.Obeyed.IsZero() {
+		answer = "the order waits for the process that drives the run"
+	}
+	_, err = fmt.Fprintf(w.Stderr, "%s: %s\n", o.Kind, answer)
+	return err
+}
+
+// orderFlags are those of a command that gives an order.
+type orderFlags struct {
+	homeFlags
+	yes bool
+}
+
+// orderCommand is a command that gives an order. When another process drives the run, that process carries it out; else we do.
+// What cannot be taken back is asked about first.
+func orderCommand(w *World, use, short string, order func(args []string) (store.Order, error)) *cobra.Command {
+	var f orderFlags
+	c := &cobra.Command{
+		Use:     use,
+		GroupID: groupRun,
+		Short:   short,
+		Args:    upTo(strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(use))[1:]...),
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := order(args)
+			if err != nil {
+				return err
+			}
+			return giveOrder(c.Context(), w, firstOf(args), o, f)
+		},
+	}
+	f.register(c)
+	if name := c.Name(); name == "cancel" || name == "retry" {
+		c.Flags().BoolVarP(&f.yes, "yes", "y", false, name+" without asking")
+	}
+	return c
+}
+
+func giveOrder(ctx context.Context, w *World, ref string, o store.Order, f orderFlags) error {
+	h, run, err := f.ordered(ctx, w, ref)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if run.State == store.RunClosed && o.Kind == store.OrderCancel {
+		fmt.Fprintf(w.Stderr, "run %s has ended already, and nothing was cancelled\n", run.ID)
+		return nil
+	}
+	if done, err := nothingToJudge(ctx, w, h, run, o); done || err != nil {
+		return err
+	}
+	if err := h.Decidable(ctx, run, o); err != nil {
+		return err
+	}
+	if err := confirmOrder(ctx, w, h, run, o, ref, f.yes); err != nil {
+		return err
+	}
+	no, err := h.PutOrder(ctx, run, o)
+	if err != nil {
+		return err
+	}
+	err = driveRun(ctx, w, h, run, driveOptions{once: true})
+	if lost := printOrder(context.WithoutCancel(ctx), w, h, no); err == nil {
+		err = lost
+	}
+	return err
+}
+
+// confirmOrder asks before what cannot be taken back: a run that was not named is cancelled, or requests are paid for.
+func confirmOrder(ctx context.Context, w *World, h *home, run store.Run, o store.Order, ref string, yes bool) error {
+	switch {
+	case bool(h.Rehearsal):
+		return nil
+	case o.Kind == store.OrderCancel && ref == "":
+		return doubt{question: "Cancel run " + run.ID + "?", verb: "cancel run " + run.ID + ", or name the run", declined: "nothing was cancelled"}.ask(w, yes)
+	case o.Kind == store.OrderRetry:
+		return confirmRetry(ctx, w, h, run, o, yes)
+	}
+	return nil
+}
+
+// confirmRetry says what a retry sends and for how much, and asks.
+func confirmRetry(ctx context.Context, w *World, h *home, run store.Run, o store.Order, yes bool) error {
+	var r engine.Retry
+	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
+		return err
+	}
+	if len(r.Verdicts) > 0 {
+		return confirmRejudge(ctx, w, h, run, r.Verdicts, yes)
+	}
+	a, err := h.Again(ctx, run, r.Endings())
+	if err != nil {
+		return err
+	}
+	for _, e := range assay.Endings() {
+		if n := a.Left[e]; n > 0 && (e == assay.Empty || e == assay.Rejected) {
+			fmt.Fprintf(w.Stderr, "%s left alone: --only %s sends %s again\n", assay.Count(n, string(e)+" request"), e, assay.Verb(n, "it", "them"))
+		}
+	}
+	if a.Ended+a.Unsent == 0 {
+		return nil
+	}
+	fmt.Fprintf(w.Stderr, "run %s: %s kept, %s to be sent again, %s not sent yet and to be sent: %s, by what has been paid or was expected\n",
+		run.ID, assay.Count(a.Kept, "answer"), assay.Count(a.Ended, "request"), assay.Thousands(a.Unsent), priceWords(a.Cost))
+	if run.Budget != nil {
+		fmt.Fprintln(w.Stderr, leftWords(run, *run.Budget, a.Cost.Expected))
+	}
+	return ask(w, yes, "Send?")
+}
+
+func cancelCommand(w *World) *cobra.Command {
+	c := orderCommand(w, "cancel [RUN]", "Cancel a run's jobs; what the providers still hand out is kept", func([]string) (store.Order, error) {
+		return store.Order{Kind: store.OrderCancel}, nil
+	})
+	c.Long = "Stops the jobs of a run. What was done is kept. The exit code is 3 where requests have no answer, 0 where all have one, and 0 where the run has\n" +
+		"ended already. `assay batch cancel` does the same for a batch file."
+	return c
+}
+
+func collectCommand(w *World) *cobra.Command {
+	return orderCommand(w, "collect [RUN]", "Fetch what is ready now, also from jobs that are not done", func([]string) (store.Order, error) {
+		return store.Order{Kind: store.OrderCollect}, nil
+	})
+}
+
+func resolveCommand(w *World) *cobra.Command {
+	var resend, drop bool
+	var adopt string
+	c := orderCommand(w, "resolve RUN SEGMENT", "Decide about a segment that is held", func(args []string) (store.Order, error) {
+		if len(args) != 2 {
+			return store.Order{}, usage("assay status RUN --segments lists them", "assay resolve needs RUN and SEGMENT")
+		}
+		no, err := strconv.ParseInt(args[1], 10, 64)
+		if err != nil {
+			return store.Order{}, usage("assay status RUN --segments lists them", "segment %q is not a number", args[1])
+		}
+		r := engine.Resolve{Job: adopt}
+		chosen := 0
+		for do, yes := range map[string]bool{"resend": resend, "drop": drop, "adopt": adopt != ""} {
+			if yes {
+				r.Do = do
+				chosen++
+			}
+		}
+		if chosen != 1 {
+			return store.Order{}, usage("", "choose one of --resend, --adopt JOB, --drop")
+		}
+		text, err := json.Marshal(r)
+		return store.Order{Kind: store.OrderResolve, Segment: no, Args: string(text)}, err
+	})
+	c.Flags().BoolVar(&resend, "resend", false, "send it again: the job surely does not exist")
+	c.Flags().StringVar(&adopt, "adopt", "", "the job that it became")
+	c.Flags().BoolVar(&drop, "drop", false, "give it up")
+	return c
+}

@@ -1,0 +1,160 @@
+package cli_test
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"assay/internal/send/engine"
+	"assay/internal/show/cli"
+	"assay/internal/simulator"
+	"assay/internal/simulator/minds"
+	"assay/internal/study/tokens"
+)
+
+var (
+	update    = flag.Bool("update", false, "rewrite golden files and generated documents")
+	processes = flag.Bool("processes", false, "run every command of the scripts in a process of its own")
+)
+
+// noon is when every session in testdata/script begins; from there its clock runs as usual.
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// A script types assay, which runs in this process: starting one costs more than most commands do. What has to be a process, since it reads
+// its standard input or runs beside others, is exec assay-process; where PROCESSES is set, every command is one, and it is gone when it ends.
+func TestMain(m *testing.M) {
+	testscript.Main(sparing{m}, map[string]func(){"assay-process": func() { os.Exit(process()) }})
+}
+
+// sparing are the tests with the vocabulary of plans, which is so read once.
+type sparing struct{ *testing.M }
+
+func (s sparing) Run() int {
+	held, err := tokens.NewCounter()
+	if err != nil {
+		panic(err)
+	}
+	defer runtime.KeepAlive(held)
+	return s.M.Run()
+}
+
+// process is the program as a process of its own.
+func process() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir, err := os.Getwd()
+	if err != nil {
+		return 1
+	}
+	w := session(dir, os.Args[1:])
+	w.Env, w.Stdin, w.Stdout, w.Stderr = os.LookupEnv, os.Stdin, os.Stdout, os.Stderr
+	return cli.Main(ctx, w)
+}
+
+// session is the world as the scripts see it: the real one but for the clock.
+func session(dir string, args []string) cli.World {
+	start := time.Now()
+	return cli.World{
+		Args: args, Now: func() time.Time { return noon.Add(time.Since(start)) }, Disk: cli.Disk{Dir: dir}, HTTP: http.DefaultTransport, Timing: hurry,
+	}
+}
+
+// hurry waits milliseconds where the product waits minutes; a rehearsal does so by itself.
+func hurry(t engine.Timing) engine.Timing {
+	if t.PollMin < time.Second {
+		return t
+	}
+	return t.Scaled(1000)
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(sim)
+	t.Cleanup(func() { server.Close(); sim.Close() })
+	mumbling, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &minds.Judges{Malformed: 0.4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mumbler := httptest.NewServer(mumbling)
+	t.Cleanup(func() { mumbler.Close(); mumbling.Close() })
+	declining, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir(), Judges: &minds.Judges{Malformed: 0.25, Refusals: 0.25}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decliner := httptest.NewServer(declining)
+	t.Cleanup(func() { decliner.Close(); declining.Close() })
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SIM", server.URL)
+			e.Setenv("MUMBLE", mumbler.URL)   // a simulator whose judges often say nothing that can be read
+			e.Setenv("DECLINE", decliner.URL) // one whose judges also decline
+			e.Values[slowKey{}] = &slowWorld{}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"assay": types, "exits": exits, "digits": digits, "texts": texts, "slow": slow, "later": later, "found": found},
+	})
+}
+
+// types runs assay, and wants that it does what it should, or that it does not: assay check study.yaml.
+func types(ts *testscript.TestScript, neg bool, args []string) {
+	if code := command(ts, args); (code != "0") != neg {
+		ts.Fatalf("exit code %s", code)
+	}
+}
+
+// exits runs assay and wants an exit code: exits 2 check study.yaml.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE ARGS...")
+	}
+	if code := command(ts, args[1:]); code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
+
+// command runs assay where the script is, and returns its exit code.
+func command(ts *testscript.TestScript, args []string) string {
+	if *processes || ts.Getenv("PROCESSES") != "" {
+		err := ts.Exec("assay-process", args...)
+		if e, ok := err.(interface{ ExitCode() int }); ok {
+			return strconv.Itoa(e.ExitCode())
+		}
+		ts.Check(err)
+		return "0"
+	}
+	w := session(ts.MkAbs("."), args)
+	w.Env = func(name string) (string, bool) { v := ts.Getenv(name); return v, v != "" }
+	w.Stdin, w.Stdout, w.Stderr = strings.NewReader(""), ts.Stdout(), ts.Stderr()
+	return strconv.Itoa(cli.Main(context.Background(), w))
+}
+
+// found keeps what the last output has of a pattern in a variable: found KEY '[a-z2-7]{26}'.
+func found(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: found NAME PATTERN")
+	}
+	text := regexp.MustCompile("(?m)" + args[1]).FindString(ts.ReadFile("stdout"))
+	if text == "" {
+		ts.Fatalf("the output has nothing like %s", args[1])
+	}
+	ts.Setenv(args[0], text)
+}

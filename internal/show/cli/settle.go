@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/send/workspace"
+	"assay/internal/study/plan"
+)
+
+// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them; where answers are judged one by
+// one, the items.
+func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, f runFlags) error {
+	d := want.Input
+	names := strings.Split(f.settle, ",")
+	if len(names) != 2 || strings.TrimSpace(names[0]) == "" || strings.TrimSpace(names[1]) == "" {
+		return usage("for example --settle \"haiku, mini.low\"", "--settle: want the names of two lanes, got %q", f.settle)
+	}
+	wish := script.Settle{First: strings.TrimSpace(names[0]), Second: strings.TrimSpace(names[1]), Budget: f.budget}
+	for _, name := range []string{wish.First, wish.Second} {
+		if _, ok := d.Study.Lane(name); !ok {
+			return usage("", "--settle: the study has no lane %q", name)
+		}
+	}
+	if len(f.settings.Stages) == 1 {
+		wish.Stage = f.settings.Stages[0]
+	}
+	budget, err := parseBudget(f.budget)
+	if err != nil {
+		return err
+	}
+	want.Settings.Stages = nil
+	now, err := h.Current(ctx, want)
+	if err != nil {
+		return err
+	}
+	if now.Run.No == 0 || now.Edit != nil {
+		return usage("run the study first, without --settle", "there is no run of this study as it is now")
+	}
+	run := now.Run
+	o, err := h.results().Offer(ctx, run, wish, budget)
+	if bad, ok := errors.AsType[*results.SettleError](err); ok {
+		if bad.Single {
+			goesOn, err := settleItems(ctx, w, h, want, run, results.ItemWish{Settle: wish, Budget: budget, Input: d}, bad, f)
+			if err != nil || !goesOn {
+				return err
+			}
+			return driveSettled(ctx, w, h, run, d, f)
+		}
+		return usage(bad.Hint, "--settle: %s", bad.Text)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Under && run.State == store.RunClosed:
+		return usage("assay retry "+h.named(run), "run %s: a round of stage %s is held, and nothing more is bought before it comes to its end", run.ID, o.Stage)
+	case o.Under, run.State == store.RunOpen && (o.Known || o.Bought):
+		fmt.Fprintf(w.Stderr, "going on with run %s: what was bought for stage %s is under way, and nothing is bought again\n", run.ID, o.Stage)
+	case o.Ends:
+		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", o.First, o.Second, o.Stage, o.Why)
+		return nil
+	case run.State == store.RunOpen:
+		return usage("assay resume "+h.named(run), "run %s is open: more is bought when it has come to its end", run.ID)
+	default:
+		if err := confirmSettling(w, h, run, o, f); err != nil {
+			return err
+		}
+		bought, err := h.BuySettling(ctx, h.results(), run, o)
+		if err != nil {
+			return err
+		}
+		if !bought {
+			return fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.named(run))
+		}
+	}
+	return driveSettled(ctx, w, h, run, d, f)
+}
+
+// driveSettled drives a run that more was bought for.
+func driveSettled(ctx context.Context, w *World, h *home, run store.Run, d *plan.Input, f runFlags) error {
+	run, err := h.Ledger.Run(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
+}
+
+// confirmSettling says what is bought, for how much and with which chance, and asks.
+func confirmSettling(w *World, h *home, run store.Run, o results.Offer, f runFlags) error {
+	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
+		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
+	if o.Cut {
+		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*results.SettlingChance, assay.Thousands(int64(o.Needed)))
+	}
+	if o.Items > 0 {
+		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n", 100*results.SettlingChance, assay.Count(o.Items, "item"))
+	}
+	fmt.Fprintf(w.Stderr, "That costs about %s as batches and %s live, by what comparisons took so far; this stage goes %s.\n",
+		timesCost(o.Batch, o.N), timesCost(o.Live, o.N), map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode])
+	fmt.Fprintln(w.Stderr, "It is a further look at the same verdicts: the chance of any false claim grows, and the tables say to how much.")
+	if f.rehearse {
+		return nil
+	}
+	return ask(w, f.yes, "Send?")
+}
+
+// timesCost is what so many cost.
+func timesCost(one assay.Cost, n int) string {
+	if !one.Known() {
+		return "an unknown sum"
+	}
+	return (one.Sum * assay.Money(n)).String()
+}

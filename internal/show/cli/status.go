@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/show/cli/term"
+)
+
+type statusFlags struct {
+	home     homeFlags
+	segments bool
+	doubts   bool
+	refresh  bool
+	json     bool
+}
+
+func statusCommand(w *World) *cobra.Command {
+	var f statusFlags
+	c := &cobra.Command{
+		Use:     "status [RUN]",
+		GroupID: groupLook,
+		Short:   "Print the state of a run: one sentence first",
+		Long: "Prints the state of a run, from the ledger alone; --refresh asks the providers first. RUN is an id, the beginning of one, a study's name, or latest (the default):\n" +
+			"the newest open run, else the newest run, and a rehearsal only where there is no real run.",
+		Args: upTo("RUN"),
+		RunE: f.home.looking(w, func(ctx context.Context, h *home, run store.Run) error {
+			if f.refresh {
+				if err := refreshed(ctx, w, h, run); err != nil {
+					return err
+				}
+			}
+			if f.json {
+				return statusJSON(ctx, w, h, run, f.segments)
+			}
+			if err := printStatus(ctx, w, h, run, statusDetail{note: true, segments: f.segments}); err != nil || !f.doubts {
+				return err
+			}
+			return printDoubts(ctx, w, h, run)
+		}),
+	}
+	f.home.register(c)
+	c.Flags().BoolVar(&f.segments, "segments", false, "list segments and their jobs; in the JSON, too")
+	c.Flags().BoolVar(&f.doubts, "doubts", false, "list the live requests that may be billed without an answer: in flight when a worker stopped, or the reply lost")
+	c.Flags().BoolVar(&f.refresh, "refresh", false, "ask the providers first where open jobs stand; nothing is sent or fetched")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// refreshed asks the providers where the open jobs of a run stand.
+func refreshed(ctx context.Context, w *World, h *home, run store.Run) error {
+	s, err := h.Planner.Study(ctx, run)
+	if err != nil {
+		return err
+	}
+	e, err := h.Engine(ctx, run, s)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	asked, wrong, err := e.Refresh(ctx, run.No)
+	for _, why := range wrong {
+		fmt.Fprintln(w.Stderr, "assay:", why)
+	}
+	if err == nil {
+		fmt.Fprintf(w.Stderr, "asked the providers about %s\n", assay.Count(asked, "open job"))
+	}
+	return err
+}
+
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// statusDetail is what is printed beside how the lanes stand.
+type statusDetail struct{ note, segments bool }
+
+func printStatus(ctx context.Context, w *World, h *home, run store.Run, more statusDetail) error {
+	all, err := h.results().Progress(ctx, run)
+	if err != nil {
+		return err
+	}
+	far := all[run.No]
+	cost, err := h.results().Spent(ctx, run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, far.Progress, cost))
+	if more.note {
+		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
+	}
+	t := term.Table{Head: []string{"STAGE", "LANE", "STATE", "PLANNED", "OPEN", "ANSWERED", "CUT", "EMPTY", "REFUSED", "REJECTED", "ERRORED", "EXPIRED", "CANCELLED", "LOST", "NOTE"}, Right: map[int]bool{}}
+	for i := 3; i < 14; i++ {
+		t.Right[i] = true
+	}
+	redos, err := h.Ledger.Redos(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	for _, l := range far.Lanes {
+		cells := []any{l.Stage, l.Name, laneState(run, l.Lane), assay.Thousands(l.Wanted), assay.Thousands(l.Lane.Open)}
+		for _, e := range assay.Endings() {
+			cells = append(cells, assay.Thousands(l.Endings[e]))
+		}
+		t.Add(append(cells, results.LaneNote(l.Lane, redos))...)
+	}
+	if err := t.Write(w.Stdout); err != nil {
+		return err
+	}
+	if err := errors.Join(printTuned(w, h, run), printGatesOf(ctx, w, h, run), printRoundsOf(ctx, w, h, run), printEdits(ctx, w, h, run)); err != nil {
+		return err
+	}
+	if err := errors.Join(printStranded(ctx, w, h, run), printWaitingForProgram(ctx, w, h, run), printDoubtSum(ctx, w, h, run), printDoubles(ctx, w, h, run)); err != nil {
+		return err
+	}
+	if err := printWaits(ctx, w, h, run, far); err != nil || !more.segments {
+		return err
+	}
+	return printSegments(ctx, w, h, run)
+}
+
+// laneState is how a lane stands: when its run is closed, an open one takes no more requests.
+func laneState(run store.Run, l store.Lane) string {
+	if run.State == store.RunClosed && l.State == store.LaneOpen {
+		return string(store.RunClosed)
+	}
+	return string(l.State)
+}
+
+func watermark(h *home) string {
+	if h.Rehearsal {
+		return "REHEARSAL: "
+	}
+	return ""
+}
+
+// printDoubtSum says how many live calls may be billed without an answer.
+func printDoubtSum(ctx context.Context, w *World, h *home, run store.Run) error {
+	sum, err := h.Ledger.DoubtSum(ctx, run.No)
+	if err != nil || sum.Calls == 0 {
+		return err
+	}
+	cost := "at most " + sum.Cost.Sum.String()
+	if sum.Cost.Unknown > 0 {
+		cost = fmt.Sprintf("%s for %d of them, the others have no known price", cost, sum.Cost.Priced)
+	}
+	_, err = fmt.Fprintf(w.Stdout, "%s may be billed without an answer that is kept (%s; the budget counts it): `assay status %s --doubts` lists them.\n",
+		assay.Count(int(sum.Calls), "live call"), cost, h.named(run))
+	return err
+}
+
+// printDoubts lists the live requests that may be billed twice.
+func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
+	for d, err := range h.Ledger.Doubts(ctx, run.No) {
+		if err != nil {
+			return err
+		}
+		note := "in flight when its worker stopped"
+		if d.Lost {
+			note = "reply lost"
+		}
+		if d.Times > 1 {
+			note += fmt.Sprintf(", %d times", d.Times)
+		}
+		fmt.Fprintf(w.Stdout, "  lane %s, item %q (%s), %s\n", d.Lane, d.Item, d.Key, note)
+	}
+	return nil
+}
+
+func printSegments(ctx context.Context, w *World, h *home, run store.Run) error {
+	all, err := h.Ledger.Segments(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Stdout)
+	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
+	for _, g := range all {
+		before := ""
+		reported, _ := results.Reported(g)
+		if !g.CollectBefore.IsZero() {
+			before = g.CollectBefore.Local().Format(time.DateTime)
+		}
+		t.Add(g.No, g.Stage, g.Lane, g.Turn, g.Mode, g.State, assay.Thousands(g.Requests), assay.Thousands(max(g.Done(), reported)), g.Job, g.JobWord, before, g.Reason)
+	}
+	return t.Write(w.Stdout)
+}

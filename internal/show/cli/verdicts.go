@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+)
+
+type verdictFlags struct {
+	home              homeFlags
+	run, stage, judge string
+}
+
+func verdictsCommand(w *World) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "verdicts",
+		GroupID: groupDecide,
+		Short:   "Take in what people said about answers",
+		RunE: func(c *cobra.Command, args []string) error {
+			return usage("assay verdicts import FILE", "name what to do with verdicts")
+		},
+	}
+	var f verdictFlags
+	in := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take in people's labels from a CSV or JSON Lines file",
+		Long: "Reads labels that people gave, one row each, as verdicts of human:NAME. A row names what it is about by `key` (of the answer, or of a\n" +
+			"judge's request about it), or by `item` and `lane` and, where several answers share these, `turn`, `branch`, `template` and `draw`;\n" +
+			"of a pair by `a` and `b` as they were shown (lanes, or items), and `trait`. What was said stands in `label` (for a pair a, b, tie or a\n" +
+			"name; `winner` is taken too) or `score`; `state` is valid where it is left out, else abstained, malformed, failed, missing or excluded.\n" +
+			"`explanation`, `confidence`, `judge` and `stage` may stand beside. Rows that mean nothing in the run, or too much, are listed with their\n" +
+			"lines; the others are written (exit code 3). Reading the same file again changes nothing; a label that changed takes the place of\n" +
+			"the old one.",
+		Args: args("FILE"),
+		RunE: func(c *cobra.Command, args []string) error { return importVerdicts(c.Context(), w, args[0], f) },
+	}
+	f.home.register(in)
+	in.Flags().StringVar(&f.run, "run", "", "the run (default: latest)")
+	in.Flags().StringVar(&f.stage, "stage", "", "the stage, where rows do not say")
+	in.Flags().StringVar(&f.judge, "judge", "", "human:NAME, where rows do not say")
+	c.AddCommand(in)
+	return c
+}
+
+func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) error {
+	h, run, err := f.home.find(ctx, w, f.run)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	rows, err := readLabels(w, name)
+	if err != nil {
+		return err
+	}
+	var problems assay.Problems
+	byStage := map[string][]*results.Label{}
+	for i := range rows {
+		r := &rows[i]
+		r.Stage = cmp.Or(r.Stage, f.stage)
+		if r.Judge, err = results.Person(cmp.Or(r.Judge, f.judge)); err != nil {
+			problems.Add(r.At, "--judge human:NAME, or a column judge", "no judge is named")
+			continue
+		}
+		if r.Stage == "" {
+			problems.Add(r.At, "--stage NAME, or a column stage", "no stage is named")
+			continue
+		}
+		byStage[r.Stage] = append(byStage[r.Stage], r)
+	}
+	var all []results.Labelled
+	for stage, of := range byStage {
+		people, err := h.Planner.People(ctx, run, stage)
+		if err != nil {
+			return usage("assay status "+run.ID+" lists the stages", "%s: %s", of[0].At, err)
+		}
+		found, err := h.results().Match(ctx, run, people, of, &problems)
+		if err != nil {
+			return err
+		}
+		all = append(all, found...)
+	}
+	n, err := h.results().WriteLabels(ctx, run, all)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Stdout, "%s: %d new, %d changed, %d as before\n", assay.Count(len(all), "label"), n.New, n.Changed, n.Same)
+	if len(problems) == 0 {
+		return nil
+	}
+	for _, p := range problems[:min(len(problems), results.MaxProblems)] {
+		fmt.Fprintln(w.Stderr, p)
+	}
+	return &exitError{code: exitIncomplete, err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), assay.Count(len(rows), "row"))}
+}
+
+func readLabels(w *World, name string) ([]results.Label, error) {
+	f, err := os.Open(w.Disk.Path(name))
+	if err != nil {
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("read labels: %w", err), hint: "name a .csv, .tsv or .jsonl file"}
+	}
+	defer f.Close()
+	return results.ReadLabels(f, name)
+}

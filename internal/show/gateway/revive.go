@@ -1,0 +1,223 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/send/engine"
+	"assay/internal/send/provider"
+)
+
+// revive gives what a refused key or an empty account stopped another try: when this gateway sees the run for the first time,
+// because it may have another key, and from time to time.
+func (s *Server) revive(ctx context.Context, run store.Run) error {
+	s.mu.Lock()
+	due := run.State == store.RunOpen && time.Since(s.revived[run.No]) > reviveEvery
+	if due {
+		s.revived[run.No] = time.Now()
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	lanes, err := s.Home.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return err
+	}
+	moved := false
+	for _, l := range lanes {
+		if l.State != store.LaneStopped || !engine.StoppedByAccount(l) {
+			continue
+		}
+		if err := s.Home.Ledger.SetLane(ctx, run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen, From: l.Cause}); err != nil {
+			return err
+		}
+		moved = true
+	}
+	jobs, err := s.Home.Ledger.Segments(ctx, run.No, store.Held, store.Launched)
+	if err != nil {
+		return err
+	}
+	for _, g := range jobs {
+		key, err := s.claim(ctx, g)
+		if err != nil {
+			return err
+		}
+		if key == "" {
+			continue
+		}
+		if err := s.decide(ctx, g, engine.Resolve{Do: "adopt", Job: g.Job, Account: key}, "the gateway"); err != nil {
+			return err
+		}
+		moved = true
+	}
+	if !moved {
+		return nil
+	}
+	s.mu.Lock()
+	delete(s.later, run.No)
+	s.mu.Unlock()
+	return s.Home.Ledger.RunDue(ctx, run.No, s.now())
+}
+
+// claim is the key, by its fingerprint, with which a job is looked at again; empty: it stays as it is. A job belongs to the account
+// that made it. The key that made it tries again after it was refused. Another one takes it over only where the provider shows it
+// the job, which costs nothing, and where the key that made it was refused or is at no gateway any more.
+func (s *Server) claim(ctx context.Context, g store.Segment) (string, error) {
+	held := g.State == store.Held
+	if g.Mode != store.Batch || g.Job == "" || held && g.HeldFrom != store.Launched && g.HeldFrom != store.Ended { // of others a person has to say what becomes of them
+		return "", nil
+	}
+	own := s.fingerprint(g.Provider)
+	if own == "" || own == g.Account && !held {
+		return "", nil
+	}
+	if own == g.Account {
+		return own, nil
+	}
+	if !held {
+		if alive, err := s.Home.Ledger.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account}); err != nil || alive {
+			return "", err
+		}
+	}
+	t, _ := s.target(g.Provider) // it has a key
+	if t.access.Batch == nil {
+		return "", nil
+	}
+	if _, err := t.access.Batch.Check(ctx, provider.Job{ID: g.Job, Handle: provider.Handle(g.Handle), Model: g.Model, Count: int(g.Requests)}); err != nil {
+		s.Log.Info("a job waits for the key that made it", "provider", g.Provider, "made by", g.Account, "here is", own)
+		return "", ctx.Err()
+	}
+	return own, nil
+}
+
+// fingerprint is that of the key for a provider; empty: there is none here.
+func (s *Server) fingerprint(provider string) string {
+	t, err := s.target(provider)
+	if err != nil {
+		return ""
+	}
+	return t.access.Fingerprint
+}
+
+// keysLast is how long the keys of a gateway count as there after it said so.
+const keysLast = 6 * scanEvery
+
+// show says in the ledger which keys are here for the open runs.
+func (s *Server) show(ctx context.Context, runs []store.Run) error {
+	var keys []store.WorkerKey
+	for _, run := range runs {
+		b, _ := batchrun.Of(run)
+		for name := range b.Reaches {
+			if own := s.fingerprint(name); own != "" && run.State == store.RunOpen {
+				keys = append(keys, store.WorkerKey{Run: run.No, Provider: name, Account: own})
+			}
+		}
+	}
+	s.mu.Lock()
+	none := len(keys) == 0 && !s.shown
+	s.shown = len(keys) > 0
+	s.mu.Unlock()
+	if none {
+		return nil
+	}
+	return s.Home.Ledger.PutWorkerKeys(ctx, s.name, keys, keysLast)
+}
+
+// elsewhere are the jobs of a run, and the create calls of unknown fate, of which another key than those here has to say what becomes.
+func (s *Server) elsewhere(ctx context.Context, run store.Run) ([]store.Segment, error) {
+	all, err := s.Home.Ledger.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Held)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Segment
+	for _, g := range all {
+		made := g.State != store.Held || g.HeldFrom == store.Intended || g.HeldFrom == store.Launched || g.HeldFrom == store.Ended
+		if g.Mode == store.Batch && made && g.Account != s.fingerprint(g.Provider) {
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) decide(ctx context.Context, g store.Segment, r engine.Resolve, by string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.Home.Ledger.PutOrder(ctx, store.Order{Run: g.Run, Segment: g.No, Kind: store.OrderResolve, Args: string(text), By: by})
+	return err
+}
+
+// expired is why a run ended whose window was over: the arguments of the order.
+type expired struct {
+	Why string `json:"why"`
+}
+
+// expire ends a run that has waited for longer than its window: for a key, or for a person. It reports whether there was
+// something to end.
+func (s *Server) expire(ctx context.Context, run store.Run, held []store.Segment, first bool) (bool, error) {
+	if first {
+		why, err := s.waitsFor(ctx, run)
+		if err != nil {
+			return false, err
+		}
+		text, err := json.Marshal(expired{why})
+		if err != nil {
+			return false, err
+		}
+		if _, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: string(text), By: byWindow}); err != nil {
+			return false, err
+		}
+	}
+	for _, g := range held {
+		if err := s.decide(ctx, g, engine.Resolve{Do: "drop"}, byWindow); err != nil {
+			return false, err
+		}
+	}
+	return first || len(held) > 0, nil
+}
+
+// waitsFor is what an open run waits for, in the words of its lanes and jobs; empty: it goes on by itself.
+func (s *Server) waitsFor(ctx context.Context, run store.Run) (string, error) {
+	lanes, err := s.Home.Ledger.Lanes(ctx, run.No)
+	if err != nil {
+		return "", err
+	}
+	var all []string
+	for _, l := range lanes {
+		if l.State != store.LaneOpen && l.Reason != "" {
+			all = append(all, l.Name+": "+l.Reason)
+		}
+	}
+	held, err := s.Home.Ledger.Segments(ctx, run.No, store.Held)
+	if err != nil {
+		return "", err
+	}
+	for _, g := range held {
+		why, _, _ := strings.Cut(g.Reason, "; when it works again") // what follows is for the gateway's owner
+		all = append(all, g.Lane+": "+why)
+	}
+	others, err := s.elsewhere(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	for _, g := range others {
+		alive, err := s.Home.Ledger.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account})
+		switch {
+		case err != nil:
+			return "", err
+		case alive || g.State == store.Held:
+		case g.State == store.Intended:
+			all = append(all, g.Lane+": whether its job was made can be seen only with the key of "+g.Provider+" that it was sent with, which is not set")
+		default:
+			all = append(all, g.Lane+": its job waits for the key of "+g.Provider+" that made it, which is not set")
+		}
+	}
+	return assay.Clean(strings.Join(all, "; "), 500), nil
+}

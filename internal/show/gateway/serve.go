@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/show/serve"
+)
+
+type userKey struct{}
+
+func userIn(ctx context.Context) *User {
+	u, _ := ctx.Value(userKey{}).(*User)
+	return u
+}
+
+// guard lets users in, and hangs up on clients that stop sending or taking bytes.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.survive(w, r)
+		control := http.NewResponseController(w)
+		r.Body = &patientBody{ReadCloser: r.Body, control: control, stall: s.Stall}
+		w = &patientWriter{ResponseWriter: w, control: control, stall: s.Stall}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/healthz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		u := s.userOf(r)
+		if u == nil {
+			s.fail(w, r, wrong(http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided. Use a token of this gateway."))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, u)))
+	})
+}
+
+// survive answers a call whose handler panicked: it is one call that failed. Where a part of the answer is gone already, the
+// connection is cut, so that no client takes it for the whole.
+func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p != http.ErrAbortHandler {
+		s.Log.Error("a call crashed", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	}
+	if p == http.ErrAbortHandler || w.Header().Get("Content-Type") != "" {
+		panic(http.ErrAbortHandler)
+	}
+	s.fail(w, r, context.Canceled) // it is logged already
+}
+
+// patientBody gives a client so long for every piece of a body.
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+func (b *patientBody) Read(p []byte) (int, error) {
+	_ = b.control.SetReadDeadline(time.Now().Add(b.stall)) // a connection without deadlines is in a test
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{}) // the body is over; what comes next is waited for
+	}
+	return n, err
+}
+
+// patientWriter gives a client so long to take every piece of an answer.
+type patientWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+func (w *patientWriter) Write(p []byte) (int, error) {
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets flushes through.
+func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Serve answers on a listener and drives all batches until the context ends; then it lets those finish who are being
+// answered. What is in flight at providers is gone on with by the next gateway.
+func (s *Server) Serve(ctx context.Context, on net.Listener) error {
+	if err := s.Home.Ledger.PutClientUsers(ctx, s.named()); err != nil {
+		return err
+	}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	all.Go(func() { s.work(working) })
+	defer all.Wait()
+	defer stop()
+	return serve.Until(ctx, on, &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // they are answered first
+	}, 10*time.Second)
+}
+
+// named are the users as the ledger knows them: by name and budget.
+func (s *Server) named() []store.ClientUser {
+	all := []store.ClientUser{{Budget: s.Budget}}
+	for _, u := range s.Users {
+		all = append(all, store.ClientUser{Owner: u.Name, Budget: u.Budget})
+	}
+	return all
+}

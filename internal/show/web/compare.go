@@ -1,0 +1,281 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/show/report"
+)
+
+// compareKey names two runs that stand side by side.
+type compareKey struct {
+	homes [2]*Home
+	runs  [2]int64
+}
+
+func (s *Server) computeDiff(ctx context.Context, k compareKey) (*results.Diff, error) {
+	var readers [2]*results.Reader
+	var runs [2]store.Run
+	for i := range k.runs {
+		var err error
+		if runs[i], err = k.homes[i].Ledger.Run(ctx, k.runs[i]); err != nil {
+			return nil, err
+		}
+		readers[i] = k.homes[i].Reader
+	}
+	return results.Compare(ctx, readers, runs)
+}
+
+// compareData is two runs side by side: what was set otherwise, what came out, and item by item what became worse first.
+type compareData struct {
+	Runs    [2]runRow
+	Known   bool // all of it is there
+	Current bool
+	At      time.Time
+
+	Settings []results.Changed
+	Items    []results.SharedItems
+	Tables   []*report.Findings
+	Beside   *report.Grid
+
+	Grid                  *report.Matrix
+	NoGrid                string // why there is none
+	Stage                 string
+	Stages                []string
+	Chips                 []chip
+	Swap                  string // the address of the same, the other way round
+	First, Next           string
+	Shared, Worse, Better int
+}
+
+// runOf finds a run that a query names.
+func (s *Server) runOf(ctx context.Context, q *request, name string) (*Home, store.Run, error) {
+	id := q.FormValue(name)
+	if id == "" {
+		return nil, store.Run{}, bad("%s: which run?", name)
+	}
+	r := q.Request.Clone(ctx)
+	r.SetPathValue("run", id)
+	one, err := s.open(r)
+	if m, ok := errors.AsType[*moved](err); ok { // a study's newest run, or the newest of all
+		r.SetPathValue("run", m.run)
+		one, err = s.open(r)
+	}
+	if err != nil {
+		return nil, store.Run{}, err
+	}
+	return one.home, one.run, nil
+}
+
+// runBefore is the run of the same study before one; empty: there is none among the last few.
+func runBefore(q *request) (string, error) {
+	runs, err := q.home.Ledger.RunsPage(q.Context(), q.run.No, pageRows)
+	for _, r := range runs {
+		if r.Study == q.run.Study {
+			return r.ID, nil
+		}
+	}
+	return "", err
+}
+
+// compareQuery is what an address says about two runs.
+type compareQuery struct {
+	a, b, stage, only string
+}
+
+func (c compareQuery) address(after string) string {
+	v := url.Values{"a": {c.a}, "b": {c.b}}
+	for name, value := range map[string]string{"stage": c.stage, "only": c.only, "after": after} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return "/compare?" + v.Encode()
+}
+
+// compared finds the two runs that a query names, and what they have in common.
+func (s *Server) compared(q *request) (k compareKey, runs [2]store.Run, f found[*results.Diff], err error) {
+	version := ""
+	for i, name := range []string{"a", "b"} {
+		if k.homes[i], runs[i], err = s.runOf(q.Context(), q, name); err != nil {
+			return k, runs, f, err
+		}
+		k.runs[i] = runs[i].No
+		one, err := k.homes[i].Ledger.Version(q.Context(), runs[i].No)
+		if err != nil {
+			return k, runs, f, err
+		}
+		version += one + "/"
+	}
+	if runs[0].ID == runs[1].ID {
+		return k, runs, f, bad("a and b are the same run")
+	}
+	patience, err := q.patience()
+	if err != nil {
+		return k, runs, f, err
+	}
+	if f = s.diffs.get(q.Context(), k, version, patience); f.Err != nil {
+		err = &problem{http.StatusUnprocessableEntity, f.Err.Error()}
+	}
+	return k, runs, f, err
+}
+
+// comparePage shows two runs side by side. A difference is the second run minus the first, as in `assay diff`.
+func (s *Server) comparePage(q *request) (*view, error) {
+	k, runs, f, err := s.compared(q)
+	if err != nil {
+		return nil, err
+	}
+	data := compareData{}
+	for i := range runs {
+		if data.Runs[i], err = s.rowOf(q.Context(), k.homes[i], runs[i]); err != nil {
+			return nil, err
+		}
+	}
+	v := &view{template: "compare", title: "Two runs"}
+	if q.api() {
+		if !f.Known {
+			return nil, &problem{http.StatusServiceUnavailable, "the runs are still being compared"}
+		}
+		v.data = f.Value.JSON()
+		return v, nil
+	}
+	data.Known, data.Current, data.At = f.Known, f.Current, f.At
+	if f.Known {
+		data.fill(f.Value)
+		data.withFiles(runs)
+		if err := s.pairItems(q, k, runs, &data); err != nil {
+			return nil, err
+		}
+	}
+	if !data.Known {
+		v.live = "/news?made=1"
+	}
+	v.data = data
+	return v, nil
+}
+
+// fill makes the fragments of what was compared.
+func (d *compareData) fill(diff *results.Diff) {
+	d.Settings, d.Items = diff.Settings, diff.Items
+	for i := range diff.Paired {
+		d.Tables = append(d.Tables, report.NewFindings(&diff.Paired[i], report.Options{ID: fmt.Sprintf("t%d", i+1)}))
+	}
+	if len(diff.Beside) == 0 {
+		return
+	}
+	d.Beside = &report.Grid{Caption: "Comparisons, side by side", Head: []report.Column{{Text: "stage", Foreign: true}, {Text: "what"}, {Text: "of", Foreign: true}, {Text: "run 1", Number: true}, {Text: "run 2", Number: true}},
+		Notes: []string{"strengths and win rates of comparisons are not paired"}}
+	for _, b := range diff.Beside {
+		d.Beside.Rows = append(d.Beside.Rows, []report.Cell{{Text: b.Stage, Foreign: true}, {Text: b.What}, {Text: b.Of, Foreign: true},
+			valueCell(b.Was), valueCell(b.Now)})
+	}
+}
+
+func (d *compareData) figures() []*report.Figure {
+	var all []*report.Figure
+	for _, t := range d.Tables {
+		all = append(all, t.Figures...)
+	}
+	return all
+}
+
+// withFiles gives figures the addresses of their files.
+func (d *compareData) withFiles(runs [2]store.Run) {
+	for _, f := range d.figures() {
+		f.Files, f.Query = "/compare/figures/"+url.PathEscape(f.ID), "?"+url.Values{"a": {runs[0].ID}, "b": {runs[1].ID}}.Encode()
+	}
+}
+
+// comparedFigures are those of the page of two runs.
+func (s *Server) comparedFigures(q *request) ([]*report.Figure, error) {
+	_, _, f, err := s.compared(q)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Known {
+		return nil, &problem{http.StatusServiceUnavailable, "the runs are still being compared"}
+	}
+	var data compareData
+	data.fill(f.Value)
+	return data.figures(), nil
+}
+
+func valueCell(f *analysis.Finding) report.Cell {
+	if !f.Value.OK {
+		return report.Cell{Text: "unknown", Soft: true, Tip: f.Value.Why}
+	}
+	return report.Cell{Text: f.Shown().Show(f.Value.Value)}
+}
+
+// pairItems puts the items of both runs side by side, those that became worse first.
+func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compareData) error {
+	c := compareQuery{runs[0].ID, runs[1].ID, q.FormValue("stage"), q.FormValue("only")}
+	d.Swap = compareQuery{a: c.b, b: c.a, stage: c.stage}.address("")
+	var both [2]*results.Matrix
+	for i := range both {
+		stage := c.stage
+		if i == 1 && stage == "" {
+			stage = both[0].Stage
+		}
+		f, err := s.matrixOf(q, k.homes[i], k.runs[i], stage)
+		if p, ok := errors.AsType[*problem](err); ok && c.stage == "" { // runs without a study, or of studies that share no stage
+			d.NoGrid = p.what
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !f.Known {
+			d.Known = false
+			return nil
+		}
+		both[i] = f.Value
+	}
+	pair, err := results.Pair(both[0], both[1])
+	if err != nil {
+		return err
+	}
+	limit, err := q.limit()
+	if err != nil {
+		return err
+	}
+	after := q.FormValue("after")
+	rows, next, err := pair.Page(results.PairQuery{Only: c.only, After: after, Limit: limit})
+	if err != nil {
+		return asked(err)
+	}
+	d.Stage, d.Shared, d.Worse, d.Better = both[1].Stage, pair.Shared, pair.Worse, pair.Better
+	for _, name := range both[0].Stages {
+		if slices.Contains(both[1].Stages, name) {
+			d.Stages = append(d.Stages, name)
+		}
+	}
+	d.Grid = pair.Show(rows, func(run int, item, lane string) string { return cellLink(runs[run].ID, item, both[run].Source, lane) })
+	for _, only := range []struct{ name, says string }{{"", "all items of both"}, {results.PairWorse, "worse somewhere"}, {results.PairBetter, "better somewhere"}, {results.PairChanged, "changed"}} {
+		to := c
+		to.only = only.name
+		d.Chips = append(d.Chips, chip{Says: only.says, Link: to.address(""), On: c.only == only.name})
+	}
+	if after != "" {
+		d.First = c.address("")
+	}
+	if next != "" {
+		d.Next = c.address(next)
+	}
+	return nil
+}
+
+// Between says how many items became worse, and how many better.
+func (d compareData) Between() string {
+	return assay.Count(d.Worse, "item") + " worse in at least one lane, " + assay.Count(d.Better, "item") + " better in at least one and worse in none, of " + assay.Count(d.Shared, "item") + " in both"
+}

@@ -1,0 +1,308 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/internal/find/results"
+	"assay/internal/show/report"
+)
+
+// matrixKey names a grid: a run's, of one stage.
+type matrixKey struct {
+	home  *Home
+	run   int64
+	stage string // empty: the one that a reader wants first
+}
+
+func (s *Server) computeMatrix(ctx context.Context, k matrixKey) (*results.Matrix, error) {
+	run, err := k.home.Ledger.Run(ctx, k.run)
+	if err != nil {
+		return nil, err
+	}
+	return k.home.Matrix(ctx, run, k.stage)
+}
+
+// gridData is a page of the grid.
+type gridData struct {
+	Known   bool      // there is a grid
+	Current bool      // it is of the ledger as it is
+	At      time.Time // when it was made
+
+	Grid    *report.Matrix
+	Stage   string
+	Stages  []string
+	Chips   []chip
+	Words   string
+	Matched int // rows, before words are looked for
+	Rows    int
+	Seen    int
+	State   []statePart // what a form has to carry on
+	First   string      // the address of the first page; empty: this is it
+	Next    string      // the address of the next one
+	Clear   string      // the address without words
+	Search  string      // the address of a search through all answers
+}
+
+// chip is a kind of rows to choose.
+type chip struct {
+	Says string
+	N    int
+	Link string
+	On   bool
+}
+
+type statePart struct{ Name, Value string }
+
+// gridQuery is what an address says about the grid.
+type gridQuery struct {
+	base  string
+	stage string
+	kinds []string
+	results.MatrixQuery
+}
+
+func (q *request) gridQuery() (gridQuery, error) {
+	g := gridQuery{base: "/runs/" + q.run.ID + "/grid", stage: q.FormValue("stage"), MatrixQuery: results.MatrixQuery{
+		Sort: q.FormValue("sort"), Down: q.FormValue("down") != "", Words: strings.TrimSpace(q.FormValue("q")), After: q.FormValue("after"),
+	}}
+	for _, name := range q.Form["is"] {
+		i := slices.IndexFunc(results.Kinds(), func(k results.KindName) bool { return k.Name == name })
+		if i < 0 {
+			return g, bad("is: there is no %q", name)
+		}
+		if !slices.Contains(g.kinds, name) {
+			g.kinds = append(g.kinds, name)
+			g.Is |= results.Kinds()[i].Kind
+		}
+	}
+	if len(g.Words) > 500 {
+		return g, bad("q: at most 500 bytes")
+	}
+	var err error
+	g.Limit, err = q.limit()
+	return g, err
+}
+
+// parts are the state as parts of an address, from its first page on.
+func (g gridQuery) parts() []statePart {
+	var out []statePart
+	for _, k := range g.kinds {
+		out = append(out, statePart{"is", k})
+	}
+	for _, p := range []statePart{{"stage", g.stage}, {"sort", g.Sort}, {"q", g.Words}} {
+		if p.Value != "" {
+			out = append(out, p)
+		}
+	}
+	if g.Down {
+		out = append(out, statePart{"down", "1"})
+	}
+	return out
+}
+
+// address is where this state is found.
+func (g gridQuery) address(after string) string {
+	v := url.Values{}
+	for _, p := range g.parts() {
+		v.Add(p.Name, p.Value)
+	}
+	if after != "" {
+		v.Set("after", after)
+	}
+	if len(v) == 0 {
+		return g.base
+	}
+	return g.base + "?" + v.Encode()
+}
+
+// sortedBy is the address of the same rows sorted by a column: the worse end first, then the other way, then as before.
+func (g gridQuery) sortedBy(column string) string {
+	switch {
+	case g.Sort != column:
+		g.Sort, g.Down = column, false
+	case !g.Down:
+		g.Down = true
+	default:
+		g.Sort, g.Down = "", false
+	}
+	return g.address("")
+}
+
+// toggled is the address with a kind chosen, or not any more.
+func (g gridQuery) toggled(kind string) string {
+	if slices.Contains(g.kinds, kind) {
+		g.kinds = slices.DeleteFunc(slices.Clone(g.kinds), func(k string) bool { return k == kind })
+	} else {
+		g.kinds = append(slices.Clone(g.kinds), kind)
+	}
+	return g.address("")
+}
+
+// gridPage shows items by lanes.
+func (s *Server) gridPage(q *request) (*view, error) {
+	g, err := q.gridQuery()
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.matrixOf(q, q.home, q.run.No, g.stage)
+	if err != nil {
+		return nil, err
+	}
+	data := gridData{Known: f.Known, Current: f.Current, At: f.At, Stage: g.stage, Words: g.Words}
+	v := &view{template: "grid", title: "Grid", tab: "grid", data: data}
+	if !f.Known {
+		v.live = "/runs/" + q.run.ID + "/news?grid=" + url.QueryEscape(g.stage)
+		return v, nil
+	}
+	page, err := q.home.MatrixPage(q.Context(), q.run, f.Value, g.MatrixQuery)
+	if err != nil {
+		return nil, asked(err)
+	}
+	if q.api() {
+		v.data = gridJSONOf(f.Value, page)
+		return v, nil
+	}
+	data.fill(q, g, f.Value, page)
+	v.data = data
+	return v, nil
+}
+
+// matrixOf waits for a grid: a page not for long, a program until it is there.
+func (s *Server) matrixOf(q *request, h *Home, run int64, stage string) (found[*results.Matrix], error) {
+	version, err := h.Ledger.Version(q.Context(), run)
+	if err != nil {
+		return found[*results.Matrix]{}, err
+	}
+	patience, err := q.patience()
+	if err != nil {
+		return found[*results.Matrix]{}, err
+	}
+	f := s.matrices.get(q.Context(), matrixKey{h, run, stage}, version, patience)
+	switch {
+	case f.Err != nil:
+		return f, asked(f.Err)
+	case !f.Known && q.api():
+		return f, &problem{http.StatusServiceUnavailable, "the grid is still being made"}
+	}
+	return f, nil
+}
+
+// asked makes a mistake in what was asked for a problem of the asker.
+func asked(err error) error {
+	if m, ok := errors.AsType[*results.Mistake](err); ok {
+		return bad("%s", m.What)
+	}
+	return err
+}
+
+// fill makes what a page shows.
+func (d *gridData) fill(q *request, g gridQuery, m *results.Matrix, page results.MatrixPage) {
+	d.Stage, d.Stages, d.Rows, d.Seen = m.Stage, m.Stages, m.Rows, page.Seen
+	d.Grid = m.Show(page.Rows, func(item, lane string) string { return cellLink(q.run.ID, item, m.Source, lane) })
+	head := func(h *report.MatrixHead) {
+		if h.Link = g.sortedBy(h.Name); g.Sort == h.Name {
+			h.Sort = map[bool]string{false: "ascending", true: "descending"}[g.Down]
+		}
+	}
+	head(&d.Grid.Item)
+	for i := range d.Grid.Lanes {
+		head(&d.Grid.Lanes[i])
+	}
+	for _, k := range results.Kinds() {
+		on := slices.Contains(g.kinds, k.Name)
+		if m.Counts[k.Kind] > 0 || on {
+			d.Chips = append(d.Chips, chip{Says: k.Says, N: m.Counts[k.Kind], Link: g.toggled(k.Name), On: on})
+		}
+	}
+	for _, p := range g.parts() {
+		if p.Name != "q" && p.Name != "stage" {
+			d.State = append(d.State, p)
+		}
+	}
+	if g.After != "" {
+		d.First = g.address("")
+	}
+	if page.Next != "" {
+		d.Next = g.address(page.Next)
+	}
+	if g.Words != "" {
+		all := g
+		all.Words = ""
+		d.Clear = all.address("")
+		d.Search = "/runs/" + q.run.ID + "/search?" + url.Values{"stage": {m.Source}, "q": {g.Words}}.Encode()
+	}
+}
+
+// cellLink is the address of what is behind a cell: what was asked and said, what judges said about it and why, and the raw bytes.
+func cellLink(run, item, stage, lane string) string {
+	v := url.Values{"id": {item}, "stage": {stage}}
+	if lane != "" {
+		v.Set("lane", lane)
+	}
+	return "/runs/" + run + "/item?" + v.Encode()
+}
+
+// gridJSON is a page of the grid for programs.
+type gridJSON struct {
+	Stage  string         `json:"stage"`
+	Source string         `json:"source"`
+	Stages []string       `json:"stages"`
+	Lanes  []string       `json:"lanes"`
+	Rows   int            `json:"items"`
+	Counts map[string]int `json:"counts"`
+	Marks  []string       `json:"flip_places"`
+	Grid   []itemRowJSON  `json:"grid"`
+	Next   string         `json:"next,omitempty"`
+	Seen   int            `json:"searched,omitempty"`
+}
+
+type itemRowJSON struct {
+	Item  string     `json:"item"`
+	Is    []string   `json:"is"`
+	Cells []cellJSON `json:"cells"`
+}
+
+type cellJSON struct {
+	Lane     string   `json:"lane"`
+	Value    *float64 `json:"value"` // from 0, the worse end, to 1; null: there is none
+	Label    string   `json:"label,omitempty"`
+	Verdicts int      `json:"verdicts"`
+	Split    bool     `json:"split,omitempty"`
+	Ending   string   `json:"ending,omitempty"`
+	Flips    []*bool  `json:"flips,omitempty"` // taken back, at each place; null: not known
+}
+
+func gridJSONOf(m *results.Matrix, page results.MatrixPage) gridJSON {
+	out := gridJSON{Stage: m.Stage, Source: m.Source, Stages: m.Stages, Lanes: m.Lanes, Rows: m.Rows, Counts: map[string]int{}, Marks: append([]string{}, m.Marks()...), Grid: []itemRowJSON{}, Next: page.Next, Seen: page.Seen}
+	for _, k := range results.Kinds() {
+		out.Counts[k.Name] = m.Counts[k.Kind]
+	}
+	for _, row := range page.Rows {
+		r := itemRowJSON{Item: row.Item, Is: []string{}}
+		for _, k := range results.Kinds() {
+			if row.Is&k.Kind != 0 {
+				r.Is = append(r.Is, k.Name)
+			}
+		}
+		for i, c := range row.Cells {
+			cell := cellJSON{Lane: m.Lanes[i], Value: c.Value, Label: c.Label, Verdicts: c.N, Split: c.Split, Ending: string(c.Ending)}
+			for _, f := range c.Flips {
+				taken := f == results.TakenBack
+				if f == results.NotAsked {
+					cell.Flips = append(cell.Flips, nil)
+				} else {
+					cell.Flips = append(cell.Flips, &taken)
+				}
+			}
+			r.Cells = append(r.Cells, cell)
+		}
+		out.Grid = append(out.Grid, r)
+	}
+	return out
+}

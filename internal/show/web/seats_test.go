@@ -1,0 +1,40 @@
+package web
+
+import (
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"assay/internal/find/analysis"
+)
+
+// A page comes at once and looks again by itself; a program gets what it asked for.
+func TestAProgramWaitsForTheTaskThatIsBeingChosen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, at, chosen := newSeats(time.Now), &seat{}, make(chan struct{})
+		p := s.place(at)
+		p.working = chosen
+		go func() {
+			time.Sleep(time.Minute) // of the test's own clock
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			p.tasks, p.working = []analysis.Task{{}}, nil
+			close(chosen)
+		}()
+		for _, tc := range []struct {
+			path string
+			want bool
+		}{{"/runs/r/people/arena", true}, {"/api/runs/r/people/arena", false}} {
+			q := &request{Request: httptest.NewRequest("GET", tc.path, nil)}
+			patience, err := q.patience()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, waiting, err := s.head(t.Context(), at, patience); err != nil || waiting != tc.want {
+				t.Errorf("%s: still waiting: %v, %v", tc.path, waiting, err)
+			}
+		}
+	})
+}

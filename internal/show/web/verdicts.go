@@ -1,0 +1,218 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+)
+
+// verdictRow is the row of a verdict, and what a page shows of it.
+type verdictRow struct {
+	results.Verdict
+	won string // of a pair: what it says about the answer beside which it stands
+}
+
+// wonBy is what a verdict on a pair says about one of the two answers; empty where it is about something else.
+func wonBy(v store.Verdict, k assay.Key) string {
+	better := v.Subject
+	if v.Label == assay.LabelB {
+		better = v.Against
+	}
+	switch {
+	case v.Against == (assay.Key{}) || v.State != store.VerdictValid || k != v.Subject && k != v.Against:
+		return ""
+	case v.Label == assay.LabelTie:
+		return "tie"
+	case better == k:
+		return "won"
+	}
+	return "lost"
+}
+
+// Says is the verdict in a word.
+func (v verdictRow) Says() string {
+	switch {
+	case v.State != string(store.VerdictValid):
+		return v.State
+	case v.won != "":
+		return v.won
+	case v.Label == "":
+		return "scored"
+	case v.Label == assay.LabelA && v.First != "":
+		return v.First
+	case v.Label == assay.LabelB && v.Second != "":
+		return v.Second
+	}
+	return v.Label
+}
+
+// Shown is the score where it says more than the word does.
+func (v verdictRow) Shown() *float64 {
+	if v.Pair != "" {
+		return nil
+	}
+	return v.Score
+}
+
+// Tone is how the verdict is coloured: a state that is not valid stands out.
+func (v verdictRow) Tone() string {
+	if v.State == string(store.VerdictValid) {
+		return "valid"
+	}
+	return "other"
+}
+
+type verdictsData struct {
+	Filter   map[string]string `json:"filter"`
+	Verdicts []verdictRow      `json:"verdicts"`
+	Next     int64             `json:"next,omitempty"`
+	Seen     int               `json:"seen"`
+
+	Stages []string `json:"-"`
+	Lanes  []string `json:"-"`
+	Query  string   `json:"-"` // the filter as part of an address
+}
+
+// Fields lists the filter's other fields, in order.
+func (d verdictsData) Fields() []string {
+	var names []string
+	for name := range d.Filter {
+		if name != "stage" && name != "lane" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// verdictWords are the names of the query that are not fields of rows.
+var verdictWords = []string{"after", "limit", "stage", "lane", "against", "label", "state"}
+
+// verdictsPage lists verdicts: the rows that numbers come from. What a finding is grouped by is a filter.
+func (s *Server) verdictsPage(q *request) (*view, error) {
+	limit, err := q.limit()
+	if err != nil {
+		return nil, err
+	}
+	after, err := q.number("after", 0)
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := q.home.Ledger.Lanes(q.Context(), q.run.No)
+	if err != nil {
+		return nil, err
+	}
+	data := verdictsData{Filter: map[string]string{}, Verdicts: []verdictRow{}}
+	data.Stages, data.Lanes = namesOf(lanes)
+	for name, values := range q.URL.Query() {
+		if name != "after" && name != "limit" && values[0] != "" {
+			data.Filter[name] = values[0]
+		}
+	}
+	query := q.URL.Query()
+	query.Del("after")
+	data.Query = query.Encode()
+	filter, failed, err := s.verdictFilter(q, data)
+	if err != nil {
+		return nil, err
+	}
+	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, filter, after, limit)
+	if err == nil {
+		err = failed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	data.Next, data.Seen = page.Next, page.Seen
+	t, err := s.rows(q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.Verdicts {
+		v := t.Verdict(&page.Verdicts[i])
+		data.Verdicts = append(data.Verdicts, verdictRow{Verdict: *v})
+	}
+	return &view{template: "verdicts", title: "Verdicts", tab: "verdicts", data: data}, nil
+}
+
+// verdictFilter makes a filter of a query. Its second result says what went wrong while it was used.
+func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilter, func() error, error) {
+	f := store.VerdictFilter{Stage: data.Filter["stage"], Label: data.Filter["label"], State: data.Filter["state"]}
+	lane, against := data.Filter["lane"], data.Filter["against"]
+	if lane != "" && f.Stage == "" {
+		return f, nil, bad("lane: say of which stage")
+	}
+	compares, err := s.compares(q, f.Stage)
+	if err != nil {
+		return f, nil, err
+	}
+	switch {
+	case lane != "" && compares:
+		f.Pairs = pairsWith(lane, against, data.Lanes)
+	case lane != "":
+		f.Lane = lane
+	}
+	fields := map[string]string{}
+	for name, value := range data.Filter {
+		if !slices.Contains(verdictWords, name) {
+			fields[name] = value
+		}
+	}
+	if len(fields) == 0 || f.Stage == "" {
+		return f, func() error { return nil }, nil
+	}
+	keep, err := q.home.Keep(q.Context(), q.run, f.Stage, fields)
+	if err != nil {
+		return f, nil, bad("%s", err)
+	}
+	var failure error
+	f.Keep = func(v *store.Verdict) bool {
+		if failure != nil {
+			return false
+		}
+		yes, err := keep(v)
+		if err != nil {
+			failure = err
+		}
+		return yes && err == nil
+	}
+	return f, func() error { return failure }, nil
+}
+
+// compares reports whether a stage's verdicts are about pairs, by the first of them.
+func (s *Server) compares(q *request, stage string) (bool, error) {
+	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 1)
+	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Paired(), err
+}
+
+// pairsWith are the pairs that a lane is one of, in both orders; with one other lane, or with all.
+func pairsWith(lane, against string, lanes []string) [][2]string {
+	if against != "" {
+		lanes = []string{against}
+	}
+	var out [][2]string
+	for _, other := range lanes {
+		if other != lane {
+			out = append(out, [2]string{lane, other}, [2]string{other, lane})
+		}
+	}
+	if len(out) == 0 {
+		return [][2]string{{lane, lane}} // none
+	}
+	return out
+}
+
+// verdictsLink is the address of the rows behind a number.
+func verdictsLink(run string, by ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(by); i += 2 {
+		if by[i+1] != "" {
+			q.Set(by[i], by[i+1])
+		}
+	}
+	return "/runs/" + run + "/verdicts?" + strings.ReplaceAll(q.Encode(), "+", "%20")
+}

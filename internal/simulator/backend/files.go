@@ -1,0 +1,247 @@
+package backend
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/dice"
+	"assay/internal/simulator/spill"
+)
+
+// File is something a client uploaded.
+type File struct {
+	spill.Blob
+	vendor  string
+	Account string
+	ID      string
+	Name    string // file name
+	Label   string // display name
+	Purpose string
+	MIME    string
+	Sum     []byte // SHA-256, where the vendor shows it
+	Made    time.Time
+	Keep    time.Duration // how long it lives; 0: for ever
+	gone    bool
+
+	Generation int64 // Cloud Storage: which version of the object this is
+}
+
+func (f *File) expired(now time.Time) bool { return f.Keep > 0 && now.Sub(f.Made) >= f.Keep }
+
+// Output is a result file by its own id.
+type Output struct {
+	Job  *Job
+	File int
+}
+
+// KeepFile registers a file for the caller's account, unless its id is taken.
+func (c *Call) KeepFile(f *File) *bodies.Rejection {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	f.vendor, f.Account = c.Vendor.Name, cmp.Or(f.Account, c.Account)
+	k := scoped(f.vendor, f.Account, f.ID)
+	if old := c.s.fileByID[k]; old != nil && !old.gone && !old.expired(f.Made) {
+		return &bodies.Rejection{Status: http.StatusConflict, Code: "already_exists", Message: "File " + f.ID + " already exists."}
+	}
+	c.s.fileByID[k] = f
+	c.s.files = append(c.s.files, f)
+	return nil
+}
+
+// FillFile gives a file that is kept its bytes.
+func (c *Call) FillFile(f *File, b spill.Blob) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	f.Blob = b
+}
+
+// FindFile finds a file of the caller's account: a copy, as it is now.
+func (c *Call) FindFile(id string) *File {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	f := c.s.fileByID[scoped(c.Vendor.Name, c.Account, id)]
+	if f == nil || f.gone || f.expired(c.Now) {
+		return nil
+	}
+	found := *f
+	return &found
+}
+
+// Files lists the caller's files, newest first: copies, as they are now.
+func (c *Call) Files() []*File {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	var all []*File
+	for _, f := range slices.Backward(c.s.files) {
+		if f.vendor == c.Vendor.Name && f.Account == c.Account && !f.gone && !f.expired(c.Now) {
+			found := *f
+			all = append(all, &found)
+		}
+	}
+	return all
+}
+
+// DropFile makes a file unfindable, if there is one.
+func (c *Call) DropFile(id string) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if f := c.s.fileByID[scoped(c.Vendor.Name, c.Account, id)]; f != nil {
+		f.gone = true
+	}
+}
+
+// Output finds a result file of the caller's account that exists by now. ok is false where there is none.
+func (c *Call) Output(id string) (o Output, b spill.Blob, ok bool, err error) {
+	c.s.mu.Lock()
+	o, ok = c.s.outputs[scoped(c.Vendor.Name, c.Account, id)]
+	c.s.mu.Unlock()
+	if !ok || !o.Job.At(c.Now).Over() {
+		return o, b, false, nil
+	}
+	b, err = c.Results(o.Job, o.File)
+	return o, b, b.Size > 0 && err == nil, err
+}
+
+// DropOutput makes a result file unfindable.
+func (c *Call) DropOutput(id string) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	delete(c.s.outputs, scoped(c.Vendor.Name, c.Account, id))
+}
+
+// HasOutput reports whether one of a job's result files holds anything once it is over.
+func (c *Call) HasOutput(j *Job, file int) bool {
+	if err := c.s.settle(j, c.Now); err != nil {
+		panic(err) // the disk is gone: nothing the simulator says would be true
+	}
+	return j.OutSize(file) > 0
+}
+
+// Form is an upload as a browser would send it.
+type Form struct {
+	spill.Blob
+	Name   string
+	Fields map[string]string
+}
+
+// Receive reads a multipart upload to disk. It answers the call itself when the upload is not good.
+func (c *Call) Receive(limit int64) (Form, bool) {
+	f := Form{Fields: map[string]string{}}
+	_, params, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
+	if err != nil || params["boundary"] == "" {
+		c.Fail(bodies.Invalid("file", "invalid_request", "This endpoint takes multipart/form-data."))
+		return f, false
+	}
+	mr := multipart.NewReader(c.Request.Body, params["boundary"])
+	for {
+		p, err := mr.NextPart()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = c.part(&f, p, limit)
+		}
+		switch {
+		case errors.Is(err, spill.ErrTooLarge):
+			c.Fail(&bodies.Rejection{Status: http.StatusRequestEntityTooLarge, Code: "file_too_large", Message: "The file is too large."})
+			return f, false
+		case err != nil:
+			panic(http.ErrAbortHandler) // the client hung up, or sent nonsense
+		}
+	}
+	if f.Path == "" {
+		c.Fail(bodies.Invalid("file", "missing_required_parameter", "'file' is a required property"))
+		return f, false
+	}
+	return f, true
+}
+
+func (c *Call) part(f *Form, p *multipart.Part, limit int64) error {
+	if p.FormName() == "file" {
+		b, err := c.s.spill.Save("upload", p, limit)
+		f.Blob, f.Name = b, p.FileName()
+		return err
+	}
+	v, err := io.ReadAll(io.LimitReader(p, 4096))
+	f.Fields[p.FormName()] = string(v)
+	return err
+}
+
+// Serve sends a blob. Ranges are honoured where the provider's storage does.
+func (c *Call) Serve(b spill.Blob, mimeType string, ranges RangePolicy) {
+	in, err := b.Open()
+	if err != nil {
+		c.Trouble(err)
+		return
+	}
+	defer in.Close()
+	c.Writer.Header().Set("Content-Type", mimeType)
+	if ranges == WithRanges {
+		c.Writer.Header().Set("ETag", `"`+strconv.FormatUint(dice.Hash(uint64(b.Size), b.Path), 16)+`"`)
+		http.ServeContent(c.Writer, c.Request, "", time.Time{}, in)
+		return
+	}
+	c.Writer.Header().Set("Content-Length", strconv.FormatInt(b.Size, 10))
+	c.Writer.WriteHeader(http.StatusOK)
+	_, _ = io.Copy(onlyWriter{c.Writer}, io.LimitReader(in, b.Size)) // a client that went away hears nothing
+}
+
+// RangePolicy says whether a part of a file can be asked for.
+type RangePolicy int
+
+// The two policies.
+const (
+	NoRanges RangePolicy = iota
+	WithRanges
+)
+
+// onlyWriter keeps io.Copy from looking for shortcuts around the rules on replies.
+type onlyWriter struct{ io.Writer }
+
+// EachResult calls f with every line of a job's results, from an offset, and stops when f says so.
+func EachResult(b spill.Blob, from int64, f func(line []byte, next int64) bool) error {
+	if b.Size <= from {
+		return nil
+	}
+	stop := errors.New("enough")
+	err := spill.EachLine(b, func(line []byte, off int64) error {
+		if off >= from && !f(bytes.Clone(line), off+int64(len(line))+1) {
+			return stop
+		}
+		return nil
+	})
+	if errors.Is(err, stop) {
+		return nil
+	}
+	return err
+}
+
+// Documents is a job's results of one file as elements of a document; a broken line cannot stand in one and is left out.
+func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
+	b, err := c.Results(j, file)
+	if err != nil {
+		return nil, err
+	}
+	all := []json.RawMessage{}
+	err = EachResult(b, 0, func(line []byte, _ int64) bool {
+		if json.Valid(line) {
+			all = append(all, line)
+		}
+		return true
+	})
+	return all, err
+}
+
+// BaseName is the last part of a file name, as providers show it.
+func BaseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

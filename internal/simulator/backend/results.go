@@ -1,0 +1,266 @@
+package backend
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/dice"
+	"assay/internal/simulator/spill"
+
+	"github.com/valyala/fastjson"
+)
+
+// resultFile is one of the files a job's results are in. It only grows.
+type resultFile struct {
+	spill.Blob
+	lines int
+}
+
+// settle brings the job's result files up to what is finished by now.
+func (s *Service) settle(j *Job, now time.Time) error {
+	p := j.At(now)
+	j.outMu.Lock()
+	defer j.outMu.Unlock()
+	if p.Done <= j.written && (j.closed || !p.Over()) {
+		return nil
+	}
+	w := &settling{s: s, j: j}
+	defer w.close()
+	if err := w.open(); err != nil {
+		return fmt.Errorf("write results of job %s: %w", j.ID, err)
+	}
+	err := w.run(p)
+	if err = errors.Join(err, w.flush()); err != nil {
+		return fmt.Errorf("write results of job %s: %w", j.ID, err)
+	}
+	return nil
+}
+
+// settling is one round of writing results.
+type settling struct {
+	s     *Service
+	j     *Job
+	in    *spill.LineReader
+	outs  []*os.File
+	ws    []*bufio.Writer
+	parse fastjson.Parser
+	buf   []byte
+}
+
+func (w *settling) open() (err error) {
+	w.in, err = w.j.Lines.Reader()
+	return err
+}
+
+func (w *settling) close() {
+	if w.in != nil {
+		w.in.Close()
+	}
+	for _, f := range w.outs {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+func (w *settling) run(p Progress) error {
+	for ; w.j.written < p.Done; w.j.written++ {
+		if err := w.settle(w.j.written, ""); err != nil {
+			return err
+		}
+	}
+	if !p.Over() || w.j.closed {
+		return nil
+	}
+	how := RanOut
+	if p.Phase == Cancelled {
+		how = Stopped
+	}
+	if p.Phase != Failed {
+		for place := p.Done; place < w.j.Lines.Len; place++ {
+			if err := w.settle(place, how); err != nil {
+				return err
+			}
+		}
+	}
+	w.j.closed = true
+	return nil
+}
+
+// settle writes how the request at a place ended; how is given for those that never ran.
+func (w *settling) settle(place int, how Ending) error {
+	n := w.j.Order.At(place)
+	line, err := w.in.Line(n)
+	if err != nil {
+		return err
+	}
+	e, err := w.s.finish(w.j, n, line, &w.parse, how)
+	if err != nil {
+		return err
+	}
+	w.j.consumed.Add(e.usage)
+	var file int
+	w.buf, file = w.j.Format.Close(w.buf[:0], w.j, e)
+	if file < 0 {
+		return nil // it has no line
+	}
+	return w.write(file, append(w.buf, '\n'))
+}
+
+// finish runs one request.
+func (s *Service) finish(j *Job, n int, line []byte, p *fastjson.Parser, how Ending) (*Ended, error) {
+	v, err := p.ParseBytes(line)
+	if err != nil {
+		return nil, fmt.Errorf("parse line %d: %w", n+1, err)
+	}
+	in, rej := j.Format.Open(j, v)
+	if rej != nil {
+		return nil, fmt.Errorf("open line %d: %w", n+1, rej)
+	}
+	e := &Ended{ID: in.ID, How: how, Line: line, Number: dice.Hash(j.Number, in.ID), at: j.Made}
+	if how != "" {
+		return e, nil
+	}
+	q, rej := in.Dialect.Read(s.reading(j, in), in.Body)
+	if rej == nil && dice.Chance(e.Number) < j.troubles {
+		rej = bodies.Plain(http.StatusInternalServerError, 0)
+	}
+	if rej != nil {
+		e.How, e.Rejection = Errored, rej
+		return e, nil
+	}
+	q.Draw, q.Batch = s.batchDraw(in), true
+	q.Refuse = dice.Chance(dice.Mix(e.Number)) < j.refusals
+	r := s.complete(&q, func(h uint64) bool {
+		first, known := j.prefixes[h]
+		return known && int(first) != n
+	}, j.Made)
+	e.How, e.usage, e.Reply = Answered, r.Usage, in.Dialect.Write(nil, &q, r)
+	return e, nil
+}
+
+// batchDraw is where the answer to a request in a batch comes from.
+func (s *Service) batchDraw(in Carried) uint64 {
+	body := in.Body.MarshalTo(nil)
+	return dice.Hash(dice.HashBytes(dice.Hash(s.opts.Seed, in.Model), body), keyPart(in.ID))
+}
+
+func (w *settling) write(file int, line []byte) error {
+	for len(w.j.outs) <= file {
+		w.j.outs = append(w.j.outs, resultFile{Blob: spill.Blob{Path: w.s.spill.Path("result")}})
+	}
+	for len(w.outs) <= file {
+		w.outs, w.ws = append(w.outs, nil), append(w.ws, nil)
+	}
+	if w.outs[file] == nil {
+		f, err := os.OpenFile(w.j.outs[file].Path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		w.outs[file], w.ws[file] = f, bufio.NewWriterSize(f, 64<<10)
+	}
+	n, err := w.ws[file].Write(line)
+	w.j.outs[file].Size += int64(n)
+	w.j.outs[file].lines++
+	return err
+}
+
+func (w *settling) flush() error {
+	var err error
+	for _, b := range w.ws {
+		if b != nil {
+			err = errors.Join(err, b.Flush())
+		}
+	}
+	return err
+}
+
+// Results are the lines of one of a job's files as this call gets them. An empty blob is a file that does not exist.
+func (c *Call) Results(j *Job, file int) (spill.Blob, error) {
+	if err := c.s.settle(j, c.Now); err != nil {
+		return spill.Blob{}, err
+	}
+	j.outMu.Lock()
+	var b spill.Blob
+	if file < len(j.outs) {
+		b = j.outs[file].Blob
+	}
+	j.outMu.Unlock()
+	if b.Size == 0 {
+		return spill.Blob{}, nil
+	}
+	return c.spoilLines(b)
+}
+
+// spoilLines applies the rules on result lines.
+func (c *Call) spoilLines(b spill.Blob) (spill.Blob, error) {
+	drop, twice, strange, broken := c.lineEffect("missing"), c.lineEffect("duplicate"), c.lineEffect("foreign"), c.lineEffect("malformed")
+	if drop+twice+strange+broken == 0 {
+		return b, nil
+	}
+	out, err := c.s.spill.Create("spoiled")
+	if err != nil {
+		return spill.Blob{}, err
+	}
+	err = spill.EachLine(b, func(line []byte, _ int64) error {
+		switch {
+		case drop > 0:
+			drop--
+			return nil
+		case broken > 0:
+			broken--
+			out.Add(line[:len(line)/2])
+			return nil
+		}
+		out.Add(line)
+		if twice > 0 {
+			twice--
+			out.Add(line)
+		}
+		if strange > 0 {
+			strange--
+			out.Add(strangeLine(line, strange))
+		}
+		return nil
+	})
+	return out.Done(err)
+}
+
+func (c *Call) lineEffect(name string) int {
+	e, _ := c.Effect(name)
+	return e.Count
+}
+
+// strangeLine is a result that was never asked for: a copy under another id.
+func strangeLine(line []byte, n int) []byte {
+	for _, key := range []string{`"custom_id":"`, `"key":"`, `"batch_request_id":"`, `"recordId":"`} {
+		if at := bytes.Index(line, []byte(key)); at >= 0 {
+			at += len(key)
+			return fmt.Appendf(bytes.Clone(line[:at]), "stranger-%d-%s", n, line[at:])
+		}
+	}
+	return bytes.Clone(line)
+}
+
+// Spent is what the requests that have run were billed.
+func (j *Job) Spent() bodies.Usage {
+	j.outMu.Lock()
+	defer j.outMu.Unlock()
+	return j.consumed
+}
+
+// OutSize is how many bytes one of the job's result files holds.
+func (j *Job) OutSize(file int) int64 {
+	j.outMu.Lock()
+	defer j.outMu.Unlock()
+	if file >= len(j.outs) {
+		return 0
+	}
+	return j.outs[file].Size
+}

@@ -1,0 +1,121 @@
+// Package backend is what every simulated provider does behind its wire: calls, files, jobs, results and limits.
+//
+// A Vendor registers its calls with Routes. A Call finds and keeps files and jobs of its account; a Job is a function of the clock, and its result
+// lines are made when a call asks for them. How requests come in and results go out is the vendor's: it gives a Job a Format, and requests a Dialect.
+package backend
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/dice"
+	"assay/internal/simulator/fault"
+	"assay/internal/simulator/minds"
+	"assay/internal/simulator/spill"
+)
+
+// Settings say how a service behaves.
+type Settings struct {
+	Seed    uint64
+	Rate    float64       // requests of a job that complete per second; 0: all at once
+	Latency time.Duration // of a live call
+	Queue   time.Duration // how long a job waits before its first request runs; half of it is spent validating
+	Window  time.Duration // after which a job expires; 0: the provider's own
+	Dir     string        // where files are kept, in a folder of their own that Close removes; "": the system's temporary folder
+	Limits  Limits
+
+	Now       func() time.Time
+	Faults    *fault.Book
+	Rules     bodies.Rules
+	Responder minds.Responder
+}
+
+// Limits are what an account may do. Zero is no limit, or the provider's own where it has one.
+type Limits struct {
+	Requests      int   // live requests a minute, per key
+	Tokens        int   // live tokens a minute, per key
+	Enqueued      int64 // prompt tokens that unfinished batches of one model may hold, per key
+	BatchRequests int   // requests in one batch
+	BatchLeast    int   // fewest requests in one batch
+	BatchBytes    int64 // bytes of one batch
+}
+
+// Service is the state of a simulator that all vendors share. It is safe for concurrent use.
+type Service struct {
+	opts    Settings
+	vendors []*Vendor
+	spill   *spill.Folder
+	live    *spill.Tally
+	meter   *meterBook
+	warm    *warmth
+	asked   *roll
+	serial  atomic.Uint64
+
+	mu       sync.Mutex
+	jobs     []*Job              // in the order they were made
+	jobByID  map[string]*Job     // by vendor, account and id
+	files    []*File             // in the order they were made
+	fileByID map[string]*File    // by vendor, account and id
+	outputs  map[string]Output   // result files, by vendor, account and id
+	sessions map[string]*Session // resumable uploads, by their own id
+}
+
+// New starts a service of these vendors. Close it to remove its files.
+func New(o Settings, vendors []*Vendor) (*Service, error) {
+	sp, err := spill.NewFolder(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	live, err := spill.NewTally(sp)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vendors {
+		v.number = uint32(i + 1)
+	}
+	return &Service{
+		opts: o, vendors: vendors, spill: sp, live: live, meter: newMeterBook(o.Limits), warm: newWarmth(), asked: newRoll(),
+		jobByID: map[string]*Job{}, fileByID: map[string]*File{}, outputs: map[string]Output{}, sessions: map[string]*Session{},
+	}, nil
+}
+
+// Register adds the calls of every vendor to a mux. Those of one vendor are made when the first call for it comes: most simulators are
+// asked for one or two of them.
+func (s *Service) Register(mux *http.ServeMux) {
+	for _, v := range s.vendors {
+		own := sync.OnceValue(func() *http.ServeMux {
+			m := http.NewServeMux()
+			v.Routes(Routes{s: s, v: v, mux: m})
+			return m
+		})
+		mux.HandleFunc(v.Prefix+"/", func(w http.ResponseWriter, r *http.Request) { own().ServeHTTP(w, r) })
+	}
+}
+
+// Close removes the files. Calls after it fail.
+func (s *Service) Close() error { return errors.Join(s.live.Close(), s.spill.Close()) }
+
+// newID makes an id that no other call of this simulator gets, and, under a clock that tests move, the same in every run.
+func (s *Service) newID(vendor string, now time.Time) uint64 {
+	return dice.Mix(dice.Hash(s.opts.Seed, vendor) ^ dice.Mix(s.serial.Add(1)) ^ dice.Mix(uint64(now.UnixNano())))
+}
+
+// Jobs lists every job, deleted ones too, in the order they were made.
+func (s *Service) Jobs() []*Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.jobs)
+}
+
+// Models lists the names of models that were asked, in no order.
+func (s *Service) Models() []string { return s.asked.names() }
+
+// EachLive calls f with every live question: its vendor, the digest of its body, and how often it was answered.
+func (s *Service) EachLive(f func(vendor string, digest [16]byte, count int) error) error {
+	return s.live.Each(func(a spill.Counted, n uint32) error { return f(s.vendors[a.Vendor-1].Name, a.Digest, int(n)) })
+}

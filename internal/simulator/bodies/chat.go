@@ -1,0 +1,211 @@
+package bodies
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"assay/internal/simulator/minds"
+
+	"github.com/valyala/fastjson"
+)
+
+// Chat is the dialect of OpenAI's chat completions and its many relatives.
+type Chat struct {
+	Thoughts  string // where a message carries its reasoning; "": nowhere; "chunks": among the content, as Mistral does
+	Apart     bool   // completion tokens do not include the reasoning (xAI)
+	Hits      bool   // cache hits and misses are counted apart (DeepSeek)
+	Timings   bool   // Groq's times
+	Cost      bool   // OpenRouter's and xAI's price of the call
+	Tier      string // the usual service tier; "": default
+	UsageLast bool   // the last chunk of a stream has the usage, also where it is not asked for
+	Prompt    bool   // a reply has a list of prompts, which is empty (Together)
+}
+
+// Read takes a body apart.
+func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+	q := Request{Question: minds.Question{
+		Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), Stop: stringsOf(b.Get("stop")), Tier: stringOf(b, "service_tier"),
+	}}
+	msgs := b.GetArray("messages")
+	if len(msgs) == 0 {
+		return q, Invalid("messages", "missing_required_parameter", "Missing required parameter: 'messages'.")
+	}
+	for i, m := range msgs {
+		role := stringOf(m, "role")
+		if !strings.Contains(" system developer user assistant tool ", " "+role+" ") {
+			return q, Invalid(fmt.Sprintf("messages[%d].role", i), "invalid_value", "Invalid value: '%s'.", role)
+		}
+		q.say(role, contentText(m.Get("content")))
+	}
+	if rd.Batch && b.GetBool("stream") {
+		return q, Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
+	}
+	a := Asked{API: "chat", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"), TopK: intOf(b, "top_k")}
+	for _, f := range []string{"max_tokens", "max_completion_tokens"} {
+		if n := b.GetInt(f); n > 0 {
+			a.MaxTokens, a.MaxField = n, f
+		}
+	}
+	q.MaxTokens = a.MaxTokens
+	d.readThinking(&q, &a, b)
+	switch stringOf(b, "response_format", "type") {
+	case "json_schema":
+		q.Schema = schemaOf(b.Get("response_format", "json_schema", "schema"))
+	case "json_object":
+		q.JSON = true
+	}
+	if rej := rd.check(a); rej != nil {
+		return q, rej
+	}
+	if rd.Caches {
+		q.ownMarks()
+		q.writes = gptWrites(q.Model) && (rd.Vendor == "openai" || rd.Vendor == "azure")
+	}
+	return q, nil
+}
+
+// readThinking reads the many ways to ask for reasoning.
+func (d Chat) readThinking(q *Request, a *Asked, b *fastjson.Value) {
+	q.Effort, a.EffortField = stringOf(b, "reasoning_effort"), "reasoning_effort"
+	if r := b.Get("reasoning"); r != nil { // OpenRouter and Together
+		q.Effort = cmp.Or(q.Effort, stringOf(r, "effort"))
+		q.Budget = r.GetInt("max_tokens")
+		q.Thinks = r.GetBool("enabled") || q.Effort != "" || q.Budget > 0
+		a.EffortField = "reasoning.effort"
+	}
+	a.Effort = q.Effort
+	_, reasons := gptReasons(q.Model)
+	q.Thinks = (q.Thinks || reasons || q.Effort != "" || thinksByName(q.Model) || stringOf(b, "prompt_mode") == "reasoning") && q.Effort != "none"
+	q.Thoughts = d.Thoughts != "" && !b.GetBool("reasoning", "exclude") && stringOf(b, "reasoning_format") != "hidden"
+}
+
+// thinksByName knows the open models that always reason.
+func thinksByName(model string) bool {
+	m := strings.ToLower(model)
+	for _, part := range []string{"deepseek-r", "reasoner", "thinking", "gpt-oss", "magistral", "grok-4"} {
+		if strings.Contains(m, part) && !strings.Contains(m, "non-reasoning") {
+			return true
+		}
+	}
+	return false
+}
+
+// gptWrites reports whether a model bills what it writes to its cache.
+func gptWrites(model string) bool {
+	return strings.HasPrefix(model, "gpt-5.6") || strings.HasPrefix(model, "gpt-6")
+}
+
+// Write appends the body of a reply.
+func (d Chat) Write(dst []byte, q *Request, r *Reply) []byte {
+	msg := chatMessage{Role: "assistant", Content: r.Text, Annotations: []any{}}
+	switch {
+	case r.Refused:
+		msg.Content, msg.Refusal = nil, r.Text
+	case r.Thoughts == "":
+	case d.Thoughts == "chunks":
+		msg.Content = []any{
+			map[string]any{"type": "thinking", "thinking": []any{map[string]any{"type": "text", "text": r.Thoughts}}},
+			map[string]any{"type": "text", "text": r.Text},
+		}
+	case d.Thoughts == "reasoning":
+		msg.Reasoning = r.Thoughts
+	default:
+		msg.ReasoningContent = r.Thoughts
+	}
+	finish := "stop"
+	if r.cut {
+		finish = "length"
+	}
+	reply := chatReply{
+		ID: fmt.Sprintf("chatcmpl-%016x", r.id), Object: "chat.completion", Created: r.made.Unix(), Model: q.Model,
+		Choices: []chatChoice{{FinishReason: finish, Message: msg}}, Usage: d.usage(r),
+		ServiceTier: usedTier(q.Tier, cmp.Or(d.Tier, "default")), SystemFingerprint: "fp_sim",
+	}
+	if d.Prompt {
+		reply.Prompt = &[]any{}
+	}
+	return AppendJSON(dst, reply)
+}
+
+// usedTier is the tier a call was served in.
+func usedTier(asked, usual string) string {
+	if asked == "" || asked == "auto" {
+		return usual
+	}
+	return asked
+}
+
+func (d Chat) usage(r *Reply) chatUsage {
+	u := chatUsage{Prompt: r.Usage.input, Completion: r.Usage.output, Total: r.Usage.input + r.Usage.output}
+	if d.Apart {
+		u.Completion -= r.Usage.reasoning
+	}
+	u.PromptDetails.Cached, u.PromptDetails.Write = r.Usage.cached, r.Usage.write5m+r.Usage.write1h
+	u.CompletionDetails.Reasoning = r.Usage.reasoning
+	if d.Hits {
+		miss := r.Usage.input - r.Usage.cached
+		u.Hit, u.Miss = &r.Usage.cached, &miss
+	}
+	if d.Timings {
+		u.QueueTime, u.PromptTime, u.CompletionTime, u.TotalTime = 0.001, 0.002, 0.05, 0.052
+	}
+	if d.Cost {
+		u.Cost = float64(r.Usage.input+4*r.Usage.output) * 1e-6
+		u.CostTicks = int64(u.Cost * 1e10)
+	}
+	return u
+}
+
+type chatReply struct {
+	ID                string       `json:"id"`
+	Object            string       `json:"object"`
+	Created           int64        `json:"created"`
+	Model             string       `json:"model"`
+	Choices           []chatChoice `json:"choices"`
+	Usage             chatUsage    `json:"usage"`
+	ServiceTier       string       `json:"service_tier"`
+	SystemFingerprint string       `json:"system_fingerprint"`
+	Prompt            *[]any       `json:"prompt,omitempty"`
+}
+
+type chatChoice struct {
+	Index        int         `json:"index"`
+	Message      chatMessage `json:"message"`
+	Logprobs     any         `json:"logprobs"`
+	FinishReason string      `json:"finish_reason"`
+}
+
+type chatMessage struct {
+	Role             string `json:"role"`
+	Content          any    `json:"content"`
+	Refusal          any    `json:"refusal"`
+	Annotations      []any  `json:"annotations"`
+	Reasoning        string `json:"reasoning,omitempty"`
+	ReasoningContent string `json:"reasoning_content,omitempty"`
+}
+
+type chatUsage struct {
+	Prompt        int `json:"prompt_tokens"`
+	Completion    int `json:"completion_tokens"`
+	Total         int `json:"total_tokens"`
+	PromptDetails struct {
+		Cached int `json:"cached_tokens"`
+		Write  int `json:"cache_write_tokens,omitempty"`
+		Audio  int `json:"audio_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+		Audio     int `json:"audio_tokens"`
+		Accepted  int `json:"accepted_prediction_tokens"`
+		Rejected  int `json:"rejected_prediction_tokens"`
+	} `json:"completion_tokens_details"`
+	Hit            *int    `json:"prompt_cache_hit_tokens,omitempty"`
+	Miss           *int    `json:"prompt_cache_miss_tokens,omitempty"`
+	QueueTime      float64 `json:"queue_time,omitempty"`
+	PromptTime     float64 `json:"prompt_time,omitempty"`
+	CompletionTime float64 `json:"completion_time,omitempty"`
+	TotalTime      float64 `json:"total_time,omitempty"`
+	Cost           float64 `json:"cost,omitempty"`
+	CostTicks      int64   `json:"cost_in_usd_ticks,omitempty"`
+}

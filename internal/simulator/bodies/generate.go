@@ -1,0 +1,228 @@
+package bodies
+
+import (
+	"cmp"
+	"strings"
+
+	"assay/internal/simulator/dice"
+	"assay/internal/simulator/minds"
+
+	"github.com/valyala/fastjson"
+)
+
+// Generate is the dialect of Gemini's generateContent.
+type Generate struct{ Vertex bool }
+
+// either is a member under its camel-case name, or else in snake case, which Google takes as well.
+func either(v *fastjson.Value, camel string) *fastjson.Value {
+	if got := v.Get(camel); got != nil {
+		return got
+	}
+	var b strings.Builder
+	for _, r := range camel {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return v.Get(b.String())
+}
+
+func partsText(v *fastjson.Value) string {
+	var b strings.Builder
+	for _, p := range v.GetArray("parts") {
+		if !p.GetBool("thought") {
+			b.Write(p.GetStringBytes("text"))
+		}
+	}
+	return b.String()
+}
+
+// Read takes a body apart.
+func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+	model := cmp.Or(rd.Model, strings.TrimPrefix(stringOf(b, "model"), "models/"))
+	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: model, Tier: stringOf(either(b, "serviceTier"))}}
+	q.System = partsText(either(b, "systemInstruction"))
+	contents := b.GetArray("contents")
+	for i, m := range contents {
+		role := stringOf(m, "role")
+		if role != "" && role != "user" && role != "model" {
+			return q, Invalid("", "", "Please use a valid role: user, model. (contents[%d])", i)
+		}
+		if len(m.GetArray("parts")) == 0 {
+			return q, Invalid("", "", "contents[%d].parts: must not be empty", i)
+		}
+		q.say(role, partsText(m))
+	}
+	if len(contents) == 0 {
+		return q, Invalid("", "", "contents is not specified")
+	}
+	a := Asked{API: "generate", Model: q.Model}
+	if g := either(b, "generationConfig"); g != nil {
+		d.readConfig(&q, &a, g, rd.Batch)
+	}
+	d.thinkByDefault(&q, a)
+	if rej := rd.check(a); rej != nil {
+		return q, rej
+	}
+	q.ownMarks()
+	return q, nil
+}
+
+func (d Generate) readConfig(q *Request, a *Asked, g *fastjson.Value, batch bool) {
+	a.Temperature, a.TopP, a.TopK = floatOf(g, "temperature"), floatOf(either2(g, "topP")), intOf(either2(g, "topK"))
+	q.MaxTokens = either2(g, "maxOutputTokens").GetInt()
+	q.Stop = stringsOf(either(g, "stopSequences"))
+	q.JSON = stringOf(either2(g, "responseMimeType")) == "application/json"
+	q.Schema = schemaOf(either(g, "responseSchema"))
+	if !batch && q.Schema == nil { // batches pass it over, and say nothing
+		q.Schema = schemaOf(either(g, "responseJsonSchema"))
+	}
+	t := either(g, "thinkingConfig")
+	if t == nil {
+		return
+	}
+	q.Thoughts = either2(t, "includeThoughts").GetBool()
+	budget, level := intOf(either2(t, "thinkingBudget")), stringOf(either2(t, "thinkingLevel"))
+	switch {
+	case budget != nil && level != "":
+		a.Thinking = "both"
+	case budget != nil:
+		a.Thinking, a.Budget, q.Budget = "budget", *budget, max(*budget, 0)
+		if *budget == 0 {
+			q.Effort = "none"
+		}
+	case level != "":
+		a.Thinking, a.Effort, q.Effort = "level", level, strings.ToLower(level)
+	}
+}
+
+// either2 is either, with a null where there is nothing, so that it can be asked further.
+func either2(v *fastjson.Value, camel string) *fastjson.Value {
+	if got := either(v, camel); got != nil {
+		return got
+	}
+	return fastjson.MustParse("null")
+}
+
+// thinkByDefault knows which models think when the request says nothing: all since 2.5, but the lightest.
+func (d Generate) thinkByDefault(q *Request, a Asked) {
+	old := strings.Contains(q.Model, "gemini-1") || strings.Contains(q.Model, "gemini-2.0")
+	light := strings.Contains(q.Model, "lite") && a.Thinking == ""
+	q.Thinks = !old && !light && q.Effort != "none"
+}
+
+// Write appends the body of a reply.
+func (d Generate) Write(dst []byte, q *Request, r *Reply) []byte {
+	out := generateReply{
+		ModelVersion: q.Model, ResponseID: dice.Letters(dice.Base62, 22)(r.id),
+		Usage: generateUsage{
+			Prompt: r.Usage.input, Cached: r.Usage.cached, Candidates: r.Usage.output - r.Usage.reasoning, Thoughts: r.Usage.reasoning,
+			Total: r.Usage.input + r.Usage.output,
+		},
+	}
+	if d.Vertex {
+		out.Usage.Traffic = "ON_DEMAND"
+	}
+	if r.Refused && q.Draw%2 == 0 {
+		out.Feedback = map[string]any{"blockReason": "PROHIBITED_CONTENT"}
+		return AppendJSON(dst, out)
+	}
+	cand := generateCandidate{FinishReason: "STOP"}
+	cand.Content.Role = "model"
+	switch {
+	case r.Refused:
+		cand.FinishReason = "SAFETY"
+		out.Candidates = []generateCandidate{cand}
+		return AppendJSON(dst, out)
+	case r.cut:
+		cand.FinishReason = "MAX_TOKENS"
+	}
+	if r.Thoughts != "" {
+		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Thoughts, Thought: true})
+	}
+	if r.Text != "" {
+		cand.Content.Parts = append(cand.Content.Parts, generatePart{Text: r.Text})
+	}
+	out.Candidates = []generateCandidate{cand}
+	return AppendJSON(dst, out)
+}
+
+// Embed is the dialect of embedContent, and of its plural where many is set.
+type Embed struct{ Many bool }
+
+// Read takes a body apart.
+func (d Embed) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: rd.Model}, Vector: embeddingSize}
+	list := []*fastjson.Value{b}
+	if d.Many {
+		list = b.GetArray("requests")
+	}
+	for _, one := range list {
+		if one.Get("content") == nil {
+			return q, Invalid("", "", "content is not specified")
+		}
+		q.say("user", partsText(one.Get("content")))
+		if n := either2(one, "outputDimensionality").GetInt(); n > 0 {
+			q.Vector = min(n, embeddingMost)
+		}
+	}
+	return q, rd.check(Asked{API: "embed", Model: q.Model})
+}
+
+// Write appends the body of a reply.
+func (d Embed) Write(dst []byte, q *Request, _ *Reply) []byte {
+	all := []any{}
+	for _, m := range q.Messages {
+		all = append(all, map[string]any{"values": vector(dice.Hash(0, q.Model+m.Text), q.Vector)})
+	}
+	if d.Many {
+		return AppendJSON(dst, map[string]any{"embeddings": all})
+	}
+	return AppendJSON(dst, map[string]any{"embedding": all[0]})
+}
+
+type generateReply struct {
+	Candidates   []generateCandidate `json:"candidates,omitempty"`
+	Feedback     any                 `json:"promptFeedback,omitempty"`
+	Usage        generateUsage       `json:"usageMetadata"`
+	ModelVersion string              `json:"modelVersion"`
+	ResponseID   string              `json:"responseId"`
+}
+
+type generateCandidate struct {
+	Content struct {
+		Role  string         `json:"role"`
+		Parts []generatePart `json:"parts,omitempty"`
+	} `json:"content"`
+	FinishReason string `json:"finishReason"`
+	Index        int    `json:"index"`
+}
+
+type generatePart struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought,omitempty"`
+}
+
+type generateUsage struct {
+	Prompt     int    `json:"promptTokenCount"`
+	Cached     int    `json:"cachedContentTokenCount,omitempty"`
+	Candidates int    `json:"candidatesTokenCount,omitempty"`
+	Thoughts   int    `json:"thoughtsTokenCount,omitempty"`
+	Total      int    `json:"totalTokenCount"`
+	Traffic    string `json:"trafficType,omitempty"`
+}
+
+// CountTokens counts the tokens of the prompt in a body for a model, whatever its parameters.
+func (d Generate) CountTokens(raw []byte, model string) (int, *Rejection) {
+	b, err := fastjson.ParseBytes(raw)
+	if err != nil {
+		return 0, Invalid("", "", "Invalid JSON payload received.")
+	}
+	if inner := either(b, "generateContentRequest"); inner != nil {
+		b = inner
+	}
+	q, rej := d.Read(Reading{Model: model, Rules: anyRules{}}, b)
+	return PromptTokens(&q), rej
+}

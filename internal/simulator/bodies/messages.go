@@ -1,0 +1,190 @@
+package bodies
+
+import (
+	"cmp"
+
+	"assay/internal/simulator/dice"
+	"assay/internal/simulator/minds"
+
+	"github.com/valyala/fastjson"
+)
+
+// NewGeneration is the version of Anthropic's API that takes bearer keys only and knows no sampling parameters.
+const NewGeneration = "2026-10-21"
+
+// Messages is the dialect of Anthropic's messages.
+type Messages struct{ Version string }
+
+// Read takes a body apart.
+func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+	q := Request{writes: true, Question: minds.Question{
+		Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), MaxTokens: b.GetInt("max_tokens"),
+		Stop: stringsOf(b.Get("stop_sequences")), Tier: stringOf(b, "service_tier"),
+	}}
+	marks := &markReader{q: &q, least: parseClaude(q.Model).leastCached()}
+	marks.blocks(b.Get("system"), func(text string) { q.say("system", text) })
+	msgs := b.GetArray("messages")
+	role := ""
+	for i, m := range msgs {
+		role = stringOf(m, "role")
+		if role != "user" && role != "assistant" {
+			return q, Invalid("", "", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+		}
+		text := ""
+		marks.blocks(m.Get("content"), func(t string) { text += t })
+		q.say(role, text)
+	}
+	if b.Get("cache_control") != nil {
+		marks.mark(b.Get("cache_control"))
+	}
+	switch {
+	case len(msgs) == 0:
+		return q, Invalid("", "", "messages: at least one message is required")
+	case b.Get("max_tokens") == nil:
+		return q, Invalid("", "", "max_tokens: Field required")
+	case q.MaxTokens < 1:
+		return q, Invalid("", "", "max_tokens: Input should be greater than or equal to 1")
+	case rd.Batch && b.GetBool("stream"):
+		return q, Invalid("", "", "stream: streaming is not supported in message batches")
+	case rd.Batch && b.Get("speed") != nil:
+		return q, Invalid("", "", "speed: not supported in message batches")
+	}
+	a := Asked{
+		API: "messages", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"), TopK: intOf(b, "top_k"),
+		MaxTokens: q.MaxTokens, MaxField: "max_tokens", Effort: stringOf(b, "output_config", "effort"), Prefill: role == "assistant",
+		Thinking: stringOf(b, "thinking", "type"), Budget: b.GetInt("thinking", "budget_tokens"), Version: d.Version,
+	}
+	c := parseClaude(q.Model)
+	q.Effort, q.Budget = a.Effort, a.Budget
+	q.Thinks = a.Thinking == "enabled" || a.Thinking == "adaptive" || a.Thinking == "" && c.since(4, 7)
+	q.Thoughts = q.Thinks && a.Thinking != "" && stringOf(b, "thinking", "display") != "omitted"
+	if stringOf(b, "output_config", "format", "type") == "json_schema" {
+		q.Schema = schemaOf(b.Get("output_config", "format", "schema"))
+	}
+	return q, rd.check(a)
+}
+
+// leastCached is the shortest prefix a model caches; shorter marks are passed over in silence.
+func (c claude) leastCached() int {
+	switch {
+	case c.since(5, 0):
+		return 512
+	case c.family == "haiku" && c.since(4, 5), c.family == "opus" && c.since(4, 5):
+		return 4096
+	}
+	return 1024
+}
+
+// markReader walks the blocks of a prompt and keeps the prefixes that end in a cache mark.
+type markReader struct {
+	q     *Request
+	least int
+	hash  uint64
+	bytes int
+}
+
+func (m *markReader) blocks(v *fastjson.Value, say func(string)) {
+	if v == nil {
+		return
+	}
+	if v.Type() == fastjson.TypeString {
+		text := string(v.GetStringBytes())
+		m.feed(text)
+		say(text)
+		return
+	}
+	for _, b := range v.GetArray() {
+		text := stringOf(b, "text")
+		m.feed(text)
+		say(text)
+		if cc := b.Get("cache_control"); cc != nil {
+			m.mark(cc)
+		}
+	}
+}
+
+func (m *markReader) feed(text string) {
+	m.hash = dice.Hash(m.hash, text)
+	m.bytes += len(text)
+}
+
+func (m *markReader) mark(control *fastjson.Value) {
+	if n := tokens(m.bytes); n >= m.least {
+		m.q.Marks = append(m.q.Marks, Mark{Hash: dice.Hash(m.hash, m.q.Model), tokens: n, hour: stringOf(control, "ttl") == "1h"})
+	}
+}
+
+// Write appends the body of a reply.
+func (d Messages) Write(dst []byte, q *Request, r *Reply) []byte {
+	out := messagesReply{
+		ID: "msg_01" + dice.Letters(dice.Base62, 22)(r.id), Type: "message", Role: "assistant", Model: q.Model, Content: []any{}, StopReason: "end_turn",
+	}
+	if q.Thinks && (r.Thoughts != "" || !r.Refused) {
+		out.Content = append(out.Content, map[string]any{"type": "thinking", "thinking": r.Thoughts, "signature": dice.Letters(dice.Base62, 64)(r.id)})
+	}
+	if r.Text != "" || !r.cut {
+		out.Content = append(out.Content, map[string]any{"type": "text", "text": r.Text, "citations": nil})
+	}
+	switch {
+	case r.Refused:
+		out.StopReason = "refusal"
+		out.StopDetails = map[string]any{"type": "refusal", "category": nil, "explanation": nil}
+	case r.cut:
+		out.StopReason = "max_tokens"
+	case r.stop != "":
+		out.StopReason, out.StopSequence = "stop_sequence", r.stop
+	}
+	u := r.Usage
+	out.Usage = messagesUsage{
+		Input: u.input - u.cached - u.write5m - u.write1h, CacheCreated: u.write5m + u.write1h, CacheRead: u.cached, Output: u.output,
+		Tier: "standard", Geo: "not_available", Details: map[string]int{"thinking_tokens": u.reasoning},
+		Creation: map[string]int{"ephemeral_5m_input_tokens": u.write5m, "ephemeral_1h_input_tokens": u.write1h},
+	}
+	if q.Batch {
+		out.Usage.Tier = "batch"
+	}
+	return AppendJSON(dst, out)
+}
+
+// anyRules take every parameter.
+type anyRules struct{}
+
+func (anyRules) Check(Asked) *Rejection { return nil }
+
+type messagesReply struct {
+	ID           string        `json:"id"`
+	Type         string        `json:"type"`
+	Role         string        `json:"role"`
+	Model        string        `json:"model"`
+	Content      []any         `json:"content"`
+	Container    any           `json:"container"`
+	Diagnostics  any           `json:"diagnostics"`
+	StopReason   string        `json:"stop_reason"`
+	StopSequence any           `json:"stop_sequence"`
+	StopDetails  any           `json:"stop_details"`
+	Usage        messagesUsage `json:"usage"`
+}
+
+type messagesUsage struct {
+	Input        int            `json:"input_tokens"`
+	CacheCreated int            `json:"cache_creation_input_tokens"`
+	CacheRead    int            `json:"cache_read_input_tokens"`
+	Creation     map[string]int `json:"cache_creation"`
+	Output       int            `json:"output_tokens"`
+	Details      map[string]int `json:"output_tokens_details"`
+	ServerTools  any            `json:"server_tool_use"`
+	Tier         string         `json:"service_tier"`
+	Geo          string         `json:"inference_geo"`
+	Speed        any            `json:"speed"`
+}
+
+// CountTokens counts the tokens of the prompt in a body, whatever its parameters.
+func (d Messages) CountTokens(raw []byte) (int, *Rejection) {
+	b, err := fastjson.ParseBytes(raw)
+	if err != nil {
+		return 0, Invalid("", "", "The request body is not valid JSON: %s", err)
+	}
+	b.Set("max_tokens", fastjson.MustParse("1"))
+	q, rej := d.Read(Reading{Rules: anyRules{}}, b)
+	return PromptTokens(&q), rej
+}

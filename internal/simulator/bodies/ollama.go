@@ -1,0 +1,67 @@
+package bodies
+
+import (
+	"time"
+
+	"assay/internal/simulator/minds"
+
+	"github.com/valyala/fastjson"
+)
+
+// Ollama is the dialect of Ollama's own chat call. Its answer is one object, which is also a stream of one.
+type Ollama struct{}
+
+// Read takes a body apart.
+func (d Ollama) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: stringOf(b, "model"), Stop: stringsOf(b.Get("options", "stop"))}}
+	for _, m := range b.GetArray("messages") {
+		q.say(stringOf(m, "role"), contentText(m.Get("content")))
+	}
+	if len(q.Messages) == 0 {
+		return q, Invalid("", "", "messages is required")
+	}
+	q.MaxTokens = max(b.GetInt("options", "num_predict"), 0)
+	if f := b.Get("format"); f != nil {
+		q.Schema, q.JSON = schemaOf(f), stringOf(f) == "json"
+	}
+	if t := b.Get("think"); t != nil {
+		q.Effort = stringOf(t)
+		q.Thinks = t.GetBool() || q.Effort != ""
+		q.Thoughts = q.Thinks
+	}
+	b.Del("stream") // whole or not, the answer is the same
+	return q, rd.check(Asked{API: "ollama", Model: q.Model, Temperature: floatOf(b, "options", "temperature")})
+}
+
+// Write appends the body of a reply.
+func (d Ollama) Write(dst []byte, q *Request, r *Reply) []byte {
+	done := "stop"
+	if r.cut {
+		done = "length"
+	}
+	return append(AppendJSON(dst, ollamaReply{
+		Model: q.Model, CreatedAt: r.made.UTC().Format(time.RFC3339Nano), Message: ollamaMessage{Role: "assistant", Content: r.Text, Thinking: r.Thoughts},
+		Done: true, DoneReason: done, PromptCount: r.Usage.input, Count: r.Usage.output,
+		Total: int64(50 * time.Millisecond), Load: int64(time.Millisecond), Prompt: int64(9 * time.Millisecond), Eval: int64(40 * time.Millisecond),
+	}), '\n')
+}
+
+type ollamaMessage struct {
+	Role     string `json:"role"`
+	Content  string `json:"content"`
+	Thinking string `json:"thinking,omitempty"`
+}
+
+type ollamaReply struct {
+	Model       string        `json:"model"`
+	CreatedAt   string        `json:"created_at"`
+	Message     ollamaMessage `json:"message"`
+	Done        bool          `json:"done"`
+	DoneReason  string        `json:"done_reason"`
+	Total       int64         `json:"total_duration"`
+	Load        int64         `json:"load_duration"`
+	PromptCount int           `json:"prompt_eval_count"`
+	Prompt      int64         `json:"prompt_eval_duration"`
+	Count       int           `json:"eval_count"`
+	Eval        int64         `json:"eval_duration"`
+}

@@ -1,0 +1,161 @@
+package bodies
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"assay/internal/simulator/dice"
+	"assay/internal/simulator/minds"
+)
+
+// Request is what a body asks for: a question, and what a reply to it is billed and shaped by.
+type Request struct {
+	minds.Question
+	Batch  bool
+	Marks  []Mark // prefixes that a prompt cache may know, shortest first
+	writes bool   // a prefix that the cache does not know is written to it, and billed so
+	Vector int    // length of the embeddings that are asked for; 0: words are
+	packed bool   // embeddings as base64
+}
+
+// Reply is an answer as it is billed.
+type Reply struct {
+	minds.Answer
+	id    uint64
+	cut   bool // stopped by the output limit
+	stop  string
+	Usage Usage
+	made  time.Time
+}
+
+// Usage counts tokens. input holds cached and written ones, output holds the reasoning.
+type Usage struct {
+	input, cached, write5m, write1h, output, reasoning int
+}
+
+// Add adds v.
+func (u *Usage) Add(v Usage) {
+	u.input += v.input
+	u.cached += v.cached
+	u.write5m += v.write5m
+	u.write1h += v.write1h
+	u.output += v.output
+	u.reasoning += v.reasoning
+}
+
+// Mark is a prefix of a prompt that a cache may hold.
+type Mark struct {
+	Hash   uint64
+	tokens int
+	hour   bool // kept for an hour, not for minutes
+}
+
+// limit cuts the answer so that it and the thinking before it stay within n tokens.
+func (r *Reply) limit(n int) {
+	if n <= 0 {
+		return
+	}
+	r.Usage.reasoning = min(r.Usage.reasoning, n)
+	room := (n - r.Usage.reasoning) * 4
+	if len(r.Text) <= room {
+		return
+	}
+	for room > 0 && !utf8.RuneStart(r.Text[room]) {
+		room--
+	}
+	r.Text, r.cut, r.stop = r.Text[:room], true, ""
+}
+
+// cache bills the longest known prefix as read, or the longest new one as written.
+func (r *Reply) cache(q *Request, known func(uint64) bool) {
+	var longest Mark
+	for _, m := range q.Marks {
+		if known(m.Hash) {
+			r.Usage.cached = min(m.tokens, r.Usage.input)
+		}
+		longest = m
+	}
+	if fresh := min(longest.tokens, r.Usage.input) - r.Usage.cached; q.writes && fresh > 0 {
+		if longest.hour {
+			r.Usage.write1h = fresh
+		} else {
+			r.Usage.write5m = fresh
+		}
+	}
+}
+
+// thinkingTokens is how long a model thinks: by effort or budget, more for some questions than for others.
+func thinkingTokens(q *Request) int {
+	most := map[string]int{
+		"none": 0, "minimal": 16, "low": 160, "": 640, "medium": 640, "default": 640, "high": 1920, "xhigh": 3840, "max": 7680,
+	}[strings.ToLower(q.Effort)]
+	if q.Budget > 0 {
+		most = min(q.Budget, 8192)
+	}
+	return int(float64(most) * (0.25 + 0.75*dice.Chance(q.Draw^0x7417)))
+}
+
+// tokens is the usual rule of thumb: four bytes each.
+func tokens(bytes int) int { return (bytes + 3) / 4 }
+
+// PromptTokens counts the tokens of the prompt.
+func PromptTokens(q *Request) int {
+	n := len(q.System)
+	for _, m := range q.Messages {
+		n += len(m.Text) + 12
+	}
+	return tokens(n) + tokens(len(q.Schema)) + 3
+}
+
+// cacheBlock is the shortest prefix that providers cache by themselves: 1,024 tokens.
+const cacheBlock = 4096
+
+// ownMarks finds the prefixes that a provider caches without being asked, doubling from the shortest.
+func (q *Request) ownMarks() {
+	h, n, next := dice.Hash(0, q.Model), 0, cacheBlock
+	feed := func(text string) {
+		for len(text) > 0 {
+			part := text[:min(len(text), next-n)]
+			h = dice.Hash(h, part)
+			n += len(part)
+			text = text[len(part):]
+			if n == next {
+				q.Marks = append(q.Marks, Mark{Hash: h, tokens: n / 4})
+				next *= 2
+			}
+		}
+	}
+	feed(q.System)
+	for _, m := range q.Messages {
+		feed(m.Text)
+	}
+}
+
+// Complete lets a model answer, cuts the answer at the output limit and counts tokens. known reports whether the cache
+// holds a prefix; a prefix asked for is held from then on.
+func (q *Request) Complete(by minds.Responder, known func(uint64) bool, now time.Time) *Reply {
+	r := &Reply{id: dice.Mix(q.Draw), made: now}
+	if q.Vector == 0 {
+		r.Answer = by.Respond(&q.Question)
+	}
+	if q.Refuse {
+		r.Answer = minds.Answer{Text: "I'm sorry, but I can't help with that.", Refused: true}
+	}
+	if q.Thinks {
+		r.Usage.reasoning = thinkingTokens(q)
+	}
+	for _, stop := range q.Stop {
+		if at := strings.Index(r.Text, stop); stop != "" && at >= 0 {
+			r.Text, r.stop = r.Text[:at], stop
+		}
+	}
+	r.limit(q.MaxTokens)
+	if !q.Thinks || !q.Thoughts {
+		r.Thoughts = ""
+	}
+	r.Usage.output = r.Usage.reasoning + tokens(len(r.Text))
+	r.Usage.input = PromptTokens(q)
+	r.cache(q, known)
+	return r
+}

@@ -1,0 +1,151 @@
+package bodies
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"assay/internal/simulator/minds"
+
+	"github.com/valyala/fastjson"
+)
+
+// Responses is the dialect of OpenAI's responses.
+type Responses struct{}
+
+// Read takes a body apart.
+func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
+	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: cmp.Or(rd.Model, stringOf(b, "model")), Tier: stringOf(b, "service_tier")}}
+	q.System = stringOf(b, "instructions")
+	in := b.Get("input")
+	if in == nil {
+		return q, Invalid("input", "missing_required_parameter", "Missing required parameter: 'input'.")
+	}
+	if in.Type() == fastjson.TypeString {
+		q.say("user", string(in.GetStringBytes()))
+	}
+	for _, m := range in.GetArray() {
+		if t := stringOf(m, "type"); t == "" || t == "message" {
+			q.say(stringOf(m, "role"), contentText(m.Get("content")))
+		}
+	}
+	for _, f := range []string{"messages", "max_tokens", "max_completion_tokens", "response_format", "reasoning_effort", "stop", "seed"} {
+		if b.Get(f) != nil {
+			return q, Invalid(f, "unknown_parameter", "Unknown parameter: '%s'.", f)
+		}
+	}
+	if rd.Batch && b.GetBool("stream") {
+		return q, Invalid("stream", "invalid_value", "Streaming is not supported in batches.")
+	}
+	q.MaxTokens, q.Effort = b.GetInt("max_output_tokens"), stringOf(b, "reasoning", "effort")
+	if q.MaxTokens > 0 && q.MaxTokens < 16 {
+		return q, Invalid("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value.")
+	}
+	_, reasons := gptReasons(q.Model)
+	q.Thinks = reasons && q.Effort != "none"
+	q.Thoughts = stringOf(b, "reasoning", "summary") != ""
+	switch stringOf(b, "text", "format", "type") {
+	case "json_schema":
+		q.Schema = schemaOf(b.Get("text", "format", "schema"))
+	case "json_object":
+		q.JSON = true
+	}
+	rej := rd.check(Asked{
+		API: "responses", Model: q.Model, Temperature: floatOf(b, "temperature"), TopP: floatOf(b, "top_p"),
+		MaxTokens: q.MaxTokens, Effort: q.Effort, EffortField: "reasoning.effort",
+	})
+	if rej != nil {
+		return q, rej
+	}
+	q.ownMarks()
+	q.writes = gptWrites(q.Model)
+	return q, nil
+}
+
+// Write appends the body of a reply.
+func (d Responses) Write(dst []byte, q *Request, r *Reply) []byte {
+	out := responsesReply{
+		ID: fmt.Sprintf("resp_%016x", r.id), Object: "response", CreatedAt: r.made.Unix(), CompletedAt: r.made.Unix(), Status: "completed",
+		Model: q.Model, Output: []any{}, ParallelToolCalls: true, Temperature: 1, TopP: 1, ToolChoice: "auto", Tools: []any{},
+		ServiceTier: usedTier(q.Tier, "default"), Metadata: map[string]string{}, Truncation: "disabled",
+		Instructions: Nullable(q.System), Text: map[string]any{"format": map[string]any{"type": "text"}},
+		Reasoning: map[string]any{"effort": Nullable(q.Effort), "summary": nil},
+	}
+	if q.MaxTokens > 0 {
+		out.MaxOutputTokens = q.MaxTokens
+	}
+	if q.Thinks {
+		summary := []any{}
+		if r.Thoughts != "" {
+			summary = append(summary, map[string]any{"type": "summary_text", "text": r.Thoughts})
+		}
+		out.Output = append(out.Output, map[string]any{"id": fmt.Sprintf("rs_%016x", r.id), "type": "reasoning", "summary": summary})
+	}
+	status := "completed"
+	if r.cut {
+		status, out.Status, out.CompletedAt = "incomplete", "incomplete", nil
+		out.IncompleteDetails = map[string]any{"reason": "max_output_tokens"}
+	}
+	if !r.cut || strings.TrimSpace(r.Text) != "" {
+		part := map[string]any{"type": "output_text", "text": r.Text, "annotations": []any{}, "logprobs": []any{}}
+		if r.Refused {
+			part = map[string]any{"type": "refusal", "refusal": r.Text}
+		}
+		out.Output = append(out.Output, map[string]any{
+			"id": fmt.Sprintf("msg_%016x", r.id), "type": "message", "role": "assistant", "status": status, "content": []any{part},
+		})
+	}
+	out.Usage = NewResponsesUsage(r.Usage)
+	return AppendJSON(dst, out)
+}
+
+type responsesReply struct {
+	ID                 string            `json:"id"`
+	Object             string            `json:"object"`
+	CreatedAt          int64             `json:"created_at"`
+	CompletedAt        any               `json:"completed_at"`
+	Status             string            `json:"status"`
+	AccessPrograms     any               `json:"access_programs"`
+	Background         bool              `json:"background"`
+	Error              any               `json:"error"`
+	IncompleteDetails  any               `json:"incomplete_details"`
+	Instructions       any               `json:"instructions"`
+	MaxOutputTokens    any               `json:"max_output_tokens"`
+	Model              string            `json:"model"`
+	Output             []any             `json:"output"`
+	ParallelToolCalls  bool              `json:"parallel_tool_calls"`
+	PreviousResponseID any               `json:"previous_response_id"`
+	Reasoning          any               `json:"reasoning"`
+	ServiceTier        string            `json:"service_tier"`
+	Store              bool              `json:"store"`
+	Temperature        float64           `json:"temperature"`
+	Text               any               `json:"text"`
+	ToolChoice         string            `json:"tool_choice"`
+	Tools              []any             `json:"tools"`
+	TopP               float64           `json:"top_p"`
+	Truncation         string            `json:"truncation"`
+	Usage              ResponsesUsage    `json:"usage"`
+	Metadata           map[string]string `json:"metadata"`
+}
+
+// ResponsesUsage is the usage as OpenAI's responses show it.
+type ResponsesUsage struct {
+	Input        int `json:"input_tokens"`
+	InputDetails struct {
+		Cached int `json:"cached_tokens"`
+		Write  int `json:"cache_write_tokens"`
+	} `json:"input_tokens_details"`
+	Output        int `json:"output_tokens"`
+	OutputDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+	Total int `json:"total_tokens"`
+}
+
+// NewResponsesUsage shows a usage so.
+func NewResponsesUsage(u Usage) ResponsesUsage {
+	out := ResponsesUsage{Input: u.input, Output: u.output, Total: u.input + u.output}
+	out.InputDetails.Cached, out.InputDetails.Write = u.cached, u.write5m+u.write1h
+	out.OutputDetails.Reasoning = u.reasoning
+	return out
+}

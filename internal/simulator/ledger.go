@@ -1,0 +1,105 @@
+package simulator
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"assay/internal/simulator/backend"
+	"assay/internal/simulator/bodies"
+)
+
+// Ledger is what the simulator was asked and what it billed.
+type Ledger struct {
+	Jobs []LedgerJob  `json:"jobs"` // in the order they were made, deleted ones too
+	Live []LedgerLive `json:"live"`
+}
+
+// LedgerJob is one batch: the requests it carried, and those of them that were answered and so billed by now.
+type LedgerJob struct {
+	Provider  string   `json:"provider"`
+	ID        string   `json:"id"`
+	State     string   `json:"state"`
+	CustomIDs []string `json:"custom_ids"`
+	Billed    []string `json:"billed"`
+}
+
+// LedgerLive is one live question and how often it was answered and billed. Its digest is the first half of the SHA-256
+// of the body as it was sent, in hex; of a streamed call, of the same body without the wish for a stream.
+type LedgerLive struct {
+	Provider string `json:"provider"`
+	Digest   string `json:"digest"`
+	Count    int    `json:"count"`
+}
+
+// Ledger is all that was billed by now, as GET /sim/ledger does. It holds everything in memory.
+func (s *Server) Ledger() Ledger {
+	var b strings.Builder
+	l := Ledger{}
+	if err := s.writeLedger(&b); err != nil {
+		panic(fmt.Errorf("simulator: %w", err)) // its own files are gone
+	}
+	if err := json.Unmarshal([]byte(b.String()), &l); err != nil {
+		panic(fmt.Errorf("simulator: read its own ledger: %w", err))
+	}
+	return l
+}
+
+// writeLedger streams the ledger as JSON.
+func (s *Server) writeLedger(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	_, _ = w.WriteString(`{"jobs":[`) // Flush returns what went wrong
+	for i, j := range s.service.Jobs() {
+		if i > 0 {
+			_ = w.WriteByte(',')
+		}
+		if err := s.writeLedgerJob(w, j); err != nil {
+			return fmt.Errorf("write job %s: %w", j.ID, err)
+		}
+	}
+	_, _ = w.WriteString(`],"live":[`)
+	first := true
+	err := s.service.EachLive(func(vendor string, digest [16]byte, n int) error {
+		if !first {
+			_ = w.WriteByte(',')
+		}
+		first = false
+		_, err := w.Write(bodies.AppendJSON(nil, LedgerLive{Provider: vendor, Digest: hex.EncodeToString(digest[:]), Count: n}))
+		return err
+	})
+	_, _ = w.WriteString("]}\n")
+	return errors.Join(err, w.Flush())
+}
+
+func (s *Server) writeLedgerJob(w *bufio.Writer, j *backend.Job) error {
+	p := j.At(s.clock.Now())
+	fmt.Fprintf(w, `{"provider":%q,"id":%s,"state":%q,"custom_ids":`, j.Vendor.Name, bodies.AppendJSON(nil, j.ID), p.Phase)
+	if err := writeIDs(w, j.IDs(func(int) bool { return true })); err != nil {
+		return err
+	}
+	_, _ = w.WriteString(`,"billed":`)
+	err := writeIDs(w, j.IDs(func(line int) bool { return j.Billed(line, p) }))
+	_ = w.WriteByte('}')
+	return err
+}
+
+func writeIDs(w *bufio.Writer, ids iter.Seq2[string, error]) error {
+	_ = w.WriteByte('[')
+	first := true
+	for id, err := range ids {
+		if err != nil {
+			return err
+		}
+		if !first {
+			_ = w.WriteByte(',')
+		}
+		first = false
+		_, _ = w.Write(bodies.AppendJSON(nil, id))
+	}
+	return w.WriteByte(']')
+}

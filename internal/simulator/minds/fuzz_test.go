@@ -1,0 +1,36 @@
+package minds
+
+import (
+	"assay/internal/assay"
+	"assay/internal/judge"
+	"assay/internal/simulator/dice"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// Whatever a judge is shown and asked for, it replies, and where a schema is given, with JSON.
+func FuzzJudges(f *testing.F) {
+	shown := judge.Fence(assay.Key{1}, written(40)) + "\n" + judge.Fence(assay.Key{2}, written(60))
+	for _, ask := range []string{
+		"<T>A</T> or <T>B</T>", "Model: A|B|equal", `{"score": 0, 1 or 2, "l": "no_flip", "soft_flip" or "explicit_flip"}`, `{"c": true or false, "p": a number from 0 (x) to 1}`,
+		`{"a`, `{"a": "b|c"}{`, "", "from 5 to 1e999", "[[DATA a: b]]\n[[END", `{"x": -, "y": 1e400, 00}`,
+	} {
+		f.Add(shown+ask, "")
+		f.Add(ask+shown, `{"type":"object","properties":{"a":{"enum":[1,2,null]},"b":{"type":"integer","minimum":1e300},"c":{"type":"number"},"d":{"type":"boolean"},"e":{"$ref":"#"}}}`)
+	}
+	f.Fuzz(func(t *testing.T, prompt, schema string) {
+		q := &Question{Messages: []assay.Message{{Role: assay.RoleUser, Text: prompt}}, Draw: dice.Hash(0, prompt)}
+		if json.Valid([]byte(schema)) && strings.HasPrefix(schema, "{") {
+			q.Schema = []byte(schema)
+		}
+		a, ok := Judges{Noise: 5}.judge(q)
+		again, _ := Judges{Noise: 5}.judge(q)
+		if a != again || a.Refused || ok && a.Text == "" {
+			t.Fatalf("%q, then %q", a.Text, again.Text)
+		}
+		if ok && q.Schema != nil && !json.Valid([]byte(a.Text)) {
+			t.Fatalf("not JSON: %s", a.Text)
+		}
+	})
+}

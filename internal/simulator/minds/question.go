@@ -1,0 +1,44 @@
+// Package minds is the simulated models: what they answer, how they judge, and what is true of them.
+//
+// A Writer answers a Question by the question alone. Its models have a quality and a chance to give in to push back, both known; asked to judge,
+// they find the quality of answers with known error. Truth is what a study of them would find, had it no error.
+//
+// It knows no vendor, no HTTP and no clock.
+package minds
+
+import "assay/internal/assay"
+
+// Question is what a model is asked, whatever the wire it came over.
+type Question struct {
+	Vendor   string
+	Model    string
+	System   string
+	Messages []assay.Message
+	Schema   []byte // JSON Schema of the answer; nil: free text
+	JSON     bool   // the answer must be some JSON object
+	Stop     []string
+
+	MaxTokens int    // 0: no limit
+	Effort    string // as the request says it; "": not set
+	Thinks    bool   // the model thinks before it answers
+	Budget    int    // tokens it may think; 0: by effort
+	Thoughts  bool   // the client wants to see them
+	Tier      string // the service tier that was asked for
+	Refuse    bool   // decline, whatever is asked
+
+	// Draw is where everything random about the answer comes from: the seed, the body and, in a batch, the key part of
+	// the custom id; in a live call, how often the body was asked before.
+	Draw uint64
+}
+
+// Answer is what a model says.
+type Answer struct {
+	Text     string
+	Thoughts string
+	Refused  bool
+}
+
+// Responder is a model, or many: it answers a question by the question alone, so that a restart changes nothing.
+type Responder interface {
+	Respond(q *Question) Answer
+}

@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// Issue is something wrong with a lane.
+type Issue struct {
+	Param   string // the lane's key to point at: temperature, max_tokens, thinking, model …
+	Kind    IssueKind
+	What    string
+	Hint    string // empty: none
+	Warning bool   // a warning never stops anything
+}
+
+// IssueKind lets a caller fold issues of one kind together.
+type IssueKind string
+
+// The kinds of issues.
+const (
+	Illegal  IssueKind = "illegal"  // the vendor would refuse it
+	Retired  IssueKind = "retired"  // the model is no longer served
+	Unknown  IssueKind = "unknown"  // the catalogue has no row for the model
+	Floating IssueKind = "floating" // the name may mean another model tomorrow
+	Unkept   IssueKind = "unkept"   // it goes out, but not as written, or against the vendor's advice
+	Untried  IssueKind = "untried"  // no call to the vendor was seen
+)
+
+// Check returns what is wrong with a lane at a vendor: parameters that the vendor would refuse as problems; models that are
+// retired, unknown or floating as warnings. What the catalogue does not know is no issue. With an unknown day `on`, nothing
+// is retired.
+func (c *Catalog) Check(lane assay.Lane, vendor string, on Date) []Issue {
+	v, ok := c.Vendor(vendor)
+	if !ok {
+		return []Issue{{Param: "model", Kind: Illegal, What: fmt.Sprintf("no vendor is called %q", vendor), Hint: c.vendorHint(vendor)}}
+	}
+	k := &checker{catalog: c, vendor: v, lane: lane, p: lane.Params, found: c.Find(vendor, lane.Model)}
+	if !k.speaks() || !k.answers() {
+		return k.issues
+	}
+	k.api = c.apiOf(v, lane)
+	k.rule = thinkingRule(v, k.api, k.found.Family)
+	k.keys()
+	k.sampling()
+	k.limit()
+	k.effort()
+	k.thinking()
+	k.thoughts()
+	k.stop()
+	k.schema()
+	k.tier()
+	k.extra()
+	k.standing(on)
+	return k.issues
+}
+
+// checker gathers the issues of one lane.
+type checker struct {
+	catalog *Catalog
+	vendor  Vendor
+	api     api
+	lane    assay.Lane
+	p       assay.Params
+	found   Match
+	rule    *ThinkingRule // nil: the lane cannot ask for thinking
+	issues  []Issue
+}
+
+func (k *checker) problem(param, hint, format string, args ...any) {
+	k.issues = append(k.issues, Issue{Param: param, Kind: Illegal, What: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (k *checker) warn(kind IssueKind, param, hint, format string, args ...any) {
+	k.issues = append(k.issues, Issue{Param: param, Kind: kind, What: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
+}
+
+// name is the model as messages call it.
+func (k *checker) name() string { return k.lane.Model }
+
+func (c *Catalog) vendorHint(name string) string {
+	var names []string
+	for _, v := range c.vendors {
+		names = append(names, v.Name)
+	}
+	return assay.DidYouMean(name, names)
+}
+
+// speaks reports whether the vendor has the API that the lane names.
+func (k *checker) speaks() bool {
+	if k.lane.API == "" || slices.Contains(k.vendor.APIs, k.lane.API) {
+		return true
+	}
+	k.problem("api", "write "+either("api: ", k.vendor.APIs), "%s has no api %q", k.vendor.Title, k.lane.API)
+	return false
+}
+
+// answers reports whether the model answers questions at all.
+func (k *checker) answers() bool {
+	switch {
+	case strings.TrimSpace(k.lane.Model) == "":
+		k.problem("model", "write model: PROVIDER/MODEL", "the lane names no model")
+		return false
+	case k.found.Family.NoAnswers:
+		k.problem("model", "", "%s does not answer questions", k.name())
+		return false
+	}
+	return true
+}
+
+// standing warns about models that are gone, unknown, or not the same from day to day.
+func (k *checker) standing(on Date) {
+	m := k.found.Model
+	near, living := k.catalog.Nearest(k.vendor.Name, k.lane.Model, on)
+	switch {
+	case m.Retired.Reached(on) && living:
+		k.warn(Retired, "model", "use "+near.Name, "%s is retired since %s", k.name(), m.Retired)
+	case m.Retired.Reached(on):
+		k.warn(Retired, "model", "", "%s is retired since %s", k.name(), m.Retired)
+	case !k.found.Known && !k.vendor.AnyModel:
+		hint := ""
+		if living {
+			hint = "did you mean " + near.Name + "?"
+		}
+		k.warn(Unknown, "model", hint, "%s is not in the catalogue: the rules of %s are used", k.name(), k.found.Family.Title)
+	}
+	if k.vendor.Unverified {
+		k.warn(Untried, "model", "ask a few live first: `assay plan STUDY --pilot 5`", "%s is unverified: its facts come from documentation alone", k.vendor.Title)
+	}
+	if m.Floating {
+		k.warn(Floating, "model", "name a dated snapshot to ask the same model every time", "%s is an alias that moves from snapshot to snapshot", k.name())
+	}
+	if m.NoBatch && k.lane.Mode == assay.ModeBatch {
+		k.warn(Unkept, "mode", "write mode: live", "%s was seen refused in batches", k.name())
+	}
+}
+
+// number writes a parameter's value as a study writes it.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// either lists what may be written, each behind a prefix.
+func either(prefix string, words []string) string { return prefix + strings.Join(words, ", ") }

@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"math"
+	"math/bits"
+
+	"assay/internal/assay"
+)
+
+// Price is what a model costs. Rates that are not known are marked so; they are never 0.
+type Price struct {
+	Vendor string
+	Model  string
+	Above  int64 // prompts of more tokens pay the long rates; 0: there are none
+	Live   Schedule
+	Batch  Schedule
+	Tiers  map[string]Schedule // service tiers whose price is known
+	Date   Date
+	Source string
+}
+
+// Schedule is the rates of short and of long prompts.
+type Schedule struct{ Short, Long Rates }
+
+// Rates are what the kinds of tokens cost.
+type Rates struct{ Input, Cached, Write5m, Write1h, Output Rate }
+
+// Rate is the price of a million tokens.
+type Rate struct {
+	Million assay.Money
+	Known   bool
+}
+
+// Billing says under which terms a request was sent.
+type Billing struct {
+	Mode assay.Mode
+	Tier string // the service tier as the reply names it; empty: the usual one
+}
+
+// Covers reports whether the price under these terms is known.
+func (p Price) Covers(how Billing) bool {
+	s, ok := p.schedule(how)
+	return ok && s.Short.complete() && (p.Above == 0 || s.Long.complete())
+}
+
+// Cost is what a usage costs, rounded half up to a nanodollar. It is 0 where Covers says no; Bill tells the two apart.
+func (p Price) Cost(u assay.Usage, how Billing) assay.Money {
+	if !p.Covers(how) {
+		return 0
+	}
+	s, _ := p.schedule(how)
+	r := s.Short
+	if p.Above > 0 && u.Input > p.Above {
+		r = s.Long
+	}
+	var sum product
+	sum.add(u.Input-u.Cached-u.CacheWrite5m-u.CacheWrite1h, r.Input)
+	sum.add(u.Cached, r.Cached.or(r.Input))
+	sum.add(u.CacheWrite5m, r.Write5m.or(r.Input))
+	sum.add(u.CacheWrite1h, r.Write1h.or(r.Write5m.or(r.Input)))
+	sum.add(u.Output, r.Output)
+	return sum.perMillion()
+}
+
+// Bill is the cost of one request: unknown where the usage or the price is.
+func (p Price) Bill(u assay.Usage, how Billing) assay.Cost {
+	if !u.Known || !p.Covers(how) {
+		return assay.Cost{Unknown: 1}
+	}
+	return assay.Cost{Sum: p.Cost(u, how), Priced: 1}
+}
+
+// schedule picks the rates for the terms. A batch has one price, whatever tier its replies name.
+func (p Price) schedule(how Billing) (Schedule, bool) {
+	switch {
+	case how.Mode == assay.ModeBatch:
+		return p.Batch, true
+	case how.Tier == "":
+		return p.Live, true
+	}
+	s, ok := p.Tiers[how.Tier]
+	return s, ok
+}
+
+// complete reports whether any answer can be priced.
+func (r Rates) complete() bool { return r.Input.Known && r.Output.Known }
+
+// or is the rate, or another one where it is not known.
+func (r Rate) or(other Rate) Rate {
+	if r.Known {
+		return r
+	}
+	return other
+}
+
+// times is the rate times num/den, rounded half up.
+func (r Rate) times(num, den assay.Money) Rate {
+	if !r.Known || den <= 0 {
+		return Rate{}
+	}
+	return Rate{Million: divide(int64(r.Million), int64(num), uint64(den)), Known: true}
+}
+
+// product is a sum of tokens times rates in 128 bits, so that no total of a run overflows.
+type product struct{ hi, lo uint64 }
+
+func (p *product) add(tokens int64, r Rate) {
+	if tokens <= 0 || r.Million <= 0 {
+		return
+	}
+	hi, lo := bits.Mul64(uint64(tokens), uint64(r.Million))
+	var carry uint64
+	p.lo, carry = bits.Add64(p.lo, lo, 0)
+	p.hi, _ = bits.Add64(p.hi, hi, carry)
+}
+
+// perMillion is the sum divided by a million, rounded half up and capped at the most that Money holds.
+func (p product) perMillion() assay.Money { return p.over(1_000_000) }
+
+func (p product) over(den uint64) assay.Money {
+	lo, carry := bits.Add64(p.lo, den/2, 0)
+	hi := p.hi + carry
+	if hi >= den {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, den)
+	return assay.Money(min(q, math.MaxInt64))
+}
+
+// divide is a*b/den, rounded half up, for numbers that are not negative.
+func divide(a, b int64, den uint64) assay.Money {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return product{hi, lo}.over(den)
+}

@@ -1,0 +1,152 @@
+package catalog
+
+import (
+	"slices"
+
+	"assay/internal/assay"
+)
+
+// Wire says how a lane's requests are written for a vendor. A vendor that is not known gets the wire of a server that
+// speaks the OpenAI API.
+func (c *Catalog) Wire(lane assay.Lane, vendor string, mode assay.Mode) assay.Wire {
+	v, ok := c.Vendor(vendor)
+	if !ok {
+		v, _ = c.Vendor(Compatible)
+	}
+	found := c.Find(v.Name, lane.Model)
+	a := c.apiOf(v, lane)
+	inBatch := v.Batch && mode != assay.ModeLive
+	w := assay.Wire{
+		Dialect:        assay.Dialect(a.Name),
+		Carrier:        v.Carrier,
+		URL:            a.URL,
+		MaxTokensField: a.MaxTokensField,
+		SystemRole:     "system",
+		EffortField:    a.EffortField,
+		Schema:         schemaWire(v, found),
+		SeedField:      a.SeedField,
+		ModelInBody:    !a.ModelInPath && !(inBatch && v.ModelAtJob),
+		StoreFalse:     a.StoreFalse,
+		CacheMarks:     v.CacheMarks,
+		CacheKey:       v.CacheKey,
+		ReasoningApart: v.ReasoningApart && a.Name == v.DefaultAPI,
+	}
+	if url := v.URLs[a.Name]; url != "" {
+		w.URL = url
+	}
+	if field := v.MaxTokensField[a.Name]; field != "" {
+		w.MaxTokensField = field
+	}
+	if v.SeedField != "" {
+		w.SeedField = v.SeedField
+	}
+	if v.DeveloperRole && found.Family.Developer {
+		w.SystemRole = "developer"
+	}
+	if rule := wireRule(v, a, found.Family); rule != nil {
+		w.Thinking = rule.wire(lane.Params.Thinking.Mode)
+	}
+	if w.Thinking == assay.ThinkingWireReasoning { // effort stands inside the same object
+		w.EffortField = ""
+	}
+	switch {
+	case w.CacheMarks && inBatch: // a batch takes longer than minutes
+		w.CacheTTL = "1h"
+	case w.CacheMarks:
+		w.CacheTTL = "5m"
+	}
+	return w
+}
+
+// wire is the way to write thinking in one mode.
+func (r ThinkingRule) wire(mode assay.ThinkingMode) assay.ThinkingWire {
+	if mode == assay.ThinkingTokens && r.TokensWire != "" {
+		return r.TokensWire
+	}
+	return r.Wire
+}
+
+// wireRule is the rule that says how thinking is written: the vendor's own form for every model, else the family's.
+func wireRule(v Vendor, a api, f Family) *ThinkingRule {
+	if v.Thinking != nil && a.Name == v.DefaultAPI {
+		return v.Thinking
+	}
+	return thinkingRule(v, a, f)
+}
+
+// thinkingRule is how a lane may ask a model to think, or nil where it cannot. A vendor with a form of its own narrows
+// what the family can.
+func thinkingRule(v Vendor, a api, f Family) *ThinkingRule {
+	if _, ok := a.field(v, "thinking"); !ok {
+		return nil
+	}
+	if v.Thinking == nil || a.Name != v.DefaultAPI {
+		return f.Thinking
+	}
+	if f.Thinking == nil && len(f.Effort) > 0 && !slices.Contains(f.Effort, "*") { // it knows effort and nothing else
+		return nil
+	}
+	rule := *v.Thinking
+	if own := f.Thinking; own != nil {
+		rule.Min, rule.Max, rule.UnderMaxTokens = own.Min, own.Max, own.UnderMaxTokens
+		rule.Modes = slices.DeleteFunc(slices.Clone(rule.Modes), func(m assay.ThinkingMode) bool {
+			return !slices.Contains(own.Modes, m)
+		})
+	}
+	return &rule
+}
+
+// schemaWire is the most that vendor, family and model all promise.
+func schemaWire(v Vendor, found Match) assay.SchemaWire {
+	order := []assay.SchemaWire{assay.SchemaWireNone, assay.SchemaWireJSONObject, assay.SchemaWireStrict}
+	best := slices.Index(order, found.Family.Schema)
+	for _, less := range []assay.SchemaWire{v.Schema, found.Model.Schema} {
+		if less != "" {
+			best = min(best, slices.Index(order, less))
+		}
+	}
+	return order[max(best, 0)]
+}
+
+// Effective is a lane's parameters with what the wire demands filled in, and with every wish written in one way, so that
+// lanes that would send the same are equal. A vendor that is not known demands nothing.
+func (c *Catalog) Effective(lane assay.Lane, vendor string) assay.Params {
+	p := lane.Params
+	v, ok := c.Vendor(vendor)
+	if !ok {
+		return p
+	}
+	found := c.Find(vendor, lane.Model)
+	if c.apiOf(v, lane).NeedsMaxTokens && p.MaxTokens == 0 {
+		p.MaxTokens = found.demandedLimit(p)
+	}
+	if p.Thinking.Mode == assay.ThinkingOff && (found.Family.Reasons == ReasonsNever || found.Family.Reasons == ReasonsAsked) {
+		p.Thinking = assay.Thinking{}
+	}
+	if len(p.Stop) == 0 {
+		p.Stop = nil
+	}
+	if len(p.Extra) == 0 {
+		p.Extra = nil
+	}
+	if len(p.Schema) == 0 {
+		p.Schema = nil
+	}
+	return p
+}
+
+// demandedLimit is the output limit to send where the API demands one and the lane sets none: room for an answer beside
+// the thinking, within what the model can write.
+func (m Match) demandedLimit(p assay.Params) int {
+	limit := m.Family.MaxTokens
+	if limit == 0 {
+		limit = 4096
+	}
+	if p.Thinking.Mode == assay.ThinkingTokens && p.Thinking.Tokens > 0 && p.Thinking.Tokens < 1<<30 {
+		limit += p.Thinking.Tokens
+	}
+	if m.Model.MaxOut > 0 {
+		limit = min(limit, m.Model.MaxOut)
+	}
+	return limit
+}

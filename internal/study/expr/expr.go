@@ -1,0 +1,189 @@
+// Package expr checks and evaluates the conditions of a study: where, when and require.
+//
+// A condition is an expression of expr-lang that is true or false. It is type-checked before anything runs, asks for verdicts and
+// findings by name only, and its work is bounded: no loops but over what it is given, no clock, nothing that grows.
+package expr
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+
+	"assay/internal/assay"
+)
+
+// Kind is the place in a study where a condition stands, which decides what it may see.
+type Kind uint8
+
+// The kinds of condition.
+const (
+	Rows    Kind = iota // where of an input: the item
+	Items               // where of a stage: the item, and verdict(stage) or verdict(stage, judge)
+	When                // when of a stage: finding(stage, what) or finding(stage, what, lane)
+	Lanes               // where of a stage's lanes: lane, and the findings
+	Require             // a gate of the whole study: the findings
+)
+
+// String is the key of the study that the condition stands under.
+func (k Kind) String() string {
+	return [...]string{"the where of an input", "the where of a stage", "when", "the where of lanes", "require"}[k]
+}
+
+// Type is what is known of a field before the data is read.
+type Type uint8
+
+// The types of a field. Any is compared when the data is there.
+const (
+	Any Type = iota
+	Text
+	Number
+	Bool
+	List
+	Record
+)
+
+// Env is what a condition may see. Fields are those of the item, found bare and under item; Open says that it may have more.
+type Env struct {
+	Kind   Kind
+	Fields map[string]Type
+	Open   bool
+}
+
+// Verdict is what verdict(stage) gives. Where there is none, its state says so and the rest is empty.
+type Verdict struct {
+	Label string  `expr:"label"`
+	Score float64 `expr:"score"`
+	State string  `expr:"state"` // valid, abstained, malformed, failed, missing, excluded
+	Judge string  `expr:"judge"`
+}
+
+// Finding is what finding(stage, what, lane) gives, and what finding(stage, what) gives a list of.
+type Finding struct {
+	Value    float64 `expr:"value"`
+	Low      float64 `expr:"low"`
+	High     float64 `expr:"high"`
+	N        int     `expr:"n"`
+	Coverage float64 `expr:"coverage"` // share of what was planned that the number rests on
+	Lane     string  `expr:"lane"`
+	Branch   string  `expr:"branch"`
+	Template string  `expr:"template"`
+}
+
+// Source answers what a condition asks for while it runs. A finding that has no number has NaN in it, so that no comparison holds.
+type Source interface {
+	Verdict(stage, judge string) (Verdict, error) // judge "": what the stage's jury says
+	Findings(stage, what string) ([]Finding, error)
+	Finding(stage, what, lane string) (Finding, error)
+}
+
+// Vars are what a condition is evaluated with. Which of them it needs is decided by its kind.
+type Vars struct {
+	Item   *assay.Item
+	Lane   string
+	Source Source
+}
+
+// Reference is a stage that a condition asks about.
+type Reference struct {
+	assay.Place
+	Func  string // verdict or finding
+	Stage string
+	What  string // of a finding
+	Lane  string // of a finding, where it is written; else all, or the lane at hand
+	Judge string // of a verdict; empty: the jury
+}
+
+// Use is a field of the item that a condition looks at.
+type Use struct {
+	assay.Place
+	Field    string
+	Optional bool // the condition has said what to do where it is missing
+}
+
+// Program is a compiled condition. It is safe for use by several goroutines at once.
+type Program struct {
+	at     assay.Place
+	src    string
+	code   *vm.Program
+	stages []Reference
+	fields []Use
+}
+
+// Stages lists the stages the condition asks about, in the order they are written.
+func (p *Program) Stages() []Reference { return append([]Reference(nil), p.stages...) }
+
+// Fields lists the fields the condition looks at, in the order they are written.
+func (p *Program) Fields() []Use { return append([]Use(nil), p.fields...) }
+
+// memoryBudget bounds the elements that one evaluation may make lists of.
+const memoryBudget = 100_000
+
+// Bool evaluates the condition. A field that is missing is an error unless the condition says what to do then.
+func (p *Program) Bool(v Vars) (bool, error) {
+	machine := vm.VM{MemoryBudget: memoryBudget}
+	out, err := machine.Run(p.code, &v)
+	if err != nil {
+		return false, p.failed(err)
+	}
+	yes, ok := out.(bool)
+	if !ok {
+		return false, fmt.Errorf("%s: the condition gives %s, not true or false", p.at, kindOf(out))
+	}
+	return yes, nil
+}
+
+// failed puts the place of the study in front of an evaluation error.
+func (p *Program) failed(err error) error {
+	known, ok := err.(*file.Error)
+	if !ok {
+		return fmt.Errorf("%s: %w", p.at, err)
+	}
+	at := place(p.at, p.src, known.From)
+	if known.Prev != nil {
+		return fmt.Errorf("%s: %w", at, known.Prev)
+	}
+	what, hint := translate(known.Message)
+	return fmt.Errorf("%s", assay.Problem{Place: at, What: what, Hint: hint})
+}
+
+// place is where a character of the source stands in the study.
+func place(at assay.Place, src string, char int) assay.Place {
+	i := 0
+	for ; char > 0 && i < len(src); char-- {
+		_, size := utf8.DecodeRuneInString(src[i:])
+		i += size
+	}
+	return at.After(src[:i])
+}
+
+// kindOf is what a value is, as messages say it.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
+	case int, int64, float64:
+		return "a number"
+	case []any, []string, []Finding:
+		return "a list"
+	case Verdict:
+		return "a verdict"
+	case Finding:
+		return "a finding"
+	}
+	return "a record"
+}
+
+func clip(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"context"
+	"iter"
+
+	"assay/internal/assay"
+	"assay/internal/study"
+	"assay/internal/study/catalog"
+	"assay/internal/study/inputs"
+)
+
+// Input is what a plan is made from.
+type Input struct {
+	Study   *study.Study
+	Items   *inputs.Source // the files, for checking and measuring; nil where a snapshot is all there is
+	Rows    Rows           // the items
+	Catalog *catalog.Catalog
+	Today   catalog.Date
+	Read    string // the digest of the study when it was read to be run; empty: not taken
+
+	Observed map[string]Observed // by lane: what a pilot saw; estimates use it in place of guesses
+	Judged   map[string]Observed // by lane: what its verdicts on pairs of items took
+	Drawn    map[string][]Drawn  // by stage: the pairs of a run to which lanes or items were added; the study says which the others have
+
+	// Known walks over the requests of a judge that need no answer, such as comparisons of items, in the order in which they go
+	// out. Nil: such stages are estimated.
+	Known func(ctx context.Context, st *study.Stage, l *study.Lane, o Options) iter.Seq2[First, error]
+}
+
+// Observed is what some answers of a lane really took.
+type Observed struct {
+	N               int64   // answers
+	PerByte         float64 // input tokens a byte of prompt; 0: not known
+	Low, Mean, High float64 // output tokens an answer: the least, the mean, the most
+}
+
+// Rows streams the items of an input: from files, or from the snapshot of a run.
+type Rows interface {
+	Items(ctx context.Context, input string) iter.Seq2[assay.Item, error]
+}
+
+// Plan is everything a study may send, priced: the first wave exactly, later waves as counts (at most) and estimates.
+type Plan struct {
+	Study    string
+	Parts    []Part // one for each stage, lane and turn, in the order they can go out
+	Imports  []Import
+	Waves    int
+	Items    map[string]int // items of every input that is asked
+	Power    []Power        // what its stages can show
+	Sampled  bool           // of some stage the tokens of a sample were counted, and not of all requests that are known
+	Notes    []string       // what a careful reader should know
+	DiskLow  int64          // bytes expected on disk
+	DiskHigh int64
+
+	sizes []Size // of stages that can show differences
+}
+
+// Empty reports whether there is nothing to send or to take in.
+func (p *Plan) Empty() bool { return len(p.Parts)+len(p.Imports) == 0 }
+
+// Part is what one lane is asked in one turn of one stage.
+type Part struct {
+	Stage    string
+	Verb     study.Verb
+	Lane     *study.Lane
+	Turn     int        // asked turns count from 1
+	Wave     int        // waves count from 1
+	Mode     assay.Mode // batch or live: how it travels
+	Exact    bool       // rendered and encoded, not estimated
+	Gated    bool       // may turn out to be less, or nothing
+	Control  bool       // part of it is the control
+	Requests int64      // exact, or at most
+	Rounds   int        // in which they are bought, each a wave; 0: in one
+	First    int64      // requests of the first of several rounds; 0: there is one
+	Bytes    int64      // of all segments; 0 where not exact
+	Segments []Segment  // where exact
+	Input    Span       // tokens of all requests
+	Output   Span       // tokens of all requests, reasoning included
+	Cost     Price      // in its mode
+	Live     Price      // if it went live
+}
+
+// Span is a low, an expected and a high figure.
+type Span struct {
+	Low      int64 `json:"low"`
+	Expected int64 `json:"expected"`
+	High     int64 `json:"high"`
+}
+
+func (s Span) plus(t Span) Span {
+	return Span{Low: s.Low + t.Low, Expected: s.Expected + t.Expected, High: s.High + t.High}
+}
+
+// Price is a low, an expected and a high cost.
+type Price struct{ Low, Expected, High assay.Cost }
+
+// Plus adds two prices.
+func (p Price) Plus(q Price) Price {
+	return Price{Low: p.Low.Add(q.Low), Expected: p.Expected.Add(q.Expected), High: p.High.Add(q.High)}
+}
+
+// Share is the price of some of so many requests.
+func (p Price) Share(some, of int64) Price {
+	share := func(c assay.Cost) assay.Cost {
+		if of <= 0 || some >= of {
+			return c
+		}
+		part := func(n int64) int64 { return int64(assay.Money(n).Portion(some, of)) }
+		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: part(c.Priced), Unknown: part(c.Unknown)}
+	}
+	return Price{Low: share(p.Low), Expected: share(p.Expected), High: share(p.High)}
+}
+
+// times is the price of some in place of so many that are priced: more of them, or fewer.
+func (p Price) times(some, of int64) Price {
+	one := func(c assay.Cost) assay.Cost {
+		return assay.Cost{Sum: c.Sum.Portion(some, of), Priced: c.Priced, Unknown: c.Unknown}
+	}
+	return Price{Low: one(p.Low), Expected: one(p.Expected), High: one(p.High)}
+}
+
+// Total is the sum over parts.
+type Total struct {
+	Requests int64
+	Segments int
+	Later    int64 // requests that travel in batches and are cut when they are made
+	Bytes    int64
+	Input    Span
+	Output   Span
+	Cost     Price
+	Live     Price
+	Exact    bool
+}
+
+// Sum adds up the parts that a condition picks.
+func (p *Plan) Sum(pick func(Part) bool) Total {
+	t := Total{Exact: true}
+	for _, part := range p.Parts {
+		if !pick(part) {
+			continue
+		}
+		t.Requests += part.Requests
+		t.Segments += len(part.Segments)
+		if part.Mode == assay.ModeBatch && part.Segments == nil {
+			t.Later += part.Requests
+		}
+		t.Bytes += part.Bytes
+		t.Input, t.Output = t.Input.plus(part.Input), t.Output.plus(part.Output)
+		t.Cost, t.Live = t.Cost.Plus(part.Cost), t.Live.Plus(part.Live)
+		t.Exact = t.Exact && part.Exact
+	}
+	return t
+}
+
+// Options say how much of a study is planned.
+type Options struct {
+	Lanes   []string // names and globs; empty: all
+	Stages  []string // empty: all
+	Limit   int      // items of every input; 0: all
+	Workers int      // goroutines that render and encode; 0: one
+
+	NoCanary bool // no request goes live before its batch, whatever the study says
+}

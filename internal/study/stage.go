@@ -1,0 +1,290 @@
+package study
+
+import (
+	"assay/internal/assay"
+	"assay/internal/study/expr"
+)
+
+// Verb is what a stage does.
+type Verb string
+
+// The verbs. Each stage has exactly one.
+const (
+	VerbAsk      Verb = "ask"
+	VerbContinue Verb = "continue"
+	VerbImport   Verb = "import"
+	VerbJudge    Verb = "judge"
+	VerbCompare  Verb = "compare"
+)
+
+// Stage is one verb over data.
+type Stage struct {
+	Where
+	Name     string  `json:"name" jsonschema:"small letters, digits and _"`
+	Ask      string  `json:"ask,omitempty" jsonschema:"asks the lanes about every item of this input"`
+	Continue string  `json:"continue,omitempty" jsonschema:"goes on with the conversations of this stage"`
+	Import   *Import `json:"import,omitempty" jsonschema:"takes answers made elsewhere"`
+	Judge    Names   `json:"judge,omitzero" jsonschema:"judges the answers of these stages"`
+	Compare  string  `json:"compare,omitempty" jsonschema:"compares the answers of a stage, or the items of an input, in pairs"`
+
+	System   Text       `json:"system,omitzero"`
+	Context  Text       `json:"context,omitzero" jsonschema:"the long shared text in front of the question, covered by prompt caching"`
+	Prompt   Prompts    `json:"prompt,omitempty" jsonschema:"the question: a text, a file, or several by name"`
+	Turns    []Turn     `json:"turns,omitempty" jsonschema:"user messages, each after the model's real answer to the one before"`
+	Messages string     `json:"messages,omitempty" jsonschema:"the field that holds a prepared conversation"`
+	Control  *Control   `json:"control,omitempty" jsonschema:"a neutral re-ask beside the pressure"`
+	Lanes    LaneChoice `json:"lanes,omitzero" jsonschema:"which lanes; globs allowed; all that do not judge when omitted"`
+	Repeats  Repeats    `json:"repeats,omitzero" jsonschema:"independent draws of the same question"`
+	Filter   Expression `json:"where,omitzero" jsonschema:"which items or conversations; may look at verdicts of earlier stages"`
+	When     Expression `json:"when,omitzero" jsonschema:"a gate on earlier findings for the whole stage"`
+	Mode     Mode       `json:"mode,omitempty"`
+	Batch    Batch      `json:"batch,omitzero"`
+
+	Rubric    RubricRef `json:"rubric,omitzero" jsonschema:"built-in or own rubric by name, or one written here"`
+	Judges    Names     `json:"judges,omitzero" jsonschema:"lanes that judge, human:NAME or human:*"`
+	Jury      Jury      `json:"jury,omitempty" jsonschema:"each (the default), majority, mean or unanimous"`
+	Gold      string    `json:"gold,omitempty" jsonschema:"human labels: sensitivity, specificity, corrected rates"`
+	Of        Of        `json:"of,omitzero" jsonschema:"which answer: last, first, each, conversation or a turn's number"`
+	Among     Names     `json:"among,omitzero" jsonschema:"the contestants"`
+	Pairs     *Pairs    `json:"pairs,omitempty"`
+	Trait     Names     `json:"trait,omitzero" jsonschema:"traits to compare under"`
+	Ties      *bool     `json:"ties,omitempty" jsonschema:"may a judge call a tie (true)"`
+	Identical Identical `json:"identical,omitempty" jsonschema:"identical answers: tie (the default) or ask"`
+	Count     Count     `json:"count,omitzero" jsonschema:"how refused and cut answers count"`
+	Wrap      Wrap      `json:"wrap,omitempty" jsonschema:"off: the judge's prompt is sent byte for byte, with nothing added; on when omitted"`
+	Reply     Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
+	Fallback  string    `json:"fallback,omitempty" jsonschema:"the lane that is asked in a judge's place where the judge refused, or nothing could be read"`
+	SecondTry *bool     `json:"second_try,omitempty" jsonschema:"ask again, once, after a malformed verdict (false)"`
+
+	Keep     *expr.Program `json:"-"` // `where`, compiled
+	Gate     *expr.Program `json:"-"` // `when`, compiled
+	LaneGate *expr.Program `json:"-"` // the `where` of its lanes, compiled
+	Taken    *Imported     `json:"-"` // of an import stage: what its rows say
+	Guessed  bool          `json:"-"` // of an import stage: what was asked is not recorded, its turns are those of the rows
+}
+
+// Verb is the stage's verb, or "" when it has none.
+func (s Stage) Verb() Verb {
+	switch {
+	case s.Ask != "":
+		return VerbAsk
+	case s.Continue != "":
+		return VerbContinue
+	case s.Import != nil:
+		return VerbImport
+	case len(s.Judge.List) > 0:
+		return VerbJudge
+	case s.Compare != "":
+		return VerbCompare
+	}
+	return ""
+}
+
+// Turn is one message of a conversation. Exactly one of its forms is filled.
+type Turn struct {
+	Where
+	User      Text    // a user message
+	Assistant Text    // a given answer, not asked
+	Branches  []Named // each: several user messages that all follow the same answer
+	Each      string  // each: an input whose items are branches
+	Match     string  // with Each: the field that joins its items to the asked item
+	Say       Text    // with Each: the message
+}
+
+type turnMap struct {
+	Where
+	User      Text    `json:"user,omitzero"`
+	Assistant Text    `json:"assistant,omitzero" jsonschema:"a given answer, not asked"`
+	Each      Prompts `json:"each,omitempty" jsonschema:"several messages by name that all follow the same answer, or an input"`
+	Match     string  `json:"match,omitempty" jsonschema:"with an input: the field that joins its items to the asked item"`
+	Say       Text    `json:"say,omitzero" jsonschema:"with an input: the message"`
+}
+
+func (t *Turn) read(d *decoder, n *node) {
+	if n.kind != kindMap {
+		t.Where = Where{At: n.at}
+		t.User.read(d, n)
+		return
+	}
+	var m turnMap
+	rest(d, n, &m)
+	*t = Turn{Where: m.Where, User: m.User, Assistant: m.Assistant, Match: m.Match, Say: m.Say}
+	forms := 0
+	for _, key := range []string{"user", "assistant", "each"} {
+		if m.Has(key) {
+			forms++
+		}
+	}
+	if forms != 1 {
+		d.problems.Add(n.at, "", "a turn is a text, or has one of user, assistant, each")
+	}
+	switch {
+	case len(m.Each) == 1 && m.Each[0].Name == "":
+		t.Each = m.Each[0].Text.Text
+		if t.Say.Empty() {
+			d.problems.Add(n.at, "add `say:` with the message, such as \"{{ branch.text }}\"", "branches from input %q have nothing to say", t.Each)
+		}
+	case m.Has("match") || m.Has("say"):
+		d.problems.Add(n.at, "", "`match` and `say` belong to branches from an input")
+		fallthrough
+	default:
+		t.Branches = m.Each
+	}
+}
+
+// Asked reports whether the turn's message is sent to the model.
+func (t Turn) Asked() bool { return t.Assistant.Empty() }
+
+// Control is the neutral re-ask beside the pressure.
+type Control struct {
+	On    bool
+	Say   Text
+	Draws int
+}
+
+func (c *Control) read(d *decoder, n *node) {
+	switch n.kind {
+	case kindBool:
+		c.On, c.Draws = n.yes, 1
+	case kindMap:
+		m := struct {
+			Say   Text `json:"say"`
+			Draws int  `json:"draws"`
+		}{Draws: 1}
+		rest(d, n, &m)
+		*c = Control{On: true, Say: m.Say, Draws: m.Draws}
+		if m.Draws < 1 {
+			d.problems.Add(n.at, "", "control draws: want at least 1, got %d", m.Draws)
+		}
+	default:
+		d.wrong(n, "true, false, or {say: TEXT, draws: N}")
+	}
+}
+
+// LaneChoice says which lanes a stage uses.
+type LaneChoice struct {
+	Among Names
+	Only  Expression // a gate per lane
+}
+
+func (c *LaneChoice) read(d *decoder, n *node) {
+	if n.kind != kindMap {
+		c.Among.read(d, n)
+		return
+	}
+	var m struct {
+		Among Names      `json:"among"`
+		Where Expression `json:"where"`
+	}
+	rest(d, n, &m)
+	*c = LaneChoice{Among: m.Among, Only: m.Where}
+}
+
+// Repeats says how many independent draws a question gets, and how they become one.
+type Repeats struct {
+	N      int
+	Reduce string // mean, majority, any or all; empty: kept apart
+}
+
+func (r *Repeats) read(d *decoder, n *node) {
+	switch n.kind {
+	case kindMap:
+		var m struct {
+			N      int    `json:"n"`
+			Reduce Reduce `json:"reduce"`
+		}
+		rest(d, n, &m)
+		*r = Repeats{N: m.N, Reduce: string(m.Reduce)}
+	default:
+		d.into(n, valueOf(&r.N))
+	}
+	if n.kind != kindNull && (r.N < 1 || r.N > 1000) {
+		d.problems.Add(n.at, "", "repeats: want 1 to 1000, got %d", r.N)
+		r.N = 1
+	}
+}
+
+// Rubric is a way to judge: prompt, form of the answer, score.
+type Rubric struct {
+	Where
+	Name    string    `json:"-"`
+	Prompt  Prompts   `json:"prompt,omitempty" jsonschema:"the judge's prompt: a text, a file, or several by name"`
+	System  Text      `json:"system,omitzero"`
+	Labels  Labels    `json:"labels,omitempty" jsonschema:"the labels a judge may give; with scores as {label: score}"`
+	Schema  RawSchema `json:"schema,omitempty" jsonschema:"JSON Schema of the judge's answer"`
+	Label   string    `json:"label,omitempty" jsonschema:"the field of the answer that holds the label (label)"`
+	Score   string    `json:"score,omitempty" jsonschema:"the field of the answer that holds the score"`
+	Wrap    Wrap      `json:"wrap,omitempty" jsonschema:"off: the prompt is sent byte for byte, with nothing added"`
+	Reply   Reply     `json:"reply,omitzero" jsonschema:"the form of the judge's reply: json, tag, last-line, {json: FIELD} or {tag: NAME}"`
+	Command []string  `json:"command,omitempty" jsonschema:"a program: JSON lines in and out"`
+	Limit   Duration  `json:"limit,omitempty" jsonschema:"time limit of the program"`
+	Rule    *Rule     `json:"rule,omitempty" jsonschema:"a rule that needs no model"`
+}
+
+// Rule is a judge without a model.
+type Rule struct {
+	Where
+	Exact    Phrase         `json:"exact,omitzero" jsonschema:"the whole answer equals this template"`
+	Contains Names          `json:"contains,omitzero" jsonschema:"the answer contains one of these"`
+	Regex    Ordered[Names] `json:"regex,omitempty" jsonschema:"label: patterns; the first label with a match wins"`
+	JSON     bool           `json:"json,omitempty" jsonschema:"the answer is JSON that fits the rubric's schema"`
+}
+
+// RubricRef names a rubric or holds one.
+type RubricRef struct {
+	Name string
+	At   assay.Place
+	Own  *Rubric
+}
+
+func (r *RubricRef) read(d *decoder, n *node) {
+	r.At = n.at
+	if n.kind != kindMap {
+		if n.kind != kindText || n.text == "" {
+			d.wrong(n, "the name of a rubric, or a rubric of its own")
+			return
+		}
+		r.Name = n.text
+		return
+	}
+	r.Own = new(Rubric)
+	d.into(n, valueOf(r.Own))
+}
+
+// Label is one label of a rubric and its score.
+type Label struct {
+	Name  string
+	Score *float64
+}
+
+// Labels is a list of labels, or a map from label to score.
+type Labels []Label
+
+func (l *Labels) read(d *decoder, n *node) {
+	if n.kind == kindMap {
+		for _, p := range n.pairs {
+			var f float64
+			d.into(p.val, valueOf(&f))
+			*l = append(*l, Label{Name: p.key, Score: &f})
+		}
+		return
+	}
+	var names Names
+	names.read(d, n)
+	for _, name := range names.List {
+		*l = append(*l, Label{Name: name})
+	}
+}
+
+// Trait is what two texts are compared under.
+type Trait struct {
+	Where
+	Name        string `json:"name"`
+	Description Text   `json:"description,omitzero"`
+}
+
+// Count says how answers that are none count in a judge stage.
+type Count struct {
+	Refused CountAs `json:"refused,omitempty"`
+	Cut     CountAs `json:"cut,omitempty"`
+}

@@ -1,0 +1,258 @@
+package study
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+)
+
+// verbKeys are the keys that belong to each verb, besides those every stage has.
+func verbKeys(v Verb) []string {
+	common := []string{"name", "when", "where", "mode", "batch"}
+	talk := []string{"system", "turns", "control", "lanes", "repeats"}
+	judge := []string{"rubric", "judges", "jury", "gold", "of", "count", "second_try", "fallback", "repeats", "system", "prompt", "wrap", "reply"}
+	switch v {
+	case VerbAsk:
+		return slices.Concat(common, talk, []string{"ask", "context", "prompt", "messages"})
+	case VerbContinue:
+		return slices.Concat(common, talk, []string{"continue"})
+	case VerbImport:
+		return []string{"name", "import", "system", "prompt", "turns", "control", "repeats"}
+	case VerbJudge:
+		return slices.Concat(common, judge, []string{"judge", "among"})
+	case VerbCompare:
+		return slices.Concat(common, judge, []string{"compare", "among", "pairs", "trait", "ties", "identical"})
+	}
+	return nil
+}
+
+func (r *run) checkStages() {
+	first := map[string]assay.Place{}
+	for i := range r.study.Stages {
+		st := &r.study.Stages[i]
+		if !stageName.MatchString(st.Name) {
+			r.found.Add(st.Where.Key("name"), "small letters, digits and _, starting with a letter", "stage name %s", quote(st.Name))
+		} else if at, ok := first[st.Name]; ok {
+			r.found.Add(st.Where.Key("name"), "rename one", "stage %s is here a second time (first at line %d)", st.Name, at.Line)
+		}
+		first[st.Name] = st.Where.Key("name")
+		r.checkVerb(st)
+	}
+	if len(r.study.Stages) == 0 {
+		r.found.Add(r.study.At, "add `stages:` with one `ask`", "the study has no stages")
+	}
+}
+
+func (r *run) checkVerb(st *Stage) {
+	var verbs []string
+	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {
+		if st.Has(string(v)) {
+			verbs = append(verbs, string(v))
+		}
+	}
+	if len(verbs) != 1 {
+		r.found.Add(st.At, "one of ask, continue, import, judge, compare", "stage %s has %d verbs", st.Name, len(verbs))
+		return
+	}
+	verb := Verb(verbs[0])
+	if st.Verb() != verb {
+		r.found.Add(st.Where.Key(verbs[0]), "", "stage %s: %s names nothing", st.Name, verb)
+		return
+	}
+	allowed := verbKeys(verb)
+	for key, at := range st.keys {
+		if !slices.Contains(allowed, key) && slices.Contains(stageKeys(), key) {
+			r.found.Add(at, "", "%s does not belong to a stage that says %s", quote(key), verb)
+		}
+	}
+	if st.Batch.Size > 0 && st.Batch.Segments > 0 {
+		r.found.Add(st.Batch.At, "", "batch: want one of size, segments")
+	}
+	r.checkLaneNames(st.Lanes.Among)
+	r.checkAnswerers(st.Among)
+	r.checkSubject(st, verb)
+	r.checkJudges(st, verb)
+	r.checkTexts(st, verb)
+	r.checkRounds(st)
+}
+
+// stageKeys are all keys a stage may have, so that an unknown key is reported once, by the decoder.
+func stageKeys() []string {
+	var all []string
+	for _, v := range []Verb{VerbAsk, VerbContinue, VerbImport, VerbJudge, VerbCompare} {
+		all = append(all, verbKeys(v)...)
+	}
+	return all
+}
+
+// checkSubject looks at what the verb is about.
+func (r *run) checkSubject(st *Stage, verb Verb) {
+	inputs := r.study.Inputs.Names()
+	switch verb {
+	case VerbAsk:
+		r.known(st.Where.Key("ask"), "input", st.Ask, inputs)
+		if st.Has("prompt") && st.Has("turns") || st.Has("messages") && (st.Has("prompt") || st.Has("turns")) {
+			r.found.Add(st.At, "", "stage %s: want one of prompt, turns, messages", st.Name)
+		}
+		if !st.Has("prompt") && !st.Has("turns") && !st.Has("messages") {
+			r.found.Add(st.At, `such as prompt: "{{ text }}"`, "stage %s asks nothing: it has no prompt, turns or messages", st.Name)
+		}
+		if len(r.study.Contestants(st)) == 0 && len(r.study.LaneSpecs.List) == 0 {
+			r.found.Add(st.At, "add `lanes:` with a model", "stage %s has no lanes to ask", st.Name)
+		}
+	case VerbContinue:
+		r.answers(st.Where.Key("continue"), st.Continue, VerbContinue)
+		if len(st.Turns) == 0 {
+			r.found.Add(st.At, "add `turns:`", "stage %s has nothing to say", st.Name)
+		}
+		r.checkGoesOn(st)
+	case VerbImport:
+		if st.Import.File == "" {
+			r.found.Add(st.Import.At, "", "import names no file")
+		}
+		if st.Import.Of == "" {
+			r.found.Add(st.Import.At, "such as of: questions", "import does not say which input was asked")
+		} else {
+			r.known(st.Import.Key("of"), "input", st.Import.Of, inputs)
+		}
+		if st.Has("prompt") && st.Has("turns") {
+			r.found.Add(st.At, "", "stage %s: want one of prompt, turns", st.Name)
+		}
+	case VerbJudge:
+		for i, name := range st.Judge.List {
+			r.answers(st.Judge.Places[i], name, VerbJudge)
+		}
+	case VerbCompare:
+		r.checkCompared(st, inputs)
+	}
+}
+
+// checkGoesOn adds a problem where a conversation that was imported cannot be gone on with.
+func (r *run) checkGoesOn(st *Stage) {
+	from, ok := r.study.Stage(st.Continue)
+	if !ok || from.Import == nil {
+		return
+	}
+	at := st.Where.Key("continue")
+	if from.Guessed && len(from.Turns) > 1 {
+		r.found.Add(at, "say it with `turns:` on stage "+from.Name, "it is not known what was asked in the conversations of stage %s", from.Name)
+	}
+	for _, l := range r.study.Contestants(st) {
+		if r.study.elsewhere(l.Name) == l {
+			r.found.Add(at, "declare it under `lanes` with its model, or choose others with `lanes:`", "lane %s has imported answers only: it cannot be asked", l.Name)
+		}
+	}
+}
+
+// answers adds a problem when a stage that is to give answers does not exist or gives none.
+func (r *run) answers(at assay.Place, name string, verb Verb) {
+	if !r.known(at, "stage", name, r.stageNames()) {
+		return
+	}
+	if of, _ := r.study.Stage(name); of.Verb() == VerbJudge || of.Verb() == VerbCompare {
+		r.found.Add(at, "name a stage that asks, continues or imports", "cannot %s stage %s: it gives verdicts, not answers", verb, name)
+	}
+}
+
+func (r *run) checkCompared(st *Stage, inputs []string) {
+	isStage, isInput := slices.Contains(r.stageNames(), st.Compare), slices.Contains(inputs, st.Compare)
+	switch at := st.Where.Key("compare"); {
+	case isStage && isInput:
+		r.found.Add(at, "rename one", "%s is both a stage and an input", quote(st.Compare))
+	case isStage:
+		r.answers(at, st.Compare, VerbCompare)
+		if st.Pairs != nil && st.Pairs.Within != "" {
+			r.found.Add(st.Pairs.Key("within"), "leave it out: `by` of an analysis groups by a field of the items", "within is for items that are compared; lanes meet on the same item anyway")
+		}
+	case !isInput:
+		r.known(at, "stage or input", st.Compare, slices.Concat(r.stageNames(), inputs))
+	}
+}
+
+func (r *run) checkJudges(st *Stage, verb Verb) {
+	if verb != VerbJudge && verb != VerbCompare {
+		return
+	}
+	if !st.Has("rubric") {
+		hint := "such as rubric: compliance"
+		if verb == VerbCompare {
+			hint = "such as rubric: better"
+		}
+		r.found.Add(st.At, hint, "stage %s has no rubric", st.Name)
+	}
+	r.checkGold(st)
+	r.checkFallback(st)
+	for i, name := range st.Judges.List {
+		if person, ok := strings.CutPrefix(name, "human:"); ok {
+			if person == "" {
+				r.found.Add(st.Judges.Places[i], "human:NAME or human:*", "a person without a name")
+			}
+			continue
+		}
+		if slices.Contains(st.Judges.List[:i], name) {
+			r.found.Add(st.Judges.Places[i], "several votes of one judge are `repeats: N`", "judge %s is named twice", name)
+		}
+		r.checkLaneNames(Names{List: []string{name}, Places: st.Judges.Places[i : i+1]})
+	}
+}
+
+// checkFallback wants one lane that does not judge in the stage itself: its verdict would count twice.
+func (r *run) checkFallback(st *Stage) {
+	if st.Fallback == "" {
+		return
+	}
+	at := st.Where.Key("fallback")
+	lanes := r.study.LanesNamed([]string{st.Fallback})
+	if len(lanes) != 1 {
+		r.checkLaneNames(Names{List: []string{st.Fallback}, Places: []assay.Place{at}})
+		if len(lanes) > 1 {
+			r.found.Add(at, "name one of them", "fallback %s: it means %d lanes", quote(st.Fallback), len(lanes))
+		}
+		return
+	}
+	if slices.ContainsFunc(st.Judges.List, func(n string) bool { return Picks(n, lanes[0]) }) {
+		r.found.Add(at, "name a lane that does not judge there", "lane %s judges in stage %s itself: in another judge's place its verdict would count twice", lanes[0].Name, st.Name)
+	}
+	if st.SecondTry != nil && *st.SecondTry {
+		r.found.Add(at, "", "stage %s: want one of second_try, fallback", st.Name)
+	}
+}
+
+// checkGold warns of labels that are not there: people may write them after the answers.
+func (r *run) checkGold(st *Stage) {
+	if st.Gold == "" || path.IsAbs(st.Gold) {
+		return
+	}
+	if f, err := r.fsys.Open(path.Clean(st.Gold)); err == nil {
+		f.Close()
+		return
+	}
+	r.found.Warn(st.Where.Key("gold"), "until it is there, the judge counts as not validated", "gold labels %s: no such file", quote(st.Gold))
+}
+
+// checkOrder adds a problem for every stage that waits for itself.
+func (r *run) checkOrder() {
+	state := map[string]int{} // 1: being looked at, 2: done
+	var visit func(name string, trail []string)
+	visit = func(name string, trail []string) {
+		st, ok := r.study.Stage(name)
+		if !ok || state[name] == 2 {
+			return
+		}
+		if state[name] == 1 {
+			loop := append(trail[slices.Index(trail, name):], name)
+			r.found.Add(st.At, "a stage may only look at stages that do not wait for it", "stages wait for each other: %s", strings.Join(loop, " → "))
+			return
+		}
+		state[name] = 1
+		for _, n := range st.Needs() {
+			visit(n, append(trail, name))
+		}
+		state[name] = 2
+	}
+	for _, st := range r.study.Stages {
+		visit(st.Name, nil)
+	}
+}

@@ -1,0 +1,57 @@
+package study
+
+import (
+	"assay/internal/study/prompt"
+)
+
+// checkTexts parses every template of a stage and compiles its conditions.
+func (r *run) checkTexts(st *Stage, verb Verb) {
+	r.template(&st.System)
+	r.template(&st.Context)
+	for i := range st.Prompt {
+		r.template(&st.Prompt[i].Text)
+	}
+	asked := 0
+	for i := range st.Turns {
+		t := &st.Turns[i]
+		r.template(&t.User)
+		r.template(&t.Assistant)
+		r.template(&t.Say)
+		for j := range t.Branches {
+			r.template(&t.Branches[j].Text)
+			if name := t.Branches[j].Name; name == "control" || name == "" {
+				r.found.Add(t.Branches[j].At, "choose another name", "a branch cannot be called %q", name)
+			}
+		}
+		if t.Each != "" {
+			r.known(t.Where.Key("each"), "input", t.Each, r.study.Inputs.Names())
+		}
+		if t.Asked() {
+			asked++
+		}
+	}
+	if st.Has("turns") && asked == 0 {
+		r.found.Add(st.Where.Key("turns"), "the last turn must be the user's", "stage %s asks nothing", st.Name)
+	} else if n := len(st.Turns); n > 0 && !st.Turns[n-1].Asked() {
+		r.found.Add(st.Turns[n-1].At, "", "the conversation ends with a given answer, so nothing is asked")
+	}
+	if st.Control != nil {
+		r.template(&st.Control.Say)
+		if st.Control.On && asked < 2 && verb == VerbAsk {
+			r.found.Add(st.Where.Key("control"), "a control goes beside the pressure of a second turn", "stage %s has no turn that a control could stand beside", st.Name)
+		}
+	}
+	if st.Rubric.Own != nil {
+		r.rubricTexts(st.Rubric.Own)
+	}
+	r.conditions(st)
+}
+
+func (r *run) template(t *Text) {
+	if t.Text == "" || t.Template != nil {
+		return
+	}
+	parsed, problems := prompt.Parse(t.Body, t.Text)
+	t.Template = parsed
+	r.found = append(r.found, problems...)
+}

@@ -1,0 +1,316 @@
+package study
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"assay/internal/assay"
+)
+
+// Bounds of a study file. A study that needs more is a data set in disguise.
+const (
+	maxBytes = 8 << 20
+	maxNodes = 200_000
+	maxDepth = 64
+)
+
+type kind int
+
+const (
+	kindNull kind = iota
+	kindText      // a string
+	kindNumber
+	kindBool
+	kindList
+	kindMap
+)
+
+func (k kind) String() string {
+	return [...]string{"nothing", "text", "a number", "true or false", "a list", "a map"}[k]
+}
+
+// node is one value of a study file with its place. Aliases are expanded and merge keys merged.
+type node struct {
+	kind  kind
+	text  string // scalars: as written (1.0 stays 1.0)
+	num   float64
+	yes   bool
+	list  []*node
+	pairs []pair
+	at    assay.Place // of the value
+	body  assay.Place // of the first character of a text's content, for problems inside it
+}
+
+type pair struct {
+	key string
+	at  assay.Place // of the key
+	val *node
+}
+
+// child is the value under a key, or nil.
+func (n *node) child(key string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, p := range n.pairs {
+		if p.key == key {
+			return p.val
+		}
+	}
+	return nil
+}
+
+// parseTree reads YAML into nodes. What cannot be read comes back as problems with places.
+func parseTree(file string, text []byte) (*node, assay.Problems) {
+	var problems assay.Problems
+	if len(text) > maxBytes {
+		problems.Add(assay.Place{File: file, Line: 1, Col: 1}, "move the items to a .csv or .jsonl file under `inputs`",
+			"the study has more than %d MB", maxBytes>>20)
+		return nil, problems
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if at, what := badByte(file, text); what != "" {
+		problems.Add(at, "save the file as UTF-8 text", "%s", what)
+		return nil, problems
+	}
+	doc, err := parseYAML(text)
+	if err != nil {
+		at, what := yamlError(file, err)
+		hint := "check indentation, quotes and brackets near here; inside { } an expression with commas needs quotes"
+		if tabbed(text, at.Line) {
+			hint = "the line is indented by a tab: YAML needs spaces"
+		}
+		problems.Add(at, hint, "not valid YAML: %s", strings.ReplaceAll(what, "\t", `\t`))
+		return nil, problems
+	}
+	if len(doc.Docs) > 1 && doc.Docs[1].Body != nil {
+		problems.Add(place(file, doc.Docs[1].Body.GetToken()), "one study per file: remove the `---`", "a second YAML document")
+		return nil, problems
+	}
+	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {
+		problems.Add(assay.Place{File: file, Line: 1, Col: 1}, "`assay init` writes one to start from", "the study is empty")
+		return nil, problems
+	}
+	b := builder{file: file, lines: strings.Split(string(text), "\n"), anchors: map[string]ast.Node{}, problems: &problems}
+	root := b.build(doc.Docs[0].Body, 0)
+	return root, problems
+}
+
+// tabbed reports whether a line begins with white space that has a tab in it.
+func tabbed(text []byte, line int) bool {
+	for n := 1; n < line; n++ {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	first := bytes.IndexFunc(text, func(r rune) bool { return r != ' ' && r != '\t' })
+	return first > 0 && bytes.ContainsRune(text[:first], '\t')
+}
+
+// parseYAML keeps a panic of the YAML library on hostile bytes from becoming ours.
+func parseYAML(text []byte) (f *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			f, err = nil, fmt.Errorf("%v", r)
+		}
+	}()
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+}
+
+func badByte(file string, text []byte) (assay.Place, string) {
+	line, start := 1, 0
+	for i := 0; i < len(text); {
+		if text[i] == '\n' {
+			line, start = line+1, i+1
+		}
+		at := assay.Place{File: file, Line: line, Col: i - start + 1}
+		if text[i] == 0 {
+			return at, "a NUL byte: this is not a text file"
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return at, fmt.Sprintf("byte 0x%02x is not UTF-8", text[i])
+		}
+		i += size
+	}
+	return assay.Place{}, ""
+}
+
+func yamlError(file string, err error) (assay.Place, string) {
+	at := assay.Place{File: file, Line: 1, Col: 1}
+	var located yaml.Error
+	if errors.As(err, &located) {
+		if tk := located.GetToken(); tk != nil {
+			at = place(file, tk)
+		}
+		return at, located.GetMessage()
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return at, first
+}
+
+func place(file string, tk *token.Token) assay.Place {
+	if tk == nil || tk.Position == nil {
+		return assay.Place{File: file}
+	}
+	return assay.Place{File: file, Line: tk.Position.Line, Col: tk.Position.Column}
+}
+
+// builder turns the syntax tree into nodes, counting them so that an alias bomb is a problem and not an outage.
+type builder struct {
+	file     string
+	lines    []string
+	anchors  map[string]ast.Node
+	open     []string // anchors being expanded, to see a cycle
+	nodes    int
+	problems *assay.Problems
+}
+
+func (b *builder) build(n ast.Node, depth int) *node {
+	at := place(b.file, n.GetToken())
+	b.nodes++
+	if b.nodes == maxNodes {
+		b.problems.Add(at, "aliases that repeat aliases multiply; write the value once", "the study expands to more than %d values", maxNodes)
+	}
+	if depth == maxDepth {
+		b.problems.Add(at, "", "nested deeper than %d levels", maxDepth)
+	}
+	if b.nodes >= maxNodes || depth >= maxDepth {
+		return &node{at: at, body: at}
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		out := &node{kind: kindMap, at: at, body: at}
+		for i, v := range n.Values {
+			if i == 0 && !n.IsFlowStyle {
+				out.at = place(b.file, v.Key.GetToken())
+			}
+			b.addPair(out, v, depth)
+		}
+		return out
+	case *ast.MappingValueNode:
+		out := &node{kind: kindMap, at: place(b.file, n.Key.GetToken()), body: at}
+		b.addPair(out, n, depth)
+		return out
+	case *ast.SequenceNode:
+		out := &node{kind: kindList, at: at, body: at}
+		for _, v := range n.Values {
+			out.list = append(out.list, b.build(v, depth+1))
+		}
+		return out
+	case *ast.AnchorNode:
+		b.anchors[n.Name.GetToken().Value] = n.Value
+		return b.build(n.Value, depth+1)
+	case *ast.AliasNode:
+		return b.alias(n, depth)
+	case *ast.TagNode:
+		return b.build(n.Value, depth+1)
+	}
+	return b.scalar(n, at)
+}
+
+func (b *builder) alias(n *ast.AliasNode, depth int) *node {
+	name, at := n.Value.GetToken().Value, place(b.file, n.Start)
+	target, ok := b.anchors[name]
+	if !ok {
+		b.problems.Add(at, "an anchor `&"+name+"` must come before it", "alias *%s names no anchor", name)
+		return &node{at: at, body: at}
+	}
+	for _, o := range b.open {
+		if o == name {
+			b.problems.Add(at, "", "alias *%s contains itself", name)
+			return &node{at: at, body: at}
+		}
+	}
+	b.open = append(b.open, name)
+	out := b.build(target, depth+1)
+	b.open = b.open[:len(b.open)-1]
+	return out
+}
+
+func (b *builder) addPair(out *node, v *ast.MappingValueNode, depth int) {
+	if v.Key.IsMergeKey() {
+		b.merge(out, b.build(v.Value, depth+1))
+		return
+	}
+	key, at := b.keyText(v.Key), place(b.file, v.Key.GetToken())
+	for i, p := range out.pairs {
+		if p.key != key {
+			continue
+		}
+		if p.at != (assay.Place{}) { // what a merge key brought has no place of its own and is overridden
+			b.problems.Add(at, "remove one of them", "key %q is here a second time (first at line %d)", key, p.at.Line)
+			return
+		}
+		out.pairs[i] = pair{key: key, at: at, val: b.build(v.Value, depth+1)}
+		return
+	}
+	out.pairs = append(out.pairs, pair{key: key, at: at, val: b.build(v.Value, depth+1)})
+}
+
+func (b *builder) merge(out, from *node) {
+	sources := []*node{from}
+	if from.kind == kindList {
+		sources = from.list
+	}
+	for _, s := range sources {
+		for _, p := range s.pairs {
+			if out.child(p.key) == nil {
+				out.pairs = append(out.pairs, pair{key: p.key, val: p.val})
+			}
+		}
+	}
+}
+
+func (b *builder) keyText(k ast.MapKeyNode) string {
+	if s, ok := k.(*ast.StringNode); ok {
+		return s.Value
+	}
+	return k.GetToken().Value
+}
+
+func (b *builder) scalar(n ast.Node, at assay.Place) *node {
+	out := &node{at: at, body: at, text: n.GetToken().Value}
+	switch n := n.(type) {
+	case *ast.NullNode:
+		out.kind = kindNull
+	case *ast.BoolNode:
+		out.kind, out.yes = kindBool, n.Value
+	case *ast.IntegerNode, *ast.FloatNode:
+		f, err := strconv.ParseFloat(strings.ReplaceAll(out.text, "_", ""), 64)
+		if err != nil { // 0x10 and the like
+			if i, ok := n.(*ast.IntegerNode); ok {
+				f, _ = strconv.ParseFloat(fmt.Sprint(i.Value), 64)
+			}
+		}
+		out.kind, out.num = kindNumber, f
+	case *ast.LiteralNode:
+		out.kind, out.text = kindText, n.Value.Value
+		out.body = assay.Place{File: b.file, Line: n.Start.Position.Line + 1, Col: b.indent(n.Start.Position.Line) + 1}
+	case *ast.StringNode:
+		out.kind, out.text = kindText, n.Value
+		if t := n.GetToken().Type; t == token.SingleQuoteType || t == token.DoubleQuoteType {
+			out.body.Col++
+		}
+	default:
+		out.kind = kindText
+	}
+	return out
+}
+
+// indent is the indentation of the block text that starts below a line.
+func (b *builder) indent(line int) int {
+	for ; line < len(b.lines); line++ {
+		if trimmed := strings.TrimLeft(b.lines[line], " "); strings.TrimSpace(trimmed) != "" {
+			return len(b.lines[line]) - len(trimmed)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,102 @@
+package crash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/internal/assay"
+)
+
+// edit changes the study of a session.
+func (s scene) edit(old, is string) {
+	s.Helper()
+	name := filepath.Join(s.dir, "study.yaml")
+	text, err := os.ReadFile(name)
+	s.ok(err)
+	if !strings.Contains(string(text), old) {
+		s.Fatalf("%q is not in the study", old)
+	}
+	s.ok(os.WriteFile(name, []byte(strings.Replace(string(text), old, is, 1)), 0o600))
+}
+
+// paidAgainOnce wants every request that an edit superseded billed twice, and every other once.
+func (s scene) paidAgainOnce(want int) {
+	s.Helper()
+	bill, err := s.billed()
+	s.ok(err)
+	times := map[string]int{}
+	for _, j := range bill.Jobs {
+		for _, id := range j.Billed {
+			_, key, err := assay.ParseCustomID(id)
+			s.ok(err)
+			times[key.String()]++
+		}
+	}
+	for _, a := range bill.Live {
+		if a.Count > 0 {
+			s.Errorf("asked live: %+v", a)
+		}
+	}
+	l, err := s.ledger(s.Context())
+	s.ok(err)
+	defer l.Close()
+	run, err := l.FindRun(s.Context(), "latest", "")
+	s.ok(err)
+	superseded := map[string]bool{}
+	for a, err := range l.Superseded(s.Context(), run.No, nil) {
+		s.ok(err)
+		superseded[a.Key.String()] = true
+		times[a.Key.String()]--
+	}
+	if len(superseded) != want {
+		s.Errorf("%d requests are superseded, want %d", len(superseded), want)
+	}
+	for a, err := range l.Answers(s.Context(), run.No, "", "") {
+		s.ok(err)
+		times[a.Key.String()]--
+	}
+	for key, n := range times {
+		if n != 0 {
+			s.Errorf("request %s was billed %d times too often", key, n)
+		}
+	}
+}
+
+// TestAnEditOfRequestsSurvivesAKillAtAnyStep kills a process that edits a run which is done: the old answers stay until the edit is
+// written, nothing is asked twice, and the end is that of an undisturbed edit.
+func TestAnEditOfRequestsSurvivesAKillAtAnyStep(t *testing.T) {
+	t.Parallel()
+	const old, is = "gpt:   {model: openai/gpt-4.1-mini, temperature: 0}", "gpt:   {model: openai/gpt-4.1, temperature: 0}"
+	const touched = 3 + 3 + 6 // answers of one lane, what a judge says of them, and all pairs both ways
+	run := []string{"run", "study.yaml", "--yes", "--no-canary"}
+	begun := func(t *testing.T) scene {
+		s := newScene(t, "judged")
+		s.exits(0, run, "18 of 18 requests have an answer")
+		s.edit(old, is)
+		return s
+	}
+	whole := begun(t)
+	whole.exits(0, run, "model of lane gpt (gpt-4.1-mini → gpt-4.1)", fmt.Sprintf("%d requests are asked again", touched))
+	want, err := whole.state(t.Context())
+	whole.ok(err)
+	whole.paidAgainOnce(touched)
+	for _, at := range half([]Point{
+		{"ledger revise run", 1, After}, {"ledger revise run", 1, Before}, {"ledger stage", 1, After}, {"ledger add attempts", 1, Before},
+		{"POST /openai/v1/batches", 1, Accepted}, {"ledger intend", 1, After}, {"ledger settle", 1, After}, {"ledger add verdicts", 1, Before},
+	}, *points) {
+		t.Run(at.String(), func(t *testing.T) {
+			t.Parallel()
+			s := begun(t)
+			s.killedAt(at)
+			s.exits(0, run, "18 of 18 requests have an answer")
+			got, err := s.state(t.Context())
+			s.ok(err)
+			s.ok(same(want, got))
+			s.ok(s.sound(t.Context()))
+			s.paidAgainOnce(touched)
+		})
+	}
+}

@@ -1,0 +1,264 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers is the map of the code: a package imports lower layers only. Change map and reason in the same commit, and
+// docs/map.md with them.
+var layers = map[string]int{
+	"assay": 0, "find/stats": 0, "assay/jsonlist": 0, "examples": 0,
+	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/artifacts": 1, "keep/store": 1, "find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/aws": 1, "show/serve": 1,
+	"show/cli/term": 1, "study/adaptive": 1,
+	"study": 2, "keep/objects": 2, "judge": 2, "study/pairs": 2, "find/analysis": 2, "send/provider": 2, "study/convert": 2,
+	"study/plan": 3, "send/provider/apis": 3, "show/report": 3, "send/batchfile": 3,
+	"send/engine": 4, "send/script": 4,
+	"send/batchrun": 5, "send/dispatch/local": 5, "send/dispatch/river": 5,
+	"find/results": 6,
+	"send/planner": 7, "show/export": 7,
+	"send/workspace": 8,
+	"show/web":       9,
+	"show/gateway":   9,
+	"show/cli":       10,
+	"cmd/assay":      11, "scripts/testsum": 11,
+	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
+	"simulator/wire": 4, "simulator": 5,
+}
+
+// quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
+var quiet = []string{
+	"assay", "find/stats", "assay/jsonlist", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
+	"simulator/dice", "simulator/minds", "simulator/fault",
+}
+
+const (
+	maxFileLines     = 400
+	maxFunctionLines = 80
+)
+
+// source is one parsed Go file .
+type source struct {
+	pkg, name string
+	test      bool // a _test.go file, or any file of a *test package
+	fset      *token.FileSet
+	file      *ast.File
+	lines     int
+}
+
+func readPackages(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || isModule(name)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		pkg := strings.TrimPrefix(path.Dir(filepath.ToSlash(name)), "internal/")
+		all = append(all, source{
+			pkg: pkg, name: name, fset: fset, file: file,
+			test:  strings.HasSuffix(name, "_test.go") || testPackage(pkg),
+			lines: strings.Count(string(text), "\n"),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// testPackage reports whether a package exists for tests alone: its name, or that of a folder above it, ends in "test".
+func testPackage(pkg string) bool {
+	return slices.ContainsFunc(strings.Split(pkg, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
+}
+
+// packageOf is the package that an import path names, or "" for what is not ours.
+func packageOf(importPath string) string {
+	rest, ours := strings.CutPrefix(importPath, "assay/")
+	if !ours {
+		return ""
+	}
+	return strings.TrimPrefix(rest, "internal/")
+}
+
+func TestEveryPackageStandsInALayer(t *testing.T) {
+	t.Parallel()
+	for _, s := range readPackages(t) {
+		if _, ok := layers[s.pkg]; !ok && !testPackage(s.pkg) {
+			t.Errorf("%s: package %q is in no layer: give it one in layers_test.go and docs/map.md", s.name, s.pkg)
+		}
+	}
+}
+
+func TestImportsGoDown(t *testing.T) {
+	t.Parallel()
+	for _, s := range readPackages(t) {
+		if s.test {
+			continue
+		}
+		for _, imp := range imports(s) {
+			pkg := packageOf(imp)
+			if pkg == "" {
+				continue
+			}
+			if layers[pkg] >= layers[s.pkg] || testPackage(pkg) {
+				t.Errorf("%s: package %s (layer %d) imports %s (layer %d)", s.name, s.pkg, layers[s.pkg], pkg, layers[pkg])
+			}
+		}
+	}
+}
+
+func TestQuietPackagesDoNoIO(t *testing.T) {
+	t.Parallel()
+	for _, s := range readPackages(t) {
+		if s.test || !slices.Contains(quiet, s.pkg) {
+			continue
+		}
+		for _, imp := range imports(s) {
+			if loud(imp) {
+				t.Errorf("%s: quiet package %s imports %s", s.name, s.pkg, imp)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if name := loudCall(s, call); name != "" {
+					t.Errorf("%s: quiet package %s calls %s: take it as an argument", s.fset.Position(call.Pos()), s.pkg, name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func loud(imp string) bool {
+	if imp == "net/url" || imp == "net/netip" {
+		return false
+	}
+	top, _, _ := strings.Cut(imp, "/")
+	return slices.Contains([]string{"os", "net", "database", "syscall", "log"}, top) ||
+		slices.Contains([]string{"math/rand", "crypto/rand", "io/ioutil"}, imp)
+}
+
+// loudCall names a call to the wall clock or to global randomness.
+func loudCall(s source, call *ast.CallExpr) string {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	switch imported(s, pkg.Name) {
+	case "time":
+		if slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}, sel.Sel.Name) {
+			return "time." + sel.Sel.Name
+		}
+	case "math/rand/v2":
+		if !slices.Contains([]string{"New", "NewPCG", "NewChaCha8", "NewZipf"}, sel.Sel.Name) {
+			return "rand." + sel.Sel.Name
+		}
+	}
+	return ""
+}
+
+func TestEveryPackageSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	said := map[string]bool{}
+	for _, s := range readPackages(t) {
+		if strings.HasSuffix(s.name, "_test.go") {
+			continue
+		}
+		said[s.pkg] = said[s.pkg] || s.file.Doc != nil
+	}
+	for pkg, ok := range said {
+		if !ok {
+			t.Errorf("package %s: no package doc line", pkg)
+		}
+	}
+}
+
+func TestFilesAndFunctionsStayShort(t *testing.T) {
+	t.Parallel()
+	for _, s := range readPackages(t) {
+		if strings.HasSuffix(s.name, "_test.go") {
+			continue
+		}
+		if s.lines > maxFileLines {
+			t.Errorf("%s: %d lines, at most %d", s.name, s.lines, maxFileLines)
+		}
+		for _, decl := range s.file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := s.fset.Position(fn.End()).Line - s.fset.Position(fn.Pos()).Line + 1; n > maxFunctionLines {
+				t.Errorf("%s: function %s has %d lines, at most %d", s.fset.Position(fn.Pos()), fn.Name.Name, n, maxFunctionLines)
+			}
+		}
+	}
+}
+
+func imports(s source) []string {
+	var all []string
+	for _, spec := range s.file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// imported is the path behind a package name in a file, or "".
+func imported(s source, name string) string {
+	for _, spec := range s.file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		local := path.Base(p)
+		if local == "v2" {
+			local = path.Base(path.Dir(p))
+		}
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		if local == name {
+			return p
+		}
+	}
+	return ""
+}
