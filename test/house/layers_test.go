@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -46,7 +47,7 @@ const (
 	maxFunctionLines = 80
 )
 
-// source is one parsed Go file .
+// source is one parsed Go file.
 type source struct {
 	pkg, name string
 	test      bool // a _test.go file, or any file of a *test package
@@ -55,9 +56,19 @@ type source struct {
 	lines     int
 }
 
+// readPackages returns all files of the module, in a slice of the caller's own.
 func readPackages(t *testing.T) []source {
 	t.Helper()
+	all, err := tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(all)
+}
+
+var tree = sync.OnceValues(func() ([]source, error) {
 	var all []source
+	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -75,7 +86,6 @@ func readPackages(t *testing.T) []source {
 		if err != nil {
 			return err
 		}
-		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 		if err != nil {
 			return err
@@ -88,11 +98,8 @@ func readPackages(t *testing.T) []source {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})
 
 func isModule(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
