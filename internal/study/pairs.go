@@ -103,8 +103,8 @@ func (l *PairList) read(d *decoder, n *node) {
 	l.File = n.text
 }
 
-// names are the pairs in words, in the order of the list.
-func (l PairList) names() []string {
+// Names returns the pairs in words, in the order of the list.
+func (l PairList) Names() []string {
 	side := func(s string) string {
 		if s == "" || strings.ContainsAny(s, " \"") {
 			return strconv.Quote(s)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/study"
+	"assay/internal/study/edit"
 )
 
 const listing = `study: s
@@ -127,7 +128,7 @@ func TestAListThatOnlyHasMorePairsGrows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := study.Compare(old, now)
+		d := edit.Compare(old, now)
 		if d.String() != c.want || d.Grows(old, now) != c.grows {
 			t.Errorf("%s, %q: %s, grows %v", c.pairs, c.is, d, d.Grows(old, now))
 		}

@@ -2,7 +2,6 @@ package study
 
 import (
 	"regexp"
-	"strconv"
 )
 
 const wrapOff = "off"
@@ -73,19 +72,5 @@ func (r *Reply) read(d *decoder, n *node) {
 		d.problems.Add(n.at, "such as {tag: VERDICT}", "reply: the %s has no name", r.Form)
 	case r.Form == ReplyTag && !tagName.MatchString(r.Field):
 		d.problems.Add(m.Key("tag"), "such as {tag: VERDICT}, for <VERDICT>…</VERDICT>", "reply: %s is not a name of a tag", quote(r.Field))
-	}
-}
-
-// exact notes the texts of a stage that are sent byte for byte.
-func (f *facts) exact(s *Study, st *Stage) {
-	if !s.Bare(st) {
-		return
-	}
-	texts := append(Prompts{{Name: "system", Text: st.System}}, st.Prompt...)
-	if own := s.RubricOf(st); own != nil {
-		texts = append(append(texts, Named{Name: "system", Text: own.System}), own.Prompt...)
-	}
-	for i, t := range texts {
-		f.put(leaf{text: t.Raw}, "stages", st.Name, "prompt", "exact", strconv.Itoa(i), t.Name)
 	}
 }

@@ -22,7 +22,7 @@ var layers = map[string]int{
 	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/artifacts": 1, "keep/store": 1, "find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/aws": 1, "show/serve": 1,
 	"show/cli/term": 1, "study/adaptive": 1,
 	"study": 2, "keep/objects": 2, "judge": 2, "study/pairs": 2, "find/analysis": 2, "send/provider": 2, "study/convert": 2,
-	"study/plan": 3, "send/provider/apis": 3, "show/report": 3, "send/batchfile": 3,
+	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "show/report": 3, "send/batchfile": 3,
 	"send/engine": 4, "send/script": 4,
 	"send/batchrun": 5, "send/dispatch/local": 5, "send/dispatch/river": 5,
 	"find/results": 6,
@@ -38,7 +38,7 @@ var layers = map[string]int{
 
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
-	"assay", "find/stats", "assay/jsonlist", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
+	"assay", "find/stats", "assay/jsonlist", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
 	"simulator/dice", "simulator/minds", "simulator/fault",
 }
 

@@ -12,6 +12,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/study"
+	"assay/internal/study/edit"
 	"assay/internal/study/plan"
 )
 
@@ -131,7 +132,7 @@ type changing struct {
 }
 
 // stage compares what was asked in one stage. Those that it follows went before.
-func (c *changing) stage(ctx context.Context, st *study.Stage, rec stage, d study.Difference) error {
+func (c *changing) stage(ctx context.Context, st *study.Stage, rec stage, d edit.Difference) error {
 	if r, ok := rec.(reader); ok {
 		if d.Rereads(c.is.input.Study, st) {
 			c.out.Reread = append(c.out.Reread, st.Name)

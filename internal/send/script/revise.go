@@ -13,6 +13,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
+	"assay/internal/study/edit"
 	"assay/internal/study/plan"
 )
 
@@ -37,7 +38,7 @@ type Revision struct {
 	File       string      // its name in its folder
 	Digest     string      // of it
 	Files      fs.FS       // its folder
-	Difference study.Difference
+	Difference edit.Difference
 	What       string // changed, in words
 
 	Edited     map[string][]string // items that are others by now, by input
@@ -74,7 +75,7 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 	if err := goldParts(out.Parts, is, r.Files); err != nil {
 		return false, err
 	}
-	if r.Difference.Touches("prices") {
+	if r.Difference.Touches(edit.Prices) {
 		if out.Parts[ratesPart], err = json.Marshal(r.Input.LanePrices()); err != nil {
 			return false, fmt.Errorf("keep prices: %w", err)
 		}
@@ -190,7 +191,7 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 			s.BaseURLs[name] = url
 		}
 	}
-	if r.Difference.Touches("prices") {
+	if r.Difference.Touches(edit.Prices) {
 		return nil
 	}
 	rates, err := p.moreRates(ctx, r)

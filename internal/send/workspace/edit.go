@@ -15,7 +15,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
-	"assay/internal/study"
+	"assay/internal/study/edit"
 	"assay/internal/study/inputs"
 	"assay/internal/study/plan"
 )
@@ -23,7 +23,7 @@ import (
 // Edit is how the study in its folder differs from the one that a run works from.
 type Edit struct {
 	Run        store.Run
-	Difference study.Difference
+	Difference edit.Difference
 	Grows      bool            // the run can go on with it: it adds to what is asked, or changes what can be asked again
 	Changes    *script.Changes // what is asked again; nil: nothing, it only adds
 	Why        string          // why a run cannot go on with an edit that changes requests; empty: it can, or it was not looked into
@@ -47,7 +47,7 @@ func (e *Edit) Words() string {
 func (e *Edit) OwnBudget() bool {
 	now := BudgetOf(e.input.Study, nil)
 	same := now == nil && e.Budget == nil || now != nil && e.Budget != nil && *now == *e.Budget
-	return e.Difference.Touches("budget") && !same
+	return e.Difference.Touches(edit.Budget) && !same
 }
 
 // edited compares the study that is wanted with the one that a run works from, both under the settings of the run. Items are
@@ -57,7 +57,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 	e := &Edit{Run: run, Budget: run.Budget, digest: digest, input: want.Input, edited: map[string][]string{}}
 	was, s, err := h.Planner.Kept(ctx, run)
 	if _, unreadable := errors.AsType[assay.Problems](err); unreadable { // a later program has stricter rules
-		e.Difference = study.Difference{{What: "the study", Asks: true}}
+		e.Difference = edit.Difference{{Section: edit.Unread, Asks: true}}
 		return e, nil
 	}
 	if err != nil {
@@ -69,11 +69,11 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 			return nil, err
 		}
 		if e.input == nil { // what the run was begun with cannot be applied to it any more
-			e.Difference = study.Difference{{What: "the study", Asks: true}}
+			e.Difference = edit.Difference{{Section: edit.Unread, Asks: true}}
 			return e, nil
 		}
 	}
-	e.Difference, e.Budget = study.Compare(was, e.input.Study), script.BudgetAfter(run, was, e.input.Study)
+	e.Difference, e.Budget = edit.Compare(was, e.input.Study), script.BudgetAfter(run, was, e.input.Study)
 	if len(e.Difference.Asks()) > 0 && !whole {
 		return e, nil
 	}
@@ -187,7 +187,7 @@ func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s s
 }
 
 // itemsEdited compares the items of an input with those that a run asks all its lanes about; nil: they are the same, in the same order.
-func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, s script.Settings, items iter.Seq2[assay.Item, error]) (*study.Change, error) {
+func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, s script.Settings, items iter.Seq2[assay.Item, error]) (*edit.Change, error) {
 	type kept struct {
 		place int
 		sum   [sha256.Size]byte
@@ -209,7 +209,7 @@ func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, s s
 		was[it.ID] = kept{len(ids), sum}
 		ids = append(ids, it.ID)
 	}
-	c := &study.Change{What: "items of input " + input, Asks: true}
+	c := &edit.Change{Section: edit.Inputs, Name: input, Key: edit.Items, Asks: true}
 	last, moved, ahead := -1, false, false // ahead: something new stands before something old
 	for it, err := range items {
 		if err != nil {
@@ -236,7 +236,7 @@ func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, s s
 		}
 	}
 	if moved || ahead && len(c.Removed) == 0 { // what is taken out and put in may be one that was renamed
-		c.What = "order of " + c.What
+		c.Reordered = true
 	}
 	if !moved && len(c.Added)+len(c.Removed)+len(c.Edited) == 0 {
 		return nil, nil

@@ -1,4 +1,4 @@
-package study_test
+package edit_test
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/study"
+	"assay/internal/study/edit"
 )
 
 const edited = `study: s
@@ -73,7 +74,7 @@ func TestTheDifferenceOfTwoStudiesInWords(t *testing.T) {
 				text = strings.Replace(text, c.edit[i], c.edit[i+1], 1)
 			}
 			was, is := readEdited(t, edited, "", ""), readEdited(t, text, c.ask, c.code)
-			got := study.Compare(was, is)
+			got := edit.Compare(was, is)
 			if strings.HasPrefix(name, "a program") {
 				got[0].Was, got[0].Is = "", "" // digests
 			}
@@ -81,6 +82,28 @@ func TestTheDifferenceOfTwoStudiesInWords(t *testing.T) {
 				t.Errorf("difference (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// The part of a study that a change is about is a fact of its own: a name may be any words.
+func TestAChangeNamesItsPartWhateverThePartIsCalled(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"use of wit", "use of stage directions", "order of items of input q"} {
+		read := func(description string) *study.Study {
+			return readEdited(t, edited+"  - {name: better, compare: answers, rubric: better_sample, trait: ["+name+"], judges: [j]}\n"+
+				"traits: {"+name+": {name: n, description: "+description+"}}\n", "", "")
+		}
+		was, is := read("one thing"), read("another thing")
+		got := edit.Compare(was, is)
+		want := edit.Difference{{Section: edit.Traits, Name: name, Was: "one thing", Is: "another thing", Asks: true}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("difference (-want +got):\n%s", d)
+		}
+		better, _ := is.Stage("better")
+		right, _ := is.Stage("right")
+		if !got.Rereads(is, better) || got.Rereads(is, right) || got.Grows(was, is) {
+			t.Errorf("an edit of trait %q", name)
+		}
 	}
 }
 
@@ -144,7 +167,7 @@ func TestAStudyThatOnlyAddsGrows(t *testing.T) {
 				text = strings.Replace(text, c.edit[i], c.edit[i+1], 1)
 			}
 			was, is := readEdited(t, edited+c.more, "", ""), readEdited(t, text, "", "")
-			if d := study.Compare(was, is); d.Grows(was, is) != c.want {
+			if d := edit.Compare(was, is); d.Grows(was, is) != c.want {
 				t.Errorf("grows: %t, want %t: %s", !c.want, c.want, d)
 			}
 		})
@@ -165,7 +188,7 @@ func TestTheLastNewlineOfAnExactPromptCounts(t *testing.T) {
 			}
 			return s
 		}
-		if got := study.Compare(read("{{ answer.text }}"), read("{{ answer.text }}\n")).Asks().String(); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+		if got := edit.Compare(read("{{ answer.text }}"), read("{{ answer.text }}\n")).Asks().String(); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
 			t.Errorf("wrap %s: %q, want %q", wrap, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package study
+package edit
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"assay/internal/assay"
+	"assay/internal/study"
 	"assay/internal/study/expr"
 	"assay/internal/study/prompt"
 )
@@ -38,7 +39,7 @@ type leaf struct {
 
 func (l leaf) equal(o leaf) bool { return l.text == o.text && slices.Equal(l.names, o.names) }
 
-func factsOf(s *Study) *facts {
+func factsOf(s *study.Study) *facts {
 	f := &facts{at: map[string]leaf{}}
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
@@ -60,6 +61,20 @@ func factsOf(s *Study) *facts {
 	}
 	f.walk(reflect.ValueOf(s.Programs), "programs")
 	return f
+}
+
+// exact notes the texts of a stage that are sent byte for byte.
+func (f *facts) exact(s *study.Study, st *study.Stage) {
+	if !s.Bare(st) {
+		return
+	}
+	texts := append(study.Prompts{{Name: "system", Text: st.System}}, st.Prompt...)
+	if own := s.RubricOf(st); own != nil {
+		texts = append(append(texts, study.Named{Name: "system", Text: own.System}), own.Prompt...)
+	}
+	for i, t := range texts {
+		f.put(leaf{text: t.Raw}, "stages", st.Name, "prompt", "exact", strconv.Itoa(i), t.Name)
+	}
 }
 
 // list is all that these facts or others say, in the order of the study.
@@ -128,34 +143,34 @@ func (f *facts) walk(v reflect.Value, path ...string) {
 func (f *facts) special(v reflect.Value, path []string) bool {
 	text := ""
 	switch x := v.Interface().(type) {
-	case Where, assay.Place, *prompt.Template, *expr.Program:
-	case Text:
+	case study.Where, assay.Place, *prompt.Template, *expr.Program:
+	case study.Text:
 		text = x.Text
-	case Named:
+	case study.Named:
 		text = x.Text.Text
-	case Phrase:
+	case study.Phrase:
 		text = x.Text
-	case Expression:
+	case study.Expression:
 		text = x.Source
-	case Names:
+	case study.Names:
 		if len(x.List) > 0 {
 			f.put(leaf{names: x.List}, path...)
 		}
-	case PairList:
+	case study.PairList:
 		if x.File != "" {
-			f.put(leaf{names: x.names()}, path...)
+			f.put(leaf{names: x.Names()}, path...)
 		}
-	case Any:
+	case study.Any:
 		text = compact(x.JSON)
-	case RawSchema:
+	case study.RawSchema:
 		text = compact(x.JSON)
 	case json.RawMessage:
 		text = compact(x)
-	case Amount:
+	case study.Amount:
 		if x.Set {
 			text = x.Money.String()
 		}
-	case Duration:
+	case study.Duration:
 		if x != 0 {
 			text = time.Duration(x).String()
 		}
@@ -202,36 +217,36 @@ func keyOf(t reflect.StructField) string {
 	return b.String()
 }
 
-// subject is what a path is about, in words.
-func (f fact) subject() string {
+// change returns the change that a path is about.
+func (f fact) change() Change {
+	c := Change{Section: Section(f.path[0]), Asks: f.asks()}
 	switch {
-	case len(f.path) > 2 && slices.Contains([]string{"lanes", "stages", "providers"}, f.path[0]):
-		key := f.path[2]
-		if (key == "params" || key == "live") && len(f.path) > 3 { // a lane has their keys side by side
-			key = f.path[3]
+	case len(f.path) > 2 && slices.Contains([]Section{Lanes, Stages, Providers}, c.Section):
+		c.Name, c.Key = f.path[1], f.path[2]
+		if (c.Key == "params" || c.Key == "live") && len(f.path) > 3 { // a lane has their keys side by side
+			c.Key = f.path[3]
 		}
-		return key + " of " + strings.TrimSuffix(f.path[0], "s") + " " + f.path[1]
-	case len(f.path) > 1 && slices.Contains([]string{"rubrics", "traits", "programs"}, f.path[0]):
-		return strings.TrimSuffix(f.path[0], "s") + " " + f.path[1]
+	case len(f.path) > 1 && slices.Contains([]Section{Rubrics, Traits, Programs}, c.Section):
+		c.Name = f.path[1]
 	}
-	return f.path[0]
+	return c
 }
 
 // whole reports whether the path lies in a lane, stage, rubric or trait that one of the studies has not at all: that it came or
 // went is said once.
-func (f fact) whole(was, is *Study) bool {
+func (f fact) whole(was, is *study.Study) bool {
 	if len(f.path) < 2 {
 		return false
 	}
-	names := func(s *Study) []string {
-		switch f.path[0] {
-		case "lanes":
+	names := func(s *study.Study) []string {
+		switch Section(f.path[0]) {
+		case Lanes:
 			return laneNames(s)
-		case "stages":
+		case Stages:
 			return stageNames(s)
-		case "rubrics":
+		case Rubrics:
 			return s.Rubrics.Names()
-		case "traits":
+		case Traits:
 			return s.Traits.Names()
 		}
 		return f.path[1:2]
