@@ -36,29 +36,26 @@ func (d *Diff) Shared() int { return len(d.shared) }
 
 // results compares the verdicts of both runs.
 func (d *Diff) results(ctx context.Context) error {
-	readers := [2]*rowReader{}
-	stages := [2][]analysis.Stage{}
+	var walks [2]*walk
 	for i := range d.Runs {
-		st, err := d.readers[i].Study(ctx, d.Runs[i])
+		q, err := rowsAlone(ctx, d.readers[i], d.Runs[i])
 		if err != nil {
 			return err
 		}
-		readers[i] = &rowReader{Reader: d.readers[i], run: d.Runs[i], study: st, items: map[string]map[string]*analysedItem{}, seen: map[string]bool{}, valid: map[judgeOf]int{}}
-		if stages[i], err = readers[i].stages(ctx); err != nil {
+		f, err := newFacts(ctx, q)
+		if err != nil {
 			return err
 		}
-		if err := readers[i].readEndings(ctx); err != nil {
-			return err
-		}
+		walks[i] = newWalk(q, f)
 	}
-	for _, s := range stages[0] {
-		if !slices.ContainsFunc(stages[1], func(o analysis.Stage) bool { return o.Name == s.Name && o.Verb == s.Verb }) {
+	for _, s := range walks[0].stages {
+		if !slices.ContainsFunc(walks[1].stages, func(o analysis.Stage) bool { return o.Name == s.Name && o.Verb == s.Verb }) {
 			continue
 		}
 		if s.Verb == analysis.Compared {
 			continue
 		}
-		if err := d.paired(ctx, readers, s); err != nil {
+		if err := d.paired(ctx, walks, s); err != nil {
 			return fmt.Errorf("compare stage %s: %w", s.Name, err)
 		}
 	}
@@ -75,9 +72,9 @@ const (
 )
 
 // paired compares the lanes of one stage with themselves: in the analyzer, the run stands where the lane does.
-func (d *Diff) paired(ctx context.Context, rows [2]*rowReader, s analysis.Stage) error {
+func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) error {
 	which := secondRun
-	both := d.lanesOfBoth(rows, s.Name)
+	both := d.lanesOfBoth(walks, s.Name)
 	analyzer, err := analysis.Open([]analysis.Stage{s}, []analysis.Spec{{
 		Stage: s.Name, Method: analysis.Rates, By: []string{analysis.ByLane, laneField},
 		Keep: func(r *analysis.Row) bool {
@@ -93,7 +90,7 @@ func (d *Diff) paired(ctx context.Context, rows [2]*rowReader, s analysis.Stage)
 	}
 	for i, name := range []string{firstRun, secondRun} {
 		which = name
-		if err := rows[i].read(ctx, analyzer, s); err != nil {
+		if err := walks[i].read(ctx, analyzer, s); err != nil {
 			return err
 		}
 	}
@@ -142,16 +139,16 @@ func nameRuns(t *analysis.Table) {
 }
 
 // lanesOfBoth are the lanes whose answers both runs have.
-func (d *Diff) lanesOfBoth(rows [2]*rowReader, stage string) map[string]bool {
+func (d *Diff) lanesOfBoth(walks [2]*walk, stage string) map[string]bool {
 	out := map[string]bool{}
-	for i, g := range rows {
-		st, ok := g.study.Stage(stage)
+	for i, w := range walks {
+		st, ok := w.study.Stage(stage)
 		if !ok {
 			return nil
 		}
 		here := map[string]bool{}
-		for _, source := range g.sources(st) {
-			for _, l := range g.study.Contestants(source) {
+		for _, source := range sources(w.study, st) {
+			for _, l := range w.study.Contestants(source) {
 				here[l.Name] = i == 0 || out[l.Name]
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
@@ -21,7 +22,7 @@ import (
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
 // that the study names, as it is now. Labels come after answers, so the file counts more than what the run's snapshot has of
 // it; a bundle takes it along.
-func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *study.Stage, items map[string]*analysedItem) error {
+func (s *stageRows) gold(ctx context.Context, analyzer *analysis.Analyzer) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
@@ -37,10 +38,11 @@ func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *s
 			}
 		}
 	}
-	if err := analyzer.Gold(d.rows(said(d.Ledger.PeopleVerdicts(ctx, d.run.No, st.Name), ""), items)); err != nil || st.Gold == "" {
+	err := analyzer.Gold(s.of(said(s.Ledger.PeopleVerdicts(ctx, s.run.No, s.stage.Name), "")))
+	if err != nil || s.declared.Gold == "" {
 		return err
 	}
-	labels, err := d.goldFile(ctx, st)
+	labels, err := s.goldFile(ctx, s.declared)
 	if err != nil {
 		return err
 	}
@@ -51,14 +53,14 @@ func (d *rowReader) gold(ctx context.Context, analyzer *analysis.Analyzer, st *s
 			}
 		}
 	}
-	return analyzer.Gold(d.rows(said(all, analysis.GoldJudge), items))
+	return analyzer.Gold(s.of(said(all, analysis.GoldJudge)))
 }
 
 // goldFile reads the gold labels of a stage. Rows that mean nothing in this run become warnings.
-func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
-	file, err := d.OpenGold(ctx, d.run, st)
+func (w *walk) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
+	file, err := w.OpenGold(ctx, w.run, st)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
-		d.warnings = append(d.warnings, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
+		w.unmatched = append(w.unmatched, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
 		return nil, nil
 	}
 	if err != nil {
@@ -69,7 +71,7 @@ func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verd
 	if err != nil {
 		return nil, err
 	}
-	people, err := d.Scripts.People(ctx, d.run, st.Name)
+	people, err := w.Scripts.People(ctx, w.run, st.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +84,12 @@ func (d *rowReader) goldFile(ctx context.Context, st *study.Stage) ([]store.Verd
 	if len(mine) == 0 {
 		return nil, nil
 	}
-	found, err := d.Match(ctx, d.run, people, mine, &problems)
+	found, err := w.Match(ctx, w.run, people, mine, &problems)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range problems[:min(len(problems), MaxProblems)] {
-		d.warnings = append(d.warnings, p.String())
+		w.unmatched = append(w.unmatched, p.String())
 	}
 	out := make([]store.Verdict, len(found))
 	for i, l := range found {
@@ -115,4 +117,35 @@ func (r *Reader) OpenGold(ctx context.Context, run store.Run, st *study.Stage) (
 	// This machine does not have the run's folder: the labels count that were there when it began.
 	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, script.GoldPart+st.Gold))
 	return io.NopCloser(bytes.NewReader(text)), err
+}
+
+// anybody is the judge of what people alone are asked and none of them has said yet.
+const anybody = script.PersonPrefix + "*"
+
+// asksPeople reports whether people are to judge all that a stage is about. What named people said elsewhere, and was imported, may be
+// on a part of it: how much they were asked is not known.
+func (s *stageRows) asksPeople() bool {
+	from := sources(s.study, s.declared)
+	imported := slices.ContainsFunc(from, func(s *study.Stage) bool { return s.Verb() == study.VerbImport })
+	return slices.Contains(s.declared.Judges.List, anybody) || len(from) > 0 && !imported
+}
+
+// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on it.
+func (s *stageRows) expectPeople(ctx context.Context, analyzer *analysis.Analyzer) error {
+	people, err := s.Scripts.People(ctx, s.run, s.stage.Name)
+	if err != nil {
+		return err
+	}
+	return analyzer.Expect(s.of(func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		for v, err := range s.Ledger.PeopleVerdicts(ctx, s.run.No, s.stage.Name) {
+			if !yield(v.At, func(*analysis.Row) {}, err) {
+				return
+			}
+		}
+		for at, err := range people.Unlabelled(ctx) {
+			if !yield(at, func(r *analysis.Row) { r.Judge = anybody }, err) {
+				return
+			}
+		}
+	}))
 }

@@ -32,13 +32,13 @@ type judgedUnit struct {
 // juryName stands in place of a judge where several decide together.
 const juryName = "jury"
 
-// panelOf is the panel of a stage; nil where all verdicts stay apart.
-func (d *rowReader) panelOf(st *study.Stage) *jury {
+// panelOf returns the panel of a stage; nil where all verdicts stay apart.
+func panelOf(of *study.Study, st *study.Stage) *jury {
 	p := &jury{jury: judge.Jury(st.Jury), votes: judge.Reduce(st.Repeats.Reduce), repeats: 1, units: map[string]*judgedUnit{}}
-	if p.jury == judge.Each || len(d.study.LanesNamed(st.Judges.List)) < 2 {
+	if p.jury == judge.Each || len(of.LanesNamed(st.Judges.List)) < 2 {
 		p.jury = ""
 	}
-	for _, s := range d.sources(st) {
+	for _, s := range sources(of, st) {
 		if s.Repeats.Reduce != "" {
 			p.draws, p.repeats = judge.Reduce(s.Repeats.Reduce), max(1, s.Repeats.N)
 		}
@@ -72,8 +72,8 @@ func (p *jury) unit(r *analysis.Row) *judgedUnit {
 	return u
 }
 
-// hear enters a verdict.
-func (p *jury) hear(r *analysis.Row, v *store.Verdict) {
+// enter adds a verdict.
+func (p *jury) enter(r *analysis.Row, v *store.Verdict) {
 	u := p.unit(r)
 	if u.said[r.Draw] == nil {
 		u.said[r.Draw] = map[string][]assay.Verdict{}

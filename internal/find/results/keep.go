@@ -24,8 +24,8 @@ func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields m
 	if !judges(of) {
 		return nil, fmt.Errorf("stage %q of run %s gives no verdicts", stage, run.ID)
 	}
-	asked := &rowReader{Reader: r, run: run, study: st, settings: settingsOf(st)}
-	sieve := &rowSieve{asked: asked, Reader: r, run: run, input: (&plan.Input{Study: st}).Root(of), fields: fields, known: map[string]*analysedItem{}}
+	input := (&plan.Input{Study: st}).Root(of)
+	sieve := &rowSieve{origins: originsOf(st), Reader: r, run: run, input: input, fields: fields, known: map[string]*analysedItem{}}
 	return func(v *store.Verdict) (bool, error) {
 		return sieve.keeps(ctx, v.At, script.ReadingOf(v.At))
 	}, nil
@@ -34,11 +34,11 @@ func (r *Reader) Keep(ctx context.Context, run store.Run, stage string, fields m
 // rowSieve keeps rows whose fields have the values asked for. It reads an item only where a field of it is asked for.
 type rowSieve struct {
 	*Reader
+	origins
 	run    store.Run
 	input  string
 	fields map[string]string
 	known  map[string]*analysedItem
-	asked  *rowReader // knows how lanes were asked
 }
 
 // maxSieved bounds the items that one look holds.
@@ -46,7 +46,7 @@ const maxSieved = 20_000
 
 func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Reading) (bool, error) {
 	row := rowOf(at, r, nil)
-	s.asked.asking(&row, at)
+	s.origins.fill(&row, at)
 	foreign := false
 	for name, want := range s.fields {
 		if ofItem(name) {
@@ -63,7 +63,7 @@ func (s *rowSieve) keeps(ctx context.Context, at assay.Coordinates, r script.Rea
 		return false, err
 	}
 	row = rowOf(at, r, it)
-	s.asked.asking(&row, at)
+	s.origins.fill(&row, at)
 	for name, want := range s.fields {
 		if row.Field(name) != want {
 			return false, nil

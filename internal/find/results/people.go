@@ -15,7 +15,6 @@ import (
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
-	"assay/internal/study"
 	"assay/internal/study/adaptive"
 	"assay/internal/study/plan"
 )
@@ -181,37 +180,6 @@ func (p *Panel) Withdraw(ctx context.Context, t analysis.Task, person string) er
 	return err
 }
 
-// anybody is the judge of what people alone are asked and none of them has said yet.
-const anybody = script.PersonPrefix + "*"
-
-// asksPeople reports whether people are to judge all that a stage is about. What named people said elsewhere, and was imported, may be
-// on a part of it: how much they were asked is not known.
-func (d *rowReader) asksPeople(st *study.Stage) bool {
-	from := d.sources(st)
-	imported := slices.ContainsFunc(from, func(s *study.Stage) bool { return s.Verb() == study.VerbImport })
-	return slices.Contains(st.Judges.List, anybody) || len(from) > 0 && !imported
-}
-
-// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on it.
-func (d *rowReader) expectPeople(ctx context.Context, analyzer *analysis.Analyzer, stage string, items map[string]*analysedItem) error {
-	people, err := d.Scripts.People(ctx, d.run, stage)
-	if err != nil {
-		return err
-	}
-	return analyzer.Expect(d.rows(func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
-		for v, err := range d.Ledger.PeopleVerdicts(ctx, d.run.No, stage) {
-			if !yield(v.At, func(*analysis.Row) {}, err) {
-				return
-			}
-		}
-		for at, err := range people.Unlabelled(ctx) {
-			if !yield(at, func(r *analysis.Row) { r.Judge = anybody }, err) {
-				return
-			}
-		}
-	}, items))
-}
-
 // Clear reports which of two lanes is clearly the better one, from all verdicts of a stage so far. Groups are named as tasks name them.
 func (r *Reader) Clear(ctx context.Context, run store.Run, stage string) (func(group string, pairs int) bool, error) {
 	wins := map[string]*[2]float64{}
@@ -239,22 +207,6 @@ func (r *Reader) Clear(ctx context.Context, run store.Run, stage string) (func(g
 		w := wins[group]
 		return w != nil && adaptive.Clear(w[0], w[1], pairs)
 	}, nil
-}
-
-// unclear counts the labels of people that were chosen because it was not clear which of two is better.
-func (d *rowReader) unclear(ctx context.Context, stage string, people int) (n int, err error) {
-	if people == 0 {
-		return 0, nil
-	}
-	for v, err := range d.Ledger.PeopleVerdicts(ctx, d.run.No, stage) {
-		if err != nil {
-			return n, err
-		}
-		if v.State == store.VerdictValid && script.ChosenAs(&v) == analysis.ChosenUncertain {
-			n++
-		}
-	}
-	return n, nil
 }
 
 // firstShare is how much of a comparison the one shown first has won.

@@ -8,44 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/study/plan"
 )
-
-// asked are the analyses that are shown: those of the study, or the usual ones of stages that have none; of the stages and by the methods that
-// were asked for.
-func (d *rowReader) asked(stages []analysis.Stage) ([]analysis.Spec, error) {
-	wanted, err := d.query.wanted(stages)
-	if err != nil {
-		return nil, err
-	}
-	if len(d.query.Methods) > 0 {
-		return d.query.by(wanted)
-	}
-	var out []analysis.Spec
-	declared := map[string]bool{}
-	for i := range d.study.Analyses {
-		a := &d.study.Analyses[i]
-		declared[a.Of] = true
-		if !slices.ContainsFunc(wanted, func(s analysis.Stage) bool { return s.Name == a.Of }) {
-			continue
-		}
-		s := analysis.Spec{Stage: a.Of, Method: analysis.Method(a.Method), By: a.By.List, Primary: a.Primary, Settings: plan.SettingsOf(a)}
-		if a.Filter.Source != "" {
-			p, err := compileWhere(a.Filter.At, a.Filter.Source)
-			if err != nil {
-				return nil, err
-			}
-			s.Keep = d.keeper(p)
-		}
-		out = append(out, s)
-	}
-	for _, s := range wanted {
-		if !declared[s.Name] {
-			out = append(out, analysis.Default(s)...)
-		}
-	}
-	return out, nil
-}
 
 // wanted are the stages that were asked for.
 func (q *Query) wanted(stages []analysis.Stage) ([]analysis.Stage, error) {
@@ -90,8 +53,8 @@ func (q *Query) by(stages []analysis.Stage) ([]analysis.Spec, error) {
 	return out, nil
 }
 
-// settle gives the analyses the settings that were asked for.
-func (q *Query) settle(stages []analysis.Stage, specs []analysis.Spec) error {
+// apply gives the analyses the settings that were asked for.
+func (q *Query) apply(stages []analysis.Stage, specs []analysis.Spec) error {
 	if why := q.Settings.Problem(); why != "" {
 		return mistake("", "--%s", why)
 	}

@@ -19,12 +19,11 @@ func (r *Reader) Look(ctx context.Context, run store.Run, stage string) (script.
 // standing is what all comparisons of a stage say, and the standing that its table has, or would have if they had been bought in a round.
 func (r *Reader) standing(ctx context.Context, run store.Run, stage string, look bool) (script.Found, *analysis.Standing, error) {
 	var out script.Found
-	st, err := r.Study(ctx, run)
+	w, err := walkOver(ctx, r, run, Query{Stages: []string{stage}, Methods: []string{string(analysis.BradleyT)}, look: look})
 	if err != nil {
 		return out, nil, err
 	}
-	d := &rowReader{Reader: r, run: run, study: st, look: look, query: Query{Stages: []string{stage}, Methods: []string{string(analysis.BradleyT)}}}
-	report, err := d.report(ctx, nil)
+	report, err := w.report(ctx)
 	if err != nil {
 		return out, nil, err
 	}

@@ -97,7 +97,7 @@ func (r *Reader) Offer(ctx context.Context, run store.Run, w script.Settle, budg
 	}
 	st, _ := s.Study().Stage(o.Stage)
 	each := s.VerdictsOfOne(o.Stage) // a quote counts what tables count
-	if (&rowReader{Reader: r, run: run, study: s.Study()}).panelOf(st) != nil {
+	if panelOf(s.Study(), st) != nil {
 		each = 1
 	}
 	o.Needed = math.Ceil(needed / float64(each))

@@ -29,21 +29,21 @@ func (s Spending) Per(n int64) *float64 {
 }
 
 // spending adds up what segments cost; by other prices, where there are any.
-func (r *Reader) spending(ctx context.Context, d *rowReader, prices *catalog.Catalog) ([]Spending, error) {
-	segments, err := r.Ledger.Segments(ctx, d.run.No)
+func (r *Reader) spending(ctx context.Context, w *walk, prices *catalog.Catalog) ([]Spending, error) {
+	segments, err := r.Ledger.Segments(ctx, w.run.No)
 	if err != nil {
 		return nil, err
 	}
 	var anew map[judgeOf]assay.Cost
 	if prices != nil {
-		if anew, err = r.repriced(ctx, segments, d.study, prices); err != nil {
+		if anew, err = r.repriced(ctx, segments, w.study, prices); err != nil {
 			return nil, err
 		}
 	}
 	out := sumSegments(segments)
 	for i := range out {
 		at := judgeOf{out[i].Stage, out[i].Lane}
-		out[i].Valid = d.valid[at]
+		out[i].Valid = w.valid[at]
 		if prices != nil {
 			out[i].Cost = anew[at]
 		}

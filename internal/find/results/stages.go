@@ -7,75 +7,61 @@ import (
 
 	"assay/internal/find/analysis"
 	"assay/internal/judge"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
 	"assay/internal/study"
-	"assay/internal/study/adaptive"
 	"assay/internal/study/plan"
 )
 
-// stages are the stages that give verdicts.
-func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
-	desk := &plan.Input{Study: d.study}
-	families := map[string]string{}
-	for _, l := range d.study.Lanes {
-		families[l.Name] = l.Provider
-		if maker, _, ok := strings.Cut(l.Model, "/"); ok {
-			families[l.Name] = maker
-		}
-	}
+// stagesOf returns the stages of a run that give verdicts, as analyses need to know them.
+func stagesOf(ctx context.Context, r *Reader, run store.Run, of *study.Study) ([]analysis.Stage, error) {
+	desk := &plan.Input{Study: of}
+	families := familiesOf(of)
 	var out []analysis.Stage
-	for _, st := range plan.InOrder(d.study) {
+	for _, st := range plan.InOrder(of) {
 		verb := st.Verb()
 		if verb != study.VerbJudge && verb != study.VerbCompare {
 			continue
 		}
-		r, err := desk.Rubric(st)
+		rubric, err := desk.Rubric(st)
 		if err != nil {
 			return nil, err
 		}
 		s := analysis.Stage{
-			Name: st.Name, Verb: analysis.Judged, Flips: r.AgainstFirst, Low: r.Range.Low, High: r.Range.High, Whole: r.Range.Whole, Families: families,
-			Gold: st.Gold != "", Ruled: r.Rule != nil || d.program(st), Validated: r.Rule != nil, Control: d.control(st), Selected: d.selected(st), Rule: countRule(st.Count),
-			Decided: d.panelOf(st) != nil,
+			Name: st.Name, Verb: analysis.Judged, Flips: rubric.AgainstFirst, Low: rubric.Range.Low, High: rubric.Range.High, Whole: rubric.Range.Whole,
+			Families: families, Gold: st.Gold != "", Ruled: rubric.Rule != nil || byProgram(of, st), Validated: rubric.Rule != nil,
+			Control: control(of, st), Selected: selected(of, st), Rule: countRule(st.Count), Decided: panelOf(of, st) != nil,
 		}
-		for _, l := range r.Labels {
+		for _, l := range rubric.Labels {
 			if !l.Abstain {
 				s.Labels = append(s.Labels, analysis.Label{Name: l.Name, Score: l.Score})
-				if r.Flags(l.Score) {
+				if rubric.Flags(l.Score) {
 					s.Flagged = append(s.Flagged, l.Name)
 				}
 			}
 		}
-		for _, l := range d.study.LanesNamed(st.Judges.List) {
+		for _, l := range of.LanesNamed(st.Judges.List) {
 			s.Judges = append(s.Judges, l.Name)
 		}
-		if s.People, err = d.Ledger.People(ctx, d.run.No, st.Name); err != nil {
+		if s.People, err = r.Ledger.People(ctx, run.No, st.Name); err != nil {
 			return nil, err
 		}
-		if s.Unclear, err = d.unclear(ctx, st.Name, len(s.People)); err != nil {
+		if s.Unclear, err = unclear(ctx, r, run, st.Name, len(s.People)); err != nil {
 			return nil, err
 		}
-		if err := d.design(ctx, st, &s); err != nil {
+		if err := design(ctx, r, run, of, &s); err != nil {
 			return nil, err
 		}
-		if s.Added, s.Uneven, err = d.added(ctx, d.run, st.Name); err != nil {
+		if s.Added, s.Uneven, err = r.added(ctx, run, st.Name); err != nil {
 			return nil, err
 		}
 		if verb == study.VerbCompare {
-			s.Verb = analysis.Compared
-			_, lanes := d.study.Stage(st.Compare)
-			s.Items = !lanes
-			if st.Pairs != nil {
-				s.Within = st.Pairs.Within
-			}
-			if s.Rounds, err = d.Rounds(ctx, d.run, st); err != nil {
+			if err := compared(ctx, r, run, of, &s); err != nil {
 				return nil, err
-			}
-			if s.Rounds == nil && d.look {
-				s.Rounds = &analysis.Rounds{Planned: 1, Alpha: adaptive.Alpha, Level: adaptive.Alpha, Next: adaptive.Alpha / adaptive.Rounds}
 			}
 		}
 		s.Low, s.High = scoreRange(s)
-		if s.Worst = s.Low; r.Worse == judge.High {
+		if s.Worst = s.Low; rubric.Worse == judge.High {
 			s.Worst = s.High
 		}
 		out = append(out, s)
@@ -83,17 +69,43 @@ func (d *rowReader) stages(ctx context.Context) ([]analysis.Stage, error) {
 	return out, nil
 }
 
+// familiesOf returns who made the model of each lane.
+func familiesOf(of *study.Study) map[string]string {
+	out := map[string]string{}
+	for _, l := range of.Lanes {
+		out[l.Name] = l.Provider
+		if maker, _, ok := strings.Cut(l.Model, "/"); ok {
+			out[l.Name] = maker
+		}
+	}
+	return out
+}
+
+// compared fills in how a stage compares.
+func compared(ctx context.Context, r *Reader, run store.Run, of *study.Study, s *analysis.Stage) error {
+	st, _ := of.Stage(s.Name)
+	_, lanes := of.Stage(st.Compare)
+	s.Verb, s.Items = analysis.Compared, !lanes
+	if st.Pairs != nil {
+		s.Within = st.Pairs.Within
+	}
+	var err error
+	s.Rounds, err = r.Rounds(ctx, run, st)
+	return err
+}
+
 // maxLengths is up to how many answers their lengths are read unasked: they are held until all verdicts are.
 const maxLengths = 200_000
 
 // design fills in how the judged answers came about.
-func (d *rowReader) design(ctx context.Context, st *study.Stage, s *analysis.Stage) error {
-	lanes, err := d.Ledger.Lanes(ctx, d.run.No)
+func design(ctx context.Context, r *Reader, run store.Run, of *study.Study, s *analysis.Stage) error {
+	lanes, err := r.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
+	st, _ := of.Stage(s.Name)
 	answers := int64(0)
-	for _, from := range d.sources(st) {
+	for _, from := range sources(of, st) {
 		s.Draws = max(s.Draws, from.Repeats.N)
 		for _, l := range lanes {
 			if l.Stage == from.Name {
@@ -101,14 +113,14 @@ func (d *rowReader) design(ctx context.Context, st *study.Stage, s *analysis.Sta
 			}
 		}
 	}
-	asked := slices.ContainsFunc(d.study.Analyses, func(a study.Analysis) bool { return a.Of == st.Name && a.Method == string(analysis.Length) })
+	asked := slices.ContainsFunc(of.Analyses, func(a study.Analysis) bool { return a.Of == s.Name && a.Method == string(analysis.Length) })
 	s.Lengths = asked || answers > 0 && answers <= maxLengths
 	return nil
 }
 
-// program reports whether a program of the study's author judges.
-func (d *rowReader) program(st *study.Stage) bool {
-	r := d.study.RubricOf(st)
+// byProgram reports whether a program of the study's author judges.
+func byProgram(of *study.Study, st *study.Stage) bool {
+	r := of.RubricOf(st)
 	return r != nil && len(r.Command) > 0
 }
 
@@ -145,34 +157,35 @@ func countRule(c study.Count) string {
 	return strings.Join(parts, ", ")
 }
 
-// sources are the stages whose answers a stage reads.
-func (d *rowReader) sources(st *study.Stage) []*study.Stage {
+// sources returns the stages whose answers a stage reads.
+func sources(of *study.Study, st *study.Stage) []*study.Stage {
 	var out []*study.Stage
 	for _, name := range append(slices.Clone(st.Judge.List), st.Compare) {
-		if s, ok := d.study.Stage(name); ok {
+		if s, ok := of.Stage(name); ok {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (d *rowReader) control(st *study.Stage) string {
-	for _, s := range d.sources(st) {
-		if d.study.Controlled(s) {
+// control returns the branch that nobody presses; empty: the judged stages have none.
+func control(of *study.Study, st *study.Stage) string {
+	for _, s := range sources(of, st) {
+		if of.Controlled(s) {
 			return plan.ControlBranch
 		}
 	}
 	return ""
 }
 
-// selected is the stage after whose results the judged lanes were chosen.
-func (d *rowReader) selected(st *study.Stage) string {
-	for _, s := range d.sources(st) {
-		for range d.study.Stages { // what goes on with a chosen lane is about a chosen lane
+// selected returns the stage after whose results the judged lanes were chosen.
+func selected(of *study.Study, st *study.Stage) string {
+	for _, s := range sources(of, st) {
+		for range of.Stages { // what goes on with a chosen lane is about a chosen lane
 			if s.LaneGate != nil && len(s.LaneGate.Stages()) > 0 {
 				return s.LaneGate.Stages()[0].Stage
 			}
-			from, ok := d.study.Stage(s.Continue)
+			from, ok := of.Stage(s.Continue)
 			if !ok {
 				break
 			}
@@ -180,4 +193,20 @@ func (d *rowReader) selected(st *study.Stage) string {
 		}
 	}
 	return ""
+}
+
+// unclear counts the labels of people that were chosen because it was not clear which of two is better.
+func unclear(ctx context.Context, r *Reader, run store.Run, stage string, people int) (n int, err error) {
+	if people == 0 {
+		return 0, nil
+	}
+	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
+		if err != nil {
+			return n, err
+		}
+		if v.State == store.VerdictValid && script.ChosenAs(&v) == analysis.ChosenUncertain {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -26,7 +26,7 @@ func (r *Reader) Truth(ctx context.Context, run store.Run) ([]Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	stages, err := (&rowReader{Reader: r, run: run, study: st}).stages(ctx)
+	stages, err := stagesOf(ctx, r, run, st)
 	if err != nil {
 		return nil, err
 	}
