@@ -289,9 +289,6 @@ func (e entry) finish(t *Table, o Options) {
 	if e.stage.Unclear > 0 && (t.People || !e.stage.Machines()) {
 		t.note("%s chosen because it was not clear which of the two is better: opponents differ, and shares of wins are not those of all pairs; strengths hold", wereLabels(e.stage.Unclear))
 	}
-	if e.stage.Added != "" {
-		t.note("%s", e.stage.Added)
-	}
 	if e.stage.Selected != "" {
 		t.note("%s%s", selectedAfter, e.stage.Selected)
 	}

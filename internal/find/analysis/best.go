@@ -47,15 +47,6 @@ func (s *Standing) chances(seed uint64) {
 			places, values = append(places, i), append(values, p.Value.Value)
 		}
 	}
-	if s.Uneven {
-		for k, i := range places {
-			if !s.Places[i].Paired.OK {
-				s.noBest(places, "lanes were asked about different items")
-				return
-			}
-			values[k] = s.Places[i].Paired.Value
-		}
-	}
 	if s.Rounds != nil {
 		s.noBest(places, "pairs were bought by what was found")
 		return

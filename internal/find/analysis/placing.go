@@ -117,12 +117,9 @@ func (s *Standing) Order() []int {
 	return append(out, none...)
 }
 
-// Better orders two places: the one with the better value first, on the same items where some have more than others.
+// Better orders two places: the one with the better value first.
 func (s *Standing) Better(a, b int) int {
 	x, y := s.Places[a].Value.Value, s.Places[b].Value.Value
-	if p, q := s.Places[a].Paired, s.Places[b].Paired; p.OK && q.OK {
-		x, y = p.Value, q.Value
-	}
 	switch {
 	case x == y:
 		return 0

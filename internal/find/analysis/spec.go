@@ -47,8 +47,6 @@ type Stage struct {
 	Draws     int      // how often the same question was drawn; 0 and 1: once
 	Lengths   bool     // rows say how long answers are
 	Selected  string   // the stage after whose results the lanes were chosen; empty: none
-	Added     string   // how items were added after a look, in words; empty: none were
-	Uneven    bool     // some lanes were asked about more items than others
 	Rule      string   // how refused and cut answers count; empty: as answers
 	Rounds    *Rounds  // of a stage that buys its pairs in rounds; nil: it does not
 

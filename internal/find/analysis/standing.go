@@ -36,8 +36,6 @@ type Standing struct {
 	Unmet   [][]string // groups of places that were never compared with each other; none: all were, directly or through others
 	Unclear int        // labels of people, who alone judge, that were chosen because it was not clear which of two is better
 
-	Uneven bool // some lanes were asked about more items than others: they are ordered on what they have in common
-
 	Style string // how much of it is style, in words; empty: nothing was asked
 
 	// Foretold is what quotes begin with where the tests of comparisons have no errors: strengths that are drawn together, with the errors that
@@ -52,7 +50,6 @@ type Standing struct {
 type Place struct {
 	Name     string
 	Value    stats.Number
-	Paired   stats.Number // where lanes were asked about different items: how far it lies from the mean of all on the same ones
 	SE       stats.Number
 	Interval stats.Interval
 	Share    stats.Number // of comparisons: the share won; of flips with a control: the share taken back under pressure
@@ -146,7 +143,6 @@ func (e entry) finishStandings(t *Table, o Options) {
 		for _, c := range s.Tests {
 			s.Clusters = max(s.Clusters, c.Clusters)
 		}
-		s.Uneven = e.stage.Uneven
 		s.rank(t, o.Seed)
 		if len(s.Judges) == 1 && s.Field == ByLane {
 			family := e.stage.Families[s.Judges[0]]
@@ -183,43 +179,10 @@ func (p *pairing) standing(t *Table, s *rates) error {
 	}
 	var err error
 	for _, g := range p.groups.sorted() { // there is one, or none where nothing is valid
-		if s.stage.Uneven {
-			p.level(g.data, out.Places)
-		}
 		err = p.contrasts(&out, func(a, b uint32) (Finding, stats.Number, error) { return p.difference(g.data, a, b, s) })
 	}
 	t.standings = append(t.standings, out)
 	return err
-}
-
-// level fills in how far places lie apart on the same items.
-func (p *pairing) level(d *laneItems, places []Place) {
-	rows := map[uint32][]int{} // the places that have an item
-	for i := range places {
-		lane, known := p.lanes.index[places[i].Name]
-		if !known || int(lane) >= len(d.sums) {
-			continue
-		}
-		for _, item := range d.sums[lane].items.ids {
-			rows[item] = append(rows[item], i)
-		}
-	}
-	b := stats.NewBlocks(len(places))
-	for item := range uint32(len(p.own)) { // in one order: sums are the same every time
-		values := make([]float64, len(rows[item]))
-		for k, i := range rows[item] {
-			x := d.sums[p.lanes.index[places[i].Name]].at(item)
-			values[k] = x.sum / float64(x.n)
-		}
-		if len(values) > 0 {
-			b.Add(rows[item], values)
-		}
-	}
-	if effects, ok := b.Effects(); ok {
-		for i := range places {
-			places[i].Paired = stats.Known(effects[i])
-		}
-	}
 }
 
 // contrasts holds every two places of a standing against each other.

@@ -3,7 +3,6 @@ package analysis_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"assay/internal/find/analysis"
@@ -191,57 +190,5 @@ func TestAJudgeOfTheFamilyOfALaneIsNamed(t *testing.T) {
 	s := report(t, stage, []analysis.Spec{{}}, answers([]int{3, 4}, []int{0, 0}, 6)).Standings[0]
 	if len(s.Kin) != 1 || s.Kin[0] != "lane00" {
 		t.Errorf("kin: %v", s.Kin)
-	}
-}
-
-// TestLanesWithMoreItemsAreOrderedOnTheSameItems: two lanes were asked about hard items that the third was not. Their rates fall, and the order
-// of the three does not depend on it.
-func TestLanesWithMoreItemsAreOrderedOnTheSameItems(t *testing.T) {
-	t.Parallel()
-	stage := correct()
-	stage.Added, stage.Uneven = "6 items more were asked of lane00 and lane01 alone", true
-	rows := answers([]int{9, 6, 7}, []int{0, 3, 1}, 12)
-	for i := range 6 { // hard ones: lane00 is right on one
-		label := "wrong"
-		if i == 2 {
-			label = "right"
-		}
-		rows = append(rows, said("lane00", fmt.Sprintf("q%02d", 12+i), label), said("lane01", fmt.Sprintf("q%02d", 12+i), "wrong"))
-	}
-	r := report(t, stage, []analysis.Spec{{}}, rows)
-	s := r.Standings[0]
-	want := []float64{(9+6)/24.0 + 4/36.0, (9+6)/24.0 - 4/36.0, 7 / 12.0} // together as on the common items, apart as on all of theirs
-	mean := (want[0] + want[1] + want[2]) / 3
-	for i, p := range s.Places {
-		near(t, p.Name, want[i]-mean, p.Paired.Value, 1e-12)
-		if !p.Best.OK {
-			t.Errorf("%s has no chance of being the best: %s", p.Name, p.Best.Why)
-		}
-	}
-	near(t, "rate", 10/18.0, s.Places[0].Value.Value, 1e-12) // less than that of lane02, which had none of the hard ones
-	near(t, "rate", 7/12.0, s.Places[2].Value.Value, 1e-12)
-	if order := s.Order(); order[0] != 0 || order[1] != 2 {
-		t.Errorf("the order is %v", order)
-	}
-	for _, c := range s.Tests {
-		items := 12
-		if c.First == 0 && c.Second == 1 {
-			items = 18
-			near(t, "difference", 4/18.0, c.Difference.Value, 1e-12)
-		}
-		if c.Clusters != items {
-			t.Errorf("places %d and %d are compared on %d items", c.First, c.Second, c.Clusters)
-		}
-	}
-	for _, table := range r.Tables {
-		if !slices.Contains(table.Notes, stage.Added) {
-			t.Errorf("table %s does not say that items were added: %q", table.Title, table.Notes)
-		}
-	}
-	even := correct()
-	for _, p := range report(t, even, []analysis.Spec{{}}, rows).Standings[0].Places {
-		if p.Paired.OK {
-			t.Errorf("%s is ordered by something else than its rate", p.Name)
-		}
 	}
 }

@@ -81,9 +81,6 @@ func (r *Reader) Document(ctx context.Context, run store.Run, o DocumentOptions)
 	if err := json.Unmarshal([]byte(run.Settings), &settings); err != nil {
 		return nil, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
 	}
-	if d.Settles, _, err = r.added(ctx, run, ""); err != nil {
-		return nil, err
-	}
 	if err := r.paper(ctx, run, st, settings, d); err != nil {
 		return nil, err
 	}

@@ -37,9 +37,6 @@ func (r *Reader) Outline(ctx context.Context, found *Findings) (*report.Document
 	if err := r.priceOne(ctx, run, d.Spend, segments); err != nil {
 		return nil, err
 	}
-	if d.Settles, _, err = r.added(ctx, run, ""); err != nil {
-		return nil, err
-	}
 	d.Rerun, err = r.Rerun(run, run.Folder)
 	return d, err
 }
@@ -61,8 +58,13 @@ func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
 	if s.File == "" {
 		return "", nil
 	}
+	return r.rerun(run, s, dir), nil
+}
+
+// rerun is the command that runs a study with other settings than a run has.
+func (r *Reader) rerun(run store.Run, s script.Settings, dir string) string {
 	s.File = filepath.Join(studyFrom(run.Folder, dir), s.File)
-	return runAgain(s, r.Rehearsal), nil
+	return runAgain(s, r.Rehearsal)
 }
 
 // nounsOf is what the independent units of each judging stage are called: its input, where that is a plural and has no clusters.

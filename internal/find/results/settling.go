@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
+	"assay/internal/show/report"
 	"assay/internal/study"
 )
 
@@ -157,8 +159,79 @@ func comparedIn(s *study.Study, w script.Settle) (string, error) {
 // SettleError says why two lanes cannot be settled.
 type SettleError struct {
 	Text, Hint string
-	Single     bool // no stage compares them: more items may settle it
+	Single     bool // no stage compares them: more items may tell them apart
 }
 
 // Error says it.
 func (e *SettleError) Error() string { return e.Text }
+
+// ItemQuote is how many more items would tell two lanes apart whose answers are judged one by one.
+type ItemQuote struct {
+	Stage  string
+	Unit   string     // what items are called
+	Needed int64      // more of them, for the usual chance; 0: see Why
+	Why    string     // no number is known
+	Cost   report.Fee // of them
+	Input  string     // whose items they are
+	Asked  int64      // items of it that the run has
+
+	run      store.Run
+	settings script.Settings
+}
+
+// QuoteItems returns how many more items would tell two lanes apart; false: no stage that judges ranks both.
+func (r *Reader) QuoteItems(ctx context.Context, run store.Run, w script.Settle) (ItemQuote, bool, error) {
+	out := ItemQuote{run: run}
+	if err := json.Unmarshal([]byte(run.Settings), &out.settings); err != nil {
+		return out, false, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	found, err := r.Findings(ctx, run, Query{})
+	if err != nil {
+		return out, false, err
+	}
+	doc, err := r.Outline(ctx, found)
+	if err != nil {
+		return out, false, err
+	}
+	q, apart, ranked := doc.Settle(w.Stage, w.First, w.Second)
+	if !ranked {
+		return out, false, nil
+	}
+	s, err := r.Scripts.Open(ctx, run)
+	if err != nil {
+		return out, false, err
+	}
+	st, _ := s.Study().Stage(q.Stage)
+	out.Stage, out.Unit, out.Cost, out.Input = q.Stage, q.Unit, q.Likely.Cost, rootInput(s.Study(), st)
+	for _, err := range r.Ledger.ItemHeads(ctx, run.No, out.Input) {
+		if err != nil {
+			return out, false, err
+		}
+		out.Asked++
+	}
+	switch {
+	case apart:
+		out.Why = "they are told apart already"
+	case q.Clusters == 0 || out.Asked == 0:
+		out.Why = "too little is known about them"
+	case !q.Likely.Known:
+		out.Why = "no sensible number of " + q.Unit + "s would: they are too close"
+	default: // several items may share a cluster, and some have no verdict on both
+		out.Needed = int64(math.Ceil(q.Likely.N * float64(out.Asked) / float64(q.Clusters)))
+	}
+	return out, true, nil
+}
+
+// Limited reports whether the run was told to ask about the first items of each input alone.
+func (q ItemQuote) Limited() bool { return q.settings.Limit > 0 }
+
+// RerunWith is the command that runs the study of a quote with another limit on items (0: without one) and another setting of the study (empty:
+// none), typed in a folder.
+func (r *Reader) RerunWith(q ItemQuote, limit int64, set, dir string) string {
+	q.settings.Limit = int(limit)
+	if path, _, some := strings.Cut(set, "="); some {
+		old := func(have string) bool { return strings.HasPrefix(have, path+"=") }
+		q.settings.Set = append(slices.DeleteFunc(slices.Clone(q.settings.Set), old), set)
+	}
+	return r.rerun(q.run, q.settings, dir)
+}

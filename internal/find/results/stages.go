@@ -52,9 +52,6 @@ func stagesOf(ctx context.Context, r *Reader, run store.Run, of *study.Study) ([
 		if err := design(ctx, r, run, of, &s); err != nil {
 			return nil, err
 		}
-		if s.Added, s.Uneven, err = r.added(ctx, run, st.Name); err != nil {
-			return nil, err
-		}
 		if verb == study.VerbCompare {
 			if err := compared(ctx, r, run, of, &s); err != nil {
 				return nil, err

@@ -17,7 +17,6 @@ type asking struct {
 	chosen []*study.Lane
 	from   *asking // of a continue stage
 	redone *redone
-	reach  *reach
 
 	judges   []*judging // whose verdicts its condition looks at
 	imported bool       // its answers were made elsewhere: nothing is asked
@@ -34,7 +33,7 @@ func (a *asking) span() study.Turns {
 }
 
 func (a *asking) at(it assay.Item, _ int64, lane string, turn int) []assay.Coordinates {
-	if !a.reach.asks(it.ID, lane) || !keeps(a.talk.Stage, it) || a.from != nil && !a.from.wants(it) {
+	if !keeps(a.talk.Stage, it) || a.from != nil && !a.from.wants(it) {
 		return nil
 	}
 	ways := a.talk.AllWays(turn-1, it)

@@ -33,7 +33,7 @@ func (s *Script) buildAsk(ctx context.Context, st *study.Stage) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{talk: talk, input: s.input.Root(st), chosen: s.chosen(s.input.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone, reach: s.reachOf(st)}
+	a := &asking{talk: talk, input: s.input.Root(st), chosen: s.chosen(s.input.Study.Contestants(st)), imported: st.Import != nil, redone: &s.redone}
 	if st.Continue != "" {
 		from, ok := s.stages[st.Continue].(*asking)
 		if !ok {
@@ -74,7 +74,7 @@ func (s *Script) buildJudge(ctx context.Context, st *study.Stage) (*judging, err
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), input: s.input.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone, reach: s.reachOf(st)}
+	j := &judging{stage: st, rubric: r, chosen: s.input.Study.LanesNamed(st.Judges.List), others: s.standIns(st), input: s.input.Root(st), votes: max(1, st.Repeats.N), redone: &s.redone}
 	if own := s.input.Study.RubricOf(st); own != nil && own.Rule != nil {
 		j.expects = own.Rule.Exact.Template
 	}

@@ -122,7 +122,7 @@ func (s *Script) blocks(ctx context.Context, rec stage, g store.GroupKey) iter.S
 	return func(yield func([]wanted, error) bool) {
 		ord := int64(-1)
 		var block []wanted
-		for it, err := range s.itemsOf(ctx, rec) {
+		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(nil, err)
 				return

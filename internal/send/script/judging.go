@@ -23,7 +23,6 @@ type judging struct {
 	input   string
 	votes   int
 	redone  *redone
-	reach   *reach
 	expects *prompt.Template           // what a rule expects of an answer; nil: what the item says
 	slices  map[string]map[string]bool // of sources that ask a slice of the input: its items
 }
@@ -101,7 +100,7 @@ func (j *judging) subjects(it assay.Item, turn int) []assay.Coordinates {
 			continue
 		}
 		for _, l := range s.lanes() {
-			if j.picks(l) && j.reach.asks(it.ID, l.Name) {
+			if j.picks(l) {
 				out = append(out, s.at(it, 0, l.Name, turn)...)
 			}
 		}

@@ -75,7 +75,7 @@ func (p *People) Next(ctx context.Context, q analysis.Queue) ([]analysis.Task, e
 func (p *People) Tasks(ctx context.Context) iter.Seq2[analysis.Task, error] {
 	return func(yield func(analysis.Task, error) bool) {
 		ord := int64(-1)
-		for it, err := range p.itemsOf(ctx, p.rec) {
+		for it, err := range p.input.Rows.Items(ctx, p.rec.items()) {
 			if err != nil {
 				yield(analysis.Task{}, err)
 				return
@@ -107,7 +107,7 @@ func (p *People) Unlabelled(ctx context.Context) iter.Seq2[assay.Coordinates, er
 			return
 		}
 		ord := int64(-1)
-		for it, err := range p.itemsOf(ctx, p.rec) {
+		for it, err := range p.input.Rows.Items(ctx, p.rec.items()) {
 			ord++
 			var open []wanted
 			if err == nil {

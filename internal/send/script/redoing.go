@@ -76,9 +76,6 @@ func redoes(r store.Redo, branch string, draw int) bool {
 // of its own. Ways that begin alike share their first turns, as they do in the plan.
 func (a *asking) extra(it assay.Item, _ int64, r store.Redo, turn int) []assay.Coordinates {
 	var out []assay.Coordinates
-	if !a.reach.asks(it.ID, r.Lane) {
-		return nil
-	}
 	last := a.turns()
 	seen := map[assay.Key]bool{}
 	for _, w := range a.talk.AllWays(last-1, it) {
@@ -204,7 +201,7 @@ func (p *Library) Redo(ctx context.Context, run store.Run, r store.Redo) ([]stor
 // itemOf finds an item of a stage and its place in its input.
 func (s *Script) itemOf(ctx context.Context, rec stage, id string) (assay.Item, int64, error) {
 	ord := int64(-1)
-	for it, err := range s.itemsOf(ctx, rec) {
+	for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 		if ord++; err != nil || it.ID == id {
 			return it, ord, err
 		}
@@ -218,13 +215,9 @@ func (s *Script) readers(rec stage, item, lane string, turn int) []*judging {
 	if !ok {
 		return nil
 	}
-	_, beyond := s.beyond[rec.items()][item]
 	var out []*judging
 	for stage, other := range s.stages {
 		j, ok := other.(*judging)
-		if ok && beyond && (j.reach == nil || !j.reach.asks(item, lane)) {
-			continue
-		}
 		if ok && s.settings.wants(stage) && slices.Contains(j.sources, source) && j.reads(source, turn) && j.about(lane, source) {
 			out = append(out, j)
 		}

@@ -39,7 +39,7 @@ func (s *Script) Requests(ctx context.Context, g store.GroupKey, mode store.Segm
 		}
 		var block []wanted
 		ord := int64(-1)
-		for it, err := range s.itemsOf(ctx, rec) {
+		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(Request{}, err)
 				return

@@ -44,7 +44,6 @@ type Script struct {
 	absorbed map[int64]bool   // segments whose answers were read
 	closedAt int              // how many redos there were when stages were closed
 	redone   redone
-	beyond   map[string]map[string]int64 // items that only some lanes are asked about: their places, by input and id
 	mu       sync.Mutex
 
 	gateMu  sync.Mutex

@@ -33,7 +33,6 @@ type Settings struct {
 	Pilot       bool       `json:"pilot,omitempty"`      // only first questions, live
 	Imports     []string   `json:"imports,omitempty"`    // the stages that import
 	Luck        uint64     `json:"luck,omitempty"`       // seed of a rehearsal's simulator; 0: the usual one
-	Added       []Added    `json:"added,omitempty"`      // items that were bought for two lanes alone
 	ReuseRuns   []string   `json:"reuse_runs,omitempty"` // a pilot, and the runs before the study was changed, whose answers stand in for asking again
 
 	// BaseURLs are where requests go, by provider, for workers that have no key of one and do not know.
@@ -275,10 +274,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if cat, err = p.fixed(ctx, run.No, cat); err != nil {
 		return nil, err
 	}
-	s.input = &plan.Input{Study: st, Rows: commonRows{ledgerRows{p.Ledger.Reader, run.No}, s.settings}, Catalog: cat}
-	if err := s.recallAdded(ctx); err != nil {
-		return nil, err
-	}
+	s.input = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger.Reader, run.No}, Catalog: cat}
 	if s.input.Drawn, err = p.drawn(ctx, run.No, st); err != nil {
 		return nil, err
 	}

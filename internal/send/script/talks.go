@@ -40,7 +40,7 @@ func (p *Library) Talks(ctx context.Context, run store.Run, stage string) iter.S
 		}
 		t := &talker{Script: s, rec: rec}
 		ord := int64(-1)
-		for it, err := range s.itemsOf(ctx, rec) {
+		for it, err := range s.input.Rows.Items(ctx, rec.items()) {
 			if err != nil {
 				yield(Talk{}, err)
 				return

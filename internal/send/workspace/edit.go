@@ -81,7 +81,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 		if _, there := e.input.Study.Inputs.Find(in.Name); !there {
 			continue
 		}
-		c, err := h.itemsEdited(ctx, run, in.Name, s, e.input.FirstItems(ctx, in.Name, s.Limit))
+		c, err := h.itemsEdited(ctx, run, in.Name, e.input.FirstItems(ctx, in.Name, s.Limit))
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (h *Home) edited(ctx context.Context, want Wanted, run store.Run, digest st
 	if e.Plan, err = h.grownPlan(ctx, run, e.input, s); err != nil {
 		return nil, err
 	}
-	e.Why, err = h.cannotGrow(ctx, want, e, s, e.Difference.Apart(was, e.input.Study))
+	e.Why, err = h.cannotGrow(ctx, want, e, e.Difference.Apart(was, e.input.Study))
 	if e.Why == "" && err == nil && !only {
 		err = h.changes(ctx, want, e)
 	}
@@ -119,10 +119,10 @@ func (h *Home) changes(ctx context.Context, want Wanted, e *Edit) error {
 	return err
 }
 
-// cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled,
-// ordered again or bought for two lanes alone, it is about the same part of the study, and the new plan asks every lane at least what the old
+// cannotGrow says why a run cannot take up what a study adds or changes; empty: it can. It has to be real, nothing of it was cancelled
+// or ordered again, it is about the same part of the study, and the new plan asks every lane at least what the old
 // one did. An edit that is apart from all that was decided leaves rounds of pairs as they are.
-func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, settings script.Settings, apart bool) (string, error) {
+func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool) (string, error) {
 	run := e.Run
 	switch {
 	case h.Rehearsal:
@@ -131,8 +131,6 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, settings sc
 		return "it was cancelled", nil
 	case !want.sameScope(run):
 		return "it is about another part of the study", nil
-	case len(settings.Added) > 0:
-		return "items of it were bought for two lanes alone, to settle which is better", nil
 	}
 	redos, err := h.Ledger.Redos(ctx, run.No)
 	if err != nil || len(redos) > 0 {
@@ -186,21 +184,17 @@ func (h *Home) grownPlan(ctx context.Context, run store.Run, in *plan.Input, s s
 	return p, nil
 }
 
-// itemsEdited compares the items of an input with those that a run asks all its lanes about; nil: they are the same, in the same order.
-func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, s script.Settings, items iter.Seq2[assay.Item, error]) (*edit.Change, error) {
+// itemsEdited compares the items of an input with those of a run; nil: they are the same, in the same order.
+func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, items iter.Seq2[assay.Item, error]) (*edit.Change, error) {
 	type kept struct {
 		place int
 		sum   [sha256.Size]byte
 	}
 	was := map[string]kept{}
 	var ids []string
-	common, some := s.Common(input)
 	for it, err := range h.Ledger.Items(ctx, run.No, input) {
 		if err != nil {
 			return nil, err
-		}
-		if some && int64(len(ids)) == common {
-			break
 		}
 		sum, err := itemSum(it)
 		if err != nil {

@@ -46,9 +46,9 @@ func runCommand(w *World) *cobra.Command {
 			"repeats) extends the run, after a question that says what is new and what it costs. An edit that changes requests asks only those again, in the\n" +
 			"same run; what they brought before is superseded (`assay results --superseded`). After any other edit a new run takes over what was\n" +
 			"answered to equal questions. The difference is shown first.\n\n" +
-			"--settle \"a, b\" buys what would tell two lanes apart that a finished run cannot, and extends the run with it: comparisons of the two, or items\n" +
-			"that --limit left out, asked of the two alone. A question says how many and what they cost; the same command goes on after a stop, and buys\n" +
-			"nothing twice.\n\n" +
+			"--settle \"a, b\" buys the comparisons that would tell two lanes apart that a finished run cannot, and extends the run with them. A question says\n" +
+			"how many and what they cost; the same command goes on after a stop, and buys nothing twice. Where answers are judged one by one, items tell\n" +
+			"lanes apart: it names how many and the command that asks them.\n\n" +
 			"It ends with what was found, in a few sentences and a table, and with what to type next.\n\n" +
 			"--rehearse runs the whole study against the built-in simulator in seconds, with its own ledger, no key and no cost.",
 		Args: args("STUDY"),
@@ -68,7 +68,7 @@ func runCommand(w *World) *cobra.Command {
 	flags.StringSliceVar(&f.settings.Stages, "stage", nil, "only these stages")
 	flags.IntVar(&f.settings.Limit, "limit", 0, "only the first N items of each input that is asked")
 	flags.StringVar(&f.budget, "budget", "", "the most this run may spend, over the study's; with --settle: the most that settling may cost")
-	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, mini.low\", and extend the finished run with them; where single answers are judged: the items, from those that --limit left out")
+	flags.StringVar(&f.settle, "settle", "", "buy the comparisons that tell these two lanes apart with a chance of 80%, such as \"haiku, mini.low\", and extend the finished run with them")
 	flags.BoolVar(&f.settings.VerifyFirst, "verify-first", false, "batches: show each lane's first question and answer, and ask before the rest goes")
 	flags.BoolVar(&f.settings.NoCanary, "no-canary", false, "send batches without asking one request live first")
 	flags.DurationVar(&f.interval, "interval", 0, "look at jobs this often (default: 15s at first, then less often)")

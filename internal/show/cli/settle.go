@@ -14,8 +14,7 @@ import (
 	"assay/internal/study/plan"
 )
 
-// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them; where answers are judged one by
-// one, the items.
+// settleStudy buys the comparisons that would tell two lanes apart, and extends the run of the study with them.
 func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, f runFlags) error {
 	d := want.Input
 	names := strings.Split(f.settle, ",")
@@ -47,11 +46,7 @@ func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, 
 	o, err := h.results().Offer(ctx, run, wish, budget)
 	if bad, ok := errors.AsType[*results.SettleError](err); ok {
 		if bad.Single {
-			goesOn, err := settleItems(ctx, w, h, want, run, results.ItemWish{Settle: wish, Budget: budget, Input: d}, bad, f)
-			if err != nil || !goesOn {
-				return err
-			}
-			return driveSettled(ctx, w, h, run, d, f)
+			return itemsSettle(ctx, w, h, d, run, wish, bad)
 		}
 		return usage(bad.Hint, "--settle: %s", bad.Text)
 	}
@@ -80,13 +75,7 @@ func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, 
 			return fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.named(run))
 		}
 	}
-	return driveSettled(ctx, w, h, run, d, f)
-}
-
-// driveSettled drives a run that more was bought for.
-func driveSettled(ctx context.Context, w *World, h *home, run store.Run, d *plan.Input, f runFlags) error {
-	run, err := h.Ledger.Run(ctx, run.No)
-	if err != nil {
+	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
 		return err
 	}
 	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})
@@ -117,4 +106,55 @@ func timesCost(one assay.Cost, n int) string {
 		return "an unknown sum"
 	}
 	return (one.Sum * assay.Money(n)).String()
+}
+
+// itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart: none are bought for two
+// lanes alone.
+func itemsSettle(ctx context.Context, w *World, h *home, d *plan.Input, run store.Run, wish script.Settle, none *results.SettleError) error {
+	q, ranked, err := h.results().QuoteItems(ctx, run, wish)
+	switch {
+	case err != nil:
+		return err
+	case !ranked:
+		return usage(none.Hint, "--settle: %s", none.Text)
+	case q.Needed == 0:
+		fmt.Fprintf(w.Stderr, "%s and %s in stage %s: %s. Nothing is bought.\n", wish.First, wish.Second, q.Stage, q.Why)
+		return nil
+	}
+	there := int64(0)
+	for _, err := range d.FirstItems(ctx, q.Input, 0) {
+		if err != nil {
+			return err
+		}
+		there++
+	}
+	limit, first, set := q.Asked+q.Needed, "", ""
+	if limit > there {
+		first, set = whereToAdd(d, q, limit, there)
+	}
+	if !q.Limited() || limit >= there {
+		limit = 0
+	}
+	fee := ""
+	if text := q.Cost.Words(); text != "" {
+		fee = " (" + text + ")"
+	}
+	return usage(first+"`"+h.results().RerunWith(q, limit, set, w.Disk.Path("."))+h.typed+"` keeps all answers and asks only what is new",
+		"--settle buys comparisons, and stage %s judges answers one by one: about %s %s %s and %s apart with a chance of %.0f%%%s",
+		q.Stage, assay.Count(q.Needed, "more "+q.Unit), assay.Verb(int(q.Needed), "tells", "tell"), wish.First, wish.Second, 100*results.SettlingChance, fee)
+}
+
+// whereToAdd returns what has to be done first, or set by the command, so that an input has so many items.
+func whereToAdd(d *plan.Input, q results.ItemQuote, wanted, there int64) (first, set string) {
+	in, ok := d.Study.Inputs.Find(q.Input)
+	more := assay.Count(wanted-there, "item")
+	switch {
+	case ok && in.Sample != nil:
+		return "", fmt.Sprintf("inputs.%s.sample.n=%d", q.Input, wanted)
+	case ok && in.Limit > 0:
+		return "", fmt.Sprintf("inputs.%s.limit=%d", q.Input, wanted)
+	case ok && in.File != "":
+		return fmt.Sprintf("add %s to %s, then ", more, in.File), ""
+	}
+	return fmt.Sprintf("add %s to input %s, then ", more, q.Input), ""
 }

@@ -41,9 +41,6 @@ func (d *Document) caveats(lead *ranked, all []*ranked) []Caveat {
 			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, maxWords)), "", nil})
 		}
 	}
-	if d.Settles != "" {
-		out = append(out, Caveat{"Looked at before.", fmt.Sprintf("%s. The tests do not count that look: with every look the chance of a false claim is up to %.3g%% more.", capital(assay.Clean(d.Settles, maxWords)), 100*(1-lead.Level)), "", nil})
-	}
 	if c := d.unsettledNeighbours(append([]*ranked{lead}, others(lead, all)...)); c != nil {
 		out = append(out, *c)
 	}
@@ -172,7 +169,7 @@ const (
 // few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
 func (d *Document) few(r *ranked) *Caveat {
 	se, ok := r.medianError()
-	items := r.fewest()
+	items := r.Clusters
 	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
 		return nil
 	}

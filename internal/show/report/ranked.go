@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -119,28 +118,12 @@ func (r *ranked) shownOf(place int) float64 {
 	return p.Value.Value
 }
 
-// fewest is how many items, or clusters of them, any two places share at least, where some have more than others; else what all have.
-func (r *ranked) fewest() int {
-	if !r.Uneven {
-		return r.Clusters
-	}
-	n := r.Clusters
-	for _, t := range r.Tests {
-		n = min(n, t.Clusters)
-	}
-	return n
-}
-
 // median is the typical error of a difference; false where none is known.
 func (r *ranked) medianError() (float64, bool) {
 	var all []float64
 	for _, t := range r.Tests {
 		if t.SE.OK && t.SE.Value > 0 {
-			se := t.SE.Value
-			if r.Uneven { // as it would be on as many items as the two with the fewest have
-				se *= math.Sqrt(float64(t.Clusters) / float64(max(1, r.fewest())))
-			}
-			all = append(all, se)
+			all = append(all, t.SE.Value)
 		}
 	}
 	if len(all) == 0 {

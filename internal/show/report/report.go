@@ -40,11 +40,10 @@ type Document struct {
 	Statements []Statement
 	Prices     []Price
 
-	Reads   map[string][]string // the stages that ask, whose answers a stage that judges reads
-	Nouns   map[string]string   // what the independent units of a stage are called, in the plural; without one: items
-	Where   string              // the flags by which commands find the run, with a space before; empty: none are needed
-	Settles string              // which items were added after a look, in words; empty: none were
-	Rerun   string              // the command that goes on after the study was edited, and keeps its answers; empty: there is none
+	Reads map[string][]string // the stages that ask, whose answers a stage that judges reads
+	Nouns map[string]string   // what the independent units of a stage are called, in the plural; without one: items
+	Where string              // the flags by which commands find the run, with a space before; empty: none are needed
+	Rerun string              // the command that goes on after the study was edited, and keeps its answers; empty: there is none
 }
 
 // Input is a source of items.

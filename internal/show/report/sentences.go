@@ -126,9 +126,6 @@ func (r *ranked) gap(top, rest []int) string {
 	for _, a := range top {
 		for _, b := range rest {
 			x := math.Abs(r.Places[a].Value.Value - r.Places[b].Value.Value)
-			if p, q := r.Places[a].Paired, r.Places[b].Paired; p.OK && q.OK { // on the same items
-				x = math.Abs(p.Value - q.Value)
-			}
 			low, high = min(low, x), max(high, x)
 		}
 	}
@@ -277,9 +274,6 @@ func (d *Document) units(r *ranked) string {
 	}
 	if n == 1 {
 		noun = strings.TrimSuffix(noun, "s")
-	}
-	if least := r.fewest(); least < n && least > 0 {
-		return assay.Thousands(least) + " to " + assay.Thousands(n) + " " + noun
 	}
 	return assay.Thousands(n) + " " + noun
 }

@@ -15,11 +15,9 @@ import (
 type Settling struct {
 	Stage         string
 	First, Second string
-	Unit          string                  // comparison, or what the items of the stage are called
-	Even, Likely  Amount                  // for an even chance, and for 80%
-	Clusters      int                     // items, or clusters of them, that both have
-	Lanes         int                     // that are ranked with them
-	Chance        func(n float64) float64 // of so many more
+	Unit          string // comparison, or what the items of the stage are called
+	Even, Likely  Amount // for an even chance, and for 80%
+	Clusters      int    // items, or clusters of them, that both have
 }
 
 // Amount is how many more comparisons or items, at what cost.
@@ -77,7 +75,7 @@ func (d *Document) settlings(r *ranked) []Settling {
 			continue
 		}
 		each := d.costOfOne(r, a, b)
-		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each), r.shared(a, b), len(r.Places), q.Chance})
+		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each), r.shared(a, b)})
 	}
 	return out
 }
@@ -94,12 +92,11 @@ func (d *Document) Settle(stage, first, second string) (s Settling, apart, ranke
 		if a < 0 || b < 0 {
 			continue
 		}
-		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.shared(a, b), Lanes: len(r.Places)}
+		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.shared(a, b)}
 		q, ok := r.Quote(a, b)
 		if !ok {
 			return s, r.differ(a, b), true
 		}
-		s.Chance = q.Chance
 		each := d.costOfOne(r, a, b)
 		for chance, to := range map[float64]*Amount{0.5: &s.Even, likelyChance: &s.Likely} {
 			*to = amount(q, chance, each)
