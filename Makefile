@@ -27,7 +27,7 @@ interop: clients ## those of other languages, too; Inspect and data frames on wh
 	./test/interop/gateway/run
 
 update: ## golden files and generated documents
-	go test ./internal/show/cli ./internal/send/dialect ./internal/show/export ./internal/study -update
+	go test ./internal/show/cli ./internal/send/dialect ./internal/show/export/formats ./internal/study -update
 
 site: ## the site of docs/, as static files in bin/site
 	./scripts/site

@@ -15,7 +15,7 @@ import (
 	"assay/internal/send/provider"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/term"
-	"assay/internal/show/export"
+	"assay/internal/show/export/folder"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -279,14 +279,14 @@ const stillAtWork = "still at work: adopt it again when it has ended"
 // keepForeign writes the answers of a job that is not ours into a file.
 func (a *adopter) keepForeign(ctx context.Context, st provider.Status) (string, error) {
 	name := cmp.Or(a.f.out, a.ForeignFile(st.Job))
-	var out *export.File
+	var out *folder.File
 	defer func() {
 		if out != nil {
 			out.Abort()
 		}
 	}()
 	lines, err := a.WriteForeign(ctx, st, func() (w io.Writer, err error) {
-		if out, err = export.NewFile(a.Disk.Path(name), export.Keep); err != nil {
+		if out, err = folder.NewFile(a.Disk.Path(name), folder.Keep); err != nil {
 			return nil, usage("--out names another", "write the answers of job %s: %s", st.Job, err)
 		}
 		return out, nil

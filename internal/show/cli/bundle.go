@@ -12,7 +12,8 @@ import (
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
-	"assay/internal/show/export"
+	"assay/internal/show/export/bundle"
+	"assay/internal/show/export/folder"
 )
 
 type bundleFlags struct {
@@ -48,12 +49,12 @@ func runBundle(ctx context.Context, w *World, ref string, f bundleFlags) error {
 		return err
 	}
 	defer h.Close()
-	file, err := export.NewFile(w.Disk.Path(f.out), export.Replace(f.replace))
+	file, err := folder.NewFile(w.Disk.Path(f.out), folder.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
 	}
 	defer file.Abort()
-	if err := export.BundleRun(ctx, file, h.exported(run)); err != nil {
+	if err := bundle.Write(ctx, file, h.exported(run)); err != nil {
 		return fmt.Errorf("bundle run %s: %w", run.ID, err)
 	}
 	if err := file.Commit(); err != nil {
@@ -65,10 +66,10 @@ func runBundle(ctx context.Context, w *World, ref string, f bundleFlags) error {
 
 // openBundle makes a ledger out of a bundle, in a folder that goes away when the home is closed.
 func openBundle(ctx context.Context, w *World, name string) (*home, store.Run, error) {
-	b, err := export.OpenBundle(name)
+	b, err := bundle.Open(name)
 	if err != nil {
 		hint := "ask for it again, or make it anew: assay bundle RUN --out FILE"
-		if errors.Is(err, export.ErrNotBundle) {
+		if errors.Is(err, bundle.ErrNotBundle) {
 			hint = "assay bundle RUN --out FILE makes one; a RUN is an id or a study's name"
 		}
 		return nil, store.Run{}, &exitError{code: exitUsage, err: err, hint: hint}
@@ -85,7 +86,7 @@ func openBundle(ctx context.Context, w *World, name string) (*home, store.Run, e
 	return h, run, nil
 }
 
-func unpack(ctx context.Context, w *World, b *export.Bundle, dir string) (*home, store.Run, error) {
+func unpack(ctx context.Context, w *World, b *bundle.Bundle, dir string) (*home, store.Run, error) {
 	where := filepath.Join(dir, "ledger.db")
 	ledger, err := store.Open(ctx, where, store.Options{Now: w.Now})
 	if err != nil {

@@ -13,6 +13,9 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/show/export"
+	"assay/internal/show/export/folder"
+	"assay/internal/show/export/formats"
+	"assay/internal/show/export/table"
 )
 
 type exportFlags struct {
@@ -54,7 +57,7 @@ func exportCommand(w *World) *cobra.Command {
 // formatHelp lists the formats that are trees of other systems.
 func formatHelp() string {
 	var b strings.Builder
-	for _, f := range export.Formats() {
+	for _, f := range formats.All() {
 		if f.Writes != "" {
 			fmt.Fprintf(&b, "%-20s  %s\n", f.Name, f.Writes)
 		}
@@ -65,7 +68,7 @@ func formatHelp() string {
 // formatNames are the formats that can be written.
 func formatNames() []string {
 	var names []string
-	for _, f := range export.Formats() {
+	for _, f := range formats.All() {
 		if f.Name != "" {
 			names = append(names, f.Name)
 		}
@@ -153,7 +156,7 @@ func (f exportFlags) write(ctx context.Context, w *World, runs []export.Run) err
 			fmt.Fprintf(w.Stderr, "REHEARSAL: the answers of run %s come from the simulator\n", r.ID)
 		}
 	}
-	all := export.Formats()
+	all := formats.All()
 	form := all[slices.IndexFunc(all, func(t export.Format) bool { return t.Name == f.format })]
 	if f.json {
 		if form.WriteJSON == nil {
@@ -170,12 +173,12 @@ func (f exportFlags) write(ctx context.Context, w *World, runs []export.Run) err
 // file writes the answers alone into one file.
 func (f exportFlags) file(ctx context.Context, w *World, form export.Format, runs []export.Run) error {
 	if f.out == "-" {
-		if form.Name == string(export.Parquet) {
+		if form.Name == string(table.Parquet) {
 			return usage("name a file", "parquet cannot go to standard output")
 		}
 		return form.WriteFile(ctx, w.rawOut(), runs)
 	}
-	file, err := export.NewFile(w.Disk.Path(f.out), export.Replace(f.replace))
+	file, err := folder.NewFile(w.Disk.Path(f.out), folder.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
 	}
@@ -188,7 +191,7 @@ func (f exportFlags) file(ctx context.Context, w *World, form export.Format, run
 
 // tree writes a folder with the mark that says what is in it.
 func (f exportFlags) tree(ctx context.Context, w *World, form export.Format, runs []export.Run) error {
-	t, err := export.NewTree(w.Disk.Path(f.out), export.Replace(f.replace))
+	t, err := folder.NewTree(w.Disk.Path(f.out), folder.Replace(f.replace))
 	if err != nil {
 		return inTheWay(err)
 	}
@@ -211,7 +214,7 @@ func (f exportFlags) tree(ctx context.Context, w *World, form export.Format, run
 }
 
 func inTheWay(err error) error {
-	if errors.Is(err, export.ErrExists) {
+	if errors.Is(err, folder.ErrExists) {
 		return usage("give another --out, or --replace", "%s", err)
 	}
 	return err

@@ -16,6 +16,9 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/show/export"
+	"assay/internal/show/export/folder"
+	"assay/internal/show/export/formats"
+	"assay/internal/show/export/studyfolder"
 	"assay/internal/study/plan"
 )
 
@@ -66,7 +69,7 @@ func importCommand(w *World) *cobra.Command {
 // importHelp lists the formats that are trees of other systems.
 func importHelp() string {
 	var b strings.Builder
-	for _, f := range export.Formats() {
+	for _, f := range formats.All() {
 		if f.Reads != "" {
 			fmt.Fprintf(&b, "\n%-20s  %s", f.Import, f.Reads)
 		}
@@ -80,7 +83,7 @@ func importHelp() string {
 // importNames are the formats that can be read.
 func importNames() []string {
 	var names []string
-	for _, f := range export.Formats() {
+	for _, f := range formats.All() {
 		names = append(names, f.Import)
 	}
 	return names
@@ -107,12 +110,12 @@ func runImport(ctx context.Context, w *World, names []string, f importFlags) err
 	if f.out == "" {
 		f.out = "imported-" + name
 	}
-	tree, err := export.Beside(w.Disk.Path(f.out))
+	tree, err := folder.Beside(w.Disk.Path(f.out))
 	if err != nil {
 		return err
 	}
 	defer tree.Abort()
-	folder, err := export.NewFolder(tree)
+	folder, err := studyfolder.New(tree)
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func runImport(ctx context.Context, w *World, names []string, f importFlags) err
 
 // readError says in words why files could not be read.
 func (f importFlags) readError(err error, form export.Format, from string) error {
-	var column *export.ColumnError
+	var column *formats.ColumnError
 	switch {
 	case errors.As(err, &column):
 		return usage(column.Hint, "%s", column)
@@ -168,8 +171,8 @@ func (f importFlags) readError(err error, form export.Format, from string) error
 }
 
 // keep gives the folder its name, and says what it holds. Where the same is there already, that is left as it is.
-func (f importFlags) keep(w *World, tree *export.Tree, folder *export.Folder) error {
-	same, err := tree.Same(folder.Data())
+func (f importFlags) keep(w *World, tree *folder.Tree, made *studyfolder.Folder) error {
+	same, err := tree.Same(made.Data())
 	if err != nil {
 		return err
 	}
@@ -177,15 +180,15 @@ func (f importFlags) keep(w *World, tree *export.Tree, folder *export.Folder) er
 		fmt.Fprintf(w.Stderr, "%s has the same already\n", f.out)
 		return nil
 	}
-	if err := tree.Commit(); errors.Is(err, export.ErrExists) {
+	if err := tree.Commit(); errors.Is(err, folder.ErrExists) {
 		return usage("give another --out", "%s", err)
 	} else if err != nil {
 		return err
 	}
-	if n := folder.Failed.Sum(); n > 0 {
-		fmt.Fprintf(w.Stderr, "%s: %s\n", noAnswers(n), folder.Failed)
+	if n := made.Failed.Sum(); n > 0 {
+		fmt.Fprintf(w.Stderr, "%s: %s\n", noAnswers(n), made.Failed)
 	}
-	fmt.Fprintf(w.Stderr, "%s and %s are in %s\n", assay.Count(folder.Answers, "answer"), assay.Count(folder.Said, "verdict"), f.out)
+	fmt.Fprintf(w.Stderr, "%s and %s are in %s\n", assay.Count(made.Answers, "answer"), assay.Count(made.Said, "verdict"), f.out)
 	return nil
 }
 
@@ -198,7 +201,7 @@ func noAnswers(n int64) string {
 
 // reader is the format that --format names.
 func (f importFlags) reader() (export.Format, error) {
-	all, names := export.Formats(), importNames()
+	all, names := formats.All(), importNames()
 	if f.format == "" {
 		return export.Format{}, usage(assay.ThereAre(names), "--format is missing")
 	}
@@ -254,7 +257,7 @@ func (t *troubles) result() error {
 
 // load makes a run of the folder, with its verdicts.
 func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *troubles) error {
-	file := filepath.Join(f.out, export.StudyFile)
+	file := filepath.Join(f.out, studyfolder.StudyFile)
 	d, problems, err := w.workspace().ReadStudy(ctx, file, workspace.StudyOptions{})
 	if err != nil {
 		return err
@@ -288,7 +291,7 @@ func (f importFlags) load(ctx context.Context, w *World, rehearsal bool, t *trou
 			return err
 		}
 	}
-	if err := export.Load(ctx, h.Planner.Library, begun, w.Disk.Folder(f.out), note); err != nil {
+	if err := studyfolder.Load(ctx, h.Planner.Library, begun, w.Disk.Folder(f.out), note); err != nil {
 		return err
 	}
 	return drive(ctx, w, h, begun, d.Study, driveOptions{quiet: true})

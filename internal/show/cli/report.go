@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/find/results"
-	"assay/internal/show/export"
+	"assay/internal/show/export/folder"
 	"assay/internal/show/report"
 )
 
@@ -72,7 +72,7 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 		_, err := w.Stdout.Write(b.Bytes())
 		return err
 	}
-	file, err := export.NewFile(w.Disk.Path(out), export.Overwrite)
+	file, err := folder.NewFile(w.Disk.Path(out), folder.Overwrite)
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}

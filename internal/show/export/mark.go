@@ -6,10 +6,9 @@ import (
 	"io/fs"
 	"slices"
 	"time"
-)
 
-// MarkFile is the file that says a folder was written by an export: only such a folder is ever replaced.
-const MarkFile = "export.json"
+	"assay/internal/show/export/folder"
+)
 
 // Mark says what a folder holds.
 type Mark struct {
@@ -50,7 +49,7 @@ type Analysis struct {
 }
 
 // WriteMark writes what a folder holds into it.
-func WriteMark(ctx context.Context, t *Tree, format string, runs []Run) error {
+func WriteMark(ctx context.Context, t *folder.Tree, format string, runs []Run) error {
 	mark := Mark{Format: format}
 	for _, r := range runs {
 		one := MarkedRun{
@@ -67,12 +66,12 @@ func WriteMark(ctx context.Context, t *Tree, format string, runs []Run) error {
 		}
 		mark.Runs = append(mark.Runs, one)
 	}
-	return t.document(MarkFile, mark)
+	return t.WriteJSON(folder.MarkFile, mark)
 }
 
 // ReadMark is what an export says about itself; of any other folder, nothing.
 func ReadMark(files fs.FS) (mark Mark) {
-	text, err := readDocument(files, MarkFile)
+	text, err := ReadDocument(files, folder.MarkFile)
 	if err != nil || json.Unmarshal(text, &mark) != nil {
 		return Mark{}
 	}

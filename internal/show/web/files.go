@@ -15,6 +15,8 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/show/export"
+	"assay/internal/show/export/bundle"
+	"assay/internal/show/export/formats"
 	"assay/internal/show/report"
 )
 
@@ -31,7 +33,7 @@ func runFiles() []runFile {
 		{"answers.csv", "text/csv; charset=utf-8", writeAnswers("csv")},
 		{"answers.jsonl", "application/x-ndjson", writeAnswers("jsonl")},
 		{"run.assay", "application/octet-stream", func(ctx context.Context, w io.Writer, _ *Server, q *request) error {
-			return export.BundleRun(ctx, w, q.exported())
+			return bundle.Write(ctx, w, q.exported())
 		}},
 	}
 }
@@ -52,7 +54,7 @@ func writeReport(format string, write func(*report.Document, io.Writer) error) f
 
 func writeAnswers(format string) func(context.Context, io.Writer, *Server, *request) error {
 	return func(ctx context.Context, w io.Writer, _ *Server, q *request) error {
-		all := export.Formats()
+		all := formats.All()
 		form := all[slices.IndexFunc(all, func(f export.Format) bool { return f.Name == format })]
 		return form.WriteFile(ctx, w, []export.Run{q.exported()})
 	}

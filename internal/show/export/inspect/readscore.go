@@ -1,0 +1,155 @@
+package inspect
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/show/export"
+)
+
+// readScore is a score as it is read.
+type readScore struct {
+	Value    json.RawMessage            `json:"value"`
+	Answer   string                     `json:"answer"`
+	Why      string                     `json:"explanation"`
+	Reason   string                     `json:"reason"`
+	Metadata map[string]json.RawMessage `json:"metadata"`
+	History  json.RawMessage            `json:"history"`
+}
+
+// scored hands on a score as verdicts: one, or one for each element of a list or an object.
+func (r *reader) scored(name string, g readScore, row *results.Answer) error {
+	v := &results.Verdict{
+		Rehearsal: row.Rehearsal, Verb: "judge", Source: row.Stage, Input: row.Input, Item: row.Item, Lane: row.Lane, Template: row.Template, Turn: row.Turn,
+		Branch: row.Branch, Draw: row.Draw, Judge: name,
+	}
+	if r.logs[r.log].head.mark != nil && len(g.Metadata) > 0 {
+		g.ours(v)
+		return r.Verdict(v)
+	}
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(g.Value, &list) == nil && list != nil:
+		for i, one := range list {
+			if err := r.score(fmt.Sprintf("%s_%d", name, i+1), one, g, *v); err != nil {
+				return err
+			}
+		}
+		return nil
+	case json.Unmarshal(g.Value, &object) == nil && object != nil:
+		for _, field := range slices.Sorted(maps.Keys(object)) {
+			if err := r.score(name+"_"+field, object[field], g, *v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.score(name, g.Value, g, *v)
+}
+
+// score hands on one reading.
+func (r *reader) score(name string, value json.RawMessage, g readScore, v results.Verdict) error {
+	p := r.placed[r.log]
+	v.Stage, v.Reason, v.State = export.StageName(p.scores+name, "score"), g.Why, string(assay.VerdictValid)
+	if v.Stage == p.stage {
+		v.Stage += "_score"
+	}
+	if export.NotEmpty(g.History) {
+		v.Fields = `{"edited":true}`
+	}
+	score := func(n float64) { v.Score = &n }
+	var n float64
+	var yes bool
+	switch text, isText := export.PlainText(value); {
+	case !export.NotEmpty(value) && string(value) != "false":
+		v.State, v.Reason = string(unscored(g.Reason)), cmp.Or(g.Why, g.Reason, "not scored")
+	case json.Unmarshal(value, &n) == nil:
+		score(n)
+	case json.Unmarshal(value, &yes) == nil:
+		score(map[bool]float64{true: 1, false: 0}[yes])
+	case isText:
+		v.Label = text
+		if n, ok := map[string]float64{"C": 1, "I": 0, "P": 0.5, "N": 0}[text]; ok {
+			score(n)
+		}
+	default:
+		v.State, v.Reason = string(assay.VerdictMalformed), "the score is neither a number nor a text"
+	}
+	return r.Verdict(&v)
+}
+
+// unscored is the state of a score that has no value, by the reason it gives.
+func unscored(reason string) assay.VerdictState {
+	switch reason {
+	case "grader_failed":
+		return assay.VerdictFailed
+	case "invalid_response_format":
+		return assay.VerdictMalformed
+	case "no_response":
+		return assay.VerdictMissing
+	}
+	return assay.VerdictAbstained
+}
+
+// ours reads what our own export says about a verdict.
+func (g readScore) ours(v *results.Verdict) {
+	for name, to := range map[string]*string{
+		"stage": &v.Stage, "judge": &v.Judge, "state": &v.State, "label": &v.Label, "prompt": &v.Prompt, "trait": &v.Trait, "fallback": &v.Fallback,
+	} {
+		if text, ok := export.PlainText(g.Metadata[name]); ok {
+			*to = text
+		}
+	}
+	v.Reason = g.Why
+	number(g.Metadata["vote"], &v.Vote)
+	v.SecondTry = string(g.Metadata["second_try"]) == "true"
+	for name, to := range map[string]**float64{"score": &v.Score, "confidence": &v.Confidence} {
+		n := new(float64)
+		if raw := g.Metadata[name]; export.NotEmpty(raw) && json.Unmarshal(raw, n) == nil {
+			*to = n
+		}
+	}
+	if fields := g.Metadata["fields"]; export.NotEmpty(fields) && json.Valid(fields) {
+		v.Fields = results.Raw(fields)
+	}
+	if !slices.Contains(assay.VerdictStates(), assay.VerdictState(v.State)) {
+		*v = results.Verdict{Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
+			Draw: v.Draw, Judge: v.Judge, State: string(assay.VerdictMalformed), Reason: "its state is not known"}
+	}
+	v.Stage = export.StageName(v.Stage, "score")
+}
+
+// comparison takes in a comparison of our own export.
+func (r *reader) comparison(at assay.Place, s *readSample) error {
+	p, mark := r.placed[r.log], r.logs[r.log].head.mark
+	v := &results.Verdict{Rehearsal: mark.Rehearsal, Verb: "compare", Input: p.input, Source: mark.Source, Turn: 1, Draw: 1}
+	for _, g := range s.Scores {
+		g.ours(v)
+	}
+	for name, to := range map[string]*string{"item": &v.Item, "first": &v.First, "second": &v.Second, "template": &v.Template, "branch": &v.Branch} {
+		if text, ok := export.PlainText(s.Metadata[name]); ok {
+			*to = text
+		}
+	}
+	number(s.Metadata["turn"], &v.Turn)
+	number(s.Metadata["draw"], &v.Draw)
+	v.Stage = cmp.Or(v.Stage, p.stage)
+	if len(s.Scores) != 1 || v.First == "" || v.Second == "" {
+		r.Bad.At(at, "the comparison does not say which two met, or has no verdict")
+		return nil
+	}
+	if v.Source == "" {
+		for _, id := range []string{v.First, v.Second} {
+			if err := r.AddItem(&results.Item{Input: v.Input, Item: id, Cluster: id}); err != nil {
+				return err
+			}
+		}
+	}
+	return r.Verdict(v)
+}

@@ -1,0 +1,100 @@
+package studyfolder
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/show/export"
+	"assay/internal/show/export/table"
+)
+
+// verdictBlock is how many verdicts are written at once.
+const verdictBlock = 500
+
+// Load writes the verdicts of the folder of a study into the ledger, as those of a run that was made from it. A verdict
+// that has no place in the study is noted and left out.
+func Load(ctx context.Context, scripts *script.Library, run store.Run, folder fs.FS, bad table.Report) error {
+	l := &loader{Library: scripts, run: run, bad: bad, placing: map[string]func(script.Foreign) (store.Verdict, error){}}
+	return export.InBlocks(l.verdicts(ctx, folder), verdictBlock, func(block []store.Verdict) error { return l.add(ctx, block) })
+}
+
+type loader struct {
+	*script.Library
+	run     store.Run
+	bad     table.Report
+	placing map[string]func(script.Foreign) (store.Verdict, error) // by stage
+}
+
+// verdicts walks over the verdicts of a folder, each in its place.
+func (l *loader) verdicts(ctx context.Context, folder fs.FS) iter.Seq2[store.Verdict, error] {
+	return func(yield func(store.Verdict, error) bool) {
+		for row, err := range table.Rows[results.Verdict](ctx, table.JSONL, folder, VerdictsFile, l.bad) {
+			if err != nil {
+				yield(store.Verdict{}, err)
+				return
+			}
+			place, ok := l.placing[row.Stage]
+			if !ok {
+				if place, err = l.Placing(ctx, l.run, row.Stage); err != nil {
+					yield(store.Verdict{}, err)
+					return
+				}
+				l.placing[row.Stage] = place
+			}
+			v, err := place(made(row))
+			if !slices.Contains(assay.VerdictStates(), assay.VerdictState(row.State)) {
+				err = fmt.Errorf("there is no state %q", row.State)
+			}
+			if err != nil {
+				l.bad.At(assay.Place{}, "verdict of %s on %s: %s", row.Judge, cmp.Or(row.Item, row.First), err)
+				continue
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *loader) add(ctx context.Context, block []store.Verdict) error {
+	if len(block) == 0 {
+		return nil
+	}
+	n, err := l.Ledger.AddVerdicts(ctx, block)
+	if err != nil {
+		return err
+	}
+	if n < int64(len(block)) {
+		l.bad.At(assay.Place{}, "%s said what another had said before", assay.Count(int64(len(block))-n, "verdict"))
+	}
+	return nil
+}
+
+// further is how often the same was asked before a verdict: which of several further tries it was is not in its row.
+func further(row *results.Verdict) int {
+	if row.SecondTry {
+		return 1
+	}
+	return 0
+}
+
+// made is a row as a verdict that was made elsewhere.
+func made(row *results.Verdict) script.Foreign {
+	v := script.Foreign{
+		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
+		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, Again: further(row), By: row.Fallback,
+		Said: assay.Verdict{State: assay.VerdictState(row.State), Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
+	}
+	if row.Confidence != nil && row.Fields == "" {
+		v.Said.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)
+	}
+	return v
+}

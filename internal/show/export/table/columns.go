@@ -1,0 +1,79 @@
+package table
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"assay/internal/study/inputs"
+)
+
+// Names says under which names a table has the columns of ours; a name that is not there is its own.
+type Names map[string]string
+
+func (c Names) Of(column string) string { return cmp.Or(c[column], column) }
+
+// Head is the columns of the one table that is read: of JSON lines, the fields of the first. None, where it has no row that
+// can be read: the reader says why.
+func (f Form) Head(ctx context.Context, files fs.FS, name string) ([]string, error) {
+	if f == Parquet {
+		names, _, _ := inputs.Open(files, map[string]inputs.Spec{"rows": {File: name, Format: string(Parquet)}}).Fields("rows")
+		return names, ctx.Err()
+	}
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if f == CSV {
+		return csvHead(file)
+	}
+	line, err := readLine(bufio.NewReader(file))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(line, &fields) != nil {
+		return nil, nil
+	}
+	return slices.Sorted(maps.Keys(fields)), nil
+}
+
+func csvHead(file fs.File) ([]string, error) {
+	cells, err := newCSVReader(file).record()
+	if err != nil {
+		return nil, nil
+	}
+	head := slices.Clone(cells)
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
+	return head, nil
+}
+
+// ColumnsOf are the names of a row's columns.
+func ColumnsOf[T any]() []string {
+	var names []string
+	for f := range fieldsOf[T]() {
+		names = append(names, f)
+	}
+	return names
+}
+
+func fieldsOf[T any]() func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		t := reflect.TypeFor[T]()
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
