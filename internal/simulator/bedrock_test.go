@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 )
 
 // signed makes a call with a signature of a key whose secret is its id.
@@ -19,7 +19,7 @@ func (w *world) signed(service, method, url, body string) got {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := aws.Fixed("key", "key").Sign(w.t.Context(), req, aws.Call{Service: service, Region: "eu-west-1", Body: sha256.Sum256([]byte(body)), Time: w.clock.Now()}); err != nil {
+	if err := objects.FixedAccount("key", "key").Sign(w.t.Context(), req, objects.Call{Service: service, Region: "eu-west-1", Body: sha256.Sum256([]byte(body)), Time: w.clock.Now()}); err != nil {
 		w.t.Fatal(err)
 	}
 	res, err := w.http.Do(req)
@@ -45,7 +45,7 @@ func bedrockCreate(name, in, out string) string {
 }
 
 func jobURL(w *world, arn string) string {
-	return w.base["bedrock"] + "/model-invocation-job/" + aws.Segment(arn)
+	return w.base["bedrock"] + "/model-invocation-job/" + objects.Segment(arn)
 }
 
 func TestABedrockJobReadsAndWritesItsBuckets(t *testing.T) {

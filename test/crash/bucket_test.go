@@ -75,7 +75,11 @@ func (s *session) place() (artifacts.Place, error) {
 	if s.bucket == nil {
 		return artifacts.Open(filepath.Join(s.dir, "assay-data", "runs"))
 	}
-	return objects.Open(s.bucket.S3("runs"), objects.Options{Env: artifactstest.Env})
+	store, prefix, err := objects.Open(s.bucket.S3("runs"), artifactstest.Env)
+	if err != nil {
+		return nil, err
+	}
+	return artifacts.NewBucket(store, prefix, artifacts.Cache{})
 }
 
 func wholeArtifact(ctx context.Context, p artifacts.Place, run, name, kind, bytes, sum string) error {

@@ -18,10 +18,10 @@ import (
 // layers is the map of the code: a package imports lower layers only. Change map and reason in the same commit, and
 // docs/map.md with them.
 var layers = map[string]int{
-	"assay": 0, "find/stats": 0, "assay/jsonlist": 0, "examples": 0,
-	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/artifacts": 1, "keep/store": 1, "find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/aws": 1, "show/serve": 1,
+	"assay": 0, "find/stats": 0, "assay/jsonlist": 0, "examples": 0, "keep/objects": 0,
+	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
 	"show/cli/term": 1, "study/adaptive": 1,
-	"study": 2, "keep/objects": 2, "judge": 2, "study/pairs": 2, "find/analysis": 2, "send/provider": 2, "study/convert": 2,
+	"study": 2, "judge": 2, "study/pairs": 2, "find/analysis": 2, "send/provider": 2, "study/convert": 2,
 	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "show/report": 3, "send/batchfile": 3,
 	"send/engine": 4, "send/script": 4,
 	"send/batchrun": 5, "send/dispatch/local": 5, "send/dispatch/river": 5,

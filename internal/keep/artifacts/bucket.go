@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"assay/internal/keep/objects"
 )
 
 // Bucket is a place in an object store.
@@ -27,7 +29,7 @@ import (
 //	PREFIX/RUN/NAME/whole.WRITER          a manifest; packed.WRITER where the chunks are packed
 //	PREFIX/assay-id.ID                    the mark of the place
 type Bucket struct {
-	objects Objects
+	objects timed
 	prefix  string
 	cache   *cache
 	chunk   int // bytes of a chunk
@@ -49,7 +51,7 @@ const (
 )
 
 // NewBucket is a bucket with its keys below a prefix, and a cache of its chunks on this machine.
-func NewBucket(o Objects, prefix string, local Cache) (*Bucket, error) {
+func NewBucket(o objects.Store, prefix string, local Cache) (*Bucket, error) {
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
 	}
@@ -77,9 +79,9 @@ type chunk struct {
 
 // contents is what lies under the name of an artifact.
 type contents struct {
-	whole  []Object            // manifests, the one that counts first
-	log    []Object            // by offset
-	begins map[string][]Object // what was written under each BEGIN
+	whole  []objects.Object            // manifests, the one that counts first
+	log    []objects.Object            // by offset
+	begins map[string][]objects.Object // what was written under each BEGIN
 	bytes  int64
 }
 
@@ -91,7 +93,7 @@ func (b *Bucket) at(run, name string) (string, error) {
 
 // look lists what lies under the name of an artifact.
 func (b *Bucket) look(ctx context.Context, at string) (*contents, error) {
-	c := &contents{begins: map[string][]Object{}}
+	c := &contents{begins: map[string][]objects.Object{}}
 	for o, err := range b.objects.List(ctx, at) {
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", at, err)
@@ -102,7 +104,7 @@ func (b *Bucket) look(ctx context.Context, at string) (*contents, error) {
 	return c, nil
 }
 
-func (c *contents) add(key string, o Object) {
+func (c *contents) add(key string, o objects.Object) {
 	c.bytes += o.Size
 	switch {
 	case strings.HasPrefix(key, wholeKey), strings.HasPrefix(key, packedKey):
@@ -125,19 +127,19 @@ func (c *contents) order() {
 	sort.Slice(c.log, func(i, j int) bool { return c.log[i].Key < c.log[j].Key })
 }
 
-func plainFirst(o Object) int {
+func plainFirst(o objects.Object) int {
 	if isPacked(o) {
 		return 0
 	}
 	return 1
 }
 
-func isPacked(o Object) bool {
+func isPacked(o objects.Object) bool {
 	return strings.HasPrefix(o.Key[strings.LastIndex(o.Key, "/")+1:], packedKey)
 }
 
 // offsetOf reads the offset in the key of a chunk.
-func offsetOf(o Object) (int64, bool) {
+func offsetOf(o objects.Object) (int64, bool) {
 	number, _, ok := strings.Cut(o.Key[strings.LastIndex(o.Key, "/")+1:], ".")
 	n, err := strconv.ParseInt(number, 16, 64)
 	return n, ok && err == nil
@@ -148,8 +150,8 @@ func chunkKey(begin string, offset int64, writer string) string {
 }
 
 // chain is the row of chunks from the beginning, without a gap. Where two writers wrote the same bytes, the longer counts.
-func chain(at string, all []Object) (row []chunk, size int64) {
-	longest := map[int64]Object{}
+func chain(at string, all []objects.Object) (row []chunk, size int64) {
+	longest := map[int64]objects.Object{}
 	for _, o := range all {
 		if off, ok := offsetOf(o); ok && o.Size > longest[off].Size {
 			longest[off] = o
@@ -191,7 +193,7 @@ func (b *Bucket) manifest(ctx context.Context, at string) (*manifest, error) {
 	return m, err
 }
 
-func (b *Bucket) readManifest(ctx context.Context, o Object) (*manifest, error) {
+func (b *Bucket) readManifest(ctx context.Context, o objects.Object) (*manifest, error) {
 	text, err := b.objects.Get(ctx, o.Key, 0, o.Size)
 	if err != nil {
 		return nil, err
@@ -252,7 +254,7 @@ func (b *Bucket) names(ctx context.Context, run string) (map[string]*contents, e
 			continue // not ours
 		}
 		if all[name] == nil {
-			all[name] = &contents{begins: map[string][]Object{}}
+			all[name] = &contents{begins: map[string][]objects.Object{}}
 		}
 		all[name].add(key, o)
 	}
@@ -276,7 +278,7 @@ func (b *Bucket) Remove(ctx context.Context, run, name string) error {
 	return b.delete(ctx, slices.Concat(c.whole, c.log, slices.Concat(slices.Collect(maps.Values(c.begins))...)))
 }
 
-func (b *Bucket) delete(ctx context.Context, all []Object) error {
+func (b *Bucket) delete(ctx context.Context, all []objects.Object) error {
 	for _, o := range all {
 		if err := b.objects.Delete(ctx, o.Key); err != nil {
 			return fmt.Errorf("delete %s: %w", o.Key, err)
@@ -304,7 +306,7 @@ func (b *Bucket) Probe(ctx context.Context, id string) (string, error) {
 	}
 	own := b.prefix + markKey + id
 	switch {
-	case id != "" && slices.ContainsFunc(marks, func(o Object) bool { return o.Key == own }):
+	case id != "" && slices.ContainsFunc(marks, func(o objects.Object) bool { return o.Key == own }):
 		return id, nil
 	case len(marks) > 0:
 		return strings.TrimPrefix(marks[0].Key, b.prefix+markKey), nil
@@ -334,7 +336,7 @@ func (b *Bucket) check(ctx context.Context, key string) error {
 	return errors.New("what was written there is not listed: the key must be allowed to list the bucket")
 }
 
-func (b *Bucket) marks(ctx context.Context) (all []Object, err error) {
+func (b *Bucket) marks(ctx context.Context) (all []objects.Object, err error) {
 	for o, err := range b.objects.List(ctx, b.prefix+markKey) {
 		if err != nil {
 			return nil, fmt.Errorf("read the mark of %s: %w", b, err)
@@ -348,7 +350,9 @@ func (b *Bucket) marks(ctx context.Context) (all []Object, err error) {
 }
 
 // String says where the bucket is.
-func (b *Bucket) String() string { return strings.TrimSuffix(b.objects.String()+"/"+b.prefix, "/") }
+func (b *Bucket) String() string {
+	return strings.TrimSuffix(b.objects.store.String()+"/"+b.prefix, "/")
+}
 
 // Close lets the bucket go.
 func (b *Bucket) Close() error { return nil }

@@ -14,6 +14,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"assay/internal/keep/objects"
 )
 
 // packFrom is how large an artifact must be to be worth the requests that packing takes. A log is joined in any case.
@@ -30,7 +32,7 @@ func (b *Bucket) Pack(ctx context.Context, run string) error {
 		return err
 	}
 	defer p.close()
-	var left []Object
+	var left []objects.Object
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		at := b.prefix + run + "/" + name + "/"
 		more, err := b.pack(ctx, p, at, all[name])
@@ -43,7 +45,7 @@ func (b *Bucket) Pack(ctx context.Context, run string) error {
 }
 
 // pack packs one artifact, and returns what no manifest names.
-func (b *Bucket) pack(ctx context.Context, p *packer, at string, c *contents) (left []Object, err error) {
+func (b *Bucket) pack(ctx context.Context, p *packer, at string, c *contents) (left []objects.Object, err error) {
 	m := &manifest{}
 	switch {
 	case len(c.whole) > 0:
@@ -57,7 +59,7 @@ func (b *Bucket) pack(ctx context.Context, p *packer, at string, c *contents) (l
 	for _, k := range m.Chunks {
 		named[at+k.Key] = true
 	}
-	var old []Object // what the packed form replaces
+	var old []objects.Object // what the packed form replaces
 	for _, o := range slices.Concat(slices.Collect(maps.Values(c.begins))...) {
 		if named[o.Key] {
 			old = append(old, o)
@@ -170,7 +172,7 @@ func (w *packWriter) put(ctx context.Context) error {
 }
 
 // sweep deletes what writers left, once it is so old by the clock of the store that none of them can still be at it.
-func (b *Bucket) sweep(ctx context.Context, left []Object) error {
+func (b *Bucket) sweep(ctx context.Context, left []objects.Object) error {
 	if len(left) == 0 {
 		return nil
 	}
@@ -178,7 +180,7 @@ func (b *Bucket) sweep(ctx context.Context, left []Object) error {
 	if err != nil {
 		return err
 	}
-	left = slices.DeleteFunc(left, func(o Object) bool { return now.Sub(o.Time) < leftAfter })
+	left = slices.DeleteFunc(left, func(o objects.Object) bool { return now.Sub(o.Time) < leftAfter })
 	// A manifest goes before the chunks that it names.
 	sort.SliceStable(left, func(i, j int) bool { return strings.Count(left[i].Key, "/") < strings.Count(left[j].Key, "/") })
 	return b.delete(ctx, left)

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"hash"
 	"strings"
+
+	"assay/internal/keep/objects"
 )
 
 // bucketSink is an artifact under construction in a bucket. Each of its chunks is put while the next one is filled.
@@ -49,7 +51,7 @@ func (b *Bucket) Sink(ctx context.Context, run, name string) (Sink, error) {
 }
 
 // hold takes what was written under a beginning where it is more than what is at hand.
-func (s *bucketSink) hold(begin string, all []Object) error {
+func (s *bucketSink) hold(begin string, all []objects.Object) error {
 	row, size := chain(s.at, all)
 	for _, o := range all {
 		if size <= s.size || !strings.HasSuffix(o.Key, "/"+beginKey) {

@@ -2,31 +2,14 @@ package artifacts
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"iter"
+	"net/http"
 	"time"
+
+	"assay/internal/keep/objects"
 )
-
-// Objects is what a bucket needs of an object store. Nothing is built on conditions, on multipart uploads or on the order of
-// a list: some servers promise them and break the promise in silence.
-type Objects interface {
-	// Put writes an object, whole or not at all, and durably. The same bytes twice are no error.
-	Put(ctx context.Context, key string, body []byte) error
-	// Get reads n bytes from an offset. An object that is not there is fs.ErrNotExist, and nothing else is.
-	Get(ctx context.Context, key string, offset, n int64) ([]byte, error)
-	// List walks over the objects whose keys begin so.
-	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Delete removes an object. One that is not there is no error.
-	Delete(ctx context.Context, key string) error
-	// String says where the objects are, without secrets.
-	String() string
-}
-
-// Object is what a list says of an object.
-type Object struct {
-	Key  string
-	Size int64
-	Time time.Time // when it was put, by the store's clock
-}
 
 // A call that hangs must end: the time for one grows with the bytes that it carries.
 const (
@@ -35,35 +18,54 @@ const (
 	callRate = 64 << 10 // bytes a second
 )
 
-// timed gives every call to an object store a deadline.
-type timed struct{ Objects }
+// timed reads and writes objects that fit into memory, and gives every call to their store a deadline.
+type timed struct{ store objects.Store }
 
 func limitFor(bytes int64) time.Duration {
 	return callTime + time.Duration(bytes/callRate)*time.Second
 }
 
+// Put writes an object.
 func (t timed) Put(ctx context.Context, key string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, limitFor(int64(len(body))))
 	defer cancel()
-	return t.Objects.Put(ctx, key, body)
+	return t.store.Put(ctx, key, objects.Bytes(body))
 }
 
+// Get reads n bytes from an offset.
 func (t timed) Get(ctx context.Context, key string, offset, n int64) ([]byte, error) {
+	if n == 0 {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, limitFor(n))
 	defer cancel()
-	return t.Objects.Get(ctx, key, offset, n)
+	resp, err := t.store.Get(ctx, key, http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", offset, offset+n-1)}})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.store, err)
+	}
+	if resp.StatusCode/100 != 2 || int64(len(got)) != n {
+		return nil, fmt.Errorf("%s: want %d bytes of %s from %d, got %d (%s)", t.store, n, key, offset, len(got), resp.Status)
+	}
+	return got, nil
 }
 
-func (t timed) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
+// List walks over the objects whose keys begin so.
+func (t timed) List(ctx context.Context, prefix string) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
 		ctx, cancel := context.WithTimeout(ctx, listTime)
 		defer cancel()
-		t.Objects.List(ctx, prefix)(yield)
+		t.store.List(ctx, prefix)(yield)
 	}
 }
 
+// Delete removes an object.
 func (t timed) Delete(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	return t.Objects.Delete(ctx, key)
+	return t.store.Delete(ctx, key)
 }

@@ -12,7 +12,6 @@ import (
 
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/artifacts/artifactstest"
-	"assay/internal/keep/objects"
 )
 
 // asWriter makes a process of this binary write into the bucket of an address, and wait for its end.
@@ -36,7 +35,7 @@ func download() []byte {
 
 // writeHalf is a process in the middle of a download. It never ends by itself.
 func writeHalf(address string) error {
-	b, err := objects.Open(address, objects.Options{Env: artifactstest.Env})
+	b, err := openBucket(address, artifactstest.Env, artifacts.Cache{})
 	if err != nil {
 		return err
 	}

@@ -100,15 +100,6 @@ func NewClient(cfg Config, auth Auth) (*Client, error) {
 	return c, nil
 }
 
-// NewTransport is the transport of an account that is given none: many connections to one host, kept open.
-func NewTransport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns = 0
-	t.MaxIdleConnsPerHost = 256
-	t.DisableCompression = true
-	return t
-}
-
 // hide remembers a text that no error may show.
 func (c *Client) hide(secret string) {
 	if len(secret) >= minSecret {
@@ -193,12 +184,17 @@ func (c *Client) send(ctx, within context.Context, call Call) (*http.Response, e
 		}
 		return nil, c.unsentError(call, err)
 	}
+	return c.deliver(ctx, req, call.Accept)
+}
+
+// deliver sends a request. A status that is neither 2xx nor accepted is an error that wraps its fault.
+func (c *Client) deliver(ctx context.Context, req *http.Request, accept []int) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.transportError(ctx, req, err)
 	}
 	c.show(Exchange{Method: req.Method, Host: req.URL.Host, Path: req.URL.Path, Status: resp.StatusCode, RequestID: requestID(resp.Header)})
-	if resp.StatusCode/100 == 2 || slices.Contains(call.Accept, resp.StatusCode) {
+	if resp.StatusCode/100 == 2 || slices.Contains(accept, resp.StatusCode) {
 		return resp, nil
 	}
 	defer resp.Body.Close()

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 	"assay/internal/study/catalog"
 )
 
@@ -25,7 +25,7 @@ type Config struct {
 	Input    string            // Vertex, Bedrock: folder for uploads, gs:// or s3://
 	Output   string            // Vertex, Bedrock: folder for results
 	Storage  string            // Vertex, Bedrock: base URL of the object store; empty: the vendor's own
-	Amazon   *aws.Account      // Bedrock: whose calls they are where no key says so, and those to its storage
+	Amazon   *objects.Account  // Bedrock: whose calls they are where no key says so, and those to its storage
 	Deadline time.Duration     // how long a small call may take; 0: a minute
 	Stall    time.Duration     // how long a transfer, or a live answer that has begun to come, may pause; 0: two minutes
 	Limits   catalog.Limits    // the catalogue's row, with the study's overrides

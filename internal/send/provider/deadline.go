@@ -78,13 +78,17 @@ func (w *watch) receives(body io.ReadCloser) io.ReadCloser {
 type movingBody struct {
 	io.ReadCloser
 	watch *watch
-	last  bool // nothing comes after it
+	last  bool              // nothing comes after it
+	fault func(error) error // makes a fault of an error; nil: whoever reads does
 }
 
 func (b *movingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {
 		b.watch.moved()
+	}
+	if err != nil && err != io.EOF && b.fault != nil {
+		err = b.fault(err)
 	}
 	return n, err
 }

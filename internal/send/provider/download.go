@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -29,14 +30,31 @@ type Whole struct {
 // What a cut download left is continued only under a strong validator, on a server that says it serves ranges: bytes of
 // two versions are never joined.
 func (c *Client) Download(ctx context.Context, call Call, want Whole, into Sink) error {
+	return c.DownloadBy(ctx, func(ctx context.Context, header http.Header) (*http.Response, error) {
+		own := call
+		own.Header = maps.Clone(call.Header)
+		for name := range header {
+			if own.Header == nil {
+				own.Header = map[string]string{}
+			}
+			own.Header[name] = header.Get(name)
+			own.Accept = []int{http.StatusRequestedRangeNotSatisfiable}
+		}
+		return c.Do(ctx, own)
+	}, want, into)
+}
+
+// DownloadBy is Download with a GET that another client makes over Transport. The header may ask for a range.
+func (c *Client) DownloadBy(ctx context.Context, get func(context.Context, http.Header) (*http.Response, error), want Whole, into Sink) error {
 	held, validator := into.Held()
+	header := http.Header{}
 	if held > 0 && strong(validator) {
-		call.Header = with(call.Header, map[string]string{"Range": fmt.Sprintf("bytes=%d-", held), "If-Range": validator})
-		call.Accept = []int{http.StatusRequestedRangeNotSatisfiable}
+		header.Set("Range", fmt.Sprintf("bytes=%d-", held))
+		header.Set("If-Range", validator)
 	} else {
 		held = 0
 	}
-	resp, err := c.Do(ctx, call)
+	resp, err := get(ctx, header)
 	if err != nil {
 		return err
 	}
@@ -259,15 +277,3 @@ func validatorOf(resp *http.Response) string {
 }
 
 func strong(etag string) bool { return len(etag) > 2 && etag[0] == '"' && etag[len(etag)-1] == '"' }
-
-// with is a copy of the headers with more of them.
-func with(h, more map[string]string) map[string]string {
-	out := make(map[string]string, len(h)+len(more))
-	for k, v := range h {
-		out[k] = v
-	}
-	for k, v := range more {
-		out[k] = v
-	}
-	return out
-}

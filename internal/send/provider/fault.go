@@ -111,6 +111,9 @@ func doing(req *http.Request) string { return req.Method + " " + req.URL.Host + 
 
 // transportError is for calls that were cut before or inside their answer.
 func (c *Client) transportError(ctx context.Context, req *http.Request, err error) error {
+	if FaultOf(err) != nil {
+		return err
+	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // its text carries the URL with its query

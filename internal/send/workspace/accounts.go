@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 	"assay/internal/send/engine"
 	"assay/internal/send/provider"
 	"assay/internal/send/provider/apis"
@@ -75,7 +75,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 		if cfg.BaseURL == "" {
 			cfg.BaseURL = a.sim.BaseURLs(simRoot)[catalog.Copied]
 		}
-		cfg.Storage, cfg.Amazon = simRoot+storages()[scheme(v)], aws.Fixed("sim", "sim")
+		cfg.Storage, cfg.Amazon = simRoot+storages()[scheme(v)], objects.FixedAccount("sim", "sim")
 	} else if err != nil {
 		return engine.Access{}, err
 	}
@@ -88,7 +88,7 @@ func (a *Accounts) dial(name string) (engine.Access, error) {
 	cfg.Input, cfg.Output = cmp.Or(a.expand(p.Input), sim(a.sim, scheme(v)+"sim/in/")), cmp.Or(a.expand(p.Output), sim(a.sim, scheme(v)+"sim/out/"))
 	cfg.Role = cmp.Or(a.expand(p.Role), sim(a.sim, "arn:aws:iam::123456789012:role/sim"))
 	if a.sim == nil {
-		cfg.HTTP, cfg.Storage, cfg.Amazon = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv), aws.Open(a.env)
+		cfg.HTTP, cfg.Storage, cfg.Amazon = a.world.Contact.around(a.world.HTTP, name), a.env(v.StorageEnv), objects.OpenAccount(a.env)
 		if from.Foreign {
 			cfg.Amazon = nil
 		}

@@ -67,5 +67,9 @@ func (p Place) openArtifacts(w *World, address, cacheDir string) (artifacts.Plac
 	if !objects.Is(address) {
 		return artifacts.Open(address)
 	}
-	return objects.Open(address, objects.Options{Env: w.env, Cache: artifacts.Cache{Dir: cacheDir, Bytes: int64(p.Cache)}})
+	store, prefix, err := objects.Open(address, w.env)
+	if err != nil {
+		return nil, err
+	}
+	return artifacts.NewBucket(store, prefix, artifacts.Cache{Dir: cacheDir, Bytes: int64(p.Cache)})
 }

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 )
 
 // Server is an object store in this process, which speaks the S3 protocol and the JSON API of Google Cloud Storage. It keeps
@@ -228,8 +228,8 @@ func signed(r *http.Request, body []byte) bool {
 			again.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
-	call := aws.Call{Service: "s3", Region: "us-east-1", Body: sha256.Sum256(body), Time: at}
-	return err == nil && aws.Open(Env).Sign(r.Context(), again, call) == nil && again.Header.Get("Authorization") == r.Header.Get("Authorization")
+	call := objects.Call{Service: "s3", Region: "us-east-1", Body: sha256.Sum256(body), Time: at}
+	return err == nil && objects.OpenAccount(Env).Sign(r.Context(), again, call) == nil && again.Header.Get("Authorization") == r.Header.Get("Authorization")
 }
 
 func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, body []byte) {

@@ -3,7 +3,6 @@ package apis
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"net/url"
 	"path"
@@ -11,9 +10,8 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openBedrock opens Amazon Bedrock. A key is a bearer token of Bedrock; without one calls are signed, as those to the buckets
@@ -23,7 +21,7 @@ func openBedrock(cfg provider.Config) (provider.Account, error) {
 		return provider.Account{}, fmt.Errorf("a region is needed (location: us-east-1, or AWS_REGION)")
 	}
 	if cfg.Amazon == nil {
-		cfg.Amazon = aws.Fixed("", "") // every call that needs keys says so
+		cfg.Amazon = objects.FixedAccount("", "") // every call that needs keys says so
 	}
 	cfg.BaseURL = bedrockURL(cfg.BaseURL, cfg.Location)
 	control, err := bedrockClient(cfg)
@@ -36,20 +34,17 @@ func openBedrock(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	ask := func(r *assay.Request) string { return "/model/" + aws.Segment(r.Lane.Model) + "/converse" }
+	ask := func(r *assay.Request) string { return "/model/" + objects.Segment(r.Lane.Model) + "/converse" }
 	a := provider.Account{BaseURL: cfg.BaseURL, Live: &converser{asker: asker{api: runtime, path: ask}, control: control}}
 	if cfg.Input == "" || cfg.Output == "" || cfg.Role == "" {
 		a.Batch = unfit("Bedrock batches need input and output folders and a role (input: s3://…, output: s3://…, role: arn:aws:iam::…)", cfg.Limits)
 		return a, nil
 	}
-	store, err := openS3(cfg, cfg.Input, cfg.Output)
+	store, err := s3Buckets(cfg, cfg.Input, cfg.Output)
 	if err != nil {
 		return provider.Account{}, err
 	}
-	a.Batch = &bedrock{
-		api: control, store: store, limits: cfg.Limits, role: cfg.Role,
-		input: strings.TrimSuffix(cfg.Input, "/"), output: strings.TrimSuffix(cfg.Output, "/"),
-	}
+	a.Batch = &bedrock{bucketJobs: newBucketJobs(cfg, control, store), role: cfg.Role}
 	return a, nil
 }
 
@@ -58,7 +53,7 @@ func bedrockURL(base, region string) string {
 	if base != "" && !strings.Contains(base, "{location}") {
 		return base
 	}
-	return "https://bedrock." + region + "." + amazonSuffix(region)
+	return "https://" + objects.AmazonHost("bedrock", region)
 }
 
 func bedrockClient(cfg provider.Config) (*provider.Client, error) {
@@ -97,26 +92,14 @@ func (c *converser) Models(ctx context.Context) ([]string, error) {
 
 // bedrock drives model invocation jobs, whose records and results lie in the user's own buckets.
 type bedrock struct {
-	api    *provider.Client
-	store  s3
-	limits catalog.Limits
-	role   string
-	input  string
-	output string
-}
-
-// Limits is the catalogue's row.
-func (b *bedrock) Limits() catalog.Limits { return b.limits }
-
-// Prepare uploads the records under the stamp's name.
-func (b *bedrock) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
-	return b.store.put(ctx, p.Body, b.input+"/"+p.Stamp.Name()+".jsonl", h)
+	bucketJobs
+	role string
 }
 
 // Launch creates the job under the stamp's name, with a folder of its own for results. A create that comes twice makes one
 // job, because its token is the same.
 func (b *bedrock) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
-	var hold s3Handle
+	var hold bucketHandle
 	h.Read(&hold)
 	if hold.URI == "" {
 		return provider.Unprepared()
@@ -137,9 +120,6 @@ func bedrockHours(window time.Duration) int {
 	}
 	return min(max(int(window/time.Hour), 24), 168)
 }
-
-// folder is where the results of a stamp's job go.
-func (b *bedrock) folder(s provider.Stamp) string { return b.output + "/" + s.Name() + "/" }
 
 // Check reads the job; once it has ended, it lists what lies in its folder.
 func (b *bedrock) Check(ctx context.Context, job provider.Job) (provider.Status, error) {
@@ -170,17 +150,7 @@ func (b *bedrock) read(ctx context.Context, arn string) (*bedrockJob, error) {
 	return &j, err
 }
 
-func jobPath(arn string) string { return "/model-invocation-job/" + aws.Segment(arn) }
-
-// Fetch downloads a file of results.
-func (b *bedrock) Fetch(ctx context.Context, _ provider.Job, part provider.Part, into provider.Sink) error {
-	return b.store.fetch(ctx, part, into)
-}
-
-// Decode reads records.
-func (b *bedrock) Decode(job provider.Job, _ provider.Part, r io.Reader) iter.Seq2[provider.Line, error] {
-	return provider.DecodeLines(job.Wire, r)
-}
+func jobPath(arn string) string { return "/model-invocation-job/" + objects.Segment(arn) }
 
 // Cancel asks for the end of the job. What it has done by then is billed.
 func (b *bedrock) Cancel(ctx context.Context, job provider.Job) error {
@@ -189,38 +159,11 @@ func (b *bedrock) Cancel(ctx context.Context, job provider.Job) error {
 
 // Remove deletes the uploaded records and all that the job wrote.
 func (b *bedrock) Remove(ctx context.Context, job provider.Job) error {
-	var hold s3Handle
-	job.Handle.Read(&hold)
-	objects := []object{{uri: hold.URI}}
 	j, err := b.read(ctx, job.ID) // its name says which attempt it was
 	if err != nil && !gone(err) {
 		return fmt.Errorf("remove: %w", err)
 	}
-	if stamp, ours := provider.ParseName(j.Name); ours {
-		results, err := b.store.list(ctx, b.folder(stamp))
-		if err != nil {
-			return fmt.Errorf("remove: %w", err)
-		}
-		objects = append(objects, results...)
-	}
-	for _, o := range objects {
-		if o.uri == "" {
-			continue
-		}
-		if err := b.store.remove(ctx, o.uri); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Fence deletes the uploaded records: a job that is to read them then fails.
-func (b *bedrock) Fence(ctx context.Context, h provider.Handle) error {
-	var hold s3Handle
-	if h.Read(&hold); hold.URI == "" {
-		return nil
-	}
-	return b.store.remove(ctx, hold.URI)
+	return b.remove(ctx, job.Handle, j.Name)
 }
 
 // List walks the jobs of the account in this region, newest first.
@@ -249,24 +192,9 @@ func (b *bedrock) search(ctx context.Context, name string) iter.Seq2[provider.St
 	})
 }
 
-// Stamped is true: a job has a name.
-func (b *bedrock) Stamped() bool { return true }
-
-// Cursor is empty: the server itself filters by name.
-func (b *bedrock) Cursor(context.Context) (string, error) { return "", nil }
-
 // Find lets the server look for the name: this attempt's, and those of the attempts before.
 func (b *bedrock) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
-	jobs := func(yield func(provider.Status, error) bool) {
-		for _, stamp := range s.Stamp.Attempts() {
-			for st, err := range b.search(ctx, stamp.Name()) {
-				if !yield(st, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-	return provider.Trail{Jobs: jobs, Match: sameName(s)}.Stamped(s)
+	return b.find(s, func(name string) iter.Seq2[provider.Status, error] { return b.search(ctx, name) })
 }
 
 // Made is the job's full name.

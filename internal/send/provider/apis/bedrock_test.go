@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 	"assay/internal/send/provider"
 )
 
@@ -104,7 +104,7 @@ func TestErrorsOfSignedCallsShowNothingThatWasSigned(t *testing.T) {
 		return answer(403, `{"__type":"InvalidSignatureException","message":"should have been `+said+`"}`)
 	})
 	cfg.Key = provider.Secret{}
-	cfg.Amazon = aws.Open(func(name string) string {
+	cfg.Amazon = objects.OpenAccount(func(name string) string {
 		return map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret-of-the-pair", "AWS_SESSION_TOKEN": token}[name]
 	})
 	a, err := Open(cfg)

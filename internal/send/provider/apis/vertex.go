@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -22,7 +21,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openVertex opens Vertex AI. A key is taken for a bearer token; without one, Google's default credentials are used.
@@ -48,16 +46,11 @@ func openVertex(cfg provider.Config) (provider.Account, error) {
 		a.Batch = unfit("Vertex batches need input and output folders (input: gs://…, output: gs://…)", cfg.Limits)
 		return a, nil
 	}
-	storage := cfg
-	storage.BaseURL = cmp.Or(cfg.Storage, "https://storage.googleapis.com")
-	store, err := provider.NewClient(storage, auth)
+	store, err := googleBuckets(cfg, auth)
 	if err != nil {
 		return provider.Account{}, err
 	}
-	a.Batch = &vertex{
-		api: api, store: bucket{store}, limits: cfg.Limits, parent: parent, version: cfg.Version,
-		input: strings.TrimSuffix(cfg.Input, "/"), output: strings.TrimSuffix(cfg.Output, "/"),
-	}
+	a.Batch = &vertex{bucketJobs: newBucketJobs(cfg, api, store), parent: parent, version: cfg.Version}
 	return a, nil
 }
 
@@ -101,26 +94,14 @@ func googleAuth(cfg provider.Config) provider.Auth {
 
 // vertex drives batch prediction jobs, whose lines and results lie in the user's own bucket.
 type vertex struct {
-	api     *provider.Client
-	store   bucket
-	limits  catalog.Limits
+	bucketJobs
 	parent  []string
 	version string
-	input   string
-	output  string
-}
-
-// Limits is the catalogue's row.
-func (v *vertex) Limits() catalog.Limits { return v.limits }
-
-// Prepare uploads the lines under the stamp's name.
-func (v *vertex) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
-	return v.store.put(ctx, p.Body, v.input+"/"+p.Stamp.Name()+".jsonl", h)
 }
 
 // Launch creates the job under the stamp's name, with a folder of its own for results.
 func (v *vertex) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
-	var hold gcsHandle
+	var hold bucketHandle
 	h.Read(&hold)
 	if hold.URI == "" {
 		return provider.Unprepared()
@@ -132,9 +113,6 @@ func (v *vertex) Launch(ctx context.Context, p provider.BatchInput, h provider.H
 	body.Output.Destination.Prefix = v.folder(p.Stamp)
 	return launchJSON(ctx, v.api, v.path("batchPredictionJobs"), body, &vertexJob{})
 }
-
-// folder is where the results of a stamp's job go.
-func (v *vertex) folder(s provider.Stamp) string { return v.output + "/" + s.Name() + "/" }
 
 func vertexModel(name string) string {
 	if strings.Contains(name, "/") {
@@ -186,16 +164,6 @@ func predictions(objects []object) []provider.Part {
 	return parts
 }
 
-// Fetch downloads a shard.
-func (v *vertex) Fetch(ctx context.Context, _ provider.Job, part provider.Part, into provider.Sink) error {
-	return v.store.fetch(ctx, part, into)
-}
-
-// Decode reads lines whose id stands among the labels of the echoed request.
-func (v *vertex) Decode(job provider.Job, _ provider.Part, r io.Reader) iter.Seq2[provider.Line, error] {
-	return provider.DecodeLines(job.Wire, r)
-}
-
 // Cancel asks for the end of the job.
 func (v *vertex) Cancel(ctx context.Context, job provider.Job) error {
 	return post(ctx, v.api, resource(v.version, job.ID)+":cancel")
@@ -203,38 +171,11 @@ func (v *vertex) Cancel(ctx context.Context, job provider.Job) error {
 
 // Remove deletes the uploaded lines and the result files.
 func (v *vertex) Remove(ctx context.Context, job provider.Job) error {
-	var hold gcsHandle
-	job.Handle.Read(&hold)
-	objects := []object{{uri: hold.URI}}
 	var b vertexJob // its name says which attempt it was
 	if _, err := v.api.JSON(ctx, provider.Call{Path: resource(v.version, job.ID)}, &b); err != nil && !gone(err) {
 		return fmt.Errorf("remove: %w", err)
 	}
-	if stamp, ours := provider.ParseName(b.DisplayName); ours {
-		results, err := v.store.list(ctx, v.folder(stamp))
-		if err != nil {
-			return fmt.Errorf("remove: %w", err)
-		}
-		objects = append(objects, results...)
-	}
-	for _, o := range objects {
-		if o.uri == "" {
-			continue
-		}
-		if err := v.store.remove(ctx, o.uri); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Fence deletes the uploaded lines: a job that is to read them then fails.
-func (v *vertex) Fence(ctx context.Context, h provider.Handle) error {
-	var hold gcsHandle
-	if h.Read(&hold); hold.URI == "" {
-		return nil
-	}
-	return v.store.remove(ctx, hold.URI)
+	return v.remove(ctx, job.Handle, b.DisplayName)
 }
 
 // List walks the jobs of the project and region.
@@ -263,24 +204,11 @@ func (v *vertex) search(ctx context.Context, filter string) iter.Seq2[provider.S
 	})
 }
 
-// Stamped is true: a job has a display name and labels.
-func (v *vertex) Stamped() bool { return true }
-
-// Cursor is empty: the server itself filters by name.
-func (v *vertex) Cursor(context.Context) (string, error) { return "", nil }
-
 // Find lets the server look for the display name: this attempt's, and those of the attempts before.
 func (v *vertex) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
-	jobs := func(yield func(provider.Status, error) bool) {
-		for _, stamp := range s.Stamp.Attempts() {
-			for st, err := range v.search(ctx, fmt.Sprintf("display_name=%q", stamp.Name())) {
-				if !yield(st, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-	return provider.Trail{Jobs: jobs, Match: sameName(s)}.Stamped(s)
+	return v.find(s, func(name string) iter.Seq2[provider.Status, error] {
+		return v.search(ctx, fmt.Sprintf("display_name=%q", name))
+	})
 }
 
 func (v *vertex) path(rest ...string) string {

@@ -1,5 +1,4 @@
-// Package aws signs calls to Amazon's services, and to servers that speak their protocols.
-package aws
+package objects
 
 import (
 	"context"
@@ -17,14 +16,15 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Account is whose calls they are: a pair of keys, read again before it expires.
+// Account signs calls to Amazon's services, and to servers that speak their protocols, with a pair of keys that is read again before it
+// expires.
 type Account struct {
 	keys *credentials.Credentials
 }
 
-// Open takes the keys of the environment, of the AWS credentials file, of a web identity, of the container, or of the machine's
+// OpenAccount takes the keys of the environment, of the AWS credentials file, of a web identity, of the container, or of the machine's
 // role, in this order. They are looked for with the first call.
-func Open(env func(string) string) *Account {
+func OpenAccount(env func(string) string) *Account {
 	if id, secret := env("AWS_ACCESS_KEY_ID"), env("AWS_SECRET_ACCESS_KEY"); id != "" && secret != "" {
 		return &Account{credentials.NewStaticV4(id, secret, env("AWS_SESSION_TOKEN"))}
 	}
@@ -46,8 +46,10 @@ func roleOf(env func(string) string) *credentials.IAM {
 	return role
 }
 
-// Fixed is an account of one pair of keys.
-func Fixed(id, secret string) *Account { return &Account{credentials.NewStaticV4(id, secret, "")} }
+// FixedAccount is an account of one pair of keys.
+func FixedAccount(id, secret string) *Account {
+	return &Account{credentials.NewStaticV4(id, secret, "")}
+}
 
 // Call is what a signature is made for, beside the request.
 type Call struct {

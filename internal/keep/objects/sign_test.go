@@ -1,4 +1,4 @@
-package aws_test
+package objects_test
 
 import (
 	"crypto/hmac"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/keep/aws"
+	"assay/internal/keep/objects"
 )
 
 func env(pairs ...string) func(string) string {
@@ -49,8 +49,8 @@ func TestSignaturesAreThoseOfTheDocumentation(t *testing.T) {
 			req.Header[name] = values
 		}
 		req.Header.Set("User-Agent", "changed by a proxy")
-		a := aws.Open(env("AWS_ACCESS_KEY_ID", id, "AWS_SECRET_ACCESS_KEY", secret))
-		call := aws.Call{Service: "s3", Region: "us-east-1", Body: sha256.Sum256([]byte(c.body)), Time: time.Date(2013, 5, 24, 0, 0, 0, 0, time.UTC)}
+		a := objects.OpenAccount(env("AWS_ACCESS_KEY_ID", id, "AWS_SECRET_ACCESS_KEY", secret))
+		call := objects.Call{Service: "s3", Region: "us-east-1", Body: sha256.Sum256([]byte(c.body)), Time: time.Date(2013, 5, 24, 0, 0, 0, 0, time.UTC)}
 		if err := a.Sign(t.Context(), req, call); err != nil {
 			t.Fatal(err)
 		}
@@ -65,12 +65,12 @@ func TestSignaturesAreThoseOfTheDocumentation(t *testing.T) {
 // from the text that the service will make of it.
 func TestOtherServicesEscapeAPathTwice(t *testing.T) {
 	t.Parallel()
-	req, err := http.NewRequest("POST", "https://bedrock/model/"+aws.Segment("a:0/b")+"/converse", nil)
+	req, err := http.NewRequest("POST", "https://bedrock/model/"+objects.Segment("a:0/b")+"/converse", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := aws.Fixed(id, secret)
-	if err := a.Sign(t.Context(), req, aws.Call{Service: "bedrock", Region: "eu-west-1", Body: sha256.Sum256(nil), Time: time.Unix(0, 0)}); err != nil {
+	a := objects.FixedAccount(id, secret)
+	if err := a.Sign(t.Context(), req, objects.Call{Service: "bedrock", Region: "eu-west-1", Body: sha256.Sum256(nil), Time: time.Unix(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	empty := fmt.Sprintf("%x", sha256.Sum256(nil))
@@ -97,8 +97,8 @@ func TestKeysComeFromAFileOrAreMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := aws.Open(env("AWS_SHARED_CREDENTIALS_FILE", file, "AWS_PROFILE", "other"))
-	if err := a.Sign(t.Context(), req, aws.Call{Service: "s3", Region: "r", Time: time.Unix(0, 0)}); err != nil {
+	a := objects.OpenAccount(env("AWS_SHARED_CREDENTIALS_FILE", file, "AWS_PROFILE", "other"))
+	if err := a.Sign(t.Context(), req, objects.Call{Service: "s3", Region: "r", Time: time.Unix(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	auth := req.Header.Get("Authorization")
@@ -137,8 +137,8 @@ func TestRolesOfWebIdentitiesAndContainersGiveKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := aws.Open(env(append(pairs, "AWS_SHARED_CREDENTIALS_FILE", none)...))
-		if err := a.Sign(t.Context(), req, aws.Call{Service: "bedrock", Region: "us-east-1", Time: time.Now()}); err != nil {
+		a := objects.OpenAccount(env(append(pairs, "AWS_SHARED_CREDENTIALS_FILE", none)...))
+		if err := a.Sign(t.Context(), req, objects.Call{Service: "bedrock", Region: "us-east-1", Time: time.Now()}); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

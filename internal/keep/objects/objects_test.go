@@ -29,10 +29,18 @@ func ok(t testing.TB, err error) {
 
 func open(t testing.TB, address string, cache int64) artifacts.Place {
 	t.Helper()
-	b, err := objects.Open(address, objects.Options{Env: artifactstest.Env, Cache: artifacts.Cache{Dir: t.TempDir(), Bytes: cache}})
+	b, err := openBucket(address, artifactstest.Env, artifacts.Cache{Dir: t.TempDir(), Bytes: cache})
 	ok(t, err)
 	t.Cleanup(func() { b.Close() })
 	return b
+}
+
+func openBucket(address string, env func(string) string, cache artifacts.Cache) (*artifacts.Bucket, error) {
+	store, prefix, err := objects.Open(address, env)
+	if err != nil {
+		return nil, err
+	}
+	return artifacts.NewBucket(store, prefix, cache)
 }
 
 func write(t *testing.T, p artifacts.Place, name string, text []byte) {
@@ -84,7 +92,7 @@ func TestARealServerKeepsTheContract(t *testing.T) {
 		dir, id := t.TempDir(), fmt.Sprintf("%016x", rand.Uint64())
 		at, query, _ := strings.Cut(address, "?")
 		return func() artifacts.Place {
-			b, err := objects.Open(at+"/"+id+"?"+query, objects.Options{Env: os.Getenv, Cache: artifacts.Cache{Dir: dir, Bytes: 1 << 30}})
+			b, err := openBucket(at+"/"+id+"?"+query, os.Getenv, artifacts.Cache{Dir: dir, Bytes: 1 << 30})
 			ok(t, err)
 			return b
 		}
@@ -99,7 +107,7 @@ func TestAnAddressHoldsNoSecret(t *testing.T) {
 		"s3://bucket?endpoint=http://host/?token=" + secret, "s3://bucket#" + secret, "s3://", "s3://bucket/a%20b", "s3://bucket/a//b",
 		"s3://bucket?endpoint=ftp://host", "az://account/" + secret, "http://host/" + secret, "s3://" + secret + "\x7f", "s3://bucket?endpoint=%zz" + secret,
 	} {
-		_, err := objects.Open(address, objects.Options{Env: artifactstest.Env})
+		_, _, err := objects.Open(address, artifactstest.Env)
 		if err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -209,7 +217,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	server := artifactstest.NewServer(t)
 	dir := t.TempDir()
 	const most = 3 << 20
-	b, err := objects.Open(server.S3("p"), objects.Options{Env: artifactstest.Env, Cache: artifacts.Cache{Dir: dir, Bytes: most}})
+	b, err := openBucket(server.S3("p"), artifactstest.Env, artifacts.Cache{Dir: dir, Bytes: most})
 	ok(t, err)
 	for i := range 10 {
 		write(t, b, "out"+string(rune('0'+i)), bytes.Repeat([]byte{byte(i)}, 1<<20))
@@ -347,5 +355,22 @@ func TestARefusalIsSaidInTheStoresWords(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), artifactstest.Secret) || strings.Contains(err.Error(), "\u009b") || calls.Load() != 1 {
 		t.Errorf("%d calls: %v", calls.Load(), err)
+	}
+}
+
+// answers is a transport that gives one answer to every call.
+type answers func() *http.Response
+
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) { return a(), nil }
+
+func TestTheBytesOfAnUploadThatArrivedAreCounted(t *testing.T) {
+	t.Parallel()
+	for span, want := range map[string]int64{"bytes=0-9": 10, "": 0, "bytes=0-": 0, "nonsense": 0, "bytes=0--5": 0} {
+		store := &objects.Google{Base: "https://store.example", Bucket: "b", Transport: answers(func() *http.Response {
+			return &http.Response{StatusCode: http.StatusPermanentRedirect, Header: http.Header{"Range": {span}}, Body: http.NoBody}
+		})}
+		if n, whole, err := store.Arrived(t.Context(), "https://store.example/session", 20); n != want || whole || err != nil {
+			t.Errorf("%q: %d, %v, %v", span, n, whole, err)
+		}
 	}
 }
