@@ -10,7 +10,7 @@ lint: ## staticcheck, of tests too
 	CGO_ENABLED=0 go tool staticcheck ./...
 
 race: ## tests under the race detector, also of packages that need a database
-	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./internal/study/prompt ./internal/study/inputs ./internal/study/plan ./internal/send/provider ./internal/send/dispatch/... ./internal/send/script ./internal/send/planner ./internal/show/web ./internal/send/engine ./internal/simulator
+	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./internal/study/prompt ./internal/study/inputs ./internal/study/plan ./internal/send/provider ./internal/send/dispatch/... ./internal/send/script ./internal/send/planner ./internal/show/web ./internal/send/engine/... ./internal/simulator
 
 bench: ## speed and memory as ratios against floors measured in the same run
 	go run ./test/bench

@@ -32,7 +32,6 @@ var openWalls = map[string]struct {
 	"find/stats":     {40, 3.4, 13},
 	"keep/store":     {58, 3.9, 253},
 	"send/dialect":   {29, 3.8, 57},
-	"send/engine":    {37, 5.9, 145},
 	"send/script":    {38, 6.9, 136},
 	"send/workspace": {33, 3.2, 80},
 	"show/cli":       {98, 5.8, 89},

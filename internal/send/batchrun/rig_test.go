@@ -15,6 +15,7 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/provider"
 	"assay/internal/send/provider/apis"
 	"assay/internal/simulator"
@@ -100,10 +101,10 @@ func (r *rig) begin(id, name, text string, o batchfile.Options) store.Run {
 // drive drives a run until nothing moves any more, or until says so.
 func (r *rig) drive(run store.Run, until func(engine.Standing) bool) (store.Run, engine.Standing) {
 	r.t.Helper()
-	d := local.Driver{Until: until, Engine: &engine.Engine{
+	d := local.Driver{Until: until, Engine: runs.New(engine.Config{
 		Ledger: r.planner.Ledger, Files: r.planner.Files, Planner: r.planner, Accounts: r.access, Clock: engine.WallClock(),
 		Timing: engine.DefaultTiming().Scaled(2000), Random: rand.New(rand.NewPCG(1, 2)), Holder: "test",
-	}}
+	})}
 	st, err := d.Drive(r.ctx, run.No)
 	if err != nil {
 		r.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Planner says what a run has to send, from the snapshot of its study and from what is answered. It decides nothing
+// Planner derives what a run has to send, from the snapshot of its study and from what is answered. It decides nothing
 // about time, money or providers.
 type Planner interface {
 	// Policy is how the run is to be driven.
@@ -64,7 +64,7 @@ type Policy struct {
 	StopAbove map[string]float64
 }
 
-// Cleanup says whether what a job left at its provider is deleted there as soon as all of it is here.
+// Cleanup decides whether what a job left at its provider is deleted there as soon as all of it is here.
 type Cleanup string
 
 // The ways to clean up.
@@ -95,6 +95,24 @@ type Route struct {
 
 	// BaseURL is where the lane's requests went when the run began, for a process that has no key and may not know.
 	BaseURL string
+}
+
+// Bill returns what an outcome cost; nil: unknown. What no model worked on costs nothing.
+func (r *Route) Bill(mode store.SegmentMode, o assay.Outcome) *assay.Money {
+	zero := assay.Money(0)
+	billed := o.Ending.Stands() || o.Ending == assay.Empty || o.Usage.Known
+	if !billed {
+		return &zero
+	}
+	how := catalog.Billing{Mode: assay.ModeBatch}
+	if mode == store.Live {
+		how = catalog.Billing{Mode: assay.ModeLive, Tier: o.Tier}
+	}
+	c := r.Price.Bill(o.Usage, how)
+	if !c.Known() {
+		return nil
+	}
+	return &c.Sum
 }
 
 // Live are the study's caps on live requests.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"assay/internal/assay"
 )
 
 // Clock is the time and the waiting for it.
@@ -15,7 +13,7 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// WallClock is the real time.
+// WallClock returns the real time.
 func WallClock() Clock { return wallClock{} }
 
 type wallClock struct{}
@@ -62,7 +60,7 @@ type Timing struct {
 	faster int64 // how many times faster than the providers' own figures; 0: as they are
 }
 
-// DefaultTiming is the product's.
+// DefaultTiming returns the product's.
 func DefaultTiming() Timing {
 	return Timing{
 		Lease: 2 * time.Minute, Create: 75 * time.Second,
@@ -75,7 +73,7 @@ func DefaultTiming() Timing {
 	}
 }
 
-// Scaled is the same timing, so many times faster. The lease is not scaled, nor what bounds a call: they are about processes
+// Scaled returns the same timing, so many times faster. The lease is not scaled, nor what bounds a call: they are about processes
 // and networks, not about how long providers take.
 func (t Timing) Scaled(by int64) Timing {
 	s := func(d time.Duration) time.Duration { return max(d/time.Duration(by), time.Millisecond) }
@@ -83,7 +81,8 @@ func (t Timing) Scaled(by int64) Timing {
 	u.PollEach = t.PollEach / time.Duration(by)
 	u.PollMin, u.PollMax, u.LagStamped, u.LagUnstamped = s(t.PollMin), s(t.PollMax), s(t.LagStamped), s(t.LagUnstamped)
 	u.Unfenced, u.Audit = s(t.Unfenced), s(t.Audit)
-	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax, u.Room = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin), s(t.GateMax), s(t.Room)
+	u.Gone, u.BackoffMin, u.BackoffMax, u.GateMin, u.GateMax, u.Room = s(t.Gone), s(t.BackoffMin), s(t.BackoffMax), s(t.GateMin),
+		s(t.GateMax), s(t.Room)
 	u.Cut, u.Late, u.faster = s(t.Cut), s(t.Late), max(t.faster, 1)*by
 	u.Look = max(s(t.Look), 50*time.Millisecond)
 	u.Refetch = nil
@@ -93,21 +92,21 @@ func (t Timing) Scaled(by int64) Timing {
 	return u
 }
 
-// lag is how far two reads that see no job have to be apart.
-func (t Timing) lag(provider time.Duration, stamped bool) time.Duration {
-	lag := max(t.LagStamped, t.scaled(provider))
+// Lag returns how far two reads that see no job have to be apart.
+func (t Timing) Lag(provider time.Duration, stamped bool) time.Duration {
+	lag := max(t.LagStamped, t.Own(provider))
 	if !stamped {
 		lag = max(lag, t.LagUnstamped)
 	}
 	return lag
 }
 
-// scaled is a provider's own figure in a timing that is faster than life.
-func (t Timing) scaled(provider time.Duration) time.Duration {
+// Own returns a provider's own figure in a timing that is faster than life.
+func (t Timing) Own(provider time.Duration) time.Duration {
 	return provider / time.Duration(max(t.faster, 1))
 }
 
-// Check says what is wrong with a timing.
+// Check returns what is wrong with a timing.
 func (t Timing) Check() error {
 	if t.Create >= t.Lease {
 		return fmt.Errorf("a create call may take %s, which is not inside the lease of %s", t.Create, t.Lease)
@@ -115,77 +114,8 @@ func (t Timing) Check() error {
 	return nil
 }
 
-// jitter is a random part of a duration.
-func (e *Engine) jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return time.Duration(e.Random.Int64N(int64(d)))
-}
-
-// nonce is a new segment's.
-func (e *Engine) nonce() assay.Nonce {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var random [7]byte
-	for i := range random {
-		random[i] = byte(e.Random.UintN(256))
-	}
-	return assay.NonceFrom(random)
-}
-
-// backoff is how long to wait after the n-th failure in a row: full jitter under a doubling roof, and not less than the
-// provider asked for.
-func (e *Engine) backoff(n int64, asked time.Duration) time.Duration {
-	roof := e.Timing.BackoffMin << min(n, 20)
-	if roof <= 0 || roof > e.Timing.BackoffMax {
-		roof = e.Timing.BackoffMax
-	}
-	return max(e.Timing.BackoffMin/2+e.jitter(roof), asked)
-}
-
-// pollJob is how long to wait before the next look at the segment's job, given how many jobs are looked at from here.
-func (w *work) pollJob(age time.Duration) time.Duration {
-	now := w.Clock.Now()
-	w.mu.Lock()
-	if w.open == nil {
-		w.open = map[int64]time.Time{}
-	}
-	w.open[w.g.No] = now
-	w.prune(now)
-	every := time.Duration(len(w.open)) * w.Timing.PollEach
-	w.mu.Unlock()
-	wait := max(w.poll(age), every+w.jitter(every/5))
-	w.mu.Lock()
-	w.open[w.g.No] = now.Add(wait)
-	w.mu.Unlock()
-	return wait
-}
-
-// prune forgets jobs that another process has looked at when it was time: they are others' to count.
-func (e *Engine) prune(now time.Time) {
-	if now.Sub(e.pruned) < e.Timing.PollMax {
-		return
-	}
-	e.pruned = now
-	for no, next := range e.open {
-		if now.Sub(next) > e.Timing.PollMax {
-			delete(e.open, no)
-		}
-	}
-}
-
-// unpoll forgets a job that is not looked at any more: it has ended, or waits for a person.
-func (e *Engine) unpoll(segment int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.open, segment)
-}
-
-// poll is how long to wait between looks at a job of this age: a tenth of it, within bounds, and a little more.
-func (e *Engine) poll(age time.Duration) time.Duration {
-	d := min(max(age/10, e.Timing.PollMin), e.Timing.PollMax)
-	return d + e.jitter(d/5)
+// Elapsed returns how long it is from one moment to another. A machine that sleeps stops the one clock, and one that is set
+// stops the other: the longer time is the truer one.
+func Elapsed(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }

@@ -21,6 +21,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/planner"
 	"assay/internal/send/provider"
 	"assay/internal/send/provider/apis"
@@ -38,7 +39,7 @@ type rig struct {
 	ledger  *store.Ledger
 	planner *planner.Planner
 	sim     *simulator.Server
-	engine  *engine.Engine
+	engine  *runs.Engine
 }
 
 func newRig(t *testing.T, faults ...string) *rig {
@@ -77,10 +78,10 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 	lib := &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default(), Programs: &program.Runner{Env: os.LookupEnv}}
 	reader := &results.Reader{Ledger: ledger.Reader, Scripts: lib}
 	r := &rig{t: t, ledger: ledger, sim: sim, planner: &planner.Planner{Library: lib, Results: reader}}
-	r.engine = &engine.Engine{
+	r.engine = runs.New(engine.Config{
 		Ledger: ledger, Files: files, Planner: r.planner, Clock: engine.WallClock(), Timing: engine.DefaultTiming().Scaled(5000),
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
-	}
+	})
 	return r
 }
 

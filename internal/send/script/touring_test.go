@@ -15,6 +15,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
 	"assay/internal/simulator"
@@ -151,10 +152,10 @@ func TestARunThatIsKilledAtAnyStepBuysTheSameRounds(t *testing.T) {
 		if err := r.another().Absorb(ctx, run); err != nil { // it looks, and dies before anything follows
 			t.Fatal(err)
 		}
-		e := &engine.Engine{
+		e := runs.New(engine.Config{
 			Ledger: r.engine.Ledger, Files: r.engine.Files, Planner: r.another(), Clock: r.engine.Clock, Timing: r.engine.Timing,
 			Random: r.engine.Random, Holder: r.engine.Holder, Accounts: r.engine.Accounts,
-		}
+		})
 		st, err := e.Extend(ctx, run.No)
 		if err != nil {
 			t.Fatal(err)

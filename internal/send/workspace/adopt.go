@@ -11,6 +11,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/provider"
 )
 
@@ -104,7 +105,7 @@ func (a *Adoption) Recover(ctx context.Context, want Wanted, now Current, jobs [
 	}
 	run := now.Run
 	if run.No == 0 {
-		if lost := engine.LostRuns(jobs); len(lost) > 1 && want.Plan.Waves > 1 { // begun, it would ask everything again
+		if lost := runs.LostRuns(jobs); len(lost) > 1 && want.Plan.Waves > 1 { // begun, it would ask everything again
 			return run, nil, &SeveralRunsError{Runs: lost}
 		}
 		if run, err = a.Home.Begin(ctx, want, now.Claim); err != nil {
@@ -129,7 +130,7 @@ func (a *Adoption) Recover(ctx context.Context, want Wanted, now Current, jobs [
 
 // Recovered is a job with what was found in it.
 type Recovered struct {
-	engine.Recovery
+	runs.Recovery
 	Status provider.Status
 }
 

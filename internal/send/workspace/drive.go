@@ -65,7 +65,7 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
 		return engine.Standing{}, err
 	}
-	defer context.AfterFunc(ctx, func() { d.Stopping(e.Flying()) })()
+	defer context.AfterFunc(ctx, func() { d.Stopping(e.InFlight()) })()
 	return driver.Drive(ctx, run.No)
 }
 

@@ -10,6 +10,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/river"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/script"
 	"assay/internal/simulator"
 	"assay/internal/study"
@@ -20,7 +21,7 @@ const rehearsalSpeed = 2000
 
 // Engine is an engine for the runs of one study.
 type Engine struct {
-	*engine.Engine
+	*runs.Engine
 	sim *simulator.Server // a rehearsal's; nil: none
 }
 
@@ -42,9 +43,9 @@ func (h *Home) Engine(ctx context.Context, run store.Run, s *study.Study) (*Engi
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{Engine: &engine.Engine{
+	e := &Engine{Engine: runs.New(engine.Config{
 		Ledger: h.Ledger, Files: h.Files, Planner: h.Planner, Clock: h.Clock(), Timing: h.Timing(), Random: rng, Holder: holder,
-	}}
+	})}
 	a := h.World.Accounts(s)
 	a.deadline, a.stall = e.Timing.Call, e.Timing.Stall
 	if h.Rehearsal {

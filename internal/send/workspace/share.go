@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/river"
-	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 )
 
 // artifactsMark is what the ledger calls the place that its artifacts are in.
@@ -82,7 +82,7 @@ func (h *Home) Work(ctx context.Context, o Worker) error {
 }
 
 // workerEngine is an engine for one run, from the run's own snapshot.
-func (h *Home) workerEngine(ctx context.Context, run store.Run) (*engine.Engine, error) {
+func (h *Home) workerEngine(ctx context.Context, run store.Run) (*runs.Engine, error) {
 	s, err := h.Planner.Study(ctx, run)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/provider"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/term"
@@ -200,7 +200,7 @@ func lostRuns(all []workspace.Recovered) []string {
 	for _, r := range all {
 		jobs = append(jobs, r.Status)
 	}
-	return engine.LostRuns(jobs)
+	return runs.LostRuns(jobs)
 }
 
 func recoveryNote(r workspace.Recovered) string {

@@ -10,7 +10,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
-	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/study/catalog"
 )
 
@@ -71,7 +71,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 		return err
 	}
 	defer e.Close()
-	done, err := e.Clean(ctx, run.No, engine.Remote(f.remote))
+	done, err := e.Clean(ctx, run.No, runs.Remote(f.remote))
 	var held *store.HeldError
 	if errors.As(err, &held) {
 		return &exitError{code: exitFailed, err: fmt.Errorf("%s is at work on run %s", held.Holder, run.ID), hint: "try again when it is done"}
@@ -82,7 +82,7 @@ func clean(ctx context.Context, w *World, ref string, f cleanFlags) error {
 	return printCleaned(w, run, done, f)
 }
 
-func printCleaned(w *World, run store.Run, done engine.Cleaned, f cleanFlags) error {
+func printCleaned(w *World, run store.Run, done runs.Cleaned, f cleanFlags) error {
 	switch {
 	case done.Open:
 		fmt.Fprintf(w.Stdout, "run %s is open: its %s are packed when it closes\n", run.ID, assay.Size(done.Before))

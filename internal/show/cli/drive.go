@@ -13,7 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
-	"assay/internal/send/engine"
+	"assay/internal/send/engine/live"
 	"assay/internal/send/workspace"
 	"assay/internal/study"
 )
@@ -59,7 +59,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 	}
 	if ctx.Err() != nil {
 		fmt.Fprintf(w.Stderr, "\n%s; `assay resume %s` goes on with the run\n", detached(context.WithoutCancel(ctx), h, run), h.named(run))
-		if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
+		if _, ok := errors.AsType[*live.LostAnswersError](err); ok {
 			return c, err
 		}
 		return c, ctx.Err()
@@ -91,7 +91,7 @@ func driveOnce(ctx context.Context, w *World, h *home, run store.Run, s *study.S
 
 // kept is the hint after an error that stopped a run. That nothing is lost is said where every answer that came back is kept.
 func kept(err error, goesOn string) string {
-	if _, ok := errors.AsType[*engine.LostAnswersError](err); ok {
+	if _, ok := errors.AsType[*live.LostAnswersError](err); ok {
 		return goesOn
 	}
 	return "nothing is lost; " + goesOn

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"assay/internal/assay"
-	"assay/internal/send/engine"
+	"assay/internal/send/engine/live"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/term"
 )
@@ -48,7 +48,7 @@ func Main(ctx context.Context, w World) int {
 		return exitDone
 	}
 	if ctx.Err() != nil {
-		if _, lost := errors.AsType[*engine.LostAnswersError](err); lost {
+		if _, lost := errors.AsType[*live.LostAnswersError](err); lost {
 			complain(&w, err)
 		} else {
 			fmt.Fprintln(w.Stderr, "assay: interrupted; nothing is lost")

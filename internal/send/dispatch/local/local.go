@@ -10,11 +10,13 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/live"
+	"assay/internal/send/engine/runs"
 )
 
 // Driver drives runs with one engine.
 type Driver struct {
-	Engine  *engine.Engine
+	Engine  *runs.Engine
 	Workers int                             // pieces of work at a time, live segments aside; 0: 8
 	Moved   func(ctx context.Context) error // called when something was done; nil: not called
 	Every   time.Duration                   // Moved is called this often, too, while work goes on; 0: not
@@ -344,6 +346,6 @@ func (d *Driver) report(err error) {
 // elsewhere reports whether an error means that another process is at the work, and nothing else.
 func elsewhere(err error) bool {
 	var held *store.HeldError
-	var lost *engine.LostAnswersError
+	var lost *live.LostAnswersError
 	return (errors.As(err, &held) || errors.Is(err, store.ErrLeaseLost)) && !errors.As(err, &lost)
 }

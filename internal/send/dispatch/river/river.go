@@ -33,13 +33,14 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 )
 
 // Driver drives all runs of a ledger, beside any number of others.
 type Driver struct {
 	Ledger      *store.Ledger
-	URL         string                                                           // of the PostgreSQL database that holds the ledger
-	Engine      func(ctx context.Context, run store.Run) (*engine.Engine, error) // of one run: its study says how its providers are reached
+	URL         string                                                         // of the PostgreSQL database that holds the ledger
+	Engine      func(ctx context.Context, run store.Run) (*runs.Engine, error) // of one run: its study says how its providers are reached
 	Clock       engine.Clock
 	Timing      engine.Timing
 	Log         *slog.Logger
@@ -74,11 +75,11 @@ type shift struct {
 	sweep  time.Duration
 
 	mu        sync.Mutex
-	engines   map[int64]*engine.Engine // by run
-	served    map[int64]bool           // runs whose queues are looked after
-	queues    map[string]bool          // we listen to these
-	routes    map[work]string          // queues by work
-	busy      map[work]bool            // under way in this process
+	engines   map[int64]*runs.Engine // by run
+	served    map[int64]bool         // runs whose queues are looked after
+	queues    map[string]bool        // we listen to these
+	routes    map[work]string        // queues by work
+	busy      map[work]bool          // under way in this process
 	stumbles  map[work]stumble
 	providers map[int64][]string          // of a run's lanes
 	judged    map[int64]bool              // runs in which a program judges, or not
@@ -104,7 +105,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	}
 	s := &shift{
 		Driver: d, ctx: ctx, sweep: d.Timing.Lease / 4,
-		engines: map[int64]*engine.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
+		engines: map[int64]*runs.Engine{}, served: map[int64]bool{}, queues: map[string]bool{}, routes: map[work]string{},
 		busy: map[work]bool{}, stumbles: map[work]stumble{}, providers: map[int64][]string{}, judged: map[int64]bool{}, hands: map[int64][]store.WorkerKey{},
 	}
 	if s.client, err = s.open(pool); err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/live"
+	"assay/internal/send/engine/runs"
 )
 
 type advancer struct {
@@ -26,7 +28,7 @@ func (a *advancer) Work(ctx context.Context, job *queue.Job[advance]) error {
 	if err != nil {
 		return a.unread(ctx, err)
 	}
-	return a.do(ctx, work{g.Run, g.No}, g.Due, func(e *engine.Engine) error {
+	return a.do(ctx, work{g.Run, g.No}, g.Due, func(e *runs.Engine) error {
 		ctx, done := a.untilStop(ctx, g.Mode)
 		defer done()
 		return e.Advance(ctx, g.No)
@@ -55,7 +57,7 @@ func (x *extender) Work(ctx context.Context, job *queue.Job[extend]) error {
 	if err != nil {
 		return x.unread(ctx, err)
 	}
-	return x.do(ctx, work{run: r.No}, r.Due, func(e *engine.Engine) error {
+	return x.do(ctx, work{run: r.No}, r.Due, func(e *runs.Engine) error {
 		st, err := e.Extend(ctx, r.No)
 		if err == nil && st.Closed && x.Closed != nil {
 			r.State, r.Result = store.RunClosed, st.Result
@@ -70,7 +72,7 @@ const early = time.Second
 
 // do does one piece of work that is due, and says when its job is to come back. A job that finds nothing to do ends:
 // another worker has moved the work on, and has a job for what comes next, or the sweep makes one.
-func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *engine.Engine) error) error {
+func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *runs.Engine) error) error {
 	switch wait := due.Sub(s.Clock.Now()); {
 	case due.IsZero() || wait > early:
 		return nil
@@ -86,7 +88,7 @@ func (s *shift) do(ctx context.Context, w work, due time.Time, step func(e *engi
 		err = step(e)
 	}
 	var held *store.HeldError
-	var lost *engine.LostAnswersError
+	var lost *live.LostAnswersError
 	switch {
 	case err == nil:
 		s.forgive(w)
@@ -164,7 +166,7 @@ func (s *shift) unread(ctx context.Context, err error) error {
 }
 
 // engine is the engine of a run, made once.
-func (s *shift) engine(ctx context.Context, run int64) (*engine.Engine, error) {
+func (s *shift) engine(ctx context.Context, run int64) (*runs.Engine, error) {
 	s.mu.Lock()
 	e, ok := s.engines[run]
 	s.mu.Unlock()
@@ -214,7 +216,7 @@ func (s *shift) forgive(w work) {
 
 // stumble decides about an error that the engine could not decide about. It goes into the run's history, once for each
 // text, and the ledger records the wait, so that no other worker runs into the same at once.
-func (s *shift) stumble(ctx context.Context, w work, e *engine.Engine, cause error) error {
+func (s *shift) stumble(ctx context.Context, w work, e *runs.Engine, cause error) error {
 	times := s.count(w, cause)
 	wait := min(s.Timing.BackoffMin<<min(times, 20), s.Timing.BackoffMax)
 	s.Log.Error("a step did not work; it is tried again", "run", w.run, "segment", w.segment, "times", times, "wait", wait, "error", cause)
@@ -229,7 +231,7 @@ func (s *shift) stumble(ctx context.Context, w work, e *engine.Engine, cause err
 }
 
 // delay makes work due later.
-func (s *shift) delay(ctx context.Context, w work, e *engine.Engine, at time.Time, cause error) error {
+func (s *shift) delay(ctx context.Context, w work, e *runs.Engine, at time.Time, cause error) error {
 	if w.segment == 0 {
 		return s.Ledger.RunDue(ctx, w.run, at)
 	}

@@ -16,6 +16,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
+	"assay/internal/send/engine/runs"
 	"assay/internal/send/planner"
 	"assay/internal/send/provider"
 	"assay/internal/send/provider/apis"
@@ -38,7 +39,7 @@ type rig struct {
 	files   *artifacts.Folder
 	planner *script.Library
 	sim     *simulator.Server
-	engine  *engine.Engine
+	engine  *runs.Engine
 	folder  string // of the study
 }
 
@@ -58,10 +59,10 @@ func newRig(t *testing.T, o simulator.Options) *rig {
 	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}}
 	timing := engine.DefaultTiming().Scaled(5000)
 	timing.Cut = time.Minute // a wave goes out when it is whole, and is one batch
-	r.engine = &engine.Engine{
+	r.engine = runs.New(engine.Config{
 		Ledger: ledger, Files: files, Planner: &planner.Planner{Library: r.planner}, Clock: engine.WallClock(), Timing: timing,
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
-	}
+	})
 	return r
 }
 

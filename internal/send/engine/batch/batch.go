@@ -1,0 +1,111 @@
+// Package batch moves segments that travel as jobs: upload, intend, launch, poll, fetch, settle, and what is owed after.
+package batch
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/engine/hold"
+	"assay/internal/send/provider"
+)
+
+// Jobs moves segments that travel as jobs. It is safe for concurrent use.
+type Jobs struct {
+	from     *engine.Config
+	leases   *hold.Leases
+	settling chan struct{} // places of those that settle
+
+	mu     sync.Mutex
+	open   map[int64]time.Time // segments whose jobs are polled from here, and when next
+	pruned time.Time           // when those that others poll were last forgotten
+}
+
+// settlingAtOnce is how many segments are read at a time: the keys of each are in memory, up to a hundred thousand of them.
+const settlingAtOnce = 2
+
+// NewJobs returns what moves the jobs of a process.
+func NewJobs(from *engine.Config, leases *hold.Leases) *Jobs {
+	return &Jobs{from: from, leases: leases, settling: make(chan struct{}, settlingAtOnce), open: map[int64]time.Time{}}
+}
+
+// work is a segment under our lease that travels as a job.
+type work struct {
+	*hold.Work
+	jobs *Jobs
+}
+
+// Step does the one thing that the state of a segment asks for. It moves the segment, or sets when to look again.
+func (s *Jobs) Step(ctx context.Context, held *hold.Work) error {
+	w := &work{held, s}
+	switch w.Seg.State {
+	case store.Staged:
+		return w.prepare(ctx)
+	case store.Uploaded:
+		return w.launch(ctx)
+	case store.Intended:
+		return w.find(ctx)
+	case store.Launched:
+		return w.check(ctx)
+	case store.Ended:
+		return w.fetch(ctx)
+	case store.Fetched:
+		return w.settle(ctx)
+	case store.Settled:
+		return w.lookLate(ctx)
+	}
+	return w.Ledger.Wake(ctx, w.Lease, time.Time{}, w.Seg.Reason) // nothing to do by itself
+}
+
+// at does something with a segment under its lease.
+func (s *Jobs) at(ctx context.Context, segment int64, do func(ctx context.Context, w *work) error) error {
+	return s.leases.Work(ctx, segment, func(ctx context.Context, w *hold.Work) error { return do(ctx, &work{w, s}) })
+}
+
+// input returns the segment as Prepare and Launch need it.
+func (w *work) input(ctx context.Context) provider.BatchInput {
+	body := provider.Source{Size: w.Seg.InputBytes, SHA256: w.Seg.InputSHA256, Open: func() (io.ReadCloser, error) {
+		return w.Files.Open(ctx, w.Run.ID, w.Seg.Input)
+	}}
+	return provider.BatchInput{Stamp: w.Stamp(), Model: w.Seg.Model, Wire: w.Route.Wire, Count: int(w.Seg.Requests), Body: body,
+		Note: w.Run.Note, By: w.Run.By}
+}
+
+// pollNext returns how long to wait before the next poll of the segment's job, given how many jobs are polled from here.
+func (w *work) pollNext(age time.Duration) time.Duration {
+	now := w.Clock.Now()
+	j := w.jobs
+	j.mu.Lock()
+	j.open[w.Seg.No] = now
+	j.prune(now)
+	every := time.Duration(len(j.open)) * w.Timing.PollEach
+	j.mu.Unlock()
+	wait := max(w.Poll(age), every+w.Jitter(every/5))
+	j.mu.Lock()
+	j.open[w.Seg.No] = now.Add(wait)
+	j.mu.Unlock()
+	return wait
+}
+
+// prune forgets jobs that another process has polled when it was time: they are others' to count.
+func (s *Jobs) prune(now time.Time) {
+	if now.Sub(s.pruned) < s.from.Timing.PollMax {
+		return
+	}
+	s.pruned = now
+	for no, next := range s.open {
+		if now.Sub(next) > s.from.Timing.PollMax {
+			delete(s.open, no)
+		}
+	}
+}
+
+// Forget forgets a job that is not polled any more: it has ended, or waits for a person.
+func (s *Jobs) Forget(segment int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, segment)
+}

@@ -1,0 +1,154 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/provider"
+)
+
+// check polls a job, and cancels it when a person or its deadline asks for it.
+func (w *work) check(ctx context.Context) error {
+	if w.Access.Fingerprint != w.Seg.Account {
+		return w.Ledger.Wake(ctx, w.Lease, w.otherKey(),
+			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.Seg.Account, w.Access.Fingerprint))
+	}
+	st, err := w.Access.Batch.Check(ctx, w.Job())
+	if err != nil {
+		return w.unchecked(ctx, err)
+	}
+	if st.State.Terminal() {
+		return w.ended(ctx, st)
+	}
+	if err := w.cancelIfDue(ctx); err != nil {
+		return err
+	}
+	now := w.Clock.Now()
+	see := sighting(st)
+	see.Due = now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), w.Timing.Own(st.LookAfter)))
+	if end := w.deadline(); end.After(now) && end.Before(see.Due) {
+		see.Due = end
+	}
+	return w.Ledger.Checked(ctx, w.Lease, see)
+}
+
+// otherKey is when a job of another key is looked at again: soon, because the process that has its key may be the next to look.
+func (w *work) otherKey() time.Time { return w.Clock.Now().Add(w.Timing.PollMax / 5) }
+
+// unchecked decides about a check that failed. The job is paid for: it is looked at again, never called failed for that.
+func (w *work) unchecked(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now := w.Clock.Now()
+	f := provider.FaultOf(err)
+	if f == nil {
+		f = &assay.Fault{Class: assay.FaultUnknown, Message: err.Error()}
+	}
+	if f.Class == assay.FaultGone { // perhaps the ledger forgot, with the power, that its results are here
+		parts, err := w.partsHere(ctx)
+		if err != nil {
+			return err
+		}
+		if len(parts) > 0 {
+			return w.ended(ctx, provider.Status{State: provider.StateEnded, Word: "gone at the provider, and its results are here", Parts: parts})
+		}
+	}
+	// A new job may be missing from a lagging replica; one that stays away is for a person.
+	if f.Class == assay.FaultGone && now.Sub(w.Seg.Launched) > w.Timing.Gone && w.Seg.Failures >= 3 {
+		return w.vanished(ctx, "the provider does not know job "+w.Seg.Job+" under this key ("+w.Access.Fingerprint+")")
+	}
+	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
+		return w.Ledger.Hold(ctx, w.Lease, w.keyless(f))
+	}
+	return w.Ledger.RetryLater(ctx, w.Lease, now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+}
+
+// vanished decides about a job that is not there any more: a person does. A rehearsal's was in a process that was killed, and
+// asking the next simulator costs nothing.
+func (w *work) vanished(ctx context.Context, why string) error {
+	if w.Run.Rehearsal {
+		return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "the job ended with the process that simulated it",
+			Due: w.Clock.Now()})
+	}
+	return w.Ledger.Hold(ctx, w.Lease, why)
+}
+
+// maxDenied is how often in a row a key may be refused before a person has to look.
+const maxDenied = 3
+
+// keyless returns what to do about a job whose key does not work any more. The job is paid for, and stays where it is.
+func (w *work) keyless(f *assay.Fault) string {
+	return fmt.Sprintf("the provider refuses the key (%s); when it works again: assay resolve %s %d --adopt %s", f.Error(), w.Run.ID,
+		w.Seg.No, w.Seg.Job)
+}
+
+// deadline is when the job has taken as long as the study lets it; zero: never. The study may have been changed since it went.
+func (w *work) deadline() time.Time {
+	if w.Policy.Deadline <= 0 {
+		return time.Time{}
+	}
+	return w.Seg.Launched.Add(w.Policy.Deadline)
+}
+
+// cancelIfDue asks the provider to stop a job. The wish is in the ledger before the call, and the call is repeated until
+// the job has ended.
+func (w *work) cancelIfDue(ctx context.Context) error {
+	now := w.Clock.Now()
+	lane, err := w.Lane(ctx)
+	if err != nil {
+		return err
+	}
+	cause := store.CancelCause("")
+	switch {
+	case engine.CancelledByUser(lane):
+		cause = store.ByUser
+	case lane.Cause == store.CauseNothingGood: // its jobs would bring more of the same, and are paid for
+		cause = store.ByRule
+	case !w.deadline().IsZero() && !now.Before(w.deadline()):
+		cause = store.ByDeadline
+	}
+	if w.Seg.CancelCause == "" && cause != "" {
+		if err := w.Ledger.AskCancel(ctx, w.Lease, cause, now); err != nil {
+			return err
+		}
+		w.Seg.CancelCause = cause
+	}
+	if w.Seg.CancelCause == "" {
+		return nil
+	}
+	c, ok := w.Access.Batch.(provider.Canceler)
+	if !ok {
+		return nil // it ends when it ends
+	}
+	if err := c.Cancel(ctx, w.Job()); err != nil && ctx.Err() == nil {
+		return w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "cancel", "the provider did not take it: "+err.Error())
+	}
+	return ctx.Err()
+}
+
+// ended decides about a job that will not change any more.
+func (w *work) ended(ctx context.Context, st provider.Status) error {
+	nothing := len(st.Parts) == 0 && st.Counts.Succeeded == 0
+	if st.State == provider.StateFailed && nothing {
+		return w.failed(ctx, st)
+	}
+	see := sighting(st)
+	see.Due = w.Clock.Now()
+	return w.Ledger.Ended(ctx, w.Lease, see)
+}
+
+func sighting(st provider.Status) store.Sighting {
+	counts, _ := json.Marshal(st.Counts) // plain numbers
+	parts, _ := json.Marshal(st.Parts)   // plain strings and numbers
+	if st.Parts == nil {
+		parts = []byte("[]")
+	}
+	return store.Sighting{State: string(st.State), Word: st.Word, Counts: string(counts), Parts: string(parts),
+		CollectBefore: st.CollectBefore}
+}

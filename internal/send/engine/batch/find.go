@@ -1,0 +1,130 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/provider"
+)
+
+// find learns what became of a create call of unknown outcome.
+func (w *work) find(ctx context.Context) error {
+	finder, ok := w.Access.Batch.(provider.Finder)
+	if !ok {
+		return w.Ledger.Hold(ctx, w.Lease, "the fate of the create call is unknown, and "+w.Seg.Provider+" cannot list its jobs")
+	}
+	if w.Access.Fingerprint != w.Seg.Account {
+		return w.Ledger.Wake(ctx, w.Lease, w.otherKey(), "made with another key ("+w.Seg.Account+"): only that one can tell")
+	}
+	began := w.Clock.Now()
+	found, err := w.search(ctx, finder, provider.Search{Handle: provider.Handle(w.Seg.Handle), Cursor: w.Seg.Cursor,
+		NotBefore: w.Seg.Intended})
+	var ours *ledgerError
+	if errors.As(err, &ours) {
+		return err
+	}
+	if err != nil {
+		return w.unfound(ctx, err)
+	}
+	switch found.Sighting {
+	case provider.Located:
+		return w.adopt(ctx, found.Jobs)
+	case provider.Absent:
+		return w.absent(ctx, began)
+	}
+	now := w.Clock.Now()
+	if longest := w.Access.Batch.Limits().Longest; longest > 0 && now.Sub(w.Seg.Intended) > longest+w.Timing.Gone {
+		return w.Ledger.Hold(ctx, w.Lease, "cannot tell whether the create call made a job: "+found.Why)
+	}
+	return w.Ledger.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Intended))), found.Why)
+}
+
+// search looks for jobs of the segment among those that the ledger does not know to be others, or to have failed.
+func (w *work) search(ctx context.Context, finder provider.Finder, s provider.Search) (provider.Found, error) {
+	taken, err := w.Ledger.TakenJobs(ctx, w.Seg.Provider, w.Seg.No)
+	if err != nil {
+		return provider.Found{}, &ledgerError{err}
+	}
+	also := s.Taken
+	s.Taken = func(job string) bool { return taken[job] || also != nil && also(job) }
+	s.Stamp, s.Nonce, s.Model, s.Wire, s.Count = w.Stamp(), w.Seg.Nonce, w.Seg.Model, w.Route.Wire, int(w.Seg.Requests)
+	return finder.Find(ctx, s)
+}
+
+// unfound decides about a Find that failed: nothing is sent until one works.
+func (w *work) unfound(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
+		return w.Ledger.Hold(ctx, w.Lease, "the fate of the create call is unknown, and the provider refuses the key: "+f.Error())
+	}
+	return w.Ledger.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)), "looking for the job: "+err.Error())
+}
+
+// adopt takes the job that was found for our own. Further ones are doubles: they are noted, then cancelled.
+func (w *work) adopt(ctx context.Context, jobs []string) error {
+	for _, double := range jobs[1:] {
+		if err := w.double(ctx, double); err != nil {
+			return err
+		}
+	}
+	return w.launched(ctx, jobs[0], "adopted")
+}
+
+// absent counts reads that see no job, by when they began: what a slow one saw is as old. The first counts when the create
+// call is over on our side; after a second, the provider's lag later, the same bytes may go again. That the call may still
+// be on its way is met by a fence; where none can be built, by far more time.
+func (w *work) absent(ctx context.Context, began time.Time) error {
+	lag := w.Timing.Lag(w.Access.Batch.Limits().Lag, w.Seg.Stamped)
+	now := w.Clock.Now()
+	if w.Seg.Absents == 0 {
+		if over := w.Seg.Intended.Add(w.Timing.Create); began.Before(over) {
+			return w.Ledger.Wake(ctx, w.Lease, over.Add(time.Millisecond), "no job is visible yet")
+		}
+		return w.Ledger.Absent(ctx, w.Lease, now.Add(lag+w.Jitter(lag/10)))
+	}
+	if next := w.Seg.Absent.Add(lag); began.Before(next) {
+		return w.Ledger.Wake(ctx, w.Lease, next.Add(time.Millisecond), "no job is visible; looking once more")
+	}
+	if over := w.Seg.Intended.Add(w.Timing.Unfenced); !fences(w.Access.Batch) && began.Before(over) {
+		next := now.Add(w.Poll(now.Sub(w.Seg.Intended)))
+		if next.After(over) {
+			next = over.Add(time.Millisecond)
+		}
+		why := "no job is visible; the create call may still be on its way, and cannot be called back before " + over.Format(time.RFC3339)
+		return w.Ledger.Wake(ctx, w.Lease, next, why)
+	}
+	return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
+}
+
+// Adopt takes a job with our stamp for a segment that the ledger has not launched: the ledger is older than the job, or
+// what became of its create call was never learned. It reports whether the segment could take it.
+func (s *Jobs) Adopt(ctx context.Context, segment int64, job string) (taken bool, err error) {
+	err = s.at(ctx, segment, func(ctx context.Context, w *work) error {
+		now := w.Clock.Now()
+		switch w.Seg.State {
+		case store.Staged:
+			err = w.Ledger.Upload(ctx, w.Lease, w.Seg.Handle, now)
+		case store.Uploaded, store.Intended, store.Held:
+		default:
+			return nil
+		}
+		if err == nil && (w.Seg.State == store.Staged || w.Seg.State == store.Uploaded) {
+			err = w.Ledger.Intend(ctx, w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now})
+		}
+		if err == nil {
+			err = w.launched(ctx, job, "adopted")
+		}
+		taken = err == nil
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("adopt job %s: %w", job, err)
+	}
+	return taken, nil
+}

@@ -1,0 +1,84 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	"assay/internal/assay"
+	"assay/internal/send/engine/hold"
+	"assay/internal/send/provider"
+)
+
+// prepare uploads. It costs nothing and may be repeated.
+func (w *work) prepare(ctx context.Context) error {
+	if ok, err := w.MayGo(ctx); !ok || err != nil {
+		return err
+	}
+	if w.Access.Batch == nil {
+		return w.StopLane(ctx, hold.LaneHeld("provider "+w.Seg.Provider+" has no batches"))
+	}
+	if w.Seg.Fence != "" {
+		return w.fence(ctx)
+	}
+	h, ready, err := w.Access.Batch.Prepare(ctx, w.input(ctx), provider.Handle(w.Seg.Handle))
+	if err != nil {
+		return w.unprepared(ctx, h, err)
+	}
+	now := w.Clock.Now()
+	switch ready {
+	case provider.Ready:
+		return w.Ledger.Upload(ctx, w.Lease, string(h), now)
+	case provider.Again:
+		return w.Ledger.SaveHandle(ctx, w.Lease, string(h), now)
+	}
+	return w.Ledger.SaveHandle(ctx, w.Lease, string(h), now.Add(w.Poll(now.Sub(w.Seg.Moved))))
+}
+
+// unprepared decides about an upload that failed. Nothing was paid.
+func (w *work) unprepared(ctx context.Context, h provider.Handle, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if h != "" && string(h) != w.Seg.Handle {
+		if err := w.Ledger.SaveHandle(ctx, w.Lease, string(h), w.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	// A provider that looks at the lines as they are uploaded refuses them all for one.
+	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultInvalid && f.Status/100 == 4 && w.Access.Batch.Limits().AllOrNothing {
+		return w.bisect(ctx, f)
+	}
+	return w.stumble(ctx, err)
+}
+
+// maxBusy is how often in a row a provider may say that it is busy before a person has to look.
+const maxBusy = 8
+
+// tooBusy reports whether a provider has answered often enough that it is busy. One that cannot be reached does not count: a
+// machine that sleeps or has lost its network waits for it.
+func (w *work) tooBusy(f *assay.Fault) bool {
+	return f.Class == assay.FaultBusy && f.Status != 0 && w.Seg.Failures >= maxBusy
+}
+
+// stumble decides by class about a call that costs nothing and failed: later, or the lane stops.
+func (w *work) stumble(ctx context.Context, err error) error {
+	f := provider.FaultOf(err)
+	if f == nil {
+		f = &assay.Fault{Class: assay.FaultUnknown, Message: err.Error()}
+	}
+	switch f.Class {
+	case assay.FaultQuota, assay.FaultDenied:
+		return w.StopLane(ctx, hold.StoppedBy(f))
+	case assay.FaultInvalid, assay.FaultLarge:
+		return w.StopLane(ctx, hold.LaneHeld(f.Error()))
+	}
+	if w.tooBusy(f) {
+		return w.StopLane(ctx, hold.LaneHeld(busyFor(f)))
+	}
+	return w.Ledger.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), f.Error())
+}
+
+// busyFor is the reason where a provider was busy too often.
+func busyFor(f *assay.Fault) string {
+	return fmt.Sprintf("the provider was busy %d times in a row; nothing was sent and nothing is lost: %s", maxBusy+1, f.Error())
+}

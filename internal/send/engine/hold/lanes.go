@@ -1,0 +1,146 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+)
+
+// Lane reads the segment's lane.
+func (w *Work) Lane(ctx context.Context) (store.Lane, error) {
+	l, err := w.Ledger.Lane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane)
+	if errors.Is(err, store.ErrNotFound) {
+		err = errors.New("lane " + w.Seg.Lane + " is not in the plan of stage " + w.Seg.Stage)
+	}
+	return l, err
+}
+
+// StopLane stops or holds the lane in its stage; the segment waits with it.
+func (w *Work) StopLane(ctx context.Context, to store.LaneStop) error {
+	if err := w.Ledger.SetLane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, to); err != nil {
+		return err
+	}
+	return w.Ledger.Wake(ctx, w.Lease, time.Time{}, to.Reason)
+}
+
+// LaneHeld returns the state of a lane that a person has to look at.
+func LaneHeld(why string) store.LaneStop { return store.LaneStop{State: store.LaneHeld, Reason: why} }
+
+// StoppedBy returns the state of a lane that is stopped because of a fault that every further request would meet.
+func StoppedBy(f *assay.Fault) store.LaneStop {
+	to := store.LaneStop{State: store.LaneStopped, Reason: f.Error()}
+	if f.Class == assay.FaultDenied || f.Class == assay.FaultQuota {
+		to.Cause = store.CauseAccount
+	}
+	return to
+}
+
+// LeastEnded is how many requests of a lane have to end before its share of errors counts.
+const LeastEnded = 20
+
+// StopForErrors stops a lane when too many of its requests end without an answer. It reports whether it did.
+func StopForErrors(ctx context.Context, ledger *store.Ledger, l store.Lane, above float64) (bool, error) {
+	if l.State != store.LaneOpen {
+		return false, nil
+	}
+	if above <= 0 {
+		return stopForNothing(ctx, ledger, l)
+	}
+	var ended, errors int64
+	for ending, n := range l.Endings {
+		switch {
+		case ending == assay.Cancelled:
+		case ending.Stands():
+			ended += n
+		default:
+			ended, errors = ended+n, errors+n
+		}
+	}
+	if ended < LeastEnded || float64(errors) <= above*float64(ended) {
+		return false, nil
+	}
+	why := fmt.Sprintf("stop_if: %d of %d requests ended without an answer, more than %g", errors, ended, above)
+	return true, ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Reason: why})
+}
+
+// stopForNothing stops a lane whose study sets no share, when not one of its first answers is good: all are empty, cut,
+// refused or rejected. What a person sent again all the same goes on.
+func stopForNothing(ctx context.Context, ledger *store.Ledger, l store.Lane) (bool, error) {
+	var ended, bad int64
+	for ending, n := range l.Endings {
+		switch ending {
+		case assay.Cancelled:
+		case assay.Empty, assay.Cut, assay.Refused, assay.Rejected:
+			ended, bad = ended+n, bad+n
+		default:
+			ended += n
+		}
+	}
+	if ended < LeastEnded || bad < ended || ended >= l.Planned-l.Spared {
+		return false, nil
+	}
+	again, err := ledger.Ordered(ctx, l.Run, store.OrderRetry)
+	if err != nil || again {
+		return false, err
+	}
+	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest anyway)", ended)
+	stop := store.LaneStop{State: store.LaneStopped, Cause: store.CauseNothingGood, Reason: why}
+	if err := ledger.SetLane(ctx, l.Run, l.Stage, l.Name, stop); err != nil {
+		return true, err
+	}
+	return true, ledger.HurryLane(ctx, l.Run, l.Stage, l.Name)
+}
+
+// JudgeCanary decides by a canary's outcome whether the lane's batches may go.
+func JudgeCanary(ctx context.Context, ledger *store.Ledger, g store.Segment, p engine.Policy) error {
+	if g.Purpose != store.ForCanary {
+		return nil
+	}
+	var outcome *assay.Outcome
+	for a, err := range ledger.SegmentAnswers(ctx, g.No) {
+		if err != nil {
+			return err
+		}
+		outcome = &a.Outcome
+		break
+	}
+	if outcome == nil {
+		return nil
+	}
+	to := store.CanaryPassed
+	switch {
+	case outcome.Ending == assay.Rejected:
+		to = store.CanaryFailed
+		why := "the canary was rejected"
+		if outcome.Fault != nil {
+			why += ": " + outcome.Fault.Error()
+		}
+		if err := ledger.SetLane(ctx, g.Run, g.Stage, g.Lane, store.LaneStop{State: store.LaneStopped, Reason: why}); err != nil {
+			return err
+		}
+	case outcome.Ending == assay.Empty || outcome.Ending == assay.Cut:
+		to = store.CanaryFailed
+		stop := store.LaneStop{State: store.LaneStopped, Reason: shortCanary(outcome.Ending)}
+		if err := ledger.SetLane(ctx, g.Run, g.Stage, g.Lane, stop); err != nil {
+			return err
+		}
+	case p.VerifyFirst:
+		to = store.CanaryShown
+	}
+	_, err := ledger.SetCanary(ctx, g.Run, g.Stage, g.Lane, store.CanaryAsked, to)
+	return err
+}
+
+// shortCanary is why a lane waits whose first answer is empty or cut: a whole batch of such answers would be paid for.
+func shortCanary(e assay.Ending) string {
+	what := "the canary's answer is empty"
+	if e == assay.Cut {
+		what = "the canary's answer is cut off by the output limit"
+	}
+	return what + " (raise max_tokens, or turn thinking off; `assay retry` sends the rest as it is)"
+}

@@ -1,0 +1,162 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/provider"
+)
+
+// Work is one segment under our lease, with all it takes to move it.
+type Work struct {
+	*engine.Config
+	*engine.Waits
+	Held   *LeaseHolder
+	Lease  store.Lease // that of its holder
+	Seg    store.Segment
+	Run    store.Run
+	Policy engine.Policy
+	Route  engine.Route
+	Access engine.Access
+}
+
+// Work does something with a segment under its lease, as Segment does.
+func (s *Leases) Work(ctx context.Context, segment int64, do func(ctx context.Context, w *Work) error) error {
+	return s.Segment(ctx, segment, func(ctx context.Context, h *LeaseHolder) error {
+		w, err := s.Look(ctx, h, nil)
+		if err != nil {
+			return err
+		}
+		return do(ctx, w)
+	})
+}
+
+// Look reads a segment, at first or again after a step. Where it sleeps now, which is the end of nearly every poll of a job,
+// nothing else has to be read.
+func (s *Leases) Look(ctx context.Context, h *LeaseHolder, before *Work) (*Work, error) {
+	g, err := s.from.Ledger.Segment(ctx, h.No)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		if before.Seg = g; g.State == store.Launched && before.Asleep() {
+			return before, nil
+		}
+	}
+	w := &Work{Config: s.from, Waits: s.waits, Held: h, Lease: h.Lease, Seg: g}
+	if w.Run, err = w.Ledger.Run(ctx, g.Run); err != nil {
+		return nil, err
+	}
+	if w.Policy, err = w.Planner.Policy(ctx, w.Run); err != nil {
+		return nil, err
+	}
+	if w.Route, err = w.Planner.Route(ctx, w.Run, g.Stage, g.Lane, g.Mode); err != nil {
+		return nil, err
+	}
+	if g.Mode == store.Reuse {
+		return w, nil
+	}
+	w.Access, err = w.Usable(g.Provider)
+	return w, err
+}
+
+// Asleep reports whether there is nothing to do now.
+func (w *Work) Asleep() bool { return w.Seg.Due.IsZero() || w.Seg.Due.After(w.Clock.Now()) }
+
+// Job returns the segment as the calls after Launch need it.
+func (w *Work) Job() provider.Job {
+	return provider.Job{ID: w.Seg.Job, Handle: provider.Handle(w.Seg.Handle), Stamp: w.Stamp(), Model: w.Seg.Model, Wire: w.Route.Wire,
+		Count: int(w.Seg.Requests)}
+}
+
+// Stamp returns the stamp of the create call that is meant: the one to come, or the last there was.
+func (w *Work) Stamp() provider.Stamp {
+	attempt := int(w.Seg.Intends)
+	if w.Seg.State == store.Staged || w.Seg.State == store.Uploaded {
+		attempt++
+	}
+	return provider.Stamp{Run: w.Run.ID, Segment: fmt.Sprintf("s%d", w.Seg.No), Attempt: attempt, SHA256: w.Seg.InputSHA256}
+}
+
+// Bill returns what an outcome cost; nil: unknown.
+func (w *Work) Bill(o assay.Outcome) *assay.Money { return w.Route.Bill(w.Seg.Mode, o) }
+
+// MayGo reports whether anything may be sent in this lane now. If not, the segment waits: for a gate until it opens, for a
+// canary or a person until Extend rouses it.
+func (w *Work) MayGo(ctx context.Context) (bool, error) {
+	lane, err := w.Lane(ctx)
+	if err != nil {
+		return false, err
+	}
+	if w.Seg.CancelCause == store.ByUser || engine.CancelledByUser(lane) {
+		return false, w.cancelUnsent(ctx)
+	}
+	if lane.State != store.LaneOpen {
+		return false, w.Ledger.Wake(ctx, w.Lease, time.Time{}, "the lane is "+string(lane.State)+": "+lane.Reason)
+	}
+	if w.Seg.Purpose != store.ForCanary && lane.Canary != store.CanaryOff && lane.Canary != store.CanaryPassed {
+		return false, w.Ledger.Wake(ctx, w.Lease, time.Time{}, "waits for the lane's canary")
+	}
+	gate, err := w.Ledger.GateOf(ctx, w.Access.Fingerprint, w.Seg.Model)
+	if err != nil {
+		return false, err
+	}
+	if gate.Until.After(w.Clock.Now()) {
+		return false, w.Ledger.Wake(ctx, w.Lease, gate.Until.Add(w.Jitter(w.Timing.PollMin)), gate.Reason)
+	}
+	return true, nil
+}
+
+// Cancelled is the reason of what a person cancelled.
+const Cancelled = "cancelled"
+
+// cancelUnsent ends a segment that has not gone because a person cancelled the run.
+func (w *Work) cancelUnsent(ctx context.Context) error {
+	if w.Seg.State == store.Launched { // a live one: what was asked is kept
+		return w.StopAsking(ctx, Cancelled)
+	}
+	return w.Ledger.Drop(ctx, w.Lease, Cancelled)
+}
+
+// StopAsking ends what has not been asked.
+func (w *Work) StopAsking(ctx context.Context, why string) error {
+	if err := w.Ledger.EndOpen(ctx, w.Lease, store.EndOpen{Ending: assay.Cancelled, Message: why}); err != nil {
+		return err
+	}
+	return w.Ledger.Finish(ctx, w.Lease, time.Time{})
+}
+
+// Unintended decides about an intent that the ledger refused. Nothing was sent.
+func (w *Work) Unintended(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, store.ErrBudget):
+		return errors.Join(w.Ledger.Wake(ctx, w.Lease, time.Time{}, engine.BlockedByBudget),
+			w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "budget", "needs "+w.Seg.Expected.String()))
+	case errors.Is(err, store.ErrRoom):
+		return w.Ledger.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)
+	case errors.Is(err, store.ErrAnswered):
+		return w.dropAnswered(ctx)
+	}
+	return err
+}
+
+// NoCap lets a request go again whatever happened before: it was never sent.
+const NoCap = int64(1) << 30
+
+// dropAnswered gives a segment up in which a request was answered late; the others go out again in a new one.
+func (w *Work) dropAnswered(ctx context.Context) error {
+	end := store.EndOpen{Ending: assay.Cancelled, Message: "not sent: a late answer came for a request beside it",
+		Again: &store.Again{Mode: w.Seg.Mode, After: w.Clock.Now(), Cause: "not sent", Cap: NoCap}}
+	return errors.Join(w.Ledger.EndOpen(ctx, w.Lease, end), w.Ledger.Drop(ctx, w.Lease, "an answer came late"))
+}
+
+// The causes of requests that were cut out of a job which failed because of others.
+const (
+	CauseRecut  = "recut"  // without the lines at fault
+	CauseBisect = "bisect" // in two halves
+)

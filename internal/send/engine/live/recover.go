@@ -1,0 +1,189 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/keep/artifacts"
+	"assay/internal/keep/store"
+	"assay/internal/send/dialect"
+)
+
+// takeOver reads the logs of earlier holders of a live segment: answers that the ledger lacks are settled, and what was in
+// flight is noted, before anything is asked again.
+func (w *work) takeOver(ctx context.Context) error {
+	all, err := w.Ledger.Artifacts(ctx, w.Seg.No)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.Kind != "live" || a.Size > 0 { // its end is in the ledger
+			continue
+		}
+		if err := w.replay(ctx, a); err != nil {
+			return fmt.Errorf("read %s again: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// replay takes over one log.
+func (w *work) replay(ctx context.Context, a store.Artifact) error {
+	p := &replaying{work: w, log: a, out: map[int64]bool{}, ahead: -1}
+	if _, err := fmt.Sscanf(a.Name, fmt.Sprintf("s%d-live-%%d", w.Seg.No), &p.epoch); err != nil {
+		return errors.New("its name is not that of a live log")
+	}
+	err := p.read(ctx)
+	if errors.Is(err, fs.ErrNotExist) { // anything may have been sent
+		p.ahead, p.boot, p.size = math.MaxInt64, "", 1
+		err = w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "doubt", a.Name+" is gone: what was in flight is not known")
+	}
+	if err != nil {
+		return err
+	}
+	if p.settled > 0 {
+		text := fmt.Sprintf("%s had reached a worker that stopped: read from %s", assay.Count(int(p.settled), "answer"), a.Name)
+		if err := w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "recovered", text); err != nil {
+			return err
+		}
+	}
+	inFlight, err := p.inFlight(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Ledger.MarkInFlightLost(ctx, w.Lease, p.epoch, inFlight); err != nil {
+		return err
+	}
+	a.Size = max(p.size, 1)
+	_, err = w.Ledger.AddArtifact(ctx, w.Lease, a)
+	return err
+}
+
+// replaying is one walk over the log of an earlier holder.
+type replaying struct {
+	*work
+	log     store.Artifact
+	epoch   int64
+	boot    string
+	ahead   int64          // the last request that may have been sent
+	out     map[int64]bool // sent, and not back
+	ended   bool
+	block   []store.Settlement
+	bytes   int
+	settled int64 // that the ledger lacked
+	size    int64
+	dec     dialect.Decoder
+}
+
+func (p *replaying) read(ctx context.Context) error {
+	file, err := p.Files.Open(ctx, p.Run.ID, p.log.Name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	p.size = file.Size()
+	for r, err := range artifacts.Records(file) {
+		if err != nil {
+			return err
+		}
+		if err := p.take(ctx, r); err != nil {
+			return err
+		}
+	}
+	return p.flush(ctx)
+}
+
+func (p *replaying) take(ctx context.Context, r artifacts.Record) error {
+	var e entry
+	if err := json.Unmarshal(r.Head, &e); err != nil {
+		return err
+	}
+	switch e.Is {
+	case entryOpen:
+		p.boot = e.Boot
+	case entryAhead:
+		p.ahead = max(p.ahead, e.Ord)
+	case entrySent:
+		p.out[e.Ord] = true
+	case entryBack:
+		delete(p.out, e.Ord)
+	case entryEnd:
+		p.ended = true
+	case entryGot:
+		delete(p.out, e.Ord)
+		return p.got(ctx, e, r)
+	}
+	return nil
+}
+
+// got settles an answer, unless the ledger has it.
+func (p *replaying) got(ctx context.Context, e entry, r artifacts.Record) error {
+	key, err := assay.ParseKey(e.Key)
+	if err != nil || e.Outcome == nil {
+		return fmt.Errorf("the record at %d: %w", r.Offset, errors.Join(err, artifacts.ErrDamaged))
+	}
+	s := store.Settlement{Ord: e.Ord, Key: key, Outcome: *e.Outcome}
+	if len(r.Body) > 0 {
+		s.Artifact, s.Offset, s.Length, s.Sum = p.log.No, r.Offset, int64(len(r.Body)), artifacts.Sum(r.Body)
+	}
+	if e.As != "" {
+		read := p.dec.Body(e.As, r.Body)
+		s.Outcome.Text, s.Outcome.Thoughts = read.Text, read.Thoughts
+	}
+	s.Cost = p.Bill(s.Outcome)
+	p.block = append(p.block, s)
+	if p.bytes += len(r.Body); len(p.block) < enoughHome && p.bytes < 8<<20 {
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+func (p *replaying) flush(ctx context.Context) error {
+	t, err := p.Ledger.Settle(ctx, p.Lease, p.block)
+	p.settled += t.Written
+	p.block, p.bytes = p.block[:0], 0
+	return err
+}
+
+// inFlight returns what may have been sent and has no answer: exactly that of the log, unless the machine has been started
+// since, and may have forgotten the end of it.
+func (p *replaying) inFlight(ctx context.Context) ([]store.InFlight, error) {
+	exact := p.ended || p.boot != "" && p.boot == artifacts.Boot(p.Files)
+	last := p.ahead
+	if exact {
+		if len(p.out) == 0 {
+			return nil, nil
+		}
+		last = slices.Max(slices.Collect(maps.Keys(p.out)))
+	}
+	var open []store.Attempt
+	for at, err := range p.openAttempts(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if at.Ord > last {
+			break
+		}
+		if !exact || p.out[at.Ord] {
+			open = append(open, at)
+		}
+	}
+	var all []store.InFlight
+	for some := range slices.Chunk(open, mostPiece) {
+		page, err := p.build(ctx, nil, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range page {
+			all = append(all, f.uncertain())
+		}
+	}
+	return all, nil
+}

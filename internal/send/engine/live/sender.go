@@ -1,0 +1,265 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine/hold"
+	"assay/internal/send/provider"
+	"assay/internal/send/ratelimit"
+)
+
+// sender keeps the live requests of one segment in flight.
+//
+//	feed ── pages ──> send ── let out by the queue ──> ask ── replies ──> rounds
+//
+// Whatever leaves and comes back goes into the log first. A round settles the replies that are there in one durable
+// transaction. A round that the ledger cannot take is tried again: its replies are kept.
+type sender struct {
+	*work
+	log     *liveLog
+	queue   *accountQueue
+	own     *quota // the lane's
+	model   *ratelimit.Limiter
+	retries int64
+	tokens  tokens
+	stop    context.CancelFunc // nothing more is sent; what is in flight comes back
+
+	built   chan []outgoing // pages of requests
+	jobs    chan job        // for runners that are free
+	runners sync.WaitGroup
+	home    chan *reply
+	open    chan struct{} // a place for everything that was let out and is not settled
+	away    atomic.Int64  // let out, and not home
+	back    []*reply      // what came back last; its memory is used again
+	done    int64
+	failed  int64 // of those that ended here: without an answer
+	ended   int64
+	good    bool // one of them is a whole answer
+	rawless bool // the log takes nothing more
+
+	budget *budgetWatch
+	halt   *assay.Fault // why the lane has to stop; nil: it has not
+	broke  error        // what the budget says; nil: it is not used up
+
+	mu  sync.Mutex
+	err error // what went wrong here: nothing more is sent
+}
+
+// outgoing is a request with its place in the segment.
+type outgoing struct {
+	store.Attempt
+	request *assay.Request
+	high    assay.Cost
+}
+
+// uncertain returns a request that may be billed and has no answer.
+func (f *outgoing) uncertain() store.InFlight {
+	d := store.InFlight{Ord: f.Ord}
+	if f.high.Unknown == 0 {
+		d.High = &f.high.Sum
+	}
+	return d
+}
+
+// reply is the result of a request.
+type reply struct {
+	*outgoing
+	provider.Reply
+	dialect assay.Dialect
+	cost    *assay.Money // nil: not known
+	stays   bool         // it has no answer, and is not asked again now
+	lost    bool         // whether it was answered is unknown
+	halt    *assay.Fault // every further request would meet the same
+}
+
+// LostAnswersError is the error of answers that came back and could be kept nowhere.
+type LostAnswersError struct{ Answers int }
+
+// Error returns what becomes of them.
+func (e *LostAnswersError) Error() string {
+	return fmt.Sprintf("%s arrived and could be kept neither in the ledger nor on disk: to be asked, and paid for, again",
+		assay.Count(e.Answers, "answer"))
+}
+
+const (
+	// mostOpen is how many requests may be let out and not settled: as many as come back while the ledger writes.
+	mostOpen = 4096
+	// enoughHome is how many replies are not kept waiting for more.
+	enoughHome = 512
+)
+
+func (w *work) newSender(log *liveLog) *sender {
+	caps := w.Route.Live
+	d := w.queues.of(w.Access, caps.Account)
+	most := max(mostOpen, 4*caps.Lane.Concurrency)
+	a := &sender{work: w, log: log, queue: d, retries: askBusy, done: w.Seg.Done(), budget: newBudgetWatch(w),
+		own: d.laneOf("run "+w.Run.ID+" lane "+w.Seg.Lane, caps.Lane), model: d.modelOf(w.Seg.Model),
+		built: make(chan []outgoing, 1), jobs: make(chan job), home: make(chan *reply, most), open: make(chan struct{}, most)}
+	if caps.Retries != nil {
+		a.retries = int64(*caps.Retries)
+	}
+	return a
+}
+
+// run asks until everything has an outcome or something stops it. A stop lets what is in flight come back: it is paid for.
+func (a *sender) run(ctx context.Context) error {
+	ctx, a.stop = context.WithCancel(ctx)
+	defer a.stop()
+	var wg sync.WaitGroup
+	wg.Go(func() { a.feed(ctx) })
+	wg.Go(func() { a.watch(ctx) })
+	wg.Go(func() {
+		a.send(ctx)
+		close(a.jobs)
+		a.runners.Wait()
+		close(a.home)
+	})
+	a.rounds(ctx)
+	a.stop()
+	wg.Wait()
+	return a.err
+}
+
+// trouble keeps what went wrong, and stops sending.
+func (a *sender) trouble(err error) {
+	if err == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = errors.Join(a.err, err)
+	a.stop()
+}
+
+// rounds writes round after round until everything that was let out is home.
+func (a *sender) rounds(ctx context.Context) {
+	a.trouble(a.afford(context.WithoutCancel(ctx)))
+	for {
+		if a.halt != nil || a.broke != nil || a.overdue() {
+			a.stop()
+		}
+		r, ok := <-a.home
+		if !ok {
+			return
+		}
+		replies := a.linger(ctx, append(a.back[:0], r))
+		a.trouble(a.round(ctx, replies))
+		clear(replies)
+		a.back = replies
+	}
+}
+
+// linger gathers replies for a moment: what is written together costs less. No request waits for it.
+func (a *sender) linger(ctx context.Context, all []*reply) []*reply {
+	enough := time.NewTimer(a.Timing.Linger)
+	defer enough.Stop()
+	for len(all) < enoughHome && (a.away.Load() > 0 || len(a.home) > 0) {
+		select {
+		case r, ok := <-a.home:
+			if !ok {
+				return all
+			}
+			all = append(all, r)
+		case <-enough.C:
+			return a.gather(all)
+		case <-ctx.Done():
+			return a.gather(all)
+		}
+	}
+	return a.gather(all)
+}
+
+// gather adds the replies that are there already.
+func (a *sender) gather(all []*reply) []*reply {
+	for {
+		select {
+		case r, ok := <-a.home:
+			if !ok {
+				return all
+			}
+			all = append(all, r)
+		default:
+			return all
+		}
+	}
+}
+
+// round keeps replies: first in the log, then, durably, in the ledger.
+func (a *sender) round(ctx context.Context, replies []*reply) error {
+	defer func() {
+		for range replies {
+			<-a.open
+		}
+	}()
+	block := make([]store.Settlement, 0, len(replies))
+	kept := replies[:0]
+	for _, r := range replies {
+		if r.halt != nil {
+			a.halt = cmp.Or(a.halt, r.halt)
+		}
+		if !r.stays {
+			kept = append(kept, r)
+			block = append(block, store.Settlement{Ord: r.Ord, Key: r.Key, Outcome: r.Outcome, Cost: r.cost})
+		}
+	}
+	if len(block) == 0 {
+		return nil
+	}
+	durable := context.WithoutCancel(ctx)
+	lost := a.record(ctx, kept, block)
+	if err := a.Insist(durable, func() error { _, err := a.Ledger.SettleLive(durable, a.Lease, block); return err }); err != nil {
+		if a.rawless {
+			err = errors.Join(&LostAnswersError{len(block)}, err)
+		}
+		return errors.Join(lost, err)
+	}
+	for i := range block {
+		a.budget.paid(block[i].Cost)
+		if a.ended++; !block[i].Outcome.Ending.Stands() {
+			a.failed++
+		}
+		a.good = a.good || block[i].Outcome.Ending == assay.Answered
+	}
+	a.done += int64(len(block))
+	if above := a.Policy.StopAbove[a.Seg.Lane]; a.ended >= hold.LeastEnded &&
+		(above > 0 && float64(a.failed) > above*float64(a.ended) || above <= 0 && !a.good) {
+		if err := a.look(ctx); err != nil { // not only now and then
+			return errors.Join(lost, err)
+		}
+	}
+	return errors.Join(lost, a.afford(durable))
+}
+
+// record writes replies into the log. Where it cannot be written, what is paid for is settled without its raw bytes,
+// and nothing more is sent: the error is the reason.
+func (a *sender) record(ctx context.Context, replies []*reply, block []store.Settlement) error {
+	if a.rawless {
+		return nil
+	}
+	durable := context.WithoutCancel(ctx)
+	var err error
+	for i, r := range replies {
+		err = errors.Join(err, a.log.got(r, &block[i]))
+	}
+	if err == nil {
+		err = a.persist(ctx, a.log.Log, func() error { return a.log.keep(block) })
+	}
+	if err == nil {
+		return nil
+	}
+	a.rawless = true
+	a.stop()
+	for i := range block {
+		block[i].Artifact, block[i].Offset, block[i].Length, block[i].Sum = 0, 0, 0, 0
+	}
+	note := fmt.Sprintf("raw bytes cannot be written, answers are kept without them: %v", err)
+	return errors.Join(err, a.Insist(durable, func() error { return a.Ledger.Note(durable, a.Run.No, a.Seg.No, "raw", note) }))
+}

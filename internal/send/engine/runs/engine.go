@@ -1,0 +1,78 @@
+// Package runs drives runs: Advance moves one segment by a durable step, Extend obeys orders and makes what goes out next, and a
+// run that has nothing left to do is compared with its providers and closed.
+package runs
+
+import (
+	"context"
+	"fmt"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/engine/batch"
+	"assay/internal/send/engine/hold"
+	"assay/internal/send/engine/live"
+)
+
+// Engine drives runs. It is safe for concurrent use.
+type Engine struct {
+	engine.Config
+	waits  *engine.Waits
+	leases *hold.Leases
+	queues *live.Queues
+	jobs   *batch.Jobs
+}
+
+// New returns an engine that works with what a configuration names.
+func New(c engine.Config) *Engine {
+	e := &Engine{Config: c}
+	e.waits = engine.NewWaits(&e.Config)
+	e.queues = live.NewQueues(&e.Config)
+	e.leases = hold.NewLeases(&e.Config, e.waits, e.queues.KeepShares)
+	e.jobs = batch.NewJobs(&e.Config, e.leases)
+	return e
+}
+
+// maxSteps bounds one Advance: a segment that moves more often than this is going in circles.
+const maxSteps = 40
+
+// Advance moves a segment as far as it can go now. *store.HeldError: another process is at it. ErrNoKey: not from here.
+func (e *Engine) Advance(ctx context.Context, segment int64) error {
+	err := e.leases.Segment(ctx, segment, func(ctx context.Context, h *hold.LeaseHolder) (err error) {
+		var w *hold.Work
+		for range maxSteps {
+			if w, err = e.leases.Look(ctx, h, w); err != nil {
+				return err
+			}
+			if w.Seg.State != store.Launched {
+				e.jobs.Forget(segment)
+			}
+			if w.Asleep() {
+				return nil
+			}
+			if err := e.step(ctx, w); err != nil {
+				return fmt.Errorf("%s: %w", w.Seg.State, err)
+			}
+		}
+		return e.Ledger.Wake(ctx, h.Lease, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
+	})
+	if err != nil {
+		return fmt.Errorf("advance segment %d: %w", segment, err)
+	}
+	return nil
+}
+
+func (e *Engine) step(ctx context.Context, w *hold.Work) error {
+	if w.Seg.Mode == store.Batch {
+		return e.jobs.Step(ctx, w)
+	}
+	return e.queues.Step(ctx, w)
+}
+
+// InFlight returns how many live requests of this engine are in flight.
+func (e *Engine) InFlight() int { return e.queues.InFlight() }
+
+// Still reports whether no segment of a run moves by itself.
+func (e *Engine) Still(ctx context.Context, run int64) (bool, error) {
+	open, err := e.Ledger.OpenSegments(ctx, run, engine.BlockedByBudget)
+	return open.Moving == 0, err
+}

@@ -1,0 +1,121 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/engine/hold"
+	"assay/internal/send/engine/stage"
+)
+
+// extension is one look at a run under its lease, with what carries out its orders.
+type extension struct {
+	*stage.Extension
+	engine *Engine
+}
+
+func (e *Engine) extension(l store.Lease) *extension {
+	return &extension{&stage.Extension{Config: &e.Config, Waits: e.waits, Lease: l}, e}
+}
+
+// Extend obeys the orders of a run, makes the segments that can go out now, and closes the run when nothing is left to
+// do. *store.HeldError: another process is at it.
+func (e *Engine) Extend(ctx context.Context, run int64) (st engine.Standing, err error) {
+	err = e.leases.Run(ctx, run, func(ctx context.Context, h *hold.LeaseHolder) error {
+		x := e.extension(h.Lease)
+		if x.Run, err = e.Ledger.Run(ctx, run); err != nil {
+			return err
+		}
+		if err := x.obey(ctx); err != nil {
+			return err
+		}
+		if x.Run.State != store.RunOpen {
+			st = engine.Standing{Closed: x.Run.State == store.RunClosed, Result: x.Run.Result}
+			return nil
+		}
+		if x.Still, err = e.Still(ctx, run); err != nil {
+			return err
+		}
+		if err := x.Grow(ctx); err != nil {
+			return err
+		}
+		st, err = x.conclude(ctx)
+		return err
+	})
+	if err != nil {
+		return st, fmt.Errorf("extend run %d: %w", run, err)
+	}
+	return st, nil
+}
+
+// conclude returns where the run is, sets when to look again, and closes it when nothing is left to do.
+func (x *extension) conclude(ctx context.Context) (engine.Standing, error) {
+	st := engine.Standing{Made: x.Made, Budget: x.Short, Waiting: x.Waiting}
+	open, err := x.Ledger.OpenSegments(ctx, x.Run.No, engine.BlockedByBudget)
+	if err != nil {
+		return st, err
+	}
+	st.Held, st.Asleep, st.Moving = open.Held, open.Asleep, open.Moving
+	st.Budget = st.Budget || open.Blocked > 0 // also one that is roused, and not yet tried again
+	for _, l := range x.Lanes {
+		if l.Canary == store.CanaryShown && l.State == store.LaneOpen { // one that was cancelled waits for nothing
+			st.Verify = append(st.Verify, l.Name)
+		}
+		if l.State == store.LanePaused && l.Ended() < l.Planned-l.Spared {
+			st.Paused = append(st.Paused, l.Name)
+		}
+	}
+	if open.Held+open.Asleep+open.Moving > 0 || x.Waiting || x.Short || len(st.Verify)+len(st.Paused) > 0 {
+		return st, x.Ledger.SleepRun(ctx, x.Run.No, x.Run.Due, x.Next)
+	}
+	if x.Made > 0 || x.Completed { // what was settled at once may make more possible
+		return st, x.Ledger.RunDue(ctx, x.Run.No, x.Clock.Now())
+	}
+	return x.close(ctx, st)
+}
+
+// close reconciles the run with its providers and ends it, unless something settled since this look began: what that
+// makes possible has not been seen.
+func (x *extension) close(ctx context.Context, st engine.Standing) (engine.Standing, error) {
+	if err := x.engine.jobs.Reconcile(ctx, x.Run); err != nil {
+		return st, err
+	}
+	if err := x.Reload(ctx); err != nil {
+		return st, err
+	}
+	result := x.result()
+	switch err := x.Ledger.CloseRun(ctx, x.Lease, x.Run.Due, result); {
+	case errors.Is(err, store.ErrWoken):
+		return st, nil // it is due again
+	case err != nil:
+		return st, err
+	}
+	st.Closed, st.Result = true, result
+	// What cannot be packed is whole where it is: `assay clean` packs it later.
+	if err := x.Files.Pack(ctx, x.Run.ID); err != nil && ctx.Err() == nil {
+		return st, x.Ledger.Note(ctx, x.Run.No, 0, "pack", err.Error())
+	}
+	return st, nil
+}
+
+func (x *extension) result() store.Result {
+	result := store.ResultDone
+	for _, l := range x.Lanes {
+		if engine.CancelledByUser(l) {
+			return store.ResultCancelled
+		}
+		var stands int64
+		for e, n := range l.Endings {
+			if e.Stands() {
+				stands += n
+			}
+		}
+		if stands < l.Planned-l.Spared {
+			result = store.ResultIncomplete
+		}
+	}
+	return result
+}

@@ -1,0 +1,106 @@
+package stage
+
+import (
+	"context"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+)
+
+// limit is how many items of every lane the budget covers.
+type limit struct {
+	items int64 // the first so many
+	short bool  // something is left out; false: everything goes
+}
+
+// ranker walks along the items of one lane and tells which of them are covered.
+type ranker struct {
+	limit
+	last string
+	rank int64
+}
+
+func (l limit) ranker() *ranker { return &ranker{limit: l, rank: -1} }
+
+// covers reports whether a request on the next item of the walk is covered; requests on one item follow each other.
+func (r *ranker) covers(item string) bool {
+	if r.rank < 0 || item != r.last {
+		r.rank++
+		r.last = item
+	}
+	return !r.short || r.rank < r.items
+}
+
+// leastSlice is how many items the budget has to cover while others are in flight, whose answers may cost less than was set
+// aside for them. Fewer wait until all of them are home: a budget is spent in a few slices, not in hundreds.
+const leastSlice = 50
+
+// affordable finds how many items of all lanes fit into what is left of the budget, so that what is paid for can be
+// compared. Requests without a known price do not count: a study has to allow them. No lane is looked at further than the
+// budget would last for it alone.
+func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limit, error) {
+	if x.Run.Budget == nil {
+		return limit{}, nil
+	}
+	left, away, err := x.left(ctx)
+	if err != nil {
+		return limit{}, err
+	}
+	var ranks []assay.Money // what the item of each rank costs in all lanes together
+	for _, g := range groups {
+		r := limit{}.ranker()
+		var own assay.Money
+		for p, err := range x.Fresh(ctx, g) {
+			if err != nil {
+				return limit{}, err
+			}
+			r.covers(p.At.Item)
+			for int64(len(ranks)) <= r.rank {
+				ranks = append(ranks, 0)
+			}
+			cost := p.Expected
+			if x.Policy.ReserveHigh {
+				cost = p.High
+			}
+			ranks[r.rank] += cost.Sum
+			if own += cost.Sum; own > left {
+				break
+			}
+		}
+	}
+	for n, cost := range ranks {
+		if left -= cost; left >= 0 {
+			continue
+		}
+		x.Short = true
+		switch {
+		case n < leastSlice && away > 0:
+			return limit{short: true}, nil
+		case n == 0:
+			return limit{short: true}, x.Ledger.Note(ctx, x.Run.No, 0, "budget", "no further item of every lane fits into the budget")
+		}
+		return limit{items: int64(n), short: true}, x.Ledger.Note(ctx, x.Run.No, 0, "budget",
+			assay.Count(n, "more item")+" of every lane "+assay.Verb(n, "fits", "fit")+" into the budget")
+	}
+	return limit{}, nil
+}
+
+// left returns what the run may still promise: the budget without what is spent, perhaps spent, reserved, or waiting to be
+// reserved. The last two
+// are away: some of it may come back.
+func (x *Extension) left(ctx context.Context) (left, away assay.Money, err error) {
+	r, err := x.Ledger.Run(ctx, x.Run.No)
+	if err != nil {
+		return 0, 0, err
+	}
+	waiting, err := x.Ledger.Segments(ctx, x.Run.No, store.Staged, store.Uploaded)
+	if err != nil {
+		return 0, 0, err
+	}
+	away = r.Reserved
+	for _, g := range waiting {
+		away += g.Expected
+	}
+	return *r.Budget - r.Spent - r.Perhaps - away, away, nil
+}

@@ -1,0 +1,111 @@
+package stage
+
+import (
+	"context"
+	"errors"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/engine"
+	"assay/internal/send/engine/hold"
+)
+
+// canaries sends one request of a lane live before its first batch in a stage, and takes up canaries whose process died.
+func (x *Extension) canaries(ctx context.Context) error {
+	asked, err := x.canarySegments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range x.Lanes {
+		g, sent := asked[l.Stage+"\x00"+l.Name]
+		switch {
+		case l.State != store.LaneOpen:
+		case l.Canary == store.CanaryDue && sent:
+			_, err = x.Ledger.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryAsked)
+		case l.Canary == store.CanaryAsked && sent && g.State.Terminal():
+			err = hold.JudgeCanary(ctx, x.Ledger, g, x.Policy)
+		case l.Canary == store.CanaryDue:
+			err = x.canary(ctx, l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return x.Reload(ctx)
+}
+
+func (x *Extension) canarySegments(ctx context.Context) (map[string]store.Segment, error) {
+	all, err := x.Ledger.Canaries(ctx, x.Run.No)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]store.Segment{}
+	for _, g := range all {
+		found[g.Stage+"\x00"+g.Lane] = g
+	}
+	return found, nil
+}
+
+// canaryFirst sends the canary of a group's lane ahead where one is due: segments that were staged before it would wait for
+// it for ever, once nothing is left to send. It reports whether there may be less to send now.
+func (x *Extension) canaryFirst(ctx context.Context, g engine.Group) (bool, error) {
+	l, _ := x.LaneOf(g.Stage, g.Lane)
+	if g.Mode != store.Batch || l.Canary != store.CanaryDue {
+		return false, nil
+	}
+	if err := x.canary(ctx, l); err != nil {
+		return false, err
+	}
+	return true, x.Reload(ctx)
+}
+
+// canary stages the first request that the lane can be asked in this stage.
+func (x *Extension) canary(ctx context.Context, l store.Lane) error {
+	access, err := x.Accounts(l.Provider)
+	if err != nil {
+		return err
+	}
+	if access.Live == nil {
+		_, err := x.Ledger.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryOff)
+		return err
+	}
+	groups, err := x.Groups(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if g.Stage != l.Stage || g.Lane != l.Name || g.Mode != store.Batch {
+			continue
+		}
+		for p, err := range x.Fresh(ctx, g) {
+			if err != nil {
+				return err
+			}
+			if staged, err := x.stageCanary(ctx, g, p); staged || err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stageCanary sends one request ahead, unless its answer is taken over from another run: then another one has to be found.
+func (x *Extension) stageCanary(ctx context.Context, g engine.Group, p engine.Planned) (bool, error) {
+	c, err := x.NewCutter(ctx, g, store.Live, store.ForCanary)
+	if err != nil {
+		return false, err
+	}
+	if x.Policy.Reuse != nil {
+		known, err := c.donors(ctx, []engine.Planned{p})
+		if err != nil || len(known) > 0 {
+			return false, err
+		}
+	}
+	if err := c.add(ctx, p, 1); err != nil {
+		return false, errors.Join(err, c.giveUp(ctx))
+	}
+	if err := c.finish(ctx); err != nil {
+		return false, err
+	}
+	_, err = x.Ledger.SetCanary(ctx, x.Run.No, g.Stage, g.Lane, store.CanaryDue, store.CanaryAsked)
+	return true, err
+}
