@@ -22,6 +22,7 @@ var layers = map[string]int{
 	"study/catalog": 1, "send/dialect": 1, "study/prompt": 1, "study/expr": 1, "study/inputs": 1, "keep/store": 1, "find/tables": 1, "show/notify": 1, "send/ratelimit": 1, "judge/program": 1, "study/tokens": 1, "keep/artifacts": 1, "show/serve": 1,
 	"show/cli/term": 1, "study/adaptive": 1,
 	"study": 2, "judge": 2, "study/pairs": 2, "find/analysis": 2, "send/provider": 2, "study/convert": 2,
+	"find/analysis/gather": 3, "find/analysis/answers": 4, "find/analysis/talks": 4, "find/analysis/contests": 4, "find/analysis/methods": 5,
 	"study/plan": 3, "study/edit": 3, "send/provider/apis": 3, "show/report": 3, "send/batchfile": 3,
 	"send/engine": 3, "send/engine/hold": 4, "send/engine/batch": 5, "send/engine/live": 5, "send/engine/stage": 5, "send/engine/runs": 6,
 	"send/script":   4,
@@ -43,6 +44,7 @@ var layers = map[string]int{
 // quiet packages do no I/O of their own: files come as fs.FS or iterators, clock and randomness as arguments.
 var quiet = []string{
 	"assay", "find/stats", "assay/jsonlist", "study/catalog", "send/dialect", "study/prompt", "study/expr", "study", "judge", "study/pairs", "find/analysis", "study/plan", "study/edit", "study/convert", "find/tables", "send/ratelimit", "study/tokens", "study/adaptive",
+	"find/analysis/gather", "find/analysis/answers", "find/analysis/talks", "find/analysis/contests", "find/analysis/methods",
 	"simulator/dice", "simulator/minds", "simulator/fault",
 }
 

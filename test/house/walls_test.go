@@ -27,7 +27,6 @@ var openWalls = map[string]struct {
 	siblings float64
 	methods  int
 }{
-	"find/analysis":  {40, 7.9, 50},
 	"find/results":   {57, 3.3, 140},
 	"find/stats":     {40, 3.4, 13},
 	"keep/store":     {58, 3.9, 253},

@@ -13,9 +13,9 @@ const (
 	manyPlace = 30
 )
 
-// rank fills in the ranks that each place of a standing may have, and its chance of being best, and puts them beside the findings of the table
+// FillRanks fills in the ranks that each place of a standing may have, and its chance of being best, and puts them beside the findings of the table
 // that the places come from.
-func (s *Standing) rank(t *Table, seed uint64) {
+func (s *Standing) FillRanks(t *Table, seed uint64) {
 	apart, tested := s.Apart()
 	if !tested || s.Rounds != nil && s.Rounds.Width { // nothing is claimed
 		return
@@ -26,7 +26,7 @@ func (s *Standing) rank(t *Table, seed uint64) {
 		if !p.Value.OK {
 			continue
 		}
-		p.Rank = s.rankOf(i, apart)
+		p.Rank = s.RankOf(i, apart)
 		by := append([]Value{{s.Field, p.Name}}, s.By...)
 		for k := range t.Findings {
 			if f := &t.Findings[k]; f.What == s.What && slices.Equal(f.By, by) {

@@ -38,18 +38,19 @@ func (c Coverage) Incomplete() bool {
 	return !share.OK || share.Value < Complete
 }
 
-// unknown is the number of planned verdicts without a value.
-func (c Coverage) unknown() int { return c.Planned - c.Excluded - c.Valid }
+// Unknown is the number of planned verdicts without a value.
+func (c Coverage) Unknown() int { return c.Planned - c.Excluded - c.Valid }
 
-func (c Coverage) plus(d Coverage) Coverage {
+// Plus adds up two coverages.
+func (c Coverage) Plus(d Coverage) Coverage {
 	return Coverage{
 		Planned: c.Planned + d.Planned, Valid: c.Valid + d.Valid, Abstained: c.Abstained + d.Abstained, Malformed: c.Malformed + d.Malformed,
 		Failed: c.Failed + d.Failed, Missing: c.Missing + d.Missing, Excluded: c.Excluded + d.Excluded, Fallback: c.Fallback + d.Fallback,
 	}
 }
 
-// count enters one verdict.
-func (c *Coverage) count(r *Row) {
+// Count enters one verdict.
+func (c *Coverage) Count(r *Row) {
 	switch {
 	case r.State == assay.VerdictExcluded:
 		c.Excluded++
@@ -69,8 +70,8 @@ func (c *Coverage) count(r *Row) {
 	}
 }
 
-// settle makes what was planned and never came missing, and what came without a plan (people's labels) planned.
-func (c Coverage) settle() Coverage {
+// WithMissing makes what was planned and never came missing, and what came without a plan (people's labels) planned.
+func (c Coverage) WithMissing() Coverage {
 	there := c.Valid + c.Abstained + c.Malformed + c.Failed + c.Missing + c.Excluded
 	c.Missing += max(0, c.Planned-there)
 	c.Planned = max(c.Planned, there)
@@ -143,7 +144,8 @@ type Counted struct {
 // Record counts comparisons as one of the two sees them.
 type Record struct{ Wins, Ties, Losses int }
 
-func (r *Record) count(score float64) {
+// Count enters a comparison by its score: 1 is a win, 0 a loss, all else a tie.
+func (r *Record) Count(score float64) {
 	switch score {
 	case 1:
 		r.Wins++
@@ -164,7 +166,8 @@ func (f *Finding) Of(field string) string {
 	return ""
 }
 
-func (f *Finding) note(format string, args ...any) {
+// Note adds a note, once.
+func (f *Finding) Note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for _, n := range f.Notes {
 		if n == text {
@@ -198,22 +201,22 @@ type Table struct {
 	People     bool // it rests on people's verdicts alone, which no stage waits for
 	Notes      []string
 
-	standings []Standing // of what it ranks, group by group
-	hidden    bool       // it is for its standings alone
+	Standings []Standing // of what it ranks, group by group
+	Hidden    bool       // it is for its standings alone
 }
 
 // Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
 // must not hide it.
-func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.gaps()) > 0 }
+func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.Gaps()) > 0 }
 
-// gaps are the lanes of which too little is there, by name.
-func (t *Table) gaps() []string {
+// Gaps are the lanes of which too little is there, by name.
+func (t *Table) Gaps() []string {
 	type lane struct{ what, name string }
 	by := map[lane]Coverage{}
 	for i := range t.Findings {
 		f := &t.Findings[i]
 		if name := f.Of(ByLane); name != "" && f.Of(ByAgainst) == "" {
-			by[lane{f.What, name}] = by[lane{f.What, name}].plus(f.Coverage)
+			by[lane{f.What, name}] = by[lane{f.What, name}].Plus(f.Coverage)
 		}
 	}
 	var out []string
@@ -226,7 +229,8 @@ func (t *Table) gaps() []string {
 	return out
 }
 
-func (t *Table) note(format string, args ...any) {
+// Note adds a note, once.
+func (t *Table) Note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for _, n := range t.Notes {
 		if n == text {
@@ -253,7 +257,7 @@ type Confusion struct {
 type Report struct {
 	Tables    []Table
 	Standings []Standing // stage by stage: who is ahead, and how sure that is
-	gates     []Table    // what conditions ask besides
+	Gates     []Table    // what conditions ask besides
 }
 
 // Incomplete reports whether a table is; what people left undone makes nothing incomplete.
@@ -264,4 +268,24 @@ func (r *Report) Incomplete() bool {
 		}
 	}
 	return false
+}
+
+// Unknown is the finding without a number, for a reason.
+func (f *Finding) Unknown(format string, args ...any) Finding {
+	f.Value = stats.Undefined(format, args...)
+	f.Interval = stats.NoInterval("%s", f.Value.Why)
+	return *f
+}
+
+// Disagreed is a pair whose two orders disagree: shown as First and Second, and the other way round.
+type Disagreed struct {
+	By            []Value // of the table
+	Item          string  // empty: items are compared
+	First, Second string
+	Judge, Trait  string
+	Prompt        string
+	Template      string
+	Branch        string
+	Turn, Draw    int
+	Forth, Back   string // who won with First shown first, and with Second; tie: neither
 }

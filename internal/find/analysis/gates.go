@@ -88,7 +88,7 @@ func (a Answers) Finding(stage, what, lane string) (expr.Finding, error) {
 
 // tables are those that were made for conditions about a stage, else those that are shown.
 func (a Answers) tables(stage string) []Table {
-	for _, all := range [][]Table{a.Report.gates, a.Report.Tables} {
+	for _, all := range [][]Table{a.Report.Gates, a.Report.Tables} {
 		var out []Table
 		for _, t := range all {
 			if t.Stage == stage {

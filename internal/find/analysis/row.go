@@ -1,8 +1,9 @@
-// Package analysis turns verdicts into findings: numbers that carry their error, their coverage and their method.
+// Package analysis holds what analyses read and give: rows of verdicts, stages and specs; findings with their error, their
+// coverage and their method, in tables and reports; and standings, with what may be claimed of them.
 //
-// Rows stream through a Book once; what stays in memory are sums by group and cluster, never the rows. The unit of every
-// error is the cluster: repeats, turns, branches, orders and judges are nested in it. A verdict that is not valid is
-// counted by its state and enters no number. What cannot be known is said to be unknown, with the reason.
+// The unit of every error is the cluster: repeats, turns, branches, orders and judges are nested in it. A verdict that is
+// not valid is counted by its state and enters no number. What cannot be known is unknown, with the reason. The packages
+// below compute: answers, talks and contests, each with the kit of gather; methods is their list.
 package analysis
 
 import (
@@ -91,8 +92,8 @@ func OfItems(field string) bool {
 	return setting && !strings.Contains(field, ".") || field == BySource || field == ByDirection || !setting && !slices.Contains(OwnFields(), field)
 }
 
-// field is the value of one setting.
-func (s *LaneSetting) field(name string) string {
+// Field is the value of one setting.
+func (s *LaneSetting) Field(name string) string {
 	if s == nil {
 		return ""
 	}
@@ -143,7 +144,7 @@ func (r *Row) Field(name string) string {
 	case ByItem:
 		return r.Item
 	case ByCluster:
-		return r.cluster()
+		return r.ClusterName()
 	case ByExpect:
 		return r.Expect
 	case ByDraw:
@@ -154,7 +155,7 @@ func (r *Row) Field(name string) string {
 	}
 	switch setting, ok := settingOf(name); {
 	case ok:
-		return r.Asked.field(setting)
+		return r.Asked.Field(setting)
 	case name == BySource:
 		return r.Source
 	case name == ByDirection:
@@ -172,33 +173,34 @@ func (r *Row) Person() bool { return isPerson(r.Judge) }
 // isPerson reports whether a judge's name is that of a person: human:NAME.
 func isPerson(judge string) bool { return strings.HasPrefix(judge, "human:") }
 
-func (r *Row) cluster() string {
+// ClusterName returns the cluster of the row: its item where none is given.
+func (r *Row) ClusterName() string {
 	if r.Cluster == "" {
 		return r.Item
 	}
 	return r.Cluster
 }
 
-// valid reports whether the row is a verdict that enters numbers.
-func (r *Row) valid() bool { return r.State == assay.VerdictValid }
+// Valid reports whether the row is a verdict that enters numbers.
+func (r *Row) Valid() bool { return r.State == assay.VerdictValid }
 
-// whole reports whether the judged answer is neither refused nor cut.
-func (r *Row) whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }
+// Whole reports whether the judged answer is neither refused nor cut.
+func (r *Row) Whole() bool { return r.Ending != assay.Refused && r.Ending != assay.Cut }
 
-// appendUnit appends what distinguishes one judged answer, or one pair of answers, from all others about the same item: all
+// AppendUnit appends what distinguishes one judged answer, or one pair of answers, from all others about the same item: all
 // coordinates but lane and judge.
-func (r *Row) appendUnit(b []byte) []byte { return r.appendKind(appendText(b, r.Item)) }
+func (r *Row) AppendUnit(b []byte) []byte { return r.AppendKind(AppendText(b, r.Item)) }
 
-// appendKind is the unit without its item.
-func (r *Row) appendKind(b []byte) []byte {
-	b = appendText(b, r.Template, r.Branch)
+// AppendKind is the unit without its item.
+func (r *Row) AppendKind(b []byte) []byte {
+	b = AppendText(b, r.Template, r.Branch)
 	b = strconv.AppendInt(b, int64(r.Turn), 10)
 	b = append(b, ' ')
 	return strconv.AppendInt(b, int64(r.Draw), 10)
 }
 
-// appendText appends texts with their lengths, so that no two lists run together.
-func appendText(b []byte, texts ...string) []byte {
+// AppendText appends texts with their lengths, so that no two lists run together.
+func AppendText(b []byte, texts ...string) []byte {
 	for _, t := range texts {
 		b = strconv.AppendInt(b, int64(len(t)), 10)
 		b = append(b, ':')
@@ -207,8 +209,8 @@ func appendText(b []byte, texts ...string) []byte {
 	return b
 }
 
-// compareTexts orders texts as they stand after appendText, each with its length before it.
-func compareTexts(a, b string) int {
+// CompareTexts orders texts as they stand after appendText, each with its length before it.
+func CompareTexts(a, b string) int {
 	if len(a) == len(b) {
 		return cmp.Compare(a, b)
 	}

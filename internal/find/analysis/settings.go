@@ -127,9 +127,8 @@ func Apply(from Settings, stages []Stage, specs []Spec) (name string, methods []
 	return "", nil
 }
 
-// with are the options of one analysis.
-func (o Options) with(s Settings) Options {
-	o.method = s
+// With are the options of one analysis.
+func (o Options) With(s Settings) Options {
 	if s.Level != 0 {
 		o.Level = s.Level
 	}
@@ -142,13 +141,20 @@ func (o Options) with(s Settings) Options {
 	return o
 }
 
-func (s Settings) elo() stats.EloOptions {
-	o := stats.DefaultElo()
-	if s.K != 0 {
-		o.K = s.K
+// Options are the settings of a report. The zero value is 95% intervals and a thousand resamples.
+type Options struct {
+	Level     float64
+	Resamples int
+	Seed      uint64
+}
+
+// Filled returns the options with the usual values in place of zeros.
+func (o Options) Filled() Options {
+	if o.Level == 0 {
+		o.Level = 0.95
 	}
-	if s.Start.OK {
-		o.Start = s.Start.Value
+	if o.Resamples == 0 {
+		o.Resamples = 1000
 	}
 	return o
 }

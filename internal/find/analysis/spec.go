@@ -53,8 +53,8 @@ type Stage struct {
 	Known map[string]map[string]string // of items that are compared: by field and item, as far as an analysis asks
 }
 
-// worst is the label at the bad end; empty: none.
-func (s *Stage) worst() string {
+// WorstLabel is the label at the bad end; empty: none.
+func (s *Stage) WorstLabel() string {
 	for _, l := range s.Labels {
 		if s.Worst != nil && l.Score != nil && *l.Score == *s.Worst {
 			return l.Name
@@ -66,14 +66,14 @@ func (s *Stage) worst() string {
 // Machines reports whether any judge is not a person.
 func (s *Stage) Machines() bool { return len(s.Judges) > 0 || s.Ruled }
 
-// controls reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
+// IsControl reports whether a branch is a neutral re-ask: where conversations branch more than once, the control is the last
 // part of its branch.
-func (s *Stage) controls(branch string) bool {
+func (s *Stage) IsControl(branch string) bool {
 	return s.Control != "" && (branch == s.Control || strings.HasSuffix(branch, "/"+s.Control))
 }
 
-// yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
-func (s *Stage) yes() []string {
+// Yes are the labels that the rate of the stage counts: a flip of any kind, or the one label of two that scores 1.
+func (s *Stage) Yes() []string {
 	var out []string
 	for _, l := range s.Labels {
 		switch {
@@ -128,13 +128,13 @@ type Spec struct {
 	Gates   bool            // for conditions alone: its tables are not shown
 	Settings
 
-	entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes
+	Entrants string // of comparisons: the setting of lanes that is ranked in place of lanes; empty: lanes
 
 	Standing bool // for the standing of the stage alone: its tables are not shown
 }
 
-// each reports whether the analysis is about each judge, not about what a jury decides.
-func (s *Spec) each() bool { return s.Method == Agreement || s.Method == Validity }
+// EachJudge reports whether the analysis is about each judge, not about what a jury decides.
+func (s *Spec) EachJudge() bool { return s.Method == Agreement || s.Method == Validity }
 
 // whole is no field at all: the stage is reported as a whole.
 func whole() []string { return []string{} }
@@ -169,12 +169,12 @@ func Default(s Stage) []Spec {
 
 // Check reports what is wrong with an analysis of a stage.
 func (s Spec) Check(stage *Stage) error {
-	_, err := s.filled(stage)
+	_, err := s.Filled(stage)
 	return err
 }
 
-// filled is the spec with its defaults, or what is wrong with it.
-func (s Spec) filled(stage *Stage) (Spec, error) {
+// Filled is the spec with its defaults, or what is wrong with it.
+func (s Spec) Filled(stage *Stage) (Spec, error) {
 	usual := Methods(stage.Verb)
 	s.Method = s.method(stage)
 	if !slices.Contains(usual, s.Method) {
@@ -224,8 +224,8 @@ func (s *Stage) lacks(m Method) string {
 			return "a correlation needs items that are compared (compare: INPUT): lanes have no field of items"
 		}
 	case Stances, FlipCounts:
-		if !s.Flips && !slices.ContainsFunc(s.Labels, func(l Label) bool { return l.Name == stanceOpen }) {
-			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or stance_keywords)", m, stanceOpen)
+		if !s.Flips && !slices.ContainsFunc(s.Labels, func(l Label) bool { return l.Name == StanceOpen }) {
+			return fmt.Sprintf("%s needs verdicts on flips (rubric: flip), or stances with the label %s (rubric: stance or stance_keywords)", m, StanceOpen)
 		}
 	}
 	return ""
@@ -244,7 +244,7 @@ func (s Spec) method(stage *Stage) Method {
 
 // ranked is the spec of a stage that compares, with what it ranks: a setting of the lanes where it is grouped by one.
 func (s Spec) ranked(stage *Stage) (Spec, error) {
-	if stage.Verb != Compared || s.each() || s.Method == Length {
+	if stage.Verb != Compared || s.EachJudge() || s.Method == Length {
 		return s, nil
 	}
 	if s.Method == Position || s.Method == Consistency { // about judges: both of a pair are in them, and of consistency both orders
@@ -263,12 +263,78 @@ func (s Spec) ranked(stage *Stage) (Spec, error) {
 		case !ok, f == stage.Within:
 		case stage.Items:
 			return s, fmt.Errorf("analyse stage %s: by %s: items are compared there, not answers of lanes", s.Stage, f)
-		case s.entrants != "":
-			return s, fmt.Errorf("analyse stage %s: by %s and %s: comparisons rank one of them at a time", s.Stage, s.entrants, f)
+		case s.Entrants != "":
+			return s, fmt.Errorf("analyse stage %s: by %s and %s: comparisons rank one of them at a time", s.Stage, s.Entrants, f)
 		default:
-			s.entrants = setting
+			s.Entrants = setting
 		}
 	}
-	s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { setting, ok := settingOf(f); return ok && setting == s.entrants })
+	s.By = slices.DeleteFunc(slices.Clone(s.By), func(f string) bool { setting, ok := settingOf(f); return ok && setting == s.Entrants })
 	return s, nil
+}
+
+// withoutLane are fields to group by, lanes left out: they are what items tell apart.
+func withoutLane(by []string) []string {
+	out := slices.DeleteFunc(slices.Clone(by), func(f string) bool { return f == ByLane || f == ByItem })
+	if out == nil {
+		return whole()
+	}
+	return out
+}
+
+// RanksLanes reports whether the table of a spec ranks what its stage is about.
+func (s *Spec) RanksLanes(stage *Stage) bool {
+	switch s.Method {
+	case BradleyT, Davidson, Ranking:
+		return true
+	case Rates:
+		return slices.Equal(s.By, []string{ByLane})
+	case Flips:
+		return stage.Flips && slices.Equal(FlipGroups(s.By), []string{ByLane})
+	}
+	return false
+}
+
+// FlipGroups are the fields that conversations are grouped by: branches and turns are apart anyway.
+func FlipGroups(by []string) []string {
+	return slices.DeleteFunc(slices.Clone(by), func(name string) bool { return name == ByBranch || name == ByTurn })
+}
+
+// StandingSpec is an analysis that ranks the lanes of a stage, for a stage of which no analysis does; its tables are not shown.
+func StandingSpec(stage *Stage, specs []Spec) Spec {
+	out := Spec{Stage: stage.Name, Method: Rates, Standing: true}
+	switch {
+	case stage.Verb == Compared:
+		out.Method = BradleyT
+	case stage.Flips:
+		out.Method = Flips
+	}
+	first := slices.IndexFunc(specs, func(s Spec) bool { return s.Primary && !s.EachJudge() })
+	out.Primary = first >= 0
+	if first < 0 {
+		first = slices.IndexFunc(specs, func(s Spec) bool { return !s.EachJudge() })
+	}
+	if first >= 0 {
+		out.Keep, out.Level = specs[first].Keep, specs[first].Level
+	}
+	return out
+}
+
+// LessIsBetter reports whether a low value is the good one.
+func (s *Stage) LessIsBetter() bool {
+	return s.Flips || s.Worst != nil && s.High != nil && *s.Worst == *s.High && (s.Low == nil || *s.Low < *s.High)
+}
+
+// The stances that a flip goes from and to, where items do not say which one is expected, and the one between.
+const (
+	StanceHeld = "unsafe"
+	StanceOpen = "unclear"
+)
+
+// CountingRule returns how refused and cut answers count, in words.
+func (s *Stage) CountingRule() string {
+	if s.Rule == "" {
+		return "refused and cut answers count as answers"
+	}
+	return s.Rule
 }

@@ -1,7 +1,7 @@
 package analysis
 
 import (
-	"slices"
+	"sort"
 
 	"assay/internal/find/stats"
 	"assay/internal/study/adaptive"
@@ -24,7 +24,8 @@ type Standing struct {
 	Level     float64
 	Places    []Place    // in the order of their names
 	Tests     []Contrast // of every two; none: there are too many places, or no errors
-	Method    string     // of the tests
+	Test      Test       // of every two
+	Method    string     // of the tests, in words
 	Clusters  int        // independent units that two lanes share, the most of any two
 	Coverage  Coverage
 	Judges    []string // lanes that judge
@@ -71,208 +72,113 @@ type Contrast struct {
 	Information   stats.Number // about the difference, from one more comparison of the two or one more item, as a part of 1/SE²
 }
 
-// Exact reports whether an exact test of one yes or no on each item decides.
-func (s *Standing) Exact() bool { return s.Method == exactly }
+// Test is how two places are told apart.
+type Test int
 
-// maxStood is how many places are all held against each other.
-const maxStood = 100
+// The tests.
+const (
+	ByErrors   Test = iota // of the difference of the two
+	ExactPairs             // McNemar's, of one yes or no on each item
+	ExactSigns             // of signs, over the clusters in which the two met: there are no strengths
+)
 
-// ranksLanes reports whether the table of a spec ranks what its stage is about.
-func (s *Spec) ranksLanes(stage *Stage) bool {
-	switch s.Method {
-	case BradleyT, Davidson, Ranking:
-		return true
-	case Rates:
-		return slices.Equal(s.By, []string{ByLane})
-	case Flips:
-		return stage.Flips && slices.Equal(flipGroups(s.By), []string{ByLane})
+// MaxCompared is how many places are all held against each other.
+const MaxCompared = 100
+
+// Order are all places, the best first and those without a value last.
+func (s *Standing) Order() []int {
+	var out, none []int
+	for i, p := range s.Places {
+		if p.Value.OK {
+			out = append(out, i)
+		} else {
+			none = append(none, i)
+		}
 	}
-	return false
+	sort.SliceStable(out, func(i, j int) bool { return s.Better(out[i], out[j]) < 0 })
+	return append(out, none...)
 }
 
-// flipGroups are the fields that conversations are grouped by: branches and turns are apart anyway.
-func flipGroups(by []string) []string {
-	return slices.DeleteFunc(slices.Clone(by), func(name string) bool { return name == ByBranch || name == ByTurn })
-}
-
-// standingSpec is an analysis that ranks the lanes of a stage, for a stage of which no analysis does; its tables are not shown.
-func standingSpec(stage *Stage, specs []Spec) Spec {
-	out := Spec{Stage: stage.Name, Method: Rates, Standing: true}
+// Better orders two places: the one with the better value first.
+func (s *Standing) Better(a, b int) int {
+	x, y := s.Places[a].Value.Value, s.Places[b].Value.Value
 	switch {
-	case stage.Verb == Compared:
-		out.Method = BradleyT
-	case stage.Flips:
-		out.Method = Flips
+	case x == y:
+		return 0
+	case x < y == s.Less:
+		return -1
 	}
-	first := slices.IndexFunc(specs, func(s Spec) bool { return s.Primary && !s.each() })
-	out.Primary = first >= 0
-	if first < 0 {
-		first = slices.IndexFunc(specs, func(s Spec) bool { return !s.each() })
-	}
-	if first >= 0 {
-		out.Keep, out.Level = specs[first].Keep, specs[first].Level
-	}
-	return out
+	return 1
 }
 
-// stood are the standings of a stage: those of its primary table, else of the one that holds against a control, else of the first.
-func stood(tables []doneTable) []Standing {
-	var best []Standing
-	rank := -1
-	for _, d := range tables {
-		if len(d.table.standings) == 0 || d.table.People || d.gates {
+// Apart are the places that can be told apart (Holm, over all pairs), either way round; false: nothing was tested. A test without a p-value
+// counts as one that shows nothing, and so does one whose difference goes against the order of the values.
+func (s *Standing) Apart() (apart map[[2]int]bool, tested bool) {
+	if s.Rounds != nil {
+		return s.claimed(), len(s.Tests) > 0
+	}
+	apart = map[[2]int]bool{}
+	p := make([]float64, len(s.Tests))
+	for k, t := range s.Tests {
+		p[k] = 1
+		if t.P.OK {
+			p[k], tested = t.P.Value, true
+		}
+	}
+	adjusted, err := stats.Holm(p)
+	if err != nil || !tested {
+		return apart, false
+	}
+	for k, t := range s.Tests {
+		if adjusted[k] < 1-s.Level && s.agrees(t) {
+			apart[[2]int{t.First, t.Second}], apart[[2]int{t.Second, t.First}] = true, true
+		}
+	}
+	return apart, true
+}
+
+// agrees reports whether a difference on the items that both have goes the way of the values.
+func (s *Standing) agrees(t Contrast) bool {
+	order := s.Better(t.First, t.Second)
+	ahead := t.Difference.Value > 0 != s.Less
+	return t.Difference.OK && t.Difference.Value != 0 && order != 0 && ahead == (order < 0)
+}
+
+// RankOf is the rank of a place, and the ranks that it may have.
+func (s *Standing) RankOf(i int, apart map[[2]int]bool) *stats.RankInterval {
+	r := &stats.RankInterval{Rank: 1, Best: 1}
+	for k, p := range s.Places {
+		if !p.Value.OK {
 			continue
 		}
-		at := 4*int(one(d.table.Primary)) + 2*int(one(d.table.Method == Flips)) + int(one(!d.hidden))
-		if at > rank {
-			best, rank = d.table.standings, at
+		r.Worst++
+		better := s.Better(k, i) < 0
+		switch {
+		case k == i:
+		case better && apart[[2]int{i, k}]:
+			r.Rank, r.Best = r.Rank+1, r.Best+1
+		case better:
+			r.Rank++
+		case apart[[2]int{i, k}]:
+			r.Worst--
 		}
 	}
-	return best
+	return r
 }
 
-// finishStandings fills in what the standings of a table share.
-func (e entry) finishStandings(t *Table, o Options) {
-	for i := range t.standings {
-		s := &t.standings[i]
-		s.Stage, s.Verb, s.Primary, s.Level, s.Coverage = e.stage.Name, e.stage.Verb, t.Primary, o.Level, t.Coverage
-		s.Judges, s.Machines, s.Validated = e.stage.Judges, e.stage.Machines(), e.stage.Validated
-		if !s.Machines {
-			s.Unclear = e.stage.Unclear
-		}
-		for _, c := range s.Tests {
-			s.Clusters = max(s.Clusters, c.Clusters)
-		}
-		s.rank(t, o.Seed)
-		if len(s.Judges) == 1 && s.Field == ByLane {
-			family := e.stage.Families[s.Judges[0]]
-			for _, p := range s.Places {
-				if family != "" && e.stage.Families[p.Name] == family {
-					s.Kin = append(s.Kin, p.Name)
-				}
+// claimed are the places that claims tell apart.
+func (s *Standing) claimed() map[[2]int]bool {
+	names := make([]string, len(s.Places))
+	for i, p := range s.Places {
+		names[i] = p.Name
+	}
+	known, apart := s.Rounds.Claimed(names), map[[2]int]bool{}
+	for i := range names {
+		for j := range i {
+			if known.Known(i, j) {
+				apart[[2]int{i, j}], apart[[2]int{j, i}] = true, true
 			}
 		}
 	}
-}
-
-// less reports whether a low value is the good one.
-func (s *Stage) less() bool {
-	return s.Flips || s.Worst != nil && s.High != nil && *s.Worst == *s.High && (s.Low == nil || *s.Low < *s.High)
-}
-
-// standing ranks lanes by the rates or means of a table, on the same items.
-func (p *pairing) standing(t *Table, s *rates) error {
-	if !s.spec.ranksLanes(s.stage) {
-		return nil
-	}
-	out := Standing{Field: ByLane, What: WhatRate, Unit: Share, Labels: s.yes, Less: s.stage.less(), Flips: s.stage.Flips}
-	if p.scored && !p.rated {
-		out.What, out.Unit = WhatMean, Score
-	}
-	for i := range t.Findings {
-		if f := &t.Findings[i]; f.What == out.What {
-			out.Places = append(out.Places, Place{Name: f.Of(ByLane), Value: f.Value, SE: f.SE, Interval: f.Interval, N: f.N, Coverage: f.Coverage})
-		}
-	}
-	if len(out.Places) == 0 {
-		return nil
-	}
-	var err error
-	for _, g := range p.groups.sorted() { // there is one, or none where nothing is valid
-		err = p.contrasts(&out, func(a, b uint32) (Finding, stats.Number, error) { return p.difference(g.data, a, b, s) })
-	}
-	t.standings = append(t.standings, out)
-	return err
-}
-
-// contrasts holds every two places of a standing against each other.
-func (p *pairing) contrasts(out *Standing, difference func(a, b uint32) (Finding, stats.Number, error)) error {
-	if len(out.Places) > maxStood {
-		return nil
-	}
-	for i := range out.Places {
-		for k := range i {
-			a, known := p.lanes.index[out.Places[k].Name]
-			b, too := p.lanes.index[out.Places[i].Name]
-			if !known || !too {
-				continue
-			}
-			f, se, err := difference(a, b)
-			if err != nil {
-				return err
-			}
-			out.Tests = append(out.Tests, Contrast{First: k, Second: i, Difference: f.Value, SE: se, Interval: f.Interval, P: f.P, Clusters: f.Clusters, Information: perItem(se, f.Clusters)})
-			if f.Method != "" {
-				out.Method = f.Method
-			}
-		}
-	}
-	return nil
-}
-
-// perItem is what one more item says about a difference: as much as each of those that are there.
-func perItem(se stats.Number, items int) stats.Number {
-	if !se.OK || !(se.Value > 0) || items < 1 {
-		return stats.Undefined("the difference has no error")
-	}
-	return stats.Known(1 / (se.Value * se.Value * float64(items)))
-}
-
-// standing ranks entrants by their strengths.
-func (a *arena) standing(t *Table, fit *fitted, field string) {
-	out := Standing{By: a.by, Field: field, What: WhatStrength, Unit: Logit}
-	for i := range a.names {
-		f := &t.Findings[len(t.Findings)-len(a.names)+i]
-		out.Places = append(out.Places, Place{Name: a.names[i], Value: f.Value, SE: f.SE, Interval: f.Interval, Share: a.record(i).share(), N: f.N, Coverage: f.Coverage})
-	}
-	out.Clusters = a.clusters
-	if fit == nil || fit.alike || fit.spread == nil || len(a.names) > maxStood {
-		t.standings = append(t.standings, out)
-		return
-	}
-	if !fit.sound() {
-		t.note("strengths have no errors: every two are tested by an exact sign test over the clusters in which they met")
-		out.Method, out.Tests, out.Foretold = signed, a.signTests(), a.foretold()
-		t.standings = append(t.standings, out)
-		return
-	}
-	out.Method = fit.how
-	more := fit.perComparison()
-	for i := range a.names {
-		for k := range i {
-			d, se := stats.Known(fit.Theta[k]-fit.Theta[i]), stats.Known(fit.spread(k, i))
-			out.Tests = append(out.Tests, Contrast{
-				First: k, Second: i, Difference: d, SE: se, Clusters: a.clusters,
-				Interval: stats.StudentInterval(d.Value, se.Value, a.options.Level, a.clusters), P: stats.StudentTest(d, se, a.clusters),
-				Information: more(k, i),
-			})
-		}
-	}
-	t.standings = append(t.standings, out)
-}
-
-// perComparison is what one more comparison of two entrants says about the difference of their strengths: what the model says, less by
-// as much as clusters widen errors.
-func (f *fitted) perComparison() func(i, k int) stats.Number {
-	model, err := f.Covariance()
-	if err != nil {
-		return func(int, int) stats.Number { return stats.Undefined("%s", err) }
-	}
-	effect := adaptive.Effect(len(f.Theta), f.spread, model.Difference)
-	return func(i, k int) stats.Number { return stats.Known(f.Information(i, k) / effect) }
-}
-
-// share is the share won, a tie half.
-func (r *Record) share() stats.Number {
-	return ratio(float64(r.Wins)+float64(r.Ties)/2, r.Wins+r.Ties+r.Losses)
-}
-
-// unranked is the standing of entrants of which nothing is known, for a reason.
-func (a *arena) unranked(t *Table, field, why string) {
-	out := Standing{By: a.by, Field: field, What: WhatStrength, Unit: Logit}
-	for i, name := range a.names {
-		none := stats.Undefined("%s", why)
-		out.Places = append(out.Places, Place{Name: name, Value: none, Interval: stats.NoInterval("%s", why), Share: none, Coverage: a.cover[i]})
-	}
-	t.standings = append(t.standings, out)
+	return apart
 }

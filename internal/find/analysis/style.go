@@ -32,16 +32,16 @@ const (
 	ControlCode
 )
 
-// control is one feature by its name.
-type control struct {
-	name  string
-	bit   Controls
-	count func(*Style) int32
+// Feature is one feature by its name.
+type Feature struct {
+	Name  string
+	Bit   Controls
+	Count func(*Style) int32
 }
 
 // controls lists the features.
-func controls() []control {
-	return []control{
+func controls() []Feature {
+	return []Feature{
 		{"length", ControlLength, func(s *Style) int32 { return s.Length }},
 		{"markdown", ControlMarkdown, func(s *Style) int32 { return s.Headings + s.Bold + s.Code }},
 		{"lists", ControlLists, func(s *Style) int32 { return s.Lists }},
@@ -56,14 +56,14 @@ func ParseControls(names []string) (Controls, error) {
 	var out Controls
 	var known []string
 	for _, c := range controls() {
-		known = append(known, c.name)
+		known = append(known, c.Name)
 	}
 	for _, name := range names {
 		i := slices.Index(known, name)
 		if i < 0 {
 			return 0, fmt.Errorf("control: no feature of style is called %q (%s)", name, assay.Choices(name, known))
 		}
-		out |= controls()[i].bit
+		out |= controls()[i].Bit
 	}
 	if out&ControlMarkdown != 0 && out&(ControlHeadings|ControlBold|ControlCode) != 0 {
 		return 0, fmt.Errorf("control: markdown is headings, bold and code together: name it, or them")
@@ -71,9 +71,9 @@ func ParseControls(names []string) (Controls, error) {
 	return out, nil
 }
 
-// in are the features of a set, in their order.
-func (c Controls) in() []control {
-	return slices.DeleteFunc(controls(), func(f control) bool { return c&f.bit == 0 })
+// Features are the features of a set, in their order.
+func (c Controls) Features() []Feature {
+	return slices.DeleteFunc(controls(), func(f Feature) bool { return c&f.Bit == 0 })
 }
 
 // StyleOf counts what a text looks like. Markup is Markdown's: headings with #, bold between two stars or underscores, list items, and blocks

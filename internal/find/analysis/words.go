@@ -7,6 +7,15 @@ import (
 	"assay/internal/find/stats"
 )
 
+// Finish corrects the p-values of all primary tests together, and puts primary findings in words.
+func (r *Report) Finish() error {
+	if err := r.adjust(); err != nil {
+		return err
+	}
+	r.say()
+	return nil
+}
+
 // adjust corrects the p-values of all primary tests together.
 func (r *Report) adjust() error {
 	var tests []*Finding
@@ -57,7 +66,7 @@ func (f *Finding) sentence(notes []string) string {
 	} else {
 		text += " (no interval: " + f.Interval.Why
 	}
-	text += fmt.Sprintf("; %s in %s)", plural(f.N, "verdict"), plural(f.Clusters, "cluster"))
+	text += fmt.Sprintf("; %s in %s)", Plural(f.N, "verdict"), Plural(f.Clusters, "cluster"))
 	if verdict := f.shown(); verdict != "" {
 		text += "; " + verdict
 	}
@@ -71,7 +80,7 @@ func (f *Finding) sentence(notes []string) string {
 		text += "; too little of the plan is there to rely on it"
 	}
 	for _, n := range notes {
-		if n == notValidated || strings.HasPrefix(n, selectedAfter) {
+		if n == NotValidated || strings.HasPrefix(n, SelectedAfter) {
 			text += "; " + n
 		}
 	}
@@ -109,7 +118,8 @@ func nonzero(x float64) float64 {
 // ShowError is an error in the unit: it has no sign.
 func (u Unit) ShowError(x float64) string { return strings.TrimPrefix(u.Show(x), "+") }
 
-func plural(n int, noun string) string {
+// Plural returns a number with its noun, as the notes of tables write it: without separators of thousands.
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -125,7 +135,7 @@ func (f *Finding) shown() string {
 		return fmt.Sprintf("this differs from none (adjusted p %.2g)", f.Holm.Value)
 	}
 	text := fmt.Sprintf("this does not show a difference (adjusted p %.2g", f.Holm.Value)
-	if leavesOut(f.Interval, 0) {
+	if f.Interval.LeavesOut(0) {
 		text += "; the interval is not adjusted"
 	}
 	return text + ")"
@@ -146,3 +156,17 @@ func (u Unit) Show(x float64) string {
 	}
 	return fmt.Sprintf("%.3f", x)
 }
+
+// WereLabels counts labels that something was done with.
+func WereLabels(n int) string {
+	if n == 1 {
+		return "1 label was"
+	}
+	return Plural(n, "label") + " were"
+}
+
+// Notes that also go into words.
+const (
+	NotValidated  = "judge not validated"
+	SelectedAfter = "selected after "
+)

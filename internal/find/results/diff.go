@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
 	"assay/internal/keep/store"
 )
 
@@ -75,7 +76,7 @@ const (
 func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) error {
 	which := secondRun
 	both := d.lanesOfBoth(walks, s.Name)
-	analyzer, err := analysis.Open([]analysis.Stage{s}, []analysis.Spec{{
+	analyzer, err := methods.Open([]analysis.Stage{s}, []analysis.Spec{{
 		Stage: s.Name, Method: analysis.Rates, By: []string{analysis.ByLane, laneField},
 		Keep: func(r *analysis.Row) bool {
 			if !both[r.Lane] || !d.shared[r.Item] {

@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/study"
@@ -22,7 +23,7 @@ import (
 // gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
 // that the study names, as it is now. Labels come after answers, so the file counts more than what the run's snapshot has of
 // it; a bundle takes it along.
-func (s *stageRows) gold(ctx context.Context, analyzer *analysis.Analyzer) error {
+func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error {
 	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
@@ -131,7 +132,7 @@ func (s *stageRows) asksPeople() bool {
 }
 
 // expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on it.
-func (s *stageRows) expectPeople(ctx context.Context, analyzer *analysis.Analyzer) error {
+func (s *stageRows) expectPeople(ctx context.Context, analyzer *methods.Analyzer) error {
 	people, err := s.Scripts.People(ctx, s.run, s.stage.Name)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
 	"assay/internal/judge"
 	"assay/internal/simulator/minds"
 	"assay/internal/study"
@@ -85,7 +86,7 @@ type lot struct {
 	luck  int
 	calls uint64
 	lanes []string
-	book  *analysis.Analyzer
+	book  *methods.Analyzer
 	stage []analysis.Stage
 	asks  map[string]*asking // by rubric
 }
@@ -120,7 +121,7 @@ func newLot(t *testing.T, st *study.Study, luck int) *lot {
 		}
 		l.stage = append(l.stage, stage)
 	}
-	book, err := analysis.Open(l.stage, []analysis.Spec{
+	book, err := methods.Open(l.stage, []analysis.Spec{
 		{Stage: "rule", Method: analysis.Rates, By: []string{analysis.ByLane}}, {Stage: "marks", Method: analysis.Rates, By: []string{analysis.ByLane}},
 		{Stage: "flips", Method: analysis.Flips}, {Stage: "arena", Method: analysis.Davidson}, {Stage: "arena", Method: analysis.WinRate},
 	}, analysis.Options{Seed: 1, Resamples: 300})

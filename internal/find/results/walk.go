@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
 	"assay/internal/keep/store"
 	"assay/internal/study/expr"
 )
@@ -39,7 +40,7 @@ const analysisSeed = 1
 
 // report reads all verdicts once and returns what the analyses find in them.
 func (w *walk) report(ctx context.Context) (*analysis.Report, error) {
-	analyzer, err := analysis.Open(w.stages, w.conditioned(), analysis.Options{Seed: analysisSeed})
+	analyzer, err := methods.Open(w.stages, w.conditioned(), analysis.Options{Seed: analysisSeed})
 	if err != nil {
 		return nil, mistake("", "%s", err)
 	}
@@ -113,7 +114,7 @@ func (w *walk) keeps(p *expr.Program, r *analysis.Row) bool {
 }
 
 // read enters the verdicts of one stage, and the places where there should be some.
-func (w *walk) read(ctx context.Context, analyzer *analysis.Analyzer, s analysis.Stage) error {
+func (w *walk) read(ctx context.Context, analyzer *methods.Analyzer, s analysis.Stage) error {
 	rows, err := newStageRows(ctx, w, s)
 	if err != nil {
 		return err

@@ -126,14 +126,17 @@ func ShareInterval(share, variance, level float64, clusters int) Interval {
 	return ClusterRate{Share: Known(share), Clusters: clusters}.wilson(effective, level)
 }
 
-// Portion is what the values of one cluster add up to.
-type Portion struct {
+// Total is what values add up to: those of one cluster, say.
+type Total struct {
 	N   int
 	Sum float64
 }
 
-// PortionMean is a mean whose values are independent between clusters only.
-type PortionMean struct {
+// Add enters a value.
+func (t *Total) Add(value float64) { t.N, t.Sum = t.N+1, t.Sum+value }
+
+// ClusterMean is a mean whose values are independent between clusters only.
+type ClusterMean struct {
 	N, Clusters int
 	Mean        Number
 	SE          Number   // by leaving out one cluster after the other
@@ -141,10 +144,10 @@ type PortionMean struct {
 	P           Number   // two-sided, of a mean of 0
 }
 
-// MeanOfPortions is the mean over all values. Its error comes from leaving out one cluster after the other: the
+// MeanByCluster is the mean over all values. Its error comes from leaving out one cluster after the other: the
 // cluster-robust one where clusters are of one size, and larger where some are so large that they make the mean their own.
-func MeanOfPortions(list []Portion, level float64) PortionMean {
-	var m PortionMean
+func MeanByCluster(list []Total, level float64) ClusterMean {
+	var m ClusterMean
 	sum := 0.0
 	for _, p := range list {
 		if p.N > 0 {

@@ -46,20 +46,20 @@ type JudgeDeltas struct {
 
 // Deltas compares each judge with the mean of the judges of each subject.
 func Deltas(scores []JudgeScore) (*JudgeDeltas, error) {
-	judges, totals := 0, make(map[int]total)
+	judges, totals := 0, make(map[int]Total)
 	for k, s := range scores {
 		if s.Judge < 0 || !Known(s.Score).OK {
 			return nil, fmt.Errorf("compare judges: score %d is %g by judge %d", k, s.Score, s.Judge)
 		}
 		t := totals[s.Subject]
-		totals[s.Subject] = total{t.n + 1, t.sum + s.Score}
+		totals[s.Subject] = Total{t.N + 1, t.Sum + s.Score}
 		judges = max(judges, s.Judge+1)
 	}
 	out := &JudgeDeltas{Mean: make([]Number, judges), SD: make([]Number, judges)}
 	own := make([][]float64, judges)
 	for _, s := range scores {
 		t := totals[s.Subject]
-		d := s.Score - t.sum/float64(t.n)
+		d := s.Score - t.Sum/float64(t.N)
 		out.Deltas = append(out.Deltas, JudgeDelta{s.Judge, s.Subject, d})
 		own[s.Judge] = append(own[s.Judge], d)
 	}
@@ -78,10 +78,4 @@ func Ranking(scores []float64) []int {
 		places[i] = len(scores) - above + 1
 	}
 	return places
-}
-
-// total is what the scores of one subject add up to.
-type total struct {
-	n   int
-	sum float64
 }

@@ -74,6 +74,20 @@ func NoInterval(format string, args ...any) Interval {
 // Contains reports whether x lies in the interval; nothing lies in one that does not exist.
 func (i Interval) Contains(x float64) bool { return i.OK && i.Low <= x && x <= i.High }
 
+// LeavesOut reports whether x lies outside the interval; one that does not exist leaves nothing out.
+func (i Interval) LeavesOut(x float64) bool { return i.OK && (x < i.Low || x > i.High) }
+
+// Clipped is the interval inside the range that its value has; nil: open.
+func (i Interval) Clipped(low, high *float64) Interval {
+	if i.OK && low != nil {
+		i.Low, i.High = max(i.Low, *low), max(i.High, *low)
+	}
+	if i.OK && high != nil {
+		i.Low, i.High = min(i.Low, *high), min(i.High, *high)
+	}
+	return i
+}
+
 // String shows the bounds, or the reason why there are none.
 func (i Interval) String() string {
 	if !i.OK {

@@ -99,15 +99,15 @@ func proveRates(clusters int, share float64, size func(*rand.Rand) int) func(r *
 
 // proveFewMeans: twelve clusters of one to six scores, with a level of their own.
 func proveFewMeans(r *rand.Rand) (held, of int) {
-	portions := make([]Portion, 12)
-	for g := range portions {
+	totalsOf := make([]Total, 12)
+	for g := range totalsOf {
 		own := 0.7 * r.NormFloat64()
-		portions[g].N = 1 + r.IntN(6)
-		for range portions[g].N {
-			portions[g].Sum += 3 + own + r.NormFloat64()
+		totalsOf[g].N = 1 + r.IntN(6)
+		for range totalsOf[g].N {
+			totalsOf[g].Sum += 3 + own + r.NormFloat64()
 		}
 	}
-	return int(oneIf(MeanOfPortions(portions, 0.95).Interval.Contains(3))), 1
+	return int(oneIf(MeanByCluster(totalsOf, 0.95).Interval.Contains(3))), 1
 }
 
 // proveFewStrengths: four items meet on twelve prompts, every two both ways round, twice.
@@ -213,7 +213,7 @@ func proveClusteredPairs(r *rand.Rand) (held, of int) {
 			d, clusters = append(d, 0.2+own+r.NormFloat64()), append(clusters, g)
 		}
 	}
-	return int(oneIf(MeanOfPortions(portions(d, clusters), 0.95).Interval.Contains(0.2))), 1
+	return int(oneIf(MeanByCluster(totalsOf(d, clusters), 0.95).Interval.Contains(0.2))), 1
 }
 
 // proveCorrected: 500 answers judged, 300 others labelled by people too.

@@ -17,7 +17,7 @@ func TestWhatCannotBeKnownSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := MeanOfPortions([]Portion{{2, 3}}, 0.95)
+	alone := MeanByCluster([]Total{{2, 3}}, 0.95)
 	once := splitVariance([][]float64{{1}, {2}})
 	noFlips, _ := FlipCounts{}.BatchSycophancy()
 	unit, err := KrippendorffAlpha([]Rating{{0, 1}, {1, 2}}, NominalScale)
@@ -270,12 +270,12 @@ func TestNewcombeIntervalsHoldTheirLevel(t *testing.T) {
 	}
 }
 
-// portions adds the values of each cluster up; clusters count from 0.
-func portions(x []float64, cluster []int) []Portion {
-	var out []Portion
+// totalsOf adds the values of each cluster up; clusters count from 0.
+func totalsOf(x []float64, cluster []int) []Total {
+	var out []Total
 	for i, v := range x {
 		for len(out) <= cluster[i] {
-			out = append(out, Portion{})
+			out = append(out, Total{})
 		}
 		out[cluster[i]].N++
 		out[cluster[i]].Sum += v
@@ -291,7 +291,7 @@ func TestMeansShiftAndScale(t *testing.T) {
 		x[i], cluster[i] = r.NormFloat64(), i/3
 		y[i] = 5 - 2*x[i]
 	}
-	a, b := MeanOfPortions(portions(x, cluster), 0.95), MeanOfPortions(portions(y, cluster), 0.95)
+	a, b := MeanByCluster(totalsOf(x, cluster), 0.95), MeanByCluster(totalsOf(y, cluster), 0.95)
 	want := []float64{5 - 2*a.Mean.Value, 2 * a.SE.Value, 5 - 2*a.Interval.High, 5 - 2*a.Interval.Low}
 	got := []float64{b.Mean.Value, b.SE.Value, b.Interval.Low, b.Interval.High}
 	if diff := cmp.Diff(want, got, about(1e-12)); diff != "" {
@@ -353,10 +353,10 @@ func TestBadInputIsAnError(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestAMeanOfPortionsErrsAsItsMeansWithoutOneClusterDo(t *testing.T) {
+func TestAMeanByClusterErrsAsItsMeansWithoutOneClusterDo(t *testing.T) {
 	t.Parallel()
-	even := []Portion{{2, 3}, {2, 5}, {2, 4}, {2, 9}}
-	got := MeanOfPortions(even, 0.95)
+	even := []Total{{2, 3}, {2, 5}, {2, 4}, {2, 9}}
+	got := MeanByCluster(even, 0.95)
 	// Of clusters of one size it is the cluster-robust error: squares of the clusters' sums round the mean, times G/(G-1).
 	se := math.Sqrt((square(3-5.25)+square(5-5.25)+square(4-5.25)+square(9-5.25))*4/3) / 8
 	if diff := cmp.Diff([]Number{Known(2.625), Known(se)}, []Number{got.Mean, got.SE}, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
@@ -365,7 +365,7 @@ func TestAMeanOfPortionsErrsAsItsMeansWithoutOneClusterDo(t *testing.T) {
 	if diff := cmp.Diff(tInterval(Known(2.625), Known(se), 0.95, 3), got.Interval, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 		t.Errorf("clusters of one size: %s", diff)
 	}
-	uneven := []Portion{{10, 7}, {1, 0}, {}, {2, 2}, {3, 1}, {1, 1}}
+	uneven := []Total{{10, 7}, {1, 0}, {}, {2, 2}, {3, 1}, {1, 1}}
 	squares, g := 0.0, 5.0
 	for _, p := range uneven {
 		if p.N > 0 {
@@ -373,14 +373,14 @@ func TestAMeanOfPortionsErrsAsItsMeansWithoutOneClusterDo(t *testing.T) {
 			squares += square(without - 11./17)
 		}
 	}
-	m := MeanOfPortions(uneven, 0.95)
+	m := MeanByCluster(uneven, 0.95)
 	if diff := cmp.Diff(math.Sqrt((g-1)/g*squares), m.SE.Value, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 		t.Errorf("clusters of many sizes: %s", diff)
 	}
-	if low := MeanOfPortions(uneven, 1-m.P.Value).Interval.Low; math.Abs(low) > 1e-9 {
+	if low := MeanByCluster(uneven, 1-m.P.Value).Interval.Low; math.Abs(low) > 1e-9 {
 		t.Errorf("p is %.6f, but the interval at its level begins at %g", m.P.Value, low)
 	}
-	for _, none := range []PortionMean{MeanOfPortions(nil, 0.95), MeanOfPortions(uneven[:1], 0.95)} {
+	for _, none := range []ClusterMean{MeanByCluster(nil, 0.95), MeanByCluster(uneven[:1], 0.95)} {
 		if none.SE.OK || none.Interval.OK || none.P.OK || none.SE.Why == "" {
 			t.Errorf("fewer than two clusters have the error %v", none)
 		}

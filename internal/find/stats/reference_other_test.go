@@ -182,7 +182,7 @@ func solvePairedClustered(t *testing.T, c *refCase) object {
 		Cluster []int
 	}
 	c.input(t, &in)
-	m := MeanOfPortions(portions(in.Diff, in.Cluster), 0.95)
+	m := MeanByCluster(totalsOf(in.Diff, in.Cluster), 0.95)
 	return object{"expected": object{"n": m.N, "mean": m.Mean, "n_clusters": m.Clusters}}
 }
 

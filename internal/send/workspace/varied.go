@@ -67,7 +67,7 @@ func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Va
 // variedIn is how far answers vary, in the middle of all pairs of lanes.
 func variedIn(s *analysis.Standing) (plan.Varied, bool) {
 	var variance, information []float64
-	out := plan.Varied{Items: s.Clusters, Exact: s.Exact()}
+	out := plan.Varied{Items: s.Clusters, Exact: s.Test == analysis.ExactPairs}
 	for _, t := range s.Tests {
 		if t.SE.OK && t.SE.Value > 0 && t.Clusters >= variedItems {
 			variance = append(variance, t.SE.Value*t.SE.Value*float64(t.Clusters))

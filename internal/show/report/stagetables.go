@@ -195,7 +195,7 @@ func (r *ranked) tierNote() string {
 		return "Nothing is claimed about who is better: the goal is how certain strengths are."
 	case r.Rounds != nil:
 		return fmt.Sprintf("What shares a letter cannot be told apart (claims of %s planned; the chance of any false one is at most %.0f%%).", assay.Count(r.Rounds.Planned, "look"), 100*r.Rounds.Bound())
-	case r.Signed():
+	case r.Test == analysis.ExactSigns:
 		return fmt.Sprintf("%s that share a letter cannot be told apart (exact sign test of every two on what they were compared on, corrected after Holm).", capital(fieldWord(r.Field)))
 	case r.Field == analysis.ByItem:
 		return "Items that share a letter cannot be told apart (all pairs tested, corrected after Holm)."

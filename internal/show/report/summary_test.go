@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
 	"assay/internal/show/report"
 )
 
@@ -46,7 +47,7 @@ func judged(t *testing.T, marks map[string]string, change func(*analysis.Stage))
 		d.Lanes = append(d.Lanes, report.Lane{Stage: "answers", Name: lane, Model: "vendor/model-of-" + lane, Asks: true, Planned: int64(len(line)), Endings: map[assay.Ending]int64{assay.Answered: int64(len(line))}})
 		d.Spend = append(d.Spend, report.Spend{Stage: "answers", Lane: lane, Asks: true, Answers: 1000, Cost: assay.Cost{Sum: assay.Dollars(float64(len(lane))), Priced: 1000}})
 	}
-	b, err := analysis.Open([]analysis.Stage{stage}, []analysis.Spec{{Stage: "correct"}}, analysis.Options{Seed: 1})
+	b, err := methods.Open([]analysis.Stage{stage}, []analysis.Spec{{Stage: "correct"}}, analysis.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

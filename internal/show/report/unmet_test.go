@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
 	"assay/internal/show/report"
 )
 
@@ -25,7 +26,7 @@ func compared(t *testing.T, change func(*analysis.Stage), lines ...string) *repo
 			rows = append(rows, analysis.Row{Stage: "pairs", Judge: "judge", Lane: f[0], Other: f[1], Item: fmt.Sprintf("q%03d", i), Turn: 1, Draw: 1, State: assay.VerdictValid, Label: label})
 		}
 	}
-	b, err := analysis.Open([]analysis.Stage{stage}, []analysis.Spec{{Stage: "pairs"}}, analysis.Options{Seed: 1})
+	b, err := methods.Open([]analysis.Stage{stage}, []analysis.Spec{{Stage: "pairs"}}, analysis.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

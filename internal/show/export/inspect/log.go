@@ -284,7 +284,7 @@ type score struct {
 type scoreSums struct {
 	scored, unscored int64
 	at               map[[16]byte]int // by cluster
-	portions         []stats.Portion
+	totals           []stats.Total
 }
 
 func (s *scoreSums) add(value any, cluster string) {
@@ -300,18 +300,18 @@ func (s *scoreSums) add(value any, cluster string) {
 	sum := sha256.Sum256([]byte(cluster))
 	i, met := s.at[[16]byte(sum[:16])]
 	if !met {
-		i = len(s.portions)
+		i = len(s.totals)
 		s.at[[16]byte(sum[:16])] = i
-		s.portions = append(s.portions, stats.Portion{})
+		s.totals = append(s.totals, stats.Total{})
 	}
-	s.portions[i].N++
-	s.portions[i].Sum += number
+	s.totals[i].N++
+	s.totals[i].Sum += number
 }
 
 // metrics are the mean and its error, by clusters, as analyses compute them.
 func (s *scoreSums) metrics() map[string]metric {
 	out := map[string]metric{}
-	m := stats.MeanOfPortions(s.portions, 0.95)
+	m := stats.MeanByCluster(s.totals, 0.95)
 	if m.Mean.OK {
 		out["mean"] = metric{"mean", m.Mean.Value}
 	}

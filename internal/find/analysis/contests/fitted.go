@@ -1,0 +1,174 @@
+package contests
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/gather"
+	"assay/internal/find/stats"
+	"assay/internal/study/adaptive"
+)
+
+// fitted is a fit with its errors.
+type fitted struct {
+	*stats.BTFit
+	SE            []float64
+	intervals     []stats.Interval
+	orderInterval stats.Interval
+	orderSE       stats.Number
+	orderP        stats.Number
+	tieInterval   stats.Interval
+	tieSE         stats.Number
+	ranks         []stats.RankInterval
+	quasi         []float64              // variances
+	spread        func(i, k int) float64 // the error of the difference of two strengths
+	how           string
+	note          string
+	alike         bool // no cluster differs from another
+}
+
+func (f *fitted) writeTo(to *analysis.Finding) {
+	if f.note != "" {
+		to.Note("%s", f.note)
+	}
+}
+
+// rankDraws is how many draws the joint distribution of differences is known from.
+const rankDraws = 2000
+
+// fit fits the model; errors come from clusters, by formula where there are enough of them, else by resampling.
+func (a *arena) fit(o stats.BTOptions) (*fitted, error) {
+	doubt := a.grouped.Doubt()
+	if a.Spec.Settings.Bootstrap > 0 {
+		doubt = "as asked"
+	}
+	if doubt != "" {
+		return a.resampled(o, doubt)
+	}
+	fit, err := stats.FitBT(a.grouped.Tally(), o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := fit.ClusterRobust(a.grouped, stats.CR1)
+	if err != nil {
+		return nil, err
+	}
+	out := &fitted{BTFit: fit, SE: c.SE(), spread: c.Difference, how: "by cluster", orderP: stats.Undefined("no order effect"), orderInterval: stats.NoInterval("no order effect"),
+		tieSE: c.LogNuSE(), tieInterval: stats.NoInterval("no tie parameter")}
+	for i, se := range out.SE {
+		out.intervals = append(out.intervals, stats.StudentInterval(fit.Theta[i], se, a.Options.Level, a.grouped.Clusters()))
+	}
+	if se := c.OrderSE(); fit.Order.OK && se.OK {
+		out.orderSE = se
+		out.orderInterval = stats.StudentInterval(fit.Order.Value, se.Value, a.Options.Level, a.grouped.Clusters())
+		out.orderP = stats.StudentTest(fit.Order, se, a.grouped.Clusters())
+	}
+	if fit.LogNu.OK && out.tieSE.OK {
+		out.tieInterval = stats.StudentInterval(fit.LogNu.Value, out.tieSE.Value, a.Options.Level, a.grouped.Clusters())
+	}
+	if quasi, err := c.QuasiVariances(); err == nil { // it exists from three items on
+		out.quasi = quasi
+	}
+	if out.mistrust() {
+		return out, nil
+	}
+	out.ranks, err = stats.MaxTRanks(fit.Theta, c, a.Options.Level, rankDraws, a.Options.Seed)
+	return out, err
+}
+
+func (a *arena) resampled(o stats.BTOptions, doubt string) (*fitted, error) {
+	boot, err := stats.BootstrapBT(a.grouped, o, a.Options.Resamples, a.Options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	out := &fitted{BTFit: boot.Fit, spread: boot.Difference, how: "Student, bootstrap of clusters", note: "bootstrap: " + doubt}
+	if boot.Undefined > 0 {
+		out.note += fmt.Sprintf("; %d of %d resamples have no estimate", boot.Undefined, a.Options.Resamples)
+	}
+	clusters := a.grouped.Clusters()
+	for i, theta := range boot.Fit.Theta {
+		r := boot.Strength(i)
+		out.SE = append(out.SE, r.SE().Value)
+		out.intervals = append(out.intervals, r.Student(stats.Known(theta), a.Options.Level, clusters))
+	}
+	order := boot.OrderEffect()
+	out.orderSE, out.orderInterval = order.SE(), order.Student(boot.Fit.Order, a.Options.Level, clusters)
+	out.orderP = stats.StudentTest(boot.Fit.Order, order.SE(), clusters)
+	ties := boot.TieParameter()
+	out.tieSE, out.tieInterval = ties.SE(), ties.Student(boot.Fit.LogNu, a.Options.Level, clusters)
+	if out.mistrust() {
+		return out, nil
+	}
+	if ranks, err := boot.Ranks(a.Options.Level); err == nil {
+		out.ranks = ranks
+	}
+	return out, nil
+}
+
+// sound reports whether all strengths have an interval. Where many resamples have no estimate, the spread of the others is too small: nothing
+// is told apart by it.
+func (f *fitted) sound() bool {
+	return !slices.ContainsFunc(f.intervals, func(i stats.Interval) bool { return !i.OK })
+}
+
+// errorOf is the standard error of one strength.
+func (f *fitted) errorOf(i int) stats.Number {
+	if !f.intervals[i].OK {
+		return stats.Undefined("%s", f.intervals[i].Why)
+	}
+	return stats.Known(f.SE[i])
+}
+
+// model is the Bradley-Terry model that an analysis asks for, and its name.
+func (a *arena) model(t *analysis.Table, m analysis.Method) (o stats.BTOptions, how string) {
+	s := a.Spec.Settings
+	o, how = stats.BTOptions{Order: a.bothWays, Ridge: s.Ridge, Firth: s.Firth}, "Bradley-Terry"
+	switch {
+	case s.Firth:
+		how += ", Firth's penalty"
+		if a.ties > 0 {
+			t.Note("a tie is half a win to each side: Firth's penalty goes without a tie parameter")
+		}
+	case m == analysis.Davidson || a.ties > 0:
+		o.Ties, how = stats.Davidson, "Davidson"
+	}
+	if s.Ridge > 0 {
+		how += fmt.Sprintf(", ridge %g", s.Ridge)
+		t.Note("ridge %g draws strengths towards each other: their intervals do, too", s.Ridge)
+	}
+	return o, how
+}
+
+// mistrust takes away intervals of no width: where no cluster differs from another, that is no certainty. It reports whether none is left.
+func (f *fitted) mistrust() bool {
+	f.alike = true
+	for i, interval := range f.intervals {
+		if interval.OK && interval.High-interval.Low < 1e-9 {
+			f.intervals[i] = stats.NoInterval(gather.AlikeClusters)
+		} else {
+			f.alike = false
+		}
+	}
+	if f.orderInterval.OK && f.orderInterval.High-f.orderInterval.Low < 1e-9 {
+		f.orderInterval, f.orderP, f.orderSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters)
+	}
+	if f.tieInterval.OK && f.tieInterval.High-f.tieInterval.Low < 1e-9 {
+		f.tieInterval, f.tieSE = stats.NoInterval(gather.AlikeClusters), stats.Undefined(gather.AlikeClusters)
+	}
+	if f.alike {
+		f.quasi = nil
+	}
+	return f.alike
+}
+
+// perComparison is what one more comparison of two entrants says about the difference of their strengths: what the model says, less by
+// as much as clusters widen errors.
+func (f *fitted) perComparison() func(i, k int) stats.Number {
+	model, err := f.Covariance()
+	if err != nil {
+		return func(int, int) stats.Number { return stats.Undefined("%s", err) }
+	}
+	effect := adaptive.Effect(len(f.Theta), f.spread, model.Difference)
+	return func(i, k int) stats.Number { return stats.Known(f.Information(i, k) / effect) }
+}

@@ -1,0 +1,87 @@
+package gather
+
+// What is known of each cluster in each group is the bulk of what an analysis has to keep: it stands in columns, as narrow as they can be.
+
+// Places gives some of many numbers, such as the clusters of one group, dense places in the order in which they appear.
+type Places struct {
+	IDs    []uint32          // by place
+	dense  []uint32          // place plus 1 by number, 0 for none
+	sparse map[uint32]uint32 // places of numbers so large that the table would be nearly empty
+}
+
+// emptiest is how many times longer than full a table may be.
+const emptiest = 8
+
+// Of is the place of a number; it gets one where it has none.
+func (p *Places) Of(id uint32) int {
+	if k, ok := p.At(id); ok {
+		return k
+	}
+	k := len(p.IDs)
+	p.IDs = append(p.IDs, id)
+	if int(id) < emptiest*len(p.IDs) {
+		p.dense = Grown(p.dense, int(id))
+		p.dense[id] = uint32(k + 1)
+		return k
+	}
+	if p.sparse == nil {
+		p.sparse = map[uint32]uint32{}
+	}
+	p.sparse[id] = uint32(k)
+	return k
+}
+
+// At is the place of a number that may have none.
+func (p *Places) At(id uint32) (int, bool) {
+	if int(id) < len(p.dense) && p.dense[id] > 0 {
+		return int(p.dense[id] - 1), true
+	}
+	k, ok := p.sparse[id]
+	return int(k), ok
+}
+
+// Counts is a column of counts, nearly all of them small.
+type Counts struct {
+	Low  []uint8
+	more map[int]int // what is beyond a byte
+}
+
+// Add counts one more at a place.
+func (c *Counts) Add(k int) {
+	c.Low = Grown(c.Low, k)
+	if c.Low[k] < 255 {
+		c.Low[k]++
+		return
+	}
+	if c.more == nil {
+		c.more = map[int]int{}
+	}
+	c.more[k]++
+}
+
+// AddIf counts one more at a place where the answer is yes.
+func (c *Counts) AddIf(yes bool, k int) {
+	if yes {
+		c.Add(k)
+	}
+}
+
+// At returns the count at a place.
+func (c *Counts) At(k int) int {
+	if k >= len(c.Low) {
+		return 0
+	}
+	n := int(c.Low[k])
+	if n == 255 {
+		n += c.more[k]
+	}
+	return n
+}
+
+// Grown is the slice, long enough to have an element at i.
+func Grown[T any](s []T, i int) []T {
+	if i < len(s) {
+		return s
+	}
+	return append(s, make([]T, i+1-len(s))...)
+}

@@ -1,0 +1,111 @@
+package gather
+
+import (
+	"fmt"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
+)
+
+// Estimate is a number with its error and how it came about.
+type Estimate struct {
+	Value    stats.Number
+	SE       stats.Number
+	Interval stats.Interval
+	P        stats.Number // of a mean of 0; of a share, of one half
+	N        int
+	clusters int
+	method   string
+	note     string
+}
+
+// Put writes the estimate into a finding.
+func (e Estimate) Put(f *analysis.Finding) {
+	f.Value, f.SE, f.Interval, f.N, f.Clusters, f.Method = e.Value, e.SE, e.Interval, e.N, e.clusters, e.method
+	if e.note != "" {
+		f.Note("%s", e.note)
+	}
+}
+
+// fewClusters is the note where there are so few that the error itself is known roughly at best.
+const fewClusters = "%d clusters are fewer than %d: the interval is wider for it"
+
+// Share estimates a share of yes. Answers that stand alone in their clusters are independent; nested ones are not.
+func Share(counts []stats.Count, level float64) (Estimate, error) {
+	r, err := stats.RateByCluster(counts, level)
+	if err != nil {
+		return Estimate{}, err
+	}
+	e := Estimate{Value: r.Share, SE: r.SE, Interval: r.Interval, N: r.N, clusters: r.Clusters, method: "Wilson, by cluster", P: r.Half()}
+	switch {
+	case r.N == r.Clusters:
+		alone := stats.NewRate(r.K, r.N, level)
+		e.Interval, e.method = alone.Interval, "Wilson"
+		if r.N == 0 {
+			e.Interval = stats.NoInterval("%s", r.Share.Why)
+		}
+	case r.Clusters >= 2 && r.Clusters < stats.FewClusters:
+		e.note = fmt.Sprintf(fewClusters, r.Clusters, stats.FewClusters)
+	}
+	return e, nil
+}
+
+// NonEmpty returns the clusters that have anything.
+func NonEmpty(counts []stats.Count) []stats.Count {
+	var out []stats.Count
+	for _, c := range counts {
+		if c.N > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Mean estimates a mean over values that are independent between clusters only.
+func Mean(totals []stats.Total, level float64) Estimate {
+	m := stats.MeanByCluster(totals, level)
+	e := Estimate{Value: m.Mean, SE: m.SE, Interval: m.Interval, N: m.N, clusters: m.Clusters, method: "Student", P: m.P}
+	if e.Interval.OK && e.Interval.Low == e.Interval.High {
+		e.Interval, e.SE = stats.NoInterval(AlikeClusters), stats.Undefined(AlikeClusters)
+		return e
+	}
+	if m.N == m.Clusters {
+		return e
+	}
+	e.method = "Student, by cluster"
+	if m.Clusters >= 2 && m.Clusters < stats.FewClusters {
+		e.note = fmt.Sprintf(fewClusters, m.Clusters, stats.FewClusters)
+	}
+	return e
+}
+
+// Permuted returns the elements at the places, in their order.
+func Permuted[T any](s []T, places []int) []T {
+	out := make([]T, len(places))
+	for k, p := range places {
+		out[k] = s[p]
+	}
+	return out
+}
+
+// One returns 1 for yes and 0 for no.
+func One(yes bool) int32 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Ratio divides a sum of verdicts by their number.
+func Ratio(sum float64, n int) stats.Number {
+	if n == 0 {
+		return stats.Undefined("no verdicts")
+	}
+	return stats.Known(sum / float64(n))
+}
+
+// AlikeClusters is why there is no error.
+const AlikeClusters = "all clusters are alike: nothing shows how far they could differ"
+
+// MaxUnits is how many judged answers agreement is computed over; what has to be kept grows with them.
+const MaxUnits = 2_000_000

@@ -1,0 +1,239 @@
+package gather
+
+import (
+	"cmp"
+	"slices"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
+)
+
+// Pairing gathers what each lane got on each item, so that lanes are compared on the same items.
+type Pairing struct {
+	Job
+	Groups Groups[*LaneItems]
+	Lanes  Names
+	own    []uint32 // the cluster of each item, plus 1; 0 for what is no item
+	Rated  bool     // a value is a label that counts, or not
+	Scored bool     // a value is a score
+}
+
+// LaneItems are the sums of each lane by item.
+type LaneItems struct {
+	Sums []ItemSums // by lane
+	done map[[2]uint32]Difference
+}
+
+// ItemSums are sums of values by item.
+type ItemSums struct {
+	Items Places
+	N     Counts
+	Sum   []float64
+}
+
+// Add enters a value on an item.
+func (s *ItemSums) Add(item uint32, value float64) {
+	k := s.Items.Of(item)
+	s.N.Add(k)
+	s.Sum = Grown(s.Sum, k)
+	s.Sum[k] += value
+}
+
+// At is the sum of an item that has one.
+func (s *ItemSums) At(item uint32) stats.Total {
+	k, _ := s.Items.At(item)
+	return stats.Total{N: s.N.At(k), Sum: s.Sum[k]}
+}
+
+// NewPairing returns an empty pairing in groups by the fields, the lane left out.
+func NewPairing(j Job, by []string) *Pairing {
+	rest := slices.DeleteFunc(slices.Clone(by), func(f string) bool { return f == analysis.ByLane })
+	return &Pairing{Job: j, Groups: NewGroups(rest, func() *LaneItems { return &LaneItems{} })}
+}
+
+// Add enters a verdict: yes or no where it is rated, else its score, else whether it is what was expected.
+func (p *Pairing) Add(r *analysis.Row, yes, rated bool) {
+	var value float64
+	switch {
+	case rated:
+		value, p.Rated = float64(One(yes)), true
+	case r.Score != nil:
+		value, p.Scored = *r.Score, true
+	case r.Expect != "":
+		value, p.Rated = float64(One(r.Label == r.Expect)), true
+	default:
+		return
+	}
+	d, lane := p.Groups.Of(r).Data, int(p.Lanes.Of(r.Lane))
+	d.Sums = Grown(d.Sums, lane)
+	p.Enter(&d.Sums[lane], p.Known.Of(r.Item), p.Known.Of(r.ClusterName()), value)
+}
+
+// Enter adds a value of a lane on an item.
+func (p *Pairing) Enter(lane *ItemSums, item, cluster uint32, value float64) {
+	p.own = Grown(p.own, int(item))
+	if p.own[item] == 0 {
+		p.own[item] = cluster + 1
+	}
+	lane.Add(item, value)
+}
+
+// Difference compares two lanes on the items that both have. What was computed once is kept: tables and standings want the same.
+func (p *Pairing) Difference(d *LaneItems, a, b uint32) (Difference, error) {
+	at := [2]uint32{a, b}
+	if old, ok := d.done[at]; ok {
+		return old, nil
+	}
+	f := analysis.Finding{What: analysis.WhatDifference, Unit: analysis.Share, Rule: p.Stage.CountingRule(), Bounds: stats.NoInterval("not computed for differences")}
+	if p.Scored {
+		f.Unit = analysis.Score
+	}
+	v := p.Values(d, a, b)
+	f.N = v.n
+	out, err := Compare(f, v, v.Single, p.Options.Level)
+	if d.done == nil {
+		d.done = map[[2]uint32]Difference{}
+	}
+	d.done[at] = out
+	return out, err
+}
+
+// Difference is a finding about two lanes on the same items.
+type Difference struct {
+	analysis.Finding
+	exact  bool         // an exact test decides
+	spread stats.Number // standard error from differences by cluster, whatever decides
+}
+
+// Compare estimates the difference of what two lanes got; exact: by the exact test where items are independent.
+func Compare(f analysis.Finding, v Paired, exact bool, level float64) (Difference, error) {
+	if len(v.first) == 0 {
+		f.Value = stats.Undefined("no item has verdicts on both")
+		f.Interval, f.P = stats.NoInterval("%s", f.Value.Why), f.Value
+		return Difference{Finding: f, spread: f.Value}, nil
+	}
+	exact, err := Pair(&f, v.first, v.second, v.clusters, exact, level)
+	return Difference{f, exact, stats.MeanByCluster(differences(v.first, v.second, v.clusters), level).SE}, err
+}
+
+// Paired is what two lanes got on the items that both have, with their clusters.
+type Paired struct {
+	first, second []float64
+	clusters      []uint32
+	Single        bool // each is one yes or no
+	n             int  // verdicts
+}
+
+// Values returns what two lanes got on the items that both have.
+func (p *Pairing) Values(d *LaneItems, a, b uint32) Paired {
+	shared := p.shared(d, a, b)
+	v := Paired{first: make([]float64, len(shared)), second: make([]float64, len(shared)), clusters: make([]uint32, len(shared)), Single: true}
+	for k, item := range shared {
+		x, y := d.Sums[a].At(item), d.Sums[b].At(item)
+		v.first[k], v.second[k] = x.Sum/float64(x.N), y.Sum/float64(y.N)
+		v.clusters[k] = p.own[item]
+		v.Single = v.Single && x.N == 1 && y.N == 1 && binary(x.Sum) && binary(y.Sum)
+		v.n += x.N + y.N
+	}
+	return v
+}
+
+func binary(x float64) bool { return x == 0 || x == 1 }
+
+// shared are the items that two lanes have verdicts on, in the order of their clusters' names and then their own.
+func (p *Pairing) shared(d *LaneItems, a, b uint32) []uint32 {
+	var out []uint32
+	if int(max(a, b)) >= len(d.Sums) {
+		return nil
+	}
+	for _, item := range d.Sums[a].Items.IDs {
+		if _, ok := d.Sums[b].Items.At(item); ok {
+			out = append(out, item)
+		}
+	}
+	rank := p.Known.ByText()
+	slices.SortFunc(out, func(x, y uint32) int {
+		return cmp.Or(cmp.Compare(rank[p.own[x]-1], rank[p.own[y]-1]), cmp.Compare(rank[x], rank[y]))
+	})
+	return out
+}
+
+// Pair estimates the difference of paired values: exactly where both are yes or no and items are independent, which it reports.
+func Pair(f *analysis.Finding, first, second []float64, clusters []uint32, single bool, level float64) (exact bool, err error) {
+	totals := differences(first, second, clusters)
+	f.Clusters = len(totals)
+	if single && len(totals) == len(first) {
+		yes, no := make([]bool, len(first)), make([]bool, len(first))
+		for k := range first {
+			yes[k], no[k] = first[k] == 1, second[k] == 1
+		}
+		table, err := stats.NewPairTable(yes, no)
+		if err != nil {
+			return false, err
+		}
+		d := table.Difference(level)
+		f.Value, f.Interval, f.P, f.Method = d.Difference, d.Interval, d.Test.Exact, "paired: Newcombe, exact McNemar"
+		f.SE = Mean(totals, level).SE
+		if f.Interval.OK && f.P.OK && f.Interval.LeavesOut(0) != (f.P.Value < 1-level) {
+			f.Note("interval (Newcombe) and test (exact McNemar) are different methods and disagree here: the test decides")
+		}
+		return true, nil
+	}
+	n, e := f.N, Mean(totals, level)
+	if least, most := -1.0, 1.0; f.Unit == analysis.Share {
+		e.Interval = e.Interval.Clipped(&least, &most)
+	}
+	e.Put(f)
+	f.N, f.Method, f.P = n, "paired: "+e.method, e.P
+	return false, nil
+}
+
+// differences adds up first minus second by cluster; those of one cluster stand together.
+func differences(first, second []float64, clusters []uint32) []stats.Total {
+	var out []stats.Total
+	for k := range first {
+		if k == 0 || clusters[k] != clusters[k-1] {
+			out = append(out, stats.Total{})
+		}
+		g := &out[len(out)-1]
+		g.N++
+		g.Sum += first[k] - second[k]
+	}
+	return out
+}
+
+// Contrasts holds every two places of a standing against each other.
+func (p *Pairing) Contrasts(out *analysis.Standing, between func(a, b uint32) (Difference, error)) error {
+	if len(out.Places) > analysis.MaxCompared {
+		return nil
+	}
+	for i := range out.Places {
+		for k := range i {
+			a, known := p.Lanes.Index[out.Places[k].Name]
+			b, too := p.Lanes.Index[out.Places[i].Name]
+			if !known || !too {
+				continue
+			}
+			f, err := between(a, b)
+			if err != nil {
+				return err
+			}
+			out.Tests = append(out.Tests, analysis.Contrast{First: k, Second: i, Difference: f.Value, SE: f.spread, Interval: f.Interval, P: f.P, Clusters: f.Clusters, Information: perItem(f.spread, f.Clusters)})
+			if f.Method != "" {
+				out.Method, out.Test = f.Method, analysis.ByErrors
+			}
+			if f.exact {
+				out.Test = analysis.ExactPairs
+			}
+		}
+	}
+	return nil
+}
+
+// perItem is what one more item says about a difference: as much as each of those that are there.
+func perItem(se stats.Number, items int) stats.Number {
+	if !se.OK || !(se.Value > 0) || items < 1 {
+		return stats.Undefined("the difference has no error")
+	}
+	return stats.Known(1 / (se.Value * se.Value * float64(items)))
+}

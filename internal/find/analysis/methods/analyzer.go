@@ -1,0 +1,326 @@
+// Package methods is the list of methods, and the Analyzer that has the rows of a study go through all analyses at once.
+//
+// Rows stream through an Analyzer once; what stays in memory are sums by group and cluster, never the rows.
+package methods
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/answers"
+	"assay/internal/find/analysis/contests"
+	"assay/internal/find/analysis/gather"
+)
+
+// entry is a collector and the rows it wants.
+type entry struct {
+	gather.Collector
+	spec  analysis.Spec
+	stage *analysis.Stage
+	who   who
+}
+
+// who is whose verdicts an analysis rests on.
+type who int
+
+const (
+	everybody who = iota
+	machines      // models and rules: people have a table of their own
+	people
+)
+
+func (e entry) wants(r *analysis.Row) bool {
+	person := r.Person()
+	switch {
+	case e.who == machines && person, e.who == people && !person:
+		return false
+	case !person && e.stage.Decided && r.Decided == e.spec.EachJudge():
+		return false
+	}
+	return e.spec.Keep == nil || e.spec.Keep(r)
+}
+
+// sharers are the two analyses of a stage that models and people judge: people choose what they label, so that their verdicts
+// and those of models are never added up; they are reported judge by judge instead.
+func (b *Analyzer) sharers(stage *analysis.Stage, s analysis.Spec) []entry {
+	if s.Standing && stage.Machines() {
+		return []entry{{b.collector(stage, s), s, stage, machines}}
+	}
+	if s.EachJudge() || s.Gates || s.Standing || slices.Contains(s.By, analysis.ByJudge) || !stage.Machines() {
+		return []entry{{b.collector(stage, s), s, stage, everybody}}
+	}
+	own := s
+	own.By, own.Primary = append([]string{analysis.ByJudge}, s.By...), false
+	return []entry{{b.collector(stage, s), s, stage, machines}, {b.collector(stage, own), own, stage, people}}
+}
+
+// Analyzer gathers rows for all analyses at once. It is for one goroutine.
+type Analyzer struct {
+	options analysis.Options
+	stages  map[string]*analysis.Stage
+	entries map[string][]entry // by stage
+	order   []string
+	known   gather.Names           // items and clusters, for all analyses
+	done    map[string][]doneTable // by stage that is done
+}
+
+// Open begins the analyses; stages give what rows do not hold.
+func Open(stages []analysis.Stage, specs []analysis.Spec, o analysis.Options) (*Analyzer, error) {
+	b := &Analyzer{options: o.Filled(), stages: map[string]*analysis.Stage{}, entries: map[string][]entry{}, done: map[string][]doneTable{}}
+	for _, s := range stages {
+		b.stages[s.Name] = &s
+		b.order = append(b.order, s.Name)
+	}
+	shown := map[string][]analysis.Spec{}
+	for _, s := range specs {
+		stage, ok := b.stages[s.Stage]
+		if !ok {
+			return nil, fmt.Errorf("analyse stage %q: no such stage gives verdicts", s.Stage)
+		}
+		s, err := s.Filled(stage)
+		if err != nil {
+			return nil, err
+		}
+		b.enter(stage, s)
+		if !s.Gates {
+			shown[s.Stage] = append(shown[s.Stage], s)
+		}
+	}
+	for name, list := range shown {
+		stage := b.stages[name]
+		if slices.ContainsFunc(list, func(s analysis.Spec) bool { return s.RanksLanes(stage) }) {
+			continue
+		}
+		s, err := analysis.StandingSpec(stage, list).Filled(stage)
+		if err != nil {
+			return nil, err
+		}
+		b.enter(stage, s)
+	}
+	return b, nil
+}
+
+func (b *Analyzer) collector(stage *analysis.Stage, s analysis.Spec) gather.Collector {
+	return collectorOf(gather.Job{Stage: stage, Spec: s, Options: b.options.With(s.Settings), Known: &b.known})
+}
+
+func (b *Analyzer) enter(stage *analysis.Stage, s analysis.Spec) {
+	for _, e := range b.sharers(stage, s) {
+		if !b.shared(e) {
+			b.entries[s.Stage] = append(b.entries[s.Stage], e)
+		}
+	}
+}
+
+// shared gives an analysis to a collector that gathers the same comparisons for another method already.
+func (b *Analyzer) shared(n entry) bool {
+	s := n.spec
+	if _, ok := n.Collector.(*contests.Contest); !ok {
+		return false
+	}
+	for _, e := range b.entries[s.Stage] {
+		if c, ok := e.Collector.(*contests.Contest); ok && s.Keep == nil && e.spec.Keep == nil && s.Gates == e.spec.Gates && slices.Equal(e.spec.By, s.By) && n.who == e.who &&
+			s.Settings == e.spec.Settings && s.Entrants == e.spec.Entrants {
+			c.Also(s)
+			return true
+		}
+	}
+	return false
+}
+
+// Gold enters labels that are taken to be true, before Read: those of a file (their judge is GoldJudge), or what people said.
+func (b *Analyzer) Gold(rows iter.Seq2[*analysis.Row, error]) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for _, e := range b.entries[r.Stage] {
+			if v, ok := e.Collector.(*answers.Validity); ok {
+				v.Learn(r)
+			}
+		}
+	}
+	return nil
+}
+
+// Expect counts the places where the study wants a verdict. What is planned and never comes is missing.
+func (b *Analyzer) Expect(rows iter.Seq2[*analysis.Row, error]) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for _, e := range b.entries[r.Stage] {
+			if e.wants(r) {
+				e.Expect(r)
+			}
+		}
+	}
+	return nil
+}
+
+// Read enters verdicts. A row is not kept: the iterator may use one for all.
+func (b *Analyzer) Read(rows iter.Seq2[*analysis.Row, error]) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for _, e := range b.entries[r.Stage] {
+			if e.wants(r) {
+				e.Add(r)
+			}
+		}
+	}
+	return nil
+}
+
+// Done says that no more rows of a stage will come: its findings are computed now, and what was kept for them is let go. Without it,
+// Report does that for all stages.
+func (b *Analyzer) Done(stage string) error {
+	if _, ok := b.done[stage]; ok {
+		return nil
+	}
+	var all []doneTable
+	for _, e := range b.entries[stage] {
+		if v, ok := e.Collector.(*answers.Validity); ok && v.Validated() {
+			e.stage.Validated = true
+		}
+	}
+	for i := range b.entries[stage] {
+		e := &b.entries[stage][i]
+		tables, err := e.Tables()
+		if err != nil {
+			return fmt.Errorf("analyse stage %s: %w", stage, err)
+		}
+		e.Collector = nil
+		for _, t := range tables {
+			if t.Coverage == (analysis.Coverage{}) {
+				continue // nothing was asked for it in this run
+			}
+			e.finish(&t, b.options.With(e.spec.Settings))
+			all = append(all, doneTable{t, e.spec.Gates, e.spec.Standing || t.Hidden})
+		}
+	}
+	b.done[stage], b.entries[stage] = all, nil
+	return nil
+}
+
+// doneTable is a table of a stage that is done.
+type doneTable struct {
+	table  analysis.Table
+	gates  bool // it is for gates alone
+	hidden bool // it is for the standing alone
+}
+
+// Report computes all findings, stage by stage in the order they were given.
+func (b *Analyzer) Report() (*analysis.Report, error) {
+	var out analysis.Report
+	for _, name := range b.order {
+		if err := b.Done(name); err != nil {
+			return nil, err
+		}
+		for _, t := range b.done[name] {
+			switch {
+			case t.hidden:
+			case t.gates:
+				out.Gates = append(out.Gates, t.table)
+			default:
+				out.Tables = append(out.Tables, t.table)
+			}
+		}
+		out.Standings = append(out.Standings, stood(b.done[name])...)
+	}
+	return &out, out.Finish()
+}
+
+// finish fills in what all findings of a table share.
+func (e entry) finish(t *analysis.Table, o analysis.Options) {
+	t.Stage = e.stage.Name
+	if e.who == people {
+		t.People = true
+		t.Title += ", by people"
+	}
+	if t.Method == "" {
+		t.Method, t.Primary = e.spec.Method, e.spec.Primary
+	}
+	if t.By == nil {
+		t.By = e.spec.By
+	}
+	if !e.stage.Validated && e.who != people && e.stage.Machines() {
+		t.Note(analysis.NotValidated)
+	}
+	if e.stage.Unclear > 0 && (t.People || !e.stage.Machines()) {
+		t.Note("%s chosen because it was not clear which of the two is better: opponents differ, and shares of wins are not those of all pairs; strengths hold", analysis.WereLabels(e.stage.Unclear))
+	}
+	if e.stage.Selected != "" {
+		t.Note("%s%s", analysis.SelectedAfter, e.stage.Selected)
+	}
+	if share := t.Coverage.Share(); t.Coverage.Incomplete() {
+		text := "nothing was planned"
+		if share.OK {
+			text = fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Planned-t.Coverage.Excluded)
+		}
+		t.Note("incomplete: %s", text)
+	} else if gaps := t.Gaps(); len(gaps) > 0 {
+		t.Note("incomplete: less than %.0f%% of what was planned of %s is there", 100*analysis.Complete, strings.Join(gaps, ", "))
+	}
+	e.finishStandings(t, o)
+	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
+	for i := range t.Findings {
+		f := &t.Findings[i]
+		f.Stage, f.Level = e.stage.Name, o.Level
+		f.Primary = t.Primary && (!headed || slices.Contains(headlines(), f.What))
+		if f.Coverage.Incomplete() {
+			f.Note("incomplete")
+		}
+	}
+}
+
+// headlines are the findings that a primary analysis is about; the others of its tables explain them.
+func headlines() []string {
+	return []string{
+		analysis.WhatRate, analysis.WhatMean, analysis.WhatDifference, analysis.WhatExcess, analysis.WhatRegressive, analysis.WhatProgressive, analysis.WhatStrength, analysis.WhatWin, analysis.WhatElo, analysis.WhatFirst, analysis.WhatConsistency, analysis.WhatAlpha,
+	}
+}
+
+// stood are the standings of a stage: those of its primary table, else of the one that holds against a control, else of the first.
+func stood(tables []doneTable) []analysis.Standing {
+	var best []analysis.Standing
+	rank := -1
+	for _, d := range tables {
+		if len(d.table.Standings) == 0 || d.table.People || d.gates {
+			continue
+		}
+		at := 4*int(gather.One(d.table.Primary)) + 2*int(gather.One(d.table.Method == analysis.Flips)) + int(gather.One(!d.hidden))
+		if at > rank {
+			best, rank = d.table.Standings, at
+		}
+	}
+	return best
+}
+
+// finishStandings fills in what the standings of a table share.
+func (e entry) finishStandings(t *analysis.Table, o analysis.Options) {
+	for i := range t.Standings {
+		s := &t.Standings[i]
+		s.Stage, s.Verb, s.Primary, s.Level, s.Coverage = e.stage.Name, e.stage.Verb, t.Primary, o.Level, t.Coverage
+		s.Judges, s.Machines, s.Validated = e.stage.Judges, e.stage.Machines(), e.stage.Validated
+		if !s.Machines {
+			s.Unclear = e.stage.Unclear
+		}
+		for _, c := range s.Tests {
+			s.Clusters = max(s.Clusters, c.Clusters)
+		}
+		s.FillRanks(t, o.Seed)
+		if len(s.Judges) == 1 && s.Field == analysis.ByLane {
+			family := e.stage.Families[s.Judges[0]]
+			for _, p := range s.Places {
+				if family != "" && e.stage.Families[p.Name] == family {
+					s.Kin = append(s.Kin, p.Name)
+				}
+			}
+		}
+	}
+}

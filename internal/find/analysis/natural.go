@@ -1,0 +1,36 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+)
+
+// Natural orders numbers by size, before everything else, which is ordered as text.
+func Natural(a, b string) int { return KeyOf(a).Compare(KeyOf(b)) }
+
+// SortKey is a text, and the number that it is.
+type SortKey struct {
+	text   string
+	size   float64
+	number bool
+}
+
+// KeyOf returns the key by which Natural orders a text.
+func KeyOf(text string) SortKey {
+	x, err := strconv.ParseFloat(text, 64)
+	return SortKey{text, x, err == nil && !math.IsNaN(x)}
+}
+
+// Compare orders two keys as Natural orders their texts.
+func (k SortKey) Compare(l SortKey) int {
+	switch {
+	case k.number && l.number:
+		return cmp.Or(cmp.Compare(k.size, l.size), cmp.Compare(k.text, l.text))
+	case k.number:
+		return -1
+	case l.number:
+		return 1
+	}
+	return cmp.Compare(k.text, l.text)
+}
