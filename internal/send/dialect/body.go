@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // body is a JSON object under way. It remembers which fields it has, so that nothing a study adds can overwrite them.
@@ -40,7 +41,7 @@ func (s *names) has(name string) bool { return slices.Contains(s.list[:s.n], nam
 // holds is has for a name as it is written in JSON.
 func (s *names) holds(key []byte) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
-		key = appendUnescaped(nil, key)
+		key = jsontext.AppendUnescaped(nil, key)
 	}
 	for _, name := range s.list[:s.n] {
 		if string(key) == name {
@@ -102,14 +103,14 @@ func (w *body) end() {
 }
 
 func (w *body) merge(name string, raw json.RawMessage) error {
-	if !valid(raw) {
+	if !jsontext.Valid(raw) {
 		return fmt.Errorf("extra field %s: not valid JSON", name)
 	}
-	if s := skipSpace(raw); s[0] != '{' {
+	if s := jsontext.SkipSpace(raw); s[0] != '{' {
 		return fmt.Errorf("extra field %s: the lane has set it already", name)
 	}
 	w.merged.add(name)
-	return members(raw, func(key, value []byte) error {
+	return jsontext.EachMember(raw, func(key, value []byte) error {
 		if w.within.holds(key) {
 			return fmt.Errorf("extra field %s.%s: the lane has set it already", name, key)
 		}
@@ -117,9 +118,9 @@ func (w *body) merge(name string, raw json.RawMessage) error {
 			w.b = append(w.b, ',')
 		}
 		w.b = append(w.b, '"')
-		w.b = appendRawString(w.b, key)
+		w.b = jsontext.AppendRawString(w.b, key)
 		w.b = append(w.b, '"', ':')
-		w.b = appendRaw(w.b, value)
+		w.b = jsontext.AppendCompact(w.b, value)
 		return nil
 	})
 }
@@ -132,7 +133,7 @@ func (w *body) fail(err error) {
 
 func (w *body) text(name, value string) {
 	w.field(name)
-	w.b = appendString(w.b, value)
+	w.b = jsontext.AppendString(w.b, value)
 }
 
 func (w *body) number(name string, n int64) {
@@ -154,7 +155,7 @@ func (w *body) float(name string, f *float64) {
 		return
 	}
 	w.field(name)
-	w.b = appendFloat(w.b, *f)
+	w.b = jsontext.AppendFloat(w.b, *f)
 }
 
 func (w *body) texts(name string, list []string) {
@@ -167,7 +168,7 @@ func (w *body) texts(name string, list []string) {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		w.b = appendString(w.b, s)
+		w.b = jsontext.AppendString(w.b, s)
 	}
 	w.b = append(w.b, ']')
 }
@@ -204,11 +205,11 @@ func (w *body) tier(name string) {
 
 // schema appends the answer schema itself.
 func (w *body) schema() {
-	if !valid(w.params.Schema) {
+	if !jsontext.Valid(w.params.Schema) {
 		w.fail(errors.New("the answer schema is not valid JSON"))
 		return
 	}
-	w.b = appendRaw(w.b, w.params.Schema)
+	w.b = jsontext.AppendCompact(w.b, w.params.Schema)
 }
 
 // wants returns which form of structured output to write; none without a schema.
@@ -239,15 +240,15 @@ func (w *body) writeExtra() error {
 		if w.top.has(name) || reserved(name) {
 			return fmt.Errorf("extra field %s: the lane or the prompt sets it", name)
 		}
-		if !valid(w.params.Extra[name]) {
+		if !jsontext.Valid(w.params.Extra[name]) {
 			return fmt.Errorf("extra field %s: not valid JSON", name)
 		}
 		if w.b[len(w.b)-1] != '{' {
 			w.b = append(w.b, ',')
 		}
-		w.b = appendString(w.b, name)
+		w.b = jsontext.AppendString(w.b, name)
 		w.b = append(w.b, ':')
-		w.b = appendRaw(w.b, w.params.Extra[name])
+		w.b = jsontext.AppendCompact(w.b, w.params.Extra[name])
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // labelName is the label of a Vertex request that holds its custom id. Vertex echoes the request, and fields beside it as far as is
@@ -22,32 +23,32 @@ func AppendLine(dst []byte, id string, req *assay.Request) ([]byte, error) {
 	switch req.Wire.Carrier {
 	case assay.CarrierOpenAI:
 		b = append(b, `"custom_id":`...)
-		b = appendString(b, id)
+		b = jsontext.AppendString(b, id)
 		b = append(b, `,"method":"POST","url":`...)
-		b = appendString(b, req.Wire.URL)
+		b = jsontext.AppendString(b, req.Wire.URL)
 		b = append(b, `,"body":`...)
 	case assay.CarrierBare, assay.CarrierOpenRouter:
 		b = append(b, `"custom_id":`...)
-		b = appendString(b, id)
+		b = jsontext.AppendString(b, id)
 		b = append(b, `,"body":`...)
 	case assay.CarrierAnthropic:
 		b = append(b, `"custom_id":`...)
-		b = appendString(b, id)
+		b = jsontext.AppendString(b, id)
 		b = append(b, `,"params":`...)
 	case assay.CarrierGemini:
 		b = append(b, `"key":`...)
-		b = appendString(b, id)
+		b = jsontext.AppendString(b, id)
 		b = append(b, `,"request":`...)
 	case assay.CarrierBedrock:
 		b = append(b, `"recordId":`...)
-		b = appendString(b, id)
+		b = jsontext.AppendString(b, id)
 		b = append(b, `,"modelInput":`...)
 	case assay.CarrierVertex:
 		if req.Wire.Dialect != assay.DialectGenerate {
 			return dst, fmt.Errorf("write line: a Vertex line carries a %s body, not %s", assay.DialectGenerate, req.Wire.Dialect)
 		}
 		b = append(b, `"custom_id":`...)
-		b = appendString(b, id)
+		b = jsontext.AppendString(b, id)
 		b = append(b, `,"request":`...)
 		label = id
 	default:
@@ -101,8 +102,8 @@ func FrameOf(w assay.Wire, model string) Frame {
 	case assay.CarrierAnthropic:
 		return Frame{Open: `{"requests":[`, Separator: ",", Close: "]}", Type: "application/json"}
 	case assay.CarrierOpenRouter: // read as a stream: endpoint and model must come before the requests
-		open := append([]byte(`{"endpoint":`), appendString(nil, w.URL)...)
-		open = append(append(open, `,"model":`...), appendString(nil, model)...)
+		open := append([]byte(`{"endpoint":`), jsontext.AppendString(nil, w.URL)...)
+		open = append(append(open, `,"model":`...), jsontext.AppendString(nil, model)...)
 		open = append(open, `,"completion_window":"24h","requests":[`...)
 		return Frame{Open: string(open), Separator: ",", Close: "]}", Type: "application/json"}
 	}

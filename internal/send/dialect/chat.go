@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // writeChat writes the body of OpenAI chat completions, which many providers read.
@@ -62,7 +63,7 @@ func (w *body) turns(systemRole string) {
 		w.b = append(w.b, `{"role":"`...)
 		w.b = append(w.b, systemRole...)
 		w.b = append(w.b, `","content":`...)
-		w.b = appendString(w.b, w.prompt.System)
+		w.b = jsontext.AppendString(w.b, w.prompt.System)
 		w.b = append(w.b, '}', ',')
 	}
 	first := w.firstUser()
@@ -128,26 +129,26 @@ func (w *body) reasoningFields(effort string) error {
 }
 
 // readChat reads a chat completion.
-func (d *Decoder) readChat(v value, r reasoning) assay.Outcome {
+func (d *Decoder) readChat(v jsontext.Value, r reasoning) assay.Outcome {
 	o := assay.Outcome{
-		Model:     d.same(&d.model, v.get("model")),
-		RequestID: d.word(v.get("id")),
-		Tier:      d.same(&d.tier, v.get("service_tier")),
-		Usage:     openUsage(v.get("usage"), r),
+		Model:     d.same(&d.model, v.Get("model")),
+		RequestID: d.word(v.Get("id")),
+		Tier:      d.same(&d.tier, v.Get("service_tier")),
+		Usage:     openUsage(v.Get("usage"), r),
 	}
-	choice := v.get("choices").first()
-	message := choice.get("message")
-	o.Finish = d.same(&d.finish, choice.get("finish_reason"))
+	choice := v.Get("choices").First()
+	message := choice.Get("message")
+	o.Finish = d.same(&d.finish, choice.Get("finish_reason"))
 	o.Text, o.Thoughts = d.chatContent(message)
 	switch {
-	case v.get("error").present():
+	case v.Get("error").Present():
 		return failed(o, d.fault(0, v))
-	case choice.get("error").present():
+	case choice.Get("error").Present():
 		return failed(o, d.fault(0, choice))
-	case !message.is(object):
+	case !message.Is(jsontext.Object):
 		return failed(o, unreadable("no_choices", "the reply has no choice with a message"))
 	}
-	if refusal := d.text(message.get("refusal")); refusal != "" {
+	if refusal := d.text(message.Get("refusal")); refusal != "" {
 		o.Text = refusal
 		return ended(o, stopRefused)
 	}
@@ -163,19 +164,19 @@ func (d *Decoder) readChat(v value, r reasoning) assay.Outcome {
 }
 
 // chatContent reads the answer and the thoughts of a message, whose content is a text or a list of chunks.
-func (d *Decoder) chatContent(m value) (text, thoughts string) {
+func (d *Decoder) chatContent(m jsontext.Value) (text, thoughts string) {
 	for _, name := range []string{"reasoning_content", "reasoning"} {
-		if thoughts = d.text(m.get(name)); thoughts != "" {
+		if thoughts = d.text(m.Get(name)); thoughts != "" {
 			d.think(thoughts)
 			break
 		}
 	}
-	content := m.get("content")
+	content := m.Get("content")
 	d.say(d.text(content))
-	for c := range content.all() {
-		switch string(d.bytes(c.get("type"))) {
+	for c := range content.All() {
+		switch string(d.bytes(c.Get("type"))) {
 		case "text", "output_text":
-			d.say(d.text(c.get("text")))
+			d.say(d.text(c.Get("text")))
 		case "thinking", "reasoning":
 			d.think(d.chunkThoughts(c))
 		}
@@ -184,14 +185,14 @@ func (d *Decoder) chatContent(m value) (text, thoughts string) {
 }
 
 // chunkThoughts reads a chunk of thinking: a text, or Mistral's list of text chunks.
-func (d *Decoder) chunkThoughts(c value) string {
-	v := c.get("thinking")
-	if !v.is(array) {
-		return d.text(v) + d.text(c.get("text"))
+func (d *Decoder) chunkThoughts(c jsontext.Value) string {
+	v := c.Get("thinking")
+	if !v.Is(jsontext.Array) {
+		return d.text(v) + d.text(c.Get("text"))
 	}
 	var all strings.Builder
-	for p := range v.all() {
-		all.WriteString(d.text(p.get("text")))
+	for p := range v.All() {
+		all.WriteString(d.text(p.Get("text")))
 	}
 	return all.String()
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // writeConverse writes the body of Bedrock's Converse.
@@ -9,7 +10,7 @@ func (w *body) writeConverse() error {
 	if w.prompt.System != "" {
 		w.field("system")
 		w.b = append(w.b, `[{"text":`...)
-		w.b = appendString(w.b, w.prompt.System)
+		w.b = jsontext.AppendString(w.b, w.prompt.System)
 		w.b = append(w.b, `}]`...)
 	}
 	w.field("messages")
@@ -133,20 +134,20 @@ func (t *taker) converse() {
 }
 
 // readConverse reads a reply of Converse.
-func (d *Decoder) readConverse(v value) assay.Outcome {
+func (d *Decoder) readConverse(v jsontext.Value) assay.Outcome {
 	o := assay.Outcome{
-		Tier:   d.same(&d.tier, v.get("serviceTier").get("type")),
-		Usage:  converseUsage(v.get("usage")),
-		Finish: d.same(&d.finish, v.get("stopReason")),
+		Tier:   d.same(&d.tier, v.Get("serviceTier").Get("type")),
+		Usage:  converseUsage(v.Get("usage")),
+		Finish: d.same(&d.finish, v.Get("stopReason")),
 	}
-	content := v.get("output").get("message").get("content")
-	for block := range content.all() {
-		d.say(d.text(block.get("text")))
-		d.think(d.text(block.get("reasoningContent").get("reasoningText").get("text")))
+	content := v.Get("output").Get("message").Get("content")
+	for block := range content.All() {
+		d.say(d.text(block.Get("text")))
+		d.think(d.text(block.Get("reasoningContent").Get("reasoningText").Get("text")))
 	}
 	o.Text, o.Thoughts = d.said(paragraphs)
-	if !content.is(array) {
-		if v.get("message").present() || v.get("error").present() {
+	if !content.Is(jsontext.Array) {
+		if v.Get("message").Present() || v.Get("error").Present() {
 			return failed(o, d.fault(0, v))
 		}
 		return failed(o, unreadable("no_content", "the reply has no content"))
@@ -161,13 +162,13 @@ func (d *Decoder) readConverse(v value) assay.Outcome {
 }
 
 // converseUsage reads the usage of Converse, whose input leaves out what was read from the cache or written to it.
-func converseUsage(v value) assay.Usage {
+func converseUsage(v jsontext.Value) assay.Usage {
 	var c counts
-	fresh, written := c.need(v.get("inputTokens")), c.of(v.get("cacheWriteInputTokens"))
-	u := assay.Usage{Cached: c.of(v.get("cacheReadInputTokens")), Output: c.need(v.get("outputTokens"))}
-	for part := range v.get("cacheDetails").all() {
-		if string(part.get("ttl").source()) == "1h" {
-			u.CacheWrite1h += c.of(part.get("inputTokens"))
+	fresh, written := c.need(v.Get("inputTokens")), c.of(v.Get("cacheWriteInputTokens"))
+	u := assay.Usage{Cached: c.of(v.Get("cacheReadInputTokens")), Output: c.need(v.Get("outputTokens"))}
+	for part := range v.Get("cacheDetails").All() {
+		if string(part.Get("ttl").Source()) == "1h" {
+			u.CacheWrite1h += c.of(part.Get("inputTokens"))
 		}
 	}
 	u.CacheWrite1h = min(u.CacheWrite1h, written)
@@ -177,11 +178,11 @@ func converseUsage(v value) assay.Usage {
 }
 
 // recordLine reads a record of Bedrock: what the model said, or an error, behind an echo of what it was asked.
-func (d *Decoder) recordLine(w assay.Wire, v value) assay.Outcome {
-	if reply := v.get("modelOutput"); reply.present() {
+func (d *Decoder) recordLine(w assay.Wire, v jsontext.Value) assay.Outcome {
+	if reply := v.Get("modelOutput"); reply.Present() {
 		return d.reply(w.Dialect, reply, reasoningOf(w))
 	}
-	if v.get("error").present() {
+	if v.Get("error").Present() {
 		return unanswered(d.fault(0, v))
 	}
 	return failed(assay.Outcome{}, unreadable("no_response", "the line has neither modelOutput nor error"))

@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // Decoder reads replies. It reuses its memory from one to the next, so it must not be used by two goroutines at once;
 // the zero value is ready. What it returns is the caller's own and survives the bytes it was read from.
 type Decoder struct {
-	tree    tree
+	tree    jsontext.Tree
 	scratch []byte   // a string without its escapes
 	texts   []string // the parts of the current reply's answer
 	thought []string // … and of its thoughts
@@ -32,7 +33,7 @@ func (d *Decoder) Body(dialect assay.Dialect, body []byte) assay.Outcome {
 	return d.reply(dialect, v, reasoningWithin)
 }
 
-func (d *Decoder) reply(dialect assay.Dialect, v value, r reasoning) assay.Outcome {
+func (d *Decoder) reply(dialect assay.Dialect, v jsontext.Value, r reasoning) assay.Outcome {
 	switch dialect {
 	case assay.DialectChat:
 		return d.readChat(v, r)
@@ -93,17 +94,14 @@ const (
 )
 
 // parse parses one reply. The values live until the next call.
-func (d *Decoder) parse(b []byte) (value, error) {
-	d.tree.echo = ""
-	return d.tree.parse(bytes.TrimPrefix(b, []byte("\ufeff")))
+func (d *Decoder) parse(b []byte) (jsontext.Value, error) {
+	d.tree.Skip = ""
+	return d.tree.Parse(bytes.TrimPrefix(b, []byte("\ufeff")))
 }
 
 // release lets go of a reply, and of memory that few replies need.
 func (d *Decoder) release() {
-	d.tree.src = nil
-	if cap(d.tree.nodes) > keepNodes {
-		d.tree.nodes = nil
-	}
+	d.tree.Release(keepNodes)
 	if cap(d.scratch) > keepScratch {
 		d.scratch = nil
 	}
@@ -113,7 +111,7 @@ func (d *Decoder) release() {
 }
 
 // text is a string value; anything else is "". Broken UTF-8 becomes U+FFFD.
-func (d *Decoder) text(v value) string {
+func (d *Decoder) text(v jsontext.Value) string {
 	b := d.bytes(v)
 	if !utf8.Valid(b) {
 		b = bytes.ToValidUTF8(b, []byte("\ufffd"))
@@ -122,27 +120,27 @@ func (d *Decoder) text(v value) string {
 }
 
 // bytes is a string value without its escapes, until the next call; anything else is nil.
-func (d *Decoder) bytes(v value) []byte {
-	if !v.is(text) {
+func (d *Decoder) bytes(v jsontext.Value) []byte {
+	if !v.Is(jsontext.Text) {
 		return nil
 	}
-	b := v.source()
+	b := v.Source()
 	if bytes.IndexByte(b, '\\') >= 0 {
-		d.scratch = appendUnescaped(d.scratch[:0], b)
+		d.scratch = jsontext.AppendUnescaped(d.scratch[:0], b)
 		return d.scratch
 	}
 	return b
 }
 
 // word is a short string value: a name or an id. A longer one is cut.
-func (d *Decoder) word(v value) string {
+func (d *Decoder) word(v jsontext.Value) string {
 	return string(bytes.ToValidUTF8(cut(d.bytes(v), maxWord), []byte("\ufffd")))
 }
 
 const maxWord = 512
 
 // same is a word that most replies repeat: the last one is used again.
-func (d *Decoder) same(last *string, v value) string {
+func (d *Decoder) same(last *string, v jsontext.Value) string {
 	if b := d.bytes(v); string(b) != *last {
 		*last = d.word(v)
 	}

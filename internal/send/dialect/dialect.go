@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // AppendBody appends the body of req (its lane's parameters and its prompt, as its wire says) to dst. What a dialect
@@ -98,10 +99,10 @@ func (w *body) firstUser() int {
 func (w *body) speech(i, first int) {
 	w.b = append(w.b, '"')
 	if i == first {
-		w.b = appendText(w.b, w.prompt.Context)
+		w.b = jsontext.AppendText(w.b, w.prompt.Context)
 		w.b = append(w.b, `\n\n`...)
 	}
-	w.b = appendText(w.b, w.prompt.Messages[i].Text)
+	w.b = jsontext.AppendText(w.b, w.prompt.Messages[i].Text)
 	w.b = append(w.b, '"')
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // Events are the server-sent events of a whole reply, in the order in which a client of a stream wants them: the answer in one
@@ -50,7 +51,7 @@ func (e *events) raw(name string, text []byte) {
 		line = fmt.Appendf(line, "event: %s\n", name)
 	}
 	line = append(line, "data: "...)
-	e.all = append(e.all, append(appendRaw(line, text), '\n', '\n'))
+	e.all = append(e.all, append(jsontext.AppendCompact(line, text), '\n', '\n'))
 }
 
 // chat makes chunks of a chat completion: who speaks, what is said, why it ended.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 const (
@@ -91,25 +92,25 @@ type complaint struct {
 }
 
 // fault reads an error out of a reply: under "error" (once or twice), or at the top.
-func (d *Decoder) fault(status int, v value) assay.Fault {
+func (d *Decoder) fault(status int, v jsontext.Value) assay.Fault {
 	c := d.complaint(v)
 	return c.fault(status)
 }
 
-func (d *Decoder) complaint(v value) complaint {
-	if v.is(array) { // Google wraps some errors in a list
-		v = v.first()
+func (d *Decoder) complaint(v jsontext.Value) complaint {
+	if v.Is(jsontext.Array) { // Google wraps some errors in a list
+		v = v.First()
 	}
-	c := complaint{message: d.text(v), requestID: d.text(v.get("request_id"))}
-	e := v.get("error")
-	if e.is(array) {
-		e = e.first()
+	c := complaint{message: d.text(v), requestID: d.text(v.Get("request_id"))}
+	e := v.Get("error")
+	if e.Is(jsontext.Array) {
+		e = e.First()
 	}
-	if inner := e.get("error"); inner.is(object) {
-		c.requestID = cmp.Or(c.requestID, d.text(e.get("request_id")))
+	if inner := e.Get("error"); inner.Is(jsontext.Object) {
+		c.requestID = cmp.Or(c.requestID, d.text(e.Get("request_id")))
 		e = inner
 	}
-	if e.is(object) {
+	if e.Is(jsontext.Object) {
 		d.complain(&c, e)
 	} else {
 		d.complain(&c, v)
@@ -119,32 +120,32 @@ func (d *Decoder) complaint(v value) complaint {
 }
 
 // complain reads the fields of one error object.
-func (d *Decoder) complain(c *complaint, e value) {
-	c.kind, c.status, c.param = d.text(e.get("type")), d.text(e.get("status")), d.text(e.get("param"))
-	c.kind = cmp.Or(c.kind, exceptionName(d.text(e.get("__type"))))
-	c.code = d.text(e.get("code"))
-	c.number, _ = strconv.Atoi(cmp.Or(c.code, string(cmp.Or(e.get("code"), e.get("errorCode")).source()))) // not a number: 0
+func (d *Decoder) complain(c *complaint, e jsontext.Value) {
+	c.kind, c.status, c.param = d.text(e.Get("type")), d.text(e.Get("status")), d.text(e.Get("param"))
+	c.kind = cmp.Or(c.kind, exceptionName(d.text(e.Get("__type"))))
+	c.code = d.text(e.Get("code"))
+	c.number, _ = strconv.Atoi(cmp.Or(c.code, string(cmp.Or(e.Get("code"), e.Get("errorCode")).Source()))) // not a number: 0
 	for _, name := range []string{"message", "detail", "error_message", "msg", "errors", "errorMessage", "Message"} {
 		if c.message != "" {
 			break
 		}
-		d.words(c, e.get(name))
+		d.words(c, e.Get(name))
 	}
-	if raw := d.text(e.get("metadata").get("raw")); raw != "" { // OpenRouter: what the provider behind it said
+	if raw := d.text(e.Get("metadata").Get("raw")); raw != "" { // OpenRouter: what the provider behind it said
 		c.message += ": " + raw
 	}
-	for detail := range e.get("details").all() {
+	for detail := range e.Get("details").All() {
 		d.detail(c, detail)
 	}
 }
 
 // words reads a message: a text, FastAPI's list of what is wrong where, or an object around either.
-func (d *Decoder) words(c *complaint, v value) {
-	if v.is(array) {
-		first := v.first()
-		c.message = cmp.Or(d.text(first), d.text(first.get("msg")), d.text(first.get("message")))
-		for step := range first.get("loc").all() {
-			name := cmp.Or(d.text(step), string(cut(step.source(), maxCode)))
+func (d *Decoder) words(c *complaint, v jsontext.Value) {
+	if v.Is(jsontext.Array) {
+		first := v.First()
+		c.message = cmp.Or(d.text(first), d.text(first.Get("msg")), d.text(first.Get("message")))
+		for step := range first.Get("loc").All() {
+			name := cmp.Or(d.text(step), string(cut(step.Source(), maxCode)))
 			c.param = strings.TrimPrefix(c.param+"."+name, ".")
 			if len(c.param) > maxCode {
 				break
@@ -152,34 +153,34 @@ func (d *Decoder) words(c *complaint, v value) {
 		}
 		return
 	}
-	if v.is(object) {
-		if v.get("detail").present() {
-			d.nested(c, v.get("detail"))
+	if v.Is(jsontext.Object) {
+		if v.Get("detail").Present() {
+			d.nested(c, v.Get("detail"))
 			return
 		}
-		d.nested(c, v.get("message"))
+		d.nested(c, v.Get("message"))
 		return
 	}
 	c.message = d.text(v)
 }
 
 // nested reads the message inside a message, one level down and no further.
-func (d *Decoder) nested(c *complaint, v value) {
-	if !v.is(object) {
+func (d *Decoder) nested(c *complaint, v jsontext.Value) {
+	if !v.Is(jsontext.Object) {
 		d.words(c, v)
 	}
 }
 
 // detail reads one of Google's details: when to come back, which quota is spent, which field is wrong.
-func (d *Decoder) detail(c *complaint, v value) {
-	if delay, err := time.ParseDuration(d.text(v.get("retryDelay"))); err == nil && delay > 0 {
+func (d *Decoder) detail(c *complaint, v jsontext.Value) {
+	if delay, err := time.ParseDuration(d.text(v.Get("retryDelay"))); err == nil && delay > 0 {
 		c.delay = min(delay, maxRetry)
 	}
-	c.reason = cmp.Or(c.reason, d.text(v.get("reason")))
-	for q := range v.get("violations").all() {
-		c.daily = c.daily || strings.Contains(d.text(q.get("quotaId")), "PerDay")
+	c.reason = cmp.Or(c.reason, d.text(v.Get("reason")))
+	for q := range v.Get("violations").All() {
+		c.daily = c.daily || strings.Contains(d.text(q.Get("quotaId")), "PerDay")
 	}
-	c.param = cmp.Or(c.param, d.text(v.get("fieldViolations").first().get("field")))
+	c.param = cmp.Or(c.param, d.text(v.Get("fieldViolations").First().Get("field")))
 }
 
 func (c *complaint) fault(status int) assay.Fault {

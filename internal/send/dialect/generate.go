@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // writeGenerate writes the body of Gemini generateContent.
@@ -14,13 +15,13 @@ func (w *body) writeGenerate() error {
 	if w.wire.ModelInBody {
 		w.field("model")
 		w.b = append(w.b, `"models/`...)
-		w.b = appendText(w.b, w.model)
+		w.b = jsontext.AppendText(w.b, w.model)
 		w.b = append(w.b, '"')
 	}
 	if w.prompt.System != "" {
 		w.field("systemInstruction")
 		w.b = append(w.b, `{"parts":[{"text":`...)
-		w.b = appendString(w.b, w.prompt.System)
+		w.b = jsontext.AppendString(w.b, w.prompt.System)
 		w.b = append(w.b, `}]}`...)
 	}
 	w.field("contents")
@@ -178,36 +179,36 @@ func isWord[S ~string | ~[]byte](s S) bool {
 }
 
 // readGenerate reads a generateContent reply.
-func (d *Decoder) readGenerate(v value) assay.Outcome {
-	usage := v.get("usageMetadata")
+func (d *Decoder) readGenerate(v jsontext.Value) assay.Outcome {
+	usage := v.Get("usageMetadata")
 	o := assay.Outcome{
-		Model:     d.same(&d.model, v.get("modelVersion")),
-		RequestID: d.word(v.get("responseId")),
-		Tier:      d.same(&d.tier, cmp.Or(usage.get("serviceTier"), usage.get("trafficType"))),
+		Model:     d.same(&d.model, v.Get("modelVersion")),
+		RequestID: d.word(v.Get("responseId")),
+		Tier:      d.same(&d.tier, cmp.Or(usage.Get("serviceTier"), usage.Get("trafficType"))),
 		Usage:     generateUsage(usage),
 	}
-	if v.get("error").present() {
+	if v.Get("error").Present() {
 		return failed(o, d.fault(0, v))
 	}
-	c := v.get("candidates").first()
-	if !c.is(object) {
-		if o.Finish = d.word(v.get("promptFeedback").get("blockReason")); o.Finish != "" {
+	c := v.Get("candidates").First()
+	if !c.Is(jsontext.Object) {
+		if o.Finish = d.word(v.Get("promptFeedback").Get("blockReason")); o.Finish != "" {
 			return ended(o, stopRefused)
 		}
 		return failed(o, unreadable("no_candidates", "the reply has no candidates"))
 	}
-	for part := range c.get("content").get("parts").all() {
-		if part.get("thought").is(yes) {
-			d.think(d.text(part.get("text")))
+	for part := range c.Get("content").Get("parts").All() {
+		if part.Get("thought").Is(jsontext.True) {
+			d.think(d.text(part.Get("text")))
 		} else {
-			d.say(d.text(part.get("text")))
+			d.say(d.text(part.Get("text")))
 		}
 	}
 	o.Text, o.Thoughts = d.said("")
 	if o.Text != "" && o.Usage.Output == o.Usage.Reasoning {
 		o.Usage = assay.Usage{} // a text that was not counted
 	}
-	o.Finish = d.same(&d.finish, c.get("finishReason"))
+	o.Finish = d.same(&d.finish, c.Get("finishReason"))
 	return ended(o, generateStop(o.Finish))
 }
 

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"assay/internal/assay/jsontext"
 	"bytes"
 	"errors"
 	"fmt"
@@ -10,24 +11,24 @@ import (
 // appendGiven appends a body that others wrote, without the space between its tokens. A label joins those that it
 // has: what stands under our label's name is ours.
 func appendGiven(dst, body []byte, label string) ([]byte, error) {
-	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
+	if raw := jsontext.SkipSpace(body); !jsontext.Valid(raw) || raw[0] != '{' {
 		return dst, errors.New("write body: the given body is not a JSON object")
 	}
 	if label == "" {
-		return appendRaw(dst, body), nil
+		return jsontext.AppendCompact(dst, body), nil
 	}
 	b := append(dst, `{"labels":{`...)
-	b = appendString(append(appendString(b, labelName), ':'), label)
+	b = jsontext.AppendString(append(jsontext.AppendString(b, labelName), ':'), label)
 	var rest []byte
-	err := members(body, func(key, value []byte) error {
+	err := jsontext.EachMember(body, func(key, value []byte) error {
 		if !named(key, "labels") {
 			rest = appendPair(append(rest, ','), key, value)
 			return nil
 		}
-		if skipSpace(value)[0] != '{' {
+		if jsontext.SkipSpace(value)[0] != '{' {
 			return errors.New("labels is not an object")
 		}
-		return members(value, func(name, text []byte) error {
+		return jsontext.EachMember(value, func(name, text []byte) error {
 			if !named(name, labelName) {
 				b = appendPair(append(b, ','), name, text)
 			}
@@ -42,11 +43,11 @@ func appendGiven(dst, body []byte, label string) ([]byte, error) {
 
 // AppendModel appends a body with another model's name in it. After an error dst is returned as it was.
 func AppendModel(dst, body []byte, model string) ([]byte, error) {
-	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
+	if raw := jsontext.SkipSpace(body); !jsontext.Valid(raw) || raw[0] != '{' {
 		return dst, errors.New("write body: the given body is not a JSON object")
 	}
-	b := appendString(append(dst, `{"model":`...), model)
-	_ = members(body, func(key, value []byte) error { // the callback has no errors
+	b := jsontext.AppendString(append(dst, `{"model":`...), model)
+	_ = jsontext.EachMember(body, func(key, value []byte) error { // the callback has no errors
 		if !named(key, "model") {
 			b = appendPair(append(b, ','), key, value)
 		}
@@ -57,11 +58,11 @@ func AppendModel(dst, body []byte, model string) ([]byte, error) {
 
 // AppendWithout appends a body without some of its members. After an error dst is returned as it was.
 func AppendWithout(dst, body []byte, names ...string) ([]byte, error) {
-	if raw := skipSpace(body); !valid(raw) || raw[0] != '{' {
+	if raw := jsontext.SkipSpace(body); !jsontext.Valid(raw) || raw[0] != '{' {
 		return dst, errors.New("write body: the given body is not a JSON object")
 	}
 	b := append(dst, '{')
-	_ = members(body, func(key, value []byte) error { // the callback has no errors
+	_ = jsontext.EachMember(body, func(key, value []byte) error { // the callback has no errors
 		if !slices.ContainsFunc(names, func(name string) bool { return named(key, name) }) {
 			b = appendPair(appendComma(b), key, value)
 		}
@@ -73,12 +74,12 @@ func AppendWithout(dst, body []byte, names ...string) ([]byte, error) {
 // AppendRenamed appends a result line under another id, wherever its carrier keeps it, and without the label that carries
 // ours: such a line has no id of its author, and an echo of ours beside the request goes with the label. Everything else of the line stays as it came. After an error dst is returned as it was.
 func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
-	if raw := skipSpace(line); !valid(raw) || raw[0] != '{' {
+	if raw := jsontext.SkipSpace(line); !jsontext.Valid(raw) || raw[0] != '{' {
 		return dst, errors.New("rename a result: the line is not a JSON object")
 	}
 	ours := labelled(line)
 	b := append(dst, '{')
-	err := members(line, func(key, value []byte) error {
+	err := jsontext.EachMember(line, func(key, value []byte) error {
 		if ours && named(key, "custom_id") {
 			return nil
 		}
@@ -86,7 +87,7 @@ func AppendRenamed(dst, line []byte, id string) ([]byte, error) {
 		switch {
 		case named(key, "custom_id"), named(key, "batch_request_id"), named(key, "key"), named(key, "recordId"):
 			b = appendName(b, key)
-			b = appendString(b, id)
+			b = jsontext.AppendString(b, id)
 		case named(key, "request"):
 			b = appendUnlabelled(appendName(b, key), value)
 		default:
@@ -122,13 +123,13 @@ func labelled(line []byte) bool {
 // appendUnlabelled appends an echoed request without our label, and without labels where it has no others.
 func appendUnlabelled(dst, request []byte) []byte {
 	if len(request) == 0 || request[0] != '{' || !bytes.Contains(request, []byte(labelName)) {
-		return appendRaw(dst, request)
+		return jsontext.AppendCompact(dst, request)
 	}
 	b := append(dst, '{')
-	_ = members(request, func(key, value []byte) error { // the callback has no errors
+	_ = jsontext.EachMember(request, func(key, value []byte) error { // the callback has no errors
 		if named(key, "labels") && len(value) > 0 && value[0] == '{' {
 			labels := []byte{'{'}
-			_ = members(value, func(name, text []byte) error {
+			_ = jsontext.EachMember(value, func(name, text []byte) error {
 				if !named(name, labelName) {
 					labels = appendPair(appendComma(labels), name, text)
 				}
@@ -148,17 +149,17 @@ func appendUnlabelled(dst, request []byte) []byte {
 // Members calls f for every member of a JSON object, the name as it is written between its quotes, and is false, without a
 // call, where raw is no JSON object. Nothing is copied: it is for lines that are read by the million.
 func Members(raw []byte, f func(name, value []byte)) bool {
-	if raw = skipSpace(raw); len(raw) == 0 || raw[0] != '{' || !valid(raw) {
+	if raw = jsontext.SkipSpace(raw); len(raw) == 0 || raw[0] != '{' || !jsontext.Valid(raw) {
 		return false
 	}
-	_ = members(raw, func(name, value []byte) error { f(name, value); return nil }) // f has no errors
+	_ = jsontext.EachMember(raw, func(name, value []byte) error { f(name, value); return nil }) // f has no errors
 	return true
 }
 
 // named reports whether a name, as it is written in JSON, means a word.
 func named(key []byte, word string) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
-		key = appendUnescaped(nil, key)
+		key = jsontext.AppendUnescaped(nil, key)
 	}
 	return string(key) == word
 }
@@ -173,10 +174,10 @@ func appendComma(b []byte) []byte {
 
 func appendName(b, key []byte) []byte {
 	b = append(b, '"')
-	b = appendRawString(b, key)
+	b = jsontext.AppendRawString(b, key)
 	return append(b, '"', ':')
 }
 
 func appendPair(b, key, value []byte) []byte {
-	return appendRaw(appendName(b, key), value)
+	return jsontext.AppendCompact(appendName(b, key), value)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // writeMessages writes the body of Anthropic messages.
@@ -28,7 +29,7 @@ func (w *body) writeMessages() error {
 		if i == first {
 			w.contextBlocks(m.Text)
 		} else {
-			w.b = appendString(w.b, m.Text)
+			w.b = jsontext.AppendString(w.b, m.Text)
 		}
 		w.b = append(w.b, '}')
 	}
@@ -71,18 +72,18 @@ func (w *body) contextBlocks(text string) {
 	w.b = append(w.b, '[')
 	w.markedBlock(w.prompt.Context)
 	w.b = append(w.b, `,{"type":"text","text":`...)
-	w.b = appendString(w.b, text)
+	w.b = jsontext.AppendString(w.b, text)
 	w.b = append(w.b, '}', ']')
 }
 
 func (w *body) markedBlock(text string) {
 	w.b = append(w.b, `{"type":"text","text":`...)
-	w.b = appendString(w.b, text)
+	w.b = jsontext.AppendString(w.b, text)
 	if w.wire.CacheMarks {
 		w.b = append(w.b, `,"cache_control":{"type":"ephemeral"`...)
 		if w.wire.CacheTTL != "" {
 			w.b = append(w.b, `,"ttl":`...)
-			w.b = appendString(w.b, w.wire.CacheTTL)
+			w.b = jsontext.AppendString(w.b, w.wire.CacheTTL)
 		}
 		w.b = append(w.b, '}')
 	}
@@ -177,29 +178,29 @@ func (w *body) outputConfig(effort string) error {
 }
 
 // readMessages reads a message.
-func (d *Decoder) readMessages(v value) assay.Outcome {
+func (d *Decoder) readMessages(v jsontext.Value) assay.Outcome {
 	o := assay.Outcome{
-		Model:     d.same(&d.model, v.get("model")),
-		RequestID: d.word(v.get("id")),
-		Tier:      d.same(&d.tier, v.get("usage").get("service_tier")),
-		Usage:     messagesUsage(v.get("usage")),
-		Finish:    d.same(&d.finish, v.get("stop_reason")),
+		Model:     d.same(&d.model, v.Get("model")),
+		RequestID: d.word(v.Get("id")),
+		Tier:      d.same(&d.tier, v.Get("usage").Get("service_tier")),
+		Usage:     messagesUsage(v.Get("usage")),
+		Finish:    d.same(&d.finish, v.Get("stop_reason")),
 	}
-	content := v.get("content")
+	content := v.Get("content")
 	d.say(d.text(content))
-	for block := range content.all() {
-		switch string(d.bytes(block.get("type"))) {
+	for block := range content.All() {
+		switch string(d.bytes(block.Get("type"))) {
 		case "text":
-			d.say(d.text(block.get("text")))
+			d.say(d.text(block.Get("text")))
 		case "thinking":
-			d.think(d.text(block.get("thinking")))
+			d.think(d.text(block.Get("thinking")))
 		}
 	}
 	o.Text, o.Thoughts = d.said(paragraphs)
 	switch {
-	case v.get("error").present():
+	case v.Get("error").Present():
 		return failed(o, d.fault(0, v))
-	case o.Text == "" && !content.is(array):
+	case o.Text == "" && !content.Is(jsontext.Array):
 		return failed(o, unreadable("no_content", "the reply has no content"))
 	}
 	switch o.Finish {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // writeOllama writes the body of Ollama's own chat call.
@@ -64,19 +65,19 @@ func (w *body) think() error {
 }
 
 // readOllama reads a reply of Ollama's own chat call.
-func (d *Decoder) readOllama(v value) assay.Outcome {
-	message := v.get("message")
+func (d *Decoder) readOllama(v jsontext.Value) assay.Outcome {
+	message := v.Get("message")
 	o := assay.Outcome{
-		Model:    d.same(&d.model, v.get("model")),
+		Model:    d.same(&d.model, v.Get("model")),
 		Usage:    ollamaUsage(v),
-		Text:     d.text(message.get("content")),
-		Thoughts: d.text(message.get("thinking")),
-		Finish:   d.same(&d.finish, v.get("done_reason")),
+		Text:     d.text(message.Get("content")),
+		Thoughts: d.text(message.Get("thinking")),
+		Finish:   d.same(&d.finish, v.Get("done_reason")),
 	}
 	switch {
-	case v.get("error").present():
+	case v.Get("error").Present():
 		return failed(o, d.fault(0, v))
-	case !message.is(object):
+	case !message.Is(jsontext.Object):
 		return failed(o, unreadable("no_message", "the reply has no message"))
 	case o.Finish == "length":
 		return ended(o, stopCut)

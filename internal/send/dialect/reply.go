@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // ReplyHead is what stands around an answer in a reply.
@@ -31,7 +32,7 @@ func AppendReply(dst []byte, d assay.Dialect, h ReplyHead, o *assay.Outcome) ([]
 	if err != nil {
 		return dst, fmt.Errorf("write a reply: %w", err)
 	}
-	return appendRaw(dst, text), nil
+	return jsontext.AppendCompact(dst, text), nil
 }
 
 // FinishWord is why an answer ended, in the words of chat completions.

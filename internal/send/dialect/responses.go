@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // writeResponses writes the body of OpenAI responses.
@@ -70,18 +71,18 @@ func (w *body) responsesText() {
 }
 
 // readResponses reads a response object.
-func (d *Decoder) readResponses(v value, r reasoning) assay.Outcome {
+func (d *Decoder) readResponses(v jsontext.Value, r reasoning) assay.Outcome {
 	o := assay.Outcome{
-		Model:     d.same(&d.model, v.get("model")),
-		RequestID: d.word(v.get("id")),
-		Tier:      d.same(&d.tier, v.get("service_tier")),
-		Usage:     openUsage(v.get("usage"), r),
+		Model:     d.same(&d.model, v.Get("model")),
+		RequestID: d.word(v.Get("id")),
+		Tier:      d.same(&d.tier, v.Get("service_tier")),
+		Usage:     openUsage(v.Get("usage"), r),
 	}
-	refusal := d.responsesOutput(v.get("output"), &o)
-	status := d.text(v.get("status"))
+	refusal := d.responsesOutput(v.Get("output"), &o)
+	status := d.text(v.Get("status"))
 	o.Finish = status
 	switch {
-	case v.get("error").present() || status == "failed":
+	case v.Get("error").Present() || status == "failed":
 		return failed(o, d.fault(0, v))
 	case status == "cancelled" || status == "canceled":
 		o.Ending = assay.Cancelled
@@ -89,10 +90,10 @@ func (d *Decoder) readResponses(v value, r reasoning) assay.Outcome {
 		return o
 	case status == "in_progress" || status == "queued":
 		return failed(o, assay.Fault{Class: assay.FaultUnknown, Code: status, Message: "the reply is not finished"})
-	case !v.get("output").is(array):
+	case !v.Get("output").Is(jsontext.Array):
 		return failed(o, unreadable("no_output", "the reply has no output"))
 	case status == "incomplete":
-		o.Finish = cmp.Or(d.same(&d.finish, v.get("incomplete_details").get("reason")), status)
+		o.Finish = cmp.Or(d.same(&d.finish, v.Get("incomplete_details").Get("reason")), status)
 		if o.Finish == "content_filter" {
 			return ended(o, stopRefused)
 		}
@@ -105,18 +106,18 @@ func (d *Decoder) readResponses(v value, r reasoning) assay.Outcome {
 }
 
 // responsesOutput reads text and thoughts from the items of a response, and returns the refusal among them.
-func (d *Decoder) responsesOutput(items value, o *assay.Outcome) (refusal string) {
-	for item := range items.all() {
-		switch string(d.bytes(item.get("type"))) {
+func (d *Decoder) responsesOutput(items jsontext.Value, o *assay.Outcome) (refusal string) {
+	for item := range items.All() {
+		switch string(d.bytes(item.Get("type"))) {
 		case "message":
-			for part := range item.get("content").all() {
-				d.say(d.text(part.get("text")))
-				refusal = cmp.Or(refusal, d.text(part.get("refusal")))
+			for part := range item.Get("content").All() {
+				d.say(d.text(part.Get("text")))
+				refusal = cmp.Or(refusal, d.text(part.Get("refusal")))
 			}
 		case "reasoning":
 			for _, name := range []string{"summary", "content"} {
-				for part := range item.get(name).all() {
-					d.think(d.text(part.get("text")))
+				for part := range item.Get(name).All() {
+					d.think(d.text(part.Get("text")))
 				}
 			}
 		}

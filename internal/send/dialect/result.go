@@ -3,11 +3,15 @@ package dialect
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"strconv"
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
+
+var errNotObject = errors.New("not a JSON object")
 
 // Result is what one line of a batch's results says.
 type Result struct {
@@ -23,7 +27,7 @@ func (d *Decoder) Line(w assay.Wire, line []byte) Result {
 	defer d.release()
 	d.note = ""
 	v, err := d.parseLine(w, line)
-	if err != nil || !v.is(object) {
+	if err != nil || !v.Is(jsontext.Object) {
 		return malformed(line, cmp.Or(err, errNotObject))
 	}
 	var r Result
@@ -49,12 +53,12 @@ func (d *Decoder) Line(w assay.Wire, line []byte) Result {
 }
 
 // parseLine parses a line, without looking into a request that it repeats: that may be much longer than the answer.
-func (d *Decoder) parseLine(w assay.Wire, line []byte) (value, error) {
+func (d *Decoder) parseLine(w assay.Wire, line []byte) (jsontext.Value, error) {
 	if w.Carrier != assay.CarrierBedrock {
 		return d.parse(line)
 	}
-	d.tree.echo = "modelInput"
-	return d.tree.parse(bytes.TrimPrefix(line, []byte("\ufeff")))
+	d.tree.Skip = "modelInput"
+	return d.tree.Parse(bytes.TrimPrefix(line, []byte("\ufeff")))
 }
 
 func malformed(line []byte, err error) Result {
@@ -63,13 +67,13 @@ func malformed(line []byte, err error) Result {
 }
 
 // id is the custom id in the place where any of the carriers keeps it.
-func (d *Decoder) id(v value) string {
+func (d *Decoder) id(v jsontext.Value) string {
 	for _, name := range []string{"custom_id", "batch_request_id", "key", "recordId"} {
-		if id := d.text(v.get(name)); id != "" {
+		if id := d.text(v.Get(name)); id != "" {
 			return id
 		}
 	}
-	return d.text(cmp.Or(v.get("metadata").get("key"), v.get("request").get("labels").get(labelName)))
+	return d.text(cmp.Or(v.Get("metadata").Get("key"), v.Get("request").Get("labels").Get(labelName)))
 }
 
 func reasoningOf(w assay.Wire) reasoning {
@@ -81,46 +85,46 @@ func reasoningOf(w assay.Wire) reasoning {
 
 // openLine reads a line of OpenAI or one of its many relatives: response{status_code, body} and error; the response
 // itself in the place of the body (Fireworks); or batch_result (xAI).
-func (d *Decoder) openLine(w assay.Wire, v value) assay.Outcome {
-	if b := v.get("batch_result"); b.is(object) {
+func (d *Decoder) openLine(w assay.Wire, v jsontext.Value) assay.Outcome {
+	if b := v.Get("batch_result"); b.Is(jsontext.Object) {
 		return d.xaiLine(w, b)
 	}
-	response := v.get("response")
-	if !response.is(object) {
-		if !v.get("error").present() && !v.get("error_message").present() {
+	response := v.Get("response")
+	if !response.Is(jsontext.Object) {
+		if !v.Get("error").Present() && !v.Get("error_message").Present() {
 			return failed(assay.Outcome{}, unreadable("no_response", "the line has neither response nor error"))
 		}
 		return unanswered(d.fault(0, v))
 	}
-	status, body := response.get("status_code"), response.get("body")
-	if status.kind() == 0 && body.kind() == 0 {
+	status, body := response.Get("status_code"), response.Get("body")
+	if status.Kind() == 0 && body.Kind() == 0 {
 		return d.reply(w.Dialect, response, reasoningOf(w))
 	}
 	code := statusOf(status)
-	if code >= 200 && code < 300 || status.kind() == 0 && body.is(object) {
-		if status.kind() == 0 {
+	if code >= 200 && code < 300 || status.Kind() == 0 && body.Is(jsontext.Object) {
+		if status.Kind() == 0 {
 			d.note = "the line has no status code"
 		}
 		o := d.reply(w.Dialect, body, reasoningOf(w))
 		if o.RequestID == "" {
-			o.RequestID = d.word(response.get("request_id"))
+			o.RequestID = d.word(response.Get("request_id"))
 		}
 		return o
 	}
 	f := d.fault(code, cmp.Or(body, v))
-	if !body.present() && v.get("error").present() {
+	if !body.Present() && v.Get("error").Present() {
 		f = d.fault(code, v)
 	}
 	if code == 0 {
 		f.Code = cmp.Or(f.Code, "no_status_code")
 	}
-	f.RequestID = cmp.Or(f.RequestID, assay.Clean(d.text(response.get("request_id")), maxCode))
+	f.RequestID = cmp.Or(f.RequestID, assay.Clean(d.text(response.Get("request_id")), maxCode))
 	return failed(assay.Outcome{}, f)
 }
 
 // statusOf reads an HTTP status, also one in quotes; 0 where there is none.
-func statusOf(v value) int {
-	code, ok := wholeNumber(v.source())
+func statusOf(v jsontext.Value) int {
+	code, ok := wholeNumber(v.Source())
 	if !ok || code > maxHTTPCode {
 		return 0
 	}
@@ -143,25 +147,25 @@ func unanswered(f assay.Fault) assay.Outcome {
 }
 
 // xaiLine reads xAI's batch_result: a response under the name of the call, or an error with a gRPC code.
-func (d *Decoder) xaiLine(w assay.Wire, b value) assay.Outcome {
-	response := b.get("response")
-	if body := response.get("chat_get_completion"); body.is(object) {
+func (d *Decoder) xaiLine(w assay.Wire, b jsontext.Value) assay.Outcome {
+	response := b.Get("response")
+	if body := response.Get("chat_get_completion"); body.Is(jsontext.Object) {
 		return d.reply(assay.DialectChat, body, reasoningOf(w))
 	}
-	if body := response.get("responses"); body.is(object) {
+	if body := response.Get("responses"); body.Is(jsontext.Object) {
 		return d.reply(assay.DialectResponses, body, reasoningOf(w))
 	}
-	if !b.get("error").present() && !b.get("error_message").present() {
+	if !b.Get("error").Present() && !b.Get("error_message").Present() {
 		return failed(assay.Outcome{}, unreadable("no_response", "the line has neither response nor error"))
 	}
 	return unanswered(d.fault(0, b))
 }
 
-func (d *Decoder) anthropicLine(w assay.Wire, v value) assay.Outcome {
-	result := v.get("result")
-	switch kind := d.text(result.get("type")); kind {
+func (d *Decoder) anthropicLine(w assay.Wire, v jsontext.Value) assay.Outcome {
+	result := v.Get("result")
+	switch kind := d.text(result.Get("type")); kind {
 	case "succeeded":
-		return d.reply(w.Dialect, result.get("message"), reasoningOf(w))
+		return d.reply(w.Dialect, result.Get("message"), reasoningOf(w))
 	case "errored":
 		return failed(assay.Outcome{}, d.fault(0, result))
 	case "canceled", "cancelled", "expired":
@@ -171,21 +175,21 @@ func (d *Decoder) anthropicLine(w assay.Wire, v value) assay.Outcome {
 	}
 }
 
-func (d *Decoder) geminiLine(w assay.Wire, v value) assay.Outcome {
-	response := v.get("response")
-	if response.present() {
+func (d *Decoder) geminiLine(w assay.Wire, v jsontext.Value) assay.Outcome {
+	response := v.Get("response")
+	if response.Present() {
 		return d.reply(w.Dialect, response, reasoningOf(w))
 	}
-	if v.get("error").present() {
+	if v.Get("error").Present() {
 		return unanswered(d.fault(0, v))
 	}
 	return failed(assay.Outcome{}, unreadable("no_response", "the line has neither response nor error"))
 }
 
 // vertexLine reads a Vertex line, whose failure is a text under "status": plain words, or words with JSON in them.
-func (d *Decoder) vertexLine(w assay.Wire, v value) assay.Outcome {
-	status := d.text(v.get("status"))
-	if status == "" || v.get("response").get("candidates").present() {
+func (d *Decoder) vertexLine(w assay.Wire, v jsontext.Value) assay.Outcome {
+	status := d.text(v.Get("status"))
+	if status == "" || v.Get("response").Get("candidates").Present() {
 		return d.geminiLine(w, v)
 	}
 	text := []byte(status)
@@ -201,13 +205,13 @@ func (d *Decoder) vertexLine(w assay.Wire, v value) assay.Outcome {
 func findID(line []byte) string {
 	for _, name := range []string{`"custom_id"`, `"batch_request_id"`, `"key"`, `"recordId"`, `"` + labelName + `"`} {
 		_, rest, found := bytes.Cut(line, []byte(name))
-		rest, colon := bytes.CutPrefix(skipSpace(rest), []byte(":"))
-		rest = skipSpace(rest)
+		rest, colon := bytes.CutPrefix(jsontext.SkipSpace(rest), []byte(":"))
+		rest = jsontext.SkipSpace(rest)
 		if !found || !colon || len(rest) < 2 || rest[0] != '"' {
 			continue
 		}
 		if end := bytes.IndexByte(rest[1:], '"'); end > 0 && end <= maxID {
-			return string(bytes.ToValidUTF8(appendUnescaped(nil, rest[1:1+end]), []byte("\ufffd")))
+			return string(bytes.ToValidUTF8(jsontext.AppendUnescaped(nil, rest[1:1+end]), []byte("\ufffd")))
 		}
 	}
 	for at := 0; ; {

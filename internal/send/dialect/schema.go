@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"assay/internal/assay/jsontext"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,7 @@ import (
 // does not know. What has no counterpart there is left out, which only makes the schema looser; a reference cannot be
 // left out. (Batches ignore responseJsonSchema, which would take the schema as it is.)
 func (w *body) geminiSchema() error {
-	if !valid(w.params.Schema) {
+	if !jsontext.Valid(w.params.Schema) {
 		return errors.New("the answer schema is not valid JSON")
 	}
 	return w.geminiNode(w.params.Schema)
@@ -18,12 +19,12 @@ func (w *body) geminiSchema() error {
 
 func (w *body) geminiNode(raw []byte) error {
 	w.b = append(w.b, '{')
-	err := members(raw, func(key, value []byte) error {
+	err := jsontext.EachMember(raw, func(key, value []byte) error {
 		switch string(key) {
 		case "title", "description", "nullable", "required", "pattern", "minimum", "maximum", "minItems", "maxItems",
 			"minLength", "maxLength", "minProperties", "maxProperties", "propertyOrdering":
 			w.name(string(key))
-			w.b = appendRaw(w.b, value)
+			w.b = jsontext.AppendCompact(w.b, value)
 		case "type":
 			return w.geminiType(value)
 		case "enum":
@@ -32,13 +33,13 @@ func (w *body) geminiNode(raw []byte) error {
 			if value[0] == '"' {
 				w.name("enum")
 				w.b = append(w.b, '[')
-				w.b = appendRaw(w.b, value)
+				w.b = jsontext.AppendCompact(w.b, value)
 				w.b = append(w.b, ']')
 			}
 		case "format":
 			if geminiFormat(value) {
 				w.name("format")
-				w.b = appendRaw(w.b, value)
+				w.b = jsontext.AppendCompact(w.b, value)
 			}
 		case "items":
 			if value[0] == '{' {
@@ -70,7 +71,7 @@ func (w *body) geminiType(value []byte) error {
 	}
 	var list [8][]byte // JSON Schema has seven types
 	types := list[:0]
-	err := elements(value, func(t []byte) error {
+	err := jsontext.EachElement(value, func(t []byte) error {
 		if string(t) == `"null"` {
 			w.name("nullable")
 			w.b = append(w.b, "true"...)
@@ -102,7 +103,7 @@ func (w *body) geminiType(value []byte) error {
 // geminiEnum keeps a list of strings; other values have no counterpart.
 func (w *body) geminiEnum(value []byte) {
 	texts := true
-	visit := func(f func(v []byte) error) { _ = elements(value, f) } // the visitors below never object
+	visit := func(f func(v []byte) error) { _ = jsontext.EachElement(value, f) } // the visitors below never object
 	visit(func(v []byte) error {
 		texts = texts && (v[0] == '"' || string(v) == "null")
 		return nil
@@ -119,7 +120,7 @@ func (w *body) geminiEnum(value []byte) {
 		if w.b[len(w.b)-1] != '[' {
 			w.b = append(w.b, ',')
 		}
-		w.b = appendRaw(w.b, v)
+		w.b = jsontext.AppendCompact(w.b, v)
 		return nil
 	})
 	w.b = append(w.b, ']')
@@ -132,12 +133,12 @@ func geminiFormat(value []byte) bool {
 func (w *body) geminiProperties(value []byte) error {
 	w.name("properties")
 	w.b = append(w.b, '{')
-	err := members(value, func(key, value []byte) error {
+	err := jsontext.EachMember(value, func(key, value []byte) error {
 		if w.b[len(w.b)-1] != '{' {
 			w.b = append(w.b, ',')
 		}
 		w.b = append(w.b, '"')
-		w.b = appendRawString(w.b, key)
+		w.b = jsontext.AppendRawString(w.b, key)
 		w.b = append(w.b, '"', ':')
 		return w.geminiNode(value)
 	})
@@ -148,7 +149,7 @@ func (w *body) geminiProperties(value []byte) error {
 func (w *body) geminiChoice(value []byte) error {
 	w.name("anyOf")
 	w.b = append(w.b, '[')
-	err := elements(value, func(v []byte) error {
+	err := jsontext.EachElement(value, func(v []byte) error {
 		if w.b[len(w.b)-1] != '[' {
 			w.b = append(w.b, ',')
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // reasoning says how a provider counts reasoning tokens.
@@ -21,29 +22,29 @@ const maxTokenCount = 1_000_000_000_000
 type counts struct{ bad bool }
 
 // of is a count that may be missing.
-func (c *counts) of(v value) int64 {
+func (c *counts) of(v jsontext.Value) int64 {
 	n, _ := c.read(v)
 	return n
 }
 
 // need is a count without which the others say nothing.
-func (c *counts) need(v value) int64 {
+func (c *counts) need(v jsontext.Value) int64 {
 	n, ok := c.read(v)
 	c.bad = c.bad || !ok
 	return n
 }
 
 // read takes a whole number, also one in quotes or with a decimal point. ok is false where there is none.
-func (c *counts) read(v value) (n int64, ok bool) {
-	switch v.kind() {
-	case 0, null:
+func (c *counts) read(v jsontext.Value) (n int64, ok bool) {
+	switch v.Kind() {
+	case 0, jsontext.Null:
 		return 0, false
-	case number, text:
+	case jsontext.Number, jsontext.Text:
 	default:
 		c.bad = true
 		return 0, true
 	}
-	n, ok = wholeNumber(v.source())
+	n, ok = wholeNumber(v.Source())
 	c.bad = c.bad || !ok
 	return n, true
 }
@@ -74,12 +75,12 @@ func (c *counts) known(u assay.Usage) assay.Usage {
 
 // openUsage reads OpenAI's usage, in chat's words or in those of responses, and its relatives: DeepSeek names its cache
 // hits otherwise, Moonshot counts them at the top, xAI leaves reasoning out of the output.
-func openUsage(v value, r reasoning) assay.Usage {
+func openUsage(v jsontext.Value, r reasoning) assay.Usage {
 	var c counts
 	var u assay.Usage
-	var input, output value
+	var input, output jsontext.Value
 	var total int64
-	for name, n := range v.members() {
+	for name, n := range v.Members() {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens":
 			input = n
@@ -92,10 +93,10 @@ func openUsage(v value, r reasoning) assay.Usage {
 		case "reasoning_tokens":
 			u.Reasoning = max(u.Reasoning, c.of(n))
 		case "prompt_tokens_details", "input_tokens_details":
-			u.Cached = max(u.Cached, c.of(n.get("cached_tokens")))
-			u.CacheWrite5m = c.of(n.get("cache_write_tokens"))
+			u.Cached = max(u.Cached, c.of(n.Get("cached_tokens")))
+			u.CacheWrite5m = c.of(n.Get("cache_write_tokens"))
 		case "completion_tokens_details", "output_tokens_details":
-			u.Reasoning = max(u.Reasoning, c.of(n.get("reasoning_tokens")))
+			u.Reasoning = max(u.Reasoning, c.of(n.Get("reasoning_tokens")))
 		}
 	}
 	u.Input, u.Output = c.need(input), c.need(output)
@@ -119,16 +120,16 @@ func withReasoning(u assay.Usage, total int64, r reasoning) assay.Usage {
 }
 
 // messagesUsage reads Anthropic's usage, whose input leaves out what was read from the cache or written to it.
-func messagesUsage(v value) assay.Usage {
+func messagesUsage(v jsontext.Value) assay.Usage {
 	var c counts
-	fresh := c.need(v.get("input_tokens"))
-	written := c.of(v.get("cache_creation_input_tokens"))
+	fresh := c.need(v.Get("input_tokens"))
+	written := c.of(v.Get("cache_creation_input_tokens"))
 	u := assay.Usage{
-		Cached:       c.of(v.get("cache_read_input_tokens")),
-		CacheWrite5m: c.of(v.get("cache_creation").get("ephemeral_5m_input_tokens")),
-		CacheWrite1h: c.of(v.get("cache_creation").get("ephemeral_1h_input_tokens")),
-		Output:       c.need(v.get("output_tokens")),
-		Reasoning:    c.of(v.get("output_tokens_details").get("thinking_tokens")),
+		Cached:       c.of(v.Get("cache_read_input_tokens")),
+		CacheWrite5m: c.of(v.Get("cache_creation").Get("ephemeral_5m_input_tokens")),
+		CacheWrite1h: c.of(v.Get("cache_creation").Get("ephemeral_1h_input_tokens")),
+		Output:       c.need(v.Get("output_tokens")),
+		Reasoning:    c.of(v.Get("output_tokens_details").Get("thinking_tokens")),
 	}
 	if rest := written - u.CacheWrite5m - u.CacheWrite1h; rest > 0 {
 		u.CacheWrite5m += rest // given without its lifetime: the shorter is the default
@@ -138,19 +139,19 @@ func messagesUsage(v value) assay.Usage {
 }
 
 // generateUsage reads Gemini's usage, which leaves zero counts out and thoughts beside the candidates.
-func generateUsage(v value) assay.Usage {
+func generateUsage(v jsontext.Value) assay.Usage {
 	var c counts
-	thoughts := c.of(v.get("thoughtsTokenCount"))
+	thoughts := c.of(v.Get("thoughtsTokenCount"))
 	u := assay.Usage{
-		Input:     c.need(v.get("promptTokenCount")) + c.of(v.get("toolUsePromptTokenCount")),
-		Cached:    c.of(v.get("cachedContentTokenCount")),
-		Output:    c.of(v.get("candidatesTokenCount")) + thoughts,
+		Input:     c.need(v.Get("promptTokenCount")) + c.of(v.Get("toolUsePromptTokenCount")),
+		Cached:    c.of(v.Get("cachedContentTokenCount")),
+		Output:    c.of(v.Get("candidatesTokenCount")) + thoughts,
 		Reasoning: thoughts,
 	}
 	return c.known(u)
 }
 
-func ollamaUsage(v value) assay.Usage {
+func ollamaUsage(v jsontext.Value) assay.Usage {
 	var c counts
-	return c.known(assay.Usage{Input: c.need(v.get("prompt_eval_count")), Output: c.need(v.get("eval_count"))})
+	return c.known(assay.Usage{Input: c.need(v.Get("prompt_eval_count")), Output: c.need(v.Get("eval_count"))})
 }

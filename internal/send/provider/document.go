@@ -10,7 +10,7 @@ import (
 	"net/http"
 
 	"assay/internal/assay"
-	"assay/internal/assay/jsonlist"
+	"assay/internal/assay/jsontext"
 )
 
 // Document is a JSON answer with a long list in it, read without holding the list.
@@ -56,13 +56,13 @@ func (c *Client) Elements(ctx context.Context, call Call, doc Document) error {
 func (d Document) read(body io.Reader) ([]byte, error) {
 	in := &meter{r: body}
 	var rest bytes.Buffer
-	err := jsonlist.Read(in, jsonlist.Document{
+	err := jsontext.Read(in, jsontext.Document{
 		Lists: d.Lists, Rest: &rest,
-		Each: func(e jsonlist.Element) error {
+		Each: func(e jsontext.Element) error {
 			in.n = 0
 			switch {
 			case !json.Valid(e.Text):
-				return jsonlist.ErrJSON
+				return jsontext.ErrJSON
 			case d.Each == nil:
 				return nil
 			}
@@ -75,7 +75,7 @@ func (d Document) read(body io.Reader) ([]byte, error) {
 			in.n = 0
 			switch {
 			case !json.Valid(value):
-				return jsonlist.ErrJSON
+				return jsontext.ErrJSON
 			case rest.Len() > maxAnswer:
 				return tooLarge(maxAnswer)
 			}
@@ -87,10 +87,10 @@ func (d Document) read(body io.Reader) ([]byte, error) {
 
 // cutDocument tells a document that ends early, which is worth another try, from one that is none.
 func (c *Client) cutDocument(ctx context.Context, resp *http.Response, err error) error {
-	if (errors.Is(err, jsonlist.ErrJSON) || errors.Is(err, jsonlist.ErrAfter)) && ctx.Err() == nil {
+	if (errors.Is(err, jsontext.ErrJSON) || errors.Is(err, jsontext.ErrAfter)) && ctx.Err() == nil {
 		return c.answerError(resp, "answer cannot be read", err)
 	}
-	var wrong *jsonlist.Error
+	var wrong *jsontext.Error
 	if errors.As(err, &wrong) {
 		err = wrong.Err
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"assay/internal/assay/jsonlist"
+	"assay/internal/assay/jsontext"
 	"assay/internal/simulator/bodies"
 	"assay/internal/simulator/spill"
 )
@@ -21,9 +21,9 @@ func (c *Call) Split(key string, limit int64, other func(key string, value json.
 		return spill.Blob{}, nil, err
 	}
 	var line bytes.Buffer
-	err = jsonlist.Read(http.MaxBytesReader(c.Writer, c.Request.Body, limit), jsonlist.Document{
+	err = jsontext.Read(http.MaxBytesReader(c.Writer, c.Request.Body, limit), jsontext.Document{
 		Lists: [][]string{{key}},
-		Each: func(e jsonlist.Element) error {
+		Each: func(e jsontext.Element) error {
 			line.Reset()
 			if err := json.Compact(&line, e.Text); err != nil {
 				return err
@@ -34,7 +34,7 @@ func (c *Call) Split(key string, limit int64, other func(key string, value json.
 		Other: func(name string, value []byte) error {
 			switch {
 			case !json.Valid(value):
-				return fmt.Errorf("%s: %w", name, jsonlist.ErrJSON)
+				return fmt.Errorf("%s: %w", name, jsontext.ErrJSON)
 			case name == key && string(value) != "[]":
 				return fmt.Errorf("%s is no list", name)
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"assay/internal/assay/jsontext"
 	"github.com/parquet-go/parquet-go"
 	parquetformat "github.com/parquet-go/parquet-go/format"
 )
@@ -251,7 +252,7 @@ func logicalInt(lt any, v parquet.Value) (out any, done bool, err error) {
 		case v.Kind() == parquet.Int32:
 			return int64(v.Uint32()), true, nil
 		}
-		return numberOf(strconv.FormatUint(v.Uint64(), 10), true), true, nil
+		return jsontext.NumberOf(strconv.FormatUint(v.Uint64(), 10), true), true, nil
 	case *parquetformat.DateType:
 		return time.Unix(n*86400, 0).UTC().Format(time.DateOnly), true, nil
 	case *parquetformat.TimestampType:
@@ -277,7 +278,7 @@ func instant(unit parquetformat.TimeUnit, n int64) time.Time {
 // decimal keeps a whole number exact and any other as its nearest float64.
 func decimal(n *big.Int, scale int) (out any, done bool, err error) {
 	if scale <= 0 || scale > 1000 {
-		return numberOf(n.String(), true), true, nil
+		return jsontext.NumberOf(n.String(), true), true, nil
 	}
 	f, _ := new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).Float64()
 	out, err = realNumber(f)

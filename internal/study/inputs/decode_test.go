@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // decode reads what Encode wrote.
@@ -12,10 +13,9 @@ func decode(line []byte) (assay.Item, error) {
 	if at, what, _ := fault(line); at >= 0 {
 		return assay.Item{}, fmt.Errorf("decode item: %s at byte %d", what, at+1)
 	}
-	p := newParser()
-	p.deepest = maxEncoded
-	p.scratch = make([]byte, 0, len(line))
-	v, err := p.parse(line)
+	p := jsontext.NewParser()
+	p.Deepest = maxEncoded
+	v, err := p.Parse(line)
 	if err != nil {
 		return assay.Item{}, fmt.Errorf("decode item: %w", err)
 	}

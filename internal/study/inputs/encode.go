@@ -10,10 +10,11 @@ import (
 	"unicode/utf8"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // maxEncoded is how deep an encoded item may be.
-const maxEncoded = 10 * maxDepth
+const maxEncoded = 10 * jsontext.RowDepth
 
 // Encode appends an item as one line of canonical JSON, without a line end: the same item always gives the same bytes,
 // and reading them gives the same item back, with its types. A float64 carries a point or an exponent, an int64 neither. Text
@@ -81,7 +82,7 @@ func (e *encoder) value(v any, depth int) {
 	case float64:
 		e.float(v)
 	case json.Number:
-		if n, err := newParser().parse([]byte(v)); err != nil || kindOf(n) != "a number" {
+		if n, err := jsontext.NewParser().Parse([]byte(v)); err != nil || kindOf(n) != "a number" {
 			e.fail("%s is not a number", quote(v.String()))
 		}
 		e.raw(v.String())
@@ -136,33 +137,22 @@ func (e *encoder) float(f float64) {
 
 // text writes a string with as few escapes as JSON allows; line ends are among them, so that an item is one line.
 func (e *encoder) text(s string) {
-	const digits = "0123456789abcdef"
 	if !utf8.ValidString(s) {
 		e.fail("%s is not UTF-8", quote(s))
 	}
 	e.raw(`"`)
 	for {
-		n := plain(s)
+		n := jsontext.Plain(s)
 		e.raw(s[:n])
 		if n == len(s) {
 			break
 		}
 		c := s[n]
 		s = s[n+1:]
-		switch c {
-		case 0:
+		if c == 0 {
 			e.fail("NUL in a text")
-		case '"', '\\':
-			e.out = append(e.out, '\\', c)
-		case '\n':
-			e.raw(`\n`)
-		case '\r':
-			e.raw(`\r`)
-		case '\t':
-			e.raw(`\t`)
-		default:
-			e.out = append(e.out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		}
+		e.out = jsontext.AppendEscape(e.out, c)
 	}
 	e.raw(`"`)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 func TestAnItemIsEncodedInOneWay(t *testing.T) {
@@ -151,7 +152,7 @@ func TestWhatCannotComeBackIsNotEncoded(t *testing.T) {
 
 func TestTheDeepestRowCanBeEncodedAndDecoded(t *testing.T) {
 	t.Parallel()
-	row := strings.Repeat(`{"a":`, maxDepth-1) + "[]" + strings.Repeat("}", maxDepth-1)
+	row := strings.Repeat(`{"a":`, jsontext.RowDepth-1) + "[]" + strings.Repeat("}", jsontext.RowDepth-1)
 	want := items(t, one(map[string]string{"a.jsonl": row}, Spec{File: "a.jsonl"}), "in")[0]
 	line, err := Encode(nil, want)
 	if err != nil {
@@ -196,7 +197,7 @@ func TestPlainTextEndsAtTheFirstByteThatIsNot(t *testing.T) {
 		for want < len(b) && b[want] >= ' ' && b[want] != '"' && b[want] != '\\' {
 			want++
 		}
-		if got := plain(b); got != want {
+		if got := jsontext.Plain(b); got != want {
 			t.Fatalf("%q: %d, want %d", b, got, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/assay/jsontext"
 )
 
 // readHostile reads a file of foreign bytes and holds what must be true of any: every error is a problem in this file,
@@ -165,17 +166,17 @@ func FuzzValue(f *testing.F) {
 		if !utf8.Valid(data) {
 			return
 		}
-		got, err := newParser().parse(data)
+		got, err := jsontext.NewParser().Parse(data)
 		var want any
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.UseNumber()
 		valid := json.Valid(data) && d.Decode(&want) == nil
-		var syntax *syntaxError
+		var syntax *jsontext.SyntaxError
 		switch {
 		case err == nil && !valid:
 			t.Fatalf("%q is read as %v", data, got)
-		case errors.As(err, &syntax) && (syntax.at < 0 || syntax.at > len(data)):
-			t.Fatalf("%q is wrong at byte %d", data, syntax.at)
+		case errors.As(err, &syntax) && (syntax.At < 0 || syntax.At > len(data)):
+			t.Fatalf("%q is wrong at byte %d", data, syntax.At)
 		case err != nil && valid && !stricter(err):
 			t.Fatalf("%q: %v", data, err)
 		case err != nil:
@@ -201,7 +202,7 @@ func stricter(err error) bool {
 func typed(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		return numberOf(v.String(), !strings.ContainsAny(v.String(), ".eE"))
+		return jsontext.NumberOf(v.String(), !strings.ContainsAny(v.String(), ".eE"))
 	case []any:
 		for i := range v {
 			v[i] = typed(v[i])

@@ -7,18 +7,18 @@ import (
 	"io"
 	"maps"
 
-	"assay/internal/assay/jsonlist"
+	"assay/internal/assay/jsontext"
 )
 
 // jsonl reads one JSON value a line. Blank lines are no rows.
 func (r *reader) jsonl() bool {
-	p := newParser()
+	p := jsontext.NewParser()
 	return r.eachLine(func(number int, line []byte) bool {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return true
 		}
 		r.n++
-		v, err := p.parse(line)
+		v, err := p.Parse(line)
 		if err != nil {
 			return r.badJSON(err, line, number, 1)
 		}
@@ -28,12 +28,12 @@ func (r *reader) jsonl() bool {
 
 // badJSON reports a syntax error in a text that begins at a place of the file.
 func (r *reader) badJSON(err error, text []byte, line, col int) bool {
-	var syntax *syntaxError
+	var syntax *jsontext.SyntaxError
 	if !errors.As(err, &syntax) {
 		return r.bad(line, col, "", "%v", err)
 	}
-	line, col = position(text[:min(syntax.at, len(text))], line, col)
-	return r.bad(line, col, "", "bad JSON: %s", syntax.what)
+	line, col = position(text[:min(syntax.At, len(text))], line, col)
+	return r.bad(line, col, "", "bad JSON: %s", syntax.What)
 }
 
 // element yields a value of a list: a record, or a text alone.
@@ -62,7 +62,7 @@ func (r *reader) json() bool {
 	if err != nil {
 		return r.yield(row{}, err)
 	}
-	v, err := newParser().parse(text)
+	v, err := jsontext.NewParser().Parse(text)
 	if err != nil {
 		return r.badDocument(err, text, line, col)
 	}
@@ -77,17 +77,17 @@ func (r *reader) json() bool {
 }
 
 func (r *reader) badDocument(err error, text []byte, line, col int) bool {
-	var syntax *syntaxError
-	if errors.As(err, &syntax) && syntax.at < len(text) && text[syntax.at] == '{' && newParser().only(text[:syntax.at]) {
-		line, col = position(text[:syntax.at], line, col)
+	var syntax *jsontext.SyntaxError
+	if errors.As(err, &syntax) && syntax.At < len(text) && text[syntax.At] == '{' && oneValue(text[:syntax.At]) {
+		line, col = position(text[:syntax.At], line, col)
 		return r.bad(line, col, "for one object per line, name the file .jsonl or say `format: jsonl`", "a second value follows the first")
 	}
 	return r.badJSON(err, text, line, col)
 }
 
-// only reports whether a text is one whole value.
-func (p *parser) only(text []byte) bool {
-	_, err := p.parse(text)
+// oneValue reports whether a text is one whole value.
+func oneValue(text []byte) bool {
+	_, err := jsontext.NewParser().Parse(text)
 	return err == nil
 }
 
@@ -145,8 +145,8 @@ var errStopped = errors.New("no more rows are wanted")
 
 // array reads the elements of an array one by one.
 func (r *reader) array(line, col int) bool {
-	p := newParser()
-	err := jsonlist.Read(r.in, jsonlist.Document{Lists: [][]string{{}}, Max: r.cap, Line: line, Col: col, Each: func(e jsonlist.Element) error {
+	p := jsontext.NewParser()
+	err := jsontext.Read(r.in, jsontext.Document{Lists: [][]string{{}}, Max: r.cap, Line: line, Col: col, Each: func(e jsontext.Element) error {
 		r.n++
 		var more bool
 		if e.TooLong {
@@ -159,11 +159,11 @@ func (r *reader) array(line, col int) bool {
 		}
 		return nil
 	}})
-	var wrong *jsonlist.Error
+	var wrong *jsontext.Error
 	switch {
-	case errors.Is(err, jsonlist.ErrCut):
+	case errors.Is(err, jsontext.ErrCut):
 		return r.bad(line, col, "", "the array that opens here is never closed")
-	case errors.Is(err, jsonlist.ErrAfter) && errors.As(err, &wrong):
+	case errors.Is(err, jsontext.ErrAfter) && errors.As(err, &wrong):
 		return r.bad(wrong.Line, wrong.Col, "", "bad JSON: text follows the array")
 	case errors.As(err, &wrong):
 		return r.bad(wrong.Line, wrong.Col, "", "read: %v", wrong.Err)
@@ -171,12 +171,12 @@ func (r *reader) array(line, col int) bool {
 	return err == nil
 }
 
-func (r *reader) oneElement(p *parser, text []byte, line, col int) bool {
+func (r *reader) oneElement(p *jsontext.Parser, text []byte, line, col int) bool {
 	if at, what, hint := fault(text); at >= 0 {
 		line, col = position(text[:at], line, col)
 		return r.bad(line, col, hint, "%s at byte %d of the line", what, col)
 	}
-	v, err := p.parse(text)
+	v, err := p.Parse(text)
 	if err != nil {
 		return r.badJSON(err, text, line, col)
 	}

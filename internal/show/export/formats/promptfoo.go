@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/assay/jsonlist"
+	"assay/internal/assay/jsontext"
 	"assay/internal/find/results"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
@@ -130,7 +130,7 @@ func (r *promptfooReader) walk(ctx context.Context, name string, bad table.Repor
 	if strings.EqualFold(path.Ext(name), ".jsonl") {
 		return table.EachLine(file, name, bad, one)
 	}
-	err = jsonlist.Read(file, jsonlist.Document{Lists: [][]string{{"results", "results"}}, Max: table.MaxRecord, Each: func(e jsonlist.Element) error {
+	err = jsontext.Read(file, jsontext.Document{Lists: [][]string{{"results", "results"}}, Max: table.MaxRecord, Each: func(e jsontext.Element) error {
 		at := assay.Place{File: name, Line: e.Line, Col: e.Col}
 		if e.TooLong {
 			bad.At(at, "a result has more than %d MB", table.MaxRecord>>20)
@@ -138,7 +138,7 @@ func (r *promptfooReader) walk(ctx context.Context, name string, bad table.Repor
 		}
 		return one(at, e.Text)
 	}})
-	var wrong *jsonlist.Error
+	var wrong *jsontext.Error
 	if errors.As(err, &wrong) {
 		return fmt.Errorf("%s: %w", assay.Place{File: name, Line: wrong.Line, Col: wrong.Col}, wrong.Err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"assay/internal/assay"
-	"assay/internal/assay/jsonlist"
+	"assay/internal/assay/jsontext"
 	"assay/internal/show/export"
 	"assay/internal/show/export/table"
 )
@@ -86,7 +86,7 @@ func (s *source) open() error {
 func (s *source) header() ([]byte, error) {
 	if !strings.EqualFold(path.Ext(s.name), string(Zip)) {
 		var rest bytes.Buffer
-		err := s.document(jsonlist.Document{Rest: &rest})
+		err := s.document(jsontext.Document{Rest: &rest})
 		return rest.Bytes(), err
 	}
 	var text []byte
@@ -115,15 +115,15 @@ func (s *source) header() ([]byte, error) {
 }
 
 // document reads a JSON log without holding its samples.
-func (s *source) document(d jsonlist.Document) error {
+func (s *source) document(d jsontext.Document) error {
 	file, err := s.files.Open(s.name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	d.Lists, d.Max = [][]string{{"samples"}}, table.MaxRecord
-	err = jsonlist.Read(file, d)
-	var wrong *jsonlist.Error
+	err = jsontext.Read(file, d)
+	var wrong *jsontext.Error
 	if errors.As(err, &wrong) {
 		return fmt.Errorf("%s: %w", assay.Place{File: s.name, Line: wrong.Line, Col: wrong.Col}, wrong.Err)
 	}
@@ -133,7 +133,7 @@ func (s *source) document(d jsonlist.Document) error {
 // samples hands on every sample with its place. What cannot be read is noted, and the rest is read.
 func (s *source) samples(bad table.Report, take func(assay.Place, []byte) error) error {
 	if !strings.EqualFold(path.Ext(s.name), string(Zip)) {
-		return s.document(jsonlist.Document{Each: func(e jsonlist.Element) error {
+		return s.document(jsontext.Document{Each: func(e jsontext.Element) error {
 			at := assay.Place{File: s.name, Line: e.Line, Col: e.Col}
 			if e.TooLong {
 				bad.At(at, "a sample has more than %d MB", table.MaxRecord>>20)

@@ -1,39 +1,42 @@
-package inputs
+package jsontext
 
 import (
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
-// parser reads one JSON value into the types of an item's fields. It is as strict as the standard, and also refuses a
+// Parser reads one JSON value into the types of an item's fields. It is as strict as the standard, and also refuses a
 // name that stands twice in one object, an escape that is half a character, and NUL. The text must be valid UTF-8.
-type parser struct {
+type Parser struct {
 	b       []byte
 	i       int
 	depth   int
 	names   map[string]string // one string for each field name seen
 	scratch []byte
 	width   int // fields of the last object at the top: a good guess for the next
-	deepest int
+	Deepest int // levels that a value may have
 }
 
-// syntaxError is what is wrong with a JSON text, and before which byte.
-type syntaxError struct {
-	at   int
-	what string
+// SyntaxError is what is wrong with a JSON text, and before which byte.
+type SyntaxError struct {
+	At   int
+	What string
 }
 
-func (e *syntaxError) Error() string { return e.what }
+// Error is what is wrong.
+func (e *SyntaxError) Error() string { return e.What }
 
-const (
-	maxDepth = 500 // of a row; a joined row or an encoded item may be deeper
-	maxNames = 4096
-)
+// RowDepth is how many levels a row may have; a joined row or an encoded item may be deeper.
+const RowDepth = 500
 
-func newParser() *parser { return &parser{names: map[string]string{}, deepest: maxDepth} }
+const maxNames = 4096
 
-// parse reads a text that holds exactly one value.
-func (p *parser) parse(b []byte) (any, error) {
+// NewParser returns a parser of rows.
+func NewParser() *Parser { return &Parser{names: map[string]string{}, Deepest: RowDepth} }
+
+// Parse reads a text that holds exactly one value.
+func (p *Parser) Parse(b []byte) (any, error) {
 	p.b, p.i, p.depth = b, 0, 0
 	p.space()
 	v, err := p.value()
@@ -47,12 +50,12 @@ func (p *parser) parse(b []byte) (any, error) {
 	return v, nil
 }
 
-func (p *parser) fail(format string, args ...any) error {
-	return &syntaxError{p.i, fmt.Sprintf(format, args...)}
+func (p *Parser) fail(format string, args ...any) error {
+	return &SyntaxError{p.i, fmt.Sprintf(format, args...)}
 }
 
 // unexpected says what stands where something else was wanted.
-func (p *parser) unexpected(want string) error {
+func (p *Parser) unexpected(want string) error {
 	if p.i >= len(p.b) {
 		return p.fail("the text ends where %s should stand", want)
 	}
@@ -60,7 +63,7 @@ func (p *parser) unexpected(want string) error {
 	return p.fail("%q stands where %s should", c, want)
 }
 
-func (p *parser) space() {
+func (p *Parser) space() {
 	for p.i < len(p.b) {
 		switch p.b[p.i] {
 		case ' ', '\t', '\n', '\r':
@@ -71,7 +74,7 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) value() (any, error) {
+func (p *Parser) value() (any, error) {
 	if p.i >= len(p.b) {
 		return nil, p.unexpected("a value")
 	}
@@ -94,7 +97,7 @@ func (p *parser) value() (any, error) {
 	return nil, p.unexpected("a value")
 }
 
-func (p *parser) word(w string) error {
+func (p *Parser) word(w string) error {
 	for j := range len(w) {
 		if p.i >= len(p.b) || p.b[p.i] != w[j] {
 			return p.unexpected("the word " + w)
@@ -104,16 +107,16 @@ func (p *parser) word(w string) error {
 	return nil
 }
 
-func (p *parser) enter() error {
-	if p.depth++; p.depth > p.deepest {
-		return p.fail("more than %d levels deep", p.deepest)
+func (p *Parser) enter() error {
+	if p.depth++; p.depth > p.Deepest {
+		return p.fail("more than %d levels deep", p.Deepest)
 	}
 	p.i++
 	p.space()
 	return nil
 }
 
-func (p *parser) object() (any, error) {
+func (p *Parser) object() (any, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func (p *parser) object() (any, error) {
 		before := len(fields)
 		if fields[name] = v; len(fields) == before {
 			p.i = start
-			return nil, p.fail("the name %s stands twice", quote(name))
+			return nil, p.fail("the name %s stands twice", short(name))
 		}
 		p.space()
 		if more, err := p.comma('}'); err != nil || !more {
@@ -146,7 +149,7 @@ func (p *parser) object() (any, error) {
 	}
 }
 
-func (p *parser) guess() int {
+func (p *Parser) guess() int {
 	if p.depth == 1 {
 		return p.width
 	}
@@ -154,7 +157,7 @@ func (p *parser) guess() int {
 }
 
 // name reads a name and the colon after it.
-func (p *parser) name() (string, error) {
+func (p *Parser) name() (string, error) {
 	if p.i >= len(p.b) || p.b[p.i] != '"' {
 		return "", p.unexpected("a name in quotes")
 	}
@@ -178,7 +181,7 @@ func (p *parser) name() (string, error) {
 	return name, nil
 }
 
-func (p *parser) list() (any, error) {
+func (p *Parser) list() (any, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -199,14 +202,14 @@ func (p *parser) list() (any, error) {
 	}
 }
 
-func (p *parser) leave() error {
+func (p *Parser) leave() error {
 	p.i++
 	p.depth--
 	return nil
 }
 
 // comma reads what stands between two members: a comma, or the end.
-func (p *parser) comma(end byte) (more bool, err error) {
+func (p *Parser) comma(end byte) (more bool, err error) {
 	switch {
 	case p.i < len(p.b) && p.b[p.i] == ',':
 		p.i++
@@ -216,4 +219,17 @@ func (p *parser) comma(end byte) (more bool, err error) {
 		return false, p.leave()
 	}
 	return false, p.unexpected("a comma or " + string(end))
+}
+
+// short shows a name in a message: escaped, and not at length.
+func short(name string) string {
+	const most = 60
+	if len(name) <= most {
+		return strconv.Quote(name)
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(name[cut]) {
+		cut--
+	}
+	return strconv.Quote(name[:cut]) + "…"
 }

@@ -1,4 +1,4 @@
-package dialect
+package jsontext
 
 import (
 	"bytes"
@@ -12,19 +12,15 @@ const (
 	maxSource = 1 << 31 // positions are 32 bits wide
 )
 
-var (
-	errNotJSON   = errors.New("not valid JSON")
-	errNotObject = errors.New("not a JSON object")
-	errTooMany   = errors.New("more JSON than we read at once")
-)
+var errTooMany = errors.New("more JSON than we read at once")
 
-// tree is a JSON document parsed in place: it copies nothing and remembers where every value stands. Its memory is used
+// Tree is a JSON document parsed in place: it copies nothing and remembers where every value stands. Its memory is used
 // again for the next document. It is lenient inside values (a number is any run of a number's characters, a string may
 // hold control characters) and strict about structure.
-type tree struct {
+type Tree struct {
 	src   []byte
 	nodes []node // in the order in which they begin: the children of a node come right behind it
-	echo  string // the member of the top object that is passed over as a whole; empty: none
+	Skip  string // the member of the top object that is passed over as a whole; empty: none
 }
 
 // node is one value.
@@ -32,41 +28,50 @@ type node struct {
 	name    span // of the member, without quotes; empty for elements
 	at      span // of the value; of a string without its quotes
 	next    int32
-	kind    kind
+	kind    Kind
 	escaped bool // the name holds a backslash
 }
 
 type span struct{ from, to uint32 }
 
-// kind is the first byte of a value, with a digit for every number; 0 where there is no value.
-type kind byte
+// Kind is the first byte of a value, with a digit for every number; 0 where there is no value.
+type Kind byte
 
+// Kinds of values.
 const (
-	object kind = '{'
-	array  kind = '['
-	text   kind = '"'
-	number kind = '0'
-	null   kind = 'n'
-	yes    kind = 't'
+	Object Kind = '{'
+	Array  Kind = '['
+	Text   Kind = '"'
+	Number Kind = '0'
+	Null   Kind = 'n'
+	True   Kind = 't'
 )
 
-// parse reads a document and returns its top value, which is good until the next call.
-func (t *tree) parse(src []byte) (value, error) {
+// Release lets go of the document, and of memory for more than so many values.
+func (t *Tree) Release(keep int) {
+	t.src = nil
+	if cap(t.nodes) > keep {
+		t.nodes = nil
+	}
+}
+
+// Parse reads a document and returns its top value, which is good until the next call.
+func (t *Tree) Parse(src []byte) (Value, error) {
 	t.src, t.nodes = src, t.nodes[:0]
 	if len(src) >= maxSource {
-		return value{}, errTooMany
+		return Value{}, errTooMany
 	}
 	end, err := t.value(t.space(0), span{}, false, 0)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
 	if t.space(end) != len(src) {
-		return value{}, errNotJSON
+		return Value{}, ErrJSON
 	}
-	return value{t, 0}, nil
+	return Value{t, 0}, nil
 }
 
-func (t *tree) space(i int) int {
+func (t *Tree) space(i int) int {
 	for i < len(t.src) && t.src[i] <= ' ' && (t.src[i] == ' ' || t.src[i] == '\n' || t.src[i] == '\t' || t.src[i] == '\r') {
 		i++
 	}
@@ -74,16 +79,16 @@ func (t *tree) space(i int) int {
 }
 
 // value reads the value at i and returns where it ends.
-func (t *tree) value(i int, name span, escaped bool, depth int) (int, error) {
+func (t *Tree) value(i int, name span, escaped bool, depth int) (int, error) {
 	if i >= len(t.src) {
-		return i, errNotJSON
+		return i, ErrJSON
 	}
 	if depth > maxDepth || len(t.nodes) >= maxValues {
 		return i, errTooMany
 	}
 	self := len(t.nodes)
-	t.nodes = append(t.nodes, node{name: name, escaped: escaped, kind: kind(t.src[i])})
-	end, err := i, errNotJSON
+	t.nodes = append(t.nodes, node{name: name, escaped: escaped, kind: Kind(t.src[i])})
+	end, err := i, ErrJSON
 	switch c := t.src[i]; {
 	case c == '"':
 		if end = t.quote(i + 1); end > 0 {
@@ -102,7 +107,7 @@ func (t *tree) value(i int, name span, escaped bool, depth int) (int, error) {
 	case c == 'n':
 		end, err = t.word(i, "null")
 	case c == '-' || '0' <= c && c <= '9':
-		t.nodes[self].kind = number
+		t.nodes[self].kind = Number
 		for end++; end < len(t.src) && inNumber(t.src[end]); end++ {
 		}
 		err = nil
@@ -116,15 +121,15 @@ func inNumber(c byte) bool {
 	return '0' <= c && c <= '9' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
 }
 
-func (t *tree) word(i int, word string) (int, error) {
+func (t *Tree) word(i int, word string) (int, error) {
 	if !bytes.HasPrefix(t.src[i:], []byte(word)) {
-		return i, errNotJSON
+		return i, ErrJSON
 	}
 	return i + len(word), nil
 }
 
 // quote is where the string ends whose first character is at i: the index of its closing quote, or -1.
-func (t *tree) quote(i int) int {
+func (t *Tree) quote(i int) int {
 	for j := i; ; j++ {
 		n := bytes.IndexByte(t.src[j:], '"')
 		if n < 0 {
@@ -142,20 +147,20 @@ func (t *tree) quote(i int) int {
 }
 
 // members reads an object from behind its brace.
-func (t *tree) members(i, depth int) (int, error) {
+func (t *Tree) members(i, depth int) (int, error) {
 	if i = t.space(i); i < len(t.src) && t.src[i] == '}' {
 		return i + 1, nil
 	}
 	for {
 		if i = t.space(i); i >= len(t.src) || t.src[i] != '"' {
-			return i, errNotJSON
+			return i, ErrJSON
 		}
 		name, escaped := t.name(i + 1)
 		if i = t.space(int(name.to) + 1); i >= len(t.src) || t.src[i] != ':' {
-			return i, errNotJSON
+			return i, ErrJSON
 		}
 		i = t.space(i + 1)
-		if depth == 1 && t.echo != "" && string(t.src[name.from:name.to]) == t.echo {
+		if depth == 1 && t.Skip != "" && string(t.src[name.from:name.to]) == t.Skip {
 			i = t.pass(i)
 		} else {
 			end, err := t.value(i, name, escaped, depth)
@@ -165,7 +170,7 @@ func (t *tree) members(i, depth int) (int, error) {
 			i = end
 		}
 		if i = t.space(i); i >= len(t.src) {
-			return i, errNotJSON
+			return i, ErrJSON
 		}
 		switch t.src[i] {
 		case '}':
@@ -173,14 +178,14 @@ func (t *tree) members(i, depth int) (int, error) {
 		case ',':
 			i++
 		default:
-			return i, errNotJSON
+			return i, ErrJSON
 		}
 	}
 }
 
 // pass is where an object or a list ends that is not looked into: behind its last bracket. Without one it is the end of the
 // source; anything else is where it stands.
-func (t *tree) pass(i int) int {
+func (t *Tree) pass(i int) int {
 	for depth := 0; i < len(t.src); i++ {
 		switch t.src[i] {
 		case '"':
@@ -203,7 +208,7 @@ func (t *tree) pass(i int) int {
 }
 
 // name reads a member's name; names are short and seldom escaped. One without an end reaches to the end of the source.
-func (t *tree) name(i int) (name span, escaped bool) {
+func (t *Tree) name(i int) (name span, escaped bool) {
 	for j := i; j < len(t.src); j++ {
 		switch t.src[j] {
 		case '"':
@@ -217,7 +222,7 @@ func (t *tree) name(i int) (name span, escaped bool) {
 }
 
 // elements reads an array from behind its bracket.
-func (t *tree) elements(i, depth int) (int, error) {
+func (t *Tree) elements(i, depth int) (int, error) {
 	if i = t.space(i); i < len(t.src) && t.src[i] == ']' {
 		return i + 1, nil
 	}
@@ -227,7 +232,7 @@ func (t *tree) elements(i, depth int) (int, error) {
 			return end, err
 		}
 		if i = t.space(end); i >= len(t.src) {
-			return i, errNotJSON
+			return i, ErrJSON
 		}
 		switch t.src[i] {
 		case ']':
@@ -235,28 +240,30 @@ func (t *tree) elements(i, depth int) (int, error) {
 		case ',':
 			i++
 		default:
-			return i, errNotJSON
+			return i, ErrJSON
 		}
 	}
 }
 
-// value is one value of a tree. The zero value is one that is not there; it can be asked everything.
-type value struct {
-	t *tree
+// Value is one value of a tree. The zero value is one that is not there; it can be asked everything.
+type Value struct {
+	t *Tree
 	i int32
 }
 
-func (v value) kind() kind {
+// Kind returns what the value is.
+func (v Value) Kind() Kind {
 	if v.t == nil {
 		return 0
 	}
 	return v.t.nodes[v.i].kind
 }
 
-func (v value) is(k kind) bool { return v.kind() == k }
+// Is reports whether the value is of a kind.
+func (v Value) Is(k Kind) bool { return v.Kind() == k }
 
-// source is the value as it was written; a string without its quotes.
-func (v value) source() []byte {
+// Source is the value as it was written; a string without its quotes.
+func (v Value) Source() []byte {
 	if v.t == nil {
 		return nil
 	}
@@ -264,10 +271,10 @@ func (v value) source() []byte {
 	return v.t.src[at.from:at.to]
 }
 
-// get is the member of that name, the first if there are several.
-func (v value) get(name string) value {
-	if !v.is(object) {
-		return value{}
+// Get is the member of that name, the first if there are several.
+func (v Value) Get(name string) Value {
+	if !v.Is(Object) {
+		return Value{}
 	}
 	nodes := v.t.nodes
 	for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
@@ -276,61 +283,61 @@ func (v value) get(name string) value {
 			continue
 		}
 		key := v.t.src[n.name.from:n.name.to]
-		if string(key) == name || n.escaped && string(appendUnescaped(nil, key)) == name {
-			return value{v.t, i}
+		if string(key) == name || n.escaped && string(AppendUnescaped(nil, key)) == name {
+			return Value{v.t, i}
 		}
 	}
-	return value{}
+	return Value{}
 }
 
-// members yields the members of an object with their names as they were written.
-func (v value) members() iter.Seq2[[]byte, value] {
-	return func(yield func([]byte, value) bool) {
-		if !v.is(object) {
+// Members yields the members of an object with their names as they were written.
+func (v Value) Members() iter.Seq2[[]byte, Value] {
+	return func(yield func([]byte, Value) bool) {
+		if !v.Is(Object) {
 			return
 		}
 		nodes := v.t.nodes
 		for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
 			name := nodes[i].name
-			if !yield(v.t.src[name.from:name.to], value{v.t, i}) {
+			if !yield(v.t.src[name.from:name.to], Value{v.t, i}) {
 				return
 			}
 		}
 	}
 }
 
-// all yields the elements of an array.
-func (v value) all() iter.Seq[value] {
-	return func(yield func(value) bool) {
-		if !v.is(array) {
+// All yields the elements of an array.
+func (v Value) All() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if !v.Is(Array) {
 			return
 		}
 		nodes := v.t.nodes
 		for i, end := v.i+1, nodes[v.i].next; i < end; i = nodes[i].next {
-			if !yield(value{v.t, i}) {
+			if !yield(Value{v.t, i}) {
 				return
 			}
 		}
 	}
 }
 
-// first is the first element of an array.
-func (v value) first() value {
-	if v.is(array) && v.i+1 < v.t.nodes[v.i].next {
-		return value{v.t, v.i + 1}
+// First is the first element of an array.
+func (v Value) First() Value {
+	if v.Is(Array) && v.i+1 < v.t.nodes[v.i].next {
+		return Value{v.t, v.i + 1}
 	}
-	return value{}
+	return Value{}
 }
 
-// present reports whether the value says anything: it is there, and not null, false, 0 or empty.
-func (v value) present() bool {
-	switch v.kind() {
-	case object, array:
+// Present reports whether the value says anything: it is there, and not null, false, 0 or empty.
+func (v Value) Present() bool {
+	switch v.Kind() {
+	case Object, Array:
 		return v.t.nodes[v.i].next > v.i+1
-	case text:
-		return len(v.source()) > 0
-	case number:
-		return string(v.source()) != "0"
+	case Text:
+		return len(v.Source()) > 0
+	case Number:
+		return string(v.Source()) != "0"
 	}
-	return v.is(yes)
+	return v.Is(True)
 }

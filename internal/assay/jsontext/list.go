@@ -1,8 +1,5 @@
-// Package jsonlist reads the elements of long lists in JSON documents without holding the lists.
-//
-// It counts brackets and quotes, no more: whether an element or a member is good JSON is for its parser to say. So an element
-// that is none does not hide those after it.
-package jsonlist
+// Package jsontext reads JSON: a tree that knows where every value stands, a strict parser, and a scanner of lists too long to hold.
+package jsontext
 
 import (
 	"bufio"
@@ -51,7 +48,8 @@ func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %v", e.
 // Unwrap is what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Read reads a document to its end. A value in the place of a list, or on the way to one, that is neither is left in the rest;
+// Read reads a document to its end. It counts brackets and quotes, no more: whether an element or a member is good JSON is for its
+// parser to say, so that an element which is none does not hide those after it. A value in the place of a list, or on the way to one, that is neither is left in the rest;
 // where it is an object or another list, null stands for it.
 func Read(in io.Reader, d Document) error {
 	w := walker{Document: d, scanner: scanner{in: bufio.NewReaderSize(in, 64<<10), line: max(1, d.Line), col: max(1, d.Col)}}

@@ -1,4 +1,4 @@
-package dialect
+package jsontext
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// appendUnescaped appends the inside of a JSON string without its escapes. A lone surrogate becomes U+FFFD and takes
+// AppendUnescaped appends the inside of a JSON string without its escapes. A lone surrogate becomes U+FFFD and takes
 // nothing else with it; an escape that does not exist stays as it is.
-func appendUnescaped(dst, src []byte) []byte {
+func AppendUnescaped(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, '\\')
 		if i < 0 || i == len(src)-1 {

@@ -1,4 +1,4 @@
-package inputs
+package jsontext
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func (p *parser) text() (any, error) {
+func (p *Parser) text() (any, error) {
 	raw, err := p.raw()
 	if err != nil {
 		return nil, err
@@ -17,10 +17,10 @@ func (p *parser) text() (any, error) {
 }
 
 // raw reads a string in quotes. What it returns is good until the next call.
-func (p *parser) raw() ([]byte, error) {
+func (p *Parser) raw() ([]byte, error) {
 	p.i++
 	start := p.i
-	p.i += plain(p.b[p.i:])
+	p.i += Plain(p.b[p.i:])
 	if p.i < len(p.b) && p.b[p.i] == '"' {
 		p.i++
 		return p.b[start : p.i-1], nil
@@ -30,7 +30,7 @@ func (p *parser) raw() ([]byte, error) {
 }
 
 // escaped goes on with a string from a byte that is not plain.
-func (p *parser) escaped() ([]byte, error) {
+func (p *Parser) escaped() ([]byte, error) {
 	for p.i < len(p.b) {
 		switch c := p.b[p.i]; c {
 		case '"':
@@ -43,17 +43,17 @@ func (p *parser) escaped() ([]byte, error) {
 		default:
 			return nil, p.fail("control character 0x%02X in a string", c)
 		}
-		n := plain(p.b[p.i:])
+		n := Plain(p.b[p.i:])
 		p.scratch = append(p.scratch, p.b[p.i:p.i+n]...)
 		p.i += n
 	}
 	return nil, p.unexpected("a closing quote")
 }
 
-// plain counts the bytes before the first quote, backslash or control character, eight at a time: text is most of what
+// Plain counts the bytes before the first quote, backslash or control character, eight at a time: text is most of what
 // is read. In each word a byte's top bit is set where the byte is below a space, or is zero after the quote or the
 // backslash was taken away; only the lowest such bit is sure, and only that is used.
-func plain[T string | []byte](b T) int {
+func Plain[T string | []byte](b T) int {
 	const low, top = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
@@ -72,27 +72,16 @@ func plain[T string | []byte](b T) int {
 	return i
 }
 
-func (p *parser) escape() error {
+func (p *Parser) escape() error {
 	if p.i+1 >= len(p.b) {
 		p.i = len(p.b)
 		return p.unexpected("an escape")
 	}
-	c := p.b[p.i+1]
-	switch c {
-	case '"', '\\', '/':
-	case 'n':
-		c = '\n'
-	case 't':
-		c = '\t'
-	case 'r':
-		c = '\r'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'u':
+	c := meaning(p.b[p.i+1])
+	if c == 0 && p.b[p.i+1] == 'u' {
 		return p.unicode()
-	default:
+	}
+	if c == 0 {
 		r, _ := utf8.DecodeRune(p.b[p.i+1:])
 		return p.fail("%q after a backslash is not an escape", r)
 	}
@@ -101,15 +90,14 @@ func (p *parser) escape() error {
 	return nil
 }
 
-func (p *parser) unicode() error {
-	c, ok := hex4(p.b, p.i)
-	if !ok {
+func (p *Parser) unicode() error {
+	c := hex4(p.b[p.i:])
+	if c < 0 {
 		return p.fail(`\u needs four hexadecimal digits`)
 	}
 	size := 6
 	if utf16.IsSurrogate(c) {
-		low, _ := hex4(p.b, p.i+6)
-		if c = utf16.DecodeRune(c, low); c == utf8.RuneError {
+		if c = utf16.DecodeRune(c, hex4(p.b[p.i+6:])); c == utf8.RuneError {
 			return p.fail("%s is half a character", p.b[p.i:p.i+6])
 		}
 		size = 12
@@ -122,70 +110,56 @@ func (p *parser) unicode() error {
 	return nil
 }
 
-// hex4 reads \uXXXX at i.
-func hex4(b []byte, i int) (rune, bool) {
-	if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
-		return 0, false
-	}
-	var r rune
-	for _, c := range b[i+2 : i+6] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
-}
-
-func (p *parser) number() (any, error) {
+func (p *Parser) number() (any, error) {
 	start := p.i
-	if p.b[p.i] == '-' {
-		p.i++
-	}
-	if p.i < len(p.b) && p.b[p.i] == '0' {
-		p.i++
-	} else if p.digits() == 0 {
+	end, whole, ok := numberEnd(p.b, p.i)
+	if p.i = end; !ok {
 		return nil, p.unexpected("a digit")
 	}
-	whole := true
-	if p.i < len(p.b) && p.b[p.i] == '.' {
-		whole = false
-		p.i++
-		if p.digits() == 0 {
-			return nil, p.unexpected("a digit")
-		}
-	}
-	if p.i < len(p.b) && (p.b[p.i] == 'e' || p.b[p.i] == 'E') {
-		whole = false
-		p.i++
-		if p.i < len(p.b) && (p.b[p.i] == '+' || p.b[p.i] == '-') {
-			p.i++
-		}
-		if p.digits() == 0 {
-			return nil, p.unexpected("a digit")
-		}
-	}
-	return numberOf(string(p.b[start:p.i]), whole), nil
+	return NumberOf(string(p.b[start:p.i]), whole), nil
 }
 
-func (p *parser) digits() int {
-	start := p.i
-	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
-		p.i++
+// numberEnd returns where the number at i ends and whether it has neither fraction nor exponent; where it is none, the byte that should
+// have been a digit.
+func numberEnd(b []byte, i int) (end int, whole, ok bool) {
+	if b[i] == '-' {
+		i++
 	}
-	return p.i - start
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if i, ok = digitsEnd(b, i); !ok {
+		return i, false, false
+	}
+	whole = true
+	if i < len(b) && b[i] == '.' {
+		whole = false
+		if i, ok = digitsEnd(b, i+1); !ok {
+			return i, false, false
+		}
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		i, ok = digitsEnd(b, i)
+		return i, false, ok
+	}
+	return i, whole, true
 }
 
-// numberOf keeps a number whose text is valid: int64 where it is whole and fits, float64 where it has a fraction or an
+// digitsEnd reads over at least one digit.
+func digitsEnd(b []byte, i int) (end int, ok bool) {
+	start := i
+	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
+		i++
+	}
+	return i, i > start
+}
+
+// NumberOf keeps a number whose text is valid: int64 where it is whole and fits, float64 where it has a fraction or an
 // exponent and fits, else as it is written.
-func numberOf(text string, whole bool) any {
+func NumberOf(text string, whole bool) any {
 	if whole {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n

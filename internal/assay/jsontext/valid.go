@@ -1,10 +1,10 @@
-package dialect
+package jsontext
 
-// valid reports whether raw is one JSON value, strictly, and not nested beyond measure. It stands here, and not in its
-// place in the standard library, because it needs no memory: it is asked for every request.
-func valid(raw []byte) bool {
-	rest, ok := validValue(skipSpace(raw), 0)
-	return ok && len(skipSpace(rest)) == 0
+// Valid reports whether raw is one JSON value, strictly, and not nested beyond measure. It needs no memory, unlike
+// encoding/json: every request is checked with it.
+func Valid(raw []byte) bool {
+	rest, ok := validValue(SkipSpace(raw), 0)
+	return ok && len(SkipSpace(rest)) == 0
 }
 
 // validValue returns what stands behind the value at the front of raw.
@@ -31,7 +31,7 @@ func validValue(raw []byte, depth int) (rest []byte, ok bool) {
 
 // validList reads members or elements up to their closing bracket.
 func validList(raw []byte, end byte, depth int) (rest []byte, ok bool) {
-	raw = skipSpace(raw)
+	raw = SkipSpace(raw)
 	if len(raw) > 0 && raw[0] == end {
 		return raw[1:], true
 	}
@@ -43,20 +43,20 @@ func validList(raw []byte, end byte, depth int) (rest []byte, ok bool) {
 			if raw, ok = validString(raw[1:]); !ok {
 				return raw, false
 			}
-			if raw = skipSpace(raw); len(raw) == 0 || raw[0] != ':' {
+			if raw = SkipSpace(raw); len(raw) == 0 || raw[0] != ':' {
 				return raw, false
 			}
-			raw = skipSpace(raw[1:])
+			raw = SkipSpace(raw[1:])
 		}
 		if raw, ok = validValue(raw, depth); !ok {
 			return raw, false
 		}
-		raw = skipSpace(raw)
+		raw = SkipSpace(raw)
 		switch {
 		case len(raw) > 0 && raw[0] == end:
 			return raw[1:], true
 		case len(raw) > 0 && raw[0] == ',':
-			raw = skipSpace(raw[1:])
+			raw = SkipSpace(raw[1:])
 		default:
 			return raw, false
 		}
@@ -89,34 +89,9 @@ func validWord(raw []byte, word string) (rest []byte, ok bool) {
 }
 
 func validNumber(raw []byte) (rest []byte, ok bool) {
-	if raw[0] == '-' {
-		raw = raw[1:]
-	}
-	if len(raw) > 0 && raw[0] == '0' {
-		raw = raw[1:]
-	} else if raw, ok = digits(raw); !ok {
+	if raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return raw, false
 	}
-	if len(raw) > 0 && raw[0] == '.' {
-		if raw, ok = digits(raw[1:]); !ok {
-			return raw, false
-		}
-	}
-	if len(raw) > 0 && (raw[0] == 'e' || raw[0] == 'E') {
-		raw = raw[1:]
-		if len(raw) > 0 && (raw[0] == '+' || raw[0] == '-') {
-			raw = raw[1:]
-		}
-		return digits(raw)
-	}
-	return raw, true
-}
-
-// digits reads at least one.
-func digits(raw []byte) (rest []byte, ok bool) {
-	i := 0
-	for i < len(raw) && '0' <= raw[i] && raw[i] <= '9' {
-		i++
-	}
-	return raw[i:], i > 0
+	end, _, ok := numberEnd(raw, 0)
+	return raw[end:], ok
 }

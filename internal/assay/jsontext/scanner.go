@@ -1,4 +1,4 @@
-package jsonlist
+package jsontext
 
 import (
 	"bufio"
@@ -83,7 +83,7 @@ func (p *place) walk(window []byte, a, b byte) (n int, done bool) {
 			p.escape = false
 		case p.quoted:
 			if c != '"' && c != '\\' {
-				i += plain(window[i:]) - 1
+				i += max(1, Plain(window[i:])) - 1
 				continue
 			}
 			p.escape, p.quoted = c == '\\', c != '"'
@@ -98,18 +98,6 @@ func (p *place) walk(window []byte, a, b byte) (n int, done bool) {
 		}
 	}
 	return len(window), false
-}
-
-// plain counts the bytes before a quote or a backslash, as far as it looks.
-func plain(b []byte) int {
-	b = b[:min(len(b), 256)] // so that looking for both stays cheap where one is rare
-	if quote := bytes.IndexByte(b, '"'); quote >= 0 {
-		b = b[:quote]
-	}
-	if slash := bytes.IndexByte(b, '\\'); slash >= 0 {
-		b = b[:slash]
-	}
-	return len(b)
 }
 
 // window is what the buffer holds, at least one byte.

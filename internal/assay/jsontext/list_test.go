@@ -1,4 +1,4 @@
-package jsonlist_test
+package jsontext_test
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"assay/internal/assay/jsonlist"
+	"assay/internal/assay/jsontext"
 )
 
 // found are the elements of a document with their places, and its rest.
 func found(in io.Reader, paths ...[]string) (elements []string, rest string, err error) {
 	var b bytes.Buffer
-	err = jsonlist.Read(in, jsonlist.Document{Lists: paths, Rest: &b, Max: 300_000, Each: func(e jsonlist.Element) error {
+	err = jsontext.Read(in, jsontext.Document{Lists: paths, Rest: &b, Max: 300_000, Each: func(e jsontext.Element) error {
 		text := string(e.Text)
 		if e.TooLong {
 			text = "too long"
@@ -68,23 +68,23 @@ func TestElementsAreFoundByTheirPath(t *testing.T) {
 func TestWhatIsNoDocumentIsAnErrorWithItsPlace(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]error{
-		"": jsonlist.ErrCut, `{`: jsonlist.ErrCut, `{"r"`: jsonlist.ErrCut, `{"r":`: jsonlist.ErrCut, `{"r":[`: jsonlist.ErrCut, `{"r":[1`: jsonlist.ErrCut, `{"r":[1,`: jsonlist.ErrCut,
-		`{"r":["a\`: jsonlist.ErrCut, `{"r":[1]`: jsonlist.ErrCut, `{"r":[1],`: jsonlist.ErrCut, `{"x":{"y":[1,`: jsonlist.ErrCut,
-		`"r"`: jsonlist.ErrJSON, `nope`: jsonlist.ErrJSON, `{"r"}`: jsonlist.ErrJSON, `{"r" 1:2}`: jsonlist.ErrJSON, `{r:1}`: jsonlist.ErrJSON, `{null:1}`: jsonlist.ErrJSON, `{:1}`: jsonlist.ErrJSON,
-		`{"a":1,}`: jsonlist.ErrJSON, `{"r":[]"a":1}`: jsonlist.ErrJSON, "\xef\xbb[]": jsonlist.ErrJSON,
-		`{"r":[1]} x`: jsonlist.ErrAfter, `{}{}`: jsonlist.ErrAfter,
+		"": jsontext.ErrCut, `{`: jsontext.ErrCut, `{"r"`: jsontext.ErrCut, `{"r":`: jsontext.ErrCut, `{"r":[`: jsontext.ErrCut, `{"r":[1`: jsontext.ErrCut, `{"r":[1,`: jsontext.ErrCut,
+		`{"r":["a\`: jsontext.ErrCut, `{"r":[1]`: jsontext.ErrCut, `{"r":[1],`: jsontext.ErrCut, `{"x":{"y":[1,`: jsontext.ErrCut,
+		`"r"`: jsontext.ErrJSON, `nope`: jsontext.ErrJSON, `{"r"}`: jsontext.ErrJSON, `{"r" 1:2}`: jsontext.ErrJSON, `{r:1}`: jsontext.ErrJSON, `{null:1}`: jsontext.ErrJSON, `{:1}`: jsontext.ErrJSON,
+		`{"a":1,}`: jsontext.ErrJSON, `{"r":[]"a":1}`: jsontext.ErrJSON, "\xef\xbb[]": jsontext.ErrJSON,
+		`{"r":[1]} x`: jsontext.ErrAfter, `{}{}`: jsontext.ErrAfter,
 	} {
 		_, _, err := found(strings.NewReader(doc), []string{"r"})
-		var at *jsonlist.Error
+		var at *jsontext.Error
 		if !errors.Is(err, want) || !errors.As(err, &at) || at.Line != 1 || at.Col < 1 || at.Col > len(doc)+1 {
 			t.Errorf("%q: %v, want %v", doc, err, want)
 		}
 	}
 	_, _, err := found(strings.NewReader("[1,\n2]\n x"), []string{})
-	if want := (&jsonlist.Error{Line: 3, Col: 2, Err: jsonlist.ErrAfter}).Error(); err == nil || err.Error() != want {
+	if want := (&jsontext.Error{Line: 3, Col: 2, Err: jsontext.ErrAfter}).Error(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, _, err := found(strings.NewReader("{}"), []string{}); !errors.Is(err, jsonlist.ErrJSON) {
+	if _, _, err := found(strings.NewReader("{}"), []string{}); !errors.Is(err, jsontext.ErrJSON) {
 		t.Errorf("an object in the place of a list: %v", err)
 	}
 }
@@ -98,10 +98,10 @@ func TestErrorsOfReadersAndFunctionsComeBack(t *testing.T) {
 	}
 	own := errors.New("enough")
 	endless := io.MultiReader(strings.NewReader(`{"a":1,"r":[1`), iotest.ErrReader(broken))
-	if err := jsonlist.Read(endless, jsonlist.Document{Lists: [][]string{{"r"}}, Other: func(string, []byte) error { return own }}); err != own {
+	if err := jsontext.Read(endless, jsontext.Document{Lists: [][]string{{"r"}}, Other: func(string, []byte) error { return own }}); err != own {
 		t.Errorf("a member: %v", err)
 	}
-	if err := jsonlist.Read(strings.NewReader(`[1,2`), jsonlist.Document{Lists: [][]string{{}}, Each: func(jsonlist.Element) error { return own }}); err != own {
+	if err := jsontext.Read(strings.NewReader(`[1,2`), jsontext.Document{Lists: [][]string{{}}, Each: func(jsontext.Element) error { return own }}); err != own {
 		t.Errorf("an element: %v", err)
 	}
 }
@@ -109,9 +109,9 @@ func TestErrorsOfReadersAndFunctionsComeBack(t *testing.T) {
 func TestMembersComeInTurnWithoutTheirLists(t *testing.T) {
 	t.Parallel()
 	var got []string
-	err := jsonlist.Read(strings.NewReader(`{"model": "m", "r": [1, 2], "in": {"r": [3], "x": 1}, "model": 2}`), jsonlist.Document{
+	err := jsontext.Read(strings.NewReader(`{"model": "m", "r": [1, 2], "in": {"r": [3], "x": 1}, "model": 2}`), jsontext.Document{
 		Lists: [][]string{{"r"}, {"in", "r"}},
-		Each:  func(e jsonlist.Element) error { got = append(got, string(e.Text)); return nil },
+		Each:  func(e jsontext.Element) error { got = append(got, string(e.Text)); return nil },
 		Other: func(name string, value []byte) error { got = append(got, name+"="+string(value)); return nil },
 	})
 	if diff := cmp.Diff([]string{`model="m"`, "1", "2", "r=[]", "3", `in={"r":[],"x":1}`, "model=2"}, got); diff != "" || err != nil {

@@ -1,4 +1,4 @@
-package dialect
+package jsontext
 
 import (
 	"bytes"
@@ -17,21 +17,21 @@ func FuzzValidAgreesWithTheStandardLibrary(f *testing.F) {
 		if bytes.Count(raw, []byte("["))+bytes.Count(raw, []byte("{")) > maxDepth {
 			return
 		}
-		if got, want := valid(raw), json.Valid(raw); got != want {
+		if got, want := Valid(raw), json.Valid(raw); got != want {
 			t.Errorf("%q: %v, want %v", raw, got, want)
 		}
 		if !json.Valid(raw) {
 			return
 		}
-		var tr tree
-		if _, err := tr.parse(raw); err != nil {
+		var tr Tree
+		if _, err := tr.Parse(raw); err != nil {
 			t.Errorf("%q: %v", raw, err)
 		}
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, raw); err != nil {
 			t.Fatal(err)
 		}
-		if a, b := decoded(t, compact.Bytes()), decoded(t, appendRaw(nil, raw)); a != b {
+		if a, b := decoded(t, compact.Bytes()), decoded(t, AppendCompact(nil, raw)); a != b {
 			t.Errorf("%q becomes %s, want %s", raw, b, a)
 		}
 	})
@@ -56,7 +56,7 @@ func decoded(t *testing.T, raw []byte) string {
 func TestNestingBeyondMeasureIsNotValid(t *testing.T) {
 	t.Parallel()
 	deep := bytes.Repeat([]byte("["), 1_000_000)
-	if valid(append(deep, bytes.Repeat([]byte("]"), 1_000_000)...)) {
+	if Valid(append(deep, bytes.Repeat([]byte("]"), 1_000_000)...)) {
 		t.Error("a million brackets are valid")
 	}
 }
