@@ -36,7 +36,6 @@ var openWalls = map[string]struct {
 	"show/gateway":   {14, 4.4, 83},
 	"show/report":    {31, 5.8, 60},
 	"show/web":       {26, 5.0, 81},
-	"simulator/wire": {27, 2.9, 19},
 	"study":          {28, 6.1, 55},
 	"study/catalog":  {14, 4.9, 39},
 	"study/inputs":   {20, 3.7, 35},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"time"
 
 	"assay/internal/simulator/backend"
@@ -298,4 +299,21 @@ func anthropicCount(c *backend.Call) {
 // anthropicErrorLine is an error as a batch result carries it: nested twice.
 func anthropicErrorLine(e *backend.Ended) map[string]any {
 	return map[string]any{"type": "error", "error": anthropicError(e.Rejection), "request_id": fmt.Sprintf("req_%016x", e.Number)}
+}
+
+// anthropicRate writes anthropic-ratelimit-*; resets are points in time, tokens are rounded to thousands.
+func anthropicRate(h http.Header, m backend.Meter) {
+	at := m.ResetAt.UTC().Format(time.RFC3339)
+	if m.Requests > 0 {
+		h.Set("Anthropic-Ratelimit-Requests-Limit", strconv.Itoa(m.Requests))
+		h.Set("Anthropic-Ratelimit-Requests-Remaining", strconv.Itoa(m.RequestsLeft))
+		h.Set("Anthropic-Ratelimit-Requests-Reset", at)
+	}
+	if m.Tokens > 0 {
+		for _, which := range []string{"Tokens", "Input-Tokens"} {
+			h.Set("Anthropic-Ratelimit-"+which+"-Limit", strconv.Itoa(m.Tokens))
+			h.Set("Anthropic-Ratelimit-"+which+"-Remaining", strconv.Itoa((m.TokensLeft+500)/1000*1000))
+			h.Set("Anthropic-Ratelimit-"+which+"-Reset", at)
+		}
+	}
 }

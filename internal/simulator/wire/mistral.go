@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
-
 	"net/http"
 	"slices"
 	"strconv"
@@ -316,4 +315,13 @@ type mistralJob struct {
 	Completed   int               `json:"completed_requests"`
 	Succeeded   int               `json:"succeeded_requests"`
 	Failed      int               `json:"failed_requests"`
+}
+
+// mistralRate writes the headers by size.
+func mistralRate(h http.Header, m backend.Meter) {
+	if m.Tokens > 0 {
+		h.Set("X-Ratelimitbysize-Limit-Minute", strconv.Itoa(m.Tokens))
+		h.Set("X-Ratelimitbysize-Remaining-Minute", strconv.Itoa(m.TokensLeft))
+		h.Set("Ratelimitbysize-Reset", strconv.Itoa(int(m.Reset.Seconds())))
+	}
 }

@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strconv"
+	"time"
 
 	"assay/internal/simulator/backend"
 	"assay/internal/simulator/bodies"
+	"assay/internal/simulator/fault"
 )
+
+// What several vendors share: documents of errors, headers of limits, the list of models, times.
 
 // openAIShape is {"error":{message,type,param,code}}.
 func openAIShape(_ *backend.Call, r *bodies.Rejection) any {
@@ -20,6 +25,7 @@ func openAIError(r *bodies.Rejection) map[string]any {
 	}
 }
 
+// openAIType returns the type that OpenAI gives an error.
 func openAIType(r *bodies.Rejection) string {
 	switch {
 	case r.Type != "":
@@ -69,9 +75,65 @@ func grpcCode(status int) int {
 	return cmp.Or(codes[status], 13)
 }
 
+// geminiFailure returns why a job failed, as Google writes it.
 func geminiFailure(j *backend.Job) string {
 	if i := j.Failure[0]; i.Line > 0 {
 		return fmt.Sprintf("Line %d: %s", i.Line, i.Message)
 	}
 	return j.Failure[0].Message
 }
+
+// openAIRate writes x-ratelimit-*; resets are durations as Go writes them.
+func openAIRate(h http.Header, m backend.Meter) {
+	if m.Requests > 0 {
+		h.Set("X-Ratelimit-Limit-Requests", strconv.Itoa(m.Requests))
+		h.Set("X-Ratelimit-Remaining-Requests", strconv.Itoa(m.RequestsLeft))
+		h.Set("X-Ratelimit-Reset-Requests", m.Reset.String())
+	}
+	if m.Tokens > 0 {
+		h.Set("X-Ratelimit-Limit-Tokens", strconv.Itoa(m.Tokens))
+		h.Set("X-Ratelimit-Remaining-Tokens", strconv.Itoa(m.TokensLeft))
+		h.Set("X-Ratelimit-Reset-Tokens", m.Reset.String())
+	}
+}
+
+// modelsRoutes answer which models there are: any that is asked for by name.
+func modelsRoutes(rt backend.Routes, path string) {
+	rt.On(fault.Models, "GET", path+"/models", func(c *backend.Call) {
+		list := []any{}
+		for _, name := range []string{"sim-large", "sim-small"} {
+			list = append(list, modelObject(c, name))
+		}
+		c.Reply(http.StatusOK, map[string]any{"object": "list", "data": list})
+	})
+	rt.On(fault.Models, "GET", path+"/models/{model...}", func(c *backend.Call) {
+		name := c.Request.PathValue("model")
+		if rej := bodies.CheckModel(name); rej != nil {
+			c.Fail(rej)
+			return
+		}
+		c.Reply(http.StatusOK, modelObject(c, name))
+	})
+}
+
+func modelObject(c *backend.Call, name string) map[string]any {
+	return map[string]any{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": c.Vendor.Name}
+}
+
+// rfc writes a time as Anthropic and Google do; nil for none.
+func rfc(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+}
+
+// unix writes a time in seconds; nil for none.
+func unix(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.Unix()
+}
+
+const day = 24 * time.Hour
