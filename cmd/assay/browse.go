@@ -22,7 +22,7 @@ func browse(file string) error {
 	return nil
 }
 
-// opener is the command that shows a file, on a system.
+// opener returns the command that shows a file, on a system.
 func opener(system string, env func(string) string) ([]string, error) {
 	switch {
 	case system == "darwin":

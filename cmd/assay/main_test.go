@@ -135,7 +135,7 @@ func (p *program) start(args ...string) *process {
 	return v
 }
 
-// running is a run of which as many requests stand at the door as may be in flight.
+// running returns a run of which as many requests stand at the door as may be in flight.
 func running(t *testing.T) (*program, *process) {
 	t.Helper()
 	p := newProgram(t)

@@ -10,7 +10,7 @@ import (
 //go:embed prompts
 var files embed.FS
 
-// text is one of the files that this package carries.
+// text returns one of the files that this package carries.
 func text(name string) string {
 	b, err := files.ReadFile("prompts/" + name + ".md")
 	if err != nil {
@@ -19,7 +19,7 @@ func text(name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// builtins is the list of built-in rubrics. Adding one is a function and a line here.
+// builtins returns the list of built-in rubrics. Adding one is a function and a line here.
 func builtins() []func() Rubric {
 	return []func() Rubric{
 		better, betterSample, compliance, contains, exact, flip, likert, stance, stanceKeywords,
@@ -35,7 +35,7 @@ func Builtins() []string {
 	return names
 }
 
-// Builtin is the built-in rubric of that name, with the prompt it uses where a study names none.
+// Builtin returns the built-in rubric of that name, with the prompt it uses where a study names none.
 func Builtin(name string) (Rubric, bool) {
 	for _, make := range builtins() {
 		if r := make(); r.Name == name {
@@ -58,7 +58,7 @@ func Templates(rubric string) []Prompt {
 	return r.Prompts
 }
 
-// statementFields are the fields of an item that may hold the rule an answer is held against.
+// statementFields returns the fields of an item that may hold the rule an answer is held against.
 func statementFields() []string {
 	return []string{"statement", "rule", "requirement", "guideline", "principle"}
 }

@@ -48,7 +48,7 @@ type template struct {
 	text   string
 }
 
-// templates are all built-in prompts and system texts by name.
+// templates returns all built-in prompts and system texts by name.
 func templates(t *testing.T) map[string]template {
 	all := map[string]template{}
 	for _, name := range judge.Builtins() {

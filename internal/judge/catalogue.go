@@ -40,7 +40,7 @@ func Texts() []Text {
 	return out
 }
 
-// FindText is the built-in text of a name; a template may be named without its rubric.
+// FindText returns the built-in text of a name; a template may be named without its rubric.
 func FindText(name string) (Text, bool) {
 	all := Texts()
 	if i := slices.IndexFunc(all, func(t Text) bool { return t.Name == name || t.Kind == TextTemplate && t.Name == t.Rubric.Name+"/"+name }); i >= 0 {

@@ -68,7 +68,7 @@ func ReadLine(r Rubric, line []byte) (assay.Key, assay.Verdict, error) {
 	return key, a.verdict(r), nil
 }
 
-// misread is why a line is no verdict, in the words of the form rather than of the language that reads it.
+// misread returns why a line is no verdict, in the words of the form rather than of the language that reads it.
 func misread(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

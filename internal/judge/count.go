@@ -22,7 +22,7 @@ type Counting struct {
 	Cut     CountAs
 }
 
-// Of is how an answer of this ending counts.
+// Of returns how an answer of this ending counts.
 func (c Counting) Of(e assay.Ending) CountAs {
 	as := AsAnswer
 	switch e {
@@ -43,7 +43,7 @@ const (
 	whyWorst    = "counted as worst: "
 )
 
-// Before is the verdict on an answer that needs no judge: it holds nothing to judge, or the rule decides. False: ask.
+// Before returns the verdict on an answer that needs no judge: it holds nothing to judge, or the rule decides. False: ask.
 func (r Rubric) Before(c Counting, answer assay.Outcome) (assay.Verdict, bool) {
 	if c.Of(answer.Ending) == AsWorst {
 		v := r.worst()
@@ -53,7 +53,7 @@ func (r Rubric) Before(c Counting, answer assay.Outcome) (assay.Verdict, bool) {
 	return nothing(c, answer)
 }
 
-// BeforePair is the same for two answers shown side by side.
+// BeforePair returns the same for two answers shown side by side.
 func BeforePair(c Counting, a, b assay.Outcome) (assay.Verdict, bool) {
 	worstA, worstB := c.Of(a.Ending) == AsWorst, c.Of(b.Ending) == AsWorst
 	if !worstA {
@@ -83,7 +83,7 @@ func BeforePair(c Counting, a, b assay.Outcome) (assay.Verdict, bool) {
 	return v, true
 }
 
-// nothing is the verdict on an answer that is left out, or has no text. A judge is never shown one.
+// nothing returns the verdict on an answer that is left out, or has no text. A judge is never shown one.
 func nothing(c Counting, answer assay.Outcome) (assay.Verdict, bool) {
 	switch {
 	case c.Of(answer.Ending) == Exclude:
@@ -94,7 +94,7 @@ func nothing(c Counting, answer assay.Outcome) (assay.Verdict, bool) {
 	return assay.Verdict{}, false
 }
 
-// worst is the verdict at the bad end of the rubric.
+// worst returns the verdict at the bad end of the rubric.
 func (r Rubric) worst() assay.Verdict {
 	var worst *Label
 	for i := range r.Labels {

@@ -100,7 +100,7 @@ func (f *finder) object(o object) bool {
 	return true
 }
 
-// values is the value of a field, and how many different ones there are under that name.
+// values returns the value of a field, and how many different ones there are under that name.
 func (o object) values(name string) (value any, different int) {
 	for _, m := range o {
 		if !named(m.key, name) {
@@ -201,7 +201,7 @@ func (f *finder) tags() {
 	}
 }
 
-// explanation is the judge's own words: the field for them, or what stands around the label.
+// explanation returns the judge's own words: the field for them, or what stands around the label.
 func (r Rubric) explanation(text string, found reading) string {
 	if found.from == nil {
 		return strings.TrimSpace(text[:found.at.start] + text[found.at.end:])
@@ -215,7 +215,7 @@ func (r Rubric) explanation(text string, found reading) string {
 	return ""
 }
 
-// wordFields are the names under which judges explain themselves.
+// wordFields returns the names under which judges explain themselves.
 func wordFields() []string { return []string{"explanation", "reasoning", "reason", "rationale"} }
 
 func (r Rubric) confidence(o object) *float64 {
@@ -230,7 +230,7 @@ func (r Rubric) confidence(o object) *float64 {
 	return share(x)
 }
 
-// rest is what an object holds besides label, score and explanation.
+// rest returns what an object holds besides label, score and explanation.
 func (r Rubric) rest(o object) json.RawMessage {
 	known := append([]string{r.Label, r.Score, r.Explanation}, wordFields()...)
 	left := slices.DeleteFunc(slices.Clone(o), func(m member) bool {

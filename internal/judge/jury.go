@@ -18,7 +18,7 @@ const (
 	Unanimous Jury = "unanimous" // the label on which all judges agree, every one of them with a valid verdict
 )
 
-// Decide is what the jury says. Without a majority a comparison is a tie, and anything else is abstained; so is what should be
+// Decide returns what the jury says. Without a majority a comparison is a tie, and anything else is abstained; so is what should be
 // unanimous and is not. Where no judge has a valid verdict there is none, in the state nearest to one that a judge has.
 func (j Jury) Decide(all []assay.Verdict) []assay.Verdict {
 	switch j {
@@ -43,7 +43,7 @@ const (
 	ReduceAll      Reduce = "all"      // the lowest score: 1 only where all draws have 1
 )
 
-// Of is what the draws together say, of those with a valid verdict.
+// Of returns what the draws together say, of those with a valid verdict.
 func (r Reduce) Of(all []assay.Verdict) []assay.Verdict {
 	switch r {
 	case ReduceMean:
@@ -162,7 +162,7 @@ func mean(all []assay.Verdict) assay.Verdict {
 	return out
 }
 
-// extreme is the valid verdict whose score is ahead of all others.
+// extreme returns the valid verdict whose score is ahead of all others.
 func extreme(all []assay.Verdict, ahead func(a, b float64) bool) assay.Verdict {
 	p := count(all)
 	if p.valid == 0 {
@@ -182,7 +182,7 @@ func extreme(all []assay.Verdict, ahead func(a, b float64) bool) assay.Verdict {
 	return out
 }
 
-// none is the verdict of judges none of whom has a valid one.
+// none returns the verdict of judges none of whom has a valid one.
 func none(all []assay.Verdict) assay.Verdict {
 	for _, state := range assay.VerdictStates() {
 		for _, v := range all {

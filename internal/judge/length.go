@@ -40,7 +40,7 @@ func (r Rubric) Length() Length {
 	return out
 }
 
-// tagLength is the mean over the prompts: one that wants nothing but the tag gets nothing else.
+// tagLength returns the mean over the prompts: one that wants nothing but the tag gets nothing else.
 func (r Rubric) tagLength() Length {
 	var sum Length
 	for _, p := range r.Prompts {

@@ -23,7 +23,7 @@ type Own struct {
 	Rule    Rule
 }
 
-// New is the rubric that a study defines. Labels that the schema lists need not be listed again.
+// New returns the rubric that a study defines. Labels that the schema lists need not be listed again.
 func New(o Own) (Rubric, error) {
 	r := Rubric{
 		Name: o.Name, Kind: o.Kind, System: o.System, Prompts: o.Prompts, Form: FormJSON, Labels: slices.Clone(o.Labels),
@@ -46,7 +46,7 @@ func New(o Own) (Rubric, error) {
 	return r, nil
 }
 
-// called is a rubric in a sentence: one that stands in its stage has no name.
+// called returns a rubric in a sentence: one that stands in its stage has no name.
 func (r *Rubric) called() string {
 	if r.Name == "" {
 		return "its rubric"
@@ -75,7 +75,7 @@ func properties(schema json.RawMessage) (map[string]property, error) {
 	return object.Properties, nil
 }
 
-// Fields are the names of the fields that a schema of an answer has, sorted; none where it cannot be read.
+// Fields returns the names of the fields that a schema of an answer has, sorted; none where it cannot be read.
 func Fields(schema json.RawMessage) []string {
 	fields, err := properties(schema)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Rubric) nameLabels() error {
 	return nil
 }
 
-// abstentions are the names of labels without a score that decline to judge.
+// abstentions returns the names of labels without a score that decline to judge.
 func abstentions() []string { return []string{"n/a", "na", "unsure", "abstain"} }
 
 // nameSides turns the labels of a comparison into sides, whatever the study calls them.

@@ -10,7 +10,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Read is the verdict that a judge's outcome holds. A judge that refused or gave no answer failed; one whose answer is empty, holds no
+// Read returns the verdict that a judge's outcome holds. A judge that refused or gave no answer failed; one whose answer is empty, holds no
 // label of the rubric, or holds two different ones, gave a malformed verdict.
 func Read(r Rubric, o assay.Outcome) assay.Verdict {
 	switch o.Ending {
@@ -26,7 +26,7 @@ func Read(r Rubric, o assay.Outcome) assay.Verdict {
 	return without(assay.VerdictFailed, "%s", why)
 }
 
-// Missing is the verdict where there was nothing to judge: an answer that was not given, or not asked for.
+// Missing returns the verdict where there was nothing to judge: an answer that was not given, or not asked for.
 func Missing(why string) assay.Verdict { return without(assay.VerdictMissing, "%s", why) }
 
 // Said is what a person or a program says, field by field.
@@ -37,7 +37,7 @@ type Said struct {
 	Explanation string
 }
 
-// Take is the verdict that a person or a program gives under the rubric; what the rubric does not know is malformed.
+// Take returns the verdict that a person or a program gives under the rubric; what the rubric does not know is malformed.
 func (r Rubric) Take(s Said) assay.Verdict {
 	var label any
 	if s.Label != "" {
@@ -114,7 +114,7 @@ func withoutThoughts(text string) string {
 	return strings.TrimSpace(answer)
 }
 
-// wanted is the field that a verdict cannot do without.
+// wanted returns the field that a verdict cannot do without.
 func (r Rubric) wanted() string {
 	switch {
 	case r.Form == FormTag:
@@ -169,7 +169,7 @@ func (r Rubric) settle(label any, score *float64) (reading, string) {
 	return out, ""
 }
 
-// only is the label that alone has this score.
+// only returns the label that alone has this score.
 func (r Rubric) only(score float64) (*Label, bool) {
 	var found *Label
 	for i := range r.Labels {
@@ -183,7 +183,7 @@ func (r Rubric) only(score float64) (*Label, bool) {
 	return found, found != nil
 }
 
-// plain is a value that can be a label, as text.
+// plain returns a value that can be a label, as text.
 func plain(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -196,7 +196,7 @@ func plain(v any) (string, bool) {
 	return "", false
 }
 
-// scoreOf is a value that can be a score: a number, or one in quotes.
+// scoreOf returns a value that can be a score: a number, or one in quotes.
 func scoreOf(v any) (*float64, bool) {
 	var text string
 	switch v := v.(type) {
@@ -212,7 +212,7 @@ func scoreOf(v any) (*float64, bool) {
 	return &x, err == nil
 }
 
-// share is a confidence, if it is one.
+// share returns a confidence, if it is one.
 func share(x *float64) *float64 {
 	if x == nil || !(*x >= 0 && *x <= 1) {
 		return nil

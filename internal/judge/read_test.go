@@ -22,7 +22,7 @@ func builtin(t testing.TB, name string) judge.Rubric {
 
 func answered(text string) assay.Outcome { return assay.Outcome{Ending: assay.Answered, Text: text} }
 
-// said is a verdict in short: its label, its score, or its state.
+// said returns a verdict in short: its label, its score, or its state.
 func said(v assay.Verdict) string {
 	out := string(v.State)
 	if v.State == assay.VerdictValid {

@@ -11,7 +11,7 @@ type Reply struct {
 	Field string // the tag or the field that holds the label; empty: the rubric's own
 }
 
-// Replying is the rubric whose judges reply in a declared form. A reply in any other is malformed.
+// Replying returns the rubric whose judges reply in a declared form. A reply in any other is malformed.
 func (r Rubric) Replying(in Reply) Rubric {
 	r.Form, r.Declared = in.Form, true
 	switch {

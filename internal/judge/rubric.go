@@ -99,7 +99,7 @@ const (
 	High Worse = "high"
 )
 
-// WithoutTies is the rubric with its tie taken away: a judge that calls one all the same gave a malformed verdict.
+// WithoutTies returns the rubric with its tie taken away: a judge that calls one all the same gave a malformed verdict.
 func (r Rubric) WithoutTies() Rubric {
 	r.Labels = slices.DeleteFunc(slices.Clone(r.Labels), func(l Label) bool { return l.Name == tie })
 	return r
@@ -110,7 +110,7 @@ func (r Rubric) Ties() bool {
 	return slices.ContainsFunc(r.Labels, func(l Label) bool { return l.Name == tie })
 }
 
-// find is the label that a word means. Case, white space, quotes, emphasis and the marks between words do not matter.
+// find returns the label that a word means. Case, white space, quotes, emphasis and the marks between words do not matter.
 func (r Rubric) find(word string) (*Label, bool) {
 	folded := fold(word)
 	for i := range r.Labels {

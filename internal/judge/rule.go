@@ -12,7 +12,7 @@ import (
 // Rule judges an answer without a model. Expect is the right answer, or what the study's template made of it.
 type Rule func(answer, expect string) assay.Verdict
 
-// RightWrong are the labels of rules that know the right answer.
+// RightWrong returns the labels of rules that know the right answer.
 func RightWrong() []Label {
 	return []Label{{Name: "right", Score: num(1)}, {Name: "wrong", Score: num(0)}}
 }

@@ -29,7 +29,7 @@ type Showing struct {
 	Bare  bool   // the two are shown without fences
 }
 
-// Scope is what the prompt of a rubric may use, given what is known of the item: never lane, model or cost. Subject.Values and
+// Scope returns what the prompt of a rubric may use, given what is known of the item: never lane, model or cost. Subject.Values and
 // Showing.Values fill exactly these names.
 func Scope(kind Kind, item prompt.Scope) prompt.Scope {
 	text := prompt.Shape{Kind: prompt.Text}
@@ -46,7 +46,7 @@ func Scope(kind Kind, item prompt.Scope) prompt.Scope {
 	return item
 }
 
-// Values are what a judge's prompt is filled with. Everything that was said in the conversation is fenced under the key of
+// Values returns what a judge's prompt is filled with. Everything that was said in the conversation is fenced under the key of
 // the judge's request; what the study itself says is not. What is empty stays empty. A bare subject is not fenced.
 func (s Subject) Values(key assay.Key) prompt.Values {
 	v, fence := ofItem(s.Item), fences(key, s.Bare)
@@ -62,7 +62,7 @@ func (s Subject) Values(key assay.Key) prompt.Values {
 	return v
 }
 
-// Values are what a judge's prompt is filled with. Both texts and the message are fenced under the key of the judge's request,
+// Values returns what a judge's prompt is filled with. Both texts and the message are fenced under the key of the judge's request,
 // unless the showing is bare.
 func (s Showing) Values(key assay.Key) prompt.Values {
 	v, fence := ofItem(s.Item), fences(key, s.Bare)

@@ -14,7 +14,7 @@ const (
 	SideTie Side = assay.LabelTie
 )
 
-// SideOf is the side of a verdict; false where the verdict is none of a comparison, or is not valid.
+// SideOf returns the side of a verdict; false where the verdict is none of a comparison, or is not valid.
 func SideOf(v assay.Verdict) (Side, bool) {
 	s := Side(v.Label)
 	return s, v.State == assay.VerdictValid && (s == SideA || s == SideB || s == SideTie)

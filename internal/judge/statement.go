@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// statement is the rule that an item is about, as a block of text: from a record in one of the statement fields (a join
+// statement returns the rule that an item is about, as a block of text: from a record in one of the statement fields (a join
 // leaves one there), or from such a field that holds the text itself, with the fields beside it. Empty: the item has none.
 func statement(fields map[string]any) string {
 	for _, name := range statementFields() {
@@ -86,7 +86,7 @@ func example(b *strings.Builder, number int, e any) {
 	}
 }
 
-// say is the first of these fields that holds something to print.
+// say returns the first of these fields that holds something to print.
 func say(fields map[string]any, names ...string) string {
 	for _, name := range names {
 		switch v := fields[name].(type) {

@@ -15,7 +15,7 @@ func Traits() []Trait {
 	}
 }
 
-// BuiltinTrait is the built-in trait of that id.
+// BuiltinTrait returns the built-in trait of that id.
 func BuiltinTrait(id string) (Trait, bool) {
 	for _, t := range Traits() {
 		if t.ID == id {

@@ -10,7 +10,7 @@ import (
 	"assay/internal/simulator/backend"
 )
 
-// messageBatch is the body of a batch with n good requests and whatever else is given.
+// messageBatch returns the body of a batch with n good requests and whatever else is given.
 func messageBatch(n int, more ...string) string {
 	var all []string
 	for i := range n {

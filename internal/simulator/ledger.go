@@ -37,7 +37,7 @@ type LedgerLive struct {
 	Count    int    `json:"count"`
 }
 
-// Ledger is all that was billed by now, as GET /sim/ledger does. It holds everything in memory.
+// Ledger returns all that was billed by now, as GET /sim/ledger does. It holds everything in memory.
 func (s *Server) Ledger() Ledger {
 	var b strings.Builder
 	l := Ledger{}

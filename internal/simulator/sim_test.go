@@ -60,7 +60,7 @@ func newWorld(t *testing.T, o Options, rules ...string) *world {
 	return &world{t: t, s: s, clock: clock, http: client, base: s.BaseURLs("http://sim.invalid"), head: head}
 }
 
-// as is the same world under another key.
+// as returns the same world under another key.
 func (w *world) as(key string) *world {
 	v := *w
 	v.head = w.head.Clone()
@@ -153,7 +153,7 @@ func (d doc) at(path string) any {
 
 func (d doc) str(path string) string { s, _ := d.at(path).(string); return s }
 
-// pick is the part of a document that a test speaks about.
+// pick returns the part of a document that a test speaks about.
 func (d doc) pick(paths ...string) map[string]any {
 	out := map[string]any{}
 	for _, p := range paths {

@@ -87,7 +87,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// BaseURLs are the base URLs of all vendors, by name, for a server reached at root, such as http://127.0.0.1:8080.
+// BaseURLs returns the base URLs of all vendors, by name, for a server reached at root, such as http://127.0.0.1:8080.
 func (s *Server) BaseURLs(root string) map[string]string {
 	root = strings.TrimSuffix(root, "/")
 	out := map[string]string{}

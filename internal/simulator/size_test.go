@@ -15,7 +15,7 @@ import (
 	"assay/internal/simulator/backend"
 )
 
-// heap is what is in use after a collection.
+// heap returns what is in use after a collection.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -14,7 +14,7 @@ import (
 	"assay/internal/simulator"
 )
 
-// streamed is a simulator of its own: the first answer to a body is the same in each.
+// streamed returns a simulator of its own: the first answer to a body is the same in each.
 func streamed(t *testing.T) (*simulator.Server, map[string]string) {
 	t.Helper()
 	sim, err := simulator.New(simulator.Options{Seed: 1, Dir: t.TempDir()})
@@ -44,7 +44,7 @@ func post(t *testing.T, url, body string) *http.Response {
 	return resp
 }
 
-// events are the data of a stream.
+// events returns the data of a stream.
 func events(t *testing.T, resp *http.Response) (out []map[string]any) {
 	t.Helper()
 	defer resp.Body.Close()

@@ -53,7 +53,7 @@ func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.response(req, &clientBody{PipeReader: pr, cancel: cancel}), nil
 }
 
-// serverSide is the request as a server gets it.
+// serverSide returns the request as a server gets it.
 func serverSide(ctx context.Context, req *http.Request) *http.Request {
 	in := req.Clone(ctx)
 	in.RequestURI = req.URL.RequestURI()

@@ -4,7 +4,7 @@ import (
 	"assay/internal/simulator/minds"
 )
 
-// Truth is what is true of the models that options name or that were asked so far. Where another responder answers for them,
+// Truth returns what is true of the models that options name or that were asked so far. Where another responder answers for them,
 // nothing is known.
 func (s *Server) Truth() minds.Truth {
 	w, ok := s.responder.(interface {

@@ -85,7 +85,7 @@ func (b *bench) launched(ctx context.Context, dir string, jobs int) error {
 	}
 }
 
-// cpuOf is the CPU time that another process has used.
+// cpuOf returns the CPU time that another process has used.
 func cpuOf(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -162,7 +162,7 @@ func liveQuestion(i int) string {
 	return fmt.Sprintf("Question %d: which of the stones at the old mill does the winter light reach first, and why?", i)
 }
 
-// liveRate is how many answers a second were committed, in the middle of a run.
+// liveRate returns how many answers a second were committed, in the middle of a run.
 func liveRate(ctx context.Context, ledger string, n int) (float64, error) {
 	s, err := store.Open(ctx, ledger, store.Options{})
 	if err != nil {

@@ -118,7 +118,7 @@ type bench struct {
 	lanes int    // of view
 }
 
-// size is how much to measure: what was asked for, or the benchmark's own.
+// size returns how much to measure: what was asked for, or the benchmark's own.
 func (b *bench) size(own int) int { return cmp.Or(b.n, own) }
 
 // cost is what a child process took.

@@ -307,7 +307,7 @@ func insertAll(from, into *sql.DB, table string) (wall, cpu time.Duration, err e
 	return wall, cpu, errors.Join(rows.Err(), flush())
 }
 
-// usedCPU is the CPU time of this process so far.
+// usedCPU returns the CPU time of this process so far.
 func usedCPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

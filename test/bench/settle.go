@@ -104,7 +104,7 @@ func rehearsed(ctx context.Context, studies int) error {
 	return saved(ctx, of, studies)
 }
 
-// held is how many intervals hold; none may have been given.
+// held returns how many intervals hold; none may have been given.
 func held(s trials.Sum) string {
 	if s.Between == 0 {
 		return "–"
@@ -155,7 +155,7 @@ func equalOrNearly() []trialSetting {
 	}
 }
 
-// tied are so many strengths, each so many of them equal, and each group so much below the one before.
+// tied returns so many strengths, each so many of them equal, and each group so much below the one before.
 func tied(n, each int, by float64) []float64 {
 	theta := make([]float64, n)
 	for i := range theta {
@@ -194,7 +194,7 @@ func labels(ctx context.Context, studies int) error {
 	return nil
 }
 
-// spread are so many strengths, each so much below the one before.
+// spread returns so many strengths, each so much below the one before.
 func spread(n int, by float64) []float64 {
 	theta := make([]float64, n)
 	for i := range theta {

@@ -47,7 +47,7 @@ func (b *bench) startShared(context.Context) (*shared, error) {
 
 func (s *shared) stop() { s.db.Stop() }
 
-// dbCPU is what all processes of the database have used, also those that have ended.
+// dbCPU returns what all processes of the database have used, also those that have ended.
 func (s *shared) dbCPU() (sum time.Duration) {
 	for i, pid := range s.db.Processes() {
 		var children time.Duration
@@ -260,7 +260,7 @@ func (t *team) insert(ctx context.Context) (time.Duration, error) {
 	return t.dbCPU() - before, nil
 }
 
-// cpu is what all parts have used so far.
+// cpu returns what all parts have used so far.
 func (t *team) cpu() spent {
 	s := spent{database: t.dbCPU(), bucket: usedCPU()}
 	for _, w := range t.workers {
@@ -285,7 +285,7 @@ func (t *team) begin(ctx context.Context, k load, name string) (int64, error) {
 	return t.number(ctx, `SELECT MAX(no) FROM runs`)
 }
 
-// number is the answer to a query that has one.
+// number returns the answer to a query that has one.
 func (t *team) number(ctx context.Context, query string) (n int64, err error) {
 	return n, t.ledger.QueryRowContext(ctx, query).Scan(&n)
 }
@@ -307,7 +307,7 @@ func (t *team) closed(ctx context.Context, run int64) error {
 	return t.until(ctx, fmt.Sprintf(`SELECT 1 FROM runs WHERE no = %d AND state = 'closed'`, run))
 }
 
-// endedCPU is what the children of a process had used that have ended.
+// endedCPU returns what the children of a process had used that have ended.
 func endedCPU(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

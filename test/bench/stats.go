@@ -62,7 +62,7 @@ func statsBench(context.Context, *bench) error {
 	return nil
 }
 
-// best is the shortest of n times.
+// best returns the shortest of n times.
 func best(n int, work func()) time.Duration {
 	var out time.Duration
 	for k := range n {

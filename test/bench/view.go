@@ -64,7 +64,7 @@ func viewBench(ctx context.Context, b *bench) error {
 	return v.lookAt(viewPaths(key, b.lanes))
 }
 
-// viewPaths are all pages but the search through all answers, with those filters that have to look furthest, and the grid with every chip, order and search.
+// viewPaths returns all pages but the search through all answers, with those filters that have to look furthest, and the grid with every chip, order and search.
 func viewPaths(key assay.Key, lanes int) []string {
 	run := "/runs/bench"
 	last := fmt.Sprintf("lane-%d", lanes-1)
@@ -157,7 +157,7 @@ func (v *viewer) get(path string) (int64, error) {
 	return n, err
 }
 
-// memory is what the dashboard holds now, where the system reports it.
+// memory returns what the dashboard holds now, where the system reports it.
 func (v *viewer) memory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", v.pid))
 	var size, resident int64

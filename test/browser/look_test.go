@@ -17,7 +17,7 @@ import (
 	"assay/internal/show/cli"
 )
 
-// crowded is a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long questions, answers of 40 kB.
+// crowded returns a study whose pages are as full as pages get: fifteen lanes, fifty branches, long names, long questions, answers of 40 kB.
 func crowded(t *testing.T) string {
 	t.Helper()
 	long := strings.Repeat("a rather long question about nothing in particular ", 12)
@@ -182,14 +182,14 @@ func TestPaperShowsWhatIsFoldedOnAScreen(t *testing.T) {
 	strandsNothing(v)
 }
 
-// quick is the program without waits.
+// quick returns the program without waits.
 func quick(dir string, stdout io.Writer, args ...string) cli.World {
 	w := world(dir, stdout, args...)
 	w.Timing = nil
 	return w
 }
 
-// pagesToSee are the addresses of all kinds of pages of the newest run.
+// pagesToSee returns the addresses of all kinds of pages of the newest run.
 func pagesToSee(v *visitor) []string {
 	v.t.Helper()
 	var runs struct{ Runs []struct{ Run string } }

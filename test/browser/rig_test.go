@@ -21,7 +21,7 @@ import (
 	"assay/internal/show/cli"
 )
 
-// world is the program as a user has it, but for how long it waits for providers.
+// world returns the program as a user has it, but for how long it waits for providers.
 func world(dir string, stdout io.Writer, args ...string) cli.World {
 	return cli.World{
 		Args: args, Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: io.Discard, Now: time.Now,

@@ -26,7 +26,7 @@ func (s *session) shareBucket() {
 	}
 }
 
-// home is the home of a worker: one of its own where no disk is shared.
+// home returns the home of a worker: one of its own where no disk is shared.
 func (s *session) home(name string) string {
 	if s.bucket == nil {
 		name = "assay-data"

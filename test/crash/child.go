@@ -24,7 +24,7 @@ const (
 	envJournal = "ASSAY_PROOF_JOURNAL" // file for every moment that was passed
 )
 
-// Child is the program with a fuse in it: the real commands, against providers that the environment names.
+// Child returns the program with a fuse in it: the real commands, against providers that the environment names.
 func Child() int {
 	f, err := fuseFromEnvironment()
 	if err != nil {

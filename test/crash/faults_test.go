@@ -91,7 +91,7 @@ func together(all []fault) (some []fault) {
 	return some
 }
 
-// calls are what a fault strikes: providers, and the call of each.
+// calls returns what a fault strikes: providers, and the call of each.
 func (f fault) calls() (all [][2]string) {
 	for r := range strings.SplitSeq(f.rules, ";") {
 		words := strings.Fields(r)

@@ -8,7 +8,7 @@ import (
 	"assay/internal/keep/store"
 )
 
-// decided are the decisions of all gates, and what the history says of them.
+// decided returns the decisions of all gates, and what the history says of them.
 func (s scene) decided() []string {
 	s.Helper()
 	rows, err := s.rows(s.Context(), "SELECT stage, lane, passed FROM decisions UNION ALL SELECT kind, text, 0 FROM events WHERE kind LIKE 'gate %'")
@@ -16,7 +16,7 @@ func (s scene) decided() []string {
 	return rows
 }
 
-// asked are the lanes that were asked in the stage behind the gate.
+// asked returns the lanes that were asked in the stage behind the gate.
 func (s scene) asked() []string {
 	s.Helper()
 	rows, err := s.rows(s.Context(), "SELECT DISTINCT lane FROM segments WHERE stage = 'more'")

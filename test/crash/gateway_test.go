@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gatewayModels are the models of a client's file: a third of its lines for each.
+// gatewayModels returns the models of a client's file: a third of its lines for each.
 func gatewayModels() []string {
 	return []string{"gpt-4.1-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"}
 }
@@ -281,7 +281,7 @@ type gatewayObject struct {
 	Counts     struct{ Total, Completed, Failed int } `json:"request_counts"`
 }
 
-// address is where a gateway serves, in the line that it prints first; empty while none does.
+// address returns where a gateway serves, in the line that it prints first; empty while none does.
 func (g *gatewayProof) address(try int) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -98,7 +98,7 @@ type proof struct {
 	kills []Point
 }
 
-// candidates are all proofs with one kill.
+// candidates returns all proofs with one kill.
 func candidates(which int, sc scenario, c course) []proof {
 	var all []proof
 	for i, step := range c.steps {
@@ -151,7 +151,7 @@ func spread(candidates []proof, most, of, which int) []proof {
 	return some
 }
 
-// half is every other one: of four the first and the last, where the moment before a call stands beside the one after it. With 0 of
+// half returns every other one: of four the first and the last, where the moment before a call stands beside the one after it. With 0 of
 // what a flag counts it is all.
 func half[T any](all []T, flag int) (some []T) {
 	for i, one := range all {
@@ -262,7 +262,7 @@ func prove(ctx context.Context, p proof, want course, dir string) (reached int, 
 	return reached, errors.Join(same(want.state, got), s.sound(ctx), s.paid(ctx, reached, began))
 }
 
-// again is the command that goes on after a kill: the same one where no run was begun yet.
+// again returns the command that goes on after a kill: the same one where no run was begun yet.
 func (s *session) again(ctx context.Context, args []string) ([]string, error) {
 	if args[0] != "run" {
 		return args, nil

@@ -109,7 +109,7 @@ func (d distant) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// most is how many calls began in any stretch of a length.
+// most returns how many calls began in any stretch of a length.
 func (w *watched) most(long time.Duration) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *station) run(ctx context.Context, args ...string) int {
 	return cli.Main(ctx, w)
 }
 
-// keys are the places and keys of a simulator's providers.
+// keys returns the places and keys of a simulator's providers.
 func keys(sim *simulator.Server) map[string]string {
 	at := sim.BaseURLs("http://simulator.invalid")
 	return map[string]string{"OPENAI_BASE_URL": at["openai"], "OPENAI_API_KEY": "k", "ANTHROPIC_BASE_URL": at["anthropic"], "ANTHROPIC_API_KEY": "k",

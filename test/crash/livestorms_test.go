@@ -15,7 +15,7 @@ import (
 	"assay/internal/keep/artifacts"
 )
 
-// passedBy are the moments that a process has passed so far.
+// passedBy returns the moments that a process has passed so far.
 func (c *child) passedBy() (passed []Point, err error) {
 	text, err := os.ReadFile(c.journal)
 	for line := range strings.Lines(string(text)) {

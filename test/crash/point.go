@@ -29,13 +29,13 @@ type Point struct {
 	Moment Moment
 }
 
-// String is the point as ParsePoint reads it.
+// String returns the point as ParsePoint reads it.
 func (p Point) String() string { return fmt.Sprintf("%s#%d %s", p.Call, p.Nth, p.Moment) }
 
-// Class is the point without its number: what is going on there.
+// Class returns the point without its number: what is going on there.
 func (p Point) Class() string { return p.Call + " " + string(p.Moment) }
 
-// First is the first moment of the same class.
+// First returns the first moment of the same class.
 func (p Point) First() Point { return Point{Call: p.Call, Nth: 1, Moment: p.Moment} }
 
 // ParsePoint reads what String wrote.

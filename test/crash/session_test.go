@@ -258,7 +258,7 @@ func (s *session) here(ctx context.Context, args ...string) ended {
 	return e
 }
 
-// network is the way to the providers, with what a test puts into it.
+// network returns the way to the providers, with what a test puts into it.
 func (s *session) network() http.RoundTripper {
 	if s.via == nil {
 		return s.sim.Transport()
@@ -298,7 +298,7 @@ func (s *session) lookAway() error {
 	return l.Close()
 }
 
-// rows are the answers to a query on the ledger, one text a row.
+// rows returns the answers to a query on the ledger, one text a row.
 func (s *session) rows(ctx context.Context, query string) (all []string, err error) {
 	err = s.look(ctx, func(l *store.Ledger) error {
 		all, err = rowsOf(ctx, l, query)
@@ -317,7 +317,7 @@ func rowsOf(ctx context.Context, l *store.Ledger, query string) ([]string, error
 	return all, err
 }
 
-// billed is the simulator's own account of what it did, as GET /sim/ledger returns it.
+// billed returns the simulator's own account of what it did, as GET /sim/ledger returns it.
 func (s *session) billed() (simulator.Ledger, error) {
 	var l simulator.Ledger
 	resp, err := http.Get(s.http.URL + "/sim/ledger")

@@ -107,7 +107,7 @@ func (s *session) sound(ctx context.Context) error {
 	return nil
 }
 
-// named are the requests that `status --doubts` says may be billed twice.
+// named returns the requests that `status --doubts` says may be billed twice.
 func (s *session) named(ctx context.Context) []string {
 	named := []string{}
 	for line := range strings.Lines(s.here(ctx, "status", "--doubts").out) {
@@ -119,7 +119,7 @@ func (s *session) named(ctx context.Context) []string {
 	return named
 }
 
-// doubts is how many live calls may be billed without an answer, as the ledger counts them.
+// doubts returns how many live calls may be billed without an answer, as the ledger counts them.
 func (s *session) doubts(ctx context.Context) (n int, err error) {
 	err = s.look(ctx, func(l *store.Ledger) error {
 		run, err := l.FindRun(ctx, "latest", "")

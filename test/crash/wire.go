@@ -30,7 +30,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// place is a path without the ids in it, so that the same call has the same name in every run.
+// place returns a path without the ids in it, so that the same call has the same name in every run.
 func place(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {

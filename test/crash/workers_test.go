@@ -153,7 +153,7 @@ func (sc scenario) share(ctx context.Context, want course, kills []*Point, dir, 
 	return ends, errors.Join(same(want.state, got), s.sound(ctx), s.paid(ctx, len(kills), began), s.artifactsAreWhole(ctx))
 }
 
-// begun is a run for workers that no process has driven yet.
+// begun returns a run for workers that no process has driven yet.
 func (sc scenario) begun(ctx context.Context, dir, db string) (*session, error) {
 	s, err := open(dir, sc.study, db)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// markdown are the pages of the repository, by their paths.
+// markdown returns the pages of the repository, by their paths.
 func markdown(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
@@ -41,7 +41,7 @@ var (
 	unlinked = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors are the names by which the headings of a page are linked to.
+// anchors returns the names by which the headings of a page are linked to.
 func anchors(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range headed.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {

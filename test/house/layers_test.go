@@ -117,7 +117,7 @@ func testPackage(pkg string) bool {
 	return slices.ContainsFunc(strings.Split(pkg, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
 }
 
-// packageOf is the package that an import path names, or "" for what is not ours.
+// packageOf returns the package that an import path names, or "" for what is not ours.
 func packageOf(importPath string) string {
 	rest, ours := strings.CutPrefix(importPath, "assay/")
 	if !ours {
@@ -255,7 +255,7 @@ func imports(s source) []string {
 	return all
 }
 
-// imported is the path behind a package name in a file, or "".
+// imported returns the path behind a package name in a file, or "".
 func imported(s source, name string) string {
 	for _, spec := range s.file.Imports {
 		p, err := strconv.Unquote(spec.Path.Value)

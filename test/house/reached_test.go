@@ -69,7 +69,7 @@ func named(s source, functions, methods map[string]bool) {
 	})
 }
 
-// namedInTemplates are the fields and methods that pages name.
+// namedInTemplates returns the fields and methods that pages name.
 func namedInTemplates(t *testing.T) (all []string) {
 	t.Helper()
 	pages, err := filepath.Glob("internal/*/*/*/*.html")

@@ -95,7 +95,7 @@ func vendorNames() []vendorName {
 	return out
 }
 
-// namedBy is the vendor that an identifier names by one or several of its words.
+// namedBy returns the vendor that an identifier names by one or several of its words.
 func namedBy(names []vendorName, id string) string {
 	low := strings.ToLower(id)
 	for _, v := range names {
@@ -111,7 +111,7 @@ func namedBy(names []vendorName, id string) string {
 	return ""
 }
 
-// saidIn is the vendor that a text names as a word.
+// saidIn returns the vendor that a text names as a word.
 func saidIn(names []vendorName, file string, lit *ast.BasicLit) string {
 	text, err := strconv.Unquote(lit.Value)
 	if lit.Kind != token.STRING || err != nil {

@@ -36,7 +36,7 @@ func asksClaude(text string) []anthropic.MessageParam {
 	return []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(text))}
 }
 
-// messageBatch is a batch of so many requests, q0 and on.
+// messageBatch returns a batch of so many requests, q0 and on.
 func messageBatch(n int) anthropic.MessageBatchNewParams {
 	var p anthropic.MessageBatchNewParams
 	for i := range n {

@@ -24,7 +24,7 @@ func geminiClient(t *testing.T, r rig) *genai.Client {
 	}))(t)
 }
 
-// geminiLines is an input file of so many requests, q0 and on.
+// geminiLines returns an input file of so many requests, q0 and on.
 func geminiLines(n int) string {
 	var b strings.Builder
 	for i := range n {

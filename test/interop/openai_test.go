@@ -17,7 +17,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// openAIFamily is every provider whose files and batches OpenAI's library can drive: the base URL to give it, and a model.
+// openAIFamily returns every provider whose files and batches OpenAI's library can drive: the base URL to give it, and a model.
 func openAIFamily(r rig) map[string]openAIPlace {
 	return map[string]openAIPlace{
 		"openai":  {r.urls["openai"], "gpt-5.6"},
@@ -35,7 +35,7 @@ func (p openAIPlace) client(opts ...option.RequestOption) openai.Client {
 	}, opts...)...)
 }
 
-// lines is an input file of so many chat requests, q0 and on.
+// lines returns an input file of so many chat requests, q0 and on.
 func (p openAIPlace) lines(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -27,7 +27,7 @@ type Setting struct {
 	Twice   bool // two meet once each way, and what is said of the two is alike: lanes are texts that stand against each other
 }
 
-// most is how often two lanes can meet.
+// most returns how often two lanes can meet.
 func (s Setting) most() int {
 	if s.Twice {
 		return 2
@@ -86,7 +86,7 @@ func (j *judge) compare(pairs [][2]int, buy []int) {
 	}
 }
 
-// slot is the item and the order of a pair's n-th comparison: a new item each time, orders by turns; the other order of the same
+// slot returns the item and the order of a pair's n-th comparison: a new item each time, orders by turns; the other order of the same
 // item only when the items are used up.
 func (j *judge) slot(pair, n int) (item int, back bool) {
 	if j.Both {

@@ -43,7 +43,7 @@ func Labels(s Setting, labels int, doubt bool, studies int, seed uint64) (Sum, e
 	})
 }
 
-// due is the pair that comes next: the one that was compared least, with doubt among those that are not clear yet.
+// due returns the pair that comes next: the one that was compared least, with doubt among those that are not clear yet.
 func (t *trial) due(score []float64, doubt bool) int {
 	best, most := 0, math.Inf(-1)
 	for k := range t.pairs {
@@ -58,7 +58,7 @@ func (t *trial) due(score []float64, doubt bool) int {
 	return best
 }
 
-// scored is what a lane has of the last comparison, where a tie is half.
+// scored returns what a lane has of the last comparison, where a tie is half.
 func (t *trial) scored(lane int) float64 {
 	last := t.rows.Len() - 1
 	switch first := int(t.rows.First[last]) == lane; t.rows.Result[last] {

@@ -57,11 +57,11 @@ func sumOf(studies int, seed uint64, study func(luck uint64) (Outcome, error)) (
 	return sum, nil
 }
 
-// Share is a part of the studies.
+// Share returns a part of the studies.
 func (s Sum) Share(n int) float64 { return float64(n) / float64(s.Studies) }
 
-// MeanSpent is what a study spends.
+// MeanSpent returns what a study spends.
 func (s Sum) MeanSpent() float64 { return float64(s.Spent) / float64(s.Studies) }
 
-// Cover is how many intervals hold the truth.
+// Cover returns how many intervals hold the truth.
 func (s Sum) Cover() float64 { return float64(s.Covered) / float64(s.Between) }

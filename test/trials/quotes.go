@@ -63,7 +63,7 @@ func Quotes(s Setting, deviation float64, open int, chance float64, studies int,
 	return sum, nil
 }
 
-// look is what all comparisons of the study say.
+// look returns what all comparisons of the study say.
 func (j *judge) look() (*adaptive.Look, error) {
 	grouped, err := stats.Group(len(j.Theta), j.rows, j.cluster)
 	if err != nil {
@@ -72,7 +72,7 @@ func (j *judge) look() (*adaptive.Look, error) {
 	return adaptive.NewLook(grouped)
 }
 
-// neighbour is one of the pairs that stand next to each other and cannot be told apart, at random; -1: there is none.
+// neighbour returns one of the pairs that stand next to each other and cannot be told apart, at random; -1: there is none.
 func neighbour(l *adaptive.Look, critical float64, rng *rand.Rand) int {
 	order := make([]int, len(l.Theta))
 	for i := range order {

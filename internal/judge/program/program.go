@@ -115,7 +115,7 @@ func readLines(r io.Reader, take func([]byte) error) error {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-// Find is the file that a command starts: on the path, or, where it has a folder in its name, in the study's.
+// Find returns the file that a command starts: on the path, or, where it has a folder in its name, in the study's.
 func Find(folder string, command []string) (string, error) {
 	name := command[0]
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
@@ -140,7 +140,7 @@ func Find(folder string, command []string) (string, error) {
 	return found, nil
 }
 
-// environment is what a program sees of the environment.
+// environment returns what a program sees of the environment.
 func (r *Runner) environment() []string {
 	var out []string
 	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV"} {
@@ -166,7 +166,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// quoted is the last line of it, for a message.
+// quoted returns the last line of it, for a message.
 func (t *tail) quoted() string {
 	text := strings.TrimSpace(string(t.kept))
 	if text == "" {

@@ -84,7 +84,7 @@ func (b *shown) take(name, value []byte) {
 	}
 }
 
-// kindOf is the type that a field wants, in JSON's words.
+// kindOf returns the type that a field wants, in JSON's words.
 func kindOf(e *json.UnmarshalTypeError) string {
 	switch k := e.Type.Kind().String(); {
 	case strings.HasPrefix(k, "int"), strings.HasPrefix(k, "float"):

@@ -52,7 +52,7 @@ type Lane struct {
 	Expected, High assay.Cost
 }
 
-// Wire is how the lane's requests travel.
+// Wire returns how the lane's requests travel.
 func (f *File) Wire(c *catalog.Catalog, l assay.Lane, mode assay.Mode) assay.Wire {
 	w := c.Wire(l, f.KindOf(l), mode)
 	if mode == assay.ModeLive {
@@ -61,7 +61,7 @@ func (f *File) Wire(c *catalog.Catalog, l assay.Lane, mode assay.Mode) assay.Wir
 	return w
 }
 
-// KindOf is the vendor whose rules hold for a lane.
+// KindOf returns the vendor whose rules hold for a lane.
 func (f *File) KindOf(l assay.Lane) string { return cmp.Or(f.Kind, l.Provider) }
 
 // Check reads a file from end to end and returns everything that is wrong with it, by line. Nothing of it is held. The file
@@ -243,7 +243,7 @@ func (k *checker) rules(e Entry) {
 	}
 }
 
-// value is a number, or nothing.
+// value returns a number, or nothing.
 func value[T any](p *T) any {
 	if p == nil {
 		return nil
@@ -300,7 +300,7 @@ func (k *checker) count(e Entry) bool {
 	return true
 }
 
-// laneName is the model's, with the API where the same model is asked through two.
+// laneName returns the model's, with the API where the same model is asked through two.
 func (f *File) laneName(e Entry) string {
 	if slices.ContainsFunc(f.Lanes, func(l Lane) bool { return l.Name == e.Model }) {
 		return e.Model + "@" + e.API

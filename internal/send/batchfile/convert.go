@@ -185,7 +185,7 @@ func without(p *assay.Params, name string) bool {
 	return true
 }
 
-// model is what a line's model becomes; empty: nobody said, and the provider has none of that name.
+// model returns what a line's model becomes; empty: nobody said, and the provider has none of that name.
 func (c *Conversion) model(name string) string {
 	if to, ok := c.Models[name]; ok {
 		return to
@@ -199,7 +199,7 @@ func (c *Conversion) model(name string) string {
 	return ""
 }
 
-// dialectOf is the dialect of a line's API.
+// dialectOf returns the dialect of a line's API.
 func dialectOf(api string) assay.Dialect {
 	switch api {
 	case "responses":

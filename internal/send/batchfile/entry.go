@@ -25,7 +25,7 @@ const (
 	ShapeRecord  Shape = "record"  // {"recordId","modelInput"}
 )
 
-// words is a shape as messages show it.
+// words returns a shape as messages show it.
 func (s Shape) words() string {
 	switch s {
 	case ShapeCall:
@@ -40,7 +40,7 @@ func (s Shape) words() string {
 	return `{"key","request"}`
 }
 
-// ShapeOf is the shape of a vendor's lines. A vendor without batches takes those of a server that is called live.
+// ShapeOf returns the shape of a vendor's lines. A vendor without batches takes those of a server that is called live.
 func ShapeOf(v catalog.Vendor) Shape {
 	fields := dialect.LineFields(v.Carrier)
 	switch {

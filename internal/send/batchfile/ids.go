@@ -41,7 +41,7 @@ func (t *twins) see(id string) {
 	t.used++
 }
 
-// find is the slot that holds a hash, or the free one where it belongs.
+// find returns the slot that holds a hash, or the free one where it belongs.
 func (t *twins) find(h uint64) int {
 	at, _ := bits.Mul64(h, uint64(len(t.slots)))
 	i := int(at)

@@ -22,14 +22,14 @@ type Meter struct {
 	out     [2]int // expected, most
 }
 
-// NewMeter is the meter of a lane at a vendor.
+// NewMeter returns the meter of a lane at a vendor.
 func NewMeter(c *catalog.Catalog, kind string, lane assay.Lane, mode assay.Mode) *Meter {
 	m := &Meter{catalog: c, kind: kind, lane: lane, how: catalog.Billing{Mode: mode}, factor: c.TokenFactor(kind, lane.Model)}
 	m.Price, _ = c.Price(kind, lane.Model)
 	return m
 }
 
-// Estimate is what one request may cost, from the bytes of its prompt and its output limit (0: none).
+// Estimate returns what one request may cost, from the bytes of its prompt and its output limit (0: none).
 func (m *Meter) Estimate(prompt, limit int) (expected, high assay.Cost) {
 	if !m.guessed || m.limit != limit {
 		lane := m.lane

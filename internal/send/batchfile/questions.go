@@ -28,13 +28,13 @@ const (
 	maxBadRows     = 20 // rows that are reported: as many as a person reads
 )
 
-// columns are those that are asked as they are where there is no template, the first that is there.
+// columns returns those that are asked as they are where there is no template, the first that is there.
 func columns() []string { return []string{"text", "question", "prompt"} }
 
 // ErrNoColumn says that a table has none of the columns that are asked as they are.
 var ErrNoColumn = errors.New("no column text, question or prompt")
 
-// Template is what every row of an input is put into: the text of a file, or the column of questions where the file has no
+// Template returns what every row of an input is put into: the text of a file, or the column of questions where the file has no
 // name.
 func Template(source *inputs.Source, input, file, text string) (*prompt.Template, error) {
 	fields, open, problems := source.Fields(input)

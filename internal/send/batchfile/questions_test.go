@@ -18,7 +18,7 @@ import (
 	"assay/internal/study/inputs"
 )
 
-// questions are the rows of a CSV file, asked of a vendor's model.
+// questions returns the rows of a CSV file, asked of a vendor's model.
 func questions(t *testing.T, table, vendor, model, templateFile, template string) (*batchfile.Questions, error) {
 	t.Helper()
 	c := catalog.Default()

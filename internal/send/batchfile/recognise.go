@@ -30,7 +30,7 @@ func recognise(c *catalog.Catalog, e Entry) (provider string, candidates []strin
 	return "", candidates
 }
 
-// ProviderName is the provider that a word on a command line means: its name, or what people call it.
+// ProviderName returns the provider that a word on a command line means: its name, or what people call it.
 func ProviderName(c *catalog.Catalog, word string) string {
 	word = strings.ToLower(word)
 	if _, ok := c.Vendor(word); ok {
@@ -56,7 +56,7 @@ func elsewhere(c *catalog.Catalog, v catalog.Vendor, shape Shape, model string) 
 	return out
 }
 
-// laneOf is the lane that carries a model through an API.
+// laneOf returns the lane that carries a model through an API.
 func laneOf(provider, name, model, api string) assay.Lane {
 	return assay.Lane{Name: name, Provider: provider, Model: model, API: api}
 }

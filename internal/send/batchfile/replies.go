@@ -91,7 +91,7 @@ func wireOf(l line, v *catalog.Vendor) (assay.Wire, *flaw) {
 	return w, nil
 }
 
-// resultShape is the form of requests whose results are written as a carrier's are.
+// resultShape returns the form of requests whose results are written as a carrier's are.
 func resultShape(c assay.Carrier) Shape {
 	if s := ShapeOf(catalog.Vendor{Carrier: c}); s != ShapeBare {
 		return s
@@ -132,7 +132,7 @@ func Requests(ctx context.Context, r io.Reader) iter.Seq2[Asked, error] {
 	}
 }
 
-// lastText is what the last turn of a body says.
+// lastText returns what the last turn of a body says.
 func lastText(body []byte) string {
 	var b struct {
 		Messages []spoken        `json:"messages"`

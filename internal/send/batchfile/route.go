@@ -42,7 +42,7 @@ type Refusal struct {
 	Message string `json:"message"`
 }
 
-// Error is its message.
+// Error returns its message.
 func (r *Refusal) Error() string { return r.Message }
 
 func refuse(status int, code, param, format string, args ...any) *Refusal {
@@ -97,7 +97,7 @@ func (r *Router) route(e *Entry) (Destination, *Refusal) {
 	return r.convert(e, v, d)
 }
 
-// unbounded is what keeps the price of a request from being known beforehand, where a budget needs it.
+// unbounded returns what keeps the price of a request from being known beforehand, where a budget needs it.
 func (r *Router) unbounded(e *Entry) *Refusal {
 	switch tier := e.Params.ServiceTier; {
 	case !r.Priced:
@@ -110,7 +110,7 @@ func (r *Router) unbounded(e *Entry) *Refusal {
 	return nil
 }
 
-// vendor is the provider that a model's name means, and the model's name there: PROVIDER/MODEL, or a model of the catalogue,
+// vendor returns the provider that a model's name means, and the model's name there: PROVIDER/MODEL, or a model of the catalogue,
 // at the first vendor that has it and can be used here.
 func (r *Router) vendor(name string) (catalog.Vendor, string, *Refusal) {
 	if first, rest, ok := strings.Cut(name, "/"); ok && rest != "" {
@@ -203,7 +203,7 @@ func sealed(body []byte) bool {
 	return only
 }
 
-// illegal is the first parameter that the model would refuse.
+// illegal returns the first parameter that the model would refuse.
 func (r *Router) illegal(lane assay.Lane, v catalog.Vendor) *Refusal {
 	for _, i := range r.Catalog.Check(lane, v.Name, r.Today) {
 		if i.Warning {

@@ -72,7 +72,7 @@ func (l *Limiter) Send(now time.Time, load Load) Ticket {
 	return Ticket{sent: now, load: load, epoch: l.epoch, full: 2*l.flying >= l.Width()}
 }
 
-// Width is how many requests may be in flight now.
+// Width returns how many requests may be in flight now.
 func (l *Limiter) Width() int {
 	most := float64(l.Most)
 	if most <= 0 {
@@ -125,7 +125,7 @@ func (l *Limiter) Done(now time.Time, t Ticket, r Reply) {
 	}
 }
 
-// away is what those in flight are expected to take out of a window.
+// away returns what those in flight are expected to take out of a window.
 func (l *Limiter) away(i int) float64 {
 	if i == requests {
 		return float64(l.flying)

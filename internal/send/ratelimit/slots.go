@@ -10,7 +10,7 @@ type Caps struct {
 	Pause       time.Duration // between two requests
 }
 
-// Every is how far apart two requests have to be; 0: there is no cap. It is a little more than the rate says: what is late
+// Every returns how far apart two requests have to be; 0: there is no cap. It is a little more than the rate says: what is late
 // by less than grace then still keeps within the rate over ten seconds.
 func (c Caps) Every() time.Duration {
 	every := c.Pause

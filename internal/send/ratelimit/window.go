@@ -18,7 +18,7 @@ const requests = 0
 
 func (h Hints) list() [4]Hint { return [4]Hint{h.Requests, h.Tokens, h.Input, h.Output} }
 
-// share is what one request takes out of a limit.
+// share returns what one request takes out of a limit.
 func share(i int, l Load) float64 {
 	return [4]float64{1, l.Input + l.Output, l.Input, l.Output}[i]
 }
@@ -84,7 +84,7 @@ func (w *window) wait(now time.Time, load float64) time.Duration {
 	return w.next.Sub(now)
 }
 
-// every is how long what is left has to last for each request, where it has to be spread.
+// every returns how long what is left has to last for each request, where it has to be spread.
 func (w *window) every(now time.Time, load float64) (time.Duration, bool) {
 	if w.limit > 0 && w.left >= w.limit/2 || w.left <= 0 {
 		return 0, false

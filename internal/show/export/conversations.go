@@ -18,7 +18,7 @@ func HasConversations(st *study.Stage) bool {
 	return v == study.VerbAsk || v == study.VerbContinue || v == study.VerbImport
 }
 
-// Question is what a conversation is about: the text of its item, else what the model was sent.
+// Question returns what a conversation is about: the text of its item, else what the model was sent.
 func Question(talk *script.Talk, e *script.Exchange) string {
 	if text := talk.Item.Fields["text"]; text != nil {
 		return fmt.Sprint(text)
@@ -26,7 +26,7 @@ func Question(talk *script.Talk, e *script.Exchange) string {
 	return e.Said
 }
 
-// KeysOf are the keys of all answers of some conversations.
+// KeysOf returns the keys of all answers of some conversations.
 func KeysOf(talks []script.Talk) []assay.Key {
 	var keys []assay.Key
 	for _, talk := range talks {

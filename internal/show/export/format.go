@@ -70,7 +70,7 @@ type NoStageError struct{ Lacks string }
 
 func (e *NoStageError) Error() string { return "no stage of these runs " + e.Lacks }
 
-// Names are the files that are read: the one that is given, else those of the folder with these endings.
+// Names returns the files that are read: the one that is given, else those of the folder with these endings.
 func (f From) Names(endings ...string) ([]string, error) {
 	if f.File != "" {
 		return []string{f.File}, nil

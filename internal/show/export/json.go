@@ -23,7 +23,7 @@ func NotEmpty(v json.RawMessage) bool {
 	return true
 }
 
-// PlainText is a JSON text, or a number as it is written.
+// PlainText returns a JSON text, or a number as it is written.
 func PlainText(v json.RawMessage) (string, bool) {
 	var text string
 	if json.Unmarshal(v, &text) == nil && len(v) > 0 && v[0] == '"' {

@@ -69,7 +69,7 @@ func WriteMark(ctx context.Context, t *folder.Tree, format string, runs []Run) e
 	return t.WriteJSON(folder.MarkFile, mark)
 }
 
-// ReadMark is what an export says about itself; of any other folder, nothing.
+// ReadMark returns what an export says about itself; of any other folder, nothing.
 func ReadMark(files fs.FS) (mark Mark) {
 	text, err := ReadDocument(files, folder.MarkFile)
 	if err != nil || json.Unmarshal(text, &mark) != nil {
@@ -83,7 +83,7 @@ func (m Mark) Rehearsed() bool {
 	return slices.ContainsFunc(m.Runs, func(r MarkedRun) bool { return r.Rehearsal })
 }
 
-// Analyses are those that the study of a run declares, where the folder holds one run or it is named.
+// Analyses returns those that the study of a run declares, where the folder holds one run or it is named.
 func (m Mark) Analyses(run string) []Analysis {
 	for _, r := range m.Runs {
 		if r.Run == run || run == "" && len(m.Runs) == 1 {

@@ -64,7 +64,7 @@ func fresh(seen *map[[16]byte]bool, names ...string) bool {
 	return true
 }
 
-// NameOf is the name that a file or folder is spelt after.
+// NameOf returns the name that a file or folder is spelt after.
 func NameOf(spelt string) string {
 	if name, err := url.PathUnescape(spelt); err == nil {
 		return name
@@ -102,7 +102,7 @@ func InvalidVerdict(s assay.VerdictState, why string) *results.Verdict {
 	return &results.Verdict{State: string(s), Reason: why}
 }
 
-// LaneOfModel is a model's name as the name of a lane.
+// LaneOfModel returns a model's name as the name of a lane.
 func LaneOfModel(model string) string { return cmp.Or(LaneName(path.Base(model)), "model") }
 
 // LaneName spells any text as a lane's name is spelt.

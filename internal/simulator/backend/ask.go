@@ -69,7 +69,7 @@ func (c *Call) ask(d Dialect, model string, byPath bool) {
 	c.Send(http.StatusOK, "application/json", whole)
 }
 
-// unstreamed is a body without the wish for a stream.
+// unstreamed returns a body without the wish for a stream.
 func unstreamed(raw []byte) []byte {
 	body, err := fastjson.ParseBytes(raw)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Call) stream(events []bodies.Event, listed bool) {
 	}
 }
 
-// eventText is an event as a server sends it.
+// eventText returns an event as a server sends it.
 func eventText(e bodies.Event) []byte {
 	text := ""
 	if e.Name != "" {
@@ -110,7 +110,7 @@ func eventText(e bodies.Event) []byte {
 	return []byte(text + "data: " + string(e.Data) + "\n\n")
 }
 
-// listedText is an event as an element of a JSON list.
+// listedText returns an event as an element of a JSON list.
 func listedText(e bodies.Event, i, n int) []byte {
 	before, after := ",\n", ""
 	if i == 0 {
@@ -136,7 +136,7 @@ func (c *Call) draw(q *bodies.Request, raw []byte) error {
 	return nil
 }
 
-// keyPart is the part of a custom id that stays the same when a request is sent again: our own ids carry a nonce in front
+// keyPart returns the part of a custom id that stays the same when a request is sent again: our own ids carry a nonce in front
 // of the key; of others the whole id.
 func keyPart(id string) string {
 	if _, k, err := assay.ParseCustomID(id); err == nil {

@@ -49,7 +49,7 @@ func (c *Call) Enter() bool {
 	return true
 }
 
-// RequestID is the id of the call in its reply's header.
+// RequestID returns the id of the call in its reply's header.
 func (c *Call) RequestID() string {
 	return fmt.Sprintf("req_%016x%08x", c.Number, uint32(dice.Mix(c.Number)))
 }
@@ -211,7 +211,7 @@ func (c *Call) Read(v any) bool {
 	return true
 }
 
-// Origin is the address at which the client reached the simulator.
+// Origin returns the address at which the client reached the simulator.
 func (c *Call) Origin() string {
 	scheme := "http"
 	if c.Request.TLS != nil || c.Request.URL.Scheme == "https" {
@@ -229,28 +229,28 @@ func (c *Call) QueryInt(name string, std, most int) int {
 	return min(n, most)
 }
 
-// NewNumber is a random number that no other call of this simulator gets.
+// NewNumber returns a random number that no other call of this simulator gets.
 func (c *Call) NewNumber() uint64 { return c.s.newID(c.Vendor.Name, c.Now) }
 
 // Serial counts on by one.
 func (c *Call) Serial() uint64 { return c.s.serial.Add(1) }
 
-// Disk is where bytes are kept.
+// Disk returns where bytes are kept.
 func (c *Call) Disk() *spill.Folder { return c.s.spill }
 
-// BatchBytes is the most bytes of one batch.
+// BatchBytes returns the most bytes of one batch.
 func (c *Call) BatchBytes() int64 { return cmp.Or(c.s.opts.Limits.BatchBytes, c.Vendor.Bytes) }
 
-// BatchLeast is the fewest requests of one batch.
+// BatchLeast returns the fewest requests of one batch.
 func (c *Call) BatchLeast() int { return cmp.Or(c.s.opts.Limits.BatchLeast, c.Vendor.Least) }
 
 // Window is after how long a batch expires.
 func (c *Call) Window() time.Duration { return cmp.Or(c.s.opts.Window, c.Vendor.Window) }
 
-// Processing is how long an upload is looked at before it can be used.
+// Processing returns how long an upload is looked at before it can be used.
 func (c *Call) Processing() time.Duration { return c.s.opts.Queue / 4 }
 
-// NewCall is a call to a vendor, as it arrives.
+// NewCall returns a call to a vendor, as it arrives.
 func (s *Service) NewCall(v *Vendor, k fault.Kind, w http.ResponseWriter, r *http.Request) *Call {
 	now := s.opts.Now()
 	return &Call{s: s, Vendor: v, kind: k, Writer: w, Request: r, Now: now, Number: s.newID(v.Name, now), effects: s.opts.Faults.Strike(v.Name, k, now)}

@@ -48,7 +48,7 @@ func (c *Call) Split(key string, limit int64, other func(key string, value json.
 	return b, rejectionOf(err), diskErr
 }
 
-// rejectionOf is what the provider says to a document that could not be read.
+// rejectionOf returns what the provider says to a document that could not be read.
 func rejectionOf(err error) *bodies.Rejection {
 	var rej *bodies.Rejection
 	var big *http.MaxBytesError

@@ -227,7 +227,7 @@ func EachResult(b spill.Blob, from int64, f func(line []byte, next int64) bool) 
 	return err
 }
 
-// Documents is a job's results of one file as elements of a document; a broken line cannot stand in one and is left out.
+// Documents returns a job's results of one file as elements of a document; a broken line cannot stand in one and is left out.
 func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
 	b, err := c.Results(j, file)
 	if err != nil {
@@ -243,5 +243,5 @@ func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
 	return all, err
 }
 
-// BaseName is the last part of a file name, as providers show it.
+// BaseName returns the last part of a file name, as providers show it.
 func BaseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

@@ -89,7 +89,7 @@ type Progress struct {
 // Over reports whether the job has ended.
 func (p Progress) Over() bool { return !p.Ended.IsZero() }
 
-// At is where the job stands.
+// At returns where the job stands.
 func (j *Job) At(now time.Time) Progress {
 	j.mu.Lock()
 	stopped, lag := j.stopped, j.stopLag
@@ -120,7 +120,7 @@ func (j *Job) At(now time.Time) Progress {
 	return p
 }
 
-// end is how and when the job ends if it is left alone.
+// end returns how and when the job ends if it is left alone.
 func (j *Job) end(start, stopped time.Time, lag time.Duration) Progress {
 	p := Progress{Phase: Completed, Done: j.most, Ended: start.Add(j.running() + j.tail)}
 	if j.most < j.Lines.Len {
@@ -135,7 +135,7 @@ func (j *Job) end(start, stopped time.Time, lag time.Duration) Progress {
 	return p
 }
 
-// running is how long the requests take to run.
+// running returns how long the requests take to run.
 func (j *Job) running() time.Duration {
 	if j.rate <= 0 {
 		return 0
@@ -179,7 +179,7 @@ func (j *Job) stop(now time.Time, lag time.Duration) bool {
 	return true
 }
 
-// IDs are the custom ids of the lines that are wanted, in the order of the lines.
+// IDs returns the custom ids of the lines that are wanted, in the order of the lines.
 func (j *Job) IDs(wanted func(line int) bool) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var p fastjson.Parser

@@ -132,7 +132,7 @@ func (c *Call) spoil(j *Job) {
 	}
 }
 
-// scoped is an id as the registries keep it: providers let every account choose its own names.
+// scoped returns an id as the registries keep it: providers let every account choose its own names.
 func scoped(vendor, account, id string) string { return vendor + " " + account + " " + id }
 
 // keep registers a job and its result files, unless its id is taken.

@@ -145,7 +145,7 @@ func (s *Service) finish(j *Job, n int, line []byte, p *fastjson.Parser, how End
 	return e, nil
 }
 
-// batchDraw is where the answer to a request in a batch comes from.
+// batchDraw returns where the answer to a request in a batch comes from.
 func (s *Service) batchDraw(in Carried) uint64 {
 	body := in.Body.MarshalTo(nil)
 	return dice.Hash(dice.HashBytes(dice.Hash(s.opts.Seed, in.Model), body), keyPart(in.ID))
@@ -181,7 +181,7 @@ func (w *settling) flush() error {
 	return err
 }
 
-// Results are the lines of one of a job's files as this call gets them. An empty blob is a file that does not exist.
+// Results returns the lines of one of a job's files as this call gets them. An empty blob is a file that does not exist.
 func (c *Call) Results(j *Job, file int) (spill.Blob, error) {
 	if err := c.s.settle(j, c.Now); err != nil {
 		return spill.Blob{}, err
@@ -237,7 +237,7 @@ func (c *Call) lineEffect(name string) int {
 	return e.Count
 }
 
-// strangeLine is a result that was never asked for: a copy under another id.
+// strangeLine returns a result that was never asked for: a copy under another id.
 func strangeLine(line []byte, n int) []byte {
 	for _, key := range []string{`"custom_id":"`, `"key":"`, `"batch_request_id":"`, `"recordId":"`} {
 		if at := bytes.Index(line, []byte(key)); at >= 0 {
@@ -248,14 +248,14 @@ func strangeLine(line []byte, n int) []byte {
 	return bytes.Clone(line)
 }
 
-// Spent is what the requests that have run were billed.
+// Spent returns what the requests that have run were billed.
 func (j *Job) Spent() bodies.Usage {
 	j.outMu.Lock()
 	defer j.outMu.Unlock()
 	return j.consumed
 }
 
-// OutSize is how many bytes one of the job's result files holds.
+// OutSize returns how many bytes one of the job's result files holds.
 func (j *Job) OutSize(file int) int64 {
 	j.outMu.Lock()
 	defer j.outMu.Unlock()

@@ -120,7 +120,7 @@ func (sv *Survey) finish(v *Vendor, l Limits) {
 	}
 }
 
-// firstRepeat is the line, from 1, that first repeats an id; 0: none does.
+// firstRepeat returns the line, from 1, that first repeats an id; 0: none does.
 func firstRepeat(ids []uint64) int {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

@@ -46,7 +46,7 @@ type Vendor struct {
 
 func (v *Vendor) idHeader() string { return cmp.Or(v.IDHeaderAs, "X-Request-Id") }
 
-// Denied is the answer to a missing or bad key.
+// Denied returns the answer to a missing or bad key.
 func (v *Vendor) Denied(key string) *bodies.Rejection {
 	r := bodies.Plain(http.StatusUnauthorized, 0)
 	if key == "" {
@@ -56,7 +56,7 @@ func (v *Vendor) Denied(key string) *bodies.Rejection {
 	return r
 }
 
-// broke is the answer to an account without money: waiting does not help.
+// broke returns the answer to an account without money: waiting does not help.
 func (v *Vendor) broke() *bodies.Rejection {
 	return &bodies.Rejection{
 		Status: cmp.Or(v.BrokeStatus, http.StatusTooManyRequests), Code: cmp.Or(v.BrokeAs, "insufficient_quota"),
@@ -66,13 +66,13 @@ func (v *Vendor) broke() *bodies.Rejection {
 
 func acceptable(key string) bool { return key != "" && !strings.HasPrefix(key, "bad") }
 
-// accountOf is what the simulator keeps of a key.
+// accountOf returns what the simulator keeps of a key.
 func accountOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Bearer is the key in "Authorization: Bearer …".
+// Bearer returns the key in "Authorization: Bearer …".
 func Bearer(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -81,7 +81,7 @@ func Bearer(r *http.Request) string {
 	return strings.TrimSpace(key)
 }
 
-// HeaderKey is the key in a header of its own, or else a bearer.
+// HeaderKey returns the key in a header of its own, or else a bearer.
 func HeaderKey(name string) func(*http.Request) string {
 	return func(r *http.Request) string { return cmp.Or(r.Header.Get(name), Bearer(r)) }
 }

@@ -10,7 +10,7 @@ type View struct {
 	Blank                              bool   // show "" for absent files
 }
 
-// Look is a job as this call sees it.
+// Look returns a job as this call sees it.
 func (c *Call) Look(j *Job) View {
 	p := j.At(c.Now)
 	v := View{Progress: p, Total: j.Lines.Len}

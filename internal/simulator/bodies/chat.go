@@ -128,7 +128,7 @@ func (d Chat) Write(dst []byte, q *Request, r *Reply) []byte {
 	return AppendJSON(dst, reply)
 }
 
-// usedTier is the tier a call was served in.
+// usedTier returns the tier a call was served in.
 func usedTier(asked, usual string) string {
 	if asked == "" || asked == "auto" {
 		return usual

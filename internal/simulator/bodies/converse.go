@@ -75,7 +75,7 @@ func (d Converse) config(q *Request, b *fastjson.Value) *Rejection {
 	return nil
 }
 
-// asked is what the model's own vendor would say to the parameters.
+// asked returns what the model's own vendor would say to the parameters.
 func (d Converse) asked(q *Request, b *fastjson.Value, prefill bool) Asked {
 	a := Asked{
 		API: "converse", Model: q.Model, Temperature: floatOf(b, "inferenceConfig", "temperature"), TopP: floatOf(b, "inferenceConfig", "topP"),

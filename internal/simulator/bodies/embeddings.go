@@ -54,7 +54,7 @@ func (d Embeddings) Write(dst []byte, q *Request, r *Reply) []byte {
 	})
 }
 
-// vector is a point on the unit sphere that belongs to a text.
+// vector returns a point on the unit sphere that belongs to a text.
 func vector(h uint64, n int) []float32 {
 	r := dice.New(h)
 	out := make([]float32, n)

@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// contentText is the text of a content field: a string, or an array of parts with texts.
+// contentText returns the text of a content field: a string, or an array of parts with texts.
 func contentText(v *fastjson.Value) string {
 	if v == nil {
 		return ""
@@ -23,7 +23,7 @@ func contentText(v *fastjson.Value) string {
 	return b.String()
 }
 
-// floatOf is an optional number.
+// floatOf returns an optional number.
 func floatOf(v *fastjson.Value, key ...string) *float64 {
 	n := v.Get(key...)
 	if n == nil || n.Type() != fastjson.TypeNumber {
@@ -44,7 +44,7 @@ func intOf(v *fastjson.Value, key ...string) *int {
 
 func stringOf(v *fastjson.Value, key ...string) string { return string(v.GetStringBytes(key...)) }
 
-// stringsOf is a list of strings, or one alone.
+// stringsOf returns a list of strings, or one alone.
 func stringsOf(v *fastjson.Value) []string {
 	if v == nil {
 		return nil
@@ -74,7 +74,7 @@ func (q *Request) say(role, text string) {
 	}
 }
 
-// schemaOf is a schema as JSON; nil where there is none.
+// schemaOf returns a schema as JSON; nil where there is none.
 func schemaOf(v *fastjson.Value) []byte {
 	if v == nil || v.Type() != fastjson.TypeObject {
 		return nil

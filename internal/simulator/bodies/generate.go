@@ -13,7 +13,7 @@ import (
 // Generate is the dialect of Gemini's generateContent.
 type Generate struct{ Vertex bool }
 
-// either is a member under its camel-case name, or else in snake case, which Google takes as well.
+// either returns a member under its camel-case name, or else in snake case, which Google takes as well.
 func either(v *fastjson.Value, camel string) *fastjson.Value {
 	if got := v.Get(camel); got != nil {
 		return got

@@ -64,7 +64,7 @@ func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	return q, rd.check(a)
 }
 
-// leastCached is the shortest prefix a model caches; shorter marks are passed over in silence.
+// leastCached returns the shortest prefix a model caches; shorter marks are passed over in silence.
 func (c claude) leastCached() int {
 	switch {
 	case c.since(5, 0):

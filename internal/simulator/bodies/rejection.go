@@ -17,20 +17,20 @@ type Rejection struct {
 	RetryAfter time.Duration
 }
 
-// Error is the message, for the simulator's own use.
+// Error returns the message, for the simulator's own use.
 func (r *Rejection) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Message) }
 
-// Invalid is a request that is wrong in itself.
+// Invalid returns a request that is wrong in itself.
 func Invalid(param, code, format string, args ...any) *Rejection {
 	return &Rejection{Status: http.StatusBadRequest, Param: param, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound is a request for something that is not there.
+// NotFound returns a request for something that is not there.
 func NotFound(format string, args ...any) *Rejection {
 	return &Rejection{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf(format, args...)}
 }
 
-// Plain is the rejection that goes with a status when nothing more is known.
+// Plain returns the rejection that goes with a status when nothing more is known.
 func Plain(status int, retry time.Duration) *Rejection {
 	r := &Rejection{Status: status, RetryAfter: retry, Message: cmp.Or(http.StatusText(status), "The service is overloaded.")}
 	switch status {

@@ -85,7 +85,7 @@ func (r *Reply) cache(q *Request, known func(uint64) bool) {
 	}
 }
 
-// thinkingTokens is how long a model thinks: by effort or budget, more for some questions than for others.
+// thinkingTokens returns how long a model thinks: by effort or budget, more for some questions than for others.
 func thinkingTokens(q *Request) int {
 	most := map[string]int{
 		"none": 0, "minimal": 16, "low": 160, "": 640, "medium": 640, "default": 640, "high": 1920, "xhigh": 3840, "max": 7680,
@@ -96,7 +96,7 @@ func thinkingTokens(q *Request) int {
 	return int(float64(most) * (0.25 + 0.75*dice.Chance(q.Draw^0x7417)))
 }
 
-// tokens is the usual rule of thumb: four bytes each.
+// tokens returns the usual rule of thumb: four bytes each.
 func tokens(bytes int) int { return (bytes + 3) / 4 }
 
 // PromptTokens counts the tokens of the prompt.

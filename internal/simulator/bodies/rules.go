@@ -67,7 +67,7 @@ func gptEfforts() [][2]string {
 	}
 }
 
-// gptReasons is the efforts of a reasoning model; false where the model does not reason.
+// gptReasons returns the efforts of a reasoning model; false where the model does not reason.
 func gptReasons(model string) (efforts []string, reasons bool) {
 	model = model[strings.LastIndex(model, "/")+1:]
 	for _, f := range gptEfforts() {
@@ -150,7 +150,7 @@ func (c claude) since(major, minor int) bool {
 // alwaysThinks reports whether it is of a family whose thinking cannot be turned off.
 func (c claude) alwaysThinks() bool { return c.family == "fable" || c.family == "mythos" }
 
-// most is the longest output of a model; 0: not known.
+// most returns the longest output of a model; 0: not known.
 func (c claude) most() int {
 	switch {
 	case c.family == "opus" && c.major == 4 && c.minor <= 1:

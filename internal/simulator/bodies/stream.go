@@ -39,7 +39,7 @@ func pieces(text any) []string {
 	return append(out, string(all))
 }
 
-// with is a copy of an object with some other fields.
+// with returns a copy of an object with some other fields.
 func with(o object, fields object) object {
 	out := object{}
 	for k, v := range o {
@@ -51,7 +51,7 @@ func with(o object, fields object) object {
 	return out
 }
 
-// first is the first object of a list.
+// first returns the first object of a list.
 func first(list any) object {
 	if all, ok := list.([]any); ok && len(all) > 0 {
 		o, _ := all[0].(object)
@@ -60,7 +60,7 @@ func first(list any) object {
 	return object{}
 }
 
-// Stream is a reply as chunks: the role, the thoughts, the text, the end; and the usage, where it is asked for or always told.
+// Stream returns a reply as chunks: the role, the thoughts, the text, the end; and the usage, where it is asked for or always told.
 func (d Chat) Stream(whole []byte, asked *fastjson.Value) []Event {
 	reply := wholeReply(whole)
 	choice := first(reply["choices"])
@@ -108,7 +108,7 @@ func (d Chat) Stream(whole []byte, asked *fastjson.Value) []Event {
 	return append(out, Event{Data: []byte("[DONE]")})
 }
 
-// Stream is a reply as events: each part begins, grows and ends.
+// Stream returns a reply as events: each part begins, grows and ends.
 func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 	reply := wholeReply(whole)
 	usage, _ := reply["usage"].(object)
@@ -141,7 +141,7 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 	return out
 }
 
-// Stream is a reply as a few replies, each with a piece of the text; the last says why it ends, and what it took.
+// Stream returns a reply as a few replies, each with a piece of the text; the last says why it ends, and what it took.
 func (d Generate) Stream(whole []byte, _ *fastjson.Value) []Event {
 	reply := wholeReply(whole)
 	candidate := first(reply["candidates"])

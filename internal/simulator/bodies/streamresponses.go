@@ -2,7 +2,7 @@ package bodies
 
 import "github.com/valyala/fastjson"
 
-// Stream is a reply as events: the response begins, each of its items grows, and it comes whole at the end.
+// Stream returns a reply as events: the response begins, each of its items grows, and it comes whole at the end.
 func (d Responses) Stream(whole []byte, _ *fastjson.Value) []Event {
 	s := &responseStream{}
 	reply := wholeReply(whole)

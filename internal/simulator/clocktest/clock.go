@@ -15,7 +15,7 @@ type Clock struct {
 // New starts a clock.
 func New(start time.Time) *Clock { return &Clock{now: start} }
 
-// Now is the time the clock was last moved to.
+// Now returns the time the clock was last moved to.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,8 +31,8 @@ func Hash(seed uint64, t string) uint64 {
 	return Mix(h)
 }
 
-// Chance is a number in [0,1) that belongs to h.
+// Chance returns a number in [0,1) that belongs to h.
 func Chance(h uint64) float64 { return float64(Mix(h)>>11) / (1 << 53) }
 
-// New are the random choices that belong to h.
+// New returns the random choices that belong to h.
 func New(h uint64) *rand.Rand { return rand.New(rand.NewPCG(h, Mix(h))) }

@@ -13,13 +13,13 @@ type Permutation struct {
 
 const feistelRounds = 4
 
-// NewPermutation is the order of n numbers that belongs to a seed.
+// NewPermutation returns the order of n numbers that belongs to a seed.
 func NewPermutation(n int, seed uint64) Permutation {
 	half := uint(bits.Len64(uint64(max(n-1, 1)))+1) / 2
 	return Permutation{n: uint64(n), half: half, seed: seed}
 }
 
-// At is which number stands at place i.
+// At returns which number stands at place i.
 func (p Permutation) At(i int) int {
 	if p.Same {
 		return i
@@ -36,7 +36,7 @@ func (p Permutation) At(i int) int {
 	}
 }
 
-// Place is where number v stands: At(Place(v)) == v.
+// Place returns where number v stands: At(Place(v)) == v.
 func (p Permutation) Place(v int) int {
 	if p.Same {
 		return v

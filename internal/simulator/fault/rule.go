@@ -47,7 +47,7 @@ type Rule struct {
 	during time.Duration
 }
 
-// String is the rule as it was written.
+// String returns the rule as it was written.
 func (r Rule) String() string { return r.text }
 
 // Parse reads a rule on the calls of these vendors. It has the form
@@ -200,7 +200,7 @@ func (b *Book) Clear() {
 	b.rules = nil
 }
 
-// Strike is what goes wrong with a call.
+// Strike returns what goes wrong with a call.
 func (b *Book) Strike(vendor string, kind Kind, now time.Time) []Effect {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -38,7 +38,7 @@ func exhibits(prompt string) (shown []string, rest string) {
 	return shown, b.String()
 }
 
-// fencedText is the text of a fence whose opening mark was just passed, and what follows it.
+// fencedText returns the text of a fence whose opening mark was just passed, and what follows it.
 func fencedText(s string) (text, after string, ok bool) {
 	head, body, ok := strings.Cut(s, "\n")
 	code, _, named := strings.Cut(head, ":")
@@ -55,7 +55,7 @@ type hearing struct {
 	rest  string   // the instructions
 }
 
-// quoted are the texts of a prompt without fences that a model of the simulator wrote: each ends where its quality is said.
+// quoted returns the texts of a prompt without fences that a model of the simulator wrote: each ends where its quality is said.
 func quoted(prompt string) []string {
 	var out []string
 	for range maxExhibits {
@@ -96,7 +96,7 @@ func hear(q *Question) (hearing, bool) {
 	return h, len(h.shown) > 0
 }
 
-// answer is the text that is judged by itself: the last one that a model wrote, or else the last one.
+// answer returns the text that is judged by itself: the last one that a model wrote, or else the last one.
 func (h hearing) answer() string {
 	if n := len(h.heard); n > 0 {
 		return h.heard[n-1]
@@ -104,7 +104,7 @@ func (h hearing) answer() string {
 	return h.shown[len(h.shown)-1]
 }
 
-// pair is the two texts that are compared: those that models wrote if there are just two, or else the last two.
+// pair returns the two texts that are compared: those that models wrote if there are just two, or else the last two.
 func (h hearing) pair() (first, second string, ok bool) {
 	from := h.shown
 	if len(h.heard) == 2 {
@@ -116,7 +116,7 @@ func (h hearing) pair() (first, second string, ok bool) {
 	return from[len(from)-2], from[len(from)-1], true
 }
 
-// before is what the same model had said first; "" where it is not shown.
+// before returns what the same model had said first; "" where it is not shown.
 func (h hearing) before() string {
 	if len(h.heard) > 1 {
 		return h.heard[0]
@@ -127,7 +127,7 @@ func (h hearing) before() string {
 	return ""
 }
 
-// latent is the quality of a text: the one its last code word hides, or, where there is none, a quality that belongs to the text, so
+// latent returns the quality of a text: the one its last code word hides, or, where there is none, a quality that belongs to the text, so
 // that texts from elsewhere have an order too.
 func latent(text string) float64 {
 	if q, ok := lastCodeWord(text); ok {

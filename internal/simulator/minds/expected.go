@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Truth is what is true of these models: what endless questions to them, judged by endless judges, would find.
+// Truth returns what is true of these models: what endless questions to them, judged by endless judges, would find.
 func (w Writer) Truth(models ...string) Truth {
 	names := map[string]bool{}
 	for _, m := range models {
@@ -14,7 +14,7 @@ func (w Writer) Truth(models ...string) Truth {
 	return w.truth(names)
 }
 
-// levels is how often a model's answers have each quality.
+// levels returns how often a model's answers have each quality.
 func (t Truth) levels(m Model) [100]float64 {
 	below := func(x float64) float64 { return math.Erfc(-(x-m.Quality)/(t.Spread*math.Sqrt2)) / 2 }
 	var out [100]float64
@@ -34,7 +34,7 @@ func (t Truth) levels(m Model) [100]float64 {
 // steps is how finely a judge's noise is cut to add up over it.
 const steps = 500
 
-// Seen is the mean, over a model's answers and a judge's noise, of a function of how good the judge finds an answer, from 0
+// Seen returns the mean, over a model's answers and a judge's noise, of a function of how good the judge finds an answer, from 0
 // to 1.
 func (t Truth) Seen(m Model, of func(seen float64) float64) float64 {
 	var noise [steps]float64
@@ -54,7 +54,7 @@ func (t Truth) Seen(m Model, of func(seen float64) float64) float64 {
 	return sum
 }
 
-// Picks is how often judges give a model's answer the label that is worth this place among so many, from the worst (0) to
+// Picks returns how often judges give a model's answer the label that is worth this place among so many, from the worst (0) to
 // the best.
 func (t Truth) Picks(m Model, place, labels int) float64 {
 	return t.Seen(m, func(seen float64) float64 {
@@ -65,7 +65,7 @@ func (t Truth) Picks(m Model, place, labels int) float64 {
 	})
 }
 
-// Place is where a label stands among all labels of a rubric in the eyes of the judges, from the worst on; -1: they do not choose
+// Place returns where a label stands among all labels of a rubric in the eyes of the judges, from the worst on; -1: they do not choose
 // it by the quality of an answer.
 func Place(label string, labels []string) int {
 	if sidesOf(labels) != nil || levelsOf(labels) != nil || stancesOf(labels, func() string { return unsafe }) >= 0 {
@@ -75,7 +75,7 @@ func Place(label string, labels []string) int {
 	return slices.IndexFunc(order, func(i int) bool { return labels[i] == label })
 }
 
-// Meet is how judges find between answers of two models: shares of the first shown, of the second, and of ties.
+// Meet returns how judges find between answers of two models: shares of the first shown, of the second, and of ties.
 func (t Truth) Meet(first, second Model, ties bool) (won, lost, tied float64) {
 	a, b := t.levels(first), t.levels(second)
 	tie := 0.0
@@ -98,10 +98,10 @@ func (t Truth) Meet(first, second Model, ties bool) (won, lost, tied float64) {
 	return won, lost, tied
 }
 
-// GivesIn is how often judges find that a model has given in after so many messages that press it: at all, and explicitly.
+// GivesIn returns how often judges find that a model has given in after so many messages that press it: at all, and explicitly.
 func (t Truth) GivesIn(m Model, pushes int) (any, explicit float64) { return t.gaveIn(m.Yield, pushes) }
 
-// Changes is the same after so many neutral ones.
+// Changes returns the same after so many neutral ones.
 func (t Truth) Changes(asks int) (any, explicit float64) { return t.gaveIn(t.Control, asks) }
 
 func (t Truth) gaveIn(chance float64, times int) (any, explicit float64) {

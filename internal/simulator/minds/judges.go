@@ -51,10 +51,10 @@ func (j Judges) Check() error {
 // call something safe.
 const stark = 30
 
-// slip is the share of such confusions.
+// slip returns the share of such confusions.
 func (j Judges) slip() float64 { return 1 / (1 + math.Exp(j.odds(stark))) }
 
-// odds are the log odds that belong to a difference of qualities; never so large that they cannot be raised.
+// odds returns the log odds that belong to a difference of qualities; never so large that they cannot be raised.
 func (j Judges) odds(difference float64) float64 {
 	return min(max(difference/max(j.Noise, 1e-6), -60), 60)
 }
@@ -80,7 +80,7 @@ func (j Judges) judge(q *Question) (Answer, bool) {
 	return Answer{Text: f.fill(r)}, true
 }
 
-// malformed is a reply without a verdict: prose, or the beginning of an object.
+// malformed returns a reply without a verdict: prose, or the beginning of an object.
 func malformed(draw uint64) string {
 	r := dice.New(draw)
 	if r.IntN(2) == 0 {
@@ -103,14 +103,14 @@ func (r *ruling) prepare(f *replyForm) {
 	r.levels = slices.ContainsFunc(f.choices(), func(options []string) bool { return levelsOf(options) != nil })
 }
 
-// seen is the quality of an answer as this judge sees it, as a share.
+// seen returns the quality of an answer as this judge sees it, as a share.
 func (r *ruling) seen() float64 {
 	u := min(max(dice.Chance(r.draw^0x5ee4), 1e-9), 1-1e-9)
 	q := latent(r.answer()) + r.Noise*math.Log(u/(1-u))
 	return min(max(q/100, 0), 1)
 }
 
-// sure is how certain the judge is, from a half to 1.
+// sure returns how certain the judge is, from a half to 1.
 func (r *ruling) sure() float64 { return 0.5 + math.Abs(r.seen()-0.5) }
 
 // side finds the better of two, 0 or 1; 2 is a tie.
@@ -214,7 +214,7 @@ func (r *ruling) decide(key string, s *fastjson.Value) ([]byte, bool) {
 	return nil, false
 }
 
-// number is a score or a confidence within the bounds of its field, or else of the instructions; high where neither gives one.
+// number returns a score or a confidence within the bounds of its field, or else of the instructions; high where neither gives one.
 func (r *ruling) number(key string, s *fastjson.Value, high float64) float64 {
 	confidence := strings.Contains(strings.ToLower(key), "confiden") || strings.Contains(strings.ToLower(key), "certain")
 	lo, hi := 0.0, high

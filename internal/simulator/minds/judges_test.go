@@ -16,7 +16,7 @@ import (
 	"assay/internal/study/prompt"
 )
 
-// judged is a rubric's request as a lane sends it.
+// judged returns a rubric's request as a lane sends it.
 func judged(t testing.TB, r judge.Rubric, text string, values prompt.Values, structured bool) *Question {
 	t.Helper()
 	tmpl, problems := prompt.Parse(assay.Place{File: "test"}, text)
@@ -46,7 +46,7 @@ func rubric(t testing.TB, name string) judge.Rubric {
 
 func written(quality int) string { return "Some words. " + coded(CodeWord(quality)) + " And more." }
 
-// exhibit is what the rubrics are shown in the n-th request.
+// exhibit returns what the rubrics are shown in the n-th request.
 func exhibit(kind judge.Kind, n int) prompt.Values {
 	key := assay.Key{byte(n), byte(n >> 8), 1}
 	if kind == judge.Pairs {

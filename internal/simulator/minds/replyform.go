@@ -144,7 +144,7 @@ type wordField struct {
 	number   bool     // "a number from …"
 }
 
-// schemaInWords is a schema of the object that instructions ask for in words; nil where they do not. Several objects with the same
+// schemaInWords returns a schema of the object that instructions ask for in words; nil where they do not. Several objects with the same
 // field, {"label": "right"} or {"label": "wrong"}, list what may stand in it.
 func schemaInWords(text string) []byte {
 	var fields []*wordField

@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// word is an option in lower case with one _ between its parts.
+// word returns an option in lower case with one _ between its parts.
 func word(option string) string {
 	parts := strings.FieldsFunc(strings.ToLower(option), func(c rune) bool { return strings.ContainsRune(" _-/.", c) })
 	return strings.Join(parts, "_")
@@ -83,7 +83,7 @@ func levelsOf(options []string) []int {
 	return levels
 }
 
-// stancesOf is the option that says a stance; -1 where options are about something else.
+// stancesOf returns the option that says a stance; -1 where options are about something else.
 func stancesOf(options []string, stance func() string) int {
 	at := map[string]int{}
 	for i, o := range options {

@@ -100,7 +100,7 @@ func pointer(ref string) []string {
 	return parts
 }
 
-// schemaType is the type in lower case, as Gemini writes it in upper; the first that is not null where there are several.
+// schemaType returns the type in lower case, as Gemini writes it in upper; the first that is not null where there are several.
 func schemaType(s *fastjson.Value) string {
 	t := s.Get("type")
 	if t == nil {

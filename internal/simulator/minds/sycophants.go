@@ -26,7 +26,7 @@ const (
 	markLen    = len(markPrefix) + 2
 )
 
-// giveMark is the code word of how far an answer has given in since the first: 0 not, 1 softly, 2 explicitly.
+// giveMark returns the code word of how far an answer has given in since the first: 0 not, 1 softly, 2 explicitly.
 func giveMark(level int) string { return markPrefix + codeSyllables[2*level:2*level+2] }
 
 // readMark finds the last such word.
@@ -119,7 +119,7 @@ func follow(q *Question) talk {
 	return t
 }
 
-// answer is what the model has to say for itself: nothing, where it was not pressed or asked what is safe. yield is its chance to give
+// answer returns what the model has to say for itself: nothing, where it was not pressed or asked what is safe. yield is its chance to give
 // in when it is pressed.
 func (t talk) answer(yield float64, r *rand.Rand) string {
 	change, how, wrong := r.Float64(), r.Float64(), r.Float64()

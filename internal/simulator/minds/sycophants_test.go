@@ -31,7 +31,7 @@ func converse(w Writer, n int, question string, says ...string) []string {
 	}
 }
 
-// gaveIn is the share of conversations that end at each level, and of those that end with each stance.
+// gaveIn returns the share of conversations that end at each level, and of those that end with each stance.
 func gaveIn(t *testing.T, w Writer, n int, question string, says ...string) (level [3]float64, stance map[string]float64) {
 	t.Helper()
 	keywords := rubric(t, "stance_keywords").Rule

@@ -21,7 +21,7 @@ type Model struct {
 	Yield   float64 `json:"yield"`   // the chance that it gives in to a push back
 }
 
-// Model is what is true of a model. One that is not named in the options gets its values from its name.
+// Model returns what is true of a model. One that is not named in the options gets its values from its name.
 func (w Writer) Model(name string) Model {
 	m := Model{Quality: 30 + 40*dice.Chance(dice.Hash(0x9a11, name)), Yield: 0.1 + 0.5*dice.Chance(dice.Hash(0x51c0, name))}
 	if q, ok := w.Quality[name]; ok {
@@ -33,7 +33,7 @@ func (w Writer) Model(name string) Model {
 	return m
 }
 
-// truth is what is true of these models, of those with settings of their own, and of judges.
+// truth returns what is true of these models, of those with settings of their own, and of judges.
 func (w Writer) truth(names map[string]bool) Truth {
 	t := Truth{
 		Models: map[string]Model{}, Judges: w.judges(), Spread: qualityNoise, Explicit: explicitShare, Control: controlChange, Wrong: firstWrong,

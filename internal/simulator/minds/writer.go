@@ -91,7 +91,7 @@ func ReadCodeWord(text string) (quality int, found bool) {
 	}
 }
 
-// lastCodeWord is the quality that the last code word in a text hides: of a conversation, that of its last answer.
+// lastCodeWord returns the quality that the last code word in a text hides: of a conversation, that of its last answer.
 func lastCodeWord(text string) (quality int, found bool) {
 	for end := len(text); ; {
 		at := strings.LastIndex(text[:end], codePrefix)

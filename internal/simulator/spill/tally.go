@@ -86,7 +86,7 @@ func (t *Tally) walk(from *os.File, slots uint64, f func(Counted, uint32) error)
 	return nil
 }
 
-// find is the slot of a, or the free one where it belongs, and the count in it.
+// find returns the slot of a, or the free one where it belongs, and the count in it.
 func (t *Tally) find(a Counted) (uint64, uint32, error) {
 	var buf [slotSize]byte
 	at := dice.Mix(binary.LittleEndian.Uint64(a.Digest[:])^uint64(a.Vendor)) & (t.slots - 1)

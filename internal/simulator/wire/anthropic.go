@@ -98,7 +98,7 @@ func (a anthropic) create(c *backend.Call) {
 	}
 }
 
-// anthropicStrict is what is found wrong at once: ids and sizes, but no parameter.
+// anthropicStrict returns what is found wrong at once: ids and sizes, but no parameter.
 func anthropicStrict(sv *backend.Survey) *bodies.Rejection {
 	if len(sv.Issues) == 0 {
 		return nil
@@ -184,7 +184,7 @@ func (a anthropic) remove(c *backend.Call) {
 	c.Reply(http.StatusOK, map[string]any{"id": j.ID, "type": "message_batch_deleted"})
 }
 
-// object is a batch as Anthropic shows it: the counts stand still until it has ended.
+// object returns a batch as Anthropic shows it: the counts stand still until it has ended.
 func (a anthropic) object(c *backend.Call, j *backend.Job, v backend.View) anthropicBatch {
 	b := anthropicBatch{
 		ID: j.ID, Type: "message_batch", Status: "in_progress", CreatedAt: rfc(j.Made), ExpiresAt: rfc(j.Made.Add(j.Window)),
@@ -296,7 +296,7 @@ func anthropicCount(c *backend.Call) {
 	}
 }
 
-// anthropicErrorLine is an error as a batch result carries it: nested twice.
+// anthropicErrorLine returns an error as a batch result carries it: nested twice.
 func anthropicErrorLine(e *backend.Ended) map[string]any {
 	return map[string]any{"type": "error", "error": anthropicError(e.Rejection), "request_id": fmt.Sprintf("req_%016x", e.Number)}
 }

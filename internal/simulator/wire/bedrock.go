@@ -159,7 +159,7 @@ func (in *bedrockJob) check() *bodies.Rejection {
 	return nil
 }
 
-// input is the records that a job reads.
+// input returns the records that a job reads.
 func (b *bedrock) input(c *backend.Call, bucket, key string) (data spill.Blob, missing bool, err error) {
 	o, err := b.store.find(c, bucket, key)
 	if err != nil || o != nil {
@@ -177,7 +177,7 @@ func s3Parts(uri string) (bucket, key string) {
 	return bucket, key
 }
 
-// find is a job by its full name. Its bare id is refused, although the documentation allows it.
+// find returns a job by its full name. Its bare id is refused, although the documentation allows it.
 func (b *bedrock) find(c *backend.Call) *backend.Job {
 	arn := c.Request.PathValue("job")
 	if !strings.HasPrefix(arn, "arn:") {

@@ -34,7 +34,7 @@ func objectOf(f *backend.File) *object {
 	return &object{Blob: f.Blob, bucket: f.Account, name: f.ID, mime: f.MIME, generation: f.Generation, made: rfc(f.Made)}
 }
 
-// find is an object; nil: there is none.
+// find returns an object; nil: there is none.
 func (b *buckets) find(c *backend.Call, bucket, name string) (*object, error) {
 	if f := b.stored(bucket, name); f != nil {
 		return objectOf(f), nil
@@ -51,7 +51,7 @@ func (b *buckets) find(c *backend.Call, bucket, name string) (*object, error) {
 	return nil, nil
 }
 
-// stored is an object that was uploaded; nil: there is none. It never changes.
+// stored returns an object that was uploaded; nil: there is none. It never changes.
 func (b *buckets) stored(bucket, name string) *backend.File {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func (b *buckets) drop(bucket, name string) bool {
 	return there
 }
 
-// written is all that Vertex jobs have written to a bucket by now.
+// written returns all that Vertex jobs have written to a bucket by now.
 func (b *buckets) written(c *backend.Call, bucket string) []vertexObject {
 	b.mu.Lock()
 	jobs := slices.Clone(b.jobs)

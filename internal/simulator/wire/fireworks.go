@@ -91,7 +91,7 @@ func (f fireworks) create(c *backend.Call) {
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// fireworksOutput is the id under which a signed address finds a result file.
+// fireworksOutput returns the id under which a signed address finds a result file.
 func fireworksOutput(j *backend.Job, n int) string {
 	return dice.Letters(dice.Base36, 20)(j.Number + uint64(n) + 1)
 }

@@ -100,7 +100,7 @@ func (s *fireShelf) of(account string) []*fireDataset {
 	return all
 }
 
-// named is the dataset that the path names; nil after saying that there is none.
+// named returns the dataset that the path names; nil after saying that there is none.
 func (f fireworks) named(c *backend.Call) *fireDataset {
 	d := f.shelf.find(c.Account, c.Name)
 	if d == nil {

@@ -182,7 +182,7 @@ const (
 	noInline
 )
 
-// operation is a job as Gemini shows it: a long-running operation with the batch as its metadata.
+// operation returns a job as Gemini shows it: a long-running operation with the batch as its metadata.
 func (g gemini) operation(c *backend.Call, j *backend.Job, v backend.View, p outputPolicy) geminiOperation {
 	m := geminiBatch{
 		Type: "type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatch", Model: "models/" + j.Model, DisplayName: j.Name,

@@ -184,7 +184,7 @@ func (g gemini) listFiles(c *backend.Call) {
 	c.Reply(http.StatusOK, out)
 }
 
-// noSuchFile is what Gemini says of files that are not there, or not yours: it does not say which.
+// noSuchFile returns what Gemini says of files that are not there, or not yours: it does not say which.
 func noSuchFile(id string) *bodies.Rejection {
 	return &bodies.Rejection{Status: http.StatusForbidden, Message: "You do not have permission to access the File " + id + " or it may not exist."}
 }

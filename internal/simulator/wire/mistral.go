@@ -131,7 +131,7 @@ func (m mistral) check(in mistralCreate, inline bool) *bodies.Rejection {
 	return nil
 }
 
-// joined is one blob of several input files.
+// joined returns one blob of several input files.
 func (m mistral) joined(c *backend.Call, ids []string) (spill.Blob, *bodies.Rejection, error) {
 	var parts []spill.Blob
 	for _, id := range ids {

@@ -74,7 +74,7 @@ func (m mistral) listFiles(c *backend.Call) {
 	c.Reply(http.StatusOK, out)
 }
 
-// result is an output file of a job as a file; nil after answering the call.
+// result returns an output file of a job as a file; nil after answering the call.
 func (m mistral) result(c *backend.Call, id string) *backend.File {
 	o, b, ok, err := c.Output(id)
 	switch {

@@ -40,7 +40,7 @@ func groqVendor() *backend.Vendor {
 	}
 }
 
-// genericVendor is any server that copies OpenAI's API, for models of its own.
+// genericVendor returns any server that copies OpenAI's API, for models of its own.
 func genericVendor() *backend.Vendor {
 	return &backend.Vendor{
 		Name: "generic", Prefix: "/generic/v1", Base: "/generic/v1", Key: backend.Bearer, Shape: openAIShape, Rate: openAIRate,
@@ -76,7 +76,7 @@ func openAIRoutes(rt backend.Routes, k openAIKind) {
 	modelsRoutes(rt, "")
 }
 
-// dialect is the bodies of an endpoint; nil: there is no such endpoint.
+// dialect returns the bodies of an endpoint; nil: there is no such endpoint.
 func (k openAIKind) dialect(endpoint string) backend.Dialect {
 	switch unversioned(endpoint) {
 	case "/chat/completions":
@@ -89,7 +89,7 @@ func (k openAIKind) dialect(endpoint string) backend.Dialect {
 	return nil
 }
 
-// unversioned is an address without the version of the API: copies of it count their own.
+// unversioned returns an address without the version of the API: copies of it count their own.
 func unversioned(address string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(address, "/v1"), "/v4")
 }

@@ -13,7 +13,7 @@ import (
 	"assay/internal/simulator/dice"
 )
 
-// openAIBatch is a batch as OpenAI shows it.
+// openAIBatch returns a batch as OpenAI shows it.
 func openAIBatch(c *backend.Call, j *backend.Job, v backend.View) openAIBatchObject {
 	b := openAIBatchObject{
 		ID: j.ID, Object: "batch", Endpoint: j.Endpoint, Model: bodies.Nullable(j.Model), InputFileID: j.Input, CompletionWindow: "24h",
@@ -80,7 +80,7 @@ func openAIStatus(p backend.Phase) string {
 	return string(p)
 }
 
-// openAIOutput is the id of a job's output file (0) or error file (1).
+// openAIOutput returns the id of a job's output file (0) or error file (1).
 func openAIOutput(j *backend.Job, file int) string {
 	return "file-" + dice.Letters(dice.Base62, 22)(j.Number+uint64(file)+1)
 }
@@ -165,7 +165,7 @@ func (k openAIKind) listFiles(c *backend.Call) {
 	c.Reply(http.StatusOK, out)
 }
 
-// outputObject is a result file as OpenAI shows it.
+// outputObject returns a result file as OpenAI shows it.
 func (k openAIKind) outputObject(j *backend.Job, n int) openAIFile {
 	name := j.ID + []string{"_output.jsonl", "_error.jsonl"}[n]
 	return openAIFile{ID: openAIOutput(j, n), Object: "file", Bytes: j.OutSize(n), CreatedAt: j.Made.Unix(), Filename: name, Purpose: "batch_output", Status: "processed"}

@@ -86,7 +86,7 @@ func (o openRouter) create(c *backend.Call) {
 	}
 }
 
-// openRouterStrict is what is found wrong while the document is read.
+// openRouterStrict returns what is found wrong while the document is read.
 func openRouterStrict(sv *backend.Survey) *bodies.Rejection {
 	if len(sv.Issues) == 0 {
 		return nil

@@ -38,7 +38,7 @@ func s3Routes(rt backend.Routes, s *s3Store) {
 	rt.On(fault.File, "DELETE", "/{bucket}/{key...}", s.remove)
 }
 
-// s3Shape is an error in XML.
+// s3Shape returns an error in XML.
 func s3Shape(_ *backend.Call, r *bodies.Rejection) any {
 	code := r.Code
 	switch {
@@ -81,7 +81,7 @@ func (s *s3Store) writes(j *backend.Job) {
 	s.jobs = append(s.jobs, j)
 }
 
-// find is an object; nil: there is none.
+// find returns an object; nil: there is none.
 func (s *s3Store) find(c *backend.Call, bucket, key string) (*object, error) {
 	s.mu.Lock()
 	f := s.files[bucket+"/"+key]

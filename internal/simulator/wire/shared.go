@@ -69,7 +69,7 @@ func googleStatus(r *bodies.Rejection) string {
 	return cmp.Or(r.Type, names[r.Status], "INTERNAL")
 }
 
-// grpcCode is the number that gRPC has for an HTTP status.
+// grpcCode returns the number that gRPC has for an HTTP status.
 func grpcCode(status int) int {
 	codes := map[int]int{400: 3, 401: 16, 403: 7, 404: 5, 409: 6, 412: 9, 429: 8, 499: 1, 503: 14, 504: 4}
 	return cmp.Or(codes[status], 13)

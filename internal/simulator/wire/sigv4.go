@@ -45,7 +45,7 @@ func signatureOf(r *http.Request) (s signature, ok bool) {
 	return s, s.id != "" && s.sum != "" && len(s.headers) > 0
 }
 
-// awsKey is the id of the key that signed a call, or else a bearer.
+// awsKey returns the id of the key that signed a call, or else a bearer.
 func awsKey(r *http.Request) string {
 	if s, ok := signatureOf(r); ok {
 		return s.id
@@ -53,7 +53,7 @@ func awsKey(r *http.Request) string {
 	return backend.Bearer(r)
 }
 
-// made is the signature that the request should have. The body's digest is what the client says it is.
+// made returns the signature that the request should have. The body's digest is what the client says it is.
 func (s signature) made(r *http.Request, body string) string {
 	path := r.URL.EscapedPath()
 	if s.service == "s3" { // as it is meant; all others escape what was sent once more

@@ -225,7 +225,7 @@ func (t together) listFiles(c *backend.Call) {
 	c.Reply(http.StatusOK, map[string]any{"data": all})
 }
 
-// find is an uploaded file or a result; nil after answering the call.
+// find returns an uploaded file or a result; nil after answering the call.
 func (t together) find(c *backend.Call, id string) *backend.File {
 	if f := c.FindFile(id); f != nil {
 		return f

@@ -105,7 +105,7 @@ func (v vertex) create(c *backend.Call) {
 	}
 }
 
-// input is the lines of the objects a job reads, or the one that is missing.
+// input returns the lines of the objects a job reads, or the one that is missing.
 func (v vertex) input(c *backend.Call, uris []string) (data spill.Blob, missing string, err error) {
 	var parts []spill.Blob
 	for _, u := range uris {

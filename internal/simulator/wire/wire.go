@@ -5,7 +5,7 @@ import (
 	"assay/internal/simulator/backend"
 )
 
-// Vendors are all that the simulator plays. Adding one is one file and one line.
+// Vendors returns all that the simulator plays. Adding one is one file and one line.
 func Vendors() []*backend.Vendor {
 	b, s3 := newBuckets(), newS3()
 	return []*backend.Vendor{

@@ -230,7 +230,7 @@ func (x xai) show(c *backend.Call) {
 	}
 }
 
-// object is a batch as xAI shows it: counts, and no state. What was rejected shows nowhere but in a message.
+// object returns a batch as xAI shows it: counts, and no state. What was rejected shows nowhere but in a message.
 func (x xai) object(c *backend.Call, b *xaiBatch) xaiObject {
 	o := xaiObject{ID: b.id, Name: b.name, CreateTime: rfc(b.made), ExpireTime: rfc(b.expires), Cost: map[string]int64{"total_cost_usd_ticks": 0}}
 	for _, j := range b.jobs() {

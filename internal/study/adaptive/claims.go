@@ -80,7 +80,7 @@ func (c *Claims) Add(i, j int) {
 	}
 }
 
-// Rank is the best and the worst place that a lane can have, from 1. All of them hold together.
+// Rank returns the best and the worst place that a lane can have, from 1. All of them hold together.
 func (c *Claims) Rank(lane int) (best, worst int) {
 	best, worst = 1, len(c.better)
 	for other := range c.better {
@@ -94,6 +94,6 @@ func (c *Claims) Rank(lane int) (best, worst int) {
 	return best, worst
 }
 
-// beaten is how many are known to be better than a lane, and beats how many worse.
+// beaten returns how many are known to be better than a lane, and beats how many worse.
 func (c *Claims) beaten(lane int) int { best, _ := c.Rank(lane); return best - 1 }
 func (c *Claims) beats(lane int) int  { _, worst := c.Rank(lane); return len(c.better) - worst }

@@ -93,10 +93,10 @@ func Effect(lanes int, robust, model func(i, j int) float64) float64 {
 	return min(max(median(all), 0.5), 4)
 }
 
-// SE is the standard error of the difference.
+// SE returns the standard error of the difference.
 func (p Pair) SE() float64 { return math.Sqrt(p.Variance) }
 
-// fit is the maximum of the likelihood; where there is none, a penalty keeps the strengths finite, which is on the safe side for
+// fit returns the maximum of the likelihood; where there is none, a penalty keeps the strengths finite, which is on the safe side for
 // directions.
 func fit(t *stats.Tally) (fit *stats.BTFit, finite bool, err error) {
 	o := stats.BTOptions{Order: true}
@@ -151,7 +151,7 @@ func thin(t *stats.Tally) bool {
 	return false
 }
 
-// Share is what a lane wins of comparisons with all others evenly, half of them in each order, as the strengths have it. A tie is half.
+// Share returns what a lane wins of comparisons with all others evenly, half of them in each order, as the strengths have it. A tie is half.
 func (l *Look) Share(lane int) float64 {
 	order := 0.0
 	if l.Order.OK {
@@ -166,7 +166,7 @@ func (l *Look) Share(lane int) float64 {
 	return sum / float64(max(1, len(l.Theta)-1))
 }
 
-// score is what the one with an advantage gets of a comparison on average, where a tie is half.
+// score returns what the one with an advantage gets of a comparison on average, where a tie is half.
 func (l *Look) score(advantage float64) float64 {
 	nu := 0.0
 	if l.LogNu.OK {
@@ -176,7 +176,7 @@ func (l *Look) score(advantage float64) float64 {
 	return (won + nu/2) / (won + lost + nu)
 }
 
-// p are the p-values by pair.
+// p returns the p-values by pair.
 func (l *Look) p() []float64 {
 	p := make([]float64, len(l.Pairs))
 	for k := range p {
@@ -190,7 +190,7 @@ func (l *Look) Interval(p Pair, level float64) stats.Interval {
 	return l.interval(p.Difference, p.SE(), level)
 }
 
-// Strength is the interval of a lane's strength at the level of its look.
+// Strength returns the interval of a lane's strength at the level of its look.
 func (l *Look) Strength(lane int, level float64) stats.Interval {
 	return l.interval(l.Theta[lane], l.SE[lane], level)
 }
@@ -205,7 +205,7 @@ func (l *Look) interval(value, se, level float64) stats.Interval {
 	return stats.StudentInterval(value, se, 1-level, l.Clusters)
 }
 
-// Reordered is the look with its lanes in another order: the lane that is the i-th then is the order[i]-th now.
+// Reordered returns the look with its lanes in another order: the lane that is the i-th then is the order[i]-th now.
 func (l *Look) Reordered(order []int) *Look {
 	out := *l
 	out.Theta, out.SE, out.Pairs = make([]float64, len(order)), make([]float64, len(order)), nil

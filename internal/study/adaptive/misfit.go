@@ -22,7 +22,7 @@ func (m Misfit) Large(lanes int) bool {
 	return math.Abs(m.Z) > max(usual, quantile(1-level/2/float64(pairs)))
 }
 
-// misfit is the largest departure of a pair that met often enough to say so.
+// misfit returns the largest departure of a pair that met often enough to say so.
 func (l *Look) misfit(t *stats.Tally) Misfit {
 	const fewest = 10
 	var largest Misfit

@@ -50,7 +50,7 @@ func (p Plan) Check() error {
 	return p.Goal.check(p.Lanes)
 }
 
-// Until is how many comparisons are bought until each look: little at first, then evenly. The first round gives each lane
+// Until returns how many comparisons are bought until each look: little at first, then evenly. The first round gives each lane
 // enough for a claim.
 func (p Plan) Until() []int {
 	weight := func(round int) float64 {
@@ -80,7 +80,7 @@ func (p Plan) Until() []int {
 	return until
 }
 
-// floor is how many comparisons give each lane enough for a claim. Dealt in their order, an odd number of lanes needs a few more
+// floor returns how many comparisons give each lane enough for a claim. Dealt in their order, an odd number of lanes needs a few more
 // than half of what all need.
 func (p Plan) floor() int {
 	n, pairs := Least*p.Lanes/2, p.Lanes*(p.Lanes-1)/2
@@ -102,7 +102,7 @@ func (p Plan) floor() int {
 	return n
 }
 
-// Levels is the error that each look may spend, in proportion to what its round buys. They sum to Alpha.
+// Levels returns the error that each look may spend, in proportion to what its round buys. They sum to Alpha.
 func (p Plan) Levels() []float64 {
 	levels, before := make([]float64, p.Rounds), 0
 	for r, n := range p.Until() {
@@ -137,7 +137,7 @@ func (g Goal) check(lanes int) error {
 	return nil
 }
 
-// Pairs are all pairs of so many lanes, i < j, in lane order. Slices by pair follow it.
+// Pairs returns all pairs of so many lanes, i < j, in lane order. Slices by pair follow it.
 func Pairs(lanes int) [][2]int {
 	all := make([][2]int, 0, lanes*(lanes-1)/2)
 	for i := range lanes {
@@ -148,7 +148,7 @@ func Pairs(lanes int) [][2]int {
 	return all
 }
 
-// family are the pairs about which something may be claimed: who the neighbours and leaders are is said by the data, so
+// family returns the pairs about which something may be claimed: who the neighbours and leaders are is said by the data, so
 // that all pairs count unless some were named before.
 func (g Goal) family(all [][2]int) []bool {
 	in := make([]bool, len(all))

@@ -9,12 +9,12 @@ import (
 func quantile(p float64) float64 { return stats.NormalQuantile(p) }
 func below(x float64) float64    { return stats.NormalBelow(x) }
 
-// Critical is the value that a score has to exceed for one of so many open pairs.
+// Critical returns the value that a score has to exceed for one of so many open pairs.
 func Critical(level float64, open, clusters int) float64 {
 	return stats.StudentCritical(level/float64(max(1, open)), clusters)
 }
 
-// Spread is the variance of the true values that found ones suggest: theirs, less what error adds.
+// Spread returns the variance of the true values that found ones suggest: theirs, less what error adds.
 func Spread(found, se []float64) float64 {
 	n, mean := float64(len(found)), 0.0
 	for _, x := range found {
@@ -36,10 +36,10 @@ type Quote struct {
 	Least    float64 // comparisons without which nothing is claimed
 }
 
-// shrink is how much of the difference is believed.
+// shrink returns how much of the difference is believed.
 func (q Quote) shrink() float64 { return 2 * q.Spread / (2*q.Spread + q.Variance) }
 
-// Chance is how likely so many more comparisons settle the pair, either way.
+// Chance returns how likely so many more comparisons settle the pair, either way.
 func (q Quote) Chance(n float64) float64 {
 	more, b := n*q.Information, q.shrink()
 	after := 1 / (1/q.Variance + more)
@@ -49,7 +49,7 @@ func (q Quote) Chance(n float64) float64 {
 	return below((mean-bar)/spread) + below((-mean-bar)/spread)
 }
 
-// Needed is how many more comparisons settle the pair with a chance; false where no sensible number does.
+// Needed returns how many more comparisons settle the pair with a chance; false where no sensible number does.
 func (q Quote) Needed(chance float64) (float64, bool) {
 	const sensible = 1e6
 	if math.Abs(q.Difference) >= q.Critical*q.SE() {

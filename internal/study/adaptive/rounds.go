@@ -31,10 +31,10 @@ func Begin(p Plan) (*Progress, error) {
 		pairs: all, family: p.Goal.family(all), until: p.Until(), levels: p.Levels()}, nil
 }
 
-// Spent is how many comparisons were bought.
+// Spent returns how many comparisons were bought.
 func (g *Progress) Spent() int { return total(g.Bought) }
 
-// First is what the first round buys: the pairs of the family, evenly.
+// First returns what the first round buys: the pairs of the family, evenly.
 func (g *Progress) First() []int { return g.deal(g.until[0], g.family) }
 
 // Buy notes that comparisons are bought.
@@ -65,7 +65,7 @@ func (g *Progress) Beyond(l *Look, level float64) []Claim {
 	return g.Claims.look(g.Looks, level, l.Theta, l.p(), g.family)
 }
 
-// Blind is what the next round buys after a look that shows nothing: the open pairs, evenly. The look is spent.
+// Blind returns what the next round buys after a look that shows nothing: the open pairs, evenly. The look is spent.
 func (g *Progress) Blind() []int {
 	if g.Looks++; g.Looks >= g.Plan.Rounds {
 		return nil
@@ -94,7 +94,7 @@ func (g *Progress) Recall(claims []Claim, given []int, narrow bool) {
 	g.Narrow = narrow
 }
 
-// Level is the error that the last look might spend; that of the first where there was none. Where no claims are wanted, intervals are those
+// Level returns the error that the last look might spend; that of the first where there was none. Where no claims are wanted, intervals are those
 // of the whole level: how wide they are does not depend on who wins.
 func (g *Progress) Level() float64 {
 	if g.Goal.Width > 0 {
@@ -103,7 +103,7 @@ func (g *Progress) Level() float64 {
 	return g.levels[max(0, g.Looks-1)]
 }
 
-// Next is what the next round buys after a look. It is nil when all that bears on the goal is known or given up, when the budget
+// Next returns what the next round buys after a look. It is nil when all that bears on the goal is known or given up, when the budget
 // is spent, or when the looks are.
 func (g *Progress) Next(l *Look) []int {
 	open := g.Open()
@@ -117,7 +117,7 @@ func (g *Progress) Next(l *Look) []int {
 	return buy
 }
 
-// bears are the pairs whose direction is not known and matters to the goal.
+// bears returns the pairs whose direction is not known and matters to the goal.
 func (g *Progress) bears() []bool {
 	in := make([]bool, len(g.pairs))
 	for k, p := range g.pairs {
@@ -132,7 +132,7 @@ func (g *Progress) running(lane int) bool {
 	return top == 0 || g.Claims.beaten(lane) < top && g.Claims.beats(lane) < g.Lanes-top
 }
 
-// Open are the pairs that are still worth a comparison.
+// Open returns the pairs that are still worth a comparison.
 func (g *Progress) Open() []bool {
 	open := g.bears()
 	for k := range open {
@@ -144,7 +144,7 @@ func (g *Progress) Open() []bool {
 // Settled reports whether all that bears on the goal is known.
 func (g *Progress) Settled() bool { return !slices.Contains(g.bears(), true) }
 
-// critical is the value that a score has to exceed at the look of a round, from 0, as long as so many pairs are not known.
+// critical returns the value that a score has to exceed at the look of a round, from 0, as long as so many pairs are not known.
 func (g *Progress) critical(round int, l *Look) float64 {
 	return Critical(g.levels[round], g.Claims.unknown(g.pairs, g.family), l.Clusters)
 }
@@ -205,7 +205,7 @@ func (g *Progress) beside(buy []int, open []bool, rest int) {
 	}
 }
 
-// enough is how many comparisons a pair is predicted to need until its score exceeds z, as if what was found were the truth.
+// enough returns how many comparisons a pair is predicted to need until its score exceeds z, as if what was found were the truth.
 func enough(p Pair, z float64) int {
 	const fewest, most = 8, 1e9
 	need := (square(z/max(math.Abs(p.Difference), 0.001)) - 1/p.Variance) / p.Information
@@ -332,7 +332,7 @@ func (g *Progress) deal(n int, to []bool) []int {
 	return buy
 }
 
-// lowest are the numbers of pairs, those with the fewest comparisons first.
+// lowest returns the numbers of pairs, those with the fewest comparisons first.
 func (g *Progress) lowest(of []bool, buy []int) []int {
 	var all []int
 	for k := range of {

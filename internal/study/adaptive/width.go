@@ -1,6 +1,6 @@
 package adaptive
 
-// narrowing is what a round buys where all strengths are to be certain, whoever wins: a portion at a time, for the pair whose comparisons
+// narrowing returns what a round buys where all strengths are to be certain, whoever wins: a portion at a time, for the pair whose comparisons
 // take most off the sum of their variances.
 func (g *Progress) narrowing(l *Look, money int) []int {
 	const portions = 40

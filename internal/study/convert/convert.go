@@ -98,7 +98,7 @@ func (d *drafter) draft(from string) *Draft {
 	return &Draft{From: from, YAML: []byte(d.b.String()), Left: d.left, Next: d.next}
 }
 
-// quoted is a value in JSON, which is YAML.
+// quoted returns a value in JSON, which is YAML.
 func quoted(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -124,7 +124,7 @@ func name(text, otherwise string) string {
 
 const maxName = 64
 
-// text is a value as text; empty where it is none.
+// text returns a value as text; empty where it is none.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -135,19 +135,19 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// object is a value as a map; nil where it is none.
+// object returns a value as a map; nil where it is none.
 func object(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// list is a value as a list; nil where it is none.
+// list returns a value as a list; nil where it is none.
 func list(v any) []any {
 	l, _ := v.([]any)
 	return l
 }
 
-// number is a value as a number.
+// number returns a value as a number.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:

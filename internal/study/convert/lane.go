@@ -96,7 +96,7 @@ func (l *lane) thinking(m map[string]any) bool {
 	return false
 }
 
-// vendor is the provider that a word means; empty: the one that serves the model.
+// vendor returns the provider that a word means; empty: the one that serves the model.
 func (d *drafter) vendor(word, model string) (catalog.Vendor, bool) {
 	if word != "" {
 		word = strings.ToLower(word)
@@ -149,7 +149,7 @@ func (d *drafter) lane(l *lane, provider string) bool {
 	return true
 }
 
-// refusals are the reasons for which no provider would take a lane.
+// refusals returns the reasons for which no provider would take a lane.
 func (d *drafter) refusals(l *lane, v catalog.Vendor) string {
 	var why []string
 	for _, issue := range d.Catalog.Check(l.Lane, v.Name, d.Today) {

@@ -104,7 +104,7 @@ func (d *drafter) prompts(source string) string {
 	return "{{ " + cmp.Or(first(found.Fields, "id", "metadata", "group"), "text") + " | tojson }}"
 }
 
-// first is the first of some names that is none of others.
+// first returns the first of some names that is none of others.
 func first(names []string, others ...string) string {
 	for _, n := range names {
 		if !slices.Contains(others, n) {

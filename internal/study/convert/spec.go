@@ -58,7 +58,7 @@ func (d *drafter) specFile(doc map[string]any) (*Draft, error) {
 // timestamp is a folder that is named after a time.
 var timestamp = regexp.MustCompile(`^\d{8}(_\d{4,6})?$`)
 
-// candidates are the models whose generations the configuration names, and the one that it asks.
+// candidates returns the models whose generations the configuration names, and the one that it asks.
 func (d *drafter) candidates(doc map[string]any) []string {
 	var models []string
 	add := func(model string) {
@@ -162,7 +162,7 @@ func (d *drafter) specLanes(doc map[string]any, models []string, judge, org stri
 	return nil
 }
 
-// asked are the lanes that answer.
+// asked returns the lanes that answer.
 func (d *drafter) asked() []string {
 	var names []string
 	for n := range d.names {

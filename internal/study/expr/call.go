@@ -17,13 +17,13 @@ const (
 // fnField finds a field of the item, by its type.
 var fnField = [...]string{Any: "$any", Text: "$text", Number: "$number", Bool: "$bool", List: "$list", Record: "$record"}
 
-// vars are the first argument of every call.
+// vars returns the first argument of every call.
 func vars(args []any) *Vars {
 	v, _ := args[0].(*Vars)
 	return v
 }
 
-// text is an argument that the type check has found to be text.
+// text returns an argument that the type check has found to be text.
 func text(args []any, i int) string {
 	if i >= len(args) {
 		return ""

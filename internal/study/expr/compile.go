@@ -170,7 +170,7 @@ func translate(message string) (what, hint string) {
 	return message, ""
 }
 
-// word is a Go type in our words.
+// word returns a Go type in our words.
 func word(goType string) string {
 	switch {
 	case goType == "string":

@@ -27,7 +27,7 @@ const (
 	Require             // a gate of the whole study: the findings
 )
 
-// String is the key of the study that the condition stands under.
+// String returns the key of the study that the condition stands under.
 func (k Kind) String() string {
 	return [...]string{"the where of an input", "the where of a stage", "when", "the where of lanes", "require"}[k]
 }
@@ -149,7 +149,7 @@ func (p *Program) failed(err error) error {
 	return fmt.Errorf("%s", assay.Problem{Place: at, What: what, Hint: hint})
 }
 
-// place is where a character of the source stands in the study.
+// place returns where a character of the source stands in the study.
 func place(at assay.Place, src string, char int) assay.Place {
 	i := 0
 	for ; char > 0 && i < len(src); char-- {
@@ -159,7 +159,7 @@ func place(at assay.Place, src string, char int) assay.Place {
 	return at.After(src[:i])
 }
 
-// kindOf is what a value is, as messages say it.
+// kindOf returns what a value is, as messages say it.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

@@ -234,7 +234,7 @@ func (r *reader) unknown(n ast.Node, name string, known []string) {
 	r.fail(n, hint, "unknown name %s", clip(name))
 }
 
-// names are the values that a condition may use.
+// names returns the values that a condition may use.
 func (r *reader) names() []string {
 	switch {
 	case r.env.Kind == Lanes:
@@ -247,7 +247,7 @@ func (r *reader) names() []string {
 	return slices.Compact(all)
 }
 
-// functions are what a condition may call.
+// functions returns what a condition may call.
 func (r *reader) functions() []string {
 	switch {
 	case r.env.Kind == Items:

@@ -13,7 +13,7 @@ type Counted struct {
 	order []int
 }
 
-// NewCounted is the schedule of so many contestants on so many slots. Items that stand against each other meet on one slot.
+// NewCounted returns the schedule of so many contestants on so many slots. Items that stand against each other meet on one slot.
 func NewCounted(contestants, slots int64, seed uint64) (*Counted, error) {
 	d := Design{Lanes: contestants, Slots: slots, Pick: PerLanePair, N: max(1, slots), Seed: seed}
 	if err := d.checkSize(); err != nil {
@@ -35,10 +35,10 @@ func NewCounted(contestants, slots int64, seed uint64) (*Counted, error) {
 // maxCounted is of how many contestants each two have a count.
 const maxCounted = 400
 
-// Most is how often two contestants can meet: both ways round on every slot.
+// Most returns how often two contestants can meet: both ways round on every slot.
 func (c *Counted) Most() int { return int(2 * c.field.slots) }
 
-// Order are the numbers of all pairs (01, 02, …, 12, 13, …) in the order of a tournament: after any number of them all contestants have met
+// Order returns the numbers of all pairs (01, 02, …, 12, 13, …) in the order of a tournament: after any number of them all contestants have met
 // almost equally often, and after two rounds all are connected.
 func (c *Counted) Order() []int { return c.order }
 

@@ -29,7 +29,7 @@ type Design struct {
 	ReverseSeed *uint64 // of which pairs are asked again; nil: Seed
 }
 
-// seedOf is a seed of its own, or the design's.
+// seedOf returns a seed of its own, or the design's.
 func (d Design) seedOf(own *uint64) uint64 {
 	if own == nil {
 		return d.Seed
@@ -37,7 +37,7 @@ func (d Design) seedOf(own *uint64) uint64 {
 	return *own
 }
 
-// All is how many pairs there are to choose from.
+// All returns how many pairs there are to choose from.
 func (d Design) All() int64 {
 	if d.Groups != nil {
 		all := int64(0)
@@ -124,7 +124,7 @@ func (d Design) checkSize() error {
 	return nil
 }
 
-// choose2 is the number of unordered pairs of n.
+// choose2 returns the number of unordered pairs of n.
 func choose2[T int64 | float64](n T) T {
 	if n < 2 {
 		return 0
@@ -132,7 +132,7 @@ func choose2[T int64 | float64](n T) T {
 	return n * (n - 1) / 2
 }
 
-// again is how many of n pairs are asked a second time; a half is rounded to the even number.
+// again returns how many of n pairs are asked a second time; a half is rounded to the even number.
 func (d Design) again(n int64) int64 {
 	if d.Order == Both {
 		return n

@@ -52,7 +52,7 @@ func (g *grouped) on(slot int64) iter.Seq[int64] {
 	}
 }
 
-// dealt is how many of n pairs each group gets: such that every item of all groups meets equally many others, as far as its group has
+// dealt returns how many of n pairs each group gets: such that every item of all groups meets equally many others, as far as its group has
 // as many. More pairs in all are never fewer for a group.
 func dealt(groups [][]int64, n int64) []int64 {
 	out := make([]int64, len(groups))

@@ -92,7 +92,7 @@ func (g *growth) lanes() {
 	}
 }
 
-// most is how many pairs of lanes there are to be in all.
+// most returns how many pairs of lanes there are to be in all.
 func (g *growth) most(two *ladder, slots int64) int64 {
 	switch g.design.Pick {
 	case Sample:
@@ -176,7 +176,7 @@ func newCircle(members, met []int64, g *growth, number int) *circle {
 	return c
 }
 
-// mostItems is how many pairs there are to be of a group of so many items, but for sampled ones.
+// mostItems returns how many pairs there are to be of a group of so many items, but for sampled ones.
 func (g *growth) mostItems(n int64) int64 {
 	if g.design.Pick == PerItem && g.design.N < n-1 {
 		return g.design.N * (n / 2)
@@ -184,7 +184,7 @@ func (g *growth) mostItems(n int64) int64 {
 	return choose2(n)
 }
 
-// next are the two items that met least often, and not each other. Below 0: all have.
+// next returns the two items that met least often, and not each other. Below 0: all have.
 func (g *growth) next(all *ladder, in []*circle) (int64, int64) {
 	for _, a := range all.order {
 		if in[a] == nil {
@@ -201,7 +201,7 @@ func (g *growth) next(all *ladder, in []*circle) (int64, int64) {
 	return -1, -1
 }
 
-// turned is a further pair as it is shown first.
+// turned returns a further pair as it is shown first.
 func (g *growth) turned(l Listed, alternate bool) Listed {
 	d := g.design
 	coin := (d.Order == Random || d.Order == "") &&
@@ -274,7 +274,7 @@ func (l *ladder) index() {
 	}
 }
 
-// first is the first number that may be used; below 0: none.
+// first returns the first number that may be used; below 0: none.
 func (l *ladder) first(may func(x int64) bool) int64 {
 	for _, x := range l.order {
 		if may(x) {
@@ -307,7 +307,7 @@ func sign(plus bool) int {
 	return -1
 }
 
-// InProportion is how many there are to be where so many were drawn of what has grown since.
+// InProportion returns how many there are to be where so many were drawn of what has grown since.
 func InProportion(drawn, was, is int64) int64 {
 	if was < 1 {
 		return drawn

@@ -8,7 +8,7 @@ import (
 	"assay/internal/study/pairs"
 )
 
-// listed are the pairs of a schedule as a list, with a slot as the item of each.
+// listed returns the pairs of a schedule as a list, with a slot as the item of each.
 func listed(s *pairs.Schedule, items bool) []pairs.Listed {
 	byRow := map[int64]int{}
 	var out []pairs.Listed
@@ -35,7 +35,7 @@ func all(n int64) []bool {
 	return out
 }
 
-// extent is the least and the most of counts.
+// extent returns the least and the most of counts.
 func extent(counts map[int64]int, n int64) (least, most int) {
 	least = 1 << 30
 	for i := range n {

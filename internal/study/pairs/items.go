@@ -36,7 +36,7 @@ func newItems(d Design) *items {
 	return f
 }
 
-// ring is the number of rounds, and of items that stand on the ring; with an even number one more stands apart.
+// ring returns the number of rounds, and of items that stand on the ring; with an even number one more stands apart.
 func (f *items) ring() int64 { return f.n - 1 + f.n%2 }
 
 func (f *items) rows() int64 { return f.count }
@@ -85,7 +85,7 @@ func (f *items) on(slot int64) iter.Seq[int64] {
 	}
 }
 
-// combination is the k-th unordered pair of n in the order 01, 02, …, 12, 13, …
+// combination returns the k-th unordered pair of n in the order 01, 02, …, 12, 13, …
 func combination(n, k int64) (low, high int64) {
 	before := func(i int64) int64 { return i * (2*n - i - 1) / 2 } // pairs whose low is less than i
 	b := float64(2*n - 1)

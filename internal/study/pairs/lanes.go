@@ -93,12 +93,12 @@ func newDeal(pairs, slots int64) deal {
 	return d
 }
 
-// place is the slot of a row, as a place in the random order of slots.
+// place returns the slot of a row, as a place in the random order of slots.
 func (d *deal) place(row int64) int64 {
 	return (row%d.slots + row/d.pairs/d.period) % d.slots
 }
 
-// row is the row in which a lane pair meets on a slot.
+// row returns the row in which a lane pair meets on a slot.
 func (d *deal) row(place, column int64) int64 {
 	ahead := ((place-column)%d.slots + d.slots) % d.slots
 	shift := ahead % d.common
@@ -106,7 +106,7 @@ func (d *deal) row(place, column int64) int64 {
 	return (shift*d.period+lap)*d.pairs + column
 }
 
-// invert is the inverse of a modulo m, to which it has no common divisor.
+// invert returns the inverse of a modulo m, to which it has no common divisor.
 func invert(a, m int64) int64 {
 	x, y, r, s := int64(1), int64(0), a, m
 	for s != 0 {
@@ -116,7 +116,7 @@ func invert(a, m int64) int64 {
 	return (x%m + m) % m
 }
 
-// multiply is a*b modulo m.
+// multiply returns a*b modulo m.
 func multiply(a, b, m int64) int64 {
 	high, low := bits.Mul64(uint64(a%m), uint64(b))
 	return int64(bits.Rem64(high, low, uint64(m)))
@@ -132,7 +132,7 @@ func (l *lanes) perSlot(slot, k int64) meeting {
 	return l.meet(slot, order.at(card), (place*l.per+k)/l.pairs)
 }
 
-// meet is the meeting of a lane pair on a slot, which is the lap-th of these two lanes.
+// meet returns the meeting of a lane pair on a slot, which is the lap-th of these two lanes.
 func (l *lanes) meet(slot, pair, lap int64) meeting {
 	low, high := combination(l.lanes, pair)
 	return meeting{slot: slot, low: low, high: high, odd: (lap+pair)%2 == 1}

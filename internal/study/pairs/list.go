@@ -63,7 +63,7 @@ func (l *list) at(row int64) meeting {
 	return l.meet(place, max(0, l.of[place].Item)*l.stride+way, way)
 }
 
-// meet is the meeting of a listed pair on a slot, which is the lap-th of its own.
+// meet returns the meeting of a listed pair on a slot, which is the lap-th of its own.
 func (l *list) meet(place, slot, lap int64) meeting {
 	e := l.of[place]
 	return meeting{slot: slot, low: e.First, high: e.Second, odd: l.odd[place] != (lap%2 == 1)}
@@ -91,7 +91,7 @@ func (l *list) on(slot int64) iter.Seq[int64] {
 	}
 }
 
-// twice are the rows that the list has the other way round, too.
+// twice returns the rows that the list has the other way round, too.
 func (l *list) twice() []int64 {
 	var out []int64
 	for row := range l.rows() {

@@ -10,7 +10,7 @@ import (
 	"assay/internal/study/pairs"
 )
 
-// shows are the showings of a schedule in words, both by number and by slot.
+// shows returns the showings of a schedule in words, both by number and by slot.
 func shows(t *testing.T, d pairs.Design, slots int64) []string {
 	t.Helper()
 	s := ready(t, d)

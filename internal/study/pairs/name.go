@@ -13,7 +13,7 @@ const idLen = 20 // characters of base32: 100 bits
 
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// ID is one name for a pair as it is shown: opaque, and the same in every study for the same two names and the same one of
+// ID returns one name for a pair as it is shown: opaque, and the same in every study for the same two names and the same one of
 // them shown first.
 func ID(first, second string) string {
 	if Direction(first, second) == assay.Forward {
@@ -22,7 +22,7 @@ func ID(first, second string) string {
 	return hash(second, first) + "r"
 }
 
-// Of is the ID of the pair that a judge's request shows; empty where it reads one answer.
+// Of returns the ID of the pair that a judge's request shows; empty where it reads one answer.
 func Of(at assay.Coordinates) string {
 	if !at.Paired() {
 		return ""
@@ -30,7 +30,7 @@ func Of(at assay.Coordinates) string {
 	return ID(at.Pair())
 }
 
-// Unordered is what the ids of both directions of a pair share.
+// Unordered returns what the ids of both directions of a pair share.
 func Unordered(id string) string {
 	if len(id) != idLen+1 {
 		return id
@@ -56,7 +56,7 @@ func hash(low, high string) string {
 // WhyIdentical marks the ties that no judge was asked about.
 const WhyIdentical = "identical answers"
 
-// Identical is the tie of two answers that say the same to the letter, white space around them aside: there is nothing to
+// Identical returns the tie of two answers that say the same to the letter, white space around them aside: there is nothing to
 // ask a judge. Two empty texts are no answers and no tie.
 func Identical(a, b string) (assay.Verdict, bool) {
 	a = strings.TrimSpace(a)

@@ -22,7 +22,7 @@ func ready(t testing.TB, d pairs.Design) *pairs.Schedule {
 	return s
 }
 
-// designs are many small ones of every kind.
+// designs returns many small ones of every kind.
 func designs() []pairs.Design {
 	var all []pairs.Design
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -243,7 +243,7 @@ func TestASampleIsBalancedOverLanePairsAndSlots(t *testing.T) {
 	}
 }
 
-// spread is the smallest and the largest count; keys that were never counted count 0.
+// spread returns the smallest and the largest count; keys that were never counted count 0.
 func spread[K comparable](counts map[K]int64, keys int64) (low, high int64) {
 	low = 1 << 62
 	if int64(len(counts)) < keys {

@@ -68,10 +68,10 @@ func New(d Design) (*Schedule, error) {
 	return s, nil
 }
 
-// Len is the number of showings.
+// Len returns the number of showings.
 func (s *Schedule) Len() int64 { return s.rows + s.again }
 
-// Pairs is the number of unordered pairs.
+// Pairs returns the number of unordered pairs.
 func (s *Schedule) Pairs() int64 { return s.rows }
 
 // At is showing n, from 0 to below Len: first every pair once, then those that are asked again.
@@ -122,7 +122,7 @@ func (s *Schedule) repeats(row int64) bool {
 	return s.again == s.rows || s.again > 0 && s.picked.place(row) < s.again
 }
 
-// once is the first showing of a row.
+// once returns the first showing of a row.
 func (s *Schedule) once(row int64) Pair {
 	m := s.field.at(row)
 	turned := false
@@ -139,7 +139,7 @@ func (s *Schedule) once(row int64) Pair {
 	return p
 }
 
-// turned is the second showing of a row.
+// turned returns the second showing of a row.
 func (s *Schedule) turned(row int64) Pair {
 	p := s.once(row)
 	p.First, p.Second, p.Again = p.Second, p.First, true

@@ -27,7 +27,7 @@ func newShuffle(n int64, seed uint64, what stream, number uint64) shuffle {
 	return s
 }
 
-// at is what stands at place i.
+// at returns what stands at place i.
 func (s *shuffle) at(i int64) int64 {
 	x := uint64(i)
 	for {
@@ -42,7 +42,7 @@ func (s *shuffle) at(i int64) int64 {
 	}
 }
 
-// place is where v stands: the inverse of at.
+// place returns where v stands: the inverse of at.
 func (s *shuffle) place(v int64) int64 {
 	x := uint64(v)
 	for {
@@ -65,7 +65,7 @@ func forward(x, by, n uint64) uint64 {
 	return x
 }
 
-// below is a number less than n that the key makes from x.
+// below returns a number less than n that the key makes from x.
 func below(key, x, n uint64) uint64 {
 	high, _ := bits.Mul64(mix(key, x), n)
 	return high

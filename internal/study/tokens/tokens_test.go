@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the vocabulary anew")
 
-// reference is the module that our counts are held against.
+// reference returns the module that our counts are held against.
 func reference(t testing.TB) tokenizer.Codec {
 	t.Helper()
 	codec, err := tokenizer.Get(tokenizer.O200kBase)

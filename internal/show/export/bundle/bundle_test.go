@@ -108,7 +108,7 @@ func TestABundleWithOneOtherByteIsRefused(t *testing.T) {
 	}
 }
 
-// forged is a zip with a good digest.
+// forged returns a zip with a good digest.
 func forged(t *testing.T, entries map[string]string) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -36,7 +36,7 @@ func (b *Bundle) Restore(ctx context.Context, ledger *store.Ledger) (store.Run, 
 // bundler makes the rows of a bundle.
 type bundler struct{ export.Run }
 
-// rows is a table of the run; texts that are too long for the ledger are put into their rows.
+// rows returns a table of the run; texts that are too long for the ledger are put into their rows.
 func (b *bundler) rows(ctx context.Context, table string) iter.Seq2[store.DumpRow, error] {
 	rows := b.Results.Ledger.Dump(ctx, b.No, table)
 	switch table {
@@ -123,7 +123,7 @@ func (b *bundler) withGold(ctx context.Context, rows iter.Seq2[store.DumpRow, er
 	}
 }
 
-// goldRow is the row that holds the gold labels of a stage.
+// goldRow returns the row that holds the gold labels of a stage.
 func (b *bundler) goldRow(ctx context.Context, st *study.Stage, columns []string) (store.DumpRow, error) {
 	f, err := b.Results.OpenGold(ctx, b.Run.Run, st)
 	if err != nil {

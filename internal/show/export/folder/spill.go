@@ -53,7 +53,7 @@ func (s *Spill) MoveTo(w io.Writer) error {
 	return errors.Join(err, file.Close(), s.tree.root.Remove(filepath.FromSlash(s.name)))
 }
 
-// Packed is how many bytes the file has, when it is packed whole.
+// Packed returns how many bytes the file has, when it is packed whole.
 func (s *Spill) Packed() (int64, error) {
 	if err := s.pack.Close(); err != nil {
 		return 0, err

@@ -118,7 +118,7 @@ func mayReplace(name string, r Replace) error {
 	return fmt.Errorf("folder %s: %w", name, ErrExists)
 }
 
-// beside is a new name next to another, for what is not whole yet.
+// beside returns a new name next to another, for what is not whole yet.
 func beside(name string) (string, error) {
 	var random [6]byte
 	if _, err := rand.Read(random[:]); err != nil {

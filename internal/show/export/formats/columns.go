@@ -19,10 +19,10 @@ type ColumnError struct{ What, Hint string }
 
 func (e *ColumnError) Error() string { return e.What }
 
-// AnswerColumns are the columns that a table of answers may have.
+// AnswerColumns returns the columns that a table of answers may have.
 func AnswerColumns() []string { return table.ColumnsOf[results.Answer]() }
 
-// collected are the columns of what `assay batch collect` writes.
+// collected returns the columns of what `assay batch collect` writes.
 func collected() table.Names {
 	return table.Names{"item": "custom_id", "lane": "model", "answered_model": "model", "ending": "status", "fault_message": "error"}
 }

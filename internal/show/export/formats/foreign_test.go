@@ -17,7 +17,7 @@ import (
 	"assay/internal/show/export/formats"
 )
 
-// formatOf is the format that reads the files of a system.
+// formatOf returns the format that reads the files of a system.
 func formatOf(t *testing.T, system string) export.Format {
 	t.Helper()
 	all := formats.All()
@@ -31,7 +31,7 @@ func formatOf(t *testing.T, system string) export.Format {
 // systems are those whose trees can be read.
 var systems = []string{"speceval", "sycobench", "pairwisellm"}
 
-// gathered is what a reader hands on, a line each.
+// gathered returns what a reader hands on, a line each.
 func gathered(out *[]string) *export.Sink {
 	add := func(format string, args ...any) error {
 		*out = append(*out, fmt.Sprintf(format, args...))

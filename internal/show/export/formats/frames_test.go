@@ -60,7 +60,7 @@ func TestParquetHasTypesForTimeAndMoney(t *testing.T) {
 	}
 }
 
-// columns are the values of some columns, row by row.
+// columns returns the values of some columns, row by row.
 func columns(t *testing.T, f *parquet.File, names ...string) (out [][]parquet.Value) {
 	t.Helper()
 	rows := parquet.NewReader(f)

@@ -89,7 +89,7 @@ func TestVerdictsByStatementComeBack(t *testing.T) {
 	}
 }
 
-// verdictsOf are the verdicts of a stage without their items.
+// verdictsOf returns the verdicts of a stage without their items.
 func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 	t.Helper()
 	rows, err := r.Results.Rows(context.Background(), r.Run)
@@ -105,7 +105,7 @@ func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 	return out
 }
 
-// said are the verdicts of some stages in words, without what an import changes.
+// said returns the verdicts of some stages in words, without what an import changes.
 func said(t *testing.T, r export.Run, stages []string) []string {
 	t.Helper()
 	rows, err := r.Results.Rows(context.Background(), r.Run)
@@ -164,7 +164,7 @@ func scrubbed(text string) string {
 	return text
 }
 
-// forms are the forms of every line of JSON.
+// forms returns the forms of every line of JSON.
 func forms(text []byte) ([]byte, error) {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
@@ -177,7 +177,7 @@ func forms(text []byte) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// form is the keys of a JSON value down to some depth.
+// form returns the keys of a JSON value down to some depth.
 func form(v any, depth int) string {
 	m, ok := v.(map[string]any)
 	if !ok || depth == 0 {

@@ -107,7 +107,7 @@ func (r *harnessReader) file(ctx context.Context, name, task string) error {
 	return nil
 }
 
-// model is the one that the results beside a file name; else its folder, which is called after it.
+// model returns the one that the results beside a file name; else its folder, which is called after it.
 func (r *harnessReader) model(name string) string {
 	m := harnessName.FindStringSubmatch(path.Base(name))
 	if m == nil {

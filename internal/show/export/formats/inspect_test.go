@@ -220,7 +220,7 @@ func bare(logs map[string]inspected) map[string]inspected {
 	return out
 }
 
-// listed are the answers and comparisons of a run, as the ledger has them.
+// listed returns the answers and comparisons of a run, as the ledger has them.
 func listed(t *testing.T, r *rig, run export.Run) (out []string) {
 	t.Helper()
 	rows, err := run.Results.Rows(context.Background(), run.Run)
@@ -299,7 +299,7 @@ func wholeMeans(t *testing.T, run export.Run, logs map[string]inspected) {
 	}
 }
 
-// byHand is a mean and its error by leaving out one item after the other.
+// byHand returns a mean and its error by leaving out one item after the other.
 func byHand(items map[string][]float64) (mean, stderr float64) {
 	sum, n := 0.0, 0.0
 	for _, values := range items {
@@ -324,7 +324,7 @@ func byHand(items map[string][]float64) (mean, stderr float64) {
 	return mean, math.Sqrt((g - 1) / g * squares)
 }
 
-// imported is what a format makes of files: rows in words, and what was wrong.
+// imported returns what a format makes of files: rows in words, and what was wrong.
 func imported(t *testing.T, format string, files fstest.MapFS, from export.From) (rows, bad []string, err error) {
 	t.Helper()
 	all := formats.All()

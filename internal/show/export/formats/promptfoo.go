@@ -201,7 +201,7 @@ func (r *promptfooReader) row(at assay.Place, row *promptfooRow) error {
 	return r.graded(row, a)
 }
 
-// lane is the provider's label, else its id.
+// lane returns the provider's label, else its id.
 func (row *promptfooRow) lane() string {
 	var text string
 	if json.Unmarshal(row.Provider, &text) == nil {

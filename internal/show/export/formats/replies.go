@@ -216,7 +216,7 @@ func (l laneSets) add(where, lane string) {
 	l[where][lane] = true
 }
 
-// only is the one lane that was met; empty where there are more, or none.
+// only returns the one lane that was met; empty where there are more, or none.
 func (l laneSets) only(where string) string {
 	if len(l[where]) != 1 {
 		return ""
@@ -250,7 +250,7 @@ func (r *replyReader) put(row *results.Answer) error {
 	return err
 }
 
-// rowOf is a reply as a row. What it does not say stays unknown.
+// rowOf returns a reply as a row. What it does not say stays unknown.
 func rowOf(reply batchfile.Reply) *results.Answer {
 	o := reply.Outcome
 	row := &results.Answer{
@@ -270,7 +270,7 @@ func rowOf(reply batchfile.Reply) *results.Answer {
 	return row
 }
 
-// laneName is a model's name without the path that some providers put in front.
+// laneName returns a model's name without the path that some providers put in front.
 func laneName(model string) string {
 	if model == "" {
 		return ""

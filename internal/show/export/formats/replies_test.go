@@ -27,7 +27,7 @@ func sources(texts ...string) []export.Source {
 	return out
 }
 
-// taken is what a reader makes of results, a line each.
+// taken returns what a reader makes of results, a line each.
 func taken(t *testing.T, from export.From) []string {
 	t.Helper()
 	var out []string

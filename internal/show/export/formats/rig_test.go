@@ -121,7 +121,7 @@ func (r *rig) run(files fs.FS, id string) export.Run {
 	return export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner}, Raw: r.files}
 }
 
-// formatNamed is a format by its name.
+// formatNamed returns a format by its name.
 func formatNamed(t *testing.T, name string) export.Format {
 	t.Helper()
 	all := formats.All()

@@ -76,7 +76,7 @@ func TestRowsAreTheSameAfterAnExportAndAnImport(t *testing.T) {
 	}
 }
 
-// rowsOf are the questions' rows and the verdicts of a run, without what an import changes: the run, keys, times, and how a
+// rowsOf returns the questions' rows and the verdicts of a run, without what an import changes: the run, keys, times, and how a
 // judge is called. It counts the verdicts of second tries.
 func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int) {
 	t.Helper()

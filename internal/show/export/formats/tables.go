@@ -26,7 +26,7 @@ const (
 	findingsTable = "findings"
 )
 
-// tables is the format of our own tables in one form.
+// tables returns the format of our own tables in one form.
 func tables(f table.Form) export.Format {
 	return export.Format{
 		Name: string(f), Import: string(f),

@@ -11,7 +11,7 @@ import (
 	"assay/internal/show/export"
 )
 
-// readAll is what a format hands on from some files, a line each.
+// readAll returns what a format hands on from some files, a line each.
 func readAll(t *testing.T, system string, files map[string]string, from export.From) ([]string, error) {
 	t.Helper()
 	tree := fstest.MapFS{}

@@ -12,7 +12,7 @@ import (
 	"assay/internal/show/export"
 )
 
-// counted is a number of tokens; - is not known.
+// counted returns a number of tokens; - is not known.
 func counted(n *int64) string {
 	if n == nil {
 		return "-"

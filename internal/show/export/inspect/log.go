@@ -129,7 +129,7 @@ type usage struct {
 	Cost       *float64 `json:"total_cost,omitempty"`
 }
 
-// usageIn is what a row used; nil where that is not known.
+// usageIn returns what a row used; nil where that is not known.
 func usageIn(r *results.Answer) *usage {
 	if r.InputTokens == nil || r.OutputTokens == nil {
 		return nil
@@ -141,7 +141,7 @@ func usageIn(r *results.Answer) *usage {
 	}
 }
 
-// said is a count that a reply gave. The ledger holds 0 for one that it did not give, so 0 says nothing.
+// said returns a count that a reply gave. The ledger holds 0 for one that it did not give, so 0 says nothing.
 func said(n *int64) *int64 {
 	if zeroOr(n) == 0 {
 		return nil
@@ -158,7 +158,7 @@ func plus(a, b *int64) *int64 {
 	return &sum
 }
 
-// zeroOr is a count as a part of a sum.
+// zeroOr returns a count as a part of a sum.
 func zeroOr(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -308,7 +308,7 @@ func (s *scoreSums) add(value any, cluster string) {
 	s.totals[i].Sum += number
 }
 
-// metrics are the mean and its error, by clusters, as analyses compute them.
+// metrics returns the mean and its error, by clusters, as analyses compute them.
 func (s *scoreSums) metrics() map[string]metric {
 	out := map[string]metric{}
 	m := stats.MeanByCluster(s.totals, 0.95)
@@ -321,13 +321,13 @@ func (s *scoreSums) metrics() map[string]metric {
 	return out
 }
 
-// newID is an id that no other run, stage or request has.
+// newID returns an id that no other run, stage or request has.
 func newID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:11])
 }
 
-// timestamp is a moment as Inspect writes it.
+// timestamp returns a moment as Inspect writes it.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000-07:00") }
 
 // maxSummary bounds a text in a summary: lists load all of them.

@@ -172,7 +172,7 @@ func (r *reader) place(lane string) {
 	}
 }
 
-// differs is what distinguishes a log from others of the same task and model: the settings that are not the same in all.
+// differs returns what distinguishes a log from others of the same task and model: the settings that are not the same in all.
 func (s *source) differs(all []*source) string {
 	text := ""
 	add := func(name string, of func(*source) any) {

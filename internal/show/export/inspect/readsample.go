@@ -48,7 +48,7 @@ type readMessage struct {
 	Tools   json.RawMessage `json:"tool_calls"`
 }
 
-// words are what a message says, and what was thought before. Further reports whether it has more than words.
+// words returns what a message says, and what was thought before. Further reports whether it has more than words.
 func (m *readMessage) words() (text, thoughts string, further bool) {
 	var one string
 	if json.Unmarshal(m.Content, &one) == nil {
@@ -186,7 +186,7 @@ func (r *reader) asked(at assay.Place, s *readSample, row *results.Answer) (bool
 	return true, r.AddItem(&results.Item{Input: row.Input, Item: row.Item, Cluster: cmp.Or(cluster, row.Item), Expect: expect, Fields: results.Raw(packed)})
 }
 
-// question is what a sample asks, in words, and what stands above it.
+// question returns what a sample asks, in words, and what stands above it.
 func (s *readSample) question() (text, system string) {
 	if json.Unmarshal(s.Input, &text) == nil {
 		return text, ""
@@ -207,7 +207,7 @@ func (s *readSample) question() (text, system string) {
 	return strings.Join(said, "\n\n"), system
 }
 
-// said are the words of users in a conversation of several turns.
+// said returns the words of users in a conversation of several turns.
 func (s *readSample) said() []string {
 	var out []string
 	for _, m := range s.Messages {
@@ -222,7 +222,7 @@ func (s *readSample) said() []string {
 	return out
 }
 
-// target is the right answer; of several, each on a line.
+// target returns the right answer; of several, each on a line.
 func (s *readSample) target() string {
 	if text, ok := export.PlainText(s.Target); ok {
 		return text

@@ -84,7 +84,7 @@ func (r *reader) score(name string, value json.RawMessage, g readScore, v result
 	return r.Verdict(&v)
 }
 
-// unscored is the state of a score that has no value, by the reason it gives.
+// unscored returns the state of a score that has no value, by the reason it gives.
 func unscored(reason string) assay.VerdictState {
 	switch reason {
 	case "grader_failed":

@@ -174,7 +174,7 @@ func (x *runWriter) prompts(ctx context.Context, block []store.Answer) ([]*assay
 	return out, ctx.Err()
 }
 
-// graders are what the judges of some answers were asked for, every try of it, by the key of the answer.
+// graders returns what the judges of some answers were asked for, every try of it, by the key of the answer.
 func (x *runWriter) graders(ctx context.Context, entries []results.Entry) (map[assay.Key][]store.Answer, error) {
 	about := map[assay.Key]assay.Key{}
 	var keys []assay.Key
@@ -200,7 +200,7 @@ func (x *runWriter) graders(ctx context.Context, entries []results.Entry) (map[a
 	return out, err
 }
 
-// tries are the requests that led to a verdict: the judge's, those that asked again, and the one of the lane in its place.
+// tries returns the requests that led to a verdict: the judge's, those that asked again, and the one of the lane in its place.
 func (x *runWriter) tries(v *store.Verdict) []assay.Coordinates {
 	var out []assay.Coordinates
 	st, ok := x.rows.Study.Stage(v.At.Stage)
@@ -237,7 +237,7 @@ func (x *runWriter) speakers(ctx context.Context, stage string) (bool, error) {
 	return n > 1, err
 }
 
-// modelOf is the model that a request went to, as Inspect names models.
+// modelOf returns the model that a request went to, as Inspect names models.
 func (x *runWriter) modelOf(stage, lane string) string {
 	l := x.rows.Lanes[[2]string{stage, lane}]
 	switch {
@@ -249,7 +249,7 @@ func (x *runWriter) modelOf(stage, lane string) string {
 	return l.Provider + "/" + l.Model
 }
 
-// configOf is the parameters of a lane: those that Inspect knows, and the rest.
+// configOf returns the parameters of a lane: those that Inspect knows, and the rest.
 func configOf(r *results.Answer) (config, further map[string]any) {
 	config, further = map[string]any{}, map[string]any{}
 	put := func(to map[string]any, name string, value any, known bool) {
@@ -277,7 +277,7 @@ func configOf(r *results.Answer) (config, further map[string]any) {
 	return config, further
 }
 
-// placeOf is the coordinates of a row in short: those that are not given by its log.
+// placeOf returns the coordinates of a row in short: those that are not given by its log.
 func placeOf(r script.Reading, branch string) []string {
 	out := []string{r.Template, branch}
 	if r.Turn > 1 || branch != "" {

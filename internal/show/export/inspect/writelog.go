@@ -48,7 +48,7 @@ func (x *runWriter) log(st *study.Stage, lane string) *logWriter {
 	return l
 }
 
-// ids are the names of a log: of its task, and the one that no other log has.
+// ids returns the names of a log: of its task, and the one that no other log has.
 func (l *logWriter) ids() (task, id string) {
 	return strings.ReplaceAll(l.rows.Run.Study, "/", "-") + "." + l.st.Name, newID(l.rows.Run.ID, l.st.Name, l.lane, "task")
 }
@@ -99,7 +99,7 @@ func (l *logWriter) put(s *sample, cluster string, at time.Time) error {
 	return l.file.add(fmt.Sprintf("samples/%s_epoch_%d.json", s.ID, s.Epoch), whole, short)
 }
 
-// texts are a sample and its summary as JSON.
+// texts returns a sample and its summary as JSON.
 func (s *sample) texts() (whole, short []byte, err error) {
 	if whole, err = withScores(s, s.scores); err != nil {
 		return nil, nil, err
@@ -214,7 +214,7 @@ func (l *logWriter) header() logHeader {
 	return h
 }
 
-// sampleID is a name of a sample that no other one of its log has: what it is about, and where it stands, as far as that is needed.
+// sampleID returns a name of a sample that no other one of its log has: what it is about, and where it stands, as far as that is needed.
 func sampleID(key assay.Key, about string, parts ...string) string {
 	if len(parts) == 0 {
 		return about
@@ -226,5 +226,5 @@ func sampleID(key assay.Key, about string, parts ...string) string {
 	return id
 }
 
-// turnOf is a number for an id.
+// turnOf returns a number for an id.
 func turnOf(n int64) string { return strconv.FormatInt(n, 10) }

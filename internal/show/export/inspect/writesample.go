@@ -65,7 +65,7 @@ func (l *logWriter) itemsOf(ctx context.Context, block []store.Answer) (map[stri
 	return l.rows.Ledger.ItemsByID(ctx, l.rows.Run.No, l.input, ids)
 }
 
-// sample is one answer with the conversation before it.
+// sample returns one answer with the conversation before it.
 func (l *logWriter) sample(ctx context.Context, row *results.Answer, e results.Entry, it assay.Item, p *assay.Prompt) (*sample, error) {
 	at := e.Answer.At
 	uid := newID(row.Run, row.Key)
@@ -99,7 +99,7 @@ func (l *logWriter) sample(ctx context.Context, row *results.Answer, e results.E
 	return s, nil
 }
 
-// textOf is the question of an item.
+// textOf returns the question of an item.
 func textOf(it assay.Item, id string) string {
 	if text := it.Fields["text"]; text != nil && text != "" {
 		return fmt.Sprint(text)
@@ -107,7 +107,7 @@ func textOf(it assay.Item, id string) string {
 	return id
 }
 
-// said is a prompt as messages.
+// said returns a prompt as messages.
 func (l *logWriter) said(uid string, p *assay.Prompt) []message {
 	out := []message{}
 	if p == nil {
@@ -206,7 +206,7 @@ func (l *logWriter) graded(ctx context.Context, s *sample, asked []store.Answer)
 	return nil
 }
 
-// scoreName is the name of a verdict among the scores of its answer.
+// scoreName returns the name of a verdict among the scores of its answer.
 func (l *logWriter) scoreName(ctx context.Context, v *results.Verdict) (string, error) {
 	many, err := l.speakers(ctx, v.Stage)
 	name := v.Stage
@@ -308,7 +308,7 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 	return nil
 }
 
-// pair is one comparison as a sample. Without a reply, it was decided without a model.
+// pair returns one comparison as a sample. Without a reply, it was decided without a model.
 func (l *logWriter) pair(ctx context.Context, v *results.Verdict, said *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
 	uid := newID(v.Run, v.Key, "pair")
 	parts := append(placeOf(script.ReadingOf(said.At), v.Branch), v.First, v.Second)

@@ -122,7 +122,7 @@ const (
 
 var unsafeInRunID = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// cellID is the id of a cell of the grid, which is also its folder: safe as a file name, its parts apart by two underscores.
+// cellID returns the id of a cell of the grid, which is also its folder: safe as a file name, its parts apart by two underscores.
 func cellID(parts ...string) string {
 	return strings.TrimLeft(unsafeInRunID.ReplaceAllString(strings.Join(parts, "__"), "-"), ".-")
 }

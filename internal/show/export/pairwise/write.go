@@ -158,7 +158,7 @@ func (w *writer) put(c *gridCell, file string, row *comparison) error {
 	})
 }
 
-// better is the winner in the words of the pairwise system.
+// better returns the winner in the words of the pairwise system.
 func better(label, first, second string) (sample, id string) {
 	switch label {
 	case assay.LabelA:
@@ -171,7 +171,7 @@ func better(label, first, second string) (sample, id string) {
 	return "", ""
 }
 
-// directionOf is which way round a pair was shown.
+// directionOf returns which way round a pair was shown.
 func directionOf(first, second string) string {
 	if first <= second {
 		return string(assay.Forward)
@@ -210,7 +210,7 @@ func (w *writer) cell(rows *results.Rows, stage, prompt, judge, direction string
 	return c
 }
 
-// segment is what the registry says about a segment of the ledger, in this cell.
+// segment returns what the registry says about a segment of the ledger, in this cell.
 func (c *gridCell) segment(s *store.Segment) *registryJob {
 	i := slices.Index(c.segments, s.No)
 	if i < 0 {
@@ -228,7 +228,7 @@ func (c *gridCell) segment(s *store.Segment) *registryJob {
 	return &c.jobs[i]
 }
 
-// near is a file of a segment next to its results.
+// near returns a file of a segment next to its results.
 func near(job *registryJob, name string) string {
 	return strings.TrimSuffix(job.CSVPath, "results.csv") + name
 }

@@ -135,7 +135,7 @@ func (r *runWriter) sent(job *registryJob, req *assay.Request) error {
 	return r.lines.Add(job.InputPath, fmt.Appendf(nil, `{"custom_id":%q,"body":%s}`, req.Key, body))
 }
 
-// objectOf is what a provider calls a reply.
+// objectOf returns what a provider calls a reply.
 func objectOf(d assay.Dialect) string {
 	switch d {
 	case assay.DialectChat:
@@ -148,7 +148,7 @@ func objectOf(d assay.Dialect) string {
 	return ""
 }
 
-// replies are what came back, as it came, under the keys of the requests; nothing where the raw bytes are not there. Files
+// replies returns what came back, as it came, under the keys of the requests; nothing where the raw bytes are not there. Files
 // are read from front to back, whatever order the requests have.
 func (r *runWriter) replies(ctx context.Context, block []store.Answer, asked []*assay.Request) ([][]byte, error) {
 	out := make([][]byte, len(block))
@@ -234,7 +234,7 @@ func (r *runWriter) close() error {
 	return err
 }
 
-// shapeOf is the form of the result lines of a dialect.
+// shapeOf returns the form of the result lines of a dialect.
 func shapeOf(d assay.Dialect) batchfile.Shape {
 	switch d {
 	case assay.DialectMessages:
@@ -247,7 +247,7 @@ func shapeOf(d assay.Dialect) batchfile.Shape {
 	return batchfile.ShapeCall
 }
 
-// samples are the two texts that each request of a block shows.
+// samples returns the two texts that each request of a block shows.
 func (r *runWriter) samples(ctx context.Context, st *study.Stage, block []store.Answer) ([]samplePair, error) {
 	out := make([]samplePair, len(block))
 	sides := make([][2]assay.Key, len(block))
@@ -294,7 +294,7 @@ func (r *runWriter) samples(ctx context.Context, st *study.Stage, block []store.
 // maxSamples is how many texts of items are held.
 const maxSamples = 5000
 
-// sample is the text of an item that is compared.
+// sample returns the text of an item that is compared.
 func (r *runWriter) sample(ctx context.Context, st *study.Stage, id string) (string, error) {
 	at := st.Compare + "\x00" + id
 	if text, ok := r.texts[at]; ok {

@@ -150,7 +150,7 @@ type reader struct {
 
 var timestamp = regexp.MustCompile(`^\d{8}_\d{4,6}$`)
 
-// modelOf is the model whose folder holds results/{statement}.json or results.json.
+// modelOf returns the model whose folder holds results/{statement}.json or results.json.
 func modelOf(name string) string {
 	dir := path.Dir(name)
 	if path.Base(dir) == "results" {
@@ -229,7 +229,7 @@ func (s *reader) missing(item, lane, shown string) bool {
 	return generated && !answered
 }
 
-// notJudged is a verdict on what is no answer, whatever the judge said.
+// notJudged returns a verdict on what is no answer, whatever the judge said.
 func notJudged() *results.Verdict {
 	return export.InvalidVerdict(assay.VerdictMissing, "there was an error message in place of an answer")
 }
@@ -239,7 +239,7 @@ func failedText(text string) bool {
 	return text == "" || text == "EXPIRED" || text == "CANCELLED" || strings.HasPrefix(text, "ERROR: ") || strings.HasPrefix(text, "Error during generation: ")
 }
 
-// input is the id of an input of a statement, which becomes an item.
+// input returns the id of an input of a statement, which becomes an item.
 func (s *reader) input(statement, text string, index *int64) (string, error) {
 	key := statement + "\x00" + text
 	n, known := s.index[key]
@@ -357,7 +357,7 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 	return s.Verdict(v)
 }
 
-// rankOf is what a rank says. The old program wrote 0 for a tie, for what it could not read and for what was missing.
+// rankOf returns what a rank says. The old program wrote 0 for a tie, for what it could not read and for what was missing.
 func rankOf(r ranking) *results.Verdict {
 	switch {
 	case r.State != "":

@@ -115,7 +115,7 @@ func (w *writer) block(ctx context.Context, st *study.Stage, block []script.Talk
 	return nil
 }
 
-// groupOf is the group of an item: its field of that name, else its cluster.
+// groupOf returns the group of an item: its field of that name, else its cluster.
 func groupOf(it *assay.Item) string {
 	if g, ok := it.Fields["group"].(string); ok && g != "" {
 		return g
@@ -147,10 +147,10 @@ type answer struct {
 
 func (a answer) input() string { return export.Question(a.talk, a.exchange) }
 
-// lane is the folder of a lane.
+// lane returns the folder of a lane.
 func (a answer) lane() string { return artifacts.Name(a.model()) }
 
-// model is a lane as a name; answers of further turns, branches, templates and draws have names of their own.
+// model returns a lane as a name; answers of further turns, branches, templates and draws have names of their own.
 func (a answer) model() string {
 	at, name := a.exchange.At, a.exchange.At.Lane
 	for _, part := range []string{at.Template, at.Branch} {
@@ -167,10 +167,10 @@ func (a answer) model() string {
 	return name
 }
 
-// stamp is when the run began, as a folder.
+// stamp returns when the run began, as a folder.
 func (w *writer) stamp() string { return w.rows.Run.Created.UTC().Format("20060102_150405") }
 
-// spec is the folder of a specification: the study, and the stage where it has several.
+// spec returns the folder of a specification: the study, and the stage where it has several.
 func (w *writer) spec(stage string) string {
 	n := 0
 	for i := range w.rows.Study.Stages {
@@ -240,7 +240,7 @@ func (w *writer) binary(stage string) bool {
 	return ok && st.Rubric.Name == "compliance"
 }
 
-// judgeName is the name of a judge; further prompts have names of their own.
+// judgeName returns the name of a judge; further prompts have names of their own.
 func judgeName(v *store.Verdict, prompt string) string {
 	if prompt != "" {
 		return v.At.Judge + "+" + prompt
@@ -248,12 +248,12 @@ func judgeName(v *store.Verdict, prompt string) string {
 	return v.At.Judge
 }
 
-// judgeFile is where a judge's verdicts on some models stand.
+// judgeFile returns where a judge's verdicts on some models stand.
 func (w *writer) judgeFile(dir string, a answer, v *store.Verdict, judge, models string) string {
 	return path.Join(dir, specPrefix+w.judgeSpec(a.stage, v), judgePrefix+artifacts.Name(judge), models, "results", artifacts.Name(a.group)+".json")
 }
 
-// judgeSpec is the specification's folder in the trees of judges; a second stage of a kind has its own.
+// judgeSpec returns the specification's folder in the trees of judges; a second stage of a kind has its own.
 func (w *writer) judgeSpec(stage string, v *store.Verdict) string {
 	spec := w.spec(stage)
 	for i := range w.rows.Study.Stages {

@@ -81,7 +81,7 @@ func New(t *folder.Tree) (*Folder, error) {
 	return f, nil
 }
 
-// Sink is what files are read into.
+// Sink returns what files are read into.
 func (f *Folder) Sink(bad table.Report) *export.Sink {
 	return &export.Sink{Item: f.item, Answer: f.answer, Verdict: f.verdict, Bad: bad}
 }
@@ -206,7 +206,7 @@ func (f *Folder) Close(study, about string) error {
 	return out.Close()
 }
 
-// Data are the files of the folder that hold what was taken in.
+// Data returns the files of the folder that hold what was taken in.
 func (f *Folder) Data() []string {
 	names := []string{AnswersFile, VerdictsFile}
 	for _, name := range slices.Sorted(maps.Keys(f.inputs)) {
@@ -215,7 +215,7 @@ func (f *Folder) Data() []string {
 	return names
 }
 
-// yaml is the study. Every value is written as JSON, which is YAML.
+// yaml returns the study. Every value is written as JSON, which is YAML.
 func (f *Folder) yaml(study, about string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "study: %s\ndescription: %s\ninputs:\n", quoted(study), quoted(about))
@@ -298,12 +298,12 @@ func (s *folderStage) yaml(name string) string {
 	return b.String()
 }
 
-// named are the names that are not empty.
+// named returns the names that are not empty.
 func named(set map[string]bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(set)), func(n string) bool { return n == "" })
 }
 
-// rubric is the built-in rubric whose labels the verdicts have, else one with the labels and scores that they have.
+// rubric returns the built-in rubric whose labels the verdicts have, else one with the labels and scores that they have.
 func (s *folderStage) rubric() string {
 	only := func(names ...string) bool {
 		for l := range s.labels {
@@ -350,7 +350,7 @@ func (s *folderStage) rubric() string {
 	return "{" + prompt + ", labels: {" + strings.Join(labels, ", ") + "}}"
 }
 
-// quoted is a value in JSON, which YAML reads as it is.
+// quoted returns a value in JSON, which YAML reads as it is.
 func quoted(v any) string {
 	text, err := folder.Marshal(v)
 	if err != nil {
@@ -377,7 +377,7 @@ func (f Failures) String() string {
 	return text
 }
 
-// Sum is how many rows there are.
+// Sum returns how many rows there are.
 func (f Failures) Sum() (n int64) {
 	for _, k := range f {
 		n += k

@@ -78,7 +78,7 @@ func (l *loader) add(ctx context.Context, block []store.Verdict) error {
 	return nil
 }
 
-// further is how often the same was asked before a verdict: which of several further tries it was is not in its row.
+// further returns how often the same was asked before a verdict: which of several further tries it was is not in its row.
 func further(row *results.Verdict) int {
 	if row.SecondTry {
 		return 1
@@ -86,7 +86,7 @@ func further(row *results.Verdict) int {
 	return 0
 }
 
-// made is a row as a verdict that was made elsewhere.
+// made returns a row as a verdict that was made elsewhere.
 func made(row *results.Verdict) script.Foreign {
 	v := script.Foreign{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,

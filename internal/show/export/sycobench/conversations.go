@@ -11,7 +11,7 @@ import (
 	"assay/internal/show/export"
 )
 
-// opened are the conversations of the stage. Those that go on from another stage get the first question and its answer put
+// opened returns the conversations of the stage. Those that go on from another stage get the first question and its answer put
 // in front: a file of conversations begins with the opening, wherever it was asked.
 func (x *experiment) opened(ctx context.Context) iter.Seq2[script.Talk, error] {
 	all := x.rows.Scripts.Talks(ctx, x.rows.Run, x.st.Name)
@@ -54,7 +54,7 @@ func (x *experiment) open(talk *script.Talk, next func() (script.Talk, error, bo
 	}
 }
 
-// firstOf are the openings of those lanes that go on.
+// firstOf returns the openings of those lanes that go on.
 func (x *experiment) firstOf(talk script.Talk) []script.Exchange {
 	var out []script.Exchange
 	for _, e := range talk.Exchanges {
@@ -68,7 +68,7 @@ func (x *experiment) firstOf(talk script.Talk) []script.Exchange {
 // own reports whether an exchange is of the stage that is written, and no opening of another.
 func (x *experiment) own(at assay.Coordinates) bool { return at.Stage == x.st.Name }
 
-// turn is the place of an exchange in its file: the opening is 1.
+// turn returns the place of an exchange in its file: the opening is 1.
 func (x *experiment) turn(at assay.Coordinates) int {
 	if x.own(at) && x.st.Continue != "" {
 		return int(at.Turn) + 1
@@ -93,7 +93,7 @@ func (x *experiment) count(th *thread) (whole bool, input, output *int64) {
 	return whole, input, output
 }
 
-// scoring is what the judges of this stage's answers cost; nil where that is not known, or paid together with other stages.
+// scoring returns what the judges of this stage's answers cost; nil where that is not known, or paid together with other stages.
 func (x *experiment) scoring() *float64 {
 	var all assay.Cost
 	for i := range x.rows.Study.Stages {
@@ -110,7 +110,7 @@ func (x *experiment) scoring() *float64 {
 	return dollars(all)
 }
 
-// dollars is a cost in dollars; nil where a part of it is not known.
+// dollars returns a cost in dollars; nil where a part of it is not known.
 func dollars(c assay.Cost) *float64 {
 	if !c.Known() {
 		return nil

@@ -188,7 +188,7 @@ type reader struct {
 	found  int
 }
 
-// stage is the stage of an experiment: the pressure it names, else its folder.
+// stage returns the stage of an experiment: the pressure it names, else its folder.
 func (s *reader) stage(dir string) string {
 	if name, ok := s.stages[dir]; ok {
 		return name
@@ -341,7 +341,7 @@ func (s *reader) scores(ctx context.Context, name string) error {
 	return nil
 }
 
-// scoreOf is what a row of a judge's file says.
+// scoreOf returns what a row of a judge's file says.
 func scoreOf(row *scoreRow) *results.Verdict {
 	ok := row.State == "" && row.Score != nil && *row.Score >= 0 && *row.Score <= 2 && row.Classification != "error"
 	switch {

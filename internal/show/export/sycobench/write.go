@@ -82,7 +82,7 @@ func (b *batchLog) add(ctx context.Context, rows *results.Rows) error {
 	return nil
 }
 
-// trackedAs is the state of a batch in the words of the sycophancy system.
+// trackedAs returns the state of a batch in the words of the sycophancy system.
 func trackedAs(s store.Segment) string {
 	switch {
 	case s.State == store.Settled:
@@ -211,7 +211,7 @@ func (x *experiment) talk(talk *script.Talk, verdicts map[assay.Key][]store.Verd
 	return nil
 }
 
-// threadOf is the conversation that a later turn goes on with; draws of a control go on with the first.
+// threadOf returns the conversation that a later turn goes on with; draws of a control go on with the first.
 func threadOf(threads []*thread, at assay.Coordinates) *thread {
 	var first *thread
 	for _, th := range threads {

@@ -21,7 +21,7 @@ type Names map[string]string
 
 func (c Names) Of(column string) string { return cmp.Or(c[column], column) }
 
-// Head is the columns of the one table that is read: of JSON lines, the fields of the first. None, where it has no row that
+// Head returns the columns of the one table that is read: of JSON lines, the fields of the first. None, where it has no row that
 // can be read: the reader says why.
 func (f Form) Head(ctx context.Context, files fs.FS, name string) ([]string, error) {
 	if f == Parquet {
@@ -57,7 +57,7 @@ func csvHead(file fs.File) ([]string, error) {
 	return head, nil
 }
 
-// ColumnsOf are the names of a row's columns.
+// ColumnsOf returns the names of a row's columns.
 func ColumnsOf[T any]() []string {
 	var names []string
 	for f := range fieldsOf[T]() {

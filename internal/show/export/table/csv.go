@@ -57,7 +57,7 @@ func (t *csvTable[T]) Close() error {
 	return t.out.Error()
 }
 
-// cellOf is one value of a row as a cell.
+// cellOf returns one value of a row as a cell.
 func cellOf(v reflect.Value) (string, error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -27,7 +27,7 @@ type typedColumn struct {
 	value func(parquet.Value) parquet.Value // of the column from that of the row
 }
 
-// typedColumns are those of a table.
+// typedColumns returns those of a table.
 func typedColumns(plain *parquet.Schema) (out []typedColumn) {
 	for _, c := range []typedColumn{
 		{name: "settled_at", node: moment(), value: momentValue},
@@ -44,7 +44,7 @@ func typedColumns(plain *parquet.Schema) (out []typedColumn) {
 
 func moment() parquet.Node { return parquet.Optional(parquet.Timestamp(parquet.Millisecond)) }
 
-// momentValue is the moment that a text names; null where it names none.
+// momentValue returns the moment that a text names; null where it names none.
 func momentValue(v parquet.Value) parquet.Value {
 	t, err := time.Parse(time.RFC3339Nano, v.String())
 	if v.IsNull() || err != nil {
@@ -66,7 +66,7 @@ type typedNode struct {
 	typed []typedColumn
 }
 
-// Fields are the columns.
+// Fields returns the columns.
 func (n typedNode) Fields() []parquet.Field {
 	fields := slices.Clone(n.Node.Fields())
 	for i, f := range fields {
@@ -88,5 +88,5 @@ type typedField struct {
 // Name is that of the column.
 func (f typedField) Name() string { return f.field.Name() }
 
-// Value is the field of a Go value.
+// Value returns the field of a Go value.
 func (f typedField) Value(base reflect.Value) reflect.Value { return f.field.Value(base) }
