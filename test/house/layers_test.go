@@ -34,9 +34,10 @@ var layers = map[string]int{
 	"show/export/inspect": 8, "show/export/speceval": 8, "show/export/pairwise": 8, "show/export/sycobench": 8, "show/export/bundle": 8, "show/export/studyfolder": 8,
 	"show/export/formats": 9,
 	"show/web":            10,
-	"show/gateway":        10,
-	"show/cli":            11,
-	"cmd/assay":           12, "scripts/testsum": 12,
+	"show/gateway/openai": 6, "show/gateway/answers": 7, "show/gateway/drive": 9,
+	"show/gateway": 10,
+	"show/cli":     11,
+	"cmd/assay":    12, "scripts/testsum": 12,
 	"simulator/dice": 0, "simulator/minds": 1, "simulator/spill": 1, "simulator/fault": 1, "simulator/bodies": 2, "simulator/backend": 3,
 	"simulator/wire": 4, "simulator": 5,
 }

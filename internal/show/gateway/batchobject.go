@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
+	"assay/internal/show/gateway/drive"
+	"assay/internal/show/gateway/openai"
 )
 
 // batchObject is a batch as clients see it.
@@ -70,20 +71,6 @@ type batchUsage struct {
 	Total int64 `json:"total_tokens"`
 }
 
-const batchPrefix = "batch_"
-
-// windowOf is how long a batch may wait for a key or a person, and what its client is told: as long as it asked for.
-func windowOf(text string) time.Duration {
-	n, err := strconv.Atoi(strings.TrimRight(text, "hd"))
-	if err != nil { // none is recorded that cannot be read
-		n = 24
-	}
-	if strings.HasSuffix(text, "d") {
-		n *= 24
-	}
-	return time.Duration(n) * time.Hour
-}
-
 func seconds(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -92,11 +79,11 @@ func seconds(t time.Time) *int64 {
 	return &n
 }
 
-// batch is how a run stands, in OpenAI's words.
+// batch returns the state of a run in OpenAI's form.
 func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error) {
 	b, _ := batchrun.Of(run)
-	o := &batchObject{ID: batchPrefix + run.ID, Object: "batch", Endpoint: b.Client.Endpoint, Input: b.Client.File, Window: b.Client.Window,
-		Created: run.Created.Unix(), Expires: seconds(run.Created.Add(windowOf(b.Client.Window))), Metadata: b.Client.Metadata}
+	o := &batchObject{ID: drive.Prefix + run.ID, Object: "batch", Endpoint: b.Client.Endpoint, Input: b.Client.File, Window: b.Client.Window,
+		Created: run.Created.Unix(), Expires: seconds(run.Created.Add(drive.Window(b.Client.Window))), Metadata: b.Client.Metadata}
 	if len(b.File.Lanes) == 1 {
 		o.Model = &b.File.Lanes[0].Name
 	}
@@ -104,7 +91,7 @@ func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error)
 		o.Status, o.Failed, o.Errors = "failed", seconds(run.Created), brokenBatch(b.Client)
 		return o, nil
 	}
-	counts, err := s.reader().Counts(ctx, run)
+	counts, err := s.Home.Batches().Counts(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +111,7 @@ func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error)
 	default:
 		return o, s.ended(ctx, run, stops, o)
 	}
-	o.Waiting, err = s.waitsFor(ctx, run)
+	o.Waiting, err = s.driver.WaitsFor(ctx, run)
 	return o, err
 }
 
@@ -152,9 +139,9 @@ func (s *Server) ended(ctx context.Context, run store.Run, stops []store.Order, 
 	}
 	for _, f := range files {
 		switch f.ID {
-		case outputID(run):
+		case drive.OutputID(run):
 			o.Output = &f.ID
-		case errorsID(run):
+		case drive.ErrorsID(run):
 			o.ErrorFile = &f.ID
 		}
 	}
@@ -163,9 +150,9 @@ func (s *Server) ended(ctx context.Context, run store.Run, stops []store.Order, 
 		return nil
 	}
 	switch stopped := len(stops) > 0 && run.Result == store.ResultCancelled; {
-	case stopped && stops[0].By == byWindow:
+	case stopped && stops[0].By == drive.ByWindow:
 		o.Status, o.Expired, o.Cancelling = "expired", seconds(run.Closed), nil
-	case stopped && stops[0].By != byBudget:
+	case stopped && stops[0].By != drive.ByBudget:
 		o.Status, o.Cancelled = "cancelled", seconds(run.Closed)
 	default:
 		o.Status, o.Completed = "completed", seconds(run.Closed)
@@ -192,8 +179,8 @@ func usageOf(all []store.Segment) *batchUsage {
 
 // run finds a batch of a user by its id.
 func (s *Server) run(ctx context.Context, u *User, id string) (store.Run, error) {
-	none := wrong(http.StatusNotFound, "", "", "No batch found with id '%s'.", assay.Clean(id, 80))
-	name, ok := strings.CutPrefix(id, batchPrefix)
+	none := openai.Wrong(http.StatusNotFound, "", "", "No batch found with id '%s'.", assay.Clean(id, 80))
+	name, ok := strings.CutPrefix(id, drive.Prefix)
 	if !ok || name == "" {
 		return store.Run{}, none
 	}
@@ -220,27 +207,27 @@ func (s *Server) retrieveBatch(ctx context.Context, c *call) (any, error) {
 }
 
 func (s *Server) listBatches(ctx context.Context, c *call) (any, error) {
-	limit, after, err := paging(c, 20, 100)
+	limit, after, err := openai.Paging(c.URL.Query(), 20, 100)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.runs(ctx, c.user.Name, store.RunOpen, store.RunClosed)
+	all, err := s.driver.Runs(ctx, c.user.Name, store.RunOpen, store.RunClosed)
 	if err != nil {
 		return nil, err
 	}
 	if after != "" {
 		from := 0
 		for i, run := range all {
-			if batchPrefix+run.ID == after {
+			if drive.Prefix+run.ID == after {
 				from = i + 1
 			}
 		}
 		if from == 0 {
-			return nil, wrong(http.StatusNotFound, "", "after", "No batch found with id '%s'.", assay.Clean(after, 80))
+			return nil, openai.Wrong(http.StatusNotFound, "", "after", "No batch found with id '%s'.", assay.Clean(after, 80))
 		}
 		all = all[from:]
 	}
-	out := list[*batchObject]{Object: "list", Data: []*batchObject{}, HasMore: len(all) > limit}
+	out := openai.List[*batchObject]{Object: "list", Data: []*batchObject{}, HasMore: len(all) > limit}
 	for _, run := range all[:min(limit, len(all))] {
 		b, err := s.batch(ctx, run)
 		if err != nil {
@@ -269,7 +256,7 @@ func (s *Server) cancelBatch(ctx context.Context, c *call) (any, error) {
 			if _, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: c.user.Name}); err != nil {
 				return nil, err
 			}
-			s.look()
+			s.driver.Look()
 		}
 		return s.batch(ctx, run)
 	}
@@ -277,5 +264,5 @@ func (s *Server) cancelBatch(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, wrong(http.StatusBadRequest, "", "", "Cannot cancel a batch with status '%s'.", o.Status)
+	return nil, openai.Wrong(http.StatusBadRequest, "", "", "Cannot cancel a batch with status '%s'.", o.Status)
 }

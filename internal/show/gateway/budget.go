@@ -5,37 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/show/gateway/openai"
 )
 
-// overBudget is the error of a user whose budget does not cover a call.
+// overBudget returns the error of a user whose budget does not cover a call.
 func overBudget(format string, args ...any) error {
-	return wrong(http.StatusTooManyRequests, "insufficient_quota", "", "You exceeded your current quota: %s.", fmt.Sprintf(format, args...))
+	return openai.Wrong(http.StatusTooManyRequests, "insufficient_quota", "", "You exceeded your current quota: %s.",
+		fmt.Sprintf(format, args...))
 }
 
 // bounded reports whether a budget holds for a user.
 func (s *Server) bounded(u *User) bool { return u.Budget != nil || s.Budget != nil }
 
-// knows reports whether someone is a user of this gateway still: no one else is given more money.
-func (s *Server) knows(user string) bool {
-	return slices.ContainsFunc(s.Users, func(u User) bool { return u.Name == user })
-}
-
-// allowance is what a user may spend. One who is no longer a user of this gateway spends under its own budget alone.
-func (s *Server) allowance(user string) store.Allowance {
-	a := store.Allowance{Owner: user, All: s.Budget}
+// allowance returns what a user may spend, and whether they are a user of this gateway still: one who is not spends under its own
+// budget alone, and is given no more money.
+func (s *Server) allowance(user string) (a store.Allowance, known bool) {
+	a = store.Allowance{Owner: user, All: s.Budget}
 	for i := range s.Users {
 		if s.Users[i].Name == user {
-			a.Own = s.Users[i].Budget
+			a.Own, known = s.Users[i].Budget, true
 		}
 	}
-	return a
+	return a, known
 }
 
-// uncovered is the error for what the budgets do not cover, where the ledger says so.
+// uncovered returns the error for what the budgets do not cover by the ledger's sums.
 func uncovered(err error, what string) error {
 	var e *store.AllowanceError
 	switch {
@@ -49,7 +46,7 @@ func uncovered(err error, what string) error {
 	return err
 }
 
-// left is what a user may still spend; nil: they have no budget, and neither has the gateway. What is open may still cost
+// left returns what a user may still spend; nil: they have no budget, and neither has the gateway. What is open may still cost
 // its most, and counts so. It is a first look: what is taken of it is taken in the ledger.
 func (s *Server) left(ctx context.Context, u *User) (*assay.Money, error) {
 	if !s.bounded(u) {

@@ -18,19 +18,14 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/show/gateway/openai"
 )
 
-// The limits of OpenAI's batches.
-const (
-	maxFile  = 200 << 20
-	maxLines = 50_000
-)
+// maxLines is how many requests OpenAI's batches have at most.
+const maxLines = 50_000
 
-// The purposes that files have.
-const (
-	purposeBatch  = "batch"
-	purposeOutput = "batch_output"
-)
+// purposeBatch is the purpose of files that clients send.
+const purposeBatch = "batch"
 
 // shelf is where uploaded files lie among the artifacts.
 const shelf = "gateway"
@@ -47,19 +42,11 @@ type fileObject struct {
 }
 
 func objectOf(f store.ClientFile) fileObject {
-	return fileObject{ID: f.ID, Object: "file", Bytes: f.Bytes, Created: f.Created.Unix(), Filename: f.Name, Purpose: f.Purpose, Status: "processed"}
+	return fileObject{ID: f.ID, Object: "file", Bytes: f.Bytes, Created: f.Created.Unix(), Filename: f.Name, Purpose: f.Purpose,
+		Status: "processed"}
 }
 
-// list is a page of things, newest first.
-type list[T any] struct {
-	Object  string  `json:"object"`
-	Data    []T     `json:"data"`
-	FirstID *string `json:"first_id"`
-	LastID  *string `json:"last_id"`
-	HasMore bool    `json:"has_more"`
-}
-
-// newID is an id that says nothing.
+// newID returns an id without a meaning.
 func newID() (string, error) {
 	var random [15]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -71,12 +58,12 @@ func newID() (string, error) {
 // createFile keeps a file as it comes in: nothing of it is held in memory, and the purpose may come after it.
 func (s *Server) createFile(ctx context.Context, c *call) (any, error) {
 	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != "multipart/form-data" {
-		return nil, wrong(http.StatusBadRequest, "", "", "The request must be multipart/form-data.")
+		return nil, openai.Wrong(http.StatusBadRequest, "", "", "The request must be multipart/form-data.")
 	}
-	c.Body = http.MaxBytesReader(nil, c.Body, maxFile+1<<20)
+	c.Body = http.MaxBytesReader(nil, c.Body, openai.MaxFile+1<<20)
 	parts, err := c.MultipartReader()
 	if err != nil {
-		return nil, wrong(http.StatusBadRequest, "", "", "The form cannot be read: %s.", err)
+		return nil, openai.Wrong(http.StatusBadRequest, "", "", "The form cannot be read: %s.", err)
 	}
 	id, err := newID()
 	if err != nil {
@@ -112,7 +99,8 @@ func (s *Server) roomFor(ctx context.Context, u *User) error {
 }
 
 func tooMuch(most int64) error {
-	return wrong(http.StatusBadRequest, "storage_limit_exceeded", "file", "You have reached your storage limit of %d bytes on this gateway. Delete files that you no longer need.", most)
+	return openai.Wrong(http.StatusBadRequest, "storage_limit_exceeded", "file",
+		"You have reached your storage limit of %d bytes on this gateway. Delete files that you no longer need.", most)
 }
 
 // giveUp takes away what came of a file that was not kept, after an error of its own.
@@ -174,7 +162,7 @@ func (u *uploading) read(parts *multipart.Reader) error {
 			break
 		}
 		if err != nil {
-			return cutOff(err)
+			return openai.CutOff(err)
 		}
 		if p.FormName() == "file" && u.sink == nil {
 			if err := u.keep(p); err != nil {
@@ -184,7 +172,7 @@ func (u *uploading) read(parts *multipart.Reader) error {
 		}
 		value, err := io.ReadAll(io.LimitReader(p, 1<<10))
 		if err != nil {
-			return cutOff(err)
+			return openai.CutOff(err)
 		}
 		if p.FormName() == "purpose" {
 			u.purpose = string(value)
@@ -192,13 +180,14 @@ func (u *uploading) read(parts *multipart.Reader) error {
 	}
 	switch {
 	case u.sink == nil:
-		return wrong(http.StatusBadRequest, "missing_required_parameter", "file", "'file' is a required property")
+		return openai.Wrong(http.StatusBadRequest, "missing_required_parameter", "file", "'file' is a required property")
 	case u.purpose == "":
-		return wrong(http.StatusBadRequest, "missing_required_parameter", "purpose", "'purpose' is a required property")
+		return openai.Wrong(http.StatusBadRequest, "missing_required_parameter", "purpose", "'purpose' is a required property")
 	case u.purpose != purposeBatch:
-		return wrong(http.StatusBadRequest, "invalid_value", "purpose", "'%s' is not one of ['batch'] - 'purpose'", assay.Clean(u.purpose, 60))
+		return openai.Wrong(http.StatusBadRequest, "invalid_value", "purpose", "'%s' is not one of ['batch'] - 'purpose'",
+			assay.Clean(u.purpose, 60))
 	case u.sink.Size() == 0:
-		return wrong(http.StatusBadRequest, "empty_file", "file", "The file is empty.")
+		return openai.Wrong(http.StatusBadRequest, "empty_file", "file", "The file is empty.")
 	}
 	return nil
 }
@@ -208,55 +197,27 @@ func (u *uploading) keep(p *multipart.Part) (err error) {
 	if u.sink, err = artifacts.Create(u.ctx, u.s.Home.Files, shelf, u.id+".jsonl"); err != nil {
 		return err
 	}
-	n, err := io.Copy(u.sink, io.LimitReader(p, maxFile+1))
+	n, err := io.Copy(u.sink, io.LimitReader(p, openai.MaxFile+1))
 	switch {
 	case err != nil:
-		return cutOff(err)
-	case n > maxFile:
-		return tooLarge()
+		return openai.CutOff(err)
+	case n > openai.MaxFile:
+		return openai.TooLarge()
 	}
 	return nil
 }
 
-func tooLarge() error {
-	return wrong(http.StatusRequestEntityTooLarge, "file_too_large", "file", "Maximum content size limit (%d) exceeded.", maxFile)
-}
-
-// cutOff is why the bytes of a client stopped.
-func cutOff(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) && large.Limit < maxFile {
-		return wrong(http.StatusRequestEntityTooLarge, "request_too_large", "", "Maximum request size (%d bytes) exceeded.", large.Limit)
-	}
-	if large != nil {
-		return tooLarge()
-	}
-	return wrong(http.StatusBadRequest, "incomplete_request", "", "The request ended too early or cannot be read: %s.", assay.Clean(err.Error(), 200))
-}
-
 func (s *Server) file(ctx context.Context, u *User, id string) (fileObject, error) {
 	f, err := s.Home.Ledger.ClientFile(ctx, u.Name, id)
-	return objectOf(f), missing(err, "File", id)
+	return objectOf(f), openai.Missing(err, "File", id)
 }
 
 func (s *Server) retrieveFile(ctx context.Context, c *call) (any, error) {
 	return s.file(ctx, c.user, c.PathValue("id"))
 }
 
-// paging reads how much of a list is wanted.
-func paging(c *call, usual, most int) (limit int, after string, err error) {
-	q := c.URL.Query()
-	limit = usual
-	if text := q.Get("limit"); text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > most {
-			return 0, "", wrong(http.StatusBadRequest, "invalid_value", "limit", "'limit' must be between 1 and %d.", most)
-		}
-	}
-	return limit, q.Get("after"), nil
-}
-
 func (s *Server) listFiles(ctx context.Context, c *call) (any, error) {
-	limit, after, err := paging(c, 10_000, 10_000)
+	limit, after, err := openai.Paging(c.URL.Query(), 10_000, 10_000)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +225,7 @@ func (s *Server) listFiles(ctx context.Context, c *call) (any, error) {
 	if after != "" {
 		f, err := s.Home.Ledger.ClientFile(ctx, c.user.Name, after)
 		if err != nil {
-			return nil, missing(err, "File", after)
+			return nil, openai.Missing(err, "File", after)
 		}
 		before = f.No
 	}
@@ -272,7 +233,7 @@ func (s *Server) listFiles(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := list[fileObject]{Object: "list", Data: []fileObject{}, HasMore: len(all) > limit}
+	out := openai.List[fileObject]{Object: "list", Data: []fileObject{}, HasMore: len(all) > limit}
 	for _, f := range all[:min(limit, len(all))] {
 		out.Data = append(out.Data, objectOf(f))
 	}
@@ -286,10 +247,10 @@ func (s *Server) deleteFile(ctx context.Context, c *call) (any, error) {
 	id := c.PathValue("id")
 	f, err := s.Home.Ledger.ClientFile(ctx, c.user.Name, id)
 	if err != nil {
-		return nil, missing(err, "File", id)
+		return nil, openai.Missing(err, "File", id)
 	}
 	if err := s.Home.Ledger.DeleteClientFile(ctx, c.user.Name, id); err != nil {
-		return nil, missing(err, "File", id)
+		return nil, openai.Missing(err, "File", id)
 	}
 	run, name, err := s.bytesOf(ctx, f)
 	if err == nil {
@@ -301,7 +262,7 @@ func (s *Server) deleteFile(ctx context.Context, c *call) (any, error) {
 	return map[string]any{"id": id, "object": "file", "deleted": true}, nil
 }
 
-// bytesOf is where the bytes of a file lie among the artifacts.
+// bytesOf returns where the bytes of a file lie among the artifacts.
 func (s *Server) bytesOf(ctx context.Context, f store.ClientFile) (run, name string, err error) {
 	if f.Run == 0 {
 		return shelf, f.ID + ".jsonl", nil
@@ -318,7 +279,7 @@ func (s *Server) open(ctx context.Context, f store.ClientFile) (artifacts.File, 
 	}
 	file, err := s.Home.Files.Open(ctx, run, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = wrong(http.StatusNotFound, "", "id", "The bytes of %s are gone.", f.ID)
+		err = openai.Wrong(http.StatusNotFound, "", "id", "The bytes of %s are gone.", f.ID)
 	}
 	return file, err
 }
@@ -327,7 +288,7 @@ func (s *Server) fileContent(w http.ResponseWriter, r *http.Request) {
 	u, id := userIn(r.Context()), r.PathValue("id")
 	f, err := s.Home.Ledger.ClientFile(r.Context(), u.Name, id)
 	if err != nil {
-		s.fail(w, r, missing(err, "File", id))
+		s.fail(w, r, openai.Missing(err, "File", id))
 		return
 	}
 	file, err := s.open(r.Context(), f)

@@ -8,17 +8,16 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/keep/store"
-	"assay/internal/send/batchrun"
-	"assay/internal/send/engine"
 	"assay/internal/send/workspace"
+	"assay/internal/show/gateway/answers"
+	"assay/internal/show/gateway/drive"
+	"assay/internal/show/gateway/openai"
 	"assay/internal/study/catalog"
 )
 
@@ -38,27 +37,14 @@ type Options struct {
 // Server answers for a gateway. It is safe for concurrent use.
 type Server struct {
 	Options
-	all     http.Handler
-	catalog *catalog.Catalog
-	wake    chan struct{} // a batch is new, or is to be looked at
-	name    string        // under which the ledger knows its keys
+	all       http.Handler
+	catalog   *catalog.Catalog
+	providers *drive.Providers
+	driver    *drive.Driver
+	calls     answers.Calls // live ones
 
-	mu       sync.Mutex
-	targets  map[string]target
-	making   map[string]*sync.Mutex // by user: a batch is made
-	driving  map[int64]bool
-	later    map[int64]time.Time // not driven before
-	revived  map[int64]time.Time // when stopped lanes were last given another try
-	shown    bool                // the ledger knows keys of this gateway
-	flights  []*flight           // live calls, oldest first
-	finished map[int64]time.Time // runs whose results are written, and when they were closed
-}
-
-// target is a provider as it is reached from here.
-type target struct {
-	batchrun.Target
-	access engine.Access
-	err    error // why it cannot be
+	mu     sync.Mutex
+	making map[string]*sync.Mutex // by user: a batch is made
 }
 
 // New makes a gateway.
@@ -69,8 +55,9 @@ func New(o Options) *Server {
 	if o.Silence == 0 {
 		o.Silence = 15 * time.Second // proxies and clients give up on silence
 	}
-	s := &Server{Options: o, catalog: catalog.Default(), wake: make(chan struct{}, 1), name: "gateway " + rand.Text(), targets: map[string]target{}, making: map[string]*sync.Mutex{},
-		driving: map[int64]bool{}, later: map[int64]time.Time{}, revived: map[int64]time.Time{}, finished: map[int64]time.Time{}}
+	s := &Server{Options: o, catalog: catalog.Default(), providers: drive.NewProviders(o.Home.World), making: map[string]*sync.Mutex{}}
+	s.driver = drive.New(drive.Options{Home: o.Home, Providers: s.providers, Interval: o.Interval, Allowance: s.allowance,
+		Sweep: s.sweep, Log: o.Log})
 	s.all = s.handler()
 	return s
 }
@@ -78,7 +65,7 @@ func New(o Options) *Server {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.all.ServeHTTP(w, r) }
 
-// answer is what a call comes to: a document, or an error.
+// answer returns the document of a call, or an error.
 type answer func(ctx context.Context, c *call) (any, error)
 
 // call is a request of a user.
@@ -104,14 +91,14 @@ func (s *Server) handler() http.Handler {
 	json("GET /v1/models", s.listModels)
 	json("GET /v1/models/{id...}", s.retrieveModel)
 	json("/", func(_ context.Context, c *call) (any, error) {
-		return nil, wrong(http.StatusNotFound, "unknown_url", "", "Unknown request URL: %s %s.", c.Method, assay.Clean(c.URL.Path, 200))
+		return nil, openai.Wrong(http.StatusNotFound, "unknown_url", "", "Unknown request URL: %s %s.", c.Method, assay.Clean(c.URL.Path, 200))
 	})
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /healthz", s.health)
 	return s.guard(mux)
 }
 
-// health answers as long as the ledger does. It says nothing else.
+// health answers as long as the ledger does. It shows nothing else.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 5*time.Second)
 	defer stop()
@@ -122,54 +109,5 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "ok", http.StatusOK)
 }
 
-// reader reads the batches of the ledger.
-func (s *Server) reader() *batchrun.Reader { return s.Home.Batches() }
-
-// now is the time by the ledger's clock.
+// now returns the time by the ledger's clock.
 func (s *Server) now() time.Time { return s.Home.Ledger.Now() }
-
-// target is how a provider is reached; its error says why it cannot be.
-func (s *Server) target(provider string) (target, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, ok := s.targets[provider]
-	if !ok {
-		t = s.resolve(provider)
-		s.targets[provider] = t
-	}
-	return t, t.err
-}
-
-func (s *Server) resolve(provider string) target {
-	w := s.Home.World
-	t, err := w.Resolver().Target(batchrun.Wish{Provider: provider})
-	if err == nil {
-		err = w.Resolver().Lacks(t)
-	}
-	var access engine.Access
-	if err == nil {
-		access, err = w.Dial(t)
-	}
-	return target{Target: t, access: access, err: err}
-}
-
-// ready says why a provider cannot be used here; nil: it can.
-func (s *Server) ready(provider string) error {
-	_, err := s.target(provider)
-	return err
-}
-
-// runs lists the batches of a user, newest first; of all users where the name is empty.
-func (s *Server) runs(ctx context.Context, user string, states ...store.RunState) ([]store.Run, error) {
-	all, err := s.Home.Ledger.Runs(ctx, workspace.GatewayStudy, states...)
-	if err != nil {
-		return nil, err
-	}
-	var own []store.Run
-	for _, run := range all {
-		if b, ok := batchrun.Of(run); ok && b.Client != nil && (user == "" || run.By == user) {
-			own = append(own, run)
-		}
-	}
-	return own, nil
-}

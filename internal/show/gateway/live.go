@@ -16,6 +16,8 @@ import (
 	"assay/internal/send/batchrun"
 	"assay/internal/send/dialect"
 	"assay/internal/send/provider"
+	"assay/internal/show/gateway/answers"
+	"assay/internal/show/gateway/openai"
 	"assay/internal/study/catalog"
 )
 
@@ -24,7 +26,7 @@ const (
 	longestLive = 30 * time.Minute // that a provider may take to answer one
 )
 
-// liveRequest is what the gateway itself wants to know of a live request.
+// liveRequest is the part of a live request that the gateway itself reads.
 type liveRequest struct {
 	Stream        bool `json:"stream"`
 	StreamOptions struct {
@@ -37,11 +39,13 @@ func (s *Server) live(api string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Request: r, user: userIn(r.Context())}
 		var q liveRequest
-		text, err := readJSON(c, maxLive, &q)
-		var f *flight
+		text, err := openai.ReadJSON(c.Body, maxLive, &q)
+		var f *answers.Call
 		first := false
 		if err == nil {
-			f, first, err = s.board(r.Context(), c, api, text)
+			again := c.Header.Get("X-Stainless-Retry-Count")
+			f, first, err = s.calls.Join(r.Context(), answers.Request{User: c.user.Name, API: api, Body: text,
+				Once: c.Header.Get("Idempotency-Key"), Again: again != "" && again != "0"})
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -52,75 +56,76 @@ func (s *Server) live(api string) http.HandlerFunc {
 			go func() {
 				defer close(over)
 				defer s.crash(f)
-				s.fly(r.Context(), f, c.user, api, text, q)
+				s.send(r.Context(), f, c.user, api, text, q)
 			}()
 			// What is asked is paid for: the call goes on without its client, and is waited for when the gateway ends.
-			defer func() { <-over; s.land(f); s.trim() }()
+			defer func() { <-over; s.calls.Release(f) }()
 		}
 		if !s.follow(w, r, f, q.Stream) {
-			f.leave()
+			f.Leave()
 			s.Log.Debug("a client hung up before it had its answer", "user", c.user.Name)
 		}
 	}
 }
 
-// crash ends a flight whose call panicked: it is one call that failed, and counts with the most that it may have cost.
-func (s *Server) crash(f *flight) {
+// crash ends a call that panicked: it is one call that failed, and counts with the most that it may have cost.
+func (s *Server) crash(f *answers.Call) {
 	if p := recover(); p != nil {
 		s.Log.Error("a live call crashed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		f.end(nil, errors.New("the gateway failed"))
+		f.End(nil, errors.New("the gateway failed"))
 	}
 }
 
-// fly makes the call of a flight.
-func (s *Server) fly(ctx context.Context, f *flight, u *User, api string, text []byte, q liveRequest) {
+// send asks the provider.
+func (s *Server) send(ctx context.Context, f *answers.Call, u *User, api string, text []byte, q liveRequest) {
 	sent, err := s.prepare(u, api, text)
 	if err != nil {
-		f.end(nil, err)
+		f.End(nil, err)
 		return
 	}
 	kept, stop := context.WithTimeout(context.WithoutCancel(ctx), longestLive)
 	defer stop()
 	if sent.no, err = s.admit(kept, u, sent.note); err != nil {
-		f.end(nil, err)
+		f.End(nil, err)
 		return
 	}
 	id, err := newID()
 	if err != nil {
-		f.end(nil, err)
+		f.End(nil, err)
 		return
 	}
 	head := dialect.ReplyHead{ID: id, Created: s.now().Unix(), Model: sent.Lane.Name}
 	streamer, can := sent.asker.(provider.Streamer)
 	if q.Stream && can && dialect.Streams(sent.Wire.Dialect) {
-		s.streamed(kept, f, sent, streamer, &dialect.Emitter{To: assay.Dialect(api), Native: string(sent.Wire.Dialect) == api, Usage: q.StreamOptions.Usage, Head: head})
+		s.streamed(kept, f, sent, streamer, &dialect.Emitter{To: assay.Dialect(api), Native: string(sent.Wire.Dialect) == api,
+			Usage: q.StreamOptions.Usage, Head: head})
 		return
 	}
 	reply, err := sent.asker.Ask(kept, sent.request())
 	s.book(ctx, sent, reply, false)
 	if err != nil {
-		f.end(nil, unanswered(sent.Destination, reply))
+		f.End(nil, unanswered(sent.Destination, reply))
 		return
 	}
 	body, err := inForm(api, head, reply)
 	if err == nil && q.Stream {
 		var events [][]byte
 		events, err = dialect.Events(assay.Dialect(api), body, q.StreamOptions.Usage)
-		f.add(events...)
+		f.Add(events...)
 	}
-	f.end(body, err)
+	f.End(body, err)
 }
 
 // streamed passes an answer on while it comes.
-func (s *Server) streamed(ctx context.Context, f *flight, sent *sending, by provider.Streamer, e *dialect.Emitter) {
+func (s *Server) streamed(ctx context.Context, f *answers.Call, sent *sending, by provider.Streamer, e *dialect.Emitter) {
 	came, worked := false, false
 	reply, err := by.Stream(ctx, sent.request(), func(ev provider.StreamEvent) {
 		came, worked = true, worked || ev.Delta != (dialect.Delta{})
-		f.add(e.Event(ev.Name, ev.Data, ev.Delta)...)
+		f.Add(e.Event(ev.Name, ev.Data, ev.Delta)...)
 	})
 	s.book(ctx, sent, reply, worked)
 	if err != nil {
-		f.end(nil, unanswered(sent.Destination, reply))
+		f.End(nil, unanswered(sent.Destination, reply))
 		return
 	}
 	if !came { // a server that does not stream
@@ -128,16 +133,16 @@ func (s *Server) streamed(ctx context.Context, f *flight, sent *sending, by prov
 		if err == nil {
 			var events [][]byte
 			events, err = dialect.Events(e.To, body, e.Usage)
-			f.add(events...)
+			f.Add(events...)
 		}
-		f.end(nil, err)
+		f.End(nil, err)
 		return
 	}
-	f.add(e.End(&reply.Outcome)...)
-	f.end(nil, nil)
+	f.Add(e.End(&reply.Outcome)...)
+	f.End(nil, nil)
 }
 
-// inForm is a reply in the form of an API.
+// inForm returns a reply in the form of an API.
 func inForm(api string, head dialect.ReplyHead, reply provider.Reply) ([]byte, error) {
 	if batchrun.Speaks(reply.Raw, api) {
 		return reply.Raw, nil
@@ -161,12 +166,13 @@ func (d *sending) request() *assay.Request {
 func (s *Server) prepare(u *User, api string, body []byte) (*sending, error) {
 	plain, err := dialect.AppendWithout(nil, body, "stream", "stream_options")
 	if err != nil {
-		return nil, wrong(http.StatusBadRequest, "", "", "The body is not a JSON object.")
+		return nil, openai.Wrong(http.StatusBadRequest, "", "", "The body is not a JSON object.")
 	}
-	router := &batchfile.Router{Catalog: s.catalog, API: api, Today: catalog.DateOf(s.now()), Live: true, Ready: s.ready, Priced: s.bounded(u)}
+	router := &batchfile.Router{Catalog: s.catalog, API: api, Today: catalog.DateOf(s.now()), Live: true, Ready: s.providers.Ready,
+		Priced: s.bounded(u)}
 	d, bad := router.Route(plain)
 	if bad != nil {
-		return nil, wrong(bad.Status, bad.Code, bad.Param, "%s", bad.Message)
+		return nil, openai.Wrong(bad.Status, bad.Code, bad.Param, "%s", bad.Message)
 	}
 	d.Wire.Carrier = ""
 	_, high := batchfile.NewMeter(s.catalog, d.Lane.Provider, d.Lane, assay.ModeLive).Estimate(d.Prompt, d.Limit)
@@ -178,7 +184,8 @@ func (s *Server) prepare(u *User, api string, body []byte) (*sending, error) {
 	return out, err
 }
 
-// book writes how a call ended, of which a part may have come. One that cannot be written counts with the most that it may have cost; its answer is paid, and given.
+// book writes how a call ended, of which a part may have come. One that cannot be written counts with the most that it may
+// have cost; its answer is paid, and given.
 func (s *Server) book(ctx context.Context, sent *sending, reply provider.Reply, worked bool) {
 	if err := s.Home.Ledger.EndClientCall(context.WithoutCancel(ctx), sent.no, s.endOf(sent.Destination, reply, worked)); err != nil {
 		s.Log.Error("a call is answered, and counts with the most that it may have cost", "error", err.Error())
@@ -187,24 +194,25 @@ func (s *Server) book(ctx context.Context, sent *sending, reply provider.Reply, 
 
 // admit writes a call down, if the budget covers the most that it may cost.
 func (s *Server) admit(ctx context.Context, u *User, note store.ClientCall) (int64, error) {
-	no, err := s.Home.Ledger.BeginClientCall(ctx, note, s.allowance(u.Name))
+	within, _ := s.allowance(u.Name)
+	no, err := s.Home.Ledger.BeginClientCall(ctx, note, within)
 	return no, uncovered(err, "call")
 }
 
-// asker is a provider's way to be asked live.
+// asker returns a provider's way to be asked live.
 func (s *Server) asker(name string) (provider.Asker, error) {
-	t, err := s.target(name)
+	t, err := s.providers.Target(name)
 	if err != nil {
-		return nil, wrong(http.StatusBadRequest, "provider_not_configured", "model", "this gateway cannot reach %s: %s", name, err)
+		return nil, openai.Wrong(http.StatusBadRequest, "provider_not_configured", "model", "this gateway cannot reach %s: %s", name, err)
 	}
-	if t.access.Live == nil {
-		return nil, wrong(http.StatusBadRequest, "unsupported_value", "model", "%s cannot be asked live", name)
+	if t.Access.Live == nil {
+		return nil, openai.Wrong(http.StatusBadRequest, "unsupported_value", "model", "%s cannot be asked live", name)
 	}
-	return t.access.Live, nil
+	return t.Access.Live, nil
 }
 
-// endOf is how a call ended, and what it cost. What no model worked on costs nothing; what was cut off may have been billed, also where
-// the provider says why.
+// endOf returns how a call ended, and what it cost. What no model worked on costs nothing; what was cut off may have been billed,
+// also where the provider gives a reason.
 func (s *Server) endOf(d batchfile.Destination, r provider.Reply, worked bool) store.ClientCallEnd {
 	o := r.Outcome
 	e := store.ClientCallEnd{Ending: o.Ending, Usage: o.Usage}
@@ -220,38 +228,39 @@ func (s *Server) endOf(d batchfile.Destination, r provider.Reply, worked bool) s
 	return e
 }
 
-// unanswered is the error of a call that brought no answer.
+// unanswered returns the error of a call that brought no answer.
 func unanswered(d batchfile.Destination, r provider.Reply) error {
 	status, p := batchrun.ProblemOf(d.Lane.Provider, r.Outcome)
-	out := &refusal{status: status, problem: p}
+	out := &openai.Refusal{Status: status, Problem: p}
 	if f := r.Outcome.Fault; f != nil && f.RetryAfter > 0 {
-		out.after = strconv.Itoa(int(f.RetryAfter.Round(time.Second) / time.Second))
+		out.After = strconv.Itoa(int(f.RetryAfter.Round(time.Second) / time.Second))
 	}
 	return out
 }
 
-// follow gives a client what a flight brings. False: the client hung up before it had all of it.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *flight, stream bool) bool {
+// follow gives a client what a call brings. False: the client hung up before it had all of it.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *answers.Call, stream bool) bool {
 	silence := time.NewTicker(s.Silence)
 	defer silence.Stop()
 	out := &eventWriter{w: w}
 	for n := 0; ; {
-		events, ended, moved := f.since(n)
+		events, ended, moved := f.Since(n)
 		n += len(events)
+		body, failed := f.Result()
 		switch {
 		case r.Context().Err() != nil || stream && !out.write(events...):
 			return false
-		case ended && f.err != nil && out.begun:
-			return out.write(s.errorEvent(r, f.err))
-		case ended && f.err != nil:
-			s.fail(w, r, f.err)
+		case ended && failed != nil && out.begun:
+			return out.write(s.errorEvent(r, failed))
+		case ended && failed != nil:
+			s.fail(w, r, failed)
 			return true
 		case ended && stream:
 			return true
 		case ended:
 			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Length", strconv.Itoa(len(f.body)))
-			_, err := w.Write(f.body)
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			_, err := w.Write(body)
 			return err == nil
 		}
 		select {
@@ -288,8 +297,8 @@ func (o *eventWriter) write(events ...[]byte) bool {
 	return true
 }
 
-// errorEvent is an error after the first byte of a stream: no status can say it any more.
+// errorEvent returns an error after the first byte of a stream: it is too late for a status.
 func (s *Server) errorEvent(r *http.Request, err error) []byte {
-	text, _ := json.Marshal(map[string]batchrun.Problem{"error": s.refusalOf(r, err).problem}) // plain strings
+	text, _ := json.Marshal(map[string]batchrun.Problem{"error": s.refusalOf(r, err).Problem}) // plain strings
 	return append(append([]byte("data: "), text...), '\n', '\n')
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// metrics are what users have used, as numbers for Prometheus: those of the user who asks, and of all for the admin.
+// metrics writes what users have used as numbers for Prometheus: those of the user who asks, and of all for the admin.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	users, err := s.Home.Ledger.ClientUsage(r.Context())
 	if err != nil {

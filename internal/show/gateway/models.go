@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"assay/internal/assay"
+	"assay/internal/show/gateway/openai"
 )
 
 // modelObject is a model as clients see it.
@@ -19,7 +20,7 @@ type modelObject struct {
 func (s *Server) models() []modelObject {
 	out := []modelObject{}
 	for _, v := range s.catalog.Vendors() {
-		if s.ready(v.Name) != nil {
+		if s.providers.Ready(v.Name) != nil {
 			continue
 		}
 		for _, m := range s.catalog.Models(v.Name) {
@@ -30,7 +31,7 @@ func (s *Server) models() []modelObject {
 }
 
 func (s *Server) listModels(context.Context, *call) (any, error) {
-	return list[modelObject]{Object: "list", Data: s.models()}, nil
+	return openai.List[modelObject]{Object: "list", Data: s.models()}, nil
 }
 
 func (s *Server) retrieveModel(_ context.Context, c *call) (any, error) {
@@ -41,5 +42,6 @@ func (s *Server) retrieveModel(_ context.Context, c *call) (any, error) {
 			return m, nil
 		}
 	}
-	return nil, wrong(http.StatusNotFound, "model_not_found", "model", "The model '%s' does not exist or this gateway has no key for its provider.", assay.Clean(id, 100))
+	return nil, openai.Wrong(http.StatusNotFound, "model_not_found", "model",
+		"The model '%s' does not exist or this gateway has no key for its provider.", assay.Clean(id, 100))
 }

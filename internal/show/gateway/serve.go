@@ -13,6 +13,8 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/send/batchrun"
+	"assay/internal/show/gateway/openai"
 	"assay/internal/show/serve"
 )
 
@@ -38,7 +40,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		u := s.userOf(r)
 		if u == nil {
-			s.fail(w, r, wrong(http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided. Use a token of this gateway."))
+			s.fail(w, r, openai.Wrong(http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided. Use a token of this gateway."))
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, u)))
@@ -53,7 +55,8 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p != http.ErrAbortHandler {
-		s.Log.Error("a call crashed", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		s.Log.Error("a call crashed", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "panic", fmt.Sprint(p), "stack",
+			string(debug.Stack()))
 	}
 	if p == http.ErrAbortHandler || w.Header().Get("Content-Type") != "" {
 		panic(http.ErrAbortHandler)
@@ -101,7 +104,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
-	all.Go(func() { s.work(working) })
+	all.Go(func() { s.driver.Work(working) })
 	defer all.Wait()
 	defer stop()
 	return serve.Until(ctx, on, &http.Server{
@@ -117,4 +120,47 @@ func (s *Server) named() []store.ClientUser {
 		all = append(all, store.ClientUser{Owner: u.Name, Budget: u.Budget})
 	}
 	return all
+}
+
+// document writes what a call comes to as JSON.
+func (s *Server) document(f answer) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Request: r, user: userIn(r.Context())}
+		v, err := f(r.Context(), c)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		openai.WriteJSON(w, http.StatusOK, v)
+	}
+}
+
+// fail writes an error in OpenAI's form. What went wrong inside is logged, and not shown.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	known := s.refusalOf(r, err)
+	if known.After != "" {
+		w.Header().Set("Retry-After", known.After)
+	}
+	if known.Problem.Code != nil && *known.Problem.Code == "insufficient_quota" {
+		w.Header().Set("x-should-retry", "false")
+	}
+	openai.WriteJSON(w, known.Status, map[string]batchrun.Problem{"error": known.Problem})
+}
+
+// refusalOf returns an error as its client sees it.
+func (s *Server) refusalOf(r *http.Request, err error) *openai.Refusal {
+	var known *openai.Refusal
+	if !errors.As(err, &known) {
+		if r.Context().Err() == nil && !errors.Is(err, context.Canceled) {
+			s.Log.Error("call", "method", r.Method, "path", assay.Clean(r.URL.Path, 200), "error", err.Error())
+		}
+		known = &openai.Refusal{Status: http.StatusInternalServerError,
+			Problem: batchrun.NewProblem(http.StatusInternalServerError, "", "",
+				"The gateway had an error while processing your request; its log has more.")}
+		if s.Home.Ledger.Away(err) {
+			known = &openai.Refusal{Status: http.StatusServiceUnavailable,
+				Problem: batchrun.NewProblem(http.StatusServiceUnavailable, "", "", "The gateway's ledger cannot be reached."), After: "5"}
+		}
+	}
+	return known
 }

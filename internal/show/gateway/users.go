@@ -74,7 +74,7 @@ func ReadUsers(text []byte) ([]User, error) {
 	return users, nil
 }
 
-// userOf is the user whose token a request shows; nil: none. All are compared, each in the same time.
+// userOf returns the user whose token a request shows; nil: none. All are compared, each in the same time.
 func (s *Server) userOf(r *http.Request) *User {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -90,7 +90,7 @@ func (s *Server) userOf(r *http.Request) *User {
 	return found
 }
 
-// Variables are what clients of a gateway need in their environment, one on a line; without a token, the address alone.
+// Variables returns what clients of a gateway need in their environment, one on a line; without a token, the address alone.
 func Variables(address, token string) string {
 	text := "OPENAI_BASE_URL=http://" + address + "/v1\n"
 	if token != "" {

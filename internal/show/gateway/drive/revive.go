@@ -1,8 +1,9 @@
-package gateway
+package drive
 
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // revive gives what a refused key or an empty account stopped another try: when this gateway sees the run for the first time,
 // because it may have another key, and from time to time.
-func (s *Server) revive(ctx context.Context, run store.Run) error {
+func (s *Driver) revive(ctx context.Context, run store.Run) error {
 	s.mu.Lock()
 	due := run.State == store.RunOpen && time.Since(s.revived[run.No]) > reviveEvery
 	if due {
@@ -62,18 +63,19 @@ func (s *Server) revive(ctx context.Context, run store.Run) error {
 	s.mu.Lock()
 	delete(s.later, run.No)
 	s.mu.Unlock()
-	return s.Home.Ledger.RunDue(ctx, run.No, s.now())
+	return s.Home.Ledger.RunDue(ctx, run.No, s.Home.Ledger.Now())
 }
 
-// claim is the key, by its fingerprint, with which a job is looked at again; empty: it stays as it is. A job belongs to the account
+// claim returns the key, by its fingerprint, with which a job is looked at again; empty: it stays as it is. A job belongs to the account
 // that made it. The key that made it tries again after it was refused. Another one takes it over only where the provider shows it
 // the job, which costs nothing, and where the key that made it was refused or is at no gateway any more.
-func (s *Server) claim(ctx context.Context, g store.Segment) (string, error) {
+func (s *Driver) claim(ctx context.Context, g store.Segment) (string, error) {
 	held := g.State == store.Held
-	if g.Mode != store.Batch || g.Job == "" || held && g.HeldFrom != store.Launched && g.HeldFrom != store.Ended { // of others a person has to say what becomes of them
+	// of others a person has to say what becomes of them
+	if g.Mode != store.Batch || g.Job == "" || held && g.HeldFrom != store.Launched && g.HeldFrom != store.Ended {
 		return "", nil
 	}
-	own := s.fingerprint(g.Provider)
+	own := s.Providers.fingerprint(g.Provider)
 	if own == "" || own == g.Account && !held {
 		return "", nil
 	}
@@ -85,36 +87,28 @@ func (s *Server) claim(ctx context.Context, g store.Segment) (string, error) {
 			return "", err
 		}
 	}
-	t, _ := s.target(g.Provider) // it has a key
-	if t.access.Batch == nil {
+	t, _ := s.Providers.Target(g.Provider) // it has a key
+	if t.Access.Batch == nil {
 		return "", nil
 	}
-	if _, err := t.access.Batch.Check(ctx, provider.Job{ID: g.Job, Handle: provider.Handle(g.Handle), Model: g.Model, Count: int(g.Requests)}); err != nil {
+	if _, err := t.Access.Batch.Check(ctx, provider.Job{ID: g.Job, Handle: provider.Handle(g.Handle), Model: g.Model,
+		Count: int(g.Requests)}); err != nil {
 		s.Log.Info("a job waits for the key that made it", "provider", g.Provider, "made by", g.Account, "here is", own)
 		return "", ctx.Err()
 	}
 	return own, nil
 }
 
-// fingerprint is that of the key for a provider; empty: there is none here.
-func (s *Server) fingerprint(provider string) string {
-	t, err := s.target(provider)
-	if err != nil {
-		return ""
-	}
-	return t.access.Fingerprint
-}
-
-// keysLast is how long the keys of a gateway count as there after it said so.
+// keysLast is how long the keys of a gateway count as there after it has shown them.
 const keysLast = 6 * scanEvery
 
-// show says in the ledger which keys are here for the open runs.
-func (s *Server) show(ctx context.Context, runs []store.Run) error {
+// show writes into the ledger which keys are here for the open runs.
+func (s *Driver) show(ctx context.Context, runs []store.Run) error {
 	var keys []store.WorkerKey
 	for _, run := range runs {
 		b, _ := batchrun.Of(run)
 		for name := range b.Reaches {
-			if own := s.fingerprint(name); own != "" && run.State == store.RunOpen {
+			if own := s.Providers.fingerprint(name); own != "" && run.State == store.RunOpen {
 				keys = append(keys, store.WorkerKey{Run: run.No, Provider: name, Account: own})
 			}
 		}
@@ -130,7 +124,7 @@ func (s *Server) show(ctx context.Context, runs []store.Run) error {
 }
 
 // elsewhere are the jobs of a run, and the create calls of unknown fate, of which another key than those here has to say what becomes.
-func (s *Server) elsewhere(ctx context.Context, run store.Run) ([]store.Segment, error) {
+func (s *Driver) elsewhere(ctx context.Context, run store.Run) ([]store.Segment, error) {
 	all, err := s.Home.Ledger.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Held)
 	if err != nil {
 		return nil, err
@@ -138,14 +132,14 @@ func (s *Server) elsewhere(ctx context.Context, run store.Run) ([]store.Segment,
 	var out []store.Segment
 	for _, g := range all {
 		made := g.State != store.Held || g.HeldFrom == store.Intended || g.HeldFrom == store.Launched || g.HeldFrom == store.Ended
-		if g.Mode == store.Batch && made && g.Account != s.fingerprint(g.Provider) {
+		if g.Mode == store.Batch && made && g.Account != s.Providers.fingerprint(g.Provider) {
 			out = append(out, g)
 		}
 	}
 	return out, nil
 }
 
-func (s *Server) decide(ctx context.Context, g store.Segment, r engine.Resolve, by string) error {
+func (s *Driver) decide(ctx context.Context, g store.Segment, r engine.Resolve, by string) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -161,9 +155,9 @@ type expired struct {
 
 // expire ends a run that has waited for longer than its window: for a key, or for a person. It reports whether there was
 // something to end.
-func (s *Server) expire(ctx context.Context, run store.Run, held []store.Segment, first bool) (bool, error) {
+func (s *Driver) expire(ctx context.Context, run store.Run, held []store.Segment, first bool) (bool, error) {
 	if first {
-		why, err := s.waitsFor(ctx, run)
+		why, err := s.WaitsFor(ctx, run)
 		if err != nil {
 			return false, err
 		}
@@ -171,20 +165,21 @@ func (s *Server) expire(ctx context.Context, run store.Run, held []store.Segment
 		if err != nil {
 			return false, err
 		}
-		if _, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: string(text), By: byWindow}); err != nil {
+		if _, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: string(text),
+			By: ByWindow}); err != nil {
 			return false, err
 		}
 	}
 	for _, g := range held {
-		if err := s.decide(ctx, g, engine.Resolve{Do: "drop"}, byWindow); err != nil {
+		if err := s.decide(ctx, g, engine.Resolve{Do: "drop"}, ByWindow); err != nil {
 			return false, err
 		}
 	}
 	return first || len(held) > 0, nil
 }
 
-// waitsFor is what an open run waits for, in the words of its lanes and jobs; empty: it goes on by itself.
-func (s *Server) waitsFor(ctx context.Context, run store.Run) (string, error) {
+// WaitsFor returns what an open run waits for, in the words of its lanes and jobs; empty: it goes on by itself.
+func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 	lanes, err := s.Home.Ledger.Lanes(ctx, run.No)
 	if err != nil {
 		return "", err
@@ -214,10 +209,23 @@ func (s *Server) waitsFor(ctx context.Context, run store.Run) (string, error) {
 			return "", err
 		case alive || g.State == store.Held:
 		case g.State == store.Intended:
-			all = append(all, g.Lane+": whether its job was made can be seen only with the key of "+g.Provider+" that it was sent with, which is not set")
+			all = append(all, g.Lane+": whether its job was made can be seen only with the key of "+
+				g.Provider+" that it was sent with, which is not set")
 		default:
 			all = append(all, g.Lane+": its job waits for the key of "+g.Provider+" that made it, which is not set")
 		}
 	}
 	return assay.Clean(strings.Join(all, "; "), 500), nil
+}
+
+// Window returns how long a batch may wait for a key or a person, and what its client is told: as long as it asked for.
+func Window(text string) time.Duration {
+	n, err := strconv.Atoi(strings.TrimRight(text, "hd"))
+	if err != nil { // none is recorded that cannot be read
+		n = 24
+	}
+	if strings.HasSuffix(text, "d") {
+		n *= 24
+	}
+	return time.Duration(n) * time.Hour
 }

@@ -1,4 +1,4 @@
-package gateway
+package answers
 
 import (
 	"testing"
@@ -7,19 +7,19 @@ import (
 )
 
 // kept is an answer of so many bytes that its client lost, and that is kept for it.
-func kept(s *Server, bytes int) *flight {
-	f := &flight{alone: true, moved: make(chan struct{})}
-	s.flights = append(s.flights, f)
-	f.add(make([]byte, bytes/2))
-	f.end(make([]byte, bytes-bytes/2), nil)
+func kept(s *Calls, bytes int) *Call {
+	f := &Call{alone: true, moved: make(chan struct{})}
+	s.all = append(s.all, f)
+	f.Add(make([]byte, bytes/2))
+	f.End(make([]byte, bytes-bytes/2), nil)
 	s.land(f)
 	return f
 }
 
-func holds(s *Server, f *flight) bool {
+func holds(s *Calls, f *Call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.flights {
+	for _, o := range s.all {
 		if o == f {
 			return true
 		}
@@ -31,10 +31,10 @@ func holds(s *Server, f *flight) bool {
 // and no timer holds what is gone.
 func TestKeptAnswersTakeSoManyBytesAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{})
-		awaited := &flight{moved: make(chan struct{})}
-		awaited.add(make([]byte, mostBytes/4))
-		s.flights = append(s.flights, awaited)
+		s := &Calls{}
+		awaited := &Call{moved: make(chan struct{})}
+		awaited.Add(make([]byte, mostBytes/4))
+		s.all = append(s.all, awaited)
 		first, second, third := kept(s, mostBytes/4), kept(s, mostBytes/4), kept(s, mostBytes/4)
 		s.trim()
 		if !holds(s, awaited) || !holds(s, first) || !holds(s, second) || !holds(s, third) {
@@ -43,7 +43,7 @@ func TestKeptAnswersTakeSoManyBytesAtMost(t *testing.T) {
 		fourth := kept(s, mostBytes/4+1) // one byte too many for two of them
 		s.trim()
 		if !holds(s, awaited) || holds(s, first) || holds(s, second) || !holds(s, third) || !holds(s, fourth) {
-			t.Errorf("of five there are %d", len(s.flights))
+			t.Errorf("of five there are %d", len(s.all))
 		}
 		if first.kept.Stop() || second.kept.Stop() {
 			t.Error("the timer of an answer that is gone holds it")
@@ -56,7 +56,7 @@ func TestKeptAnswersTakeSoManyBytesAtMost(t *testing.T) {
 
 func TestAKeptAnswerIsForgottenAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{})
+		s := &Calls{}
 		f := kept(s, 10)
 		time.Sleep(keptAnswer - time.Second) // by the test's own clock
 		synctest.Wait()
@@ -73,10 +73,10 @@ func TestAKeptAnswerIsForgottenAfterAWhile(t *testing.T) {
 
 func TestAnAnswerThatItsClientHasIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{})
-		f := &flight{moved: make(chan struct{})}
-		s.flights = append(s.flights, f)
-		f.end([]byte("{}"), nil)
+		s := &Calls{}
+		f := &Call{moved: make(chan struct{})}
+		s.all = append(s.all, f)
+		f.End([]byte("{}"), nil)
 		s.land(f)
 		if holds(s, f) || f.kept != nil {
 			t.Error("it is kept")
