@@ -36,8 +36,6 @@ var openWalls = map[string]struct {
 	"show/report":    {31, 5.8, 60},
 	"show/web":       {26, 5.0, 81},
 	"study":          {28, 6.1, 55},
-	"study/catalog":  {14, 4.9, 39},
-	"study/inputs":   {20, 3.7, 35},
 	"study/plan":     {32, 5.3, 102},
 	"study/prompt":   {16, 5.1, 45},
 }

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -166,7 +167,7 @@ func (s *Source) checkFolder(spec Spec, f *findings) {
 }
 
 func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit func(assay.Item) bool) {
-	ids := newTwins()
+	ids := newDuplicates()
 	items, expects, clean := 0, 0, true
 	for it, err := range s.stream(ctx, spec) {
 		if err != nil {
@@ -197,7 +198,7 @@ func (s *Source) checkItems(ctx context.Context, spec Spec, f *findings, visit f
 	case expects == 0 && clean && spec.ExpectField != "":
 		f.problem(spec.At, "", "input %s: no item has a right answer in field %s", spec.Name, quote(spec.ExpectField))
 	}
-	s.reportTwins(ctx, spec, ids, f)
+	s.reportDuplicates(ctx, spec, ids, f)
 }
 
 func emptyHint(spec Spec) string {
@@ -205,4 +206,84 @@ func emptyHint(spec Spec) string {
 		return "do `rows` or `where`, --rows or --item leave any?"
 	}
 	return ""
+}
+
+// duplicates finds ids that are equal or look equal without holding them: one hash for each id, and a second reading for
+// those whose hashes met.
+type duplicates struct {
+	seed   maphash.Seed
+	seen   hashes
+	met    map[uint64][]sighting
+	unheld int // meetings beyond those that the second reading looks at
+}
+
+// sighting is one id with its place.
+type sighting struct {
+	id    string
+	place assay.Place
+}
+
+// maxMet bounds what the second reading holds.
+const maxMet = 1000
+
+func newDuplicates() *duplicates {
+	return &duplicates{seed: maphash.MakeSeed(), met: map[uint64][]sighting{}}
+}
+
+// hash is the same for ids that differ only in case or in white space around them: file systems and people take such ids
+// for one.
+func (t *duplicates) hash(id string) uint64 { return maphash.String(t.seed, folded(id)) }
+
+func folded(id string) string { return strings.ToLower(strings.TrimSpace(id)) }
+
+func (t *duplicates) see(id string) {
+	h := t.hash(id)
+	if t.seen.add(h) {
+		return
+	}
+	switch _, known := t.met[h]; {
+	case known:
+	case len(t.met) < maxMet:
+		t.met[h] = nil
+	default:
+		t.unheld++
+	}
+}
+
+// reportDuplicates reads the input again where hashes met, and reports which ids are equal.
+func (s *Source) reportDuplicates(ctx context.Context, spec Spec, t *duplicates, f *findings) {
+	if len(t.met) == 0 {
+		return
+	}
+	for it, err := range s.stream(ctx, spec) {
+		if err != nil {
+			continue
+		}
+		h := t.hash(it.ID)
+		before, met := t.met[h]
+		if !met {
+			continue
+		}
+		if reportDuplicate(before, it, f) {
+			t.met[h] = append(before, sighting{it.ID, it.Place})
+		}
+	}
+	f.more += t.unheld
+}
+
+// reportDuplicate compares an id with those before it under the same hash. It reports whether the id is new among them.
+func reportDuplicate(before []sighting, it assay.Item, f *findings) bool {
+	for _, b := range before {
+		if b.id == it.ID {
+			f.problem(it.Place, "ids must differ", "the id %s also stands at %s", quote(it.ID), b.place)
+			return false
+		}
+	}
+	for _, b := range before {
+		if folded(b.id) == folded(it.ID) {
+			f.warn(it.Place, "", "the id %s differs from %s at %s only in case or outer white space", quote(it.ID), quote(b.id), b.place)
+			break
+		}
+	}
+	return true
 }

@@ -219,10 +219,3 @@ func (c *csvReader) report(then error, line, col int, hint, format string, args 
 	}
 	return then
 }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}

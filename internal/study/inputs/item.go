@@ -207,3 +207,11 @@ func quote(s string) string {
 	}
 	return strconv.Quote(s[:cut]) + "…"
 }
+
+// count writes a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
