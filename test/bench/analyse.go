@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/study/catalog"
@@ -101,7 +102,7 @@ func writeVerdicts(ctx context.Context, b *bench, dir string, items int) (int, e
 }
 
 func fillVerdicts(ctx context.Context, home string) (int, error) {
-	ledger, err := store.Open(ctx, filepath.Join(home, "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(ctx, filepath.Join(home, "ledger.db"), ledger.Options{})
 	if err != nil {
 		return 0, err
 	}
@@ -111,11 +112,12 @@ func fillVerdicts(ctx context.Context, home string) (int, error) {
 		return 0, err
 	}
 	defer files.Close()
-	run, err := ledger.FindRun(ctx, "latest", "")
+	run, err := ledger.Reader.FindRun(ctx, "latest", "")
 	if err != nil {
 		return 0, err
 	}
-	planner := &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}
+	planner := &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
+		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}
 	rng, n := rand.New(rand.NewPCG(5, 6)), 0
 	for stage, labels := range map[string][]string{"fine": {"yes", "no"}, "arena": {assay.LabelA, assay.LabelB, assay.LabelTie}} {
 		var block []store.Verdict
@@ -130,12 +132,12 @@ func fillVerdicts(ctx context.Context, home string) (int, error) {
 			if len(block) < 5000 {
 				continue
 			}
-			if _, err := ledger.AddVerdicts(ctx, block); err != nil {
+			if _, err := ledger.Runs.AddVerdicts(ctx, block); err != nil {
 				return n, err
 			}
 			block = block[:0]
 		}
-		if _, err := ledger.AddVerdicts(ctx, block); err != nil {
+		if _, err := ledger.Runs.AddVerdicts(ctx, block); err != nil {
 			return n, err
 		}
 	}
@@ -145,16 +147,16 @@ func fillVerdicts(ctx context.Context, home string) (int, error) {
 // analyseFloor reads all verdicts of the newest run, to nowhere.
 func analyseFloor(name string) error {
 	ctx := context.Background()
-	ledger, err := store.Open(ctx, name, store.Options{})
+	ledger, err := ledger.Open(ctx, name, ledger.Options{})
 	if err != nil {
 		return err
 	}
 	defer ledger.Close()
-	run, err := ledger.FindRun(ctx, "latest", "")
+	run, err := ledger.Reader.FindRun(ctx, "latest", "")
 	if err != nil {
 		return err
 	}
-	for _, err := range ledger.Verdicts(ctx, run.No, "") {
+	for _, err := range ledger.Reader.Verdicts(ctx, run.No, "") {
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/internal/keep/store"
+	"assay/internal/keep/ledger"
 )
 
 const (
@@ -163,14 +163,14 @@ func liveQuestion(i int) string {
 }
 
 // liveRate returns how many answers a second were committed, in the middle of a run.
-func liveRate(ctx context.Context, ledger string, n int) (float64, error) {
-	s, err := store.Open(ctx, ledger, store.Options{})
+func liveRate(ctx context.Context, where string, n int) (float64, error) {
+	s, err := ledger.Open(ctx, where, ledger.Options{})
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
 	var at []int64
-	err = s.Query(ctx, fmt.Sprintf(`SELECT at_ms FROM (SELECT at_ms, ROW_NUMBER() OVER (ORDER BY at_ms) AS place FROM outcomes WHERE stands = 1) AS o
+	err = s.Reader.Query(ctx, fmt.Sprintf(`SELECT at_ms FROM (SELECT at_ms, ROW_NUMBER() OVER (ORDER BY at_ms) AS place FROM outcomes WHERE stands = 1) AS o
 		WHERE place IN (%d, %d) ORDER BY place`, n/5, n*9/10), func(_ []string, values []any) error {
 		at = append(at, values[0].(int64))
 		return nil

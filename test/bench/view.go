@@ -19,6 +19,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -174,7 +175,7 @@ func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return key, err
 	}
-	ledger, err := store.Open(ctx, filepath.Join(dir, "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(ctx, filepath.Join(dir, "ledger.db"), ledger.Options{})
 	if err != nil {
 		return key, err
 	}
@@ -184,7 +185,7 @@ func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key
 		return key, err
 	}
 	defer files.Close()
-	run, err := ledger.CreateRun(ctx, store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: `{"file":"study.yaml"}`, Rehearsal: true})
+	run, err := ledger.Runs.CreateRun(ctx, store.NewRun{ID: "bench", Study: "bench", Folder: dir, Digest: "d", Settings: `{"file":"study.yaml"}`, Rehearsal: true})
 	if err != nil {
 		return key, err
 	}
@@ -196,7 +197,7 @@ func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key
 	for l := range lanesOf {
 		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: fmt.Sprintf("lane-%d", l), Provider: "openai", Model: "gpt", Params: "{}", Planned: int64(items)})
 	}
-	if err := errors.Join(ledger.PutLanes(ctx, lanes), ledger.OpenRun(ctx, run.No)); err != nil {
+	if err := errors.Join(ledger.Runs.PutLanes(ctx, lanes), ledger.Runs.OpenRun(ctx, run.No)); err != nil {
 		return key, err
 	}
 	for l := range lanesOf {
@@ -212,7 +213,7 @@ func fillView(ctx context.Context, dir string, requests, lanesOf int) (assay.Key
 }
 
 // viewStudy writes the study of the run, and its items.
-func viewStudy(ctx context.Context, ledger *store.Ledger, run int64, items, lanes int) error {
+func viewStudy(ctx context.Context, ledger *ledger.Ledger, run int64, items, lanes int) error {
 	var text strings.Builder
 	text.WriteString("study: bench\ninputs: {q: {file: q.txt}}\nlanes:\n  judge: {model: openai/gpt-4.1}\n")
 	for l := range lanes {
@@ -227,7 +228,7 @@ func viewStudy(ctx context.Context, ledger *store.Ledger, run int64, items, lane
 			}
 		}
 	}
-	return errors.Join(ledger.PutPart(ctx, run, "file/study.yaml", strings.NewReader(text.String())), ledger.PutItems(ctx, run, "q", all))
+	return errors.Join(ledger.Runs.PutPart(ctx, run, "file/study.yaml", strings.NewReader(text.String())), ledger.Runs.PutItems(ctx, run, "q", all))
 }
 
 // judgeView gives every answer a verdict, by one statement: as many rows by the way of the engine would take minutes.
@@ -245,9 +246,9 @@ func judgeView(ctx context.Context, file string) error {
 }
 
 // viewSegmentOf settles one segment of a lane, and returns the key of one of its answers.
-func viewSegmentOf(ctx context.Context, ledger *store.Ledger, run store.Run, lane, from, to int) (assay.Key, error) {
+func viewSegmentOf(ctx context.Context, ledger *ledger.Ledger, run store.Run, lane, from, to int) (assay.Key, error) {
 	name, now := fmt.Sprintf("lane-%d", lane), time.Now()
-	g, err := ledger.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: name, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt",
+	g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: name, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "gpt",
 		Nonce: "aaaaaaaaaa"}, "bench", time.Hour)
 	if err != nil {
 		return assay.Key{}, err
@@ -271,20 +272,22 @@ func viewSegmentOf(ctx context.Context, ledger *store.Ledger, run store.Run, lan
 	}
 	part := store.Bytes{Name: fmt.Sprintf("s%d-in", g.No), Size: 1, SHA256: "00"}
 	steps := []func() error{
-		func() error { return ledger.AddAttempts(ctx, g.Lease, attempts) },
-		func() error { return ledger.Stage(ctx, g.Lease, part, assay.Dollar, 0, now) },
-		func() error { return ledger.Upload(ctx, g.Lease, "{}", now) },
-		func() error { return ledger.Intend(ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Due: now}) },
+		func() error { return ledger.Work.AddAttempts(ctx, g.Lease, attempts) },
+		func() error { return ledger.Work.Stage(ctx, g.Lease, part, assay.Dollar, 0, now) },
+		func() error { return ledger.Work.Upload(ctx, g.Lease, "{}", now) },
 		func() error {
-			return ledger.Launched(ctx, g.Lease, store.Launch{Job: fmt.Sprintf("job-%d", g.No), At: now, Due: now})
+			return ledger.Work.Intend(ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Due: now})
 		},
 		func() error {
-			return ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: now})
+			return ledger.Work.Launched(ctx, g.Lease, store.Launch{Job: fmt.Sprintf("job-%d", g.No), At: now, Due: now})
 		},
-		func() error { return ledger.Fetched(ctx, g.Lease, now) },
-		func() error { _, err := ledger.Settle(ctx, g.Lease, outcomes); return err },
-		func() error { return ledger.Finish(ctx, g.Lease, time.Time{}) },
-		func() error { return ledger.Release(ctx, g.Lease) },
+		func() error {
+			return ledger.Work.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: now})
+		},
+		func() error { return ledger.Work.Fetched(ctx, g.Lease, now) },
+		func() error { _, err := ledger.Work.Settle(ctx, g.Lease, outcomes); return err },
+		func() error { return ledger.Work.Finish(ctx, g.Lease, time.Time{}) },
+		func() error { return ledger.Leases.Release(ctx, g.Lease) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

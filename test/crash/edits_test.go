@@ -43,10 +43,10 @@ func (s scene) paidAgainOnce(want int) {
 	l, err := s.ledger(s.Context())
 	s.ok(err)
 	defer l.Close()
-	run, err := l.FindRun(s.Context(), "latest", "")
+	run, err := l.Reader.FindRun(s.Context(), "latest", "")
 	s.ok(err)
 	superseded := map[string]bool{}
-	for a, err := range l.Superseded(s.Context(), run.No, nil) {
+	for a, err := range l.Reader.Superseded(s.Context(), run.No, nil) {
 		s.ok(err)
 		superseded[a.Key.String()] = true
 		times[a.Key.String()]--
@@ -54,7 +54,7 @@ func (s scene) paidAgainOnce(want int) {
 	if len(superseded) != want {
 		s.Errorf("%d requests are superseded, want %d", len(superseded), want)
 	}
-	for a, err := range l.Answers(s.Context(), run.No, "", "") {
+	for a, err := range l.Reader.Answers(s.Context(), run.No, "", "") {
 		s.ok(err)
 		times[a.Key.String()]--
 	}

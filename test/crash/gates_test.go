@@ -54,11 +54,11 @@ func TestWhatAGateDecidedStandsAgainstALaterFinding(t *testing.T) {
 	s.killedAt(Point{"ledger decide", 1, Before})
 	l, err := s.ledger(t.Context())
 	s.ok(err)
-	run, err := l.FindRun(t.Context(), "latest", "")
+	run, err := l.Reader.FindRun(t.Context(), "latest", "")
 	s.ok(err)
 	for _, d := range []store.Decision{{Lane: "gpt", Why: "it was not so"}, {Lane: "flash", Passed: true}} {
 		d.Run, d.Stage, d.Condition = run.No, "more", "an earlier finding"
-		_, err := l.Decide(t.Context(), d)
+		_, err := l.Runs.Decide(t.Context(), d)
 		s.ok(err)
 	}
 	s.ok(l.Close())

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -268,8 +269,8 @@ func (s *session) again(ctx context.Context, args []string) ([]string, error) {
 		return args, nil
 	}
 	begun := 0
-	err := s.look(ctx, func(l *store.Ledger) error {
-		runs, err := l.Runs(ctx, "", store.RunOpen, store.RunClosed)
+	err := s.look(ctx, func(l *ledger.Ledger) error {
+		runs, err := l.Reader.Runs(ctx, "", store.RunOpen, store.RunClosed)
 		begun = len(runs)
 		return err
 	})

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"assay/internal/keep/artifacts/artifactstest"
-	"assay/internal/keep/store"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store/storetest"
 	"assay/internal/send/engine"
 	"assay/internal/show/cli"
@@ -44,7 +44,7 @@ type session struct {
 	via     func(http.RoundTripper) http.RoundTripper // what the calls of commands in this process go through; nil: nothing
 
 	looks sync.Mutex
-	seen  *store.Ledger // open for looking; nil: not now
+	seen  *ledger.Ledger // open for looking; nil: not now
 }
 
 // queue is how long jobs wait at the providers, so that some are seen that are not done.
@@ -267,16 +267,16 @@ func (s *session) network() http.RoundTripper {
 }
 
 // ledger opens the ledger.
-func (s *session) ledger(ctx context.Context) (*store.Ledger, error) {
+func (s *session) ledger(ctx context.Context) (*ledger.Ledger, error) {
 	where := s.db
 	if where == "" {
 		where = filepath.Join(s.dir, "assay-data", "ledger.db")
 	}
-	return store.Open(ctx, where, store.Options{})
+	return ledger.Open(ctx, where, ledger.Options{})
 }
 
 // look reads the ledger, which stays open for the next look: to open it takes longer than most looks.
-func (s *session) look(ctx context.Context, read func(l *store.Ledger) error) (err error) {
+func (s *session) look(ctx context.Context, read func(l *ledger.Ledger) error) (err error) {
 	s.looks.Lock()
 	defer s.looks.Unlock()
 	if s.seen == nil {
@@ -300,16 +300,16 @@ func (s *session) lookAway() error {
 
 // rows returns the answers to a query on the ledger, one text a row.
 func (s *session) rows(ctx context.Context, query string) (all []string, err error) {
-	err = s.look(ctx, func(l *store.Ledger) error {
+	err = s.look(ctx, func(l *ledger.Ledger) error {
 		all, err = rowsOf(ctx, l, query)
 		return err
 	})
 	return all, err
 }
 
-func rowsOf(ctx context.Context, l *store.Ledger, query string) ([]string, error) {
+func rowsOf(ctx context.Context, l *ledger.Ledger, query string) ([]string, error) {
 	all := []string{}
-	err := l.Query(ctx, query, func(_ []string, values []any) error {
+	err := l.Reader.Query(ctx, query, func(_ []string, values []any) error {
 		all = append(all, strings.TrimSpace(fmt.Sprintln(values...)))
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/simulator"
 )
@@ -40,20 +41,20 @@ type counts struct {
 }
 
 func (s *session) state(ctx context.Context) (st state, err error) {
-	err = s.look(ctx, func(l *store.Ledger) error {
+	err = s.look(ctx, func(l *ledger.Ledger) error {
 		st, err = stateOf(ctx, l)
 		return err
 	})
 	return st, err
 }
 
-func stateOf(ctx context.Context, l *store.Ledger) (state, error) {
-	run, err := l.FindRun(ctx, "latest", "")
+func stateOf(ctx context.Context, l *ledger.Ledger) (state, error) {
+	run, err := l.Reader.FindRun(ctx, "latest", "")
 	if err != nil {
 		return state{}, err
 	}
 	st := state{Result: run.Result, Spent: run.Spent, Reserved: run.Reserved, Answers: map[string]answer{}, Lanes: map[string]counts{}}
-	for a, err := range l.Answers(ctx, run.No, "", "") {
+	for a, err := range l.Reader.Answers(ctx, run.No, "", "") {
 		if err != nil {
 			return st, err
 		}
@@ -66,7 +67,7 @@ func stateOf(ctx context.Context, l *store.Ledger) (state, error) {
 		}
 		st.Answers[a.Key.String()] = got
 	}
-	lanes, err := l.Lanes(ctx, run.No)
+	lanes, err := l.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return st, err
 	}
@@ -121,12 +122,12 @@ func (s *session) named(ctx context.Context) []string {
 
 // doubts returns how many live calls may be billed without an answer, as the ledger counts them.
 func (s *session) doubts(ctx context.Context) (n int, err error) {
-	err = s.look(ctx, func(l *store.Ledger) error {
-		run, err := l.FindRun(ctx, "latest", "")
+	err = s.look(ctx, func(l *ledger.Ledger) error {
+		run, err := l.Reader.FindRun(ctx, "latest", "")
 		if err != nil {
 			return err
 		}
-		sum, err := l.DoubtSum(ctx, run.No)
+		sum, err := l.Reader.DoubtSum(ctx, run.No)
 		n = int(sum.Calls)
 		return err
 	})
@@ -187,7 +188,7 @@ func (s *session) paidOnce(ctx context.Context, doubts int) error {
 		live += a.Count
 	}
 	asked := 0
-	if err := s.look(ctx, func(l *store.Ledger) error { asked, err = takeBilled(ctx, l, times, bill); return err }); err != nil {
+	if err := s.look(ctx, func(l *ledger.Ledger) error { asked, err = takeBilled(ctx, l, times, bill); return err }); err != nil {
 		return err
 	}
 	if len(times) > 0 {
@@ -200,16 +201,16 @@ func (s *session) paidOnce(ctx context.Context, doubts int) error {
 }
 
 // takeBilled takes the answers of the ledger off the times that batches were billed, and counts those that were asked for live.
-func takeBilled(ctx context.Context, l *store.Ledger, times map[string]int, bill simulator.Ledger) (asked int, err error) {
-	run, err := l.FindRun(ctx, "latest", "")
+func takeBilled(ctx context.Context, l *ledger.Ledger, times map[string]int, bill simulator.Ledger) (asked int, err error) {
+	run, err := l.Reader.FindRun(ctx, "latest", "")
 	if err != nil {
 		return 0, err
 	}
-	for a, err := range l.Answers(ctx, run.No, "", "") {
+	for a, err := range l.Reader.Answers(ctx, run.No, "", "") {
 		if err != nil {
 			return 0, err
 		}
-		g, err := l.Segment(ctx, a.Segment)
+		g, err := l.Reader.Segment(ctx, a.Segment)
 		if err != nil {
 			return 0, err
 		}

@@ -150,7 +150,7 @@ func TestTwoWorkersAtTheLastDollarSpendItOnce(t *testing.T) {
 	l, err := s.ledger(t.Context())
 	sc.ok(err)
 	defer l.Close()
-	run, err := l.FindRun(t.Context(), "latest", "")
+	run, err := l.Reader.FindRun(t.Context(), "latest", "")
 	sc.ok(err)
 	if run.Budget == nil || run.Spent+run.Reserved > *run.Budget || run.Spent == 0 {
 		t.Errorf("spent %s and reserved %s of %v", run.Spent, run.Reserved, run.Budget)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -179,8 +180,8 @@ func (s *session) closed(ctx context.Context) error {
 	defer look.Stop()
 	for {
 		closed := 0
-		err := s.look(ctx, func(l *store.Ledger) error {
-			runs, err := l.Runs(ctx, "", store.RunClosed)
+		err := s.look(ctx, func(l *ledger.Ledger) error {
+			runs, err := l.Reader.Runs(ctx, "", store.RunClosed)
 			closed = len(runs)
 			return err
 		})

@@ -29,7 +29,6 @@ var openWalls = map[string]struct {
 }{
 	"find/results":   {57, 3.3, 140},
 	"find/stats":     {40, 3.4, 13},
-	"keep/store":     {58, 3.9, 253},
 	"send/script":    {38, 6.9, 136},
 	"send/workspace": {33, 3.2, 80},
 	"show/cli":       {98, 5.8, 89},

@@ -73,7 +73,7 @@ const maxFound = 1000
 // Find finds what a reference means: a provider's job, RUN:ITEM or RUN:ITEM:LANE, the key of a request or its beginning, or an
 // id that a provider saw. A key that several runs have means the newest one's. What is not there is store.ErrNotFound.
 func (r *Reader) Find(ctx context.Context, ref string, n Narrow) (Found, error) {
-	jobs, err := r.Ledger.JobsPage(ctx, store.JobFilter{Job: ref}, 1)
+	jobs, err := r.Pages.JobsPage(ctx, store.JobFilter{Job: ref}, 1)
 	if err != nil {
 		return Found{}, err
 	}
@@ -130,7 +130,7 @@ func (r *Reader) findItem(ctx context.Context, ref, rest string, n Narrow) (Foun
 func (r *Reader) itemAnswers(ctx context.Context, run int64, filter store.AnswerFilter) iter.Seq2[store.Answer, error] {
 	return func(yield func(store.Answer, error) bool) {
 		for after := (store.Mark{}); ; {
-			page, err := r.Ledger.AnswersPage(ctx, run, filter, after, maxFound)
+			page, err := r.Pages.AnswersPage(ctx, run, filter, after, maxFound)
 			if err != nil {
 				yield(store.Answer{}, err)
 				return
@@ -176,7 +176,7 @@ func (r *Reader) findKey(ctx context.Context, begin string, n Narrow) (Found, er
 		return in(run)
 	}
 	for before := int64(0); ; {
-		runs, err := r.Ledger.RunsPage(ctx, before, runsPage)
+		runs, err := r.Pages.RunsPage(ctx, before, runsPage)
 		if err != nil {
 			return Found{}, err
 		}
@@ -196,7 +196,7 @@ func (r *Reader) findKey(ctx context.Context, begin string, n Narrow) (Found, er
 func (r *Reader) keyAnswers(ctx context.Context, run int64, first, last assay.Key) iter.Seq2[store.Answer, error] {
 	return func(yield func(store.Answer, error) bool) {
 		for {
-			keys, err := r.Ledger.KeysBetween(ctx, run, first, last, maxFound)
+			keys, err := r.Pages.KeysBetween(ctx, run, first, last, maxFound)
 			var found map[assay.Key]store.Answer
 			if err == nil {
 				found, err = r.Ledger.AnswersTo(ctx, run, keys)

@@ -56,7 +56,7 @@ func (r *Reader) Jobs(ctx context.Context, f store.JobFilter, limit int) (rows [
 	if most > 0 {
 		most++
 	}
-	all, err := r.Ledger.JobsPage(ctx, f, most)
+	all, err := r.Pages.JobsPage(ctx, f, most)
 	if err != nil {
 		return nil, false, err
 	}

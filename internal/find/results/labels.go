@@ -178,7 +178,7 @@ func (r *Reader) WriteLabels(ctx context.Context, run store.Run, all []Labelled)
 		if err != nil {
 			return n, err
 		}
-		if _, err := l.people.Ledger.AddVerdicts(ctx, []store.Verdict{l.Verdict}); err != nil {
+		if _, err := l.people.Runs.AddVerdicts(ctx, []store.Verdict{l.Verdict}); err != nil {
 			return n, err
 		}
 		if taken > 0 {

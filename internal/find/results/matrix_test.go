@@ -15,6 +15,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/study/catalog"
@@ -40,7 +41,7 @@ stages:
 // gridBench is a ledger into which verdicts are written by hand.
 type gridBench struct {
 	t      *testing.T
-	ledger *store.Ledger
+	ledger *ledger.Ledger
 	reader *results.Reader
 }
 
@@ -48,13 +49,14 @@ func newGridBench(t *testing.T) *gridBench {
 	t.Helper()
 	b := &gridBench{t: t}
 	var err error
-	b.ledger, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), store.Options{})
+	b.ledger, err = ledger.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), ledger.Options{})
 	b.ok(err)
 	t.Cleanup(func() { b.ledger.Close() })
 	files, err := artifacts.Open(filepath.Join(t.TempDir(), "runs"))
 	b.ok(err)
 	t.Cleanup(func() { files.Close() })
-	b.reader = &results.Reader{Ledger: b.ledger.Reader, Scripts: &script.Library{Ledger: b.ledger, Files: files, Catalog: catalog.Default()}}
+	b.reader = &results.Reader{Ledger: b.ledger.Reader, Pages: b.ledger.Pages, Scripts: &script.Library{Runs: b.ledger.Runs, Leases: b.ledger.Leases, Imports: b.ledger.Imports,
+		Reuse: b.ledger.Reuse, Reader: b.ledger.Reader, Files: files, Catalog: catalog.Default()}}
 	return b
 }
 
@@ -68,17 +70,17 @@ func (b *gridBench) ok(err error) {
 // newRun begins a run over items, in this order.
 func (b *gridBench) newRun(id string, items []string) store.Run {
 	b.t.Helper()
-	run, err := b.ledger.CreateRun(b.t.Context(), store.NewRun{ID: id, Study: "grid", Folder: b.t.TempDir(), Digest: "d", Settings: `{"file":"grid.yaml"}`, By: "me"})
+	run, err := b.ledger.Runs.CreateRun(b.t.Context(), store.NewRun{ID: id, Study: "grid", Folder: b.t.TempDir(), Digest: "d", Settings: `{"file":"grid.yaml"}`, By: "me"})
 	b.ok(err)
-	b.ok(b.ledger.PutPart(b.t.Context(), run.No, "file/grid.yaml", strings.NewReader(gridStudy)))
-	b.ok(b.ledger.PutItems(b.t.Context(), run.No, "q", func(yield func(assay.Item, error) bool) {
+	b.ok(b.ledger.Runs.PutPart(b.t.Context(), run.No, "file/grid.yaml", strings.NewReader(gridStudy)))
+	b.ok(b.ledger.Runs.PutItems(b.t.Context(), run.No, "q", func(yield func(assay.Item, error) bool) {
 		for _, id := range items {
 			if !yield(assay.Item{ID: id, Cluster: id, Fields: map[string]any{"text": "text of " + id}}, nil) {
 				return
 			}
 		}
 	}))
-	b.ok(b.ledger.OpenRun(b.t.Context(), run.No))
+	b.ok(b.ledger.Runs.OpenRun(b.t.Context(), run.No))
 	return run
 }
 
@@ -118,7 +120,7 @@ func TestTheGridIsWhatTheVerdictsSay(t *testing.T) {
 			}
 		}
 	}
-	_, err := b.ledger.AddVerdicts(t.Context(), all)
+	_, err := b.ledger.Runs.AddVerdicts(t.Context(), all)
 	b.ok(err)
 	m, err := b.reader.Matrix(t.Context(), run, "")
 	b.ok(err)
@@ -168,7 +170,7 @@ func TestAFlipAtAPlaceThatIsNotShownIsFound(t *testing.T) {
 			all = append(all, v)
 		}
 	}
-	_, err := b.ledger.AddVerdicts(t.Context(), all)
+	_, err := b.ledger.Runs.AddVerdicts(t.Context(), all)
 	b.ok(err)
 	m, err := b.reader.Matrix(t.Context(), run, "right")
 	b.ok(err)
@@ -323,7 +325,7 @@ func TestOtherStagesMakeGridsToo(t *testing.T) {
 		v.At.Against = second
 		return v
 	}
-	_, err := b.ledger.AddVerdicts(t.Context(), []store.Verdict{likes, pair("q1", "a", "b", "a"), pair("q1", "c", "a", "tie"), pair("q1", "c", "b", "a"),
+	_, err := b.ledger.Runs.AddVerdicts(t.Context(), []store.Verdict{likes, pair("q1", "a", "b", "a"), pair("q1", "c", "a", "tie"), pair("q1", "c", "b", "a"),
 		verdictOn(run, "right", "q1", "a", "human:anna", "right")})
 	b.ok(err)
 	for stage, want := range map[string][]string{
@@ -364,7 +366,7 @@ func TestTwoRunsShowWhatBecameWorseFirst(t *testing.T) {
 		labels(was, "gone", "111"), labels(was, "same", "101"), labels(was, "worse", "110"), labels(was, "worst", "111"), labels(was, "better", "000"),
 		labels(now, "new", "000"), labels(now, "same", "101"), labels(now, "worse", "011"), labels(now, "worst", "010"), labels(now, "better", "010"),
 	} {
-		_, err := b.ledger.AddVerdicts(t.Context(), all)
+		_, err := b.ledger.Runs.AddVerdicts(t.Context(), all)
 		b.ok(err)
 	}
 	var both [2]*results.Matrix

@@ -12,6 +12,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 	"assay/internal/study"
 	"assay/internal/study/plan"
 )
@@ -27,7 +28,7 @@ func (r *Reader) Matrix(ctx context.Context, run store.Run, stage string) (*Matr
 	if err := k.choose(); err != nil {
 		return nil, err
 	}
-	if err := k.read(ctx, r.Ledger, run.No); err != nil {
+	if err := k.read(ctx, r.Pages, run.No); err != nil {
 		return nil, err
 	}
 	return k.m, nil
@@ -214,7 +215,7 @@ func (k *matrixMaker) flips(judging []*study.Stage) error {
 }
 
 // read walks over what the ledger knows of the items.
-func (k *matrixMaker) read(ctx context.Context, ledger *store.Reader, run int64) error {
+func (k *matrixMaker) read(ctx context.Context, ledger *read.Pages, run int64) error {
 	k.m.bytes = &spool{columns: len(k.m.Lanes)}
 	k.cells, k.pack, k.ord = make([]cellSum, len(k.m.Lanes)), make([]packedCell, len(k.m.Lanes)), -1
 	asked := store.FactsAsked{Input: k.m.input, Asking: k.m.answers, Whole: !k.m.Judged}

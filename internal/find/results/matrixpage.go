@@ -233,7 +233,7 @@ func (r *Reader) MatrixPage(ctx context.Context, run store.Run, m *Matrix, q Mat
 		for i, row := range rows {
 			ids[i] = row.Item
 		}
-		has, err := r.Ledger.ItemsSaying(ctx, run.No, m.input, m.answers, ids, q.Words)
+		has, err := r.Pages.ItemsSaying(ctx, run.No, m.input, m.answers, ids, q.Words)
 		if err != nil {
 			return out, err
 		}

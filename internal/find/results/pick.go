@@ -46,7 +46,7 @@ func (r *Reader) onItem(ctx context.Context, run store.Run, f store.AnswerFilter
 	return func(yield func(store.Answer, error) bool) {
 		var after store.Mark
 		for n := itemPage; n == itemPage; {
-			some, err := r.Ledger.AnswersPage(ctx, run.No, f, after, itemPage)
+			some, err := r.Pages.AnswersPage(ctx, run.No, f, after, itemPage)
 			if err != nil {
 				yield(store.Answer{}, err)
 				return

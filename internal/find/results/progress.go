@@ -119,7 +119,7 @@ func (r *Reader) Progress(ctx context.Context, runs ...store.Run) (map[int64]Run
 	if err != nil {
 		return nil, err
 	}
-	flows, err := r.Ledger.Flows(ctx, open)
+	flows, err := r.Pages.Flows(ctx, open)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +182,6 @@ func (r *Reader) Alive(ctx context.Context, run store.Run, now time.Time) (store
 	if run.State == store.RunClosed {
 		return store.Pulse{}, false, nil
 	}
-	p, err := r.Ledger.Pulse(ctx, run.No)
+	p, err := r.Pages.Pulse(ctx, run.No)
 	return p, p.Holder != "" || !p.Due.IsZero() && now.Sub(p.Due) <= overdue, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -17,7 +18,7 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	ledger, err := store.Open(ctx, filepath.Join(t.TempDir(), "ledger.db"), store.Options{Now: func() time.Time { return now }})
+	ledger, err := ledger.Open(ctx, filepath.Join(t.TempDir(), "ledger.db"), ledger.Options{Now: func() time.Time { return now }})
 	ok := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -26,16 +27,16 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 	}
 	ok(err)
 	t.Cleanup(func() { ledger.Close() })
-	run, err := ledger.CreateRun(ctx, store.NewRun{ID: "r", Study: "s", Folder: "f", Digest: "d", Settings: "{}"})
+	run, err := ledger.Runs.CreateRun(ctx, store.NewRun{ID: "r", Study: "s", Folder: "f", Digest: "d", Settings: "{}"})
 	ok(err)
 	const n = 9
-	ok(ledger.PutLanes(ctx, []store.Lane{{Run: run.No, Stage: "a", Name: "l", Provider: "openai", Model: "m", Params: "{}", Planned: n}}))
-	ok(ledger.OpenRun(ctx, run.No))
-	reader := &results.Reader{Ledger: ledger.Reader}
+	ok(ledger.Runs.PutLanes(ctx, []store.Lane{{Run: run.No, Stage: "a", Name: "l", Provider: "openai", Model: "m", Params: "{}", Planned: n}}))
+	ok(ledger.Runs.OpenRun(ctx, run.No))
+	reader := &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages}
 	var before results.Progress
 	look := func(what string, open, done int64) {
 		t.Helper()
-		run, err := ledger.Run(ctx, run.No)
+		run, err := ledger.Reader.Run(ctx, run.No)
 		ok(err)
 		all, err := reader.Progress(ctx, run)
 		ok(err)
@@ -53,19 +54,19 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 	}
 	launch := func(try int64, items ...int) store.Segment {
 		t.Helper()
-		g, err := ledger.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "a", Lane: "l", Turn: 1}, Mode: store.Batch, Purpose: store.ForWave,
+		g, err := ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "a", Lane: "l", Turn: 1}, Mode: store.Batch, Purpose: store.ForWave,
 			Provider: "openai", Model: "m", Nonce: assay.Nonce("aaaaaaaaa" + string(rune('a'+try)))}, "me", time.Minute)
 		ok(err)
 		var attempts []store.Attempt
 		for i, item := range items {
 			attempts = append(attempts, store.Attempt{Ord: int64(i), Key: at(item).Key(), Try: try, At: at(item)})
 		}
-		ok(ledger.AddAttempts(ctx, g.Lease, attempts))
-		ok(ledger.Stage(ctx, g.Lease, store.Bytes{Name: "in" + string(rune('0'+try)), Size: 1, SHA256: "ab"}, 0, 0, now))
+		ok(ledger.Work.AddAttempts(ctx, g.Lease, attempts))
+		ok(ledger.Work.Stage(ctx, g.Lease, store.Bytes{Name: "in" + string(rune('0'+try)), Size: 1, SHA256: "ab"}, 0, 0, now))
 		look("staged", int64(len(items)), before.Done())
-		ok(ledger.Upload(ctx, g.Lease, "{}", now))
-		ok(ledger.Intend(ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Due: now}))
-		ok(ledger.Launched(ctx, g.Lease, store.Launch{Job: "job" + string(rune('0'+try)), At: now, Due: now}))
+		ok(ledger.Work.Upload(ctx, g.Lease, "{}", now))
+		ok(ledger.Work.Intend(ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Due: now}))
+		ok(ledger.Work.Launched(ctx, g.Lease, store.Launch{Job: "job" + string(rune('0'+try)), At: now, Due: now}))
 		look("launched", int64(len(items)), before.Done())
 		return g
 	}
@@ -76,15 +77,15 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 			s.Outcome = assay.Outcome{Ending: e, Fault: &assay.Fault{Class: assay.FaultBusy}}
 			s.Again = &store.Again{Mode: store.Batch, After: now, Cause: "busy", Cap: 5}
 		}
-		_, err := ledger.Settle(ctx, g.Lease, []store.Settlement{s})
+		_, err := ledger.Work.Settle(ctx, g.Lease, []store.Settlement{s})
 		ok(err)
 	}
 	g := launch(1, 0, 1, 2, 3, 4, 5, 6, 7, 8)
-	ok(ledger.Checked(ctx, g.Lease, store.Sighting{State: "running", Counts: `{"Known":true,"Total":9,"Succeeded":4,"Failed":2,"Pending":3}`, Due: now}))
+	ok(ledger.Work.Checked(ctx, g.Lease, store.Sighting{State: "running", Counts: `{"Known":true,"Total":9,"Succeeded":4,"Failed":2,"Pending":3}`, Due: now}))
 	look("the provider counts", n, 4)
-	ok(ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Counts: `{"Known":true,"Total":9,"Succeeded":6,"Failed":3}`, Parts: "[]", Due: now}))
+	ok(ledger.Work.Ended(ctx, g.Lease, store.Sighting{State: "ended", Counts: `{"Known":true,"Total":9,"Succeeded":6,"Failed":3}`, Parts: "[]", Due: now}))
 	look("ended", n, 6)
-	ok(ledger.Fetched(ctx, g.Lease, now))
+	ok(ledger.Work.Fetched(ctx, g.Lease, now))
 	look("fetched", n, 6)
 	for i := range 9 {
 		if i%3 == 0 {
@@ -94,11 +95,11 @@ func TestCountsNeverRunBackwards(t *testing.T) {
 		}
 		look("settled in part", int64(n-i-1), 6)
 	}
-	ok(ledger.Finish(ctx, g.Lease, time.Time{}))
+	ok(ledger.Work.Finish(ctx, g.Lease, time.Time{}))
 	look("settled", 0, 6)
 	g = launch(2, 0, 3, 6)
-	ok(ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Counts: `{"Known":false}`, Parts: "[]", Due: now}))
-	ok(ledger.Fetched(ctx, g.Lease, now))
+	ok(ledger.Work.Ended(ctx, g.Lease, store.Sighting{State: "ended", Counts: `{"Known":false}`, Parts: "[]", Due: now}))
+	ok(ledger.Work.Fetched(ctx, g.Lease, now))
 	for i, item := range []int{0, 3, 6} {
 		settle(g, int64(i), item, assay.Answered)
 		look("answered", int64(2-i), int64(7+i))

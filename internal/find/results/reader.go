@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/script"
 	"assay/internal/study"
@@ -16,7 +17,8 @@ import (
 
 // Reader reads the runs of one ledger. It is safe for concurrent use.
 type Reader struct {
-	Ledger    *store.Reader
+	Ledger    *read.Reader
+	Pages     *read.Pages
 	Scripts   *script.Library // the studies of runs
 	Rehearsal bool            // the runs are rehearsals
 	Bundled   bool            // the ledger came out of a bundle, which holds gold labels too

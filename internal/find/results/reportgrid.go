@@ -85,7 +85,7 @@ func (t *Rows) reportItem(ctx context.Context, m *Matrix, id string, each int) (
 	out := report.Item{Name: id}
 	byLane := map[string][]store.Answer{}
 	for _, stage := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(m.answers), m.later...)))) {
-		all, err := t.Ledger.AnswersPage(ctx, t.Run.No, store.AnswerFilter{Stage: stage, Item: id}, store.Mark{}, maxAnswersOn)
+		all, err := t.Pages.AnswersPage(ctx, t.Run.No, store.AnswerFilter{Stage: stage, Item: id}, store.Mark{}, maxAnswersOn)
 		if err != nil {
 			return out, err
 		}

@@ -22,7 +22,7 @@ func TestAReportSaysWhichItemsItDoesNotShow(t *testing.T) {
 		for _, id := range items {
 			all = append(all, verdictOn(run, "right", id, "b", "j", "right"))
 		}
-		_, err := b.ledger.AddVerdicts(t.Context(), all)
+		_, err := b.ledger.Runs.AddVerdicts(t.Context(), all)
 		b.ok(err)
 		d, err := b.reader.Document(t.Context(), run, results.DocumentOptions{Version: "v", Out: "r.html", Format: "html"})
 		b.ok(err)

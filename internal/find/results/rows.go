@@ -151,7 +151,7 @@ func (t *Rows) Answer(ctx context.Context, a store.Answer, verdicts []store.Verd
 // whole is an answer with all of its text.
 func (t *Rows) whole(ctx context.Context, a store.Answer) (store.Answer, error) {
 	if _, plain := batchrun.Of(t.Run); plain && a.Over {
-		files := &batchrun.Reader{Ledger: t.Ledger, Files: t.Scripts.Files, Catalog: t.Scripts.Catalog}
+		files := &batchrun.Reader{Ledger: t.Ledger, Pages: t.Pages, Files: t.Scripts.Files, Catalog: t.Scripts.Catalog}
 		return files.Whole(ctx, t.Run, a)
 	}
 	return t.Scripts.Whole(ctx, t.Run, a)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/runs"
 	"assay/internal/send/batchrun"
 	"assay/internal/show/report"
 )
@@ -66,7 +67,7 @@ const runsPage = 200
 // Runs lists runs, newest first, and reports whether there are more than the limit.
 func (r *Reader) Runs(ctx context.Context, f RunFilter) (rows []RunRow, more bool, err error) {
 	for before := int64(0); ; {
-		page, err := r.Ledger.RunsPage(ctx, before, runsPage)
+		page, err := r.Pages.RunsPage(ctx, before, runsPage)
 		if err != nil || len(page) == 0 {
 			return rows, false, err
 		}
@@ -115,7 +116,7 @@ func (r *Reader) runRows(ctx context.Context, runs []store.Run) ([]RunRow, error
 	if err != nil {
 		return nil, err
 	}
-	needs, err := r.Ledger.Attention(ctx, numbers)
+	needs, err := r.Pages.Attention(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (r *Reader) runRows(ctx context.Context, runs []store.Run) ([]RunRow, error
 
 // Keep keeps what a run found for lists of runs, as it was computed from the ledger at a version. Lists can do without: who reads what was
 // found does so, too, where the ledger takes no writes, as on a full disk.
-func Keep(ctx context.Context, to *store.Ledger, run int64, version string, s *report.Summary) {
+func Keep(ctx context.Context, to *runs.Store, run int64, version string, s *report.Summary) {
 	_ = to.PutHeadline(ctx, run, store.Headline{Version: version, Text: s.Result})
 }
 
@@ -145,7 +146,7 @@ func (r *Reader) Found(ctx context.Context, runs []store.Run) (map[int64]string,
 			closed = append(closed, run.No)
 		}
 	}
-	kept, err := r.Ledger.Headlines(ctx, closed)
+	kept, err := r.Pages.Headlines(ctx, closed)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (r *Reader) Found(ctx context.Context, runs []store.Run) (map[int64]string,
 		if !ok {
 			continue
 		}
-		version, err := r.Ledger.Version(ctx, no)
+		version, err := r.Pages.Version(ctx, no)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func (r *Reader) RawOf(ctx context.Context, run store.Run, key assay.Key) ([]byt
 	if err != nil || a.Artifact == 0 {
 		return nil, err
 	}
-	file, err := r.Ledger.ArtifactNo(ctx, run.No, a.Artifact)
+	file, err := r.Pages.ArtifactNo(ctx, run.No, a.Artifact)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (r *Reader) sentBytes(ctx context.Context, run store.Run, a store.Answer) (
 		}
 	}
 	if _, file := batchrun.Of(run); file {
-		files := &batchrun.Reader{Ledger: r.Ledger, Files: r.Scripts.Files, Catalog: r.Scripts.Catalog}
+		files := &batchrun.Reader{Ledger: r.Ledger, Pages: r.Pages, Files: r.Scripts.Files, Catalog: r.Scripts.Catalog}
 		body, err := files.Body(ctx, run, a.At.Item)
 		return string(body), sentKept, err
 	}

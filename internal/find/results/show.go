@@ -208,7 +208,7 @@ func (t *Rows) withWords(ctx context.Context, v *store.Verdict) (JudgeVerdict, e
 
 // history adds every sending of the request, and what happened to the segments it travelled in.
 func (r *Reader) history(ctx context.Context, run store.Run, key assay.Key, s *Shown) error {
-	tries, err := r.Ledger.Tries(ctx, run.No, key)
+	tries, err := r.Pages.Tries(ctx, run.No, key)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (r *Reader) history(ctx context.Context, run store.Run, key assay.Key, s *S
 		}
 		s.Attempts = append(s.Attempts, t)
 	}
-	events, err := r.Ledger.SegmentEvents(ctx, run.No, segments)
+	events, err := r.Pages.SegmentEvents(ctx, run.No, segments)
 	for _, e := range events {
 		s.Events = append(s.Events, Happening{e.At, e.Segment, e.Kind, e.Text})
 	}

@@ -24,7 +24,7 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 		v.Against = assay.Coordinates{Stage: "answers", Item: item, Lane: second, Turn: 1, Draw: 1}.Key()
 		return v
 	}
-	_, err := b.ledger.AddVerdicts(t.Context(), []store.Verdict{
+	_, err := b.ledger.Runs.AddVerdicts(t.Context(), []store.Verdict{
 		verdictOn(run, "right", "q1", "a", "human:ann", "right"), verdictOn(run, "right", "q1", "a", "human:bob", "wrong"), verdictOn(run, "right", "q2", "b", "human:ann", "wrong"), silent,
 		verdictOn(run, "right", "q1", "a", "j", "right"), verdictOn(run, "right", "q1", "a", "k", "wrong"), verdictOn(run, "right", "q2", "b", "j", "wrong"), verdictOn(run, "right", "q3", "a", "j", "right"),
 		verdictOn(run, "right", "q2", "a", "j", "right"), verdictOn(run, "likes", "q2", "b", "j", "wrong"),

@@ -2,16 +2,20 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"assay/internal/assay"
 )
 
 // encodeFields writes item fields so that decodeFields finds the types again.
-func encodeFields(fields map[string]any) (string, error) {
+func EncodeFields(fields map[string]any) (string, error) {
 	marked, _ := mark(fields).(map[string]any)
 	text, err := json.Marshal(marked)
 	return string(text), err
@@ -41,7 +45,7 @@ func mark(v any) any {
 }
 
 // decodeFields reads item fields back with the types they had: whole numbers stay int64.
-func decodeFields(text []byte, into *map[string]any) error {
+func DecodeFields(text []byte, into *map[string]any) error {
 	if fields, ok := plainTexts(text); ok {
 		*into = fields
 		return nil
@@ -118,4 +122,14 @@ func plain(v any) any {
 		return v
 	}
 	return v
+}
+
+// ItemSum is short for what an item says.
+func ItemSum(it assay.Item) (string, error) {
+	fields, err := EncodeFields(it.Fields)
+	if err != nil {
+		return "", fmt.Errorf("item %s: %w", it.ID, err)
+	}
+	sum := sha256.Sum256([]byte(fields))
+	return hex.EncodeToString(sum[:8]), nil
 }

@@ -17,12 +17,12 @@ func TestFieldsComeBackAsTheyWere(t *testing.T) {
 		{"n": int64(3), "x": 3.0, "y": 0.5, "big": int64(1) << 60, "no": nil, "yes": true},
 		{"list": []any{"a", int64(1), map[string]any{"deep": 1.0}}, "text": "with a comma, a : and a }"},
 	} {
-		text, err := encodeFields(fields)
+		text, err := EncodeFields(fields)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got map[string]any
-		if err := decodeFields([]byte(text), &got); err != nil {
+		if err := DecodeFields([]byte(text), &got); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 		if d := cmp.Diff(fields, got); d != "" {

@@ -1,11 +1,35 @@
 package store
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
+
+// Driver is a process that drives a run, or holds a lease of it.
+type Driver struct {
+	Holder string
+	Until  time.Time // when it counts as gone unless it gives a further sign
+}
+
+// Trouble is why a segment that is under way does not move as it should.
+type Trouble struct {
+	Segment     int64
+	Stage, Lane string
+	State       State
+	Reason      string
+	Still       time.Time // since when no step works; zero: the last one did
+}
+
+// Gate closes a model at an account for a while: nothing is sent to it before it opens.
+type Gate struct {
+	Account, Model string
+	Until          time.Time
+	Failures       int64 // in a row
+	Reason         string
+}
+
+// AwaitsRoom is the reason of a segment that waits until jobs before it have made room at the provider.
+const AwaitsRoom = "the provider has as many tokens waiting as it takes at a time: goes as soon as one of the jobs before it has ended"
 
 // Lease is the right to work on a segment or a run until a moment. It belongs to one piece of work, not to a process: the
 // same holder cannot take it twice. Every write carries its epoch, so that a holder who was asleep for too long cannot
@@ -15,7 +39,7 @@ type Lease struct {
 	Holder string
 	Epoch  int64
 	Until  time.Time
-	run    bool
+	Run    bool
 }
 
 // HeldError says who holds a lease.
@@ -29,130 +53,32 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("held by %s until %s", e.Holder, e.Until.UTC().Format(time.RFC3339))
 }
 
-// HoldSegment takes the lease of a segment for a while. Held by other work, of this process or another: *HeldError.
-func (s *Ledger) HoldSegment(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
-	return s.hold(ctx, Lease{No: no, Holder: holder}, ttl)
+// Portion is what one worker wants of a cap on requests in flight.
+type Portion struct {
+	Scope  string
+	Holder string
+	Cap    int64         // of all workers together
+	Uses   int64         // requests that it has in flight
+	Wants  int64         // as many as it could have in flight
+	For    time.Duration // how long the share is its own, unless it asks again
 }
 
-// HoldRun takes the lease of a run for a while. Held by other work, of this process or another: *HeldError.
-func (s *Ledger) HoldRun(ctx context.Context, no int64, holder string, ttl time.Duration) (Lease, error) {
-	return s.hold(ctx, Lease{No: no, Holder: holder, run: true}, ttl)
+// WorkerKey is a key that a living worker or gateway has for a provider of a run.
+type WorkerKey struct {
+	Run      int64
+	Provider string
+	Account  string // the key's fingerprint
 }
 
-// SeizeSegment takes the lease of a planned segment from its holder: only the holder of its run plans, so that the
-// other one is dead. The first lease is the run's.
-func (s *Ledger) SeizeSegment(ctx context.Context, run Lease, no int64, holder string, ttl time.Duration) (Lease, error) {
-	l := Lease{No: no, Holder: holder}
-	err := s.tx(ctx, "seize segment", relaxed, func(t *txn) error {
-		now, err := s.engine.clock(ctx, t)
-		if err != nil {
-			return err
-		}
-		until := now + ttl.Milliseconds()
-		l.Until = time.UnixMilli(until).UTC()
-		err = t.QueryRowContext(ctx, `UPDATE segments SET holder = $2, epoch = `+nextEpoch("$6")+`, lease_until_ms = $3
-			WHERE no = $1 AND state = 'planned' AND run_no = $4 AND EXISTS (SELECT 1 FROM runs WHERE no = $4 AND epoch = $5) RETURNING epoch`,
-			no, holder, until, run.No, run.Epoch, now).Scan(&l.Epoch)
-		if err == sql.ErrNoRows {
-			return ErrLeaseLost
-		}
-		return err
-	})
-	return l, err
-}
+// ProgramKey stands for a provider where a worker says that it may run the judging programs of a run. No provider has such a name.
+const ProgramKey = "(program)"
 
-// nextEpoch is a lease's next epoch as SQL: greater than the last one, and not before the time, whose placeholder is given.
-// So an epoch that was handed out and forgotten with the power is not handed out again.
-func nextEpoch(now string) string {
-	return `CASE WHEN epoch < CAST(` + now + ` AS BIGINT) THEN CAST(` + now + ` AS BIGINT) ELSE epoch + 1 END`
-}
-
-func (l Lease) table() string {
-	if l.run {
-		return "runs"
-	}
-	return "segments"
-}
-
-func (s *Ledger) hold(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
-	err := s.tx(ctx, "hold "+l.table(), relaxed, func(t *txn) error {
-		now, err := s.engine.clock(ctx, t)
-		if err != nil {
-			return err
-		}
-		until := now + ttl.Milliseconds()
-		err = t.QueryRowContext(ctx, `UPDATE `+l.table()+` SET holder = $2, epoch = `+nextEpoch("$4")+`, lease_until_ms = $3
-			WHERE no = $1 AND (holder IS NULL OR lease_until_ms <= $4) RETURNING epoch`,
-			l.No, l.Holder, until, now).Scan(&l.Epoch)
-		l.Until = time.UnixMilli(until).UTC()
-		if err == sql.ErrNoRows {
-			return t.heldBy(ctx, l)
-		}
-		return err
-	})
-	return l, err
-}
-
-// heldBy explains why a lease could not be taken.
-func (t *txn) heldBy(ctx context.Context, l Lease) error {
-	var holder string
-	var until int64
-	err := t.QueryRowContext(ctx, `SELECT COALESCE(holder, ''), COALESCE(lease_until_ms, 0) FROM `+l.table()+` WHERE no = $1`, l.No).
-		Scan(&holder, &until)
-	if err != nil {
-		return notFound(err)
-	}
-	return &HeldError{holder, time.UnixMilli(until).UTC()}
-}
-
-// Renew makes a lease last a while from now.
-func (s *Ledger) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
-	err := s.tx(ctx, "renew "+l.table(), relaxed, func(t *txn) error {
-		now, err := s.engine.clock(ctx, t)
-		if err != nil {
-			return err
-		}
-		until := now + ttl.Milliseconds()
-		l.Until = time.UnixMilli(until).UTC()
-		return t.one(ctx, ErrLeaseLost, `UPDATE `+l.table()+` SET lease_until_ms = $3 WHERE no = $1 AND epoch = $2 AND holder IS NOT NULL`,
-			l.No, l.Epoch, until)
-	})
-	return l, err
-}
-
-// Release gives a lease back. One that was lost is no error: it is not ours to give.
-func (s *Ledger) Release(ctx context.Context, l Lease) error {
-	return s.tx(ctx, "release "+l.table(), relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE `+l.table()+` SET holder = NULL, lease_until_ms = NULL WHERE no = $1 AND epoch = $2`, l.No, l.Epoch)
-		return err
-	})
-}
-
-// Holders are the holders of all leases.
-func (s *Reader) Holders(ctx context.Context) ([]string, error) {
-	scan := func(rows *sql.Rows) (holder string, err error) { return holder, rows.Scan(&holder) }
-	return collect(walk(ctx, s, "read holders", scan, `SELECT holder FROM segments WHERE holder IS NOT NULL
-		UNION SELECT holder FROM runs WHERE holder IS NOT NULL ORDER BY 1`))
-}
-
-// ReleaseDead gives back what a holder had who is known to be dead: its leases, its signs that it drives runs, and its shares of
-// caps. A holder declared dead can write no more once another one has taken over.
-func (s *Ledger) ReleaseDead(ctx context.Context, holder string) error {
-	return s.tx(ctx, "release dead", relaxed, func(t *txn) error {
-		for _, text := range []string{
-			`UPDATE segments SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
-			`UPDATE runs SET holder = NULL, lease_until_ms = NULL WHERE holder = $1`,
-			`DELETE FROM shares WHERE holder = $1`,
-		} {
-			if _, err := t.ExecContext(ctx, text, holder); err != nil {
-				return err
-			}
-		}
-		now, err := s.engine.clock(ctx, t)
-		if err != nil {
-			return err
-		}
-		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $2 WHERE holder = $1 AND until_ms > $2`, holder, now)
-		return err
-	})
+// Stranded is a segment that no living worker can work on.
+type Stranded struct {
+	Segment  int64
+	Stage    string
+	Lane     string
+	Provider string
+	Account  string // the fingerprint of the one key that would do; empty: any key of the provider
+	Due      time.Time
 }

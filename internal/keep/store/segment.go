@@ -1,14 +1,121 @@
 package store
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	"assay/internal/assay"
 )
+
+// Sighting is where a provider says a job stands.
+type Sighting struct {
+	State         string
+	Word          string // the provider's own
+	Counts        string // JSON
+	Parts         string // JSON
+	CollectBefore time.Time
+	Due           time.Time
+}
+
+// Artifact is a file of raw bytes that belongs to a segment.
+type Artifact struct {
+	No     int64
+	Name   string
+	Kind   string // input, results, errors or live
+	Part   string // the provider's part it holds
+	Size   int64
+	SHA256 string
+}
+
+// Back is a step back: surely no job was made, or the job failed without doing anything.
+type Back struct {
+	To     State // Staged: prepare again; Uploaded: create again
+	Reason string
+	Due    time.Time
+	Lost   bool // the create call was taken for lost: what it names is fenced off, and its job is looked for once more
+}
+
+// CancelCause is why a job was asked to stop.
+type CancelCause string
+
+// The causes of a cancel.
+const (
+	ByUser     CancelCause = "user"
+	ByDeadline CancelCause = "deadline"
+	ByRule     CancelCause = "rule" // no answer of the lane is good
+)
+
+// Job is a job that a provider made for one of our segments.
+type Job struct {
+	Provider string
+	ID       string
+	Segment  int64
+	Account  string // whose key
+	Role     string // current, failed, double, or surplus: a double whose end is reported
+	Created  time.Time
+}
+
+// Double is a job that is one too many for its segment.
+type Double struct {
+	Job  string
+	What string // what it has done, and what becomes of it
+	Over bool   // it is over: nothing more can be said of it
+}
+
+// DoubleEvent is the kind of events about jobs that are one too many.
+const DoubleEvent = "double"
+
+// Stray is a result line that belongs to no open attempt of its segment.
+type Stray struct {
+	Artifact, Offset, Length int64
+	Kind                     StrayKind
+	CustomID                 string
+	Ord                      int64 // with StrayDuplicate: the attempt that has an outcome
+}
+
+// StrayKind is what is strange about a line.
+type StrayKind string
+
+// The kinds of strays.
+const (
+	StrayUnknown   StrayKind = "unknown"   // its id is not one of ours
+	StrayDuplicate StrayKind = "duplicate" // its attempt has an outcome
+	StrayForeign   StrayKind = "foreign"   // its id is ours, of another segment
+)
+
+// StateError says that a segment is not where a move has to begin.
+type StateError struct {
+	Segment int64
+	Have    State
+}
+
+// Error names the segment and its state.
+func (e *StateError) Error() string { return fmt.Sprintf("segment %d is %s", e.Segment, e.Have) }
+
+// Bytes are what a batch segment sends.
+type Bytes struct {
+	Name   string // of the artifact
+	Size   int64
+	SHA256 string
+	Tokens int64 // of the prompts, as estimated
+}
+
+// Intent is what is known just before the create call.
+type Intent struct {
+	Account string // fingerprint of the key
+	Stamped bool   // whether the job will carry our stamp
+	Cursor  string // the provider's newest job; empty: there was none
+	Reserve assay.Money
+	Due     time.Time // when the fate is looked into if nothing is heard
+}
+
+// Launch is an accepted create call, or an adopted job.
+type Launch struct {
+	Job  string
+	At   time.Time
+	Due  time.Time
+	Note string
+}
 
 // State is where a segment stands. The picture is in the package comment.
 type State string
@@ -139,117 +246,12 @@ func ended(endings map[assay.Ending]int64) int64 {
 // Open is how many attempts have none yet.
 func (g Segment) Open() int64 { return g.Requests - g.Done() }
 
-// AddSegment begins a segment in state planned, held by its maker.
-func (s *Ledger) AddSegment(ctx context.Context, n NewSegment, holder string, ttl time.Duration) (Segment, error) {
-	var no int64
-	err := s.tx(ctx, "add segment", relaxed, func(t *txn) error {
-		now, err := s.engine.clock(ctx, t)
-		if err != nil {
-			return err
-		}
-		return t.QueryRowContext(ctx, `INSERT INTO segments
-			(run_no, stage, lane, turn, second_try, mode, purpose, provider, model, nonce, recuts, state, moved_ms, created_ms, holder, epoch, lease_until_ms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'planned', $12, $12, $13, $15, $14) RETURNING no`,
-			n.Run, n.Stage, n.Lane, n.Turn, n.Again, string(n.Mode), string(n.Purpose), n.Provider, n.Model, string(n.Nonce), n.Recuts,
-			s.millis(), holder, now+ttl.Milliseconds(), now).Scan(&no)
-	})
-	if err != nil {
-		return Segment{}, err
-	}
-	return s.Segment(ctx, no)
-}
-
-// Discard takes a planned segment away as if it had never been: nothing of it left this machine.
-func (s *Ledger) Discard(ctx context.Context, l Lease) error {
-	return s.tx(ctx, "discard segment", relaxed, func(t *txn) error {
-		err := t.one(ctx, ErrLeaseLost, `DELETE FROM segments WHERE no = $1 AND epoch = $2 AND state = 'planned'`, l.No, l.Epoch)
-		if err != nil {
-			return err
-		}
-		_, err = t.ExecContext(ctx, `DELETE FROM attempts WHERE segment_no = $1`, l.No)
-		return err
-	})
-}
-
-// Segment reads one segment.
-func (s *Reader) Segment(ctx context.Context, no int64) (Segment, error) {
-	all, err := s.segments(ctx, `WHERE no = $1`, no)
-	if err == nil && len(all) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Segment{}, fmt.Errorf("segment %d: %w", no, err)
-	}
-	return all[0], nil
-}
-
-// Segments reads the segments of a run, in the order they were made: those in the given states, or all.
-func (s *Reader) Segments(ctx context.Context, run int64, states ...State) ([]Segment, error) {
-	all, err := s.segments(ctx, `WHERE run_no = $1`+inStates(states)+` ORDER BY no`, run)
-	if err != nil {
-		return nil, fmt.Errorf("read segments: %w", err)
-	}
-	return all, nil
-}
-
 // OpenSegments is how many segments of a run are staged and not at their end.
 type OpenSegments struct {
 	Held    int // wait for a person
 	Asleep  int // wait for a lane, a canary or money
 	Moving  int // move by themselves
 	Blocked int // of the last two: for a reason that is asked for
-}
-
-// OpenSegments counts them.
-func (s *Reader) OpenSegments(ctx context.Context, run int64, reason string) (n OpenSegments, err error) {
-	err = s.read.QueryRowContext(ctx, `SELECT COUNT(CASE WHEN state = 'held' THEN 1 END), COUNT(CASE WHEN state <> 'held' AND due_ms IS NULL THEN 1 END),
-		COUNT(CASE WHEN state <> 'held' AND due_ms IS NOT NULL THEN 1 END), COUNT(CASE WHEN state <> 'held' AND reason = $2 THEN 1 END)
-		FROM segments WHERE run_no = $1`+inStates([]State{Staged, Uploaded, Intended, Launched, Ended, Fetched, Held}), run, reason).
-		Scan(&n.Held, &n.Asleep, &n.Moving, &n.Blocked)
-	if err != nil {
-		return n, fmt.Errorf("count segments: %w", err)
-	}
-	return n, nil
-}
-
-// Canaries reads the segments of a run that were sent ahead, but for those that an edit of the study superseded.
-func (s *Reader) Canaries(ctx context.Context, run int64) ([]Segment, error) {
-	all, err := s.segments(ctx, `WHERE run_no = $1 AND purpose = 'canary'
-		AND EXISTS (SELECT 1 FROM attempts a WHERE a.segment_no = segments.no AND a.superseded = 0) ORDER BY no`, run)
-	if err != nil {
-		return nil, fmt.Errorf("read canaries: %w", err)
-	}
-	return all, nil
-}
-
-func inStates(states []State) string {
-	if len(states) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(states))
-	for i, st := range states {
-		quoted[i] = "'" + string(st) + "'" // constants of this package
-	}
-	return " AND state IN (" + strings.Join(quoted, ", ") + ")"
-}
-
-// WakeLane makes the sleeping segments of a lane in a stage due: what they waited for may be there. What failed before is
-// forgotten.
-func (s *Ledger) WakeLane(ctx context.Context, run int64, stage, lane string) error {
-	return s.tx(ctx, "rouse", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4, failures = 0 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND due_ms IS NULL
-			AND state IN ('staged', 'uploaded', 'launched')`, run, stage, lane, s.millis())
-		return err
-	})
-}
-
-// HurryLane makes the jobs of a lane in a stage due: something is to be done about them at once.
-func (s *Ledger) HurryLane(ctx context.Context, run int64, stage, lane string) error {
-	return s.tx(ctx, "hurry", relaxed, func(t *txn) error {
-		_, err := t.ExecContext(ctx, `UPDATE segments SET due_ms = $4 WHERE run_no = $1 AND stage = $2 AND lane = $3 AND state = 'launched' AND mode = 'batch'`,
-			run, stage, lane, s.millis())
-		return err
-	})
 }
 
 // Work is something that is due.
@@ -260,129 +262,28 @@ type Work struct {
 	Due     time.Time   // zero: its holder's lease ended while it worked
 }
 
-// liveAtOnce is how many live segments of one lane are worked on at a time: enough that the next one flies while the last
-// requests of another come back, and few enough that no lane takes the places of the others.
-const liveAtOnce = "2"
-
-// Due lists what may be worked on now, longest due first: no process holds it. With run > 0 of that run only.
-func (s *Reader) Due(ctx context.Context, run int64, limit int) ([]Work, error) {
-	now := s.millis()
-	rows, err := s.read.QueryContext(ctx, `SELECT run_no, no, due_ms, mode FROM (
-			SELECT run_no, no, due_ms, mode, holder, lease_until_ms, ROW_NUMBER() OVER (PARTITION BY run_no, stage, lane, mode ORDER BY no) AS place
-			FROM segments WHERE due_ms <= $1 AND ($2 = 0 OR run_no = $2)) AS d
-		WHERE (mode <> 'live' OR place <= `+liveAtOnce+`) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
-		UNION ALL SELECT no, 0, due_ms, '' FROM runs
-		WHERE due_ms <= $1 AND ($2 = 0 OR no = $2) AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$1")+`)
-		ORDER BY 3, 2 LIMIT CAST($3 AS BIGINT)`, now, run, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read what is due: %w", err)
-	}
-	defer rows.Close()
-	var all []Work
-	for rows.Next() {
-		var w Work
-		var due sql.NullInt64
-		if err := rows.Scan(&w.Run, &w.Segment, &due, &w.Mode); err != nil {
-			return nil, fmt.Errorf("read what is due: %w", err)
-		}
-		w.Due = fromMillis(due)
-		all = append(all, w)
-	}
-	return all, rows.Err()
+// Span is a segment as a stretch of time: when it was made, sent, ended and settled, and what it cost.
+type Span struct {
+	No          int64
+	Stage, Lane string
+	Mode        SegmentMode
+	State       State
+	Requests    int64
+	Created     time.Time
+	Launched    time.Time // zero: not sent
+	Ended       time.Time // zero: not ended; live: when it settled
+	Settled     time.Time // zero: not settled
+	Cost        assay.Cost
 }
 
-// RunsDue lists the runs that became due after a moment and are held by no process, and returns the moment at which it looked.
-func (s *Reader) RunsDue(ctx context.Context, after time.Time) ([]Work, time.Time, error) {
-	now := s.millis()
-	rows, err := s.read.QueryContext(ctx, `SELECT no FROM runs WHERE due_ms > $1 AND due_ms <= $2
-		AND (holder IS NULL OR lease_until_ms <= `+s.engine.clockText("$2")+`) ORDER BY no`, after.UnixMilli(), now)
-	if err != nil {
-		return nil, after, fmt.Errorf("read runs that are due: %w", err)
-	}
-	defer rows.Close()
-	var all []Work
-	for rows.Next() {
-		var w Work
-		if err := rows.Scan(&w.Run); err != nil {
-			return nil, after, fmt.Errorf("read runs that are due: %w", err)
-		}
-		all = append(all, w)
-	}
-	return all, time.UnixMilli(now), rows.Err()
-}
-
-// NextDue is when the next thing of a run is due, held or not; zero: nothing is. With run = 0 of all runs.
-func (s *Reader) NextDue(ctx context.Context, run int64) (time.Time, error) {
-	var due sql.NullInt64
-	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
-		SELECT due_ms FROM (SELECT due_ms FROM segments WHERE due_ms IS NOT NULL AND ($1 = 0 OR run_no = $1) ORDER BY due_ms LIMIT 1) AS first
-		UNION ALL SELECT due_ms FROM runs WHERE due_ms IS NOT NULL AND ($1 = 0 OR no = $1)) AS d`, run).Scan(&due)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
-	}
-	return fromMillis(due), nil
-}
-
-// NextDueAfter is when the next thing of a run becomes due after a moment; zero: nothing does.
-func (s *Reader) NextDueAfter(ctx context.Context, run int64, after time.Time) (time.Time, error) {
-	var due sql.NullInt64
-	err := s.read.QueryRowContext(ctx, `SELECT MIN(due_ms) FROM (
-		SELECT due_ms FROM (SELECT due_ms FROM segments WHERE due_ms > $2 AND ($1 = 0 OR run_no = $1) ORDER BY due_ms LIMIT 1) AS first
-		UNION ALL SELECT due_ms FROM runs WHERE due_ms > $2 AND no = $1) AS d`, run, after.UnixMilli()).Scan(&due)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read the next due time: %w", err)
-	}
-	return fromMillis(due), nil
-}
-
-func (s *Reader) segments(ctx context.Context, where string, args ...any) ([]Segment, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT no, run_no, stage, lane, turn, second_try, CASE WHEN imported = '' THEN mode ELSE 'import' END, purpose, provider, model, nonce, recuts, state,
-		moved_from, moved_ms, created_ms, due_ms, reason, requests, max_try, expected_nano, unpriced, tokens, input, input_bytes, input_sha256,
-		handle, account, COALESCE(stamped, 0), cursor_mark, intended_ms, intends, lost_creates, audited, COALESCE(fence, ''), absents, absent_ms, reserved_nano, job, launched_ms,
-		job_state, job_word, job_counts, parts, collect_before_ms, cancel_cause, cancel_ms, ended_ms, fetched_ms,
-		refetches, settled_ms, failures, held_from, removed_ms, holder, epoch, lease_until_ms,
-		n_answered, n_cut, n_empty, n_refused, n_rejected, n_errored, n_expired, n_cancelled, n_lost, n_late, n_surplus,
-		cost_nano, cost_priced, cost_unknown, cache_hits, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usage_unknown
-		FROM segments `+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []Segment
-	for rows.Next() {
-		g, err := scanSegment(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, rows.Err()
-}
-
-func scanSegment(rows *sql.Rows) (Segment, error) {
-	var g Segment
-	var moved, created, due, bytes, intended, absent, launched, before, cancel, ended, fetched, settled, removed, until sql.NullInt64
-	var input, sum, handle, account, cursor, job, jobState, jobWord, counts, parts, held, holder sql.NullString
-	n := make([]int64, len(assay.Endings()))
-	err := rows.Scan(&g.No, &g.Run, &g.Stage, &g.Lane, &g.Turn, &g.Again, &g.Mode, &g.Purpose, &g.Provider, &g.Model, &g.Nonce, &g.Recuts, &g.State,
-		&g.MovedFrom, &moved, &created, &due, &g.Reason, &g.Requests, &g.MaxTry, &g.Expected, &g.Unpriced, &g.Tokens, &input, &bytes, &sum,
-		&handle, &account, &g.Stamped, &cursor, &intended, &g.Intends, &g.LostCreates, &g.Audited, &g.Fence, &g.Absents, &absent, &g.Reserved, &job, &launched,
-		&jobState, &jobWord, &counts, &parts, &before, &g.CancelCause, &cancel, &ended, &fetched,
-		&g.Refetches, &settled, &g.Failures, &held, &removed, &holder, &g.Lease.Epoch, &until,
-		&n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &g.Late, &g.Surplus,
-		&g.Cost.Sum, &g.Cost.Priced, &g.Cost.Unknown, &g.CacheHits, &g.InputTokens, &g.CachedTokens, &g.OutputTokens, &g.Reasoning, &g.UsageUnknown)
-	if err != nil {
-		return g, err
-	}
-	g.Moved, g.Created, g.Due = fromMillis(moved), fromMillis(created), fromMillis(due)
-	g.Input, g.InputBytes, g.InputSHA256 = input.String, bytes.Int64, sum.String
-	g.Handle, g.Account, g.Cursor, g.Job = handle.String, account.String, cursor.String, job.String
-	g.Intended, g.Absent, g.Launched = fromMillis(intended), fromMillis(absent), fromMillis(launched)
-	g.JobState, g.JobWord, g.JobCounts, g.Parts = jobState.String, jobWord.String, counts.String, parts.String
-	g.CollectBefore, g.CancelAsked, g.EndedAt = fromMillis(before), fromMillis(cancel), fromMillis(ended)
-	g.FetchedAt, g.SettledAt, g.HeldFrom = fromMillis(fetched), fromMillis(settled), State(held.String)
-	g.Removed = fromMillis(removed)
-	g.Lease.No, g.Lease.Holder, g.Lease.Until = g.No, holder.String, fromMillis(until)
-	g.Endings = byEnding(n)
-	return g, nil
+// Cause is requests of a lane that ended without an answer for the same reason.
+type Cause struct {
+	Stage, Lane string
+	Ending      assay.Ending
+	Class       assay.FaultClass // empty: the provider gave no reason
+	Status      int
+	Code        string
+	Message     string // one of their messages
+	Count       int64
+	Item        string // one of their items
 }

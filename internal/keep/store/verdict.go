@@ -1,16 +1,98 @@
 package store
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
-	"iter"
-	"slices"
-	"sort"
+	"errors"
 	"time"
 
 	"assay/internal/assay"
 )
+
+// ItemFact is one thing that the ledger knows about an item: its place among the items, a verdict on it, or how an answer ended.
+type ItemFact struct {
+	Item    string
+	Ord     int64        // in its input; -1: the fact is another
+	Verdict *Verdict     // as VerdictRows has it; nil: the fact is another
+	Lane    string       // that answered
+	Ending  assay.Ending // of its answer; empty: the fact is another
+}
+
+// FactsAsked says which facts of a run are walked over.
+type FactsAsked struct {
+	Input   string   // whose items
+	Judging []string // stages whose verdicts
+	Asking  []string // stages whose answers
+	Whole   bool     // answers that are whole too, not only those that were cut or refused
+}
+
+// Decision is what a gate of a run decided.
+type Decision struct {
+	Run       int64
+	Stage     string
+	Lane      string // empty: the stage as a whole
+	Condition string
+	Passed    bool
+	Why       string // where it did not pass
+	Given     time.Time
+}
+
+// ErrReplaced says that what a person judged does not count any more: an edit of the study replaced it after it was shown.
+var ErrReplaced = errors.New("the study was changed since this was shown, and it was asked again or is another text by now")
+
+// Shown is what a person was shown: an answer, or an item.
+type Shown struct {
+	Segment, Ord int64     // of an answer, with
+	Key          assay.Key // the request that it stands for; or
+
+	Input, Item string // an item, with
+	Sum         string // what ItemSum made of it
+}
+
+// Look is what was found after a round of a stage that buys its pairs in rounds, and what was decided.
+type Look struct {
+	Run     int64
+	Stage   string
+	Number  int     // from 1
+	Planned int     // looks in all
+	Level   float64 // the error that it might spend
+	Bought  int     // comparisons until it
+	Found   string  // strengths, claims and what is given up, as JSON
+	Next    string  // the comparisons of the next round, as JSON; empty: there is none
+	Stop    Stop
+	Given   time.Time
+}
+
+// Stop is why there is no further round.
+type Stop string
+
+// The reasons.
+const (
+	StopNone      Stop = ""
+	StopSettled   Stop = "settled"   // all that bears on the goal is known
+	StopHopeless  Stop = "hopeless"  // what is not known is not worth the rest of the rounds
+	StopBudget    Stop = "budget"    // the money of the rounds is spent
+	StopRounds    Stop = "rounds"    // the rounds are used up
+	StopExhausted Stop = "exhausted" // there is nothing left to compare
+	StopBought    Stop = "bought"    // what was bought to settle a pair did not
+)
+
+// Words say a reason in a sentence's end.
+func (s Stop) Words() string {
+	switch s {
+	case StopSettled:
+		return "the goal is settled"
+	case StopHopeless:
+		return "the rest of its rounds would hardly settle what is open"
+	case StopBudget:
+		return "its budget is spent"
+	case StopRounds:
+		return "its rounds are used up"
+	case StopExhausted:
+		return "there is nothing left to compare"
+	case StopBought:
+		return "what was bought to settle a pair did not settle it"
+	}
+	return "it goes on"
+}
 
 // VerdictState is how well a judge's reading could be read. The states are never merged.
 type VerdictState string
@@ -48,193 +130,11 @@ type Verdict struct {
 	Given      time.Time
 }
 
-// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is, unless it only notes that there was no
-// answer; the result is how many are new.
-func (s *Ledger) AddVerdicts(ctx context.Context, verdicts []Verdict) (int64, error) {
-	var n int64
-	err := s.tx(ctx, "add verdicts", relaxed, func(t *txn) error {
-		n = 0
-		for i := range verdicts {
-			m, err := t.addVerdict(ctx, &verdicts[i])
-			if err == nil && m == 0 {
-				m, err = t.comeAfterAll(ctx, &verdicts[i])
-			}
-			if err != nil {
-				return fmt.Errorf("verdict of %s on %s: %w", verdicts[i].At.Judge, verdicts[i].At.Item, err)
-			}
-			n += m
-		}
-		return nil
-	})
-	return n, err
-}
+// Subjects says whether a walk over verdicts shows which answers they are about.
+type Subjects uint8
 
-// comeAfterAll writes a verdict in the place of one that was noted when no answer was there: the answer has come since. The note stays
-// in the ledger as stale.
-func (t *txn) comeAfterAll(ctx context.Context, v *Verdict) (int64, error) {
-	if v.State == VerdictFailed || v.State == VerdictMissing {
-		return 0, nil
-	}
-	key := v.At.Key()
-	n, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND state IN ('failed', 'missing')`, v.Run, key[:])
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	return t.addVerdict(ctx, v)
-}
-
-func (t *txn) addVerdict(ctx context.Context, v *Verdict) (int64, error) {
-	key, fields := v.At.Key(), v.Fields
-	if fields == "" {
-		fields = "{}"
-	}
-	var ord any
-	if v.Segment != 0 {
-		ord = v.Ord
-	}
-	var score any
-	if v.Score != nil {
-		score = *v.Score
-	}
-	c := v.At
-	return t.change(ctx, `INSERT INTO verdicts (run_no, key, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
-		subject_key, against_key, state, label, score, reason, fields, segment_no, ord, second_try, fallback, at_ms)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
-		ON CONFLICT DO NOTHING`,
-		v.Run, key[:], c.Stage, c.Source, c.Item, c.Lane, c.Against, v.Direction, c.Template, c.Turn, c.Branch, c.Draw, c.Judge, c.Prompt, c.Trait, c.Vote,
-		nullKey(v.Subject), nullKey(v.Against), string(v.State), null(clean(v.Label)), score, clean(v.Reason), clean(fields),
-		null(v.Segment), ord, v.Again, v.By, t.s.millis())
-}
-
-func nullKey(k assay.Key) any {
-	if k == (assay.Key{}) {
-		return nil
-	}
-	return k[:]
-}
-
-// Stale marks the verdicts on these answers as stale: the answers were replaced. It returns how many it marked.
-func (s *Ledger) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
-	var n int64
-	err := s.tx(ctx, "mark stale", relaxed, func(t *txn) error {
-		n = 0
-		for _, k := range answers {
-			m, err := t.change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND stale = 0 AND (subject_key = $2 OR against_key = $2)`, run, k[:])
-			if err != nil {
-				return err
-			}
-			n += m
-		}
-		return nil
-	})
-	return n, err
-}
-
-// People lists the judges of a stage who are people, by name: those who have said something.
-func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
-	var out []string
-	scan := func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
-	for name, err := range walk(ctx, s, "read who labelled", scan, `SELECT DISTINCT judge FROM verdicts
-		WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge LIKE 'human:%' ORDER BY judge`, run, stage) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, name)
-	}
-	return out, nil
-}
-
-// Withdraw takes back verdicts that people gave, by the keys of their coordinates: they stay in the ledger, marked stale. It
-// returns how many it took back. What models and rules say is never withdrawn.
-func (s *Ledger) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
-	var n int64
-	err := s.tx(ctx, "withdraw verdicts", relaxed, func(t *txn) error {
-		n = 0
-		for _, k := range keys {
-			m, err := t.withdraw(ctx, run, k)
-			if err != nil {
-				return err
-			}
-			n += m
-		}
-		return nil
-	})
-	return n, err
-}
-
-// PeopleVerdicts walks over the verdicts that people gave in a stage.
-func (s *Reader) PeopleVerdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
-	return func(yield func(Verdict, error) bool) {
-		if who, err := s.People(ctx, run, stage); err != nil {
-			yield(Verdict{}, err)
-			return
-		} else if len(who) == 0 {
-			return // found out by an index; their order is that of another, which holds all verdicts
-		}
-		walk(ctx, s, "read what people said", scanVerdict, verdictColumns+`
-			WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge LIKE 'human:%' ORDER BY no`, run, stage)(yield)
-	}
-}
-
-// Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
-// Stale ones are left out.
-func (s *Reader) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[Verdict, error] {
-	of := `$2 = ''`
-	if stage != "" {
-		of = `stage = $2` // so that the index of stages gives the order too
-	}
-	return walk(ctx, s, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
-}
-
-const verdictColumns = `SELECT no, run_no, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
-	subject_key, against_key, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, fallback, stale, at_ms
-	FROM verdicts `
-
-// VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
-// Stale ones are left out.
-func (s *Reader) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key][]Verdict, error) {
-	all := map[assay.Key][]Verdict{}
-	wanted := map[assay.Key]bool{}
-	for _, k := range keys {
-		wanted[k] = true
-	}
-	for len(keys) > 0 {
-		n := min(500, len(keys))
-		list, args := keyList(keys[:n], run)
-		keys = keys[n:]
-		for _, column := range []string{"key", "subject_key", "against_key"} { // each by its own index: all at once walks over the whole run
-			text := verdictColumns + `WHERE run_no = $1 AND stale = 0 AND ` + column + ` IN (` + list + `)`
-			for v, err := range walk(ctx, s, "read verdicts", scanVerdict, text, args...) {
-				if err != nil {
-					return nil, err
-				}
-				for _, k := range []assay.Key{v.At.Key(), v.Subject, v.Against} {
-					if wanted[k] && !slices.ContainsFunc(all[k], func(have Verdict) bool { return have.No == v.No }) {
-						all[k] = append(all[k], v)
-					}
-				}
-			}
-		}
-	}
-	for _, some := range all {
-		sort.Slice(some, func(i, j int) bool { return some[i].No < some[j].No })
-	}
-	return all, nil
-}
-
-func scanVerdict(rows *sql.Rows) (Verdict, error) {
-	var v Verdict
-	var subject, against []byte
-	var score sql.NullFloat64
-	var at int64
-	c := &v.At
-	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &v.Direction, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote,
-		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
-	copy(v.Subject[:], subject)
-	copy(v.Against[:], against)
-	if score.Valid {
-		v.Score = &score.Float64
-	}
-	v.Given = time.UnixMilli(at).UTC()
-	return v, err
-}
+// The two.
+const (
+	WithoutSubjects Subjects = iota
+	WithSubjects
+)

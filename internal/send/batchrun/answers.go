@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 )
 
 // Answered is a line of the file with what stands for it.
@@ -17,7 +18,7 @@ type Answered struct {
 }
 
 // Answers walks over the lines of a batch run in the order of its file, each with what stands for it now.
-func Answers(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[Answered, error] {
+func Answers(ctx context.Context, ledger *read.Reader, run int64) iter.Seq2[Answered, error] {
 	return func(yield func(Answered, error) bool) {
 		block := make([]Line, 0, 500)
 		flush := func() bool {

@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchfile"
 	"assay/internal/send/batchrun"
@@ -31,7 +32,7 @@ func opener(text string) func() (io.ReadCloser, error) {
 func begin(t *testing.T, text string, sent string) (*batchrun.Planner, store.Run, error) {
 	t.Helper()
 	ctx := context.Background()
-	ledger, err := store.Open(ctx, filepath.Join(t.TempDir(), "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(ctx, filepath.Join(t.TempDir(), "ledger.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func begin(t *testing.T, text string, sent string) (*batchrun.Planner, store.Run
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ledger.Close(); folder.Close() })
-	p := &batchrun.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()}
+	p := &batchrun.Planner{Runs: ledger.Runs, Clients: ledger.Clients, Reader: ledger.Reader, Files: folder, Catalog: catalog.Default()}
 	checked, problems, err := batchfile.Check(ctx, opener(text), batchfile.Options{Name: "in.jsonl", Catalog: p.Catalog, Mode: assay.ModeBatch})
 	if err != nil || checked == nil {
 		t.Fatal(err, problems)
@@ -90,7 +91,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 		t.Errorf("built again (-want +got):\n%s", diff)
 	}
 	var lines []int
-	for l, err := range batchrun.Lines(ctx, p.Ledger.Reader, run.No) {
+	for l, err := range batchrun.Lines(ctx, p.Reader, run.No) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestRequestsAreTheBodiesOfTheFileInItsOrder(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 3, 4}, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	for a, err := range batchrun.Answers(ctx, p.Ledger.Reader, run.No) {
+	for a, err := range batchrun.Answers(ctx, p.Reader, run.No) {
 		if err != nil || a.Sent {
 			t.Errorf("line %d was sent: %v", a.Line.No, err)
 		}
@@ -112,7 +113,7 @@ func TestAFileThatChangesBetweenCheckAndSendingIsNotSent(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "was changed while it was read") {
 		t.Errorf("error %v", err)
 	}
-	run, err := p.Ledger.FindRun(context.Background(), "run", "")
+	run, err := p.Reader.FindRun(context.Background(), "run", "")
 	if err == nil && run.State != store.RunPreparing {
 		t.Errorf("the run is %s", run.State)
 	}

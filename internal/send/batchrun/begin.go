@@ -27,17 +27,17 @@ func (p *Planner) BeginWithin(ctx context.Context, n store.NewRun, b Batch, with
 		return store.Run{}, err
 	}
 	n.Settings = string(text)
-	run, err := p.Ledger.CreateRun(ctx, n)
+	run, err := p.Runs.CreateRun(ctx, n)
 	if err != nil {
 		return store.Run{}, fmt.Errorf("begin a run: %w", err)
 	}
 	if err := p.prepare(ctx, run, &b, open, refused, within); err != nil {
 		// Nothing of it will be sent: what was copied is of no use, and it does not stand in the way of another try.
 		ctx := context.WithoutCancel(ctx)
-		_, dead := p.Ledger.AbandonRun(ctx, run.No)
+		_, dead := p.Runs.AbandonRun(ctx, run.No)
 		return store.Run{}, errors.Join(fmt.Errorf("begin run %s: %w", run.ID, err), p.Files.Remove(ctx, run.ID, kept), dead)
 	}
-	return p.Ledger.Run(ctx, run.No)
+	return p.Reader.Run(ctx, run.No)
 }
 
 func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open func() (io.ReadCloser, error), refused []batchfile.Refusal, within store.Allowance) error {
@@ -49,10 +49,10 @@ func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open fun
 		return err
 	}
 	defer file.Close()
-	if err := p.Ledger.PutItems(ctx, run.No, input, items(b, file)); err != nil {
+	if err := p.Runs.PutItems(ctx, run.No, input, items(b, file)); err != nil {
 		return err
 	}
-	if err := p.Ledger.PutItems(ctx, run.No, refusals, refusedItems(refused)); err != nil {
+	if err := p.Runs.PutItems(ctx, run.No, refusals, refusedItems(refused)); err != nil {
 		return err
 	}
 	lanes := make([]store.Lane, len(b.File.Lanes))
@@ -60,10 +60,10 @@ func (p *Planner) prepare(ctx context.Context, run store.Run, b *Batch, open fun
 		lanes[i] = store.Lane{Run: run.No, Stage: stage, Name: l.Name, Provider: l.Provider, Model: l.Model, Params: "{}", Planned: l.Requests,
 			State: store.LaneOpen, Canary: store.CanaryOff}
 	}
-	if err := p.Ledger.PutLanes(ctx, lanes); err != nil {
+	if err := p.Runs.PutLanes(ctx, lanes); err != nil {
 		return err
 	}
-	return p.Ledger.OpenClientRun(ctx, run.No, within)
+	return p.Clients.OpenClientRun(ctx, run.No, within)
 }
 
 // keep copies the file.

@@ -84,7 +84,7 @@ func (r *Reader) jobs(ctx context.Context, run store.Run) ([]Job, error) {
 
 // StudyJobs lists the jobs of studies, newest first, and their runs.
 func (r *Reader) StudyJobs(ctx context.Context) ([]Job, []store.Run, error) {
-	all, err := r.Ledger.JobsPage(ctx, store.JobFilter{}, 0)
+	all, err := r.Pages.JobsPage(ctx, store.JobFilter{}, 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
-	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 	"assay/internal/send/batchfile"
 )
 
@@ -51,7 +51,7 @@ func lineOf(it assay.Item) (Line, error) {
 }
 
 // Lines walks over the lines of a batch run in the order of its file.
-func Lines(ctx context.Context, ledger *store.Reader, run int64) iter.Seq2[Line, error] {
+func Lines(ctx context.Context, ledger *read.Reader, run int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for it, err := range ledger.Items(ctx, run, input) {
 			var l Line

@@ -10,6 +10,9 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/clients"
+	"assay/internal/keep/store/read"
+	"assay/internal/keep/store/runs"
 	"assay/internal/send/batchfile"
 	"assay/internal/send/engine"
 	"assay/internal/study/catalog"
@@ -17,7 +20,9 @@ import (
 
 // Planner makes the requests of all batch runs of a ledger. It keeps nothing and is safe for concurrent use.
 type Planner struct {
-	Ledger  *store.Ledger
+	Runs    *runs.Store
+	Clients *clients.Store
+	Reader  *read.Reader
 	Files   artifacts.Place
 	Catalog *catalog.Catalog
 }
@@ -99,7 +104,7 @@ func (p *Planner) Requests(ctx context.Context, run store.Run, g engine.Group, s
 		}
 		defer m.file.Close()
 		var block []Line
-		for l, err := range Lines(ctx, p.Ledger.Reader, run.No) {
+		for l, err := range Lines(ctx, p.Reader, run.No) {
 			if err != nil {
 				yield(engine.Planned{}, err)
 				return
@@ -175,7 +180,7 @@ func (p *Planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 			}
 			makers[c.Lane] = m
 		}
-		it, err := p.Ledger.Item(ctx, run.No, input, c.Item)
+		it, err := p.Reader.Item(ctx, run.No, input, c.Item)
 		if err != nil {
 			return nil, fmt.Errorf("line %q of run %s: %w", c.Item, run.ID, err)
 		}

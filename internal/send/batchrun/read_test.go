@@ -164,11 +164,11 @@ func TestBatchesAreFoundByIDBeginningFileAndJob(t *testing.T) {
 	wantUsage(err, "there is no batch yet")
 	r.begin("abc1", "one.jsonl", lines("a"), batchfile.Options{})
 	run, _ := r.drive(r.begin("abd2", "dir/two.jsonl", lines("b"), batchfile.Options{}), nil)
-	newest, err := r.planner.Ledger.CreateRun(r.ctx, store.NewRun{ID: "abe3", Study: "a study", Settings: "{}"})
+	newest, err := r.planner.Runs.CreateRun(r.ctx, store.NewRun{ID: "abe3", Study: "a study", Settings: "{}"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.planner.Ledger.OpenRun(r.ctx, newest.No); err != nil {
+	if err := r.planner.Runs.OpenRun(r.ctx, newest.No); err != nil {
 		t.Fatal(err)
 	}
 	jobs, err := r.read.Jobs(r.ctx, run)
@@ -367,7 +367,7 @@ func TestALaneThatWasRefusedIsWhatARunWaitsFor(t *testing.T) {
 	}
 	// What was shown before it was sent is what is reserved and shown again.
 	b, _ := batchrun.Of(run)
-	segments, err := r.planner.Ledger.Segments(r.ctx, run.No)
+	segments, err := r.planner.Reader.Segments(r.ctx, run.No)
 	if shown := b.File.Lanes[0].Expected.Sum; err != nil || again.Expected.Sum != shown || segments[0].Expected != shown {
 		t.Errorf("%s was shown, %s is reserved, and %s is shown again: %v", shown, segments[0].Expected, again.Expected, err)
 	}

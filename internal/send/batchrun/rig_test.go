@@ -10,6 +10,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchfile"
 	"assay/internal/send/batchrun"
@@ -27,6 +28,7 @@ type rig struct {
 	t       *testing.T
 	ctx     context.Context
 	sim     *simulator.Server
+	ledger  engine.Ledger
 	planner *batchrun.Planner
 	read    *batchrun.Reader
 	key     string
@@ -52,7 +54,7 @@ func newRigWith(t *testing.T, o simulator.Options, faults ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +64,10 @@ func newRigWith(t *testing.T, o simulator.Options, faults ...string) *rig {
 	}
 	t.Cleanup(func() { ledger.Close(); folder.Close(); sim.Close() })
 	return &rig{t: t, ctx: t.Context(), sim: sim, key: "key",
-		planner: &batchrun.Planner{Ledger: ledger, Files: folder, Catalog: catalog.Default()},
-		read:    &batchrun.Reader{Ledger: ledger.Reader, Files: folder, Catalog: catalog.Default()}}
+		ledger: engine.Ledger{Work: ledger.Work, Leases: ledger.Leases, Limits: ledger.Limits, Reuse: ledger.Reuse, Reader: ledger.Reader},
+		planner: &batchrun.Planner{Runs: ledger.Runs, Clients: ledger.Clients,
+			Reader: ledger.Reader, Files: folder, Catalog: catalog.Default()},
+		read: &batchrun.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Files: folder, Catalog: catalog.Default()}}
 }
 
 // access opens a vendor's account at the simulator.
@@ -102,7 +106,7 @@ func (r *rig) begin(id, name, text string, o batchfile.Options) store.Run {
 func (r *rig) drive(run store.Run, until func(engine.Standing) bool) (store.Run, engine.Standing) {
 	r.t.Helper()
 	d := local.Driver{Until: until, Engine: runs.New(engine.Config{
-		Ledger: r.planner.Ledger, Files: r.planner.Files, Planner: r.planner, Accounts: r.access, Clock: engine.WallClock(),
+		Ledger: r.ledger, Files: r.planner.Files, Planner: r.planner, Accounts: r.access, Clock: engine.WallClock(),
 		Timing: engine.DefaultTiming().Scaled(2000), Random: rand.New(rand.NewPCG(1, 2)), Holder: "test",
 	})}
 	st, err := d.Drive(r.ctx, run.No)

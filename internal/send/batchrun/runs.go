@@ -6,13 +6,15 @@ import (
 
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 	"assay/internal/send/engine"
 	"assay/internal/study/catalog"
 )
 
 // Reader reads batch runs back: which there are, their jobs, costs and results.
 type Reader struct {
-	Ledger  *store.Reader
+	Ledger  *read.Reader
+	Pages   *read.Pages
 	Files   artifacts.Place
 	Catalog *catalog.Catalog
 }

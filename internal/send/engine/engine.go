@@ -29,12 +29,14 @@ import (
 
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
+	"assay/internal/keep/store/sending"
 	"assay/internal/send/provider"
 )
 
 // Config is what driving runs takes from outside.
 type Config struct {
-	Ledger   *store.Ledger
+	Ledger   Ledger
 	Files    artifacts.Place
 	Planner  Planner
 	Accounts func(name string) (Access, error) // ErrNoKey: this process does not even know what the account takes
@@ -42,6 +44,15 @@ type Config struct {
 	Timing   Timing
 	Random   *rand.Rand // for jitter and nonces; guarded by Waits
 	Holder   string     // who we are in leases: unique for this process
+}
+
+// Ledger has the faces of the ledger that driving runs takes.
+type Ledger struct {
+	Work   *sending.Store  // steps of segments
+	Leases *sending.Leases // who works on what
+	Limits *sending.Limits // what accounts may send
+	Reuse  *read.Reuse     // answers of other runs
+	Reader *read.Reader
 }
 
 // Access is an account as this process knows it. A process without its key still knows how its requests travel, and so

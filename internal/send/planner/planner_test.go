@@ -13,6 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchfile"
 	"assay/internal/send/batchrun"
@@ -47,16 +48,18 @@ stages:
 func newPlanner(t *testing.T) *planner.Planner {
 	t.Helper()
 	dir := t.TempDir()
-	ledger, err := store.Open(t.Context(), filepath.Join(dir, "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(t.Context(), filepath.Join(dir, "ledger.db"), ledger.Options{})
 	ok(t, err)
 	t.Cleanup(func() { ledger.Close() })
 	files, err := artifacts.Open(filepath.Join(dir, "runs"))
 	ok(t, err)
 	t.Cleanup(func() { files.Close() })
-	lib := &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}
+	lib := &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
+		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}
 	return &planner.Planner{
-		Library: lib, Results: &results.Reader{Ledger: ledger.Reader, Scripts: lib},
-		Batches: &batchrun.Planner{Ledger: ledger, Files: files, Catalog: catalog.Default()},
+		Library: lib, Results: &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: lib},
+		Batches: &batchrun.Planner{Runs: ledger.Runs, Clients: ledger.Clients,
+			Reader: ledger.Reader, Files: files, Catalog: catalog.Default()},
 	}
 }
 
@@ -100,7 +103,7 @@ func TestAGateOpensWhenWhatItLooksAtIsFoundAndIsDecidedOnce(t *testing.T) {
 		ok(t, p.Absorb(t.Context(), run))
 	}
 	var decided []store.Decision
-	for d, err := range p.Ledger.Decisions(t.Context(), run.No) {
+	for d, err := range p.Reader.Decisions(t.Context(), run.No) {
 		ok(t, err)
 		decided = append(decided, store.Decision{Stage: d.Stage, Passed: d.Passed})
 	}

@@ -56,7 +56,7 @@ func (p *Planner) Policy(ctx context.Context, run store.Run) (engine.Policy, err
 
 // reuse is where the run may take answers from instead of asking again; nil: nowhere.
 func (p *Planner) reuse(ctx context.Context, run store.Run, s *script.Script) (*store.ReuseFrom, error) {
-	edited, err := p.Ledger.Edited(ctx, run.No)
+	edited, err := p.Reader.Edited(ctx, run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *Planner) reuseFrom(ctx context.Context, run store.Run, earlier []string
 		}
 	}
 	for _, id := range earlier {
-		e, err := p.Ledger.FindRun(ctx, id, "")
+		e, err := p.Reader.FindRun(ctx, id, "")
 		if err != nil {
 			return nil, fmt.Errorf("reuse answers of run %q: %w", id, err)
 		}

@@ -20,7 +20,7 @@ func (s *Script) Absorb(ctx context.Context) ([]Gate, error) {
 	if err := s.rereads(ctx); err != nil {
 		return nil, err
 	}
-	settled, err := s.Ledger.Segments(ctx, s.run.No, store.Settled)
+	settled, err := s.Reader.Segments(ctx, s.run.No, store.Settled)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Script) absorb(ctx context.Context, g store.Segment) error {
 	if !ok {
 		return errors.New("answers of a stage that was never asked")
 	}
-	for a, err := range s.Ledger.CountingAnswers(ctx, g.No) {
+	for a, err := range s.Reader.CountingAnswers(ctx, g.No) {
 		if err != nil {
 			return err
 		}
@@ -104,13 +104,13 @@ func firstNonEmpty(a, b string) string {
 
 func (w *verdictWriter) flush() error {
 	if len(w.block) > 0 {
-		if _, err := w.Ledger.AddVerdicts(w.ctx, w.block); err != nil {
+		if _, err := w.Runs.AddVerdicts(w.ctx, w.block); err != nil {
 			return err
 		}
 		w.block = w.block[:0]
 	}
 	if len(w.second) > 0 {
-		if err := w.Ledger.SecondVerdicts(w.ctx, w.second); err != nil {
+		if err := w.Runs.SecondVerdicts(w.ctx, w.second); err != nil {
 			return err
 		}
 		w.second = w.second[:0]
@@ -145,14 +145,14 @@ func (w *verdictWriter) read(source *asking, g store.Segment) error {
 			continue
 		}
 		var block []wanted
-		for a, err := range w.Ledger.CountingAnswers(w.ctx, g.No) {
+		for a, err := range w.Reader.CountingAnswers(w.ctx, g.No) {
 			if err != nil {
 				return err
 			}
 			if !a.Ended || !a.Outcome.Ending.Stands() {
 				continue
 			}
-			it, err := w.Ledger.Item(w.ctx, w.run.No, source.items(), a.At.Item)
+			it, err := w.Reader.Item(w.ctx, w.run.No, source.items(), a.At.Item)
 			if err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ func (r *rig) judgings(run store.Run, stage string) []shown {
 	r.t.Helper()
 	ctx := context.Background()
 	var at []assay.Coordinates
-	for a, err := range r.ledger.Answers(ctx, run.No, stage, "") {
+	for a, err := range r.ledger.Reader.Answers(ctx, run.No, stage, "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestJudgesSeeNeitherLanesNorModelsAndOrdersAreAsDeclared(t *testing.T) {
   - {name: decided, compare: one, of: first, pairs: {all: true}, ties: false, rubric: better, judges: [owl]}
 `))
 	whose := map[string]string{} // answer: its lane
-	for a, err := range r.ledger.Answers(context.Background(), run.No, "one", "") {
+	for a, err := range r.ledger.Reader.Answers(context.Background(), run.No, "one", "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestJudgesSeeNeitherLanesNorModelsAndOrdersAreAsDeclared(t *testing.T) {
 func (r *rig) tiesOf(run store.Run) {
 	r.t.Helper()
 	ties := map[string]int{}
-	for v, err := range r.ledger.Verdicts(context.Background(), run.No, "") {
+	for v, err := range r.ledger.Reader.Verdicts(context.Background(), run.No, "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -202,7 +202,7 @@ func (c *changing) group(ctx context.Context, rec stage, g store.GroupKey) error
 		for i, w := range block {
 			keys[i] = w.at.Key()
 		}
-		sent, err := c.is.Ledger.Sent(ctx, c.is.run.No, keys)
+		sent, err := c.is.Reader.Sent(ctx, c.is.run.No, keys)
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func (c *changing) asBefore(ctx context.Context, before stage, block []wanted) (
 	for i, w := range block {
 		ids[i] = w.item.ID
 	}
-	items, err := c.was.Ledger.ItemsByID(ctx, c.was.run.No, before.items(), ids)
+	items, err := c.was.Reader.ItemsByID(ctx, c.was.run.No, before.items(), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func (c *changing) follows(rec stage, w wanted) (bool, error) {
 
 // complete makes sure that all that was sent is still asked, and that nothing that is superseded is in flight.
 func (c *changing) complete(ctx context.Context) error {
-	sent, err := c.is.Ledger.SentByGroup(ctx, c.is.run.No)
+	sent, err := c.is.Reader.SentByGroup(ctx, c.is.run.No)
 	if err != nil {
 		return err
 	}

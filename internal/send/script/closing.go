@@ -95,13 +95,13 @@ func (s *Script) ready(st *study.Stage, rec stage, settled map[store.GroupKey]bo
 // queue is read before the segments: what leaves it meanwhile is in one of them.
 func (s *Script) moving(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
-	for r, err := range s.Ledger.Resends(ctx, s.run.No) {
+	for r, err := range s.Reader.Resends(ctx, s.run.No) {
 		if err != nil {
 			return nil, err
 		}
 		out[r.At.Stage] = true
 	}
-	segments, err := s.Ledger.Segments(ctx, s.run.No)
+	segments, err := s.Reader.Segments(ctx, s.run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (w *verdictWriter) closeBlock(rec reader, block []wanted) (int64, bool, err
 	for i, b := range block {
 		keys[i] = b.at.Key()
 	}
-	sent, err := w.Ledger.AnswersTo(w.ctx, w.run.No, keys)
+	sent, err := w.Reader.AnswersTo(w.ctx, w.run.No, keys)
 	if err != nil {
 		return 0, false, err
 	}
@@ -311,13 +311,13 @@ func (s *Script) narrowed(a *asking) bool {
 
 // spare writes how many of a lane's planned requests need no asking, given how many do.
 func (s *Script) spare(ctx context.Context, stage, lane string, asked int64) error {
-	lanes, err := s.Ledger.Lanes(ctx, s.run.No)
+	lanes, err := s.Reader.Lanes(ctx, s.run.No)
 	if err != nil {
 		return err
 	}
 	for _, l := range lanes {
 		if l.Stage == stage && l.Name == lane && max(0, l.Planned-asked) != l.Spared {
-			return s.Ledger.SetSpared(ctx, s.run.No, stage, lane, max(0, l.Planned-asked))
+			return s.Runs.SetSpared(ctx, s.run.No, stage, lane, max(0, l.Planned-asked))
 		}
 	}
 	return nil

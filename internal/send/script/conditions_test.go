@@ -39,7 +39,7 @@ func TestConditionsOnVerdictsAndFindingsDecideWhatIsAskedOnce(t *testing.T) {
 		t.Errorf("the run is %s, want done", run.Result)
 	}
 	right := map[string]bool{} // by item, of lane m
-	for v, err := range r.ledger.Verdicts(t.Context(), run.No, "right") {
+	for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, "right") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestConditionsOnVerdictsAndFindingsDecideWhatIsAskedOnce(t *testing.T) {
 		}
 	}
 	asked := map[string]map[string]bool{}
-	for a, err := range r.ledger.Answers(t.Context(), run.No, "", "") {
+	for a, err := range r.ledger.Reader.Answers(t.Context(), run.No, "", "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestConditionsOnVerdictsAndFindingsDecideWhatIsAskedOnce(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", d)
 	}
 	var decided []store.Decision
-	for d, err := range r.ledger.Decisions(t.Context(), run.No) {
+	for d, err := range r.ledger.Reader.Decisions(t.Context(), run.No) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestConditionsOnVerdictsAndFindingsDecideWhatIsAskedOnce(t *testing.T) {
 
 func mustLanes(t *testing.T, r *rig, run store.Run) []store.Lane {
 	t.Helper()
-	lanes, err := r.ledger.Lanes(t.Context(), run.No)
+	lanes, err := r.ledger.Reader.Lanes(t.Context(), run.No)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (r *rig) advanceBut(run store.Run, stage, lane string) store.Segment {
 		if _, err := r.engine.Extend(ctx, run.No); err != nil {
 			r.t.Fatal(err)
 		}
-		all, err := r.ledger.Segments(ctx, run.No)
+		all, err := r.ledger.Reader.Segments(ctx, run.No)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func (r *rig) settle(g store.Segment) {
 			r.t.Fatal(err)
 		}
 		var err error
-		if g, err = r.ledger.Segment(r.t.Context(), g.No); err != nil {
+		if g, err = r.ledger.Reader.Segment(r.t.Context(), g.No); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestWhatWasDecidedIsBuiltAgainWhateverItsConditionSaysNow(t *testing.T) {
   - {name: rest, continue: one, turns: [Sure?], where: 'verdict("part").state == "missing"'}
 `)
 	var at []assay.Coordinates
-	for a, err := range r.ledger.Answers(ctx, run.No, "rest", "g") {
+	for a, err := range r.ledger.Reader.Answers(ctx, run.No, "rest", "g") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,8 @@ func TestWhatWasDecidedIsBuiltAgainWhateverItsConditionSaysNow(t *testing.T) {
 		t.Fatalf("asked %v, want item a alone", at)
 	}
 	// Another process has read nothing yet: to it, a verdict may still come.
-	fresh := &planner.Planner{Library: &script.Library{Ledger: r.planner.Ledger, Files: r.planner.Files, Catalog: r.planner.Catalog}}
+	fresh := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
+		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
 	built, err := fresh.Build(ctx, run, store.Live, at)
 	if err != nil || len(built) != 1 || built[0].At != at[0] {
 		t.Errorf("built %d requests, error %v; want the one that was decided", len(built), err)

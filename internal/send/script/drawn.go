@@ -31,7 +31,7 @@ func (p *Library) drawn(ctx context.Context, run int64, s *study.Study) (map[str
 		}
 		name := s.Stages[i].Name
 		var all []plan.Drawn
-		err := json.NewDecoder(p.Ledger.Part(ctx, run, drawnPart+name)).Decode(&all)
+		err := json.NewDecoder(p.Reader.Part(ctx, run, drawnPart+name)).Decode(&all)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}

@@ -70,7 +70,7 @@ func (s *Script) fates(ctx context.Context, rec stage, block []wanted) ([]fate, 
 		}
 	}
 	var err error
-	if b.verdicts, err = s.Ledger.VerdictsAt(ctx, s.run.No, b.keys); err != nil {
+	if b.verdicts, err = s.Reader.VerdictsAt(ctx, s.run.No, b.keys); err != nil {
 		return nil, err
 	}
 	if err := b.readSent(ctx, block); err != nil {

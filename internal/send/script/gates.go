@@ -64,7 +64,7 @@ func (s *Script) setClosed(stage string, done bool) {
 func (s *Script) recall(ctx context.Context) error {
 	s.gateMu.Lock()
 	defer s.gateMu.Unlock()
-	for d, err := range s.Ledger.Decisions(ctx, s.run.No) {
+	for d, err := range s.Reader.Decisions(ctx, s.run.No) {
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (s *Script) Decide(ctx context.Context, g Gate, found expr.Source) error {
 	default:
 		d.Passed = true
 	}
-	if d, err = s.Ledger.Decide(ctx, d); err != nil {
+	if d, err = s.Runs.Decide(ctx, d); err != nil {
 		return err
 	}
 	s.gateMu.Lock()

@@ -96,14 +96,14 @@ func imports(rec stage) bool {
 // last Absorb does not count yet: its verdicts are not there, and what they call for would be taken for nothing.
 func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
 	out := map[store.GroupKey]bool{}
-	groups, err := s.Ledger.Groups(ctx, s.run.No)
+	groups, err := s.Reader.Groups(ctx, s.run.No)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
 		out[g.GroupKey] = g.Complete
 	}
-	lanes, err := s.Ledger.Lanes(ctx, s.run.No)
+	lanes, err := s.Reader.Lanes(ctx, s.run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
 			}
 		}
 	}
-	segments, err := s.Ledger.Segments(ctx, s.run.No)
+	segments, err := s.Reader.Segments(ctx, s.run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Script) settled(ctx context.Context) (map[store.GroupKey]bool, error) {
 			out[g.GroupKey] = false
 		}
 	}
-	for r, err := range s.Ledger.Resends(ctx, s.run.No) {
+	for r, err := range s.Reader.Resends(ctx, s.run.No) {
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func (p *Library) importAll(ctx context.Context, run store.Run, b Beginning) err
 		if err != nil {
 			return err
 		}
-		if err := p.Ledger.PutPart(ctx, run.No, importPart+st.Name, bytes.NewReader(facts)); err != nil {
+		if err := p.Runs.PutPart(ctx, run.No, importPart+st.Name, bytes.NewReader(facts)); err != nil {
 			return err
 		}
 		if b.Settings.Pilot {
@@ -108,7 +108,7 @@ func (w *importer) write(key store.GroupKey) error {
 	for _, o := range b.Outcomes {
 		w.held -= len(o.Outcome.Text) + len(o.Outcome.Thoughts)
 	}
-	return w.Ledger.Import(w.ctx, *b)
+	return w.Imports.Import(w.ctx, *b)
 }
 
 func (w *importer) flush() error {
@@ -124,7 +124,7 @@ func (w *importer) flush() error {
 func (p *Library) importsOf(ctx context.Context, run int64, names []string) (map[string]study.Imported, error) {
 	out := map[string]study.Imported{}
 	for _, name := range names {
-		text, err := io.ReadAll(p.Ledger.Part(ctx, run, importPart+name))
+		text, err := io.ReadAll(p.Reader.Part(ctx, run, importPart+name))
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}

@@ -49,7 +49,7 @@ stages:
 	if texts["1 gpt"] != "It is 4" || texts["2 other"] != strings.TrimSpace(long) && texts["2 other"] != long || said != 4 {
 		t.Errorf("%d answers to the question, %d bytes of the long one", said, len(texts["2 other"]))
 	}
-	for a, err := range r.ledger.Answers(t.Context(), run.No, "sure", "") {
+	for a, err := range r.ledger.Reader.Answers(t.Context(), run.No, "sure", "") {
 		if err != nil {
 			t.Fatal(err)
 		}

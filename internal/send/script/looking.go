@@ -88,7 +88,7 @@ func (s *Script) Look(ctx context.Context, g Gate, f Found) (bool, error) {
 		return false, fmt.Errorf("look at round %d of stage %s: %w", g.Round, g.stage.Name, err)
 	}
 	l.Run, l.Stage = s.run.No, g.stage.Name
-	if l, err = s.Ledger.PutLook(ctx, l); err != nil {
+	if l, err = s.Runs.PutLook(ctx, l); err != nil {
 		return false, err
 	}
 	return true, t.take(l)
@@ -198,7 +198,7 @@ func (s *Script) affordable(ctx context.Context, st *study.Stage, t *tour) (int,
 	if !t.budget.Set {
 		return -1, nil
 	}
-	segments, err := s.Ledger.Segments(ctx, s.run.No)
+	segments, err := s.Reader.Segments(ctx, s.run.No)
 	if err != nil {
 		return 0, err
 	}
@@ -237,7 +237,7 @@ func (s *Script) worth(ctx context.Context, st *study.Stage, g store.Segment) (a
 		return out, nil
 	}
 	way := s.input.Route(l, s.input.Mode(st, l))
-	for a, err := range s.Ledger.SegmentAnswers(ctx, g.No) {
+	for a, err := range s.Reader.SegmentAnswers(ctx, g.No) {
 		if err != nil {
 			return out, err
 		}

@@ -110,7 +110,7 @@ func (m *maker) answersFor(ctx context.Context, rec stage, block []wanted) (answ
 	if len(keys) == 0 {
 		return out, nil
 	}
-	found, err := m.Ledger.AnswersTo(ctx, m.run.No, keys)
+	found, err := m.Reader.AnswersTo(ctx, m.run.No, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Script) text(ctx context.Context, a store.Answer) (string, error) {
 // reread decodes an answer again from the bytes that came.
 func (s *Script) reread(ctx context.Context, a store.Answer) (assay.Outcome, error) {
 	var none assay.Outcome
-	files, err := s.Ledger.Artifacts(ctx, a.Segment)
+	files, err := s.Reader.Artifacts(ctx, a.Segment)
 	if err != nil {
 		return none, err
 	}

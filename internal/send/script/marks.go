@@ -36,7 +36,7 @@ type markOf struct {
 func (p *People) marks(ctx context.Context, person string) (marks, error) {
 	out, r := marks{}, p.Rubric()
 	_, single := p.rec.(*judging)
-	for v, err := range p.Ledger.Verdicts(ctx, p.run.No, p.stage) {
+	for v, err := range p.Reader.Verdicts(ctx, p.run.No, p.stage) {
 		if err != nil {
 			return nil, err
 		}
@@ -73,12 +73,12 @@ func (m marks) mark(p *People, t *analysis.Task) error {
 // Label writes a person's verdict on what was shown. One that the same person gave before on the same task, either way round, is
 // withdrawn. Where what was shown has been replaced since, nothing changes: store.ErrReplaced.
 func (p *People) Label(ctx context.Context, v store.Verdict, shown []store.Shown) error {
-	return p.Ledger.Label(ctx, v, sameTask(v), shown)
+	return p.Runs.Label(ctx, v, sameTask(v), shown)
 }
 
 // Withdraw takes back what a person said about the same task; it returns how many verdicts that were.
 func (p *People) Withdraw(ctx context.Context, v store.Verdict) (int64, error) {
-	return p.Ledger.Withdraw(ctx, p.run.No, sameTask(v))
+	return p.Runs.Withdraw(ctx, p.run.No, sameTask(v))
 }
 
 // sameTask are the keys under which a person's verdict on a task may stand, either way round.

@@ -92,7 +92,7 @@ func TestPeopleLabelEveryTaskOnceAndMayTakeItBack(t *testing.T) {
 func (r *rig) byPeople(run store.Run, stage string) int {
 	r.t.Helper()
 	n := 0
-	for v, err := range r.ledger.Verdicts(r.t.Context(), run.No, stage) {
+	for v, err := range r.ledger.Reader.Verdicts(r.t.Context(), run.No, stage) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestVerdictsMadeElsewhereFindThePlaceOfTheJudgesOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for v, err := range r.ledger.Verdicts(t.Context(), run.No, stage) {
+		for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, stage) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestWhatAStageExpectsIsWhatItsJudgesGave(t *testing.T) {
 	run := r.run(lanes + labelled)
 	for _, stage := range []string{"ok", "arena", "writing"} {
 		given, expected := map[string]bool{}, map[string]bool{}
-		for v, err := range r.ledger.Verdicts(t.Context(), run.No, stage) {
+		for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, stage) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func TestWhatAStageExpectsIsWhatItsJudgesGave(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	for v, err := range r.ledger.Verdicts(t.Context(), run.No, "arena") {
+	for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, "arena") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,13 +19,13 @@ func (p *Library) keepRates(ctx context.Context, run int64, d *plan.Input) error
 	if err != nil {
 		return fmt.Errorf("keep prices: %w", err)
 	}
-	return p.Ledger.PutPart(ctx, run, ratesPart, bytes.NewReader(text))
+	return p.Runs.PutPart(ctx, run, ratesPart, bytes.NewReader(text))
 }
 
 // Rates are the prices that a run began with; none where it kept none.
 func (p *Library) Rates(ctx context.Context, run int64) ([]catalog.Price, error) {
 	var prices []catalog.Price
-	err := json.NewDecoder(p.Ledger.Part(ctx, run, ratesPart)).Decode(&prices)
+	err := json.NewDecoder(p.Reader.Part(ctx, run, ratesPart)).Decode(&prices)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}

@@ -26,7 +26,8 @@ func TestALaterProgramWithOtherPricesBillsARunTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	other := &planner.Planner{Library: &script.Library{Ledger: r.planner.Ledger, Files: r.planner.Files, Catalog: later}}
+	other := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
+		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: later}}
 	for _, lane := range []string{"g", "h", "f"} {
 		was, err := r.planner.Route(ctx, run, "one", lane, store.Batch)
 		if err != nil {

@@ -42,7 +42,7 @@ func (r *redone) count() int {
 
 // rereads takes in what was ordered since the last look.
 func (s *Script) rereads(ctx context.Context) error {
-	all, err := s.Ledger.Redos(ctx, s.run.No)
+	all, err := s.Reader.Redos(ctx, s.run.No)
 	if err != nil {
 		return err
 	}

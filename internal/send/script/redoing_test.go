@@ -25,7 +25,7 @@ func (r *rig) redo(run store.Run, o engine.Redo) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	no, err := r.ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderRedo, Args: string(text), By: "anna"})
+	no, err := r.ledger.Runs.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderRedo, Args: string(text), By: "anna"})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func (r *rig) redo(run store.Run, o engine.Redo) string {
 	if err != nil || !st.Closed || st.Result != store.ResultDone {
 		r.t.Fatalf("after the redo: %+v, %v", st, err)
 	}
-	order, err := r.ledger.Order(ctx, no)
+	order, err := r.ledger.Reader.Order(ctx, no)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func (r *rig) redo(run store.Run, o engine.Redo) string {
 func (r *rig) texts(run store.Run) map[assay.Coordinates]string {
 	r.t.Helper()
 	out := map[assay.Coordinates]string{}
-	for a, err := range r.ledger.Answers(context.Background(), run.No, "", "") {
+	for a, err := range r.ledger.Reader.Answers(context.Background(), run.No, "", "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}

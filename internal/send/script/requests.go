@@ -110,7 +110,7 @@ func (s *Script) build(ctx context.Context, mode store.SegmentMode, at []assay.C
 	for i, c := range at {
 		ids[i] = c.Item
 	}
-	items, err := s.Ledger.ItemsByID(ctx, s.run.No, rec.items(), ids)
+	items, err := s.Reader.ItemsByID(ctx, s.run.No, rec.items(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("items of run %s: %w", s.run.ID, err)
 	}

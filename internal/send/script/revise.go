@@ -106,7 +106,7 @@ func (p *Library) Revise(ctx context.Context, r Revision) (bool, error) {
 			last.Items = checked(last.Items, r.Check)
 		}
 	}
-	return p.Ledger.Revise(ctx, out)
+	return p.Runs.Revise(ctx, out)
 }
 
 // BudgetAfter is what a run may spend after an edit of its study: what the study says now, where the run had the study's budget
@@ -160,7 +160,7 @@ func (p *Library) grow(ctx context.Context, r Revision, s *Settings, out *store.
 	}
 	for _, e := range r.Input.Study.Inputs {
 		n := int64(0)
-		for _, err := range p.Ledger.ItemHeads(ctx, r.Run.No, e.Name) {
+		for _, err := range p.Reader.ItemHeads(ctx, r.Run.No, e.Name) {
 			if err != nil {
 				return err
 			}
@@ -225,7 +225,7 @@ func (p *Library) growPairs(ctx context.Context, r Revision, out *store.Revision
 // moreRates are the prices of a run, with those of models that come to it.
 func (p *Library) moreRates(ctx context.Context, r Revision) ([]byte, error) {
 	var kept []catalog.Price
-	err := json.NewDecoder(p.Ledger.Part(ctx, r.Run.No, ratesPart)).Decode(&kept)
+	err := json.NewDecoder(p.Reader.Part(ctx, r.Run.No, ratesPart)).Decode(&kept)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("read the prices of the run: %w", err)
 	}

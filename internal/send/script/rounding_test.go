@@ -27,13 +27,13 @@ func (r *rig) again(run store.Run) store.Run {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderRetry, Args: string(args), By: "anna"}); err != nil {
+	if _, err := r.ledger.Runs.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderRetry, Args: string(args), By: "anna"}); err != nil {
 		r.t.Fatal(err)
 	}
 	if st, err := (&local.Driver{Engine: r.engine}).Drive(ctx, run.No); err != nil || !st.Closed {
 		r.t.Fatalf("after the retry: %+v, %v", st, err)
 	}
-	if run, err = r.ledger.Run(ctx, run.No); err != nil {
+	if run, err = r.ledger.Reader.Run(ctx, run.No); err != nil {
 		r.t.Fatal(err)
 	}
 	return run
@@ -42,7 +42,7 @@ func (r *rig) again(run store.Run) store.Run {
 // roundWords say how far the rounds of a run are.
 func (r *rig) roundWords(run store.Run) string {
 	r.t.Helper()
-	all, err := (&results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner.Library}).RoundStates(r.t.Context(), run)
+	all, err := (&results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner.Library}).RoundStates(r.t.Context(), run)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -16,6 +16,9 @@ import (
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
+	"assay/internal/keep/store/runs"
+	"assay/internal/keep/store/sending"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/plan"
@@ -23,7 +26,11 @@ import (
 
 // Library opens the scripts of a ledger's runs, each once. It is safe for concurrent use.
 type Library struct {
-	Ledger  *store.Ledger
+	Runs    *runs.Store
+	Leases  *sending.Leases
+	Imports *sending.Importer
+	Reuse   *read.Reuse
+	Reader  *read.Reader
 	Files   artifacts.Place
 	Catalog *catalog.Catalog
 
@@ -114,7 +121,7 @@ func (p *Library) Open(ctx context.Context, run store.Run) (*Script, error) {
 		return s, nil
 	}
 	for {
-		now, err := p.Ledger.Run(ctx, run.No) // the one we were given may be older than the snapshot, or than the script
+		now, err := p.Reader.Run(ctx, run.No) // the one we were given may be older than the snapshot, or than the script
 		if err != nil {
 			return nil, fmt.Errorf("load the study of run %s: %w", run.ID, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
@@ -36,7 +37,7 @@ import (
 // rig runs studies against a simulator in this process.
 type rig struct {
 	t       *testing.T
-	ledger  *store.Ledger
+	ledger  *ledger.Ledger
 	planner *planner.Planner
 	sim     *simulator.Server
 	engine  *runs.Engine
@@ -59,7 +60,7 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 	t.Helper()
 	ctx := context.Background()
 	dir := t.TempDir()
-	ledger, err := store.Open(ctx, filepath.Join(dir, "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(ctx, filepath.Join(dir, "ledger.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +76,13 @@ func newRigWith(t *testing.T, o simulator.Options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sim.Close() })
-	lib := &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default(), Programs: &program.Runner{Env: os.LookupEnv}}
-	reader := &results.Reader{Ledger: ledger.Reader, Scripts: lib}
+	lib := &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
+		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default(), Programs: &program.Runner{Env: os.LookupEnv}}
+	reader := &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: lib}
 	r := &rig{t: t, ledger: ledger, sim: sim, planner: &planner.Planner{Library: lib, Results: reader}}
 	r.engine = runs.New(engine.Config{
-		Ledger: ledger, Files: files, Planner: r.planner, Clock: engine.WallClock(), Timing: engine.DefaultTiming().Scaled(5000),
+		Ledger: engine.Ledger{Work: ledger.Work, Leases: ledger.Leases, Limits: ledger.Limits, Reuse: ledger.Reuse, Reader: ledger.Reader},
+		Files:  files, Planner: r.planner, Clock: engine.WallClock(), Timing: engine.DefaultTiming().Scaled(5000),
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
 	})
 	return r
@@ -143,7 +146,7 @@ func (r *rig) runFiles(files fstest.MapFS) store.Run {
 	if !st.Closed {
 		r.t.Fatalf("the run did not close: %+v", st)
 	}
-	if run, err = r.ledger.Run(ctx, run.No); err != nil {
+	if run, err = r.ledger.Reader.Run(ctx, run.No); err != nil {
 		r.t.Fatal(err)
 	}
 	return run
@@ -153,7 +156,7 @@ func (r *rig) runFiles(files fstest.MapFS) store.Run {
 func (r *rig) verdicts(run store.Run) map[string]int {
 	r.t.Helper()
 	out := map[string]int{}
-	for v, err := range r.ledger.Verdicts(context.Background(), run.No, "") {
+	for v, err := range r.ledger.Reader.Verdicts(context.Background(), run.No, "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -185,7 +188,7 @@ func TestLaterTurnsCarryTheRealAnswersOfEveryProvider(t *testing.T) {
 	ctx := context.Background()
 	var at []assay.Coordinates
 	texts := map[assay.Key]string{}
-	for a, err := range r.ledger.Answers(ctx, run.No, "", "") {
+	for a, err := range r.ledger.Reader.Answers(ctx, run.No, "", "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +261,8 @@ func TestARunWorksFromItsSnapshotAlone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	run := r.run(lanes + `  - {name: one, ask: q, prompt: "{{ text }}", lanes: [g], repeats: 2}` + "\n")
-	other := &planner.Planner{Library: &script.Library{Ledger: r.planner.Ledger, Files: r.planner.Files, Catalog: r.planner.Catalog}}
+	other := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
+		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
 	var keys []string
 	for p, err := range other.Requests(context.Background(), run, engine.Group{GroupKey: store.GroupKey{Stage: "one", Lane: "g", Turn: 1}, Mode: store.Batch}, nil) {
 		if err != nil {

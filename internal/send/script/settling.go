@@ -295,7 +295,7 @@ func (s *Script) CostOfOne(ctx context.Context, stage string) (batch, live assay
 	if !ok || !reads {
 		return batch, live, nil
 	}
-	segments, err := s.Ledger.Segments(ctx, s.run.No)
+	segments, err := s.Reader.Segments(ctx, s.run.No)
 	if err != nil {
 		return batch, live, err
 	}

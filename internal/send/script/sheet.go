@@ -25,7 +25,7 @@ type Sheet struct {
 // Show gathers what a task is about; false where an answer is missing, or both say the same to the letter.
 func (p *People) Show(ctx context.Context, t analysis.Task) (Sheet, bool, error) {
 	at := place(&t)
-	it, err := p.Ledger.Item(ctx, p.run.No, p.rec.items(), at.Item)
+	it, err := p.Reader.Item(ctx, p.run.No, p.rec.items(), at.Item)
 	if err != nil {
 		return Sheet{}, false, fmt.Errorf("item %q of run %s: %w", at.Item, p.run.ID, err)
 	}

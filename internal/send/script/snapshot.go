@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/read"
 	"assay/internal/study"
 	"assay/internal/study/catalog"
 	"assay/internal/study/plan"
@@ -74,10 +75,10 @@ func (p *Library) Begin(ctx context.Context, b Beginning) (store.Run, error) {
 	}
 	if err := p.prepare(ctx, run, b); err != nil {
 		stop()
-		_ = p.Ledger.Release(context.WithoutCancel(ctx), run.Lease) // the claim ends by itself, too
+		_ = p.Leases.Release(context.WithoutCancel(ctx), run.Lease) // the claim ends by itself, too
 		return store.Run{}, fmt.Errorf("begin run %s: %w", run.ID, err)
 	}
-	return p.Ledger.Run(ctx, run.No)
+	return p.Reader.Run(ctx, run.No)
 }
 
 // prepare writes the snapshot of a run, and opens it.
@@ -88,7 +89,7 @@ func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error
 		}
 	}
 	if b.Prices != nil {
-		if err := p.Ledger.PutPart(ctx, run.No, pricesPart, bytes.NewReader(b.Prices)); err != nil {
+		if err := p.Runs.PutPart(ctx, run.No, pricesPart, bytes.NewReader(b.Prices)); err != nil {
 			return err
 		}
 	}
@@ -100,11 +101,11 @@ func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error
 	}
 	for _, e := range b.Input.Study.Inputs {
 		items := b.Input.FirstItems(ctx, e.Name, b.Settings.Limit)
-		if err := p.Ledger.PutItems(ctx, run.No, e.Name, items); err != nil {
+		if err := p.Runs.PutItems(ctx, run.No, e.Name, items); err != nil {
 			return fmt.Errorf("keep input %s: %w", e.Name, err)
 		}
 	}
-	if err := p.Ledger.PutLanes(ctx, LanesOf(run.No, b)); err != nil {
+	if err := p.Runs.PutLanes(ctx, LanesOf(run.No, b)); err != nil {
 		return err
 	}
 	if err := p.importAll(ctx, run, b); err != nil {
@@ -115,17 +116,17 @@ func (p *Library) prepare(ctx context.Context, run store.Run, b Beginning) error
 			return err
 		}
 	}
-	return p.Ledger.OpenRun(ctx, run.No)
+	return p.Runs.OpenRun(ctx, run.No)
 }
 
 // create writes the run itself, and keeps its claim until stop is called.
 func (p *Library) create(ctx context.Context, b Beginning) (run store.Run, stop func(), err error) {
 	stop = func() {}
 	if b.Claim == nil {
-		run, err = p.Ledger.CreateRun(ctx, b.Run)
+		run, err = p.Runs.CreateRun(ctx, b.Run)
 		return run, stop, err
 	}
-	if run, err = p.Ledger.ClaimRun(ctx, b.Run, *b.Claim); err != nil {
+	if run, err = p.Runs.ClaimRun(ctx, b.Run, *b.Claim); err != nil {
 		return run, stop, err
 	}
 	return run, p.Renewing(ctx, run.Lease, b.Claim.TTL), nil
@@ -145,7 +146,7 @@ func (p *Library) Renewing(ctx context.Context, l store.Lease, ttl time.Duration
 				return
 			case <-tick.C:
 			}
-			if _, err := p.Ledger.Renew(ctx, l, ttl); errors.Is(err, store.ErrLeaseLost) {
+			if _, err := p.Leases.Renew(ctx, l, ttl); errors.Is(err, store.ErrLeaseLost) {
 				return
 			}
 		}
@@ -165,7 +166,7 @@ func (p *Library) keep(ctx context.Context, run int64, files fs.FS, name string)
 		return fmt.Errorf("keep %s: %w", name, err)
 	}
 	defer f.Close()
-	return p.Ledger.PutPart(ctx, run, filePart+name, f)
+	return p.Runs.PutPart(ctx, run, filePart+name, f)
 }
 
 // GoldPart is under which name, before that of the file, gold labels are kept that were there when a run began. Those in the
@@ -178,7 +179,7 @@ func (p *Library) keepGold(ctx context.Context, run int64, b Beginning) error {
 		return err
 	}
 	for name, text := range parts {
-		if err := p.Ledger.PutPart(ctx, run, name, bytes.NewReader(text)); err != nil {
+		if err := p.Runs.PutPart(ctx, run, name, bytes.NewReader(text)); err != nil {
 			return fmt.Errorf("keep %s: %w", name, err)
 		}
 	}
@@ -274,7 +275,7 @@ func (p *Library) load(ctx context.Context, run store.Run) (*Script, error) {
 	if cat, err = p.fixed(ctx, run.No, cat); err != nil {
 		return nil, err
 	}
-	s.input = &plan.Input{Study: st, Rows: ledgerRows{p.Ledger.Reader, run.No}, Catalog: cat}
+	s.input = &plan.Input{Study: st, Rows: ledgerRows{p.Reader, run.No}, Catalog: cat}
 	if s.input.Drawn, err = p.drawn(ctx, run.No, st); err != nil {
 		return nil, err
 	}
@@ -293,7 +294,7 @@ func (p *Library) read(ctx context.Context, run int64, s Settings) (*study.Study
 	if err != nil {
 		return nil, err
 	}
-	files := partFS{ctx: ctx, ledger: p.Ledger.Reader, run: run}
+	files := partFS{ctx: ctx, ledger: p.Reader, run: run}
 	st, problems := study.Read(files, s.File, study.Options{Profile: s.Profile, Set: s.Set, Mode: s.Mode, Imported: imported})
 	if st == nil || len(problems.Errors()) > 0 {
 		return nil, problems.Errors()
@@ -303,7 +304,7 @@ func (p *Library) read(ctx context.Context, run int64, s Settings) (*study.Study
 
 // prices is the catalogue with the price file that the run began with.
 func (p *Library) prices(ctx context.Context, run int64) (*catalog.Catalog, error) {
-	text, err := io.ReadAll(p.Ledger.Part(ctx, run, pricesPart))
+	text, err := io.ReadAll(p.Reader.Part(ctx, run, pricesPart))
 	if errors.Is(err, store.ErrNotFound) {
 		return p.Catalog, nil
 	}
@@ -329,7 +330,7 @@ func (s *Script) chosen(lanes []*study.Lane) []*study.Lane {
 
 // ledgerRows streams items out of a snapshot.
 type ledgerRows struct {
-	ledger *store.Reader
+	ledger *read.Reader
 	run    int64
 }
 
@@ -340,7 +341,7 @@ func (r ledgerRows) Items(ctx context.Context, input string) iter.Seq2[assay.Ite
 // partFS is the texts of a snapshot as a file system.
 type partFS struct {
 	ctx    context.Context
-	ledger *store.Reader
+	ledger *read.Reader
 	run    int64
 }
 

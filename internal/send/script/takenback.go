@@ -36,7 +36,7 @@ func (c *changing) takenBack(ctx context.Context, rec stage, g store.GroupKey, b
 			asked = append(asked, store.Question{Key: w.at.Key(), At: w.at, Digest: m.request(w.at, &p).Request.Digest(address, params, w.at.Draw)})
 		}
 	}
-	found, err := c.is.Ledger.SameKey(ctx, *c.reuse, asked)
+	found, err := c.is.Reuse.SameKey(ctx, *c.reuse, asked)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (c *changing) afterwards(ctx context.Context, m *maker, rec stage, block []
 			}
 		}
 	}
-	found, err := c.is.Ledger.SameKey(ctx, *c.reuse, asked)
+	found, err := c.is.Reuse.SameKey(ctx, *c.reuse, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (t *talker) read(ctx context.Context) error {
 			all = append(all, wanted{talk.Item, e.At})
 		}
 	}
-	found, err := t.Ledger.AnswersTo(ctx, t.run.No, keys)
+	found, err := t.Reader.AnswersTo(ctx, t.run.No, keys)
 	if err != nil {
 		return err
 	}

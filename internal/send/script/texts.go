@@ -16,7 +16,7 @@ func (p *Library) Texts(ctx context.Context, run store.Run) (study string, texts
 	}
 	texts = map[string]string{}
 	for _, name := range append([]string{s.settings.File}, s.input.Study.Loaded...) {
-		text, err := io.ReadAll(p.Ledger.Part(ctx, run.No, filePart+name))
+		text, err := io.ReadAll(p.Reader.Part(ctx, run.No, filePart+name))
 		if err != nil {
 			return "", nil, fmt.Errorf("read %s of run %s: %w", name, run.ID, err)
 		}

@@ -159,7 +159,7 @@ func (s *Script) recallLooks(ctx context.Context) error {
 	if len(tours) == 0 {
 		return nil
 	}
-	for l, err := range s.Ledger.Looks(ctx, s.run.No) {
+	for l, err := range s.Reader.Looks(ctx, s.run.No) {
 		if err != nil {
 			return err
 		}

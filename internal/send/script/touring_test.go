@@ -48,7 +48,7 @@ stages:
 func (r *rig) looksOf(run store.Run) []store.Look {
 	r.t.Helper()
 	var out []store.Look
-	for l, err := range r.ledger.Looks(context.Background(), run.No) {
+	for l, err := range r.ledger.Reader.Looks(context.Background(), run.No) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func (r *rig) looksOf(run store.Run) []store.Look {
 func (r *rig) askedIn(run store.Run, stage string) []assay.Coordinates {
 	r.t.Helper()
 	var out []assay.Coordinates
-	for a, err := range r.ledger.Answers(context.Background(), run.No, stage, "") {
+	for a, err := range r.ledger.Reader.Answers(context.Background(), run.No, stage, "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestComparisonsAreBoughtInRoundsAndEachIsDecidedOnce(t *testing.T) {
 		t.Errorf("%d comparisons were bought, and %d have a verdict", last.Bought, verdicts)
 	}
 	pairs, first, on := map[string]int{}, map[string]int{}, map[string]int{}
-	for v, err := range r.ledger.Verdicts(t.Context(), run.No, "arena") {
+	for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, "arena") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestComparisonsAreBoughtInRoundsAndEachIsDecidedOnce(t *testing.T) {
 
 func (r *rig) lanesOf(run store.Run) []store.Lane {
 	r.t.Helper()
-	lanes, err := r.ledger.Lanes(context.Background(), run.No)
+	lanes, err := r.ledger.Reader.Lanes(context.Background(), run.No)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -125,8 +125,9 @@ func (r *rig) lanesOf(run store.Run) []store.Lane {
 
 // another is the planner of a process that knows nothing yet.
 func (r *rig) another() *planner.Planner {
-	lib := &script.Library{Ledger: r.planner.Ledger, Files: r.planner.Files, Catalog: r.planner.Catalog, Programs: r.planner.Programs}
-	return &planner.Planner{Library: lib, Results: &results.Reader{Ledger: r.ledger.Reader, Scripts: lib}}
+	lib := &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
+		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog, Programs: r.planner.Programs}
+	return &planner.Planner{Library: lib, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: lib}}
 }
 
 // decisions are what looks decided, without when.
@@ -163,7 +164,7 @@ func TestARunThatIsKilledAtAnyStepBuysTheSameRounds(t *testing.T) {
 		if st.Closed {
 			break
 		}
-		open, err := r.ledger.Segments(ctx, run.No)
+		open, err := r.ledger.Reader.Segments(ctx, run.No)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +177,7 @@ func TestARunThatIsKilledAtAnyStepBuysTheSameRounds(t *testing.T) {
 			}
 		}
 	}
-	if run, err := r.ledger.Run(ctx, run.No); err != nil || run.State != store.RunClosed {
+	if run, err := r.ledger.Reader.Run(ctx, run.No); err != nil || run.State != store.RunClosed {
 		t.Fatalf("the run is %s, error %v", run.State, err)
 	}
 	if diff := cmp.Diff(want, decisions(r.looksOf(run)), cmp.Comparer(func(a, b store.Look) bool {
@@ -267,7 +268,7 @@ func TestARoundWaitsForSecondTries(t *testing.T) {
 		t.Fatalf("the looks end with %+v, want a reason to stop", looks)
 	}
 	again := 0
-	for v, err := range r.ledger.Verdicts(ctx, run.No, "arena") {
+	for v, err := range r.ledger.Reader.Verdicts(ctx, run.No, "arena") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +321,7 @@ func TestItemsAreComparedInRounds(t *testing.T) {
 		t.Errorf("there is one round, want several: %+v", looks)
 	}
 	seen := map[string]bool{}
-	for v, err := range r.ledger.Verdicts(t.Context(), run.No, "writing") {
+	for v, err := range r.ledger.Reader.Verdicts(t.Context(), run.No, "writing") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +357,7 @@ func TestRoundsStopWhenTheirMoneyIsSpent(t *testing.T) {
 
 func (r *rig) segmentsOf(run store.Run) []store.Segment {
 	r.t.Helper()
-	all, err := r.ledger.Segments(context.Background(), run.No)
+	all, err := r.ledger.Reader.Segments(context.Background(), run.No)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -200,7 +200,7 @@ func (b *bench) readSent(ctx context.Context, block []wanted) error {
 		return nil
 	}
 	var err error
-	b.sent, err = b.Ledger.AnswersTo(ctx, b.run.No, keys)
+	b.sent, err = b.Reader.AnswersTo(ctx, b.run.No, keys)
 	return err
 }
 
@@ -226,7 +226,7 @@ func (r *redone) round(n int) []string {
 
 // rounds reads the retries of verdicts that were ordered for a run.
 func (p *Library) rounds(ctx context.Context, run int64) ([]Round, error) {
-	orders, err := p.Ledger.OrdersOf(ctx, run, store.OrderRetry)
+	orders, err := p.Reader.OrdersOf(ctx, run, store.OrderRetry)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (p *Library) rounds(ctx context.Context, run int64) ([]Round, error) {
 
 // Retried counts the requests of a run that retries of verdicts added to its plan, by stage and judge.
 func (p *Library) Retried(ctx context.Context, run store.Run) (map[store.Share]int64, error) {
-	sent, err := p.Ledger.SentByGroup(ctx, run.No)
+	sent, err := p.Reader.SentByGroup(ctx, run.No)
 	out := map[store.Share]int64{}
 	for g, n := range sent {
 		if g.Again >= firstRetry {
@@ -268,10 +268,10 @@ func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (ag
 			continue
 		}
 		by := map[string]int64{}
-		for v, err := range p.Ledger.Verdicts(ctx, run.No, st.Name) {
+		for v, err := range p.Reader.Verdicts(ctx, run.No, st.Name) {
 			var failed map[assay.Key]store.Answer
 			if err == nil && v.State == store.VerdictFailed && v.Segment != 0 {
-				failed, err = p.Ledger.AnswersTo(ctx, run.No, []assay.Key{sayer(v).Key()})
+				failed, err = p.Reader.AnswersTo(ctx, run.No, []assay.Key{sayer(v).Key()})
 			}
 			if err != nil {
 				return nil, 0, err

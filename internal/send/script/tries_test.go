@@ -26,7 +26,7 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 		t.Errorf("the run is %s, want done: what no second try was needed for is spared", run.Result)
 	}
 	asked, again := map[int]int{}, 0 // by turn
-	for a, err := range r.ledger.Answers(context.Background(), run.No, "ok", "j") {
+	for a, err := range r.ledger.Reader.Answers(context.Background(), run.No, "ok", "j") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 		}
 	}
 	states, second := map[store.VerdictState]int{}, 0
-	for v, err := range r.ledger.Verdicts(context.Background(), run.No, "ok") {
+	for v, err := range r.ledger.Reader.Verdicts(context.Background(), run.No, "ok") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,8 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 	}
 	// A restart reads everything again, and changes nothing.
 	want := r.verdicts(run)
-	fresh := &planner.Planner{Library: &script.Library{Ledger: r.planner.Ledger, Files: r.planner.Files, Catalog: r.planner.Catalog}}
+	fresh := &planner.Planner{Library: &script.Library{Runs: r.planner.Runs, Leases: r.planner.Leases, Imports: r.planner.Imports,
+		Reuse: r.planner.Reuse, Reader: r.planner.Reader, Files: r.planner.Files, Catalog: r.planner.Catalog}}
 	if err := fresh.Absorb(context.Background(), run); err != nil {
 		t.Fatal(err)
 	}

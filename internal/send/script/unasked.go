@@ -56,7 +56,7 @@ func (s *Script) unsent(ctx context.Context, rec stage, block []wanted) ([]wante
 	for i, w := range block {
 		keys[i] = w.at.Key()
 	}
-	sent, err := s.Ledger.Asked(ctx, s.run.No, keys)
+	sent, err := s.Reader.Asked(ctx, s.run.No, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (a *Adoption) Jobs(ctx context.Context, run string) ([]provider.Status, err
 
 // Unknown are the jobs that the ledger has no segment for.
 func (a *Adoption) Unknown(ctx context.Context, all []provider.Status) ([]provider.Status, error) {
-	jobs, err := a.Home.Ledger.Jobs(ctx, 0)
+	jobs, err := a.Home.Ledger.Reader.Jobs(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ type Claimed struct {
 
 // Take takes a job for the segment in its stamp.
 func (a *Adoption) Take(ctx context.Context, st provider.Status) (Claimed, error) {
-	run, err := a.Home.Ledger.FindRun(ctx, st.Stamp.Run, "")
+	run, err := a.Home.Ledger.Reader.FindRun(ctx, st.Stamp.Run, "")
 	if errors.Is(err, store.ErrNotFound) {
 		return Claimed{Fate: RunUnknown}, nil
 	}
@@ -169,7 +169,7 @@ func (a *Adoption) Take(ctx context.Context, st provider.Status) (Claimed, error
 	if err != nil {
 		return Claimed{Fate: StampUnclear, Run: run}, nil
 	}
-	g, err := a.Home.Ledger.Segment(ctx, no)
+	g, err := a.Home.Ledger.Reader.Segment(ctx, no)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Run != run.No || g.Provider != a.Provider) {
 		return Claimed{Fate: SegmentUnknown, Run: run}, nil
 	}

@@ -25,11 +25,11 @@ type Again struct {
 // to ask.
 func (h *Home) Again(ctx context.Context, run store.Run, only []assay.Ending) (Again, error) {
 	out := Again{Left: map[assay.Ending]int64{}}
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return out, err
 	}
-	segments, err := h.Ledger.Segments(ctx, run.No)
+	segments, err := h.Ledger.Reader.Segments(ctx, run.No)
 	if err != nil {
 		return out, err
 	}
@@ -83,7 +83,7 @@ func (h *Home) Rejudge(ctx context.Context, run store.Run, what []string) (Rejud
 	if out.Asked, out.Kept, err = h.Planner.Library.Retries(ctx, run, what); err != nil {
 		return out, err
 	}
-	segments, err := h.Ledger.Segments(ctx, run.No)
+	segments, err := h.Ledger.Reader.Segments(ctx, run.No)
 	if err != nil {
 		return out, err
 	}
@@ -146,7 +146,7 @@ func (h *Home) Has(ctx context.Context, p *plan.Plan, run store.Run, e *Edit) (T
 		changes = e.Changes
 	}
 	ended := map[string]bool{} // stages that buy no more comparisons: a look says why
-	for l, err := range h.Ledger.Looks(ctx, run.No) {
+	for l, err := range h.Ledger.Reader.Looks(ctx, run.No) {
 		if err != nil {
 			return TakeOver{}, err
 		}
@@ -176,7 +176,7 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, 
 	for i, r := range donors {
 		numbers[i] = r.No
 	}
-	stocks, err := h.Ledger.Stocks(ctx, numbers)
+	stocks, err := h.Ledger.Reader.Stocks(ctx, numbers)
 	if err != nil {
 		return out, err
 	}
@@ -218,7 +218,7 @@ func (h *Home) takesOver(ctx context.Context, p *plan.Plan, donors []store.Run, 
 // TryAgain gives lanes another try that a refused key or an empty account had stopped, and returns them: the person who goes on
 // with a run has put it right. What was cancelled stays so.
 func (h *Home) TryAgain(ctx context.Context, run store.Run) ([]store.Lane, error) {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil || run.Result == store.ResultCancelled {
 		return nil, err
 	}

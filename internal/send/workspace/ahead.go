@@ -75,7 +75,7 @@ type Rest struct {
 // goes by what each lane has cost so far, and is unknown where it has not cost anything.
 func (h *Home) Rest(ctx context.Context, run store.Run) (Rest, error) {
 	var out Rest
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return out, err
 	}
@@ -114,7 +114,7 @@ func (h *Home) Rest(ctx context.Context, run store.Run) (Rest, error) {
 
 // away counts the requests that are at the providers, by lane. Those of a live slice are not: most of them are still to be sent.
 func (h *Home) away(ctx context.Context, run store.Run) (map[store.Share]int64, error) {
-	flows, err := h.Ledger.Flows(ctx, []int64{run.No})
+	flows, err := h.Ledger.Pages.Flows(ctx, []int64{run.No})
 	out := map[store.Share]int64{}
 	for _, f := range flows {
 		out[store.Share{Stage: f.Stage, Lane: f.Lane}] += f.Away
@@ -152,7 +152,7 @@ func (h *Home) prices(ctx context.Context, run store.Run) map[store.Share]plan.P
 
 // spreadCost is what so many more requests of a lane cost: by what its requests have cost, each the least, the mean and the most.
 func (h *Home) spreadCost(ctx context.Context, run store.Run, s store.Share) (plan.Price, error) {
-	paid, err := h.Ledger.Paid(ctx, run.No, s.Stage, s.Lane)
+	paid, err := h.Ledger.Reader.Paid(ctx, run.No, s.Stage, s.Lane)
 	if err != nil || paid.N == 0 {
 		unknown := assay.Cost{Unknown: s.Requests}
 		return plan.Price{Low: unknown, Expected: unknown, High: unknown}, err

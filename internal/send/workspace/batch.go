@@ -24,7 +24,7 @@ import (
 
 // Batches reads the batch runs of the home.
 func (h *Home) Batches() *batchrun.Reader {
-	return &batchrun.Reader{Ledger: h.Ledger.Reader, Files: h.Files, Catalog: catalog.Default()}
+	return &batchrun.Reader{Ledger: h.Ledger.Reader, Pages: h.Ledger.Pages, Files: h.Files, Catalog: catalog.Default()}
 }
 
 // Resolver reads which provider a user means, with settings from the environment.
@@ -123,7 +123,7 @@ func (h *Home) DriveBatch(ctx context.Context, run store.Run, d BatchDrive) (eng
 	if d.Interval > 0 {
 		e.Timing.PollMin, e.Timing.PollMax = d.Interval, d.Interval
 	}
-	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
+	if err := h.Ledger.Leases.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
 		return engine.Standing{}, err
 	}
 	driver := &local.Driver{Engine: e.Engine, Workers: abreast, Moved: d.Moved, Held: d.Held, Gone: h.Gone, Away: d.Away, Until: d.Until}
@@ -152,7 +152,7 @@ func (h *Home) RetryBatch(ctx context.Context, run store.Run, only []assay.Endin
 	if err != nil {
 		return live, err
 	}
-	if err := h.Ledger.ReopenRun(ctx, run.No, "retry"); err != nil {
+	if err := h.Ledger.Work.ReopenRun(ctx, run.No, "retry"); err != nil {
 		return live, err
 	}
 	_, err = h.PutOrder(ctx, run, store.Order{Kind: store.OrderRetry, Args: string(text)})

@@ -35,7 +35,7 @@ func (r *rig) sendBatch(h *Home, wish batchrun.Wish) (*BatchFile, store.Run) {
 	if _, err := h.DriveBatch(r.ctx, run, BatchDrive{Interval: time.Millisecond}); err != nil {
 		r.t.Fatal(err)
 	}
-	if run, err = h.Ledger.Run(r.ctx, run.No); err != nil {
+	if run, err = h.Ledger.Reader.Run(r.ctx, run.No); err != nil {
 		r.t.Fatal(err)
 	}
 	return file, run
@@ -78,7 +78,7 @@ func TestARetryTakesTheModeOfItsFile(t *testing.T) {
 		if err != nil || live != want {
 			t.Errorf("live is %v, %v", live, err)
 		}
-		if run, err = h.Ledger.Run(r.ctx, run.No); err != nil || run.State != store.RunOpen {
+		if run, err = h.Ledger.Reader.Run(r.ctx, run.No); err != nil || run.State != store.RunOpen {
 			t.Errorf("the run is %s, %v", run.State, err)
 		}
 	}

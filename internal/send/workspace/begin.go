@@ -89,7 +89,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 	if want.New {
 		return Current{}, nil
 	}
-	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study)
+	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study)
 	if err != nil {
 		return Current{}, err
 	}
@@ -105,7 +105,7 @@ func (h *Home) Current(ctx context.Context, want Wanted) (Current, error) {
 		}
 		now.Claim.After = max(now.Claim.After, r.No)
 		if r.State == store.RunPreparing {
-			if dead, err := h.Ledger.AbandonRun(ctx, r.No); err != nil || !dead {
+			if dead, err := h.Ledger.Runs.AbandonRun(ctx, r.No); err != nil || !dead {
 				return Current{}, errors.Join(err, ErrBeginning)
 			}
 			continue
@@ -285,7 +285,7 @@ func (h *Home) takeUp(ctx context.Context, want Wanted, now *Current) (bool, err
 	}
 	done, err := h.revise(ctx, want, now.Edit)
 	if err == nil && done {
-		now.Run, err = h.Ledger.Run(ctx, now.Run.No)
+		now.Run, err = h.Ledger.Reader.Run(ctx, now.Run.No)
 	}
 	return done, err
 }
@@ -297,7 +297,7 @@ func (h *Home) Donors(ctx context.Context, want Wanted) ([]store.Run, error) {
 	if want.New || h.Rehearsal || want.Input.Study.Reuse != nil {
 		return nil, nil
 	}
-	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study, store.RunClosed)
+	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study, store.RunClosed)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +364,7 @@ func (h *Home) check(ctx context.Context, want Wanted) func() error {
 
 // Imported is the newest run of what is wanted in its folder; false where there is none.
 func (h *Home) Imported(ctx context.Context, want Wanted) (store.Run, bool, error) {
-	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study, store.RunOpen, store.RunClosed)
+	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study, store.RunOpen, store.RunClosed)
 	if err != nil {
 		return store.Run{}, false, err
 	}

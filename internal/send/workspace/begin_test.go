@@ -34,7 +34,7 @@ func TestARehearsalNeedsNoKeyAndReachesItsEnd(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 	n := 0
-	for a, err := range h.Ledger.Answers(r.ctx, run.No, "", "") {
+	for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "", "") {
 		if err != nil || a.Outcome.Text == "" {
 			t.Error(a, err)
 		}
@@ -139,7 +139,7 @@ func TestAnswersOfAllClosedRunsAreTakenOver(t *testing.T) {
 	r.finished(h, part)
 	r.write("study.yaml", strings.Replace(smallStudy, "name: checked", "name: proved", 1))
 	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
-	lanes, err := h.Ledger.Lanes(r.ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(r.ctx, run.No)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
 					t.Errorf("%s: %q, and %s had %q", item, now[item], from, old[from])
 				}
 			}
-			lanes, err := h.Ledger.Lanes(r.ctx, run.No)
+			lanes, err := h.Ledger.Reader.Lanes(r.ctx, run.No)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestItemsOfEqualWordingKeepTheirOwnAnswers(t *testing.T) {
 func (r *rig) texts(h *Home, run store.Run) map[string]string {
 	r.t.Helper()
 	out := map[string]string{}
-	for a, err := range h.Ledger.Answers(r.ctx, run.No, "answers", "a") {
+	for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "answers", "a") {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestARunThatIsBeingWrittenIsWaitedFor(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	want := r.wanted(StudyOptions{}, script.Settings{})
-	preparing, err := h.Ledger.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir}, store.Claim{Holder: "elsewhere/1", TTL: claimTime})
+	preparing, err := h.Ledger.Runs.ClaimRun(r.ctx, store.NewRun{ID: "another", Study: "small", Folder: r.world.Disk.Dir}, store.Claim{Holder: "elsewhere/1", TTL: claimTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestWhatAnEndedProcessHeldIsTakenOver(t *testing.T) {
 	if !h.Gone(dead) {
 		t.Error("an ended process is not gone")
 	}
-	if err := h.Ledger.Drives(r.ctx, run.No, dead, claimTime); err != nil {
+	if err := h.Ledger.Leases.Drives(r.ctx, run.No, dead, claimTime); err != nil {
 		t.Fatal(err)
 	}
 	var gone []string

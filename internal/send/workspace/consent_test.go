@@ -29,7 +29,7 @@ func TestABudgetThatWasSetForARunOutlivesAnEditOfTheStudys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := h.Ledger.Run(r.ctx, run.No)
+		now, err := h.Ledger.Reader.Run(r.ctx, run.No)
 		if err != nil || now.Budget == nil || *now.Budget != five || !own {
 			t.Errorf("%q: the budget is %v, its own: %t, %v", text, now.Budget, own, err)
 		}
@@ -48,7 +48,7 @@ func TestAYesIsForOneRunAndOneEdit(t *testing.T) {
 		Resumed: func(Current) error { t.Error("it goes on"); return nil },
 		Extend: func(now Current, _ TakeOver) error { // meanwhile another process makes the run one about a part of the study
 			asked += "extend "
-			done, err := h.Ledger.Revise(r.ctx, store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: `{"file":"study.yaml","limit":1}`})
+			done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: `{"file":"study.yaml","limit":1}`})
 			if !done || err != nil {
 				t.Error(done, err)
 			}
@@ -59,7 +59,7 @@ func TestAYesIsForOneRunAndOneEdit(t *testing.T) {
 	if !errors.Is(err, no) || asked != "extend begin" {
 		t.Errorf("asked to %q, %v", asked, err)
 	}
-	if runs, err := h.Ledger.Runs(r.ctx, "small"); err != nil || len(runs) != 1 {
+	if runs, err := h.Ledger.Reader.Runs(r.ctx, "small"); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }
@@ -75,7 +75,7 @@ func TestAYesToOneEditIsNoneToTheNext(t *testing.T) {
 		Resumed: func(Current) error { return nil },
 		Extend: func(now Current, _ TakeOver) error {
 			if asked++; asked == 1 { // another process is first
-				done, err := h.Ledger.Revise(r.ctx, store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: now.Run.Settings})
+				done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: run.No, Was: now.Run.Digest, Is: "another", Settings: now.Run.Settings})
 				if !done || err != nil {
 					t.Error(done, err)
 				}
@@ -115,7 +115,7 @@ func TestARunIsGivenBackWhenItsExtensionIsStopped(t *testing.T) {
 	if done, err := h.revise(ctx, want, now.Edit); done || !errors.Is(err, context.Canceled) {
 		t.Error(done, err)
 	}
-	after, err := h.Ledger.Run(r.ctx, run.No)
+	after, err := h.Ledger.Reader.Run(r.ctx, run.No)
 	if err != nil || after.Lease.Holder != "" || after.Digest != run.Digest {
 		t.Errorf("held by %q, %v", after.Lease.Holder, err)
 	}
@@ -126,14 +126,14 @@ func TestTheLeaseOfARunThatGrowsIsRenewed(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
-	l, err := h.Ledger.HoldRun(r.ctx, run.No, "me", time.Second)
+	l, err := h.Ledger.Leases.HoldRun(r.ctx, run.No, "me", time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop := h.Planner.Renewing(r.ctx, l, time.Second)
 	defer stop()
 	for { // until it is renewed
-		now, err := h.Ledger.Run(r.ctx, run.No)
+		now, err := h.Ledger.Reader.Run(r.ctx, run.No)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestAPilotThatCannotBeComparedIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := h.Ledger.Revise(r.ctx, store.Revision{Run: pilot.No, Was: pilot.Digest, Is: "another", Settings: "{"}); !done || err != nil {
+	if done, err := h.Ledger.Runs.Revise(r.ctx, store.Revision{Run: pilot.No, Was: pilot.Digest, Is: "another", Settings: "{"}); !done || err != nil {
 		t.Fatal(done, err)
 	}
 	_, err = h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Confirm: func([]store.Run, *Edit) error { return nil }})
@@ -237,7 +237,7 @@ stages:
 				t.Errorf("%d runs are open", n)
 			}
 			if run.No != 0 {
-				if now, err := h.Ledger.Run(r.ctx, run.No); err != nil || now.Digest != run.Digest || now.Lease.Holder != "" {
+				if now, err := h.Ledger.Reader.Run(r.ctx, run.No); err != nil || now.Digest != run.Digest || now.Lease.Holder != "" {
 					t.Errorf("the run is %+v, %v", now, err)
 				}
 			}

@@ -62,7 +62,7 @@ func (h *Home) Drive(ctx context.Context, run store.Run, e *Engine, d Drive) (en
 		driver.Until = func(engine.Standing) bool { return h.sent(ctx, run) }
 	}
 	// Looked at in any case: only a look finds out what it waits for, money or a person.
-	if err := h.Ledger.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
+	if err := h.Ledger.Leases.RunDue(ctx, run.No, h.Ledger.Now()); err != nil {
 		return engine.Standing{}, err
 	}
 	defer context.AfterFunc(ctx, func() { d.Stopping(e.InFlight()) })()
@@ -75,7 +75,7 @@ const moment = time.Minute
 // sent reports whether all that goes out by itself has gone. A file that its provider still checks goes out next, and so does
 // what was refused for a moment; what waits for longer, or for a place or for money, is left for later.
 func (h *Home) sent(ctx context.Context, run store.Run) bool {
-	unsent, err := h.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
+	unsent, err := h.Ledger.Reader.Segments(ctx, run.No, store.Staged, store.Uploaded, store.Intended)
 	soon := h.Ledger.Now().Add(moment)
 	return err != nil || !slices.ContainsFunc(unsent, func(g store.Segment) bool {
 		return !g.Due.IsZero() && g.Reason != store.AwaitsRoom && (g.Reason == "" || g.Due.Before(soon))
@@ -95,7 +95,7 @@ func (h *Home) reportsGone(say func(holder string)) func(holder string) bool {
 
 // JobsAway reports whether jobs of a run may be at their providers.
 func (h *Home) JobsAway(ctx context.Context, run store.Run) (bool, error) {
-	away, err := h.Ledger.Segments(ctx, run.No, store.Intended, store.Launched)
+	away, err := h.Ledger.Reader.Segments(ctx, run.No, store.Intended, store.Launched)
 	return slices.ContainsFunc(away, func(g store.Segment) bool { return g.Mode == store.Batch }), err
 }
 
@@ -125,11 +125,11 @@ type Conclusion struct {
 
 // Conclude finds how a run stands after a drive.
 func (h *Home) Conclude(ctx context.Context, run store.Run, st engine.Standing) (Conclusion, error) {
-	run, err := h.Ledger.Run(ctx, run.No)
+	run, err := h.Ledger.Reader.Run(ctx, run.No)
 	if err != nil {
 		return Conclusion{}, err
 	}
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return Conclusion{}, err
 	}

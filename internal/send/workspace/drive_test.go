@@ -148,7 +148,7 @@ func TestAnOrderIsAboutASegmentThatIsHeld(t *testing.T) {
 		t.Error(err)
 	}
 	wants[*UndecidableError](t, h.Decidable(r.ctx, run, store.Order{Segment: 999}), "run "+run.ID+" has no segment 999")
-	segments, err := h.Ledger.Segments(r.ctx, run.No)
+	segments, err := h.Ledger.Reader.Segments(r.ctx, run.No)
 	if err != nil || len(segments) == 0 {
 		t.Fatal(segments, err)
 	}
@@ -160,7 +160,7 @@ func TestAnOrderIsAboutASegmentThatIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, err := h.Ledger.Order(r.ctx, no); err != nil || o.By != "ada" || o.Args != "{}" {
+	if o, err := h.Ledger.Reader.Order(r.ctx, no); err != nil || o.By != "ada" || o.Args != "{}" {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
@@ -197,7 +197,7 @@ func TestARedoIsPricedByWhatItsLaneHasCost(t *testing.T) {
 		t.Error(c.Stop)
 	}
 	n := 0
-	for range h.Ledger.Answers(r.ctx, run.No, "answers", "a") {
+	for range h.Ledger.Reader.Answers(r.ctx, run.No, "answers", "a") {
 		n++
 	}
 	if n != 4 {

@@ -132,11 +132,11 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool)
 	case !want.sameScope(run):
 		return "it is about another part of the study", nil
 	}
-	redos, err := h.Ledger.Redos(ctx, run.No)
+	redos, err := h.Ledger.Reader.Redos(ctx, run.No)
 	if err != nil || len(redos) > 0 {
 		return "answers of it were asked for once more (redo)", err
 	}
-	for _, err := range h.Ledger.Looks(ctx, run.No) {
+	for _, err := range h.Ledger.Reader.Looks(ctx, run.No) {
 		if apart && err == nil {
 			break // none of what was looked at changes
 		}
@@ -146,7 +146,7 @@ func (h *Home) cannotGrow(ctx context.Context, want Wanted, e *Edit, apart bool)
 	if err != nil {
 		return "", err
 	}
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	planned := script.LanesOf(run.No, script.Beginning{Input: want.Input, Plan: cmp.Or(e.Plan, want.Plan)})
 	for _, l := range lanes {
 		if engine.CancelledByUser(l) {
@@ -192,7 +192,7 @@ func (h *Home) itemsEdited(ctx context.Context, run store.Run, input string, ite
 	}
 	was := map[string]kept{}
 	var ids []string
-	for it, err := range h.Ledger.Items(ctx, run.No, input) {
+	for it, err := range h.Ledger.Reader.Items(ctx, run.No, input) {
 		if err != nil {
 			return nil, err
 		}
@@ -281,12 +281,12 @@ func (h *Home) revise(ctx context.Context, want Wanted, e *Edit) (bool, error) {
 		// This process was asleep for long, or more was sent meanwhile: the run is looked at again.
 		return false, h.released(ctx, l)
 	}
-	return done, errors.Join(err, h.Ledger.Release(context.WithoutCancel(ctx), l))
+	return done, errors.Join(err, h.Ledger.Leases.Release(context.WithoutCancel(ctx), l))
 }
 
 // released gives a lease back, which may be lost.
 func (h *Home) released(ctx context.Context, l store.Lease) error {
-	if err := h.Ledger.Release(context.WithoutCancel(ctx), l); err != nil && !errors.Is(err, store.ErrLeaseLost) {
+	if err := h.Ledger.Leases.Release(context.WithoutCancel(ctx), l); err != nil && !errors.Is(err, store.ErrLeaseLost) {
 		return err
 	}
 	return nil
@@ -298,12 +298,12 @@ func (h *Home) holdRun(ctx context.Context, run store.Run) (store.Lease, error) 
 	const wait, most = 100 * time.Millisecond, 600
 	var held *store.HeldError
 	for n := 1; ; n++ {
-		l, err := h.Ledger.HoldRun(ctx, run.No, thisProcess().String(), claimTime)
+		l, err := h.Ledger.Leases.HoldRun(ctx, run.No, thisProcess().String(), claimTime)
 		if err == nil || !errors.As(err, &held) || n == most {
 			return l, err
 		}
 		if h.Gone(held.Holder) { // a process of this machine that was killed
-			if err := h.Ledger.ReleaseDead(ctx, held.Holder); err != nil {
+			if err := h.Ledger.Leases.ReleaseDead(ctx, held.Holder); err != nil {
 				return l, err
 			}
 		}

@@ -20,7 +20,7 @@ func TestAnEditThatChangesNoRequestChangesTheRunInPlace(t *testing.T) {
 	h := r.open(false)
 	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	cost := r.spent(h, run)
-	before, err := h.Ledger.Segments(r.ctx, run.No)
+	before, err := h.Ledger.Reader.Segments(r.ctx, run.No)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,15 +44,15 @@ func TestAnEditThatChangesNoRequestChangesTheRunInPlace(t *testing.T) {
 	if err != nil || len(s.Analyses) != 1 {
 		t.Error("the run has no analyses:", err)
 	}
-	lane, err := h.Ledger.Lane(r.ctx, run.No, "answers", "a")
+	lane, err := h.Ledger.Reader.Lane(r.ctx, run.No, "answers", "a")
 	if err != nil || lane.Label != "The first" {
 		t.Error(lane.Label, err)
 	}
-	after, err := h.Ledger.Segments(r.ctx, run.No)
+	after, err := h.Ledger.Reader.Segments(r.ctx, run.No)
 	if err != nil || r.spent(h, again) != cost || len(after) != len(before) {
 		t.Error("something is asked again", err)
 	}
-	events, err := h.Ledger.Events(r.ctx, run.No, 0, 1000)
+	events, err := h.Ledger.Reader.Events(r.ctx, run.No, 0, 1000)
 	if err != nil || !slices.ContainsFunc(events, func(e store.Event) bool { return e.Kind == "study changed" && e.Text == words[0] }) {
 		t.Error("it is not in the history", err)
 	}
@@ -72,7 +72,7 @@ func TestAnotherProcessGoesOnWithTheStudyAsItIsNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := other.Ledger.Run(r.ctx, run.No)
+	now, err := other.Ledger.Reader.Run(r.ctx, run.No)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestAnswersTooLongForARowAreTakenOver(t *testing.T) {
 		t.Errorf("asked again for %s", cost)
 	}
 	n := 0
-	for a, err := range h.Ledger.Answers(r.ctx, run.No, "answers", "") {
+	for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "answers", "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestALimitIsAboutWhatIsAskedAfterAnEditToo(t *testing.T) {
 	}
 	kept := map[string]int{}
 	for _, input := range []string{"questions", "objections"} {
-		for _, err := range h.Ledger.ItemHeads(r.ctx, run.No, input) {
+		for _, err := range h.Ledger.Reader.ItemHeads(r.ctx, run.No, input) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -61,7 +61,7 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 				t.Fatalf("stopped by %d: %s", c.Stop, c.Run.Result)
 			}
 			asked := map[string]int{}
-			for a, err := range h.Ledger.Answers(r.ctx, run.No, "answers", "") {
+			for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "answers", "") {
 				if err != nil || a.Reused != 0 || a.Try != 1 {
 					t.Error(a.At, a.Reused, a.Try, err)
 				}
@@ -72,7 +72,7 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 			}
 			verdicts := map[string]int{}
 			for _, stage := range []string{"checked", "fine"} {
-				for v, err := range h.Ledger.Verdicts(r.ctx, run.No, stage) {
+				for v, err := range h.Ledger.Reader.Verdicts(r.ctx, run.No, stage) {
 					if err != nil || v.State == store.VerdictMissing {
 						t.Error(v.At, v.State, err)
 					}
@@ -102,7 +102,7 @@ func TestANoLeavesARunAsItIs(t *testing.T) {
 	run := r.finished(h, r.wanted(StudyOptions{}, script.Settings{}))
 	r.write("study.yaml", grown())
 	_, err := h.Run(r.ctx, r.wanted(StudyOptions{}, script.Settings{}), Doorkeeper{Extend: func(Current, TakeOver) error { return errors.New("no") }})
-	now, lost := h.Ledger.Run(r.ctx, run.No)
+	now, lost := h.Ledger.Reader.Run(r.ctx, run.No)
 	if err == nil || lost != nil || now.Digest != run.Digest || now.State != store.RunClosed {
 		t.Errorf("%+v, %v, %v", now, err, lost)
 	}

@@ -34,7 +34,7 @@ stages:
 func (r *rig) shown(h *Home, run store.Run, stage string) map[assay.Key]assay.Coordinates {
 	r.t.Helper()
 	out := map[assay.Key]assay.Coordinates{}
-	for a, err := range h.Ledger.Answers(r.ctx, run.No, stage, "") {
+	for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, stage, "") {
 		if err != nil || a.Try != 1 || a.Reused != 0 {
 			r.t.Error(a.At, a.Try, a.Reused, err)
 		}
@@ -74,10 +74,10 @@ func TestSampledPairsStayWhereARunGrows(t *testing.T) {
 				}
 			}
 		}
-		if edited, err := h.Ledger.Edited(r.ctx, run.No); err != nil || edited {
+		if edited, err := h.Ledger.Reader.Edited(r.ctx, run.No); err != nil || edited {
 			t.Errorf("something was superseded: %v", err)
 		}
-		lanes, err := h.Ledger.Lanes(r.ctx, run.No)
+		lanes, err := h.Ledger.Reader.Lanes(r.ctx, run.No)
 		if err != nil {
 			t.Fatal(err)
 		}

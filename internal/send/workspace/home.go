@@ -11,6 +11,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/judge/program"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/planner"
@@ -38,7 +39,7 @@ type Rehearsal bool
 // Home is an open ledger with its artifacts.
 type Home struct {
 	World     *World
-	Ledger    *store.Ledger
+	Ledger    *ledger.Ledger
 	Files     artifacts.Place
 	Planner   *planner.Planner
 	Where     string // the database's URL or the ledger's file
@@ -50,14 +51,16 @@ type Home struct {
 // it is driven.
 func New(w *World, h Home) *Home {
 	h.World = w
-	lib := &script.Library{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()}
+	lib := &script.Library{Runs: h.Ledger.Runs, Leases: h.Ledger.Leases, Imports: h.Ledger.Imports,
+		Reuse: h.Ledger.Reuse, Reader: h.Ledger.Reader, Files: h.Files, Catalog: catalog.Default()}
 	if h.Temporary == "" {
 		lib.Programs = &program.Runner{Env: w.Env}
 	}
 	h.Planner = &planner.Planner{
 		Library: lib,
-		Results: &results.Reader{Ledger: h.Ledger.Reader, Scripts: lib, Rehearsal: h.Rehearsal, Bundled: h.Temporary != ""},
-		Batches: &batchrun.Planner{Ledger: h.Ledger, Files: h.Files, Catalog: catalog.Default()},
+		Results: &results.Reader{Ledger: h.Ledger.Reader, Pages: h.Ledger.Pages, Scripts: lib, Rehearsal: h.Rehearsal, Bundled: h.Temporary != ""},
+		Batches: &batchrun.Planner{Runs: h.Ledger.Runs, Clients: h.Ledger.Clients,
+			Reader: h.Ledger.Reader, Files: h.Files, Catalog: catalog.Default()},
 	}
 	return &h
 }
@@ -111,16 +114,16 @@ func (p Place) Open(ctx context.Context, w *World, rehearsal Rehearsal) (*Home, 
 		return nil, fmt.Errorf("open the home of runs: %w", err)
 	}
 	db = cmp.Or(db, filepath.Join(dir, ledgerName))
-	ledger, err := store.Open(ctx, db, store.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around})
+	opened, err := ledger.Open(ctx, db, ledger.Options{Now: w.Now, SharedTime: w.Sleep == nil, Around: w.Around})
 	if err != nil {
 		return nil, &LedgerError{DB: db, Err: err}
 	}
 	place, err := p.openArtifacts(w, cmp.Or(files, filepath.Join(dir, "runs")), filepath.Join(dir, cacheName))
 	if err != nil {
-		ledger.Close()
+		opened.Close()
 		return nil, &ArtifactsError{err}
 	}
-	return New(w, Home{Ledger: ledger, Files: place, Where: db, Rehearsal: bool(rehearsal)}), nil
+	return New(w, Home{Ledger: opened, Files: place, Where: db, Rehearsal: bool(rehearsal)}), nil
 }
 
 // Exists reports whether there is a ledger to look into: looking makes none.
@@ -179,7 +182,7 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 		case err != nil:
 			return nil, run, err
 		}
-		found, err := h.Ledger.FindRun(ctx, cmp.Or(ref, latest), "")
+		found, err := h.Ledger.Reader.FindRun(ctx, cmp.Or(ref, latest), "")
 		switch {
 		case newest != nil && err != nil && !errors.Is(err, store.ErrAmbiguous):
 			h.Close()
@@ -211,7 +214,7 @@ func (p Place) find(ctx context.Context, w *World, ref string) (*Home, store.Run
 // newest names the newest runs of a home, for a hint.
 func (h *Home) newest(ctx context.Context) []string {
 	const most = 5
-	all, err := h.Ledger.RunsPage(ctx, 0, most)
+	all, err := h.Ledger.Pages.RunsPage(ctx, 0, most)
 	if err != nil {
 		return nil // the error that is reported counts more
 	}
@@ -231,6 +234,6 @@ func (p Place) OpenRuns(ctx context.Context, w *World) ([]store.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := h.Ledger.Runs(ctx, "", store.RunOpen)
+	open, err := h.Ledger.Reader.Runs(ctx, "", store.RunOpen)
 	return open, errors.Join(err, h.Close())
 }

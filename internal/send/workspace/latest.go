@@ -27,7 +27,7 @@ func (p Place) Latest(ctx context.Context, w *World) (*Home, Latest, error) {
 	if err != nil {
 		return nil, Latest{}, err
 	}
-	runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+	runs, err := h.Ledger.Reader.Runs(ctx, "", store.RunOpen, store.RunClosed)
 	if err != nil || len(runs) == 0 {
 		if err = errors.Join(err, h.Close()); err != nil {
 			return nil, Latest{}, err
@@ -51,7 +51,7 @@ func (p Place) onlyRehearsed(ctx context.Context, w *World) (*Home, Latest, erro
 	count := 0
 	if h.Rehearsal { // it is open: opening it takes longer than reading it
 		var runs []store.Run
-		runs, err = h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+		runs, err = h.Ledger.Reader.Runs(ctx, "", store.RunOpen, store.RunClosed)
 		count = len(runs)
 	} else {
 		_, count, err = p.newestOf(ctx, w, true)
@@ -71,7 +71,7 @@ func (p Place) newestOf(ctx context.Context, w *World, rehearsal Rehearsal) (*st
 	if err != nil {
 		return nil, 0, err
 	}
-	runs, err := h.Ledger.Runs(ctx, "", store.RunOpen, store.RunClosed)
+	runs, err := h.Ledger.Reader.Runs(ctx, "", store.RunOpen, store.RunClosed)
 	if err = errors.Join(err, h.Close()); err != nil || len(runs) == 0 {
 		return nil, 0, err
 	}

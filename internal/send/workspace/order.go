@@ -14,7 +14,7 @@ func (h *Home) PutOrder(ctx context.Context, run store.Run, o store.Order) (no i
 	if o.Args == "" {
 		o.Args = "{}"
 	}
-	return h.Ledger.PutOrder(ctx, o)
+	return h.Ledger.Runs.PutOrder(ctx, o)
 }
 
 // UndecidableError says that there is nothing to decide about a segment of a run.
@@ -37,7 +37,7 @@ func (h *Home) Decidable(ctx context.Context, run store.Run, o store.Order) erro
 	if o.Segment == 0 {
 		return nil
 	}
-	g, err := h.Ledger.Segment(ctx, o.Segment)
+	g, err := h.Ledger.Reader.Segment(ctx, o.Segment)
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && g.Run != run.No:
 		return &UndecidableError{Run: run.ID, Segment: o.Segment}

@@ -53,7 +53,7 @@ func (h *Home) BeginPilot(ctx context.Context, p *Pilot) (store.Run, error) {
 
 // pilotOf is the newest pilot of the same study, which asks the same today; empty where there is none.
 func (h *Home) pilotOf(ctx context.Context, want Wanted, digest string) (string, error) {
-	runs, err := h.Ledger.Runs(ctx, want.Input.Study.Study+pilotSuffix)
+	runs, err := h.Ledger.Reader.Runs(ctx, want.Input.Study.Study+pilotSuffix)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func (h *Home) Observe(ctx context.Context, run store.Run, p *Pilot) (answers in
 	}
 	p.Input.Observed, p.Input.Judged = map[string]plan.Observed{}, map[string]plan.Observed{}
 	asked, verdicts := tally{seen: p.Input.Observed}, tally{seen: p.Input.Judged}
-	for a, err := range h.Ledger.Answers(ctx, run.No, "", "") {
+	for a, err := range h.Ledger.Reader.Answers(ctx, run.No, "", "") {
 		if err != nil {
 			return 0, err
 		}

@@ -60,7 +60,7 @@ func (h *Home) Gone(holder string) bool {
 // ReleaseEnded releases at once what ended processes of this machine held of a run, so that it need not wait until their leases
 // end. It returns those holders.
 func (h *Home) ReleaseEnded(ctx context.Context, run store.Run) ([]string, error) {
-	drivers, err := h.Ledger.Drivers(ctx, run.No)
+	drivers, err := h.Ledger.Leases.Drivers(ctx, run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (h *Home) ReleaseEnded(ctx context.Context, run store.Run) ([]string, error
 		if !h.Gone(d.Holder) {
 			continue
 		}
-		if err := h.Ledger.ReleaseDead(ctx, d.Holder); err != nil {
+		if err := h.Ledger.Leases.ReleaseDead(ctx, d.Holder); err != nil {
 			return gone, err
 		}
 		gone = append(gone, d.Holder)

@@ -92,7 +92,7 @@ func (h *Home) Redo(ctx context.Context, run store.Run, r Redo) (Redone, error) 
 		}
 		out.Adds, out.Cost = append(out.Adds, Added{Share: s, Cost: cost}), out.Cost.Plus(cost)
 	}
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	for _, l := range lanes {
 		for e, n := range l.Endings {
 			if e.Stands() {
@@ -105,7 +105,7 @@ func (h *Home) Redo(ctx context.Context, run store.Run, r Redo) (Redone, error) 
 
 // redoStage is the stage in which the lane answers.
 func (h *Home) redoStage(ctx context.Context, run store.Run, r Redo) (string, error) {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return "", err
 	}

@@ -22,7 +22,7 @@ func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run
 	if errors.Is(err, store.ErrLeaseLost) { // this process was asleep for long
 		return false, nil
 	}
-	return done, errors.Join(err, h.Ledger.Release(context.WithoutCancel(ctx), l))
+	return done, errors.Join(err, h.Ledger.Leases.Release(context.WithoutCancel(ctx), l))
 }
 
 func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run, o results.Offer, l store.Lease) (bool, error) {
@@ -38,7 +38,7 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 	if err != nil {
 		return false, err
 	}
-	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
+	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 		return false, err
 	}
 	e := store.Extension{Run: run.No, Look: look, Adds: adds, Lease: l, What: fmt.Sprintf("stage %s: %s more of %s and %s, to settle which is better", o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second)}
@@ -47,5 +47,5 @@ func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run
 		need := run.Spent + run.Reserved + run.Perhaps + o.Cost + o.Cost/2
 		e.Budget = &need
 	}
-	return h.Ledger.Buy(ctx, e)
+	return h.Ledger.Runs.Buy(ctx, e)
 }

@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/river"
+	"assay/internal/send/engine"
 	"assay/internal/send/engine/runs"
 )
 
@@ -34,7 +35,7 @@ func (h *Home) sharesArtifacts(ctx context.Context) error {
 	if err != nil {
 		return &ArtifactsError{err}
 	}
-	known, err := h.Ledger.SetMeta(ctx, artifactsMark, here)
+	known, err := h.Ledger.Runs.SetMeta(ctx, artifactsMark, here)
 	if err != nil || known == here {
 		return err
 	}
@@ -75,7 +76,7 @@ func (h *Home) Work(ctx context.Context, o Worker) error {
 	}
 	d := &river.Driver{
 		Programs: o.Programs, Judged: h.judged,
-		Ledger: h.Ledger, URL: h.Where, Clock: h.Clock(), Timing: h.Timing(), Name: name, Gone: h.Gone,
+		Ledger: engine.Ledger{Work: h.Ledger.Work, Leases: h.Ledger.Leases, Reader: h.Ledger.Reader}, URL: h.Where, Clock: h.Clock(), Timing: h.Timing(), Name: name, Gone: h.Gone,
 		Concurrency: o.Concurrency, Log: o.Log, Ready: o.Ready, Closed: o.Closed, Engine: h.workerEngine,
 	}
 	return d.Drive(ctx)
@@ -115,7 +116,7 @@ func (h *Home) WaitingForProgram(ctx context.Context, run store.Run) ([]string, 
 	if len(stages) == 0 {
 		return nil, nil
 	}
-	if may, err := h.Ledger.MayJudge(ctx, run.No); may || err != nil {
+	if may, err := h.Ledger.Leases.MayJudge(ctx, run.No); may || err != nil {
 		return nil, err
 	}
 	return stages, nil
@@ -132,7 +133,7 @@ func (h *Home) Stranded(ctx context.Context, run store.Run) ([]store.Stranded, e
 	if !h.Ledger.Postgres() && run.Study != GatewayStudy {
 		return nil, nil
 	}
-	return h.Ledger.Stranded(ctx, run.No, h.Timing().Lease)
+	return h.Ledger.Leases.Stranded(ctx, run.No, h.Timing().Lease)
 }
 
 // WaitingForKey are segments that wait for a worker with one key.

@@ -38,7 +38,7 @@ stages:
 func (r *rig) resultsOf(h *Home, run store.Run) map[string]string {
 	r.t.Helper()
 	out := map[string]string{}
-	for a, err := range h.Ledger.Answers(r.ctx, run.No, "", "") {
+	for a, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "", "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func (r *rig) resultsOf(h *Home, run store.Run) map[string]string {
 		out[at] = a.Outcome.Text
 	}
 	for _, stage := range []string{"checked", "fine", "better"} {
-		for v, err := range h.Ledger.Verdicts(r.ctx, run.No, stage) {
+		for v, err := range h.Ledger.Reader.Verdicts(r.ctx, run.No, stage) {
 			if err != nil {
 				r.t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func (r *rig) resultsOf(h *Home, run store.Run) map[string]string {
 func (r *rig) supersededIn(h *Home, run store.Run) map[string]int {
 	r.t.Helper()
 	out := map[string]int{}
-	for a, err := range h.Ledger.Superseded(r.ctx, run.No, nil) {
+	for a, err := range h.Ledger.Reader.Superseded(r.ctx, run.No, nil) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestAnEditOfRequestsAsksThemAgainInTheSameRun(t *testing.T) {
 			if d := cmp.Diff(c.want, r.supersededIn(h, run)); d != "" {
 				t.Error("superseded:", d)
 			}
-			edits, err := h.Ledger.Edits(r.ctx, run.No)
+			edits, err := h.Ledger.Reader.Edits(r.ctx, run.No)
 			rules := countOf(t, h, "SELECT COUNT(*) FROM verdicts WHERE superseded = 1 AND judge = 'rule'")
 			if err != nil || len(edits) != 1 || edits[0].What != words || edits[0].Requests != n || rules != c.rules {
 				t.Errorf("%+v, %d verdicts of the rule, %v", edits, rules, err)
@@ -136,7 +136,7 @@ func TestAnEditOfRequestsAsksThemAgainInTheSameRun(t *testing.T) {
 			if n > 0 && maps.Equal(before, after) {
 				t.Error("nothing changed")
 			}
-			lanes, err := h.Ledger.Lanes(r.ctx, run.No)
+			lanes, err := h.Ledger.Reader.Lanes(r.ctx, run.No)
 			for _, l := range lanes {
 				if err != nil || l.Ended() != l.Planned-l.Spared || l.Open != 0 {
 					t.Errorf("%s %s: %d ended of %d, %v", l.Stage, l.Name, l.Ended(), l.Planned-l.Spared, err)
@@ -149,7 +149,7 @@ func TestAnEditOfRequestsAsksThemAgainInTheSameRun(t *testing.T) {
 // countOf is the one number that a query gives.
 func countOf(t *testing.T, h *Home, text string) (n int) {
 	t.Helper()
-	err := h.Ledger.Query(t.Context(), text, func(_ []string, values []any) error { n = int(values[0].(int64)); return nil })
+	err := h.Ledger.Reader.Query(t.Context(), text, func(_ []string, values []any) error { n = int(values[0].(int64)); return nil })
 	if err != nil {
 		t.Error(err)
 	}
@@ -189,11 +189,11 @@ func TestARunIsAsItWasWhereAnExtensionFindsSomethingInFlight(t *testing.T) {
 	}
 	// Another process sends one of them once more.
 	at := assay.Coordinates{Stage: "answers", Item: "one", Lane: "b", Turn: 1, Draw: 1}
-	g, err := h.Ledger.AddSegment(r.ctx, store.NewSegment{
+	g, err := h.Ledger.Work.AddSegment(r.ctx, store.NewSegment{
 		Run: run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "b", Turn: 1}, Mode: store.Live, Purpose: store.ForWave, Provider: "openai", Model: "gpt-4.1-mini", Nonce: "22222222",
 	}, "me", time.Hour)
 	if err == nil {
-		err = errors.Join(h.Ledger.AddAttempts(r.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 2, At: at}}), h.Ledger.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()))
+		err = errors.Join(h.Ledger.Work.AddAttempts(r.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 2, At: at}}), h.Ledger.Work.Stage(r.ctx, g.Lease, store.Bytes{}, 0, 0, time.Now()))
 	}
 	if !errors.Is(err, store.ErrAnswered) { // it has an answer: nothing is sent again, and the segment stays scratch
 		t.Fatal(err)
@@ -365,7 +365,7 @@ stages:
 // requests counts the requests of a run that have an answer.
 func (r *rig) requests(h *Home, run store.Run) (n int64) {
 	r.t.Helper()
-	for _, err := range h.Ledger.Answers(r.ctx, run.No, "", "") {
+	for _, err := range h.Ledger.Reader.Answers(r.ctx, run.No, "", "") {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -381,7 +381,7 @@ func TestARunWithBoughtComparisonsStaysAsItIs(t *testing.T) {
 	r := newRig(t, smallStudy)
 	h := r.open(false)
 	run := r.begin(h, r.wanted(StudyOptions{}, script.Settings{}))
-	if _, err := h.Ledger.PutLook(r.ctx, store.Look{Run: run.No, Stage: "duel", Number: 1, Planned: 1, Level: 0.01, Found: "{}", Stop: store.StopSettled}); err != nil {
+	if _, err := h.Ledger.Runs.PutLook(r.ctx, store.Look{Run: run.No, Stage: "duel", Number: 1, Planned: 1, Level: 0.01, Found: "{}", Stop: store.StopSettled}); err != nil {
 		t.Fatal(err)
 	}
 	r.write("study.yaml", strings.Replace(smallStudy, "{{ text }}", "{{ text }} Be brief.", 1))

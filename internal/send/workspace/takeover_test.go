@@ -58,7 +58,7 @@ func TestAnswersAreNotPaidForAgainWhileTheirBytesAreAway(t *testing.T) {
 	if _, err := e.Extend(r.ctx, run.No); err == nil || !strings.Contains(err.Error(), "the bucket is away") {
 		t.Errorf("the error is %v", err)
 	}
-	segments, err := h.Ledger.Segments(r.ctx, run.No)
+	segments, err := h.Ledger.Reader.Segments(r.ctx, run.No)
 	if err != nil || slices.ContainsFunc(segments, func(g store.Segment) bool { return g.Mode != store.Reuse }) {
 		t.Errorf("something is to be sent: %+v, %v", segments, err)
 	}
@@ -79,7 +79,7 @@ func TestAnswersWhoseBytesAreGoneAreAskedAgainAndTheHistorySaysSo(t *testing.T) 
 			if r.spent(h, run) == assay.Money(0) {
 				t.Error("nothing was asked")
 			}
-			events, err := h.Ledger.Events(r.ctx, run.No, 0, 1000)
+			events, err := h.Ledger.Reader.Events(r.ctx, run.No, 0, 1000)
 			said := slices.ContainsFunc(events, func(e store.Event) bool {
 				return e.Kind == "asked again" && strings.HasPrefix(e.Text, "lane a in answers: 2 answers of earlier runs cannot be taken over: ")
 			})

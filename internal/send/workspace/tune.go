@@ -37,11 +37,11 @@ func (h *Home) Tune(ctx context.Context, run store.Run, t Tune) (string, error) 
 		if by := h.World.User(); by != "" {
 			r.What += " (by " + by + ")"
 		}
-		done, err := h.Ledger.Tune(ctx, r)
+		done, err := h.Ledger.Runs.Tune(ctx, r)
 		if done || err != nil {
 			return words, err
 		}
-		if run, err = h.Ledger.Run(ctx, run.No); err != nil { // another person was first
+		if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil { // another person was first
 			return "", err
 		}
 	}

@@ -23,11 +23,11 @@ func TestADriveWaitsForALaneThatIsPaused(t *testing.T) {
 	}
 	asleep := 0
 	c := r.drive(h, run, Drive{Moved: func(ctx context.Context) error {
-		lane, err := h.Ledger.Lane(ctx, run.No, "answers", "a")
+		lane, err := h.Ledger.Reader.Lane(ctx, run.No, "answers", "a")
 		if err != nil || lane.Ended() < 2 {
 			return err
 		}
-		if next, err := h.Ledger.NextDue(ctx, run.No); err != nil || !next.IsZero() {
+		if next, err := h.Ledger.Reader.NextDue(ctx, run.No); err != nil || !next.IsZero() {
 			return err
 		}
 		if asleep++; asleep == 3 { // it went on looking
@@ -38,7 +38,7 @@ func TestADriveWaitsForALaneThatIsPaused(t *testing.T) {
 	if c.Stop != StopDone || asleep < 3 {
 		t.Errorf("it ended as %d, after %d looks at nothing", c.Stop, asleep)
 	}
-	events, err := h.Ledger.Events(r.ctx, run.No, 0, 1000)
+	events, err := h.Ledger.Reader.Events(r.ctx, run.No, 0, 1000)
 	if err != nil || !slices.ContainsFunc(events, func(e store.Event) bool { return e.Kind == "tuned" && e.Text == "lane b goes on (by ada)" }) {
 		t.Errorf("%+v, %v", events, err)
 	}
@@ -81,7 +81,7 @@ func TestTheLastWordOnALimitCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := h.Ledger.Run(r.ctx, run.No)
+		now, err := h.Ledger.Reader.Run(r.ctx, run.No)
 		if err != nil {
 			t.Fatal(err)
 		}

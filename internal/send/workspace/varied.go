@@ -22,7 +22,7 @@ const (
 func (h *Home) Varied(ctx context.Context, want Wanted) (map[string]plan.Varied, error) {
 	out := map[string]plan.Varied{}
 	for _, name := range []string{want.Input.Study.Study, want.Input.Study.Study + pilotSuffix} {
-		runs, err := h.Ledger.Runs(ctx, name, store.RunOpen, store.RunClosed)
+		runs, err := h.Ledger.Reader.Runs(ctx, name, store.RunOpen, store.RunClosed)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func (h *Home) Varied(ctx context.Context, want Wanted) (map[string]plan.Varied,
 
 // varied adds what one run says of stages that are not known yet.
 func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Varied) error {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	if err := printRedone(ctx, w, h, run); err != nil {
 		return nil, err
 	}
-	version, err := h.Ledger.Version(ctx, run.No)
+	version, err := h.Ledger.Pages.Version(ctx, run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		outline, err = h.outline(ctx, w, found)
 	}
 	if err == nil && run.State == store.RunClosed && h.Temporary == "" && reflect.ValueOf(f.query).IsZero() {
-		results.Keep(ctx, h.Ledger, run.No, version, outline.Summary())
+		results.Keep(ctx, h.Ledger.Runs, run.No, version, outline.Summary())
 	}
 	return &analysed{found, outline}, err
 }

@@ -73,7 +73,7 @@ func cancelBatches(ctx context.Context, w *World, h *home, refs batchRefs) error
 func cancelled(ctx context.Context, h *home, runs []store.Run) error {
 	var all []error
 	for _, r := range runs {
-		run, err := h.Ledger.Run(ctx, r.No)
+		run, err := h.Ledger.Reader.Run(ctx, r.No)
 		switch {
 		case err != nil:
 			return err

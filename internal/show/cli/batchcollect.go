@@ -117,7 +117,7 @@ func fetchNow(ctx context.Context, w *World, h *home, run store.Run, f collectFl
 			return run, err
 		}
 	}
-	run, err := h.Ledger.Run(ctx, run.No)
+	run, err := h.Ledger.Reader.Run(ctx, run.No)
 	if err != nil || run.State == store.RunClosed {
 		return run, err
 	}

@@ -157,7 +157,7 @@ func finished(ctx context.Context, h *home, runs []store.Run, standings []engine
 		return err
 	}
 	for _, r := range runs {
-		run, err := h.Ledger.Run(ctx, r.No)
+		run, err := h.Ledger.Reader.Run(ctx, r.No)
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func listAll(ctx context.Context, w *World, h *home, f statusBatchFlags) ([]batc
 
 // listElsewhere lists the jobs at the providers that this ledger did not make.
 func listElsewhere(ctx context.Context, w *World, h *home, reach reachFlags) ([]batchrun.Job, error) {
-	ours, err := h.Ledger.Jobs(ctx, 0)
+	ours, err := h.Ledger.Reader.Jobs(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func sendAgain(ctx context.Context, w *World, h *home, runs []store.Run, only []
 		if _, err := driveFor(ctx, w, h, run, 0, once); err != nil {
 			return err
 		}
-		if runs[i], err = h.Ledger.Run(ctx, run.No); err != nil {
+		if runs[i], err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 			return err
 		}
 	}

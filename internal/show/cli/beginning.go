@@ -119,7 +119,7 @@ func resumed(ctx context.Context, w *World, h *home, now workspace.Current, budg
 		return again, err
 	}
 	fmt.Fprintf(w.Stderr, "it may spend %s from now on\n", m)
-	return again, h.Ledger.SetBudget(ctx, now.Run.No, m)
+	return again, h.Ledger.Runs.SetBudget(ctx, now.Run.No, m)
 }
 
 // tryAgain gives lanes that a wrong key or an empty account stopped another try, and says so.

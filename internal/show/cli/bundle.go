@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/show/export/bundle"
@@ -88,7 +89,7 @@ func openBundle(ctx context.Context, w *World, name string) (*home, store.Run, e
 
 func unpack(ctx context.Context, w *World, b *bundle.Bundle, dir string) (*home, store.Run, error) {
 	where := filepath.Join(dir, "ledger.db")
-	ledger, err := store.Open(ctx, where, store.Options{Now: w.Now})
+	ledger, err := ledger.Open(ctx, where, ledger.Options{Now: w.Now})
 	if err != nil {
 		return nil, store.Run{}, err
 	}

@@ -320,7 +320,7 @@ func (f compareFlags) asked(ctx context.Context, w *World, h *home, want workspa
 	if err != nil {
 		return run, paid, err
 	}
-	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
+	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 		return run, paid, err
 	}
 	if paid.before, err = h.results().Spent(ctx, run); err != nil || run.State == store.RunClosed {

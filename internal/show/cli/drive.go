@@ -108,7 +108,7 @@ func detached(ctx context.Context, h *home, run store.Run) string {
 	if away, err := h.JobsAway(ctx, run); err == nil && !away {
 		text = "stopped: nothing is in flight"
 	}
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return text
 	}

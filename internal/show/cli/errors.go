@@ -57,7 +57,7 @@ func errorsCommand(w *World) *cobra.Command {
 
 // printUnasked lists what a closed run could not ask: it has no request, and so no error of its own.
 func printUnasked(ctx context.Context, w *World, h *home, run store.Run, f sqlFlags) error {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run, f sqlFl
 // printUnjudged says how many verdicts of a run judge nothing: a run whose requests are all answered may still be judged in part.
 func printUnjudged(ctx context.Context, w *World, h *home, run store.Run) error {
 	var parts []string
-	err := h.Ledger.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
+	err := h.Ledger.Reader.Query(ctx, fmt.Sprintf(silentCounts, run.No), func(_ []string, values []any) error {
 		parts = append(parts, fmt.Sprintf("%v %s", values[1], cell(values[0])))
 		return nil
 	})

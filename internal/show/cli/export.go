@@ -111,7 +111,7 @@ func (f exportFlags) chosen(ctx context.Context, w *World, refs []string) ([]exp
 			return nil, nil, err
 		}
 		open = append(open, h)
-		runs, err := h.Ledger.Runs(ctx, f.study, store.RunOpen, store.RunClosed)
+		runs, err := h.Ledger.Reader.Runs(ctx, f.study, store.RunOpen, store.RunClosed)
 		if err != nil {
 			closeAll()
 			return nil, nil, err

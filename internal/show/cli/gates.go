@@ -23,7 +23,7 @@ func printRoundsOf(ctx context.Context, w *World, h *home, run store.Run) error 
 // printGatesOf prints which stages and lanes a gate of the study left out.
 func printGatesOf(ctx context.Context, w *World, h *home, run store.Run) error {
 	n := 0
-	for d, err := range h.Ledger.Decisions(ctx, run.No) {
+	for d, err := range h.Ledger.Reader.Decisions(ctx, run.No) {
 		if err != nil {
 			return err
 		}

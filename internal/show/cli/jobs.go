@@ -94,7 +94,7 @@ func (f *jobsFlags) filters(ctx context.Context, homes []listedHome) ([]*store.J
 	for i, h := range homes {
 		own := f.filter
 		if f.run != "" {
-			run, err := h.Ledger.FindRun(ctx, f.run, "")
+			run, err := h.Ledger.Reader.FindRun(ctx, f.run, "")
 			switch {
 			case errors.Is(err, store.ErrNotFound):
 				continue
@@ -146,7 +146,7 @@ func refreshJobs(ctx context.Context, w *World, homes []listedHome, filters []*s
 		}
 		open := *filters[i]
 		open.Open = true
-		jobs, err := h.Ledger.JobsPage(ctx, open, 0)
+		jobs, err := h.Ledger.Pages.JobsPage(ctx, open, 0)
 		if err != nil {
 			return err
 		}

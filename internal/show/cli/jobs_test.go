@@ -5,18 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 )
 
 func TestARunThatCannotBeFoundSaysWhy(t *testing.T) {
 	t.Parallel()
-	ledger, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"aab", "aac"} {
-		if _, err := ledger.CreateRun(t.Context(), store.NewRun{ID: id, Study: "s-" + id, Folder: "f", Digest: "d"}); err != nil {
+		if _, err := ledger.Runs.CreateRun(t.Context(), store.NewRun{ID: id, Study: "s-" + id, Folder: "f", Digest: "d"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -240,7 +240,7 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 
 // reopen goes on with the study as it is now, where it was changed meanwhile.
 func (q *labelling) reopen(ctx context.Context) error {
-	run, err := q.home.Ledger.Run(ctx, q.run.No)
+	run, err := q.home.Ledger.Reader.Run(ctx, q.run.No)
 	if err != nil || run.Digest == q.run.Digest {
 		return err
 	}

@@ -39,7 +39,7 @@ func (n *narrator) follow(ctx context.Context, run store.Run) error {
 	if _, known := n.last[run.No]; known || !n.world.verbose {
 		return nil
 	}
-	newest, err := n.home.Ledger.EventsBefore(ctx, run.No, 0, 1)
+	newest, err := n.home.Ledger.Pages.EventsBefore(ctx, run.No, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (n *narrator) news(ctx context.Context) ([]string, error) {
 	var lines []string
 	for _, run := range n.runs {
 		for {
-			events, err := n.home.Ledger.Events(ctx, run.No, n.last[run.No], page)
+			events, err := n.home.Ledger.Reader.Events(ctx, run.No, n.last[run.No], page)
 			if err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func (n *narrator) line(ctx context.Context, run store.Run, e store.Event) (stri
 	if e.Segment != 0 {
 		name, ok := n.names[e.Segment]
 		if !ok {
-			g, err := n.home.Ledger.Segment(ctx, e.Segment)
+			g, err := n.home.Ledger.Reader.Segment(ctx, e.Segment)
 			if err != nil {
 				return "", err
 			}
@@ -111,7 +111,7 @@ func narrateAll(ctx context.Context, w *World, h *home) error {
 	n, err := newNarrator(ctx, w, h)
 	for err == nil && w.verbose {
 		var open []store.Run
-		if open, err = h.Ledger.Runs(ctx, "", store.RunOpen); err != nil {
+		if open, err = h.Ledger.Reader.Runs(ctx, "", store.RunOpen); err != nil {
 			break
 		}
 		for _, run := range open {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -24,21 +25,21 @@ const (
 )
 
 // news are lines about what changed since the last look.
-func (n *notices) news(ctx context.Context, l *store.Reader, runs []store.Run, now time.Time) ([]string, error) {
+func (n *notices) news(ctx context.Context, l *ledger.Ledger, runs []store.Run, now time.Time) ([]string, error) {
 	if !n.looked.IsZero() && now.Sub(n.looked).Abs() < max(noticeEvery, parts*n.took) {
 		return nil, nil
 	}
 	n.looked = now
 	var lines []string
 	for _, run := range runs {
-		lanes, err := l.Lanes(ctx, run.No)
+		lanes, err := l.Reader.Lanes(ctx, run.No)
 		if err != nil {
 			return nil, err
 		}
 		for _, lane := range lanes {
 			lines = append(lines, n.lane(run, lane)...)
 		}
-		troubles, err := l.Troubles(ctx, run.No, maxTroubles)
+		troubles, err := l.Pages.Troubles(ctx, run.No, maxTroubles)
 		if err != nil {
 			return nil, err
 		}

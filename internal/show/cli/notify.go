@@ -68,7 +68,7 @@ func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, s 
 	if err != nil {
 		return err
 	}
-	waits, err := h.Ledger.Attention(ctx, []int64{c.Run.No})
+	waits, err := h.Ledger.Pages.Attention(ctx, []int64{c.Run.No})
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (p *progress) show(ctx context.Context) error {
 		news = append(news, o.String())
 	}
 	now := p.world.Now()
-	noted, err := p.noted.news(ctx, p.home.Ledger.Reader, p.runs, now)
+	noted, err := p.noted.news(ctx, p.home.Ledger, p.runs, now)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func countsOf(p results.Progress) string {
 // through reports whether all requests have ended, by the counters of lanes alone.
 func (p *progress) through(ctx context.Context) (bool, error) {
 	for _, run := range p.runs {
-		lanes, err := p.home.Ledger.Lanes(ctx, run.No)
+		lanes, err := p.home.Ledger.Reader.Lanes(ctx, run.No)
 		if err != nil {
 			return false, err
 		}
@@ -174,7 +174,7 @@ func (p *progress) rests(now time.Time, least time.Duration) bool {
 func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProgress, costs []assay.Cost, err error) {
 	defer func() { p.looked, p.took = now, max(0, p.world.Now().Sub(now)) }()
 	for i, run := range p.runs {
-		now, err := p.home.Ledger.Run(ctx, run.No)
+		now, err := p.home.Ledger.Reader.Run(ctx, run.No)
 		if err != nil {
 			return all, nil, err
 		}
@@ -185,7 +185,7 @@ func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProg
 		return all, nil, err
 	}
 	for _, run := range p.runs {
-		spending, err := p.home.Ledger.Spending(ctx, run.No)
+		spending, err := p.home.Ledger.Reader.Spending(ctx, run.No)
 		if err != nil {
 			return all, nil, err
 		}

@@ -88,7 +88,7 @@ func confirmRedo(w *World, h *home, run store.Run, r workspace.Redone, f redoFla
 
 // printRedone says that a run has draws that its plan had not: a reader of its numbers should know.
 func printRedone(ctx context.Context, w *World, h *home, run store.Run) error {
-	redos, err := h.Ledger.Redos(ctx, run.No)
+	redos, err := h.Ledger.Reader.Redos(ctx, run.No)
 	switch {
 	case err != nil || len(redos) == 0:
 		return err

@@ -63,7 +63,7 @@ func resultsCommand(w *World) *cobra.Command {
 
 // known reports what the flags name and the run does not have.
 func (f resultFlags) known(ctx context.Context, h *home, run store.Run) error {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func give(ctx context.Context, h *home, run store.Run, o store.Order) error {
 
 // printOrder says what became of an order.
 func printOrder(ctx context.Context, w *World, h *home, no int64) error {
-	o, err := h.Ledger.Order(ctx, no)
+	o, err := h.Ledger.Reader.Order(ctx, no)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, 
 			return fmt.Errorf("run %s: another process was first; look at it with `assay status %s`", run.ID, h.named(run))
 		}
 	}
-	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
+	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 		return err
 	}
 	return drive(ctx, w, h, run, d.Study, driveOptions{detach: f.detach, interval: f.interval})

@@ -58,7 +58,7 @@ func printSpend(ctx context.Context, w *World, h *home, run store.Run) error {
 	}
 	all, n := spentRow{names: [5]any{"all", "", "", "", ""}}, 0
 	var elsewhere assay.Cost
-	err := h.Ledger.Query(ctx, fmt.Sprintf(spendQuery, run.ID), func(_ []string, values []any) error {
+	err := h.Ledger.Reader.Query(ctx, fmt.Sprintf(spendQuery, run.ID), func(_ []string, values []any) error {
 		r, err := spentOf(values)
 		if err != nil {
 			return err

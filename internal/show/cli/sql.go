@@ -61,7 +61,7 @@ func (f *sqlFlags) open(ctx context.Context, w *World) (*home, error) {
 		if err != nil || !f.home.exists(w, true) {
 			return h, err
 		}
-		if runs, err := h.Ledger.RunsPage(ctx, 0, 1); err != nil || len(runs) > 0 {
+		if runs, err := h.Ledger.Pages.RunsPage(ctx, 0, 1); err != nil || len(runs) > 0 {
 			return h, err
 		}
 		if err := h.Close(); err != nil {
@@ -80,7 +80,7 @@ func printQuery(ctx context.Context, w *World, h *home, query string, f sqlFlags
 	out := assay.NewCSV(w.rawOut())
 	lines := json.NewEncoder(w.Stdout)
 	lines.SetEscapeHTML(false)
-	err := h.Ledger.Query(ctx, query, func(columns []string, values []any) error {
+	err := h.Ledger.Reader.Query(ctx, query, func(columns []string, values []any) error {
 		f.spellKeys(columns, values)
 		switch {
 		case f.json:

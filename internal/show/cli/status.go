@@ -103,7 +103,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, more sta
 	for i := 3; i < 14; i++ {
 		t.Right[i] = true
 	}
-	redos, err := h.Ledger.Redos(ctx, run.No)
+	redos, err := h.Ledger.Reader.Redos(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func watermark(h *home) string {
 
 // printDoubtSum says how many live calls may be billed without an answer.
 func printDoubtSum(ctx context.Context, w *World, h *home, run store.Run) error {
-	sum, err := h.Ledger.DoubtSum(ctx, run.No)
+	sum, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
 	if err != nil || sum.Calls == 0 {
 		return err
 	}
@@ -161,7 +161,7 @@ func printDoubtSum(ctx context.Context, w *World, h *home, run store.Run) error 
 
 // printDoubts lists the live requests that may be billed twice.
 func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
-	for d, err := range h.Ledger.Doubts(ctx, run.No) {
+	for d, err := range h.Ledger.Reader.Doubts(ctx, run.No) {
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func printDoubts(ctx context.Context, w *World, h *home, run store.Run) error {
 }
 
 func printSegments(ctx context.Context, w *World, h *home, run store.Run) error {
-	all, err := h.Ledger.Segments(ctx, run.No)
+	all, err := h.Ledger.Reader.Segments(ctx, run.No)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 		Spent: dollars(cost), AtLeast: cost.Sum.Float(), Unpriced: cost.Unknown, Reserved: run.Reserved.Float(), Lanes: []laneDocument{},
 		Progress: far.Progress,
 	}
-	doubts, err := h.Ledger.DoubtSum(ctx, run.No)
+	doubts, err := h.Ledger.Reader.DoubtSum(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 		doc.Rounds = append(doc.Rounds, roundsDocument{Stage: l.Stage, Looks: l.Number, Planned: l.Planned, Bought: l.Bought, Stop: string(l.Stop), Held: string(l.Held), Lane: l.Lane})
 	}
 	if segments {
-		all, err := h.Ledger.Segments(ctx, run.No)
+		all, err := h.Ledger.Reader.Segments(ctx, run.No)
 		if err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 
 // waits adds what an open run waits for, and who drives it.
 func (d *statusDocument) waits(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) error {
-	doubles, err := h.Ledger.Doubles(ctx, run.No)
+	doubles, err := h.Ledger.Reader.Doubles(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -244,14 +244,14 @@ func (d *statusDocument) waits(ctx context.Context, w *World, h *home, run store
 		about := w.Now().Add(left).UTC().Truncate(time.Second)
 		d.DoneAbout = &about
 	}
-	attention, err := h.Ledger.Attention(ctx, []int64{run.No})
+	attention, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
 	if err != nil {
 		return err
 	}
 	if before := attention[run.No].CollectBefore; !before.IsZero() {
 		d.Before = &before
 	}
-	troubles, err := h.Ledger.Troubles(ctx, run.No, 1000)
+	troubles, err := h.Ledger.Pages.Troubles(ctx, run.No, 1000)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (d *statusDocument) waits(ctx context.Context, w *World, h *home, run store
 			d.Still = append(d.Still, stillDocument{Segment: t.Segment, Lane: t.Lane, Since: t.Still, Reason: t.Reason})
 		}
 	}
-	all, err := h.Ledger.Drivers(ctx, run.No)
+	all, err := h.Ledger.Leases.Drivers(ctx, run.No)
 	for _, p := range all {
 		d.Drivers = append(d.Drivers, p.Holder)
 	}

@@ -19,11 +19,11 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run, p results
 	if run.State == store.RunClosed || h.Temporary != "" {
 		return nil
 	}
-	troubles, err := h.Ledger.Troubles(ctx, run.No, maxTroubles+1)
+	troubles, err := h.Ledger.Pages.Troubles(ctx, run.No, maxTroubles+1)
 	if err != nil {
 		return err
 	}
-	all, err := h.Ledger.Attention(ctx, []int64{run.No})
+	all, err := h.Ledger.Pages.Attention(ctx, []int64{run.No})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func stoodStill(t store.Trouble, now time.Time) string {
 
 // printDoubles names the jobs that a run has one too many of, with what they did.
 func printDoubles(ctx context.Context, w *World, h *home, run store.Run) error {
-	all, err := h.Ledger.Doubles(ctx, run.No)
+	all, err := h.Ledger.Reader.Doubles(ctx, run.No)
 	for i, e := range all {
 		if i == 0 {
 			fmt.Fprintln(w.Stdout, "\nJobs that were made twice, because a create call came to nothing that could be seen and was sent again:")
@@ -88,7 +88,7 @@ func printDoubles(ctx context.Context, w *World, h *home, run store.Run) error {
 
 // driversOf says who drives an open run.
 func driversOf(ctx context.Context, h *home, run store.Run) (string, error) {
-	all, err := h.Ledger.Drivers(ctx, run.No)
+	all, err := h.Ledger.Leases.Drivers(ctx, run.No)
 	if err != nil {
 		return "", err
 	}
@@ -133,17 +133,17 @@ func (h *home) shortOfMoney(ctx context.Context, run store.Run) (bool, error) {
 	if run.Budget == nil {
 		return false, nil
 	}
-	waiting, err := h.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
+	waiting, err := h.Ledger.Reader.Segments(ctx, run.No, store.Staged, store.Uploaded)
 	if err != nil || slices.ContainsFunc(waiting, engine.OverBudget) {
 		return err == nil, err
 	}
-	events, err := h.Ledger.EventsBefore(ctx, run.No, 0, recentEvents)
+	events, err := h.Ledger.Pages.EventsBefore(ctx, run.No, 0, recentEvents)
 	return slices.ContainsFunc(events, func(e store.Event) bool { return e.Kind == "budget" }), err
 }
 
 // pausedLanes names the lanes of a run that are paused.
 func pausedLanes(ctx context.Context, h *home, run store.Run) (string, error) {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	var names []string
 	for _, l := range lanes {
 		if l.State == store.LanePaused && !slices.Contains(names, l.Name) {
@@ -155,7 +155,7 @@ func pausedLanes(ctx context.Context, h *home, run store.Run) (string, error) {
 
 // waitsForYes is what has to be added to go on with a run whose first answers wait for a yes.
 func waitsForYes(ctx context.Context, h *home, run store.Run) (string, error) {
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Canary == store.CanaryShown && l.State == store.LaneOpen }) {
 		return " --proceed", err
 	}

@@ -142,7 +142,7 @@ func (h *home) outline(ctx context.Context, w *World, found *results.Findings) (
 
 // printAnswer says what a run found.
 func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
-	version, err := h.Ledger.Version(ctx, run.No)
+	version, err := h.Ledger.Pages.Version(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 		return err
 	}
 	s := doc.Summary()
-	results.Keep(ctx, h.Ledger, run.No, version, s)
+	results.Keep(ctx, h.Ledger.Runs, run.No, version, s)
 	fmt.Fprintln(w.Stdout)
 	printSummary(w, s, watermark(h))
 	if err := printBoard(w, s.Board); err != nil {

@@ -49,7 +49,7 @@ func (f resultFlags) printSuperseded(ctx context.Context, w *World, h *home, run
 
 // printEdits says what edits of the study superseded, if any did.
 func printEdits(ctx context.Context, w *World, h *home, run store.Run) error {
-	edits, err := h.Ledger.Edits(ctx, run.No)
+	edits, err := h.Ledger.Reader.Edits(ctx, run.No)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func tune(ctx context.Context, w *World, ref string, f tuneFlags, counted bool) 
 		return err
 	}
 	defer h.Close()
-	lanes, err := h.Ledger.Lanes(ctx, run.No)
+	lanes, err := h.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func tune(ctx context.Context, w *World, ref string, f tuneFlags, counted bool) 
 		return err
 	}
 	fmt.Fprintf(w.Stdout, "run %s: %s\n", run.ID, words)
-	if run, err = h.Ledger.Run(ctx, run.No); err != nil {
+	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 		return err
 	}
 	if err := warnTighter(ctx, w, h, run, lanes, t); err != nil {

@@ -180,5 +180,5 @@ func (v *viewHomes) close() {
 
 // seen is a home as the dashboard sees it.
 func (h *home) seen() *web.Home {
-	return &web.Home{Reader: h.results(), Files: h.Files, Orders: h.Ledger}
+	return &web.Home{Reader: h.results(), Files: h.Files, Orders: h.Ledger.Runs, Clients: h.Ledger.Clients}
 }

@@ -70,7 +70,7 @@ func watch(ctx context.Context, w *World, h *home, runs []store.Run, interval ti
 		}
 		open := 0
 		for i, run := range runs {
-			if runs[i], err = h.Ledger.Run(ctx, run.No); err != nil {
+			if runs[i], err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 				return err
 			}
 			if runs[i].State != store.RunClosed {

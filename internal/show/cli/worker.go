@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
 	"assay/internal/send/workspace"
 	"assay/internal/show/cli/term"
 )
@@ -72,7 +73,7 @@ func serveWorker(ctx context.Context, w *World, f workerFlags) error {
 		Concurrency: f.concurrency, Programs: f.programs,
 		Log: slog.New(slog.NewTextHandler(w.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready: func() {
-			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", store.Redact(url), h.Files)
+			fmt.Fprintf(w.Stderr, "taking work from %s, artifacts in %s; stop with Ctrl-C\n", db.Redact(url), h.Files)
 		},
 		Closed: func(ctx context.Context, run store.Run) {
 			fmt.Fprintf(w.Stderr, "run %s of %s is %s\n", run.ID, run.Study, run.Result)

@@ -140,7 +140,7 @@ func (m *making) before(ctx context.Context, tries string) (store.Run, bool, err
 
 // begin reads the file, makes every request into one of its provider, and records the run.
 func (m *making) begin(ctx context.Context) (store.Run, error) {
-	f, err := m.s.Home.Ledger.ClientFile(ctx, m.user.Name, m.request.File)
+	f, err := m.s.Home.Ledger.Clients.ClientFile(ctx, m.user.Name, m.request.File)
 	if err != nil {
 		if errors.Is(err, store.ErrNotFound) {
 			err = openai.Wrong(http.StatusBadRequest, "invalid_request", "input_file_id", "No such File object: %s", assay.Clean(m.request.File, 80))
@@ -235,14 +235,14 @@ const preparation = 5 * time.Minute
 
 // abandoned reports whether a batch under an id was given up, or begun by a process that ended before it was recorded.
 func (m *making) abandoned(ctx context.Context, id string) (bool, error) {
-	run, err := m.s.Home.Ledger.FindRun(ctx, id, "")
+	run, err := m.s.Home.Ledger.Reader.FindRun(ctx, id, "")
 	if err != nil || run.Abandoned() {
 		return err == nil, err
 	}
 	if run.State != store.RunPreparing || m.s.now().Sub(run.Created) <= preparation {
 		return false, nil
 	}
-	return m.s.Home.Ledger.AbandonRun(ctx, run.No) // so that a process which was asleep does not open it after all
+	return m.s.Home.Ledger.Runs.AbandonRun(ctx, run.No) // so that a process which was asleep does not open it after all
 }
 
 // maxBroken is how many refused lines a batch lists of which nothing can be sent.

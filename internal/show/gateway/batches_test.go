@@ -134,7 +134,7 @@ func TestACallThatIsRepeatedMakesOneBatch(t *testing.T) {
 	if status, e := r.create(anna, r.upload(anna, chat("b", "gpt-4o-mini", "")), "Idempotency-Key", "k"); status != 400 || e.text("error", "code") != "idempotency_key_reused" {
 		t.Errorf("another call under the key: %d %v", status, e)
 	}
-	runs, err := r.home.Ledger.Runs(t.Context(), "gateway")
+	runs, err := r.home.Ledger.Reader.Runs(t.Context(), "gateway")
 	if err != nil || len(runs) != 3 {
 		t.Errorf("there are %d runs, want 3 (%v)", len(runs), err)
 	}
@@ -174,11 +174,11 @@ func TestANewGatewayGoesOnWithTheBatchesOfTheLast(t *testing.T) {
 	r := newRig(t, rigOptions{queue: time.Hour})
 	_, b := r.create(anna, r.upload(anna, chat("a", "anthropic/claude-sonnet-4-5", "")+chat("b", "gpt-4o-mini", "")))
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		runs, err := r.home.Ledger.Runs(t.Context(), "gateway")
+		runs, err := r.home.Ledger.Reader.Runs(t.Context(), "gateway")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sent, err := r.home.Ledger.Segments(t.Context(), runs[0].No, store.Launched); err != nil || len(sent) == 2 {
+		if sent, err := r.home.Ledger.Reader.Segments(t.Context(), runs[0].No, store.Launched); err != nil || len(sent) == 2 {
 			break
 		}
 	}

@@ -96,7 +96,7 @@ func (s *Server) batch(ctx context.Context, run store.Run) (*batchObject, error)
 		return nil, err
 	}
 	o.Counts, o.InProgress = batchCounts(counts), seconds(run.Created)
-	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
+	stops, err := s.Home.Ledger.Reader.OrdersOf(ctx, run.No, store.OrderCancel)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func brokenBatch(c *batchrun.Client) *batchErrors {
 // ended completes a batch whose run is closed: it is over when its results are written.
 func (s *Server) ended(ctx context.Context, run store.Run, stops []store.Order, o *batchObject) error {
 	o.Finalizing = seconds(run.Closed)
-	files, err := s.Home.Ledger.ClientFilesOf(ctx, run.No)
+	files, err := s.Home.Ledger.Clients.ClientFilesOf(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *Server) ended(ctx context.Context, run store.Run, stops []store.Order, 
 	default:
 		o.Status, o.Completed = "completed", seconds(run.Closed)
 	}
-	segments, err := s.Home.Ledger.Segments(ctx, run.No)
+	segments, err := s.Home.Ledger.Reader.Segments(ctx, run.No)
 	o.Usage = usageOf(segments)
 	return err
 }
@@ -184,7 +184,7 @@ func (s *Server) run(ctx context.Context, u *User, id string) (store.Run, error)
 	if !ok || name == "" {
 		return store.Run{}, none
 	}
-	run, err := s.Home.Ledger.FindRun(ctx, name, "")
+	run, err := s.Home.Ledger.Reader.FindRun(ctx, name, "")
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
 		return run, none
 	}
@@ -248,12 +248,12 @@ func (s *Server) cancelBatch(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if run.State == store.RunOpen {
-		stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
+		stops, err := s.Home.Ledger.Reader.OrdersOf(ctx, run.No, store.OrderCancel)
 		if err != nil {
 			return nil, err
 		}
 		if len(stops) == 0 {
-			if _, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: c.user.Name}); err != nil {
+			if _, err := s.Home.Ledger.Runs.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: c.user.Name}); err != nil {
 				return nil, err
 			}
 			s.driver.Look()

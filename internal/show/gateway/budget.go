@@ -52,7 +52,7 @@ func (s *Server) left(ctx context.Context, u *User) (*assay.Money, error) {
 	if !s.bounded(u) {
 		return nil, nil
 	}
-	users, err := s.Home.Ledger.ClientUsage(ctx)
+	users, err := s.Home.Ledger.Clients.ClientUsage(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (s *Server) createFile(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	up := &uploading{s: s, ctx: ctx, id: "file-" + id}
-	if err := s.Home.Ledger.BeginClientFile(ctx, c.user.Name, up.id); err != nil {
+	if err := s.Home.Ledger.Clients.BeginClientFile(ctx, c.user.Name, up.id); err != nil {
 		return nil, err
 	}
 	err = up.read(parts)
@@ -91,7 +91,7 @@ func (s *Server) roomFor(ctx context.Context, u *User) error {
 	if s.Storage == 0 {
 		return nil
 	}
-	has, err := s.Home.Ledger.StoredBytes(ctx, u.Name)
+	has, err := s.Home.Ledger.Clients.StoredBytes(ctx, u.Name)
 	if err == nil && has >= s.Storage {
 		err = tooMuch(s.Storage)
 	}
@@ -106,7 +106,7 @@ func tooMuch(most int64) error {
 // giveUp takes away what came of a file that was not kept, after an error of its own.
 func (s *Server) giveUp(ctx context.Context, f store.ClientFile, err error) error {
 	err = errors.Join(err, s.Home.Files.Remove(ctx, shelf, f.ID+".jsonl"))
-	if gone := s.Home.Ledger.DeleteClientFile(ctx, f.Owner, f.ID); !errors.Is(gone, store.ErrNotFound) {
+	if gone := s.Home.Ledger.Clients.DeleteClientFile(ctx, f.Owner, f.ID); !errors.Is(gone, store.ErrNotFound) {
 		err = errors.Join(err, gone)
 	}
 	return err
@@ -117,7 +117,7 @@ const longestUpload = 6 * time.Hour
 
 // sweep takes away the bytes of uploads that were cut off with their gateway.
 func (s *Server) sweep(ctx context.Context) error {
-	left, err := s.Home.Ledger.UnfinishedClientFiles(ctx, s.now().Add(-longestUpload))
+	left, err := s.Home.Ledger.Clients.UnfinishedClientFiles(ctx, s.now().Add(-longestUpload))
 	for _, f := range left {
 		err = errors.Join(err, s.giveUp(ctx, f, nil))
 	}
@@ -148,7 +148,7 @@ func (u *uploading) commit(owner *User) error {
 	if _, err := u.sink.Commit(); err != nil {
 		return err
 	}
-	err := u.s.Home.Ledger.KeepClientFile(u.ctx, f, u.s.Storage)
+	err := u.s.Home.Ledger.Clients.KeepClientFile(u.ctx, f, u.s.Storage)
 	if errors.Is(err, store.ErrStorage) {
 		err = tooMuch(u.s.Storage)
 	}
@@ -208,7 +208,7 @@ func (u *uploading) keep(p *multipart.Part) (err error) {
 }
 
 func (s *Server) file(ctx context.Context, u *User, id string) (fileObject, error) {
-	f, err := s.Home.Ledger.ClientFile(ctx, u.Name, id)
+	f, err := s.Home.Ledger.Clients.ClientFile(ctx, u.Name, id)
 	return objectOf(f), openai.Missing(err, "File", id)
 }
 
@@ -223,13 +223,13 @@ func (s *Server) listFiles(ctx context.Context, c *call) (any, error) {
 	}
 	var before int64
 	if after != "" {
-		f, err := s.Home.Ledger.ClientFile(ctx, c.user.Name, after)
+		f, err := s.Home.Ledger.Clients.ClientFile(ctx, c.user.Name, after)
 		if err != nil {
 			return nil, openai.Missing(err, "File", after)
 		}
 		before = f.No
 	}
-	all, err := s.Home.Ledger.ClientFiles(ctx, c.user.Name, c.URL.Query().Get("purpose"), before, limit+1)
+	all, err := s.Home.Ledger.Clients.ClientFiles(ctx, c.user.Name, c.URL.Query().Get("purpose"), before, limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -245,11 +245,11 @@ func (s *Server) listFiles(ctx context.Context, c *call) (any, error) {
 
 func (s *Server) deleteFile(ctx context.Context, c *call) (any, error) {
 	id := c.PathValue("id")
-	f, err := s.Home.Ledger.ClientFile(ctx, c.user.Name, id)
+	f, err := s.Home.Ledger.Clients.ClientFile(ctx, c.user.Name, id)
 	if err != nil {
 		return nil, openai.Missing(err, "File", id)
 	}
-	if err := s.Home.Ledger.DeleteClientFile(ctx, c.user.Name, id); err != nil {
+	if err := s.Home.Ledger.Clients.DeleteClientFile(ctx, c.user.Name, id); err != nil {
 		return nil, openai.Missing(err, "File", id)
 	}
 	run, name, err := s.bytesOf(ctx, f)
@@ -267,7 +267,7 @@ func (s *Server) bytesOf(ctx context.Context, f store.ClientFile) (run, name str
 	if f.Run == 0 {
 		return shelf, f.ID + ".jsonl", nil
 	}
-	of, err := s.Home.Ledger.Run(ctx, f.Run)
+	of, err := s.Home.Ledger.Reader.Run(ctx, f.Run)
 	return of.ID, f.ID + ".jsonl", err
 }
 
@@ -286,7 +286,7 @@ func (s *Server) open(ctx context.Context, f store.ClientFile) (artifacts.File, 
 
 func (s *Server) fileContent(w http.ResponseWriter, r *http.Request) {
 	u, id := userIn(r.Context()), r.PathValue("id")
-	f, err := s.Home.Ledger.ClientFile(r.Context(), u.Name, id)
+	f, err := s.Home.Ledger.Clients.ClientFile(r.Context(), u.Name, id)
 	if err != nil {
 		s.fail(w, r, openai.Missing(err, "File", id))
 		return

@@ -102,7 +102,7 @@ func (s *Server) handler() http.Handler {
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 5*time.Second)
 	defer stop()
-	if _, err := s.Home.Ledger.LedgerVersion(ctx); err != nil {
+	if _, err := s.Home.Ledger.Pages.LedgerVersion(ctx); err != nil {
 		http.Error(w, "the ledger does not answer", http.StatusServiceUnavailable)
 		return
 	}

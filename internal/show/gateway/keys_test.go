@@ -33,7 +33,7 @@ func (r *rig) made() string { return r.maker(r.run()) }
 
 func (r *rig) maker(run store.Run) string {
 	r.t.Helper()
-	all, err := r.home.Ledger.Segments(r.t.Context(), run.No)
+	all, err := r.home.Ledger.Reader.Segments(r.t.Context(), run.No)
 	if err != nil || len(all) != 1 || all[0].Account == "" {
 		r.t.Fatalf("want one job: %+v (%v)", all, err)
 	}
@@ -44,7 +44,7 @@ func (r *rig) maker(run store.Run) string {
 func (r *rig) orders(run store.Run) (all []store.Order) {
 	r.t.Helper()
 	for _, kind := range []store.OrderKind{store.OrderResolve, store.OrderCancel} {
-		some, err := r.home.Ledger.OrdersOf(r.t.Context(), run.No, kind)
+		some, err := r.home.Ledger.Reader.OrdersOf(r.t.Context(), run.No, kind)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -103,12 +103,12 @@ func TestTwoKeysOfOneAccountDoNotTakeTheirJobsFromEachOther(t *testing.T) {
 	r.waitForSegments(1, store.Launched)
 	run, made := r.run(), r.made()
 	r.wait("its key is in the ledger", func() (bool, error) {
-		return r.home.Ledger.KeyAlive(t.Context(), store.WorkerKey{Run: run.No, Provider: "anthropic", Account: made})
+		return r.home.Ledger.Leases.KeyAlive(t.Context(), store.WorkerKey{Run: run.No, Provider: "anthropic", Account: made})
 	})
 	other := r.beside("another-name")
 	other.start(rigOptions{})
 	r.wait("the second has looked at the job", func() (bool, error) {
-		all, err := r.home.Ledger.Segments(t.Context(), run.No)
+		all, err := r.home.Ledger.Reader.Segments(t.Context(), run.No)
 		return len(all) == 1 && strings.Contains(all[0].Reason, "made with another key"), err
 	})
 	if r.made() != made || len(r.orders(run)) > 0 {
@@ -151,7 +151,7 @@ func TestAJobWithoutItsKeySaysSoAndGoesOnWhenTheKeyIsSetAgain(t *testing.T) {
 				var log said
 				r.start(rigOptions{log: &log})
 				r.wait("it is looked at in vain", func() (bool, error) {
-					all, err := r.home.Ledger.Segments(t.Context(), run.No)
+					all, err := r.home.Ledger.Reader.Segments(t.Context(), run.No)
 					return log.has("waits for the key of openai that made its job") || len(all) == 1 && strings.Contains(all[0].Reason, "made with another key"), err
 				})
 				if _, b := r.call(anna, "GET", "/batches/"+b.text("id"), nil); b.text("status") != "in_progress" || !strings.Contains(b.text("waiting_for"), c.says) {

@@ -19,7 +19,7 @@ import (
 // used is what the ledger says of a user.
 func (r *rig) used(owner string) store.ClientUsage {
 	r.t.Helper()
-	all, err := r.home.Ledger.ClientUsage(r.t.Context())
+	all, err := r.home.Ledger.Clients.ClientUsage(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}

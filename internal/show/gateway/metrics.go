@@ -9,7 +9,7 @@ import (
 
 // metrics writes what users have used as numbers for Prometheus: those of the user who asks, and of all for the admin.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
-	users, err := s.Home.Ledger.ClientUsage(r.Context())
+	users, err := s.Home.Ledger.Clients.ClientUsage(r.Context())
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -37,7 +37,7 @@ func TestABatchThatABudgetNoLongerCoversMayBeTriedAgainAtOnce(t *testing.T) {
 		if run != "gateway" || spent.Swap(true) {
 			return
 		}
-		if _, err := r.home.Ledger.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &budget}, store.Allowance{}); err != nil {
+		if _, err := r.home.Ledger.Clients.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &budget}, store.Allowance{}); err != nil {
 			t.Error(err)
 		}
 	}}
@@ -47,7 +47,7 @@ func TestABatchThatABudgetNoLongerCoversMayBeTriedAgainAtOnce(t *testing.T) {
 			t.Errorf("beyond the budget: %d %v", status, e)
 		}
 	}
-	all, err := r.home.Ledger.Runs(t.Context(), "gateway", store.RunPreparing)
+	all, err := r.home.Ledger.Reader.Runs(t.Context(), "gateway", store.RunPreparing)
 	if err != nil || len(all) != 1 || !all[0].Abandoned() {
 		t.Errorf("what is left of it: %+v (%v)", all, err)
 	}
@@ -83,7 +83,7 @@ func TestARemovedUsersBatchIsFinishedAndGivenNoMoreMoney(t *testing.T) {
 			run := r.run()
 			if more {
 				little := assay.Money(1)
-				if err := r.home.Ledger.SetBudget(t.Context(), run.No, &little); err != nil {
+				if err := r.home.Ledger.Runs.SetBudget(t.Context(), run.No, &little); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -96,14 +96,14 @@ func TestARemovedUsersBatchIsFinishedAndGivenNoMoreMoney(t *testing.T) {
 				t.Errorf("a removed user is answered with %d", status)
 			}
 			r.wait("the batch is over", func() (bool, error) {
-				now, err := r.home.Ledger.Run(t.Context(), run.No)
+				now, err := r.home.Ledger.Reader.Run(t.Context(), run.No)
 				if err != nil || now.State != store.RunClosed {
 					return false, err
 				}
-				files, err := r.home.Ledger.ClientFilesOf(t.Context(), run.No)
+				files, err := r.home.Ledger.Clients.ClientFilesOf(t.Context(), run.No)
 				return len(files) > 0, err
 			})
-			now, err := r.home.Ledger.Run(t.Context(), run.No)
+			now, err := r.home.Ledger.Reader.Run(t.Context(), run.No)
 			if err != nil || *now.Budget > budget || more && *now.Budget != 1 {
 				t.Errorf("it was given more money: %v (%v)", now.Budget, err)
 			}

@@ -98,7 +98,7 @@ func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // Serve answers on a listener and drives all batches until the context ends; then it lets those finish who are being
 // answered. What is in flight at providers is gone on with by the next gateway.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
-	if err := s.Home.Ledger.PutClientUsers(ctx, s.named()); err != nil {
+	if err := s.Home.Ledger.Clients.PutClientUsers(ctx, s.named()); err != nil {
 		return err
 	}
 	working, stop := context.WithCancel(ctx)

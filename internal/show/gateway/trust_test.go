@@ -22,7 +22,7 @@ import (
 // run is the newest run of the gateway.
 func (r *rig) run() store.Run {
 	r.t.Helper()
-	all, err := r.home.Ledger.Runs(r.t.Context(), "gateway")
+	all, err := r.home.Ledger.Reader.Runs(r.t.Context(), "gateway")
 	if err != nil || len(all) == 0 {
 		r.t.Fatalf("there is no run: %v", err)
 	}
@@ -51,7 +51,7 @@ func (r *rig) waitForSegments(n int, state store.State) {
 	r.t.Helper()
 	no := r.run().No
 	r.wait(fmt.Sprint(n, " segments ", state), func() (bool, error) {
-		all, err := r.home.Ledger.Segments(r.t.Context(), no, state)
+		all, err := r.home.Ledger.Reader.Segments(r.t.Context(), no, state)
 		return len(all) == n, err
 	})
 }
@@ -60,7 +60,7 @@ func (r *rig) waitForStoppedLane() {
 	r.t.Helper()
 	no := r.run().No
 	r.wait("a lane is stopped", func() (bool, error) {
-		lanes, err := r.home.Ledger.Lanes(r.t.Context(), no)
+		lanes, err := r.home.Ledger.Reader.Lanes(r.t.Context(), no)
 		for _, l := range lanes {
 			if l.State == store.LaneStopped {
 				return true, err
@@ -103,7 +103,7 @@ func TestAJobWhoseKeyIsRefusedIsFetchedWithAnother(t *testing.T) {
 	r.start(rigOptions{log: &log})
 	r.wait("the key of another account does not know the job", func() (bool, error) { return log.has("a job waits for the key that made it"), nil })
 	r.stop()
-	held, err := r.home.Ledger.Segments(t.Context(), r.run().No, store.Held)
+	held, err := r.home.Ledger.Reader.Segments(t.Context(), r.run().No, store.Held)
 	if err != nil || len(held) != 1 || held[0].Account != made || !strings.Contains(held[0].Reason, "refuses the key") {
 		t.Errorf("after it: %+v (%v), want the job held as it was, made by %s", held, err, made)
 	}
@@ -179,12 +179,12 @@ func TestARunThatNeedsMoreGetsItWhileItsUserHasMoney(t *testing.T) {
 			end := r.unserved(&budget)
 			_, b := r.create(bert, r.upload(bert, chat("a", "gpt-4o-mini", `,"max_completion_tokens":50`)))
 			little := assay.Money(1)
-			if err := r.home.Ledger.SetBudget(t.Context(), r.run().No, &little); err != nil {
+			if err := r.home.Ledger.Runs.SetBudget(t.Context(), r.run().No, &little); err != nil {
 				t.Fatal(err)
 			}
 			if spent {
 				rest := budget - little
-				if _, err := r.home.Ledger.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &rest}, store.Allowance{Owner: "bert", Own: &budget}); err != nil {
+				if _, err := r.home.Ledger.Clients.BeginClientCall(t.Context(), store.ClientCall{Owner: "bert", High: &rest}, store.Allowance{Owner: "bert", Own: &budget}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -272,7 +272,7 @@ func TestAnUploadThatWasCutWithItsGatewayIsTakenAway(t *testing.T) {
 	kept := r.upload(anna, chat("a", "gpt-4o-mini", ""))
 	r.stop()
 	for _, id := range []string{"file-cut", "file-whole"} { // as a kill leaves them: in the middle, and before the last step
-		if err := r.home.Ledger.BeginClientFile(t.Context(), "anna", id); err != nil {
+		if err := r.home.Ledger.Clients.BeginClientFile(t.Context(), "anna", id); err != nil {
 			t.Fatal(err)
 		}
 		sink, err := artifacts.Create(t.Context(), r.home.Files, "gateway", id+".jsonl")

@@ -223,7 +223,7 @@ func (s *Server) answersInOrder(q *request, data *answersData) error {
 	if f.Ending == endingOpen {
 		filter.Ending, filter.Open = "", true
 	}
-	all, err := q.home.Ledger.AnswersPage(q.Context(), q.run.No, filter, after, limit+1)
+	all, err := q.home.Pages.AnswersPage(q.Context(), q.run.No, filter, after, limit+1)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (s *Server) answersByVerdict(q *request, data *answersData) error {
 	}
 	stage, label, _ := strings.Cut(data.Filter.Verdict, ":")
 	f := data.Filter
-	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage, Lane: f.Lane, Says: label, Item: f.Item}, after, limit)
+	page, err := q.home.Pages.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage, Lane: f.Lane, Says: label, Item: f.Item}, after, limit)
 	if err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (s *Server) answersByVerdict(q *request, data *answersData) error {
 func (s *Server) labelsOf(q *request, stages []string) ([]string, error) {
 	var out []string
 	for _, stage := range stages {
-		page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 200)
+		page, err := q.home.Pages.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 200)
 		if err != nil {
 			return nil, err
 		}

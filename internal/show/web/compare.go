@@ -78,7 +78,7 @@ func (s *Server) runOf(ctx context.Context, q *request, name string) (*Home, sto
 
 // runBefore is the run of the same study before one; empty: there is none among the last few.
 func runBefore(q *request) (string, error) {
-	runs, err := q.home.Ledger.RunsPage(q.Context(), q.run.No, pageRows)
+	runs, err := q.home.Pages.RunsPage(q.Context(), q.run.No, pageRows)
 	for _, r := range runs {
 		if r.Study == q.run.Study {
 			return r.ID, nil
@@ -110,7 +110,7 @@ func (s *Server) compared(q *request) (k compareKey, runs [2]store.Run, f found[
 			return k, runs, f, err
 		}
 		k.runs[i] = runs[i].No
-		one, err := k.homes[i].Ledger.Version(q.Context(), runs[i].No)
+		one, err := k.homes[i].Pages.Version(q.Context(), runs[i].No)
 		if err != nil {
 			return k, runs, f, err
 		}

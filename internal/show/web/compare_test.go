@@ -17,10 +17,10 @@ func (r *rig) another() {
 	r.t.Helper()
 	ctx := context.Background()
 	text := strings.Replace(demo, "openai/gpt-4.1-nano", "openai/gpt-4.1", 1)
-	run, err := r.ledger.CreateRun(ctx, store.NewRun{ID: "run2", Study: "<b>demo</b>", Folder: "here", Digest: "e", Settings: `{"file":"demo.yaml"}`, By: "me"})
+	run, err := r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "run2", Study: "<b>demo</b>", Folder: "here", Digest: "e", Settings: `{"file":"demo.yaml"}`, By: "me"})
 	r.ok(err)
-	r.ok(r.ledger.PutPart(ctx, run.No, "file/demo.yaml", strings.NewReader(text)))
-	r.ok(r.ledger.PutItems(ctx, run.No, "questions", func(yield func(assay.Item, error) bool) {
+	r.ok(r.ledger.Runs.PutPart(ctx, run.No, "file/demo.yaml", strings.NewReader(text)))
+	r.ok(r.ledger.Runs.PutItems(ctx, run.No, "questions", func(yield func(assay.Item, error) bool) {
 		for i := range 3 {
 			if !yield(assay.Item{ID: itemID(i), Cluster: "c", Fields: map[string]any{"text": hostile}}, nil) {
 				return
@@ -31,8 +31,8 @@ func (r *rig) another() {
 	for _, name := range []string{"gpt", "opus"} {
 		lanes = append(lanes, store.Lane{Run: run.No, Stage: "answers", Name: name, Provider: "openai", Model: "m2-" + name, Params: "{}", Planned: 3})
 	}
-	r.ok(r.ledger.PutLanes(ctx, lanes))
-	r.ok(r.ledger.OpenRun(ctx, run.No))
+	r.ok(r.ledger.Runs.PutLanes(ctx, lanes))
+	r.ok(r.ledger.Runs.OpenRun(ctx, run.No))
 	first := r.run
 	r.run = run
 	var all []store.Verdict
@@ -41,7 +41,7 @@ func (r *rig) another() {
 		all = append(all, store.Verdict{Run: run.No, At: at, Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: label})
 	}
 	r.run = first
-	_, err = r.ledger.AddVerdicts(ctx, all)
+	_, err = r.ledger.Runs.AddVerdicts(ctx, all)
 	r.ok(err)
 }
 

@@ -195,7 +195,7 @@ func (s *Server) figures(q *request, id string) ([]*report.Figure, error) {
 	}
 	if id == "burn" || id == "timeline" {
 		var data runData
-		spans, err := q.home.Ledger.Spans(q.Context(), q.run.No, shownSpans)
+		spans, err := q.home.Pages.Spans(q.Context(), q.run.No, shownSpans)
 		if err != nil {
 			return nil, err
 		}

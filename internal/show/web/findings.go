@@ -33,7 +33,7 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	if err != nil {
 		return nil, err
 	}
-	version, err := k.home.Ledger.Version(ctx, k.run)
+	version, err := k.home.Pages.Version(ctx, k.run)
 	if err != nil {
 		return nil, err
 	}

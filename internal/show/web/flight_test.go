@@ -16,12 +16,12 @@ func TestWhatIsStagedIsNotCalledInFlight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ctx := context.Background()
-	g, err := r.ledger.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "good", Lane: "judge", Turn: 1}, Mode: store.Batch, Purpose: store.ForWave,
+	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "good", Lane: "judge", Turn: 1}, Mode: store.Batch, Purpose: store.ForWave,
 		Provider: "openai", Model: "m", Nonce: "bbbbbbbbbb"}, "me", time.Minute)
 	r.ok(err)
 	at := assay.Coordinates{Stage: "good", Item: "x", Lane: "gpt", Judge: "judge", Turn: 1, Draw: 1}
-	r.ok(r.ledger.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}))
-	r.ok(r.ledger.Stage(ctx, g.Lease, store.Bytes{Name: "s-judge", Size: 1, SHA256: "ab"}, 0, 0, r.clock))
+	r.ok(r.ledger.Work.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, At: at}}))
+	r.ok(r.ledger.Work.Stage(ctx, g.Lease, store.Bytes{Name: "s-judge", Size: 1, SHA256: "ab"}, 0, 0, r.clock))
 	for path, run := range map[string]map[string]any{
 		"/runs":               r.json("/runs")["runs"].([]any)[0].(map[string]any),
 		"/runs/run1/progress": r.json("/runs/run1")["run"].(map[string]any),
@@ -66,7 +66,7 @@ func TestAPageGuessesNoEnd(t *testing.T) {
 	if got := about(); got != nil {
 		t.Errorf("two lanes are through, one has not begun, and no process is at work: done %v", got)
 	}
-	_, err := r.ledger.HoldRun(context.Background(), r.run.No, "me", time.Minute)
+	_, err := r.ledger.Leases.HoldRun(context.Background(), r.run.No, "me", time.Minute)
 	r.ok(err)
 	want := r.clock.Add(75 * time.Minute).Format(time.RFC3339) // 8 of 18 took an hour
 	if got := about(); got != want {
@@ -86,7 +86,7 @@ func TestARetryCountsWhatWaitsInStoppedLanes(t *testing.T) {
 	if text := question(); !strings.Contains(text, "Up to 2 requests will be sent") {
 		t.Errorf("two ended without an answer:\n%s", text)
 	}
-	r.ok(r.ledger.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStop{State: store.LaneStopped, Reason: "the key was refused"}))
+	r.ok(r.ledger.Work.SetLane(context.Background(), r.run.No, "good", "judge", store.LaneStop{State: store.LaneStopped, Reason: "the key was refused"}))
 	if text := question(); !strings.Contains(text, "Up to 10 requests will be sent") {
 		t.Errorf("eight more wait in a stopped lane:\n%s", text)
 	}

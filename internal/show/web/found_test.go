@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -30,11 +31,11 @@ func TestTheListOfRunsSaysWhatWasFoundWhereThatIsKnown(t *testing.T) {
 
 // closeRun ends the rig's run.
 func (r *rig) closeRun() {
-	run, err := r.ledger.Run(context.Background(), r.run.No)
+	run, err := r.ledger.Reader.Run(context.Background(), r.run.No)
 	r.ok(err)
-	lease, err := r.ledger.HoldRun(context.Background(), run.No, "test", time.Hour)
+	lease, err := r.ledger.Leases.HoldRun(context.Background(), run.No, "test", time.Hour)
 	r.ok(err)
-	r.ok(r.ledger.CloseRun(context.Background(), lease, run.Due, store.ResultDone))
+	r.ok(r.ledger.Work.CloseRun(context.Background(), lease, run.Due, store.ResultDone))
 }
 
 // What was found is shown where the ledger takes no writes.
@@ -42,10 +43,10 @@ func TestAFullDiskKeepsNoOneFromReadingWhatWasFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.closeRun()
-	full, err := store.Open(context.Background(), r.where, store.Options{})
+	full, err := ledger.Open(context.Background(), r.where, ledger.Options{})
 	r.ok(err)
 	r.ok(full.Close()) // it takes nothing any more
-	r.home.Orders = full
+	r.home.Orders = full.Runs
 	if a := r.get("/api/runs/run1/summary"); a.status != 200 || !strings.Contains(a.body, "headline") {
 		t.Errorf("%d: %s", a.status, a.body)
 	}

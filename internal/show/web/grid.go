@@ -175,7 +175,7 @@ func (s *Server) gridPage(q *request) (*view, error) {
 
 // matrixOf waits for a grid: a page not for long, a program until it is there.
 func (s *Server) matrixOf(q *request, h *Home, run int64, stage string) (found[*results.Matrix], error) {
-	version, err := h.Ledger.Version(q.Context(), run)
+	version, err := h.Pages.Version(q.Context(), run)
 	if err != nil {
 		return found[*results.Matrix]{}, err
 	}

@@ -161,7 +161,7 @@ func TestOrdersAreAskedTwiceWhereMoneyIsConcerned(t *testing.T) {
 	r := newRig(t)
 	csrf := hidden(t, r.get("/runs/run1/progress").body, "csrf")
 	orders := func() int {
-		all, err := r.ledger.Orders(t.Context(), r.run.No)
+		all, err := r.ledger.Reader.Orders(t.Context(), r.run.No)
 		r.ok(err)
 		return len(all)
 	}
@@ -224,7 +224,7 @@ func TestForgedOrdersAreRefused(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, a.status, c.want)
 		}
 	}
-	all, err := r.ledger.Orders(t.Context(), r.run.No)
+	all, err := r.ledger.Reader.Orders(t.Context(), r.run.No)
 	r.ok(err)
 	if len(all) != 0 {
 		t.Errorf("%d orders were given", len(all))

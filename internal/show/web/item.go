@@ -66,7 +66,7 @@ func (s *Server) itemPage(q *request) (*view, error) {
 	if filter.Lane != "" { // of one lane alone more fits on a page, and other stages are a link away
 		filter.Stage = q.FormValue("stage")
 	}
-	all, err := q.home.Ledger.AnswersPage(ctx, q.run.No, filter, store.Mark{}, maxOnItem)
+	all, err := q.home.Pages.AnswersPage(ctx, q.run.No, filter, store.Mark{}, maxOnItem)
 	if err != nil {
 		return nil, err
 	}

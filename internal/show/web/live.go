@@ -20,7 +20,7 @@ func (s *Server) ledgerNews(w http.ResponseWriter, r *http.Request) {
 	s.news(w, r, func(ctx context.Context) (string, error) {
 		all := ""
 		for _, h := range s.options.Homes() {
-			v, err := h.Ledger.LedgerVersion(ctx)
+			v, err := h.Pages.LedgerVersion(ctx)
 			if err != nil {
 				return "", err
 			}
@@ -45,7 +45,7 @@ func (s *Server) runNews(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.news(w, r, func(ctx context.Context) (string, error) {
-		v, err := q.home.Ledger.Version(ctx, q.run.No)
+		v, err := q.home.Pages.Version(ctx, q.run.No)
 		if err != nil {
 			return "", err
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"assay/internal/find/results"
-	"assay/internal/keep/store"
+	"assay/internal/keep/ledger"
 	"assay/internal/show/web"
 )
 
@@ -62,19 +62,21 @@ func TestNewsComeWhenSomethingHappens(t *testing.T) {
 	for _, path := range []string{"/news", "/runs/run1/news", "/runs/run1/news?by=lane"} {
 		lines := r.news(t.Context(), path)
 		await(t, lines, "event: hello")
-		r.ok(r.ledger.Note(t.Context(), r.run.No, 0, "something", path))
+		r.ok(r.ledger.Work.Note(t.Context(), r.run.No, 0, "something", path))
 		await(t, lines, "event: change")
 	}
 }
 
 func TestTheDashboardEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	ledger, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "l.db"), store.Options{})
+	ledger, err := ledger.Open(t.Context(), filepath.Join(t.TempDir(), "l.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{{Reader: &results.Reader{Ledger: ledger.Reader}}} }, Token: token})
+	s, err := web.New(web.Options{Homes: func() []*web.Home {
+		return []*web.Home{{Reader: &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages}}}
+	}, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, h := range s.options.Homes() {
-		if _, err := h.Ledger.LedgerVersion(ctx); err != nil {
+		if _, err := h.Pages.LedgerVersion(ctx); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprintln(w, "the ledger does not answer")
 			return
@@ -103,7 +103,7 @@ func sortedKeys(m map[int]int64) []int {
 
 // measure reports how the newest runs of a home stand.
 func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
-	runs, err := h.Ledger.RunsPage(ctx, 0, maxMeasured)
+	runs, err := h.Pages.RunsPage(ctx, 0, maxMeasured)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 	if err != nil {
 		return err
 	}
-	users, err := h.Ledger.ClientUsage(ctx)
+	users, err := h.Clients.ClientUsage(ctx)
 	if err != nil {
 		return err
 	}

@@ -175,7 +175,7 @@ func TestFindingsAreComputedOncePerLedger(t *testing.T) {
 	if other := computed("/runs/run1/findings?by=judge"); other == first {
 		t.Error("another grouping is not computed")
 	}
-	r.ok(r.ledger.Note(t.Context(), r.run.No, 0, "something", "happened"))
+	r.ok(r.ledger.Work.Note(t.Context(), r.run.No, 0, "something", "happened"))
 	if changed := computed("/runs/run1/findings"); changed == first {
 		t.Error("a change is not seen")
 	}
@@ -209,14 +209,14 @@ func TestWhetherARunnerIsAliveIsSaid(t *testing.T) {
 	if a := r.get("/runs/run1/progress"); state() != "idle" || !strings.Contains(a.body, "No process drives this run") {
 		t.Errorf("a minute later: %v", state())
 	}
-	l, err := r.ledger.HoldRun(t.Context(), r.run.No, "host/1/x", 60e9)
+	l, err := r.ledger.Leases.HoldRun(t.Context(), r.run.No, "host/1/x", 60e9)
 	r.ok(err)
 	if got := state(); got != "working" {
 		t.Errorf("held: %v", got)
 	}
-	r.ok(r.ledger.Release(t.Context(), l))
-	r.ok(r.ledger.RunDue(t.Context(), r.run.No, r.clock.Add(60e9)))
-	if _, err := r.ledger.PutOrder(t.Context(), store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
+	r.ok(r.ledger.Leases.Release(t.Context(), l))
+	r.ok(r.ledger.Leases.RunDue(t.Context(), r.run.No, r.clock.Add(60e9)))
+	if _, err := r.ledger.Runs.PutOrder(t.Context(), store.Order{Run: r.run.No, Kind: store.OrderCollect, Args: "{}", By: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.json("/runs/run1")["orders"].([]any); len(got) != 1 {
@@ -246,7 +246,7 @@ func TestTheFirstPageOfARunIsItsAnswer(t *testing.T) {
 func TestALaneWhoseAnswersWereImportedHasNoModel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.ok(r.ledger.PutLanes(t.Context(), []store.Lane{{Run: r.run.No, Stage: "answers", Name: "ann", Params: "{}", Planned: 1}}))
+	r.ok(r.ledger.Runs.PutLanes(t.Context(), []store.Lane{{Run: r.run.No, Stage: "answers", Name: "ann", Params: "{}", Planned: 1}}))
 	page := r.get("/runs/run1/progress").body
 	if !strings.Contains(page, `<bdi>ann</bdi><span class="model">imported</span>`) || !strings.Contains(page, `<bdi>gpt</bdi><span class="model"><bdi>openai/m-gpt</bdi></span>`) {
 		t.Errorf("the models of the lanes: %s", page)

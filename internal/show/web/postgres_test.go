@@ -26,6 +26,6 @@ func TestEveryPageWorksOnPostgreSQL(t *testing.T) {
 	}
 	lines := r.news(t.Context(), "/runs/run1/news")
 	await(t, lines, "event: hello")
-	r.ok(r.ledger.Note(t.Context(), r.run.No, 0, "something", "happened"))
+	r.ok(r.ledger.Work.Note(t.Context(), r.run.No, 0, "something", "happened"))
 	await(t, lines, "event: change")
 }

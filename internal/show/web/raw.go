@@ -72,7 +72,7 @@ func (s *Server) rawArtifact(w http.ResponseWriter, r *http.Request) {
 
 // artifact opens a file that the ledger knows under a number of this run: a name never comes from an address.
 func (s *Server) artifact(q *request, no int64) (artifacts.File, error) {
-	a, err := q.home.Ledger.ArtifactNo(q.Context(), q.run.No, no)
+	a, err := q.home.Pages.ArtifactNo(q.Context(), q.run.No, no)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/show/web"
@@ -31,7 +32,7 @@ const hostile = `<script>alert(1)</script><svg onload="alert(2)"><img src=x oner
 // rig is a dashboard over a ledger with one run: two lanes, four items each, and what judges said.
 type rig struct {
 	t      testing.TB
-	ledger *store.Ledger
+	ledger *ledger.Ledger
 	files  *artifacts.Folder
 	run    store.Run
 	server *httptest.Server
@@ -68,15 +69,16 @@ func newRigAt(t testing.TB, where string, long int) *rig {
 	t.Helper()
 	r := &rig{t: t, where: where, long: long, clock: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 	var err error
-	r.ledger, err = store.Open(context.Background(), where, store.Options{Now: func() time.Time { return r.clock }})
+	r.ledger, err = ledger.Open(context.Background(), where, ledger.Options{Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	t.Cleanup(func() { r.ledger.Close() })
 	r.files, err = artifacts.Open(filepath.Join(t.TempDir(), "runs"))
 	r.ok(err)
 	t.Cleanup(func() { r.files.Close() })
-	r.reader = &results.Reader{Ledger: r.ledger.Reader, Scripts: &script.Library{Ledger: r.ledger, Files: r.files, Catalog: catalog.Default()}}
+	r.reader = &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: &script.Library{Runs: r.ledger.Runs, Leases: r.ledger.Leases, Imports: r.ledger.Imports,
+		Reuse: r.ledger.Reuse, Reader: r.ledger.Reader, Files: r.files, Catalog: catalog.Default()}}
 	r.fill()
-	r.home = &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger}
+	r.home = &web.Home{Reader: r.reader, Files: r.files, Orders: r.ledger.Runs, Clients: r.ledger.Clients}
 	s, err := web.New(web.Options{Homes: func() []*web.Home { return []*web.Home{r.home} }, Token: token, Hosts: []string{"assay.example"}, By: "tester", Version: "test", Now: func() time.Time { return r.clock }})
 	r.ok(err)
 	r.server = httptest.NewServer(s)
@@ -95,10 +97,10 @@ func (r *rig) fill() {
 	ctx := context.Background()
 	var err error
 	budget := 10 * assay.Dollar
-	r.run, err = r.ledger.CreateRun(ctx, store.NewRun{ID: "run1", Study: "<b>demo</b>", Folder: "here", Digest: "d", Settings: `{"file":"demo.yaml"}`, Note: hostile, By: "me", Budget: &budget})
+	r.run, err = r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "run1", Study: "<b>demo</b>", Folder: "here", Digest: "d", Settings: `{"file":"demo.yaml"}`, Note: hostile, By: "me", Budget: &budget})
 	r.ok(err)
-	r.ok(r.ledger.PutPart(ctx, r.run.No, "file/demo.yaml", strings.NewReader(demo)))
-	r.ok(r.ledger.PutItems(ctx, r.run.No, "questions", func(yield func(assay.Item, error) bool) {
+	r.ok(r.ledger.Runs.PutPart(ctx, r.run.No, "file/demo.yaml", strings.NewReader(demo)))
+	r.ok(r.ledger.Runs.PutItems(ctx, r.run.No, "questions", func(yield func(assay.Item, error) bool) {
 		for i := range 4 {
 			if !yield(assay.Item{ID: itemID(i), Cluster: "c", Fields: map[string]any{"text": hostile}}, nil) {
 				return
@@ -110,11 +112,11 @@ func (r *rig) fill() {
 		lanes = append(lanes, store.Lane{Run: r.run.No, Stage: "answers", Name: name, Provider: "openai", Model: "m-" + name, Params: "{}", Planned: 5})
 	}
 	lanes = append(lanes, store.Lane{Run: r.run.No, Stage: "good", Name: "judge", Provider: "openai", Model: "m", Params: "{}", Planned: 8})
-	r.ok(r.ledger.PutLanes(ctx, lanes))
-	r.ok(r.ledger.OpenRun(ctx, r.run.No))
+	r.ok(r.ledger.Runs.PutLanes(ctx, lanes))
+	r.ok(r.ledger.Runs.OpenRun(ctx, r.run.No))
 	r.settle("gpt")
 	r.settle("opus")
-	r.run, err = r.ledger.Run(ctx, r.run.No)
+	r.run, err = r.ledger.Reader.Run(ctx, r.run.No)
 	r.ok(err)
 }
 
@@ -128,7 +130,7 @@ func coordinates(lane string, i int) assay.Coordinates {
 // settle sends five requests of a lane: a hostile answer, a long one, an ordinary one, an error, and one that stays open.
 func (r *rig) settle(lane string) {
 	ctx := context.Background()
-	g, err := r.ledger.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai",
+	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: r.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: lane, Turn: 1}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai",
 		Model: "m-" + lane, Nonce: "aaaaaaaaaa"}, "me", time.Minute)
 	r.ok(err)
 	var attempts []store.Attempt
@@ -136,12 +138,12 @@ func (r *rig) settle(lane string) {
 		at := coordinates(lane, i)
 		attempts = append(attempts, store.Attempt{Ord: int64(i), Key: at.Key(), Try: 1, At: at})
 	}
-	r.ok(r.ledger.AddAttempts(ctx, g.Lease, attempts))
-	r.ok(r.ledger.Stage(ctx, g.Lease, store.Bytes{Name: "s-" + lane, Size: 1, SHA256: "ab"}, assay.Dollar, 0, r.clock))
-	r.ok(r.ledger.Upload(ctx, g.Lease, "{}", r.clock))
-	r.ok(r.ledger.Intend(ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar, Due: r.clock}))
-	r.ok(r.ledger.Launched(ctx, g.Lease, store.Launch{Job: "job-" + lane, At: r.clock, Due: r.clock}))
-	r.ok(r.ledger.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: r.clock}))
+	r.ok(r.ledger.Work.AddAttempts(ctx, g.Lease, attempts))
+	r.ok(r.ledger.Work.Stage(ctx, g.Lease, store.Bytes{Name: "s-" + lane, Size: 1, SHA256: "ab"}, assay.Dollar, 0, r.clock))
+	r.ok(r.ledger.Work.Upload(ctx, g.Lease, "{}", r.clock))
+	r.ok(r.ledger.Work.Intend(ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar, Due: r.clock}))
+	r.ok(r.ledger.Work.Launched(ctx, g.Lease, store.Launch{Job: "job-" + lane, At: r.clock, Due: r.clock}))
+	r.ok(r.ledger.Work.Ended(ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: r.clock}))
 	own := map[string]string{"gpt": "", "opus": " indeed"}[lane]
 	long := strings.Repeat("long <b> ", 7000) // fits a row of the ledger
 	if lane == "opus" {
@@ -156,21 +158,21 @@ func (r *rig) settle(lane string) {
 	r.ok(err)
 	info, err := w.Commit()
 	r.ok(err)
-	no, err := r.ledger.AddArtifact(ctx, g.Lease, store.Artifact{Name: name, Kind: "results", Size: info.Size, SHA256: info.SHA256})
+	no, err := r.ledger.Work.AddArtifact(ctx, g.Lease, store.Artifact{Name: name, Kind: "results", Size: info.Size, SHA256: info.SHA256})
 	r.ok(err)
-	r.ok(r.ledger.Fetched(ctx, g.Lease, r.clock))
+	r.ok(r.ledger.Work.Fetched(ctx, g.Lease, r.clock))
 	cost := assay.Dollars(0.01)
 	known := assay.Usage{Known: true, Input: 10, Output: 5}
-	_, err = r.ledger.Settle(ctx, g.Lease, []store.Settlement{
+	_, err = r.ledger.Work.Settle(ctx, g.Lease, []store.Settlement{
 		{Ord: 0, Key: attempts[0].Key, Cost: &cost, Artifact: no, Offset: 11, Length: int64(len(raw) - 12), Outcome: assay.Outcome{Ending: assay.Answered, Text: hostile + own, Thoughts: hostile, Usage: known}},
 		{Ord: 1, Key: attempts[1].Key, Cost: &cost, Artifact: no, Offset: int64(len(raw)), Length: int64(len(line)), Outcome: assay.Outcome{Ending: assay.Answered, Text: long, Usage: known}},
 		{Ord: 2, Key: attempts[2].Key, Cost: &cost, Outcome: assay.Outcome{Ending: assay.Answered, Text: "the answer is Paris, surely" + own, Usage: known}},
 		{Ord: 3, Key: attempts[3].Key, Outcome: assay.Outcome{Ending: assay.Errored, Fault: &assay.Fault{Class: assay.FaultBusy, Status: 500, Code: "oops", Message: hostile}}},
 	})
 	r.ok(err)
-	r.ok(r.ledger.Release(ctx, g.Lease))
+	r.ok(r.ledger.Leases.Release(ctx, g.Lease))
 	subject, other := coordinates("gpt", 0).Key(), coordinates("opus", 0).Key()
-	_, err = r.ledger.AddVerdicts(ctx, []store.Verdict{
+	_, err = r.ledger.Runs.AddVerdicts(ctx, []store.Verdict{
 		{Run: r.run.No, At: r.expected("good", itemID(0), lane), Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: "yes", Reason: hostile},
 		{Run: r.run.No, At: r.expected("good", itemID(2), lane), Subject: coordinates(lane, 2).Key(), State: store.VerdictMalformed, Reason: "unreadable"},
 		{Run: r.run.No, At: r.expected("arena", itemID(0), ""), Subject: subject, Against: other, State: store.VerdictValid, Label: "b"},
@@ -195,7 +197,7 @@ func (r *rig) expected(stage, item, lane string) assay.Coordinates {
 func (r *rig) said(stage, person string) []string {
 	r.t.Helper()
 	var out []string
-	for v, err := range r.ledger.Verdicts(context.Background(), r.run.No, stage) {
+	for v, err := range r.ledger.Reader.Verdicts(context.Background(), r.run.No, stage) {
 		r.ok(err)
 		if v.At.Judge == person {
 			out = append(out, v.Label)

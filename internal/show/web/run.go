@@ -98,13 +98,13 @@ func (s *Server) pulseOf(ctx context.Context, q *request) (pulse, error) {
 
 // readHistory reads what happened: segments, events, orders.
 func (s *Server) readHistory(ctx context.Context, q *request, data *runData) error {
-	ledger := q.home.Ledger
-	spans, err := ledger.Spans(ctx, q.run.No, shownSpans)
+	ledger, pages := q.home.Ledger, q.home.Pages
+	spans, err := pages.Spans(ctx, q.run.No, shownSpans)
 	if err != nil {
 		return err
 	}
 	s.draw(spans, q.run, data)
-	segments, err := ledger.SegmentsPage(ctx, q.run.No, "", "", 0, shownSegments+1)
+	segments, err := pages.SegmentsPage(ctx, q.run.No, "", "", 0, shownSegments+1)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Server) readHistory(ctx context.Context, q *request, data *runData) err
 		}
 		data.Held = segmentRows(held[:min(len(held), shownSegments)])
 	}
-	events, err := ledger.EventsBefore(ctx, q.run.No, 0, shownEvents)
+	events, err := pages.EventsBefore(ctx, q.run.No, 0, shownEvents)
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ type causesKey struct {
 }
 
 func (s *Server) computeCauses(ctx context.Context, k causesKey) ([]store.Cause, error) {
-	return k.home.Ledger.Causes(ctx, k.run, shownCauses)
+	return k.home.Pages.Causes(ctx, k.run, shownCauses)
 }
 
 // readCauses counts failures by cause; where that takes long, the page does not wait for it.
 func (s *Server) readCauses(ctx context.Context, q *request, data *runData) error {
-	version, err := q.home.Ledger.Version(ctx, q.run.No)
+	version, err := q.home.Pages.Version(ctx, q.run.No)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (s *Server) eventsPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := q.home.Ledger.EventsBefore(q.Context(), q.run.No, before, limit+1)
+	all, err := q.home.Pages.EventsBefore(q.Context(), q.run.No, before, limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +315,7 @@ func (s *Server) segmentsPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := segmentsData{Stage: q.FormValue("stage"), Lane: q.FormValue("lane")}
-	all, err := q.home.Ledger.SegmentsPage(q.Context(), q.run.No, data.Stage, data.Lane, before, limit+1)
+	all, err := q.home.Pages.SegmentsPage(q.Context(), q.run.No, data.Stage, data.Lane, before, limit+1)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (s *Server) rowsOf(ctx context.Context, h *Home, runs []store.Run) ([]runRo
 	if err != nil {
 		return nil, err
 	}
-	needs, err := h.Ledger.Attention(ctx, numbers)
+	needs, err := h.Pages.Attention(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -165,12 +165,12 @@ func (s *Server) runsPage(q *request) (*view, error) {
 	var all []placed
 	users := false
 	for i, h := range homes {
-		named, err := h.Ledger.ClientUsers(q.Context())
+		named, err := h.Clients.ClientUsers(q.Context())
 		if err != nil {
 			return nil, err
 		}
 		users = users || len(named) > 0
-		runs, err := h.Ledger.RunsPage(q.Context(), before[i], limit+1)
+		runs, err := h.Pages.RunsPage(q.Context(), before[i], limit+1)
 		if err != nil {
 			return nil, err
 		}

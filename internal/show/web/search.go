@@ -93,7 +93,7 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 	var after store.Mark
 	filter := store.AnswerFilter{Stage: f.stage, Lane: f.lane}
 	for f.found < f.most {
-		all, err := f.q.home.Ledger.AnswersPage(ctx, f.q.run.No, filter, after, searchBlock)
+		all, err := f.q.home.Pages.AnswersPage(ctx, f.q.run.No, filter, after, searchBlock)
 		if err != nil {
 			return err
 		}

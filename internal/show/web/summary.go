@@ -67,7 +67,7 @@ func linked(s *report.Summary, run string) *report.Summary {
 
 // findingsOf waits for the findings of a run: a page not for long, a program until they are there.
 func (s *Server) findingsOf(q *request, by string) (found[*runFindings], error) {
-	version, err := q.home.Ledger.Version(q.Context(), q.run.No)
+	version, err := q.home.Pages.Version(q.Context(), q.run.No)
 	if err != nil {
 		return found[*runFindings]{}, err
 	}

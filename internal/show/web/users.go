@@ -43,11 +43,11 @@ type usersData struct {
 func (s *Server) usersPage(q *request) (*view, error) {
 	data := usersData{Users: []userRow{}}
 	for _, h := range s.options.Homes() {
-		used, err := h.Ledger.ClientUsage(q.Context())
+		used, err := h.Clients.ClientUsage(q.Context())
 		if err != nil {
 			return nil, err
 		}
-		named, err := h.Ledger.ClientUsers(q.Context())
+		named, err := h.Clients.ClientUsers(q.Context())
 		if err != nil {
 			return nil, err
 		}

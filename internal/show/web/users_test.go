@@ -23,33 +23,33 @@ func TestUsersOfAGatewayAreShownWithWhatTheyUsed(t *testing.T) {
 		t.Error("there is a link to users where there are none")
 	}
 	call := func(owner string, high float64, end *store.ClientCallEnd) {
-		no, err := r.ledger.BeginClientCall(ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: dollars(high)}, store.Allowance{})
+		no, err := r.ledger.Clients.BeginClientCall(ctx, store.ClientCall{Owner: owner, Provider: "openai", Model: "m", High: dollars(high)}, store.Allowance{})
 		r.ok(err)
 		if end != nil {
-			r.ok(r.ledger.EndClientCall(ctx, no, *end))
+			r.ok(r.ledger.Clients.EndClientCall(ctx, no, *end))
 		}
 	}
 	call("anna", 1, &store.ClientCallEnd{Ending: assay.Answered, Usage: assay.Usage{Known: true, Input: 1200, Output: 30}, Cost: dollars(0.25)})
 	call("anna", 2, nil)
-	call("<i>bert", 4, &store.ClientCallEnd{Ending: assay.Answered})                                                            // says nothing of tokens and has no price
-	_, err := r.ledger.BeginClientCall(ctx, store.ClientCall{Owner: "dora", Provider: "openai", Model: "m"}, store.Allowance{}) // what it may cost is not known
+	call("<i>bert", 4, &store.ClientCallEnd{Ending: assay.Answered})                                                                    // says nothing of tokens and has no price
+	_, err := r.ledger.Clients.BeginClientCall(ctx, store.ClientCall{Owner: "dora", Provider: "openai", Model: "m"}, store.Allowance{}) // what it may cost is not known
 	r.ok(err)
-	run, err := r.ledger.CreateRun(ctx, store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "anna", Budget: dollars(8)})
+	run, err := r.ledger.Runs.CreateRun(ctx, store.NewRun{ID: "g1", Study: "gateway", Settings: `{"batch":{"client":{"file":"f"}}}`, By: "anna", Budget: dollars(8)})
 	r.ok(err)
-	r.ok(r.ledger.PutLanes(ctx, []store.Lane{
+	r.ok(r.ledger.Runs.PutLanes(ctx, []store.Lane{
 		{Run: run.No, Stage: "batch", Name: "a", Provider: "openai", Model: "m", Params: "{}", Planned: 5, State: store.LaneOpen, Canary: store.CanaryOff},
 		{Run: run.No, Stage: "batch", Name: "b", Provider: "openai", Model: "n", Params: "{}", Planned: 2, State: store.LaneOpen, Canary: store.CanaryOff}}))
-	r.ok(r.ledger.OpenRun(ctx, run.No))
+	r.ok(r.ledger.Runs.OpenRun(ctx, run.No))
 	now := time.Now()
-	g, err := r.ledger.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "batch", Lane: "a"}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "m"}, "me", time.Hour)
+	g, err := r.ledger.Work.AddSegment(ctx, store.NewSegment{Run: run.No, GroupKey: store.GroupKey{Stage: "batch", Lane: "a"}, Mode: store.Batch, Purpose: store.ForWave, Provider: "openai", Model: "m"}, "me", time.Hour)
 	r.ok(err)
 	at := assay.Coordinates{Stage: "batch", Item: "q", Lane: "a"}
 	key := at.Key()
-	r.ok(r.ledger.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: key, Try: 1, Digest: key[:], At: at}}))
-	r.ok(r.ledger.Stage(ctx, g.Lease, store.Bytes{Name: "in.jsonl", Size: 1, SHA256: "ab"}, 0, 0, now))
-	r.ok(r.ledger.Upload(ctx, g.Lease, "{}", now))
-	r.ok(r.ledger.Intend(ctx, g.Lease, store.Intent{Account: "key", Due: now})) // with a key that is not there
-	r.ok(r.ledger.PutClientUsers(ctx, []store.ClientUser{{Budget: dollars(100)}, {Owner: "anna", Budget: dollars(25)}, {Owner: "<i>bert"}, {Owner: "carl", Budget: dollars(3)}}))
+	r.ok(r.ledger.Work.AddAttempts(ctx, g.Lease, []store.Attempt{{Key: key, Try: 1, Digest: key[:], At: at}}))
+	r.ok(r.ledger.Work.Stage(ctx, g.Lease, store.Bytes{Name: "in.jsonl", Size: 1, SHA256: "ab"}, 0, 0, now))
+	r.ok(r.ledger.Work.Upload(ctx, g.Lease, "{}", now))
+	r.ok(r.ledger.Work.Intend(ctx, g.Lease, store.Intent{Account: "key", Due: now})) // with a key that is not there
+	r.ok(r.ledger.Clients.PutClientUsers(ctx, []store.ClientUser{{Budget: dollars(100)}, {Owner: "anna", Budget: dollars(25)}, {Owner: "<i>bert"}, {Owner: "carl", Budget: dollars(3)}}))
 	var got struct{ Users []map[string]any }
 	r.ok(json.Unmarshal([]byte(r.get("/api/users").body), &got))
 	row := func(user string, batches, keyless, requests, calls, open, in, out, unsaid, spent, unpriced, taken, noMost float64, budget, left any) map[string]any {

@@ -120,7 +120,7 @@ func (s *Server) verdictsPage(q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, filter, after, limit)
+	page, err := q.home.Pages.VerdictsPage(q.Context(), q.run.No, filter, after, limit)
 	if err == nil {
 		err = failed()
 	}
@@ -185,7 +185,7 @@ func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilt
 
 // compares reports whether a stage's verdicts are about pairs, by the first of them.
 func (s *Server) compares(q *request, stage string) (bool, error) {
-	page, err := q.home.Ledger.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 1)
+	page, err := q.home.Pages.VerdictsPage(q.Context(), q.run.No, store.VerdictFilter{Stage: stage}, 0, 1)
 	return err == nil && len(page.Verdicts) == 1 && page.Verdicts[0].At.Paired(), err
 }
 

@@ -13,6 +13,8 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
+	"assay/internal/keep/store/clients"
+	"assay/internal/keep/store/runs"
 )
 
 // Options are what a dashboard needs from outside.
@@ -28,8 +30,9 @@ type Options struct {
 // Home is a ledger with its artifacts, and what can be read of its runs.
 type Home struct {
 	*results.Reader
-	Files  artifacts.Place
-	Orders *store.Ledger // the same ledger, which takes orders
+	Files   artifacts.Place
+	Orders  *runs.Store    // the same ledger, which takes orders
+	Clients *clients.Store // and knows the users of gateways
 }
 
 // Server answers for a dashboard. It is safe for concurrent use.

@@ -19,7 +19,7 @@ import (
 
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
-	"assay/internal/keep/store"
+	"assay/internal/keep/ledger"
 	"assay/internal/send/engine"
 	"assay/internal/send/script"
 	"assay/internal/show/cli"
@@ -126,7 +126,7 @@ func (b *bench) typing(keys string, codes []int, args ...string) string {
 // reader opens a home for reading.
 func (b *bench) reader(home string) (*results.Reader, *artifacts.Folder) {
 	b.t.Helper()
-	ledger, err := store.Open(b.t.Context(), filepath.Join(b.dir, home, "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(b.t.Context(), filepath.Join(b.dir, home, "ledger.db"), ledger.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -136,7 +136,8 @@ func (b *bench) reader(home string) (*results.Reader, *artifacts.Folder) {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { files.Close() })
-	return &results.Reader{Ledger: ledger.Reader, Scripts: &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}}, files
+	return &results.Reader{Ledger: ledger.Reader, Pages: ledger.Pages, Scripts: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
+		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}, files
 }
 
 type row = map[string]any
@@ -178,7 +179,7 @@ func (b *bench) api(home string) *api {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	runs, err := reader.Ledger.RunsPage(b.t.Context(), 0, 1)
+	runs, err := reader.Pages.RunsPage(b.t.Context(), 0, 1)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestARunIsReadBack(t *testing.T) {
 	b.assay([]int{0, 3, 6}, "run", "every.yaml", "--yes", "--home", "home")
 	b.assay([]int{0, 3, 6}, "run", "every.yaml", "--yes", "--home", "home", "--new", "--limit", "2")
 	r, _ := b.reader("home")
-	runs, err := r.Ledger.RunsPage(t.Context(), 0, 5)
+	runs, err := r.Pages.RunsPage(t.Context(), 0, 5)
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%d runs: %v", len(runs), err)
 	}
@@ -303,7 +303,7 @@ func (x *reading) pages() {
 	x.ok(err)
 	full, err := x.r.PageRows(t.Context(), x.run)
 	x.ok(err)
-	answers, err := x.r.Ledger.AnswersPage(t.Context(), x.run.No, store.AnswerFilter{Stage: "talk"}, store.Mark{}, 3)
+	answers, err := x.r.Pages.AnswersPage(t.Context(), x.run.No, store.AnswerFilter{Stage: "talk"}, store.Mark{}, 3)
 	x.ok(err)
 	for _, a := range answers {
 		without, err := bare.Answer(t.Context(), a, nil)

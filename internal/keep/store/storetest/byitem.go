@@ -14,7 +14,7 @@ import (
 func itemFacts(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
-	b.ok(b.s.PutItems(b.ctx, b.run.No, "q", func(yield func(assay.Item, error) bool) {
+	b.ok(b.s.Runs.PutItems(b.ctx, b.run.No, "q", func(yield func(assay.Item, error) bool) {
 		for _, id := range []string{"é", "b1", "q0", "B", "b-1", "a", "q2"} {
 			if !yield(assay.Item{ID: id, Cluster: id, Fields: map[string]any{"text": "Fields of " + id + " are 100% FINE"}}, nil) {
 				return
@@ -30,11 +30,11 @@ func itemFacts(t *testing.T, fresh Fresh) {
 	}
 	said[0].At.Lane = "\x1fgpt" // a name with the mark in it
 	said = append(said, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other", Item: "a"}, State: store.VerdictMissing})
-	_, err := b.s.AddVerdicts(b.ctx, said)
+	_, err := b.s.Runs.AddVerdicts(b.ctx, said)
 	b.ok(err)
 	walk := func(f store.FactsAsked) []string {
 		var out []string
-		for f, err := range b.s.ItemFacts(b.ctx, b.run.No, f) {
+		for f, err := range b.s.Pages.ItemFacts(b.ctx, b.run.No, f) {
 			b.ok(err)
 			switch {
 			case f.Ord >= 0:
@@ -63,7 +63,7 @@ func itemFacts(t *testing.T, fresh Fresh) {
 		if words == "100% fine" {
 			among = []string{"a", "q0"}
 		}
-		got, err := b.s.ItemsSaying(b.ctx, b.run.No, "q", []string{"answers"}, among, words)
+		got, err := b.s.Pages.ItemsSaying(b.ctx, b.run.No, "q", []string{"answers"}, among, words)
 		b.ok(err)
 		if d := cmp.Diff(want, got); d != "" || words == "" {
 			t.Errorf("%q: %s", words, d)

@@ -23,17 +23,17 @@ func cancelled(t *testing.T, fresh Fresh) {
 			cancel()
 		}()
 		text := fmt.Sprint("note ", i)
-		if b.s.Note(ctx, b.run.No, 0, "test", text) == nil {
+		if b.s.Work.Note(ctx, b.run.No, 0, "test", text) == nil {
 			written[text] = true
 		}
 		if i%20 == 19 { // a commit of the other kind
-			b.ok(b.s.RunDue(b.ctx, b.run.No, b.clock.now()))
-			_, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}", By: "me"})
+			b.ok(b.s.Leases.RunDue(b.ctx, b.run.No, b.clock.now()))
+			_, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}", By: "me"})
 			b.ok(err)
 		}
 		cancel()
 	}
-	events, err := b.s.Events(b.ctx, b.run.No, 0, 1000)
+	events, err := b.s.Reader.Events(b.ctx, b.run.No, 0, 1000)
 	b.ok(err)
 	for _, e := range events {
 		delete(written, e.Text)

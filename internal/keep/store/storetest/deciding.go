@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -24,7 +25,7 @@ func decidedOnce(t *testing.T, fresh Fresh) {
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
 	first := store.Decision{Run: b.run.No, Stage: "more", Condition: "x > 1", Why: "it is not so: x > 1"}
-	stands, err := b.s.Decide(b.ctx, first)
+	stands, err := b.s.Runs.Decide(b.ctx, first)
 	b.ok(err)
 	want := first
 	want.Given = b.clock.now()
@@ -36,20 +37,20 @@ func decidedOnce(t *testing.T, fresh Fresh) {
 	b.clock.pass(time.Hour)
 	b.s = open(t, where, b.clock)
 	second := store.Decision{Run: b.run.No, Stage: "more", Condition: "x > 0", Passed: true}
-	stands, err = b.s.Decide(b.ctx, second)
+	stands, err = b.s.Runs.Decide(b.ctx, second)
 	b.ok(err)
 	if diff := cmp.Diff(want, stands); diff != "" {
 		t.Errorf("the second decision (-want +got):\n%s", diff)
 	}
 	lane := store.Decision{Run: b.run.No, Stage: "more", Lane: "gpt", Condition: "y", Passed: true}
-	stands, err = b.s.Decide(b.ctx, lane)
+	stands, err = b.s.Runs.Decide(b.ctx, lane)
 	b.ok(err)
 	lane.Given = b.clock.now()
 	if diff := cmp.Diff(lane, stands); diff != "" {
 		t.Errorf("a lane of the stage (-want +got):\n%s", diff)
 	}
 	var all []store.Decision
-	for d, err := range b.s.Decisions(b.ctx, b.run.No) {
+	for d, err := range b.s.Reader.Decisions(b.ctx, b.run.No) {
 		b.ok(err)
 		all = append(all, d)
 	}
@@ -67,14 +68,14 @@ func decidedTogether(t *testing.T, fresh Fresh) {
 	b := &bench{t: t, ctx: t.Context(), clock: newClock()}
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
-	ledgers := []*store.Ledger{b.s, open(t, where, b.clock)}
+	ledgers := []*ledger.Ledger{b.s, open(t, where, b.clock)}
 	const n = 8
 	got, errs := make([]store.Decision, n), make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
 			d := store.Decision{Run: b.run.No, Stage: "more", Condition: "x", Passed: i%2 == 0}
-			got[i], errs[i] = ledgers[i%2].Decide(b.ctx, d)
+			got[i], errs[i] = ledgers[i%2].Runs.Decide(b.ctx, d)
 		})
 	}
 	wg.Wait()
@@ -93,7 +94,7 @@ func decidedTogether(t *testing.T, fresh Fresh) {
 func (b *bench) gateEvents() []string {
 	b.t.Helper()
 	var words []string
-	events, err := b.s.Events(b.ctx, b.run.No, 0, 100)
+	events, err := b.s.Reader.Events(b.ctx, b.run.No, 0, 100)
 	b.ok(err)
 	for _, e := range events {
 		if e.Kind == "gate closed" || e.Kind == "gate opened" {
@@ -110,7 +111,7 @@ func looks(t *testing.T, fresh Fresh) {
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
 	first := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40, Found: `{"claims":[]}`, Next: `[{"n":3}]`}
-	stands, err := b.s.PutLook(b.ctx, first)
+	stands, err := b.s.Runs.PutLook(b.ctx, first)
 	b.ok(err)
 	first.Given = b.clock.now()
 	if diff := cmp.Diff(first, stands); diff != "" {
@@ -124,7 +125,7 @@ func looks(t *testing.T, fresh Fresh) {
 	for i := range n {
 		wg.Go(func() {
 			l := store.Look{Run: b.run.No, Stage: "arena", Number: 1, Planned: 2, Level: 0.02, Bought: 40 + i, Found: "{}", Stop: store.StopSettled}
-			got[i], errs[i] = []*store.Ledger{b.s, other}[i%2].PutLook(b.ctx, l)
+			got[i], errs[i] = []*ledger.Ledger{b.s, other}[i%2].Runs.PutLook(b.ctx, l)
 		})
 	}
 	wg.Wait()
@@ -135,10 +136,10 @@ func looks(t *testing.T, fresh Fresh) {
 		}
 	}
 	last := store.Look{Run: b.run.No, Stage: "arena", Number: 2, Planned: 2, Level: 0.03, Bought: 43, Found: "{}", Stop: store.StopRounds}
-	last, err = b.s.PutLook(b.ctx, last)
+	last, err = b.s.Runs.PutLook(b.ctx, last)
 	b.ok(err)
 	var all []store.Look
-	for l, err := range other.Looks(b.ctx, b.run.No) {
+	for l, err := range other.Reader.Looks(b.ctx, b.run.No) {
 		b.ok(err)
 		all = append(all, l)
 	}
@@ -147,7 +148,7 @@ func looks(t *testing.T, fresh Fresh) {
 	}
 	for _, bad := range []store.Look{{Number: 3}, {Number: 3, Next: "[]", Stop: store.StopBudget}, {Number: 3, Stop: "tired"}, {Number: 0, Stop: store.StopBudget}} {
 		bad.Run, bad.Stage = b.run.No, "arena"
-		if _, err := b.s.PutLook(b.ctx, bad); err == nil {
+		if _, err := b.s.Runs.PutLook(b.ctx, bad); err == nil {
 			t.Errorf("%+v was written", bad)
 		}
 	}

@@ -23,7 +23,7 @@ func flows(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	look := func() []store.Flow {
 		t.Helper()
-		all, err := b.s.Flows(b.ctx, []int64{b.run.No})
+		all, err := b.s.Pages.Flows(b.ctx, []int64{b.run.No})
 		b.ok(err)
 		slices.SortFunc(all, func(a, b store.Flow) int { return cmp.Compare(a.Lane, b.Lane) })
 		return all
@@ -38,15 +38,15 @@ func flows(t *testing.T, fresh Fresh) {
 	b.to(b.staged(store.Batch, 4), store.Intended)
 	away := b.to(b.staged(store.Batch, 10), store.Launched)
 	b.clock.pass(time.Minute)
-	b.ok(b.s.Checked(b.ctx, away.Lease, store.Sighting{State: "running", Counts: `{"Known":true}`, Due: b.clock.now()}))
+	b.ok(b.s.Work.Checked(b.ctx, away.Lease, store.Sighting{State: "running", Counts: `{"Known":true}`, Due: b.clock.now()}))
 	back := b.to(b.staged(store.Batch, 5), store.Fetched)
 	resent := b.outcome(back, 1, assay.Errored)
 	resent.Again = &store.Again{Mode: store.Live, Cause: "busy", After: b.clock.now(), Cap: 3}
 	b.settle(back, b.outcome(back, 0, assay.Answered), resent)
 	live := b.staged(store.Live, 6)
-	b.ok(b.s.GoLive(b.ctx, live.Lease, "k1", 0, b.clock.now()))
+	b.ok(b.s.Work.GoLive(b.ctx, live.Lease, "k1", 0, b.clock.now()))
 	held := b.staged(store.Batch, 8)
-	b.ok(b.s.Hold(b.ctx, held.Lease, "unclear"))
+	b.ok(b.s.Work.Hold(b.ctx, held.Lease, "unclear"))
 	want := []store.Flow{{
 		Run: b.run.No, Stage: "answers", Lane: "gpt", Staged: 5, Away: 4 + 10 + 3, Live: 6, Held: 8, Again: 1, First: began.UTC(),
 		Jobs: []store.JobCount{{Requests: 10, Counts: `{"Known":true}`}, {Requests: 5, Here: 1, Counts: "{}"}},
@@ -69,35 +69,35 @@ func breaks(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	now := func() store.Run {
 		t.Helper()
-		r, err := b.s.Run(b.ctx, b.run.No)
+		r, err := b.s.Reader.Run(b.ctx, b.run.No)
 		b.ok(err)
 		return r
 	}
-	b.ok(b.s.Drives(b.ctx, b.run.No, "anna", ttl))
+	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "anna", ttl))
 	if r := now(); r.Idle != 0 || r.Unseen != 0 || !r.Driven.IsZero() {
 		t.Errorf("it was never left: %+v", r)
 	}
 	// A sign that is already over stands for a process that stopped so long ago: the clock of a database cannot be moved.
-	b.ok(b.s.Leaves(b.ctx, b.run.No, "anna"))
-	b.ok(b.s.Drives(b.ctx, b.run.No, "old", -time.Hour))
+	b.ok(b.s.Leases.Leaves(b.ctx, b.run.No, "anna"))
+	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "old", -time.Hour))
 	idle := now().Idle
-	b.ok(b.s.Drives(b.ctx, b.run.No, "bert", ttl))
+	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "bert", ttl))
 	if r := now(); r.Idle-idle < time.Hour || r.Unseen != 0 || r.Driven.IsZero() {
 		t.Errorf("an hour without a driver and without a job: %+v", r)
 	}
 	idle = now().Idle
-	b.ok(b.s.Drives(b.ctx, b.run.No, "bert", ttl))
-	b.ok(b.s.Drives(b.ctx, b.run.No, "carl", ttl))
+	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "bert", ttl))
+	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "carl", ttl))
 	if r := now(); r.Idle != idle || r.Unseen != 0 {
 		t.Errorf("a further sign, and a further process: %+v", r)
 	}
 	b.to(b.staged(store.Batch, 1), store.Launched)
 	for _, d := range []time.Duration{2 * time.Hour, time.Hour} {
 		for _, name := range []string{"bert", "carl", "dora"} {
-			b.ok(b.s.ReleaseDead(b.ctx, name))
+			b.ok(b.s.Leases.ReleaseDead(b.ctx, name))
 		}
-		b.ok(b.s.Drives(b.ctx, b.run.No, "old", -d))
-		b.ok(b.s.Drives(b.ctx, b.run.No, "dora", ttl))
+		b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "old", -d))
+		b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "dora", ttl))
 	}
 	if r := now(); r.Idle-idle > time.Minute || r.Unseen < 2*time.Hour || r.Unseen > 2*time.Hour+time.Minute {
 		t.Errorf("two hours, and one, with a job in flight: %+v", r)

@@ -23,17 +23,17 @@ func imports(t *testing.T, fresh Fresh) {
 		in.Outcomes[0].Cost = nil
 		return in
 	}
-	b.ok(b.s.Import(b.ctx, block(1, 2, 3)))
-	if err := b.s.Import(b.ctx, block(4, 2)); !errors.Is(err, store.ErrDuplicate) {
+	b.ok(b.s.Imports.Import(b.ctx, block(1, 2, 3)))
+	if err := b.s.Imports.Import(b.ctx, block(4, 2)); !errors.Is(err, store.ErrDuplicate) {
 		t.Errorf("a second answer to one question: %v, want ErrDuplicate", err)
 	}
 	bad := block(5)
 	bad.Outcomes[0].Outcome.Ending = assay.Errored
-	if err := b.s.Import(b.ctx, bad); err == nil {
+	if err := b.s.Imports.Import(b.ctx, bad); err == nil {
 		t.Error("what is no answer was imported")
 	}
 	var got []string
-	for a, err := range b.s.Answers(b.ctx, b.run.No, "answers", "gpt") {
+	for a, err := range b.s.Reader.Answers(b.ctx, b.run.No, "answers", "gpt") {
 		b.ok(err)
 		cost := "unknown"
 		if a.Cost != nil {
@@ -49,12 +49,12 @@ func imports(t *testing.T, fresh Fresh) {
 	if l.Imported != 3 || l.Endings[assay.Answered] != 3 || l.Open != 0 {
 		t.Errorf("lane: %d imported, %d answered, %d open; want 3, 3, 0", l.Imported, l.Endings[assay.Answered], l.Open)
 	}
-	run, err := b.s.Run(b.ctx, b.run.No)
+	run, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	if run.Spent != 0 || run.Unpriced != 0 {
 		t.Errorf("the run spent %s and %d of unknown price on answers made elsewhere", run.Spent, run.Unpriced)
 	}
-	segments, err := b.s.Segments(b.ctx, b.run.No, store.Settled)
+	segments, err := b.s.Reader.Segments(b.ctx, b.run.No, store.Settled)
 	b.ok(err)
 	if len(segments) != 1 || segments[0].Mode != store.Imported || segments[0].Cost.Unknown != 1 {
 		t.Errorf("segments %+v, want one imported with one unknown cost", segments)

@@ -18,8 +18,8 @@ func moves(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 2), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Refused))
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
-		events, err := b.s.Events(b.ctx, b.run.No, 0, 100)
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
+		events, err := b.s.Reader.Events(b.ctx, b.run.No, 0, 100)
 		b.ok(err)
 		var kinds []string
 		for _, e := range events {
@@ -37,10 +37,10 @@ func moves(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 2), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered))
-		if err := b.s.Finish(b.ctx, g.Lease, time.Time{}); err == nil {
+		if err := b.s.Work.Finish(b.ctx, g.Lease, time.Time{}); err == nil {
 			t.Error("settled with an attempt open")
 		}
-		b.ok(b.s.Refetch(b.ctx, g.Lease, "1 result is missing", b.clock.now()))
+		b.ok(b.s.Work.Refetch(b.ctx, g.Lease, "1 result is missing", b.clock.now()))
 		if g = b.segmentNow(g); g.State != store.Ended || g.Refetches != 1 || g.Open() != 1 {
 			t.Errorf("after refetch: %s, %d refetches, %d open", g.State, g.Refetches, g.Open())
 		}
@@ -49,10 +49,10 @@ func moves(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.segment(store.Batch, 3)
-		b.ok(b.s.Discard(b.ctx, g.Lease))
+		b.ok(b.s.Work.Discard(b.ctx, g.Lease))
 		b.n = 0
 		b.staged(store.Batch, 3) // the same requests again
-		if err := b.s.Discard(b.ctx, g.Lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := b.s.Work.Discard(b.ctx, g.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("discarded twice: %v", err)
 		}
 	})
@@ -60,9 +60,9 @@ func moves(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		b.segment(store.Batch, 3)
-		g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForWave}, "me", ttl)
+		g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForWave}, "me", ttl)
 		b.ok(err)
-		if err := b.s.AddAttempts(b.ctx, g.Lease, []store.Attempt{b.attempt(0, 7), b.attempt(1, 2)}); !errors.Is(err, store.ErrDuplicate) {
+		if err := b.s.Work.AddAttempts(b.ctx, g.Lease, []store.Attempt{b.attempt(0, 7), b.attempt(1, 2)}); !errors.Is(err, store.ErrDuplicate) {
 			t.Errorf("a request twice: %v", err)
 		}
 		if g = b.segmentNow(g); g.Requests != 0 {
@@ -79,24 +79,24 @@ func skipping(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	now := b.clock.now()
 	calls := map[string]func(l store.Lease) error{
-		"upload": func(l store.Lease) error { return b.s.Upload(b.ctx, l, "{}", now) },
-		"intend": func(l store.Lease) error { return b.s.Intend(b.ctx, l, store.Intent{Account: "k", Stamped: true}) },
-		"launch": func(l store.Lease) error { return b.s.Launched(b.ctx, l, store.Launch{Job: "j", At: now}) },
+		"upload": func(l store.Lease) error { return b.s.Work.Upload(b.ctx, l, "{}", now) },
+		"intend": func(l store.Lease) error { return b.s.Work.Intend(b.ctx, l, store.Intent{Account: "k", Stamped: true}) },
+		"launch": func(l store.Lease) error { return b.s.Work.Launched(b.ctx, l, store.Launch{Job: "j", At: now}) },
 		"checked": func(l store.Lease) error {
-			return b.s.Checked(b.ctx, l, store.Sighting{State: "running", Counts: "{}"})
+			return b.s.Work.Checked(b.ctx, l, store.Sighting{State: "running", Counts: "{}"})
 		},
 		"ended": func(l store.Lease) error {
-			return b.s.Ended(b.ctx, l, store.Sighting{State: "ended", Counts: "{}", Parts: "[]"})
+			return b.s.Work.Ended(b.ctx, l, store.Sighting{State: "ended", Counts: "{}", Parts: "[]"})
 		},
-		"fetched": func(l store.Lease) error { return b.s.Fetched(b.ctx, l, now) },
-		"finish":  func(l store.Lease) error { return b.s.Finish(b.ctx, l, now) },
-		"refetch": func(l store.Lease) error { return b.s.Refetch(b.ctx, l, "x", now) },
-		"drop":    func(l store.Lease) error { return b.s.Drop(b.ctx, l, "x") },
+		"fetched": func(l store.Lease) error { return b.s.Work.Fetched(b.ctx, l, now) },
+		"finish":  func(l store.Lease) error { return b.s.Work.Finish(b.ctx, l, now) },
+		"refetch": func(l store.Lease) error { return b.s.Work.Refetch(b.ctx, l, "x", now) },
+		"drop":    func(l store.Lease) error { return b.s.Work.Drop(b.ctx, l, "x") },
 		"stage": func(l store.Lease) error {
-			return b.s.Stage(b.ctx, l, store.Bytes{Name: "n", Size: 1, SHA256: "x"}, 0, 0, now)
+			return b.s.Work.Stage(b.ctx, l, store.Bytes{Name: "n", Size: 1, SHA256: "x"}, 0, 0, now)
 		},
-		"cancel": func(l store.Lease) error { return b.s.AskCancel(b.ctx, l, store.ByUser, now) },
-		"back":   func(l store.Lease) error { return b.s.GoBack(b.ctx, l, store.Back{To: store.Staged, Reason: "x"}) },
+		"cancel": func(l store.Lease) error { return b.s.Work.AskCancel(b.ctx, l, store.ByUser, now) },
+		"back":   func(l store.Lease) error { return b.s.Work.GoBack(b.ctx, l, store.Back{To: store.Staged, Reason: "x"}) },
 	}
 	illegal := map[store.State][]string{
 		store.Staged:   {"intend", "launch", "checked", "ended", "fetched", "finish", "refetch", "stage", "cancel", "back"},
@@ -128,26 +128,26 @@ func fates(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	g := b.to(b.staged(store.Batch, 1), store.Intended)
-	b.ok(b.s.Absent(b.ctx, g.Lease, b.clock.now()))
+	b.ok(b.s.Work.Absent(b.ctx, g.Lease, b.clock.now()))
 	if g = b.segmentNow(g); g.Absents != 1 || g.Absent.IsZero() {
 		t.Errorf("absent: %+v", g)
 	}
-	b.ok(b.s.GoBack(b.ctx, g.Lease, store.Back{To: store.Uploaded, Reason: "absent twice"}))
+	b.ok(b.s.Work.GoBack(b.ctx, g.Lease, store.Back{To: store.Uploaded, Reason: "absent twice"}))
 	if g = b.segmentNow(g); g.State != store.Uploaded || g.Reserved != 0 || g.Handle == "" || g.Absents != 0 || g.Failures != 1 {
 		t.Errorf("back: %+v", g)
 	}
-	b.ok(b.s.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar}))
-	b.ok(b.s.Hold(b.ctx, g.Lease, "cannot tell"))
+	b.ok(b.s.Work.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar}))
+	b.ok(b.s.Work.Hold(b.ctx, g.Lease, "cannot tell"))
 	if g = b.segmentNow(g); g.State != store.Held || g.HeldFrom != store.Intended || g.Reserved != assay.Dollar || g.Intends != 2 {
 		t.Errorf("held: %+v", g)
 	}
-	b.ok(b.s.Launched(b.ctx, g.Lease, store.Launch{Job: "found", At: b.clock.now(), Note: "adopted"}))
-	b.ok(b.s.AddDouble(b.ctx, g.Lease, store.Double{Job: "second", What: "it is cancelled"}))
-	b.ok(b.s.GoBack(b.ctx, g.Lease, store.Back{To: store.Staged, Reason: "token limit"}))
+	b.ok(b.s.Work.Launched(b.ctx, g.Lease, store.Launch{Job: "found", At: b.clock.now(), Note: "adopted"}))
+	b.ok(b.s.Work.AddDouble(b.ctx, g.Lease, store.Double{Job: "second", What: "it is cancelled"}))
+	b.ok(b.s.Work.GoBack(b.ctx, g.Lease, store.Back{To: store.Staged, Reason: "token limit"}))
 	if g = b.segmentNow(g); g.State != store.Staged || g.Job != "" || g.Handle != "" {
 		t.Errorf("staged again: %+v", g)
 	}
-	jobs, err := b.s.Jobs(b.ctx, b.run.No)
+	jobs, err := b.s.Reader.Jobs(b.ctx, b.run.No)
 	b.ok(err)
 	roles := map[string]string{}
 	for _, j := range jobs {
@@ -157,27 +157,27 @@ func fates(t *testing.T, fresh Fresh) {
 		t.Error(d)
 	}
 	other := b.to(b.staged(store.Batch, 1), store.Intended)
-	if err := b.s.Launched(b.ctx, other.Lease, store.Launch{Job: "second", At: b.clock.now()}); !errors.Is(err, store.ErrDuplicate) {
+	if err := b.s.Work.Launched(b.ctx, other.Lease, store.Launch{Job: "second", At: b.clock.now()}); !errors.Is(err, store.ErrDuplicate) {
 		t.Errorf("another segment's job: %v", err)
 	}
 	for segment, want := range map[int64]int{g.No: 2, other.No: 0} {
-		own, err := b.s.SegmentJobs(b.ctx, segment)
+		own, err := b.s.Reader.SegmentJobs(b.ctx, segment)
 		b.ok(err)
 		if len(own) != want {
 			t.Errorf("segment %d has the jobs %+v", segment, own)
 		}
 	}
-	taken, err := b.s.TakenJobs(b.ctx, "openai", other.No)
+	taken, err := b.s.Work.TakenJobs(b.ctx, "openai", other.No)
 	b.ok(err)
 	if d := cmp.Diff(map[string]bool{"found": true, "second": true}, taken); d != "" {
 		t.Error(d)
 	}
-	b.ok(b.s.Hold(b.ctx, other.Lease, "cannot tell"))
-	b.ok(b.s.Drop(b.ctx, other.Lease, "a person said so"))
+	b.ok(b.s.Work.Hold(b.ctx, other.Lease, "cannot tell"))
+	b.ok(b.s.Work.Drop(b.ctx, other.Lease, "a person said so"))
 	if other = b.segmentNow(other); other.State != store.Cancelled || other.Endings[assay.Cancelled] != 1 || other.Reserved != 0 {
 		t.Errorf("dropped: %+v", other)
 	}
-	r, err := b.s.Run(b.ctx, b.run.No)
+	r, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	if r.Reserved != 0 {
 		t.Errorf("%s stay reserved", r.Reserved)
@@ -188,25 +188,25 @@ func due(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	g := b.staged(store.Batch, 1)
-	b.ok(b.s.RunDue(b.ctx, b.run.No, b.clock.now().Add(time.Hour)))
-	work, err := b.s.Due(b.ctx, 0, 10)
+	b.ok(b.s.Leases.RunDue(b.ctx, b.run.No, b.clock.now().Add(time.Hour)))
+	work, err := b.s.Leases.Due(b.ctx, 0, 10)
 	b.ok(err)
 	if len(work) != 0 {
 		t.Errorf("held work is due: %v", work)
 	}
-	b.ok(b.s.Release(b.ctx, g.Lease))
-	work, err = b.s.Due(b.ctx, b.run.No, 10)
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+	work, err = b.s.Leases.Due(b.ctx, b.run.No, 10)
 	b.ok(err)
 	if d := cmp.Diff([]store.Work{{Run: b.run.No, Segment: g.No, Mode: g.Mode, Due: b.clock.now()}}, work); d != "" {
 		t.Error(d)
 	}
 	b.clock.pass(2 * time.Hour)
-	work, err = b.s.Due(b.ctx, 0, 10)
+	work, err = b.s.Leases.Due(b.ctx, 0, 10)
 	b.ok(err)
 	if len(work) != 2 || work[1].Segment != 0 {
 		t.Errorf("the run is not due: %v", work)
 	}
-	next, err := b.s.NextDue(b.ctx, b.run.No)
+	next, err := b.s.Reader.NextDue(b.ctx, b.run.No)
 	b.ok(err)
 	if want := b.clock.now().Add(-2 * time.Hour); !next.Equal(want) {
 		t.Errorf("next due %s, want %s", next, want)
@@ -217,25 +217,25 @@ func wokenTwice(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	wake := func() {
-		_, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
+		_, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
 		b.ok(err)
 	}
 	now := func() store.Run {
-		r, err := b.s.Run(b.ctx, b.run.No)
+		r, err := b.s.Reader.Run(b.ctx, b.run.No)
 		b.ok(err)
 		return r
 	}
 	for range 3 { // also within one millisecond
 		seen := now().Due
 		wake()
-		b.ok(b.s.SleepRun(b.ctx, b.run.No, seen, time.Time{}))
+		b.ok(b.s.Leases.SleepRun(b.ctx, b.run.No, seen, time.Time{}))
 		if got := now().Due; got.IsZero() || got.After(b.clock.now()) {
 			t.Fatalf("the second waking is lost: due %s", got)
 		}
 	}
 	later := b.clock.now().Add(time.Hour)
 	for _, at := range []time.Time{later, {}, later} {
-		b.ok(b.s.SleepRun(b.ctx, b.run.No, now().Due, at))
+		b.ok(b.s.Leases.SleepRun(b.ctx, b.run.No, now().Due, at))
 		if got := now().Due; !got.Equal(at) {
 			t.Errorf("due %s, want %s", got, at)
 		}
@@ -247,25 +247,25 @@ func money(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		budget := assay.Dollars(1.5)
-		b.ok(b.s.SetBudget(b.ctx, b.run.No, &budget))
+		b.ok(b.s.Runs.SetBudget(b.ctx, b.run.No, &budget))
 		one, two := b.staged(store.Batch, 1), b.staged(store.Batch, 2)
 		one = b.to(one, store.Intended)
-		b.ok(b.s.Upload(b.ctx, two.Lease, "{}", time.Time{}))
-		err := b.s.Intend(b.ctx, two.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar})
+		b.ok(b.s.Work.Upload(b.ctx, two.Lease, "{}", time.Time{}))
+		err := b.s.Work.Intend(b.ctx, two.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar})
 		if !errors.Is(err, store.ErrBudget) {
 			t.Fatalf("over budget: %v", err)
 		}
 		if two = b.segmentNow(two); two.State != store.Uploaded || two.Reserved != 0 {
 			t.Errorf("the refused one moved: %+v", two)
 		}
-		b.ok(b.s.GoBack(b.ctx, one.Lease, store.Back{To: store.Uploaded, Reason: "refused"}))
-		b.ok(b.s.Intend(b.ctx, two.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar}))
+		b.ok(b.s.Work.GoBack(b.ctx, one.Lease, store.Back{To: store.Uploaded, Reason: "refused"}))
+		b.ok(b.s.Work.Intend(b.ctx, two.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar}))
 	})
 	t.Run("racing for the last dollar, one gets it", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		budget := assay.Dollar
-		b.ok(b.s.SetBudget(b.ctx, b.run.No, &budget))
+		b.ok(b.s.Runs.SetBudget(b.ctx, b.run.No, &budget))
 		segments := make([]store.Segment, 6)
 		for i := range segments {
 			segments[i] = b.to(b.staged(store.Batch, 1+i), store.Uploaded)
@@ -274,7 +274,7 @@ func money(t *testing.T, fresh Fresh) {
 		var wg sync.WaitGroup
 		for i, g := range segments {
 			wg.Go(func() {
-				errs[i] = b.s.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar})
+				errs[i] = b.s.Work.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Reserve: assay.Dollar})
 			})
 		}
 		wg.Wait()
@@ -297,8 +297,8 @@ func money(t *testing.T, fresh Fresh) {
 		unknown := b.outcome(g, 2, assay.Answered)
 		unknown.Cost = nil
 		b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Cut), unknown)
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
-		r, err := b.s.Run(b.ctx, b.run.No)
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
+		r, err := b.s.Reader.Run(b.ctx, b.run.No)
 		b.ok(err)
 		if r.Reserved != 0 || r.Spent != 3000 || r.Unpriced != 1 {
 			t.Errorf("reserved %d, spent %d, unpriced %d", r.Reserved, r.Spent, r.Unpriced)
@@ -315,20 +315,20 @@ func lostCreate(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	in := store.Intent{Account: "k1"}
 	one, two := b.to(b.staged(store.Batch, 2), store.Uploaded), b.to(b.staged(store.Batch, 2), store.Uploaded)
-	b.ok(b.s.Intend(b.ctx, one.Lease, in))
-	b.ok(b.s.Intend(b.ctx, two.Lease, in)) // of the same size: each has an attempt or a nonce of its own
+	b.ok(b.s.Work.Intend(b.ctx, one.Lease, in))
+	b.ok(b.s.Work.Intend(b.ctx, two.Lease, in)) // of the same size: each has an attempt or a nonce of its own
 	handle := b.segmentNow(one).Handle
-	b.ok(b.s.GoBack(b.ctx, one.Lease, store.Back{To: store.Staged, Reason: "absent", Lost: true}))
+	b.ok(b.s.Work.GoBack(b.ctx, one.Lease, store.Back{To: store.Staged, Reason: "absent", Lost: true}))
 	if g := b.segmentNow(one); g.Fence != handle || handle == "" || g.Handle != "" || g.LostCreates != 1 {
 		t.Errorf("a lost call: fence %q, handle %q (was %q), %d lost", g.Fence, g.Handle, handle, g.LostCreates)
 	}
-	if err := b.s.Upload(b.ctx, one.Lease, "new", b.clock.now()); err == nil {
+	if err := b.s.Work.Upload(b.ctx, one.Lease, "new", b.clock.now()); err == nil {
 		t.Error("uploaded anew before the fence stands")
 	}
-	b.ok(b.s.Fenced(b.ctx, one.Lease, b.clock.now()))
-	b.ok(b.s.Upload(b.ctx, one.Lease, "new", b.clock.now()))
-	b.ok(b.s.Hold(b.ctx, two.Lease, "cannot tell"))
-	b.ok(b.s.GoBack(b.ctx, two.Lease, store.Back{To: store.Staged, Reason: "resent by a person"}))
+	b.ok(b.s.Work.Fenced(b.ctx, one.Lease, b.clock.now()))
+	b.ok(b.s.Work.Upload(b.ctx, one.Lease, "new", b.clock.now()))
+	b.ok(b.s.Work.Hold(b.ctx, two.Lease, "cannot tell"))
+	b.ok(b.s.Work.GoBack(b.ctx, two.Lease, store.Back{To: store.Staged, Reason: "resent by a person"}))
 	if g := b.segmentNow(two); g.Fence == "" || g.LostCreates != 1 {
 		t.Errorf("resent by a person: fence %q, %d lost", g.Fence, g.LostCreates)
 	}

@@ -27,41 +27,41 @@ func inFlight(t *testing.T, fresh Fresh) {
 	budget := 2 * assay.Dollar
 	b.run = b.newRun("r2", &budget)
 	g := b.staged(store.Live, 5)
-	b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-	_, err := b.s.SettleLive(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
+	b.ok(b.s.Work.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+	_, err := b.s.Work.SettleLive(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
 	b.ok(err)
-	b.ok(b.s.Release(b.ctx, g.Lease))
-	next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl)
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+	next, err := b.s.Leases.HoldSegment(b.ctx, g.No, "me", ttl)
 	b.ok(err)
 	cost := assay.Dollar / 4
 	flying := []store.InFlight{{Ord: 0, High: &cost}, {Ord: 1, High: &cost}, {Ord: 2}}
-	if _, err := b.s.MarkInFlightLost(b.ctx, g.Lease, g.Lease.Epoch, flying); !errors.Is(err, store.ErrLeaseLost) {
+	if _, err := b.s.Work.MarkInFlightLost(b.ctx, g.Lease, g.Lease.Epoch, flying); !errors.Is(err, store.ErrLeaseLost) {
 		t.Errorf("with a lost lease: %v", err)
 	}
 	for _, want := range []int64{2, 0} { // the first has an answer
-		if n, err := b.s.MarkInFlightLost(b.ctx, next, g.Lease.Epoch, flying); n != want || err != nil {
+		if n, err := b.s.Work.MarkInFlightLost(b.ctx, next, g.Lease.Epoch, flying); n != want || err != nil {
 			t.Errorf("%d are new, want %d: %v", n, want, err)
 		}
 	}
 	var items []string
-	for d, err := range b.s.Doubts(b.ctx, b.run.No) {
+	for d, err := range b.s.Reader.Doubts(b.ctx, b.run.No) {
 		b.ok(err)
 		items = append(items, d.Item)
 	}
 	if d := cmp.Diff([]string{"q1", "q2"}, items); d != "" {
 		t.Error(d)
 	}
-	sum, err := b.s.DoubtSum(b.ctx, b.run.No)
+	sum, err := b.s.Reader.DoubtSum(b.ctx, b.run.No)
 	b.ok(err)
 	if want := (store.DoubtSum{Calls: 2, Cost: assay.Cost{Sum: cost, Priced: 1, Unknown: 1}}); sum != want {
 		t.Errorf("the doubts are %+v, want %+v", sum, want)
 	}
-	if err := b.s.ReserveMore(b.ctx, next, assay.Dollar); !errors.Is(err, store.ErrBudget) {
+	if err := b.s.Work.ReserveMore(b.ctx, next, assay.Dollar); !errors.Is(err, store.ErrBudget) {
 		t.Errorf("what is perhaps spent was reserved: %v", err)
 	}
-	b.ok(b.s.ReserveMore(b.ctx, next, assay.Dollar-cost))
+	b.ok(b.s.Work.ReserveMore(b.ctx, next, assay.Dollar-cost))
 	var open []int64
-	for a, err := range b.s.OpenAttempts(b.ctx, g.No, 2) {
+	for a, err := range b.s.Reader.OpenAttempts(b.ctx, g.No, 2) {
 		b.ok(err)
 		open = append(open, a.Ord)
 	}
@@ -75,29 +75,29 @@ func doubts(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.staged(store.Live, 2)
-		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+		b.ok(b.s.Work.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
 		cost := assay.Dollar
 		first, second := store.InFlight{Ord: 0, High: &cost}, store.InFlight{Ord: 1}
-		b.ok(b.s.Unanswered(b.ctx, g.Lease, first))
-		b.ok(b.s.Unanswered(b.ctx, g.Lease, first))
-		b.ok(b.s.Unanswered(b.ctx, g.Lease, second))
-		b.ok(b.s.Release(b.ctx, g.Lease))
-		next, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl) // and both were in flight at a kill
+		b.ok(b.s.Work.Unanswered(b.ctx, g.Lease, first))
+		b.ok(b.s.Work.Unanswered(b.ctx, g.Lease, first))
+		b.ok(b.s.Work.Unanswered(b.ctx, g.Lease, second))
+		b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+		next, err := b.s.Leases.HoldSegment(b.ctx, g.No, "me", ttl) // and both were in flight at a kill
 		b.ok(err)
-		_, err = b.s.MarkInFlightLost(b.ctx, next, g.Lease.Epoch, []store.InFlight{first, second})
+		_, err = b.s.Work.MarkInFlightLost(b.ctx, next, g.Lease.Epoch, []store.InFlight{first, second})
 		b.ok(err)
-		b.ok(b.s.Unanswered(b.ctx, next, second))
+		b.ok(b.s.Work.Unanswered(b.ctx, next, second))
 		got := map[string]int64{}
-		for d, err := range b.s.Doubts(b.ctx, b.run.No) {
+		for d, err := range b.s.Reader.Doubts(b.ctx, b.run.No) {
 			b.ok(err)
 			got[d.Item+" "+fmt.Sprint(d.Lost)] += d.Times
 		}
 		if d := cmp.Diff(map[string]int64{"q0 true": 2, "q0 false": 1, "q1 true": 2, "q1 false": 1}, got); d != "" {
 			t.Error(d)
 		}
-		run, err := b.s.Run(b.ctx, b.run.No)
+		run, err := b.s.Reader.Run(b.ctx, b.run.No)
 		b.ok(err)
-		sum, err := b.s.DoubtSum(b.ctx, b.run.No)
+		sum, err := b.s.Reader.DoubtSum(b.ctx, b.run.No)
 		b.ok(err)
 		if run.Perhaps != 3*cost || sum.Calls != 6 || sum.Cost.Sum != 3*cost || sum.Cost.Unknown != 3 {
 			t.Errorf("perhaps %s, %+v", run.Perhaps, sum)
@@ -107,11 +107,11 @@ func doubts(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.staged(store.Live, 3)
-		b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+		b.ok(b.s.Work.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
 		block := []store.Settlement{b.outcome(g, 0, assay.Answered)}
-		_, err := b.s.SettleLive(b.ctx, g.Lease, block)
+		_, err := b.s.Work.SettleLive(b.ctx, g.Lease, block)
 		b.ok(err)
-		tally, err := b.s.Settle(b.ctx, g.Lease, append(block, b.outcome(g, 1, assay.Answered))) // the first one is there already
+		tally, err := b.s.Work.Settle(b.ctx, g.Lease, append(block, b.outcome(g, 1, assay.Answered))) // the first one is there already
 		b.ok(err)
 		if tally.Written != 1 {
 			t.Errorf("%d outcomes are new", tally.Written)
@@ -125,9 +125,9 @@ func reserveMore(t *testing.T, fresh Fresh) {
 	budget := 2 * assay.Dollar
 	b.run = b.newRun("r2", &budget)
 	g := b.staged(store.Live, 1)
-	b.ok(b.s.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
-	b.ok(b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar/2))
-	if err := b.s.ReserveMore(b.ctx, g.Lease, assay.Dollar); !errors.Is(err, store.ErrBudget) {
+	b.ok(b.s.Work.GoLive(b.ctx, g.Lease, "k1", assay.Dollar, b.clock.now()))
+	b.ok(b.s.Work.ReserveMore(b.ctx, g.Lease, assay.Dollar/2))
+	if err := b.s.Work.ReserveMore(b.ctx, g.Lease, assay.Dollar); !errors.Is(err, store.ErrBudget) {
 		t.Errorf("more than there is: %v", err)
 	}
 	if got := b.segmentNow(g).Reserved; got != 3*assay.Dollar/2 {
@@ -142,10 +142,10 @@ func dueLive(t *testing.T, fresh Fresh) {
 	for range 3 {
 		g := b.staged(store.Live, 1)
 		all = append(all, g.No)
-		b.ok(b.s.Release(b.ctx, g.Lease))
+		b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 	}
 	due := func() (got []int64) {
-		work, err := b.s.Due(b.ctx, b.run.No, 10)
+		work, err := b.s.Leases.Due(b.ctx, b.run.No, 10)
 		b.ok(err)
 		for _, w := range work {
 			if w.Segment != 0 {
@@ -157,12 +157,12 @@ func dueLive(t *testing.T, fresh Fresh) {
 	if d := cmp.Diff(all[:2], due()); d != "" {
 		t.Error(d)
 	}
-	l, err := b.s.HoldSegment(b.ctx, all[0], "me", ttl)
+	l, err := b.s.Leases.HoldSegment(b.ctx, all[0], "me", ttl)
 	b.ok(err)
 	if d := cmp.Diff(all[1:2], due()); d != "" {
 		t.Errorf("while one is worked on: %s", d)
 	}
-	b.ok(b.s.Drop(b.ctx, l, "enough"))
+	b.ok(b.s.Work.Drop(b.ctx, l, "enough"))
 	if d := cmp.Diff(all[1:], due()); d != "" {
 		t.Error(d)
 	}
@@ -179,7 +179,7 @@ func quotas(t *testing.T, fresh Fresh) {
 		for range workers {
 			wg.Go(func() {
 				for range rounds {
-					wait, err := b.s.Lease(b.ctx, "account", every, n)
+					wait, err := b.s.Limits.Lease(b.ctx, "account", every, n)
 					if err != nil {
 						t.Error(err)
 					}
@@ -196,7 +196,7 @@ func quotas(t *testing.T, fresh Fresh) {
 				t.Errorf("lease %d begins after %s", i, f)
 			}
 		}
-		if wait, err := b.s.Lease(b.ctx, "another", every, n); wait != 0 || err != nil {
+		if wait, err := b.s.Limits.Lease(b.ctx, "another", every, n); wait != 0 || err != nil {
 			t.Errorf("another account waits %s: %v", wait, err)
 		}
 	})
@@ -204,7 +204,7 @@ func quotas(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		share := func(holder string, uses, wants int64) int64 {
-			has, err := b.s.Portion(b.ctx, store.Portion{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
+			has, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "lane", Holder: holder, Cap: 8, Uses: uses, Wants: wants, For: time.Hour})
 			b.ok(err)
 			return has
 		}
@@ -227,10 +227,10 @@ func quotas(t *testing.T, fresh Fresh) {
 				t.Errorf("step %d: %s gets %d, want %d", i, c.holder, got, c.want)
 			}
 		}
-		if _, err := b.s.Portion(b.ctx, store.Portion{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
+		if _, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "short", Holder: "dead", Cap: 1, Wants: 1, For: 0}); err != nil {
 			t.Error(err)
 		}
-		has, err := b.s.Portion(b.ctx, store.Portion{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
+		has, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "short", Holder: "alive", Cap: 1, Wants: 1, For: time.Hour})
 		if b.ok(err); has != 1 {
 			t.Error("the share of the dead is not given on")
 		}
@@ -241,31 +241,31 @@ func orphans(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	g := b.staged(store.Live, 1)
-	b.ok(b.s.Release(b.ctx, g.Lease))
-	old, err := b.s.HoldSegment(b.ctx, g.No, "dead", ttl)
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+	old, err := b.s.Leases.HoldSegment(b.ctx, g.No, "dead", ttl)
 	b.ok(err)
-	_, err = b.s.HoldRun(b.ctx, b.run.No, "dead", ttl)
+	_, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "dead", ttl)
 	b.ok(err)
 	portion := store.Portion{Scope: "lane", Holder: "dead", Cap: 1, Wants: 1, For: time.Hour}
-	_, err = b.s.Portion(b.ctx, portion)
+	_, err = b.s.Limits.Portion(b.ctx, portion)
 	b.ok(err)
-	b.ok(b.s.Drives(b.ctx, b.run.No, "dead", ttl))
-	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
+	b.ok(b.s.Leases.Drives(b.ctx, b.run.No, "dead", ttl))
+	if drivers, err := b.s.Leases.Drivers(b.ctx, b.run.No); err != nil || len(drivers) != 1 || drivers[0].Holder != "dead" {
 		t.Errorf("driven by %v, %v", drivers, err)
 	}
-	b.ok(b.s.ReleaseDead(b.ctx, "dead"))
-	if drivers, err := b.s.Drivers(b.ctx, b.run.No); err != nil || len(drivers) > 0 {
+	b.ok(b.s.Leases.ReleaseDead(b.ctx, "dead"))
+	if drivers, err := b.s.Leases.Drivers(b.ctx, b.run.No); err != nil || len(drivers) > 0 {
 		t.Errorf("still driven by %v, %v", drivers, err)
 	}
-	_, err = b.s.HoldSegment(b.ctx, g.No, "next", ttl)
+	_, err = b.s.Leases.HoldSegment(b.ctx, g.No, "next", ttl)
 	b.ok(err)
-	_, err = b.s.HoldRun(b.ctx, b.run.No, "next", ttl)
+	_, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "next", ttl)
 	b.ok(err)
 	portion.Holder = "next"
-	if has, err := b.s.Portion(b.ctx, portion); has != 1 || err != nil {
+	if has, err := b.s.Limits.Portion(b.ctx, portion); has != 1 || err != nil {
 		t.Errorf("the next one gets %d, %v", has, err)
 	}
-	if err := b.s.GoLive(b.ctx, old, "k1", assay.Dollar, b.clock.now()); !errors.Is(err, store.ErrLeaseLost) {
+	if err := b.s.Work.GoLive(b.ctx, old, "k1", assay.Dollar, b.clock.now()); !errors.Is(err, store.ErrLeaseLost) {
 		t.Errorf("the dead wrote: %v", err)
 	}
 }

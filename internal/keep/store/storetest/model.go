@@ -22,7 +22,7 @@ func model(t *testing.T, fresh Fresh) {
 			t.Parallel()
 			b := newBench(t, fresh)
 			budget := assay.Dollars(6)
-			b.ok(b.s.SetBudget(b.ctx, b.run.No, &budget))
+			b.ok(b.s.Runs.SetBudget(b.ctx, b.run.No, &budget))
 			w := &world{bench: b, rand: rand.New(rand.NewPCG(seed, 1)), budget: budget}
 			for step := range 150 {
 				what := w.step()
@@ -135,21 +135,21 @@ func spell(counts map[assay.Ending]int64) string {
 
 func (w *world) have() summary {
 	var s summary
-	all, err := w.s.Segments(w.ctx, w.run.No)
+	all, err := w.s.Reader.Segments(w.ctx, w.run.No)
 	w.ok(err)
 	for _, g := range all {
 		s.States = append(s.States, fmt.Sprint(g.No, " ", g.State, " ", g.Reserved, " ", spell(g.Endings), " ", g.Cost.Sum))
 	}
-	r, err := w.s.Run(w.ctx, w.run.No)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	s.Reserved, s.Spent = r.Reserved, r.Spent
 	l := w.lane("gpt")
 	s.Open, s.Requests, s.Surplus = l.Open, l.Endings, l.Surplus
-	for r, err := range w.s.Resends(w.ctx, w.run.No) {
+	for r, err := range w.s.Reader.Resends(w.ctx, w.run.No) {
 		w.ok(err)
 		s.Queue = append(s.Queue, fmt.Sprintf("%s try %d", r.At.Item, r.Try))
 	}
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
 		if a.Ended && a.Outcome.Ending.Stands() {
 			s.Standing = append(s.Standing, fmt.Sprintf("%s by try %d", a.At.Item, a.Try))

@@ -63,7 +63,7 @@ func (w *world) newSegment() {
 
 func (w *world) resendAll() bool {
 	var queued []*modelAttempt
-	for r, err := range w.s.Resends(w.ctx, w.run.No) {
+	for r, err := range w.s.Reader.Resends(w.ctx, w.run.No) {
 		w.ok(err)
 		for _, g := range w.segments {
 			for _, a := range g.items {
@@ -86,13 +86,13 @@ func (w *world) resendAll() bool {
 }
 
 func (w *world) upload(g *modelSegment) {
-	w.ok(w.s.Upload(w.ctx, g.Lease, "{}", w.clock.now()))
+	w.ok(w.s.Work.Upload(w.ctx, g.Lease, "{}", w.clock.now()))
 	g.state = store.Uploaded
 }
 
 func (w *world) intend(g *modelSegment) {
 	ask := assay.Dollar * assay.Money(1+w.rand.IntN(3))
-	err := w.s.Intend(w.ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Reserve: ask})
+	err := w.s.Work.Intend(w.ctx, g.Lease, store.Intent{Account: "k", Stamped: true, Reserve: ask})
 	for _, a := range g.items {
 		if a.try > 1 && w.hasAnswer(a.item) {
 			w.cannot(err, store.ErrAnswered)
@@ -110,27 +110,27 @@ func (w *world) intend(g *modelSegment) {
 func (w *world) launch(g *modelSegment) {
 	l := store.Launch{Job: fmt.Sprintf("job%d.%d", g.No, w.rand.Uint32()), At: w.clock.now()}
 	if g.state == store.Held && w.segmentNow(g.Segment).HeldFrom != store.Intended {
-		if err := w.s.Launched(w.ctx, g.Lease, l); err == nil {
+		if err := w.s.Work.Launched(w.ctx, g.Lease, l); err == nil {
 			w.t.Fatal("a segment without an account was launched")
 		}
 		return
 	}
-	w.ok(w.s.Launched(w.ctx, g.Lease, l))
+	w.ok(w.s.Work.Launched(w.ctx, g.Lease, l))
 	g.state = store.Launched
 }
 
 func (w *world) end(g *modelSegment) {
-	w.ok(w.s.Ended(w.ctx, g.Lease, store.Sighting{State: "ended", Counts: "{}", Parts: "[]"}))
+	w.ok(w.s.Work.Ended(w.ctx, g.Lease, store.Sighting{State: "ended", Counts: "{}", Parts: "[]"}))
 	g.state = store.Ended
 }
 
 func (w *world) fetch(g *modelSegment) {
-	w.ok(w.s.Fetched(w.ctx, g.Lease, w.clock.now()))
+	w.ok(w.s.Work.Fetched(w.ctx, g.Lease, w.clock.now()))
 	g.state = store.Fetched
 }
 
 func (w *world) refetch(g *modelSegment) {
-	w.ok(w.s.Refetch(w.ctx, g.Lease, "missing", w.clock.now()))
+	w.ok(w.s.Work.Refetch(w.ctx, g.Lease, "missing", w.clock.now()))
 	g.state = store.Ended
 }
 
@@ -171,7 +171,7 @@ func (w *world) endOpen(g *modelSegment) {
 	if w.rand.IntN(2) == 0 {
 		end.Again = &store.Again{Mode: store.Batch, After: w.clock.now(), Cap: 100}
 	}
-	w.ok(w.s.EndOpen(w.ctx, g.Lease, end))
+	w.ok(w.s.Work.EndOpen(w.ctx, g.Lease, end))
 	for _, a := range g.items {
 		if a.ending == "" {
 			a.ending = e
@@ -181,7 +181,7 @@ func (w *world) endOpen(g *modelSegment) {
 }
 
 func (w *world) finish(g *modelSegment) {
-	err := w.s.Finish(w.ctx, g.Lease, time.Time{})
+	err := w.s.Work.Finish(w.ctx, g.Lease, time.Time{})
 	for _, a := range g.items {
 		if a.ending == "" {
 			if err == nil {
@@ -195,17 +195,17 @@ func (w *world) finish(g *modelSegment) {
 }
 
 func (w *world) goBack(g *modelSegment) {
-	w.ok(w.s.GoBack(w.ctx, g.Lease, store.Back{To: store.Staged, Reason: "x"}))
+	w.ok(w.s.Work.GoBack(w.ctx, g.Lease, store.Back{To: store.Staged, Reason: "x"}))
 	g.state, g.reserved = store.Staged, 0
 }
 
 func (w *world) hold(g *modelSegment) {
-	w.ok(w.s.Hold(w.ctx, g.Lease, "x"))
+	w.ok(w.s.Work.Hold(w.ctx, g.Lease, "x"))
 	g.state = store.Held
 }
 
 func (w *world) drop(g *modelSegment) {
-	w.ok(w.s.Drop(w.ctx, g.Lease, "x"))
+	w.ok(w.s.Work.Drop(w.ctx, g.Lease, "x"))
 	g.state, g.reserved = store.Cancelled, 0
 	for _, a := range g.items {
 		if a.ending == "" {
@@ -242,7 +242,7 @@ func (w *world) lateAnswers(g *modelSegment) {
 			}
 		}
 	}
-	_, err := w.s.SettleLate(w.ctx, g.Lease, block)
+	_, err := w.s.Work.SettleLate(w.ctx, g.Lease, block)
 	w.ok(err)
 }
 
@@ -250,6 +250,6 @@ func (w *world) lateAnswers(g *modelSegment) {
 func (w *world) steal(g *modelSegment) {
 	old := g.Lease
 	g.Lease = w.takeOver(old)
-	_, err := w.s.Renew(w.ctx, old, ttl)
+	_, err := w.s.Leases.Renew(w.ctx, old, ttl)
 	w.cannot(err, store.ErrLeaseLost)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -22,7 +23,7 @@ func openedAtOnce(t *testing.T, empty Fresh) {
 	errs := make([]error, 4)
 	for i := range errs {
 		wg.Go(func() {
-			s, err := store.Open(context.Background(), where, store.Options{})
+			s, err := ledger.Open(context.Background(), where, ledger.Options{})
 			if err == nil {
 				err = s.Close()
 			}
@@ -43,7 +44,7 @@ func opening(t *testing.T, fresh Fresh) {
 		b.s = open(t, where, b.clock)
 		want := b.newRun("r1", nil)
 		b.ok(b.s.Close())
-		got, err := open(t, where, b.clock).Run(b.ctx, want.No)
+		got, err := open(t, where, b.clock).Reader.Run(b.ctx, want.No)
 		b.ok(err)
 		if d := cmp.Diff(want.NewRun, got.NewRun); d != "" {
 			t.Error(d)
@@ -53,7 +54,7 @@ func opening(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		var ops []string
 		stop := errors.New("stop")
-		s, err := store.Open(context.Background(), fresh(t), store.Options{Around: func(op string, call func() error) error {
+		s, err := ledger.Open(context.Background(), fresh(t), ledger.Options{Around: func(op string, call func() error) error {
 			if ops = append(ops, op); len(ops) > 1 {
 				return stop
 			}
@@ -63,11 +64,11 @@ func opening(t *testing.T, fresh Fresh) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		r, err := s.CreateRun(context.Background(), store.NewRun{ID: "a"})
+		r, err := s.Runs.CreateRun(context.Background(), store.NewRun{ID: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.OpenRun(context.Background(), r.No); !errors.Is(err, stop) {
+		if err := s.Runs.OpenRun(context.Background(), r.No); !errors.Is(err, stop) {
 			t.Errorf("OpenRun: %v", err)
 		}
 		if d := cmp.Diff([]string{"create run", "open run"}, ops); d != "" {
@@ -83,31 +84,31 @@ func runs(t *testing.T, fresh Fresh) {
 	t.Run("a run opens once, closes under its lease and can be reopened", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		if err := b.s.OpenRun(b.ctx, b.run.No); err == nil {
+		if err := b.s.Runs.OpenRun(b.ctx, b.run.No); err == nil {
 			t.Error("an open run was opened again")
 		}
-		l, err := b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
+		l, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "me", ttl)
 		b.ok(err)
 		stale := l
 		stale.Epoch--
-		if err := b.s.CloseRun(b.ctx, stale, b.due(), store.ResultDone); !errors.Is(err, store.ErrLeaseLost) {
+		if err := b.s.Work.CloseRun(b.ctx, stale, b.due(), store.ResultDone); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("closing with a lost lease: %v", err)
 		}
-		if err := b.s.CloseRun(b.ctx, l, b.due().Add(time.Hour), store.ResultDone); !errors.Is(err, store.ErrWoken) {
+		if err := b.s.Work.CloseRun(b.ctx, l, b.due().Add(time.Hour), store.ResultDone); !errors.Is(err, store.ErrWoken) {
 			t.Errorf("closing a run that was woken: %v", err)
 		}
-		b.ok(b.s.CloseRun(b.ctx, l, b.due(), store.ResultDone))
-		r, err := b.s.Run(b.ctx, b.run.No)
+		b.ok(b.s.Work.CloseRun(b.ctx, l, b.due(), store.ResultDone))
+		r, err := b.s.Reader.Run(b.ctx, b.run.No)
 		b.ok(err)
 		if r.State != store.RunClosed || r.Result != store.ResultDone || !r.Due.IsZero() {
 			t.Errorf("closed run: %+v", r)
 		}
-		b.ok(b.s.ReopenRun(b.ctx, b.run.No, "late answers"))
-		b.ok(b.s.ReopenRun(b.ctx, b.run.No, "twice is no error"))
-		if r, err = b.s.Run(b.ctx, b.run.No); err != nil || r.State != store.RunOpen || r.Due.IsZero() {
+		b.ok(b.s.Work.ReopenRun(b.ctx, b.run.No, "late answers"))
+		b.ok(b.s.Work.ReopenRun(b.ctx, b.run.No, "twice is no error"))
+		if r, err = b.s.Reader.Run(b.ctx, b.run.No); err != nil || r.State != store.RunOpen || r.Due.IsZero() {
 			t.Errorf("reopened run: %+v, %v", r, err)
 		}
-		events, err := b.s.Events(b.ctx, b.run.No, 0, 100)
+		events, err := b.s.Reader.Events(b.ctx, b.run.No, 0, 100)
 		b.ok(err)
 		var kinds []string
 		for _, e := range events {
@@ -123,10 +124,10 @@ func findRuns(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	for _, n := range []store.NewRun{{ID: "abc1", Study: "one", Folder: "x"}, {ID: "abd2", Study: "two", Folder: "x"}, {ID: "ab%_", Study: "two", Folder: "y"}} {
-		_, err := b.s.CreateRun(b.ctx, n)
+		_, err := b.s.Runs.CreateRun(b.ctx, n)
 		b.ok(err)
 	}
-	if _, err := b.s.CreateRun(b.ctx, store.NewRun{ID: "abc1"}); !errors.Is(err, store.ErrDuplicate) {
+	if _, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: "abc1"}); !errors.Is(err, store.ErrDuplicate) {
 		t.Errorf("a second run with one id: %v", err)
 	}
 	tests := []struct{ ref, folder, want string }{
@@ -135,20 +136,20 @@ func findRuns(t *testing.T, fresh Fresh) {
 		{"abd", "y", "abd2"}, {"r", "", "r1"},
 	}
 	for _, tt := range tests {
-		r, err := b.s.FindRun(b.ctx, tt.ref, tt.folder)
+		r, err := b.s.Reader.FindRun(b.ctx, tt.ref, tt.folder)
 		if r.ID != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("%q in %q: got %q, %v; want %q", tt.ref, tt.folder, r.ID, err, tt.want)
 		}
 	}
-	if _, err := b.s.FindRun(b.ctx, "ab", ""); !errors.Is(err, store.ErrAmbiguous) {
+	if _, err := b.s.Reader.FindRun(b.ctx, "ab", ""); !errors.Is(err, store.ErrAmbiguous) {
 		t.Errorf("a beginning of several ids: %v", err)
 	}
-	_, err := b.s.CreateRun(b.ctx, store.NewRun{ID: "twofold", Study: "other"})
+	_, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: "twofold", Study: "other"})
 	b.ok(err)
-	if r, err := b.s.FindRun(b.ctx, "two", ""); err != nil || r.ID != "ab%_" {
+	if r, err := b.s.Reader.FindRun(b.ctx, "two", ""); err != nil || r.ID != "ab%_" {
 		t.Errorf("a study's name that is also the beginning of another study's run: got %q, %v", r.ID, err)
 	}
-	all, err := b.s.Runs(b.ctx, "", store.RunPreparing)
+	all, err := b.s.Reader.Runs(b.ctx, "", store.RunPreparing)
 	b.ok(err)
 	if len(all) != 4 {
 		t.Errorf("%d runs in preparation, want 4", len(all))
@@ -163,7 +164,7 @@ func claims(t *testing.T, fresh Fresh) {
 	for i := range errs {
 		wg.Go(func() {
 			n := store.NewRun{ID: fmt.Sprint("new", i), Study: "demo", Folder: "here", Settings: "{}"}
-			_, errs[i] = b.s.ClaimRun(b.ctx, n, store.Claim{After: b.run.No, Holder: fmt.Sprint("p", i), TTL: ttl})
+			_, errs[i] = b.s.Runs.ClaimRun(b.ctx, n, store.Claim{After: b.run.No, Holder: fmt.Sprint("p", i), TTL: ttl})
 		})
 	}
 	wg.Wait()
@@ -178,30 +179,30 @@ func claims(t *testing.T, fresh Fresh) {
 	if lost != 3 {
 		t.Fatalf("%d of 4 lost, want 3: %v", lost, errs)
 	}
-	all, err := b.s.Runs(b.ctx, "demo", store.RunPreparing)
+	all, err := b.s.Reader.Runs(b.ctx, "demo", store.RunPreparing)
 	b.ok(err)
 	made := all[0]
-	if dead, err := b.s.AbandonRun(b.ctx, made.No); dead || err != nil {
+	if dead, err := b.s.Runs.AbandonRun(b.ctx, made.No); dead || err != nil {
 		t.Fatalf("a run whose maker lives is dead: %v, %v", dead, err)
 	}
-	_, err = b.s.Renew(b.ctx, made.Lease, -time.Millisecond)
+	_, err = b.s.Leases.Renew(b.ctx, made.Lease, -time.Millisecond)
 	b.ok(err)
-	if now, err := b.s.Run(b.ctx, made.No); err != nil || now.Abandoned() {
+	if now, err := b.s.Reader.Run(b.ctx, made.No); err != nil || now.Abandoned() {
 		t.Errorf("before it is given up: %+v, %v", now, err)
 	}
-	if dead, err := b.s.AbandonRun(b.ctx, made.No); !dead || err != nil {
+	if dead, err := b.s.Runs.AbandonRun(b.ctx, made.No); !dead || err != nil {
 		t.Fatalf("a run whose maker is gone is not dead: %v, %v", dead, err)
 	}
-	if now, err := b.s.Run(b.ctx, made.No); err != nil || !now.Abandoned() {
+	if now, err := b.s.Reader.Run(b.ctx, made.No); err != nil || !now.Abandoned() {
 		t.Errorf("after it is given up: %+v, %v", now, err)
 	}
-	if err := b.s.OpenRun(b.ctx, made.No); err == nil {
+	if err := b.s.Runs.OpenRun(b.ctx, made.No); err == nil {
 		t.Error("a dead run was opened")
 	}
-	next, err := b.s.ClaimRun(b.ctx, store.NewRun{ID: "next", Study: "demo", Folder: "here", Settings: "{}"}, store.Claim{After: made.No, Holder: "p9", TTL: time.Minute})
+	next, err := b.s.Runs.ClaimRun(b.ctx, store.NewRun{ID: "next", Study: "demo", Folder: "here", Settings: "{}"}, store.Claim{After: made.No, Holder: "p9", TTL: time.Minute})
 	b.ok(err)
-	b.ok(b.s.OpenRun(b.ctx, next.No))
-	if r, err := b.s.Run(b.ctx, next.No); err != nil || r.State != store.RunOpen || r.Lease.Holder != "" {
+	b.ok(b.s.Runs.OpenRun(b.ctx, next.No))
+	if r, err := b.s.Reader.Run(b.ctx, next.No); err != nil || r.State != store.RunOpen || r.Lease.Holder != "" {
 		t.Errorf("run %+v, %v", r, err)
 	}
 }
@@ -210,15 +211,15 @@ func snapshots(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	for _, text := range []string{"", "short", strings.Repeat("long ", 200_000)} {
-		b.ok(b.s.PutPart(b.ctx, b.run.No, "study", strings.NewReader("what an interrupted preparation left"+text)))
-		b.ok(b.s.PutPart(b.ctx, b.run.No, "study", strings.NewReader(text)))
-		got, err := io.ReadAll(b.s.Part(b.ctx, b.run.No, "study"))
+		b.ok(b.s.Runs.PutPart(b.ctx, b.run.No, "study", strings.NewReader("what an interrupted preparation left"+text)))
+		b.ok(b.s.Runs.PutPart(b.ctx, b.run.No, "study", strings.NewReader(text)))
+		got, err := io.ReadAll(b.s.Reader.Part(b.ctx, b.run.No, "study"))
 		b.ok(err)
 		if string(got) != text {
 			t.Errorf("a part of %d bytes came back with %d", len(text), len(got))
 		}
 	}
-	if _, err := io.ReadAll(b.s.Part(b.ctx, b.run.No, "none")); !errors.Is(err, store.ErrNotFound) {
+	if _, err := io.ReadAll(b.s.Reader.Part(b.ctx, b.run.No, "none")); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a part that is not there: %v", err)
 	}
 	want := []assay.Item{
@@ -232,17 +233,17 @@ func snapshots(t *testing.T, fresh Fresh) {
 			}
 		}
 	}
-	b.ok(b.s.PutItems(b.ctx, b.run.No, "questions", items))
-	b.ok(b.s.PutItems(b.ctx, b.run.No, "questions", items))
+	b.ok(b.s.Runs.PutItems(b.ctx, b.run.No, "questions", items))
+	b.ok(b.s.Runs.PutItems(b.ctx, b.run.No, "questions", items))
 	var got []assay.Item
-	for it, err := range b.s.Items(b.ctx, b.run.No, "questions") {
+	for it, err := range b.s.Reader.Items(b.ctx, b.run.No, "questions") {
 		b.ok(err)
 		got = append(got, it)
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	one, err := b.s.Item(b.ctx, b.run.No, "questions", "2")
+	one, err := b.s.Reader.Item(b.ctx, b.run.No, "questions", "2")
 	b.ok(err)
 	if d := cmp.Diff(want[1], one); d != "" {
 		t.Error(d)
@@ -254,7 +255,7 @@ func snapshots(t *testing.T, fresh Fresh) {
 			}
 		}
 	}
-	if err := b.s.PutItems(b.ctx, b.run.No, "twice", twice); !errors.Is(err, store.ErrDuplicate) {
+	if err := b.s.Runs.PutItems(b.ctx, b.run.No, "twice", twice); !errors.Is(err, store.ErrDuplicate) {
 		t.Errorf("two items with one id: %v", err)
 	}
 }
@@ -264,34 +265,34 @@ func leases(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.staged(store.Batch, 1)
-		_, err := b.s.HoldSegment(b.ctx, g.No, "you", ttl)
+		_, err := b.s.Leases.HoldSegment(b.ctx, g.No, "you", ttl)
 		var held *store.HeldError
 		if !errors.As(err, &held) || held.Holder != "me" {
 			t.Fatalf("a held segment: %v", err)
 		}
-		if _, err := b.s.HoldSegment(b.ctx, g.No, "me", ttl); !errors.As(err, &held) {
+		if _, err := b.s.Leases.HoldSegment(b.ctx, g.No, "me", ttl); !errors.As(err, &held) {
 			t.Errorf("a segment that other work of the same process holds: %v", err)
 		}
-		b.ok(b.s.Release(b.ctx, g.Lease))
-		yours, err := b.s.HoldSegment(b.ctx, g.No, "you", ttl)
+		b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+		yours, err := b.s.Leases.HoldSegment(b.ctx, g.No, "you", ttl)
 		b.ok(err)
-		if err := b.s.Upload(b.ctx, g.Lease, "{}", time.Time{}); !errors.Is(err, store.ErrLeaseLost) {
+		if err := b.s.Work.Upload(b.ctx, g.Lease, "{}", time.Time{}); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("a write with the old epoch: %v", err)
 		}
-		if _, err := b.s.Renew(b.ctx, g.Lease, ttl); !errors.Is(err, store.ErrLeaseLost) {
+		if _, err := b.s.Leases.Renew(b.ctx, g.Lease, ttl); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("renewing a lost lease: %v", err)
 		}
-		b.ok(b.s.Release(b.ctx, g.Lease)) // not ours any more: nothing happens
-		_, err = b.s.Renew(b.ctx, yours, ttl)
+		b.ok(b.s.Leases.Release(b.ctx, g.Lease)) // not ours any more: nothing happens
+		_, err = b.s.Leases.Renew(b.ctx, yours, ttl)
 		b.ok(err)
-		b.ok(b.s.Upload(b.ctx, yours, "{}", time.Time{}))
+		b.ok(b.s.Work.Upload(b.ctx, yours, "{}", time.Time{}))
 	})
 	t.Run("a lease that ran out can be taken", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		first, err := b.s.HoldRun(b.ctx, b.run.No, "me", -time.Millisecond)
+		first, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "me", -time.Millisecond)
 		b.ok(err)
-		l, err := b.s.HoldRun(b.ctx, b.run.No, "you", ttl)
+		l, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "you", ttl)
 		b.ok(err)
 		if l.Epoch <= first.Epoch || l.Holder != "you" {
 			t.Errorf("lease: %+v after %+v", l, first)
@@ -299,7 +300,7 @@ func leases(t *testing.T, fresh Fresh) {
 		if first.Epoch < b.clock.now().UnixMilli() {
 			t.Errorf("epoch %d: one that was handed out before the power went might come again", first.Epoch)
 		}
-		if _, err := b.s.HoldRun(b.ctx, 999, "you", ttl); !errors.Is(err, store.ErrNotFound) {
+		if _, err := b.s.Leases.HoldRun(b.ctx, 999, "you", ttl); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a run that is not there: %v", err)
 		}
 	})
@@ -308,12 +309,12 @@ func leases(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.staged(store.Batch, 1)
-		b.ok(b.s.Release(b.ctx, g.Lease))
+		b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 		var wg sync.WaitGroup
 		got := make([]bool, 8)
 		for i := range got {
 			wg.Go(func() {
-				_, err := b.s.HoldSegment(b.ctx, g.No, strings.Repeat("x", i+1), ttl)
+				_, err := b.s.Leases.HoldSegment(b.ctx, g.No, strings.Repeat("x", i+1), ttl)
 				got[i] = err == nil
 			})
 		}

@@ -26,17 +26,17 @@ func pages(t *testing.T, fresh Fresh) {
 	t.Run("a pulse shows who is at work", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		p, err := b.s.Pulse(b.ctx, b.run.No)
+		p, err := b.s.Pages.Pulse(b.ctx, b.run.No)
 		b.ok(err)
 		if p.Holder != "" || p.Due.IsZero() {
 			t.Errorf("a run no process drives: %+v", p)
 		}
 		g := b.staged(store.Batch, 1)
-		if p, err = b.s.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "me" {
+		if p, err = b.s.Pages.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "me" {
 			t.Errorf("a segment is at work: %+v, %v", p, err)
 		}
-		b.ok(b.s.Release(b.ctx, g.Lease))
-		if p, err = b.s.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "" {
+		b.ok(b.s.Leases.Release(b.ctx, g.Lease))
+		if p, err = b.s.Pages.Pulse(b.ctx, b.run.No); err != nil || p.Holder != "" {
 			t.Errorf("the lease was given back: %+v, %v", p, err)
 		}
 	})
@@ -48,7 +48,7 @@ func (b *bench) walkAnswers(f store.AnswerFilter) string {
 	var after store.Mark
 	text := ""
 	for {
-		page, err := b.s.AnswersPage(b.ctx, b.run.No, f, after, 2)
+		page, err := b.s.Pages.AnswersPage(b.ctx, b.run.No, f, after, 2)
 		b.ok(err)
 		for _, a := range page {
 			text += a.At.Item + " "
@@ -87,13 +87,13 @@ func answerPages(t *testing.T, fresh Fresh) {
 			t.Errorf("%+v: %q, want %q", tt.filter, got, tt.want)
 		}
 	}
-	causes, err := b.s.Causes(b.ctx, b.run.No, 10)
+	causes, err := b.s.Pages.Causes(b.ctx, b.run.No, 10)
 	b.ok(err)
 	want := []store.Cause{{Stage: "answers", Lane: "gpt", Ending: assay.Errored, Class: assay.FaultBusy, Status: 500, Code: "oops", Message: "it broke", Count: 1, Item: "q1"}}
 	if d := cmp.Diff(want, causes); d != "" {
 		t.Error(d)
 	}
-	if _, err := b.s.AnswerTo(b.ctx, b.run.No, b.attempt(0, 99).Key); !errors.Is(err, store.ErrNotFound) {
+	if _, err := b.s.Reader.AnswerTo(b.ctx, b.run.No, b.attempt(0, 99).Key); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a request that was never sent: %v", err)
 	}
 }
@@ -113,9 +113,9 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		at := assay.Coordinates{Stage: "unsaid", Item: fmt.Sprint(40 + i), Lane: "gpt", Judge: "judge"}
 		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, 40+i).Key, State: state})
 	}
-	_, err := b.s.AddVerdicts(b.ctx, all)
+	_, err := b.s.Runs.AddVerdicts(b.ctx, all)
 	b.ok(err)
-	_, err = b.s.Stale(b.ctx, b.run.No, []assay.Key{b.attempt(0, 4).Key})
+	_, err = b.s.Runs.Stale(b.ctx, b.run.No, []assay.Key{b.attempt(0, 4).Key})
 	b.ok(err)
 	for _, tt := range []struct {
 		name   string
@@ -138,7 +138,7 @@ func verdictPages(t *testing.T, fresh Fresh) {
 	} {
 		got, pages := "", 0
 		for after, first := int64(0), true; first || after != 0; first = false {
-			page, err := b.s.VerdictsPage(b.ctx, b.run.No, tt.filter, after, 2)
+			page, err := b.s.Pages.VerdictsPage(b.ctx, b.run.No, tt.filter, after, 2)
 			b.ok(err)
 			pages++
 			for _, v := range page.Verdicts {
@@ -153,7 +153,7 @@ func verdictPages(t *testing.T, fresh Fresh) {
 			t.Errorf("%s: %d pages, want at most %d", tt.name, pages, most)
 		}
 	}
-	page, err := b.s.VerdictsPage(b.ctx, b.run.No, store.VerdictFilter{Stage: "flips", Lane: "opus", Label: "yes"}, 0, 2)
+	page, err := b.s.Pages.VerdictsPage(b.ctx, b.run.No, store.VerdictFilter{Stage: "flips", Lane: "opus", Label: "yes"}, 0, 2)
 	if b.ok(err); page.Seen != 5 { // 1, 3, 5, 7 and 9: the second that says yes
 		t.Errorf("%d verdicts were looked at, want 5", page.Seen)
 	}
@@ -165,50 +165,50 @@ func backwards(t *testing.T, fresh Fresh) {
 	second := b.newRun("r2", nil)
 	b.staged(store.Batch, 2)
 	g := b.to(b.staged(store.Batch, 3), store.Fetched)
-	runs, err := b.s.RunsPage(b.ctx, 0, 1)
+	runs, err := b.s.Pages.RunsPage(b.ctx, 0, 1)
 	b.ok(err)
-	older, err := b.s.RunsPage(b.ctx, second.No, 5)
+	older, err := b.s.Pages.RunsPage(b.ctx, second.No, 5)
 	b.ok(err)
 	if len(runs) != 1 || runs[0].ID != "r2" || len(older) != 1 || older[0].ID != "r1" {
 		t.Errorf("pages of runs: %+v, %+v", runs, older)
 	}
-	newest, err := b.s.SegmentsPage(b.ctx, b.run.No, "answers", "gpt", 0, 1)
+	newest, err := b.s.Pages.SegmentsPage(b.ctx, b.run.No, "answers", "gpt", 0, 1)
 	b.ok(err)
-	rest, err := b.s.SegmentsPage(b.ctx, b.run.No, "", "", g.No, 9)
+	rest, err := b.s.Pages.SegmentsPage(b.ctx, b.run.No, "", "", g.No, 9)
 	b.ok(err)
 	if len(newest) != 1 || newest[0].No != g.No || len(rest) != 1 || rest[0].No >= g.No {
 		t.Errorf("pages of segments: %+v, %+v", newest, rest)
 	}
-	spans, err := b.s.Spans(b.ctx, b.run.No, 1)
+	spans, err := b.s.Pages.Spans(b.ctx, b.run.No, 1)
 	b.ok(err)
 	if len(spans) != 1 || spans[0].No != g.No || spans[0].Launched.IsZero() || spans[0].Ended.IsZero() || !spans[0].Settled.IsZero() {
 		t.Errorf("spans: %+v", spans)
 	}
-	events, err := b.s.EventsBefore(b.ctx, b.run.No, 0, 2)
+	events, err := b.s.Pages.EventsBefore(b.ctx, b.run.No, 0, 2)
 	b.ok(err)
-	more, err := b.s.EventsBefore(b.ctx, b.run.No, events[1].No, 100)
+	more, err := b.s.Pages.EventsBefore(b.ctx, b.run.No, events[1].No, 100)
 	b.ok(err)
 	if events[0].No < events[1].No || more[0].No > events[1].No || more[len(more)-1].Kind != "opened" {
 		t.Errorf("pages of events: %+v, %+v", events, more)
 	}
-	p, err := b.s.Attention(b.ctx, []int64{b.run.No, second.No})
+	p, err := b.s.Pages.Attention(b.ctx, []int64{b.run.No, second.No})
 	b.ok(err)
 	if p[b.run.No].Segments != 2 || p[b.run.No].Held != 0 || p[b.run.No].Stopped != 0 || p[second.No].Segments != 0 {
 		t.Errorf("what needs a person: %+v", p)
 	}
-	lanes, err := b.s.LanesOf(b.ctx, []int64{b.run.No, second.No})
+	lanes, err := b.s.Reader.LanesOf(b.ctx, []int64{b.run.No, second.No})
 	b.ok(err)
 	if len(lanes) != 4 || lanes[0].Run != b.run.No || lanes[3].Run != second.No {
 		t.Errorf("lanes of two runs: %+v", lanes)
 	}
-	no, err := b.s.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results", Size: 3})
+	no, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results", Size: 3})
 	b.ok(err)
-	a, err := b.s.ArtifactNo(b.ctx, b.run.No, no)
+	a, err := b.s.Pages.ArtifactNo(b.ctx, b.run.No, no)
 	b.ok(err)
 	if a.Name != "out" || a.Size != 3 {
 		t.Errorf("artifact: %+v", a)
 	}
-	if _, err := b.s.ArtifactNo(b.ctx, second.No, no); !errors.Is(err, store.ErrNotFound) {
+	if _, err := b.s.Pages.ArtifactNo(b.ctx, second.No, no); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an artifact of another run: %v", err)
 	}
 }
@@ -219,8 +219,8 @@ func jobLists(t *testing.T, fresh Fresh) {
 	open := b.to(b.staged(store.Batch, 2), store.Launched)
 	settled := b.to(b.staged(store.Batch, 3), store.Fetched)
 	b.settle(settled, b.outcome(settled, 0, assay.Answered), b.outcome(settled, 1, assay.Answered), b.outcome(settled, 2, assay.Errored))
-	b.ok(b.s.Finish(b.ctx, settled.Lease, time.Time{}))
-	b.ok(b.s.AddDouble(b.ctx, open.Lease, store.Double{Job: "extra", What: "made twice"}))
+	b.ok(b.s.Work.Finish(b.ctx, settled.Lease, time.Time{}))
+	b.ok(b.s.Work.AddDouble(b.ctx, open.Lease, store.Double{Job: "extra", What: "made twice"}))
 	b.staged(store.Batch, 1) // has no job yet
 	for _, tt := range []struct {
 		name   string
@@ -239,7 +239,7 @@ func jobLists(t *testing.T, fresh Fresh) {
 		{"at a provider", store.JobFilter{Provider: open.Provider, Open: true}, 0, []string{open.Job}},
 		{"at another provider", store.JobFilter{Provider: "other"}, 0, nil},
 	} {
-		jobs, err := b.s.JobsPage(b.ctx, tt.filter, tt.limit)
+		jobs, err := b.s.Pages.JobsPage(b.ctx, tt.filter, tt.limit)
 		b.ok(err)
 		var got []string
 		for _, j := range jobs {
@@ -263,28 +263,28 @@ func requestLives(t *testing.T, fresh Fresh) {
 	b.settle(g, b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Errored), b.outcome(g, 2, assay.Answered))
 	b.segment(store.Batch, 1) // planned: nothing of it was sent
 	var keys []assay.Key
-	for a, err := range b.s.Attempts(b.ctx, g.No) {
+	for a, err := range b.s.Reader.Attempts(b.ctx, g.No) {
 		b.ok(err)
 		keys = append(keys, a.Key)
 	}
 	for _, k := range keys {
 		first, last, err := assay.KeyRange(k.Short())
 		b.ok(err)
-		if got, err := b.s.KeysBetween(b.ctx, b.run.No, first, last, 5); err != nil || !slices.Equal(got, []assay.Key{k}) {
+		if got, err := b.s.Pages.KeysBetween(b.ctx, b.run.No, first, last, 5); err != nil || !slices.Equal(got, []assay.Key{k}) {
 			t.Errorf("keys like %s: %v, %v", k.Short(), got, err)
 		}
 	}
-	all, err := b.s.KeysBetween(b.ctx, b.run.No, assay.Key{}, assay.Key(slices.Repeat([]byte{255}, 16)), 2)
+	all, err := b.s.Pages.KeysBetween(b.ctx, b.run.No, assay.Key{}, assay.Key(slices.Repeat([]byte{255}, 16)), 2)
 	b.ok(err)
 	if len(all) != 2 {
 		t.Errorf("%d keys, at most 2 are wanted", len(all))
 	}
-	tries, err := b.s.Tries(b.ctx, b.run.No, keys[1])
+	tries, err := b.s.Pages.Tries(b.ctx, b.run.No, keys[1])
 	b.ok(err)
 	if len(tries) != 1 || tries[0].Outcome.Ending != assay.Errored || tries[0].Try != 1 {
 		t.Errorf("tries: %+v", tries)
 	}
-	events, err := b.s.SegmentEvents(b.ctx, b.run.No, []int64{g.No})
+	events, err := b.s.Pages.SegmentEvents(b.ctx, b.run.No, []int64{g.No})
 	b.ok(err)
 	for _, e := range events {
 		if e.Segment != g.No {
@@ -294,7 +294,7 @@ func requestLives(t *testing.T, fresh Fresh) {
 	if len(events) != 6 {
 		t.Errorf("%d events", len(events))
 	}
-	if none, err := b.s.SegmentEvents(b.ctx, b.run.No, nil); len(none) > 0 || err != nil {
+	if none, err := b.s.Pages.SegmentEvents(b.ctx, b.run.No, nil); len(none) > 0 || err != nil {
 		t.Errorf("events of no segment: %v, %v", none, err)
 	}
 }
@@ -305,32 +305,32 @@ func versions(t *testing.T, fresh Fresh) {
 	seen := map[string]string{}
 	look := func(what string) {
 		t.Helper()
-		v, err := b.s.Version(b.ctx, b.run.No)
+		v, err := b.s.Pages.Version(b.ctx, b.run.No)
 		b.ok(err)
 		if before, ok := seen[v]; ok {
 			t.Errorf("%s: the version is that of %s", what, before)
 		}
 		seen[v] = what
-		if again, err := b.s.Version(b.ctx, b.run.No); again != v || err != nil {
+		if again, err := b.s.Pages.Version(b.ctx, b.run.No); again != v || err != nil {
 			t.Errorf("%s: looking changed the version", what)
 		}
 	}
 	look("a new run")
-	whole, err := b.s.LedgerVersion(b.ctx)
+	whole, err := b.s.Pages.LedgerVersion(b.ctx)
 	b.ok(err)
 	g := b.to(b.staged(store.Batch, 2), store.Fetched)
 	look("a segment in flight")
 	b.settle(g, b.outcome(g, 0, assay.Answered))
 	look("an answer")
-	_, err = b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: assay.Coordinates{Stage: "x"}, State: store.VerdictMissing}})
+	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: assay.Coordinates{Stage: "x"}, State: store.VerdictMissing}})
 	b.ok(err)
 	look("a verdict")
-	no, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
+	no, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})
 	b.ok(err)
 	look("an order")
-	b.ok(b.s.FinishOrder(b.ctx, no, "done"))
+	b.ok(b.s.Work.FinishOrder(b.ctx, no, "done"))
 	look("an order that was obeyed")
-	now, err := b.s.LedgerVersion(b.ctx)
+	now, err := b.s.Pages.LedgerVersion(b.ctx)
 	b.ok(err)
 	if now == whole {
 		t.Error("the ledger's version did not change")
@@ -342,16 +342,16 @@ func headlines(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	other := b.newRun("other", nil)
 	read := func(runs ...int64) map[int64]store.Headline {
-		all, err := b.s.Headlines(b.ctx, runs)
+		all, err := b.s.Pages.Headlines(b.ctx, runs)
 		b.ok(err)
 		return all
 	}
 	if all := read(b.run.No, other.No); len(all) != 0 {
 		t.Errorf("there are %v before any was kept", all)
 	}
-	b.ok(b.s.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "1", Text: "a is ahead"}))
-	b.ok(b.s.PutHeadline(b.ctx, other.No, store.Headline{Version: "7", Text: "no difference shown"}))
-	b.ok(b.s.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "2", Text: "b is ahead"}))
+	b.ok(b.s.Runs.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "1", Text: "a is ahead"}))
+	b.ok(b.s.Runs.PutHeadline(b.ctx, other.No, store.Headline{Version: "7", Text: "no difference shown"}))
+	b.ok(b.s.Runs.PutHeadline(b.ctx, b.run.No, store.Headline{Version: "2", Text: "b is ahead"}))
 	want := map[int64]store.Headline{b.run.No: {Version: "2", Text: "b is ahead"}, other.No: {Version: "7", Text: "no difference shown"}}
 	if d := cmp.Diff(want, read(b.run.No, other.No)); d != "" {
 		t.Error(d)

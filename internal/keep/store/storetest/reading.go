@@ -26,12 +26,12 @@ func verdicts(t *testing.T, fresh Fresh) {
 			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Source: "answers", Item: "q2", Lane: "gpt", Against: "opus", Judge: "human:anna", Prompt: "plain", Trait: "wit", Vote: 2}, Subject: subject, Against: other, Direction: "ba",
 				State: store.VerdictValid, Score: &score, Fields: `{"x":1}`},
 		}
-		n, err := b.s.AddVerdicts(b.ctx, want)
+		n, err := b.s.Runs.AddVerdicts(b.ctx, want)
 		b.ok(err)
 		if n != 3 {
 			t.Errorf("%d new verdicts", n)
 		}
-		if n, err = b.s.AddVerdicts(b.ctx, want); n != 0 || err != nil {
+		if n, err = b.s.Runs.AddVerdicts(b.ctx, want); n != 0 || err != nil {
 			t.Errorf("again: %d new, %v", n, err)
 		}
 		got := b.verdicts("flips")
@@ -42,18 +42,18 @@ func verdicts(t *testing.T, fresh Fresh) {
 		if d := cmp.Diff(want[2:], b.verdicts("arena"), ignoreMade()); d != "" {
 			t.Error(d)
 		}
-		on, err := b.s.VerdictsOn(b.ctx, b.run.No, []assay.Key{subject, want[1].At.Key()})
+		on, err := b.s.Reader.VerdictsOn(b.ctx, b.run.No, []assay.Key{subject, want[1].At.Key()})
 		b.ok(err)
 		if d := cmp.Diff(map[assay.Key][]store.Verdict{subject: {want[0], want[2]}, want[1].At.Key(): {want[1]}}, on, ignoreMade()); d != "" {
 			t.Errorf("on an answer, and of a judge's request: %s", d)
 		}
-		if n, err = b.s.Stale(b.ctx, b.run.No, []assay.Key{other}); n != 2 || err != nil {
+		if n, err = b.s.Runs.Stale(b.ctx, b.run.No, []assay.Key{other}); n != 2 || err != nil {
 			t.Errorf("%d became stale, %v", n, err)
 		}
 		if got := b.verdicts(""); len(got) != 1 {
 			t.Errorf("%d verdicts count, want 1", len(got))
 		}
-		if n, err = b.s.AddVerdicts(b.ctx, want); n != 2 || err != nil {
+		if n, err = b.s.Runs.AddVerdicts(b.ctx, want); n != 2 || err != nil {
 			t.Errorf("given again: %d new, %v", n, err)
 		}
 	})
@@ -65,19 +65,19 @@ func verdicts(t *testing.T, fresh Fresh) {
 			return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: item, Judge: judge}, State: store.VerdictValid, Label: "flip"}
 		}
 		all := []store.Verdict{of("judge", "q1"), of("human:zoe", "q1"), of("human:anna", "q1"), of("human:anna", "q2")}
-		_, err := b.s.AddVerdicts(b.ctx, all)
+		_, err := b.s.Runs.AddVerdicts(b.ctx, all)
 		b.ok(err)
-		who, err := b.s.People(b.ctx, b.run.No, "flips")
+		who, err := b.s.Reader.People(b.ctx, b.run.No, "flips")
 		b.ok(err)
 		if d := cmp.Diff([]string{"human:anna", "human:zoe"}, who); d != "" {
 			t.Error(d)
 		}
-		n, err := b.s.Withdraw(b.ctx, b.run.No, []assay.Key{all[0].At.Key(), all[1].At.Key(), all[2].At.Key()})
+		n, err := b.s.Runs.Withdraw(b.ctx, b.run.No, []assay.Key{all[0].At.Key(), all[1].At.Key(), all[2].At.Key()})
 		b.ok(err)
 		if left := b.verdicts("flips"); n != 2 || len(left) != 2 {
 			t.Errorf("%d withdrawn, %d left: a model's verdict stays", n, len(left))
 		}
-		if n, err = b.s.AddVerdicts(b.ctx, all); n != 2 || err != nil {
+		if n, err = b.s.Runs.AddVerdicts(b.ctx, all); n != 2 || err != nil {
 			t.Errorf("said again: %d new, %v", n, err)
 		}
 	})
@@ -86,7 +86,7 @@ func verdicts(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		for _, v := range []store.Verdict{{State: store.VerdictValid}, {State: store.VerdictAbstained, Label: "a"}, {State: "tie", Label: "a"}} {
 			v.Run, v.At.Stage = b.run.No, "flips"
-			if _, err := b.s.AddVerdicts(b.ctx, []store.Verdict{v}); err == nil {
+			if _, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{v}); err == nil {
 				t.Errorf("%q with label %q was kept", v.State, v.Label)
 			}
 		}
@@ -111,12 +111,12 @@ func said(t *testing.T, fresh Fresh) {
 		for i := range want {
 			want[i].Run = b.run.No
 		}
-		_, err := b.s.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: store.VerdictMissing}))
+		_, err := b.s.Runs.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: store.VerdictMissing}))
 		b.ok(err)
 		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
 		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {
 			var got []store.Verdict
-			for v, err := range b.s.VerdictRows(b.ctx, b.run.No, "arena", subjects) {
+			for v, err := range b.s.Reader.VerdictRows(b.ctx, b.run.No, "arena", subjects) {
 				b.ok(err)
 				got = append(got, v)
 			}
@@ -139,7 +139,7 @@ func without(all []store.Verdict) []store.Verdict {
 func (b *bench) verdicts(stage string) []store.Verdict {
 	b.t.Helper()
 	var all []store.Verdict
-	for v, err := range b.s.Verdicts(b.ctx, b.run.No, stage) {
+	for v, err := range b.s.Reader.Verdicts(b.ctx, b.run.No, stage) {
 		b.ok(err)
 		all = append(all, v)
 	}
@@ -150,23 +150,23 @@ func orders(t *testing.T, fresh Fresh) {
 	t.Run("an order wakes the run and is obeyed once", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		b.ok(b.s.RunDue(b.ctx, b.run.No, time.Time{}))
-		no, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+		b.ok(b.s.Leases.RunDue(b.ctx, b.run.No, time.Time{}))
+		no, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 		b.ok(err)
-		if work, err := b.s.Due(b.ctx, 0, 9); err != nil || len(work) != 1 {
+		if work, err := b.s.Leases.Due(b.ctx, 0, 9); err != nil || len(work) != 1 {
 			t.Errorf("due after an order: %v, %v", work, err)
 		}
-		if _, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderResolve, Args: "{}"}); err == nil {
+		if _, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderResolve, Args: "{}"}); err == nil {
 			t.Error("a resolve without a segment was taken")
 		}
-		all, err := b.s.Orders(b.ctx, b.run.No)
+		all, err := b.s.Reader.Orders(b.ctx, b.run.No)
 		b.ok(err)
 		if len(all) != 1 || all[0].No != no || all[0].By != "anna" {
 			t.Fatalf("orders: %+v", all)
 		}
-		b.ok(b.s.FinishOrder(b.ctx, no, "2 jobs cancelled"))
-		b.ok(b.s.FinishOrder(b.ctx, no, "twice"))
-		o, err := b.s.Order(b.ctx, no)
+		b.ok(b.s.Work.FinishOrder(b.ctx, no, "2 jobs cancelled"))
+		b.ok(b.s.Work.FinishOrder(b.ctx, no, "twice"))
+		o, err := b.s.Reader.Order(b.ctx, no)
 		b.ok(err)
 		if o.Answer != "2 jobs cancelled" || o.Obeyed.IsZero() {
 			t.Errorf("order: %+v", o)
@@ -178,40 +178,40 @@ func orders(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		until := b.clock.now().Add(time.Minute)
 		for range 2 {
-			b.ok(b.s.ShutGate(b.ctx, store.Gate{Account: "k", Model: "m", Until: until, Reason: "token limit"}))
+			b.ok(b.s.Limits.ShutGate(b.ctx, store.Gate{Account: "k", Model: "m", Until: until, Reason: "token limit"}))
 		}
-		g, err := b.s.GateOf(b.ctx, "k", "m")
+		g, err := b.s.Limits.GateOf(b.ctx, "k", "m")
 		b.ok(err)
 		if d := cmp.Diff(store.Gate{Account: "k", Model: "m", Until: until, Failures: 2, Reason: "token limit"}, g); d != "" {
 			t.Error(d)
 		}
-		b.ok(b.s.OpenGate(b.ctx, "k", "m"))
-		if g, err = b.s.GateOf(b.ctx, "k", "m"); err != nil || g.Failures != 0 {
+		b.ok(b.s.Limits.OpenGate(b.ctx, "k", "m"))
+		if g, err = b.s.Limits.GateOf(b.ctx, "k", "m"); err != nil || g.Failures != 0 {
 			t.Errorf("gate: %+v, %v", g, err)
 		}
 	})
 	t.Run("lanes, canaries, groups and named values keep what they are reported", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Cause: store.CauseAccount, Reason: "no money"}))
-		b.ok(b.s.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneOpen, From: store.CauseUser})) // that is not why it is stopped
-		moved, err := b.s.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
-		again, err2 := b.s.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
+		b.ok(b.s.Work.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Cause: store.CauseAccount, Reason: "no money"}))
+		b.ok(b.s.Work.SetLane(b.ctx, b.run.No, "answers", "gpt", store.LaneStop{State: store.LaneOpen, From: store.CauseUser})) // that is not why it is stopped
+		moved, err := b.s.Work.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
+		again, err2 := b.s.Work.SetCanary(b.ctx, b.run.No, "answers", "gpt", store.CanaryDue, store.CanaryAsked)
 		b.ok(errors.Join(err, err2))
 		l := b.lane("gpt")
 		if !moved || again || l.State != store.LaneStopped || l.Cause != store.CauseAccount || l.Reason != "no money" || l.Canary != store.CanaryAsked {
 			t.Errorf("lane: %+v, moved %v, again %v", l, moved, again)
 		}
 		want := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, First: b.clock.now()}
-		b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, Complete: true}))
-		b.ok(b.s.PutGroup(b.ctx, want))
-		groups, err := b.s.Groups(b.ctx, b.run.No)
+		b.ok(b.s.Work.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 2}, Complete: true}))
+		b.ok(b.s.Work.PutGroup(b.ctx, want))
+		groups, err := b.s.Reader.Groups(b.ctx, b.run.No)
 		b.ok(err)
 		if d := cmp.Diff([]store.Group{want}, groups); d != "" {
 			t.Error(d)
 		}
 		for _, v := range []string{"first", "second"} {
-			if got, err := b.s.SetMeta(b.ctx, "artifacts", v); got != "first" || err != nil {
+			if got, err := b.s.Runs.SetMeta(b.ctx, "artifacts", v); got != "first" || err != nil {
 				t.Errorf("meta: %q, %v", got, err)
 			}
 		}
@@ -221,31 +221,31 @@ func orders(t *testing.T, fresh Fresh) {
 func redos(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
-	l, err := b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
+	l, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "me", ttl)
 	b.ok(err)
-	r, err := b.s.Run(b.ctx, b.run.No)
+	r, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
-	b.ok(b.s.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Complete: true}))
-	b.ok(b.s.CloseRun(b.ctx, l, r.Due, store.ResultDone))
+	b.ok(b.s.Work.PutGroup(b.ctx, store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Complete: true}))
+	b.ok(b.s.Work.CloseRun(b.ctx, l, r.Due, store.ResultDone))
 	redo := store.Redo{Run: b.run.No, Stage: "answers", Lane: "gpt", Item: "7", Branch: "doubt", Draw: 2}
 	var want []store.Redo
 	for nth := 1; nth <= 2; nth++ {
-		no, err := b.s.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderRedo, Args: "{}", By: "anna"})
+		no, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderRedo, Args: "{}", By: "anna"})
 		b.ok(err)
 		for range 2 {
-			b.ok(b.s.AddRedo(b.ctx, no, redo, []store.Share{{Stage: "answers", Lane: "gpt", Requests: 3}}))
+			b.ok(b.s.Work.AddRedo(b.ctx, no, redo, []store.Share{{Stage: "answers", Lane: "gpt", Requests: 3}}))
 		}
 		redo.Nth = nth
 		want = append(want, redo)
 	}
-	got, err := b.s.Redos(b.ctx, b.run.No)
+	got, err := b.s.Reader.Redos(b.ctx, b.run.No)
 	b.ok(err)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	groups, err := b.s.Groups(b.ctx, b.run.No)
+	groups, err := b.s.Reader.Groups(b.ctx, b.run.No)
 	b.ok(err)
-	r, err = b.s.Run(b.ctx, b.run.No)
+	r, err = b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	if n := b.lane("gpt").Planned; n != 1006 || groups[0].Complete || r.State != store.RunOpen || r.Due.IsZero() {
 		t.Errorf("planned %d, group %+v, run %s due %s", n, groups[0], r.State, r.Due)
@@ -275,7 +275,7 @@ func reading(t *testing.T, fresh Fresh) {
 			{store.ReuseFrom{Run: b.run.No, Study: "demo"}, 0}, {store.ReuseFrom{Run: next.No, Study: "demo", Since: b.clock.now().Add(time.Second)}, 0},
 		}
 		for _, tt := range tests {
-			found, err := b.s.Reusable(b.ctx, tt.from, asked)
+			found, err := b.s.Reuse.Reusable(b.ctx, tt.from, asked)
 			b.ok(err)
 			if len(found) != tt.want {
 				t.Errorf("%+v: %d found, want %d", tt.from, len(found), tt.want)
@@ -289,12 +289,12 @@ func reading(t *testing.T, fresh Fresh) {
 		g := b.to(b.staged(store.Batch, 2), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered))
 		keys := []assay.Key{b.attempt(0, 0).Key, b.attempt(0, 1).Key, b.attempt(0, 2).Key}
-		found, err := b.s.AnswersTo(b.ctx, b.run.No, keys)
+		found, err := b.s.Reader.AnswersTo(b.ctx, b.run.No, keys)
 		b.ok(err)
 		if len(found) != 2 || found[keys[0]].Outcome.Text != "text of q0" || found[keys[1]].Ended {
 			t.Errorf("answers: %+v", found)
 		}
-		asked, err := b.s.Asked(b.ctx, b.run.No, keys)
+		asked, err := b.s.Reader.Asked(b.ctx, b.run.No, keys)
 		b.ok(err)
 		if d := cmp.Diff(map[assay.Key]int64{keys[0]: 1, keys[1]: 1}, asked); d != "" {
 			t.Error(d)
@@ -305,11 +305,11 @@ func reading(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Ended)
-		no, err := b.s.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results"})
+		no, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out", Kind: "results"})
 		b.ok(err)
 		strays := []store.Stray{{Artifact: no, Offset: 0, Kind: store.StrayUnknown, CustomID: strings.Repeat("é", 300) + "\x00"}, {Artifact: no, Offset: 9, Kind: store.StrayForeign}}
 		for range 2 {
-			b.ok(b.s.AddStrays(b.ctx, g.Lease, strays))
+			b.ok(b.s.Work.AddStrays(b.ctx, g.Lease, strays))
 		}
 		got := b.table(`SELECT kind, COUNT(*) FROM strays GROUP BY kind ORDER BY kind`)
 		if d := cmp.Diff([]string{string(store.StrayForeign) + " 1", string(store.StrayUnknown) + " 1"}, got); d != "" {
@@ -322,7 +322,7 @@ func reading(t *testing.T, fresh Fresh) {
 func (b *bench) table(text string) []string {
 	b.t.Helper()
 	var rows []string
-	b.ok(b.s.Query(b.ctx, text, func(_ []string, values []any) error {
+	b.ok(b.s.Reader.Query(b.ctx, text, func(_ []string, values []any) error {
 		var cells []string
 		for _, v := range values {
 			if bytes, ok := v.([]byte); ok {
@@ -343,10 +343,10 @@ func views(t *testing.T, fresh Fresh) {
 	bad := b.outcome(g, 1, assay.Errored)
 	bad.Again = &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 3}
 	b.settle(g, b.outcome(g, 0, assay.Answered), bad, b.outcome(g, 2, assay.Rejected), b.outcome(g, 3, assay.Cut))
-	b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+	b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 	h := b.to(b.resend(), store.Fetched)
 	b.settle(h, b.outcome(h, 0, assay.Answered))
-	b.ok(b.s.Finish(b.ctx, h.Lease, time.Time{}))
+	b.ok(b.s.Work.Finish(b.ctx, h.Lease, time.Time{}))
 	b.staged(store.Batch, 1)
 	tests := []struct {
 		text string
@@ -383,7 +383,7 @@ func askedOf(t *testing.T, fresh Fresh) {
 		{group, 1, nil, false},
 		{other, 1, nil, true},
 	} {
-		got, all, err := b.s.AskedOf(b.ctx, tt.group, tt.most)
+		got, all, err := b.s.Work.AskedOf(b.ctx, tt.group, tt.most)
 		b.ok(err)
 		if d := cmp.Diff(tt.want, got); d != "" || all != tt.all {
 			t.Errorf("%+v, at most %d: all %v, %s", tt.group, tt.most, all, d)

@@ -16,7 +16,7 @@ func readOnly(t *testing.T, fresh Fresh) {
 	b := &bench{t: t, clock: newClock(), ctx: t.Context()}
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
-	_, err := b.s.SetMeta(b.ctx, "mark", "made")
+	_, err := b.s.Runs.SetMeta(b.ctx, "mark", "made")
 	b.ok(err)
 	out := filepath.Join(t.TempDir(), "out")
 	for _, text := range []string{
@@ -33,11 +33,11 @@ func readOnly(t *testing.T, fresh Fresh) {
 		"COPY (SELECT 1) TO PROGRAM 'touch " + out + "'", "COPY (SELECT 1) TO '" + out + "'", "COPY meta FROM PROGRAM 'echo a,b' WITH (FORMAT csv)",
 		"DO $$ BEGIN DELETE FROM meta; END $$", "CALL x()", "NOTIFY x", "LOCK TABLE meta",
 	} {
-		_ = b.s.Query(b.ctx, text, func([]string, []any) error { return nil }) // whether it is refused or does nothing is its own affair
+		_ = b.s.Reader.Query(b.ctx, text, func([]string, []any) error { return nil }) // whether it is refused or does nothing is its own affair
 	}
-	mark, err := b.s.Meta(b.ctx, "mark")
+	mark, err := b.s.Reader.Meta(b.ctx, "mark")
 	b.ok(err)
-	r, err := b.s.Run(b.ctx, b.run.No)
+	r, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	if d := cmp.Diff([]any{"made", "", b.run}, []any{mark, r.Note, r}, cmp.AllowUnexported(store.Lease{})); d != "" {
 		t.Errorf("something was written (-want +got):\n%s", d)
@@ -47,16 +47,16 @@ func readOnly(t *testing.T, fresh Fresh) {
 	}
 	var objects int
 	if b.s.Postgres() {
-		b.ok(b.s.Query(b.ctx, "SELECT 1 FROM pg_largeobject_metadata WHERE oid = 4711", func([]string, []any) error { objects++; return nil }))
+		b.ok(b.s.Reader.Query(b.ctx, "SELECT 1 FROM pg_largeobject_metadata WHERE oid = 4711", func([]string, []any) error { objects++; return nil }))
 	}
-	next, err := b.s.CreateRun(b.ctx, store.NewRun{ID: "r2", Study: "demo", Settings: "{}"})
+	next, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: "r2", Study: "demo", Settings: "{}"})
 	b.ok(err)
 	if objects != 0 || next.No > b.run.No+2 {
 		t.Errorf("%d large objects, and the next run is number %d after %d", objects, next.No, b.run.No)
 	}
 	for _, text := range []string{" SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x", "VALUES (1)", "(SELECT 1)", "-- a word\n/* and more */ select 1", "EXPLAIN SELECT 1"} {
 		rows := 0
-		if err := b.s.Query(b.ctx, text, func([]string, []any) error { rows++; return nil }); (err != nil || rows == 0) && (text != "(SELECT 1)" || b.s.Postgres()) {
+		if err := b.s.Reader.Query(b.ctx, text, func([]string, []any) error { rows++; return nil }); (err != nil || rows == 0) && (text != "(SELECT 1)" || b.s.Postgres()) {
 			t.Errorf("%q: %d rows, %v", text, rows, err)
 		}
 	}

@@ -14,30 +14,30 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	at := assay.Coordinates{Stage: "answers", Source: "asked", Item: "q", Lane: "a", Turn: 1, Judge: "gpt"}
 	digest := []byte("the same request")
 	reply := func(at assay.Coordinates, text string) store.Segment {
-		g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1, Again: at.Again}, Mode: store.Batch,
+		g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1, Again: at.Again}, Mode: store.Batch,
 			Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "aaaaaaaaaa"}, "me", ttl)
 		b.ok(err)
-		b.ok(b.s.AddAttempts(b.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, Digest: digest, At: at}}))
+		b.ok(b.s.Work.AddAttempts(b.ctx, g.Lease, []store.Attempt{{Key: at.Key(), Try: 1, Digest: digest, At: at}}))
 		g = b.to(b.stage(g), store.Fetched)
 		o := b.outcome(g, 0, assay.Answered)
 		o.Outcome.Text = text
 		b.settle(g, o)
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		return g
 	}
 	first := reply(at, "garbled")
-	_, err := b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
+	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
 	b.ok(err)
 	taken := func(run string) string {
 		next := b.newRun(run, nil)
-		found, err := b.s.Reusable(b.ctx, store.ReuseFrom{Run: next.No, From: []int64{b.run.No}, Whole: true}, []store.Question{{Key: at.Key(), At: at, Digest: []byte("the same request")}})
+		found, err := b.s.Reuse.Reusable(b.ctx, store.ReuseFrom{Run: next.No, From: []int64{b.run.No}, Whole: true}, []store.Question{{Key: at.Key(), At: at, Digest: []byte("the same request")}})
 		b.ok(err)
 		return found[at.Key()].Outcome.Text
 	}
 	again := at
 	again.Again = 3
 	second := reply(again, "good")
-	b.ok(b.s.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "yes", Segment: second.No, Again: 3}}))
+	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "yes", Segment: second.No, Again: 3}}))
 	if text := taken("second"); text != "good" {
 		t.Errorf("%q is taken over", text)
 	}
@@ -45,17 +45,17 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	// An edit changes the request, and the judge is asked again about that too: this is no reply to the first request.
 	r := store.Revision{Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: "{}", What: "prompt", More: &store.More{Lanes: []store.Lane{b.lane("gpt")},
 		Supersedes: &store.Superseding{Requests: []assay.Key{at.Key(), again.Key()}, Stages: []string{"answers"}}}}
-	r.Lease, err = b.s.HoldRun(b.ctx, b.run.No, "me", ttl)
+	r.Lease, err = b.s.Leases.HoldRun(b.ctx, b.run.No, "me", ttl)
 	b.ok(err)
-	if done, err := b.s.Revise(b.ctx, r); err != nil || !done {
+	if done, err := b.s.Runs.Revise(b.ctx, r); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	digest = []byte("another request")
 	first = reply(at, "garbled too")
-	_, err = b.s.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
+	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
 	b.ok(err)
 	second = reply(again, "about another request")
-	b.ok(b.s.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "no", Segment: second.No, Again: 3}}))
+	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "no", Segment: second.No, Again: 3}}))
 	if text := taken("third"); text != "garbled" {
 		t.Errorf("%q is taken over", text)
 	}

@@ -21,7 +21,7 @@ func ownAnswers(t *testing.T, fresh Fresh) {
 	other.Item = "another"
 	question := store.Question{Key: other.Key(), At: other, Digest: old.Digest}
 	item := func(run int64, text string) {
-		b.ok(b.s.PutItems(b.ctx, run, "questions", func(yield func(assay.Item, error) bool) {
+		b.ok(b.s.Runs.PutItems(b.ctx, run, "questions", func(yield func(assay.Item, error) bool) {
 			yield(assay.Item{ID: old.At.Item, Fields: map[string]any{"text": text}}, nil)
 		}))
 	}
@@ -29,7 +29,7 @@ func ownAnswers(t *testing.T, fresh Fresh) {
 	for text, want := range map[string]int{"How many?": 0, "How long?": 1} {
 		next := b.newRun("with "+text, nil)
 		item(next.No, text)
-		found, err := b.s.Reusable(b.ctx, store.ReuseFrom{Run: next.No, Study: "demo"}, []store.Question{question})
+		found, err := b.s.Reuse.Reusable(b.ctx, store.ReuseFrom{Run: next.No, Study: "demo"}, []store.Question{question})
 		b.ok(err)
 		if len(found) != want {
 			t.Errorf("the item is now %q: %d found, want %d", text, len(found), want)
@@ -39,39 +39,39 @@ func ownAnswers(t *testing.T, fresh Fresh) {
 
 func revising(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
-	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/a", strings.NewReader("old")))
-	b.ok(b.s.PutPart(b.ctx, b.run.No, "file/b", strings.NewReader("gone")))
+	b.ok(b.s.Runs.PutPart(b.ctx, b.run.No, "file/a", strings.NewReader("old")))
+	b.ok(b.s.Runs.PutPart(b.ctx, b.run.No, "file/b", strings.NewReader("gone")))
 	two, three := 2*assay.Dollar, 3*assay.Dollar
 	r := store.Revision{
 		Run: b.run.No, Was: b.run.Digest, Is: "new", Settings: `{"file":"a"}`, Parts: map[string][]byte{"file/a": []byte("new")}, Gone: []string{"file/b"}, Budget: &store.NewBudget{Was: b.run.Budget, Is: &two}, What: "words",
 	}
-	done, err := b.s.Revise(b.ctx, r)
+	done, err := b.s.Runs.Revise(b.ctx, r)
 	b.ok(err)
-	run, err := b.s.Run(b.ctx, b.run.No)
+	run, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	if !done || run.Digest != "new" || run.Settings != `{"file":"a"}` || *run.Budget != two {
 		t.Errorf("%t, %+v", done, run)
 	}
-	if text, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
+	if text, err := io.ReadAll(b.s.Reader.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/b")); !errors.Is(err, store.ErrNotFound) {
+	if _, err := io.ReadAll(b.s.Reader.Part(b.ctx, run.No, "file/b")); !errors.Is(err, store.ErrNotFound) {
 		t.Error("a part that is no longer:", err)
 	}
 	// Who compared with another study comes too late, and changes nothing.
 	r.Parts, r.Is = map[string][]byte{"file/a": []byte("newer")}, "newer"
-	if done, err := b.s.Revise(b.ctx, r); done || err != nil {
+	if done, err := b.s.Runs.Revise(b.ctx, r); done || err != nil {
 		t.Error(done, err)
 	}
-	if text, err := io.ReadAll(b.s.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
+	if text, err := io.ReadAll(b.s.Reader.Part(b.ctx, run.No, "file/a")); string(text) != "new" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	// A budget that was set for the run meanwhile stays.
-	b.ok(b.s.SetBudget(b.ctx, b.run.No, &three))
+	b.ok(b.s.Runs.SetBudget(b.ctx, b.run.No, &three))
 	r = store.Revision{Run: b.run.No, Was: "new", Is: "new", Settings: "{}", Budget: &store.NewBudget{Was: &two}}
-	done, err = b.s.Revise(b.ctx, r)
+	done, err = b.s.Runs.Revise(b.ctx, r)
 	b.ok(err)
-	if run, err = b.s.Run(b.ctx, b.run.No); !done || err != nil || run.Budget == nil || *run.Budget != three {
+	if run, err = b.s.Reader.Run(b.ctx, b.run.No); !done || err != nil || run.Budget == nil || *run.Budget != three {
 		t.Errorf("%t, budget %v, %v", done, run.Budget, err)
 	}
 	b.grows()
@@ -85,38 +85,38 @@ func (b *bench) grows() {
 			yield(assay.Item{ID: id, Fields: map[string]any{"text": id}}, nil)
 		}
 	}
-	b.ok(b.s.PutItems(b.ctx, b.run.No, "grown", item("one")))
-	lanes, err := b.s.Lanes(b.ctx, b.run.No)
+	b.ok(b.s.Runs.PutItems(b.ctx, b.run.No, "grown", item("one")))
+	lanes, err := b.s.Reader.Lanes(b.ctx, b.run.No)
 	b.ok(err)
 	lanes[0].Planned += 5
 	more := lanes[0]
 	more.Name, more.Planned, more.Canary = "another", 7, store.CanaryDue
 	group := store.Group{Run: b.run.No, GroupKey: store.GroupKey{Stage: lanes[0].Stage, Lane: lanes[0].Name, Turn: 1}, Complete: true}
-	b.ok(b.s.PutGroup(b.ctx, group))
-	lost, err := b.s.HoldRun(b.ctx, b.run.No, "one", time.Hour)
+	b.ok(b.s.Work.PutGroup(b.ctx, group))
+	lost, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "one", time.Hour)
 	b.ok(err)
-	b.ok(b.s.Release(b.ctx, lost))
-	held, err := b.s.HoldRun(b.ctx, b.run.No, "two", time.Hour)
+	b.ok(b.s.Leases.Release(b.ctx, lost))
+	held, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "two", time.Hour)
 	b.ok(err)
 	r := store.Revision{Run: b.run.No, Was: "new", Is: "grown", Settings: "{}", Lease: lost, More: &store.More{
 		Lanes: []store.Lane{lanes[0], more}, Items: []store.MoreItems{{Input: "grown", From: 1, Items: item("two")}, {Input: "fresh", Items: item("three")}},
 	}}
-	if done, err := b.s.Revise(b.ctx, r); done || !errors.Is(err, store.ErrLeaseLost) {
+	if done, err := b.s.Runs.Revise(b.ctx, r); done || !errors.Is(err, store.ErrLeaseLost) {
 		b.t.Error("without the lease:", done, err)
 	}
 	r.Lease = held
-	done, err := b.s.Revise(b.ctx, r)
+	done, err := b.s.Runs.Revise(b.ctx, r)
 	b.ok(err)
-	now, err := b.s.Lane(b.ctx, b.run.No, more.Stage, "another")
+	now, err := b.s.Reader.Lane(b.ctx, b.run.No, more.Stage, "another")
 	b.ok(err)
-	old, err := b.s.Lane(b.ctx, b.run.No, lanes[0].Stage, lanes[0].Name)
+	old, err := b.s.Reader.Lane(b.ctx, b.run.No, lanes[0].Stage, lanes[0].Name)
 	b.ok(err)
 	if !done || now.Planned != 7 || now.Canary != store.CanaryDue || old.Planned != lanes[0].Planned || old.Canary != lanes[0].Canary {
 		b.t.Errorf("%t, %+v, %+v", done, now, old)
 	}
 	var ids []string
 	for _, input := range []string{"grown", "fresh"} {
-		for it, err := range b.s.ItemHeads(b.ctx, b.run.No, input) {
+		for it, err := range b.s.Reader.ItemHeads(b.ctx, b.run.No, input) {
 			b.ok(err)
 			ids = append(ids, it.ID)
 		}
@@ -124,7 +124,7 @@ func (b *bench) grows() {
 	if !slices.Equal(ids, []string{"one", "two", "three"}) {
 		b.t.Errorf("items %q", ids)
 	}
-	groups, err := b.s.Groups(b.ctx, b.run.No)
+	groups, err := b.s.Reader.Groups(b.ctx, b.run.No)
 	b.ok(err)
 	if slices.ContainsFunc(groups, func(g store.Group) bool { return g.Complete }) {
 		b.t.Errorf("%+v: nothing is complete any more", groups)

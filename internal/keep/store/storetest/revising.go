@@ -15,7 +15,7 @@ func revisingTogether(t *testing.T, fresh Fresh) {
 	where := fresh(t)
 	b.s = open(t, where, b.clock)
 	b.run = b.newRun("r1", nil)
-	held, err := b.s.HoldRun(b.ctx, b.run.No, "one", time.Hour)
+	held, err := b.s.Leases.HoldRun(b.ctx, b.run.No, "one", time.Hour)
 	b.ok(err)
 	type outcome struct {
 		done bool
@@ -28,13 +28,13 @@ func revisingTogether(t *testing.T, fresh Fresh) {
 	first := revision("first")
 	first.Lease, first.More = held, &store.More{Items: []store.MoreItems{{Input: "q", Items: func(yield func(assay.Item, error) bool) {
 		go func() {
-			done, err := b.s.Revise(b.ctx, revision("second"))
+			done, err := b.s.Runs.Revise(b.ctx, revision("second"))
 			second <- outcome{done, err}
 		}()
 		b.awaitBlocked(where)
 		yield(assay.Item{ID: "a", Fields: map[string]any{"text": "a"}}, nil)
 	}}}}
-	done, err := b.s.Revise(b.ctx, first)
+	done, err := b.s.Runs.Revise(b.ctx, first)
 	if !done || err != nil {
 		t.Error("the first:", done, err)
 	}

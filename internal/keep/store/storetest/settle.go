@@ -37,7 +37,7 @@ func settling(t *testing.T, fresh Fresh) {
 		if lane.Open != 0 || lane.CacheHits != 2 {
 			t.Errorf("lane: %d open, %d cache hits", lane.Open, lane.CacheHits)
 		}
-		seats, err := b.s.AttemptPlaces(b.ctx, g.No, 0)
+		seats, err := b.s.Work.AttemptPlaces(b.ctx, g.No, 0)
 		b.ok(err)
 		for key, seat := range seats {
 			if !seat.Done || key != all[seat.Ord].Key {
@@ -51,9 +51,9 @@ func settling(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 5), store.Fetched)
 		b.settle(g, b.outcome(g, 1, assay.Answered))
-		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Expired, Message: "ran out of time"}))
-		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "nothing is open"}))
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Expired, Message: "ran out of time"}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "nothing is open"}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		if d := cmp.Diff(map[assay.Ending]int64{assay.Answered: 1, assay.Expired: 4}, b.segmentNow(g).Endings); d != "" {
 			t.Error(d)
 		}
@@ -66,12 +66,12 @@ func settling(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 2500), store.Fetched)
 		var block []store.Settlement
-		for a, err := range b.s.OpenAttempts(b.ctx, g.No, 0) {
+		for a, err := range b.s.Reader.OpenAttempts(b.ctx, g.No, 0) {
 			b.ok(err)
 			block = append(block, settlement(a, assay.Answered))
 		}
 		b.settle(g, block...)
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		if n := b.segmentNow(g).Endings[assay.Answered]; n != 2500 {
 			t.Errorf("%d answered", n)
 		}
@@ -82,14 +82,14 @@ func roundTrip(t *testing.T, fresh Fresh) {
 	t.Parallel()
 	b := newBench(t, fresh)
 	g := b.to(b.staged(store.Batch, 4), store.Ended)
-	no, err := b.s.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 10, SHA256: "aa"})
+	no, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 10, SHA256: "aa"})
 	b.ok(err)
-	same, err := b.s.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 12, SHA256: "bb"})
+	same, err := b.s.Work.AddArtifact(b.ctx, g.Lease, store.Artifact{Name: "out.jsonl", Kind: "results", Part: "output", Size: 12, SHA256: "bb"})
 	b.ok(err)
 	if no != same {
 		t.Error("one name became two artifacts")
 	}
-	b.ok(b.s.Fetched(b.ctx, g.Lease, b.clock.now()))
+	b.ok(b.s.Work.Fetched(b.ctx, g.Lease, b.clock.now()))
 	want := []store.Settlement{b.outcome(g, 0, assay.Answered), b.outcome(g, 1, assay.Answered), b.outcome(g, 2, assay.Errored), b.outcome(g, 3, assay.Answered)}
 	want[0].Outcome = assay.Outcome{Ending: assay.Answered, Text: "täxt", Thoughts: "hm", Finish: "stop", Model: "m", RequestID: "r", Tier: "batch",
 		Usage: assay.Usage{Known: true, Input: 9, Cached: 1, CacheWrite5m: 2, CacheWrite1h: 3, Output: 4, Reasoning: 1}}
@@ -100,7 +100,7 @@ func roundTrip(t *testing.T, fresh Fresh) {
 	want[1].Outcome.Text = "nul \uFFFD and \uFFFD bytes"
 	want[3].Outcome.Text = ""
 	i := 0
-	for a, err := range b.s.Answers(b.ctx, b.run.No, "answers", "gpt") {
+	for a, err := range b.s.Reader.Answers(b.ctx, b.run.No, "answers", "gpt") {
 		b.ok(err)
 		got := store.Settlement{Ord: a.Ord, Key: a.Key, Outcome: a.Outcome, Cost: a.Cost, Artifact: a.Artifact, Offset: a.Offset, Length: a.Length, Sum: a.Sum}
 		if d := cmp.Diff(want[i], got); d != "" {
@@ -119,11 +119,11 @@ func roundTrip(t *testing.T, fresh Fresh) {
 // resend stages what is on the queue as a new segment.
 func (b *bench) resend() store.Segment {
 	b.t.Helper()
-	g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Batch,
+	g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Batch,
 		Purpose: store.ForAgain, Provider: "openai", Model: "gpt-5", Nonce: "bbbbbbbbbb"}, "me", ttl)
 	b.ok(err)
 	var attempts []store.Attempt
-	for r, err := range b.s.Resends(b.ctx, b.run.No) {
+	for r, err := range b.s.Reader.Resends(b.ctx, b.run.No) {
 		b.ok(err)
 		r.Attempt.Ord = int64(len(attempts))
 		attempts = append(attempts, r.Attempt)
@@ -131,14 +131,14 @@ func (b *bench) resend() store.Segment {
 	if len(attempts) == 0 {
 		b.t.Fatal("nothing is to be sent again")
 	}
-	b.ok(b.s.AddAttempts(b.ctx, g.Lease, attempts))
+	b.ok(b.s.Work.AddAttempts(b.ctx, g.Lease, attempts))
 	return b.stage(g)
 }
 
 func (b *bench) queued() int {
 	b.t.Helper()
 	n := 0
-	for _, err := range b.s.Resends(b.ctx, b.run.No) {
+	for _, err := range b.s.Reader.Resends(b.ctx, b.run.No) {
 		b.ok(err)
 		n++
 	}
@@ -154,7 +154,7 @@ func again(t *testing.T, fresh Fresh) {
 		bad := b.outcome(g, 1, assay.Errored)
 		bad.Again = wish
 		b.settle(g, b.outcome(g, 0, assay.Answered), bad)
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		if n := b.queued(); n != 1 {
 			t.Fatalf("%d on the queue, want 1", n)
 		}
@@ -175,13 +175,13 @@ func again(t *testing.T, fresh Fresh) {
 		if l := b.lane("gpt"); l.Open != 0 || l.Endings[assay.Errored] != 1 || l.Endings[assay.Answered] != 1 {
 			t.Errorf("lane at the end: %+v", l)
 		}
-		n, err := b.s.SendAgain(b.ctx, b.run.No, store.Again{Mode: store.Live, After: b.clock.now(), Cause: "asked"}, assay.Errored, assay.Lost)
+		n, err := b.s.Work.SendAgain(b.ctx, b.run.No, store.Again{Mode: store.Live, After: b.clock.now(), Cause: "asked"}, assay.Errored, assay.Lost)
 		b.ok(err)
 		if n != 1 || b.queued() != 1 {
 			t.Errorf("a person's retry queued %d, %d are there", n, b.queued())
 		}
 		now := b.clock.now().Truncate(time.Millisecond).UTC()
-		queues, err := b.s.Queues(b.ctx, b.run.No)
+		queues, err := b.s.Work.Queues(b.ctx, b.run.No)
 		b.ok(err)
 		if d := cmp.Diff([]store.Queue{{GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: store.Live, Requests: 1, First: now, Last: now}}, queues); d != "" {
 			t.Errorf("queues (-want +got):\n%s", d)
@@ -193,8 +193,8 @@ func again(t *testing.T, fresh Fresh) {
 		g := b.to(b.staged(store.Batch, 3), store.Fetched)
 		end := store.EndOpen{Ending: assay.Expired, Message: "expired", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 2}}
 		for want := range 3 {
-			b.ok(b.s.EndOpen(b.ctx, g.Lease, end))
-			b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+			b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, end))
+			b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 			if want == 2 {
 				break
 			}
@@ -209,12 +209,12 @@ func again(t *testing.T, fresh Fresh) {
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
 		b.settle(g, b.outcome(g, 0, assay.Answered))
-		h, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForAgain}, "me", ttl)
+		h, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt"}, Mode: store.Batch, Purpose: store.ForAgain}, "me", ttl)
 		b.ok(err)
 		a := b.attempt(0, 0)
 		a.Try = 2
-		b.ok(b.s.AddAttempts(b.ctx, h.Lease, []store.Attempt{a}))
-		if err := b.s.Stage(b.ctx, h.Lease, store.Bytes{Name: "n", Size: 1, SHA256: "x"}, 0, 0, b.clock.now()); !errors.Is(err, store.ErrAnswered) {
+		b.ok(b.s.Work.AddAttempts(b.ctx, h.Lease, []store.Attempt{a}))
+		if err := b.s.Work.Stage(b.ctx, h.Lease, store.Bytes{Name: "n", Size: 1, SHA256: "x"}, 0, 0, b.clock.now()); !errors.Is(err, store.ErrAnswered) {
 			t.Errorf("an answered request was staged again: %v", err)
 		}
 	})
@@ -225,15 +225,15 @@ func late(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 2), store.Fetched)
-		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
-		keys, err := b.s.LateKeys(b.ctx, g.No)
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
+		keys, err := b.s.Work.LateKeys(b.ctx, g.No)
 		b.ok(err)
 		if len(keys) != 2 {
 			t.Errorf("%d given up, want 2", len(keys))
 		}
 		for range 2 { // once, however often it is called
-			_, err := b.s.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
+			_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
 			b.ok(err)
 		}
 		if n := b.queued(); n != 1 {
@@ -245,7 +245,7 @@ func late(t *testing.T, fresh Fresh) {
 		if d := cmp.Diff(map[assay.Ending]int64{assay.Answered: 1, assay.Lost: 1}, b.lane("gpt").Endings); d != "" {
 			t.Error(d)
 		}
-		r, err := b.s.Run(b.ctx, b.run.No)
+		r, err := b.s.Reader.Run(b.ctx, b.run.No)
 		b.ok(err)
 		if r.Spent != 1000 {
 			t.Errorf("spent %d", r.Spent)
@@ -255,10 +255,10 @@ func late(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
-		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Fetched)
-		_, err := b.s.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
+		_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
 		b.ok(err)
 		if l := b.lane("gpt"); l.Open != 0 || l.Endings[assay.Answered] != 1 {
 			t.Errorf("lane after the late answer: %+v", l)
@@ -266,12 +266,12 @@ func late(t *testing.T, fresh Fresh) {
 		if tally := b.settle(h, b.outcome(h, 0, assay.Answered)); tally.Surplus != 1 {
 			t.Errorf("tally: %+v", tally)
 		}
-		b.ok(b.s.Finish(b.ctx, h.Lease, time.Time{}))
+		b.ok(b.s.Work.Finish(b.ctx, h.Lease, time.Time{}))
 		if l := b.lane("gpt"); l.Endings[assay.Answered] != 1 || l.Surplus != 1 || l.Open != 0 {
 			t.Errorf("lane at the end: %+v", l)
 		}
 		n := 0
-		for a, err := range b.s.Answers(b.ctx, b.run.No, "", "") {
+		for a, err := range b.s.Reader.Answers(b.ctx, b.run.No, "", "") {
 			b.ok(err)
 			if n++; a.Segment != g.No {
 				t.Error("the second answer replaced the first")
@@ -289,11 +289,11 @@ func lateAndSecondTries(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
-		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Lost, Message: "gone", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Fetched)
 		b.staged(store.Batch, 5) // others in flight
-		_, err := b.s.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
+		_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
 		b.ok(err)
 		b.settle(h, b.outcome(h, 0, assay.Errored))
 		if l := b.lane("gpt"); l.Open != 5 || l.Endings[assay.Answered] != 1 || l.Endings[assay.Errored] != 0 {
@@ -304,15 +304,15 @@ func lateAndSecondTries(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		g := b.to(b.staged(store.Batch, 1), store.Fetched)
-		b.ok(b.s.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Expired, Message: "x", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
-		b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+		b.ok(b.s.Work.EndOpen(b.ctx, g.Lease, store.EndOpen{Ending: assay.Expired, Message: "x", Again: &store.Again{Mode: store.Batch, After: b.clock.now(), Cap: 1}}))
+		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		h := b.to(b.resend(), store.Uploaded)
-		_, err := b.s.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
+		_, err := b.s.Work.SettleLate(b.ctx, g.Lease, []store.Settlement{b.outcome(g, 0, assay.Answered)})
 		b.ok(err)
-		if err := b.s.Intend(b.ctx, h.Lease, store.Intent{Account: "k"}); !errors.Is(err, store.ErrAnswered) {
+		if err := b.s.Work.Intend(b.ctx, h.Lease, store.Intent{Account: "k"}); !errors.Is(err, store.ErrAnswered) {
 			t.Errorf("intend: %v", err)
 		}
-		b.ok(b.s.Drop(b.ctx, h.Lease, "answered by now"))
+		b.ok(b.s.Work.Drop(b.ctx, h.Lease, "answered by now"))
 		if l := b.lane("gpt"); l.Open != 0 || l.Endings[assay.Answered] != 1 || l.Endings[assay.Cancelled] != 0 {
 			t.Errorf("lane: %+v", l)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 )
 
@@ -57,7 +58,7 @@ func (c *clock) pass(d time.Duration) {
 type bench struct {
 	t     testing.TB
 	ctx   context.Context
-	s     *store.Ledger
+	s     *ledger.Ledger
 	clock *clock
 	run   store.Run
 	n     int // items used so far
@@ -71,9 +72,9 @@ func newBench(t *testing.T, fresh Fresh) *bench {
 	return b
 }
 
-func open(t testing.TB, where string, c *clock) *store.Ledger {
+func open(t testing.TB, where string, c *clock) *ledger.Ledger {
 	t.Helper()
-	s, err := store.Open(context.Background(), where, store.Options{Now: c.now})
+	s, err := ledger.Open(context.Background(), where, ledger.Options{Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +84,14 @@ func open(t testing.TB, where string, c *clock) *store.Ledger {
 
 func (b *bench) newRun(id string, budget *assay.Money) store.Run {
 	b.t.Helper()
-	r, err := b.s.CreateRun(b.ctx, store.NewRun{ID: id, Study: "demo", Folder: "here", Digest: "d", Settings: "{}", Budget: budget})
+	r, err := b.s.Runs.CreateRun(b.ctx, store.NewRun{ID: id, Study: "demo", Folder: "here", Digest: "d", Settings: "{}", Budget: budget})
 	b.ok(err)
-	b.ok(b.s.PutLanes(b.ctx, []store.Lane{
+	b.ok(b.s.Runs.PutLanes(b.ctx, []store.Lane{
 		{Run: r.No, Stage: "answers", Name: "gpt", Provider: "openai", Model: "gpt-5", Params: "{}", Planned: 1000, Canary: store.CanaryDue},
 		{Run: r.No, Stage: "answers", Name: "opus", Provider: "anthropic", Model: "opus", Params: "{}", Planned: 1000},
 	}))
-	b.ok(b.s.OpenRun(b.ctx, r.No))
-	r, err = b.s.Run(b.ctx, r.No)
+	b.ok(b.s.Runs.OpenRun(b.ctx, r.No))
+	r, err = b.s.Reader.Run(b.ctx, r.No)
 	b.ok(err)
 	return r
 }
@@ -107,7 +108,7 @@ const ttl = time.Minute
 // segment plans a segment with n new requests of a lane.
 func (b *bench) segment(mode store.SegmentMode, n int) store.Segment {
 	b.t.Helper()
-	g, err := b.s.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: mode,
+	g, err := b.s.Work.AddSegment(b.ctx, store.NewSegment{Run: b.run.No, GroupKey: store.GroupKey{Stage: "answers", Lane: "gpt", Turn: 1}, Mode: mode,
 		Purpose: store.ForWave, Provider: "openai", Model: "gpt-5", Nonce: "aaaaaaaaaa"}, "me", ttl)
 	b.ok(err)
 	attempts := make([]store.Attempt, n)
@@ -115,7 +116,7 @@ func (b *bench) segment(mode store.SegmentMode, n int) store.Segment {
 		attempts[i] = b.attempt(int64(i), b.n)
 		b.n++
 	}
-	b.ok(b.s.AddAttempts(b.ctx, g.Lease, attempts))
+	b.ok(b.s.Work.AddAttempts(b.ctx, g.Lease, attempts))
 	return g
 }
 
@@ -138,7 +139,7 @@ func (b *bench) stage(g store.Segment) store.Segment {
 	if g.Mode == store.Batch {
 		bytes = store.Bytes{Name: fmt.Sprintf("s%d.jsonl", g.No), Size: 100, SHA256: "ab"}
 	}
-	b.ok(b.s.Stage(b.ctx, g.Lease, bytes, assay.Dollar, 0, b.clock.now()))
+	b.ok(b.s.Work.Stage(b.ctx, g.Lease, bytes, assay.Dollar, 0, b.clock.now()))
 	return b.segmentNow(g)
 }
 
@@ -150,17 +151,17 @@ func (b *bench) to(g store.Segment, st store.State) store.Segment {
 		state store.State
 		do    func() error
 	}{
-		{store.Uploaded, func() error { return b.s.Upload(b.ctx, g.Lease, "{}", now) }},
+		{store.Uploaded, func() error { return b.s.Work.Upload(b.ctx, g.Lease, "{}", now) }},
 		{store.Intended, func() error {
-			return b.s.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Cursor: "", Reserve: assay.Dollar, Due: now})
+			return b.s.Work.Intend(b.ctx, g.Lease, store.Intent{Account: "k1", Stamped: true, Cursor: "", Reserve: assay.Dollar, Due: now})
 		}},
 		{store.Launched, func() error {
-			return b.s.Launched(b.ctx, g.Lease, store.Launch{Job: fmt.Sprintf("job%d", g.No), At: now, Due: now})
+			return b.s.Work.Launched(b.ctx, g.Lease, store.Launch{Job: fmt.Sprintf("job%d", g.No), At: now, Due: now})
 		}},
 		{store.Ended, func() error {
-			return b.s.Ended(b.ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: now})
+			return b.s.Work.Ended(b.ctx, g.Lease, store.Sighting{State: "ended", Word: "completed", Counts: "{}", Parts: "[]", Due: now})
 		}},
-		{store.Fetched, func() error { return b.s.Fetched(b.ctx, g.Lease, now) }},
+		{store.Fetched, func() error { return b.s.Work.Fetched(b.ctx, g.Lease, now) }},
 	}
 	for _, step := range steps {
 		b.ok(step.do())
@@ -174,7 +175,7 @@ func (b *bench) to(g store.Segment, st store.State) store.Segment {
 
 func (b *bench) segmentNow(g store.Segment) store.Segment {
 	b.t.Helper()
-	now, err := b.s.Segment(b.ctx, g.No)
+	now, err := b.s.Reader.Segment(b.ctx, g.No)
 	b.ok(err)
 	return now
 }
@@ -182,7 +183,7 @@ func (b *bench) segmentNow(g store.Segment) store.Segment {
 // outcome is the settlement of an attempt of a segment, by its place.
 func (b *bench) outcome(g store.Segment, ord int64, e assay.Ending) store.Settlement {
 	b.t.Helper()
-	for a, err := range b.s.Attempts(b.ctx, g.No) {
+	for a, err := range b.s.Reader.Attempts(b.ctx, g.No) {
 		b.ok(err)
 		if a.Ord == ord {
 			return settlement(a, e)
@@ -208,14 +209,14 @@ func settlement(a store.Attempt, e assay.Ending) store.Settlement {
 
 func (b *bench) settle(g store.Segment, outcomes ...store.Settlement) store.Tally {
 	b.t.Helper()
-	tally, err := b.s.Settle(b.ctx, g.Lease, outcomes)
+	tally, err := b.s.Work.Settle(b.ctx, g.Lease, outcomes)
 	b.ok(err)
 	return tally
 }
 
 func (b *bench) lane(name string) store.Lane {
 	b.t.Helper()
-	all, err := b.s.Lanes(b.ctx, b.run.No)
+	all, err := b.s.Reader.Lanes(b.ctx, b.run.No)
 	b.ok(err)
 	for _, l := range all {
 		if l.Name == name {
@@ -229,7 +230,7 @@ func (b *bench) lane(name string) store.Lane {
 // due is when the run is due, as the ledger has it.
 func (b *bench) due() time.Time {
 	b.t.Helper()
-	r, err := b.s.Run(b.ctx, b.run.No)
+	r, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	return r.Due
 }
@@ -237,9 +238,9 @@ func (b *bench) due() time.Time {
 // takeOver takes a lease whose holder has given no sign for too long.
 func (b *bench) takeOver(l store.Lease) store.Lease {
 	b.t.Helper()
-	_, err := b.s.Renew(b.ctx, l, -time.Millisecond)
+	_, err := b.s.Leases.Renew(b.ctx, l, -time.Millisecond)
 	b.ok(err)
-	next, err := b.s.HoldSegment(b.ctx, l.No, l.Holder, ttl)
+	next, err := b.s.Leases.HoldSegment(b.ctx, l.No, l.Holder, ttl)
 	b.ok(err)
 	return next
 }

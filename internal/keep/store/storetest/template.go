@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"assay/internal/keep/store"
+	"assay/internal/keep/ledger"
 )
 
 // NewFile makes a SQLite ledger that nothing was written to, and returns the path.
@@ -38,7 +38,7 @@ var migrated = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "assay.db")
-	s, err := store.Open(context.Background(), path, store.Options{})
+	s, err := ledger.Open(context.Background(), path, ledger.Options{})
 	if err != nil {
 		return nil, err
 	}

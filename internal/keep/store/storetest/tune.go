@@ -11,13 +11,13 @@ import (
 
 func tuning(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
-	b.ok(b.s.SleepRun(b.ctx, b.run.No, b.run.Due, b.run.Due.AddDate(1, 0, 0)))
+	b.ok(b.s.Leases.SleepRun(b.ctx, b.run.No, b.run.Due, b.run.Due.AddDate(1, 0, 0)))
 	three := 3 * assay.Dollar
 	limits := store.Tuning{Every: store.Limits{Concurrency: 32}, Lanes: map[string]store.Limits{"gpt": {Rate: 5}}}
 	r := store.Retuning{Run: b.run.No, Is: limits, Budget: &three, Pause: []string{"opus"}, What: "all lanes: 32 at a time"}
-	done, err := b.s.Tune(b.ctx, r)
+	done, err := b.s.Runs.Tune(b.ctx, r)
 	b.ok(err)
-	run, err := b.s.Run(b.ctx, b.run.No)
+	run, err := b.s.Reader.Run(b.ctx, b.run.No)
 	b.ok(err)
 	is, err := run.Limits()
 	b.ok(err)
@@ -27,26 +27,26 @@ func tuning(t *testing.T, fresh Fresh) {
 	if run.Due.After(b.clock.now()) {
 		t.Error("the run is not looked at before", run.Due)
 	}
-	events, err := b.s.Events(b.ctx, run.No, 0, 100)
+	events, err := b.s.Reader.Events(b.ctx, run.No, 0, 100)
 	b.ok(err)
 	if !slices.ContainsFunc(events, func(e store.Event) bool { return e.Kind == "tuned" && e.Text == r.What }) {
 		t.Errorf("events %+v", events)
 	}
 	state := func(lane string) store.LaneState {
-		l, err := b.s.Lane(b.ctx, run.No, "answers", lane)
+		l, err := b.s.Reader.Lane(b.ctx, run.No, "answers", lane)
 		b.ok(err)
 		return l.State
 	}
 	if state("opus") != store.LanePaused || state("gpt") != store.LaneOpen {
 		t.Errorf("opus %s, gpt %s", state("opus"), state("gpt"))
 	}
-	if done, err := b.s.Tune(b.ctx, r); done || err != nil { // it was seen before the change
+	if done, err := b.s.Runs.Tune(b.ctx, r); done || err != nil { // it was seen before the change
 		t.Error("a second one from the same state:", done, err)
 	}
-	b.ok(b.s.SetLane(b.ctx, run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Reason: "no money"}))
-	done, err = b.s.Tune(b.ctx, store.Retuning{Run: run.No, Was: run.Tuned, Pause: []string{"gpt"}, Unpause: []string{"opus", "gpt"}})
+	b.ok(b.s.Work.SetLane(b.ctx, run.No, "answers", "gpt", store.LaneStop{State: store.LaneStopped, Reason: "no money"}))
+	done, err = b.s.Runs.Tune(b.ctx, store.Retuning{Run: run.No, Was: run.Tuned, Pause: []string{"gpt"}, Unpause: []string{"opus", "gpt"}})
 	b.ok(err)
-	run, err = b.s.Run(b.ctx, run.No)
+	run, err = b.s.Reader.Run(b.ctx, run.No)
 	b.ok(err)
 	if !done || run.Tuned != "" || state("opus") != store.LaneOpen || state("gpt") != store.LaneStopped || *run.Budget != three {
 		t.Errorf("%t, limits %q, opus %s, gpt %s, budget %s", done, run.Tuned, state("opus"), state("gpt"), run.Budget)
@@ -56,7 +56,7 @@ func tuning(t *testing.T, fresh Fresh) {
 func lowered(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	share := func(holder string, to, uses, wants int64) int64 {
-		has, err := b.s.Portion(b.ctx, store.Portion{Scope: "lowered", Holder: holder, Cap: to, Uses: uses, Wants: wants, For: time.Hour})
+		has, err := b.s.Limits.Portion(b.ctx, store.Portion{Scope: "lowered", Holder: holder, Cap: to, Uses: uses, Wants: wants, For: time.Hour})
 		b.ok(err)
 		return has
 	}

@@ -27,11 +27,11 @@ func unsaid(t *testing.T, fresh Fresh) {
 		t.Error("no reply says it: " + d)
 	}
 	b.settle(g, b.outcome(g, 3, assay.Answered))
-	b.ok(b.s.Finish(b.ctx, g.Lease, time.Time{}))
+	b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 	if d := cmp.Diff([]string{"2 2 4e-06 10 4 5 2 2"}, b.table(spend)); d != "" {
 		t.Error("one of three says it: " + d)
 	}
-	all, err := b.s.Segments(b.ctx, b.run.No)
+	all, err := b.s.Reader.Segments(b.ctx, b.run.No)
 	b.ok(err)
 	if all[0].UsageUnknown != 2 {
 		t.Errorf("%d are unknown, want 2", all[0].UsageUnknown)

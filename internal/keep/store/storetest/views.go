@@ -18,7 +18,7 @@ func namedViews(t *testing.T, fresh Fresh) {
 	pair := assay.Coordinates{Stage: "arena", Source: "answers", Item: "q0", Lane: "gpt", Against: "opus", Turn: 1, Draw: 1, Judge: "judge", Prompt: "short", Trait: "wit", Vote: 1}
 	items := assay.Coordinates{Stage: "scale", Item: "S1", Against: "S2", Turn: 1, Draw: 1, Judge: "judge"}
 	one := assay.Coordinates{Stage: "fine", Source: "answers", Item: "q0", Lane: "gpt", Turn: 1, Draw: 1, Judge: "judge"}
-	_, err := b.s.AddVerdicts(b.ctx, []store.Verdict{
+	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{
 		{Run: b.run.No, At: pair, State: store.VerdictValid, Label: assay.LabelB, Direction: "forward", Reason: "better"},
 		{Run: b.run.No, At: items, State: store.VerdictValid, Label: assay.LabelA, Direction: "forward"},
 		{Run: b.run.No, At: one, State: store.VerdictValid, Label: "yes", Score: &score},

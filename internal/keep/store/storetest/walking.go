@@ -21,7 +21,7 @@ func walking(t *testing.T, fresh Fresh) {
 	for range loops {
 		done.Go(func() {
 			first := true
-			for _, err := range b.s.Attempts(ctx, g.No) {
+			for _, err := range b.s.Reader.Attempts(ctx, g.No) {
 				if err != nil {
 					t.Errorf("read: %v", err)
 				}
@@ -30,10 +30,10 @@ func walking(t *testing.T, fresh Fresh) {
 					inside.Wait()
 					first = false
 				}
-				if err := b.s.Note(ctx, b.run.No, g.No, "test", "written in a loop"); err != nil {
+				if err := b.s.Work.Note(ctx, b.run.No, g.No, "test", "written in a loop"); err != nil {
 					t.Errorf("write: %v", err)
 				}
-				if _, err := b.s.Segment(ctx, g.No); err != nil {
+				if _, err := b.s.Reader.Segment(ctx, g.No); err != nil {
 					t.Errorf("read in a loop: %v", err)
 				}
 			}

@@ -18,9 +18,9 @@ func workerKeys(t *testing.T, fresh Fresh) {
 func handsOfProviders(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	g := b.staged(store.Batch, 2) // due: any key of its provider will do
-	b.ok(b.s.Release(b.ctx, g.Lease))
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 	stranded := func() []int64 {
-		all, err := b.s.Stranded(b.ctx, b.run.No, time.Minute)
+		all, err := b.s.Leases.Stranded(b.ctx, b.run.No, time.Minute)
 		b.ok(err)
 		var out []int64
 		for _, s := range all {
@@ -37,15 +37,15 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 	same("it has just come due", nil)
 	b.clock.pass(2 * time.Minute)
 	same("no process is there", []int64{g.No})
-	b.ok(b.s.PutWorkerKeys(b.ctx, "other", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "other", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker with another provider's key", []int64{g.No})
-	b.ok(b.s.PutWorkerKeys(b.ctx, "dead", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "dead", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}}, 0))
 	same("a worker that is gone", []int64{g.No})
-	b.ok(b.s.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}, {Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: "k"}, {Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker with the key", nil)
-	b.ok(b.s.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "alive", []store.WorkerKey{{Run: b.run.No, Provider: "elsewhere", Account: "k"}}, time.Hour))
 	same("a worker that has lost the key", []int64{g.No})
-	if _, err := b.s.HoldSegment(b.ctx, g.No, "another", time.Hour); err != nil {
+	if _, err := b.s.Leases.HoldSegment(b.ctx, g.No, "another", time.Hour); err != nil {
 		t.Error(err)
 	}
 	same("a process is at it all the same", nil)
@@ -54,11 +54,11 @@ func handsOfProviders(t *testing.T, fresh Fresh) {
 func handsOfAccounts(t *testing.T, fresh Fresh) {
 	b := newBench(t, fresh)
 	g := b.to(b.staged(store.Batch, 2), store.Launched)
-	b.ok(b.s.Release(b.ctx, g.Lease))
+	b.ok(b.s.Leases.Release(b.ctx, g.Lease))
 	b.clock.pass(time.Hour)
 	show := func(account string) []store.Stranded {
-		b.ok(b.s.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
-		all, err := b.s.Stranded(b.ctx, b.run.No, time.Minute)
+		b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{{Run: b.run.No, Provider: g.Provider, Account: account}}, time.Hour))
+		all, err := b.s.Leases.Stranded(b.ctx, b.run.No, time.Minute)
 		b.ok(err)
 		return all
 	}
@@ -69,7 +69,7 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 		t.Errorf("with its own key: %+v", all)
 	}
 	alive := func(k store.WorkerKey) bool {
-		is, err := b.s.KeyAlive(b.ctx, k)
+		is, err := b.s.Leases.KeyAlive(b.ctx, k)
 		b.ok(err)
 		return is
 	}
@@ -78,7 +78,7 @@ func handsOfAccounts(t *testing.T, fresh Fresh) {
 		alive(store.WorkerKey{Run: its.Run + 1, Provider: its.Provider, Account: its.Account}) {
 		t.Errorf("of the key %q, another, another provider's and another run's, the first alone is there", its.Account)
 	}
-	b.ok(b.s.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{its}, 0))
+	b.ok(b.s.Leases.PutWorkerKeys(b.ctx, "worker", []store.WorkerKey{its}, 0))
 	if alive(its) {
 		t.Error("the key of a worker that is gone is there")
 	}

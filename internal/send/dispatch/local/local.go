@@ -76,8 +76,8 @@ func (d *Driver) Drive(ctx context.Context, run int64) (engine.Standing, error) 
 		places: map[bool]int{true: liveWorkers, false: cmp.Or(d.Workers, 8)}}
 	err := v.loop(ctx)
 	stop()
-	defer func() { _ = d.Engine.Ledger.Leaves(context.WithoutCancel(ctx), run, d.Engine.Holder) }() // it would be forgotten by itself
-	for len(v.at) > 0 {                                                                             // what goes on comes back
+	defer func() { _ = d.Engine.Ledger.Leases.Leaves(context.WithoutCancel(ctx), run, d.Engine.Holder) }() // it would be forgotten by itself
+	for len(v.at) > 0 {                                                                                    // what goes on comes back
 		r := <-v.done
 		v.finish(r)
 		if err != nil && !errors.Is(r.err, context.Canceled) && !elsewhere(r.err) {
@@ -110,7 +110,7 @@ func (v *drive) loop(ctx context.Context) error {
 // sitOut waits a moment where the ledger cannot be reached: what was done is in it, or is done again. Any other error stays one.
 func (v *drive) sitOut(ctx context.Context, err error) error {
 	now := time.Now()
-	if !v.Engine.Ledger.Away(err) || !v.away.IsZero() && now.Sub(v.away) > mostAway {
+	if !v.Engine.Ledger.Leases.Away(err) || !v.away.IsZero() && now.Sub(v.away) > mostAway {
 		return err
 	}
 	if v.away.IsZero() {
@@ -125,7 +125,7 @@ func (v *drive) sitOut(ctx context.Context, err error) error {
 
 // turn does what is due, and then waits for what comes next. It reports whether the drive is over.
 func (v *drive) turn(ctx context.Context) (over bool, err error) {
-	if _, err := v.Engine.Ledger.KeepTime(ctx); err != nil {
+	if _, err := v.Engine.Ledger.Leases.KeepTime(ctx); err != nil {
 		return false, err
 	}
 	if err := v.sign(ctx); err != nil {
@@ -151,11 +151,11 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 		return true, nil
 	}
 	// A closed run waits for nothing: what may still come late is looked for by the drive that comes after it is due.
-	if r, err := v.Engine.Ledger.Run(ctx, v.run); err != nil || r.State == store.RunClosed {
+	if r, err := v.Engine.Ledger.Reader.Run(ctx, v.run); err != nil || r.State == store.RunClosed {
 		v.st.Closed, v.st.Result = err == nil, r.Result
 		return err == nil, err
 	}
-	next, err := v.Engine.Ledger.NextDue(ctx, v.run)
+	next, err := v.Engine.Ledger.Reader.NextDue(ctx, v.run)
 	if err != nil {
 		return false, err
 	}
@@ -167,14 +167,14 @@ func (v *drive) turn(ctx context.Context) (over bool, err error) {
 	}
 	if next.IsZero() { // the last look was another process's, and only a look finds out what the run waits for
 		v.last = true
-		return false, v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now())
+		return false, v.Engine.Ledger.Leases.RunDue(ctx, v.run, v.Engine.Clock.Now())
 	}
 	wait := next.Sub(v.Engine.Clock.Now())
 	if wait > busy && v.st.Waiting && !v.asked {
 		// A wave waits for more only while something moves, and what moved at the last look may have come to rest.
 		still, err := v.Engine.Still(ctx, v.run)
 		if v.asked = true; still && err == nil {
-			err = v.Engine.Ledger.RunDue(ctx, v.run, v.Engine.Clock.Now())
+			err = v.Engine.Ledger.Leases.RunDue(ctx, v.run, v.Engine.Clock.Now())
 		}
 		return false, err
 	}
@@ -194,15 +194,15 @@ func (v *drive) sign(ctx context.Context) error {
 		return nil
 	}
 	v.signed = now
-	if err := v.Engine.Ledger.Drives(ctx, v.run, v.Engine.Holder, 4*every); err != nil {
+	if err := v.Engine.Ledger.Leases.Drives(ctx, v.run, v.Engine.Holder, 4*every); err != nil {
 		return err
 	}
-	all, err := v.Engine.Ledger.Drivers(ctx, v.run)
+	all, err := v.Engine.Ledger.Leases.Drivers(ctx, v.run)
 	for _, d := range all {
 		switch {
 		case d.Holder == v.Engine.Holder:
 		case v.Gone != nil && v.Gone(d.Holder):
-			if err := v.Engine.Ledger.ReleaseDead(ctx, d.Holder); err != nil {
+			if err := v.Engine.Ledger.Leases.ReleaseDead(ctx, d.Holder); err != nil {
 				return err
 			}
 		case v.Held != nil:
@@ -214,7 +214,7 @@ func (v *drive) sign(ctx context.Context) error {
 
 // round begins everything that is due and waits until something is done. It reports whether there was anything to do.
 func (v *drive) round(ctx context.Context) (bool, error) {
-	due, err := v.Engine.Ledger.Due(ctx, v.run, 256)
+	due, err := v.Engine.Ledger.Leases.Due(ctx, v.run, 256)
 	if err != nil {
 		return false, err
 	}
@@ -318,7 +318,7 @@ func (v *drive) wait(ctx context.Context) []result {
 // patience is how long to wait for work that goes on before looking for more.
 func (v *drive) patience(ctx context.Context, most time.Duration) time.Duration {
 	wait, now := most, v.Engine.Clock.Now()
-	if next, err := v.Engine.Ledger.NextDueAfter(ctx, v.run, now); err == nil && !next.IsZero() {
+	if next, err := v.Engine.Ledger.Leases.NextDueAfter(ctx, v.run, now); err == nil && !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
 	return wait

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/keep/store"
+	"assay/internal/keep/ledger"
+	"assay/internal/send/engine"
 )
 
 // countedClock lets so many sleeps pass.
@@ -31,7 +32,7 @@ func (c *countedClock) Sleep(_ context.Context, d time.Duration) error {
 
 func TestALedgerThatCannotBeSeenIsReportedOnce(t *testing.T) {
 	t.Parallel()
-	ledger, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "l.db"), store.Options{})
+	ledger, err := ledger.Open(t.Context(), filepath.Join(t.TempDir(), "l.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestALedgerThatCannotBeSeenIsReportedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	s := &shift{Driver: &Driver{Ledger: ledger, Clock: &countedClock{left: 9}, Log: slog.New(slog.NewTextHandler(&log, nil))}, sweep: 100 * glance}
+	s := &shift{Driver: &Driver{Ledger: engine.Ledger{Work: ledger.Work, Leases: ledger.Leases, Reader: ledger.Reader}, Clock: &countedClock{left: 9}, Log: slog.New(slog.NewTextHandler(&log, nil))}, sweep: 100 * glance}
 	s.sweeps(t.Context())
 	if n := strings.Count(log.String(), "runs that came due are not seen"); n != 1 {
 		t.Errorf("reported %d times:\n%s", n, log.String())

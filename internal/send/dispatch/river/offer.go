@@ -127,7 +127,7 @@ func (s *shift) route(ctx context.Context, w work) (string, error) {
 		return name, nil
 	}
 	if w.segment != 0 {
-		g, err := s.Ledger.Segment(ctx, w.segment)
+		g, err := s.Ledger.Reader.Segment(ctx, w.segment)
 		if err != nil {
 			return "", err
 		}
@@ -197,7 +197,7 @@ func (s *shift) lanes(ctx context.Context, run int64) ([]string, error) {
 	if ok {
 		return known, nil
 	}
-	lanes, err := s.Ledger.Lanes(ctx, run)
+	lanes, err := s.Ledger.Reader.Lanes(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func (s *shift) byProgram(ctx context.Context, run int64) (bool, error) {
 	if known || s.Judged == nil {
 		return judged, nil
 	}
-	r, err := s.Ledger.Run(ctx, run)
+	r, err := s.Ledger.Reader.Run(ctx, run)
 	if err != nil {
 		return false, err
 	}

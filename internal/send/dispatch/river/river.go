@@ -38,7 +38,7 @@ import (
 
 // Driver drives all runs of a ledger, beside any number of others.
 type Driver struct {
-	Ledger      *store.Ledger
+	Ledger      engine.Ledger
 	URL         string                                                         // of the PostgreSQL database that holds the ledger
 	Engine      func(ctx context.Context, run store.Run) (*runs.Engine, error) // of one run: its study says how its providers are reached
 	Clock       engine.Clock
@@ -126,7 +126,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	seen.Wait()
 	gone, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.sweep)
 	defer cancel()
-	_ = s.Ledger.PutWorkerKeys(gone, s.Name, nil, 0) // they end by themselves, too
+	_ = s.Ledger.Leases.PutWorkerKeys(gone, s.Name, nil, 0) // they end by themselves, too
 	return ctx.Err()
 }
 
@@ -175,7 +175,7 @@ const glance = time.Second
 
 // glance offers the runs that came due after a moment, and returns the moment up to which it looked.
 func (s *shift) glance(ctx context.Context, after time.Time) (time.Time, error) {
-	due, now, err := s.Ledger.RunsDue(ctx, after)
+	due, now, err := s.Ledger.Leases.RunsDue(ctx, after)
 	if err != nil {
 		return after, err
 	}
@@ -195,11 +195,11 @@ func (s *shift) sweepOnce(ctx context.Context) error {
 	if err := s.takeOver(ctx); err != nil {
 		return err
 	}
-	due, err := s.Ledger.Due(ctx, 0, sweepSize)
+	due, err := s.Ledger.Leases.Due(ctx, 0, sweepSize)
 	if err != nil {
 		return err
 	}
-	open, err := s.Ledger.Runs(ctx, "", store.RunOpen)
+	open, err := s.Ledger.Reader.Runs(ctx, "", store.RunOpen)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (s *shift) takeOver(ctx context.Context) error {
 	if s.Gone == nil {
 		return nil
 	}
-	holders, err := s.Ledger.Holders(ctx)
+	holders, err := s.Ledger.Leases.Holders(ctx)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (s *shift) takeOver(ctx context.Context) error {
 			continue
 		}
 		s.Log.Warn("a process has ended without giving its work back: it is taken over", "holder", holder)
-		if err := s.Ledger.ReleaseDead(ctx, holder); err != nil {
+		if err := s.Ledger.Leases.ReleaseDead(ctx, holder); err != nil {
 			return err
 		}
 	}
@@ -245,7 +245,7 @@ func (s *shift) show(ctx context.Context, runs map[int64]bool) error {
 		hands = append(hands, s.hands[run]...)
 	}
 	s.mu.Unlock()
-	return s.Ledger.PutWorkerKeys(ctx, s.Name, hands, 3*s.sweep)
+	return s.Ledger.Leases.PutWorkerKeys(ctx, s.Name, hands, 3*s.sweep)
 }
 
 // width is how many jobs of a queue are done at a time.

@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
 	"assay/internal/send/engine"
 )
 
@@ -36,7 +36,7 @@ func open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", store.Redact(url), store.HideUser(err, url))
+		return nil, fmt.Errorf("connect to %s: %w", db.Redact(url), db.HideUser(err, url))
 	}
 	return pool, nil
 }
@@ -45,7 +45,7 @@ func open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 func migrate(ctx context.Context, pool *pgxpool.Pool, clock engine.Clock, log *slog.Logger) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("prepare the job queue: %w", store.HideUser(err, pool.Config().ConnString()))
+		return fmt.Errorf("prepare the job queue: %w", db.HideUser(err, pool.Config().ConnString()))
 	}
 	defer conn.Release()
 	// Trying, not waiting: an index that is built beside running statements waits for all of them, a wait for this lock too.
@@ -84,7 +84,7 @@ func Alive(ctx context.Context, url string) (bool, error) {
 	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return false, fmt.Errorf("connect to %s: %w", store.Redact(url), store.HideUser(err, url))
+		return false, fmt.Errorf("connect to %s: %w", db.Redact(url), db.HideUser(err, url))
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var there bool

@@ -21,7 +21,7 @@ type advancer struct {
 
 // Work moves a segment as far as it can go now.
 func (a *advancer) Work(ctx context.Context, job *queue.Job[advance]) error {
-	g, err := a.Ledger.Segment(ctx, job.Args.Segment)
+	g, err := a.Ledger.Reader.Segment(ctx, job.Args.Segment)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // discarded: nothing of it had left
 	}
@@ -53,7 +53,7 @@ type extender struct {
 
 // Work extends a run, and offers what it made.
 func (x *extender) Work(ctx context.Context, job *queue.Job[extend]) error {
-	r, err := x.Ledger.Run(ctx, job.Args.Run)
+	r, err := x.Ledger.Reader.Run(ctx, job.Args.Run)
 	if err != nil {
 		return x.unread(ctx, err)
 	}
@@ -130,7 +130,7 @@ func (s *shift) done(ctx context.Context, w work) error {
 	var offers []store.Work
 	switch {
 	case w.segment == 0:
-		offers, err = s.Ledger.Due(ctx, w.run, offerBlock)
+		offers, err = s.Ledger.Leases.Due(ctx, w.run, offerBlock)
 	case !run.Due.IsZero() && !run.Due.After(s.Clock.Now()):
 		offers = []store.Work{{Run: w.run}}
 	}
@@ -149,11 +149,11 @@ func (s *shift) done(ctx context.Context, w work) error {
 
 // after reads when work is due next, and its run.
 func (s *shift) after(ctx context.Context, w work) (time.Time, store.Run, error) {
-	run, err := s.Ledger.Run(ctx, w.run)
+	run, err := s.Ledger.Reader.Run(ctx, w.run)
 	if err != nil || w.segment == 0 {
 		return run.Due, run, err
 	}
-	g, err := s.Ledger.Segment(ctx, w.segment)
+	g, err := s.Ledger.Reader.Segment(ctx, w.segment)
 	return g.Due, run, err
 }
 
@@ -173,7 +173,7 @@ func (s *shift) engine(ctx context.Context, run int64) (*runs.Engine, error) {
 	if ok {
 		return e, nil
 	}
-	r, err := s.Ledger.Run(ctx, run)
+	r, err := s.Ledger.Reader.Run(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (s *shift) stumble(ctx context.Context, w work, e *runs.Engine, cause error
 	s.Log.Error("a step did not work; it is tried again", "run", w.run, "segment", w.segment, "times", times, "wait", wait, "error", cause)
 	var err error
 	if times == 1 {
-		err = s.Ledger.Note(ctx, w.run, w.segment, "worker", cause.Error())
+		err = s.Ledger.Work.Note(ctx, w.run, w.segment, "worker", cause.Error())
 	}
 	if err := errors.Join(err, s.delay(ctx, w, e, s.Clock.Now().Add(wait), cause)); err != nil && ctx.Err() == nil {
 		s.Log.Error("the wait could not be recorded", "error", err)
@@ -233,14 +233,14 @@ func (s *shift) stumble(ctx context.Context, w work, e *runs.Engine, cause error
 // delay makes work due later.
 func (s *shift) delay(ctx context.Context, w work, e *runs.Engine, at time.Time, cause error) error {
 	if w.segment == 0 {
-		return s.Ledger.RunDue(ctx, w.run, at)
+		return s.Ledger.Leases.RunDue(ctx, w.run, at)
 	}
 	if e == nil {
 		return nil // no engine, no holder: the job itself waits
 	}
-	l, err := s.Ledger.HoldSegment(ctx, w.segment, e.Holder, s.Timing.Lease)
+	l, err := s.Ledger.Leases.HoldSegment(ctx, w.segment, e.Holder, s.Timing.Lease)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Ledger.RetryLater(ctx, l, at, cause.Error()), s.Ledger.Release(ctx, l))
+	return errors.Join(s.Ledger.Work.RetryLater(ctx, l, at, cause.Error()), s.Ledger.Leases.Release(ctx, l))
 }

@@ -15,7 +15,7 @@ import (
 // check polls a job, and cancels it when a person or its deadline asks for it.
 func (w *work) check(ctx context.Context) error {
 	if w.Access.Fingerprint != w.Seg.Account {
-		return w.Ledger.Wake(ctx, w.Lease, w.otherKey(),
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(),
 			fmt.Sprintf("the job was made with another key (%s, here is %s): collect it with that one", w.Seg.Account, w.Access.Fingerprint))
 	}
 	st, err := w.Access.Batch.Check(ctx, w.Job())
@@ -34,7 +34,7 @@ func (w *work) check(ctx context.Context) error {
 	if end := w.deadline(); end.After(now) && end.Before(see.Due) {
 		see.Due = end
 	}
-	return w.Ledger.Checked(ctx, w.Lease, see)
+	return w.Ledger.Work.Checked(ctx, w.Lease, see)
 }
 
 // otherKey is when a job of another key is looked at again: soon, because the process that has its key may be the next to look.
@@ -64,19 +64,19 @@ func (w *work) unchecked(ctx context.Context, err error) error {
 		return w.vanished(ctx, "the provider does not know job "+w.Seg.Job+" under this key ("+w.Access.Fingerprint+")")
 	}
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
-		return w.Ledger.Hold(ctx, w.Lease, w.keyless(f))
+		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
 	}
-	return w.Ledger.RetryLater(ctx, w.Lease, now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(max(w.pollNext(now.Sub(w.Seg.Launched)), f.RetryAfter)), "looking at the job: "+f.Error())
 }
 
 // vanished decides about a job that is not there any more: a person does. A rehearsal's was in a process that was killed, and
 // asking the next simulator costs nothing.
 func (w *work) vanished(ctx context.Context, why string) error {
 	if w.Run.Rehearsal {
-		return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "the job ended with the process that simulated it",
+		return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "the job ended with the process that simulated it",
 			Due: w.Clock.Now()})
 	}
-	return w.Ledger.Hold(ctx, w.Lease, why)
+	return w.Ledger.Work.Hold(ctx, w.Lease, why)
 }
 
 // maxDenied is how often in a row a key may be refused before a person has to look.
@@ -114,7 +114,7 @@ func (w *work) cancelIfDue(ctx context.Context) error {
 		cause = store.ByDeadline
 	}
 	if w.Seg.CancelCause == "" && cause != "" {
-		if err := w.Ledger.AskCancel(ctx, w.Lease, cause, now); err != nil {
+		if err := w.Ledger.Work.AskCancel(ctx, w.Lease, cause, now); err != nil {
 			return err
 		}
 		w.Seg.CancelCause = cause
@@ -127,7 +127,7 @@ func (w *work) cancelIfDue(ctx context.Context) error {
 		return nil // it ends when it ends
 	}
 	if err := c.Cancel(ctx, w.Job()); err != nil && ctx.Err() == nil {
-		return w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "cancel", "the provider did not take it: "+err.Error())
+		return w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "cancel", "the provider did not take it: "+err.Error())
 	}
 	return ctx.Err()
 }
@@ -140,7 +140,7 @@ func (w *work) ended(ctx context.Context, st provider.Status) error {
 	}
 	see := sighting(st)
 	see.Due = w.Clock.Now()
-	return w.Ledger.Ended(ctx, w.Lease, see)
+	return w.Ledger.Work.Ended(ctx, w.Lease, see)
 }
 
 func sighting(st provider.Status) store.Sighting {

@@ -20,21 +20,21 @@ func (w *work) fence(ctx context.Context) error {
 	now := w.Clock.Now()
 	f, ok := w.Access.Batch.(provider.Fencer)
 	if !ok {
-		return w.Ledger.Fenced(ctx, w.Lease, now)
+		return w.Ledger.Work.Fenced(ctx, w.Lease, now)
 	}
 	err := f.Fence(ctx, provider.Handle(w.Seg.Fence))
 	switch {
 	case err == nil:
-		return w.Ledger.Fenced(ctx, w.Lease, now)
+		return w.Ledger.Work.Fenced(ctx, w.Lease, now)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
 	if at := w.Seg.Moved.Add(w.Timing.Unfenced); now.Before(at) {
 		next := now.Add(min(w.Backoff(w.Seg.Failures+2, 0), at.Sub(now)))
-		return w.Ledger.RetryLater(ctx, w.Lease, next, "deleting what the lost create call names: "+err.Error())
+		return w.Ledger.Work.RetryLater(ctx, w.Lease, next, "deleting what the lost create call names: "+err.Error())
 	}
-	return errors.Join(w.Ledger.Fenced(ctx, w.Lease, now),
-		w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "unfenced", "what the lost create call names could not be deleted: "+err.Error()))
+	return errors.Join(w.Ledger.Work.Fenced(ctx, w.Lease, now),
+		w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "unfenced", "what the lost create call names could not be deleted: "+err.Error()))
 }
 
 // fences reports whether a create call at a provider can be kept from making a job when it arrives late.
@@ -55,7 +55,7 @@ func (w *work) double(ctx context.Context, job string) error {
 	if err == nil {
 		d.What, d.Over = surplusOf(st), st.State.Terminal()
 	}
-	if err := w.Ledger.AddDouble(ctx, w.Lease, d); err != nil {
+	if err := w.Ledger.Work.AddDouble(ctx, w.Lease, d); err != nil {
 		return err
 	}
 	c, ok := w.Access.Batch.(provider.Canceler)
@@ -63,7 +63,7 @@ func (w *work) double(ctx context.Context, job string) error {
 		return nil
 	}
 	if err := c.Cancel(ctx, j); err != nil {
-		return w.Ledger.Note(ctx, w.Run.No, w.Seg.No, store.DoubleEvent, "could not cancel "+job+": "+err.Error())
+		return w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, store.DoubleEvent, "could not cancel "+job+": "+err.Error())
 	}
 	return nil
 }
@@ -93,12 +93,12 @@ func owesAudit(g store.Segment) bool { return g.LostCreates > g.Audited }
 func (w *work) auditLost(ctx context.Context) error {
 	now := w.Clock.Now()
 	if at := w.Seg.SettledAt.Add(w.Timing.Audit); now.Before(at) {
-		return w.Ledger.Wake(ctx, w.Lease, at, "")
+		return w.Ledger.Work.Wake(ctx, w.Lease, at, "")
 	}
 	finder, ok := w.Access.Batch.(provider.Finder)
 	if !ok || w.Access.Fingerprint != w.Seg.Account {
-		return errors.Join(w.Ledger.Audited(ctx, w.Lease, now),
-			w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
+		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, now),
+			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile",
 				"a create call was repeated, and the provider's jobs cannot be listed with this key"))
 	}
 	found, err := w.search(ctx, finder, provider.Search{NotBefore: w.Seg.Created, Taken: func(job string) bool { return job == w.Seg.Job }})
@@ -117,7 +117,7 @@ func (w *work) auditLost(ctx context.Context) error {
 	if open > 0 {
 		return w.auditLater(ctx, provider.Found{Why: "a job that is one too many has not ended"}, nil)
 	}
-	return w.Ledger.Audited(ctx, w.Lease, now)
+	return w.Ledger.Work.Audited(ctx, w.Lease, now)
 }
 
 // auditLater puts an audit off that could not tell. It is given up when every job of that time is over, and said so.
@@ -132,15 +132,15 @@ func (w *work) auditLater(ctx context.Context, found provider.Found, err error) 
 	}
 	now := w.Clock.Now()
 	if now.Sub(w.Seg.SettledAt) > w.Access.Batch.Limits().Longest+w.Timing.Gone+w.Timing.Audit {
-		return errors.Join(w.Ledger.Audited(ctx, w.Lease, now),
-			w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "reconcile", "a create call was repeated, and whether its job was made cannot be told: "+why))
+		return errors.Join(w.Ledger.Work.Audited(ctx, w.Lease, now),
+			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "reconcile", "a create call was repeated, and whether its job was made cannot be told: "+why))
 	}
-	return w.Ledger.RetryLater(ctx, w.Lease, now.Add(w.Timing.Audit), "looking for the job of a lost create call: "+why)
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(w.Timing.Audit), "looking for the job of a lost create call: "+why)
 }
 
 // reportDoubles notes what the doubles of the segment have done in the end, and returns how many have not ended.
 func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
-	jobs, err := w.Ledger.SegmentJobs(ctx, w.Seg.No)
+	jobs, err := w.Ledger.Reader.SegmentJobs(ctx, w.Seg.No)
 	if err != nil {
 		return 0, err
 	}
@@ -160,7 +160,7 @@ func (w *work) reportDoubles(ctx context.Context) (open int, err error) {
 			open++
 			continue
 		}
-		if err := w.Ledger.AddDouble(ctx, w.Lease, store.Double{Job: j.ID, What: surplusOf(st), Over: true}); err != nil {
+		if err := w.Ledger.Work.AddDouble(ctx, w.Lease, store.Double{Job: j.ID, What: surplusOf(st), Over: true}); err != nil {
 			return 0, err
 		}
 	}

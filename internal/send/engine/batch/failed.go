@@ -34,14 +34,14 @@ func (w *work) failed(ctx context.Context, st provider.Status) error {
 		return err
 	}
 	if (f.Class == assay.FaultUnknown || f.Class == assay.FaultGone) && failed < maxFailed {
-		return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(),
+		return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(),
 			Due: w.Clock.Now().Add(w.Backoff(failed+2, f.RetryAfter))})
 	}
 	to := hold.LaneHeld(f.Error())
 	if f.Class == assay.FaultQuota || f.Class == assay.FaultDenied {
 		to = hold.StoppedBy(f)
 	}
-	return errors.Join(w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error()}), w.StopLane(ctx, to))
+	return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error()}), w.StopLane(ctx, to))
 }
 
 // maxRecuts is how often lines at fault are cut out of what is left of a job: some providers name one line at a time.
@@ -52,7 +52,7 @@ const maxFailed = 3
 
 // failedJobs counts the jobs of the segment that failed before this one.
 func (w *work) failedJobs(ctx context.Context) (int64, error) {
-	jobs, err := w.Ledger.SegmentJobs(ctx, w.Seg.No)
+	jobs, err := w.Ledger.Reader.SegmentJobs(ctx, w.Seg.No)
 	n := int64(0)
 	for _, j := range jobs {
 		if j.Role == "failed" {
@@ -66,7 +66,7 @@ func (w *work) failedJobs(ctx context.Context) (int64, error) {
 // there. It goes again as soon as one of ours has ended. Where none was there, others fill the account, or the job is larger
 // than what it takes at a time.
 func (w *work) full(ctx context.Context, f *assay.Fault) error {
-	out, err := w.Ledger.Enqueued(ctx, w.Seg.Account, w.Seg.Model, w.Seg.No)
+	out, err := w.Ledger.Limits.Enqueued(ctx, w.Seg.Account, w.Seg.Model, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -81,21 +81,21 @@ func (w *work) full(ctx context.Context, f *assay.Fault) error {
 		limit = min(limit, f.Limit)
 	}
 	now := w.Clock.Now()
-	return errors.Join(w.Ledger.LearnLimit(ctx, w.Seg.Account, w.Seg.Model, limit, now.Add(w.Timing.Room)),
-		w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(), Due: now}))
+	return errors.Join(w.Ledger.Limits.LearnLimit(ctx, w.Seg.Account, w.Seg.Model, limit, now.Add(w.Timing.Room)),
+		w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(), Due: now}))
 }
 
 // gate closes the model for a while: the account has too much under way.
 func (w *work) gate(ctx context.Context, f *assay.Fault) error {
-	g, err := w.Ledger.GateOf(ctx, w.Seg.Account, w.Seg.Model)
+	g, err := w.Ledger.Limits.GateOf(ctx, w.Seg.Account, w.Seg.Model)
 	if err != nil {
 		return err
 	}
 	rest := min(w.Timing.GateMin<<min(g.Failures, 10), w.Timing.GateMax)
 	until := w.Clock.Now().Add(max(rest, f.RetryAfter))
-	err = w.Ledger.ShutGate(ctx, store.Gate{Account: w.Seg.Account, Model: w.Seg.Model, Until: until, Reason: f.Error()})
+	err = w.Ledger.Limits.ShutGate(ctx, store.Gate{Account: w.Seg.Account, Model: w.Seg.Model, Until: until, Reason: f.Error()})
 	if err != nil {
 		return err
 	}
-	return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(), Due: until.Add(w.Jitter(w.Timing.PollMin))})
+	return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: f.Error(), Due: until.Add(w.Jitter(w.Timing.PollMin))})
 }

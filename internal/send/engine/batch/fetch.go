@@ -22,7 +22,7 @@ import (
 // fetch brings every part of an ended job here. A cut fetch goes on where it stopped.
 func (w *work) fetch(ctx context.Context) error {
 	if w.Access.Fingerprint != w.Seg.Account {
-		return w.Ledger.Wake(ctx, w.Lease, w.otherKey(), "the job was made with another key ("+w.Seg.Account+")")
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "the job was made with another key ("+w.Seg.Account+")")
 	}
 	parts, err := partsOf(w.Seg)
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *work) fetch(ctx context.Context) error {
 			return w.unfetched(ctx, err)
 		}
 	}
-	have, err := w.Ledger.Artifacts(ctx, w.Seg.No)
+	have, err := w.Ledger.Reader.Artifacts(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (w *work) fetch(ctx context.Context) error {
 			return w.unfetched(ctx, err)
 		}
 	}
-	return w.Ledger.Fetched(ctx, w.Lease, w.Clock.Now())
+	return w.Ledger.Work.Fetched(ctx, w.Lease, w.Clock.Now())
 }
 
 // partsHere are the parts of the job that lie here whole.
@@ -87,7 +87,7 @@ func (w *work) lookAgain(ctx context.Context) error {
 	}
 	see := sighting(st)
 	see.Due = w.Clock.Now()
-	if err := w.Ledger.RecordStatus(ctx, w.Lease, see); err != nil {
+	if err := w.Ledger.Work.RecordStatus(ctx, w.Lease, see); err != nil {
 		return &ledgerError{err}
 	}
 	w.Seg.JobCounts, w.Seg.Parts = see.Counts, see.Parts
@@ -111,16 +111,16 @@ func (w *work) unfetched(ctx context.Context, err error) error {
 		return err // our own disk, or the ledger
 	}
 	if f.Class == assay.FaultGone && w.didNothing() {
-		return w.Ledger.Fetched(ctx, w.Lease, w.Clock.Now())
+		return w.Ledger.Work.Fetched(ctx, w.Lease, w.Clock.Now())
 	}
 	gone := !w.Seg.CollectBefore.IsZero() && now.After(w.Seg.CollectBefore)
 	if f.Class == assay.FaultGone && (gone || w.Seg.Failures >= 8) {
 		return w.vanished(ctx, "the results of job "+w.Seg.Job+" are not there any more: "+f.Error())
 	}
 	if f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
-		return w.Ledger.Hold(ctx, w.Lease, w.keyless(f))
+		return w.Ledger.Work.Hold(ctx, w.Lease, w.keyless(f))
 	}
-	return w.Ledger.RetryLater(ctx, w.Lease, now.Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), "fetching results: "+f.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, now.Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), "fetching results: "+f.Error())
 }
 
 // didNothing reports whether the job was stopped before it did anything, as its provider counts: results that it names may not
@@ -157,7 +157,7 @@ func (w *work) fetchPart(ctx context.Context, part provider.Part, name string) (
 	if err != nil {
 		return a, err
 	}
-	no, err := w.Ledger.AddArtifact(ctx, w.Lease, a)
+	no, err := w.Ledger.Work.AddArtifact(ctx, w.Lease, a)
 	if err != nil {
 		return a, &ledgerError{err}
 	}

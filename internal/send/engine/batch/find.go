@@ -15,10 +15,10 @@ import (
 func (w *work) find(ctx context.Context) error {
 	finder, ok := w.Access.Batch.(provider.Finder)
 	if !ok {
-		return w.Ledger.Hold(ctx, w.Lease, "the fate of the create call is unknown, and "+w.Seg.Provider+" cannot list its jobs")
+		return w.Ledger.Work.Hold(ctx, w.Lease, "the fate of the create call is unknown, and "+w.Seg.Provider+" cannot list its jobs")
 	}
 	if w.Access.Fingerprint != w.Seg.Account {
-		return w.Ledger.Wake(ctx, w.Lease, w.otherKey(), "made with another key ("+w.Seg.Account+"): only that one can tell")
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.otherKey(), "made with another key ("+w.Seg.Account+"): only that one can tell")
 	}
 	began := w.Clock.Now()
 	found, err := w.search(ctx, finder, provider.Search{Handle: provider.Handle(w.Seg.Handle), Cursor: w.Seg.Cursor,
@@ -38,14 +38,14 @@ func (w *work) find(ctx context.Context) error {
 	}
 	now := w.Clock.Now()
 	if longest := w.Access.Batch.Limits().Longest; longest > 0 && now.Sub(w.Seg.Intended) > longest+w.Timing.Gone {
-		return w.Ledger.Hold(ctx, w.Lease, "cannot tell whether the create call made a job: "+found.Why)
+		return w.Ledger.Work.Hold(ctx, w.Lease, "cannot tell whether the create call made a job: "+found.Why)
 	}
-	return w.Ledger.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Intended))), found.Why)
+	return w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(now.Sub(w.Seg.Intended))), found.Why)
 }
 
 // search looks for jobs of the segment among those that the ledger does not know to be others, or to have failed.
 func (w *work) search(ctx context.Context, finder provider.Finder, s provider.Search) (provider.Found, error) {
-	taken, err := w.Ledger.TakenJobs(ctx, w.Seg.Provider, w.Seg.No)
+	taken, err := w.Ledger.Work.TakenJobs(ctx, w.Seg.Provider, w.Seg.No)
 	if err != nil {
 		return provider.Found{}, &ledgerError{err}
 	}
@@ -61,9 +61,9 @@ func (w *work) unfound(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultDenied && w.Seg.Failures >= maxDenied {
-		return w.Ledger.Hold(ctx, w.Lease, "the fate of the create call is unknown, and the provider refuses the key: "+f.Error())
+		return w.Ledger.Work.Hold(ctx, w.Lease, "the fate of the create call is unknown, and the provider refuses the key: "+f.Error())
 	}
-	return w.Ledger.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)), "looking for the job: "+err.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures+2, 0)), "looking for the job: "+err.Error())
 }
 
 // adopt takes the job that was found for our own. Further ones are doubles: they are noted, then cancelled.
@@ -84,12 +84,12 @@ func (w *work) absent(ctx context.Context, began time.Time) error {
 	now := w.Clock.Now()
 	if w.Seg.Absents == 0 {
 		if over := w.Seg.Intended.Add(w.Timing.Create); began.Before(over) {
-			return w.Ledger.Wake(ctx, w.Lease, over.Add(time.Millisecond), "no job is visible yet")
+			return w.Ledger.Work.Wake(ctx, w.Lease, over.Add(time.Millisecond), "no job is visible yet")
 		}
-		return w.Ledger.Absent(ctx, w.Lease, now.Add(lag+w.Jitter(lag/10)))
+		return w.Ledger.Work.Absent(ctx, w.Lease, now.Add(lag+w.Jitter(lag/10)))
 	}
 	if next := w.Seg.Absent.Add(lag); began.Before(next) {
-		return w.Ledger.Wake(ctx, w.Lease, next.Add(time.Millisecond), "no job is visible; looking once more")
+		return w.Ledger.Work.Wake(ctx, w.Lease, next.Add(time.Millisecond), "no job is visible; looking once more")
 	}
 	if over := w.Seg.Intended.Add(w.Timing.Unfenced); !fences(w.Access.Batch) && began.Before(over) {
 		next := now.Add(w.Poll(now.Sub(w.Seg.Intended)))
@@ -97,9 +97,9 @@ func (w *work) absent(ctx context.Context, began time.Time) error {
 			next = over.Add(time.Millisecond)
 		}
 		why := "no job is visible; the create call may still be on its way, and cannot be called back before " + over.Format(time.RFC3339)
-		return w.Ledger.Wake(ctx, w.Lease, next, why)
+		return w.Ledger.Work.Wake(ctx, w.Lease, next, why)
 	}
-	return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
+	return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no job was made: absent in two reads", Due: now, Lost: true})
 }
 
 // Adopt takes a job with our stamp for a segment that the ledger has not launched: the ledger is older than the job, or
@@ -109,13 +109,13 @@ func (s *Jobs) Adopt(ctx context.Context, segment int64, job string) (taken bool
 		now := w.Clock.Now()
 		switch w.Seg.State {
 		case store.Staged:
-			err = w.Ledger.Upload(ctx, w.Lease, w.Seg.Handle, now)
+			err = w.Ledger.Work.Upload(ctx, w.Lease, w.Seg.Handle, now)
 		case store.Uploaded, store.Intended, store.Held:
 		default:
 			return nil
 		}
 		if err == nil && (w.Seg.State == store.Staged || w.Seg.State == store.Uploaded) {
-			err = w.Ledger.Intend(ctx, w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now})
+			err = w.Ledger.Work.Intend(ctx, w.Lease, store.Intent{Account: w.Access.Fingerprint, Stamped: true, Reserve: w.Seg.Expected, Due: now})
 		}
 		if err == nil {
 			err = w.launched(ctx, job, "adopted")

@@ -20,7 +20,7 @@ func (w *work) lookLate(ctx context.Context) error {
 		return w.auditLost(ctx)
 	}
 	now := w.Clock.Now()
-	keys, err := w.Ledger.LateKeys(ctx, w.Seg.No)
+	keys, err := w.Ledger.Work.LateKeys(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -28,12 +28,12 @@ func (w *work) lookLate(ctx context.Context) error {
 		return w.tidy(ctx)
 	}
 	if w.Access.Fingerprint != w.Seg.Account || !now.Before(w.Seg.CollectBefore) {
-		return w.Ledger.Wake(ctx, w.Lease, time.Time{}, "")
+		return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "")
 	}
 	st, err := w.Access.Batch.Check(ctx, w.Job())
 	if err != nil {
 		if f := provider.FaultOf(err); f != nil && f.Class == assay.FaultGone {
-			return w.Ledger.Wake(ctx, w.Lease, time.Time{}, "")
+			return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "")
 		}
 		return w.unfetched(ctx, err)
 	}
@@ -41,7 +41,7 @@ func (w *work) lookLate(ctx context.Context) error {
 	see.Due = now.Add(2 * w.Timing.Late)
 	// What the provider has done and we have not got shows in its numbers, or in parts that were not there.
 	if see.Parts == w.Seg.Parts && see.Counts == w.Seg.JobCounts {
-		return w.Ledger.RecordStatus(ctx, w.Lease, see)
+		return w.Ledger.Work.RecordStatus(ctx, w.Lease, see)
 	}
 	var files []store.Artifact
 	for _, part := range st.Parts {
@@ -55,7 +55,7 @@ func (w *work) lookLate(ctx context.Context) error {
 	if err := errors.Join(r.readAll(ctx, files), r.readRest(ctx, files)); err != nil {
 		return err
 	}
-	return w.Ledger.RecordStatus(ctx, w.Lease, see)
+	return w.Ledger.Work.RecordStatus(ctx, w.Lease, see)
 }
 
 // Collect reads what the running job of a segment has ready now, and returns how many outcomes that settled.
@@ -63,10 +63,10 @@ func (s *Jobs) Collect(ctx context.Context, no int64) (n int64, err error) {
 	err = s.at(ctx, no, func(ctx context.Context, w *work) error {
 		st, err := w.Access.Batch.Check(ctx, w.Job())
 		if err != nil || st.State.Terminal() {
-			return w.Ledger.Wake(ctx, w.Lease, w.Clock.Now(), "") // the usual way
+			return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), "") // the usual way
 		}
 		r := &reading{w: w}
-		if r.places, err = w.Ledger.AttemptPlaces(ctx, no, w.Seg.Requests); err != nil {
+		if r.places, err = w.Ledger.Work.AttemptPlaces(ctx, no, w.Seg.Requests); err != nil {
 			return err
 		}
 		for _, part := range st.Parts {
@@ -104,6 +104,6 @@ func (s *Jobs) Poll(ctx context.Context, segment int64) error {
 		if see.Due = w.Seg.Due; st.State.Terminal() || see.Due.IsZero() {
 			see.Due = w.Clock.Now()
 		}
-		return w.Ledger.Checked(ctx, w.Lease, see)
+		return w.Ledger.Work.Checked(ctx, w.Lease, see)
 	})
 }

@@ -27,16 +27,16 @@ func (w *work) launch(ctx context.Context) error {
 		in.Cursor, in.Stamped = cursor, finder.Stamped()
 	}
 	began := w.Clock.Now()
-	if _, err := w.Ledger.Renew(ctx, w.Lease, w.Timing.Lease); err != nil {
+	if _, err := w.Ledger.Leases.Renew(ctx, w.Lease, w.Timing.Lease); err != nil {
 		return err
 	}
 	in.Due = began.Add(w.Timing.Create)
-	if err := w.Ledger.Intend(ctx, w.Lease, in); err != nil {
+	if err := w.Ledger.Work.Intend(ctx, w.Lease, in); err != nil {
 		return w.Unintended(ctx, err)
 	}
 	// Asleep between the intent and here? Then the lease may be another's, who looks for a job that is yet to come.
 	if engine.Elapsed(began, w.Clock.Now()) > w.Timing.Lease-w.Timing.Create {
-		return w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Uploaded, Reason: "the create call came too late and was not sent",
+		return w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Uploaded, Reason: "the create call came too late and was not sent",
 			Due: w.Clock.Now()})
 	}
 	call, cancel := w.inTime(ctx, began)
@@ -79,12 +79,12 @@ func (w *work) received(ctx context.Context, r provider.Receipt) error {
 	if r.Err != nil {
 		why += ": " + r.Err.Error()
 	}
-	return errors.Join(w.Ledger.Wake(ctx, w.Lease, now.Add(w.Poll(0)), why), w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "unknown", why))
+	return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, now.Add(w.Poll(0)), why), w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "unknown", why))
 }
 
 func (w *work) launched(ctx context.Context, job, note string) error {
 	now := w.Clock.Now()
-	return w.Ledger.Launched(ctx, w.Lease, store.Launch{Job: job, At: now, Due: now.Add(w.pollNext(0)), Note: note})
+	return w.Ledger.Work.Launched(ctx, w.Lease, store.Launch{Job: job, At: now, Due: now.Add(w.pollNext(0)), Note: note})
 }
 
 // refused decides by class about a create call that surely made no job.
@@ -98,17 +98,17 @@ func (w *work) refused(ctx context.Context, err error) error {
 	case assay.FaultGone:
 		back.To = store.Staged
 		if w.Seg.Intends > maxBusy {
-			return errors.Join(w.Ledger.GoBack(ctx, w.Lease, back),
+			return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, back),
 				w.StopLane(ctx, hold.LaneHeld("what was uploaded is gone again and again: "+f.Error())))
 		}
 	case assay.FaultQuota, assay.FaultDenied:
-		return errors.Join(w.Ledger.GoBack(ctx, w.Lease, back), w.StopLane(ctx, hold.StoppedBy(f)))
+		return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, back), w.StopLane(ctx, hold.StoppedBy(f)))
 	case assay.FaultInvalid, assay.FaultLarge:
 		back.To = store.Staged
-		return errors.Join(w.Ledger.GoBack(ctx, w.Lease, back), w.StopLane(ctx, hold.LaneHeld(f.Error())))
+		return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, back), w.StopLane(ctx, hold.LaneHeld(f.Error())))
 	}
 	if w.tooBusy(f) {
-		return errors.Join(w.Ledger.GoBack(ctx, w.Lease, back), w.StopLane(ctx, hold.LaneHeld(busyFor(f))))
+		return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, back), w.StopLane(ctx, hold.LaneHeld(busyFor(f))))
 	}
-	return w.Ledger.GoBack(ctx, w.Lease, back)
+	return w.Ledger.Work.GoBack(ctx, w.Lease, back)
 }

@@ -27,11 +27,11 @@ func (w *work) prepare(ctx context.Context) error {
 	now := w.Clock.Now()
 	switch ready {
 	case provider.Ready:
-		return w.Ledger.Upload(ctx, w.Lease, string(h), now)
+		return w.Ledger.Work.Upload(ctx, w.Lease, string(h), now)
 	case provider.Again:
-		return w.Ledger.SaveHandle(ctx, w.Lease, string(h), now)
+		return w.Ledger.Work.SaveHandle(ctx, w.Lease, string(h), now)
 	}
-	return w.Ledger.SaveHandle(ctx, w.Lease, string(h), now.Add(w.Poll(now.Sub(w.Seg.Moved))))
+	return w.Ledger.Work.SaveHandle(ctx, w.Lease, string(h), now.Add(w.Poll(now.Sub(w.Seg.Moved))))
 }
 
 // unprepared decides about an upload that failed. Nothing was paid.
@@ -40,7 +40,7 @@ func (w *work) unprepared(ctx context.Context, h provider.Handle, err error) err
 		return ctx.Err()
 	}
 	if h != "" && string(h) != w.Seg.Handle {
-		if err := w.Ledger.SaveHandle(ctx, w.Lease, string(h), w.Clock.Now()); err != nil {
+		if err := w.Ledger.Work.SaveHandle(ctx, w.Lease, string(h), w.Clock.Now()); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (w *work) stumble(ctx context.Context, err error) error {
 	if w.tooBusy(f) {
 		return w.StopLane(ctx, hold.LaneHeld(busyFor(f)))
 	}
-	return w.Ledger.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), f.Error())
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, f.RetryAfter)), f.Error())
 }
 
 // busyFor is the reason where a provider was busy too often.

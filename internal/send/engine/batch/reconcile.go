@@ -48,10 +48,10 @@ func (s *Jobs) Reconcile(ctx context.Context, run store.Run) error {
 }
 
 func (a *audit) read(ctx context.Context) (err error) {
-	if a.segments, err = a.Ledger.Segments(ctx, a.run.No); err != nil {
+	if a.segments, err = a.Ledger.Reader.Segments(ctx, a.run.No); err != nil {
 		return err
 	}
-	jobs, err := a.Ledger.Jobs(ctx, a.run.No)
+	jobs, err := a.Ledger.Reader.Jobs(ctx, a.run.No)
 	a.known = make(map[string]bool, len(jobs))
 	for _, j := range jobs {
 		a.known[j.Provider+"\x00"+j.ID] = true
@@ -70,7 +70,7 @@ func (a *audit) leave(ctx context.Context, name string) error {
 			continue
 		}
 		err := a.jobs.leases.Segment(ctx, g.No, func(ctx context.Context, h *hold.LeaseHolder) error {
-			return a.Ledger.Wake(ctx, h.Lease, a.Clock.Now(), awaitsAudit)
+			return a.Ledger.Work.Wake(ctx, h.Lease, a.Clock.Now(), awaitsAudit)
 		})
 		var held *store.HeldError
 		if errors.As(err, &held) {
@@ -78,7 +78,7 @@ func (a *audit) leave(ctx context.Context, name string) error {
 		}
 		return err
 	}
-	return a.Ledger.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: no key here")
+	return a.Ledger.Work.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: no key here")
 }
 
 // audit does what was left to a settled segment, then goes on as usual.
@@ -90,7 +90,7 @@ func (w *work) audit(ctx context.Context) error {
 	if err := a.with(ctx, w.Seg.Provider); err != nil {
 		return err
 	}
-	return w.Ledger.Wake(ctx, w.Lease, w.Clock.Now(), "")
+	return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), "")
 }
 
 // with audits one provider.
@@ -125,7 +125,7 @@ func (a *audit) strangers(ctx context.Context, name string, lister provider.List
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return all, a.Ledger.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: "+err.Error())
+			return all, a.Ledger.Work.Note(ctx, a.run.No, 0, "reconcile", "the jobs of "+name+" could not be listed: "+err.Error())
 		}
 		if !st.Created.IsZero() && st.Created.Before(oldest) {
 			break
@@ -151,5 +151,5 @@ func (a *audit) stranger(ctx context.Context, name string, st provider.Status) e
 		}
 		return a.jobs.at(ctx, g.No, func(ctx context.Context, w *work) error { return w.double(ctx, st.Job) })
 	}
-	return a.Ledger.Note(ctx, a.run.No, 0, "stranger", "job "+st.Job+" at "+name+" carries our stamp and is not in the ledger")
+	return a.Ledger.Work.Note(ctx, a.run.No, 0, "stranger", "job "+st.Job+" at "+name+" carries our stamp and is not in the ledger")
 }

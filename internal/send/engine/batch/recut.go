@@ -12,7 +12,7 @@ import (
 
 // recut rejects the lines that the provider names, and sends the others again without them.
 func (w *work) recut(ctx context.Context, st provider.Status) error {
-	places, err := w.Ledger.AttemptPlaces(ctx, w.Seg.No, w.Seg.Requests)
+	places, err := w.Ledger.Work.AttemptPlaces(ctx, w.Seg.No, w.Seg.Requests)
 	if err != nil {
 		return err
 	}
@@ -31,18 +31,18 @@ func (w *work) recut(ctx context.Context, st provider.Status) error {
 		block = append(block, store.Settlement{Ord: ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: &fault}})
 	}
 	if len(block) == 0 {
-		return errors.Join(w.Ledger.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no line at fault could be found"}),
+		return errors.Join(w.Ledger.Work.GoBack(ctx, w.Lease, store.Back{To: store.Staged, Reason: "no line at fault could be found"}),
 			w.StopLane(ctx, hold.LaneHeld("the job failed at its validation: "+st.Word)))
 	}
-	if _, err := w.Ledger.Settle(ctx, w.Lease, block); err != nil {
+	if _, err := w.Ledger.Work.Settle(ctx, w.Lease, block); err != nil {
 		return err
 	}
 	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job failed because of other lines",
 		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: hold.CauseRecut, Cap: hold.NoCap}}
-	if err := w.Ledger.EndOpen(ctx, w.Lease, end); err != nil {
+	if err := w.Ledger.Work.EndOpen(ctx, w.Lease, end); err != nil {
 		return err
 	}
-	return w.Ledger.Fail(ctx, w.Lease, assay.Count(len(block), "line")+assay.Verb(len(block), " was", " were")+" invalid")
+	return w.Ledger.Work.Fail(ctx, w.Lease, assay.Count(len(block), "line")+assay.Verb(len(block), " was", " were")+" invalid")
 }
 
 // blamed is the attempt that a provider's complaint is about.
@@ -63,26 +63,26 @@ func (w *work) bisect(ctx context.Context, f *assay.Fault) error {
 	if w.Seg.Requests > 1 {
 		return w.halve(ctx, "one of its requests is invalid")
 	}
-	places, err := w.Ledger.AttemptPlaces(ctx, w.Seg.No, w.Seg.Requests)
+	places, err := w.Ledger.Work.AttemptPlaces(ctx, w.Seg.No, w.Seg.Requests)
 	if err != nil {
 		return err
 	}
 	for key, place := range places {
 		zero := assay.Money(0)
 		rejected := store.Settlement{Ord: place.Ord, Key: key, Cost: &zero, Outcome: assay.Outcome{Ending: assay.Rejected, Fault: f}}
-		if _, err := w.Ledger.Settle(ctx, w.Lease, []store.Settlement{rejected}); err != nil {
+		if _, err := w.Ledger.Work.Settle(ctx, w.Lease, []store.Settlement{rejected}); err != nil {
 			return err
 		}
 	}
-	return w.Ledger.Fail(ctx, w.Lease, "the request is invalid")
+	return w.Ledger.Work.Fail(ctx, w.Lease, "the request is invalid")
 }
 
 // halve sends both halves of a job again that did nothing as a whole.
 func (w *work) halve(ctx context.Context, why string) error {
 	end := store.EndOpen{Ending: assay.Cancelled, Message: "the job did nothing: " + why,
 		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: hold.CauseBisect, Cap: hold.NoCap}}
-	if err := w.Ledger.EndOpen(ctx, w.Lease, end); err != nil {
+	if err := w.Ledger.Work.EndOpen(ctx, w.Lease, end); err != nil {
 		return err
 	}
-	return w.Ledger.Fail(ctx, w.Lease, why+": both halves go again")
+	return w.Ledger.Work.Fail(ctx, w.Lease, why+": both halves go again")
 }

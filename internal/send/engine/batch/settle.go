@@ -26,10 +26,10 @@ func (w *work) settle(ctx context.Context) error {
 	}
 	defer done()
 	r := &reading{w: w}
-	if r.places, err = w.Ledger.AttemptPlaces(ctx, w.Seg.No, w.Seg.Requests); err != nil {
+	if r.places, err = w.Ledger.Work.AttemptPlaces(ctx, w.Seg.No, w.Seg.Requests); err != nil {
 		return err
 	}
-	files, err := w.Ledger.Artifacts(ctx, w.Seg.No)
+	files, err := w.Ledger.Reader.Artifacts(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -43,23 +43,23 @@ func (w *work) settle(ctx context.Context) error {
 	end := r.endMissing(missing)
 	if missing > 0 && r.mayCome(missing, end) {
 		due := w.Clock.Now().Add(w.Timing.Refetch[w.Seg.Refetches])
-		return w.Ledger.Refetch(ctx, w.Lease, fmt.Sprintf("results that are missing: %d", missing), due)
+		return w.Ledger.Work.Refetch(ctx, w.Lease, fmt.Sprintf("results that are missing: %d", missing), due)
 	}
 	if err := r.readRest(ctx, files); err != nil {
 		return err
 	}
 	if missing > 0 {
-		if err := w.Ledger.EndOpen(ctx, w.Lease, end); err != nil {
+		if err := w.Ledger.Work.EndOpen(ctx, w.Lease, end); err != nil {
 			return err
 		}
 	}
-	if err := w.Ledger.OpenGate(ctx, w.Seg.Account, w.Seg.Model); err != nil {
+	if err := w.Ledger.Limits.OpenGate(ctx, w.Seg.Account, w.Seg.Model); err != nil {
 		return err
 	}
 	if err := w.finish(ctx); err != nil || r.halt == nil {
 		return err
 	}
-	return w.Ledger.SetLane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, hold.StoppedBy(r.halt))
+	return w.Ledger.Work.SetLane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, hold.StoppedBy(r.halt))
 }
 
 // place waits for a place among those that settle.
@@ -74,7 +74,7 @@ func (s *Jobs) place(ctx context.Context) (done func(), err error) {
 
 // finish settles the segment. Where something was given up, it is looked at again as long as the provider keeps results.
 func (w *work) finish(ctx context.Context) error {
-	late, err := w.Ledger.LateKeys(ctx, w.Seg.No)
+	late, err := w.Ledger.Work.LateKeys(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (w *work) finish(ctx context.Context) error {
 	if owesAudit(w.Seg) {
 		due = now.Add(w.Timing.Audit)
 	}
-	return w.Ledger.Finish(ctx, w.Lease, due)
+	return w.Ledger.Work.Finish(ctx, w.Lease, due)
 }
 
 // reading is a walk over the result lines of a segment: over the answers first, then over what is none. An answer beats a
@@ -238,11 +238,11 @@ func (r *reading) flush(ctx context.Context) error {
 	var err error
 	if r.late != nil {
 		if len(r.block) > 0 {
-			_, err = r.w.Ledger.SettleLate(ctx, r.w.Lease, r.block)
+			_, err = r.w.Ledger.Work.SettleLate(ctx, r.w.Lease, r.block)
 		}
 	} else {
-		_, err = r.w.Ledger.Settle(ctx, r.w.Lease, r.block)
-		err = errors.Join(err, r.w.Ledger.AddStrays(ctx, r.w.Lease, r.strays))
+		_, err = r.w.Ledger.Work.Settle(ctx, r.w.Lease, r.block)
+		err = errors.Join(err, r.w.Ledger.Work.AddStrays(ctx, r.w.Lease, r.strays))
 	}
 	r.block, r.strays = r.block[:0], r.strays[:0]
 	return err

@@ -27,28 +27,28 @@ func (w *work) tidies() bool {
 // left there in the end.
 func (w *work) tidy(ctx context.Context) error {
 	if !w.tidies() || w.Access.Fingerprint != w.Seg.Account {
-		return w.Ledger.Wake(ctx, w.Lease, time.Time{}, "")
+		return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "")
 	}
 	err := w.remove(ctx)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
 	case w.Seg.Failures >= maxBusy:
-		return errors.Join(w.Ledger.Wake(ctx, w.Lease, time.Time{}, ""),
-			w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "cleanup", "left at the provider: "+err.Error()))
+		return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, ""),
+			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "cleanup", "left at the provider: "+err.Error()))
 	}
-	return w.Ledger.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, 0)),
+	return w.Ledger.Work.RetryLater(ctx, w.Lease, w.Clock.Now().Add(w.Backoff(w.Seg.Failures, 0)),
 		"deleting what the job left at the provider: "+err.Error())
 }
 
 // remove deletes everything that the jobs of the segment left at the provider.
 func (w *work) remove(ctx context.Context) error {
-	jobs, err := w.Ledger.SegmentJobs(ctx, w.Seg.No)
+	jobs, err := w.Ledger.Reader.SegmentJobs(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
 	// Everything that is here has to survive the power before the provider forgets it.
-	if err := w.Ledger.Secure(ctx, w.Lease); err != nil {
+	if err := w.Ledger.Work.Secure(ctx, w.Lease); err != nil {
 		return err
 	}
 	for _, j := range jobs {
@@ -61,7 +61,7 @@ func (w *work) remove(ctx context.Context) error {
 			return fmt.Errorf("job %s: %w", j.ID, err)
 		}
 	}
-	return w.Ledger.Removed(ctx, w.Lease)
+	return w.Ledger.Work.Removed(ctx, w.Lease)
 }
 
 // Clean deletes what one segment left at its provider. The error is why it stays there.
@@ -69,7 +69,7 @@ func (s *Jobs) Clean(ctx context.Context, g store.Segment) error {
 	if !g.State.Terminal() {
 		return fmt.Errorf("it is %s", g.State)
 	}
-	late, err := s.from.Ledger.LateKeys(ctx, g.No)
+	late, err := s.from.Ledger.Work.LateKeys(ctx, g.No)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Lane reads the segment's lane.
 func (w *Work) Lane(ctx context.Context) (store.Lane, error) {
-	l, err := w.Ledger.Lane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane)
+	l, err := w.Ledger.Reader.Lane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane)
 	if errors.Is(err, store.ErrNotFound) {
 		err = errors.New("lane " + w.Seg.Lane + " is not in the plan of stage " + w.Seg.Stage)
 	}
@@ -22,10 +22,10 @@ func (w *Work) Lane(ctx context.Context) (store.Lane, error) {
 
 // StopLane stops or holds the lane in its stage; the segment waits with it.
 func (w *Work) StopLane(ctx context.Context, to store.LaneStop) error {
-	if err := w.Ledger.SetLane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, to); err != nil {
+	if err := w.Ledger.Work.SetLane(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, to); err != nil {
 		return err
 	}
-	return w.Ledger.Wake(ctx, w.Lease, time.Time{}, to.Reason)
+	return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, to.Reason)
 }
 
 // LaneHeld returns the state of a lane that a person has to look at.
@@ -44,7 +44,7 @@ func StoppedBy(f *assay.Fault) store.LaneStop {
 const LeastEnded = 20
 
 // StopForErrors stops a lane when too many of its requests end without an answer. It reports whether it did.
-func StopForErrors(ctx context.Context, ledger *store.Ledger, l store.Lane, above float64) (bool, error) {
+func StopForErrors(ctx context.Context, ledger engine.Ledger, l store.Lane, above float64) (bool, error) {
 	if l.State != store.LaneOpen {
 		return false, nil
 	}
@@ -65,12 +65,12 @@ func StopForErrors(ctx context.Context, ledger *store.Ledger, l store.Lane, abov
 		return false, nil
 	}
 	why := fmt.Sprintf("stop_if: %d of %d requests ended without an answer, more than %g", errors, ended, above)
-	return true, ledger.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Reason: why})
+	return true, ledger.Work.SetLane(ctx, l.Run, l.Stage, l.Name, store.LaneStop{State: store.LaneStopped, Reason: why})
 }
 
 // stopForNothing stops a lane whose study sets no share, when not one of its first answers is good: all are empty, cut,
 // refused or rejected. What a person sent again all the same goes on.
-func stopForNothing(ctx context.Context, ledger *store.Ledger, l store.Lane) (bool, error) {
+func stopForNothing(ctx context.Context, ledger engine.Ledger, l store.Lane) (bool, error) {
 	var ended, bad int64
 	for ending, n := range l.Endings {
 		switch ending {
@@ -84,25 +84,25 @@ func stopForNothing(ctx context.Context, ledger *store.Ledger, l store.Lane) (bo
 	if ended < LeastEnded || bad < ended || ended >= l.Planned-l.Spared {
 		return false, nil
 	}
-	again, err := ledger.Ordered(ctx, l.Run, store.OrderRetry)
+	again, err := ledger.Reader.Ordered(ctx, l.Run, store.OrderRetry)
 	if err != nil || again {
 		return false, err
 	}
 	why := fmt.Sprintf("all of the first %d answers are empty, cut, refused or rejected (`assay retry` sends the rest anyway)", ended)
 	stop := store.LaneStop{State: store.LaneStopped, Cause: store.CauseNothingGood, Reason: why}
-	if err := ledger.SetLane(ctx, l.Run, l.Stage, l.Name, stop); err != nil {
+	if err := ledger.Work.SetLane(ctx, l.Run, l.Stage, l.Name, stop); err != nil {
 		return true, err
 	}
-	return true, ledger.HurryLane(ctx, l.Run, l.Stage, l.Name)
+	return true, ledger.Work.HurryLane(ctx, l.Run, l.Stage, l.Name)
 }
 
 // JudgeCanary decides by a canary's outcome whether the lane's batches may go.
-func JudgeCanary(ctx context.Context, ledger *store.Ledger, g store.Segment, p engine.Policy) error {
+func JudgeCanary(ctx context.Context, ledger engine.Ledger, g store.Segment, p engine.Policy) error {
 	if g.Purpose != store.ForCanary {
 		return nil
 	}
 	var outcome *assay.Outcome
-	for a, err := range ledger.SegmentAnswers(ctx, g.No) {
+	for a, err := range ledger.Reader.SegmentAnswers(ctx, g.No) {
 		if err != nil {
 			return err
 		}
@@ -120,19 +120,19 @@ func JudgeCanary(ctx context.Context, ledger *store.Ledger, g store.Segment, p e
 		if outcome.Fault != nil {
 			why += ": " + outcome.Fault.Error()
 		}
-		if err := ledger.SetLane(ctx, g.Run, g.Stage, g.Lane, store.LaneStop{State: store.LaneStopped, Reason: why}); err != nil {
+		if err := ledger.Work.SetLane(ctx, g.Run, g.Stage, g.Lane, store.LaneStop{State: store.LaneStopped, Reason: why}); err != nil {
 			return err
 		}
 	case outcome.Ending == assay.Empty || outcome.Ending == assay.Cut:
 		to = store.CanaryFailed
 		stop := store.LaneStop{State: store.LaneStopped, Reason: shortCanary(outcome.Ending)}
-		if err := ledger.SetLane(ctx, g.Run, g.Stage, g.Lane, stop); err != nil {
+		if err := ledger.Work.SetLane(ctx, g.Run, g.Stage, g.Lane, stop); err != nil {
 			return err
 		}
 	case p.VerifyFirst:
 		to = store.CanaryShown
 	}
-	_, err := ledger.SetCanary(ctx, g.Run, g.Stage, g.Lane, store.CanaryAsked, to)
+	_, err := ledger.Work.SetCanary(ctx, g.Run, g.Stage, g.Lane, store.CanaryAsked, to)
 	return err
 }
 

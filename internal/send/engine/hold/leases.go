@@ -40,13 +40,15 @@ type LeaseHolder struct {
 // on there, of this process or another.
 func (s *Leases) Segment(ctx context.Context, no int64, do func(ctx context.Context, h *LeaseHolder) error) error {
 	return s.under(ctx, func() (store.Lease, error) {
-		return s.from.Ledger.HoldSegment(ctx, no, s.from.Holder, s.from.Timing.Lease)
+		return s.from.Ledger.Leases.HoldSegment(ctx, no, s.from.Holder, s.from.Timing.Lease)
 	}, do)
 }
 
 // Run does something under the lease of a run, as Segment does.
 func (s *Leases) Run(ctx context.Context, no int64, do func(ctx context.Context, h *LeaseHolder) error) error {
-	return s.under(ctx, func() (store.Lease, error) { return s.from.Ledger.HoldRun(ctx, no, s.from.Holder, s.from.Timing.Lease) }, do)
+	return s.under(ctx, func() (store.Lease, error) {
+		return s.from.Ledger.Leases.HoldRun(ctx, no, s.from.Holder, s.from.Timing.Lease)
+	}, do)
 }
 
 // under takes a lease, does something, and gives it back. An error that came because the lease was lost, unnoticed, wraps
@@ -66,7 +68,7 @@ func (s *Leases) under(ctx context.Context, take func() (store.Lease, error),
 			err = errors.Join(err, lost)
 		}
 	}
-	return errors.Join(err, s.from.Ledger.Release(ctx, h.Lease))
+	return errors.Join(err, s.from.Ledger.Leases.Release(ctx, h.Lease))
 }
 
 // keep renews the lease now and then until it is stopped, and ends the context when the lease is lost: taken by another, or not
@@ -106,7 +108,7 @@ func (h *LeaseHolder) keep(ctx context.Context) (context.Context, func() error) 
 
 func (h *LeaseHolder) renew(ctx context.Context) error {
 	began := h.of.from.Clock.Now()
-	if _, err := h.of.from.Ledger.Renew(ctx, h.Lease, h.of.from.Timing.Lease); err != nil {
+	if _, err := h.of.from.Ledger.Leases.Renew(ctx, h.Lease, h.of.from.Timing.Lease); err != nil {
 		return err
 	}
 	h.mu.Lock()

@@ -39,7 +39,7 @@ func (s *Leases) Work(ctx context.Context, segment int64, do func(ctx context.Co
 // Look reads a segment, at first or again after a step. Where it sleeps now, which is the end of nearly every poll of a job,
 // nothing else has to be read.
 func (s *Leases) Look(ctx context.Context, h *LeaseHolder, before *Work) (*Work, error) {
-	g, err := s.from.Ledger.Segment(ctx, h.No)
+	g, err := s.from.Ledger.Reader.Segment(ctx, h.No)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Leases) Look(ctx context.Context, h *LeaseHolder, before *Work) (*Work,
 		}
 	}
 	w := &Work{Config: s.from, Waits: s.waits, Held: h, Lease: h.Lease, Seg: g}
-	if w.Run, err = w.Ledger.Run(ctx, g.Run); err != nil {
+	if w.Run, err = w.Ledger.Reader.Run(ctx, g.Run); err != nil {
 		return nil, err
 	}
 	if w.Policy, err = w.Planner.Policy(ctx, w.Run); err != nil {
@@ -97,17 +97,17 @@ func (w *Work) MayGo(ctx context.Context) (bool, error) {
 		return false, w.cancelUnsent(ctx)
 	}
 	if lane.State != store.LaneOpen {
-		return false, w.Ledger.Wake(ctx, w.Lease, time.Time{}, "the lane is "+string(lane.State)+": "+lane.Reason)
+		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "the lane is "+string(lane.State)+": "+lane.Reason)
 	}
 	if w.Seg.Purpose != store.ForCanary && lane.Canary != store.CanaryOff && lane.Canary != store.CanaryPassed {
-		return false, w.Ledger.Wake(ctx, w.Lease, time.Time{}, "waits for the lane's canary")
+		return false, w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, "waits for the lane's canary")
 	}
-	gate, err := w.Ledger.GateOf(ctx, w.Access.Fingerprint, w.Seg.Model)
+	gate, err := w.Ledger.Limits.GateOf(ctx, w.Access.Fingerprint, w.Seg.Model)
 	if err != nil {
 		return false, err
 	}
 	if gate.Until.After(w.Clock.Now()) {
-		return false, w.Ledger.Wake(ctx, w.Lease, gate.Until.Add(w.Jitter(w.Timing.PollMin)), gate.Reason)
+		return false, w.Ledger.Work.Wake(ctx, w.Lease, gate.Until.Add(w.Jitter(w.Timing.PollMin)), gate.Reason)
 	}
 	return true, nil
 }
@@ -120,25 +120,25 @@ func (w *Work) cancelUnsent(ctx context.Context) error {
 	if w.Seg.State == store.Launched { // a live one: what was asked is kept
 		return w.StopAsking(ctx, Cancelled)
 	}
-	return w.Ledger.Drop(ctx, w.Lease, Cancelled)
+	return w.Ledger.Work.Drop(ctx, w.Lease, Cancelled)
 }
 
 // StopAsking ends what has not been asked.
 func (w *Work) StopAsking(ctx context.Context, why string) error {
-	if err := w.Ledger.EndOpen(ctx, w.Lease, store.EndOpen{Ending: assay.Cancelled, Message: why}); err != nil {
+	if err := w.Ledger.Work.EndOpen(ctx, w.Lease, store.EndOpen{Ending: assay.Cancelled, Message: why}); err != nil {
 		return err
 	}
-	return w.Ledger.Finish(ctx, w.Lease, time.Time{})
+	return w.Ledger.Work.Finish(ctx, w.Lease, time.Time{})
 }
 
 // Unintended decides about an intent that the ledger refused. Nothing was sent.
 func (w *Work) Unintended(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrBudget):
-		return errors.Join(w.Ledger.Wake(ctx, w.Lease, time.Time{}, engine.BlockedByBudget),
-			w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "budget", "needs "+w.Seg.Expected.String()))
+		return errors.Join(w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, engine.BlockedByBudget),
+			w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "budget", "needs "+w.Seg.Expected.String()))
 	case errors.Is(err, store.ErrRoom):
-		return w.Ledger.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now().Add(w.Timing.PollMax+w.Jitter(w.Timing.PollMax)), store.AwaitsRoom)
 	case errors.Is(err, store.ErrAnswered):
 		return w.dropAnswered(ctx)
 	}
@@ -152,7 +152,7 @@ const NoCap = int64(1) << 30
 func (w *Work) dropAnswered(ctx context.Context) error {
 	end := store.EndOpen{Ending: assay.Cancelled, Message: "not sent: a late answer came for a request beside it",
 		Again: &store.Again{Mode: w.Seg.Mode, After: w.Clock.Now(), Cause: "not sent", Cap: NoCap}}
-	return errors.Join(w.Ledger.EndOpen(ctx, w.Lease, end), w.Ledger.Drop(ctx, w.Lease, "an answer came late"))
+	return errors.Join(w.Ledger.Work.EndOpen(ctx, w.Lease, end), w.Ledger.Work.Drop(ctx, w.Lease, "an answer came late"))
 }
 
 // The causes of requests that were cut out of a job which failed because of others.

@@ -124,7 +124,7 @@ func (a *sender) unanswered(ctx context.Context, r *reply) error {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	return a.Insist(ctx, func() error { return a.Ledger.Unanswered(ctx, a.Lease, r.uncertain()) })
+	return a.Insist(ctx, func() error { return a.Ledger.Work.Unanswered(ctx, a.Lease, r.uncertain()) })
 }
 
 // leave notes that a request leaves, and makes sure that the lease is ours: before, for nothing needs to be noted where it is

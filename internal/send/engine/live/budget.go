@@ -61,7 +61,7 @@ func (a *sender) afford(ctx context.Context) error {
 		return nil
 	}
 	more := t.cost - a.Seg.Reserved + assay.Money(int64(t.cost)/a.done*(a.Seg.Requests-a.done))
-	err := a.Insist(ctx, func() error { return a.Ledger.ReserveMore(ctx, a.Lease, more) })
+	err := a.Insist(ctx, func() error { return a.Ledger.Work.ReserveMore(ctx, a.Lease, more) })
 	if errors.Is(err, store.ErrBudget) {
 		a.broke = err
 		return nil

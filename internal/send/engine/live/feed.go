@@ -129,7 +129,7 @@ func (w *work) openAttempts(ctx context.Context) iter.Seq2[store.Attempt, error]
 func (w *work) openFrom(ctx context.Context, from int64) ([]store.Attempt, error) {
 	const page = 512
 	var some []store.Attempt
-	for at, err := range w.Ledger.OpenAttempts(ctx, w.Seg.No, from) {
+	for at, err := range w.Ledger.Reader.OpenAttempts(ctx, w.Seg.No, from) {
 		if err != nil {
 			return nil, err
 		}

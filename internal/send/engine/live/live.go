@@ -29,20 +29,20 @@ func (s *Queues) Step(ctx context.Context, held *hold.Work) error {
 	case w.Seg.State == store.Launched:
 		return w.askAll(ctx)
 	}
-	return w.Ledger.Wake(ctx, w.Lease, time.Time{}, w.Seg.Reason)
+	return w.Ledger.Work.Wake(ctx, w.Lease, time.Time{}, w.Seg.Reason)
 }
 
 // abandon gives up a segment whose outcomes were in the memory of a process that died. Its requests go on by queue.
 func (w *work) abandon(ctx context.Context) error {
 	end := store.EndOpen{Ending: assay.Cancelled, Message: "its process died before it was written",
 		Again: &store.Again{Mode: store.Batch, After: w.Clock.Now(), Cause: "not sent", Cap: hold.NoCap}}
-	if err := w.Ledger.EndOpen(ctx, w.Lease, end); err != nil {
+	if err := w.Ledger.Work.EndOpen(ctx, w.Lease, end); err != nil {
 		return err
 	}
 	if w.Seg.State == store.Staged {
-		return w.Ledger.Drop(ctx, w.Lease, end.Message)
+		return w.Ledger.Work.Drop(ctx, w.Lease, end.Message)
 	}
-	return w.Ledger.Finish(ctx, w.Lease, time.Time{})
+	return w.Ledger.Work.Finish(ctx, w.Lease, time.Time{})
 }
 
 // goLive reserves the money of a live segment.
@@ -53,7 +53,7 @@ func (w *work) goLive(ctx context.Context) error {
 	if w.Access.Live == nil {
 		return w.StopLane(ctx, hold.LaneHeld("provider "+w.Seg.Provider+" cannot be asked live"))
 	}
-	err := w.Ledger.GoLive(ctx, w.Lease, w.Access.Fingerprint, w.Seg.Expected, w.Clock.Now())
+	err := w.Ledger.Work.GoLive(ctx, w.Lease, w.Access.Fingerprint, w.Seg.Expected, w.Clock.Now())
 	if err != nil {
 		return w.Unintended(ctx, err)
 	}
@@ -94,7 +94,7 @@ func (w *work) askAll(ctx context.Context) error {
 
 // asked decides what comes after asking: all is answered, or it was stopped.
 func (w *work) asked(ctx context.Context, a *sender, interrupted error) error {
-	g, err := w.Ledger.Segment(ctx, w.Seg.No)
+	g, err := w.Ledger.Reader.Segment(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -106,9 +106,9 @@ func (w *work) asked(ctx context.Context, a *sender, interrupted error) error {
 	case interrupted != nil:
 		return interrupted
 	case g.Open() > 0: // something came in between: the next step sees what
-		return w.Ledger.Wake(ctx, w.Lease, w.Clock.Now(), "")
+		return w.Ledger.Work.Wake(ctx, w.Lease, w.Clock.Now(), "")
 	}
-	if err := w.Ledger.Finish(ctx, w.Lease, time.Time{}); err != nil {
+	if err := w.Ledger.Work.Finish(ctx, w.Lease, time.Time{}); err != nil {
 		return err
 	}
 	return hold.JudgeCanary(ctx, w.Ledger, w.Seg, w.Policy)
@@ -125,7 +125,7 @@ func (w *work) overspent(ctx context.Context, run store.Run) (bool, error) {
 	if run.Budget == nil || w.Seg.Expected == 0 || run.Spent+run.Reserved+run.Perhaps <= *run.Budget {
 		return false, nil
 	}
-	all, err := w.Ledger.Spending(ctx, run.No)
+	all, err := w.Ledger.Reader.Spending(ctx, run.No)
 	paid := run.Perhaps
 	for _, p := range all {
 		paid += p.Cost.Sum
@@ -136,7 +136,7 @@ func (w *work) overspent(ctx context.Context, run store.Run) (bool, error) {
 // halted stops the lane because of a fault that every further request would meet.
 func (w *work) halted(ctx context.Context, f *assay.Fault) error {
 	if w.Seg.Purpose == store.ForCanary {
-		if _, err := w.Ledger.SetCanary(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, store.CanaryAsked, store.CanaryFailed); err != nil {
+		if _, err := w.Ledger.Work.SetCanary(ctx, w.Run.No, w.Seg.Stage, w.Seg.Lane, store.CanaryAsked, store.CanaryFailed); err != nil {
 			return err
 		}
 	}

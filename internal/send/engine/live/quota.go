@@ -109,18 +109,18 @@ func (d *accountQueue) borrow(ctx context.Context, l *lease) error {
 	switch {
 	case l.share:
 		var has int64
-		has, err = e.Ledger.Portion(ctx, store.Portion{Scope: q.scope + " in flight", Holder: e.Holder, Cap: int64(caps.Concurrency),
+		has, err = e.Ledger.Limits.Portion(ctx, store.Portion{Scope: q.scope + " in flight", Holder: e.Holder, Cap: int64(caps.Concurrency),
 			Uses: int64(inFlight), Wants: int64(caps.Concurrency), For: e.Timing.Lease})
 		add = func(now time.Time) { q.has, q.asked = int(has), now }
 	case l.tokens > 0:
 		n := math.Ceil(max(l.tokens, caps.Tokens*leaseAhead.Seconds()))
 		var wait time.Duration
-		wait, err = e.Ledger.Lease(ctx, q.scope+" tokens", time.Duration(n/caps.Tokens*float64(time.Second)), 1)
+		wait, err = e.Ledger.Limits.Lease(ctx, q.scope+" tokens", time.Duration(n/caps.Tokens*float64(time.Second)), 1)
 		add = func(now time.Time) { q.tokens.Add(now.Add(wait), n) }
 	default:
 		n := max(int64(leaseAhead/caps.Every()), 1)
 		var wait time.Duration
-		wait, err = e.Ledger.Lease(ctx, q.moments(caps), caps.Every(), n)
+		wait, err = e.Ledger.Limits.Lease(ctx, q.moments(caps), caps.Every(), n)
 		add = func(now time.Time) { q.slots.Add(now.Add(wait), caps.Every(), int(n)) }
 	}
 	d.mu.Lock()
@@ -174,7 +174,7 @@ func (d *accountQueue) keepShares(ctx context.Context) error {
 	d.mu.Unlock()
 	var failed error
 	for i, s := range asks {
-		has, err := d.from.Ledger.Portion(ctx, s)
+		has, err := d.from.Ledger.Limits.Portion(ctx, s)
 		failed = errors.Join(failed, err)
 		d.mu.Lock()
 		of[i].leasing = false

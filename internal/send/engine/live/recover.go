@@ -19,7 +19,7 @@ import (
 // takeOver reads the logs of earlier holders of a live segment: answers that the ledger lacks are settled, and what was in
 // flight is noted, before anything is asked again.
 func (w *work) takeOver(ctx context.Context) error {
-	all, err := w.Ledger.Artifacts(ctx, w.Seg.No)
+	all, err := w.Ledger.Reader.Artifacts(ctx, w.Seg.No)
 	if err != nil {
 		return err
 	}
@@ -43,14 +43,14 @@ func (w *work) replay(ctx context.Context, a store.Artifact) error {
 	err := p.read(ctx)
 	if errors.Is(err, fs.ErrNotExist) { // anything may have been sent
 		p.ahead, p.boot, p.size = math.MaxInt64, "", 1
-		err = w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "doubt", a.Name+" is gone: what was in flight is not known")
+		err = w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "doubt", a.Name+" is gone: what was in flight is not known")
 	}
 	if err != nil {
 		return err
 	}
 	if p.settled > 0 {
 		text := fmt.Sprintf("%s had reached a worker that stopped: read from %s", assay.Count(int(p.settled), "answer"), a.Name)
-		if err := w.Ledger.Note(ctx, w.Run.No, w.Seg.No, "recovered", text); err != nil {
+		if err := w.Ledger.Work.Note(ctx, w.Run.No, w.Seg.No, "recovered", text); err != nil {
 			return err
 		}
 	}
@@ -58,11 +58,11 @@ func (w *work) replay(ctx context.Context, a store.Artifact) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Ledger.MarkInFlightLost(ctx, w.Lease, p.epoch, inFlight); err != nil {
+	if _, err := w.Ledger.Work.MarkInFlightLost(ctx, w.Lease, p.epoch, inFlight); err != nil {
 		return err
 	}
 	a.Size = max(p.size, 1)
-	_, err = w.Ledger.AddArtifact(ctx, w.Lease, a)
+	_, err = w.Ledger.Work.AddArtifact(ctx, w.Lease, a)
 	return err
 }
 
@@ -146,7 +146,7 @@ func (p *replaying) got(ctx context.Context, e entry, r artifacts.Record) error 
 }
 
 func (p *replaying) flush(ctx context.Context) error {
-	t, err := p.Ledger.Settle(ctx, p.Lease, p.block)
+	t, err := p.Ledger.Work.Settle(ctx, p.Lease, p.block)
 	p.settled += t.Written
 	p.block, p.bytes = p.block[:0], 0
 	return err

@@ -215,7 +215,7 @@ func (a *sender) round(ctx context.Context, replies []*reply) error {
 	}
 	durable := context.WithoutCancel(ctx)
 	lost := a.record(ctx, kept, block)
-	if err := a.Insist(durable, func() error { _, err := a.Ledger.SettleLive(durable, a.Lease, block); return err }); err != nil {
+	if err := a.Insist(durable, func() error { _, err := a.Ledger.Work.SettleLive(durable, a.Lease, block); return err }); err != nil {
 		if a.rawless {
 			err = errors.Join(&LostAnswersError{len(block)}, err)
 		}
@@ -261,5 +261,5 @@ func (a *sender) record(ctx context.Context, replies []*reply, block []store.Set
 		block[i].Artifact, block[i].Offset, block[i].Length, block[i].Sum = 0, 0, 0, 0
 	}
 	note := fmt.Sprintf("raw bytes cannot be written, answers are kept without them: %v", err)
-	return errors.Join(err, a.Insist(durable, func() error { return a.Ledger.Note(durable, a.Run.No, a.Seg.No, "raw", note) }))
+	return errors.Join(err, a.Insist(durable, func() error { return a.Ledger.Work.Note(durable, a.Run.No, a.Seg.No, "raw", note) }))
 }

@@ -41,19 +41,19 @@ func (a *sender) look(ctx context.Context) error {
 
 func (a *sender) lookAt(ctx context.Context) error {
 	var orders []store.Order
-	err := a.Insist(ctx, func() (err error) { orders, err = a.Ledger.Orders(ctx, a.Run.No); return err })
+	err := a.Insist(ctx, func() (err error) { orders, err = a.Ledger.Reader.Orders(ctx, a.Run.No); return err })
 	if err != nil {
 		return err
 	}
 	for _, o := range orders {
 		if o.Kind == store.OrderCancel && (o.Segment == 0 || o.Segment == a.Seg.No) {
-			err := a.Insist(ctx, func() error { return a.Ledger.AskCancel(ctx, a.Lease, store.ByUser, a.Clock.Now()) })
+			err := a.Insist(ctx, func() error { return a.Ledger.Work.AskCancel(ctx, a.Lease, store.ByUser, a.Clock.Now()) })
 			a.stop()
 			return err
 		}
 	}
 	return a.Insist(ctx, func() error {
-		g, err := a.Ledger.Segment(ctx, a.Seg.No)
+		g, err := a.Ledger.Reader.Segment(ctx, a.Seg.No)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (a *sender) lookAt(ctx context.Context) error {
 // retune follows what a person has changed since a run was last read: limits, budget, or the study. It returns the run as it is now.
 func (a *sender) retune(ctx context.Context, seen store.Run) (store.Run, error) {
 	now := seen
-	err := a.Insist(ctx, func() (err error) { now, err = a.Ledger.Run(ctx, seen.No); return err })
+	err := a.Insist(ctx, func() (err error) { now, err = a.Ledger.Reader.Run(ctx, seen.No); return err })
 	if err != nil {
 		return seen, err
 	}

@@ -39,7 +39,7 @@ type Recovery struct {
 func (e *Engine) Adopt(ctx context.Context, run int64, name string, jobs []provider.Status, waves int) (all []Recovery, err error) {
 	err = e.leases.Run(ctx, run, func(ctx context.Context, h *hold.LeaseHolder) error {
 		a := &adoption{Extension: e.extension(h.Lease).Extension, name: name, waves: waves, several: len(LostRuns(jobs)) > 1}
-		if a.Run, err = e.Ledger.Run(ctx, run); err != nil {
+		if a.Run, err = e.Ledger.Reader.Run(ctx, run); err != nil {
 			return err
 		}
 		if err := a.open(ctx); err != nil {

@@ -19,7 +19,7 @@ func (w *world) cancelDuring(call string, nth int) {
 		}
 		w.fake.mu.Unlock() // the provider is at work on this call, and can be called meanwhile
 		defer w.fake.mu.Lock()
-		_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+		_, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 		w.ok(err)
 		_, err = w.e.Extend(w.ctx, w.run.No)
 		w.ok(err)
@@ -40,7 +40,7 @@ func TestWhatIsInFlightAtACancelIsKept(t *testing.T) {
 	if l.Endings[assay.Answered] != billed || billed < 100 {
 		t.Errorf("%d billed, %v kept\n%s", billed, l.Endings, w.history())
 	}
-	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
+	for d, err := range w.s.Reader.Doubts(w.ctx, w.run.No) {
 		w.ok(err)
 		t.Errorf("%s is doubted", fmt.Sprint(d))
 	}
@@ -54,7 +54,7 @@ func TestAJobThatIsMadeDuringACancelIsCancelled(t *testing.T) {
 		if !whole { // the segment alone, whose lane stays open
 			w.fake.wobble = func(name string, n int) error {
 				if name == "launch" && n == 1 {
-					_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: 1, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+					_, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: 1, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 					w.ok(err)
 					_, err = w.e.Extend(w.ctx, w.run.No)
 					w.ok(err)

@@ -16,7 +16,7 @@ import (
 
 func (w *world) retry() {
 	w.t.Helper()
-	_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+	_, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 	w.ok(err)
 }
 

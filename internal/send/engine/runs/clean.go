@@ -24,7 +24,7 @@ type Remote bool
 // whose every result is here. No byte that was paid for is deleted here. *store.HeldError: another process is at it.
 func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned, err error) {
 	err = e.leases.Run(ctx, run, func(ctx context.Context, _ *hold.LeaseHolder) error {
-		r, err := e.Ledger.Run(ctx, run)
+		r, err := e.Ledger.Reader.Run(ctx, run)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (e *Engine) Clean(ctx context.Context, run int64, remote Remote) (c Cleaned
 }
 
 func (e *Engine) cleanRemote(ctx context.Context, r store.Run, c *Cleaned) error {
-	segments, err := e.Ledger.Segments(ctx, r.No)
+	segments, err := e.Ledger.Reader.Segments(ctx, r.No)
 	if err != nil {
 		return err
 	}

@@ -43,9 +43,9 @@ func (w *world) plain() []string {
 // walksBack wants the raw bytes behind every answer.
 func (w *world) walksBack() {
 	w.t.Helper()
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
-		files, err := w.s.Artifacts(w.ctx, a.Segment)
+		files, err := w.s.Reader.Artifacts(w.ctx, a.Segment)
 		w.ok(err)
 		name := ""
 		for _, f := range files {

@@ -13,10 +13,10 @@ func TestACollectWaitsForTheLookThatIsUnderWay(t *testing.T) {
 	w := newWorld(t, one, func(w *world) { w.plan.items = 6 })
 	w.until(func() bool { return len(w.segments(store.Launched)) == 1 })
 	g := w.segments(store.Launched)[0]
-	_, err := w.s.HoldSegment(w.ctx, g.No, w.e.Holder, time.Second) // the look, which ends with its lease
+	_, err := w.s.Leases.HoldSegment(w.ctx, g.No, w.e.Holder, time.Second) // the look, which ends with its lease
 	w.ok(err)
 	before := w.fake.calls["check"]
-	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCollect, Args: "{}", By: "anna"})
+	_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCollect, Args: "{}", By: "anna"})
 	w.ok(err)
 	_, err = w.e.Extend(w.ctx, w.run.No)
 	w.ok(err)

@@ -130,7 +130,7 @@ func killed(t *testing.T, s scenario, c *crash) {
 	w.clock.to(w.clock.Now().Add(10 * time.Second))
 	st, err := w.drive()
 	w.ok(err)
-	r, err := w.s.Run(w.ctx, w.run.No)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	if r.State != store.RunClosed || r.Result != store.ResultDone {
 		t.Errorf("the run is %s %q: %+v\n%s", r.State, r.Result, st, w.history())
@@ -147,11 +147,11 @@ func killed(t *testing.T, s scenario, c *crash) {
 func (w *world) countersAgree() {
 	w.t.Helper()
 	n := map[string]int64{}
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
 		n[fmt.Sprint(a.Lane, a.Outcome.Ending)]++
 	}
-	lanes, err := w.s.Lanes(w.ctx, w.run.No)
+	lanes, err := w.s.Reader.Lanes(w.ctx, w.run.No)
 	w.ok(err)
 	for _, l := range lanes {
 		if l.Open != 0 {

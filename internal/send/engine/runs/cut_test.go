@@ -76,7 +76,7 @@ func TestABudgetIsSpentInAFewSlices(t *testing.T) {
 		if !st.Budget {
 			t.Errorf("%s: standing %+v\n%s", mode, st, w.history())
 		}
-		segments, err := w.s.Segments(w.ctx, w.run.No)
+		segments, err := w.s.Reader.Segments(w.ctx, w.run.No)
 		w.ok(err)
 		sent := 0
 		for _, g := range segments {

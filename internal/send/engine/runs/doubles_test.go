@@ -92,7 +92,7 @@ func TestWhatWasBilledTwiceIsReportedLater(t *testing.T) {
 			if len(got) == 0 || !strings.Contains(got[len(got)-1].Text, "billed twice") {
 				t.Errorf("doubles: %+v\n%s", got, w.history())
 			}
-			if due, err := w.s.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
+			if due, err := w.s.Reader.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
 				t.Errorf("something is due at %s: %v", due, err)
 			}
 		})

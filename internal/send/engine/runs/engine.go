@@ -53,7 +53,7 @@ func (e *Engine) Advance(ctx context.Context, segment int64) error {
 				return fmt.Errorf("%s: %w", w.Seg.State, err)
 			}
 		}
-		return e.Ledger.Wake(ctx, h.Lease, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
+		return e.Ledger.Work.Wake(ctx, h.Lease, e.Clock.Now().Add(e.Timing.PollMax), "it moved too often at once")
 	})
 	if err != nil {
 		return fmt.Errorf("advance segment %d: %w", segment, err)
@@ -73,6 +73,6 @@ func (e *Engine) InFlight() int { return e.queues.InFlight() }
 
 // Still reports whether no segment of a run moves by itself.
 func (e *Engine) Still(ctx context.Context, run int64) (bool, error) {
-	open, err := e.Ledger.OpenSegments(ctx, run, engine.BlockedByBudget)
+	open, err := e.Ledger.Work.OpenSegments(ctx, run, engine.BlockedByBudget)
 	return open.Moving == 0, err
 }

@@ -30,7 +30,7 @@ func TestLaterTurnsFollowTheRealAnswers(t *testing.T) {
 	w.finished(store.ResultDone)
 	w.answers(18)
 	w.billedOnce(18)
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "red") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "red") {
 		w.ok(err)
 		if a.At.Turn == 3 && a.Outcome.Text != "answer to q "+a.At.Item+" turn 3" {
 			t.Errorf("turn 3 of %s: %q", a.At.Item, a.Outcome.Text)

@@ -26,7 +26,7 @@ func (e *Engine) extension(l store.Lease) *extension {
 func (e *Engine) Extend(ctx context.Context, run int64) (st engine.Standing, err error) {
 	err = e.leases.Run(ctx, run, func(ctx context.Context, h *hold.LeaseHolder) error {
 		x := e.extension(h.Lease)
-		if x.Run, err = e.Ledger.Run(ctx, run); err != nil {
+		if x.Run, err = e.Ledger.Reader.Run(ctx, run); err != nil {
 			return err
 		}
 		if err := x.obey(ctx); err != nil {
@@ -54,7 +54,7 @@ func (e *Engine) Extend(ctx context.Context, run int64) (st engine.Standing, err
 // conclude returns where the run is, sets when to look again, and closes it when nothing is left to do.
 func (x *extension) conclude(ctx context.Context) (engine.Standing, error) {
 	st := engine.Standing{Made: x.Made, Budget: x.Short, Waiting: x.Waiting}
-	open, err := x.Ledger.OpenSegments(ctx, x.Run.No, engine.BlockedByBudget)
+	open, err := x.Ledger.Work.OpenSegments(ctx, x.Run.No, engine.BlockedByBudget)
 	if err != nil {
 		return st, err
 	}
@@ -69,10 +69,10 @@ func (x *extension) conclude(ctx context.Context) (engine.Standing, error) {
 		}
 	}
 	if open.Held+open.Asleep+open.Moving > 0 || x.Waiting || x.Short || len(st.Verify)+len(st.Paused) > 0 {
-		return st, x.Ledger.SleepRun(ctx, x.Run.No, x.Run.Due, x.Next)
+		return st, x.Ledger.Leases.SleepRun(ctx, x.Run.No, x.Run.Due, x.Next)
 	}
 	if x.Made > 0 || x.Completed { // what was settled at once may make more possible
-		return st, x.Ledger.RunDue(ctx, x.Run.No, x.Clock.Now())
+		return st, x.Ledger.Leases.RunDue(ctx, x.Run.No, x.Clock.Now())
 	}
 	return x.close(ctx, st)
 }
@@ -87,7 +87,7 @@ func (x *extension) close(ctx context.Context, st engine.Standing) (engine.Stand
 		return st, err
 	}
 	result := x.result()
-	switch err := x.Ledger.CloseRun(ctx, x.Lease, x.Run.Due, result); {
+	switch err := x.Ledger.Work.CloseRun(ctx, x.Lease, x.Run.Due, result); {
 	case errors.Is(err, store.ErrWoken):
 		return st, nil // it is due again
 	case err != nil:
@@ -96,7 +96,7 @@ func (x *extension) close(ctx context.Context, st engine.Standing) (engine.Stand
 	st.Closed, st.Result = true, result
 	// What cannot be packed is whole where it is: `assay clean` packs it later.
 	if err := x.Files.Pack(ctx, x.Run.ID); err != nil && ctx.Err() == nil {
-		return st, x.Ledger.Note(ctx, x.Run.No, 0, "pack", err.Error())
+		return st, x.Ledger.Work.Note(ctx, x.Run.No, 0, "pack", err.Error())
 	}
 	return st, nil
 }

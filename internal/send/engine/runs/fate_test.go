@@ -18,14 +18,14 @@ func one(w *world) { w.plan.lanes = []string{"red"} }
 
 func (w *world) segments(states ...store.State) []store.Segment {
 	w.t.Helper()
-	all, err := w.s.Segments(w.ctx, w.run.No, states...)
+	all, err := w.s.Reader.Segments(w.ctx, w.run.No, states...)
 	w.ok(err)
 	return all
 }
 
 func (w *world) events(kind string) []store.Event {
 	w.t.Helper()
-	all, err := w.s.Events(w.ctx, w.run.No, 0, 1000)
+	all, err := w.s.Reader.Events(w.ctx, w.run.No, 0, 1000)
 	w.ok(err)
 	var some []store.Event
 	for _, e := range all {
@@ -102,10 +102,10 @@ func TestAReadCountsByWhenItBegan(t *testing.T) {
 	}
 	w.until(func() bool { return len(absents) == 1 })
 	g := w.segments(store.Intended)[0]
-	l, err := w.s.HoldSegment(w.ctx, g.No, "another", time.Minute)
+	l, err := w.s.Leases.HoldSegment(w.ctx, g.No, "another", time.Minute)
 	w.ok(err)
-	w.ok(w.s.Wake(w.ctx, l, w.clock.Now(), "another look"))
-	w.ok(w.s.Release(w.ctx, l))
+	w.ok(w.s.Work.Wake(w.ctx, l, w.clock.Now(), "another look"))
+	w.ok(w.s.Leases.Release(w.ctx, l))
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
@@ -139,7 +139,9 @@ func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 	w := newWorld(t, one, func(w *world) { w.fake.takes, w.canary = 5*time.Hour, store.CanaryDue })
 	w.fake.visible = 40 * time.Minute
 	w.fake.launch = w.longFirst
-	keyless := runs.New(engine.Config{Ledger: w.s, Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing, Random: rand.New(rand.NewPCG(3, 7)), Holder: "keyless"})
+	keyless := runs.New(engine.Config{Ledger: engine.Ledger{Work: w.s.Work, Leases: w.s.Leases, Limits: w.s.Limits,
+		Reuse: w.s.Reuse, Reader: w.s.Reader},
+		Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing, Random: rand.New(rand.NewPCG(3, 7)), Holder: "keyless"})
 	keyless.Accounts = func(name string) (engine.Access, error) {
 		a, err := w.e.Accounts(name)
 		a.Fingerprint, a.Missing = "", fmt.Errorf("%w: set KEY", engine.ErrNoKey)
@@ -151,7 +153,7 @@ func TestWhoeverHasNoKeyExtendsTheRunAndLeavesTheAuditToOthers(t *testing.T) {
 	if got := w.events("double"); len(got) != 2 || w.fake.calls["cancel"] != 1 || !strings.Contains(got[1].Text, "1 request of its 2 was done") {
 		t.Errorf("doubles: %+v, %d cancels\n%s", got, w.fake.calls["cancel"], w.history())
 	}
-	if due, err := w.s.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
+	if due, err := w.s.Reader.NextDue(w.ctx, w.run.No); err != nil || !due.IsZero() {
 		t.Errorf("something is due at %s: %v", due, err)
 	}
 }
@@ -214,7 +216,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 					t.Errorf("%s billed %d times", key, n)
 				}
 			}
-			if o, err := w.s.Order(w.ctx, no); err != nil || o.Obeyed.IsZero() {
+			if o, err := w.s.Reader.Order(w.ctx, no); err != nil || o.Obeyed.IsZero() {
 				t.Errorf("order: %+v, %v", o, err)
 			}
 		})
@@ -224,7 +226,7 @@ func TestWhatIsUnclearIsHeldUntilAPersonDecides(t *testing.T) {
 // resolve orders what is to become of a held segment, and returns the order's number.
 func (w *world) resolve(segment int64, do engine.Resolve) int64 {
 	w.t.Helper()
-	no, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: segment, Kind: store.OrderResolve, Args: order(do), By: "anna"})
+	no, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Segment: segment, Kind: store.OrderResolve, Args: order(do), By: "anna"})
 	w.ok(err)
 	return no
 }
@@ -260,7 +262,7 @@ func TestAJobThatVanishes(t *testing.T) {
 			if st, err = paid.drive(); err != nil || st.Held != 1 { // that one is not there either
 				t.Errorf("standing %+v, %v\n%s", st, err, paid.history())
 			}
-			if o, err := paid.s.Order(paid.ctx, no); err != nil || o.Obeyed.IsZero() {
+			if o, err := paid.s.Reader.Order(paid.ctx, no); err != nil || o.Obeyed.IsZero() {
 				t.Errorf("order: %+v, %v", o, err)
 			}
 			free := newWorld(t, one, vanishes, func(w *world) { w.rehearsal = true })
@@ -283,7 +285,7 @@ func TestAJobOfAnotherSegmentIsNotAdopted(t *testing.T) {
 	if st, err = w.drive(); err != nil || st.Held != 2 { // the run goes on, and nothing has changed
 		t.Errorf("standing %+v, %v\n%s", st, err, w.history())
 	}
-	if o, err := w.s.Order(w.ctx, no); err != nil || !strings.Contains(o.Answer, "another segment's") {
+	if o, err := w.s.Reader.Order(w.ctx, no); err != nil || !strings.Contains(o.Answer, "another segment's") {
 		t.Errorf("order: %+v, %v", o, err)
 	}
 	for i, g := range w.segments(store.Held) {
@@ -320,12 +322,12 @@ func stepUntil(w *world, st store.State) error {
 		if all := w.segments(st); len(all) > 0 {
 			return nil
 		}
-		work, err := w.s.Due(w.ctx, w.run.No, 1)
+		work, err := w.s.Leases.Due(w.ctx, w.run.No, 1)
 		if err != nil {
 			return err
 		}
 		if len(work) == 0 {
-			next, err := w.s.NextDue(w.ctx, w.run.No)
+			next, err := w.s.Reader.NextDue(w.ctx, w.run.No)
 			if err != nil {
 				return err
 			}
@@ -368,7 +370,7 @@ func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
 	if st.Asleep != 1 || st.Closed {
 		t.Fatalf("standing %+v\n%s", st, w.history())
 	}
-	lanes, err := w.s.Lanes(w.ctx, w.run.No)
+	lanes, err := w.s.Reader.Lanes(w.ctx, w.run.No)
 	w.ok(err)
 	stopped := 0
 	for _, l := range lanes {
@@ -379,7 +381,7 @@ func TestARefusedCreateIsTriedLaterAndAStoppedLaneWaits(t *testing.T) {
 	if stopped != 1 {
 		t.Errorf("%d lanes stopped", stopped)
 	}
-	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+	_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 	w.ok(err)
 	w.finished(store.ResultDone)
 	w.billedOnce(6)
@@ -403,7 +405,7 @@ func TestATokenLimitShutsAGateAndTheJobGoesLater(t *testing.T) {
 	w.finished(store.ResultDone)
 	w.answers(3)
 	w.billedOnce(3)
-	if g, err := w.s.GateOf(w.ctx, "key1", "m"); err != nil || g.Failures != 0 {
+	if g, err := w.s.Limits.GateOf(w.ctx, "key1", "m"); err != nil || g.Failures != 0 {
 		t.Errorf("gate %+v, %v", g, err)
 	}
 	launches := w.events("launched")

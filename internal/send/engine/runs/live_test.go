@@ -63,7 +63,7 @@ func TestQuotaAndDeniedStopALiveLaneAtOnce(t *testing.T) {
 				t.Errorf("asked %d times", n)
 			}
 			w.fake.wobble = nil
-			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 			w.ok(err)
 			w.finished(store.ResultDone)
 			w.answers(100)
@@ -151,7 +151,7 @@ func TestALostReplyIsNamedAsOftenAsItWasLost(t *testing.T) {
 	}
 	w.finished(store.ResultDone)
 	times := int64(0)
-	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
+	for d, err := range w.s.Reader.Doubts(w.ctx, w.run.No) {
 		w.ok(err)
 		times += d.Times
 		if !d.Lost {
@@ -244,10 +244,10 @@ func TestAnswersThatCostMoreThanExpectedStopAtTheBudget(t *testing.T) {
 	w := newWorld(t, liveOf(1000, func(w *world) { w.budget, w.plan.price = &budget, 1000 }))
 	_, err := w.drive()
 	w.ok(err)
-	w.ok(w.s.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look shows what the run waits for
+	w.ok(w.s.Leases.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look shows what the run waits for
 	st, err := w.drive()
 	w.ok(err)
-	r, err := w.s.Run(w.ctx, w.run.No)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	if !st.Budget || r.State == store.RunClosed {
 		t.Errorf("standing %+v of a run that is %s", st, r.State)
@@ -262,7 +262,7 @@ func TestAllAnsweredIsDoneWhateverItCost(t *testing.T) {
 	budget := assay.Money(70_000) // four answers of 20 tokens cost 80,000; they are expected to cost 4,000
 	w := newWorld(t, liveOf(4, func(w *world) { w.budget, w.plan.price = &budget, 1000 }))
 	w.finished(store.ResultDone)
-	r, err := w.s.Run(w.ctx, w.run.No)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	if r.Spent != 80_000 || r.Reserved != 0 {
 		t.Errorf("spent %s, reserved %s", r.Spent, r.Reserved)
@@ -304,7 +304,7 @@ func TestAnInterruptLetsWhatIsInFlightComeHome(t *testing.T) {
 	w.finished(store.ResultDone)
 	w.answers(500)
 	w.billedOnce(500)
-	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
+	for d, err := range w.s.Reader.Doubts(w.ctx, w.run.No) {
 		w.ok(err)
 		t.Errorf("%s is doubted", fmt.Sprint(d))
 	}

@@ -42,7 +42,7 @@ func (w *world) askedOnce(n int) {
 	if got := w.fake.calls["ask"]; got != n {
 		w.t.Errorf("asked %d times, want %d\n%s", got, n, w.history())
 	}
-	sum, err := w.s.DoubtSum(w.ctx, w.run.No)
+	sum, err := w.s.Reader.DoubtSum(w.ctx, w.run.No)
 	w.ok(err)
 	if sum.Calls != 0 {
 		w.t.Errorf("%d calls are in doubt", sum.Calls)
@@ -103,12 +103,12 @@ func TestAnswersThatTheLedgerNeverTookAreReadFromTheLog(t *testing.T) {
 	w.reopen()
 	w.finished(store.ResultDone)
 	w.askedOnce(40)
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
 		if !a.Over || a.Sum == 0 || a.Cost == nil || *a.Cost != 20_000 || a.Outcome.RequestID != "req-1" || a.Outcome.Finish != "stop" {
 			t.Errorf("an answer that was read again is %+v", a)
 		}
-		file, err := w.s.ArtifactNo(w.ctx, w.run.No, a.Artifact)
+		file, err := w.s.Pages.ArtifactNo(w.ctx, w.run.No, a.Artifact)
 		w.ok(err)
 		raw, err := artifacts.Line(w.ctx, w.files, w.run.ID, file.Name, a.Offset, a.Length)
 		w.ok(err)
@@ -191,17 +191,17 @@ func TestWhatWasInFlightIsKnownExactlyOrNotLessThanItWas(t *testing.T) {
 			t.Parallel()
 			w := killedLive(t, items, flying)
 			w.log(c.change)
-			g, err := w.s.Segment(w.ctx, 1)
+			g, err := w.s.Reader.Segment(w.ctx, 1)
 			w.ok(err)
 			open := g.Open()
 			w.finished(store.ResultDone)
 			w.answers(items)
-			sum, err := w.s.DoubtSum(w.ctx, w.run.No)
+			sum, err := w.s.Reader.DoubtSum(w.ctx, w.run.No)
 			w.ok(err)
 			if !c.doubts(sum.Calls, open) {
 				t.Errorf("%d calls are in doubt, %d had no outcome\n%s", sum.Calls, open, w.history())
 			}
-			r, err := w.s.Run(w.ctx, w.run.No)
+			r, err := w.s.Reader.Run(w.ctx, w.run.No)
 			w.ok(err)
 			if r.Perhaps != assay.Money(1000*sum.Calls) {
 				t.Errorf("%s are perhaps spent", r.Perhaps)
@@ -216,7 +216,7 @@ func TestAnEarlierHolderThatWakesUpSendsNothing(t *testing.T) {
 	w.fake.wobble = func(call string, n int) error {
 		if call == "ask" && n == 10 { // a long sleep, in which another takes over
 			w.clock.to(w.clock.Now().Add(2 * w.timing.Lease))
-			_, err := w.s.HoldSegment(w.ctx, 1, "another", time.Hour)
+			_, err := w.s.Leases.HoldSegment(w.ctx, 1, "another", time.Hour)
 			w.ok(err)
 		}
 		return nil
@@ -233,11 +233,11 @@ func TestARunWhoseDoubtsUseUpTheBudgetStops(t *testing.T) {
 	t.Parallel()
 	w := killedLive(t, 40, 4)
 	budget := assay.Money(40 * 20_000) // for all answers, and nothing else
-	w.ok(w.s.SetBudget(w.ctx, w.run.No, &budget))
+	w.ok(w.s.Runs.SetBudget(w.ctx, w.run.No, &budget))
 	w.plan.price = 20_000
 	_, err := w.drive()
 	w.ok(err)
-	r, err := w.s.Run(w.ctx, w.run.No)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	if r.Perhaps == 0 || r.State == store.RunClosed && r.Spent+r.Perhaps > budget+20_000*4 {
 		t.Errorf("spent %s, perhaps %s of %s\n%s", r.Spent, r.Perhaps, budget, w.history())

@@ -17,7 +17,7 @@ import (
 
 // obey carries out the orders of the run, each once.
 func (x *extension) obey(ctx context.Context) error {
-	orders, err := x.Ledger.Orders(ctx, x.Run.No)
+	orders, err := x.Ledger.Reader.Orders(ctx, x.Run.No)
 	if err != nil {
 		return err
 	}
@@ -26,12 +26,12 @@ func (x *extension) obey(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("order %d (%s): %w", o.No, o.Kind, err)
 		}
-		if err := x.Ledger.FinishOrder(ctx, o.No, answer); err != nil {
+		if err := x.Ledger.Work.FinishOrder(ctx, o.No, answer); err != nil {
 			return err
 		}
 	}
 	if len(orders) > 0 {
-		x.Run, err = x.Ledger.Run(ctx, x.Run.No)
+		x.Run, err = x.Ledger.Reader.Run(ctx, x.Run.No)
 	}
 	return err
 }
@@ -57,18 +57,18 @@ func (x *extension) order(ctx context.Context, o store.Order) (string, error) {
 // cancel stops lanes and jobs. What a provider still hands out is kept.
 func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 	if o.Segment == 0 {
-		lanes, err := x.Ledger.Lanes(ctx, x.Run.No)
+		lanes, err := x.Ledger.Reader.Lanes(ctx, x.Run.No)
 		if err != nil {
 			return "", err
 		}
 		for _, l := range lanes {
-			if err := x.Ledger.SetLane(ctx, x.Run.No, l.Stage, l.Name,
+			if err := x.Ledger.Work.SetLane(ctx, x.Run.No, l.Stage, l.Name,
 				store.LaneStop{State: store.LaneStopped, Cause: store.CauseUser, Reason: hold.Cancelled}); err != nil {
 				return "", err
 			}
 		}
 	}
-	all, err := x.Ledger.Segments(ctx, x.Run.No, store.Staged, store.Uploaded, store.Intended, store.Launched)
+	all, err := x.Ledger.Reader.Segments(ctx, x.Run.No, store.Staged, store.Uploaded, store.Intended, store.Launched)
 	if err != nil {
 		return "", err
 	}
@@ -78,25 +78,25 @@ func (x *extension) cancel(ctx context.Context, o store.Order) (string, error) {
 			continue
 		}
 		err := x.engine.leases.Segment(ctx, g.No, func(ctx context.Context, h *hold.LeaseHolder) error {
-			g, err := x.Ledger.Segment(ctx, g.No) // it may have moved until we held it
+			g, err := x.Ledger.Reader.Segment(ctx, g.No) // it may have moved until we held it
 			switch {
 			case err != nil:
 			case g.State == store.Launched:
 				asked++
-				err = x.Ledger.AskCancel(ctx, h.Lease, store.ByUser, x.Clock.Now())
+				err = x.Ledger.Work.AskCancel(ctx, h.Lease, store.ByUser, x.Clock.Now())
 			case g.State == store.Staged || g.State == store.Uploaded:
 				dropped++
-				err = x.Ledger.Drop(ctx, h.Lease, hold.Cancelled)
+				err = x.Ledger.Work.Drop(ctx, h.Lease, hold.Cancelled)
 			case g.State == store.Intended: // it may have a job, which is found first and cancelled then
 				busy++
-				err = x.Ledger.WishCancel(ctx, g.No)
+				err = x.Ledger.Work.WishCancel(ctx, g.No)
 			} // ended: what it did is kept
 			return err
 		})
 		var held *store.HeldError
 		if errors.As(err, &held) { // what is in flight comes back first, and is kept
 			busy++
-			err = x.Ledger.WishCancel(ctx, g.No)
+			err = x.Ledger.Work.WishCancel(ctx, g.No)
 		}
 		if err != nil {
 			return "", err
@@ -119,7 +119,7 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	if r.Mode == "" {
 		r.Mode = store.Batch
 	}
-	lanes, err := x.Ledger.Lanes(ctx, x.Run.No)
+	lanes, err := x.Ledger.Reader.Lanes(ctx, x.Run.No)
 	if err != nil {
 		return "", err
 	}
@@ -127,15 +127,15 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	for _, l := range lanes {
 		if l.State != store.LaneOpen && l.State != store.LanePaused {
 			waited += max(0, l.Planned-l.Spared-l.Ended())
-			if err := x.Ledger.SetLane(ctx, x.Run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen}); err != nil {
+			if err := x.Ledger.Work.SetLane(ctx, x.Run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen}); err != nil {
 				return "", err
 			}
-			if _, err := x.Ledger.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryFailed, store.CanaryPassed); err != nil {
+			if _, err := x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryFailed, store.CanaryPassed); err != nil {
 				return "", err
 			}
 		}
 	}
-	n, err := x.Ledger.SendAgain(ctx, x.Run.No, store.Again{Mode: r.Mode, After: x.Clock.Now(), Cause: "asked for"}, r.Only...)
+	n, err := x.Ledger.Work.SendAgain(ctx, x.Run.No, store.Again{Mode: r.Mode, After: x.Clock.Now(), Cause: "asked for"}, r.Only...)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func (x *extension) retry(ctx context.Context, o store.Order) (string, error) {
 	if waited > 0 {
 		answer += fmt.Sprintf(", and %d that waited in lanes that were stopped or held", waited)
 	}
-	return answer, x.Ledger.ReopenRun(ctx, x.Run.No, "retry")
+	return answer, x.Ledger.Work.ReopenRun(ctx, x.Run.No, "retry")
 }
 
 // retryVerdicts asks judges once more. What is asked follows from the order itself, which stays in the ledger.
@@ -152,7 +152,7 @@ func (x *extension) retryVerdicts(ctx context.Context, what []string) (string, e
 	if err != nil {
 		return "", err
 	}
-	lanes, err := x.Ledger.Lanes(ctx, x.Run.No)
+	lanes, err := x.Ledger.Reader.Lanes(ctx, x.Run.No)
 	if err != nil {
 		return "", err
 	}
@@ -163,11 +163,11 @@ func (x *extension) retryVerdicts(ctx context.Context, what []string) (string, e
 		if i < 0 || lanes[i].State == store.LaneOpen {
 			continue
 		}
-		if err := x.Ledger.SetLane(ctx, x.Run.No, a.Stage, a.Lane, store.LaneStop{State: store.LaneOpen}); err != nil {
+		if err := x.Ledger.Work.SetLane(ctx, x.Run.No, a.Stage, a.Lane, store.LaneStop{State: store.LaneOpen}); err != nil {
 			return "", err
 		}
 	}
-	return assay.Count(n, "verdict") + assay.Verb(n, " is", " are") + " asked for again", x.Ledger.AddRetried(ctx, x.Run.No, adds)
+	return assay.Count(n, "verdict") + assay.Verb(n, " is", " are") + " asked for again", x.Ledger.Work.AddRetried(ctx, x.Run.No, adds)
 }
 
 // redo adds one more draw to what was asked: an answer is never replaced.
@@ -188,7 +188,7 @@ func (x *extension) redo(ctx context.Context, o store.Order) (string, error) {
 		n += a.Requests
 	}
 	return assay.Count(n, "request") + assay.Verb(n, " is asked again, as a further draw", " are asked again, as further draws"),
-		x.Ledger.AddRedo(ctx, o.No, r.Of(x.Run.No), adds)
+		x.Ledger.Work.AddRedo(ctx, o.No, r.Of(x.Run.No), adds)
 }
 
 // resolve carries out what a person decided about a held segment.
@@ -197,7 +197,7 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 	if err := json.Unmarshal([]byte(o.Args), &r); err != nil {
 		return "arguments: " + err.Error(), nil
 	}
-	g, err := x.Ledger.Segment(ctx, o.Segment)
+	g, err := x.Ledger.Reader.Segment(ctx, o.Segment)
 	if err != nil {
 		return "", err
 	}
@@ -214,11 +214,11 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 		switch {
 		case r.Do == "resend":
 			answer = "it is sent again"
-			return x.Ledger.GoBack(ctx, h.Lease, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
+			return x.Ledger.Work.GoBack(ctx, h.Lease, store.Back{To: store.Staged, Reason: "resent by " + o.By, Due: now})
 		case r.Do == "adopt" && r.Job != "":
 			answer = "it has its job: " + r.Job
 			if !rekeyed {
-				if err := x.Ledger.Launched(ctx, h.Lease, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By}); err != nil {
+				if err := x.Ledger.Work.Launched(ctx, h.Lease, store.Launch{Job: r.Job, At: now, Due: now, Note: "adopted by " + o.By}); err != nil {
 					return err
 				}
 			}
@@ -227,10 +227,10 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 			if err != nil && r.Account == "" {
 				return nil // a process that has the key it was made with looks at it
 			}
-			return x.Ledger.Rekey(ctx, h.Lease, key, now) // whether this key knows the job is seen at the next look
+			return x.Ledger.Work.Rekey(ctx, h.Lease, key, now) // whether this key knows the job is seen at the next look
 		case r.Do == "drop":
 			answer = "it is given up"
-			return x.Ledger.Drop(ctx, h.Lease, "dropped by "+o.By)
+			return x.Ledger.Work.Drop(ctx, h.Lease, "dropped by "+o.By)
 		}
 		return nil
 	})
@@ -242,13 +242,13 @@ func (x *extension) resolve(ctx context.Context, o store.Order) (string, error) 
 
 // proceed is a yes to the canaries that were shown.
 func (x *extension) proceed(ctx context.Context) (string, error) {
-	lanes, err := x.Ledger.Lanes(ctx, x.Run.No)
+	lanes, err := x.Ledger.Reader.Lanes(ctx, x.Run.No)
 	if err != nil {
 		return "", err
 	}
 	n := 0
 	for _, l := range lanes {
-		moved, err := x.Ledger.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryShown, store.CanaryPassed)
+		moved, err := x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryShown, store.CanaryPassed)
 		if err != nil {
 			return "", err
 		}
@@ -261,7 +261,7 @@ func (x *extension) proceed(ctx context.Context) (string, error) {
 
 // collect fetches what running jobs have ready now.
 func (x *extension) collect(ctx context.Context) (string, error) {
-	all, err := x.Ledger.Segments(ctx, x.Run.No, store.Launched)
+	all, err := x.Ledger.Reader.Segments(ctx, x.Run.No, store.Launched)
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 // fetched or decided: that is for the driver of the run. Only where a create call was repeated are its jobs looked for once
 // more, when that is due. It returns how many were asked, and what went wrong with the others.
 func (e *Engine) Refresh(ctx context.Context, run int64) (asked int, wrong []error, err error) {
-	all, err := e.Ledger.Segments(ctx, run, store.Launched, store.Settled)
+	all, err := e.Ledger.Reader.Segments(ctx, run, store.Launched, store.Settled)
 	if err != nil {
 		return 0, nil, fmt.Errorf("refresh run %d: %w", run, err)
 	}

@@ -32,7 +32,7 @@ func first(times int, how string, o assay.Outcome) func(assay.Key, string) (assa
 
 func (w *world) lane(name string) store.Lane {
 	w.t.Helper()
-	all, err := w.s.Lanes(w.ctx, w.run.No)
+	all, err := w.s.Reader.Lanes(w.ctx, w.run.No)
 	w.ok(err)
 	for _, l := range all {
 		if l.Name == name {
@@ -71,7 +71,7 @@ func TestWhatFailedGoesAgainByItsClass(t *testing.T) {
 			w.fake.answer = first(tt.times, tt.how, tt.o)
 			w.finished(tt.result)
 			key := w.plan.at("red", 1, 1).Key()
-			got, err := w.s.AnswersTo(w.ctx, w.run.No, []assay.Key{key})
+			got, err := w.s.Reader.AnswersTo(w.ctx, w.run.No, []assay.Key{key})
 			w.ok(err)
 			if a := got[key]; a.Outcome.Ending != tt.ending || a.Try != tt.tries {
 				t.Errorf("ended %s at try %d, want %s at %d\n%s", a.Outcome.Ending, a.Try, tt.ending, tt.tries, w.history())
@@ -105,7 +105,7 @@ func TestManyThatFailedGoAgainTogetherAtTheBatchPrice(t *testing.T) {
 			w.finished(store.ResultDone)
 			sent := map[store.SegmentMode]int64{}
 			var batches []string
-			all, err := w.s.Segments(w.ctx, w.run.No)
+			all, err := w.s.Reader.Segments(w.ctx, w.run.No)
 			w.ok(err)
 			for _, g := range all {
 				if sent[g.Mode] += g.Requests; g.Mode == store.Batch {
@@ -241,7 +241,7 @@ func TestACanaryIsShownAndWaitsForAYes(t *testing.T) {
 	if d := cmp.Diff([]string{"red"}, st.Verify); d != "" || len(w.fake.jobs) != 0 {
 		t.Fatalf("%s, %d jobs\n%s", d, len(w.fake.jobs), w.history())
 	}
-	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderProceed, Args: "{}"})
+	_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderProceed, Args: "{}"})
 	w.ok(err)
 	w.finished(store.ResultDone)
 	w.answers(3)
@@ -264,7 +264,7 @@ func TestABudgetThatIsTooSmallLeavesLanesComparable(t *testing.T) {
 	}
 	for _, lane := range w.plan.lanes {
 		var items []string
-		for a, err := range w.s.Answers(w.ctx, w.run.No, "", lane) {
+		for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", lane) {
 			w.ok(err)
 			items = append(items, a.At.Item)
 		}
@@ -273,8 +273,8 @@ func TestABudgetThatIsTooSmallLeavesLanesComparable(t *testing.T) {
 		}
 	}
 	more := assay.Dollar
-	w.ok(w.s.SetBudget(w.ctx, w.run.No, &more))
-	w.ok(w.s.RunDue(w.ctx, w.run.No, w.clock.Now()))
+	w.ok(w.s.Runs.SetBudget(w.ctx, w.run.No, &more))
+	w.ok(w.s.Leases.RunDue(w.ctx, w.run.No, w.clock.Now()))
 	w.finished(store.ResultDone)
 	w.answers(12)
 	w.billedOnce(12)
@@ -284,13 +284,13 @@ func TestCancelKeepsWhatTheProviderHandsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.plan.items = 6 })
 	w.ok(stepUntil(w, store.Launched))
-	_, err := w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
+	_, err := w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderCancel, Args: "{}", By: "anna"})
 	w.ok(err)
 	w.finished(store.ResultCancelled)
 	if d := cmp.Diff(map[assay.Ending]int64{assay.Answered: 3, assay.Cancelled: 3}, w.lane("red").Endings); d != "" {
 		t.Errorf("%s\n%s", d, w.history())
 	}
-	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{Only: []assay.Ending{assay.Cancelled}})})
+	_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{Only: []assay.Ending{assay.Cancelled}})})
 	w.ok(err)
 	if _, err := w.e.Extend(w.ctx, w.run.No); err != nil {
 		t.Fatal(err)
@@ -324,10 +324,10 @@ func TestEqualRequestsOfAnEarlierRunAreReused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one)
 	w.finished(store.ResultDone)
-	r, err := w.s.CreateRun(w.ctx, store.NewRun{ID: "run2", Study: "demo", Settings: "{}"})
+	r, err := w.s.Runs.CreateRun(w.ctx, store.NewRun{ID: "run2", Study: "demo", Settings: "{}"})
 	w.ok(err)
-	w.ok(w.s.PutLanes(w.ctx, []store.Lane{{Run: r.No, Stage: "answers", Name: "red", Provider: "fake", Model: "m", Params: "{}", Planned: 4}}))
-	w.ok(w.s.OpenRun(w.ctx, r.No))
+	w.ok(w.s.Runs.PutLanes(w.ctx, []store.Lane{{Run: r.No, Stage: "answers", Name: "red", Provider: "fake", Model: "m", Params: "{}", Planned: 4}}))
+	w.ok(w.s.Runs.OpenRun(w.ctx, r.No))
 	w.run = r
 	w.plan.items, w.plan.policy.Reuse = 4, &store.ReuseFrom{Study: "demo"}
 	w.finished(store.ResultDone)
@@ -336,13 +336,13 @@ func TestEqualRequestsOfAnEarlierRunAreReused(t *testing.T) {
 	if l := w.lane("red"); l.Reused != 3 {
 		t.Errorf("%d reused", l.Reused)
 	}
-	for a, err := range w.s.Answers(w.ctx, r.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, r.No, "", "") {
 		w.ok(err)
 		if u := a.Outcome.Usage; !u.Known || u.Output != 10 {
 			t.Errorf("the answer to %s has the tokens %+v", a.At.Item, u)
 		}
 	}
-	segments, err := w.s.Segments(w.ctx, r.No)
+	segments, err := w.s.Reader.Segments(w.ctx, r.No)
 	w.ok(err)
 	for _, g := range segments {
 		if g.Mode == store.Reuse && g.OutputTokens != 0 {
@@ -381,9 +381,9 @@ func TestRawBytesStandBehindEveryAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, one, func(w *world) { w.canary = store.CanaryDue })
 	w.finished(store.ResultDone)
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
-		files, err := w.s.Artifacts(w.ctx, a.Segment)
+		files, err := w.s.Reader.Artifacts(w.ctx, a.Segment)
 		w.ok(err)
 		for _, f := range files {
 			if f.No != a.Artifact {

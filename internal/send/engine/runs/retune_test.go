@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/send/engine/runs"
@@ -112,12 +113,13 @@ func (c *counter) drain(wait func()) {
 
 // worker is one more process on the ledger, by the machine's clock.
 func (w *world) worker(name string, live *counter) *runs.Engine {
-	s, err := store.Open(w.ctx, w.where, store.Options{})
+	s, err := ledger.Open(w.ctx, w.where, ledger.Options{})
 	w.ok(err)
 	w.t.Cleanup(func() { s.Close() })
 	timing := engine.DefaultTiming()
 	timing.Look = time.Millisecond
-	return runs.New(engine.Config{Ledger: s, Files: w.files, Planner: tuned{w.plan, live}, Clock: engine.WallClock(), Timing: timing,
+	return runs.New(engine.Config{Ledger: engine.Ledger{Work: s.Work, Leases: s.Leases, Limits: s.Limits, Reuse: s.Reuse, Reader: s.Reader},
+		Files: w.files, Planner: tuned{w.plan, live}, Clock: engine.WallClock(), Timing: timing,
 		Random: rand.New(rand.NewPCG(1, 7)), Holder: name,
 		Accounts: func(string) (engine.Access, error) {
 			return engine.Access{Account: provider.Account{Name: "fake", Kind: "fake", BaseURL: "http://fake", Live: live}, Fingerprint: "key1"}, nil
@@ -126,13 +128,13 @@ func (w *world) worker(name string, live *counter) *runs.Engine {
 
 func (w *world) tune(is store.Tuning, set ...func(*store.Retuning)) {
 	w.t.Helper()
-	run, err := w.s.Run(w.ctx, w.run.No)
+	run, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	r := store.Retuning{Run: run.No, Was: run.Tuned, Is: is, What: "for a test"}
 	for _, s := range set {
 		s(&r)
 	}
-	done, err := w.s.Tune(w.ctx, r)
+	done, err := w.s.Runs.Tune(w.ctx, r)
 	if w.ok(err); !done {
 		w.t.Fatal("it was not tuned")
 	}
@@ -143,7 +145,7 @@ func (w *world) asksLive(c *counter) (wait func()) {
 	w.t.Helper()
 	_, err := w.e.Extend(w.ctx, w.run.No)
 	w.ok(err)
-	all, err := w.s.Segments(w.ctx, w.run.No)
+	all, err := w.s.Reader.Segments(w.ctx, w.run.No)
 	w.ok(err)
 	var wg sync.WaitGroup
 	for i, g := range all {
@@ -165,7 +167,7 @@ func TestALimitThatIsTunedIsObeyedByAllWorkersAtOnce(t *testing.T) {
 	flying := func(n int) func() bool { return func() bool { return c.flying == n } }
 	c.until(8, flying(8))
 	followed := func() {
-		run, err := w.s.Run(w.ctx, w.run.No)
+		run, err := w.s.Reader.Run(w.ctx, w.run.No)
 		w.ok(err)
 		c.until(2, func() bool { return c.follows[run.Tuned] == 2 })
 		clear(c.follows)
@@ -227,7 +229,7 @@ func TestABudgetThatIsLoweredStopsLiveRequests(t *testing.T) {
 	c.drain(wait)
 	_, err := w.drive()
 	w.ok(err)
-	w.ok(w.s.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look shows what the run waits for
+	w.ok(w.s.Leases.RunDue(w.ctx, w.run.No, w.clock.Now())) // only a look shows what the run waits for
 	st, err := w.drive()
 	w.ok(err)
 	if l := w.lane("red"); !st.Budget || l.Ended() == 4000 {

@@ -23,7 +23,7 @@ func TestAnEmptyOrCutCanaryHoldsItsLane(t *testing.T) {
 			if len(w.fake.jobs) != 0 || l.State != store.LaneStopped || l.Canary != store.CanaryFailed || !strings.Contains(l.Reason, "max_tokens") {
 				t.Fatalf("%d jobs, lane %+v", len(w.fake.jobs), l)
 			}
-			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 			w.ok(err)
 			_, err = w.drive()
 			w.ok(err)
@@ -51,7 +51,7 @@ func TestALaneWithoutOneGoodAnswerStops(t *testing.T) {
 			if !stops {
 				return
 			}
-			_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+			_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 			w.ok(err)
 			_, err = w.drive()
 			w.ok(err)
@@ -85,7 +85,7 @@ func TestTheJobsOfALaneWithoutOneGoodAnswerAreCancelled(t *testing.T) {
 	if l.Endings[assay.Empty] != 25+3*12 || l.Endings[assay.Cancelled] != 3*13 {
 		t.Errorf("%v\n%s", l.Endings, w.history())
 	}
-	_, err = w.s.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
+	_, err = w.s.Runs.PutOrder(w.ctx, store.Order{Run: w.run.No, Kind: store.OrderRetry, Args: order(engine.Retry{})})
 	w.ok(err)
 	_, err = w.drive()
 	w.ok(err)
@@ -102,13 +102,13 @@ func TestTheWordsOfAStopDecideNothing(t *testing.T) {
 			w := newWorld(t, one, func(*world) {})
 			w.fake.wobble = func(call string, _ int) error {
 				if call == "check" {
-					w.ok(w.s.SetLane(w.ctx, w.run.No, w.lane("red").Stage, "red", store.LaneStop{State: store.LaneStopped, Reason: words}))
+					w.ok(w.s.Work.SetLane(w.ctx, w.run.No, w.lane("red").Stage, "red", store.LaneStop{State: store.LaneStopped, Reason: words}))
 				}
 				return nil
 			}
 			_, err := w.drive()
 			w.ok(err)
-			run, err := w.s.Run(w.ctx, w.run.No)
+			run, err := w.s.Reader.Run(w.ctx, w.run.No)
 			w.ok(err)
 			if l := w.lane("red"); w.fake.calls["cancel"] != 0 || l.Endings[assay.Answered] == 0 || run.Result == store.ResultCancelled {
 				t.Errorf("%d cancels, %v, %s\n%s", w.fake.calls["cancel"], l.Endings, run.Result, w.history())

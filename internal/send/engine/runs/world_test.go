@@ -15,6 +15,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/storetest"
 	"assay/internal/send/engine"
@@ -32,7 +33,7 @@ type world struct {
 	clock   *clock
 	fake    *fakeProvider
 	plan    *planner
-	s       *store.Ledger
+	s       *ledger.Ledger
 	e       *runs.Engine
 	second  *runs.Engine // extends the run instead, where there is one
 	run     store.Run
@@ -76,13 +77,14 @@ func (w *world) reopen() {
 	if w.s != nil {
 		w.s.Close()
 	}
-	s, err := store.Open(w.ctx, w.where, store.Options{Now: w.clock.Now, Around: w.around})
+	s, err := ledger.Open(w.ctx, w.where, ledger.Options{Now: w.clock.Now, Around: w.around})
 	w.ok(err)
 	w.t.Cleanup(func() { s.Close() })
 	w.holders++
 	w.s = s
 	w.plan.s = s
-	w.e = runs.New(engine.Config{Ledger: s, Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing,
+	w.e = runs.New(engine.Config{Ledger: engine.Ledger{Work: s.Work, Leases: s.Leases, Limits: s.Limits, Reuse: s.Reuse, Reader: s.Reader},
+		Files: w.files, Planner: w.plan, Clock: w.clock, Timing: w.timing,
 		Random: rand.New(rand.NewPCG(uint64(w.holders), 7)), Holder: fmt.Sprintf("process %d", w.holders),
 		Accounts: func(name string) (engine.Access, error) {
 			return engine.Access{Account: provider.Account{Name: name, Kind: "fake", BaseURL: "http://fake", Batch: w.fake, Live: w.fake}, Fingerprint: "key1"}, nil
@@ -90,16 +92,16 @@ func (w *world) reopen() {
 }
 
 func (w *world) begin() {
-	r, err := w.s.CreateRun(w.ctx, store.NewRun{ID: "run1", Study: "demo", Settings: "{}", Budget: w.budget, Rehearsal: w.rehearsal})
+	r, err := w.s.Runs.CreateRun(w.ctx, store.NewRun{ID: "run1", Study: "demo", Settings: "{}", Budget: w.budget, Rehearsal: w.rehearsal})
 	w.ok(err)
 	var lanes []store.Lane
 	for _, l := range w.plan.lanes {
 		lanes = append(lanes, store.Lane{Run: r.No, Stage: "answers", Name: l, Provider: "fake", Model: "m", Params: "{}",
 			Planned: int64(w.plan.items * w.plan.turns), Canary: w.canary})
 	}
-	w.ok(w.s.PutLanes(w.ctx, lanes))
-	w.ok(w.s.OpenRun(w.ctx, r.No))
-	w.run, err = w.s.Run(w.ctx, r.No)
+	w.ok(w.s.Runs.PutLanes(w.ctx, lanes))
+	w.ok(w.s.Runs.OpenRun(w.ctx, r.No))
+	w.run, err = w.s.Reader.Run(w.ctx, r.No)
 	w.ok(err)
 }
 
@@ -107,7 +109,7 @@ func (w *world) begin() {
 func (w *world) drive() (engine.Standing, error) {
 	var st engine.Standing
 	for range 20000 {
-		work, err := w.s.Due(w.ctx, w.run.No, 10)
+		work, err := w.s.Leases.Due(w.ctx, w.run.No, 10)
 		if err != nil {
 			return st, err
 		}
@@ -125,7 +127,7 @@ func (w *world) drive() (engine.Standing, error) {
 		if len(work) > 0 {
 			continue
 		}
-		next, err := w.s.NextDue(w.ctx, w.run.No)
+		next, err := w.s.Reader.NextDue(w.ctx, w.run.No)
 		if err != nil {
 			return st, err
 		}
@@ -148,11 +150,11 @@ func (w *world) drive() (engine.Standing, error) {
 func (w *world) until(so func() bool) {
 	w.t.Helper()
 	for range 1000 {
-		work, err := w.s.Due(w.ctx, w.run.No, 1)
+		work, err := w.s.Leases.Due(w.ctx, w.run.No, 1)
 		w.ok(err)
 		switch {
 		case len(work) == 0:
-			next, err := w.s.NextDue(w.ctx, w.run.No)
+			next, err := w.s.Reader.NextDue(w.ctx, w.run.No)
 			w.ok(err)
 			w.clock.to(next)
 		case work[0].Segment != 0:
@@ -173,7 +175,7 @@ func (w *world) finished(want store.Result) engine.Standing {
 	w.t.Helper()
 	st, err := w.drive()
 	w.ok(err)
-	r, err := w.s.Run(w.ctx, w.run.No)
+	r, err := w.s.Reader.Run(w.ctx, w.run.No)
 	w.ok(err)
 	if r.State != store.RunClosed || r.Result != want {
 		w.t.Fatalf("run is %s %q, want closed %q; standing %+v\n%s", r.State, r.Result, want, st, w.history())
@@ -183,11 +185,11 @@ func (w *world) finished(want store.Result) engine.Standing {
 
 func (w *world) history() string {
 	var b strings.Builder
-	events, _ := w.s.Events(w.ctx, w.run.No, 0, 1000)
+	events, _ := w.s.Reader.Events(w.ctx, w.run.No, 0, 1000)
 	for _, e := range events {
 		fmt.Fprintf(&b, "%s s%d %s %s\n", e.At.Format("02 15:04:05"), e.Segment, e.Kind, e.Text)
 	}
-	segments, _ := w.s.Segments(w.ctx, w.run.No)
+	segments, _ := w.s.Reader.Segments(w.ctx, w.run.No)
 	for _, g := range segments {
 		fmt.Fprintf(&b, "s%d %s %s due %s %v %s\n", g.No, g.Mode, g.State, g.Due.Format("15:04:05"), g.Endings, g.Reason)
 	}
@@ -205,7 +207,7 @@ func (w *world) billedOnce(requests int) {
 		}
 	}
 	doubts := map[string]int{}
-	for d, err := range w.s.Doubts(w.ctx, w.run.No) {
+	for d, err := range w.s.Reader.Doubts(w.ctx, w.run.No) {
 		w.ok(err)
 		doubts[d.Lane+" q "+d.Item] += int(d.Times)
 	}
@@ -224,7 +226,7 @@ func (w *world) billedOnce(requests int) {
 func (w *world) answers(want int) {
 	w.t.Helper()
 	n := 0
-	for a, err := range w.s.Answers(w.ctx, w.run.No, "", "") {
+	for a, err := range w.s.Reader.Answers(w.ctx, w.run.No, "", "") {
 		w.ok(err)
 		if !a.Ended || !a.Outcome.Ending.Stands() {
 			w.t.Errorf("%s of %s has no answer: %+v", a.At.Item, a.Lane, a.Outcome)
@@ -240,7 +242,7 @@ func (w *world) answers(want int) {
 func (w *world) strays() map[store.StrayKind]int64 {
 	w.t.Helper()
 	all := map[store.StrayKind]int64{}
-	w.ok(w.s.Query(w.ctx, "SELECT kind, COUNT(*) FROM strays GROUP BY kind", func(_ []string, values []any) error {
+	w.ok(w.s.Reader.Query(w.ctx, "SELECT kind, COUNT(*) FROM strays GROUP BY kind", func(_ []string, values []any) error {
 		all[store.StrayKind(fmt.Sprintf("%s", values[0]))] = values[1].(int64)
 		return nil
 	}))
@@ -249,7 +251,7 @@ func (w *world) strays() map[store.StrayKind]int64 {
 
 // planner is a study of items times lanes times turns; each turn follows the real answer to the one before.
 type planner struct {
-	s      *store.Ledger
+	s      *ledger.Ledger
 	fake   *fakeProvider
 	items  int
 	lanes  []string
@@ -307,7 +309,7 @@ func (p *planner) Groups(ctx context.Context, run store.Run) ([]engine.Group, er
 func (p *planner) openBefore(ctx context.Context, run store.Run, lane string, turn int) (int, error) {
 	n := 0
 	for i := range p.items {
-		a, err := p.s.AnswersTo(ctx, run.No, []assay.Key{p.at(lane, i, turn-1).Key()})
+		a, err := p.s.Reader.AnswersTo(ctx, run.No, []assay.Key{p.at(lane, i, turn-1).Key()})
 		if err != nil {
 			return 0, err
 		}
@@ -365,7 +367,7 @@ func (p *planner) Build(ctx context.Context, run store.Run, mode store.SegmentMo
 			if turn > 1 {
 				before := c
 				before.Turn = turn - 1
-				a, err := p.s.AnswersTo(ctx, run.No, []assay.Key{before.Key()})
+				a, err := p.s.Reader.AnswersTo(ctx, run.No, []assay.Key{before.Key()})
 				if err != nil {
 					return nil, err
 				}

@@ -78,9 +78,9 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 		case n < leastSlice && away > 0:
 			return limit{short: true}, nil
 		case n == 0:
-			return limit{short: true}, x.Ledger.Note(ctx, x.Run.No, 0, "budget", "no further item of every lane fits into the budget")
+			return limit{short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget", "no further item of every lane fits into the budget")
 		}
-		return limit{items: int64(n), short: true}, x.Ledger.Note(ctx, x.Run.No, 0, "budget",
+		return limit{items: int64(n), short: true}, x.Ledger.Work.Note(ctx, x.Run.No, 0, "budget",
 			assay.Count(n, "more item")+" of every lane "+assay.Verb(n, "fits", "fit")+" into the budget")
 	}
 	return limit{}, nil
@@ -90,11 +90,11 @@ func (x *Extension) affordable(ctx context.Context, groups []engine.Group) (limi
 // reserved. The last two
 // are away: some of it may come back.
 func (x *Extension) left(ctx context.Context) (left, away assay.Money, err error) {
-	r, err := x.Ledger.Run(ctx, x.Run.No)
+	r, err := x.Ledger.Reader.Run(ctx, x.Run.No)
 	if err != nil {
 		return 0, 0, err
 	}
-	waiting, err := x.Ledger.Segments(ctx, x.Run.No, store.Staged, store.Uploaded)
+	waiting, err := x.Ledger.Reader.Segments(ctx, x.Run.No, store.Staged, store.Uploaded)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -20,7 +20,7 @@ func (x *Extension) canaries(ctx context.Context) error {
 		switch {
 		case l.State != store.LaneOpen:
 		case l.Canary == store.CanaryDue && sent:
-			_, err = x.Ledger.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryAsked)
+			_, err = x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryAsked)
 		case l.Canary == store.CanaryAsked && sent && g.State.Terminal():
 			err = hold.JudgeCanary(ctx, x.Ledger, g, x.Policy)
 		case l.Canary == store.CanaryDue:
@@ -34,7 +34,7 @@ func (x *Extension) canaries(ctx context.Context) error {
 }
 
 func (x *Extension) canarySegments(ctx context.Context) (map[string]store.Segment, error) {
-	all, err := x.Ledger.Canaries(ctx, x.Run.No)
+	all, err := x.Ledger.Reader.Canaries(ctx, x.Run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (x *Extension) canary(ctx context.Context, l store.Lane) error {
 		return err
 	}
 	if access.Live == nil {
-		_, err := x.Ledger.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryOff)
+		_, err := x.Ledger.Work.SetCanary(ctx, x.Run.No, l.Stage, l.Name, store.CanaryDue, store.CanaryOff)
 		return err
 	}
 	groups, err := x.Groups(ctx)
@@ -106,6 +106,6 @@ func (x *Extension) stageCanary(ctx context.Context, g engine.Group, p engine.Pl
 	if err := c.finish(ctx); err != nil {
 		return false, err
 	}
-	_, err = x.Ledger.SetCanary(ctx, x.Run.No, g.Stage, g.Lane, store.CanaryDue, store.CanaryAsked)
+	_, err = x.Ledger.Work.SetCanary(ctx, x.Run.No, g.Stage, g.Lane, store.CanaryDue, store.CanaryAsked)
 	return true, err
 }

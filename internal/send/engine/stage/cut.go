@@ -66,7 +66,7 @@ func (x *Extension) NewCutter(ctx context.Context, g engine.Group, mode store.Se
 	}
 	c := &Cutter{Extension: x, group: g, Route: route, access: access, mode: mode, purpose: purpose, params: params}
 	if f, ok := access.Batch.(provider.Finder); ok && mode == store.Batch && !f.Stamped() {
-		used, err := x.Ledger.UnsentSizes(ctx, route.Lane.Provider)
+		used, err := x.Ledger.Work.UnsentSizes(ctx, route.Lane.Provider)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (c *Cutter) begin(ctx context.Context) error {
 	if len(c.shares) > 0 && c.share <= 0 {
 		c.share, c.shares = c.shares[0], c.shares[1:]
 	}
-	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.Run.No, GroupKey: c.group.GroupKey, Mode: c.mode,
+	g, err := c.Ledger.Work.AddSegment(ctx, store.NewSegment{Run: c.Run.No, GroupKey: c.group.GroupKey, Mode: c.mode,
 		Purpose: c.purpose, Provider: c.Route.Lane.Provider, Model: c.Route.Lane.Model, Nonce: c.Nonce(), Recuts: c.recuts}, c.Holder,
 		c.Timing.Lease)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *Cutter) put(ctx context.Context, a store.Attempt, p engine.Planned) err
 }
 
 func (c *Cutter) flush(ctx context.Context) error {
-	err := c.Ledger.AddAttempts(ctx, c.open.Lease, c.open.block)
+	err := c.Ledger.Work.AddAttempts(ctx, c.open.Lease, c.open.block)
 	c.open.block = c.open.block[:0]
 	return err
 }
@@ -267,12 +267,12 @@ func (c *Cutter) close(ctx context.Context) error {
 		bytes = store.Bytes{Name: info.Name, Size: info.Size, SHA256: info.SHA256, Tokens: d.prompts / bytesPerToken}
 	}
 	c.open = nil
-	if err := c.Ledger.Stage(ctx, d.Lease, bytes, d.cost.Sum, d.cost.Unknown, c.Clock.Now()); err != nil {
+	if err := c.Ledger.Work.Stage(ctx, d.Lease, bytes, d.cost.Sum, d.cost.Unknown, c.Clock.Now()); err != nil {
 		return err
 	}
 	c.Made++
 	c.sizes.take(d.requests)
-	return c.Ledger.Release(ctx, d.Lease)
+	return c.Ledger.Leases.Release(ctx, d.Lease)
 }
 
 // bytesPerToken is the size of a token of a prompt on average. Where it matters, the provider's refusals set it right.
@@ -297,7 +297,7 @@ func (c *Cutter) giveUp(ctx context.Context) error {
 	if d.sink != nil {
 		err = d.sink.Discard()
 	}
-	return errors.Join(err, c.Ledger.Discard(context.WithoutCancel(ctx), d.Lease))
+	return errors.Join(err, c.Ledger.Work.Discard(context.WithoutCancel(ctx), d.Lease))
 }
 
 // baseURL is where the requests go.

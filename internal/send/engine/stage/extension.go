@@ -60,7 +60,7 @@ func (x *Extension) Grow(ctx context.Context) error {
 	}
 	for _, l := range x.Lanes {
 		if l.State == store.LaneOpen {
-			if err := x.Ledger.WakeLane(ctx, x.Run.No, l.Stage, l.Name); err != nil {
+			if err := x.Ledger.Work.WakeLane(ctx, x.Run.No, l.Stage, l.Name); err != nil {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (x *Extension) Grow(ctx context.Context) error {
 }
 
 func (x *Extension) Reload(ctx context.Context) (err error) {
-	x.Lanes, err = x.Ledger.Lanes(ctx, x.Run.No)
+	x.Lanes, err = x.Ledger.Reader.Lanes(ctx, x.Run.No)
 	return err
 }
 
@@ -84,20 +84,20 @@ func (x *Extension) LaneOf(stage, name string) (store.Lane, bool) {
 
 // discardScratch takes away what a killed process had begun to write: nothing of it left this machine.
 func (x *Extension) discardScratch(ctx context.Context) error {
-	planned, err := x.Ledger.Segments(ctx, x.Run.No, store.Planned)
+	planned, err := x.Ledger.Reader.Segments(ctx, x.Run.No, store.Planned)
 	if err != nil {
 		return err
 	}
 	for _, g := range planned {
 		// The run is ours, and only the holder of a run plans: whatever lease is on it belongs to the dead.
-		l, err := x.Ledger.SeizeSegment(ctx, x.Lease, g.No, x.Holder, x.Timing.Lease)
+		l, err := x.Ledger.Leases.SeizeSegment(ctx, x.Lease, g.No, x.Holder, x.Timing.Lease)
 		if err != nil {
 			return err
 		}
 		if err := x.Files.Remove(ctx, x.Run.ID, fmt.Sprintf("s%d-in", g.No)); err != nil {
 			return err
 		}
-		if err := x.Ledger.Discard(ctx, l); err != nil {
+		if err := x.Ledger.Work.Discard(ctx, l); err != nil {
 			return err
 		}
 	}

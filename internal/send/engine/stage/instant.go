@@ -58,7 +58,7 @@ func (c *Cutter) reuse(ctx context.Context, block []engine.Planned, tries []int6
 			rest, restTries = append(rest, p), append(restTries, tries[i])
 			continue
 		}
-		source, err := c.Ledger.Segment(ctx, old.Segment)
+		source, err := c.Ledger.Reader.Segment(ctx, old.Segment)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -98,7 +98,7 @@ func (c *Cutter) whole(ctx context.Context, run int64, a store.Answer) (store.An
 	if !ok {
 		return a, fmt.Errorf("the answer to %s cannot be read again here: %w", a.Key, fs.ErrNotExist)
 	}
-	source, err := c.Ledger.Run(ctx, run)
+	source, err := c.Ledger.Reader.Run(ctx, run)
 	if err != nil {
 		return a, err
 	}
@@ -127,7 +127,7 @@ func (c *Cutter) noteLost(ctx context.Context, l lostAnswers) error {
 	if l.n == 0 {
 		return nil
 	}
-	return c.Ledger.Note(ctx, c.Run.No, 0, "asked again",
+	return c.Ledger.Work.Note(ctx, c.Run.No, 0, "asked again",
 		fmt.Sprintf("lane %s in %s: %s of earlier runs cannot be taken over: %s", c.group.Lane, c.group.Stage, assay.Count(l.n, "answer"), l.why))
 }
 
@@ -139,7 +139,7 @@ func (c *Cutter) donors(ctx context.Context, block []engine.Planned) (map[assay.
 	for i, p := range block {
 		asked[i] = store.Question{Key: p.At.Key(), At: p.At, Digest: c.Digest(p)}
 	}
-	return c.Ledger.Reusable(ctx, from, asked)
+	return c.Ledger.Reuse.Reusable(ctx, from, asked)
 }
 
 // SettleKnown writes the requests whose outcome is known as a segment that is settled at once.
@@ -149,7 +149,7 @@ func (c *Cutter) SettleKnown(ctx context.Context) error {
 	}
 	all := c.instant
 	c.instant = nil
-	g, err := c.Ledger.AddSegment(ctx, store.NewSegment{Run: c.Run.No, GroupKey: c.group.GroupKey, Mode: store.Reuse,
+	g, err := c.Ledger.Work.AddSegment(ctx, store.NewSegment{Run: c.Run.No, GroupKey: c.group.GroupKey, Mode: store.Reuse,
 		Purpose: c.purpose, Provider: c.Route.Lane.Provider, Model: c.Route.Lane.Model, Nonce: c.Nonce()}, c.Holder, c.Timing.Lease)
 	if err != nil {
 		return err
@@ -159,26 +159,26 @@ func (c *Cutter) SettleKnown(ctx context.Context) error {
 		attempts[i], block[i] = s.Attempt, s.Outcome
 		attempts[i].Ord, block[i].Ord = int64(i), int64(i)
 	}
-	if err := c.Ledger.AddAttempts(ctx, g.Lease, attempts); err != nil {
+	if err := c.Ledger.Work.AddAttempts(ctx, g.Lease, attempts); err != nil {
 		return err
 	}
-	if err := c.Ledger.Stage(ctx, g.Lease, store.Bytes{}, 0, 0, c.Clock.Now()); err != nil {
+	if err := c.Ledger.Work.Stage(ctx, g.Lease, store.Bytes{}, 0, 0, c.Clock.Now()); err != nil {
 		return err
 	}
-	if err := c.Ledger.GoLive(ctx, g.Lease, "", 0, c.Clock.Now()); err != nil {
+	if err := c.Ledger.Work.GoLive(ctx, g.Lease, "", 0, c.Clock.Now()); err != nil {
 		return err
 	}
 	if err := c.enterRaw(ctx, g.Lease, all, block); err != nil {
 		return err
 	}
-	if _, err := c.Ledger.SettleLive(ctx, g.Lease, block); err != nil {
+	if _, err := c.Ledger.Work.SettleLive(ctx, g.Lease, block); err != nil {
 		return err
 	}
-	if err := c.Ledger.Finish(ctx, g.Lease, time.Time{}); err != nil {
+	if err := c.Ledger.Work.Finish(ctx, g.Lease, time.Time{}); err != nil {
 		return err
 	}
 	c.Made++
-	return c.Ledger.Release(ctx, g.Lease)
+	return c.Ledger.Leases.Release(ctx, g.Lease)
 }
 
 // enterRaw enters the files with the bytes of answers, so that each can be walked back to them.
@@ -191,7 +191,7 @@ func (c *Cutter) enterRaw(ctx context.Context, l store.Lease, all []Known, block
 		no, ok := numbers[s.Raw.Name]
 		if !ok {
 			var err error
-			if no, err = c.Ledger.AddArtifact(ctx, l, *s.Raw); err != nil {
+			if no, err = c.Ledger.Work.AddArtifact(ctx, l, *s.Raw); err != nil {
 				return err
 			}
 			numbers[s.Raw.Name] = no

@@ -14,11 +14,11 @@ import (
 
 // resends stages what is to be sent again, lane by lane.
 func (x *Extension) resends(ctx context.Context) error {
-	queues, err := x.Ledger.Queues(ctx, x.Run.No)
+	queues, err := x.Ledger.Work.Queues(ctx, x.Run.No)
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(x.Ledger.Resends(ctx, x.Run.No))
+	next, stop := iter.Pull2(x.Ledger.Reader.Resends(ctx, x.Run.No))
 	defer stop()
 	r, err, ok := next()
 	for ok && err == nil {

@@ -35,7 +35,7 @@ func (x *Extension) Groups(ctx context.Context) ([]engine.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := x.Ledger.Groups(ctx, x.Run.No)
+	known, err := x.Ledger.Reader.Groups(ctx, x.Run.No)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (x *Extension) wave(ctx context.Context, g engine.Group, items limit) error
 	if ready == 0 {
 		if g.Final && !items.short {
 			x.Completed = true
-			return x.Ledger.PutGroup(ctx, store.Group{Run: x.Run.No, GroupKey: g.GroupKey, Complete: true})
+			return x.Ledger.Work.PutGroup(ctx, store.Group{Run: x.Run.No, GroupKey: g.GroupKey, Complete: true})
 		}
 		return nil
 	}
@@ -124,7 +124,7 @@ func (x *Extension) wave(ctx context.Context, g engine.Group, items limit) error
 		return errors.Join(err, c.giveUp(ctx))
 	}
 	group := store.Group{Run: x.Run.No, GroupKey: g.GroupKey, Complete: g.Final && !items.short}
-	return x.Ledger.PutGroup(ctx, group)
+	return x.Ledger.Work.PutGroup(ctx, group)
 }
 
 // waitForMore reports whether a group that may grow should wait, and notes since when it does. Where nothing moves that could add to it,
@@ -136,7 +136,7 @@ func (x *Extension) waitForMore(ctx context.Context, g engine.Group, ready, full
 	if x.Still && x.Made == 0 && !x.Completed {
 		return false, nil
 	}
-	known, err := x.Ledger.Groups(ctx, x.Run.No)
+	known, err := x.Ledger.Reader.Groups(ctx, x.Run.No)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +149,7 @@ func (x *Extension) waitForMore(ctx context.Context, g engine.Group, ready, full
 	}
 	if cut := first.Add(x.Timing.Cut); now.Before(cut) {
 		x.wake(cut)
-		return true, x.Ledger.PutGroup(ctx, store.Group{Run: x.Run.No, GroupKey: g.GroupKey, First: first})
+		return true, x.Ledger.Work.PutGroup(ctx, store.Group{Run: x.Run.No, GroupKey: g.GroupKey, First: first})
 	}
 	return false, nil
 }
@@ -214,7 +214,7 @@ const fewAsked = 1000
 // Fresh walks over the requests of a group that were never sent.
 func (x *Extension) Fresh(ctx context.Context, g engine.Group) iter.Seq2[engine.Planned, error] {
 	return func(yield func(engine.Planned, error) bool) {
-		few, all, err := x.Ledger.AskedOf(ctx, store.Group{Run: x.Run.No, GroupKey: g.GroupKey}, fewAsked)
+		few, all, err := x.Ledger.Work.AskedOf(ctx, store.Group{Run: x.Run.No, GroupKey: g.GroupKey}, fewAsked)
 		if err != nil {
 			yield(engine.Planned{}, err)
 			return
@@ -223,7 +223,7 @@ func (x *Extension) Fresh(ctx context.Context, g engine.Group) iter.Seq2[engine.
 		switch {
 		case !all:
 			sent = func(ctx context.Context, keys []assay.Key) (map[assay.Key]int64, error) {
-				return x.Ledger.Asked(ctx, x.Run.No, keys)
+				return x.Ledger.Reader.Asked(ctx, x.Run.No, keys)
 			}
 		case len(few) > 0:
 			sent = func(context.Context, []assay.Key) (map[assay.Key]int64, error) { return few, nil }

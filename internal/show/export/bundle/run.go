@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/show/export"
 	"assay/internal/study"
@@ -24,13 +25,13 @@ func Write(ctx context.Context, w io.Writer, r export.Run) error {
 }
 
 // Restore writes all rows of a bundle into an empty ledger, and returns its run.
-func (b *Bundle) Restore(ctx context.Context, ledger *store.Ledger) (store.Run, error) {
+func (b *Bundle) Restore(ctx context.Context, ledger *ledger.Ledger) (store.Run, error) {
 	for _, table := range store.DumpTables() {
-		if err := ledger.Restore(ctx, table, b.Rows(table)); err != nil {
+		if err := ledger.Runs.Restore(ctx, table, b.Rows(table)); err != nil {
 			return store.Run{}, err
 		}
 	}
-	return ledger.FindRun(ctx, b.Manifest.Run, "")
+	return ledger.Reader.FindRun(ctx, b.Manifest.Run, "")
 }
 
 // bundler makes the rows of a bundle.

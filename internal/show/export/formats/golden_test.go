@@ -341,7 +341,7 @@ stages:
 	other := newRig(t, simulator.Options{})
 	found, err := b.Restore(ctx, other.ledger)
 	ok(t, err)
-	unpacked := export.Run{Run: found, Results: &results.Reader{Ledger: other.ledger.Reader, Scripts: other.planner, Bundled: true}}
+	unpacked := export.Run{Run: found, Results: &results.Reader{Ledger: other.ledger.Reader, Pages: other.ledger.Pages, Scripts: other.planner, Bundled: true}}
 	for _, form := range []string{"csv", "jsonl"} {
 		var want, got bytes.Buffer
 		ok(t, formatNamed(t, form).WriteFile(ctx, &want, []export.Run{run}))
@@ -350,7 +350,7 @@ stages:
 			t.Errorf("%s: %s", form, diff)
 		}
 	}
-	gold, err := io.ReadAll(other.ledger.Part(ctx, found.No, results.GoldPart+"gold.csv"))
+	gold, err := io.ReadAll(other.ledger.Reader.Part(ctx, found.No, results.GoldPart+"gold.csv"))
 	if err != nil || string(gold) != "item,label\na,safe\n" {
 		t.Errorf("gold labels: %q, %v", gold, err)
 	}

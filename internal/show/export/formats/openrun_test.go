@@ -34,22 +34,22 @@ stages:
 `)}}, "run1")
 	_, err := r.engine.Extend(ctx, run.No)
 	ok(t, err)
-	segments, err := r.ledger.Segments(ctx, run.No)
+	segments, err := r.ledger.Reader.Segments(ctx, run.No)
 	ok(t, err)
 	if len(segments) != 3 {
 		t.Fatalf("%d segments", len(segments))
 	}
 	for range 50 { // one of them goes all its way
-		g, err := r.ledger.Segment(ctx, segments[0].No)
+		g, err := r.ledger.Reader.Segment(ctx, segments[0].No)
 		ok(t, err)
 		if g.State.Terminal() {
 			break
 		}
 		ok(t, r.engine.Advance(ctx, g.No))
 	}
-	run, err = r.ledger.Run(ctx, run.No)
+	run, err = r.ledger.Reader.Run(ctx, run.No)
 	ok(t, err)
-	dir := r.write(t, "registry", export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner}, Raw: r.files})
+	dir := r.write(t, "registry", export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner}, Raw: r.files})
 	done := map[string]int{}
 	for _, name := range globbed(t, dir, "*/*/*/jobs_registry.csv") {
 		f, err := os.Open(name)

@@ -13,6 +13,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results"
 	"assay/internal/keep/artifacts"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
@@ -35,7 +36,7 @@ import (
 // rig runs studies against a simulator in this process, and writes and reads what came of them.
 type rig struct {
 	t       *testing.T
-	ledger  *store.Ledger
+	ledger  *ledger.Ledger
 	files   *artifacts.Folder
 	planner *script.Library
 	sim     *simulator.Server
@@ -46,7 +47,7 @@ type rig struct {
 func newRig(t *testing.T, o simulator.Options) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	ledger, err := store.Open(context.Background(), filepath.Join(dir, "ledger.db"), store.Options{})
+	ledger, err := ledger.Open(context.Background(), filepath.Join(dir, "ledger.db"), ledger.Options{})
 	ok(t, err)
 	t.Cleanup(func() { ledger.Close() })
 	files, err := artifacts.Open(filepath.Join(dir, "runs"))
@@ -56,11 +57,13 @@ func newRig(t *testing.T, o simulator.Options) *rig {
 	sim, err := simulator.New(o)
 	ok(t, err)
 	t.Cleanup(func() { sim.Close() })
-	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Ledger: ledger, Files: files, Catalog: catalog.Default()}}
+	r := &rig{t: t, ledger: ledger, files: files, sim: sim, planner: &script.Library{Runs: ledger.Runs, Leases: ledger.Leases, Imports: ledger.Imports,
+		Reuse: ledger.Reuse, Reader: ledger.Reader, Files: files, Catalog: catalog.Default()}}
 	timing := engine.DefaultTiming().Scaled(5000)
 	timing.Cut = time.Minute // a wave goes out when it is whole, and is one batch
 	r.engine = runs.New(engine.Config{
-		Ledger: ledger, Files: files, Planner: &planner.Planner{Library: r.planner}, Clock: engine.WallClock(), Timing: timing,
+		Ledger: engine.Ledger{Work: ledger.Work, Leases: ledger.Leases, Limits: ledger.Limits, Reuse: ledger.Reuse, Reader: ledger.Reader},
+		Files:  files, Planner: &planner.Planner{Library: r.planner}, Clock: engine.WallClock(), Timing: timing,
 		Random: rand.New(rand.NewPCG(1, 2)), Holder: "test", Accounts: r.access,
 	})
 	return r
@@ -116,9 +119,9 @@ func (r *rig) run(files fs.FS, id string) export.Run {
 	if !st.Closed {
 		r.t.Fatalf("the run did not close: %+v", st)
 	}
-	run, err = r.ledger.Run(ctx, run.No)
+	run, err = r.ledger.Reader.Run(ctx, run.No)
 	ok(r.t, err)
-	return export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner}, Raw: r.files}
+	return export.Run{Run: run, Results: &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner}, Raw: r.files}
 }
 
 // formatNamed returns a format by its name.
@@ -160,7 +163,7 @@ func (r *rig) back(t *testing.T, name, dir, id string) export.Run {
 	ok(t, folder.Close("back", "an export"))
 	ok(t, tree.Commit())
 	run := r.begin(os.DirFS(out), id)
-	reader := &results.Reader{Ledger: r.ledger.Reader, Scripts: r.planner}
+	reader := &results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner}
 	ok(t, studyfolder.Load(ctx, r.planner, run, os.DirFS(out), bad))
 	return export.Run{Run: run, Results: reader}
 }

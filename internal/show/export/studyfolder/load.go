@@ -68,7 +68,7 @@ func (l *loader) add(ctx context.Context, block []store.Verdict) error {
 	if len(block) == 0 {
 		return nil
 	}
-	n, err := l.Ledger.AddVerdicts(ctx, block)
+	n, err := l.Runs.AddVerdicts(ctx, block)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func New(o Options) *Driver {
 
 // Runs lists the batches of a user, newest first; of all users where the name is empty.
 func (s *Driver) Runs(ctx context.Context, user string, states ...store.RunState) ([]store.Run, error) {
-	all, err := s.Home.Ledger.Runs(ctx, workspace.GatewayStudy, states...)
+	all, err := s.Home.Ledger.Reader.Runs(ctx, workspace.GatewayStudy, states...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (s *Driver) advance(ctx context.Context, run store.Run) (time.Duration, err
 		if err != nil && !errors.Is(err, engine.ErrNoKey) { // without a key nothing moves
 			return tryAgain, err
 		}
-		if run, err = s.Home.Ledger.Run(ctx, run.No); err != nil {
+		if run, err = s.Home.Ledger.Reader.Run(ctx, run.No); err != nil {
 			return tryAgain, err
 		}
 		if run.State != store.RunClosed {
@@ -183,21 +183,21 @@ func (s *Driver) advance(ctx context.Context, run store.Run) (time.Duration, err
 // none. What waits for a key or a person is looked at again later, until its window is over; a job that another key made waits
 // for that key.
 func (s *Driver) stuck(ctx context.Context, run store.Run, budget bool) (time.Duration, error) {
-	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
+	stops, err := s.Home.Ledger.Reader.OrdersOf(ctx, run.No, store.OrderCancel)
 	if err != nil {
 		return tryAgain, err
 	}
 	if budget && len(stops) == 0 {
 		raised := false
 		if within, known := s.Allowance(run.By); known { // no one else is given more money
-			if raised, err = s.Home.Ledger.RaiseClientBudget(ctx, run.No, within); err != nil {
+			if raised, err = s.Home.Ledger.Clients.RaiseClientBudget(ctx, run.No, within); err != nil {
 				return tryAgain, err
 			}
 		}
 		if raised {
 			return 0, nil
 		}
-		_, err = s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: ByBudget})
+		_, err = s.Home.Ledger.Runs.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: "{}", By: ByBudget})
 		return 0, err
 	}
 	others, err := s.elsewhere(ctx, run)
@@ -208,7 +208,7 @@ func (s *Driver) stuck(ctx context.Context, run store.Run, budget bool) (time.Du
 		return tryAgain, fmt.Errorf("segment %d waits for the key of %s that made its job (fingerprint %s)", others[0].No,
 			others[0].Provider, others[0].Account)
 	}
-	held, err := s.Home.Ledger.Segments(ctx, run.No, store.Held)
+	held, err := s.Home.Ledger.Reader.Segments(ctx, run.No, store.Held)
 	if err != nil {
 		return tryAgain, err
 	}

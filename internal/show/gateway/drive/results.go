@@ -27,7 +27,7 @@ func (s *Driver) finish(ctx context.Context, run store.Run) error {
 	if len(b.Client.Broken) > 0 {
 		return nil
 	}
-	files, err := s.Home.Ledger.ClientFilesOf(ctx, run.No)
+	files, err := s.Home.Ledger.Clients.ClientFilesOf(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -74,12 +74,12 @@ func (s *Driver) write(ctx context.Context, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	return s.Home.Ledger.PutClientFiles(ctx, files...)
+	return s.Home.Ledger.Clients.PutClientFiles(ctx, files...)
 }
 
 // unsent returns why requests of a closed run were never sent.
 func (s *Driver) unsent(ctx context.Context, run store.Run) (batchrun.End, error) {
-	stops, err := s.Home.Ledger.OrdersOf(ctx, run.No, store.OrderCancel)
+	stops, err := s.Home.Ledger.Reader.OrdersOf(ctx, run.No, store.OrderCancel)
 	if len(stops) > 0 && stops[0].By == ByBudget {
 		return batchrun.End{Code: "insufficient_quota", Message: "This request was not executed: the budget was spent."}, err
 	}

@@ -26,7 +26,7 @@ func (s *Driver) revive(ctx context.Context, run store.Run) error {
 	if !due {
 		return nil
 	}
-	lanes, err := s.Home.Ledger.Lanes(ctx, run.No)
+	lanes, err := s.Home.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return err
 	}
@@ -35,12 +35,12 @@ func (s *Driver) revive(ctx context.Context, run store.Run) error {
 		if l.State != store.LaneStopped || !engine.StoppedByAccount(l) {
 			continue
 		}
-		if err := s.Home.Ledger.SetLane(ctx, run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen, From: l.Cause}); err != nil {
+		if err := s.Home.Ledger.Work.SetLane(ctx, run.No, l.Stage, l.Name, store.LaneStop{State: store.LaneOpen, From: l.Cause}); err != nil {
 			return err
 		}
 		moved = true
 	}
-	jobs, err := s.Home.Ledger.Segments(ctx, run.No, store.Held, store.Launched)
+	jobs, err := s.Home.Ledger.Reader.Segments(ctx, run.No, store.Held, store.Launched)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *Driver) revive(ctx context.Context, run store.Run) error {
 	s.mu.Lock()
 	delete(s.later, run.No)
 	s.mu.Unlock()
-	return s.Home.Ledger.RunDue(ctx, run.No, s.Home.Ledger.Now())
+	return s.Home.Ledger.Leases.RunDue(ctx, run.No, s.Home.Ledger.Now())
 }
 
 // claim returns the key, by its fingerprint, with which a job is looked at again; empty: it stays as it is. A job belongs to the account
@@ -83,7 +83,7 @@ func (s *Driver) claim(ctx context.Context, g store.Segment) (string, error) {
 		return own, nil
 	}
 	if !held {
-		if alive, err := s.Home.Ledger.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account}); err != nil || alive {
+		if alive, err := s.Home.Ledger.Leases.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account}); err != nil || alive {
 			return "", err
 		}
 	}
@@ -120,12 +120,12 @@ func (s *Driver) show(ctx context.Context, runs []store.Run) error {
 	if none {
 		return nil
 	}
-	return s.Home.Ledger.PutWorkerKeys(ctx, s.name, keys, keysLast)
+	return s.Home.Ledger.Leases.PutWorkerKeys(ctx, s.name, keys, keysLast)
 }
 
 // elsewhere are the jobs of a run, and the create calls of unknown fate, of which another key than those here has to say what becomes.
 func (s *Driver) elsewhere(ctx context.Context, run store.Run) ([]store.Segment, error) {
-	all, err := s.Home.Ledger.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Held)
+	all, err := s.Home.Ledger.Reader.Segments(ctx, run.No, store.Intended, store.Launched, store.Ended, store.Held)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Driver) decide(ctx context.Context, g store.Segment, r engine.Resolve, 
 	if err != nil {
 		return err
 	}
-	_, err = s.Home.Ledger.PutOrder(ctx, store.Order{Run: g.Run, Segment: g.No, Kind: store.OrderResolve, Args: string(text), By: by})
+	_, err = s.Home.Ledger.Runs.PutOrder(ctx, store.Order{Run: g.Run, Segment: g.No, Kind: store.OrderResolve, Args: string(text), By: by})
 	return err
 }
 
@@ -165,7 +165,7 @@ func (s *Driver) expire(ctx context.Context, run store.Run, held []store.Segment
 		if err != nil {
 			return false, err
 		}
-		if _, err := s.Home.Ledger.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: string(text),
+		if _, err := s.Home.Ledger.Runs.PutOrder(ctx, store.Order{Run: run.No, Kind: store.OrderCancel, Args: string(text),
 			By: ByWindow}); err != nil {
 			return false, err
 		}
@@ -180,7 +180,7 @@ func (s *Driver) expire(ctx context.Context, run store.Run, held []store.Segment
 
 // WaitsFor returns what an open run waits for, in the words of its lanes and jobs; empty: it goes on by itself.
 func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
-	lanes, err := s.Home.Ledger.Lanes(ctx, run.No)
+	lanes, err := s.Home.Ledger.Reader.Lanes(ctx, run.No)
 	if err != nil {
 		return "", err
 	}
@@ -190,7 +190,7 @@ func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 			all = append(all, l.Name+": "+l.Reason)
 		}
 	}
-	held, err := s.Home.Ledger.Segments(ctx, run.No, store.Held)
+	held, err := s.Home.Ledger.Reader.Segments(ctx, run.No, store.Held)
 	if err != nil {
 		return "", err
 	}
@@ -203,7 +203,7 @@ func (s *Driver) WaitsFor(ctx context.Context, run store.Run) (string, error) {
 		return "", err
 	}
 	for _, g := range others {
-		alive, err := s.Home.Ledger.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account})
+		alive, err := s.Home.Ledger.Leases.KeyAlive(ctx, store.WorkerKey{Run: g.Run, Provider: g.Provider, Account: g.Account})
 		switch {
 		case err != nil:
 			return "", err

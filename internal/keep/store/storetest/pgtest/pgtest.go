@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/keep/store"
-
 	_ "github.com/jackc/pgx/v5/stdlib" // registers "pgx"
+
+	"assay/internal/keep/ledger"
 )
 
 // Server is a running server that forgets everything when it stops.
@@ -300,7 +300,7 @@ func (s *Server) ledger(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l, err := store.Open(ctx, where, store.Options{})
+	l, err := ledger.Open(ctx, where, ledger.Options{})
 	if err != nil {
 		return "", err
 	}

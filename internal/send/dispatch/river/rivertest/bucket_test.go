@@ -60,7 +60,7 @@ func shareABucket(t *testing.T, study string, away int64) {
 		}
 		return artifactstest.Served
 	})
-	run, err := s.look.FindRun(s.ctx, "latest", "")
+	run, err := s.look.Reader.FindRun(s.ctx, "latest", "")
 	s.ok(err)
 	if run = s.closed(run.No); run.Result != store.ResultDone {
 		t.Errorf("the run is %s\n%s", run.Result, s.history())

@@ -59,14 +59,14 @@ func TestTwoWorkersWithOneKeyEachComeToTheEnd(t *testing.T) {
 	}
 	answers := 16
 	var verdicts int
-	s.ok(s.look.Query(s.ctx, "SELECT COUNT(*) FROM verdicts WHERE state = 'valid'", func(_ []string, values []any) error {
+	s.ok(s.look.Reader.Query(s.ctx, "SELECT COUNT(*) FROM verdicts WHERE state = 'valid'", func(_ []string, values []any) error {
 		_, err := fmt.Sscan(fmt.Sprint(values[0]), &verdicts)
 		return err
 	}))
 	if verdicts < 16 {
 		t.Errorf("%d verdicts\n%s", verdicts, s.history())
 	}
-	segments, err := s.look.Segments(s.ctx, run.No)
+	segments, err := s.look.Reader.Segments(s.ctx, run.No)
 	s.ok(err)
 	asked := 0
 	for _, g := range segments {
@@ -77,7 +77,7 @@ func TestTwoWorkersWithOneKeyEachComeToTheEnd(t *testing.T) {
 	}
 	s.answeredOnce(run, asked)
 	s.until("the audit of both providers", func() bool {
-		segments, err := s.look.Segments(s.ctx, run.No)
+		segments, err := s.look.Reader.Segments(s.ctx, run.No)
 		s.ok(err)
 		for _, g := range segments {
 			if !g.Due.IsZero() {
@@ -111,7 +111,7 @@ func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 	})
 	run := s.begin("openai", "anthropic")
 	s.until("the answers of the other provider", func() bool {
-		lanes, err := s.look.Lanes(s.ctx, run.No)
+		lanes, err := s.look.Reader.Lanes(s.ctx, run.No)
 		s.ok(err)
 		for _, l := range lanes {
 			if l.Name == "h" {
@@ -152,7 +152,7 @@ func TestWhatNoWorkerHasTheKeyForIsReported(t *testing.T) {
 func sweeps(s *shop, n int) func() bool {
 	last := ""
 	return func() bool {
-		s.ok(s.look.Query(s.ctx, "SELECT MAX(until_ms) FROM worker_keys", func(_ []string, values []any) error {
+		s.ok(s.look.Reader.Query(s.ctx, "SELECT MAX(until_ms) FROM worker_keys", func(_ []string, values []any) error {
 			if now := fmt.Sprint(values[0]); now != last {
 				last, n = now, n-1
 			}

@@ -51,7 +51,7 @@ func TestAProgramJudgesOnlyWhereItMay(t *testing.T) {
 		t.Error(text)
 	}
 	valid := 0
-	s.ok(s.look.Query(s.ctx, "SELECT 1 FROM verdicts WHERE state = 'valid'", func([]string, []any) error { valid++; return nil }))
+	s.ok(s.look.Reader.Query(s.ctx, "SELECT 1 FROM verdicts WHERE state = 'valid'", func([]string, []any) error { valid++; return nil }))
 	if valid != 2 {
 		t.Errorf("%d verdicts\n%s", valid, s.history())
 	}

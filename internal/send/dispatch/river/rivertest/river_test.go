@@ -137,7 +137,7 @@ func TestAWorkerWithoutKeysTakesNothing(t *testing.T) {
 	})
 	run := s.begin("openai")
 	h.said.await(s, "no key here")
-	segments, err := s.look.Segments(s.ctx, run.No)
+	segments, err := s.look.Reader.Segments(s.ctx, run.No)
 	s.ok(err)
 	if len(segments) > 0 {
 		t.Errorf("a worker worked\n%s", s.history())
@@ -169,7 +169,7 @@ func TestTwoWorkersDoNotSpendTheLastDollarTwice(t *testing.T) {
 					<-scarce
 				}
 				err := call()
-				if run, e := s.look.FindRun(s.ctx, "latest", ""); e == nil && run.Budget != nil && run.Reserved+run.Spent > *run.Budget {
+				if run, e := s.look.Reader.FindRun(s.ctx, "latest", ""); e == nil && run.Budget != nil && run.Reserved+run.Spent > *run.Budget {
 					over.Store(true)
 				}
 				return err
@@ -183,16 +183,16 @@ func TestTwoWorkersDoNotSpendTheLastDollarTwice(t *testing.T) {
 		close(scarce)
 		t.Fatalf("the workers do not share the segments\n%s", s.history())
 	}
-	segments, err := s.look.Segments(s.ctx, run.No)
+	segments, err := s.look.Reader.Segments(s.ctx, run.No)
 	s.ok(err)
 	var most assay.Money
 	for _, g := range segments {
 		most = max(most, g.Expected)
 	}
-	s.ok(s.look.SetBudget(s.ctx, run.No, &most))
+	s.ok(s.look.Runs.SetBudget(s.ctx, run.No, &most))
 	close(scarce)
 	s.until("one settled, one asleep for want of money", func() bool {
-		segments, err := s.look.Segments(s.ctx, run.No)
+		segments, err := s.look.Reader.Segments(s.ctx, run.No)
 		s.ok(err)
 		settled, asleep := 0, 0
 		for _, g := range segments {
@@ -237,7 +237,7 @@ func TestAStoppedWorkerLetsItsCreateCallComeHome(t *testing.T) {
 	}
 	h.stop()
 	s.free(run)
-	segments, err := s.look.Segments(s.ctx, run.No)
+	segments, err := s.look.Reader.Segments(s.ctx, run.No)
 	s.ok(err)
 	if len(segments) != 1 || segments[0].Job == "" {
 		t.Errorf("the job is not known\n%s", s.history())
@@ -261,7 +261,7 @@ func TestAnErrorOfAStepIsKeptAndTriedAgain(t *testing.T) {
 	})
 	run := s.closed(s.begin("openai").No)
 	s.answeredOnce(run, 3)
-	events, err := s.look.Events(s.ctx, run.No, 0, 1000)
+	events, err := s.look.Reader.Events(s.ctx, run.No, 0, 1000)
 	s.ok(err)
 	kept := 0
 	for _, e := range events {

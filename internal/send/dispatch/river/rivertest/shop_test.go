@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
+	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/storetest/pgtest"
 	"assay/internal/send/engine"
@@ -70,7 +71,7 @@ type shop struct {
 	dir  string
 	db   string
 	sim  *simulator.Server
-	look *store.Ledger // for looking
+	look *ledger.Ledger // for looking
 }
 
 func newShop(t *testing.T, study string) *shop {
@@ -83,7 +84,7 @@ func newShop(t *testing.T, study string) *shop {
 	s.sim, err = simulator.New(simulator.Options{Seed: 1, Queue: 20 * time.Millisecond, Dir: s.dir})
 	s.ok(err)
 	t.Cleanup(func() { s.sim.Close() })
-	s.look, err = store.Open(ctx, s.db, store.Options{})
+	s.look, err = ledger.Open(ctx, s.db, ledger.Options{})
 	s.ok(err)
 	t.Cleanup(func() { s.look.Close() })
 	return s
@@ -126,7 +127,7 @@ func (s *shop) begin(providers ...string) store.Run {
 	if said := fmt.Sprint(w.Stderr); !strings.Contains(said, "is left to the workers") {
 		s.t.Fatalf("run drives itself although a worker is alive:\n%s", said)
 	}
-	run, err := s.look.FindRun(s.ctx, "latest", "")
+	run, err := s.look.Reader.FindRun(s.ctx, "latest", "")
 	s.ok(err)
 	return run
 }
@@ -223,7 +224,7 @@ func (s *shop) closed(no int64) store.Run {
 	var run store.Run
 	s.until("the end of the run", func() bool {
 		var err error
-		run, err = s.look.Run(s.ctx, no)
+		run, err = s.look.Reader.Run(s.ctx, no)
 		s.ok(err)
 		return run.State == store.RunClosed
 	})
@@ -233,14 +234,14 @@ func (s *shop) closed(no int64) store.Run {
 func (s *shop) history() string {
 	var b strings.Builder
 	ctx := context.Background()
-	runs, _ := s.look.Runs(ctx, "")
+	runs, _ := s.look.Reader.Runs(ctx, "")
 	for _, r := range runs {
 		fmt.Fprintf(&b, "run %d %s %s due %s holder %q\n", r.No, r.State, r.Result, r.Due.Format("05.000"), r.Lease.Holder)
-		events, _ := s.look.Events(ctx, r.No, 0, 1000)
+		events, _ := s.look.Reader.Events(ctx, r.No, 0, 1000)
 		for _, e := range events {
 			fmt.Fprintf(&b, "%s s%d %s %s\n", e.At.Format("05.000"), e.Segment, e.Kind, e.Text)
 		}
-		segments, _ := s.look.Segments(ctx, r.No)
+		segments, _ := s.look.Reader.Segments(ctx, r.No)
 		for _, g := range segments {
 			fmt.Fprintf(&b, "s%d %s %s %s due %s holder %q until %s %v %s\n", g.No, g.Lane, g.Mode, g.State, g.Due.Format("05.000"), g.Lease.Holder, g.Lease.Until.Format("05.000"), g.Endings, g.Reason)
 		}
@@ -253,7 +254,7 @@ func (s *shop) history() string {
 func (s *shop) answeredOnce(run store.Run, want int) {
 	s.t.Helper()
 	answers := 0
-	for a, err := range s.look.Answers(s.ctx, run.No, "", "") {
+	for a, err := range s.look.Reader.Answers(s.ctx, run.No, "", "") {
 		s.ok(err)
 		if answers++; !a.Ended || !a.Outcome.Ending.Stands() {
 			s.t.Errorf("%s of %s in %s has no answer", a.At.Item, a.Lane, a.At.Stage)
@@ -284,9 +285,9 @@ func (s *shop) answeredOnce(run store.Run, want int) {
 // free wants nothing to be held by any process.
 func (s *shop) free(run store.Run) {
 	s.t.Helper()
-	r, err := s.look.Run(s.ctx, run.No)
+	r, err := s.look.Reader.Run(s.ctx, run.No)
 	s.ok(err)
-	segments, err := s.look.Segments(s.ctx, run.No)
+	segments, err := s.look.Reader.Segments(s.ctx, run.No)
 	s.ok(err)
 	held := r.Lease.Holder
 	for _, g := range segments {

@@ -1,0 +1,183 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// postgres has its connections in three pools. A connection of the first two is never held while another one is waited for, so
+// that they always come free; rows that a caller walks over have connections of their own, because the caller may do both.
+type postgres struct{ write, read, stream *sql.DB }
+
+// Connections of one process, at most.
+const (
+	mostWriting   = 8
+	mostReading   = 8
+	mostStreaming = 16
+)
+
+// How long a statement, a wait for a lock, and a transaction that does nothing may take. A walk may take as long as its caller.
+const (
+	statementTime = "300000" // milliseconds
+	lockTime      = "30000"
+	idleTime      = "60000" // a process that was stopped in the middle of a transaction keeps others out for so long
+)
+
+// pgSession is a transaction and the connection it runs on.
+type pgSession struct {
+	*sql.Tx
+	conn *sql.Conn
+}
+
+func (s *DB) openPostgres(ctx context.Context, where string) error {
+	cfg, err := pgx.ParseConfig(where)
+	if err != nil {
+		return errors.New("the URL cannot be read: want postgres://user@host:port/database") // the cause repeats the password
+	}
+	// What is not asked to be durable is done again after a crash; a durable commit carries everything before it.
+	cfg.RuntimeParams["synchronous_commit"] = "off"
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "assay"
+	}
+	pool := func(most int, params map[string]string) *sql.DB {
+		own := cfg.Copy()
+		for name, value := range params {
+			if own.RuntimeParams[name] == "" {
+				own.RuntimeParams[name] = value
+			}
+		}
+		db := sql.OpenDB(discreet{stdlib.GetConnector(*own), own})
+		db.SetMaxOpenConns(most)
+		db.SetMaxIdleConns(most)
+		db.SetConnMaxIdleTime(time.Minute)
+		return db
+	}
+	p := postgres{
+		write:  pool(mostWriting, map[string]string{"statement_timeout": statementTime, "lock_timeout": lockTime, "idle_in_transaction_session_timeout": idleTime}),
+		read:   pool(mostReading, map[string]string{"statement_timeout": statementTime}),
+		stream: pool(mostStreaming, nil),
+	}
+	s.engine, s.write, s.read, s.stream = p, p.write, p.read, p.stream
+	if err := migrate(ctx, p.write, p.write, postgresDialect(p.write)); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if !s.shared {
+		return nil
+	}
+	if err := s.try(ctx, Relaxed, func(t *Txn) error { _, err := p.clock(ctx, t); return err }); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return nil
+}
+
+func (p postgres) begin(ctx context.Context, s *DB, d Durability) (*Txn, error) {
+	conn, err := p.write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err == nil && d == Durable {
+		if _, err = tx.ExecContext(ctx, "SET LOCAL synchronous_commit TO on"); err != nil {
+			err = errors.Join(err, tx.Rollback()) // a connection waits for its transaction when it is closed
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &Txn{session: pgSession{tx, conn}, db: s, done: func() { conn.Close() }}, nil
+}
+
+func (postgres) clockText(string) string {
+	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
+}
+
+func (postgres) bytewise(column string) string { return column + ` COLLATE "C"` }
+
+// smallSkew is a difference between clocks that does not matter: half of it is the way to the database.
+const smallSkew = time.Second
+
+// clock is the database's own, so that workers need not agree on the time. By how much this process's is wrong is kept.
+func (p postgres) clock(ctx context.Context, t *Txn) (int64, error) {
+	var ms int64
+	before := t.db.own()
+	if err := t.QueryRowContext(ctx, `SELECT `+p.clockText("")).Scan(&ms); err != nil || !t.db.shared {
+		return ms, err
+	}
+	took := t.db.own().Sub(before)
+	skew := time.UnixMilli(ms).Sub(before.Add(took / 2).Round(0))
+	if skew.Abs() < smallSkew+took {
+		skew = 0
+	}
+	t.db.skew.Store(int64(skew))
+	return ms, nil
+}
+
+// yielded: a serialization failure, a deadlock, a lock that was waited for too long, or a connection that was dead before
+// anything was sent on it.
+func (postgres) yielded(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code == "40001" || e.Code == "40P01" || e.Code == "55P03"
+	}
+	var commit *commitError // the driver calls a connection that broke before the reply one that was closed before
+	return pgconn.SafeToRetry(err) && !errors.As(err, &commit)
+}
+
+// away: the connection was refused or broke, or the server says that it stops, starts, has no place, or took the connection of a
+// process that was asleep.
+func (postgres) away(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == "53300" || e.Code == "25P03"
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) { // a disk's errors look like a network's
+		return false
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+}
+
+func (postgres) bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error {
+	return t.session.(pgSession).conn.Raw(func(c any) error {
+		n, err := c.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+		if err == nil && n != int64(len(rows)) {
+			err = fmt.Errorf("copied %d of %d rows into %s", n, len(rows), table)
+		}
+		return err
+	})
+}
+
+// indexDigests has nothing to do: the index is always there, for only its owner may make one, and all writers would
+// stand still meanwhile.
+func (postgres) indexDigests(context.Context, *DB) error { return nil }
+
+func (postgres) unique(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505"
+}
+
+func (postgres) violation(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && strings.HasPrefix(e.Code, "23")
+}
+
+func (p postgres) reader(ctx context.Context) (*sql.Tx, func(), error) {
+	tx, err := p.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return tx, func() {}, err
+}

@@ -1,0 +1,199 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// maxVariables is how many values one SQLite statement can take.
+const maxVariables = 32766
+
+// busyMillis is how long to wait for another process that writes.
+const busyMillis = 30_000
+
+type sqlite struct {
+	path   string
+	writer *writer
+}
+
+func (s *DB) openSQLite(ctx context.Context, path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
+		return err
+	}
+	if err := refuseNetwork(filepath.Dir(abs)); err != nil {
+		return err
+	}
+	if err := create(abs); err != nil {
+		return err
+	}
+	// A page in a cache takes twice its size: the allocator rounds up to powers of two.
+	pool, err := openPool(abs, url.Values{"_txlock": {"immediate"}}, "synchronous(NORMAL)", "cache_size(-4000)", "wal_autocheckpoint(0)")
+	if err != nil {
+		return err
+	}
+	pool.SetMaxOpenConns(1)
+	readers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
+	if err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	if err := migrate(ctx, readers, pool, sqliteDialect(abs)); err != nil {
+		return errors.Join(unopened(err, abs), readers.Close(), pool.Close())
+	}
+	w := newWriter(pool, abs)
+	readers.SetMaxOpenConns(mostReaders)
+	readers.SetMaxIdleConns(mostReaders)
+	walkers, err := openPool(abs, nil, "query_only(1)", "cache_size(-1000)")
+	if err != nil {
+		return errors.Join(err, readers.Close(), w.Close())
+	}
+	walkers.SetMaxIdleConns(mostReaders)
+	s.engine, s.write, s.read, s.stream = sqlite{abs, w}, w, newKeptReader(readers), newKeptReader(walkers)
+	return nil
+}
+
+// create makes the file of a new ledger before SQLite does: the side files get its mode. One that is there is not opened: closing it would
+// end the locks of all connections that this process has to it, and another process could take their log away.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// unopened says why SQLite cannot open a file, which it does not. None of this process's connections has one that it cannot open.
+func unopened(err error, path string) error {
+	var e *driver.Error
+	if !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_CANTOPEN {
+		return err
+	}
+	f, why := os.OpenFile(path, os.O_RDWR, 0)
+	if why != nil {
+		return why
+	}
+	return errors.Join(err, f.Close())
+}
+
+// mostReaders is how many connections read at a time, and are kept: a new one parses the schema, and every statement that it is asked for.
+const mostReaders = 4
+
+func openPool(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
+	if q == nil {
+		q = url.Values{}
+	}
+	q["_pragma"] = append([]string{
+		fmt.Sprintf("busy_timeout(%d)", busyMillis), "journal_mode(WAL)", "foreign_keys(1)",
+	}, pragmas...)
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return sql.Open("sqlite", u.String())
+}
+
+func (sqlite) clock(_ context.Context, t *Txn) (int64, error) { return t.db.Millis(), nil }
+
+func (sqlite) clockText(ours string) string { return ours }
+
+func (sqlite) bytewise(column string) string { return column }
+
+// bulk inserts in statements of a few sizes, which are kept: parsing one takes as long as running it. A row that cannot be
+// written ends the whole transaction, so no statement keeps a journal to be undone alone.
+func (sqlite) bulk(ctx context.Context, t *Txn, table string, columns []string, rows [][]any) error {
+	tuple := "(" + strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",") + "),"
+	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	var args []any
+	for _, size := range []int{min(500, maxVariables/len(columns)), 64, 8, 1} {
+		if len(rows) < size {
+			continue
+		}
+		text := head + strings.TrimSuffix(strings.Repeat(tuple, size), ",")
+		args = slices.Grow(args[:0], size*len(columns))
+		for len(rows) >= size {
+			args = args[:0]
+			for _, r := range rows[:size] {
+				args = append(args, r...)
+			}
+			rows = rows[size:]
+			if _, err := t.ExecContext(ctx, text, args...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// indexDigests makes the index where no run has looked for equal requests before: it takes less than a second for
+// 300,000 attempts, once, and its upkeep costs every large run a tenth of its time, for its entries are in random order.
+func (sqlite) indexDigests(ctx context.Context, s *DB) error {
+	var n int64
+	err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name = 'attempts_digest'`).Scan(&n)
+	if err != nil || n > 0 {
+		return err
+	}
+	return s.Tx(ctx, "index digests", Relaxed, func(t *Txn) error {
+		_, err := t.ExecContext(ctx, `CREATE INDEX IF NOT EXISTS attempts_digest ON attempts (digest) WHERE digest IS NOT NULL`)
+		return err
+	})
+}
+
+// yielded is never so: there is one writer at a time.
+func (sqlite) yielded(error) bool { return false }
+
+// away is never so: the ledger is a file.
+func (sqlite) away(error) bool { return false }
+
+func (sqlite) unique(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && (e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == lib.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+func (sqlite) violation(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_CONSTRAINT
+}
+
+// reader opens the file read-only: a pragma cannot undo that.
+func (d sqlite) reader(ctx context.Context) (*sql.Tx, func(), error) {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path),
+		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyMillis), "query_only(1)"}}.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	done := func() { conn.Close(); db.Close() }
+	if _, err := driver.Limit(conn, lib.SQLITE_LIMIT_ATTACHED, 0); err != nil {
+		done()
+		return nil, nil, err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return tx, done, nil
+}
+
+// errNetwork says why SQLite will not do on a network file system.
+func errNetwork(dir, kind string) error {
+	return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: use a local folder, or PostgreSQL with --db", dir, kind)
+}

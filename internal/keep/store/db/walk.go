@@ -1,0 +1,92 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+
+	"assay/internal/assay"
+)
+
+// Query reads rows at once: its caller does nothing else before it has closed them.
+func (s *DB) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	return s.read.QueryContext(ctx, text, args...)
+}
+
+// QueryRow reads one row.
+func (s *DB) QueryRow(ctx context.Context, text string, args ...any) *sql.Row {
+	return s.read.QueryRowContext(ctx, text, args...)
+}
+
+// Each calls a function for every row of a query.
+func (s *DB) Each(ctx context.Context, row func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := s.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Keys reads rows of a key and a number.
+func (s *DB) Keys(ctx context.Context, text string, args ...any) (map[assay.Key]int64, error) {
+	rows, err := s.Query(ctx, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	defer rows.Close()
+	all := map[assay.Key]int64{}
+	var key []byte
+	var n int64
+	for rows.Next() {
+		if err := rows.Scan(&key, &n); err != nil {
+			return nil, fmt.Errorf("read keys: %w", err)
+		}
+		all[assay.Key(key)] = n
+	}
+	return all, rows.Err()
+}
+
+// Walk streams the rows of a query, each as its scan reads it. The caller may read and write meanwhile.
+func Walk[T any](ctx context.Context, s *DB, doing string, scan func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		rows, err := s.stream.QueryContext(ctx, text, args...)
+		if err != nil {
+			yield(none, fmt.Errorf("%s: %w", doing, err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			v, err := scan(rows)
+			if err != nil {
+				yield(none, fmt.Errorf("%s: %w", doing, err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(none, fmt.Errorf("%s: %w", doing, err))
+		}
+	}
+}
+
+// Collect reads a short walk to its end.
+func Collect[T any](rows iter.Seq2[T, error]) ([]T, error) {
+	var all []T
+	for v, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

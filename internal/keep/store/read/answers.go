@@ -1,0 +1,184 @@
+package read
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
+)
+
+// AnswerTo reads what stands for one request. One that was never sent is ErrNotFound.
+func (s *Reader) AnswerTo(ctx context.Context, run int64, key assay.Key) (store.Answer, error) {
+	all, err := s.AnswersTo(ctx, run, []assay.Key{key})
+	if err != nil {
+		return store.Answer{}, err
+	}
+	a, ok := all[key]
+	if !ok {
+		return a, fmt.Errorf("request %s: %w", key, store.ErrNotFound)
+	}
+	return a, nil
+}
+
+const answerColumns = segmentColumns + `, ` + rowColumns
+
+// segmentColumns are what the answers of one segment g share: with many rows, columns are what reading costs.
+const segmentColumns = `g.no, g.lane, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, g.stage, g.turn, g.second_try`
+
+const rowColumns = `a.ord, a.key, a.try, a.digest, a.source, a.item, a.lane, a.against, a.template, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
+	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
+	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
+	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),
+	COALESCE(o.artifact_no, 0), COALESCE(o.line_offset, 0), COALESCE(o.line_length, 0), COALESCE(o.line_sum, 0), o.at_ms`
+
+const AnswerTables = ` FROM attempts a JOIN segments g ON g.no = a.segment_no
+	LEFT JOIN outcomes o ON o.segment_no = a.segment_no AND o.ord = a.ord `
+
+// standing keeps, for every request, the outcome that stands, else the latest attempt.
+const Standing = ` a.superseded = 0 AND (o.stands = 1 OR (COALESCE(o.surplus, 0) = 0
+	AND NOT EXISTS (SELECT 1 FROM outcomes u WHERE u.run_no = a.run_no AND u.key = a.key AND u.stands = 1)
+	AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.run_no = a.run_no AND b.key = a.key AND b.superseded = 0 AND b.try > a.try)
+	AND NOT EXISTS (SELECT 1 FROM outcomes v WHERE v.segment_no = o.segment_no AND v.ord = o.ord AND v.late > o.late))) `
+
+// Answers walks over the requests of a run that have been sent, each once, with what stands for it, in the order they
+// were sent. Stage and lane narrow it where they are not empty; lane is the one it travelled in.
+//
+// Segment by segment: the key of attempts gives their order, so that nothing is sorted and no text is held.
+func (s *Reader) Answers(ctx context.Context, run int64, stage, lane string) iter.Seq2[store.Answer, error] {
+	empty := func(rows *sql.Rows) (a store.Answer, err error) {
+		err = rows.Scan(ofSegment(&a)...)
+		return a, err
+	}
+	return func(yield func(store.Answer, error) bool) {
+		segments, err := db.Collect(db.Walk(ctx, s.db, "read answers", empty, `SELECT `+segmentColumns+` FROM segments g WHERE run_no = $1 AND state <> 'planned'
+			AND ($2 = '' OR stage = $2) AND ($3 = '' OR lane = $3) ORDER BY no`, run, stage, lane))
+		if err != nil {
+			yield(store.Answer{}, err)
+			return
+		}
+		for _, segment := range segments {
+			row := func(rows *sql.Rows) (store.Answer, error) {
+				a := segment
+				err := scanInto(&a, rows, nil)
+				return a, err
+			}
+			for a, err := range db.Walk(ctx, s.db, "read answers", row, `SELECT `+rowColumns+AnswerTables+`WHERE a.segment_no = $1 AND`+Standing+`ORDER BY a.ord`, segment.Segment) {
+				if !yield(a, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Lengths walks over the answers of a stage that stand, without reading them. Of one too long for a row, the length of its
+// line is returned.
+func (s *Reader) Lengths(ctx context.Context, run int64, stage string) iter.Seq2[store.Length, error] {
+	scan := func(rows *sql.Rows) (l store.Length, err error) {
+		var key []byte
+		err = rows.Scan(&key, &l.Chars)
+		copy(l.Key[:], key)
+		return l, err
+	}
+	return db.Walk(ctx, s.db, "read lengths", scan, `SELECT o.key, COALESCE(LENGTH(o.text), o.line_length, 0) FROM segments g
+		JOIN outcomes o ON o.segment_no = g.no WHERE g.run_no = $1 AND g.stage = $2 AND o.stands = 1`, run, stage)
+}
+
+// SegmentAnswers walks over the attempts of one segment with their outcomes, whether they stand or not.
+func (s *Reader) SegmentAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
+	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 ORDER BY a.ord, o.late`, segment)
+}
+
+// CountingAnswers walks over the attempts of one segment with their outcomes, without what an edit of the study superseded.
+func (s *Reader) CountingAnswers(ctx context.Context, segment int64) iter.Seq2[store.Answer, error] {
+	return answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 AND a.superseded = 0 ORDER BY a.ord, o.late`, segment)
+}
+
+// AnswersTo reads what stands for these requests of a run. Requests that were never sent are not in the map.
+func (s *Reader) AnswersTo(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]store.Answer, error) {
+	all := make(map[assay.Key]store.Answer, len(keys))
+	for len(keys) > 0 {
+		n := min(500, len(keys))
+		list, args := db.KeyList(keys[:n], run)
+		for a, err := range answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.key IN (`+list+`)
+			AND g.state <> 'planned' AND`+Standing, args...) {
+			if err != nil {
+				return nil, err
+			}
+			all[a.Key] = a
+		}
+		keys = keys[n:]
+	}
+	return all, nil
+}
+
+func answers(ctx context.Context, d *db.DB, text string, args ...any) iter.Seq2[store.Answer, error] {
+	return db.Walk(ctx, d, "read answers", scanAnswer, text, args...)
+}
+
+func scanAnswer(rows *sql.Rows) (a store.Answer, err error) {
+	err = scanInto(&a, rows, ofSegment(&a))
+	return a, err
+}
+
+// ofSegment takes segmentColumns in.
+func ofSegment(a *store.Answer) []any {
+	return []any{&a.Segment, &a.Lane, &a.Mode, &a.At.Stage, &a.At.Turn, &a.At.Again}
+}
+
+// scan takes rowColumns in, after what goes before them.
+func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
+	var key []byte
+	var ending, class sql.NullString
+	var input, cost, at sql.NullInt64
+	var fault assay.Fault
+	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
+	into := append(before, &a.Ord, &key, &a.Try, &a.Digest,
+		&c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
+		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
+		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
+		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,
+		&a.Artifact, &a.Offset, &a.Length, &a.Sum, &at)
+	if err := rows.Scan(into...); err != nil {
+		return err
+	}
+	copy(a.Key[:], key)
+	if c.Judge != "" && a.Lane != c.Judge {
+		c.By = a.Lane
+	}
+	a.Ended, o.Ending = ending.Valid, assay.Ending(ending.String)
+	u.Known, u.Input = input.Valid, input.Int64
+	if cost.Valid {
+		m := assay.Money(cost.Int64)
+		a.Cost = &m
+	}
+	if class.Valid {
+		fault.Class = assay.FaultClass(class.String)
+		o.Fault = &fault
+	}
+	a.Settled = db.FromMillis(at)
+	return nil
+}
+
+// Superseded walks over the answers of a run that edits of its study superseded, the first edit first, each sending on its own: with a
+// key, those of one request.
+func (s *Reader) Superseded(ctx context.Context, run int64, key *assay.Key) iter.Seq2[store.SupersededAnswer, error] {
+	scan := func(rows *sql.Rows) (a store.SupersededAnswer, err error) {
+		var at int64
+		err = scanInto(&a.Answer, rows, append([]any{&a.Edit, &a.What, &at}, ofSegment(&a.Answer)...))
+		a.Since = time.UnixMilli(at).UTC()
+		return a, err
+	}
+	of, args := ``, []any{run}
+	if key != nil {
+		of, args = ` AND a.key = $2`, append(args, key[:])
+	}
+	return db.Walk(ctx, s.db, "read superseded answers", scan, `SELECT e.number, e.what, e.at_ms, `+answerColumns+AnswerTables+`
+		JOIN edits e ON e.run_no = a.run_no AND e.number = a.superseded WHERE a.run_no = $1 AND a.superseded > 0`+of+`
+		ORDER BY a.superseded, a.segment_no, a.ord, o.late`, args...)
+}

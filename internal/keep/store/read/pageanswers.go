@@ -1,0 +1,92 @@
+package read
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
+)
+
+// begin is the mark before the first request of all.
+func beginAt(m store.Mark) store.Mark {
+	if m == (store.Mark{}) {
+		return store.Mark{Segment: 0, Ord: -1}
+	}
+	return m
+}
+
+// AnswersPage reads at most limit requests of a run with what stands for each, in the order they were sent, after a mark.
+// Segments that by their counters hold nothing of the kind are not looked into.
+func (s *Pages) AnswersPage(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark, limit int) ([]store.Answer, error) {
+	after = beginAt(after)
+	if f.Item != "" {
+		return s.answersOn(ctx, run, f, after, limit)
+	}
+	var all []store.Answer
+	for {
+		segments, err := s.holding(ctx, run, f, after)
+		if err != nil || len(segments) == 0 {
+			return all, err
+		}
+		for _, no := range segments {
+			from := int64(-1)
+			if no == after.Segment {
+				from = after.Ord
+			}
+			some, err := db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.segment_no = $1 AND a.ord > $2`+outcomeIs(f)+`AND`+Standing+
+				`ORDER BY a.ord LIMIT CAST($3 AS BIGINT)`, no, from, limit-len(all)))
+			if err != nil {
+				return nil, err
+			}
+			if all = append(all, some...); len(all) == limit {
+				return all, nil
+			}
+		}
+		after = store.Mark{Segment: segments[len(segments)-1] + 1, Ord: -1}
+	}
+}
+
+func (s *Pages) answersOn(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark, limit int) ([]store.Answer, error) {
+	return db.Collect(answers(ctx, s.db, `SELECT `+answerColumns+AnswerTables+`WHERE a.run_no = $1 AND a.item = $2 AND ($3 = '' OR g.stage = $3) AND ($4 = '' OR g.lane = $4)
+		AND g.state <> 'planned' AND (a.segment_no, a.ord) > ($5, $6)`+outcomeIs(f)+`AND`+Standing+`ORDER BY a.segment_no, a.ord LIMIT CAST($7 AS BIGINT)`,
+		run, f.Item, f.Stage, f.Lane, after.Segment, after.Ord, limit))
+}
+
+// outcome is the part of a condition that is about outcomes. It is spelt so that the index of rare endings serves it.
+func outcomeIs(f store.AnswerFilter) string {
+	switch {
+	case f.Open:
+		return ` AND o.ending IS NULL `
+	case f.Ending == assay.Answered:
+		return ` AND o.ending = 'answered' `
+	case slices.Contains(assay.Endings(), f.Ending):
+		return ` AND o.ending = '` + string(f.Ending) + `' AND o.ending <> 'answered' `
+	}
+	return ` `
+}
+
+// counted is the part of a condition on a segment that its counters answer.
+func countedIn(f store.AnswerFilter) string {
+	switch {
+	case f.Open:
+		return ` AND requests > n_answered + n_cut + n_empty + n_refused + n_rejected + n_errored + n_expired + n_cancelled + n_lost`
+	case slices.Contains(assay.Endings(), f.Ending):
+		return ` AND (n_` + string(f.Ending) + ` > 0 OR n_late > 0)`
+	}
+	return ``
+}
+
+// holding lists the next segments that may hold what a filter asks for.
+func (s *Pages) holding(ctx context.Context, run int64, f store.AnswerFilter, after store.Mark) ([]int64, error) {
+	return db.Collect(db.Walk(ctx, s.db, "read segments", scanNumber, `SELECT no FROM segments WHERE run_no = $1 AND state <> 'planned' AND no >= $2
+		AND ($3 = '' OR stage = $3) AND ($4 = '' OR lane = $4)`+countedIn(f)+` ORDER BY no LIMIT 64`, run, after.Segment, f.Stage, f.Lane))
+}
+
+func scanNumber(rows *sql.Rows) (int64, error) {
+	var n int64
+	err := rows.Scan(&n)
+	return n, err
+}

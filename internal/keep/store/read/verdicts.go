@@ -1,0 +1,142 @@
+package read
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
+)
+
+// VerdictsAt reads the verdicts that stand at these coordinates' keys. Where there is none, the key is not in the map.
+func (s *Reader) VerdictsAt(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key]store.Verdict, error) {
+	all := make(map[assay.Key]store.Verdict, len(keys))
+	for len(keys) > 0 {
+		n := min(500, len(keys))
+		list, args := db.KeyList(keys[:n], run)
+		for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND key IN (`+list+`)`, args...) {
+			if err != nil {
+				return nil, err
+			}
+			all[v.At.Key()] = v
+		}
+		keys = keys[n:]
+	}
+	return all, nil
+}
+
+// SupersededVerdicts reads the verdicts on an answer, or of a judge's request, that edits of the study superseded.
+func (s *Reader) SupersededVerdicts(ctx context.Context, run int64, key assay.Key) ([]store.Verdict, error) {
+	var all []store.Verdict
+	edits, err := s.Edits(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range edits {
+		for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND superseded = $2
+			AND (key = $3 OR subject_key = $3 OR against_key = $3) ORDER BY no`, run, e.Number, key[:]) {
+			if err != nil {
+				return nil, err
+			}
+			v.Superseded = e.Number
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+// People lists the judges of a stage who are people, by name: those who have said something.
+func (s *Reader) People(ctx context.Context, run int64, stage string) ([]string, error) {
+	var out []string
+	scan := func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
+	for name, err := range db.Walk(ctx, s.db, "read who labelled", scan, `SELECT DISTINCT judge FROM verdicts
+		WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge LIKE 'human:%' ORDER BY judge`, run, stage) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// PeopleVerdicts walks over the verdicts that people gave in a stage.
+func (s *Reader) PeopleVerdicts(ctx context.Context, run int64, stage string) iter.Seq2[store.Verdict, error] {
+	return func(yield func(store.Verdict, error) bool) {
+		if who, err := s.People(ctx, run, stage); err != nil {
+			yield(store.Verdict{}, err)
+			return
+		} else if len(who) == 0 {
+			return // found out by an index; their order is that of another, which holds all verdicts
+		}
+		db.Walk(ctx, s.db, "read what people said", scanVerdict, verdictColumns+`
+			WHERE run_no = $1 AND stage = $2 AND stale = 0 AND judge LIKE 'human:%' ORDER BY no`, run, stage)(yield)
+	}
+}
+
+// Verdicts walks over the verdicts of a run in the order they were given: of one stage, or of all where it is empty.
+// Stale ones are left out.
+func (s *Reader) Verdicts(ctx context.Context, run int64, stage string) iter.Seq2[store.Verdict, error] {
+	of := `$2 = ''`
+	if stage != "" {
+		of = `stage = $2` // so that the index of stages gives the order too
+	}
+	return db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
+}
+
+const verdictColumns = `SELECT no, run_no, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
+	subject_key, against_key, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, fallback, stale, at_ms
+	FROM verdicts `
+
+// VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
+// Stale ones are left out.
+func (s *Reader) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (map[assay.Key][]store.Verdict, error) {
+	all := map[assay.Key][]store.Verdict{}
+	wanted := map[assay.Key]bool{}
+	for _, k := range keys {
+		wanted[k] = true
+	}
+	for len(keys) > 0 {
+		n := min(500, len(keys))
+		list, args := db.KeyList(keys[:n], run)
+		keys = keys[n:]
+		for _, column := range []string{"key", "subject_key", "against_key"} { // each by its own index: all at once walks over the whole run
+			text := verdictColumns + `WHERE run_no = $1 AND stale = 0 AND ` + column + ` IN (` + list + `)`
+			for v, err := range db.Walk(ctx, s.db, "read verdicts", scanVerdict, text, args...) {
+				if err != nil {
+					return nil, err
+				}
+				for _, k := range []assay.Key{v.At.Key(), v.Subject, v.Against} {
+					if wanted[k] && !slices.ContainsFunc(all[k], func(have store.Verdict) bool { return have.No == v.No }) {
+						all[k] = append(all[k], v)
+					}
+				}
+			}
+		}
+	}
+	for _, some := range all {
+		sort.Slice(some, func(i, j int) bool { return some[i].No < some[j].No })
+	}
+	return all, nil
+}
+
+func scanVerdict(rows *sql.Rows) (store.Verdict, error) {
+	var v store.Verdict
+	var subject, against []byte
+	var score sql.NullFloat64
+	var at int64
+	c := &v.At
+	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &v.Direction, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote,
+		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
+	copy(v.Subject[:], subject)
+	copy(v.Against[:], against)
+	if score.Valid {
+		v.Score = &score.Float64
+	}
+	v.Given = time.UnixMilli(at).UTC()
+	return v, err
+}

@@ -1,0 +1,179 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+
+	"assay/internal/assay"
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
+	"assay/internal/keep/store/state"
+)
+
+// SecondVerdicts writes what judges, or those in their place, said when they were asked once more. Each takes the place of a malformed or
+// failed one of an earlier try, which stays in the ledger as stale; where none stands, or one of that try or a later one does, nothing
+// happens.
+func (s *Store) SecondVerdicts(ctx context.Context, verdicts []store.Verdict) error {
+	return s.db.Tx(ctx, "second verdicts", db.Relaxed, func(t *db.Txn) error {
+		for i := range verdicts {
+			v := &verdicts[i]
+			key := v.At.Key()
+			n, err := t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND second_try < $3
+				AND state IN ('malformed', 'failed')`, v.Run, key[:], v.Again)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				continue
+			}
+			if _, err := addVerdict(ctx, t, v); err != nil {
+				return fmt.Errorf("second verdict of %s on %s: %w", v.At.Judge, v.At.Item, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Label writes a person's verdict in the place of others that the same person gave on the same, by the keys of their coordinates. Where
+// something that was shown has been replaced since, nothing is written: ErrReplaced.
+func (s *Store) Label(ctx context.Context, v store.Verdict, others []assay.Key, shown []store.Shown) error {
+	return s.db.Tx(ctx, "label", db.Relaxed, func(t *db.Txn) error {
+		if err := state.Lock(ctx, t, v.Run); err != nil {
+			return err
+		}
+		for _, a := range shown {
+			still, err := stillShown(ctx, t, v.Run, a)
+			if err != nil {
+				return err
+			}
+			if !still {
+				return store.ErrReplaced
+			}
+		}
+		for _, k := range others {
+			if _, err := withdraw(ctx, t, v.Run, k); err != nil {
+				return err
+			}
+		}
+		_, err := addVerdict(ctx, t, &v)
+		return err
+	})
+}
+
+// stillShown reports whether a person would be shown the same now.
+func stillShown(ctx context.Context, t *db.Txn, run int64, a store.Shown) (still bool, err error) {
+	if a.Item == "" {
+		err = t.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outcomes WHERE run_no = $1 AND key = $2 AND segment_no = $3 AND ord = $4 AND stands = 1)`,
+			run, a.Key[:], a.Segment, a.Ord).Scan(&still)
+		return still, err
+	}
+	it := assay.Item{ID: a.Item}
+	var fields []byte
+	err = t.QueryRowContext(ctx, `SELECT fields FROM items WHERE run_no = $1 AND input = $2 AND id = $3`, run, a.Input, a.Item).Scan(&fields)
+	if err == nil {
+		err = store.DecodeFields(fields, &it.Fields)
+	}
+	if err != nil {
+		return false, fmt.Errorf("item %s of %s: %w", a.Item, a.Input, store.NotFound(err))
+	}
+	sum, err := store.ItemSum(it)
+	return sum == a.Sum, err
+}
+
+// withdraw takes back what a person said.
+func withdraw(ctx context.Context, t *db.Txn, run int64, key assay.Key) (int64, error) {
+	return t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND judge LIKE 'human:%'`, run, key[:])
+}
+
+// AddVerdicts writes verdicts. One with the same coordinates that is not stale is kept as it is, unless it only notes that there was no
+// answer; the result is how many are new.
+func (s *Store) AddVerdicts(ctx context.Context, verdicts []store.Verdict) (int64, error) {
+	var n int64
+	err := s.db.Tx(ctx, "add verdicts", db.Relaxed, func(t *db.Txn) error {
+		n = 0
+		for i := range verdicts {
+			m, err := addVerdict(ctx, t, &verdicts[i])
+			if err == nil && m == 0 {
+				m, err = comeAfterAll(ctx, t, &verdicts[i])
+			}
+			if err != nil {
+				return fmt.Errorf("verdict of %s on %s: %w", verdicts[i].At.Judge, verdicts[i].At.Item, err)
+			}
+			n += m
+		}
+		return nil
+	})
+	return n, err
+}
+
+// comeAfterAll writes a verdict in the place of one that was noted when no answer was there: the answer has come since. The note stays
+// in the ledger as stale.
+func comeAfterAll(ctx context.Context, t *db.Txn, v *store.Verdict) (int64, error) {
+	if v.State == store.VerdictFailed || v.State == store.VerdictMissing {
+		return 0, nil
+	}
+	key := v.At.Key()
+	n, err := t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND key = $2 AND stale = 0 AND state IN ('failed', 'missing')`, v.Run, key[:])
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return addVerdict(ctx, t, v)
+}
+
+func addVerdict(ctx context.Context, t *db.Txn, v *store.Verdict) (int64, error) {
+	key, fields := v.At.Key(), v.Fields
+	if fields == "" {
+		fields = "{}"
+	}
+	var ord any
+	if v.Segment != 0 {
+		ord = v.Ord
+	}
+	var score any
+	if v.Score != nil {
+		score = *v.Score
+	}
+	c := v.At
+	return t.Change(ctx, `INSERT INTO verdicts (run_no, key, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
+		subject_key, against_key, state, label, score, reason, fields, segment_no, ord, second_try, fallback, at_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+		ON CONFLICT DO NOTHING`,
+		v.Run, key[:], c.Stage, c.Source, c.Item, c.Lane, c.Against, v.Direction, c.Template, c.Turn, c.Branch, c.Draw, c.Judge, c.Prompt, c.Trait, c.Vote,
+		db.NullKey(v.Subject), db.NullKey(v.Against), string(v.State), db.Null(db.Clean(v.Label)), score, db.Clean(v.Reason), db.Clean(fields),
+		db.Null(v.Segment), ord, v.Again, v.By, t.Millis())
+}
+
+// Stale marks the verdicts on these answers as stale: the answers were replaced. It returns how many it marked.
+func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {
+	var n int64
+	err := s.db.Tx(ctx, "mark stale", db.Relaxed, func(t *db.Txn) error {
+		n = 0
+		for _, k := range answers {
+			m, err := t.Change(ctx, `UPDATE verdicts SET stale = 1 WHERE run_no = $1 AND stale = 0 AND (subject_key = $2 OR against_key = $2)`, run, k[:])
+			if err != nil {
+				return err
+			}
+			n += m
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Withdraw takes back verdicts that people gave, by the keys of their coordinates: they stay in the ledger, marked stale. It
+// returns how many it took back. What models and rules say is never withdrawn.
+func (s *Store) Withdraw(ctx context.Context, run int64, keys []assay.Key) (int64, error) {
+	var n int64
+	err := s.db.Tx(ctx, "withdraw verdicts", db.Relaxed, func(t *db.Txn) error {
+		n = 0
+		for _, k := range keys {
+			m, err := withdraw(ctx, t, run, k)
+			if err != nil {
+				return err
+			}
+			n += m
+		}
+		return nil
+	})
+	return n, err
+}

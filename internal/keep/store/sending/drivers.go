@@ -1,0 +1,203 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"time"
+
+	"assay/internal/keep/store"
+	"assay/internal/keep/store/db"
+)
+
+// metaClock is the name of the latest time that the ledger has seen.
+const metaClock = "clock"
+
+// How the latest time is kept: often enough to see a clock that was set back, not at every look.
+const (
+	clockEvery = 10 * time.Second
+	clockBack  = time.Minute // less than this is a clock that is being kept right
+)
+
+// KeepTime notes what time it is. Where the clock was set back since the last note, everything that waits for a moment
+// waits for as much earlier a one: a poll in a minute stays a poll in a minute, and a dead holder's lease does not last for
+// a day. It returns by how much. On PostgreSQL leases go by the server's clock, and nothing is done.
+func (s *Leases) KeepTime(ctx context.Context) (back time.Duration, err error) {
+	if s.db.Postgres() {
+		return 0, nil
+	}
+	text, err := s.reader.Meta(ctx, metaClock)
+	if err != nil {
+		return 0, err
+	}
+	last, _ := strconv.ParseInt(text, 10, 64) // nothing is noted yet
+	now := s.db.Millis()
+	if ahead := now - last; ahead >= 0 && ahead < clockEvery.Milliseconds() {
+		return 0, nil
+	}
+	if last-now > clockBack.Milliseconds() {
+		back = time.Duration(last-now) * time.Millisecond
+	}
+	err = s.db.Tx(ctx, "keep time", db.Relaxed, func(t *db.Txn) error {
+		// Another process may have seen the same: only one of them moves what waits.
+		n, err := t.Change(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+			WHERE meta.value = $3`, metaClock, strconv.FormatInt(now, 10), text)
+		if err != nil || n == 0 || back == 0 {
+			back = back * time.Duration(n)
+			return err
+		}
+		return setBack(ctx, t, back)
+	})
+	return back, err
+}
+
+// setBack moves every moment that something waits for.
+func setBack(ctx context.Context, t *db.Txn, by time.Duration) error {
+	for _, c := range []struct{ table, column string }{
+		{"segments", "due_ms"}, {"segments", "lease_until_ms"}, {"segments", "absent_ms"},
+		{"runs", "due_ms"}, {"runs", "lease_until_ms"}, {"drivers", "until_ms"}, {"resends", "not_before_ms"}, {"gates", "until_ms"},
+	} {
+		_, err := t.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = `+c.column+` - $1 WHERE `+c.column+` IS NOT NULL`, by.Milliseconds())
+		if err != nil {
+			return fmt.Errorf("set back %s of %s: %w", c.column, c.table, err)
+		}
+	}
+	// The search for a job that may have been made waits until its create call is surely over.
+	if _, err := t.ExecContext(ctx, `UPDATE segments SET intended_ms = intended_ms - $1 WHERE state = 'intended'`, by.Milliseconds()); err != nil {
+		return fmt.Errorf("set back intents: %w", err)
+	}
+	return nil
+}
+
+// Drives notes, for a while, that a process drives a run. It keeps no other process from it: that is what leases are for.
+func (s *Leases) Drives(ctx context.Context, run int64, holder string, ttl time.Duration) error {
+	return s.db.Tx(ctx, "drive run", db.Relaxed, func(t *db.Txn) error {
+		now, err := t.Clock(ctx)
+		if err != nil {
+			return err
+		}
+		if err := countBreak(ctx, t, run, now); err != nil {
+			return err
+		}
+		if _, err := t.ExecContext(ctx, `DELETE FROM drivers WHERE run_no = $1 AND until_ms <= $2`, run, now); err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, `INSERT INTO drivers (run_no, holder, until_ms) VALUES ($1, $2, $3)
+			ON CONFLICT (run_no, holder) DO UPDATE SET until_ms = excluded.until_ms`, run, holder, now+ttl.Milliseconds())
+		return err
+	})
+}
+
+// countBreak adds the time since the last process stopped driving a run to the time that is no measure of its pace.
+func countBreak(ctx context.Context, t *db.Txn, run, now int64) error {
+	var until sql.NullInt64
+	err := t.QueryRowContext(ctx, `SELECT MAX(until_ms) FROM drivers WHERE run_no = $1`, run).Scan(&until)
+	if err != nil || !until.Valid || until.Int64 >= now {
+		return err
+	}
+	_, err = t.ExecContext(ctx, `UPDATE runs SET
+		idle_ms = idle_ms + CASE WHEN away.jobs = 0 THEN CAST($2 AS BIGINT) ELSE 0 END,
+		unseen_ms = CASE WHEN away.jobs > 0 AND unseen_ms < $2 THEN $2 ELSE unseen_ms END,
+		driven_ms = $3
+		FROM (SELECT COUNT(*) AS jobs FROM segments WHERE run_no = $1 AND mode = 'batch' AND state IN ('intended', 'launched')) AS away
+		WHERE no = $1`, run, now-until.Int64, now)
+	return err
+}
+
+// Leaves notes that a process does not drive a run any more.
+func (s *Leases) Leaves(ctx context.Context, run int64, holder string) error {
+	return s.db.Tx(ctx, "leave run", db.Relaxed, func(t *db.Txn) error {
+		now, err := t.Clock(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, `UPDATE drivers SET until_ms = $3 WHERE run_no = $1 AND holder = $2 AND until_ms > $3`, run, holder, now)
+		return err
+	})
+}
+
+// Drivers are the processes that drive a run now, and those that hold a lease of it and may be dead.
+func (s *Leases) Drivers(ctx context.Context, run int64) ([]store.Driver, error) {
+	return db.Collect(db.Walk(ctx, s.db, "read drivers", scanDriver, `SELECT holder, MAX(until_ms) FROM (
+			SELECT holder, until_ms FROM drivers WHERE run_no = $1
+			UNION ALL SELECT holder, lease_until_ms FROM runs WHERE no = $1 AND holder IS NOT NULL
+			UNION ALL SELECT holder, lease_until_ms FROM segments WHERE run_no = $1 AND holder IS NOT NULL) d
+		WHERE CAST($2 AS BIGINT) > 0 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` GROUP BY holder ORDER BY holder`, run, s.db.Millis()))
+}
+
+func scanDriver(rows *sql.Rows) (store.Driver, error) {
+	var d store.Driver
+	var until int64
+	err := rows.Scan(&d.Holder, &until)
+	d.Until = time.UnixMilli(until).UTC()
+	return d, err
+}
+
+// PutWorkerKeys says, for a while, for which providers of which runs a worker has keys: these and no others. The hands of the
+// dead go away by themselves.
+func (s *Leases) PutWorkerKeys(ctx context.Context, holder string, hands []store.WorkerKey, ttl time.Duration) error {
+	return s.db.Tx(ctx, "put worker keys", db.Relaxed, func(t *db.Txn) error {
+		now, err := t.Clock(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := t.ExecContext(ctx, `DELETE FROM worker_keys WHERE holder = $1 OR until_ms <= $2`, holder, now); err != nil {
+			return err
+		}
+		rows := make([][]any, len(hands))
+		for i, h := range hands {
+			rows[i] = []any{holder, h.Run, h.Provider, h.Account, now + ttl.Milliseconds()}
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		return t.Bulk(ctx, "worker_keys", []string{"holder", "run_no", "provider", "account", "until_ms"}, rows)
+	})
+}
+
+// KeyAlive reports whether a living worker or gateway has a key.
+func (s *Leases) KeyAlive(ctx context.Context, k store.WorkerKey) (alive bool, err error) {
+	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys WHERE run_no = $1 AND provider = $3 AND account = $4 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
+		k.Run, s.db.Millis(), k.Provider, k.Account).Scan(&alive)
+	if err != nil {
+		return false, fmt.Errorf("read which keys are there: %w", err)
+	}
+	return alive, nil
+}
+
+// MayJudge reports whether a living worker may run the judging programs of a run.
+func (s *Leases) MayJudge(ctx context.Context, run int64) (may bool, err error) {
+	err = s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM worker_keys WHERE run_no = $1 AND provider = $3 AND until_ms > `+s.db.ClockText("CAST($2 AS BIGINT)")+` AND CAST($2 AS BIGINT) > 0)`,
+		run, s.db.Millis(), store.ProgramKey).Scan(&may)
+	if err != nil {
+		return false, fmt.Errorf("read which workers may judge: %w", err)
+	}
+	return may, nil
+}
+
+// Stranded lists the segments of a run that have been due for a while, that no process holds, and for which no living worker
+// has the key. A process that drives a run alone says nothing about its keys: this is for ledgers that workers share.
+func (s *Leases) Stranded(ctx context.Context, run int64, due time.Duration) ([]store.Stranded, error) {
+	now := s.db.ClockText("$2")
+	rows, err := s.db.Query(ctx, `SELECT no, stage, lane, provider, wanted, due_ms FROM (
+			SELECT no, stage, lane, provider, due_ms, CASE WHEN mode = 'batch' AND state IN ('intended', 'launched', 'ended') THEN COALESCE(account, '') ELSE '' END AS wanted
+			FROM segments WHERE run_no = $1 AND due_ms + $3 <= $2 AND mode <> 'reuse' AND (holder IS NULL OR lease_until_ms <= `+now+`)) AS g
+		WHERE NOT EXISTS (SELECT 1 FROM worker_keys h WHERE h.run_no = $1 AND h.provider = g.provider AND h.until_ms > `+now+` AND (g.wanted = '' OR g.wanted = h.account))
+		ORDER BY no`, run, s.db.Millis(), due.Milliseconds())
+	if err != nil {
+		return nil, fmt.Errorf("read what is stranded: %w", err)
+	}
+	defer rows.Close()
+	var all []store.Stranded
+	for rows.Next() {
+		var g store.Stranded
+		var at sql.NullInt64
+		if err := rows.Scan(&g.Segment, &g.Stage, &g.Lane, &g.Provider, &g.Account, &at); err != nil {
+			return nil, fmt.Errorf("read what is stranded: %w", err)
+		}
+		g.Due = db.FromMillis(at)
+		all = append(all, g)
+	}
+	return all, rows.Err()
+}
