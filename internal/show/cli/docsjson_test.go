@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -80,19 +82,18 @@ func TestTheMessagesOfRecoverAreInTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := ""
-	for _, dir := range []string{".", "../../send/engine", "../../send/workspace", "../../find/results", "../report", "../../study/plan", "../../keep/store", "../../assay", "../../send/provider"} {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
-				src, err := os.ReadFile(dir + "/" + e.Name())
-				if err != nil {
-					t.Fatal(err)
-				}
-				code += string(src)
+	for _, dir := range []string{".", "../../send/engine", "../../send/workspace", "../../find/results", "../report", "../../study/plan",
+		"../../keep/store", "../../assay", "../../send/provider"} {
+		err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
 			}
+			src, err := os.ReadFile(name)
+			code += string(src)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	quoted := 0
