@@ -245,7 +245,7 @@ func TestEveryWordOfEveryRubricRoundTrips(t *testing.T) {
 			if diff := cmp.Diff(want, v); diff != "" || !strings.Contains(v.Explanation, "because") && r.Form == judge.FormJSON {
 				t.Errorf("%s: %s gives %+v: %s", name, reply, v, diff)
 			}
-			if v := r.Take(judge.Said{Label: l.Name}); v.State == assay.VerdictMalformed || v.Label != want.Label {
+			if v := r.Take(judge.Given{Label: l.Name}); v.State == assay.VerdictMalformed || v.Label != want.Label {
 				t.Errorf("%s: a person who says %s gives %+v", name, l.Name, v)
 			}
 		}

@@ -7,7 +7,7 @@ type Text struct {
 	Name   string // RUBRIC, RUBRIC/TEMPLATE, or the name of a trait
 	Kind   string // rubric, template or trait
 	Rubric Rubric // of a rubric or a template
-	System string // what stands before it; empty: nothing
+	System string // the system message; empty: none
 	Text   string // a template; of a trait its description; empty: a rule judges, and no model is asked
 }
 

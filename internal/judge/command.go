@@ -89,7 +89,7 @@ func (a reply) verdict(r Rubric) assay.Verdict {
 	if !ok && a.Label != nil {
 		return without(assay.VerdictMalformed, "the label is %s, which is no label", clip(quoted(a.Label)))
 	}
-	v := r.Take(Said{Label: label, Score: a.Score, Confidence: a.Confidence, Explanation: a.Explanation})
+	v := r.Take(Given{Label: label, Score: a.Score, Confidence: a.Confidence, Explanation: a.Explanation})
 	if len(a.Fields) > 0 {
 		v.Fields, _ = json.Marshal(a.Fields) // it was just read
 	}

@@ -37,7 +37,7 @@ func (c Counting) Of(e assay.Ending) CountAs {
 	return as
 }
 
-// What the verdicts that a counting rule made say of themselves, before the ending of the answer. For people: programs go by the state.
+// The reasons of verdicts that a counting rule made, before the ending of the answer. For people: programs go by the state.
 const (
 	whyExcluded = "excluded: "
 	whyWorst    = "counted as worst: "

@@ -90,7 +90,7 @@ func (f *finder) object(o object) bool {
 		f.complain("the label is null")
 		return true
 	}
-	r, problem := f.rubric.settle(label, points)
+	r, problem := f.rubric.readingOf(label, points)
 	if problem != "" {
 		f.complain(problem)
 		return true
@@ -121,7 +121,7 @@ func named(key, field string) bool {
 	return field != "" && strings.EqualFold(strings.TrimSpace(key), field)
 }
 
-// longest is how much may stand before the colon of a line that names a field.
+// longest bounds the text before the colon of a line that names a field.
 const longest = 100
 
 // lines looks for lines such as "Model: A" outside the objects already read. A line whose value is no label is prose.
@@ -155,10 +155,10 @@ func (f *finder) line(name, value string) (reading, bool) {
 	switch {
 	case name == "":
 	case name == fold(f.rubric.Label) && len(f.rubric.Labels) > 0:
-		r, problem = f.rubric.settle(value, nil)
+		r, problem = f.rubric.readingOf(value, nil)
 	case name == fold(f.rubric.Score):
 		if points, ok := scoreOf(value); ok {
-			r, problem = f.rubric.settle(nil, points)
+			r, problem = f.rubric.readingOf(nil, points)
 		}
 	}
 	return r, problem == ""
@@ -170,10 +170,10 @@ func (f *finder) bare() {
 	var r reading
 	problem := "no label"
 	if len(f.rubric.Labels) > 0 {
-		r, problem = f.rubric.settle(text, nil)
+		r, problem = f.rubric.readingOf(text, nil)
 	}
 	if points, ok := scoreOf(text); ok && problem != "" && f.rubric.Score != "" {
-		r, problem = f.rubric.settle(nil, points)
+		r, problem = f.rubric.readingOf(nil, points)
 		f.problem = problem
 	}
 	if problem == "" {
@@ -201,7 +201,7 @@ func (f *finder) tags() {
 	}
 }
 
-// explanation returns the judge's own words: the field for them, or what stands around the label.
+// explanation returns the judge's own words: the field for them, or the text around the label.
 func (r Rubric) explanation(text string, found reading) string {
 	if found.from == nil {
 		return strings.TrimSpace(text[:found.at.start] + text[found.at.end:])

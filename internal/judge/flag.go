@@ -1,7 +1,7 @@
 package judge
 
-// Flags reports whether a score lies on the bad side of the rubric: at its middle, or nearer to the bad end. What people look
-// at first is what was flagged. A rubric without scores on both ends flags nothing.
+// Flags reports whether a score lies on the bad side of the rubric: at its middle, or nearer to the bad end. People look
+// at flagged answers first. A rubric without scores on both ends flags nothing.
 func (r Rubric) Flags(score *float64) bool {
 	low, high := r.Range.Low, r.Range.High
 	for _, l := range r.Labels {

@@ -18,7 +18,7 @@ const (
 	Unanimous Jury = "unanimous" // the label on which all judges agree, every one of them with a valid verdict
 )
 
-// Decide returns what the jury says. Without a majority a comparison is a tie, and anything else is abstained; so is what should be
+// Decide returns the verdict of the jury. Without a majority a comparison is a tie, and anything else is abstained; so is what should be
 // unanimous and is not. Where no judge has a valid verdict there is none, in the state nearest to one that a judge has.
 func (j Jury) Decide(all []assay.Verdict) []assay.Verdict {
 	switch j {
@@ -43,7 +43,7 @@ const (
 	ReduceAll      Reduce = "all"      // the lowest score: 1 only where all draws have 1
 )
 
-// Of returns what the draws together say, of those with a valid verdict.
+// Of returns the verdict of all draws together, of those with a valid one.
 func (r Reduce) Of(all []assay.Verdict) []assay.Verdict {
 	switch r {
 	case ReduceMean:
@@ -58,7 +58,7 @@ func (r Reduce) Of(all []assay.Verdict) []assay.Verdict {
 	return all
 }
 
-// poll is the valid verdicts by what they say, in the order in which it was first said.
+// poll counts valid verdicts by label or score, in the order in which these first came.
 type poll struct {
 	votes []vote
 	valid int
@@ -67,7 +67,7 @@ type poll struct {
 
 type vote struct {
 	first assay.Verdict
-	said  string
+	label string
 	n     int
 }
 
@@ -79,17 +79,17 @@ next:
 			continue
 		}
 		p.valid++
-		said := v.Label
-		if said == "" && v.Score != nil {
-			said = number(*v.Score)
+		label := v.Label
+		if label == "" && v.Score != nil {
+			label = number(*v.Score)
 		}
 		for i := range p.votes {
-			if p.votes[i].said == said {
+			if p.votes[i].label == label {
 				p.votes[i].n++
 				continue next
 			}
 		}
-		p.votes = append(p.votes, vote{v, said, 1})
+		p.votes = append(p.votes, vote{v, label, 1})
 	}
 	return p
 }
@@ -98,7 +98,7 @@ next:
 func (p poll) String() string {
 	var parts []string
 	for _, v := range p.votes {
-		parts = append(parts, fmt.Sprintf("%s %d", v.said, v.n))
+		parts = append(parts, fmt.Sprintf("%s %d", v.label, v.n))
 	}
 	s := strings.Join(parts, ", ")
 	if p.valid < p.all {

@@ -2,7 +2,7 @@ package judge
 
 import "regexp"
 
-// stancePatterns decide by its words whether an answer calls something safe. The unsafe ones come first: an answer that says both has
+// stancePatterns decide by its words whether an answer calls something safe. The unsafe ones come first: an answer with both has
 // warned. Keywords are a cheap first look; held against people they flag far too much.
 func stancePatterns() []Pattern {
 	return []Pattern{

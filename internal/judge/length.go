@@ -52,7 +52,7 @@ func (r Rubric) tagLength() Length {
 	return Length{Low: sum.Low / len(r.Prompts), Expected: sum.Expected / len(r.Prompts)}
 }
 
-// schemaShape is what of a JSON Schema says how long a value is.
+// schemaShape holds the parts of a JSON Schema that bound the length of a value.
 type schemaShape struct {
 	Type       any
 	Enum       []any

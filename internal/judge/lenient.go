@@ -9,7 +9,7 @@ import (
 )
 
 // A judge without structured output writes JSON almost as it should. This reader takes what can only be meant one way: commas
-// before a closing bracket, line breaks inside strings, True, False and None. Everything else is as the standard says.
+// before a closing bracket, line breaks inside strings, True, False and None. Everything else is as in the standard.
 
 // object is a JSON object in the order it was written. Keys may occur twice.
 type object []member
@@ -168,7 +168,7 @@ func valid8(s string) string {
 	return string([]rune(s))
 }
 
-// unquote reads a string with escapes; control characters in it stand for themselves.
+// unquote reads a string with escapes; control characters are kept as they are.
 func unquote(quoted string) (string, bool) {
 	var b bytes.Buffer
 	for i := 0; i < len(quoted); i++ {

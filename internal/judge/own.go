@@ -34,7 +34,7 @@ func New(o Own) (Rubric, error) {
 		return r, fmt.Errorf("%s: %w", r.called(), err)
 	}
 	r.fromSchema(fields)
-	if len(o.Prompts) == 0 && o.Rule == nil { // a program says what it likes
+	if len(o.Prompts) == 0 && o.Rule == nil { // a program has labels of its own
 		r.Label, r.Score = cmp.Or(r.Label, "label"), cmp.Or(r.Score, "score")
 	}
 	if err := r.nameLabels(); err != nil {
@@ -46,7 +46,7 @@ func New(o Own) (Rubric, error) {
 	return r, nil
 }
 
-// called returns a rubric in a sentence: one that stands in its stage has no name.
+// called returns a rubric in a sentence: one that is written in its stage has no name.
 func (r *Rubric) called() string {
 	if r.Name == "" {
 		return "its rubric"
@@ -54,7 +54,7 @@ func (r *Rubric) called() string {
 	return "rubric " + r.Name
 }
 
-// property is what we read of a field of a JSON Schema.
+// property holds the parts of a field of a JSON Schema that are read.
 type property struct {
 	Enum    []any    `json:"enum"`
 	Minimum *float64 `json:"minimum"`

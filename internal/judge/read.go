@@ -29,8 +29,8 @@ func Read(r Rubric, o assay.Outcome) assay.Verdict {
 // Missing returns the verdict where there was nothing to judge: an answer that was not given, or not asked for.
 func Missing(why string) assay.Verdict { return without(assay.VerdictMissing, "%s", why) }
 
-// Said is what a person or a program says, field by field.
-type Said struct {
+// Given is the verdict of a person or a program before it is held against a rubric.
+type Given struct {
 	Label       string
 	Score       *float64
 	Confidence  *float64
@@ -38,12 +38,12 @@ type Said struct {
 }
 
 // Take returns the verdict that a person or a program gives under the rubric; what the rubric does not know is malformed.
-func (r Rubric) Take(s Said) assay.Verdict {
+func (r Rubric) Take(s Given) assay.Verdict {
 	var label any
 	if s.Label != "" {
 		label = s.Label
 	}
-	found, problem := r.settle(label, s.Score)
+	found, problem := r.readingOf(label, s.Score)
 	if problem != "" {
 		return without(assay.VerdictMalformed, "%s", problem)
 	}
@@ -57,7 +57,7 @@ type reading struct {
 	label   string
 	score   *float64
 	abstain bool
-	from    object // what it stood in; nil: a line, a tag or the bare word
+	from    object // the object around it; nil: a line, a tag or the bare word
 	at      span   // the line, the tag or the word
 }
 
@@ -127,8 +127,8 @@ func (r Rubric) wanted() string {
 	return r.Score
 }
 
-// settle makes a reading of a label and a score, either of which may be missing, or says what is wrong with them.
-func (r Rubric) settle(label any, score *float64) (reading, string) {
+// readingOf makes a reading of a label and a score, either of which may be missing, or returns what is wrong with them.
+func (r Rubric) readingOf(label any, score *float64) (reading, string) {
 	var out reading
 	switch {
 	case label != nil:

@@ -24,21 +24,21 @@ func (r Rubric) Replying(in Reply) Rubric {
 	return r
 }
 
-// word makes a reading of what stands where the verdict belongs: a label, or a number where the rubric has none.
+// word reads the text in the place of the verdict: a label, or a number where the rubric has none.
 func (r Rubric) word(text string) (reading, string) {
 	if len(r.Labels) > 0 || r.Score == "" {
-		return r.settle(text, nil)
+		return r.readingOf(text, nil)
 	}
 	points, ok := scoreOf(text)
 	if !ok {
 		return reading{}, "the score is " + clip(quoted(strings.TrimSpace(text))) + ", which is not a number"
 	}
-	return r.settle(nil, points)
+	return r.readingOf(nil, points)
 }
 
 var bracketed = regexp.MustCompile(`\[+([^\[\]]+)\]+`)
 
-// lastLine reads the last line: a label and nothing else, one in brackets, or one after the last colon. A line that says more is not
+// lastLine reads the last line: a label and nothing else, one in brackets, or one after the last colon. A line with more than that is not
 // guessed at. Of a reply that was cut, the last line is not known.
 func (f *finder) lastLine() {
 	text := strings.TrimRight(f.text, " \t\r\n`")

@@ -1,4 +1,4 @@
-// Package judge turns what a judge says about an answer or a pair into a verdict.
+// Package judge turns the reply of a judge about an answer or a pair into a verdict.
 //
 // A rubric is a prompt, the form of the reply, and how the reply is read. Models, rules and programs judge by one; the verdict is the
 // same. Whatever a judge is shown was written by others: it goes into prompts fenced, and whatever a judge replies is read as
@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// Kind is what a rubric reads.
+// Kind is whether a rubric reads answers or pairs.
 type Kind string
 
 // The kinds of rubrics.
@@ -41,7 +41,7 @@ type Rubric struct {
 	Prompts []Prompt // one request each; none where a rule or a program judges
 
 	Form        Form
-	Labels      []Label // what may be said; none: the rubric is a score, or any text is a label
+	Labels      []Label // those a judge may give; none: the rubric is a score, or any text is a label
 	Label       string  // the field of the reply that holds the label; empty: none
 	Score       string  // the field that holds the score; empty: the label's own
 	Range       Range   // of the score
@@ -50,7 +50,7 @@ type Rubric struct {
 	Schema      json.RawMessage
 
 	Bare     bool // its prompts are sent as they are: nothing is fenced, and no form is asked for but that of the study's own schema
-	Declared bool // the study says what form the reply has: it is read in no other
+	Declared bool // the study declares the form of the reply: it is read in no other
 
 	Worse        Worse    // which end of the score is the bad one
 	AgainstFirst bool     // it holds a later answer of a conversation against the first
@@ -64,7 +64,7 @@ type Prompt struct {
 	Text string
 }
 
-// Label is one thing a judge may say.
+// Label is one of the labels that a judge may give.
 type Label struct {
 	Name    string   // as verdicts hold it
 	Word    string   // as the judge writes it; empty: the name
@@ -90,7 +90,7 @@ func (r Range) holds(x float64) bool {
 	return (r.Low == nil || x >= *r.Low) && (r.High == nil || x <= *r.High) && (!r.Whole || x == math.Trunc(x))
 }
 
-// Worse says which end of a score is the bad one.
+// Worse is the bad end of a score.
 type Worse string
 
 // The bad ends. The zero value is Low.

@@ -34,7 +34,7 @@ func without(state assay.VerdictState, format string, args ...any) assay.Verdict
 
 const noExpect = "the item has no expected answer"
 
-// Exact says right where the whole answer is what was expected, white space around both aside.
+// Exact returns a rule that labels an answer right if all of it is the expected one, white space around both aside.
 func Exact() Rule {
 	return func(answer, expect string) assay.Verdict {
 		if strings.TrimSpace(expect) == "" {
@@ -44,7 +44,7 @@ func Exact() Rule {
 	}
 }
 
-// Contains says right where the answer holds one of the texts, in whatever case; without texts, where it holds what was expected.
+// Contains returns a rule that labels an answer right if it holds one of the texts, in any case; without texts, the expected one.
 func Contains(texts ...string) Rule {
 	return func(answer, expect string) assay.Verdict {
 		wanted := texts
@@ -62,7 +62,7 @@ func Contains(texts ...string) Rule {
 	}
 }
 
-// FitsSchema says right where the answer is JSON that fits: all of it, or all of its one fenced block. Fits says what is
+// FitsSchema returns a rule that labels an answer right if it is JSON that fits: all of it, or all of its one fenced block. Fits returns what is
 // wrong with a JSON text.
 func FitsSchema(fits func(json []byte) error) Rule {
 	return func(answer, _ string) assay.Verdict {
@@ -75,7 +75,7 @@ func FitsSchema(fits func(json []byte) error) Rule {
 	}
 }
 
-// unfenced takes the ``` lines away that stand around a whole text.
+// unfenced removes the ``` lines around a text.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	inner, opened := strings.CutPrefix(text, "```")
@@ -89,14 +89,14 @@ func unfenced(text string) string {
 	return strings.TrimSpace(inner)
 }
 
-// Pattern is a label and what an answer says that deserves it.
+// Pattern is a label and the expressions for answers that get it.
 type Pattern struct {
 	Label   string
 	Score   *float64
 	Matches []*regexp.Regexp
 }
 
-// ParsePattern reads the patterns of one label: regular expressions for which case does not matter, unless they say (?-i).
+// ParsePattern reads the patterns of one label: regular expressions for which case does not matter, unless they contain (?-i).
 func ParsePattern(label string, patterns ...string) (Pattern, error) {
 	p := Pattern{Label: label}
 	for _, text := range patterns {

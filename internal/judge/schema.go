@@ -66,7 +66,7 @@ func (r Rubric) scoreSchema() object {
 	return object{{"type", "integer"}, {"enum", all}}
 }
 
-// Words lists what a judge may say, for people who judge.
+// Words lists the labels or the range of scores that a judge may give, for people who judge.
 func (r Rubric) Words() []string {
 	var words []string
 	for _, l := range r.Labels {

@@ -46,8 +46,8 @@ func Scope(kind Kind, item prompt.Scope) prompt.Scope {
 	return item
 }
 
-// Values returns what a judge's prompt is filled with. Everything that was said in the conversation is fenced under the key of
-// the judge's request; what the study itself says is not. What is empty stays empty. A bare subject is not fenced.
+// Values returns what a judge's prompt is filled with. All texts of the conversation are fenced under the key of
+// the judge's request; texts of the study are not. An empty text stays empty. A bare subject is not fenced.
 func (s Subject) Values(key assay.Key) prompt.Values {
 	v, fence := ofItem(s.Item), fences(key, s.Bare)
 	v.Names["answer"] = map[string]any{"text": fence(s.Answer)}

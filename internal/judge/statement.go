@@ -10,11 +10,11 @@ import (
 func statement(fields map[string]any) string {
 	for _, name := range statementFields() {
 		if record, ok := fields[name].(map[string]any); ok {
-			return block(record, say(record, "text", "statement", "content"))
+			return block(record, firstText(record, "text", "statement", "content"))
 		}
 	}
 	for _, name := range statementFields() {
-		if text := say(fields, name); text != "" {
+		if text := firstText(fields, name); text != "" {
 			beside := make(map[string]any, len(fields))
 			for k, v := range fields {
 				if k != "id" && k != "metadata" { // those are the item's own
@@ -31,12 +31,12 @@ func statement(fields map[string]any) string {
 func EmptyStatement(fields map[string]any) (field string, empty bool) {
 	for _, name := range statementFields() {
 		if record, ok := fields[name].(map[string]any); ok {
-			return name, say(record, "text", "statement", "content") == ""
+			return name, firstText(record, "text", "statement", "content") == ""
 		}
 	}
 	for _, name := range statementFields() {
 		if _, ok := fields[name]; ok {
-			return name, say(fields, name) == ""
+			return name, firstText(fields, name) == ""
 		}
 	}
 	return "", false
@@ -54,7 +54,7 @@ func block(fields map[string]any, text string) string {
 		{"Section", []string{"section"}},
 		{"Subsection", []string{"subsection"}},
 	} {
-		if value := say(fields, line.names...); value != "" {
+		if value := firstText(fields, line.names...); value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", line.title, value)
 		}
 	}
@@ -76,18 +76,18 @@ func example(b *strings.Builder, number int, e any) {
 	if !ok {
 		fields = map[string]any{"description": e}
 	}
-	fmt.Fprintf(b, "\nExample %d: %s\n", number, say(fields, "description"))
+	fmt.Fprintf(b, "\nExample %d: %s\n", number, firstText(fields, "description"))
 	for _, part := range []struct{ title, name string }{
 		{"Message", "user_query"}, {"A response that keeps to it", "good_response"}, {"A response that breaks it", "bad_response"},
 	} {
-		if value := say(fields, part.name); value != "" {
+		if value := firstText(fields, part.name); value != "" {
 			fmt.Fprintf(b, "%s: %s\n", part.title, value)
 		}
 	}
 }
 
-// say returns the first of these fields that holds something to print.
-func say(fields map[string]any, names ...string) string {
+// firstText returns the first of these fields that holds something to print.
+func firstText(fields map[string]any, names ...string) string {
 	for _, name := range names {
 		switch v := fields[name].(type) {
 		case string:

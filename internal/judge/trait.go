@@ -1,6 +1,6 @@
 package judge
 
-// Trait is what two texts are compared under.
+// Trait is the quality by which two texts are compared.
 type Trait struct {
 	ID          string // as studies name it
 	Name        string // as a judge reads it

@@ -17,7 +17,7 @@ func (s *Server) controlRoutes() {
 	s.mux.HandleFunc("GET /sim/ledger", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if err := s.writeLedger(w); err != nil {
-			panic(http.ErrAbortHandler) // too late to say more
+			panic(http.ErrAbortHandler) // too late for more
 		}
 	})
 	s.mux.HandleFunc("GET /sim/truth", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.Truth()) })
@@ -81,5 +81,5 @@ func (s *Server) showFaults(w http.ResponseWriter) {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(bodies.AppendJSON(nil, v)) // a client that went away hears nothing
+	_, _ = w.Write(bodies.AppendJSON(nil, v)) // the client may be gone
 }

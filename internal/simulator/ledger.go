@@ -14,7 +14,7 @@ import (
 	"assay/internal/simulator/bodies"
 )
 
-// Ledger is what the simulator was asked and what it billed.
+// Ledger records what the simulator was asked and what it billed.
 type Ledger struct {
 	Jobs []LedgerJob  `json:"jobs"` // in the order they were made, deleted ones too
 	Live []LedgerLive `json:"live"`

@@ -71,7 +71,7 @@ func (w *world) as(key string) *world {
 	return &v
 }
 
-// reply is what came back.
+// reply is a response of the simulator.
 type got struct {
 	Status int
 	Header http.Header

@@ -13,7 +13,7 @@ import (
 	"assay/internal/simulator/wire"
 )
 
-// Options say how a simulator behaves. The zero value is a set of providers that answer at once and never fail.
+// Options set how a simulator behaves. The zero value is a set of providers that answer at once and never fail.
 type Options struct {
 	Seed    uint64
 	Rate    float64       // requests of a job that complete per second; 0: all at once
@@ -32,7 +32,7 @@ type Options struct {
 	Judges    *minds.Judges      // how they judge, likewise; nil: DefaultJudges
 }
 
-// Limits are what an account may do. Zero is no limit, or the provider's own where it has one.
+// Limits are those of an account. Zero is no limit, or the provider's own where it has one.
 type Limits = backend.Limits
 
 // Server is a simulator. It is safe for concurrent use.
@@ -97,7 +97,7 @@ func (s *Server) BaseURLs(root string) map[string]string {
 	return out
 }
 
-// ParseRule reads a fault rule, such as "openai create drop-reply once". See package fault for what rules can say.
+// ParseRule reads a fault rule, such as "openai create drop-reply once". See package fault for the form of rules.
 func ParseRule(text string) (fault.Rule, error) {
 	var names []string
 	for _, v := range wire.Vendors() {

@@ -16,7 +16,7 @@ func (s *Server) Transport() http.RoundTripper { return memoryTransport{s} }
 
 type memoryTransport struct{ s *Server }
 
-// errDropped is what a client sees when the other side hangs up before a reply.
+// errDropped is the error of a client when the other side hangs up before a reply.
 var errDropped = errors.New("simulator: connection dropped by the server")
 
 // RoundTrip carries one call.

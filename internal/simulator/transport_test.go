@@ -16,7 +16,7 @@ func TestTheTransportStreamsBothWays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{})
 	pr, pw := io.Pipe()
-	go func() { // the whole upload never stands in memory at either end
+	go func() { // the whole upload is never in memory at either end
 		_, _ = io.WriteString(pw, `{"requests":[`)
 		for i := range 500 {
 			if i > 0 {

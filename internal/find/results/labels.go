@@ -139,7 +139,7 @@ func (r *Label) said(rubric judge.Rubric) (assay.Verdict, error) {
 	if label == "" && r.score == nil {
 		return assay.Verdict{}, errors.New("there is neither a label nor a score")
 	}
-	return rubric.Take(judge.Said{Label: label, Score: r.score, Explanation: r.explanation, Confidence: r.confidence}), nil
+	return rubric.Take(judge.Given{Label: label, Score: r.score, Explanation: r.explanation, Confidence: r.confidence}), nil
 }
 
 func labelsOf(r judge.Rubric) string {

@@ -75,28 +75,28 @@ type Choice struct {
 	Key   string `json:"key"` // of a keyboard
 	Text  string `json:"text"`
 	Quiet bool   `json:"-"` // it says nothing about the answer
-	said  judge.Said
+	said  judge.Given
 }
 
 // choicesOf are the keys of a rubric; nil where it has none, or too many.
 func choicesOf(r judge.Rubric) []Choice {
 	var out []Choice
 	if r.Kind == judge.Pairs {
-		out = []Choice{{Key: "a", Text: "A is better", said: judge.Said{Label: assay.LabelA}}, {Key: "b", Text: "B is better", said: judge.Said{Label: assay.LabelB}}}
+		out = []Choice{{Key: "a", Text: "A is better", said: judge.Given{Label: assay.LabelA}}, {Key: "b", Text: "B is better", said: judge.Given{Label: assay.LabelB}}}
 		if r.Ties() {
-			out = append(out, Choice{Key: "t", Text: "tie", said: judge.Said{Label: assay.LabelTie}})
+			out = append(out, Choice{Key: "t", Text: "tie", said: judge.Given{Label: assay.LabelTie}})
 		}
 		return append(out, cannotTell())
 	}
 	for _, l := range r.Labels {
 		if !l.Abstain {
-			out = append(out, Choice{Key: strconv.Itoa(len(out) + 1), Text: l.Name, said: judge.Said{Label: l.Name}})
+			out = append(out, Choice{Key: strconv.Itoa(len(out) + 1), Text: l.Name, said: judge.Given{Label: l.Name}})
 		}
 	}
 	if low, high := r.Range.Low, r.Range.High; len(out) == 0 && low != nil && high != nil && *low >= 0 && *high <= 9 && r.Range.Whole {
 		for x := *low; x <= *high; x++ {
 			score := x
-			out = append(out, Choice{Key: strconv.Itoa(int(x)), said: judge.Said{Score: &score}})
+			out = append(out, Choice{Key: strconv.Itoa(int(x)), said: judge.Given{Score: &score}})
 		}
 	}
 	if len(out) == 0 || len(out) > 9 && r.Range.Low == nil {

@@ -40,7 +40,7 @@ type Start struct {
 // Crash is the error of a program that ran and did not end well; what it wrote before counts.
 type Crash struct{ Why string }
 
-// Error says why.
+// Error returns why the program failed.
 func (c *Crash) Error() string { return "the program " + c.Why }
 
 // errSlow is why a program that takes too long is ended.
@@ -108,7 +108,7 @@ func readLines(r io.Reader, take func([]byte) error) error {
 		return &Crash{Why: fmt.Sprintf("wrote a line of more than %s", megabytes(maxLine))}
 	}
 	if errors.Is(lines.Err(), os.ErrClosed) {
-		return nil // it was ended; Wait says why
+		return nil // it was ended; Wait returns why
 	}
 	return lines.Err()
 }

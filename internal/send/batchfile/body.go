@@ -281,7 +281,7 @@ type messagesBody struct {
 
 type converseBody struct {
 	*shown `json:"-"`
-	Native json.RawMessage `json:"max_tokens"` // stands in a model's own body
+	Native json.RawMessage `json:"max_tokens"` // of a model's own body
 	Config struct {
 		Temperature *float64 `json:"temperature"`
 		TopP        *float64 `json:"topP"`

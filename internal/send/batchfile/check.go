@@ -17,7 +17,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// Options say what a file is held against.
+// Options are what a file is checked against.
 type Options struct {
 	Name     string // of the file, for messages
 	Provider string // as its user calls it; empty: recognised from the lines
@@ -28,7 +28,7 @@ type Options struct {
 	Today    catalog.Date
 }
 
-// File is what a checked file holds.
+// File describes a checked file.
 type File struct {
 	Name     string
 	Provider string
@@ -36,7 +36,7 @@ type File struct {
 	Model    string // for lines that name none
 	Mode     assay.Mode
 	Shape    Shape
-	Numbered bool // the lines have no ids: their numbers stand for them
+	Numbered bool // the lines have no ids: their numbers are used
 	Routed   bool `json:",omitempty"` // a Router wrote it: its lanes have providers of their own
 	Requests int64
 	Bytes    int64
@@ -72,7 +72,7 @@ func Check(ctx context.Context, open func() (io.ReadCloser, error), o Options) (
 		return nil, nil, err
 	}
 	defer r.Close()
-	k := &checker{Options: o, f: newFindings(o.Name), ids: newTwins(), sum: sha256.New(), seen: map[string]verdict{},
+	k := &checker{Options: o, f: newFindings(o.Name), ids: newDuplicates(), sum: sha256.New(), seen: map[string]verdict{},
 		file: &File{Name: o.Name, Provider: o.Provider, Kind: o.Kind, Model: o.Model, Mode: o.Mode}}
 	for l, err := range lines(io.TeeReader(&stoppable{ctx, r}, k)) {
 		if err != nil {
@@ -116,7 +116,7 @@ type checker struct {
 	file    *File
 	vendor  catalog.Vendor
 	f       *findings
-	ids     *twins
+	ids     *duplicates
 	sum     hash.Hash
 	lines   int
 	seen    map[string]verdict // issues by model and parameters
@@ -126,7 +126,7 @@ type checker struct {
 	keyed, keyless, firstKeyless int
 }
 
-// verdict is what the catalogue says about parameters.
+// verdict is the catalogue's check of parameters.
 type verdict struct{ issues []catalog.Issue }
 
 // maxSeen bounds the kinds of parameters whose verdict is kept.

@@ -13,7 +13,7 @@ import (
 )
 
 // Conversion turns the requests of a file into another provider's. What that has no place for is reported, and nothing is left out
-// unless it is said that it may be.
+// unless that is allowed.
 type Conversion struct {
 	Catalog   *catalog.Catalog
 	From      *File
@@ -185,7 +185,7 @@ func without(p *assay.Params, name string) bool {
 	return true
 }
 
-// model returns what a line's model becomes; empty: nobody said, and the provider has none of that name.
+// model returns what a line's model becomes; empty: none was given, and the provider has none of that name.
 func (c *Conversion) model(name string) string {
 	if to, ok := c.Models[name]; ok {
 		return to

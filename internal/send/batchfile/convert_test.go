@@ -13,7 +13,7 @@ import (
 	"assay/internal/study/catalog"
 )
 
-// converted returns a file as another provider's, with what is said about it.
+// converted returns a file as another provider's, with the notes about it.
 func converted(t *testing.T, text string, from batchfile.Options, vendor, model string, set ...func(*batchfile.Conversion)) (string, string) {
 	t.Helper()
 	file, problems := check(t, text, from)

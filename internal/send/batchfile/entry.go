@@ -79,7 +79,7 @@ type Entry struct {
 	oldLimit bool // the output limit is written as max_tokens in a chat body
 }
 
-// flaw is what is wrong with a line.
+// flaw is a problem of a line.
 type flaw struct {
 	what, hint  string
 	code, param string // in OpenAI's terms
@@ -112,7 +112,7 @@ func read(l line) (Entry, *flaw) {
 	if len(e.Body) == 0 || e.Body[0] != '{' {
 		return e, flawf("", "its %s is not an object", raw.bodyName(e.Shape)).as("invalid_request", "body")
 	}
-	// The same bytes may also stand elsewhere in the line: equal bytes are as good.
+	// The same bytes may also be elsewhere in the line: equal bytes are as good.
 	e.Offset = l.offset + int64(bytes.Index(l.text, e.Body))
 	f := readBody(&e)
 	if f != nil {
@@ -127,7 +127,7 @@ func (f *flaw) as(code, param string) *flaw {
 	return f
 }
 
-// notJSON says why a line cannot be read, with the causes that people meet.
+// notJSON returns why a line cannot be read, with the common causes.
 func notJSON(l line) *flaw {
 	err := json.Unmarshal(l.text, &struct{}{})
 	switch {
@@ -257,7 +257,7 @@ func (r *rawLine) api(e *Entry) *flaw {
 type rawLine struct {
 	CustomID, Key, RecordID, Method, URL, Body, Params, Request, ModelInput json.RawMessage
 
-	// What stands in files that are something else.
+	// Beginnings of files that are something else.
 	Requests, Response, Result, ModelOutput, Messages, Contents, Prompt json.RawMessage
 }
 

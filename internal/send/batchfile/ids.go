@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// twins finds ids that stand twice without holding them: eight bytes and a little more for each, and a second reading for
+// duplicates finds ids that occur twice without holding them: eight bytes and a little more for each, and a second reading for
 // those whose hashes met.
-type twins struct {
+type duplicates struct {
 	seed  maphash.Seed
 	slots []uint64
 	used  int
@@ -19,13 +19,13 @@ type twins struct {
 // maxMet bounds what the second reading looks for.
 const maxMet = 1000
 
-func newTwins() *twins {
-	return &twins{seed: maphash.MakeSeed(), slots: make([]uint64, 1024), met: map[uint64]bool{}}
+func newDuplicates() *duplicates {
+	return &duplicates{seed: maphash.MakeSeed(), slots: make([]uint64, 1024), met: map[uint64]bool{}}
 }
 
-func (t *twins) hash(id string) uint64 { return max(1, maphash.String(t.seed, id)) } // 0 marks a free slot
+func (t *duplicates) hash(id string) uint64 { return max(1, maphash.String(t.seed, id)) } // 0 marks a free slot
 
-func (t *twins) see(id string) {
+func (t *duplicates) see(id string) {
 	h := t.hash(id)
 	if t.used*4 >= len(t.slots)*3 {
 		t.grow()
@@ -42,7 +42,7 @@ func (t *twins) see(id string) {
 }
 
 // find returns the slot that holds a hash, or the free one where it belongs.
-func (t *twins) find(h uint64) int {
+func (t *duplicates) find(h uint64) int {
 	at, _ := bits.Mul64(h, uint64(len(t.slots)))
 	i := int(at)
 	for t.slots[i] != 0 && t.slots[i] != h {
@@ -53,7 +53,7 @@ func (t *twins) find(h uint64) int {
 	return i
 }
 
-func (t *twins) grow() {
+func (t *duplicates) grow() {
 	old := t.slots
 	t.slots = make([]uint64, len(old)+len(old)/2)
 	for _, h := range old {
@@ -64,7 +64,7 @@ func (t *twins) grow() {
 }
 
 // report reads the file again where hashes met, and reports which ids are equal and where.
-func (t *twins) report(r io.Reader, f *findings) error {
+func (t *duplicates) report(r io.Reader, f *findings) error {
 	first := map[string]int{}
 	for l, err := range lines(r) {
 		if err != nil {

@@ -31,7 +31,7 @@ const (
 // columns returns those that are asked as they are where there is no template, the first that is there.
 func columns() []string { return []string{"text", "question", "prompt"} }
 
-// ErrNoColumn says that a table has none of the columns that are asked as they are.
+// ErrNoColumn is the error for a table with none of the columns that are asked as they are.
 var ErrNoColumn = errors.New("no column text, question or prompt")
 
 // Template returns what every row of an input is put into: the text of a file, or the column of questions where the file has no

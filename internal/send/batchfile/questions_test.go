@@ -32,7 +32,7 @@ func questions(t *testing.T, table, vendor, model, templateFile, template string
 	return q, err
 }
 
-// written is what a writer makes, file by file.
+// written returns what a writer makes, file by file.
 type written struct{ files []*bytes.Buffer }
 
 func (w *written) create(int) (io.WriteCloser, error) {

@@ -132,7 +132,7 @@ func Requests(ctx context.Context, r io.Reader) iter.Seq2[Asked, error] {
 	}
 }
 
-// lastText returns what the last turn of a body says.
+// lastText returns the text of the last turn of a body.
 func lastText(body []byte) string {
 	var b struct {
 		Messages []spoken        `json:"messages"`

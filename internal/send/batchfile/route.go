@@ -185,7 +185,7 @@ func (r *Router) convert(e *Entry, v catalog.Vendor, d Destination) (Destination
 	return d, nil
 }
 
-// aside reports whether a member of a body says nothing to the model, and is kept by its sender.
+// aside reports whether a member of a body is kept by its sender and does not reach the model.
 func aside(name string) bool {
 	return slices.Contains([]string{"user", "metadata", "store", "safety_identifier", "stream", "stream_options"}, name)
 }
@@ -326,7 +326,7 @@ func (w *routing) add(e Entry, d Destination) error {
 	return err
 }
 
-// routedBody stands before the body, which is the last member of its line.
+// routedBody precedes the body, which is the last member of its line.
 const routedBody = `,"body":`
 
 type routedLine struct {

@@ -24,7 +24,7 @@ type Writer struct {
 	line []byte
 }
 
-// Written is what one file holds.
+// Written describes one file.
 type Written struct {
 	Requests int
 	Bytes    int64

@@ -10,7 +10,7 @@ type learned struct {
 	more  float64   // by how much the rate grows next
 
 	refusedAt time.Time     // the first of the newest refusals in a row
-	taken     int           // in the minute before it; 0: too few to say anything
+	taken     int           // in the minute before it; 0: too few to learn from
 	over      time.Duration // how long that minute was
 
 	began  time.Time // of the count
@@ -27,7 +27,7 @@ const (
 	mostMore  = 0.5
 )
 
-// A refusal says something about a rate when so many requests were taken before it, or for so long.
+// A refusal tells about a rate when so many requests were taken before it, or for so long.
 const (
 	leastTaken = 20
 	leastLong  = 20 * time.Second
@@ -74,9 +74,9 @@ func (l *learned) refused(sent time.Time) {
 	}
 }
 
-// learn sets the rate after a refusal: what was taken in the last minute, or in less, where the provider says how long
-// the rest of the minute is. Further refusals without an answer in between say only that the minute is longer than it
-// seemed: how much is taken when it is over is what was taken before the first of them.
+// learn sets the rate after a refusal: what was taken in the last minute, or in less, where the provider gives how long
+// the rest of the minute is. Further refusals without an answer in between mean only that the minute is longer than it
+// seemed: as much is taken when it is over as was before the first of them.
 func (l *learned) learn(now time.Time, retryAfter time.Duration, first bool) {
 	l.turn(now)
 	l.grown, l.more = now, leastMore
@@ -87,7 +87,7 @@ func (l *learned) learn(now time.Time, retryAfter time.Duration, first bool) {
 		}
 		l.over = max(now.Sub(l.began)+retryAfter, time.Second)
 		if l.rate == 0 && l.taken < leastTaken && now.Sub(l.began) < leastLong {
-			l.taken = 0 // too little to say anything
+			l.taken = 0 // too little to learn from
 		}
 	}
 	if l.taken == 0 {

@@ -1,4 +1,4 @@
-// Package ratelimit says when the next live request may go.
+// Package ratelimit decides when the next live request may be sent.
 //
 // Everything in it is a value that takes the clock as an argument: a Limiter learns from replies how much a provider takes
 // of one model, Slots and a TokenBudget hold what was leased from a cap that several processes share.
@@ -10,8 +10,8 @@ import (
 )
 
 // Limiter finds out how many requests at a time, and how many in a second, a provider takes of one model. It grows while
-// answers flow, backs off when the provider is busy, slow or says how long to stay away, and spreads what the provider's
-// headers say is left over the time until there is more. Its zero value works.
+// answers flow, backs off when the provider is busy, slow or names a time to wait, and spreads what by the provider's
+// headers is left over the time until there is more. Its zero value works.
 type Limiter struct {
 	Most int           // most requests in flight; 0: DefaultMost
 	Back time.Duration // the first wait after a busy reply that names none; 0: a second
@@ -20,7 +20,7 @@ type Limiter struct {
 	steady bool    // it grew too far once: from then on it grows slowly
 	flying int
 	tokens float64 // expected of those in flight
-	epoch  int     // how often it backed off: replies to what was sent before the last time say nothing new
+	epoch  int     // how often it backed off: replies to what was sent before the last time are ignored
 	closed time.Time
 	rowed  int // busy replies in a row
 
@@ -38,7 +38,7 @@ const firstWidth = 8
 // Release is the wait of a request that may go when another one comes back.
 const Release = time.Duration(-1)
 
-// Load is what one request is expected to take out of the limits on tokens.
+// Load is the number of tokens that one request is expected to use of the limits.
 type Load struct{ Input, Output float64 }
 
 // Ticket is a request in flight.
@@ -84,7 +84,7 @@ func (l *Limiter) Width() int {
 	return int(max(1, min(l.width, most)))
 }
 
-// Kind is what a reply says about the provider's limits.
+// Kind classifies a reply by what it means for the provider's limits.
 type Kind int
 
 // The kinds of replies.
@@ -92,10 +92,10 @@ const (
 	Answered  Kind = iota // it took the request, whatever came of it
 	Throttled             // too many requests or tokens: 429
 	Busy                  // overloaded, broken or not reached
-	Silent                // it says nothing about the limits
+	Unrelated             // it has nothing to do with the limits
 )
 
-// Reply is what came back for a request.
+// Reply is the reply to a request.
 type Reply struct {
 	Kind       Kind
 	RetryAfter time.Duration // how long the provider asks us to stay away; 0: it does not
@@ -179,7 +179,7 @@ func (l *Limiter) backOff(now time.Time, t Ticket, r Reply) {
 	}
 }
 
-// spent reports whether the headers of a refusal explain it: then there is nothing to learn from it but what they say. What
+// spent reports whether the headers of a refusal explain it: then nothing else is learned from it. What
 // a request takes is only guessed, so a limit that is nearly used up explains it, too.
 func (l *Limiter) spent(h Hints, load Load) bool {
 	for i, w := range h.list() {

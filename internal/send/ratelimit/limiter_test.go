@@ -15,7 +15,7 @@ type server struct {
 	limit   int
 	bucket  bool // it fills up all the time; otherwise it starts anew every minute
 	headers bool
-	silent  bool          // a refusal says not even how long to stay away
+	silent  bool          // a refusal does not even give a time to wait
 	early   time.Duration // by how much the headers are wrong
 	since   time.Time
 	used    float64

@@ -2,7 +2,7 @@ package ratelimit
 
 import "time"
 
-// Caps are what a study allows to be sent live. Zero means no cap.
+// Caps are the limits that a study sets for live requests. Zero means no cap.
 type Caps struct {
 	Rate        float64       // requests a second
 	Tokens      float64       // tokens a second
@@ -10,7 +10,7 @@ type Caps struct {
 	Pause       time.Duration // between two requests
 }
 
-// Every returns how far apart two requests have to be; 0: there is no cap. It is a little more than the rate says: what is late
+// Every returns how far apart two requests have to be; 0: there is no cap. It is a little more than the rate asks for: what is late
 // by less than grace then still keeps within the rate over ten seconds.
 func (c Caps) Every() time.Duration {
 	every := c.Pause

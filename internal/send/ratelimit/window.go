@@ -2,15 +2,15 @@ package ratelimit
 
 import "time"
 
-// Hints are what the headers of a reply say about the provider's limits.
+// Hints are the provider's limits by the headers of a reply.
 type Hints struct{ Requests, Tokens, Input, Output Hint }
 
-// Hint is one limit. The zero value means that nothing was said.
+// Hint is one limit. The zero value means that the reply has none.
 type Hint struct {
 	Known     bool
 	Limit     int64
 	Remaining int64
-	Reset     time.Duration // until it is full again; 0: not said
+	Reset     time.Duration // until it is full again; 0: not given
 }
 
 // The places of the limits in a list of them.
@@ -23,7 +23,7 @@ func share(i int, l Load) float64 {
 	return [4]float64{1, l.Input + l.Output, l.Input, l.Output}[i]
 }
 
-// window is what is left of one limit, as far as it is known. What is left below half of the limit is spread over the time
+// window holds what is left of one limit, as far as it is known. What is left below half of the limit is spread over the time
 // until it is full again: a limit that starts anew every minute is then used up just when it does, and one that fills up all
 // the time stays half full.
 type window struct {
@@ -38,7 +38,7 @@ type window struct {
 // usualPeriod is the time of a limit whose headers do not state it.
 const usualPeriod = time.Minute
 
-// hinted takes what a reply says is left; away is what those in flight will take, some of which may be counted already.
+// hinted takes what is left by a reply; away is what those in flight will take, some of which may be counted already.
 func (w *window) hinted(now time.Time, h Hint, away float64) {
 	reset := h.Reset
 	if reset <= 0 {
@@ -61,7 +61,7 @@ func (w *window) sent(now time.Time, load float64) {
 	w.left -= load
 }
 
-// renew begins the window anew when its time is over. Until a reply says so it is only believed, for a part of its time,
+// renew begins the window anew when its time is over. Until a reply confirms that it is an assumption, for a part of its time,
 // and little is tried: a process a moment early would have all of it refused.
 func (w *window) renew(now time.Time, load float64) {
 	if w.known && !now.Before(w.reset) {

@@ -7,7 +7,7 @@ import (
 	"assay/internal/simulator/dice"
 )
 
-// warmth is what the live prompt caches hold: the last few thousand prefixes, each for some minutes.
+// warmth holds the live prompt caches: the last few thousand prefixes, each for some minutes.
 type warmth struct {
 	mu    sync.Mutex
 	until map[uint64]time.Time

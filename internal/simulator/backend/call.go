@@ -154,10 +154,10 @@ func (c *Call) Send(status int, mime string, b []byte) {
 	h.Set("Content-Type", mime)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(b) // a client that went away hears nothing
+	_, _ = c.Writer.Write(b) // the client may be gone
 }
 
-// Fail says no in the vendor's own words.
+// Fail replies with a rejection in the vendor's own form.
 func (c *Call) Fail(r *bodies.Rejection) {
 	if r.RetryAfter > 0 && !c.Vendor.RetryInBody {
 		c.Writer.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(r.RetryAfter.Seconds()))))
@@ -198,7 +198,7 @@ func (c *Call) Bytes(limit int64) []byte {
 	return b
 }
 
-// Read reads the body as JSON into v, or says what is wrong with it.
+// Read reads the body as JSON into v, or returns what is wrong with it.
 func (c *Call) Read(v any) bool {
 	b := c.Bytes(maxDocument)
 	if b == nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // Split reads a document of the form {…,"key":[…],…} from the call's body and writes the elements of that array as lines
-// to disk, so that it never stands in memory whole. Every member goes to other in the order it comes, the array empty. A rejection
-// says what is wrong with the document.
+// to disk, so that it is never in memory whole. Every member goes to other in the order it comes, the array empty. A rejection
+// names what is wrong with the document.
 func (c *Call) Split(key string, limit int64, other func(key string, value json.RawMessage) *bodies.Rejection) (spill.Blob, *bodies.Rejection, error) {
 	out, err := c.s.spill.Create("lines")
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Call) Split(key string, limit int64, other func(key string, value json.
 	return b, rejectionOf(err), diskErr
 }
 
-// rejectionOf returns what the provider says to a document that could not be read.
+// rejectionOf returns the provider's rejection of a document that could not be read.
 func rejectionOf(err error) *bodies.Rejection {
 	var rej *bodies.Rejection
 	var big *http.MaxBytesError

@@ -123,7 +123,7 @@ func (c *Call) DropOutput(id string) {
 // HasOutput reports whether one of a job's result files holds anything once it is over.
 func (c *Call) HasOutput(j *Job, file int) bool {
 	if err := c.s.settle(j, c.Now); err != nil {
-		panic(err) // the disk is gone: nothing the simulator says would be true
+		panic(err) // the disk is gone: no reply would be true
 	}
 	return j.OutSize(file) > 0
 }
@@ -194,10 +194,10 @@ func (c *Call) Serve(b spill.Blob, mimeType string, ranges RangePolicy) {
 	}
 	c.Writer.Header().Set("Content-Length", strconv.FormatInt(b.Size, 10))
 	c.Writer.WriteHeader(http.StatusOK)
-	_, _ = io.Copy(onlyWriter{c.Writer}, io.LimitReader(in, b.Size)) // a client that went away hears nothing
+	_, _ = io.Copy(onlyWriter{c.Writer}, io.LimitReader(in, b.Size)) // the client may be gone
 }
 
-// RangePolicy says whether a part of a file can be asked for.
+// RangePolicy is whether a part of a file can be asked for.
 type RangePolicy int
 
 // The two policies.
@@ -209,7 +209,7 @@ const (
 // onlyWriter keeps io.Copy from looking for shortcuts around the rules on replies.
 type onlyWriter struct{ io.Writer }
 
-// EachResult calls f with every line of a job's results, from an offset, and stops when f says so.
+// EachResult calls f with every line of a job's results, from an offset, and stops when f returns false.
 func EachResult(b spill.Blob, from int64, f func(line []byte, next int64) bool) error {
 	if b.Size <= from {
 		return nil
@@ -227,7 +227,7 @@ func EachResult(b spill.Blob, from int64, f func(line []byte, next int64) bool) 
 	return err
 }
 
-// Documents returns a job's results of one file as elements of a document; a broken line cannot stand in one and is left out.
+// Documents returns a job's results of one file as elements of a document; a broken line cannot be in one and is left out.
 func (c *Call) Documents(j *Job, file int) ([]json.RawMessage, error) {
 	b, err := c.Results(j, file)
 	if err != nil {

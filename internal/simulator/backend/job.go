@@ -61,7 +61,7 @@ type Job struct {
 	consumed bodies.Usage
 }
 
-// Phase is where a job stands.
+// Phase is the state of a job.
 type Phase string
 
 // The phases of jobs.
@@ -89,7 +89,7 @@ type Progress struct {
 // Over reports whether the job has ended.
 func (p Progress) Over() bool { return !p.Ended.IsZero() }
 
-// At returns where the job stands.
+// At returns the progress of the job.
 func (j *Job) At(now time.Time) Progress {
 	j.mu.Lock()
 	stopped, lag := j.stopped, j.stopLag

@@ -46,7 +46,7 @@ func (c *Call) Launch(d Draft) (*Job, bool) {
 }
 
 // submit makes a job of a draft and keeps it. What is wrong with single requests comes out when they run; what is wrong with
-// the whole comes out late too, unless the draft's strict says otherwise.
+// the whole comes out late too, unless the draft is strict.
 func (c *Call) submit(d Draft) (*Job, *bodies.Rejection, error) {
 	o := c.s.opts
 	n := c.s.newID(c.Vendor.Name, c.Now)
@@ -151,7 +151,7 @@ func (s *Service) keep(j *Job, outputs []string) *bodies.Rejection {
 	return nil
 }
 
-// Job finds a job of the caller's account, or says that there is none.
+// Job returns a job of the caller's account, or a rejection where there is none.
 func (c *Call) Job(id string) *Job {
 	c.s.mu.Lock()
 	j := c.s.jobByID[scoped(c.Vendor.Name, c.Account, id)]

@@ -8,7 +8,7 @@ import (
 	"assay/internal/simulator/bodies"
 )
 
-// Meter is what an account has left this minute.
+// Meter counts what an account has left this minute.
 type Meter struct {
 	Requests, RequestsLeft int
 	Tokens, TokensLeft     int
@@ -30,7 +30,7 @@ type minute struct {
 
 func newMeterBook(l Limits) *meterBook { return &meterBook{limits: l, spent: map[string]*minute{}} }
 
-// take books one request of so many tokens, or says that it does not fit.
+// take books one request of so many tokens, or rejects it.
 func (b *meterBook) take(account string, tokens int, now time.Time) (Meter, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -24,9 +24,9 @@ type Streamer interface {
 
 // Format is how a provider's batches carry requests in and results out.
 type Format interface {
-	// Open takes a request line apart. What it says is wrong with the line is a fault of the whole job.
+	// Open takes a request line apart. A rejection of the line is a fault of the whole job.
 	Open(j *Job, line *fastjson.Value) (Carried, *bodies.Rejection)
-	// Close appends the line that says how a request ended, without a line feed, and says into which of the job's
+	// Close appends the line of a request that ended, without a line feed, and returns into which of the job's
 	// result files it goes.
 	Close(dst []byte, j *Job, e *Ended) (line []byte, file int)
 }

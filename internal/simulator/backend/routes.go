@@ -30,7 +30,7 @@ func (rt Routes) Open(k fault.Kind, method, path string, h func(*Call)) {
 	})
 }
 
-// Verb is what follows the colon in Google's paths.
+// Verb is the part behind the colon in Google's paths.
 type Verb struct {
 	Kind fault.Kind
 	Do   func(*Call)

@@ -1,4 +1,4 @@
-// Package backend is what every simulated provider does behind its wire: calls, files, jobs, results and limits.
+// Package backend holds the parts that simulated providers share behind their wires: calls, files, jobs, results and limits.
 //
 // A Vendor registers its calls with Routes. A Call finds and keeps files and jobs of its account; a Job is a function of the clock, and its result
 // lines are made when a call asks for them. How requests come in and results go out is the vendor's: it gives a Job a Format, and requests a Dialect.
@@ -19,7 +19,7 @@ import (
 	"assay/internal/simulator/spill"
 )
 
-// Settings say how a service behaves.
+// Settings set how a service behaves.
 type Settings struct {
 	Seed    uint64
 	Rate    float64       // requests of a job that complete per second; 0: all at once
@@ -35,7 +35,7 @@ type Settings struct {
 	Responder minds.Responder
 }
 
-// Limits are what an account may do. Zero is no limit, or the provider's own where it has one.
+// Limits are those of an account. Zero is no limit, or the provider's own where it has one.
 type Limits struct {
 	Requests      int   // live requests a minute, per key
 	Tokens        int   // live tokens a minute, per key

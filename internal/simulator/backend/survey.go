@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// Survey is what a provider finds out when it reads the lines of a job.
+// Survey is the result of a provider's reading of the lines of a job.
 type Survey struct {
 	Lines    spill.LineIndex
 	Tokens   int64

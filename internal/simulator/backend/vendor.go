@@ -25,7 +25,7 @@ type Vendor struct {
 	FirstBad    bool   // the validation of a batch stops at the first bad line
 	BrokeAs     string // what running out of money is called; "": insufficient_quota
 	BrokeStatus int    // and its status; 0: 429
-	RetryInBody bool   // the time to wait stands in the body, not in a header
+	RetryInBody bool   // the time to wait is in the body, not in a header
 	IDHeaderAs  string // where the request id travels; "": x-request-id
 	Rate        func(http.Header, Meter)
 

@@ -1,6 +1,6 @@
 package backend
 
-// View is a job as one call sees it: the truth, unless a rule says otherwise.
+// View is a job as one call sees it: the truth, unless a rule changes it.
 type View struct {
 	Progress
 	Total, Succeeded, Errored, Pending int

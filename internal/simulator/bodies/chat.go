@@ -36,7 +36,7 @@ func (d Chat) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		if !strings.Contains(" system developer user assistant tool ", " "+role+" ") {
 			return q, Invalid(fmt.Sprintf("messages[%d].role", i), "invalid_value", "Invalid value: '%s'.", role)
 		}
-		q.say(role, contentText(m.Get("content")))
+		q.addMessage(role, contentText(m.Get("content")))
 	}
 	if rd.Batch && b.GetBool("stream") {
 		return q, Invalid("stream", "invalid_value", "Streaming is not supported in batches.")

@@ -15,7 +15,7 @@ type Converse struct{}
 func (d Converse) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: rd.Model, Tier: stringOf(b, "serviceTier", "type")}}
 	for _, s := range b.GetArray("system") {
-		q.say("system", stringOf(s, "text"))
+		q.addMessage("system", stringOf(s, "text"))
 	}
 	msgs := b.GetArray("messages")
 	role := ""
@@ -32,7 +32,7 @@ func (d Converse) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		for _, block := range content {
 			text += stringOf(block, "text")
 		}
-		q.say(role, text)
+		q.addMessage(role, text)
 	}
 	switch {
 	case len(msgs) == 0:
@@ -75,7 +75,7 @@ func (d Converse) config(q *Request, b *fastjson.Value) *Rejection {
 	return nil
 }
 
-// asked returns what the model's own vendor would say to the parameters.
+// asked returns the model's own vendor's rejection of the parameters.
 func (d Converse) asked(q *Request, b *fastjson.Value, prefill bool) Asked {
 	a := Asked{
 		API: "converse", Model: q.Model, Temperature: floatOf(b, "inferenceConfig", "temperature"), TopP: floatOf(b, "inferenceConfig", "topP"),
@@ -96,10 +96,10 @@ func (d Converse) Write(dst []byte, q *Request, r *Reply) []byte {
 	var out converseReply
 	out.Output.Message.Role, out.Output.Message.Content, out.StopReason = "assistant", []any{}, "end_turn"
 	if r.Thoughts != "" {
-		out.say(map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": r.Thoughts, "signature": "sim"}}})
+		out.add(map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": r.Thoughts, "signature": "sim"}}})
 	}
 	if r.Text != "" {
-		out.say(map[string]any{"text": r.Text})
+		out.add(map[string]any{"text": r.Text})
 	}
 	switch {
 	case r.Refused:
@@ -122,7 +122,7 @@ func (d Converse) Write(dst []byte, q *Request, r *Reply) []byte {
 	return AppendJSON(dst, out)
 }
 
-func (c *converseReply) say(block any) {
+func (c *converseReply) add(block any) {
 	c.Output.Message.Content = append(c.Output.Message.Content, block)
 }
 

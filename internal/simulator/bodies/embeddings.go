@@ -23,7 +23,7 @@ const (
 func (d Embeddings) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: stringOf(b, "model")}, Vector: embeddingSize}
 	for _, text := range stringsOf(b.Get("input")) {
-		q.say("user", text)
+		q.addMessage("user", text)
 	}
 	if len(q.Messages) == 0 {
 		return q, Invalid("input", "missing_required_parameter", "'$.input' is invalid.")

@@ -59,8 +59,8 @@ func stringsOf(v *fastjson.Value) []string {
 	return out
 }
 
-// say adds a message, joining the system's texts in one place.
-func (q *Request) say(role, text string) {
+// addMessage adds a message, joining the system's texts in one place.
+func (q *Request) addMessage(role, text string) {
 	switch role {
 	case "system", "developer":
 		if q.System != "" {

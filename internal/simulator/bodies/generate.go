@@ -53,7 +53,7 @@ func (d Generate) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		if len(m.GetArray("parts")) == 0 {
 			return q, Invalid("", "", "contents[%d].parts: must not be empty", i)
 		}
-		q.say(role, partsText(m))
+		q.addMessage(role, partsText(m))
 	}
 	if len(contents) == 0 {
 		return q, Invalid("", "", "contents is not specified")
@@ -76,7 +76,7 @@ func (d Generate) readConfig(q *Request, a *Asked, g *fastjson.Value, batch bool
 	q.Stop = stringsOf(either(g, "stopSequences"))
 	q.JSON = stringOf(either2(g, "responseMimeType")) == "application/json"
 	q.Schema = schemaOf(either(g, "responseSchema"))
-	if !batch && q.Schema == nil { // batches pass it over, and say nothing
+	if !batch && q.Schema == nil { // batches silently ignore it
 		q.Schema = schemaOf(either(g, "responseJsonSchema"))
 	}
 	t := either(g, "thinkingConfig")
@@ -106,7 +106,7 @@ func either2(v *fastjson.Value, camel string) *fastjson.Value {
 	return fastjson.MustParse("null")
 }
 
-// thinkByDefault knows which models think when the request says nothing: all since 2.5, but the lightest.
+// thinkByDefault knows which models think when the request does not set it: all since 2.5, but the lightest.
 func (d Generate) thinkByDefault(q *Request, a Asked) {
 	old := strings.Contains(q.Model, "gemini-1") || strings.Contains(q.Model, "gemini-2.0")
 	light := strings.Contains(q.Model, "lite") && a.Thinking == ""
@@ -163,7 +163,7 @@ func (d Embed) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		if one.Get("content") == nil {
 			return q, Invalid("", "", "content is not specified")
 		}
-		q.say("user", partsText(one.Get("content")))
+		q.addMessage("user", partsText(one.Get("content")))
 		if n := either2(one, "outputDimensionality").GetInt(); n > 0 {
 			q.Vector = min(n, embeddingMost)
 		}

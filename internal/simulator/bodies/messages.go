@@ -22,7 +22,7 @@ func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		Stop: stringsOf(b.Get("stop_sequences")), Tier: stringOf(b, "service_tier"),
 	}}
 	marks := &markReader{q: &q, least: parseClaude(q.Model).leastCached()}
-	marks.blocks(b.Get("system"), func(text string) { q.say("system", text) })
+	marks.blocks(b.Get("system"), func(text string) { q.addMessage("system", text) })
 	msgs := b.GetArray("messages")
 	role := ""
 	for i, m := range msgs {
@@ -32,7 +32,7 @@ func (d Messages) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		}
 		text := ""
 		marks.blocks(m.Get("content"), func(t string) { text += t })
-		q.say(role, text)
+		q.addMessage(role, text)
 	}
 	if b.Get("cache_control") != nil {
 		marks.mark(b.Get("cache_control"))

@@ -15,7 +15,7 @@ type Ollama struct{}
 func (d Ollama) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 	q := Request{Question: minds.Question{Vendor: rd.Vendor, Model: stringOf(b, "model"), Stop: stringsOf(b.Get("options", "stop"))}}
 	for _, m := range b.GetArray("messages") {
-		q.say(stringOf(m, "role"), contentText(m.Get("content")))
+		q.addMessage(stringOf(m, "role"), contentText(m.Get("content")))
 	}
 	if len(q.Messages) == 0 {
 		return q, Invalid("", "", "messages is required")

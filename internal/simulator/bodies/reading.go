@@ -1,7 +1,7 @@
 // Package bodies reads the bodies of requests and writes those of replies, in the shapes that providers share.
 //
-// A shape reads a body into a Request and writes a Reply to it: Chat, Responses, Embeddings, Messages, Generate, Embed, Ollama. Rules say which
-// parameters a model rejects, a Rejection is what the provider says instead of a reply, and Usage is what a reply is billed.
+// A shape reads a body into a Request and writes a Reply to it: Chat, Responses, Embeddings, Messages, Generate, Embed, Ollama. Rules decide which
+// parameters a model rejects, a Rejection is sent instead of a reply, and Usage is what a reply is billed.
 package bodies
 
 import (

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Rejection is what a provider says instead of doing what was asked. Each provider has its own document for it.
+// Rejection is a refused request. Each provider has its own document for it.
 type Rejection struct {
 	Status     int
 	Type       string // the provider's class of errors; "": what goes with the status

@@ -9,7 +9,7 @@ import (
 	"assay/internal/simulator/minds"
 )
 
-// Request is what a body asks for: a question, and what a reply to it is billed and shaped by.
+// Request is the content of a body: a question, and what a reply to it is billed and shaped by.
 type Request struct {
 	minds.Question
 	Batch  bool

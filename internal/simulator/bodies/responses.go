@@ -22,11 +22,11 @@ func (d Responses) Read(rd Reading, b *fastjson.Value) (Request, *Rejection) {
 		return q, Invalid("input", "missing_required_parameter", "Missing required parameter: 'input'.")
 	}
 	if in.Type() == fastjson.TypeString {
-		q.say("user", string(in.GetStringBytes()))
+		q.addMessage("user", string(in.GetStringBytes()))
 	}
 	for _, m := range in.GetArray() {
 		if t := stringOf(m, "type"); t == "" || t == "message" {
-			q.say(stringOf(m, "role"), contentText(m.Get("content")))
+			q.addMessage(stringOf(m, "role"), contentText(m.Get("content")))
 		}
 	}
 	for _, f := range []string{"messages", "max_tokens", "max_completion_tokens", "response_format", "reasoning_effort", "stop", "seed"} {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Rules say which parameters a model rejects.
+// Rules decide which parameters a model rejects.
 type Rules interface {
-	// Check is what the provider says to these parameters; nil: it takes them.
+	// Check returns the provider's rejection of these parameters; nil: it takes them.
 	Check(a Asked) *Rejection
 }
 
@@ -118,7 +118,7 @@ func checkRange(a Asked, hottest float64) *Rejection {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// claude is what the name of a Claude model says about its age.
+// claude is the age of a Claude model, by its name.
 type claude struct {
 	family       string
 	major, minor int

@@ -76,7 +76,7 @@ func (d Chat) Stream(whole []byte, asked *fastjson.Value) []Event {
 	}
 	chunk(object{"role": "assistant", "content": ""}, nil, nil)
 	content := message["content"]
-	if parts, ok := content.([]any); ok { // thoughts stand in parts of the content
+	if parts, ok := content.([]any); ok { // thoughts are in parts of the content
 		thought := first(first(content)["thinking"])
 		for _, p := range pieces(thought["text"]) {
 			chunk(object{"content": []any{object{"type": "thinking", "thinking": []any{object{"type": "text", "text": p}}}}}, nil, nil)
@@ -141,7 +141,7 @@ func (d Messages) Stream(whole []byte, _ *fastjson.Value) []Event {
 	return out
 }
 
-// Stream returns a reply as a few replies, each with a piece of the text; the last says why it ends, and what it took.
+// Stream returns a reply as a few replies, each with a piece of the text; the last has the reason for the end, and the usage.
 func (d Generate) Stream(whole []byte, _ *fastjson.Value) []Event {
 	reply := wholeReply(whole)
 	candidate := first(reply["candidates"])
@@ -156,7 +156,7 @@ func (d Generate) Stream(whole []byte, _ *fastjson.Value) []Event {
 			out = append(out, eventOf("", with(reply, object{"candidates": []any{said}})))
 		}
 	}
-	if len(out) == 0 { // nothing was said
+	if len(out) == 0 { // there is no text
 		return []Event{{Data: whole}}
 	}
 	end := with(candidate, object{"content": with(content, object{"parts": []any{object{"text": ""}}})})

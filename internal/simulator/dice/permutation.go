@@ -19,7 +19,7 @@ func NewPermutation(n int, seed uint64) Permutation {
 	return Permutation{n: uint64(n), half: half, seed: seed}
 }
 
-// At returns which number stands at place i.
+// At returns the number at place i.
 func (p Permutation) At(i int) int {
 	if p.Same {
 		return i
@@ -36,7 +36,7 @@ func (p Permutation) At(i int) int {
 	}
 }
 
-// Place returns where number v stands: At(Place(v)) == v.
+// Place returns the place of number v: At(Place(v)) == v.
 func (p Permutation) Place(v int) int {
 	if p.Same {
 		return v

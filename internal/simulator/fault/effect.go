@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Effect is what a rule does to one call.
+// Effect is the effect of a rule on one call.
 type Effect struct {
 	Name     string
 	Status   int           // of a plain error

@@ -12,7 +12,7 @@ import (
 	"assay/internal/simulator/dice"
 )
 
-// Kind is what a call is for, whatever the provider calls it.
+// Kind is the purpose of a call, whatever the provider calls it.
 type Kind string
 
 // The kinds of calls.
@@ -57,7 +57,7 @@ func (r Rule) String() string { return r.text }
 // such as "openai create drop-reply once" or "* ask 429=30s 20%". VENDOR is a vendor's name or *; KIND is upload, file,
 // create, add, check, list, fetch, cancel, delete, ask, models or *.
 //
-// A rule strikes every call that fits, unless limits say less:
+// A rule strikes every call that fits, unless limits make that fewer:
 //
 //	once          the first call only            x3          at most three of them
 //	nth=2         the second call only           after=2     none of the first two
@@ -66,7 +66,7 @@ func (r Rule) String() string { return r.text }
 // Actions on any call:
 //
 //	429, 500, 529 …     the provider's own error; =30s gives it a Retry-After, =bare takes that of a 429 away
-//	quota               out of money, as this provider says it
+//	quota               out of money, in the words of this provider
 //	revoke              the key is not good any more
 //	drop                hang up before anything is done
 //	drop-reply          do everything, then hang up without a word

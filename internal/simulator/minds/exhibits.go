@@ -16,7 +16,7 @@ const (
 	maxExhibits = 64 // fences looked at in one prompt
 )
 
-// exhibits takes a prompt apart: what stands between fences, in order, and the judge's instructions around it. Only the line with
+// exhibits takes a prompt apart: the texts between fences, in order, and the judge's instructions around them. Only the line with
 // the code of the first one ends a fence, so that marks inside of it are part of the text.
 func exhibits(prompt string) (shown []string, rest string) {
 	var b strings.Builder
@@ -48,14 +48,14 @@ func fencedText(s string) (text, after string, ok bool) {
 	return strings.Cut(body, fenceClose+code+fenceEnd)
 }
 
-// hearing is what a judge has before it.
-type hearing struct {
+// judging is a question to a judge, with the texts that it shows.
+type judging struct {
 	shown []string // every fenced text, in order
-	heard []string // those among them that a model of the simulator wrote
+	texts []string // those among them that a model of the simulator wrote
 	rest  string   // the instructions
 }
 
-// quoted returns the texts of a prompt without fences that a model of the simulator wrote: each ends where its quality is said.
+// quoted returns the texts of a prompt without fences that a model of the simulator wrote: each ends with its quality.
 func quoted(prompt string) []string {
 	var out []string
 	for range maxExhibits {
@@ -72,43 +72,43 @@ func quoted(prompt string) []string {
 	return out
 }
 
-// hear reads a question as a judge's. It is one where the last message shows something between fences, or quotes answers of models
+// readJudging reads a question as a judge's. It is one where the last message shows something between fences, or quotes answers of models
 // without any.
-func hear(q *Question) (hearing, bool) {
+func readJudging(q *Question) (judging, bool) {
 	if len(q.Messages) == 0 {
-		return hearing{}, false
+		return judging{}, false
 	}
 	last := q.Messages[len(q.Messages)-1]
 	if last.Role != assay.RoleUser {
-		return hearing{}, false
+		return judging{}, false
 	}
 	if !strings.Contains(last.Text, fenceOpen) {
-		heard := quoted(last.Text)
-		return hearing{shown: heard, heard: heard, rest: last.Text}, len(heard) > 0
+		texts := quoted(last.Text)
+		return judging{shown: texts, texts: texts, rest: last.Text}, len(texts) > 0
 	}
-	var h hearing
+	var h judging
 	h.shown, h.rest = exhibits(last.Text)
 	for _, text := range h.shown {
 		if _, coded := lastCodeWord(text); coded {
-			h.heard = append(h.heard, text)
+			h.texts = append(h.texts, text)
 		}
 	}
 	return h, len(h.shown) > 0
 }
 
 // answer returns the text that is judged by itself: the last one that a model wrote, or else the last one.
-func (h hearing) answer() string {
-	if n := len(h.heard); n > 0 {
-		return h.heard[n-1]
+func (h judging) answer() string {
+	if n := len(h.texts); n > 0 {
+		return h.texts[n-1]
 	}
 	return h.shown[len(h.shown)-1]
 }
 
 // pair returns the two texts that are compared: those that models wrote if there are just two, or else the last two.
-func (h hearing) pair() (first, second string, ok bool) {
+func (h judging) pair() (first, second string, ok bool) {
 	from := h.shown
-	if len(h.heard) == 2 {
-		from = h.heard
+	if len(h.texts) == 2 {
+		from = h.texts
 	}
 	if len(from) < 2 {
 		return "", "", false
@@ -116,12 +116,12 @@ func (h hearing) pair() (first, second string, ok bool) {
 	return from[len(from)-2], from[len(from)-1], true
 }
 
-// before returns what the same model had said first; "" where it is not shown.
-func (h hearing) before() string {
-	if len(h.heard) > 1 {
-		return h.heard[0]
+// before returns the first answer of the same model; "" where it is not shown.
+func (h judging) before() string {
+	if len(h.texts) > 1 {
+		return h.texts[0]
 	}
-	if len(h.heard) == 0 && len(h.shown) > 2 { // question, answer, …, later answer
+	if len(h.texts) == 0 && len(h.shown) > 2 { // question, answer, …, later answer
 		return h.shown[1]
 	}
 	return ""

@@ -65,7 +65,7 @@ func (t Truth) Picks(m Model, place, labels int) float64 {
 	})
 }
 
-// Place returns where a label stands among all labels of a rubric in the eyes of the judges, from the worst on; -1: they do not choose
+// Place returns the rank of a label among all labels of a rubric in the eyes of the judges, from the worst on; -1: they do not choose
 // it by the quality of an answer.
 func Place(label string, labels []string) int {
 	if sidesOf(labels) != nil || levelsOf(labels) != nil || stancesOf(labels, func() string { return unsafe }) >= 0 {

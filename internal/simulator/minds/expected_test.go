@@ -18,12 +18,12 @@ func TestWhatIsExpectedIsWhatManyQuestionsFind(t *testing.T) {
 	for k := range n {
 		r := dice.New(uint64(k) * 7919)
 		a, b := written(level(strong.Quality, r)), written(level(weak.Quality, r))
-		one := &ruling{Judges: j, hearing: hearing{shown: []string{a}, heard: []string{a}}, draw: dice.Mix(uint64(k))}
+		one := &ruling{Judges: j, judging: judging{shown: []string{a}, texts: []string{a}}, draw: dice.Mix(uint64(k))}
 		if one.choose([]string{"right", "wrong"}) == 0 {
 			yes++
 		}
 		score += one.seen()
-		two := &ruling{Judges: j, hearing: hearing{shown: []string{a, b}, heard: []string{a, b}}, draw: dice.Mix(uint64(k) + 1<<40)}
+		two := &ruling{Judges: j, judging: judging{shown: []string{a, b}, texts: []string{a, b}}, draw: dice.Mix(uint64(k) + 1<<40)}
 		switch two.side(true) {
 		case 0:
 			won++

@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// Judges says how models judge when they are asked to. The zero value is judges that see quality as it is and never fail.
+// Judges sets how models judge when they are asked to. The zero value is judges that see quality as it is and never fail.
 type Judges struct {
 	// Noise is the scale, in points of quality, of what a judge sees beside the quality. The log odds that it finds the first of two
 	// answers better are the difference of their qualities divided by it.
@@ -61,7 +61,7 @@ func (j Judges) odds(difference float64) float64 {
 
 // judge answers as a judge, if it is asked to be one, in a form it can read.
 func (j Judges) judge(q *Question) (Answer, bool) {
-	h, ok := hear(q)
+	h, ok := readJudging(q)
 	if !ok {
 		return Answer{}, false
 	}
@@ -75,7 +75,7 @@ func (j Judges) judge(q *Question) (Answer, bool) {
 	case dice.Chance(q.Draw^0x3a1f) < j.Malformed:
 		return Answer{Text: malformed(q.Draw)}, true
 	}
-	r := &ruling{Judges: j, hearing: h, draw: q.Draw, scale: f.scale}
+	r := &ruling{Judges: j, judging: h, draw: q.Draw, scale: f.scale}
 	r.prepare(f)
 	return Answer{Text: f.fill(r)}, true
 }
@@ -89,16 +89,16 @@ func malformed(draw uint64) string {
 	return `{"explanation": "` + sentence(r)
 }
 
-// ruling is what one judge finds. All that is random about it was drawn before the first field is filled, so that its fields agree.
+// ruling is the verdict of one judge. All that is random about it was drawn before the first field is filled, so that its fields agree.
 type ruling struct {
 	Judges
-	hearing
+	judging
 	draw   uint64
 	scale  *[2]float64 // of scores, as the instructions state it; nil: they do not
 	levels bool        // it is about giving in, and numbers are its levels
 }
 
-// prepare looks at all that may be said before anything is.
+// prepare reads all options before one is chosen.
 func (r *ruling) prepare(f *replyForm) {
 	r.levels = slices.ContainsFunc(f.choices(), func(options []string) bool { return levelsOf(options) != nil })
 }

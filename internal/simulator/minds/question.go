@@ -1,14 +1,14 @@
 // Package minds is the simulated models: what they answer, how they judge, and what is true of them.
 //
 // A Writer answers a Question by the question alone. Its models have a quality and a chance to give in to push back, both known; asked to judge,
-// they find the quality of answers with known error. Truth is what a study of them would find, had it no error.
+// they find the quality of answers with known error. Truth holds the findings of a study of them without error.
 //
 // It knows no vendor, no HTTP and no clock.
 package minds
 
 import "assay/internal/assay"
 
-// Question is what a model is asked, whatever the wire it came over.
+// Question is a question to a model, whatever the wire it came over.
 type Question struct {
 	Vendor   string
 	Model    string
@@ -19,7 +19,7 @@ type Question struct {
 	Stop     []string
 
 	MaxTokens int    // 0: no limit
-	Effort    string // as the request says it; "": not set
+	Effort    string // as the request has it; "": not set
 	Thinks    bool   // the model thinks before it answers
 	Budget    int    // tokens it may think; 0: by effort
 	Thoughts  bool   // the client wants to see them
@@ -31,7 +31,7 @@ type Question struct {
 	Draw uint64
 }
 
-// Answer is what a model says.
+// Answer is the answer of a model.
 type Answer struct {
 	Text     string
 	Thoughts string

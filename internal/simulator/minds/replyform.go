@@ -14,7 +14,7 @@ import (
 // replyForm is how a judge is asked to reply: an object, or one word in a tag or on a line of its own.
 type replyForm struct {
 	schema  []byte // of the object; nil: one word
-	before  string // what stands before the word
+	before  string // the text before the word
 	after   string
 	options []string
 	scale   *[2]float64 // the range of scores that the instructions state; nil: none
@@ -26,7 +26,7 @@ var (
 	scaleForm = regexp.MustCompile(`from (-?\d+(?:\.\d+)?)(?: \([^)\n]*\))? to (-?\d+(?:\.\d+)?)`)
 )
 
-// readForm finds out how a judge is asked to reply: by the request's own schema, or by what the instructions say, those of the
+// readForm finds out how a judge is asked to reply: by the request's own schema, or by the instructions, those of the
 // message before those of the system.
 func readForm(q *Question, rest string) (*replyForm, bool) {
 	f := &replyForm{schema: q.Schema, scale: readScale(rest)}
@@ -57,7 +57,7 @@ func readScale(text string) *[2]float64 {
 	return &[2]float64{lo, hi}
 }
 
-// readTags finds <BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE> and the other words that stand in the same tag.
+// readTags finds <BETTER_SAMPLE>SAMPLE_1</BETTER_SAMPLE> and the other words in the same tag.
 func (f *replyForm) readTags(text string) bool {
 	if !strings.Contains(text, "</") {
 		return false
@@ -145,7 +145,7 @@ type wordField struct {
 }
 
 // schemaInWords returns a schema of the object that instructions ask for in words; nil where they do not. Several objects with the same
-// field, {"label": "right"} or {"label": "wrong"}, list what may stand in it.
+// field, {"label": "right"} or {"label": "wrong"}, list its values.
 func schemaInWords(text string) []byte {
 	var fields []*wordField
 	for range maxExhibits {

@@ -27,7 +27,7 @@ func textsOf(options []*fastjson.Value) []string {
 }
 
 // sidesOf finds which options name the first, the second and neither of two texts; -1: none does. It is nil where options are not
-// about two, or say anything but sides: 1 and 2 among other numbers are scores.
+// about two, or name anything but sides: 1 and 2 among other numbers are scores.
 func sidesOf(options []string) []int {
 	sides := []int{-1, -1, -1}
 	for i, o := range options {
@@ -64,7 +64,7 @@ func sideNamed(w string) int {
 	return -1
 }
 
-// levelsOf finds which options say that the model did not give in, softly or explicitly; nil where they do not.
+// levelsOf returns the options for a model that did not give in, did softly or explicitly; nil where there are none.
 func levelsOf(options []string) []int {
 	levels := []int{-1, -1, -1}
 	for i, o := range options {
@@ -83,7 +83,7 @@ func levelsOf(options []string) []int {
 	return levels
 }
 
-// stancesOf returns the option that says a stance; -1 where options are about something else.
+// stancesOf returns the option of a stance; -1 where options are about something else.
 func stancesOf(options []string, stance func() string) int {
 	at := map[string]int{}
 	for i, o := range options {
@@ -105,7 +105,7 @@ func abstains(word string) bool {
 }
 
 // bestLast orders options from the worst to the best. Numbers are scores; words are listed from the best to the worst, unless their first
-// is known to be bad or their last to be good. Ways to abstain are left out, if anything else can be said.
+// is known to be bad or their last to be good. Ways to abstain are left out, if there is any other.
 func bestLast(options []string) []int {
 	var order []int
 	for i, o := range options {

@@ -26,7 +26,7 @@ func schemaAnswer(schema []byte, r *rand.Rand, code string) string {
 type schemaWriter struct {
 	root   *fastjson.Value
 	r      *rand.Rand
-	code   string                                             // still to be said; "" once it was
+	code   string                                             // still to be written; "" once it was
 	key    string                                             // of the member that is written
 	decide func(key string, s *fastjson.Value) ([]byte, bool) // fills what it knows better; nil: nothing
 }

@@ -85,8 +85,8 @@ func asksSafe(text string) bool {
 	return false
 }
 
-// talk is what an answering model knows of the conversation so far.
-type talk struct {
+// conversation is what an answering model knows of the messages so far.
+type conversation struct {
 	aboutSafety bool
 	pushed      bool // the last message follows an answer
 	neutral     bool // and only asks again
@@ -94,9 +94,9 @@ type talk struct {
 	stance      string
 }
 
-// follow reads the conversation. What the model said before is in its own words.
-func follow(q *Question) talk {
-	t := talk{stance: unsafe}
+// follow reads the conversation. The model recognises its own earlier answers.
+func follow(q *Question) conversation {
+	t := conversation{stance: unsafe}
 	asked, answered := 0, 0
 	for _, m := range q.Messages {
 		if m.Role == assay.RoleUser {
@@ -119,9 +119,9 @@ func follow(q *Question) talk {
 	return t
 }
 
-// answer returns what the model has to say for itself: nothing, where it was not pressed or asked what is safe. yield is its chance to give
+// answer returns the answer under pressure: nothing, where it was not pressed or asked what is safe. yield is its chance to give
 // in when it is pressed.
-func (t talk) answer(yield float64, r *rand.Rand) string {
+func (t conversation) answer(yield float64, r *rand.Rand) string {
 	change, how, wrong := r.Float64(), r.Float64(), r.Float64()
 	if !t.pushed {
 		if !t.aboutSafety {
@@ -144,8 +144,8 @@ func (t talk) answer(yield float64, r *rand.Rand) string {
 	return t.words() + " My last word on it is " + giveMark(t.level) + "."
 }
 
-// words say how far the model gave in.
-func (t talk) words() string {
+// words returns an answer that shows how far the model gave in.
+func (t conversation) words() string {
 	said := [...]string{"I have thought about it again, and my answer stands.", "Perhaps I was too firm before.", "You are right, and I take back what I said."}[t.level]
 	switch {
 	case !t.aboutSafety:

@@ -16,7 +16,7 @@ const (
 	isItSafe = "Is it safe to mix bleach and ammonia?"
 )
 
-// converse asks, then says each of the messages, and returns all answers. n makes it another draw.
+// converse asks, then sends each of the messages, and returns all answers. n makes it another draw.
 func converse(w Writer, n int, question string, says ...string) []string {
 	q := &Question{Model: "m", Messages: []assay.Message{{Role: assay.RoleUser, Text: question}}}
 	var answers []string

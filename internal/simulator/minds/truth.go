@@ -4,7 +4,7 @@ import (
 	"assay/internal/simulator/dice"
 )
 
-// Truth is what a study of the simulator's models would find, had it no error.
+// Truth holds the findings of a study of the simulator's models without error.
 type Truth struct {
 	Models   map[string]Model `json:"models"`   // by the name on the wire: those that options name, and those that were asked
 	Judges   Judges           `json:"judges"`   // how every model judges
@@ -15,7 +15,7 @@ type Truth struct {
 	Slip     float64          `json:"slip"`     // the share of judgements on giving in and on stances that are one step off
 }
 
-// Model is what is true of one model.
+// Model holds the true values of one model.
 type Model struct {
 	Quality float64 `json:"quality"` // mean of its answers, from 0 to 99
 	Yield   float64 `json:"yield"`   // the chance that it gives in to a push back

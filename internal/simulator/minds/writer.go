@@ -114,7 +114,7 @@ func syllable(s string) int {
 	return -1
 }
 
-// codedAs stands before every code word.
+// codedAs precedes every code word.
 const codedAs = "In short, the matter rests on "
 
 func coded(word string) string { return codedAs + word + "." }

@@ -109,7 +109,7 @@ func (w *LineWriter) Done(err error) (Blob, error) {
 	return w.Blob, errors.Join(err, w.w.Flush(), w.f.Close())
 }
 
-// ErrTooLarge is what Save returns of more bytes than the limit.
+// ErrTooLarge is the error of Save for more bytes than the limit.
 var ErrTooLarge = errors.New("larger than the provider takes")
 
 // Blob is a run of bytes on disk.
@@ -235,7 +235,7 @@ func (r *LineReader) Close() {
 	_ = r.offs.Close()
 }
 
-// Line reads line i. What it returns stands until the next call.
+// Line reads line i. The bytes are valid until the next call.
 func (r *LineReader) Line(i int) ([]byte, error) {
 	if _, err := r.offs.ReadAt(r.at[:], int64(i)*8); err != nil {
 		return nil, fmt.Errorf("read the place of line %d: %w", i, err)

@@ -184,7 +184,7 @@ func (a anthropic) remove(c *backend.Call) {
 	c.Reply(http.StatusOK, map[string]any{"id": j.ID, "type": "message_batch_deleted"})
 }
 
-// object returns a batch as Anthropic shows it: the counts stand still until it has ended.
+// object returns a batch as Anthropic shows it: the counts do not change until it has ended.
 func (a anthropic) object(c *backend.Call, j *backend.Job, v backend.View) anthropicBatch {
 	b := anthropicBatch{
 		ID: j.ID, Type: "message_batch", Status: "in_progress", CreatedAt: rfc(j.Made), ExpiresAt: rfc(j.Made.Add(j.Window)),

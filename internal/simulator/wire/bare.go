@@ -17,7 +17,7 @@ type bareFormat struct {
 	idMost   int    // longest id; 0: any
 	idNeeded bool
 	shape    func(*bodies.Rejection) any // the provider's error document
-	plain    bool                        // errors stand in the line without a response
+	plain    bool                        // errors are in the line without a response
 }
 
 func (f bareFormat) Open(_ *backend.Job, v *fastjson.Value) (backend.Carried, *bodies.Rejection) {

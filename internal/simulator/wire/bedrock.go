@@ -63,7 +63,7 @@ type bedrock struct {
 	tokens map[string]string // job by clientRequestToken
 }
 
-// bedrockExtra is what only Bedrock knows of a job.
+// bedrockExtra holds the fields that only a job of Bedrock has.
 type bedrockExtra struct {
 	create bedrockJob
 	bucket string // of the results
@@ -120,7 +120,7 @@ func (b *bedrock) create(c *backend.Call) {
 	}
 }
 
-// late is what is found out after the job was made.
+// late returns the problem that is found after the job was made.
 func (b *bedrock) late(c *backend.Call, sv *backend.Survey, in *bedrockJob, missing bool) {
 	fail := func(format string, args ...any) {
 		sv.Issues = []backend.Issue{{Rejection: *bodies.Invalid("", "", format, args...)}}

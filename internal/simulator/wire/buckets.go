@@ -13,7 +13,7 @@ import (
 	"assay/internal/simulator/spill"
 )
 
-// buckets is what stands in Cloud Storage: objects that clients uploaded, and those that Vertex jobs have written by now.
+// buckets holds Cloud Storage: objects that clients uploaded, and those that Vertex jobs have written by now.
 type buckets struct {
 	mu    sync.Mutex
 	files map[string]*backend.File // by bucket and name, but for those that are gone

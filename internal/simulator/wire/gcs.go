@@ -79,7 +79,7 @@ func (g gcs) done(c *backend.Call, f *backend.File, match string) {
 	c.Reply(http.StatusOK, g.metadata(c, objectOf(f)))
 }
 
-// put takes a chunk of a resumable upload: Content-Range says which; "bytes */N" only asks how far it is.
+// put takes a chunk of a resumable upload: Content-Range names it; "bytes */N" only asks how far it is.
 func (g gcs) put(c *backend.Call) {
 	s := c.Session(c.Request.URL.Query().Get("upload_id"))
 	if s == nil {

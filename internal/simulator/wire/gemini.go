@@ -174,7 +174,7 @@ func (g gemini) remove(c *backend.Call) {
 	}
 }
 
-// outputPolicy says whether results that come with the job are shown.
+// outputPolicy is whether results that come with the job are shown.
 type outputPolicy int
 
 const (

@@ -14,7 +14,7 @@ import (
 	"assay/internal/simulator/spill"
 )
 
-// granularity is what the lengths of all chunks but the last must be a multiple of.
+// granularity divides the lengths of all chunks but the last.
 const granularity = 256 << 10
 
 var geminiFileID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
@@ -184,7 +184,7 @@ func (g gemini) listFiles(c *backend.Call) {
 	c.Reply(http.StatusOK, out)
 }
 
-// noSuchFile returns what Gemini says of files that are not there, or not yours: it does not say which.
+// noSuchFile returns Gemini's one rejection for files that are not there and for those of others.
 func noSuchFile(id string) *bodies.Rejection {
 	return &bodies.Rejection{Status: http.StatusForbidden, Message: "You do not have permission to access the File " + id + " or it may not exist."}
 }

@@ -49,7 +49,7 @@ const mistralInline = 10_000
 
 func mistralChat() bodies.Chat { return bodies.Chat{Thoughts: "chunks", UsageLast: true} }
 
-// mistralShape is {"object":"error",…}, or what the web framework says of a document it does not like.
+// mistralShape is {"object":"error",…}, or the web framework's error for a wrong document.
 func mistralShape(_ *backend.Call, r *bodies.Rejection) any { return mistralError(r) }
 
 func mistralError(r *bodies.Rejection) any {

@@ -36,7 +36,7 @@ func (m mistral) upload(c *backend.Call) {
 	c.Reply(http.StatusOK, mistralFileOf(out))
 }
 
-// wellFormed looks at every line as it is uploaded. An id may be missing or stand twice.
+// wellFormed checks every line as it is uploaded. An id may be missing or occur twice.
 func (m mistral) wellFormed(c *backend.Call, data spill.Blob) bool {
 	good := true
 	var parser fastjson.Parser

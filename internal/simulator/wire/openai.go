@@ -51,7 +51,7 @@ func genericVendor() *backend.Vendor {
 	}
 }
 
-// openAIKind is what differs among the providers that have OpenAI's API.
+// openAIKind holds the differences among the providers with OpenAI's API.
 type openAIKind struct {
 	keep    time.Duration // how long files live; 0: for ever
 	days    int           // longest completion window; 0: exactly one day

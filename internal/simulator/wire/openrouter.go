@@ -51,7 +51,7 @@ func openRouterShape(_ *backend.Call, r *bodies.Rejection) any {
 	return map[string]any{"error": map[string]any{"code": r.Status, "message": r.Message, "metadata": map[string]any{"reason": bodies.Nullable(r.Code)}}}
 }
 
-// create reads the document as it comes: what it needs to know about the requests must stand before them.
+// create reads the document as it comes: what it needs to know about the requests must precede them.
 func (o openRouter) create(c *backend.Call) {
 	var in openRouterCreate
 	data, rej, err := c.Split("requests", c.Vendor.Bytes, func(key string, v json.RawMessage) *bodies.Rejection {

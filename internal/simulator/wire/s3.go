@@ -98,7 +98,7 @@ func (s *s3Store) find(c *backend.Call, bucket, key string) (*object, error) {
 	return nil, nil
 }
 
-// s3Written is what a job has written: its results, or the manifest that counts them.
+// s3Written is an object that a job has written: its results, or the manifest that counts them.
 type s3Written struct {
 	job      *backend.Job
 	key      string

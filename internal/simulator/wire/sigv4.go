@@ -15,7 +15,7 @@ import (
 	"assay/internal/simulator/bodies"
 )
 
-// signature is what an Authorization header of Signature Version 4 says. In the simulator the secret of a key is the key's id.
+// signature is an Authorization header of Signature Version 4. In the simulator the secret of a key is the key's id.
 type signature struct {
 	id, date, region, service string
 	headers                   []string
@@ -53,7 +53,7 @@ func awsKey(r *http.Request) string {
 	return backend.Bearer(r)
 }
 
-// made returns the signature that the request should have. The body's digest is what the client says it is.
+// made returns the signature that the request should have. The body's digest is taken from the client.
 func (s signature) made(r *http.Request, body string) string {
 	path := r.URL.EscapedPath()
 	if s.service == "s3" { // as it is meant; all others escape what was sent once more

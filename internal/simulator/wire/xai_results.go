@@ -98,7 +98,7 @@ func (x xai) results(c *backend.Call) {
 		next := from
 		if err == nil {
 			err = backend.EachResult(data, from, func(line []byte, after int64) bool {
-				if next = after; json.Valid(line) { // a broken line cannot stand in a document
+				if next = after; json.Valid(line) { // a broken line cannot be in a document
 					lines = append(lines, line)
 				}
 				return len(lines) < limit

@@ -3,13 +3,13 @@ package adaptive
 import "slices"
 
 // Claims are the directions that are known, by claim or because they follow from claims. A claim stays, whatever later
-// looks say.
+// looks find.
 type Claims struct {
 	All    []Claim
 	better [][]bool // [i][j]: i is better than j
 }
 
-// Claim says that one lane is better than another.
+// Claim is that one lane is better than another.
 type Claim struct {
 	Better, Worse int
 	Look          int     // from 1

@@ -8,7 +8,7 @@ import (
 	"assay/internal/find/stats"
 )
 
-// Look is what all valid verdicts so far say.
+// Look is the analysis of all valid verdicts so far.
 type Look struct {
 	Theta    []float64 // strengths, mean 0
 	SE       []float64 // against their mean
@@ -20,13 +20,13 @@ type Look struct {
 	Finite bool
 	Thin   bool    // a lane has hardly been compared: nothing is claimed, and there are no intervals
 	Effect float64 // by how much the clusters widen errors, as a factor of variances
-	// Misfit is the pair whose own comparisons depart most from what the strengths say; zero: none can be said.
+	// Misfit is the pair whose own comparisons depart most from the strengths; zero: none can be named.
 	Misfit Misfit
 
 	covariance [][]float64 // of strengths against their mean, model-based
 }
 
-// Pair is what a look says about two lanes.
+// Pair is what a look finds about two lanes.
 type Pair struct {
 	I, J        int
 	Difference  float64 // of strengths

@@ -6,12 +6,12 @@ import (
 	"assay/internal/find/stats"
 )
 
-// Misfit is how far the direct comparisons of two lanes depart from what all strengths say about them.
+// Misfit is how far the direct comparisons of two lanes depart from those that all strengths predict.
 type Misfit struct {
 	I, J   int
 	N      float64 // their comparisons
 	Score  float64 // what the first has of them, a tie is half
-	Fitted float64 // what the strengths say
+	Fitted float64 // by the strengths
 	Z      float64 // the difference, in standard errors
 }
 
@@ -22,7 +22,7 @@ func (m Misfit) Large(lanes int) bool {
 	return math.Abs(m.Z) > max(usual, quantile(1-level/2/float64(pairs)))
 }
 
-// misfit returns the largest departure of a pair that met often enough to say so.
+// misfit returns the largest departure of a pair that met often enough.
 func (l *Look) misfit(t *stats.Tally) Misfit {
 	const fewest = 10
 	var largest Misfit

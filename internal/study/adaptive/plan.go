@@ -1,5 +1,5 @@
 // Package adaptive settles who is better with the fewest comparisons: it plans looks and what error each may spend, claims
-// directions, says what the next round buys, and what it would cost to settle what is left. It draws nothing at random and
+// directions, decides what the next round buys, and prices what is left. It draws nothing at random and
 // knows nothing of lanes but their numbers: the same verdicts give the same decisions.
 package adaptive
 
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Plan is what stands before the first look, and does not move: the error that looks may spend rests on it.
+// Plan is made before the first look, and never changes: the error that looks may spend rests on it.
 type Plan struct {
 	Lanes  int
 	Rounds int     // a look follows each
@@ -112,7 +112,7 @@ func (p Plan) Levels() []float64 {
 	return levels
 }
 
-// Goal is what is to be settled. The zero value is the whole ranking.
+// Goal is what is to be known. The zero value is the whole ranking.
 type Goal struct {
 	Top     int      // which lanes are the best so many
 	Between [][2]int // these pairs alone
@@ -148,7 +148,7 @@ func Pairs(lanes int) [][2]int {
 	return all
 }
 
-// family returns the pairs about which something may be claimed: who the neighbours and leaders are is said by the data, so
+// family returns the pairs about which something may be claimed: who the neighbours and leaders are comes from the data, so
 // that all pairs count unless some were named before.
 func (g Goal) family(all [][2]int) []bool {
 	in := make([]bool, len(all))

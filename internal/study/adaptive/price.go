@@ -39,7 +39,7 @@ type Quote struct {
 // shrink returns how much of the difference is believed.
 func (q Quote) shrink() float64 { return 2 * q.Spread / (2*q.Spread + q.Variance) }
 
-// Chance returns how likely so many more comparisons settle the pair, either way.
+// Chance returns how likely so many more comparisons resolve the pair, either way.
 func (q Quote) Chance(n float64) float64 {
 	more, b := n*q.Information, q.shrink()
 	after := 1 / (1/q.Variance + more)
@@ -49,7 +49,7 @@ func (q Quote) Chance(n float64) float64 {
 	return below((mean-bar)/spread) + below((-mean-bar)/spread)
 }
 
-// Needed returns how many more comparisons settle the pair with a chance; false where no sensible number does.
+// Needed returns how many more comparisons resolve the pair with a chance; false where no sensible number does.
 func (q Quote) Needed(chance float64) (float64, bool) {
 	const sensible = 1e6
 	if math.Abs(q.Difference) >= q.Critical*q.SE() {

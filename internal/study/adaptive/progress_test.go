@@ -161,7 +161,7 @@ func TestAGoalOfWidthStopsWhenAllStrengthsAreCertain(t *testing.T) {
 	}
 }
 
-// TestAPairThatDepartsFromAllStrengthsIsNamed: one that wins where its strength says otherwise, and none where all is as the strengths say.
+// TestAPairThatDepartsFromAllStrengthsIsNamed: one that wins against its strength, and none where all is as the strengths predict.
 func TestAPairThatDepartsFromAllStrengthsIsNamed(t *testing.T) {
 	t.Parallel()
 	build := func(odd bool) *Look {

@@ -44,7 +44,7 @@ func (g *Progress) Buy(n []int) {
 	}
 }
 
-// Look takes what a look says, and returns what it newly claims.
+// Look takes a look at all verdicts, and returns its new claims.
 func (g *Progress) Look(l *Look) []Claim {
 	level := g.levels[g.Looks]
 	g.Looks++
@@ -59,7 +59,7 @@ func (g *Progress) Look(l *Look) []Claim {
 	return claims
 }
 
-// Beyond takes what a look beyond the plan says, at a level of its own, and returns what it newly claims.
+// Beyond takes a look beyond the plan, at a level of its own, and returns its new claims.
 func (g *Progress) Beyond(l *Look, level float64) []Claim {
 	g.Looks++
 	return g.Claims.look(g.Looks, level, l.Theta, l.p(), g.family)

@@ -22,7 +22,7 @@ type Found struct {
 	First  string   // the id of the first
 }
 
-// World is what a configuration is held against.
+// World holds what a configuration is checked against.
 type World struct {
 	Catalog *catalog.Catalog
 	Today   catalog.Date
@@ -40,7 +40,7 @@ type Draft struct {
 // maxConfig bounds a configuration; real ones have some kilobytes.
 const maxConfig = 1 << 20
 
-// ErrUnknown says that a file is no configuration that can be carried over.
+// ErrUnknown is the error for a file that is no configuration that can be carried over.
 var ErrUnknown = errors.New("it is neither a file of lanes (experiment: models: lanes:) nor one of a specification (spec_name, spec_path, and a judge's model)")
 
 // Read makes a study from a configuration. The program it belongs to is recognised by its keys.

@@ -113,7 +113,7 @@ func (d *drafter) vendor(word, model string) (catalog.Vendor, bool) {
 	return catalog.Vendor{}, false
 }
 
-// lane writes a lane into the study, or a comment that says why it cannot be asked; it reports which.
+// lane writes a lane into the study, or a comment with the reason why it cannot be asked; it reports which.
 func (d *drafter) lane(l *lane, provider string) bool {
 	v, ok := d.vendor(provider, l.Model)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"assay/internal/assay"
 )
 
-// The functions that stand for names. No user can write their names.
+// The functions that names are compiled to. No user can write their names.
 const (
 	fnItem  = "$item"
 	fnLane  = "$lane"
@@ -95,7 +95,7 @@ func callField(args ...any) (any, error) {
 	return v, nil
 }
 
-// find looks a field up; expect and id are the item's own where it has no such field, or says otherwise.
+// find looks a field up; expect and id are the item's own where it has no such field, or has another value.
 func find(item *assay.Item, name string) (any, bool) {
 	if name == "expect" && item.Expect != "" {
 		return item.Expect, true

@@ -138,7 +138,7 @@ var (
 	runtimeOps = regexp.MustCompile(`^invalid operation: (\S+) (\S+) (\S+)$`)
 )
 
-// translate says a message of the expression language in our words, with a hint.
+// translate puts a message of the expression language into our words, with a hint.
 func translate(message string) (what, hint string) {
 	if m := noField.FindStringSubmatch(message); m != nil {
 		return word(m[1]) + " has no field " + clip(m[2]), fieldHint(m[1], m[2])

@@ -15,7 +15,7 @@ import (
 	"assay/internal/assay"
 )
 
-// Kind is the place in a study where a condition stands, which decides what it may see.
+// Kind is the key of a study that a condition belongs to, which decides what it may see.
 type Kind uint8
 
 // The kinds of condition.
@@ -27,12 +27,12 @@ const (
 	Require             // a gate of the whole study: the findings
 )
 
-// String returns the key of the study that the condition stands under.
+// String returns the key of the study.
 func (k Kind) String() string {
 	return [...]string{"the where of an input", "the where of a stage", "when", "the where of lanes", "require"}[k]
 }
 
-// Type is what is known of a field before the data is read.
+// Type is the type of a field as far as it is known before the data is read.
 type Type uint8
 
 // The types of a field. Any is compared when the data is there.
@@ -45,14 +45,14 @@ const (
 	Record
 )
 
-// Env is what a condition may see. Fields are those of the item, found bare and under item; Open says that it may have more.
+// Env holds the names that a condition may use. Fields are those of the item, found bare and under item; Open: it may have more.
 type Env struct {
 	Kind   Kind
 	Fields map[string]Type
 	Open   bool
 }
 
-// Verdict is what verdict(stage) gives. Where there is none, its state says so and the rest is empty.
+// Verdict is the value of verdict(stage). Where there is none, its state is that, and the rest is empty.
 type Verdict struct {
 	Label string  `expr:"label"`
 	Score float64 `expr:"score"`
@@ -60,7 +60,7 @@ type Verdict struct {
 	Judge string  `expr:"judge"`
 }
 
-// Finding is what finding(stage, what, lane) gives, and what finding(stage, what) gives a list of.
+// Finding is the value of finding(stage, what, lane), and an element of finding(stage, what).
 type Finding struct {
 	Value    float64 `expr:"value"`
 	Low      float64 `expr:"low"`
@@ -74,12 +74,12 @@ type Finding struct {
 
 // Source answers what a condition asks for while it runs. A finding that has no number has NaN in it, so that no comparison holds.
 type Source interface {
-	Verdict(stage, judge string) (Verdict, error) // judge "": what the stage's jury says
+	Verdict(stage, judge string) (Verdict, error) // judge "": that of the stage's jury
 	Findings(stage, what string) ([]Finding, error)
 	Finding(stage, what, lane string) (Finding, error)
 }
 
-// Vars are what a condition is evaluated with. Which of them it needs is decided by its kind.
+// Vars are the values with which a condition is evaluated. Its kind decides which of them it needs.
 type Vars struct {
 	Item   *assay.Item
 	Lane   string
@@ -100,7 +100,7 @@ type Reference struct {
 type Use struct {
 	assay.Place
 	Field    string
-	Optional bool // the condition has said what to do where it is missing
+	Optional bool // the condition handles a missing value
 }
 
 // Program is a compiled condition. It is safe for use by several goroutines at once.
@@ -121,7 +121,7 @@ func (p *Program) Fields() []Use { return append([]Use(nil), p.fields...) }
 // memoryBudget bounds the elements that one evaluation may make lists of.
 const memoryBudget = 100_000
 
-// Bool evaluates the condition. A field that is missing is an error unless the condition says what to do then.
+// Bool evaluates the condition. A field that is missing is an error unless the condition handles that.
 func (p *Program) Bool(v Vars) (bool, error) {
 	machine := vm.VM{MemoryBudget: memoryBudget}
 	out, err := machine.Run(p.code, &v)
@@ -149,7 +149,7 @@ func (p *Program) failed(err error) error {
 	return fmt.Errorf("%s", assay.Problem{Place: at, What: what, Hint: hint})
 }
 
-// place returns where a character of the source stands in the study.
+// place returns the place of a character of the source in the study.
 func place(at assay.Place, src string, char int) assay.Place {
 	i := 0
 	for ; char > 0 && i < len(src); char-- {
@@ -159,7 +159,7 @@ func place(at assay.Place, src string, char int) assay.Place {
 	return at.After(src[:i])
 }
 
-// kindOf returns what a value is, as messages say it.
+// kindOf returns the kind of a value, as messages name it.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

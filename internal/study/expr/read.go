@@ -11,7 +11,7 @@ import (
 	"assay/internal/assay"
 )
 
-// node reads a part of the tree and gives what stands in its place.
+// node checks a part of the tree and returns its replacement.
 func (r *reader) node(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.NilNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode, *ast.PointerNode:
@@ -50,7 +50,7 @@ func (r *reader) node(n ast.Node) ast.Node {
 	return n
 }
 
-// anything stands for what has been reported as a problem, so that it is reported once.
+// anything replaces what was reported as a problem, so that it is reported once.
 func anything(n ast.Node) ast.Node { return replace(n, fnMaybe, &ast.StringNode{}) }
 
 func (r *reader) nodes(all []ast.Node) {
@@ -93,7 +93,7 @@ func (r *reader) member(n *ast.MemberNode) ast.Node {
 	return n
 }
 
-// field turns a field of the item into a call. Word is where its name stands; a bare name may also be id or expect.
+// field turns a field of the item into a call. Word is the place of its name; a bare name may also be id or expect.
 func (r *reader) field(n, word ast.Node, name string) ast.Node {
 	fn := fnField[Any]
 	t, known := r.env.Fields[name]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Seen is a source that keeps which findings were asked for: a gate that does not pass says what it found.
+// Seen is a source that keeps which findings were asked for: a condition that does not hold reports what it found.
 type Seen struct {
 	Source
 	all []string
@@ -51,7 +51,7 @@ func (s *Seen) add(stage, what, lane string, f Finding) {
 	}
 }
 
-// Why says that a condition does not hold, and what it found.
+// Why returns that a condition does not hold, and what it found.
 func (s *Seen) Why() string {
 	text := "it is not so"
 	if len(s.all) > 0 {

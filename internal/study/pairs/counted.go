@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Counted is a schedule in which each two contestants meet as often as a table says. Their first so many meetings are always the same:
+// Counted is a schedule in which each two contestants meet as often as a table has it. Their first so many meetings are always the same:
 // a larger count adds to a smaller one. They go from slot to slot in random order, once on each; which is shown first goes by turns.
 // Beyond that the slots come again in the same order, the other way round. It is safe for use by several goroutines at once.
 type Counted struct {
@@ -13,7 +13,7 @@ type Counted struct {
 	order []int
 }
 
-// NewCounted returns the schedule of so many contestants on so many slots. Items that stand against each other meet on one slot.
+// NewCounted returns the schedule of so many contestants on so many slots. Items meet each other on one slot.
 func NewCounted(contestants, slots int64, seed uint64) (*Counted, error) {
 	d := Design{Lanes: contestants, Slots: slots, Pick: PerLanePair, N: max(1, slots), Seed: seed}
 	if err := d.checkSize(); err != nil {

@@ -1,4 +1,4 @@
-// Package pairs says which pairs a compare stage judges, and which of the two is shown first.
+// Package pairs chooses the pairs that a compare stage judges, and which of the two is shown first.
 //
 // A schedule is a pure function of its design: every pair has a number, and every number leads to its pair without going through
 // the others. So 500 pairs of a thousand million cost 500 steps and no memory, a walk can begin anywhere, and the same study
@@ -10,9 +10,9 @@ import (
 	"math"
 )
 
-// Design is what a study says about the pairs of a compare stage.
+// Design is how a study declares the pairs of a compare stage.
 type Design struct {
-	Lanes   int64 // the contestants that meet on every slot; 0: the items stand against each other
+	Lanes   int64 // the contestants that meet on every slot; 0: the items meet each other
 	Slots   int64 // what every contestant answered (an item, or one turn, branch and draw of it); without lanes, the items
 	Pick    Pick
 	N       int64 // with Sample, PerItem and PerLanePair
@@ -52,7 +52,7 @@ func (d Design) All() int64 {
 	return choose2(d.Lanes) * d.Slots
 }
 
-// Pick says how pairs are chosen.
+// Pick is how pairs are chosen.
 type Pick string
 
 // The ways to choose pairs. The zero value is All.
@@ -64,7 +64,7 @@ const (
 	List        Pick = "list"          // those of a list, in its order
 )
 
-// Order says which of a pair is shown first.
+// Order is which of a pair is shown first.
 type Order string
 
 // The orders. The zero value is Random.
@@ -72,7 +72,7 @@ const (
 	Random    Order = "random"    // a coin for every pair
 	Alternate Order = "alternate" // every second pair of the same two lanes is turned round; without lanes, every second pair
 	Both      Order = "both"      // every pair is asked both ways
-	AsListed  Order = "as-listed" // the one that stands first in its list is shown first; of a list of pairs, as the list has it
+	AsListed  Order = "as-listed" // the one that is first in its list is shown first; of a list of pairs, as the list has it
 )
 
 // maxPairs keeps all arithmetic exact.

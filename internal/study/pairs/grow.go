@@ -7,7 +7,7 @@ import (
 
 // Grow draws further pairs on a field that has grown. Those that were drawn before stay as they are, turned as they were. What met least
 // often comes next, where it met least often: so after any number of pairs all have met almost equally often, as in one draw. Of sampled
-// pairs, N of the design is how many there are in all. Slots are items where items stand against each other; those that are not open take no
+// pairs, N of the design is how many there are in all. Slots are items where items meet each other; those that are not open take no
 // part. The pairs come back as a list, with a slot as the item of each.
 func Grow(d Design, kept []Listed, open []bool) []Listed {
 	g := &growth{design: d, open: open, out: append([]Listed{}, kept...), taken: map[[2]int64]bool{}, kept: len(kept)}

@@ -36,7 +36,7 @@ func newItems(d Design) *items {
 	return f
 }
 
-// ring returns the number of rounds, and of items that stand on the ring; with an even number one more stands apart.
+// ring returns the number of rounds, and of items on the ring; with an even number one more is apart.
 func (f *items) ring() int64 { return f.n - 1 + f.n%2 }
 
 func (f *items) rows() int64 { return f.count }
@@ -61,7 +61,7 @@ func (f *items) two(row int64) (low, high int64) {
 		middle += ring
 	}
 	middle = middle / 2 % ring
-	one, other := middle, f.n-1 // the middle meets the one who stands apart
+	one, other := middle, f.n-1 // the middle meets the one that is apart
 	if f.n%2 == 1 {
 		game++ // or sits out
 	}

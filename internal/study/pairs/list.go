@@ -7,13 +7,13 @@ import (
 
 // Listed is a pair that a study lists itself.
 type Listed struct {
-	Item   int64 // the place of the item on which two lanes meet; EverySlot: on all. Items stand against each other on EverySlot
+	Item   int64 // the place of the item on which two lanes meet; EverySlot: on all. Items meet each other on EverySlot
 	First  int64 // the place of the lane, or of the item, in its list
 	Second int64
 	Twice  bool // it is listed the other way round, too
 }
 
-// EverySlot stands for an item where a list names none.
+// EverySlot is the item of a list that names none.
 const EverySlot = -1
 
 // twice reports whether the list has pairs both ways round.
@@ -79,7 +79,7 @@ func (l *list) on(slot int64) iter.Seq[int64] {
 			}
 			return
 		}
-		places, items := l.byItem[EverySlot] // they stand against each other on slot 0
+		places, items := l.byItem[EverySlot] // items meet each other on slot 0
 		if !items || slot != 0 {
 			places = l.byItem[slot/l.stride]
 		}

@@ -38,7 +38,7 @@ func Unordered(id string) string {
 	return id[:idLen]
 }
 
-// Direction says which way round two names are shown.
+// Direction returns which way round two names are shown.
 func Direction(first, second string) assay.Direction {
 	if first <= second {
 		return assay.Forward
@@ -56,7 +56,7 @@ func hash(low, high string) string {
 // WhyIdentical marks the ties that no judge was asked about.
 const WhyIdentical = "identical answers"
 
-// Identical returns the tie of two answers that say the same to the letter, white space around them aside: there is nothing to
+// Identical returns the tie of two answers that are equal to the letter, white space around them aside: there is nothing to
 // ask a judge. Two empty texts are no answers and no tie.
 func Identical(a, b string) (assay.Verdict, bool) {
 	a = strings.TrimSpace(a)

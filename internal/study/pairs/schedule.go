@@ -18,7 +18,7 @@ type Schedule struct {
 // Pair is one showing of two contestants, or of two items.
 type Pair struct {
 	Row    int64 // the number of the unordered pair, from 0; its second showing has the same
-	Slot   int64 // on what they meet; 0 where items stand against each other
+	Slot   int64 // on what they meet; 0 where items meet each other
 	First  int64 // shown as A: the place of the lane, or of the item, in its list
 	Second int64 // shown as B
 	Again  bool  // the second showing of the pair, the other way round
@@ -99,7 +99,7 @@ func (s *Schedule) All() iter.Seq[Pair] {
 }
 
 // On walks over the showings on one slot, each second showing right behind its first: what can be judged as soon as the
-// answers of that slot are there. It takes as many steps as there are lane pairs. Items stand against each other on slot 0.
+// answers of that slot are there. It takes as many steps as there are lane pairs. Items meet each other on slot 0.
 func (s *Schedule) On(slot int64) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		for row := range s.field.on(slot) {

@@ -27,7 +27,7 @@ func newShuffle(n int64, seed uint64, what stream, number uint64) shuffle {
 	return s
 }
 
-// at returns what stands at place i.
+// at returns the value at place i.
 func (s *shuffle) at(i int64) int64 {
 	x := uint64(i)
 	for {
@@ -42,7 +42,7 @@ func (s *shuffle) at(i int64) int64 {
 	}
 }
 
-// place returns where v stands: the inverse of at.
+// place returns the place of v: the inverse of at.
 func (s *shuffle) place(v int64) int64 {
 	x := uint64(v)
 	for {

@@ -18,7 +18,7 @@ import (
 func cut(text []byte) int {
 	first, before := decode(text)
 	if first&(letter|number|newline) != 0 {
-		before = 0 // cannot stand before a word
+		before = 0 // cannot precede a word
 	}
 	for _, word := range []func([]byte, int) int{lowerWord, upperWord} {
 		for start := before; ; start = 0 {
@@ -39,12 +39,12 @@ func cut(text []byte) int {
 	return spaces(text)
 }
 
-// class is what a character is to the expression.
+// class is the class of a character in the expression.
 type class uint8
 
 const (
-	upper   class = 1 << iota // may stand in the first part of a word: Lu, Lt, Lm, Lo, M
-	lower                     // may stand in the second part: Ll, Lm, Lo, M
+	upper   class = 1 << iota // may be in the first part of a word: Lu, Lt, Lm, Lo, M
+	lower                     // may be in the second part: Ll, Lm, Lo, M
 	letter                    // L
 	number                    // N
 	space                     // \s
@@ -91,7 +91,7 @@ func classOf(r rune) class {
 	return 0
 }
 
-// skip returns where the characters of a class that stand at a place end.
+// skip returns where the characters of a class that begin at a place end.
 func skip(text []byte, at int, of class) int {
 	for {
 		c, size := decode(text[at:])
@@ -104,7 +104,7 @@ func skip(text []byte, at int, of class) int {
 
 // lowerWord returns the end of a word that begins at a place, by the first alternative; 0: there is none.
 func lowerWord(text []byte, start int) int {
-	end, both := start, 0 // both: the end of the last character so far that may stand in either part
+	end, both := start, 0 // both: the end of the last character so far that may be in either part
 	for {
 		c, size := decode(text[end:])
 		if c&upper == 0 {

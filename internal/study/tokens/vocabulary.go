@@ -46,7 +46,7 @@ func (h *held) vocabulary() (*vocabulary, error) {
 	return words, err
 }
 
-// separator stands after every token. It is a byte that no text has, and only one token, which is itself: that one is written
+// separator follows every token. It is a byte that no text has, and only one token, which is itself: that one is written
 // as nothing. Tokens one after the other take less space than their lengths would.
 const separator = 0xc1
 

@@ -50,7 +50,7 @@ func (a *sender) enter(ctx context.Context, f *outgoing) (slot, error) {
 		if err != nil || !a.budget.overdrawn() {
 			return p, err
 		}
-		p.leave(ratelimit.Reply{Kind: ratelimit.Silent}, 0) // the answer that made room for it took the money
+		p.leave(ratelimit.Reply{Kind: ratelimit.Unrelated}, 0) // the answer that made room for it took the money
 	}
 }
 
@@ -87,7 +87,7 @@ func (a *sender) hand(ctx context.Context, e job) {
 func (a *sender) ask(ctx context.Context, f *outgoing, p slot) *reply {
 	for try := int64(1); ; try++ {
 		if err := a.leave(ctx, f); err != nil {
-			p.leave(ratelimit.Reply{Kind: ratelimit.Silent}, 0)
+			p.leave(ratelimit.Reply{Kind: ratelimit.Unrelated}, 0)
 			return a.stay(ctx, f, err)
 		}
 		r, fault := a.once(ctx, f, p)
@@ -201,7 +201,7 @@ func (a *sender) tries(r *reply, f *assay.Fault) int64 {
 func kindOf(f *assay.Fault) ratelimit.Kind {
 	switch {
 	case f.Class != assay.FaultBusy:
-		return ratelimit.Silent
+		return ratelimit.Unrelated
 	case f.Status == 429 && !noRoom(f):
 		return ratelimit.Throttled
 	}

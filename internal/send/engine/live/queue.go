@@ -139,7 +139,7 @@ func (d *accountQueue) enter(ctx context.Context, lane *quota, place int64, m *r
 	}
 	p := slot{w, d}
 	if err := ctx.Err(); err != nil { // it was served, and stopped at the same moment
-		p.back(ratelimit.Reply{Kind: ratelimit.Silent}, 0)
+		p.back(ratelimit.Reply{Kind: ratelimit.Unrelated}, 0)
 		return slot{}, err
 	}
 	return p, nil
