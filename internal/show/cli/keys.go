@@ -27,11 +27,7 @@ func keysCommand(w *World) *cobra.Command {
 			}
 			t := term.Table{Head: []string{"PROVIDER", "VARIABLE", "STATE", "GOES TO"}}
 			for _, k := range keys {
-				name := k.Provider
-				if k.Unverified {
-					name += " (unverified)"
-				}
-				t.Add(name, strings.Join(k.Variables, " or "), k.State, k.Host)
+				t.Add(k.Provider, strings.Join(k.Variables, " or "), k.State, k.Host)
 			}
 			return t.Write(w.Stdout)
 		},
@@ -45,14 +41,12 @@ type keyState struct {
 	Variables []string `json:"variables"`
 	State     string   `json:"state"` // "set (NAME)", "not set", "not needed", or what is wrong with it
 	Host      string   `json:"host"`  // where the key would go
-	// Unverified says that what is known of the provider is its documentation's word: no call to it was seen.
-	Unverified bool `json:"unverified"`
 }
 
 func keyStates(w *World, cat *catalog.Catalog) []keyState {
 	var keys []keyState
 	for _, v := range cat.Vendors() {
-		k := keyState{Provider: v.Name, Variables: slices.Concat(v.KeyEnv, v.KeyElse), State: "not set", Host: v.BaseURL, Unverified: v.Unverified}
+		k := keyState{Provider: v.Name, Variables: slices.Concat(v.KeyEnv, v.KeyElse), State: "not set", Host: v.BaseURL}
 		if v.KeyOptional && len(v.KeyElse) == 0 {
 			k.State = "not needed"
 		}

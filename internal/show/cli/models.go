@@ -67,14 +67,11 @@ func printModels(w *World, models []catalog.Model) error {
 	return t.Write(w.Stdout)
 }
 
-// sayOfProvider says what a list of a provider's models cannot: that any name is taken, and how much is known of it.
+// sayOfProvider says what a list of a provider's models cannot: that any name is taken.
 func (w *World) sayOfProvider(name string, models int) {
 	v, _ := catalog.Default().Vendor(name)
 	if name != "" && v.AnyModel && models == 0 {
 		fmt.Fprintf(w.Stdout, "No models of %s are listed: any name is taken, by its own rules and without a price.\n", v.Title)
-	}
-	if v.Unverified {
-		fmt.Fprintf(w.Stdout, "%s is unverified: its facts come from documentation alone (%s). Send a few requests first.\n", v.Title, v.Date)
 	}
 }
 

@@ -70,7 +70,6 @@ type Vendor struct {
 	Like          string   `yaml:"like"`          // the vendor whose models, rules and prices hold here too
 	Date          Date     `yaml:"date"`
 	Source        string   `yaml:"source"`
-	Unverified    bool     `yaml:"unverified"` // what is known is its documentation's word, with gaps: no call was seen
 
 	AlsoCalled  []string  `yaml:"also_called"`  // other names that people use for it: its models, its maker
 	Settings    []Setting `yaml:"settings"`     // what an account there needs besides a key

@@ -28,7 +28,6 @@ const (
 	Unknown  IssueKind = "unknown"  // the catalogue has no row for the model
 	Floating IssueKind = "floating" // the name may mean another model tomorrow
 	Unkept   IssueKind = "unkept"   // it goes out, but not as written, or against the vendor's advice
-	Untried  IssueKind = "untried"  // no call to the vendor was seen
 )
 
 // Check returns what is wrong with a lane at a vendor: parameters that the vendor would refuse as problems; models that are
@@ -127,9 +126,6 @@ func (k *checker) standing(on Date) {
 			hint = "did you mean " + near.Name + "?"
 		}
 		k.warn(Unknown, "model", hint, "%s is not in the catalogue: the rules of %s are used", k.name(), k.found.Family.Title)
-	}
-	if k.vendor.Unverified {
-		k.warn(Untried, "model", "ask a few live first: `assay plan STUDY --pilot 5`", "%s is unverified: its facts come from documentation alone", k.vendor.Title)
 	}
 	if m.Floating {
 		k.warn(Floating, "model", "name a dated snapshot to ask the same model every time", "%s is an alias that moves from snapshot to snapshot", k.name())

@@ -89,8 +89,8 @@ func TestEveryVendorIsThereInOrder(t *testing.T) {
 	}
 	want := []string{
 		"openai", "azure", "anthropic", "gemini", "vertex", "bedrock", "together", "groq", "mistral", "xai", "fireworks",
-		"openrouter", "dashscope", "zhipu", "moonshot", "siliconflow", "nebius", "deepinfra", "novita", "parasail", "doubleword",
-		"inferencenet", "ovh", "perplexity", "morph", "deepseek", "ollama", "vllm", catalog.Compatible,
+		"openrouter", "dashscope", "zhipu", "siliconflow", "nebius", "deepinfra", "novita", "parasail",
+		"deepseek", "ollama", "vllm", catalog.Compatible,
 	}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Error(d)

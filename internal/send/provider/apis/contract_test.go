@@ -44,7 +44,7 @@ func subjects() []providertest.Subject {
 func copies() []providertest.Subject {
 	var out []providertest.Subject
 	for _, kind := range []string{
-		"dashscope", "zhipu", "moonshot", "siliconflow", "nebius", "deepinfra", "novita", "parasail", "doubleword", "inferencenet", "ovh", "perplexity", "morph",
+		"dashscope", "zhipu", "siliconflow", "nebius", "deepinfra", "novita", "parasail",
 	} {
 		out = append(out, providertest.Subject{Kind: kind, Model: "some-model", Sim: "generic", Moves: kind == "parasail", Copy: true})
 	}

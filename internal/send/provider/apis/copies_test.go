@@ -30,7 +30,7 @@ func TestCopiesHaveWordsOfTheirOwn(t *testing.T) {
 		{"novita", `{"id":"b","status":"COMPLETED","created_at":"2026-11-15T10:00:00Z","errors":"","output_file_id":"f","error_file_id":"","request_counts":{"total":3,"completed":3,"failed":0}}`, provider.StateEnded, true, 1},
 		{"novita", `{"id":"b","status":"PROGRESS","created_at":"2026-11-15T10:00:00Z"}`, provider.StateRunning, false, 0},
 		{"parasail", `{"id":"b","status":"in_progress","expires_at":null}`, provider.StateRunning, false, 0},
-		{"moonshot", `{"id":"b","status":"cancelling"}`, provider.StateEnding, false, 0},
+		{catalog.Compatible, `{"id":"b","status":"cancelling"}`, provider.StateEnding, false, 0},
 	} {
 		a := open(t, c.kind, func(*http.Request) *http.Response { return answer(200, c.body) })
 		st, err := a.Batch.Check(context.Background(), provider.Job{ID: "b"})
@@ -52,8 +52,8 @@ func TestCopiesWriteResultLinesOfTheirOwn(t *testing.T) {
 		want       assay.Ending
 	}{
 		{"siliconflow", `{"custom_id":"x","response":{"body":` + body + `},"trace_id":"t"}`, assay.Answered},
-		{"morph", `{"custom_id":"x","response":{"status_code":400,"body":{"error":{"message":"no","type":"invalid_request_error"}}},"error":null}`, assay.Rejected},
-		{"morph", `{"custom_id":"x","response":null,"error":{"code":"batch_expired","message":"m"}}`, assay.Expired},
+		{catalog.Compatible, `{"custom_id":"x","response":{"status_code":400,"body":{"error":{"message":"no","type":"invalid_request_error"}}},"error":null}`, assay.Rejected},
+		{catalog.Compatible, `{"custom_id":"x","response":null,"error":{"code":"batch_expired","message":"m"}}`, assay.Expired},
 		{"deepinfra", `{"custom_id":"x","response":null,"error":{"code":"400","message":"m","type":null}}`, assay.Rejected},
 	} {
 		got := decoded(t, c.kind, wire, c.line)
@@ -94,31 +94,11 @@ func TestParasailsFilesLieElsewhere(t *testing.T) {
 	}
 }
 
-func TestMorphsListGoesOnAfterANumber(t *testing.T) {
-	t.Parallel()
-	var asked []string
-	a := open(t, "morph", func(r *http.Request) *http.Response {
-		after := r.URL.Query().Get("after")
-		asked = append(asked, after)
-		rows := map[string]string{"": `{"id":"b1","status":"completed"},{"id":"b2","status":"completed"}`, "2": `{"id":"b3","status":"completed"}`}[after]
-		return answer(200, fmt.Sprintf(`{"data":[%s],"has_more":%v}`, rows, after == ""))
-	})
-	var got []string
-	for st, err := range a.Batch.(provider.Lister).List(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, st.Job)
-	}
-	diff(t, []string{"b1", "b2", "b3"}, got)
-	diff(t, []string{"", "2"}, asked)
-}
-
 // TestRowsSayWhatCopiesWrite reads from the catalogue what goes out: the window, and the address in a line.
 func TestRowsSayWhatCopiesWrite(t *testing.T) {
 	t.Parallel()
 	c := catalog.Default()
-	for kind, want := range map[string]string{"novita": "48h /v1/chat/completions", "zhipu": "24h /v4/chat/completions", "perplexity": "24h /v1/responses", "ovh": "24h /v1/chat/completions"} {
+	for kind, want := range map[string]string{"novita": "48h /v1/chat/completions", "zhipu": "24h /v4/chat/completions", catalog.Compatible: "24h /v1/chat/completions"} {
 		v, _ := c.Vendor(kind)
 		w := c.Wire(assay.Lane{Provider: kind, Model: "m"}, kind, assay.ModeBatch)
 		diff(t, want, window(v.Limits)+" "+w.URL)

@@ -59,11 +59,6 @@ func openParasail(cfg provider.Config) (provider.Account, error) {
 	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: paged, moves: true})
 }
 
-// openMorph opens Morph, whose list goes on after a number of jobs, not after a job.
-func openMorph(cfg provider.Config) (provider.Account, error) {
-	return openFiles(cfg, provider.Bearer(cfg.Key), openAI{list: counted})
-}
-
 func openFiles(cfg provider.Config, auth provider.Auth, o openAI) (provider.Account, error) {
 	api, err := provider.NewClient(cfg, auth)
 	if err != nil {
@@ -89,7 +84,6 @@ type paging string
 
 const (
 	paged   paging = "paged"
-	counted paging = "counted" // the next page begins after so many jobs
 	onePage paging = "one page"
 )
 
@@ -195,7 +189,6 @@ func (o *openAI) Fence(ctx context.Context, h provider.Handle) error {
 
 // List walks the batches, newest first.
 func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
-	seen, last := 0, ""
 	return pages(func(after string) (page, error) {
 		var l openAIList
 		q := url.Values{}
@@ -204,8 +197,6 @@ func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		}
 		if after != "" {
 			q.Set("after", after)
-		} else {
-			seen, last = 0, ""
 		}
 		if _, err := o.api.JSON(ctx, provider.Call{Path: provider.Path("batches"), Query: q}, &l); err != nil {
 			return page{}, fmt.Errorf("list: %w", err)
@@ -218,16 +209,7 @@ func (o *openAI) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		if o.list == onePage {
 			full = fullPage(len(l.Data))
 		}
-		p = p.follow(l.HasMore, full)
-		if o.list != counted || p.next == "" {
-			return p, nil
-		}
-		if p.next == last { // numbers never repeat themselves, but such a list does
-			return page{jobs: p.jobs, partial: "it says that there is more, and shows the same"}, nil
-		}
-		seen, last = seen+len(l.Data), p.next
-		p.next = strconv.Itoa(seen)
-		return p, nil
+		return p.follow(l.HasMore, full), nil
 	})
 }
 
