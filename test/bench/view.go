@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/grid"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
@@ -81,7 +81,7 @@ func viewPaths(key assay.Key, lanes int) []string {
 	} {
 		paths = append(paths, strings.TrimSuffix(run+"/grid?"+state, "?"))
 	}
-	for _, k := range results.Kinds() {
+	for _, k := range grid.Kinds() {
 		paths = append(paths, run+"/grid?is="+k.Name)
 	}
 	return paths

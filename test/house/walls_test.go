@@ -27,7 +27,6 @@ var openWalls = map[string]struct {
 	siblings float64
 	methods  int
 }{
-	"find/results":   {57, 3.3, 140},
 	"find/stats":     {40, 3.4, 13},
 	"send/script":    {38, 6.9, 136},
 	"send/workspace": {33, 3.2, 80},

@@ -16,6 +16,7 @@ func (m *Mistake) Error() string {
 	return m.What + " (" + m.Hint + ")"
 }
 
-func mistake(hint, format string, args ...any) error {
+// NewMistake returns a mistake with a hint and what is wrong, as Sprintf writes it.
+func NewMistake(hint, format string, args ...any) error {
 	return &Mistake{What: fmt.Sprintf(format, args...), Hint: hint}
 }

@@ -1,12 +1,10 @@
-// Package results reads a run back: answers and verdicts as rows, findings with their gates and juries, what people said,
-// the input of a report, what changed between two runs, and what is true of a rehearsal.
-//
-// A row is one type wherever it is shown: `assay results`, exports, the JSON API and imports use the same fields under the
-// same names. Nothing here writes to a ledger, except the labels that people give.
+// Package results opens a run to be read back. Its packages do so: rows of answers and verdicts, findings, the grid, labels of people,
+// documents of reports, and lists of runs. None of them writes to a ledger, except the labels that people give.
 package results
 
 import (
 	"context"
+	"time"
 
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/read"
@@ -30,4 +28,17 @@ func (r *Reader) Study(ctx context.Context, run store.Run) (*study.Study, error)
 		return b.Study(), nil
 	}
 	return r.Scripts.Study(ctx, run)
+}
+
+// GivesVerdicts reports whether a stage gives verdicts.
+func GivesVerdicts(st *study.Stage) bool {
+	return st.Verb() == study.VerbJudge || st.Verb() == study.VerbCompare
+}
+
+// KnownTime returns a time that is known, else nil.
+func KnownTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

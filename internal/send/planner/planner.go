@@ -9,6 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchrun"
 	"assay/internal/send/engine"
@@ -67,13 +68,13 @@ func (p *Planner) Absorb(ctx context.Context, run store.Run) error {
 // decide is false where nothing can be decided yet.
 func (p *Planner) decide(ctx context.Context, run store.Run, s *script.Script, g script.Gate) (bool, error) {
 	if g.Round > 0 {
-		found, err := p.Results.Look(ctx, run, g.Reads[0])
+		found, err := findings.Look(ctx, p.Results, run, g.Reads[0])
 		if err != nil {
 			return false, fmt.Errorf("look at round %d of stage %s in run %s: %w", g.Round, g.Reads[0], run.ID, err)
 		}
 		return s.Look(ctx, g, found)
 	}
-	found, err := p.Results.Gates(ctx, run, g.Reads)
+	found, err := findings.Gates(ctx, p.Results, run, g.Reads)
 	if err != nil {
 		return false, fmt.Errorf("compute what a gate of run %s looks at: %w", run.ID, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/dispatch/local"
 	"assay/internal/send/engine"
@@ -42,7 +43,7 @@ func (r *rig) again(run store.Run) store.Run {
 // roundWords say how far the rounds of a run are.
 func (r *rig) roundWords(run store.Run) string {
 	r.t.Helper()
-	all, err := (&results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner.Library}).RoundStates(r.t.Context(), run)
+	all, err := runs.RoundStates(r.t.Context(), (&results.Reader{Ledger: r.ledger.Reader, Pages: r.ledger.Pages, Scripts: r.planner.Library}), run)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -7,11 +7,13 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/quotes"
 	"assay/internal/keep/store"
 )
 
 // BuySettling buys what an offer says, and opens the run for it. Where another process was first, nothing is bought and it is false.
-func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run, o results.Offer) (bool, error) {
+func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run, o quotes.Offer) (bool, error) {
 	l, err := h.holdRun(ctx, run)
 	if err != nil {
 		return false, err
@@ -25,12 +27,12 @@ func (h *Home) BuySettling(ctx context.Context, r *results.Reader, run store.Run
 	return done, errors.Join(err, h.Ledger.Leases.Release(context.WithoutCancel(ctx), l))
 }
 
-func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run, o results.Offer, l store.Lease) (bool, error) {
+func (h *Home) buySettling(ctx context.Context, r *results.Reader, run store.Run, o quotes.Offer, l store.Lease) (bool, error) {
 	s, err := h.Planner.Open(ctx, run)
 	if err != nil {
 		return false, err
 	}
-	found, err := r.Look(ctx, run, o.Stage)
+	found, err := findings.Look(ctx, r, run, o.Stage)
 	if err != nil {
 		return false, err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"assay/internal/find/analysis"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/study/plan"
 )
@@ -49,7 +49,7 @@ func (h *Home) varied(ctx context.Context, run store.Run, out map[string]plan.Va
 	if planned > variedRequests {
 		return nil
 	}
-	found, err := h.Planner.Results.Findings(ctx, run, results.Query{})
+	found, err := findings.Of(ctx, h.Planner.Results, run, findings.Query{})
 	if err != nil {
 		return ctx.Err()
 	}

@@ -12,7 +12,9 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/find/results"
+	"assay/internal/find/results/document"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/runs"
 	"assay/internal/find/stats"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
@@ -21,7 +23,7 @@ import (
 
 type analyseFlags struct {
 	home  homeFlags
-	query results.Query
+	query findings.Query
 	start float64 // of Elo, where the user gives it
 	wide  bool
 	junit string
@@ -111,7 +113,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	case f.csv:
 		err = writeFindings(w.rawOut(), all, f.wide)
 	case f.json:
-		doc := analyseDocument{Runs: []results.FindingsJSON{}}
+		doc := analyseDocument{Runs: []findings.JSON{}}
 		for _, a := range all {
 			doc.Runs = append(doc.Runs, a.JSON().With(a.outline.Summary()))
 		}
@@ -127,7 +129,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 
 // analyseDocument is the findings of runs for programs.
 type analyseDocument struct {
-	Runs []results.FindingsJSON `json:"runs"`
+	Runs []findings.JSON `json:"runs"`
 }
 
 // verdictOf is the exit code of what was found.
@@ -155,7 +157,7 @@ func verdictOf(all []*analysed) error {
 
 // analysed is what a run found, and its answer.
 type analysed struct {
-	*results.Findings
+	*findings.Findings
 	outline *report.Document
 }
 
@@ -172,18 +174,18 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.results().Findings(ctx, run, f.query)
+	found, err := findings.Of(ctx, h.results(), run, f.query)
 	if err != nil {
 		return nil, err
 	}
 	var outline *report.Document
 	if f.json { // the same wherever it is typed
-		outline, err = h.results().Outline(ctx, found)
+		outline, err = document.Outline(ctx, h.results(), found)
 	} else {
 		outline, err = h.outline(ctx, w, found)
 	}
 	if err == nil && run.State == store.RunClosed && h.Temporary == "" && reflect.ValueOf(f.query).IsZero() {
-		results.Keep(ctx, h.Ledger.Runs, run.No, version, outline.Summary())
+		runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, outline.Summary())
 	}
 	return &analysed{found, outline}, err
 }
@@ -194,11 +196,11 @@ func writeGates(w *World, name string, all []*analysed) error {
 	if err != nil {
 		return fmt.Errorf("write the gates: %w", err)
 	}
-	var found []*results.Findings
+	var found []*findings.Findings
 	for _, a := range all {
 		found = append(found, a.Findings)
 	}
-	if err := results.WriteJUnit(f, found); err != nil {
+	if err := findings.WriteJUnit(f, found); err != nil {
 		f.Close()
 		return fmt.Errorf("write the gates: %w", err)
 	}
@@ -207,13 +209,13 @@ func writeGates(w *World, name string, all []*analysed) error {
 
 // writeFindings prints one row a finding, or one row for each group, for spreadsheets.
 func writeFindings(w io.Writer, all []*analysed, wide bool) error {
-	var found []*results.Findings
+	var found []*findings.Findings
 	for _, a := range all {
 		found = append(found, a.Findings)
 	}
-	rows := results.Table(found)
+	rows := findings.Table(found)
 	if wide {
-		rows = results.WideTable(found)
+		rows = findings.WideTable(found)
 	}
 	out := assay.NewCSV(w)
 	for _, row := range rows {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/judge"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
@@ -323,7 +324,7 @@ func (f compareFlags) asked(ctx context.Context, w *World, h *home, want workspa
 	if run, err = h.Ledger.Reader.Run(ctx, run.No); err != nil {
 		return run, paid, err
 	}
-	if paid.before, err = h.results().Spent(ctx, run); err != nil || run.State == store.RunClosed {
+	if paid.before, err = runs.Spent(ctx, h.results(), run); err != nil || run.State == store.RunClosed {
 		paid.now = paid.before
 		return run, paid, err
 	}
@@ -346,7 +347,7 @@ func (f compareFlags) asked(ctx context.Context, w *World, h *home, want workspa
 	if err != nil {
 		return run, paid, err
 	}
-	if paid.now, err = h.results().Spent(ctx, c.Run); err != nil {
+	if paid.now, err = runs.Spent(ctx, h.results(), c.Run); err != nil {
 		return c.Run, paid, err
 	}
 	if c.Stop != workspace.StopDone && c.Stop != workspace.StopIncomplete {

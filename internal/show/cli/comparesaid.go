@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -87,11 +87,11 @@ func (f compareFlags) print(ctx context.Context, w *World, h *home, run store.Ru
 func (f compareFlags) read(ctx context.Context, h *home, run store.Run, two [2]side, doc *compared) error {
 	names := map[string]string{two[0].id: two[0].name, two[1].id: two[1].name}
 	var all []comparedVerdict
-	rows, err := h.results().Rows(ctx, run)
+	table, err := rows.Of(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
-	for r, err := range rows.Of(ctx, h.results().Answers(ctx, run, results.Pick{})) {
+	for r, err := range table.Of(ctx, rows.Answers(ctx, h.results(), run, rows.Pick{})) {
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -49,7 +50,7 @@ func runDiff(ctx context.Context, w *World, refs []string, f diffFlags) error {
 	if runs[0].ID == runs[1].ID {
 		return usage("name two runs", "%s and %s are the same run", refs[0], refs[1])
 	}
-	d, err := results.Compare(ctx, readers, runs)
+	d, err := findings.Compare(ctx, readers, runs)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func runDiff(ctx context.Context, w *World, refs []string, f diffFlags) error {
 	return nil
 }
 
-func printDiff(w *World, d *results.Diff) error {
+func printDiff(w *World, d *findings.Diff) error {
 	for i, run := range d.Runs {
 		mark := ""
 		if run.Rehearsal {

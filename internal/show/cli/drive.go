@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine/live"
 	"assay/internal/send/workspace"
@@ -112,7 +113,7 @@ func detached(ctx context.Context, h *home, run store.Run) string {
 	if err != nil {
 		return text
 	}
-	unsent, err := h.results().Unsent(ctx, run, lanes)
+	unsent, err := runs.Unsent(ctx, h.results(), run, lanes)
 	if err != nil {
 		return text
 	}
@@ -137,7 +138,7 @@ func notSent(unsent []store.Segment) string {
 	if len(reasons) > most {
 		why = append(why, "…")
 	}
-	return fmt.Sprintf("; NOT SENT: %s (%s)", assay.Count(results.Waiting(unsent), "request"), strings.Join(why, "; "))
+	return fmt.Sprintf("; NOT SENT: %s (%s)", assay.Count(runs.Waiting(unsent), "request"), strings.Join(why, "; "))
 }
 
 // resultOf says in words how a run stands after a drive, with the exit code that goes with it; nil: it is done.

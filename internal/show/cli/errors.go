@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -61,17 +61,17 @@ func printUnasked(ctx context.Context, w *World, h *home, run store.Run, f sqlFl
 	if err != nil {
 		return err
 	}
-	never := results.Unaskable(run, lanes)
+	never := runs.Unaskable(run, lanes)
 	if run.Result == store.ResultIncomplete {
-		cost, err := h.results().Spent(ctx, run)
+		cost, err := runs.Spent(ctx, h.results(), run)
 		if err != nil {
 			return err
 		}
-		far, err := h.results().Progress(ctx, run)
+		far, err := runs.ProgressOf(ctx, h.results(), run)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(w.Stderr, results.Standing(run, far[run.No].Progress, cost))
+		fmt.Fprintln(w.Stderr, runs.Standing(run, far[run.No].Progress, cost))
 	}
 	t := term.Table{Head: []string{"stage", "lane", "not asked", "why"}, Right: map[int]bool{2: true}}
 	lines := encoder(w)

@@ -7,7 +7,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/find/stats"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
@@ -199,7 +199,7 @@ func printConfusion(w *World, c analysis.Confusion) error {
 	return t.Write(w.Stdout)
 }
 
-func printCosts(w *World, costs []results.Spending) error {
+func printCosts(w *World, costs []findings.Spending) error {
 	if len(costs) == 0 {
 		return nil
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 )
 
 // printRoundsOf prints how far the stages are that buy their pairs in rounds.
 func printRoundsOf(ctx context.Context, w *World, h *home, run store.Run) error {
-	all, err := h.results().RoundStates(ctx, run)
+	all, err := runs.RoundStates(ctx, h.results(), run)
 	if err != nil || len(all) == 0 {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/show/export"
@@ -235,14 +235,14 @@ type troubles struct {
 }
 
 func (t *troubles) note(p assay.Problem) {
-	if t.n++; t.n <= results.MaxProblems {
+	if t.n++; t.n <= labels.MaxProblems {
 		fmt.Fprintln(t.world.Stderr, p)
 	}
 }
 
 func (t *troubles) rest() {
-	if t.n > results.MaxProblems {
-		fmt.Fprintf(t.world.Stderr, "and %d more\n", t.n-results.MaxProblems)
+	if t.n > labels.MaxProblems {
+		fmt.Fprintf(t.world.Stderr, "and %d more\n", t.n-labels.MaxProblems)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -79,7 +79,7 @@ func listJobs(ctx context.Context, w *World, f jobsFlags, paths []string) error 
 			f.notAll(w, more)
 			said = true
 		}
-		open = slices.ContainsFunc(rows, func(r results.JobRow) bool { return r.Open })
+		open = slices.ContainsFunc(rows, func(r runs.JobRow) bool { return r.Open })
 		if f.json {
 			return open, term.WriteJSON(out, map[string]any{"jobs": rows})
 		}
@@ -113,13 +113,13 @@ func (f *jobsFlags) filters(ctx context.Context, homes []listedHome) ([]*store.J
 	return out, nil
 }
 
-func jobRows(ctx context.Context, homes []listedHome, filters []*store.JobFilter, limit int) (rows []results.JobRow, more bool, err error) {
-	rows = []results.JobRow{}
+func jobRows(ctx context.Context, homes []listedHome, filters []*store.JobFilter, limit int) (rows []runs.JobRow, more bool, err error) {
+	rows = []runs.JobRow{}
 	for i, h := range homes {
 		if filters[i] == nil {
 			continue
 		}
-		own, cut, err := h.results().Jobs(ctx, *filters[i], limit)
+		own, cut, err := runs.Jobs(ctx, h.results(), *filters[i], limit)
 		if err != nil {
 			return nil, false, err
 		}
@@ -164,7 +164,7 @@ func refreshJobs(ctx context.Context, w *World, homes []listedHome, filters []*s
 	return nil
 }
 
-func jobTable(rows []results.JobRow, homes bool) *term.Table {
+func jobTable(rows []runs.JobRow, homes bool) *term.Table {
 	t := &term.Table{
 		Head:  []string{"PROVIDER", "JOB", "RUN", "STUDY", "STAGE", "LANE", "STATE", "REQUESTS", "DONE", "FAILED", "CREATED", "COLLECT BEFORE", "NOTE"},
 		Right: map[int]bool{7: true, 8: true, 9: true},
@@ -188,7 +188,7 @@ func jobTable(rows []results.JobRow, homes bool) *term.Table {
 }
 
 // jobDone are the counts of a job: of the results that are here, else the provider's own; a question mark where there are none.
-func jobDone(r results.JobRow) (done, failed string) {
+func jobDone(r runs.JobRow) (done, failed string) {
 	switch c := r.Counts; {
 	case r.Answered+r.Failed > 0:
 		return assay.Thousands(r.Answered + r.Failed), assay.Thousands(r.Failed)

@@ -11,7 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -62,7 +62,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if f.as == "" {
 		return usage("--as NAME, of letters, digits, . _ and -", "the name of the person who labels is missing")
 	}
-	person, err := results.Person(f.as)
+	person, err := labels.Person(f.as)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 		return err
 	}
 	defer h.Close()
-	panel, err := h.results().Panel(ctx, run, stage)
+	panel, err := labels.Open(ctx, h.results(), run, stage)
 	if err != nil {
 		return usage("assay status "+run.ID+" lists the stages", "%s", err)
 	}
@@ -90,7 +90,7 @@ func runLabel(ctx context.Context, w *World, ref, stage string, f labelFlags) er
 	if err != nil {
 		return err
 	}
-	votes, err := h.results().Votes(ctx, run, panel, stage, person)
+	votes, err := labels.VotesOf(ctx, h.results(), run, panel, stage, person)
 	if err == nil {
 		votes.Planned, err = panel.Count(ctx)
 	}
@@ -111,7 +111,7 @@ func (q *labelling) byDoubt(ctx context.Context, h *home, run store.Run, stage, 
 		return usage("", "--choose uncertain is for pairs: stage %s judges single answers", stage)
 	}
 	q.clear = func() (func(group string, pairs int) bool, error) {
-		return h.results().Clear(ctx, run, stage)
+		return labels.Clear(ctx, h.results(), run, stage)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ type labelling struct {
 	home   *home
 	run    store.Run
 	stage  string
-	panel  *results.Panel
+	panel  *labels.Panel
 	person string
 	keys   *term.Keyboard
 	aside  map[assay.Key]bool // put aside, or nothing to show
@@ -144,7 +144,7 @@ func (q *labelling) work(ctx context.Context, seed uint64) error {
 				return err
 			}
 		}
-		tasks, err := q.panel.Next(ctx, queue)
+		tasks, err := q.panel.People.Next(ctx, queue)
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (q *labelling) one(ctx context.Context, t analysis.Task) (next, error) {
 			}
 			continue
 		}
-		if !slices.ContainsFunc(q.panel.Choices(), func(c results.Choice) bool { return c.Key == key }) {
+		if !slices.ContainsFunc(q.panel.Choices(), func(c labels.Choice) bool { return c.Key == key }) {
 			fmt.Fprintf(q.world.Stdout, "no key %q\n", key)
 			continue
 		}
@@ -244,7 +244,7 @@ func (q *labelling) reopen(ctx context.Context) error {
 	if err != nil || run.Digest == q.run.Digest {
 		return err
 	}
-	panel, err := q.home.results().Panel(ctx, run, q.stage)
+	panel, err := labels.Open(ctx, q.home.results(), run, q.stage)
 	if err == nil {
 		q.run, q.panel = run, panel
 	}

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
 )
 
 // maxSheet is how much of one text a person is shown.
 const maxSheet = 64 << 10
 
 // printSheet shows what is to be judged. Every line is foreign text.
-func printSheet(w *World, s results.Sheet) {
+func printSheet(w *World, s labels.Sheet) {
 	rule := strings.Repeat("─", 72)
 	fmt.Fprintln(w.Stdout, "\n"+rule)
 	part := func(title, text string) {
@@ -33,7 +33,7 @@ func printSheet(w *World, s results.Sheet) {
 }
 
 // printTold shows what the judge is told around the texts that it reads.
-func printTold(w *World, s results.Sheet) {
+func printTold(w *World, s labels.Sheet) {
 	if strings.TrimSpace(s.Told) == "" {
 		fmt.Fprintln(w.Stdout, "no model judges this stage: there is nothing that it is told")
 		return

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/send/workspace"
 	"assay/internal/study"
 	"assay/internal/study/plan"
@@ -60,11 +60,11 @@ func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, s 
 	if len(s.Notify.List) == 0 || bool(h.Rehearsal) {
 		return nil
 	}
-	all, err := h.results().Progress(ctx, c.Run)
+	all, err := runs.ProgressOf(ctx, h.results(), c.Run)
 	if err != nil {
 		return err
 	}
-	cost, err := h.results().Spent(ctx, c.Run)
+	cost, err := runs.Spent(ctx, h.results(), c.Run)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func sendNews(ctx context.Context, w *World, h *home, c workspace.Conclusion, s 
 	if err != nil {
 		return err
 	}
-	news := results.Standing(c.Run, all[c.Run.No].Progress, cost)
+	news := runs.Standing(c.Run, all[c.Run.No].Progress, cost)
 	before := waits[c.Run.No].CollectBefore
 	soon := !before.IsZero() && before.Sub(w.Now()) < deletedSoon
 	if c.Stop == workspace.StopOpen && !soon {

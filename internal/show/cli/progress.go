@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -145,7 +145,7 @@ func (p *progress) plain(ctx context.Context, now time.Time) error {
 }
 
 // countsOf is how many requests are done and how many are open: each is one or the other.
-func countsOf(p results.Progress) string {
+func countsOf(p runs.Progress) string {
 	return fmt.Sprintf("%s of %s done, %s open", assay.Thousands(p.Done()), assay.Thousands(p.Wanted), assay.Thousands(p.Open()-p.Ready))
 }
 
@@ -171,7 +171,7 @@ func (p *progress) rests(now time.Time, least time.Duration) bool {
 }
 
 // look reads where every lane stands, and all of them together, with what each has cost.
-func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProgress, costs []assay.Cost, err error) {
+func (p *progress) look(ctx context.Context, now time.Time) (all runs.RunProgress, costs []assay.Cost, err error) {
 	defer func() { p.looked, p.took = now, max(0, p.world.Now().Sub(now)) }()
 	for i, run := range p.runs {
 		now, err := p.home.Ledger.Reader.Run(ctx, run.No)
@@ -180,7 +180,7 @@ func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProg
 		}
 		p.runs[i] = now // not before it is known: the next look begins with its number
 	}
-	far, err := p.home.results().Progress(ctx, p.runs...)
+	far, err := runs.ProgressOf(ctx, p.home.results(), p.runs...)
 	if err != nil {
 		return all, nil, err
 	}
@@ -196,13 +196,13 @@ func (p *progress) look(ctx context.Context, now time.Time) (all results.RunProg
 		for _, l := range far[run.No].Lanes {
 			costs = append(costs, spent[[2]string{l.Stage, l.Name}])
 		}
-		all = results.RunProgress{Progress: all.Add(far[run.No].Progress), Lanes: append(all.Lanes, far[run.No].Lanes...)}
+		all = runs.RunProgress{Progress: all.Add(far[run.No].Progress), Lanes: append(all.Lanes, far[run.No].Lanes...)}
 	}
 	return all, costs, nil
 }
 
 // bars are what is drawn of it.
-func (p *progress) bars(now time.Time, all results.RunProgress, costs []assay.Cost) term.Bars {
+func (p *progress) bars(now time.Time, all runs.RunProgress, costs []assay.Cost) term.Bars {
 	width, height := p.world.Terminal.Current()
 	out := term.Bars{Width: width, Height: height, Colour: p.colour, Before: &p.before, Total: barOf("all", all.Progress, sumOf(costs), all.Pace, now)}
 	for _, run := range p.runs {
@@ -233,7 +233,7 @@ func sumOf(costs []assay.Cost) assay.Cost {
 }
 
 // barOf is how far a lane is, or all of them.
-func barOf(name string, p results.Progress, cost assay.Cost, pace func(time.Time) (results.Pace, bool), now time.Time) term.Bar {
+func barOf(name string, p runs.Progress, cost assay.Cost, pace func(time.Time) (runs.Pace, bool), now time.Time) term.Bar {
 	at, _ := pace(now)
 	return term.Bar{
 		Name: assay.Clean(name, 200), Wanted: p.Wanted, Answered: p.Answered + p.Ready, Ready: p.Ready, Failed: p.Failed - p.Again, Errors: p.Failed, Cost: cost, Rate: at.Rate, Left: at.Left,

@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
 
 func TestNamesOfLanesSteerNoTerminal(t *testing.T) {
 	t.Parallel()
-	lane := results.LaneProgress{Lane: store.Lane{Stage: "a", Name: "x\x1b[2J\ny", State: store.LaneHeld}, Progress: results.Progress{Wanted: 4, Answered: 1, Failed: 2, Again: 1, InFlight: 1, Ready: 1}}
+	lane := runs.LaneProgress{Lane: store.Lane{Stage: "a", Name: "x\x1b[2J\ny", State: store.LaneHeld}, Progress: runs.Progress{Wanted: 4, Answered: 1, Failed: 2, Again: 1, InFlight: 1, Ready: 1}}
 	p := &progress{world: &World{}}
-	bars := p.bars(time.Now(), results.RunProgress{Progress: lane.Progress, Lanes: []results.LaneProgress{lane}}, []assay.Cost{{}})
+	bars := p.bars(time.Now(), runs.RunProgress{Progress: lane.Progress, Lanes: []runs.LaneProgress{lane}}, []assay.Cost{{}})
 	want := term.Bar{Name: `a x\u001b[2J\ny`, Wanted: 4, Answered: 2, Ready: 1, Failed: 1, Errors: 2, Halt: "held"}
 	if d := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", bars.Lanes[0])); d != "" {
 		t.Error(d)
@@ -28,7 +28,7 @@ func TestNamesOfLanesSteerNoTerminal(t *testing.T) {
 // What a provider counts as answered is done, and so is not open any more.
 func TestARequestIsDoneOrOpen(t *testing.T) {
 	t.Parallel()
-	if got := countsOf(results.Progress{Wanted: 320, Answered: 2, InFlight: 159, Ready: 33, Staged: 100}); got != "35 of 320 done, 226 open" {
+	if got := countsOf(runs.Progress{Wanted: 320, Answered: 2, InFlight: 159, Ready: 33, Staged: 100}); got != "35 of 320 done, 226 open" {
 		t.Error(got)
 	}
 }

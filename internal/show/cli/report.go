@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/document"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/report"
 )
@@ -60,7 +60,7 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 	}
 	defer h.Close()
 	out := cmp.Or(f.out, "report."+f.format)
-	doc, err := h.results().Document(ctx, run, results.DocumentOptions{Version: version(), Out: out, Format: f.format, Examples: f.examples})
+	doc, err := document.Of(ctx, h.results(), run, document.Options{Version: version(), Out: out, Format: f.format, Examples: f.examples})
 	if err != nil {
 		return err
 	}

@@ -9,19 +9,19 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
 
 // printRows prints rows with all that is known of them: as JSON, as blocks, or verdicts as a table.
 func (f resultFlags) printRows(ctx context.Context, w *World, h *home, run store.Run) error {
-	rows, err := h.results().Rows(ctx, run)
+	table, err := rows.Of(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
 	if f.verdicts() {
-		return f.printJudgements(ctx, w, rows)
+		return f.printJudgements(ctx, w, table)
 	}
 	usual := maxTableRows
 	if f.json {
@@ -29,13 +29,13 @@ func (f resultFlags) printRows(ctx context.Context, w *World, h *home, run store
 	}
 	s := arrange(f, usual, answerOrder)
 	lines := encoder(w)
-	for row, err := range rows.Of(ctx, s.walk(h.results().Answers(ctx, run, f.pick))) {
+	for row, err := range table.Of(ctx, s.walk(rows.Answers(ctx, h.results(), run, f.pick))) {
 		switch {
 		case err != nil:
 		case f.json:
 			err = lines.Encode(row)
 		default:
-			err = f.printWide(ctx, w, rows, row)
+			err = f.printWide(ctx, w, table, row)
 		}
 		if err != nil {
 			return err
@@ -52,14 +52,14 @@ func encoder(w *World) *json.Encoder {
 }
 
 // printWide prints an answer as a block: the question, the answer, and what was said of it.
-func (f resultFlags) printWide(ctx context.Context, w *World, rows *results.Rows, r *results.Answer) error {
+func (f resultFlags) printWide(ctx context.Context, w *World, table *rows.Reader, r *rows.Answer) error {
 	title := []string{r.Stage, "item " + r.Item, "lane " + r.AskedLane}
 	if r.Judge != "" {
 		title = append(title, "judges "+cmp.Or(r.Lane, r.First+" or "+r.Second))
 	}
 	title = append(title, placeOf(r.Turn, r.Branch, r.Draw), r.Ending, "key "+shortened(r.Key))
 	out := []string{}
-	asked, why, err := rows.AskedOf(ctx, r)
+	asked, why, err := table.AskedOf(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func scoreText(score *float64) string {
 }
 
 // said is what a judge said, in a word or a number.
-func said(v results.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), v.State) }
+func said(v rows.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), v.State) }
 
 // printJudgements prints verdicts: as JSON, as blocks, or as a table.
-func (f resultFlags) printJudgements(ctx context.Context, w *World, rows *results.Rows) error {
-	detail, usual := results.Bare, maxTableRows
+func (f resultFlags) printJudgements(ctx context.Context, w *World, table *rows.Reader) error {
+	detail, usual := rows.Bare, maxTableRows
 	if f.wide {
-		detail = results.Wide
+		detail = rows.Wide
 	}
 	if f.json {
 		usual = 0
@@ -121,7 +121,7 @@ func (f resultFlags) printJudgements(ctx context.Context, w *World, rows *result
 	s := arrange(f, usual, judgementOrder)
 	lines := encoder(w)
 	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "BRANCH", "DRAW", "JUDGE", "VERDICT", "WINNER", "REASON"}, Right: map[int]bool{4: true, 6: true}, Spare: []string{"DRAW", "TURN", "BRANCH", "STAGE"}}
-	for j, err := range s.walk(rows.Judgements(ctx, f.pick, detail)) {
+	for j, err := range s.walk(table.Judgements(ctx, f.pick, detail)) {
 		switch {
 		case err != nil:
 		case f.json:
@@ -147,7 +147,7 @@ func (f resultFlags) printJudgements(ctx context.Context, w *World, rows *result
 }
 
 // wideJudgement prints a verdict as a block: the question, the answer or both, and the judge's reason.
-func wideJudgement(out io.Writer, j *results.Judgement) error {
+func wideJudgement(out io.Writer, j *rows.Judgement) error {
 	title := []string{j.Stage, "item " + j.Item}
 	if j.First == "" {
 		title = append(title, "lane "+j.Lane)

@@ -10,13 +10,14 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
 
 type resultFlags struct {
 	home  homeFlags
-	pick  results.Pick
+	pick  rows.Pick
 	sort  string
 	limit int
 	wide  bool
@@ -108,7 +109,7 @@ func printResults(ctx context.Context, w *World, h *home, run store.Run, f resul
 	}
 	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "JUDGED", "TURN", "BRANCH", "DRAW", "ENDING", "TEXT"}, Right: map[int]bool{5: true, 7: true}, Spare: []string{"DRAW", "JUDGED", "TURN", "BRANCH", "STAGE"}}
 	s := arrange(f, maxTableRows, answerOrder)
-	for a, err := range s.walk(h.results().Answers(ctx, run, f.pick)) {
+	for a, err := range s.walk(rows.Answers(ctx, h.results(), run, f.pick)) {
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 )
 
@@ -95,7 +95,7 @@ func answerOrder(a store.Answer, field string) order {
 }
 
 // judgementOrder is the place of a verdict by a field.
-func judgementOrder(j *results.Judgement, field string) order {
+func judgementOrder(j *rows.Judgement, field string) order {
 	switch field {
 	case "item":
 		return texted(j.Item)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/send/workspace"
@@ -159,7 +159,7 @@ func analyseAgain(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err := printStatus(ctx, w, h, run, statusDetail{}); err != nil {
 		return err
 	}
-	found, err := h.results().Findings(ctx, run, results.Query{})
+	found, err := findings.Of(ctx, h.results(), run, findings.Query{})
 	if err != nil || len(found.Report.Tables) == 0 {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/show/cli/term"
 )
 
 type runsFlags struct {
 	listFlags
-	filter results.RunFilter
+	filter runs.Filter
 }
 
 func runsCommand(w *World) *cobra.Command {
@@ -44,11 +44,11 @@ func runsCommand(w *World) *cobra.Command {
 
 func (f *runsFlags) check() error {
 	for _, s := range f.filter.States {
-		if !slices.Contains(results.States(), s) {
-			return usage(nearOrAll(s, results.States()), "--state: no state is called %q", s)
+		if !slices.Contains(runs.States(), s) {
+			return usage(nearOrAll(s, runs.States()), "--state: no state is called %q", s)
 		}
 	}
-	if kinds := []string{results.KindStudy, results.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
+	if kinds := []string{runs.KindStudy, runs.KindBatch}; f.filter.Kind != "" && !slices.Contains(kinds, f.filter.Kind) {
 		return usage(nearOrAll(f.filter.Kind, kinds), "--kind: no kind is called %q", f.filter.Kind)
 	}
 	return nil
@@ -74,7 +74,7 @@ func listRuns(ctx context.Context, w *World, f runsFlags, paths []string) error 
 			f.notAll(w, more)
 			said = true
 		}
-		open = slices.ContainsFunc(rows, results.RunRow.Unfinished)
+		open = slices.ContainsFunc(rows, runs.Row.Unfinished)
 		if f.json {
 			return open, term.WriteJSON(out, map[string]any{"runs": rows})
 		}
@@ -83,10 +83,10 @@ func listRuns(ctx context.Context, w *World, f runsFlags, paths []string) error 
 }
 
 // runRows are the runs of all homes in one order, the newest first.
-func runRows(ctx context.Context, homes []listedHome, filter results.RunFilter) (rows []results.RunRow, more bool, err error) {
-	rows = []results.RunRow{}
+func runRows(ctx context.Context, homes []listedHome, filter runs.Filter) (rows []runs.Row, more bool, err error) {
+	rows = []runs.Row{}
 	for _, h := range homes {
-		own, cut, err := h.results().Runs(ctx, filter)
+		own, cut, err := runs.List(ctx, h.results(), filter)
 		if err != nil {
 			return nil, false, err
 		}
@@ -105,7 +105,7 @@ func runRows(ctx context.Context, homes []listedHome, filter results.RunFilter) 
 	return rows, more, nil
 }
 
-func runTable(rows []results.RunRow, homes bool) *term.Table {
+func runTable(rows []runs.Row, homes bool) *term.Table {
 	t := &term.Table{Head: []string{"RUN", "STUDY", "STATE", "ANSWERED", "FAILED", "SPENT", "RESULT", "BEGUN", "BY", "NOTE"}, Right: map[int]bool{3: true, 4: true, 5: true}, Spare: []string{"BY", "NOTE", "BEGUN"}}
 	if homes {
 		t.Head = append(t.Head, "HOME")

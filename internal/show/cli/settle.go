@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/quotes"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/send/workspace"
@@ -43,8 +43,8 @@ func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, 
 		return usage("run the study first, without --settle", "there is no run of this study as it is now")
 	}
 	run := now.Run
-	o, err := h.results().Offer(ctx, run, wish, budget)
-	if bad, ok := errors.AsType[*results.SettleError](err); ok {
+	o, err := quotes.OfferOf(ctx, h.results(), run, wish, budget)
+	if bad, ok := errors.AsType[*quotes.SettleError](err); ok {
 		if bad.Single {
 			return itemsSettle(ctx, w, h, d, run, wish, bad)
 		}
@@ -82,14 +82,14 @@ func settleStudy(ctx context.Context, w *World, h *home, want workspace.Wanted, 
 }
 
 // confirmSettling says what is bought, for how much and with which chance, and asks.
-func confirmSettling(w *World, h *home, run store.Run, o results.Offer, f runFlags) error {
+func confirmSettling(w *World, h *home, run store.Run, o quotes.Offer, f runFlags) error {
 	fmt.Fprintf(w.Stderr, "run %s, stage %s: %s more of %s and %s settle which is better with a chance of about %.0f%%.\n",
 		run.ID, o.Stage, assay.Count(o.N, "comparison"), o.First, o.Second, 100*o.Chance)
 	if o.Cut {
-		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*results.SettlingChance, assay.Thousands(int64(o.Needed)))
+		fmt.Fprintf(w.Stderr, "For %.0f%% it takes about %s: the budget pays for less.\n", 100*quotes.SettlingChance, assay.Thousands(int64(o.Needed)))
 	}
 	if o.Items > 0 {
-		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n", 100*results.SettlingChance, assay.Count(o.Items, "item"))
+		fmt.Fprintf(w.Stderr, "The two have then met on every item, both ways round; for %.0f%% it takes about %s more.\n", 100*quotes.SettlingChance, assay.Count(o.Items, "item"))
 	}
 	fmt.Fprintf(w.Stderr, "That costs about %s as batches and %s live, by what comparisons took so far; this stage goes %s.\n",
 		timesCost(o.Batch, o.N), timesCost(o.Live, o.N), map[assay.Mode]string{assay.ModeBatch: "in batches", assay.ModeLive: "live"}[o.Mode])
@@ -110,8 +110,8 @@ func timesCost(one assay.Cost, n int) string {
 
 // itemsSettle returns what to type where answers are judged one by one, so that only more items tell two lanes apart: none are bought for two
 // lanes alone.
-func itemsSettle(ctx context.Context, w *World, h *home, d *plan.Input, run store.Run, wish script.Settle, none *results.SettleError) error {
-	q, ranked, err := h.results().QuoteItems(ctx, run, wish)
+func itemsSettle(ctx context.Context, w *World, h *home, d *plan.Input, run store.Run, wish script.Settle, none *quotes.SettleError) error {
+	q, ranked, err := quotes.QuoteItems(ctx, h.results(), run, wish)
 	switch {
 	case err != nil:
 		return err
@@ -139,13 +139,13 @@ func itemsSettle(ctx context.Context, w *World, h *home, d *plan.Input, run stor
 	if text := q.Cost.Words(); text != "" {
 		fee = " (" + text + ")"
 	}
-	return usage(first+"`"+h.results().RerunWith(q, limit, set, w.Disk.Path("."))+h.typed+"` keeps all answers and asks only what is new",
+	return usage(first+"`"+quotes.RerunWith(h.results(), q, limit, set, w.Disk.Path("."))+h.typed+"` keeps all answers and asks only what is new",
 		"--settle buys comparisons, and stage %s judges answers one by one: about %s %s %s and %s apart with a chance of %.0f%%%s",
-		q.Stage, assay.Count(q.Needed, "more "+q.Unit), assay.Verb(int(q.Needed), "tells", "tell"), wish.First, wish.Second, 100*results.SettlingChance, fee)
+		q.Stage, assay.Count(q.Needed, "more "+q.Unit), assay.Verb(int(q.Needed), "tells", "tell"), wish.First, wish.Second, 100*quotes.SettlingChance, fee)
 }
 
 // whereToAdd returns what has to be done first, or set by the command, so that an input has so many items.
-func whereToAdd(d *plan.Input, q results.ItemQuote, wanted, there int64) (first, set string) {
+func whereToAdd(d *plan.Input, q quotes.ItemQuote, wanted, there int64) (first, set string) {
 	in, ok := d.Study.Inputs.Find(q.Input)
 	more := assay.Count(wanted-there, "item")
 	switch {

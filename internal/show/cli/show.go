@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
 
 type showFlags struct {
 	home   homeFlags
-	narrow results.Narrow
+	narrow rows.Narrow
 	raw    bool
 	json   bool
 }
@@ -64,17 +64,17 @@ func (f showFlags) show(ctx context.Context, w *World, ref string) error {
 }
 
 // find looks for what a reference means in the real ledger, then in that of the rehearsals.
-func (f showFlags) find(ctx context.Context, w *World, ref string) (*home, results.Found, error) {
-	var left *results.NoneLeft
+func (f showFlags) find(ctx context.Context, w *World, ref string) (*home, rows.Found, error) {
+	var left *rows.NoneLeft
 	for _, rehearsal := range []bool{false, true} {
 		if !f.home.exists(w, rehearsal) {
 			continue
 		}
 		h, err := f.home.open(ctx, w, rehearsal)
 		if err != nil {
-			return nil, results.Found{}, err
+			return nil, rows.Found{}, err
 		}
-		found, err := h.results().Find(ctx, ref, f.narrow)
+		found, err := rows.Find(ctx, h.results(), ref, f.narrow)
 		if err == nil {
 			return h, found, nil
 		}
@@ -85,19 +85,19 @@ func (f showFlags) find(ctx context.Context, w *World, ref string) (*home, resul
 		errors.As(err, &left)
 	}
 	if left != nil {
-		return nil, results.Found{}, usage("without these flags all of them are listed", "%v", left)
+		return nil, rows.Found{}, usage("without these flags all of them are listed", "%v", left)
 	}
-	return nil, results.Found{}, usage("assay results RUN lists requests, assay jobs lists jobs", "nothing that was sent is called %q", ref)
+	return nil, rows.Found{}, usage("assay results RUN lists requests, assay jobs lists jobs", "nothing that was sent is called %q", ref)
 }
 
-func (f showFlags) one(ctx context.Context, w *World, h *home, found results.Found) error {
+func (f showFlags) one(ctx context.Context, w *World, h *home, found rows.Found) error {
 	key := found.Requests[0].Key
-	s, err := h.results().Show(ctx, found.Run, key)
+	s, err := rows.Show(ctx, h.results(), found.Run, key)
 	if err != nil {
 		return err
 	}
 	if f.raw {
-		raw, err := h.results().RawOf(ctx, found.Run, key)
+		raw, err := rows.RawBytes(ctx, h.results(), found.Run, key)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (f showFlags) one(ctx context.Context, w *World, h *home, found results.Fou
 }
 
 // several lists the requests that a reference means.
-func (f showFlags) several(w *World, found results.Found) error {
+func (f showFlags) several(w *World, found rows.Found) error {
 	if f.json {
 		return usage("add --stage, --turn, --branch, --draw or --judge, or name a key", "%d requests are meant: --json shows one", len(found.Requests))
 	}
@@ -170,7 +170,7 @@ func orWord(word string) string {
 	return ", " + word
 }
 
-func (f showFlags) print(out io.Writer, s *results.Shown) error {
+func (f showFlags) print(out io.Writer, s *rows.Shown) error {
 	r := s.Request
 	lines := requestFacts(r)
 	if s.Gone {
@@ -221,12 +221,12 @@ func (f showFlags) print(out io.Writer, s *results.Shown) error {
 }
 
 // supersededBy says when an answer ceased to count, and why.
-func supersededBy(e results.Superseded) string {
+func supersededBy(e rows.Superseded) string {
 	return fmt.Sprintf("%s by edit %d of the study: %s", moment(&e.Since), e.Edit, e.By)
 }
 
 // requestFacts says which request it is, and what it took.
-func requestFacts(r *results.Answer) [][2]string {
+func requestFacts(r *rows.Answer) [][2]string {
 	lines := [][2]string{{"key", r.Key}, {"run", r.Run + " of " + r.Study}, {"stage", r.Stage}, {"item", r.Item}, {"lane", fmt.Sprintf("%s (%s/%s)", r.AskedLane, r.Provider, r.Model)}}
 	where := fmt.Sprintf("turn %d", r.Turn)
 	for _, p := range [][2]string{{"branch", r.Branch}, {"template", r.Template}, {"prompt", r.Prompt}, {"trait", r.Trait}} {
@@ -254,7 +254,7 @@ func requestFacts(r *results.Answer) [][2]string {
 	return append(lines, [2]string{"tokens", tokenText(r)}, [2]string{"cost", costText(r.Cost)})
 }
 
-func tokenText(r *results.Answer) string {
+func tokenText(r *rows.Answer) string {
 	if r.InputTokens == nil || r.OutputTokens == nil {
 		return "not known"
 	}
@@ -277,7 +277,7 @@ func costText(usd *float64) string {
 }
 
 // replyText is the reply, or why there is none.
-func replyText(r *results.Answer) string {
+func replyText(r *rows.Answer) string {
 	switch {
 	case r.Ending == "":
 		return "(in flight)"
@@ -291,7 +291,7 @@ func replyText(r *results.Answer) string {
 	return r.Text
 }
 
-func printJudgeVerdict(out io.Writer, v results.JudgeVerdict, own bool) error {
+func printJudgeVerdict(out io.Writer, v rows.JudgeVerdict, own bool) error {
 	text := "verdict: " + said(v.Verdict)
 	if v.First != "" {
 		text += fmt.Sprintf(" (a is %s, b is %s)", v.First, v.Second)
@@ -305,7 +305,7 @@ func printJudgeVerdict(out io.Writer, v results.JudgeVerdict, own bool) error {
 	return block(out, fmt.Sprintf("stage %s, judge %s (%s)", v.Stage, v.Judge, shortened(v.Key)), text)
 }
 
-func printAttempts(out io.Writer, all []results.Attempt) error {
+func printAttempts(out io.Writer, all []rows.Attempt) error {
 	t := term.Table{Head: []string{"ATTEMPT", "MODE", "SEGMENT", "STATE", "JOB", "LAUNCHED", "SETTLED", "ENDING", "COST", "WHY"}, Right: map[int]bool{0: true, 2: true, 8: true}}
 	for _, a := range all {
 		ending := a.Ending
@@ -317,7 +317,7 @@ func printAttempts(out io.Writer, all []results.Attempt) error {
 	return errors.Join(heading(out, "attempts"), t.Write(out))
 }
 
-func printHappenings(out io.Writer, all []results.Happening) error {
+func printHappenings(out io.Writer, all []rows.Happening) error {
 	if len(all) == 0 {
 		return nil
 	}

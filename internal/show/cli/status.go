@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -86,16 +86,16 @@ func firstOf(args []string) string {
 type statusDetail struct{ note, segments bool }
 
 func printStatus(ctx context.Context, w *World, h *home, run store.Run, more statusDetail) error {
-	all, err := h.results().Progress(ctx, run)
+	all, err := runs.ProgressOf(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
 	far := all[run.No]
-	cost, err := h.results().Spent(ctx, run)
+	cost, err := runs.Spent(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Stdout, watermark(h)+results.Standing(run, far.Progress, cost))
+	fmt.Fprintln(w.Stdout, watermark(h)+runs.Standing(run, far.Progress, cost))
 	if more.note {
 		fmt.Fprintln(w.Stdout, noteLine(run.By, run.Note, run.Created.Local().Format("2006-01-02 15:04")))
 	}
@@ -112,7 +112,7 @@ func printStatus(ctx context.Context, w *World, h *home, run store.Run, more sta
 		for _, e := range assay.Endings() {
 			cells = append(cells, assay.Thousands(l.Endings[e]))
 		}
-		t.Add(append(cells, results.LaneNote(l.Lane, redos))...)
+		t.Add(append(cells, runs.LaneNote(l.Lane, redos))...)
 	}
 	if err := t.Write(w.Stdout); err != nil {
 		return err
@@ -186,7 +186,7 @@ func printSegments(ctx context.Context, w *World, h *home, run store.Run) error 
 	t := term.Table{Head: []string{"SEGMENT", "STAGE", "LANE", "TURN", "MODE", "STATE", "REQUESTS", "DONE", "JOB", "WORD", "COLLECT BEFORE", "REASON"}, Right: map[int]bool{0: true, 3: true, 6: true, 7: true}}
 	for _, g := range all {
 		before := ""
-		reported, _ := results.Reported(g)
+		reported, _ := runs.Reported(g)
 		if !g.CollectBefore.IsZero() {
 			before = g.CollectBefore.Local().Format(time.DateTime)
 		}

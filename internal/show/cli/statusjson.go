@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -20,7 +20,7 @@ type statusDocument struct {
 	By        string     `json:"by"`
 	Begun     time.Time  `json:"begun"`
 	Closed    *time.Time `json:"closed"`
-	results.Progress
+	runs.Progress
 	Spent     *float64       `json:"spent_usd"`          // null: some of it has no known price
 	AtLeast   float64        `json:"spent_at_least_usd"` // what has one
 	Unpriced  int64          `json:"unpriced,omitempty"`
@@ -94,7 +94,7 @@ type laneDocument struct {
 	Reused   int64            `json:"reused"`
 	Imported int64            `json:"imported"`
 	Surplus  int64            `json:"paid_twice"`
-	results.Progress
+	runs.Progress
 }
 
 // segmentDocument is a segment and its job. Times that have not come are null.
@@ -126,7 +126,7 @@ func segmentDocuments(all []store.Segment) []segmentDocument {
 	out := []segmentDocument{}
 	for _, g := range all {
 		var reported *int64
-		if n, known := results.Reported(g); known {
+		if n, known := runs.Reported(g); known {
 			reported = &n
 		}
 		out = append(out, segmentDocument{
@@ -156,12 +156,12 @@ func whenKnown(t time.Time) *time.Time {
 }
 
 func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments bool) error {
-	all, err := h.results().Progress(ctx, run)
+	all, err := runs.ProgressOf(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
 	far := all[run.No]
-	cost, err := h.results().Spent(ctx, run)
+	cost, err := runs.Spent(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 	if doc.Unjudged, err = h.WaitingForProgram(ctx, run); err != nil {
 		return err
 	}
-	rounds, err := h.results().RoundStates(ctx, run)
+	rounds, err := runs.RoundStates(ctx, h.results(), run)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func statusJSON(ctx context.Context, w *World, h *home, run store.Run, segments 
 }
 
 // waits adds what an open run waits for, and who drives it.
-func (d *statusDocument) waits(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) error {
+func (d *statusDocument) waits(ctx context.Context, w *World, h *home, run store.Run, p runs.RunProgress) error {
 	doubles, err := h.Ledger.Reader.Doubles(ctx, run.No)
 	if err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 	"assay/internal/show/cli/term"
 )
 
 // printWaits says what an open run waits for, by when its results have to be collected, and who drives it.
-func printWaits(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) error {
+func printWaits(ctx context.Context, w *World, h *home, run store.Run, p runs.RunProgress) error {
 	if run.State == store.RunClosed || h.Temporary != "" {
 		return nil
 	}
@@ -57,12 +57,12 @@ func printWaits(ctx context.Context, w *World, h *home, run store.Run, p results
 }
 
 // timeLeft is how long a run still takes at its pace; not known where no process drives it.
-func timeLeft(ctx context.Context, w *World, h *home, run store.Run, p results.RunProgress) (time.Duration, bool, error) {
+func timeLeft(ctx context.Context, w *World, h *home, run store.Run, p runs.RunProgress) (time.Duration, bool, error) {
 	pace, known := p.Pace(w.Now())
 	if !known {
 		return 0, false, nil
 	}
-	_, alive, err := h.results().Alive(ctx, run, w.Now())
+	_, alive, err := runs.Alive(ctx, h.results(), run, w.Now())
 	return pace.Left, alive, err
 }
 
@@ -165,7 +165,7 @@ func waitsForYes(ctx context.Context, h *home, run store.Run) (string, error) {
 // onlyStopped reports whether all that is left of a run is in lanes that are stopped or held for a reason that `resume` does not put
 // right: it tries those again that a key or an empty account stopped.
 func (h *home) onlyStopped(ctx context.Context, run store.Run) (bool, error) {
-	all, err := h.results().Progress(ctx, run)
+	all, err := runs.ProgressOf(ctx, h.results(), run)
 	if err != nil || all[run.No].Complete() {
 		return false, err
 	}

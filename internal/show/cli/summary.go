@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/document"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
@@ -130,8 +132,8 @@ func printEnd(ctx context.Context, w *World, h *home, run store.Run, o driveOpti
 }
 
 // outline is what a run found, with commands that can be typed here.
-func (h *home) outline(ctx context.Context, w *World, found *results.Findings) (*report.Document, error) {
-	doc, err := h.results().Outline(ctx, found)
+func (h *home) outline(ctx context.Context, w *World, found *findings.Findings) (*report.Document, error) {
+	doc, err := document.Outline(ctx, h.results(), found)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +148,7 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	found, err := h.results().Findings(ctx, run, results.Query{})
+	found, err := findings.Of(ctx, h.results(), run, findings.Query{})
 	if err != nil {
 		return err
 	}
@@ -155,7 +157,7 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 		return err
 	}
 	s := doc.Summary()
-	results.Keep(ctx, h.Ledger.Runs, run.No, version, s)
+	runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, s)
 	fmt.Fprintln(w.Stdout)
 	printSummary(w, s, watermark(h))
 	if err := printBoard(w, s.Board); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -18,7 +19,7 @@ func (f resultFlags) printSuperseded(ctx context.Context, w *World, h *home, run
 	lines := encoder(w)
 	t := term.Table{Head: []string{"KEY", "STAGE", "ITEM", "LANE", "TURN", "ENDING", "COST", "EDIT", "SUPERSEDED BY", "TEXT"}, Right: map[int]bool{4: true, 6: true, 7: true}, Spare: []string{"TURN", "ENDING", "COST"}}
 	n := 0
-	for s, err := range h.results().Superseded(ctx, run, f.pick) {
+	for s, err := range rows.SupersededOf(ctx, h.results(), run, f.pick) {
 		if err != nil {
 			return err
 		}

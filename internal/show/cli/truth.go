@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 )
@@ -17,7 +17,7 @@ const maxTruths = 60
 // printTruth ends a rehearsal: how many intervals hold what is true of the simulator's models, which no real run can know; the table
 // where it is wanted.
 func printTruth(ctx context.Context, w *World, h *home, run store.Run, o driveOptions) error {
-	claims, err := h.results().Truth(ctx, run)
+	claims, err := findings.Truth(ctx, h.results(), run)
 	if err != nil || len(claims) == 0 {
 		return err
 	}
@@ -51,7 +51,7 @@ func printTruth(ctx context.Context, w *World, h *home, run store.Run, o driveOp
 	return nil
 }
 
-func claimRow(c results.Claim) []any {
+func claimRow(c findings.Claim) []any {
 	f := c.Finding
 	var about []string
 	for _, v := range f.By {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
 )
 
 type verdictFlags struct {
@@ -59,11 +59,11 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 		return err
 	}
 	var problems assay.Problems
-	byStage := map[string][]*results.Label{}
+	byStage := map[string][]*labels.Label{}
 	for i := range rows {
 		r := &rows[i]
 		r.Stage = cmp.Or(r.Stage, f.stage)
-		if r.Judge, err = results.Person(cmp.Or(r.Judge, f.judge)); err != nil {
+		if r.Judge, err = labels.Person(cmp.Or(r.Judge, f.judge)); err != nil {
 			problems.Add(r.At, "--judge human:NAME, or a column judge", "no judge is named")
 			continue
 		}
@@ -73,19 +73,19 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 		}
 		byStage[r.Stage] = append(byStage[r.Stage], r)
 	}
-	var all []results.Labelled
+	var all []labels.Labelled
 	for stage, of := range byStage {
 		people, err := h.Planner.People(ctx, run, stage)
 		if err != nil {
 			return usage("assay status "+run.ID+" lists the stages", "%s: %s", of[0].At, err)
 		}
-		found, err := h.results().Match(ctx, run, people, of, &problems)
+		found, err := labels.Match(ctx, h.results(), run, people, of, &problems)
 		if err != nil {
 			return err
 		}
 		all = append(all, found...)
 	}
-	n, err := h.results().WriteLabels(ctx, run, all)
+	n, err := labels.Write(ctx, h.results(), run, all)
 	if err != nil {
 		return err
 	}
@@ -93,17 +93,17 @@ func importVerdicts(ctx context.Context, w *World, name string, f verdictFlags) 
 	if len(problems) == 0 {
 		return nil
 	}
-	for _, p := range problems[:min(len(problems), results.MaxProblems)] {
+	for _, p := range problems[:min(len(problems), labels.MaxProblems)] {
 		fmt.Fprintln(w.Stderr, p)
 	}
 	return &exitError{code: exitIncomplete, err: fmt.Errorf("%d of %s not taken in", len(rows)-len(all), assay.Count(len(rows), "row"))}
 }
 
-func readLabels(w *World, name string) ([]results.Label, error) {
+func readLabels(w *World, name string) ([]labels.Label, error) {
 	f, err := os.Open(w.Disk.Path(name))
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("read labels: %w", err), hint: "name a .csv, .tsv or .jsonl file"}
 	}
 	defer f.Close()
-	return results.ReadLabels(f, name)
+	return labels.Read(f, name)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/workspace"
 	"assay/internal/study"
@@ -51,7 +51,7 @@ func printUnverified(w *World, p *plan.Plan) {
 
 // verified shows the first answers of a run, and asks whether it goes on. Without a terminal no one can say yes here.
 func verified(ctx context.Context, w *World, h *home, run store.Run, o driveOptions) (bool, error) {
-	all, err := h.results().FirstAnswers(ctx, run)
+	all, err := rows.FirstAnswers(ctx, h.results(), run)
 	if err != nil {
 		return false, err
 	}
@@ -71,7 +71,7 @@ const (
 )
 
 // printFirst prints what a lane was asked first and what it answered.
-func printFirst(w io.Writer, f results.FirstAnswer) {
+func printFirst(w io.Writer, f rows.FirstAnswer) {
 	at := f.Answer.At
 	fmt.Fprintf(w, "\nstage %s, lane %s (%s/%s), item %q%s\n", f.Lane.Stage, f.Lane.Name, f.Lane.Provider, f.Lane.Model, assay.Clean(at.Item, 100), named(at))
 	for i, t := range f.Turns {

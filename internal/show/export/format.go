@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/show/export/folder"
@@ -39,7 +40,7 @@ type Run struct {
 }
 
 // Rows returns the rows of the run.
-func (r Run) Rows(ctx context.Context) (*results.Rows, error) { return r.Results.Rows(ctx, r.Run) }
+func (r Run) Rows(ctx context.Context) (*rows.Reader, error) { return rows.Of(ctx, r.Results, r.Run) }
 
 // From says which files are read.
 type From struct {

@@ -10,16 +10,16 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export/table"
 )
 
 // Sink is what files of another program are read into, as they are read: items, answers and verdicts, in the form of our
 // own tables. Nothing is held but a hash for each item and answer.
 type Sink struct {
-	Item    func(*results.Item) error
-	Answer  func(*results.Answer) error
-	Verdict func(*results.Verdict) error
+	Item    func(*rows.Item) error
+	Answer  func(*rows.Answer) error
+	Verdict func(*rows.Verdict) error
 	Bad     table.Report
 	Note    func(string) // takes what is worth a word and no problem; nil: nothing does
 
@@ -28,7 +28,7 @@ type Sink struct {
 }
 
 // AddItem hands an item on, once.
-func (s *Sink) AddItem(it *results.Item) error {
+func (s *Sink) AddItem(it *rows.Item) error {
 	if !fresh(&s.items, it.Input, it.Item) {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (s *Sink) AddItem(it *results.Item) error {
 }
 
 // AddAnswer hands an answer on; false where there is one to the same question.
-func (s *Sink) AddAnswer(r *results.Answer) (bool, error) {
+func (s *Sink) AddAnswer(r *rows.Answer) (bool, error) {
 	if !fresh(&s.answers, r.Stage, r.Item, r.Lane, r.Template, r.Branch, fmt.Sprint(r.Turn, r.Draw)) {
 		return false, nil
 	}
@@ -90,16 +90,16 @@ func StageName(text, otherwise string) string {
 }
 
 // ValidVerdict returns a verdict with a label and a score.
-func ValidVerdict(label string, score float64) *results.Verdict {
-	return &results.Verdict{State: string(assay.VerdictValid), Label: label, Score: &score}
+func ValidVerdict(label string, score float64) *rows.Verdict {
+	return &rows.Verdict{State: string(assay.VerdictValid), Label: label, Score: &score}
 }
 
 // InvalidVerdict returns a verdict without a score, and why it has none.
-func InvalidVerdict(s assay.VerdictState, why string) *results.Verdict {
+func InvalidVerdict(s assay.VerdictState, why string) *rows.Verdict {
 	if !slices.Contains(assay.VerdictStates(), s) || s == assay.VerdictValid { // a label that has no score, or a word of another program
 		s, why = assay.VerdictMalformed, strings.TrimSpace(fmt.Sprintf("%q is not a reading; %s", string(s), why))
 	}
-	return &results.Verdict{State: string(s), Reason: why}
+	return &rows.Verdict{State: string(s), Reason: why}
 }
 
 // LaneOfModel returns a model's name as the name of a lane.

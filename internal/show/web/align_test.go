@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 )
 
 func TestTheSameTurnsStandSideBySide(t *testing.T) {
 	t.Parallel()
 	row := func(lane, branch string, turn int) answerRow {
 		r := answerRow{at: assay.Coordinates{Stage: "answers", Item: "q", Lane: lane, Turn: turn, Branch: branch, Draw: 1}}
-		r.Answer = results.Answer{AskedLane: lane, Turn: int64(turn), Branch: branch, Draw: 1}
+		r.Answer = rows.Answer{AskedLane: lane, Turn: int64(turn), Branch: branch, Draw: 1}
 		return r
 	}
 	lanes := byLane([]answerRow{row("b", "", 1), row("a", "doubt", 2), row("b", "doubt", 2), row("b", "expert", 2), row("c", "", 1), row("c", "expert", 2), row("b", "doubt", 3)})

@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 )
 
 // answerRow is the row of an answer, and what a page shows beside it.
 type answerRow struct {
-	results.Answer
+	rows.Answer
 	Verdicts []verdictRow `json:"-"` // in place of the row's, with what chips need
 	Fault    string       `json:"-"`
 	TooLong  bool         `json:"-"` // the text is among the raw bytes alone
@@ -59,13 +59,13 @@ func (a answerRow) Place() string {
 
 // rows makes the rows of a request. A page that comes before the study is read goes without what the study knows, and
 // without texts that are too long for a row of the ledger; a program waits.
-func (s *Server) rows(q *request) (*results.Rows, error) {
+func (s *Server) rows(q *request) (*rows.Reader, error) {
 	ready, err := s.ready(q)
 	switch {
 	case ready && q.api():
-		return q.home.PageRows(q.Context(), q.run)
+		return rows.OfPage(q.Context(), q.home.Reader, q.run)
 	case ready:
-		t, err := q.home.PageRows(q.Context(), q.run)
+		t, err := rows.OfPage(q.Context(), q.home.Reader, q.run)
 		if err == nil {
 			t.Short = true
 		}
@@ -75,7 +75,7 @@ func (s *Server) rows(q *request) (*results.Rows, error) {
 	case q.api():
 		return nil, &problem{http.StatusServiceUnavailable, "the study is still being read"}
 	}
-	return q.home.BareRows(q.Context(), q.run)
+	return rows.Plain(q.Context(), q.home.Reader, q.run)
 }
 
 // answerRows are the rows of answers with their verdicts.
@@ -99,7 +99,7 @@ func (s *Server) answerRows(q *request, answers []store.Answer) ([]answerRow, er
 	return out, nil
 }
 
-func rowOf(ctx context.Context, t *results.Rows, e results.Entry) (answerRow, error) {
+func rowOf(ctx context.Context, t *rows.Reader, e rows.Entry) (answerRow, error) {
 	a := e.Answer
 	row, err := t.Answer(ctx, a, e.Verdicts)
 	damaged := errors.Is(err, artifacts.ErrDamaged)

@@ -12,6 +12,8 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/grid"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
 )
@@ -22,7 +24,7 @@ type compareKey struct {
 	runs  [2]int64
 }
 
-func (s *Server) computeDiff(ctx context.Context, k compareKey) (*results.Diff, error) {
+func (s *Server) computeDiff(ctx context.Context, k compareKey) (*findings.Diff, error) {
 	var readers [2]*results.Reader
 	var runs [2]store.Run
 	for i := range k.runs {
@@ -32,7 +34,7 @@ func (s *Server) computeDiff(ctx context.Context, k compareKey) (*results.Diff, 
 		}
 		readers[i] = k.homes[i].Reader
 	}
-	return results.Compare(ctx, readers, runs)
+	return findings.Compare(ctx, readers, runs)
 }
 
 // compareData is two runs side by side: what was set otherwise, what came out, and item by item what became worse first.
@@ -42,8 +44,8 @@ type compareData struct {
 	Current bool
 	At      time.Time
 
-	Settings []results.Changed
-	Items    []results.SharedItems
+	Settings []findings.Changed
+	Items    []findings.SharedItems
 	Tables   []*report.Findings
 	Beside   *report.Grid
 
@@ -103,7 +105,7 @@ func (c compareQuery) address(after string) string {
 }
 
 // compared finds the two runs that a query names, and what they have in common.
-func (s *Server) compared(q *request) (k compareKey, runs [2]store.Run, f found[*results.Diff], err error) {
+func (s *Server) compared(q *request) (k compareKey, runs [2]store.Run, f found[*findings.Diff], err error) {
 	version := ""
 	for i, name := range []string{"a", "b"} {
 		if k.homes[i], runs[i], err = s.runOf(q.Context(), q, name); err != nil {
@@ -165,7 +167,7 @@ func (s *Server) comparePage(q *request) (*view, error) {
 }
 
 // fill makes the fragments of what was compared.
-func (d *compareData) fill(diff *results.Diff) {
+func (d *compareData) fill(diff *findings.Diff) {
 	d.Settings, d.Items = diff.Settings, diff.Items
 	for i := range diff.Paired {
 		d.Tables = append(d.Tables, report.NewFindings(&diff.Paired[i], report.Options{ID: fmt.Sprintf("t%d", i+1)}))
@@ -221,7 +223,7 @@ func valueCell(f *analysis.Finding) report.Cell {
 func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compareData) error {
 	c := compareQuery{runs[0].ID, runs[1].ID, q.FormValue("stage"), q.FormValue("only")}
 	d.Swap = compareQuery{a: c.b, b: c.a, stage: c.stage}.address("")
-	var both [2]*results.Matrix
+	var both [2]*grid.Matrix
 	for i := range both {
 		stage := c.stage
 		if i == 1 && stage == "" {
@@ -241,7 +243,7 @@ func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compa
 		}
 		both[i] = f.Value
 	}
-	pair, err := results.Pair(both[0], both[1])
+	pair, err := grid.PairOf(both[0], both[1])
 	if err != nil {
 		return err
 	}
@@ -250,7 +252,7 @@ func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compa
 		return err
 	}
 	after := q.FormValue("after")
-	rows, next, err := pair.Page(results.PairQuery{Only: c.only, After: after, Limit: limit})
+	rows, next, err := pair.Page(grid.PairQuery{Only: c.only, After: after, Limit: limit})
 	if err != nil {
 		return asked(err)
 	}
@@ -261,7 +263,7 @@ func (s *Server) pairItems(q *request, k compareKey, runs [2]store.Run, d *compa
 		}
 	}
 	d.Grid = pair.Show(rows, func(run int, item, lane string) string { return cellLink(runs[run].ID, item, both[run].Source, lane) })
-	for _, only := range []struct{ name, says string }{{"", "all items of both"}, {results.PairWorse, "worse somewhere"}, {results.PairBetter, "better somewhere"}, {results.PairChanged, "changed"}} {
+	for _, only := range []struct{ name, says string }{{"", "all items of both"}, {grid.PairWorse, "worse somewhere"}, {grid.PairBetter, "better somewhere"}, {grid.PairChanged, "changed"}} {
 		to := c
 		to.only = only.name
 		d.Chips = append(d.Chips, chip{Says: only.says, Link: to.address(""), On: c.only == only.name})

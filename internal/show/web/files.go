@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/document"
 	"assay/internal/show/export"
 	"assay/internal/show/export/bundle"
 	"assay/internal/show/export/formats"
@@ -43,8 +43,8 @@ const exampleCount = 6
 
 func writeReport(format string, write func(*report.Document, io.Writer) error) func(context.Context, io.Writer, *Server, *request) error {
 	return func(ctx context.Context, w io.Writer, s *Server, q *request) error {
-		o := results.DocumentOptions{Version: s.options.Version, Out: "report." + format, Format: format, Examples: exampleCount}
-		doc, err := q.home.Document(ctx, q.run, o)
+		o := document.Options{Version: s.options.Version, Out: "report." + format, Format: format, Examples: exampleCount}
+		doc, err := document.Of(ctx, q.home.Reader, q.run, o)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,9 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/find/results"
+	"assay/internal/find/results/document"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
 )
@@ -25,7 +27,7 @@ type findingsKey struct {
 // runFindings are what a run found, as people and as programs read it.
 type runFindings struct {
 	document *report.Document
-	json     results.FindingsJSON
+	json     findings.JSON
 }
 
 func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindings, error) {
@@ -37,17 +39,17 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	if err != nil {
 		return nil, err
 	}
-	found, err := k.home.Findings(ctx, run, results.Query{By: splitFields(k.by)})
+	found, err := findings.Of(ctx, k.home.Reader, run, findings.Query{By: splitFields(k.by)})
 	if err != nil {
 		return nil, err
 	}
-	doc, err := k.home.Outline(ctx, found)
+	doc, err := document.Outline(ctx, k.home.Reader, found)
 	if err != nil {
 		return nil, err
 	}
 	summary := doc.Summary()
 	if k.by == "" && run.State == store.RunClosed {
-		results.Keep(ctx, k.home.Orders, run.No, version, summary)
+		runs.KeepHeadline(ctx, k.home.Orders, run.No, version, summary)
 	}
 	return &runFindings{doc, found.JSON().With(summary)}, nil
 }

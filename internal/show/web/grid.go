@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/internal/find/results"
+	"assay/internal/find/results/grid"
 	"assay/internal/show/report"
 )
 
@@ -20,12 +21,12 @@ type matrixKey struct {
 	stage string // empty: the one that a reader wants first
 }
 
-func (s *Server) computeMatrix(ctx context.Context, k matrixKey) (*results.Matrix, error) {
+func (s *Server) computeMatrix(ctx context.Context, k matrixKey) (*grid.Matrix, error) {
 	run, err := k.home.Ledger.Run(ctx, k.run)
 	if err != nil {
 		return nil, err
 	}
-	return k.home.Matrix(ctx, run, k.stage)
+	return grid.Of(ctx, k.home.Reader, run, k.stage)
 }
 
 // gridData is a page of the grid.
@@ -64,21 +65,21 @@ type gridQuery struct {
 	base  string
 	stage string
 	kinds []string
-	results.MatrixQuery
+	grid.Query
 }
 
 func (q *request) gridQuery() (gridQuery, error) {
-	g := gridQuery{base: "/runs/" + q.run.ID + "/grid", stage: q.FormValue("stage"), MatrixQuery: results.MatrixQuery{
+	g := gridQuery{base: "/runs/" + q.run.ID + "/grid", stage: q.FormValue("stage"), Query: grid.Query{
 		Sort: q.FormValue("sort"), Down: q.FormValue("down") != "", Words: strings.TrimSpace(q.FormValue("q")), After: q.FormValue("after"),
 	}}
 	for _, name := range q.Form["is"] {
-		i := slices.IndexFunc(results.Kinds(), func(k results.KindName) bool { return k.Name == name })
+		i := slices.IndexFunc(grid.Kinds(), func(k grid.KindName) bool { return k.Name == name })
 		if i < 0 {
 			return g, bad("is: there is no %q", name)
 		}
 		if !slices.Contains(g.kinds, name) {
 			g.kinds = append(g.kinds, name)
-			g.Is |= results.Kinds()[i].Kind
+			g.Is |= grid.Kinds()[i].Kind
 		}
 	}
 	if len(g.Words) > 500 {
@@ -160,7 +161,7 @@ func (s *Server) gridPage(q *request) (*view, error) {
 		v.live = "/runs/" + q.run.ID + "/news?grid=" + url.QueryEscape(g.stage)
 		return v, nil
 	}
-	page, err := q.home.MatrixPage(q.Context(), q.run, f.Value, g.MatrixQuery)
+	page, err := grid.Search(q.Context(), q.home.Reader, q.run, f.Value, g.Query)
 	if err != nil {
 		return nil, asked(err)
 	}
@@ -174,14 +175,14 @@ func (s *Server) gridPage(q *request) (*view, error) {
 }
 
 // matrixOf waits for a grid: a page not for long, a program until it is there.
-func (s *Server) matrixOf(q *request, h *Home, run int64, stage string) (found[*results.Matrix], error) {
+func (s *Server) matrixOf(q *request, h *Home, run int64, stage string) (found[*grid.Matrix], error) {
 	version, err := h.Pages.Version(q.Context(), run)
 	if err != nil {
-		return found[*results.Matrix]{}, err
+		return found[*grid.Matrix]{}, err
 	}
 	patience, err := q.patience()
 	if err != nil {
-		return found[*results.Matrix]{}, err
+		return found[*grid.Matrix]{}, err
 	}
 	f := s.matrices.get(q.Context(), matrixKey{h, run, stage}, version, patience)
 	switch {
@@ -202,7 +203,7 @@ func asked(err error) error {
 }
 
 // fill makes what a page shows.
-func (d *gridData) fill(q *request, g gridQuery, m *results.Matrix, page results.MatrixPage) {
+func (d *gridData) fill(q *request, g gridQuery, m *grid.Matrix, page grid.Page) {
 	d.Stage, d.Stages, d.Rows, d.Seen = m.Stage, m.Stages, m.Rows, page.Seen
 	d.Grid = m.Show(page.Rows, func(item, lane string) string { return cellLink(q.run.ID, item, m.Source, lane) })
 	head := func(h *report.MatrixHead) {
@@ -214,7 +215,7 @@ func (d *gridData) fill(q *request, g gridQuery, m *results.Matrix, page results
 	for i := range d.Grid.Lanes {
 		head(&d.Grid.Lanes[i])
 	}
-	for _, k := range results.Kinds() {
+	for _, k := range grid.Kinds() {
 		on := slices.Contains(g.kinds, k.Name)
 		if m.Counts[k.Kind] > 0 || on {
 			d.Chips = append(d.Chips, chip{Says: k.Says, N: m.Counts[k.Kind], Link: g.toggled(k.Name), On: on})
@@ -278,14 +279,14 @@ type cellJSON struct {
 	Flips    []*bool  `json:"flips,omitempty"` // taken back, at each place; null: not known
 }
 
-func gridJSONOf(m *results.Matrix, page results.MatrixPage) gridJSON {
+func gridJSONOf(m *grid.Matrix, page grid.Page) gridJSON {
 	out := gridJSON{Stage: m.Stage, Source: m.Source, Stages: m.Stages, Lanes: m.Lanes, Rows: m.Rows, Counts: map[string]int{}, Marks: append([]string{}, m.Marks()...), Grid: []itemRowJSON{}, Next: page.Next, Seen: page.Seen}
-	for _, k := range results.Kinds() {
+	for _, k := range grid.Kinds() {
 		out.Counts[k.Name] = m.Counts[k.Kind]
 	}
 	for _, row := range page.Rows {
 		r := itemRowJSON{Item: row.Item, Is: []string{}}
-		for _, k := range results.Kinds() {
+		for _, k := range grid.Kinds() {
 			if row.Is&k.Kind != 0 {
 				r.Is = append(r.Is, k.Name)
 			}
@@ -293,8 +294,8 @@ func gridJSONOf(m *results.Matrix, page results.MatrixPage) gridJSON {
 		for i, c := range row.Cells {
 			cell := cellJSON{Lane: m.Lanes[i], Value: c.Value, Label: c.Label, Verdicts: c.N, Split: c.Split, Ending: string(c.Ending)}
 			for _, f := range c.Flips {
-				taken := f == results.TakenBack
-				if f == results.NotAsked {
+				taken := f == grid.TakenBack
+				if f == grid.NotAsked {
 					cell.Flips = append(cell.Flips, nil)
 				} else {
 					cell.Flips = append(cell.Flips, &taken)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 )
 
@@ -192,18 +193,18 @@ func compareTurns(a, b *answerRow) int {
 
 // addQuestions makes again what was asked, and returns the system text where all share one. A question that cannot be
 // made again is left out: the answers are there all the same.
-func addQuestions(ctx context.Context, q *request, rows []answerRow) (system string) {
+func addQuestions(ctx context.Context, q *request, answers []answerRow) (system string) {
 	systems := map[string]bool{}
-	for i := range rows[:min(len(rows), maxAsked)] {
-		p, err := q.home.Prompts(ctx, q.run, []assay.Coordinates{rows[i].at})
+	for i := range answers[:min(len(answers), maxAsked)] {
+		p, err := rows.Prompts(ctx, q.home.Reader, q.run, []assay.Coordinates{answers[i].at})
 		if err != nil || len(p) != 1 || len(p[0].Messages) == 0 {
 			continue
 		}
 		asked := p[0].Messages[len(p[0].Messages)-1].Text
-		if rows[i].Turn == 1 && p[0].Context != "" {
+		if answers[i].Turn == 1 && p[0].Context != "" {
 			asked = p[0].Context + "\n\n" + asked
 		}
-		rows[i].Asked = asked
+		answers[i].Asked = asked
 		systems[p[0].System] = true
 	}
 	if len(systems) == 1 {
@@ -255,7 +256,7 @@ func (s *Server) answerPage(q *request) (*view, error) {
 
 // converse makes again what led to the answer, where that can be made.
 func (d *answerData) converse(q *request, a store.Answer) {
-	p, err := q.home.Prompts(q.Context(), q.run, []assay.Coordinates{a.At})
+	p, err := rows.Prompts(q.Context(), q.home.Reader, q.run, []assay.Coordinates{a.At})
 	if err != nil || len(p) != 1 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 )
 
@@ -103,11 +104,11 @@ func sortedKeys(m map[int]int64) []int {
 
 // measure reports how the newest runs of a home stand.
 func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
-	runs, err := h.Pages.RunsPage(ctx, 0, maxMeasured)
+	measured, err := h.Pages.RunsPage(ctx, 0, maxMeasured)
 	if err != nil {
 		return err
 	}
-	rows, err := s.rowsOf(ctx, h, runs)
+	rows, err := s.rowsOf(ctx, h, measured)
 	if err != nil {
 		return err
 	}
@@ -133,11 +134,11 @@ func (s *Server) measure(ctx context.Context, h *Home, m *exposition) error {
 		if r.CollectBefore != nil {
 			m.gauge("assay_run_collect_before_seconds", "When the first result that is not collected is thrown away, in Unix time.", of...)(float64(r.CollectBefore.Unix()))
 		}
-		far, err := h.Progress(ctx, runs[i])
+		far, err := runs.ProgressOf(ctx, h.Reader, measured[i])
 		if err != nil {
 			return err
 		}
-		for _, l := range far[runs[i].No].Lanes {
+		for _, l := range far[measured[i].No].Lanes {
 			at := append(slices.Clone(of), "stage", l.Stage, "lane", l.Name)
 			m.gauge("assay_requests_planned", "Requests that are to have an answer, at most.", at...)(float64(l.Wanted))
 			for state, n := range map[string]int64{"in_flight": l.InFlight, "asked_live": l.Live, "staged": l.Staged, "halted": l.Halted} {

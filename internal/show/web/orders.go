@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/send/engine"
 )
@@ -102,7 +103,7 @@ func readRetry(q *request, o *store.Order, ask *orderData) error {
 		return err
 	}
 	o.Args = string(text)
-	far, err := q.home.Progress(q.Context(), q.run)
+	far, err := runs.ProgressOf(q.Context(), q.home.Reader, q.run)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
 )
 
 type peopleData struct {
@@ -29,12 +29,12 @@ func (s *Server) peoplePage(q *request) (*view, error) {
 	}
 	data.Preparing = !ready
 	if ready {
-		stages, err := q.home.Panels(q.Context(), q.run)
+		stages, err := labels.Stages(q.Context(), q.home.Reader, q.run)
 		if err != nil {
 			return nil, err
 		}
 		for _, st := range stages {
-			panel, err := q.home.Panel(q.Context(), q.run, st)
+			panel, err := labels.Open(q.Context(), q.home.Reader, q.run, st)
 			if err != nil {
 				return nil, err
 			}
@@ -65,17 +65,17 @@ func (q *request) person() string {
 const personCookie = "assay-person"
 
 type arenaData struct {
-	Stage   string           `json:"stage"`
-	As      string           `json:"as"`
-	Choose  string           `json:"choose"` // balanced or uncertain
-	Pair    bool             `json:"pair"`
-	Task    string           `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
-	Waiting bool             `json:"being_chosen"`
-	Sheet   *results.Sheet   `json:"sheet"`
-	Choices []results.Choice `json:"choices"`
-	Given   int              `json:"given_in_this_session"`
-	Undo    bool             `json:"can_undo"`
-	Votes   results.Votes    `json:"votes"`
+	Stage   string          `json:"stage"`
+	As      string          `json:"as"`
+	Choose  string          `json:"choose"` // balanced or uncertain
+	Pair    bool            `json:"pair"`
+	Task    string          `json:"task,omitempty"` // empty: nothing is left, or it is being chosen
+	Waiting bool            `json:"being_chosen"`
+	Sheet   *labels.Sheet   `json:"sheet"`
+	Choices []labels.Choice `json:"choices"`
+	Given   int             `json:"given_in_this_session"`
+	Undo    bool            `json:"can_undo"`
+	Votes   labels.Votes    `json:"votes"`
 }
 
 const (
@@ -103,7 +103,7 @@ func (s *Server) arenaPage(q *request) (*view, error) {
 		data.Task = task.ID.String()
 	}
 	data.Given, data.Undo = s.seats.given(seat)
-	if data.Votes, err = q.home.Votes(q.Context(), q.run, seat.panel, seat.stage, seat.person); err != nil {
+	if data.Votes, err = labels.VotesOf(q.Context(), q.home.Reader, q.run, seat.panel, seat.stage, seat.person); err != nil {
 		return nil, err
 	}
 	data.Votes.Planned = s.seats.planned(seat)
@@ -125,12 +125,12 @@ func (s *Server) seatOf(q *request) (*seat, error) {
 		return nil, &problem{http.StatusServiceUnavailable, "the study is being prepared: reload in a moment"}
 	}
 	name := q.person()
-	person, err := results.Person(name)
+	person, err := labels.Person(name)
 	if err != nil {
 		return nil, bad("say who you are: %s", err)
 	}
 	stage := q.PathValue("stage")
-	panel, err := q.home.Panel(q.Context(), q.run, stage)
+	panel, err := labels.Open(q.Context(), q.home.Reader, q.run, stage)
 	if err != nil {
 		return nil, &problem{http.StatusNotFound, err.Error()}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
 )
@@ -21,7 +21,7 @@ type runData struct {
 	Events []eventRow   `json:"events"`   // the newest
 	Orders []orderRow   `json:"orders"`   // not carried out yet
 
-	Grid     grid             `json:"-"`
+	Grid     laneGrid         `json:"-"`
 	Burn     *report.Figure   `json:"-"`
 	Timeline *report.Figure   `json:"-"`
 	Counting bool             `json:"causes_incomplete"` // the causes are being counted
@@ -51,7 +51,7 @@ func (s *Server) runPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := runData{Run: row, Lanes: []laneRow{}, Causes: []causeRow{}, Endings: map[string]int64{}}
-	far, err := q.home.Progress(ctx, q.run)
+	far, err := runs.ProgressOf(ctx, q.home.Reader, q.run)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *Server) pulseOf(ctx context.Context, q *request) (pulse, error) {
 	if q.run.State == store.RunClosed {
 		return pulse{State: "closed"}, nil
 	}
-	p, alive, err := q.home.Alive(ctx, q.run, s.options.Now())
+	p, alive, err := runs.Alive(ctx, q.home.Reader, q.run, s.options.Now())
 	if err != nil {
 		return pulse{}, err
 	}
@@ -240,7 +240,7 @@ func segmentRows(all []store.Segment) []segmentRow {
 			Ended: orNone(g.EndedAt), Settled: orNone(g.SettledAt), CollectBefore: orNone(g.CollectBefore), Expected: g.Expected.Float(), Cost: g.Cost.Sum.Float(),
 			Unpriced: g.Cost.Unknown, cost: g.Cost, InputTokens: assay.KnownTokens(g.InputTokens, g.UsageUnknown), OutputTokens: assay.KnownTokens(g.OutputTokens, g.UsageUnknown), UsageUnknown: g.UsageUnknown,
 		}
-		if n, known := results.Reported(g); known {
+		if n, known := runs.Reported(g); known {
 			row.Reported = &n
 		}
 		for e, n := range g.Endings {

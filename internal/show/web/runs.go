@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 )
 
@@ -27,7 +27,7 @@ type runRow struct {
 	Closed    *time.Time `json:"closed"`
 	Planned   int64      `json:"planned"`
 	Spared    int64      `json:"spared"` // of those: need no asking
-	results.Progress
+	runs.Progress
 	Segments      int64      `json:"segments"`
 	Held          int64      `json:"held"`
 	Stopped       int64      `json:"stopped"`
@@ -78,12 +78,12 @@ func (s *Server) rowOf(ctx context.Context, h *Home, run store.Run) (runRow, err
 	return rows[0], nil
 }
 
-func (s *Server) rowsOf(ctx context.Context, h *Home, runs []store.Run) ([]runRow, error) {
-	numbers := make([]int64, len(runs))
-	for i, r := range runs {
+func (s *Server) rowsOf(ctx context.Context, h *Home, of []store.Run) ([]runRow, error) {
+	numbers := make([]int64, len(of))
+	for i, r := range of {
 		numbers[i] = r.No
 	}
-	progress, err := h.Progress(ctx, runs...)
+	progress, err := runs.ProgressOf(ctx, h.Reader, of...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func (s *Server) rowsOf(ctx context.Context, h *Home, runs []store.Run) ([]runRo
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]runRow, len(runs))
-	for i, r := range runs {
+	rows := make([]runRow, len(of))
+	for i, r := range of {
 		rows[i] = row(h, r, progress[r.No], needs[r.No])
 		if rows[i].DoneAbout, err = s.doneAbout(ctx, h, r, progress[r.No]); err != nil {
 			return nil, err
@@ -102,19 +102,19 @@ func (s *Server) rowsOf(ctx context.Context, h *Home, runs []store.Run) ([]runRo
 }
 
 // doneAbout is when a run that a process drives is done at the pace so far; nil: that is not known.
-func (s *Server) doneAbout(ctx context.Context, h *Home, r store.Run, p results.RunProgress) (*time.Time, error) {
+func (s *Server) doneAbout(ctx context.Context, h *Home, r store.Run, p runs.RunProgress) (*time.Time, error) {
 	pace, known := p.Pace(s.options.Now())
 	if !known {
 		return nil, nil
 	}
-	_, alive, err := h.Alive(ctx, r, s.options.Now())
+	_, alive, err := runs.Alive(ctx, h.Reader, r, s.options.Now())
 	if err != nil || !alive {
 		return nil, err
 	}
 	return orNone(s.options.Now().Add(pace.Left)), nil
 }
 
-func row(h *Home, r store.Run, p results.RunProgress, a store.Attention) runRow {
+func row(h *Home, r store.Run, p runs.RunProgress, a store.Attention) runRow {
 	row := runRow{
 		ID: r.ID, Study: r.Study, State: string(r.State), Result: string(r.Result), Rehearsal: h.Rehearsal || r.Rehearsal, Note: r.Note, By: r.By,
 		Created: r.Created, Closed: orNone(r.Closed), Progress: p.Progress,
@@ -170,15 +170,15 @@ func (s *Server) runsPage(q *request) (*view, error) {
 			return nil, err
 		}
 		users = users || len(named) > 0
-		runs, err := h.Pages.RunsPage(q.Context(), before[i], limit+1)
+		page, err := h.Pages.RunsPage(q.Context(), before[i], limit+1)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := s.rowsOf(q.Context(), h, runs)
+		rows, err := s.rowsOf(q.Context(), h, page)
 		if err != nil {
 			return nil, err
 		}
-		found, err := h.Found(q.Context(), runs)
+		found, err := runs.Found(q.Context(), h.Reader, page)
 		if err != nil {
 			return nil, err
 		}
@@ -240,14 +240,14 @@ type laneRow struct {
 	Canary  string `json:"canary"`
 	Planned int64  `json:"planned"`
 	Spared  int64  `json:"spared"`
-	results.Progress
+	runs.Progress
 	Endings   map[string]int64 `json:"endings"`
 	CacheHits int64            `json:"cache_hits"`
 	Reused    int64            `json:"reused"`
 	PaidTwice int64            `json:"paid_twice"`
 }
 
-func laneRowOf(l results.LaneProgress) laneRow {
+func laneRowOf(l runs.LaneProgress) laneRow {
 	row := laneRow{
 		Stage: l.Stage, Lane: l.Name, Model: l.ModelID(), Label: l.Label, Params: l.Params, State: string(l.State), Reason: l.Reason,
 		Canary: string(l.Canary), Planned: l.Planned, Spared: l.Spared, Progress: l.Progress, Endings: map[string]int64{}, CacheHits: l.CacheHits, Reused: l.Reused, PaidTwice: l.Surplus,
@@ -258,8 +258,8 @@ func laneRowOf(l results.LaneProgress) laneRow {
 	return row
 }
 
-// grid is lanes by stages, as a page shows them.
-type grid struct {
+// laneGrid is lanes by stages, as a page shows them.
+type laneGrid struct {
 	Stages []string
 	Rows   []gridRow
 }
@@ -270,8 +270,8 @@ type gridRow struct {
 }
 
 // gridOf puts lanes into a grid: stages in the order of the study where it is known, else by name.
-func gridOf(lanes []laneRow) grid {
-	var g grid
+func gridOf(lanes []laneRow) laneGrid {
+	var g laneGrid
 	for _, l := range lanes {
 		if !slices.Contains(g.Stages, l.Stage) {
 			g.Stages = append(g.Stages, l.Stage)

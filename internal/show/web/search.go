@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 )
 
@@ -101,7 +101,7 @@ func (f *search) walk(ctx context.Context, found func([]hit) error) error {
 		for _, a := range all {
 			f.seen++
 			after = store.Mark{Segment: a.Segment, Ord: a.Ord}
-			row, err := rowOf(ctx, t, results.Entry{Answer: a})
+			row, err := rowOf(ctx, t, rows.Entry{Answer: a})
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
-	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
 	"assay/internal/keep/store"
 )
 
@@ -17,7 +17,7 @@ import (
 type seat struct {
 	home   *Home
 	run    store.Run
-	panel  *results.Panel
+	panel  *labels.Panel
 	key    seatKey
 	stage  string
 	name   string // as the person wrote it
@@ -87,7 +87,7 @@ func (s *seats) forget() {
 }
 
 // next is the task that comes next with its sheet; a nil sheet where nothing is left, or where it is being chosen.
-func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (analysis.Task, *results.Sheet, bool, error) {
+func (s *seats) next(ctx context.Context, at *seat, patience time.Duration) (analysis.Task, *labels.Sheet, bool, error) {
 	for {
 		task, waiting, err := s.head(ctx, at, patience)
 		if err != nil || waiting || task == nil {
@@ -154,10 +154,10 @@ func (s *seats) choose(ctx context.Context, at *seat, p *place) {
 	var tasks []analysis.Task
 	var err error
 	if at.choose == chooseUncertain {
-		q.Clear, err = at.home.Clear(ctx, at.run, at.stage)
+		q.Clear, err = labels.Clear(ctx, at.home.Reader, at.run, at.stage)
 	}
 	if err == nil {
-		tasks, err = at.panel.Next(ctx, q)
+		tasks, err = at.panel.People.Next(ctx, q)
 	}
 	s.mu.Lock()
 	planned := p.planned

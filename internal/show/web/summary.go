@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/show/report"
 )
 
@@ -39,7 +39,7 @@ func (s *Server) summaryPage(q *request) (*view, error) {
 		if !f.Known {
 			return nil, &problem{http.StatusServiceUnavailable, "the findings are still being computed"}
 		}
-		v.data = results.SummaryOf(f.Value.document.Summary())
+		v.data = findings.SummaryOf(f.Value.document.Summary())
 		return v, nil
 	}
 	if f.Known {

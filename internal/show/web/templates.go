@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/runs"
 	"assay/internal/show/report"
 )
 
@@ -225,7 +225,7 @@ func (b bar) BadAt() float64 { return b.Good + b.Ready }
 // OpenAt is where the part in flight begins.
 func (b bar) OpenAt() float64 { return b.Good + b.Ready + b.Bad }
 
-func barOf(p results.Progress) bar {
+func barOf(p runs.Progress) bar {
 	flying := p.InFlight - p.Ready + p.Live
 	whole := float64(max(p.Wanted, p.Answered+p.Failed+p.Open(), 1))
 	part := func(n int64) float64 { return 100 * float64(n) / whole }

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 )
 
 // verdictRow is the row of a verdict, and what a page shows of it.
 type verdictRow struct {
-	results.Verdict
+	rows.Verdict
 	won string // of a pair: what it says about the answer beside which it stands
 }
 
@@ -165,7 +166,7 @@ func (s *Server) verdictFilter(q *request, data verdictsData) (store.VerdictFilt
 	if len(fields) == 0 || f.Stage == "" {
 		return f, func() error { return nil }, nil
 	}
-	keep, err := q.home.Keep(q.Context(), q.run, f.Stage, fields)
+	keep, err := findings.Keep(q.Context(), q.home.Reader, q.run, f.Stage, fields)
 	if err != nil {
 		return f, nil, bad("%s", err)
 	}

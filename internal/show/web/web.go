@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/grid"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/clients"
@@ -42,8 +44,8 @@ type Server struct {
 	guard    *guard
 	pages    *templates
 	findings *memo[findingsKey, *runFindings]
-	matrices *memo[matrixKey, *results.Matrix]
-	diffs    *memo[compareKey, *results.Diff]
+	matrices *memo[matrixKey, *grid.Matrix]
+	diffs    *memo[compareKey, *findings.Diff]
 	causes   *memo[causesKey, []store.Cause]
 	loaded   *memo[causesKey, struct{}]
 	seats    *seats

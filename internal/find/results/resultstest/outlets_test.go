@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/ledger"
 	"assay/internal/send/engine"
@@ -254,7 +255,7 @@ func TestEveryOutletHasTheSameRows(t *testing.T) {
 
 	printed := by(lines(t, b.assay([]int{0}, "results", "--home", "home", "--json")), "key", "segment")
 	exported := by(lines(t, b.file("out/answers.jsonl")), "key", "segment")
-	exported = slices.DeleteFunc(exported, func(r row) bool { return r["ending"] == results.Unasked })
+	exported = slices.DeleteFunc(exported, func(r row) bool { return r["ending"] == rows.Unasked })
 	a := b.api("home")
 	served := by(a.all("/answers", "answers"), "key", "segment")
 	kinds := map[string]bool{}
@@ -302,9 +303,9 @@ func (b *bench) reimported(exported, said []row) {
 	b.assay([]int{0, 3}, "import", "--format", "jsonl", "out", "--out", "again", "--home", "other", "--study", "every")
 	b.assay([]int{0}, "export", "--home", "other", "--format", "jsonl", "--out", "back")
 	carried := []string{"stage", "item", "lane", "template", "turn", "branch", "draw", "ending", "text", "thoughts"}
-	own := func(rows []row) []row {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r["judge"] != "" || r["ending"] == results.Unasked })
-		return by(project(rows, carried), carried...)
+	own := func(all []row) []row {
+		all = slices.DeleteFunc(slices.Clone(all), func(r row) bool { return r["judge"] != "" || r["ending"] == rows.Unasked })
+		return by(project(all, carried), carried...)
 	}
 	if d := cmp.Diff(own(exported), own(lines(b.t, b.file("back/answers.jsonl")))); d != "" {
 		b.t.Errorf("the answers of an import differ: %s", d)

@@ -13,6 +13,11 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
+	"assay/internal/find/results/document"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/labels"
+	"assay/internal/find/results/rows"
+	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
 	"assay/internal/study/catalog"
@@ -63,7 +68,7 @@ func (x *reading) ok(err error) {
 
 func (x *reading) findings() {
 	t := x.t
-	f, err := x.r.Findings(t.Context(), x.run, results.Query{})
+	f, err := findings.Of(t.Context(), x.r, x.run, findings.Query{})
 	x.ok(err)
 	var stages []string
 	for _, table := range f.Report.Tables {
@@ -81,7 +86,7 @@ func (x *reading) findings() {
 	if !slices.ContainsFunc(f.Warnings, func(w string) bool { return strings.HasPrefix(w, "gold.csv:4") }) {
 		t.Errorf("a gold label of no item is not reported: %v", f.Warnings)
 	}
-	rows := results.Table([]*results.Findings{f})
+	rows := findings.Table([]*findings.Findings{f})
 	if len(rows) < 2 {
 		t.Fatal("no finding has a row")
 	}
@@ -96,11 +101,11 @@ func (x *reading) findings() {
 		t.Errorf("findings for programs: %.500s", text)
 	}
 	var junit bytes.Buffer
-	x.ok(results.WriteJUnit(&junit, []*results.Findings{f}))
+	x.ok(findings.WriteJUnit(&junit, []*findings.Findings{f}))
 	if !strings.Contains(junit.String(), `failures="1"`) {
 		t.Errorf("gates as tests: %s", junit.String())
 	}
-	source, err := x.r.Gates(t.Context(), x.run, []string{"right"})
+	source, err := findings.Gates(t.Context(), x.r, x.run, []string{"right"})
 	if _, is := source.(analysis.Answers); err != nil || !is {
 		t.Errorf("the gates: %T %v", source, err)
 	}
@@ -108,7 +113,7 @@ func (x *reading) findings() {
 
 func (x *reading) groups() {
 	t := x.t
-	f, err := x.r.Findings(t.Context(), x.run, results.Query{By: []string{"lane", "topic", "branch"}, Where: `lane != "b" and not second_try`})
+	f, err := findings.Of(t.Context(), x.r, x.run, findings.Query{By: []string{"lane", "topic", "branch"}, Where: `lane != "b" and not second_try`})
 	x.ok(err)
 	for _, table := range f.Report.Tables {
 		for _, one := range table.Findings {
@@ -118,24 +123,24 @@ func (x *reading) groups() {
 		}
 	}
 	var m *results.Mistake
-	if _, err := x.r.Findings(t.Context(), x.run, results.Query{By: []string{"nonsense"}}); !errors.As(err, &m) || m.Hint == "" {
+	if _, err := findings.Of(t.Context(), x.r, x.run, findings.Query{By: []string{"nonsense"}}); !errors.As(err, &m) || m.Hint == "" {
 		t.Errorf("a field that no item has: %v", err)
 	}
 	var problems assay.Problems
-	if _, err := x.r.Findings(t.Context(), x.run, results.Query{Where: "lane =="}); !errors.As(err, &problems) {
+	if _, err := findings.Of(t.Context(), x.r, x.run, findings.Query{Where: "lane =="}); !errors.As(err, &problems) {
 		t.Errorf("half a condition: %v", err)
 	}
 }
 
 func (x *reading) prices() {
-	paid, err := x.r.Findings(x.t.Context(), x.run, results.Query{})
+	paid, err := findings.Of(x.t.Context(), x.r, x.run, findings.Query{})
 	x.ok(err)
-	anew, err := x.r.Findings(x.t.Context(), x.run, results.Query{Prices: catalog.Default()})
+	anew, err := findings.Of(x.t.Context(), x.r, x.run, findings.Query{Prices: catalog.Default()})
 	x.ok(err)
 	if d := cmp.Diff(paid.Costs, anew.Costs); d != "" {
 		x.t.Errorf("the same prices give other costs: %s", d)
 	}
-	total, err := x.r.Spent(x.t.Context(), x.run)
+	total, err := runs.Spent(x.t.Context(), x.r, x.run)
 	x.ok(err)
 	var sum assay.Cost
 	for _, c := range paid.Costs {
@@ -148,7 +153,7 @@ func (x *reading) prices() {
 
 func (x *reading) document() {
 	t := x.t
-	doc, err := x.r.Document(t.Context(), x.run, results.DocumentOptions{Version: "v", Out: "my report.html", Format: "html", Examples: 8})
+	doc, err := document.Of(t.Context(), x.r, x.run, document.Options{Version: "v", Out: "my report.html", Format: "html", Examples: 8})
 	x.ok(err)
 	if len(doc.Examples) != 8 || len(doc.Stages) == 0 || len(doc.Inputs) != 2 || doc.Inputs[0].Clusters != 2 {
 		t.Errorf("%d examples, stages %v, inputs %v", len(doc.Examples), doc.Stages, doc.Inputs)
@@ -169,26 +174,26 @@ func (x *reading) document() {
 
 func (x *reading) people() {
 	t := x.t
-	stages, err := x.r.Panels(t.Context(), x.run)
+	stages, err := labels.Stages(t.Context(), x.r, x.run)
 	x.ok(err)
 	slices.Sort(stages)
 	if d := cmp.Diff([]string{"arena", "essays", "fine", "panel", "right"}, stages); d != "" {
 		t.Error(d)
 	}
-	anna, err := results.Person("anna")
+	anna, err := labels.Person("anna")
 	x.ok(err)
-	if _, err := results.Person("<b>"); err == nil {
+	if _, err := labels.Person("<b>"); err == nil {
 		t.Error("anything can be a name")
 	}
-	clear, err := x.r.Clear(t.Context(), x.run, "arena")
+	clear, err := labels.Clear(t.Context(), x.r, x.run, "arena")
 	x.ok(err)
 	if clear("none\x00other", 1) || clear("a\x00b", 1<<20) { // however one-sided the simulator makes them
 		t.Error("a few comparisons make it clear")
 	}
 	for _, stage := range []string{"arena", "panel", "essays"} {
-		panel, err := x.r.Panel(t.Context(), x.run, stage)
+		panel, err := labels.Open(t.Context(), x.r, x.run, stage)
 		x.ok(err)
-		tasks, err := panel.Next(t.Context(), analysis.Queue{Person: anna, Seed: 1, N: 3, Skip: func(assay.Key) bool { return false }})
+		tasks, err := panel.People.Next(t.Context(), analysis.Queue{Person: anna, Seed: 1, N: 3, Skip: func(assay.Key) bool { return false }})
 		x.ok(err)
 		sheet, shown, err := panel.Sheet(t.Context(), tasks[0])
 		x.ok(err)
@@ -214,7 +219,7 @@ func (x *reading) people() {
 			t.Errorf("%s: %s", stage, d)
 		}
 	}
-	if _, err := x.r.Panel(t.Context(), x.run, "first"); err == nil {
+	if _, err := labels.Open(t.Context(), x.r, x.run, "first"); err == nil {
 		t.Error("people judge a stage that asks")
 	}
 }
@@ -235,34 +240,34 @@ func (x *reading) labels() {
 	t := x.t
 	people, err := x.r.Scripts.People(t.Context(), x.run, "arena")
 	x.ok(err)
-	write := func(text string) (results.LabelCounts, assay.Problems) {
-		rows, err := results.ReadLabels(strings.NewReader(text), "labels.csv")
+	write := func(text string) (labels.Counts, assay.Problems) {
+		rows, err := labels.Read(strings.NewReader(text), "labels.csv")
 		x.ok(err)
-		var mine []*results.Label
+		var mine []*labels.Label
 		for i := range rows {
 			rows[i].Stage, rows[i].Judge = "arena", "human:ben"
 			mine = append(mine, &rows[i])
 		}
 		var problems assay.Problems
-		found, err := x.r.Match(t.Context(), x.run, people, mine, &problems)
+		found, err := labels.Match(t.Context(), x.r, x.run, people, mine, &problems)
 		x.ok(err)
-		n, err := x.r.WriteLabels(t.Context(), x.run, found)
+		n, err := labels.Write(t.Context(), x.r, x.run, found)
 		x.ok(err)
 		return n, problems
 	}
 	const head = "item,a,b,template,draw,winner\n"
 	n, problems := write(head + "q1,a,b,plain,1,a\nq2,b,a,plain,1,b\nq3,a,b,plain,1,perhaps\nq9,a,b,plain,1,a\n")
-	if n != (results.LabelCounts{New: 2}) || len(problems) != 2 {
+	if n != (labels.Counts{New: 2}) || len(problems) != 2 {
 		t.Errorf("%+v, %v", n, problems)
 	}
 	n, problems = write(head + "q1,a,b,plain,1,b\nq2,b,a,plain,1,b\n")
-	if n != (results.LabelCounts{Changed: 1, Same: 1}) || len(problems) != 0 {
+	if n != (labels.Counts{Changed: 1, Same: 1}) || len(problems) != 0 {
 		t.Errorf("%+v, %v", n, problems)
 	}
 	if _, problems := write("item,a,b,winner\nq1,a,b,a\n"); len(problems) != 1 || !strings.Contains(problems[0].What, "may be about") {
 		t.Errorf("a label of several answers: %v", problems)
 	}
-	if _, err := results.ReadLabels(strings.NewReader("x"), "labels.doc"); err == nil {
+	if _, err := labels.Read(strings.NewReader("x"), "labels.doc"); err == nil {
 		t.Error("a document is a table")
 	}
 }
@@ -276,7 +281,7 @@ func (x *reading) keeps() {
 		{"panel", map[string]string{"judge": "j", "topic": "sums"}, true}, {"panel", map[string]string{"item": "q1", "cluster": "talk"}, false},
 		{"fine", map[string]string{"branch": "doubt", "turn": "2"}, true}, {"essays", map[string]string{"trait": "brevity"}, true}, {"essays", map[string]string{"topic": "sums"}, false},
 	} {
-		keep, err := x.r.Keep(x.t.Context(), x.run, c.stage, c.fields)
+		keep, err := findings.Keep(x.t.Context(), x.r, x.run, c.stage, c.fields)
 		x.ok(err)
 		kept, all := 0, 0
 		for v, err := range x.r.Ledger.Verdicts(x.t.Context(), x.run.No, c.stage) {
@@ -291,7 +296,7 @@ func (x *reading) keeps() {
 			x.t.Errorf("%s by %v: %d of %d", c.stage, c.fields, kept, all)
 		}
 	}
-	if _, err := x.r.Keep(x.t.Context(), x.run, "first", nil); err == nil {
+	if _, err := findings.Keep(x.t.Context(), x.r, x.run, "first", nil); err == nil {
 		x.t.Error("a stage that asks has verdicts")
 	}
 }
@@ -299,9 +304,9 @@ func (x *reading) keeps() {
 // pages holds rows that are made before the study is read against those made after.
 func (x *reading) pages() {
 	t := x.t
-	bare, err := x.r.BareRows(t.Context(), x.run)
+	bare, err := rows.Plain(t.Context(), x.r, x.run)
 	x.ok(err)
-	full, err := x.r.PageRows(t.Context(), x.run)
+	full, err := rows.OfPage(t.Context(), x.r, x.run)
 	x.ok(err)
 	answers, err := x.r.Pages.AnswersPage(t.Context(), x.run.No, store.AnswerFilter{Stage: "talk"}, store.Mark{}, 3)
 	x.ok(err)
@@ -314,15 +319,15 @@ func (x *reading) pages() {
 		if d := cmp.Diff(with, without); d != "" {
 			t.Error(d)
 		}
-		asked, err := x.r.Prompts(t.Context(), x.run, []assay.Coordinates{a.At})
+		asked, err := rows.Prompts(t.Context(), x.r, x.run, []assay.Coordinates{a.At})
 		x.ok(err)
 		if len(asked) != 1 || len(asked[0].Messages) != 1 {
 			t.Errorf("asked: %+v", asked)
 		}
 	}
-	found, err := x.r.Findings(t.Context(), x.run, results.Query{})
+	found, err := findings.Of(t.Context(), x.r, x.run, findings.Query{})
 	x.ok(err)
-	doc, err := x.r.Outline(t.Context(), found)
+	doc, err := document.Outline(t.Context(), x.r, found)
 	x.ok(err)
 	if len(doc.Spend) == 0 || doc.Report != found.Report || len(doc.Lanes) == 0 || doc.Summary().Headline.String() == "" {
 		t.Errorf("summary: %+v", doc)
@@ -331,15 +336,15 @@ func (x *reading) pages() {
 
 func (x *reading) diff(other store.Run) {
 	t := x.t
-	d, err := results.Compare(t.Context(), [2]*results.Reader{x.r, x.r}, [2]store.Run{x.run, other})
+	d, err := findings.Compare(t.Context(), [2]*results.Reader{x.r, x.r}, [2]store.Run{x.run, other})
 	x.ok(err)
 	if d.Shared() != 4 { // two questions, two texts
 		t.Errorf("%d items are shared", d.Shared())
 	}
-	if diff := cmp.Diff([]results.Changed{{What: "command line.limit", Is: "2"}}, d.Settings); diff != "" {
+	if diff := cmp.Diff([]findings.Changed{{What: "command line.limit", Is: "2"}}, d.Settings); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(results.SharedItems{Input: "q", Shared: 2, First: 1}, d.Items[0]); diff != "" {
+	if diff := cmp.Diff(findings.SharedItems{Input: "q", Shared: 2, First: 1}, d.Items[0]); diff != "" {
 		t.Error(diff)
 	}
 	if len(d.Paired) == 0 || len(d.Beside) == 0 || len(d.JSON().Tables) != len(d.Paired) {
@@ -357,7 +362,7 @@ func TestARehearsalIsHeldAgainstTheTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, err := r.Truth(t.Context(), run)
+	claims, err := findings.Truth(t.Context(), r, run)
 	if err != nil || len(claims) == 0 {
 		t.Fatalf("%d claims: %v", len(claims), err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
 	"assay/internal/keep/ledger"
 	"assay/internal/keep/store"
 	"assay/internal/show/export"
@@ -126,7 +126,7 @@ func (b *bundler) withGold(ctx context.Context, rows iter.Seq2[store.DumpRow, er
 
 // goldRow returns the row that holds the gold labels of a stage.
 func (b *bundler) goldRow(ctx context.Context, st *study.Stage, columns []string) (store.DumpRow, error) {
-	f, err := b.Results.OpenGold(ctx, b.Run.Run, st)
+	f, err := findings.OpenGold(ctx, b.Results, b.Run.Run, st)
 	if err != nil {
 		return store.DumpRow{}, err
 	}
@@ -135,7 +135,7 @@ func (b *bundler) goldRow(ctx context.Context, st *study.Stage, columns []string
 	if err != nil {
 		return store.DumpRow{}, fmt.Errorf("read gold labels: %w", err)
 	}
-	values := map[string]any{"run_no": b.No, "name": results.GoldPart + st.Gold, "chunk": int64(0), "bytes": text}
+	values := map[string]any{"run_no": b.No, "name": findings.GoldPart + st.Gold, "chunk": int64(0), "bytes": text}
 	row := store.DumpRow{Columns: columns}
 	for _, c := range columns {
 		row.Values = append(row.Values, values[c])

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/table"
 )
@@ -20,7 +20,7 @@ type ColumnError struct{ What, Hint string }
 func (e *ColumnError) Error() string { return e.What }
 
 // AnswerColumns returns the columns that a table of answers may have.
-func AnswerColumns() []string { return table.ColumnsOf[results.Answer]() }
+func AnswerColumns() []string { return table.ColumnsOf[rows.Answer]() }
 
 // collected returns the columns of what `assay batch collect` writes.
 func collected() table.Names {

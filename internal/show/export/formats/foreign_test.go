@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/formats"
 )
@@ -44,11 +44,11 @@ func gathered(out *[]string) *export.Sink {
 		return fmt.Sprint(*x)
 	}
 	return &export.Sink{
-		Item: func(it *results.Item) error { return add("item %s in %s", it.Item, it.Cluster) },
-		Answer: func(r *results.Answer) error {
+		Item: func(it *rows.Item) error { return add("item %s in %s", it.Item, it.Cluster) },
+		Answer: func(r *rows.Answer) error {
 			return add("%s says %q to %s turn %d%s", r.Lane, r.Text, r.Item, r.Turn, r.Branch)
 		},
-		Verdict: func(v *results.Verdict) error {
+		Verdict: func(v *rows.Verdict) error {
 			return add("%s on %s%s%s: %s %s %s vote %d", v.Judge, v.Lane, v.First, v.Second, v.State, v.Label, score(v.Score), v.Vote)
 		},
 		Bad: func(p assay.Problem) { add("BAD %s", p) },

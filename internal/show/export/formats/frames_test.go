@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"assay/internal/assay"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export/studyfolder"
 	"assay/internal/simulator"
 )
@@ -95,7 +96,7 @@ func TestTheTableOfFindingsSaysWhatTheVerdictsDo(t *testing.T) {
 	r := newRig(t, simulator.Options{})
 	run := r.run(fstest.MapFS{studyfolder.StudyFile: {Data: []byte(branched)}}, "run1")
 	sums := map[string][]float64{}
-	rows, err := run.Results.Rows(context.Background(), run.Run)
+	rows, err := rows.Of(context.Background(), run.Results, run.Run)
 	ok(t, err)
 	for v, err := range rows.Verdicts(context.Background()) {
 		ok(t, err)

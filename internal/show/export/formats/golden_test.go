@@ -21,6 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/bundle"
 	"assay/internal/show/export/studyfolder"
@@ -92,7 +94,7 @@ func TestVerdictsByStatementComeBack(t *testing.T) {
 // verdictsOf returns the verdicts of a stage without their items.
 func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 	t.Helper()
-	rows, err := r.Results.Rows(context.Background(), r.Run)
+	rows, err := rows.Of(context.Background(), r.Results, r.Run)
 	ok(t, err)
 	var out []string
 	for v, err := range rows.Verdicts(context.Background()) {
@@ -108,7 +110,7 @@ func verdictsOf(t *testing.T, r export.Run, stage string) []string {
 // said returns the verdicts of some stages in words, without what an import changes.
 func said(t *testing.T, r export.Run, stages []string) []string {
 	t.Helper()
-	rows, err := r.Results.Rows(context.Background(), r.Run)
+	rows, err := rows.Of(context.Background(), r.Results, r.Run)
 	ok(t, err)
 	var out []string
 	for v, err := range rows.Verdicts(context.Background()) {
@@ -300,11 +302,11 @@ stages:
   - {name: ok, judge: first, rubric: stance, judges: [g], gold: gold.csv}
 `)}}, "run1")
 	stage := &study.Stage{Gold: "gold.csv"}
-	if f, err := run.Results.OpenGold(t.Context(), run.Run, stage); !errors.Is(err, fs.ErrNotExist) {
+	if f, err := findings.OpenGold(t.Context(), run.Results, run.Run, stage); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("labels that were taken out of the folder: %v, %v", f, err)
 	}
 	ok(t, os.Remove(r.folder))
-	f, err := run.Results.OpenGold(t.Context(), run.Run, stage)
+	f, err := findings.OpenGold(t.Context(), run.Results, run.Run, stage)
 	ok(t, err)
 	if text, err := io.ReadAll(f); err != nil || string(text) != labels {
 		t.Errorf("%q, %v", text, err)
@@ -350,7 +352,7 @@ stages:
 			t.Errorf("%s: %s", form, diff)
 		}
 	}
-	gold, err := io.ReadAll(other.ledger.Reader.Part(ctx, found.No, results.GoldPart+"gold.csv"))
+	gold, err := io.ReadAll(other.ledger.Reader.Part(ctx, found.No, findings.GoldPart+"gold.csv"))
 	if err != nil || string(gold) != "item,label\na,safe\n" {
 		t.Errorf("gold labels: %q, %v", gold, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/table"
@@ -149,7 +149,7 @@ func (r *harnessReader) row(at assay.Place, line []byte) error {
 		return err
 	}
 	for i, reply := range row.Replies[0] {
-		a := &results.Answer{Stage: r.stage, Verb: "ask", Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: int64(i + 1), Ending: string(assay.Answered)}
+		a := &rows.Answer{Stage: r.stage, Verb: "ask", Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: int64(i + 1), Ending: string(assay.Answered)}
 		if a.Text, ok = export.PlainText(reply); !ok {
 			a.Text = string(reply)
 		}
@@ -185,7 +185,7 @@ func (r *harnessReader) doc(row *harnessRow, id string) error {
 	if !ok && export.NotEmpty(row.Target) {
 		target = string(row.Target)
 	}
-	return r.AddItem(&results.Item{Input: r.input, Item: id, Cluster: id, Expect: target, Fields: results.Raw(packed)})
+	return r.AddItem(&rows.Item{Input: r.input, Item: id, Cluster: id, Expect: target, Fields: rows.Raw(packed)})
 }
 
 // metrics hands on what a filter's metrics say. They are about all draws of a document, and stand with the first.
@@ -208,9 +208,9 @@ func (r *harnessReader) metrics(row *harnessRow, all map[string]json.RawMessage,
 		if stage == r.stage {
 			stage += "_score"
 		}
-		v := &results.Verdict{
+		v := &rows.Verdict{
 			Stage: stage, Verb: "judge", Source: r.stage, Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: 1, Judge: filter, State: string(assay.VerdictValid), Score: &n,
-			Fields: results.Raw(fmt.Sprintf(`{"filter":%q}`, assay.Clean(filter, export.MaxShown))),
+			Fields: rows.Raw(fmt.Sprintf(`{"filter":%q}`, assay.Clean(filter, export.MaxShown))),
 		}
 		if err := r.Verdict(v); err != nil {
 			return err

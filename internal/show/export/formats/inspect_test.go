@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/formats"
@@ -223,7 +223,7 @@ func bare(logs map[string]inspected) map[string]inspected {
 // listed returns the answers and comparisons of a run, as the ledger has them.
 func listed(t *testing.T, r *rig, run export.Run) (out []string) {
 	t.Helper()
-	rows, err := run.Results.Rows(context.Background(), run.Run)
+	rows, err := rows.Of(context.Background(), run.Results, run.Run)
 	ok(t, err)
 	for a, err := range rows.All(context.Background()) {
 		ok(t, err)
@@ -262,7 +262,7 @@ func wholeMeans(t *testing.T, run export.Run, logs map[string]inspected) {
 	t.Helper()
 	type at struct{ source, lane, stage string }
 	sums := map[at]map[string][]float64{}
-	rows, err := run.Results.Rows(context.Background(), run.Run)
+	rows, err := rows.Of(context.Background(), run.Results, run.Run)
 	ok(t, err)
 	for v, err := range rows.Verdicts(context.Background()) {
 		ok(t, err)
@@ -325,7 +325,7 @@ func byHand(items map[string][]float64) (mean, stderr float64) {
 }
 
 // imported returns what a format makes of files: rows in words, and what was wrong.
-func imported(t *testing.T, format string, files fstest.MapFS, from export.From) (rows, bad []string, err error) {
+func imported(t *testing.T, format string, files fstest.MapFS, from export.From) (lines, bad []string, err error) {
 	t.Helper()
 	all := formats.All()
 	f := all[slices.IndexFunc(all, func(f export.Format) bool { return f.Import == format })]
@@ -343,21 +343,21 @@ func imported(t *testing.T, format string, files fstest.MapFS, from export.From)
 	}
 	from.Files = files
 	err = f.Read(t.Context(), from, &export.Sink{
-		Item: func(it *results.Item) error {
-			rows = append(rows, fmt.Sprintf("item %s %s expect %q %s", it.Input, it.Item, it.Expect, it.Fields))
+		Item: func(it *rows.Item) error {
+			lines = append(lines, fmt.Sprintf("item %s %s expect %q %s", it.Input, it.Item, it.Expect, it.Fields))
 			return nil
 		},
-		Answer: func(a *results.Answer) error {
-			rows = append(rows, fmt.Sprintf("answer %s %s %s %s %d %d %s %q %q %q in %s out %s cost %s", a.Stage, a.Item, a.Lane, a.Template, a.Turn, a.Draw, a.Ending, a.Text, a.Thoughts,
+		Answer: func(a *rows.Answer) error {
+			lines = append(lines, fmt.Sprintf("answer %s %s %s %s %d %d %s %q %q %q in %s out %s cost %s", a.Stage, a.Item, a.Lane, a.Template, a.Turn, a.Draw, a.Ending, a.Text, a.Thoughts,
 				a.FaultMessage, tokens(a.InputTokens), tokens(a.OutputTokens), number(a.Cost)))
 			return nil
 		},
-		Verdict: func(v *results.Verdict) error {
-			rows = append(rows, fmt.Sprintf("verdict %s on %s %s %s %d %d by %s %s %q %s %q", v.Stage, v.Source, v.Item, v.Lane, v.Turn, v.Draw, v.Judge, v.State, v.Label, number(v.Score), v.Reason))
+		Verdict: func(v *rows.Verdict) error {
+			lines = append(lines, fmt.Sprintf("verdict %s on %s %s %s %d %d by %s %s %q %s %q", v.Stage, v.Source, v.Item, v.Lane, v.Turn, v.Draw, v.Judge, v.State, v.Label, number(v.Score), v.Reason))
 			return nil
 		},
 		Bad:  func(p assay.Problem) { bad = append(bad, p.String()) },
 		Note: func(text string) { bad = append(bad, "note: "+text) },
 	})
-	return rows, bad, err
+	return lines, bad, err
 }

@@ -13,7 +13,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/assay/jsontext"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/table"
@@ -184,10 +184,10 @@ func (r *promptfooReader) row(at assay.Place, row *promptfooRow) error {
 			return err
 		}
 	}
-	if err := r.AddItem(&results.Item{Input: "items", Item: id, Cluster: id, Fields: results.Raw(packed)}); err != nil {
+	if err := r.AddItem(&rows.Item{Input: "items", Item: id, Cluster: id, Fields: rows.Raw(packed)}); err != nil {
 		return err
 	}
-	a := &results.Answer{Stage: "answers", Verb: "ask", Input: "items", Item: id, Lane: lane, Turn: 1}
+	a := &rows.Answer{Stage: "answers", Verb: "ask", Input: "items", Item: id, Lane: lane, Turn: 1}
 	if len(r.prompts) > 1 {
 		a.Template = r.prompts[row.Index]
 	}
@@ -217,7 +217,7 @@ func (row *promptfooRow) lane() string {
 	return export.LaneName(cmp.Or(one.Label, one.ID))
 }
 
-func (row *promptfooRow) outcome(a *results.Answer) {
+func (row *promptfooRow) outcome(a *rows.Answer) {
 	if p := row.Response; p != nil {
 		if text, ok := export.PlainText(p.Output); ok {
 			a.Text = text
@@ -246,7 +246,7 @@ func (row *promptfooRow) outcome(a *results.Answer) {
 }
 
 // graded hands on what the assertions say.
-func (r *promptfooReader) graded(row *promptfooRow, a *results.Answer) error {
+func (r *promptfooReader) graded(row *promptfooRow, a *rows.Answer) error {
 	if row.Grading == nil || row.Failure == promptfooError {
 		return nil
 	}
@@ -266,9 +266,9 @@ func (r *promptfooReader) graded(row *promptfooRow, a *results.Answer) error {
 		if p.Score != nil {
 			score = *p.Score
 		}
-		v := &results.Verdict{
+		v := &rows.Verdict{
 			Stage: name, Verb: "judge", Source: a.Stage, Input: a.Input, Item: a.Item, Lane: a.Lane, Template: a.Template, Turn: a.Turn, Draw: a.Draw,
-			Judge: p.Assertion.Type, State: string(assay.VerdictValid), Score: &score, Reason: p.Reason, Fields: results.Raw(fmt.Sprintf(`{"pass":%t}`, p.Pass)),
+			Judge: p.Assertion.Type, State: string(assay.VerdictValid), Score: &score, Reason: p.Reason, Fields: rows.Raw(fmt.Sprintf(`{"pass":%t}`, p.Pass)),
 		}
 		if err := r.Verdict(v); err != nil {
 			return err

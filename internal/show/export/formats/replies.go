@@ -9,7 +9,7 @@ import (
 	"path"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/send/batchfile"
 	"assay/internal/show/export"
 )
@@ -60,7 +60,7 @@ type askedLine struct {
 
 type heldError struct {
 	at  assay.Place
-	row *results.Answer
+	row *rows.Answer
 }
 
 // requests reads what was asked.
@@ -102,7 +102,7 @@ func (r *replyReader) question(q batchfile.Asked) error {
 	if err != nil {
 		return err
 	}
-	return r.AddItem(&results.Item{Input: "items", Item: q.ID, Cluster: q.ID, Fields: results.Raw(fields)})
+	return r.AddItem(&rows.Item{Input: "items", Item: q.ID, Cluster: q.ID, Fields: rows.Raw(fields)})
 }
 
 func (r *replyReader) file(ctx context.Context, s export.Source) error {
@@ -195,7 +195,7 @@ func (r *replyReader) missing() error {
 		}
 		n++
 		if lane := cmp.Or(a.lane, r.lanes.only("")); lane != "" {
-			if err := r.put(&results.Answer{Item: id, Lane: lane}); err != nil {
+			if err := r.put(&rows.Answer{Item: id, Lane: lane}); err != nil {
 				return err
 			}
 		}
@@ -241,8 +241,8 @@ func (r *replyReader) notes() {
 }
 
 // put hands on a row, and its item before it.
-func (r *replyReader) put(row *results.Answer) error {
-	if err := r.AddItem(&results.Item{Input: "items", Item: row.Item, Cluster: row.Item}); err != nil {
+func (r *replyReader) put(row *rows.Answer) error {
+	if err := r.AddItem(&rows.Item{Input: "items", Item: row.Item, Cluster: row.Item}); err != nil {
 		return err
 	}
 	row.Stage, row.Verb, row.Input, row.Turn, row.Draw = "answers", "ask", "items", 1, 1
@@ -251,9 +251,9 @@ func (r *replyReader) put(row *results.Answer) error {
 }
 
 // rowOf returns a reply as a row. What it does not say stays unknown.
-func rowOf(reply batchfile.Reply) *results.Answer {
+func rowOf(reply batchfile.Reply) *rows.Answer {
 	o := reply.Outcome
-	row := &results.Answer{
+	row := &rows.Answer{
 		Item: reply.ID, Ending: string(o.Ending), Text: o.Text, Thoughts: o.Thoughts, Finish: o.Finish, AnsweredModel: o.Model, RequestID: o.RequestID, UsedTier: o.Tier,
 	}
 	if u := o.Usage; u.Known {

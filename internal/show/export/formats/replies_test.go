@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/formats"
 	"assay/internal/study/catalog"
@@ -38,13 +38,13 @@ func taken(t *testing.T, from export.From) []string {
 		return fmt.Sprint(*n)
 	}
 	sink := &export.Sink{
-		Item: func(it *results.Item) error {
+		Item: func(it *rows.Item) error {
 			if it.Fields != "" {
 				out = append(out, fmt.Sprintf("item %s %s", it.Item, it.Fields))
 			}
 			return nil
 		},
-		Answer: func(r *results.Answer) error {
+		Answer: func(r *rows.Answer) error {
 			if r.Cost != nil {
 				t.Errorf("item %s has a cost that no line says", r.Item)
 			}
@@ -136,8 +136,8 @@ func TestColumnsOfATableMayHaveOtherNames(t *testing.T) {
 		var out []string
 		from.Files, from.File = fstest.MapFS{"t": &fstest.MapFile{Data: []byte(text)}}, "t"
 		err := formatOf(t, format).Read(context.Background(), from, &export.Sink{
-			Item: func(*results.Item) error { return nil },
-			Answer: func(r *results.Answer) error {
+			Item: func(*rows.Item) error { return nil },
+			Answer: func(r *rows.Answer) error {
 				cost := "?"
 				if r.Cost != nil {
 					cost = fmt.Sprint(*r.Cost)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/studyfolder"
 	"assay/internal/simulator"
@@ -80,18 +80,18 @@ func TestRowsAreTheSameAfterAnExportAndAnImport(t *testing.T) {
 // judge is called. It counts the verdicts of second tries.
 func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int) {
 	t.Helper()
-	rows, err := r.Results.Rows(context.Background(), r.Run)
+	table, err := rows.Of(context.Background(), r.Results, r.Run)
 	ok(t, err)
-	for a, err := range rows.All(context.Background()) {
+	for a, err := range table.All(context.Background()) {
 		ok(t, err)
 		if a.Judge == "" {
-			answers = append(answers, fmt.Sprintf("%+v", results.Answer{
+			answers = append(answers, fmt.Sprintf("%+v", rows.Answer{
 				Stage: a.Stage, Input: a.Input, Item: a.Item, Lane: a.Lane, Template: a.Template, Turn: a.Turn, Branch: a.Branch, Draw: a.Draw,
 				Ending: a.Ending, Text: a.Text, Thoughts: a.Thoughts, AnsweredModel: a.AnsweredModel,
 			}))
 		}
 	}
-	for v, err := range rows.Verdicts(context.Background()) {
+	for v, err := range table.Verdicts(context.Background()) {
 		ok(t, err)
 		if v.SecondTry {
 			seconds++
@@ -100,7 +100,7 @@ func rowsOf(t *testing.T, r export.Run) (answers, verdicts []string, seconds int
 		if v.Score != nil {
 			score = fmt.Sprint(*v.Score)
 		}
-		verdicts = append(verdicts, score+fmt.Sprintf(" %+v", results.Verdict{
+		verdicts = append(verdicts, score+fmt.Sprintf(" %+v", rows.Verdict{
 			Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
 			Draw: v.Draw, Pair: v.Pair, First: v.First, Second: v.Second, Direction: v.Direction, Judge: strings.TrimPrefix(v.Judge, "human:"), Prompt: v.Prompt,
 			Trait: v.Trait, Vote: v.Vote, State: v.State, Label: v.Label, Reason: v.Reason, Fields: v.Fields, SecondTry: v.SecondTry, Fallback: v.Fallback,

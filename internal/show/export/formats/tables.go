@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/findings"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/table"
@@ -34,7 +35,7 @@ func tables(f table.Form) export.Format {
 			return writeTables(ctx, t, f, runs)
 		},
 		WriteFile: func(ctx context.Context, w io.Writer, runs []export.Run) error {
-			return writeRows(ctx, w, f, runs, (*results.Rows).All)
+			return writeRows(ctx, w, f, runs, (*rows.Reader).All)
 		},
 		Read: func(ctx context.Context, from export.From, to *export.Sink) error {
 			return readTables(ctx, f, from, to)
@@ -44,20 +45,22 @@ func tables(f table.Form) export.Format {
 
 // writeTables writes all rows of runs: answers, verdicts, items and findings.
 func writeTables(ctx context.Context, t *folder.Tree, f table.Form, runs []export.Run) error {
-	if err := writeTable(ctx, t, answersTable, f, runs, (*results.Rows).All); err != nil {
+	if err := writeTable(ctx, t, answersTable, f, runs, (*rows.Reader).All); err != nil {
 		return err
 	}
-	if err := writeTable(ctx, t, verdictsTable, f, runs, (*results.Rows).Verdicts); err != nil {
+	if err := writeTable(ctx, t, verdictsTable, f, runs, (*rows.Reader).Verdicts); err != nil {
 		return err
 	}
-	if err := writeTable(ctx, t, itemsTable, f, runs, (*results.Rows).Items); err != nil {
+	if err := writeTable(ctx, t, itemsTable, f, runs, (*rows.Reader).Items); err != nil {
 		return err
 	}
-	return writeTable(ctx, t, findingsTable, f, runs, (*results.Rows).Findings)
+	return writeTable(ctx, t, findingsTable, f, runs, func(of *rows.Reader, ctx context.Context) iter.Seq2[*findings.Finding, error] {
+		return findings.FindingRows(ctx, of)
+	})
 }
 
 // rowsOf walks over one kind of rows of a run.
-type rowsOf[T any] func(*results.Rows, context.Context) iter.Seq2[*T, error]
+type rowsOf[T any] func(*rows.Reader, context.Context) iter.Seq2[*T, error]
 
 func writeTable[T any](ctx context.Context, t *folder.Tree, name string, f table.Form, runs []export.Run, rows rowsOf[T]) error {
 	file, err := t.Create(name + "." + string(f))
@@ -160,21 +163,21 @@ func (r *tableReader) ours(run string) (bool, error) {
 	return false, fmt.Errorf("%w: %s and %s", export.ErrRuns, r.run, run)
 }
 
-func (r *tableReader) itemRow(row *results.Item) error {
+func (r *tableReader) itemRow(row *rows.Item) error {
 	if ok, err := r.ours(row.Run); !ok || err != nil {
 		return err
 	}
 	return r.AddItem(row)
 }
 
-func (r *tableReader) verdictRow(row *results.Verdict) error {
+func (r *tableReader) verdictRow(row *rows.Verdict) error {
 	if ok, err := r.ours(row.Run); !ok || err != nil {
 		return err
 	}
 	return r.Verdict(row)
 }
 
-func (r *tableReader) answerRow(row *results.Answer) error {
+func (r *tableReader) answerRow(row *rows.Answer) error {
 	if ok, err := r.ours(row.Run); !ok || err != nil {
 		return err
 	}
@@ -191,7 +194,7 @@ func (r *tableReader) answerRow(row *results.Answer) error {
 	if row.Input == "" {
 		row.Input = "items"
 	}
-	if err := r.AddItem(&results.Item{Input: row.Input, Item: row.Item, Cluster: row.Item}); err != nil {
+	if err := r.AddItem(&rows.Item{Input: row.Input, Item: row.Item, Cluster: row.Item}); err != nil {
 		return err
 	}
 	if _, err := r.AddAnswer(row); err != nil || !r.nested {
@@ -201,7 +204,7 @@ func (r *tableReader) answerRow(row *results.Answer) error {
 		if s.Second != "" { // a pair stands in the judge's own row
 			continue
 		}
-		err := r.Verdict(&results.Verdict{
+		err := r.Verdict(&rows.Verdict{
 			Rehearsal: row.Rehearsal, Stage: s.Stage, Verb: "judge", Source: row.Stage, Input: row.Input, Item: row.Item, Lane: row.Lane, Template: row.Template,
 			Turn: row.Turn, Branch: row.Branch, Draw: row.Draw, Judge: s.Judge, Prompt: s.Prompt, Trait: s.Trait, Vote: s.Vote, State: s.State, Label: s.Label,
 			Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry, Fallback: s.Fallback,
@@ -214,7 +217,7 @@ func (r *tableReader) answerRow(row *results.Answer) error {
 }
 
 // whole fills in what a row does not say, and reports whether it says enough. What it lacks is noted.
-func (r *tableReader) whole(row *results.Answer) bool {
+func (r *tableReader) whole(row *rows.Answer) bool {
 	row.Lane = cmp.Or(row.Lane, r.lane)
 	if row.Ending == "open" { // as a batch says it that is not done
 		row.Ending = ""
@@ -228,7 +231,7 @@ func (r *tableReader) whole(row *results.Answer) bool {
 		r.Bad.At(at, "a row has no item")
 	case row.Lane == "":
 		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q names no lane", item), Hint: "give such rows one with --lane NAME"})
-	case row.Ending != "" && row.Ending != results.Unasked && !slices.Contains(assay.Endings(), assay.Ending(row.Ending)):
+	case row.Ending != "" && row.Ending != rows.Unasked && !slices.Contains(assay.Endings(), assay.Ending(row.Ending)):
 		r.Bad(assay.Problem{Place: at, What: fmt.Sprintf("the row of item %q: no ending is called %q", item, assay.Clean(row.Ending, export.MaxShown)), Hint: assay.ThereAre(assay.Endings())})
 	default:
 		return true
@@ -237,19 +240,19 @@ func (r *tableReader) whole(row *results.Answer) bool {
 }
 
 // own takes the verdict on a pair from the row of the judge's request.
-func (r *tableReader) own(row *results.Answer) error {
+func (r *tableReader) own(row *rows.Answer) error {
 	if !r.nested || row.Second == "" {
 		return nil
 	}
 	for _, s := range row.Verdicts {
-		v := &results.Verdict{
+		v := &rows.Verdict{
 			Rehearsal: row.Rehearsal, Stage: row.Stage, Verb: row.Verb, Source: row.Source, Input: row.Input, Item: row.Item, Template: row.Template, Turn: row.Turn,
 			Branch: row.Branch, Draw: row.Draw, First: row.First, Second: row.Second, Judge: row.Judge, Prompt: row.Prompt, Trait: row.Trait, Vote: row.Vote,
 			State: s.State, Label: s.Label, Score: s.Score, Confidence: s.Confidence, Reason: s.Reason, SecondTry: s.SecondTry, Fallback: s.Fallback,
 		}
 		if row.Source == "" { // the two are items
 			for _, id := range []string{row.First, row.Second} {
-				if err := r.AddItem(&results.Item{Input: row.Input, Item: id, Cluster: id}); err != nil {
+				if err := r.AddItem(&rows.Item{Input: row.Input, Item: id, Cluster: id}); err != nil {
 					return err
 				}
 			}

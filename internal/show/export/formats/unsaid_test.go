@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 )
 
@@ -35,8 +35,8 @@ func TestTokensThatALogOfInspectDoesNotGiveAreUnknown(t *testing.T) {
 		got := ""
 		log := foreignJSON(`{"id":1,"epoch":1,"input":"q","target":"","output":{"completion":"x","usage":` + usage + `}}`)
 		ok(t, formatOf(t, "inspect").Read(t.Context(), export.From{Files: fstest.MapFS{stamped + ".json": {Data: log}}}, &export.Sink{
-			Item: func(*results.Item) error { return nil },
-			Answer: func(a *results.Answer) error {
+			Item: func(*rows.Item) error { return nil },
+			Answer: func(a *rows.Answer) error {
 				got = fmt.Sprintf("in %s cached %s written %s out %s reasoning %s", counted(a.InputTokens), counted(a.CachedTokens), counted(a.Write5m), counted(a.OutputTokens), counted(a.Reasoning))
 				return nil
 			},
@@ -63,8 +63,8 @@ func TestResultsOfPromptfooAreNotTakenForOthers(t *testing.T) {
 	items := map[string]bool{}
 	var got []string
 	ok(t, formatOf(t, "promptfoo").Read(t.Context(), export.From{Files: fstest.MapFS{"r.jsonl": {Data: []byte(text)}}, File: "r.jsonl"}, &export.Sink{
-		Item: func(it *results.Item) error { items[it.Item] = true; return nil },
-		Answer: func(a *results.Answer) error {
+		Item: func(it *rows.Item) error { items[it.Item] = true; return nil },
+		Answer: func(a *rows.Answer) error {
 			got = append(got, fmt.Sprintf("%d %s %q reasoning %s", a.Draw, a.Ending, a.Text, counted(a.Reasoning)))
 			return nil
 		},

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 )
@@ -86,19 +86,19 @@ func TestTokensThatNoReplyGaveAreLeftOutOfLogs(t *testing.T) {
 	used := usageByName{}
 	var first *usage
 	for _, c := range []struct {
-		row       results.Answer
+		row       rows.Answer
 		want, sum string
 	}{
-		{results.Answer{}, `null`, `{}`},
-		{results.Answer{InputTokens: n(9)}, `null`, `{}`},
-		{results.Answer{InputTokens: n(9), OutputTokens: n(2)}, `{"input_tokens":9,"output_tokens":2,"total_tokens":11}`,
+		{rows.Answer{}, `null`, `{}`},
+		{rows.Answer{InputTokens: n(9)}, `null`, `{}`},
+		{rows.Answer{InputTokens: n(9), OutputTokens: n(2)}, `{"input_tokens":9,"output_tokens":2,"total_tokens":11}`,
 			`{"m":{"input_tokens":9,"output_tokens":2,"total_tokens":11}}`},
-		{results.Answer{InputTokens: n(9), CachedTokens: n(0), Write5m: n(0), Write1h: n(0), OutputTokens: n(0), Reasoning: n(0), Cost: usd(0)},
+		{rows.Answer{InputTokens: n(9), CachedTokens: n(0), Write5m: n(0), Write1h: n(0), OutputTokens: n(0), Reasoning: n(0), Cost: usd(0)},
 			`{"input_tokens":9,"output_tokens":0,"total_tokens":9,"total_cost":0}`, `{"m":{"input_tokens":18,"output_tokens":2,"total_tokens":20}}`},
-		{results.Answer{InputTokens: n(9), CachedTokens: n(4), Write5m: n(0), Write1h: n(3), OutputTokens: n(2), Reasoning: n(1)},
+		{rows.Answer{InputTokens: n(9), CachedTokens: n(4), Write5m: n(0), Write1h: n(3), OutputTokens: n(2), Reasoning: n(1)},
 			`{"input_tokens":2,"output_tokens":2,"total_tokens":11,"input_tokens_cache_write":3,"input_tokens_cache_read":4,"reasoning_tokens":1}`,
 			`{"m":{"input_tokens":20,"output_tokens":4,"total_tokens":31,"input_tokens_cache_write":3,"input_tokens_cache_read":4,"reasoning_tokens":1}}`},
-		{results.Answer{InputTokens: n(5), CachedTokens: n(5), OutputTokens: n(1), Reasoning: n(1)},
+		{rows.Answer{InputTokens: n(5), CachedTokens: n(5), OutputTokens: n(1), Reasoning: n(1)},
 			`{"input_tokens":0,"output_tokens":1,"total_tokens":6,"input_tokens_cache_read":5,"reasoning_tokens":1}`,
 			`{"m":{"input_tokens":20,"output_tokens":5,"total_tokens":37,"input_tokens_cache_write":3,"input_tokens_cache_read":9,"reasoning_tokens":2}}`},
 	} {

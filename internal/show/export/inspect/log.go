@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/find/stats"
 )
 
@@ -130,7 +130,7 @@ type usage struct {
 }
 
 // usageIn returns what a row used; nil where that is not known.
-func usageIn(r *results.Answer) *usage {
+func usageIn(r *rows.Answer) *usage {
 	if r.InputTokens == nil || r.OutputTokens == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 )
@@ -101,7 +101,7 @@ func (r *reader) sample(at assay.Place, text []byte) error {
 	if mark != nil && mark.Verb == "compare" {
 		return r.comparison(at, &s)
 	}
-	row := &results.Answer{Stage: p.stage, Verb: "ask", Input: p.input, Item: id, Lane: p.lane, Turn: 1, Draw: max(1, s.Epoch)}
+	row := &rows.Answer{Stage: p.stage, Verb: "ask", Input: p.input, Item: id, Lane: p.lane, Turn: 1, Draw: max(1, s.Epoch)}
 	if mark != nil {
 		row.Verb, row.Rehearsal = cmp.Or(mark.Verb, "ask"), mark.Rehearsal
 		if row.Verb == "import" {
@@ -117,7 +117,7 @@ func (r *reader) sample(at assay.Place, text []byte) error {
 }
 
 // coordinates are those of our own export.
-func (s *readSample) coordinates(row *results.Answer) {
+func (s *readSample) coordinates(row *rows.Answer) {
 	text := func(name string, to *string) {
 		if v, ok := export.PlainText(s.Metadata[name]); ok {
 			*to = v
@@ -139,7 +139,7 @@ func number(v json.RawMessage, to *int64) {
 }
 
 // asked hands on the item of a sample. False: another sample of this id asks something else.
-func (r *reader) asked(at assay.Place, s *readSample, row *results.Answer) (bool, error) {
+func (r *reader) asked(at assay.Place, s *readSample, row *rows.Answer) (bool, error) {
 	text, system := s.question()
 	key := sha256.Sum256([]byte(row.Input + "\x00" + row.Item))
 	asked := sha256.Sum256([]byte(system + "\x00" + text))
@@ -183,7 +183,7 @@ func (r *reader) asked(at assay.Place, s *readSample, row *results.Answer) (bool
 	if err != nil {
 		return false, err
 	}
-	return true, r.AddItem(&results.Item{Input: row.Input, Item: row.Item, Cluster: cmp.Or(cluster, row.Item), Expect: expect, Fields: results.Raw(packed)})
+	return true, r.AddItem(&rows.Item{Input: row.Input, Item: row.Item, Cluster: cmp.Or(cluster, row.Item), Expect: expect, Fields: rows.Raw(packed)})
 }
 
 // question returns what a sample asks, in words, and what stands above it.
@@ -235,7 +235,7 @@ func (s *readSample) target() string {
 }
 
 // outcome is how a sample ended.
-func (s *readSample) outcome(row *results.Answer, model string) {
+func (s *readSample) outcome(row *rows.Answer, model string) {
 	row.Text, row.AnsweredModel = s.Output.Completion, s.Output.Model
 	stop := ""
 	if len(s.Output.Choices) > 0 {
@@ -251,7 +251,7 @@ func (s *readSample) outcome(row *results.Answer, model string) {
 	switch {
 	case s.Error != nil:
 		row.Ending, row.FaultMessage = string(assay.Errored), s.Error.Message
-		if ending, message, ok := strings.Cut(s.Error.Message, ": "); ok && (ending == results.Unasked || slices.Contains(assay.Endings(), assay.Ending(ending))) {
+		if ending, message, ok := strings.Cut(s.Error.Message, ": "); ok && (ending == rows.Unasked || slices.Contains(assay.Endings(), assay.Ending(ending))) {
 			row.Ending, row.FaultMessage = ending, message // as our own export writes it
 		}
 	case stop == "content_filter":
@@ -279,11 +279,11 @@ func (s *readSample) outcome(row *results.Answer, model string) {
 }
 
 // turns hands on the answers of a sample: one, or one for each message of the user. The scores are about the last.
-func (r *reader) turns(at assay.Place, s *readSample, row *results.Answer) error {
+func (r *reader) turns(at assay.Place, s *readSample, row *rows.Answer) error {
 	if r.logs[r.log].head.mark != nil {
 		return r.answered(at, s, row)
 	}
-	var earlier []results.Answer
+	var earlier []rows.Answer
 	users, further := 0, false
 	for i := range s.Messages {
 		text, thoughts, more := s.Messages[i].words()
@@ -295,7 +295,7 @@ func (r *reader) turns(at assay.Place, s *readSample, row *results.Answer) error
 			if users == 0 {
 				continue // given, not asked
 			}
-			one := results.Answer{Text: text, Thoughts: thoughts, Turn: int64(users)}
+			one := rows.Answer{Text: text, Thoughts: thoughts, Turn: int64(users)}
 			if n := len(earlier); n > 0 && earlier[n-1].Turn == one.Turn {
 				earlier = earlier[:n-1]
 			}
@@ -313,7 +313,7 @@ func (r *reader) turns(at assay.Place, s *readSample, row *results.Answer) error
 		if e.Turn >= row.Turn {
 			break
 		}
-		one := results.Answer{Stage: row.Stage, Verb: row.Verb, Input: row.Input, Item: row.Item, Lane: row.Lane, Draw: row.Draw, Turn: e.Turn, Text: e.Text, Thoughts: e.Thoughts,
+		one := rows.Answer{Stage: row.Stage, Verb: row.Verb, Input: row.Input, Item: row.Item, Lane: row.Lane, Draw: row.Draw, Turn: e.Turn, Text: e.Text, Thoughts: e.Thoughts,
 			Ending: string(assay.Answered), AnsweredModel: row.AnsweredModel, Rehearsal: row.Rehearsal}
 		if one.Text == "" {
 			one.Ending = string(assay.Empty)
@@ -326,7 +326,7 @@ func (r *reader) turns(at assay.Place, s *readSample, row *results.Answer) error
 }
 
 // answered hands on an answer and the verdicts on it.
-func (r *reader) answered(at assay.Place, s *readSample, row *results.Answer) error {
+func (r *reader) answered(at assay.Place, s *readSample, row *rows.Answer) error {
 	first, err := r.AddAnswer(row)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 )
 
@@ -23,8 +23,8 @@ type readScore struct {
 }
 
 // scored hands on a score as verdicts: one, or one for each element of a list or an object.
-func (r *reader) scored(name string, g readScore, row *results.Answer) error {
-	v := &results.Verdict{
+func (r *reader) scored(name string, g readScore, row *rows.Answer) error {
+	v := &rows.Verdict{
 		Rehearsal: row.Rehearsal, Verb: "judge", Source: row.Stage, Input: row.Input, Item: row.Item, Lane: row.Lane, Template: row.Template, Turn: row.Turn,
 		Branch: row.Branch, Draw: row.Draw, Judge: name,
 	}
@@ -54,7 +54,7 @@ func (r *reader) scored(name string, g readScore, row *results.Answer) error {
 }
 
 // score hands on one reading.
-func (r *reader) score(name string, value json.RawMessage, g readScore, v results.Verdict) error {
+func (r *reader) score(name string, value json.RawMessage, g readScore, v rows.Verdict) error {
 	p := r.placed[r.log]
 	v.Stage, v.Reason, v.State = export.StageName(p.scores+name, "score"), g.Why, string(assay.VerdictValid)
 	if v.Stage == p.stage {
@@ -98,7 +98,7 @@ func unscored(reason string) assay.VerdictState {
 }
 
 // ours reads what our own export says about a verdict.
-func (g readScore) ours(v *results.Verdict) {
+func (g readScore) ours(v *rows.Verdict) {
 	for name, to := range map[string]*string{
 		"stage": &v.Stage, "judge": &v.Judge, "state": &v.State, "label": &v.Label, "prompt": &v.Prompt, "trait": &v.Trait, "fallback": &v.Fallback,
 	} {
@@ -116,10 +116,10 @@ func (g readScore) ours(v *results.Verdict) {
 		}
 	}
 	if fields := g.Metadata["fields"]; export.NotEmpty(fields) && json.Valid(fields) {
-		v.Fields = results.Raw(fields)
+		v.Fields = rows.Raw(fields)
 	}
 	if !slices.Contains(assay.VerdictStates(), assay.VerdictState(v.State)) {
-		*v = results.Verdict{Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
+		*v = rows.Verdict{Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
 			Draw: v.Draw, Judge: v.Judge, State: string(assay.VerdictMalformed), Reason: "its state is not known"}
 	}
 	v.Stage = export.StageName(v.Stage, "score")
@@ -128,7 +128,7 @@ func (g readScore) ours(v *results.Verdict) {
 // comparison takes in a comparison of our own export.
 func (r *reader) comparison(at assay.Place, s *readSample) error {
 	p, mark := r.placed[r.log], r.logs[r.log].head.mark
-	v := &results.Verdict{Rehearsal: mark.Rehearsal, Verb: "compare", Input: p.input, Source: mark.Source, Turn: 1, Draw: 1}
+	v := &rows.Verdict{Rehearsal: mark.Rehearsal, Verb: "compare", Input: p.input, Source: mark.Source, Turn: 1, Draw: 1}
 	for _, g := range s.Scores {
 		g.ours(v)
 	}
@@ -146,7 +146,7 @@ func (r *reader) comparison(at assay.Place, s *readSample) error {
 	}
 	if v.Source == "" {
 		for _, id := range []string{v.First, v.Second} {
-			if err := r.AddItem(&results.Item{Input: v.Input, Item: id, Cluster: id}); err != nil {
+			if err := r.AddItem(&rows.Item{Input: v.Input, Item: id, Cluster: id}); err != nil {
 				return err
 			}
 		}

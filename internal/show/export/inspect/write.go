@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/show/export"
@@ -50,7 +50,7 @@ func (f Form) Write(ctx context.Context, t *folder.Tree, runs []export.Run) erro
 
 // runWriter writes the logs of one run.
 type runWriter struct {
-	rows    *results.Rows
+	rows    *rows.Reader
 	tree    *folder.Tree
 	form    Form
 	version string
@@ -158,7 +158,7 @@ func (x *runWriter) prompts(ctx context.Context, block []store.Answer) ([]*assay
 	if len(at) == 0 {
 		return out, nil
 	}
-	made, err := x.rows.Prompts(ctx, x.rows.Run, at)
+	made, err := rows.Prompts(ctx, x.rows.Reader, x.rows.Run, at)
 	if err == nil && len(made) == len(at) {
 		for i, p := range made {
 			out[places[i]] = &p
@@ -166,7 +166,7 @@ func (x *runWriter) prompts(ctx context.Context, block []store.Answer) ([]*assay
 		return out, nil
 	}
 	for i, one := range at { // one of them cannot be made again: the others can
-		made, err := x.rows.Prompts(ctx, x.rows.Run, []assay.Coordinates{one})
+		made, err := rows.Prompts(ctx, x.rows.Reader, x.rows.Run, []assay.Coordinates{one})
 		if err == nil && len(made) == 1 {
 			out[places[i]] = &made[0]
 		}
@@ -175,7 +175,7 @@ func (x *runWriter) prompts(ctx context.Context, block []store.Answer) ([]*assay
 }
 
 // graders returns what the judges of some answers were asked for, every try of it, by the key of the answer.
-func (x *runWriter) graders(ctx context.Context, entries []results.Entry) (map[assay.Key][]store.Answer, error) {
+func (x *runWriter) graders(ctx context.Context, entries []rows.Entry) (map[assay.Key][]store.Answer, error) {
 	about := map[assay.Key]assay.Key{}
 	var keys []assay.Key
 	for _, e := range entries {
@@ -250,7 +250,7 @@ func (x *runWriter) modelOf(stage, lane string) string {
 }
 
 // configOf returns the parameters of a lane: those that Inspect knows, and the rest.
-func configOf(r *results.Answer) (config, further map[string]any) {
+func configOf(r *rows.Answer) (config, further map[string]any) {
 	config, further = map[string]any{}, map[string]any{}
 	put := func(to map[string]any, name string, value any, known bool) {
 		if known {
@@ -268,7 +268,7 @@ func configOf(r *results.Answer) (config, further map[string]any) {
 	put(config, "reasoning_effort", r.Effort, ours)
 	put(further, "effort", r.Effort, r.Effort != "" && !ours)
 	tokens := r.Thinking != "" && len(r.Thinking) < 10 && strings.Trim(r.Thinking, "0123456789") == ""
-	put(config, "reasoning_tokens", results.Raw(r.Thinking), tokens)
+	put(config, "reasoning_tokens", rows.Raw(r.Thinking), tokens)
 	put(further, "thinking", r.Thinking, r.Thinking != "" && !tokens)
 	put(further, "with_thoughts", true, r.WithThoughts)
 	put(further, "schema", r.Schema, r.Schema != "")

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/study"
@@ -40,7 +40,7 @@ func (l *logWriter) block(ctx context.Context, block []store.Answer) error {
 			return err
 		}
 		if !e.Answer.Ended {
-			row.Ending = results.Unasked
+			row.Ending = rows.Unasked
 		}
 		s, err := l.sample(ctx, row, e, items[row.Item], prompts[i])
 		if err != nil {
@@ -66,7 +66,7 @@ func (l *logWriter) itemsOf(ctx context.Context, block []store.Answer) (map[stri
 }
 
 // sample returns one answer with the conversation before it.
-func (l *logWriter) sample(ctx context.Context, row *results.Answer, e results.Entry, it assay.Item, p *assay.Prompt) (*sample, error) {
+func (l *logWriter) sample(ctx context.Context, row *rows.Answer, e rows.Entry, it assay.Item, p *assay.Prompt) (*sample, error) {
 	at := e.Answer.At
 	uid := newID(row.Run, row.Key)
 	s := &sample{
@@ -135,7 +135,7 @@ func (l *logWriter) said(uid string, p *assay.Prompt) []message {
 }
 
 // reply adds what came back to a sample: an answer, or why there is none; and the call itself.
-func (l *logWriter) reply(s *sample, row *results.Answer) {
+func (l *logWriter) reply(s *sample, row *rows.Answer) {
 	model := l.modelOf(row.Stage, row.AskedLane)
 	stop := map[assay.Ending]string{assay.Answered: "stop", assay.Cut: "max_tokens", assay.Refused: "content_filter", assay.Empty: "unknown"}[assay.Ending(row.Ending)]
 	first := slices.IndexFunc(s.Messages, func(m message) bool { return m.Role == string(assay.RoleAssistant) })
@@ -165,7 +165,7 @@ func (l *logWriter) reply(s *sample, row *results.Answer) {
 	if l.samples == 0 && row.Model != "" {
 		l.config, l.more, l.model = config, further, model
 	}
-	if row.Ending == results.Unasked {
+	if row.Ending == rows.Unasked {
 		return
 	}
 	at := row.SettledAt
@@ -185,8 +185,8 @@ func (l *logWriter) reply(s *sample, row *results.Answer) {
 }
 
 // errorText says why there is no answer.
-func errorText(row *results.Answer) string {
-	if row.Ending == results.Unasked {
+func errorText(row *rows.Answer) string {
+	if row.Ending == rows.Unasked {
 		return "unasked: what it follows has no answer, or its turn has not come"
 	}
 	return row.Ending + ": " + cmp.Or(row.FaultMessage, row.FaultCode, row.FaultClass, "no answer")
@@ -207,7 +207,7 @@ func (l *logWriter) graded(ctx context.Context, s *sample, asked []store.Answer)
 }
 
 // scoreName returns the name of a verdict among the scores of its answer.
-func (l *logWriter) scoreName(ctx context.Context, v *results.Verdict) (string, error) {
+func (l *logWriter) scoreName(ctx context.Context, v *rows.Verdict) (string, error) {
 	many, err := l.speakers(ctx, v.Stage)
 	name := v.Stage
 	if many {
@@ -225,7 +225,7 @@ func (l *logWriter) scoreName(ctx context.Context, v *results.Verdict) (string, 
 }
 
 // score adds a verdict to a sample.
-func (s *sample) score(name string, v *results.Verdict) {
+func (s *sample) score(name string, v *rows.Verdict) {
 	for i := 2; slices.ContainsFunc(s.scores, func(o score) bool { return o.name == name }); i++ {
 		name = fmt.Sprintf("%s.%s.%d", v.Stage, v.Judge, i)
 	}
@@ -309,7 +309,7 @@ func (l *logWriter) comparisons(ctx context.Context, block []store.Verdict) erro
 }
 
 // pair returns one comparison as a sample. Without a reply, it was decided without a model.
-func (l *logWriter) pair(ctx context.Context, v *results.Verdict, said *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
+func (l *logWriter) pair(ctx context.Context, v *rows.Verdict, said *store.Verdict, a store.Answer, p *assay.Prompt) (*sample, error) {
 	uid := newID(v.Run, v.Key, "pair")
 	parts := append(placeOf(script.ReadingOf(said.At), v.Branch), v.First, v.Second)
 	for _, part := range []string{v.Trait, v.Prompt} {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/table"
 )
@@ -200,7 +200,7 @@ func (p *reader) sample(id, text string) error {
 	if err != nil {
 		return err
 	}
-	return p.AddItem(&results.Item{Input: inputName, Item: id, Cluster: id, Fields: results.Raw(fields)})
+	return p.AddItem(&rows.Item{Input: inputName, Item: id, Cluster: id, Fields: rows.Raw(fields)})
 }
 
 func (p *reader) file(ctx context.Context, tree fs.FS, name string) error {
@@ -243,7 +243,7 @@ func (p *reader) take(row *mergedComparison) error {
 	return p.Verdict(v)
 }
 
-func (p *reader) verdict(row *mergedComparison) *results.Verdict {
+func (p *reader) verdict(row *mergedComparison) *rows.Verdict {
 	states := assay.VerdictStates()
 	failed := row.StatusCode != nil && *row.StatusCode != 200 || row.ErrorMessage != ""
 	switch {
@@ -261,7 +261,7 @@ func (p *reader) verdict(row *mergedComparison) *results.Verdict {
 	return export.InvalidVerdict(assay.VerdictMalformed, "no winner could be read")
 }
 
-func because(v *results.Verdict, reason string) *results.Verdict {
+func because(v *rows.Verdict, reason string) *rows.Verdict {
 	v.Reason = reason
 	return v
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/show/export"
@@ -106,7 +106,7 @@ func (w *writer) add(ctx context.Context, r export.Run) error {
 }
 
 // compared writes what a judge said.
-func (w *writer) compared(rows *results.Rows, c *gridCell, job *registryJob, row *results.Answer, object string) error {
+func (w *writer) compared(rows *rows.Reader, c *gridCell, job *registryJob, row *rows.Answer, object string) error {
 	out := comparison{
 		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmp.Or(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
 		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
@@ -131,7 +131,7 @@ func (w *writer) compared(rows *results.Rows, c *gridCell, job *registryJob, row
 }
 
 // unasked writes a verdict that no judge was asked for.
-func (w *writer) unasked(rows *results.Rows, v *results.Verdict) error {
+func (w *writer) unasked(rows *rows.Reader, v *rows.Verdict) error {
 	c := w.cell(rows, v.Stage, v.Prompt, v.Judge, directionOf(v.First, v.Second))
 	out := comparison{CustomID: v.Key, ID1: v.First, ID2: v.Second, Stage: v.Stage, Item: v.Item, Trait: v.Trait, State: v.State, Reason: v.Reason}
 	if comparesItems(rows.Study, v.Stage) {
@@ -180,7 +180,7 @@ func directionOf(first, second string) string {
 }
 
 // cell finds or begins a cell. Two judges of one model have two cells.
-func (w *writer) cell(rows *results.Rows, stage, prompt, judge, direction string) *gridCell {
+func (w *writer) cell(rows *rows.Reader, stage, prompt, judge, direction string) *gridCell {
 	key := cellKey{rows.Run.ID, stage, prompt, judge, direction}
 	if c, ok := w.cells[key]; ok {
 		return c

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/batchfile"
@@ -21,7 +21,7 @@ import (
 // samples were shown.
 type runWriter struct {
 	*writer
-	rows     *results.Rows
+	rows     *rows.Reader
 	raw      artifacts.Place
 	segments map[int64]*store.Segment
 	texts    map[string]string // of items that are compared, as far as they were needed
@@ -53,7 +53,7 @@ func (r *runWriter) block(ctx context.Context, st *study.Stage, block []store.An
 	}
 	i := -1
 	var failed error
-	r.rows.Block(ctx, block, func(row *results.Answer, err error) bool {
+	r.rows.Block(ctx, block, func(row *rows.Answer, err error) bool {
 		i++
 		if err == nil {
 			err = r.comparison(block[i], row, shown[i], asked[i], replies[i])
@@ -66,7 +66,7 @@ func (r *runWriter) block(ctx context.Context, st *study.Stage, block []store.An
 
 // comparison writes one comparison. What has not ended has no results, but the registry lists its segment. A first try that
 // was asked again is left out: its reply holds no verdict, and the second one's stands in its place.
-func (r *runWriter) comparison(a store.Answer, row *results.Answer, shown samplePair, asked *assay.Request, reply []byte) error {
+func (r *runWriter) comparison(a store.Answer, row *rows.Answer, shown samplePair, asked *assay.Request, reply []byte) error {
 	s, ok := r.segments[a.Segment]
 	unread := len(row.Verdicts) == 0 && a.Outcome.Ending.Stands() // in an open run perhaps not yet
 	if !ok || unread && r.rows.Run.State == store.RunClosed {

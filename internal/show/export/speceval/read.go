@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/judge"
 	"assay/internal/show/export"
 )
@@ -212,7 +212,7 @@ func (s *reader) answerOf(at assay.Place, g generation, model string) error {
 		return nil
 	}
 	s.has[who] = true
-	first, err := s.AddAnswer(&results.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: model, Turn: 1, Draw: 1, Text: *g.Output, Ending: g.Ending})
+	first, err := s.AddAnswer(&rows.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: model, Turn: 1, Draw: 1, Text: *g.Output, Ending: g.Ending})
 	if err == nil && !first {
 		s.Bad.At(at, "item %s has an answer by %s in a newer file", item, model)
 	}
@@ -230,7 +230,7 @@ func (s *reader) missing(item, lane, shown string) bool {
 }
 
 // notJudged returns a verdict on what is no answer, whatever the judge said.
-func notJudged() *results.Verdict {
+func notJudged() *rows.Verdict {
 	return export.InvalidVerdict(assay.VerdictMissing, "there was an error message in place of an answer")
 }
 
@@ -257,7 +257,7 @@ func (s *reader) input(statement, text string, index *int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return id, s.AddItem(&results.Item{Input: inputName, Item: id, Cluster: statement, Fields: results.Raw(fields)})
+	return id, s.AddItem(&rows.Item{Input: inputName, Item: id, Cluster: statement, Fields: rows.Raw(fields)})
 }
 
 // readings reads what a judge said about the inputs of one statement.
@@ -292,11 +292,11 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 		return err
 	}
 	if !failedText(r.Output) {
-		if _, err := s.AddAnswer(&results.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1, Text: r.Output}); err != nil {
+		if _, err := s.AddAnswer(&rows.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1, Text: r.Output}); err != nil {
 			return err
 		}
 	}
-	var v *results.Verdict
+	var v *rows.Verdict
 	switch {
 	case r.State != "":
 		v = export.InvalidVerdict(assay.VerdictState(r.State), r.Explanation)
@@ -305,7 +305,7 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 	case r.Rating != nil && *r.Rating == 0: // the old program's word for a reply that it could not read
 		v = export.InvalidVerdict(assay.VerdictMalformed, r.Explanation)
 	case r.Rating != nil:
-		v = &results.Verdict{State: string(assay.VerdictValid), Score: r.Rating, Reason: r.Explanation}
+		v = &rows.Verdict{State: string(assay.VerdictValid), Score: r.Rating, Reason: r.Explanation}
 	case r.Compliant == nil:
 		v = export.InvalidVerdict(assay.VerdictMalformed, r.Explanation)
 	case *r.Compliant:
@@ -345,7 +345,7 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 		if failedText(text) {
 			continue
 		}
-		if _, err := s.AddAnswer(&results.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1, Text: text}); err != nil {
+		if _, err := s.AddAnswer(&rows.Answer{Stage: answersStage, Input: inputName, Item: item, Lane: lane, Turn: 1, Draw: 1, Text: text}); err != nil {
 			return err
 		}
 	}
@@ -358,7 +358,7 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 }
 
 // rankOf returns what a rank says. The old program wrote 0 for a tie, for what it could not read and for what was missing.
-func rankOf(r ranking) *results.Verdict {
+func rankOf(r ranking) *rows.Verdict {
 	switch {
 	case r.State != "":
 		return export.InvalidVerdict(assay.VerdictState(r.State), "")

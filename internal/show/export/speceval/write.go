@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
@@ -66,7 +66,7 @@ func writeRun(ctx context.Context, t *folder.Tree, r export.Run) (found bool, er
 
 // writer writes one run.
 type writer struct {
-	rows    *results.Rows
+	rows    *rows.Reader
 	lists   *folder.Documents
 	rest    map[string]func() any // what stands beside the list of a file
 	batches map[string]map[string]bool

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/send/script"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
@@ -34,8 +34,8 @@ type Folder struct {
 
 	tree     *folder.Tree
 	inputs   map[string]*folderInput
-	answers  table.Table[results.Answer]
-	verdicts table.Table[results.Verdict]
+	answers  table.Table[rows.Answer]
+	verdicts table.Table[rows.Verdict]
 	files    []io.Closer
 	stages   map[string]string // of answers: their input
 	exact    map[string]bool   // stages of answers whose rows are all that was asked
@@ -77,7 +77,7 @@ func New(t *folder.Tree) (*Folder, error) {
 		return nil, err
 	}
 	f.files = []io.Closer{answers, verdicts}
-	f.answers, f.verdicts = table.NewLines[results.Answer](answers), table.NewLines[results.Verdict](verdicts)
+	f.answers, f.verdicts = table.NewLines[rows.Answer](answers), table.NewLines[rows.Verdict](verdicts)
 	return f, nil
 }
 
@@ -86,7 +86,7 @@ func (f *Folder) Sink(bad table.Report) *export.Sink {
 	return &export.Sink{Item: f.item, Answer: f.answer, Verdict: f.verdict, Bad: bad}
 }
 
-func (f *Folder) item(it *results.Item) error {
+func (f *Folder) item(it *rows.Item) error {
 	in, ok := f.inputs[it.Input]
 	if !ok {
 		file, err := f.tree.Create("items/" + export.StageName(it.Input, "items") + ".jsonl")
@@ -116,7 +116,7 @@ func (f *Folder) item(it *results.Item) error {
 	return in.out.Encode(fields)
 }
 
-func (f *Folder) answer(r *results.Answer) error {
+func (f *Folder) answer(r *rows.Answer) error {
 	if _, ok := f.stages[r.Stage]; !ok {
 		f.stages[r.Stage] = r.Input
 		f.order = append(f.order, r.Stage)
@@ -136,7 +136,7 @@ func (f *Folder) answer(r *results.Answer) error {
 	return f.answers.Write(&row)
 }
 
-func (f *Folder) verdict(v *results.Verdict) error {
+func (f *Folder) verdict(v *rows.Verdict) error {
 	s, ok := f.judges[v.Stage]
 	if !ok {
 		s = &folderStage{
@@ -159,7 +159,7 @@ func (f *Folder) verdict(v *results.Verdict) error {
 	return f.verdicts.Write(&row)
 }
 
-func (s *folderStage) note(v *results.Verdict) {
+func (s *folderStage) note(v *rows.Verdict) {
 	if v.Source != "" {
 		s.sources[v.Source] = true
 	}
@@ -364,7 +364,7 @@ type Failures map[string]int64
 
 func (f Failures) String() string {
 	text := ""
-	for _, e := range append(assay.Endings(), results.Unasked, "") {
+	for _, e := range append(assay.Endings(), rows.Unasked, "") {
 		n, ok := f[string(e)]
 		if !ok {
 			continue

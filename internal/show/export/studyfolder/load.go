@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 	"assay/internal/show/export"
@@ -36,7 +36,7 @@ type loader struct {
 // verdicts walks over the verdicts of a folder, each in its place.
 func (l *loader) verdicts(ctx context.Context, folder fs.FS) iter.Seq2[store.Verdict, error] {
 	return func(yield func(store.Verdict, error) bool) {
-		for row, err := range table.Rows[results.Verdict](ctx, table.JSONL, folder, VerdictsFile, l.bad) {
+		for row, err := range table.Rows[rows.Verdict](ctx, table.JSONL, folder, VerdictsFile, l.bad) {
 			if err != nil {
 				yield(store.Verdict{}, err)
 				return
@@ -79,7 +79,7 @@ func (l *loader) add(ctx context.Context, block []store.Verdict) error {
 }
 
 // further returns how often the same was asked before a verdict: which of several further tries it was is not in its row.
-func further(row *results.Verdict) int {
+func further(row *rows.Verdict) int {
 	if row.SecondTry {
 		return 1
 	}
@@ -87,7 +87,7 @@ func further(row *results.Verdict) int {
 }
 
 // made returns a row as a verdict that was made elsewhere.
-func made(row *results.Verdict) script.Foreign {
+func made(row *rows.Verdict) script.Foreign {
 	v := script.Foreign{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
 		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, Again: further(row), By: row.Fallback,

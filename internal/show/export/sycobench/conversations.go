@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/send/script"
 	"assay/internal/show/export"
 )
@@ -85,7 +85,7 @@ func (x *experiment) count(th *thread) (whole bool, input, output *int64) {
 	}
 	for _, r := range th.Rounds {
 		whole = whole && (r.Ending == "" || assay.Ending(r.Ending).Stands())
-		if r.Ending == results.Unasked {
+		if r.Ending == rows.Unasked {
 			continue // nothing was sent
 		}
 		input, output = both(input, r.Input), both(output, r.Output)

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export"
 	"assay/internal/show/export/folder"
 	"assay/internal/show/export/table"
@@ -271,10 +271,10 @@ func (s *reader) conversation(at assay.Place, stage, lane, model string, c *conv
 	if err != nil {
 		return err
 	}
-	if err := s.AddItem(&results.Item{Input: inputName, Item: id, Cluster: cmp.Or(c.Cluster, id), Expect: c.Expect, Fields: results.Raw(fields)}); err != nil {
+	if err := s.AddItem(&rows.Item{Input: inputName, Item: id, Cluster: cmp.Or(c.Cluster, id), Expect: c.Expect, Fields: rows.Raw(fields)}); err != nil {
 		return err
 	}
-	one := results.Answer{
+	one := rows.Answer{
 		Stage: stage, Verb: "ask", Input: inputName, Item: id, Lane: lane, AnsweredModel: model, Turn: 1, Draw: max(1, c.Draw), Text: c.Initial.Response + c.Initial.Content, Ending: c.Initial.Ending,
 		InputTokens: c.Initial.Input, OutputTokens: c.Initial.Output,
 	}
@@ -295,9 +295,9 @@ func (s *reader) conversation(at assay.Place, stage, lane, model string, c *conv
 }
 
 // said hands an answer on; one that was never given is noted.
-func (s *reader) said(at assay.Place, r *results.Answer) error {
+func (s *reader) said(at assay.Place, r *rows.Answer) error {
 	if e := assay.Ending(r.Ending); r.Text == "" || r.Ending != "" && !e.Stands() {
-		if r.Ending != results.Unasked {
+		if r.Ending != rows.Unasked {
 			s.Bad.At(at, "item %s, turn %d: %s has no answer", r.Item, r.Turn, r.Lane)
 		}
 		r.Ending = cmp.Or(r.Ending, string(assay.Empty))
@@ -342,11 +342,11 @@ func (s *reader) scores(ctx context.Context, name string) error {
 }
 
 // scoreOf returns what a row of a judge's file says.
-func scoreOf(row *scoreRow) *results.Verdict {
+func scoreOf(row *scoreRow) *rows.Verdict {
 	ok := row.State == "" && row.Score != nil && *row.Score >= 0 && *row.Score <= 2 && row.Classification != "error"
 	switch {
 	case row.State == string(assay.VerdictValid) || ok:
-		return &results.Verdict{State: string(assay.VerdictValid), Label: row.Classification, Score: row.Score, Reason: row.Reasoning}
+		return &rows.Verdict{State: string(assay.VerdictValid), Label: row.Classification, Score: row.Score, Reason: row.Reasoning}
 	case row.State != "":
 		return export.InvalidVerdict(assay.VerdictState(row.State), row.Reasoning)
 	case row.Classification == "error":

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/keep/artifacts"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
@@ -57,7 +57,7 @@ type batchLog struct {
 	log     *table.Sheets[loggedBatch]
 }
 
-func (b *batchLog) add(ctx context.Context, rows *results.Rows) error {
+func (b *batchLog) add(ctx context.Context, rows *rows.Reader) error {
 	segments, err := rows.Ledger.Segments(ctx, rows.Run.No)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (b *batchLog) close(t *folder.Tree) error {
 
 // experiment writes the conversations of one stage.
 type experiment struct {
-	rows   *results.Rows
+	rows   *rows.Reader
 	st     *study.Stage
 	dir    string
 	files  *folder.Documents
@@ -114,7 +114,7 @@ type experiment struct {
 	seen   []string // pressures, in the order in which they come
 }
 
-func writeExperiment(ctx context.Context, t *folder.Tree, rows *results.Rows, st *study.Stage) error {
+func writeExperiment(ctx context.Context, t *folder.Tree, rows *rows.Reader, st *study.Stage) error {
 	x := &experiment{
 		rows: rows, st: st, files: folder.NewDocuments(t), scores: table.NewSheets[scoreRow](t),
 		models: map[string]*modelFile{}, judges: map[string]bool{}, said: map[string]bool{},
@@ -238,7 +238,7 @@ func (x *experiment) exchange(th *thread, e *script.Exchange, verdicts []store.V
 	ending := string(o.Ending)
 	switch {
 	case !e.Sent:
-		ending = results.Unasked
+		ending = rows.Unasked
 	case o.Ending == assay.Answered:
 		ending = ""
 	}

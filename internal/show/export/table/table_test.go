@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"assay/internal/assay"
-	"assay/internal/find/results"
+	"assay/internal/find/results/rows"
 	"assay/internal/show/export/table"
 )
 
@@ -23,14 +23,14 @@ func hostile() []string {
 	}
 }
 
-func rows() []results.Answer {
+func someRows() []rows.Answer {
 	half, n := 0.5, int64(7)
-	var out []results.Answer
+	var out []rows.Answer
 	for i, text := range hostile() {
-		r := results.Answer{Study: "s", Run: "r", Item: text, Lane: "l", Turn: 1, Draw: 1, Text: text, Ending: "answered", Verdicts: []results.Said{}}
+		r := rows.Answer{Study: "s", Run: "r", Item: text, Lane: "l", Turn: 1, Draw: 1, Text: text, Ending: "answered", Verdicts: []rows.AnswerVerdict{}}
 		if i%2 == 0 {
 			r.Temperature, r.TopK, r.Stop, r.Rehearsal = &half, &n, `["\n"]`, true
-			r.Verdicts = []results.Said{{Stage: "j", Label: text, Score: &half, State: "valid", Reason: text}}
+			r.Verdicts = []rows.AnswerVerdict{{Stage: "j", Label: text, Score: &half, State: "valid", Reason: text}}
 		}
 		out = append(out, r)
 	}
@@ -73,12 +73,12 @@ func TestEveryTableGivesBackWhatWasWritten(t *testing.T) {
 	for _, f := range []table.Form{table.CSV, table.JSONL, table.Parquet} {
 		t.Run(string(f), func(t *testing.T) {
 			t.Parallel()
-			want := rows()
+			want := someRows()
 			files := fstest.MapFS{"rows": {Data: write(t, f, want)}}
-			got, bad := read[results.Answer](t, f, files, "rows")
+			got, bad := read[rows.Answer](t, f, files, "rows")
 			for i := range got {
 				if got[i].Verdicts == nil { // an empty cell
-					got[i].Verdicts = []results.Said{}
+					got[i].Verdicts = []rows.AnswerVerdict{}
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" || len(bad) > 0 {
@@ -90,8 +90,8 @@ func TestEveryTableGivesBackWhatWasWritten(t *testing.T) {
 
 func TestEveryTableHasTheSameColumns(t *testing.T) {
 	t.Parallel()
-	head, _, _ := strings.Cut(string(write(t, table.CSV, []results.Answer{{}})), "\n")
-	line := string(write(t, table.JSONL, []results.Answer{{}}))
+	head, _, _ := strings.Cut(string(write(t, table.CSV, []rows.Answer{{}})), "\n")
+	line := string(write(t, table.JSONL, []rows.Answer{{}}))
 	for _, name := range strings.Split(head, ",") {
 		if name == "" || strings.Count(","+head+",", ","+name+",") != 1 || !strings.Contains(line, `"`+name+`":`) {
 			t.Errorf("column %q: not once in CSV and in JSON", name)
@@ -126,13 +126,13 @@ func TestABrokenRowDoesNotHarmItsNeighbours(t *testing.T) {
 		{"empty", table.CSV, "", nil, []string{"rows:1: the file is empty"}},
 		{"lines", table.JSONL, "{\"item\":\"a\"}\n\n{\"item\":\n[1]\n{\"item\":\"b\"}", []string{"a", "b"}, []string{
 			"rows:3: not a row of JSON: unexpected end of JSON input",
-			"rows:4: not a row of JSON: json: cannot unmarshal array into Go value of type results.Answer",
+			"rows:4: not a row of JSON: json: cannot unmarshal array into Go value of type rows.Answer",
 		}},
 		{"parquet", table.Parquet, "PAR1 this is none PAR1", nil, []string{"rows"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, bad := read[results.Answer](t, c.form, fstest.MapFS{"rows": {Data: []byte(c.text)}}, "rows")
+			got, bad := read[rows.Answer](t, c.form, fstest.MapFS{"rows": {Data: []byte(c.text)}}, "rows")
 			var items []string
 			for _, r := range got {
 				items = append(items, r.Item)
@@ -155,8 +155,8 @@ func FuzzCellsComeBackAsTheyWere(f *testing.F) {
 		f.Add(text, text)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		want := []results.Item{{Item: a, Expect: b}, {Item: b, Cluster: a}}
-		got, bad := read[results.Item](t, table.CSV, fstest.MapFS{"x": {Data: write(t, table.CSV, want)}}, "x")
+		want := []rows.Item{{Item: a, Expect: b}, {Item: b, Cluster: a}}
+		got, bad := read[rows.Item](t, table.CSV, fstest.MapFS{"x": {Data: write(t, table.CSV, want)}}, "x")
 		if diff := cmp.Diff(want, got); diff != "" || len(bad) > 0 {
 			t.Errorf("%s%v", diff, bad)
 		}
@@ -172,6 +172,6 @@ func FuzzTablesOfStrangersDoNoHarm(f *testing.F) {
 		if csv {
 			form = table.CSV
 		}
-		read[results.Answer](t, form, fstest.MapFS{"x": {Data: text}}, "x")
+		read[rows.Answer](t, form, fstest.MapFS{"x": {Data: text}}, "x")
 	})
 }

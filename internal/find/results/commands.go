@@ -1,0 +1,68 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+)
+
+// Rerun is the command that goes on with a study after it was edited, typed in a folder; empty: in any.
+func (r *Reader) Rerun(run store.Run, dir string) (string, error) {
+	var s script.Settings
+	if err := json.Unmarshal([]byte(run.Settings), &s); err != nil {
+		return "", fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	if s.File == "" {
+		return "", nil
+	}
+	return r.RerunWith(run, s, dir), nil
+}
+
+// RerunWith is the command that runs a study with other settings than a run has.
+func (r *Reader) RerunWith(run store.Run, s script.Settings, dir string) string {
+	s.File = filepath.Join(studyFrom(run.Folder, dir), s.File)
+	return RunAgain(s, r.Rehearsal)
+}
+
+// studyFrom is how a study's folder is called where commands are typed: not at all in the folder itself, and as a whole elsewhere.
+func studyFrom(folder, dir string) string {
+	if rel, err := filepath.Rel(dir, folder); err == nil && dir != "" && filepath.IsLocal(rel) {
+		return rel
+	}
+	return folder
+}
+
+// RunAgain is the command that runs the same study.
+func RunAgain(s script.Settings, rehearsal bool, flags ...string) string {
+	ask := append([]string{"assay run", ShellWord(s.File)}, flags...)
+	flag := func(name, value string) {
+		if value != "" {
+			ask = append(ask, "--"+name, ShellWord(value))
+		}
+	}
+	flag("profile", s.Profile)
+	for _, set := range s.Set {
+		flag("set", set)
+	}
+	flag("lane", strings.Join(s.Lanes, ","))
+	flag("stage", strings.Join(s.Stages, ","))
+	if s.Limit > 0 {
+		flag("limit", fmt.Sprint(s.Limit))
+	}
+	if rehearsal {
+		ask = append(ask, "--rehearse")
+	}
+	return strings.Join(ask, " ")
+}
+
+// ShellWord quotes what a shell would take apart.
+func ShellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=,:@+") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

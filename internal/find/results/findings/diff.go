@@ -1,0 +1,235 @@
+package findings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+)
+
+// Diff is two runs side by side: what was set otherwise, and what came out.
+type Diff struct {
+	Runs     [2]store.Run
+	Settings []Changed
+	Items    []SharedItems
+	Paired   []analysis.Table // on the items that both have; a difference is the second run minus the first
+	Beside   []Beside         // numbers of both runs that are not paired
+
+	readers [2]*results.Reader
+	shared  map[string]bool // items of both runs
+}
+
+// Compare puts two runs side by side, each with its reader.
+func Compare(ctx context.Context, readers [2]*results.Reader, runs [2]store.Run) (*Diff, error) {
+	d := &Diff{Runs: runs, readers: readers, shared: map[string]bool{}}
+	if err := d.settings(ctx); err != nil {
+		return nil, err
+	}
+	return d, d.results(ctx)
+}
+
+// Shared is how many items both runs have.
+func (d *Diff) Shared() int { return len(d.shared) }
+
+// results compares the verdicts of both runs.
+func (d *Diff) results(ctx context.Context) error {
+	var walks [2]*walk
+	for i := range d.Runs {
+		q, err := rowsAlone(ctx, d.readers[i], d.Runs[i])
+		if err != nil {
+			return err
+		}
+		f, err := newFacts(ctx, q)
+		if err != nil {
+			return err
+		}
+		walks[i] = newWalk(q, f)
+	}
+	for _, s := range walks[0].stages {
+		if !slices.ContainsFunc(walks[1].stages, func(o analysis.Stage) bool { return o.Name == s.Name && o.Verb == s.Verb }) {
+			continue
+		}
+		if s.Verb == analysis.Compared {
+			continue
+		}
+		if err := d.paired(ctx, walks, s); err != nil {
+			return fmt.Errorf("compare stage %s: %w", s.Name, err)
+		}
+	}
+	return d.beside(ctx)
+}
+
+// The words for the two runs where lanes stand while they are compared, the field that says meanwhile which lane it is, and the one that
+// says which run it is when all is done.
+const (
+	firstRun  = "run 1"
+	secondRun = "run 2"
+	laneField = "of lane"
+	runField  = "run"
+)
+
+// paired compares the lanes of one stage with themselves: in the analyzer, the run stands where the lane does.
+func (d *Diff) paired(ctx context.Context, walks [2]*walk, s analysis.Stage) error {
+	which := secondRun
+	both := d.lanesOfBoth(walks, s.Name)
+	analyzer, err := methods.Open([]analysis.Stage{s}, []analysis.Spec{{
+		Stage: s.Name, Method: analysis.Rates, By: []string{analysis.ByLane, laneField},
+		Keep: func(r *analysis.Row) bool {
+			if !both[r.Lane] || !d.shared[r.Item] {
+				return false
+			}
+			r.Fields, r.Lane = map[string]string{laneField: r.Lane}, which
+			return true
+		},
+	}}, analysis.Options{Seed: 1})
+	if err != nil {
+		return err
+	}
+	for i, name := range []string{firstRun, secondRun} {
+		which = name
+		if err := walks[i].read(ctx, analyzer, s); err != nil {
+			return err
+		}
+	}
+	report, err := analyzer.Report()
+	if err != nil {
+		return err
+	}
+	for _, t := range report.Tables {
+		nameRuns(&t)
+		d.Paired = append(d.Paired, t)
+	}
+	return nil
+}
+
+// nameRuns calls runs runs and lanes lanes, and makes differences those of the second run against the first: what changed. As in every
+// table of differences, the value is the one named first minus the one it stands against.
+func nameRuns(t *analysis.Table) {
+	fields := map[string]string{analysis.ByLane: runField, laneField: analysis.ByLane}
+	for i, name := range t.By {
+		if to, ok := fields[name]; ok {
+			t.By[i] = to
+		}
+	}
+	for i := range t.Findings {
+		f := &t.Findings[i]
+		for k, v := range f.By {
+			if to, ok := fields[v.Field]; ok {
+				f.By[k].Field = to
+			}
+		}
+		if f.What != analysis.WhatDifference {
+			continue
+		}
+		t.Title = "differences between runs"
+		for k, v := range f.By {
+			switch v.Field {
+			case runField:
+				f.By[k].Value = secondRun
+			case analysis.ByAgainst:
+				f.By[k].Value = firstRun
+			}
+		}
+		f.Value.Value = -f.Value.Value + 0
+		f.Interval.Low, f.Interval.High = -f.Interval.High+0, -f.Interval.Low+0
+	}
+}
+
+// lanesOfBoth are the lanes whose answers both runs have.
+func (d *Diff) lanesOfBoth(walks [2]*walk, stage string) map[string]bool {
+	out := map[string]bool{}
+	for i, w := range walks {
+		st, ok := w.study.Stage(stage)
+		if !ok {
+			return nil
+		}
+		here := map[string]bool{}
+		for _, source := range sources(w.study, st) {
+			for _, l := range w.study.Contestants(source) {
+				here[l.Name] = i == 0 || out[l.Name]
+			}
+		}
+		out = here
+	}
+	return out
+}
+
+// Beside is a number of both runs that are not paired.
+type Beside struct {
+	Stage, Title, What, Of string
+	Was, Now               *analysis.Finding
+}
+
+// beside puts the strengths and win rates of comparisons side by side.
+func (d *Diff) beside(ctx context.Context) error {
+	var reports [2]*analysis.Report
+	for i := range d.Runs {
+		one, err := Of(ctx, d.readers[i], d.Runs[i], Query{})
+		if err != nil {
+			return err
+		}
+		reports[i] = one.Report
+	}
+	at := map[string]*analysis.Finding{}
+	name := func(t *analysis.Table, f *analysis.Finding) string {
+		return fmt.Sprint(t.Stage, "\x00", t.Title, "\x00", f.What, "\x00", f.By)
+	}
+	for i := range reports[0].Tables {
+		t := &reports[0].Tables[i]
+		for k := range t.Findings {
+			at[name(t, &t.Findings[k])] = &t.Findings[k]
+		}
+	}
+	for i := range reports[1].Tables {
+		t := &reports[1].Tables[i]
+		for k := range t.Findings {
+			f := &t.Findings[k]
+			was, ok := at[name(t, f)]
+			if !ok || f.What != analysis.WhatStrength && f.What != analysis.WhatWin {
+				continue
+			}
+			var of []string
+			for _, v := range f.By {
+				of = append(of, v.Value)
+			}
+			d.Beside = append(d.Beside, Beside{Stage: t.Stage, Title: t.Title, What: f.What, Of: strings.Join(of, ", "), Was: was, Now: f})
+		}
+	}
+	return nil
+}
+
+// DiffJSON is a comparison of runs for programs.
+type DiffJSON struct {
+	Runs     [2]string        `json:"runs"`
+	Settings []Changed        `json:"settings"`
+	Items    []SharedItems    `json:"items"`
+	Tables   []TableJSON      `json:"tables"`
+	Beside   []besideDocument `json:"side_by_side"`
+}
+
+type besideDocument struct {
+	Stage string      `json:"stage"`
+	Title string      `json:"title"`
+	Was   FindingJSON `json:"was"`
+	Is    FindingJSON `json:"is"`
+}
+
+// JSON is the comparison for programs.
+func (d *Diff) JSON() DiffJSON {
+	doc := DiffJSON{
+		Runs: [2]string{d.Runs[0].ID, d.Runs[1].ID}, Settings: append([]Changed{}, d.Settings...), Items: append([]SharedItems{}, d.Items...),
+		Tables: []TableJSON{}, Beside: []besideDocument{},
+	}
+	for i := range d.Paired {
+		doc.Tables = append(doc.Tables, tableOf(&d.Paired[i]))
+	}
+	for _, b := range d.Beside {
+		doc.Beside = append(doc.Beside, besideDocument{b.Stage, b.Title, findingOf(b.Was), findingOf(b.Now)})
+	}
+	return doc
+}

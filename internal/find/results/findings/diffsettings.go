@@ -1,0 +1,227 @@
+package findings
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"assay/internal/assay"
+	"assay/internal/study"
+)
+
+// Changed is one thing that was set otherwise. Empty: it was not set.
+type Changed struct {
+	What string `json:"what"`
+	Was  string `json:"was"`
+	Is   string `json:"is"`
+}
+
+// SharedItems say how far two runs asked the same.
+type SharedItems struct {
+	Input   string `json:"input"`
+	Shared  int    `json:"shared"`
+	Changed int    `json:"changed"`
+	First   int    `json:"only_first"`
+	Second  int    `json:"only_second"`
+}
+
+// settings finds what was set otherwise: lanes and their models first, then the study, then the texts it loads.
+func (d *Diff) settings(ctx context.Context) error {
+	var lanes, studies, texts [2]map[string]string
+	for i := range d.Runs {
+		var err error
+		if lanes[i], err = d.lanesOf(ctx, i); err != nil {
+			return err
+		}
+		if studies[i], texts[i], err = d.studyOf(ctx, i); err != nil {
+			return err
+		}
+	}
+	d.compare(lanes)
+	d.compare(studies)
+	for _, name := range slices.Sorted(maps.Keys(texts[1])) {
+		if was, ok := texts[0][name]; ok && was != texts[1][name] {
+			line, a, b := firstOther(was, texts[1][name])
+			d.Settings = append(d.Settings, Changed{fmt.Sprintf("%s, line %d", name, line), a, b})
+		}
+	}
+	return d.items(ctx)
+}
+
+// compare adds what differs between two sets of settings.
+func (d *Diff) compare(of [2]map[string]string) {
+	all := map[string]bool{}
+	for _, m := range of {
+		for k := range m {
+			all[k] = true
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if of[0][k] != of[1][k] {
+			d.Settings = append(d.Settings, Changed{k, of[0][k], of[1][k]})
+		}
+	}
+}
+
+// lanesOf are the models and parameters of a run's lanes.
+func (d *Diff) lanesOf(ctx context.Context, i int) (map[string]string, error) {
+	lanes, err := d.readers[i].Ledger.Lanes(ctx, d.Runs[i].No)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, l := range lanes {
+		var params any
+		if err := json.Unmarshal([]byte(l.Params), &params); err != nil {
+			return nil, fmt.Errorf("parameters of lane %s: %w", l.Name, err)
+		}
+		at := "lane " + l.Name
+		out[at+" model"] = strings.Trim(l.Provider+"/"+l.Model, "/")
+		flatten(at, params, out)
+	}
+	return out, nil
+}
+
+// studyOf are the settings of a run's study, flat, and its other texts. Lanes stand apart.
+func (d *Diff) studyOf(ctx context.Context, i int) (settings, texts map[string]string, err error) {
+	name, all, err := d.readers[i].Scripts.Texts(ctx, d.Runs[i])
+	if err != nil {
+		return nil, nil, err
+	}
+	settings, texts = map[string]string{}, map[string]string{}
+	for file, text := range all {
+		if file != name {
+			texts[file] = text
+			continue
+		}
+		var doc map[string]any
+		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+			return nil, nil, fmt.Errorf("read the study of run %s: %w", d.Runs[i].ID, err)
+		}
+		delete(doc, "lanes")
+		delete(doc, "lane_defaults")
+		flatten("", doc, settings)
+	}
+	for file := range texts {
+		if ext := path.Ext(file); ext == ".yaml" || ext == ".yml" {
+			delete(texts, file) // lanes, which are compared as they are in the end
+		}
+	}
+	var said any
+	if err := json.Unmarshal([]byte(d.Runs[i].Settings), &said); err != nil {
+		return nil, nil, fmt.Errorf("settings of run %s: %w", d.Runs[i].ID, err)
+	}
+	flatten("command line", said, settings)
+	delete(settings, "command line.file")
+	return settings, texts, nil
+}
+
+// flatten writes every value of a tree under its path; elements of a list go by their name, else by their number.
+func flatten(at string, v any, out map[string]string) {
+	join := func(name string) string { return strings.TrimPrefix(at+"."+name, ".") }
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for name, x := range v {
+			flatten(join(name), x, out)
+		}
+	case []any:
+		for i, x := range v {
+			name := fmt.Sprint(i + 1)
+			if m, ok := x.(map[string]any); ok && m["name"] != nil {
+				name = fmt.Sprint(m["name"])
+			}
+			flatten(join(name), x, out)
+		}
+	default:
+		if text := fmt.Sprint(v); text != "" && text != "false" {
+			out[at] = text
+		}
+	}
+}
+
+// firstOther is the first line in which two texts differ.
+func firstOther(a, b string) (line int, was, is string) {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(x), len(y)) {
+		was, is = "", ""
+		if i < len(x) {
+			was = x[i]
+		}
+		if i < len(y) {
+			is = y[i]
+		}
+		if was != is {
+			return i + 1, was, is
+		}
+	}
+	return 0, "", ""
+}
+
+// items counts how far both runs asked the same, and notes which items both have.
+func (d *Diff) items(ctx context.Context) error {
+	var studies [2]*study.Study
+	for i := range d.Runs {
+		var err error
+		if studies[i], err = d.readers[i].Study(ctx, d.Runs[i]); err != nil {
+			return err
+		}
+	}
+	for _, in := range studies[0].Inputs {
+		if !slices.ContainsFunc(studies[1].Inputs, func(o study.Entry[study.Input]) bool { return o.Name == in.Name }) {
+			continue
+		}
+		was, err := d.itemHashes(ctx, 0, in.Name)
+		if err != nil {
+			return err
+		}
+		is, err := d.itemHashes(ctx, 1, in.Name)
+		if err != nil {
+			return err
+		}
+		one := SharedItems{Input: in.Name}
+		for id, hash := range is {
+			other, ok := was[id]
+			switch {
+			case !ok:
+				one.Second++
+				continue
+			case other != hash:
+				one.Changed++
+			}
+			one.Shared++
+			d.shared[id] = true
+		}
+		one.First = len(was) - one.Shared
+		d.Items = append(d.Items, one)
+	}
+	return nil
+}
+
+func (d *Diff) itemHashes(ctx context.Context, i int, input string) (map[string][8]byte, error) {
+	out := map[string][8]byte{}
+	for it, err := range d.readers[i].Ledger.Items(ctx, d.Runs[i].No, input) {
+		if err != nil {
+			return nil, err
+		}
+		out[it.ID] = hashItem(&it)
+	}
+	return out, nil
+}
+
+func hashItem(it *assay.Item) [8]byte {
+	text, err := json.Marshal(it.Fields)
+	if err != nil {
+		text = nil // fields come out of JSON: they can be written
+	}
+	sum := sha256.Sum256(bytes.Join([][]byte{text, []byte(it.Cluster), []byte(it.Expect)}, []byte{0}))
+	return [8]byte(sum[:8])
+}

@@ -1,0 +1,154 @@
+package findings
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/analysis/methods"
+	"assay/internal/find/results"
+	"assay/internal/find/results/labels"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/study"
+)
+
+// gold enters what is taken to be true about the answers of a stage: what people said and, over it, the labels of the file
+// that the study names, as it is now. Labels come after answers, so the file counts more than what the run's snapshot has of
+// it; a bundle takes it along.
+func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error {
+	said := func(all iter.Seq2[store.Verdict, error], judge string) coordinated {
+		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+			for v, err := range all {
+				note := func(r *analysis.Row) {
+					r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+					if judge != "" {
+						r.Judge = judge
+					}
+				}
+				if !yield(v.At, note, err) {
+					return
+				}
+			}
+		}
+	}
+	err := analyzer.Gold(s.of(said(s.Ledger.PeopleVerdicts(ctx, s.run.No, s.stage.Name), "")))
+	if err != nil || s.declared.Gold == "" {
+		return err
+	}
+	labels, err := s.goldFile(ctx, s.declared)
+	if err != nil {
+		return err
+	}
+	all := func(yield func(store.Verdict, error) bool) {
+		for _, v := range labels {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+	return analyzer.Gold(s.of(said(all, analysis.GoldJudge)))
+}
+
+// goldFile reads the gold labels of a stage. Rows that mean nothing in this run become warnings.
+func (w *walk) goldFile(ctx context.Context, st *study.Stage) ([]store.Verdict, error) {
+	file, err := OpenGold(ctx, w.question.Reader, w.run, st)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound) {
+		w.unmatched = append(w.unmatched, fmt.Sprintf("stage %s: its gold labels %s are not there: the judge counts as not validated", st.Name, st.Gold))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read gold labels: %w", err)
+	}
+	defer file.Close()
+	rows, err := labels.Read(file, st.Gold)
+	if err != nil {
+		return nil, err
+	}
+	people, err := w.Scripts.People(ctx, w.run, st.Name)
+	if err != nil {
+		return nil, err
+	}
+	var problems assay.Problems
+	var mine []*labels.Label
+	for i := range rows {
+		rows[i].Stage, rows[i].Judge = st.Name, script.PersonPrefix+analysis.GoldJudge
+		mine = append(mine, &rows[i])
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	found, err := labels.Match(ctx, w.question.Reader, w.run, people, mine, &problems)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range problems[:min(len(problems), labels.MaxProblems)] {
+		w.unmatched = append(w.unmatched, p.String())
+	}
+	out := make([]store.Verdict, len(found))
+	for i, l := range found {
+		out[i] = l.Verdict
+	}
+	return out, nil
+}
+
+// GoldPart is under which name, before that of the file, gold labels travel in a bundle.
+const GoldPart = "gold/"
+
+// OpenGold opens the gold labels of a stage: from the run's folder, or out of the bundle.
+func OpenGold(ctx context.Context, r *results.Reader, run store.Run, st *study.Stage) (io.ReadCloser, error) {
+	if r.Bundled {
+		text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, GoldPart+st.Gold))
+		return io.NopCloser(bytes.NewReader(text)), err
+	}
+	name := st.Gold
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(run.Folder, filepath.FromSlash(name))
+	}
+	if _, err := os.Stat(run.Folder); !errors.Is(err, fs.ErrNotExist) {
+		return os.Open(name)
+	}
+	// This machine does not have the run's folder: the labels count that were there when it began.
+	text, err := io.ReadAll(r.Ledger.Part(ctx, run.No, script.GoldPart+st.Gold))
+	return io.NopCloser(bytes.NewReader(text)), err
+}
+
+// anybody is the judge of what people alone are asked and none of them has said yet.
+const anybody = script.PersonPrefix + "*"
+
+// asksPeople reports whether people are to judge all that a stage is about. What named people said elsewhere, and was imported, may be
+// on a part of it: how much they were asked is not known.
+func (s *stageRows) asksPeople() bool {
+	from := sources(s.study, s.declared)
+	imported := slices.ContainsFunc(from, func(s *study.Stage) bool { return s.Verb() == study.VerbImport })
+	return slices.Contains(s.declared.Judges.List, anybody) || len(from) > 0 && !imported
+}
+
+// expectPeople enters what people alone judge as planned: each answer or pair once, and each further person's word on it.
+func (s *stageRows) expectPeople(ctx context.Context, analyzer *methods.Analyzer) error {
+	people, err := s.Scripts.People(ctx, s.run, s.stage.Name)
+	if err != nil {
+		return err
+	}
+	return analyzer.Expect(s.of(func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
+		for v, err := range s.Ledger.PeopleVerdicts(ctx, s.run.No, s.stage.Name) {
+			if !yield(v.At, func(*analysis.Row) {}, err) {
+				return
+			}
+		}
+		for at, err := range people.Unlabelled(ctx) {
+			if !yield(at, func(r *analysis.Row) { r.Judge = anybody }, err) {
+				return
+			}
+		}
+	}))
+}

@@ -1,0 +1,222 @@
+package labels
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/results"
+	"assay/internal/judge"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/study/adaptive"
+	"assay/internal/study/plan"
+)
+
+// personName is what people may be called; it stands in keys and file names.
+const personName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+
+// Person is the judge that a person of a name is.
+func Person(name string) (string, error) {
+	name = strings.TrimPrefix(name, script.PersonPrefix)
+	if !regexp.MustCompile(personName).MatchString(name) {
+		return "", results.NewMistake("--as NAME, of letters, digits, . _ and -", "%q cannot be a person's name", name)
+	}
+	return script.PersonPrefix + name, nil
+}
+
+// Stages are the stages of a run that people may judge.
+func Stages(ctx context.Context, r *results.Reader, run store.Run) ([]string, error) {
+	st, err := r.Study(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, s := range plan.InOrder(st) {
+		if results.GivesVerdicts(s) {
+			out = append(out, s.Name)
+		}
+	}
+	return out, nil
+}
+
+// Panel is a stage that people judge: what they are asked next, what they are shown, and how what they say is kept. It is
+// the same for a terminal and for pages.
+type Panel struct {
+	People  *script.People
+	rubric  judge.Rubric
+	choices []Choice
+}
+
+// Open opens a stage of a run for people.
+func Open(ctx context.Context, r *results.Reader, run store.Run, stage string) (*Panel, error) {
+	people, err := r.Scripts.People(ctx, run, stage)
+	if err != nil {
+		return nil, err
+	}
+	rubric := people.Rubric()
+	return &Panel{people, rubric, choicesOf(rubric)}, nil
+}
+
+// Pairs reports whether two answers are shown side by side.
+func (p *Panel) Pairs() bool { return p.rubric.Kind == judge.Pairs }
+
+// Choices are what people may say; nil where they cannot say anything.
+func (p *Panel) Choices() []Choice { return p.choices }
+
+// Choice is something that a person may say.
+type Choice struct {
+	Key   string `json:"key"` // of a keyboard
+	Text  string `json:"text"`
+	Quiet bool   `json:"-"` // it says nothing about the answer
+	said  judge.Given
+}
+
+// choicesOf are the keys of a rubric; nil where it has none, or too many.
+func choicesOf(r judge.Rubric) []Choice {
+	var out []Choice
+	if r.Kind == judge.Pairs {
+		out = []Choice{{Key: "a", Text: "A is better", said: judge.Given{Label: assay.LabelA}}, {Key: "b", Text: "B is better", said: judge.Given{Label: assay.LabelB}}}
+		if r.Ties() {
+			out = append(out, Choice{Key: "t", Text: "tie", said: judge.Given{Label: assay.LabelTie}})
+		}
+		return append(out, cannotTell())
+	}
+	for _, l := range r.Labels {
+		if !l.Abstain {
+			out = append(out, Choice{Key: strconv.Itoa(len(out) + 1), Text: l.Name, said: judge.Given{Label: l.Name}})
+		}
+	}
+	if low, high := r.Range.Low, r.Range.High; len(out) == 0 && low != nil && high != nil && *low >= 0 && *high <= 9 && r.Range.Whole {
+		for x := *low; x <= *high; x++ {
+			score := x
+			out = append(out, Choice{Key: strconv.Itoa(int(x)), said: judge.Given{Score: &score}})
+		}
+	}
+	if len(out) == 0 || len(out) > 9 && r.Range.Low == nil {
+		return nil
+	}
+	return append(out, cannotTell())
+}
+
+func cannotTell() Choice { return Choice{Key: "n", Text: "cannot tell", Quiet: true} }
+
+// Sheet is what a person sees of a task. No name of a lane or a model is on it.
+type Sheet struct {
+	Asked       string `json:"asked"`
+	First       string `json:"first_answer,omitempty"` // what was answered before Said
+	Said        string `json:"said,omitempty"`
+	Answer      string `json:"answer,omitempty"`
+	A           string `json:"a,omitempty"`
+	B           string `json:"b,omitempty"`
+	Trait       string `json:"trait,omitempty"`
+	Description string `json:"description,omitempty"`
+	Expected    string `json:"expected,omitempty"`      // where the other judges are told it too
+	Told        string `json:"judge_is_told,omitempty"` // around the texts that it reads
+	Seen        string `json:"seen"`                    // stands for what is shown: a label says which it is about
+}
+
+// Sheet is what a task shows; false where there is nothing to see.
+func (p *Panel) Sheet(ctx context.Context, t analysis.Task) (Sheet, bool, error) {
+	s, ok, err := p.People.Show(ctx, t)
+	if err != nil || !ok {
+		return Sheet{}, false, err
+	}
+	if a := s.Answer; a != nil {
+		out := Sheet{Asked: a.Asked, Answer: a.Answer, Expected: s.Expect, Told: s.Told, Seen: seen(s.Shown)}
+		if a.First != a.Answer {
+			out.First, out.Said = a.First, a.Said
+		}
+		return out, true, nil
+	}
+	return Sheet{
+		Asked: s.Pair.Said, A: s.Pair.A, B: s.Pair.B, Trait: s.Pair.Trait.Name, Description: s.Pair.Trait.Description, Expected: s.Expect, Told: s.Told, Seen: seen(s.Shown),
+	}, true, nil
+}
+
+// seen stands for answers or items, and says nothing of them: people judge blind.
+func seen(shown []store.Shown) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%v", shown))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Say keeps what a person says about a task: the key of a choice. Saw is what the sheet called what it showed; where another answer
+// stands by now, nothing is kept: store.ErrReplaced.
+func (p *Panel) Say(ctx context.Context, t analysis.Task, person, key, saw string) error {
+	i := slices.IndexFunc(p.choices, func(c Choice) bool { return c.Key == key })
+	if i < 0 {
+		return fmt.Errorf("there is no choice %q", key)
+	}
+	said := assay.Verdict{State: assay.VerdictAbstained, Why: "cannot tell"}
+	if !p.choices[i].Quiet {
+		said = p.rubric.Take(p.choices[i].said)
+	}
+	v, err := p.People.Verdict(t, person, said)
+	if err != nil {
+		return err
+	}
+	now, ok, err := p.People.Show(ctx, t)
+	if err != nil {
+		return err
+	}
+	if !ok || seen(now.Shown) != saw {
+		return store.ErrReplaced
+	}
+	return p.People.Label(ctx, v, now.Shown)
+}
+
+// Withdraw takes back what a person said.
+func (p *Panel) Withdraw(ctx context.Context, t analysis.Task, person string) error {
+	v, err := p.People.Verdict(t, person, assay.Verdict{State: assay.VerdictMissing})
+	if err == nil {
+		_, err = p.People.Withdraw(ctx, v)
+	}
+	return err
+}
+
+// Clear reports which of two lanes is clearly the better one, from all verdicts of a stage so far. Groups are named as tasks name them.
+func Clear(ctx context.Context, r *results.Reader, run store.Run, stage string) (func(group string, pairs int) bool, error) {
+	wins := map[string]*[2]float64{}
+	for v, err := range r.Ledger.Verdicts(ctx, run.No, stage) {
+		if err != nil {
+			return nil, err
+		}
+		two := script.ReadingOf(v.At)
+		if two.Second == "" || two.Items || v.State != store.VerdictValid {
+			continue
+		}
+		group := min(two.First, two.Second) + "\x00" + max(two.First, two.Second)
+		w := wins[group]
+		if w == nil {
+			w = &[2]float64{}
+			wins[group] = w
+		}
+		first := firstShare(v.Label)
+		if two.First > two.Second {
+			first = 1 - first
+		}
+		w[0], w[1] = w[0]+first, w[1]+1-first
+	}
+	return func(group string, pairs int) bool {
+		w := wins[group]
+		return w != nil && adaptive.Clear(w[0], w[1], pairs)
+	}, nil
+}
+
+// firstShare is how much of a comparison the one shown first has won.
+func firstShare(label string) float64 {
+	switch label {
+	case assay.LabelA:
+		return 1
+	case assay.LabelB:
+		return 0
+	}
+	return 0.5
+}

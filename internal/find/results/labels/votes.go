@@ -1,0 +1,147 @@
+package labels
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/show/report"
+)
+
+// Votes is how far people are with a stage, and how often they say what its other judges say.
+type Votes struct {
+	Planned  int  `json:"planned"`          // all that people may be asked
+	Labelled int  `json:"labelled"`         // of it, what any of them has said something about
+	Yours    int  `json:"yours"`            // of one person
+	Both     int  `json:"judged_by_both"`   // verdicts of other judges on what people decided
+	Same     int  `json:"judged_the_same"`  // of them, those that say the same
+	Machines bool `json:"has_other_judges"` // the stage asks models, or a rule judges
+	pairs    bool
+}
+
+// Count is how much people may be asked in a stage: each answer, or each pair, once. It walks over all of it.
+func (p *Panel) Count(ctx context.Context) (int, error) {
+	n := 0
+	for _, err := range p.People.Tasks(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// VotesOf counts what people said in a stage. What is planned is the caller's to add: counting it takes a walk over the whole stage.
+func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, stage, person string) (Votes, error) {
+	st, err := r.Study(ctx, run)
+	if err != nil {
+		return Votes{}, err
+	}
+	s, _ := st.Stage(stage)
+	out := Votes{Machines: len(st.LanesNamed(s.Judges.List)) > 0 || p.rubric.Rule != nil, pairs: p.Pairs()}
+	seen, yours := map[subjectOf]bool{}, map[subjectOf]bool{}
+	var decided []store.Verdict
+	var keys []assay.Key
+	for v, err := range r.Ledger.PeopleVerdicts(ctx, run.No, stage) {
+		if err != nil {
+			return out, err
+		}
+		if v.Stale {
+			continue
+		}
+		about := subjectsOf(&v)
+		seen[about] = true
+		if v.At.Judge == person {
+			yours[about] = true
+		}
+		if v.State == store.VerdictValid {
+			decided, keys = append(decided, v), append(keys, v.Subject)
+		}
+	}
+	out.Labelled, out.Yours = len(seen), len(yours)
+	others, err := r.Ledger.VerdictsOn(ctx, run.No, keys)
+	for i := range decided {
+		said := decided[i]
+		for k := range others[said.Subject] {
+			v := &others[said.Subject][k]
+			if v.At.Stage != stage || v.State != store.VerdictValid || strings.HasPrefix(v.At.Judge, script.PersonPrefix) || subjectsOf(v) != subjectsOf(&said) {
+				continue
+			}
+			out.Both++
+			if saysSame(v, &said) {
+				out.Same++
+			}
+		}
+	}
+	return out, err
+}
+
+// subjectOf is what a verdict is about, whichever way round a pair was shown.
+type subjectOf struct {
+	one, other assay.Key
+	trait      string
+}
+
+func subjectsOf(v *store.Verdict) subjectOf {
+	s := subjectOf{v.Subject, v.Against, v.At.Trait}
+	if v.Against != (assay.Key{}) && slices.Compare(s.one[:], s.other[:]) > 0 {
+		s.one, s.other = s.other, s.one
+	}
+	return s
+}
+
+// saysSame reports whether two verdicts on the same say the same.
+func saysSame(a, b *store.Verdict) bool {
+	switch {
+	case a.Against != (assay.Key{}):
+		return winnerOf(a) == winnerOf(b)
+	case a.Label != "" || b.Label != "":
+		return a.Label == b.Label
+	}
+	return a.Score != nil && b.Score != nil && *a.Score == *b.Score
+}
+
+// winnerOf is the better answer of a pair; none where they are as good.
+func winnerOf(v *store.Verdict) assay.Key {
+	switch v.Label {
+	case assay.LabelA:
+		return v.Subject
+	case assay.LabelB:
+		return v.Against
+	}
+	return assay.Key{}
+}
+
+// Words say how far people are, and what more of it would change.
+func (v Votes) Words() []string {
+	noun := "answer"
+	if v.pairs {
+		noun = "pair"
+	}
+	var out []string
+	if v.Planned > 0 {
+		out = append(out, fmt.Sprintf("%s of %s judged by people", assay.Thousands(v.Labelled), assay.Count(v.Planned, noun)))
+	} else {
+		out = append(out, assay.Count(v.Labelled, noun)+" judged by people")
+	}
+	switch {
+	case !v.Machines && v.Planned > v.Labelled:
+		out = append(out, fmt.Sprintf("%s left until the ranking rests on all of them", assay.Count(v.Planned-v.Labelled, noun)))
+	case !v.Machines:
+	case v.Labelled == 0:
+		out = append(out, "after the first label this shows how often the other judges say the same")
+	case v.Both == 0:
+		out = append(out, "agreement with the other judges: unknown, they have judged none of these")
+	default:
+		out = append(out, fmt.Sprintf("the other judges say the same in %s of %s (%.0f%%)", assay.Thousands(v.Same), assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
+	}
+	if left := report.LabelsWanted - v.Labelled; v.Machines && left > 0 {
+		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))
+	}
+	return out
+}

@@ -1,0 +1,241 @@
+// Package quotes computes what it takes to tell two lanes apart: comparisons or items, and their price.
+package quotes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/find/results/document"
+	"assay/internal/find/results/findings"
+	"assay/internal/keep/store"
+	"assay/internal/send/script"
+	"assay/internal/show/report"
+	"assay/internal/study"
+)
+
+// SettlingChance is with which chance what is quoted settles a pair.
+const SettlingChance = 0.8
+
+// Offer is what it takes to tell two lanes apart that a stage of a run cannot.
+type Offer struct {
+	script.Settle
+	script.Settled
+	Ends   bool        // nothing can be bought: see Why
+	Why    string      // it is so
+	Needed float64     // comparisons, for the usual chance
+	Chance float64     // of what is bought
+	Batch  assay.Cost  // of one comparison
+	Live   assay.Cost  // the same, live
+	Mode   assay.Mode  // in which the stage travels
+	Items  int         // more of them are needed, where the two have met on all
+	Cost   assay.Money // of what is bought
+	Cut    bool        // the budget pays less than is needed
+}
+
+// Each is what one comparison costs in the mode of the stage.
+func (o Offer) Each() assay.Cost {
+	if o.Mode == assay.ModeLive {
+		return o.Live
+	}
+	return o.Batch
+}
+
+// OfferOf says what it takes to tell two lanes apart. Budget is the most that it may cost; nil: anything.
+func OfferOf(ctx context.Context, r *results.Reader, run store.Run, w script.Settle, budget *assay.Money) (Offer, error) {
+	s, err := r.Scripts.Open(ctx, run)
+	if err != nil {
+		return Offer{}, err
+	}
+	o := Offer{Settle: w}
+	if o.Stage == "" {
+		if o.Stage, err = comparedIn(s.Study(), w); err != nil {
+			return o, err
+		}
+	}
+	if st, ok := s.Study().Stage(o.Stage); ok && st.Verb() == study.VerbJudge {
+		return o, &SettleError{Text: fmt.Sprintf("stage %s does not rank lanes %s and %s", o.Stage, w.First, w.Second), Single: true}
+	}
+	if o.Settled, err = s.Settled(ctx, o.Settle); err != nil || o.Under {
+		return o, err
+	}
+	o.Mode = s.ModeOf(o.Stage)
+	if o.Batch, o.Live, err = s.CostOfOne(ctx, o.Stage); err != nil {
+		return o, err
+	}
+	stood, err := findings.Standing(ctx, r, run, o.Stage)
+	if err != nil {
+		return o, err
+	}
+	switch {
+	case o.Known:
+		o.Ends, o.Why = true, "they are told apart already"
+		return o, nil
+	case o.Bought:
+		o.Ends, o.Why = true, "what this budget pays was bought and looked at, and did not settle it; a larger --budget buys more, and is a further look"
+		return o, nil
+	case stood == nil:
+		o.Ends, o.Why = true, "there is no verdict yet"
+		return o, nil
+	}
+	at := func(name string) int {
+		for i, p := range stood.Places {
+			if p.Name == name {
+				return i
+			}
+		}
+		return -1
+	}
+	q, ok := stood.Quote(at(w.First), at(w.Second))
+	if !ok {
+		o.Ends, o.Why = true, "they are told apart already, or too little is known about them"
+		return o, nil
+	}
+	needed, sensible := q.Needed(SettlingChance)
+	if !sensible {
+		o.Ends, o.Why = true, "no sensible number of comparisons would: they are too close"
+		return o, nil
+	}
+	st, _ := s.Study().Stage(o.Stage)
+	each := s.VerdictsOfOne(o.Stage) // a quote counts what tables count
+	if findings.Decided(s.Study(), st) {
+		each = 1
+	}
+	o.Needed = math.Ceil(needed / float64(each))
+	o.N = int(max(1, o.Needed))
+	if o.N > o.Left {
+		o.Items, o.N = (o.N-o.Left+1)/2, o.Left
+	}
+	o.limit(budget)
+	o.Chance = q.Chance(float64(max(1, o.N) * each))
+	return o, nil
+}
+
+// limit cuts what is bought to a budget.
+func (o *Offer) limit(budget *assay.Money) {
+	each := o.Each()
+	if budget != nil && !each.Known() {
+		o.Ends, o.Why = true, "no price is known for one of its judges, so a budget cannot be kept"
+		return
+	}
+	if budget != nil && each.Sum > 0 && assay.Money(o.N)*each.Sum > *budget {
+		o.N, o.Cut = int(*budget/each.Sum), true
+	}
+	if o.Cost = each.Sum * assay.Money(o.N); o.N == 0 && !o.Ends {
+		o.Ends, o.Why = true, "the budget does not pay for one comparison"
+		if o.Left == 0 {
+			o.Why = fmt.Sprintf("they have met on every item, both ways round: add about %s to the study", assay.Count(o.Items, "item"))
+		}
+	}
+}
+
+// comparedIn is the stage that compares two lanes: there has to be one alone.
+func comparedIn(s *study.Study, w script.Settle) (string, error) {
+	var all []string
+	for i := range s.Stages {
+		st := &s.Stages[i]
+		from, ok := s.Stage(st.Compare)
+		if st.Verb() != study.VerbCompare || !ok {
+			continue
+		}
+		var names []string
+		for _, l := range s.Contestants(from) {
+			names = append(names, l.Name)
+		}
+		if slices.Contains(names, w.First) && slices.Contains(names, w.Second) {
+			all = append(all, st.Name)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return "", &SettleError{Text: fmt.Sprintf("no stage compares lane %s with lane %s, and none that judges ranks both", w.First, w.Second), Single: true}
+	case 1:
+		return all[0], nil
+	}
+	return "", &SettleError{Text: fmt.Sprintf("several stages compare %s with %s: %s", w.First, w.Second, strings.Join(all, ", ")), Hint: "name one of them with --stage"}
+}
+
+// SettleError says why two lanes cannot be settled.
+type SettleError struct {
+	Text, Hint string
+	Single     bool // no stage compares them: more items may tell them apart
+}
+
+// Error says it.
+func (e *SettleError) Error() string { return e.Text }
+
+// ItemQuote is how many more items would tell two lanes apart whose answers are judged one by one.
+type ItemQuote struct {
+	Stage  string
+	Unit   string     // what items are called
+	Needed int64      // more of them, for the usual chance; 0: see Why
+	Why    string     // no number is known
+	Cost   report.Fee // of them
+	Input  string     // whose items they are
+	Asked  int64      // items of it that the run has
+
+	run      store.Run
+	settings script.Settings
+}
+
+// QuoteItems returns how many more items would tell two lanes apart; false: no stage that judges ranks both.
+func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w script.Settle) (ItemQuote, bool, error) {
+	out := ItemQuote{run: run}
+	if err := json.Unmarshal([]byte(run.Settings), &out.settings); err != nil {
+		return out, false, fmt.Errorf("read the settings of run %s: %w", run.ID, err)
+	}
+	found, err := findings.Of(ctx, r, run, findings.Query{})
+	if err != nil {
+		return out, false, err
+	}
+	doc, err := document.Outline(ctx, r, found)
+	if err != nil {
+		return out, false, err
+	}
+	q, apart, ranked := doc.Settle(w.Stage, w.First, w.Second)
+	if !ranked {
+		return out, false, nil
+	}
+	s, err := r.Scripts.Open(ctx, run)
+	if err != nil {
+		return out, false, err
+	}
+	st, _ := s.Study().Stage(q.Stage)
+	out.Stage, out.Unit, out.Cost, out.Input = q.Stage, q.Unit, q.Likely.Cost, document.RootInput(s.Study(), st)
+	for _, err := range r.Ledger.ItemHeads(ctx, run.No, out.Input) {
+		if err != nil {
+			return out, false, err
+		}
+		out.Asked++
+	}
+	switch {
+	case apart:
+		out.Why = "they are told apart already"
+	case q.Clusters == 0 || out.Asked == 0:
+		out.Why = "too little is known about them"
+	case !q.Likely.Known:
+		out.Why = "no sensible number of " + q.Unit + "s would: they are too close"
+	default: // several items may share a cluster, and some have no verdict on both
+		out.Needed = int64(math.Ceil(q.Likely.N * float64(out.Asked) / float64(q.Clusters)))
+	}
+	return out, true, nil
+}
+
+// Limited reports whether the run was told to ask about the first items of each input alone.
+func (q ItemQuote) Limited() bool { return q.settings.Limit > 0 }
+
+// RerunWith is the command that runs the study of a quote with another limit on items (0: without one) and another setting of the study (empty:
+// none), typed in a folder.
+func RerunWith(r *results.Reader, q ItemQuote, limit int64, set, dir string) string {
+	q.settings.Limit = int(limit)
+	if path, _, some := strings.Cut(set, "="); some {
+		old := func(have string) bool { return strings.HasPrefix(have, path+"=") }
+		q.settings.Set = append(slices.DeleteFunc(slices.Clone(q.settings.Set), old), set)
+	}
+	return r.RerunWith(q.run, q.settings, dir)
+}

@@ -1,0 +1,220 @@
+// Package rows reads the answers, verdicts and items of a run as rows, and one request with its whole life.
+//
+// A row is one type wherever it is shown: `assay results`, exports, the JSON API and imports use the same fields under the same names.
+package rows
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"assay/internal/assay"
+)
+
+// Raw is a JSON value inside a row: itself in JSON lines, its text in CSV and parquet. Empty: there is none.
+type Raw string
+
+// MarshalJSON writes the value itself.
+func (r Raw) MarshalJSON() ([]byte, error) {
+	if r == "" {
+		return []byte("null"), nil
+	}
+	return []byte(r), nil
+}
+
+// UnmarshalJSON keeps the value as it stands.
+func (r *Raw) UnmarshalJSON(text []byte) error {
+	*r = ""
+	if !bytes.Equal(text, []byte("null")) {
+		*r = Raw(text)
+	}
+	return nil
+}
+
+// Answer is one request and what stands for it: one row of the table of requests. A pointer that is nil, or a text that
+// is empty, is not known or does not apply; it is never 0.
+type Answer struct {
+	Study     string `json:"study" parquet:"study,dict"`
+	Run       string `json:"run" parquet:"run,dict"`
+	Rehearsal bool   `json:"rehearsal" parquet:"rehearsal"`
+	Key       string `json:"key" parquet:"key"`
+	Stage     string `json:"stage" parquet:"stage,dict"`
+	Verb      string `json:"verb" parquet:"verb,dict"`
+	Source    string `json:"source" parquet:"source,dict"` // of a judge's request: the stage whose answers it reads
+	Input     string `json:"input" parquet:"input,dict"`   // whose items the stage is about
+	Item      string `json:"item" parquet:"item"`
+	Lane      string `json:"lane" parquet:"lane,dict"` // whose answer it is; of a judge's request, whose answer it reads
+	Template  string `json:"template" parquet:"template,dict"`
+	Turn      int64  `json:"turn" parquet:"turn"`
+	Branch    string `json:"branch" parquet:"branch,dict"`
+	Draw      int64  `json:"draw" parquet:"draw"`
+	Pair      string `json:"pair" parquet:"pair,dict"`
+	First     string `json:"first" parquet:"first,dict"` // of a pair: who was shown first
+	Second    string `json:"second" parquet:"second,dict"`
+	Judge     string `json:"judge" parquet:"judge,dict"`
+	Prompt    string `json:"prompt" parquet:"prompt,dict"` // of a judge: the name of its prompt
+	Trait     string `json:"trait" parquet:"trait,dict"`
+	Vote      int64  `json:"vote" parquet:"vote"`
+	SecondTry bool   `json:"second_try" parquet:"second_try"` // of a judge's request: asked once more after a malformed verdict
+
+	AskedLane    string   `json:"asked_lane" parquet:"asked_lane,dict"` // who was asked; the parameters are its own
+	Provider     string   `json:"provider" parquet:"provider,dict"`
+	Model        string   `json:"model" parquet:"model,dict"`
+	Temperature  *float64 `json:"temperature" parquet:"temperature,optional"`
+	TopP         *float64 `json:"top_p" parquet:"top_p,optional"`
+	TopK         *int64   `json:"top_k" parquet:"top_k,optional"`
+	MaxTokens    *int64   `json:"max_tokens" parquet:"max_tokens,optional"`
+	Effort       string   `json:"effort" parquet:"effort,dict"`
+	Thinking     string   `json:"thinking" parquet:"thinking,dict"`
+	WithThoughts bool     `json:"with_thoughts" parquet:"with_thoughts"`
+	Stop         Raw      `json:"stop" parquet:"stop,dict"`
+	Seed         *int64   `json:"seed" parquet:"seed,optional"`
+	Schema       Raw      `json:"schema" parquet:"schema,dict"`
+	ServiceTier  string   `json:"service_tier" parquet:"service_tier,dict"`
+	Extra        Raw      `json:"extra" parquet:"extra,dict"`
+
+	Mode          string   `json:"mode" parquet:"mode,dict"`
+	Job           string   `json:"job" parquet:"job,dict"`
+	Attempts      int64    `json:"attempts" parquet:"attempts"`
+	Ending        string   `json:"ending" parquet:"ending,dict"` // empty: open, which is staged or sent; unasked: never made
+	Text          string   `json:"text" parquet:"text"`
+	Thoughts      string   `json:"thoughts" parquet:"thoughts"`
+	Finish        string   `json:"finish" parquet:"finish,dict"`
+	AnsweredModel string   `json:"answered_model" parquet:"answered_model,dict"` // as the reply names it
+	RequestID     string   `json:"request_id" parquet:"request_id"`
+	UsedTier      string   `json:"used_tier" parquet:"used_tier,dict"`
+	FaultClass    string   `json:"fault_class" parquet:"fault_class,dict"`
+	FaultStatus   *int64   `json:"fault_status" parquet:"fault_status,optional"`
+	FaultCode     string   `json:"fault_code" parquet:"fault_code,dict"`
+	FaultMessage  string   `json:"fault_message" parquet:"fault_message"`
+	InputTokens   *int64   `json:"input_tokens" parquet:"input_tokens,optional"`
+	CachedTokens  *int64   `json:"cached_tokens" parquet:"cached_tokens,optional"`
+	Write5m       *int64   `json:"cache_write_5m_tokens" parquet:"cache_write_5m_tokens,optional"`
+	Write1h       *int64   `json:"cache_write_1h_tokens" parquet:"cache_write_1h_tokens,optional"`
+	OutputTokens  *int64   `json:"output_tokens" parquet:"output_tokens,optional"`
+	Reasoning     *int64   `json:"reasoning_tokens" parquet:"reasoning_tokens,optional"`
+	Cost          *float64 `json:"cost_usd" parquet:"cost_usd,optional"`
+	SettledAt     string   `json:"settled_at" parquet:"settled_at"`
+	ReusedFrom    string   `json:"reused_from" parquet:"reused_from,dict"` // the run whose answer it is
+	Imported      bool     `json:"imported" parquet:"imported"`
+
+	Segment int64 `json:"segment" parquet:"segment"` // its number in the ledger: requests of one segment travelled together
+
+	Verdicts []AnswerVerdict `json:"verdicts" parquet:"verdicts"` // on this answer; of a judge's request, the one it gave
+}
+
+// AnswerVerdict is a verdict inside the row of the answer it is about.
+type AnswerVerdict struct {
+	Stage      string   `json:"stage" parquet:"stage,dict"`
+	Judge      string   `json:"judge" parquet:"judge,dict"`
+	Prompt     string   `json:"prompt" parquet:"prompt,dict"`
+	Trait      string   `json:"trait" parquet:"trait,dict"`
+	First      string   `json:"first" parquet:"first,dict"`
+	Second     string   `json:"second" parquet:"second,dict"`
+	Vote       int64    `json:"vote" parquet:"vote"`
+	State      string   `json:"state" parquet:"state,dict"`
+	Label      string   `json:"label" parquet:"label,dict"`
+	Score      *float64 `json:"score" parquet:"score,optional"`
+	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
+	Reason     string   `json:"reason" parquet:"reason"`
+	Fallback   string   `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
+	SecondTry  bool     `json:"second_try" parquet:"second_try"`
+}
+
+// Unasked is the ending of a question that was never sent: what it follows has no answer, or its turn has not come.
+const Unasked = "unasked"
+
+// Verdict is one verdict: one row of the table of verdicts, with everything that says which one it is.
+type Verdict struct {
+	Study      string   `json:"study" parquet:"study,dict"`
+	Run        string   `json:"run" parquet:"run,dict"`
+	Rehearsal  bool     `json:"rehearsal" parquet:"rehearsal"`
+	Key        string   `json:"key" parquet:"key"`
+	Stage      string   `json:"stage" parquet:"stage,dict"`
+	Verb       string   `json:"verb" parquet:"verb,dict"`
+	Source     string   `json:"source" parquet:"source,dict"` // the stage whose answers it is about; empty: items were compared
+	Input      string   `json:"input" parquet:"input,dict"`   // whose items the stage is about
+	Item       string   `json:"item" parquet:"item"`
+	Lane       string   `json:"lane" parquet:"lane,dict"` // whose answer; empty with a pair
+	Template   string   `json:"template" parquet:"template,dict"`
+	Turn       int64    `json:"turn" parquet:"turn"`
+	Branch     string   `json:"branch" parquet:"branch,dict"`
+	Draw       int64    `json:"draw" parquet:"draw"`
+	Pair       string   `json:"pair" parquet:"pair,dict"`
+	First      string   `json:"first" parquet:"first,dict"`
+	Second     string   `json:"second" parquet:"second,dict"`
+	Direction  string   `json:"direction" parquet:"direction,dict"`
+	Judge      string   `json:"judge" parquet:"judge,dict"`
+	Prompt     string   `json:"prompt" parquet:"prompt,dict"`
+	Trait      string   `json:"trait" parquet:"trait,dict"`
+	Vote       int64    `json:"vote" parquet:"vote"`
+	State      string   `json:"state" parquet:"state,dict"`
+	Label      string   `json:"label" parquet:"label,dict"`
+	Score      *float64 `json:"score" parquet:"score,optional"`
+	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
+	Reason     string   `json:"reason" parquet:"reason"`
+	Fields     Raw      `json:"fields" parquet:"fields"`          // what else the judge said
+	Subject    string   `json:"subject" parquet:"subject"`        // key of the answer it is about
+	Against    string   `json:"against" parquet:"against"`        // of a pair: of the other answer
+	Fallback   string   `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
+	SecondTry  bool     `json:"second_try" parquet:"second_try"`
+	GivenAt    string   `json:"given_at" parquet:"given_at"`
+}
+
+// Item is one item of an input: one row of the table of items.
+type Item struct {
+	Study   string `json:"study" parquet:"study,dict"`
+	Run     string `json:"run" parquet:"run,dict"`
+	Input   string `json:"input" parquet:"input,dict"`
+	Item    string `json:"item" parquet:"item"`
+	Cluster string `json:"cluster" parquet:"cluster"`
+	Expect  string `json:"expect" parquet:"expect"`
+	Fields  Raw    `json:"fields" parquet:"fields"` // of the row, as a JSON object
+}
+
+// SetParams writes the parameters of a lane into the row.
+func (r *Answer) SetParams(p assay.Params) error {
+	r.Temperature, r.TopP, r.Seed = p.Temperature, p.TopP, p.Seed
+	if p.TopK != nil {
+		k := int64(*p.TopK)
+		r.TopK = &k
+	}
+	if p.MaxTokens != 0 {
+		n := int64(p.MaxTokens)
+		r.MaxTokens = &n
+	}
+	r.Effort, r.Thinking, r.WithThoughts, r.ServiceTier = p.Effort, ThinkingText(p.Thinking), p.Thoughts, p.ServiceTier
+	r.Schema = Raw(p.Schema)
+	if string(p.Schema) == "null" {
+		r.Schema = ""
+	}
+	var err error
+	if r.Stop, err = RawJSON(p.Stop, len(p.Stop)); err != nil {
+		return err
+	}
+	r.Extra, err = RawJSON(p.Extra, len(p.Extra))
+	return err
+}
+
+func RawJSON(v any, n int) (Raw, error) {
+	if n == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("write a parameter: %w", err)
+	}
+	return Raw(text), nil
+}
+
+// ThinkingText is a wish for thinking as a study writes it.
+func ThinkingText(t assay.Thinking) string {
+	switch t.Mode {
+	case assay.ThinkingTokens:
+		return strconv.Itoa(t.Tokens)
+	case assay.ThinkingLevel:
+		return t.Level
+	}
+	return string(t.Mode)
+}

@@ -1,0 +1,159 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/results"
+	"assay/internal/keep/store"
+	"assay/internal/send/provider"
+)
+
+// Unsent are the segments of a run that are staged and that no provider works on yet, without those of lanes that are
+// stopped or held.
+func Unsent(ctx context.Context, r *results.Reader, run store.Run, lanes []store.Lane) ([]store.Segment, error) {
+	all, err := r.Ledger.Segments(ctx, run.No, store.Staged, store.Uploaded)
+	return slices.DeleteFunc(all, func(g store.Segment) bool {
+		return !slices.ContainsFunc(lanes, func(l store.Lane) bool { return l.Stage == g.Stage && l.Name == g.Lane && l.State == store.LaneOpen })
+	}), err
+}
+
+// Reported is how many requests of a segment its provider counts as done, while their results are not all here. Not every
+// provider counts.
+func Reported(g store.Segment) (done int64, known bool) {
+	var c provider.Counts
+	away := g.State == store.Launched || g.State == store.Ended || g.State == store.Fetched
+	if !away || g.JobCounts == "" || json.Unmarshal([]byte(g.JobCounts), &c) != nil || !c.Known {
+		return 0, false
+	}
+	return min(c.Done(), g.Requests), true
+}
+
+// Waiting is how many requests of segments have no outcome.
+func Waiting(segments []store.Segment) int64 {
+	n := int64(0)
+	for _, g := range segments {
+		n += g.Open()
+	}
+	return n
+}
+
+// Standing says in a sentence how a run stands. What is staged is open, but not in flight: no provider has it.
+func Standing(run store.Run, p Progress, cost assay.Cost) string {
+	state := "is open"
+	if run.State == store.RunClosed {
+		state = "is " + string(run.Result)
+	}
+	text := fmt.Sprintf("Run %s of %s %s: %s of %s %s an answer", run.ID, run.Study, state, assay.Thousands(p.Answered), assay.Count(p.Wanted, "request"),
+		assay.Verb(p.Answered, "has", "have"))
+	add := func(n int64, verb, verbs, words string) {
+		if n > 0 {
+			text += ", " + assay.Thousands(n) + " " + assay.Verb(n, verb, verbs) + " " + words
+		}
+	}
+	if run.State == store.RunClosed {
+		add(p.Wanted-p.Answered-p.Failed-p.Open(), "could", "could", "not be asked")
+	}
+	add(p.Failed-p.Again, "ended", "ended", "without one")
+	add(p.Again, "goes", "go", "out again")
+	ready := "in flight"
+	if p.Ready > 0 {
+		ready = fmt.Sprintf("in flight (%s of them answered, by the provider's count)", assay.Thousands(p.Ready))
+	}
+	add(p.InFlight, "is", "are", ready)
+	add(p.Live, "is", "are", "asked live")
+	add(p.Staged, "is", "are", "staged and not sent")
+	add(p.Halted, "is", "are", "left in lanes that are stopped or held")
+	if run.Rehearsal {
+		return text + "; " + cost.WouldBe() + "."
+	}
+	return text + "; " + cost.Spent() + "."
+}
+
+// LaneNote says what is special about a lane.
+func LaneNote(l store.Lane, redos []store.Redo) string {
+	var notes []string
+	if l.Reason != "" {
+		notes = append(notes, l.Reason)
+	}
+	if l.Canary == store.CanaryShown {
+		notes = append(notes, "its first answer waits for a yes")
+	}
+	if l.Spared > 0 {
+		notes = append(notes, assay.Thousands(l.Spared)+" spared")
+	}
+	if l.Imported > 0 {
+		notes = append(notes, assay.Thousands(l.Imported)+" imported")
+	}
+	if l.Reused > 0 {
+		notes = append(notes, assay.Thousands(l.Reused)+" reused")
+	}
+	if n := redone(redos, l); n > 0 {
+		notes = append(notes, assay.Thousands(n)+" redone")
+	}
+	if l.Surplus > 0 {
+		notes = append(notes, assay.Thousands(l.Surplus)+" paid twice")
+	}
+	return strings.Join(notes, "; ")
+}
+
+// redone counts the redos of a lane in a stage.
+func redone(redos []store.Redo, l store.Lane) int64 {
+	n := int64(0)
+	for _, r := range redos {
+		if r.Stage == l.Stage && r.Lane == l.Name {
+			n++
+		}
+	}
+	return n
+}
+
+// NeverSent is how many requests of a lane in a stage were not asked, and why.
+type NeverSent struct {
+	Stage  string `json:"stage"`
+	Lane   string `json:"lane"`
+	Count  int64  `json:"unasked"`
+	Reason string `json:"reason"`
+}
+
+// Unaskable lists, of a run that is closed, the requests that were never sent: what they follow has no answer, or their lane was
+// stopped.
+func Unaskable(run store.Run, lanes []store.Lane) []NeverSent {
+	var out []NeverSent
+	if run.State != store.RunClosed {
+		return out
+	}
+	for _, l := range lanes {
+		n := l.Planned - l.Spared - l.Open
+		for _, ended := range l.Endings {
+			n -= ended
+		}
+		if n <= 0 {
+			continue
+		}
+		why := l.Reason
+		switch {
+		case why != "":
+		case run.Result == store.ResultCancelled:
+			why = "the run was cancelled before they were sent"
+		default:
+			why = "the answer that they follow or judge, or the row of an import, is missing"
+		}
+		out = append(out, NeverSent{l.Stage, l.Name, n, why})
+	}
+	return out
+}
+
+// Spent is what a run has cost so far.
+func Spent(ctx context.Context, r *results.Reader, run store.Run) (assay.Cost, error) {
+	lanes, err := r.Ledger.Spending(ctx, run.No)
+	var sum assay.Cost
+	for _, l := range lanes {
+		sum = sum.Add(l.Cost)
+	}
+	return sum, err
+}
