@@ -12,7 +12,7 @@ type Stamp struct {
 	Run     string
 	Segment string
 	Attempt int    // which create call of the segment made it, from 1; 0: not said
-	SHA256  string // of the parcel's bytes, lower-case hex
+	SHA256  string // of the batch input's bytes, lower-case hex
 }
 
 // Same reports whether two stamps are of the same segment and bytes, whichever attempt each is.

@@ -12,7 +12,6 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // anthropicVersion is the API generation that still knows sampling parameters; `version:` asks for another.
@@ -30,21 +29,12 @@ func openAnthropic(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &anthropic{api: api, limits: cfg.Limits}, &asker{api: api, path: fixed("v1", "messages"), models: "/v1/models", size: "limit"}), nil
+	return account(cfg, &anthropic{documentJobs{jobAPI{api, cfg.Limits}}}, &asker{api: api, path: fixed("v1", "messages"), models: "/v1/models", size: "limit"}), nil
 }
 
 // anthropic drives message batches: one document goes in, one stream comes out, and a job carries no mark of ours.
 type anthropic struct {
-	api    *provider.Client
-	limits catalog.Limits
-}
-
-// Limits is the catalogue's row.
-func (a *anthropic) Limits() catalog.Limits { return a.limits }
-
-// Prepare has nothing to do: the document goes out with the launch.
-func (a *anthropic) Prepare(_ context.Context, _ provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
-	return h, provider.Ready, nil
+	documentJobs
 }
 
 // Launch streams the document.

@@ -14,27 +14,22 @@ import (
 	"assay/internal/assay"
 	"assay/internal/keep/objects"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // bucketJobs is the part of a vendor whose jobs read their lines from the user's own bucket and write results into one.
 type bucketJobs struct {
-	api    *provider.Client
+	namedJobs
 	store  buckets
-	limits catalog.Limits
 	input  string // folders
 	output string
 }
 
 func newBucketJobs(cfg provider.Config, api *provider.Client, store buckets) bucketJobs {
 	return bucketJobs{
-		api: api, store: store, limits: cfg.Limits,
+		namedJobs: namedJobs{jobAPI{api, cfg.Limits}}, store: store,
 		input: strings.TrimSuffix(cfg.Input, "/"), output: strings.TrimSuffix(cfg.Output, "/"),
 	}
 }
-
-// Limits is the catalogue's row.
-func (b *bucketJobs) Limits() catalog.Limits { return b.limits }
 
 // Prepare uploads the lines under the stamp's name.
 func (b *bucketJobs) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
@@ -81,12 +76,6 @@ func (b *bucketJobs) remove(ctx context.Context, h provider.Handle, name string)
 func (b *bucketJobs) Fence(ctx context.Context, h provider.Handle) error {
 	return b.remove(ctx, h, "")
 }
-
-// Stamped is true: a job has a name.
-func (b *bucketJobs) Stamped() bool { return true }
-
-// Cursor is empty: the server itself filters by name.
-func (b *bucketJobs) Cursor(context.Context) (string, error) { return "", nil }
 
 // find lets the server look for the names of this attempt's job and of those before it.
 func (b *bucketJobs) find(s provider.Search, search func(name string) iter.Seq2[provider.Status, error]) (provider.Found, error) {

@@ -17,6 +17,41 @@ import (
 
 // The calls below are those that several vendors make in the same way.
 
+// jobAPI is what every vendor of batches has: a client, and the catalogue's row of limits.
+type jobAPI struct {
+	api    *provider.Client
+	limits catalog.Limits
+}
+
+// Limits is the catalogue's row.
+func (j *jobAPI) Limits() catalog.Limits { return j.limits }
+
+// namedJobs carry the name of their stamp, and can be found by it: no cursor is needed.
+type namedJobs struct{ jobAPI }
+
+// Stamped is true: a job has a name.
+func (n *namedJobs) Stamped() bool { return true }
+
+// Cursor is empty: the server filters by name, or its list has no promised order and is read whole.
+func (n *namedJobs) Cursor(context.Context) (string, error) { return "", nil }
+
+// documentJobs go out as one document.
+type documentJobs struct{ jobAPI }
+
+// Prepare has nothing to do: the document goes out with the launch.
+func (d *documentJobs) Prepare(_ context.Context, _ provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
+	return h, provider.Ready, nil
+}
+
+// openBearer opens a vendor that takes a bearer key and answers live as OpenAI does.
+func openBearer(cfg provider.Config, batch func(jobAPI) provider.Provider) (provider.Account, error) {
+	api, err := provider.NewClient(cfg, provider.Bearer(cfg.Key))
+	if err != nil {
+		return provider.Account{}, err
+	}
+	return account(cfg, batch(jobAPI{api, cfg.Limits}), &asker{api: api, models: "/models"}), nil
+}
+
 // account is what most vendors open.
 func account(cfg provider.Config, batch provider.Provider, live provider.Asker) provider.Account {
 	return provider.Account{BaseURL: cfg.BaseURL, Batch: batch, Live: live}
@@ -31,7 +66,7 @@ func gone(err error) bool {
 	return f != nil && f.Class == assay.FaultGone
 }
 
-// batchForm is the upload of a parcel's lines under the name of its stamp.
+// batchForm is the upload of a segment's lines under the name of its stamp.
 func batchForm(p provider.BatchInput) provider.Form {
 	return provider.Form{
 		Fields: [][2]string{{"purpose", "batch"}},
@@ -64,7 +99,7 @@ func launchJSON(ctx context.Context, api *provider.Client, path string, body any
 	return api.Launch(ctx, call, answer)
 }
 
-// launchBody launches with the parcel itself.
+// launchBody launches with the batch input itself.
 func launchBody(ctx context.Context, api *provider.Client, path string, body provider.Source, answer provider.Made) provider.Receipt {
 	r, err := body.From(0)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestTogetherCancelsWithOneLAndNotTwice(t *testing.T) {
 func TestMistralRefusesLinesAtTheUpload(t *testing.T) {
 	t.Parallel()
 	a := open(t, "mistral", func(*http.Request) *http.Response { return answer(422, `{"detail":"Invalid file format."}`) })
-	_, _, err := a.Batch.Prepare(context.Background(), parcelOf("x"), "")
+	_, _, err := a.Batch.Prepare(context.Background(), inputOf("x"), "")
 	if f := provider.FaultOf(err); f == nil || f.Class != assay.FaultInvalid || f.Status != 422 {
 		t.Errorf("%v", err)
 	}

@@ -18,7 +18,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openFireworks opens Fireworks. Batches belong to an account, whose id a key does not show.
@@ -31,19 +30,15 @@ func openFireworks(cfg provider.Config) (provider.Account, error) {
 	if cfg.Account == "" {
 		return account(cfg, unfit("Fireworks batches need the account's id (account: …)", cfg.Limits), live), nil
 	}
-	return account(cfg, &fireworks{api: api, limits: cfg.Limits, account: cfg.Account}, live), nil
+	return account(cfg, &fireworks{jobAPI: jobAPI{api, cfg.Limits}, account: cfg.Account}, live), nil
 }
 
 // fireworks drives jobs that read one dataset and write another. All their ids are ours: what a launch has made is found
 // by asking for it.
 type fireworks struct {
-	api     *provider.Client
-	limits  catalog.Limits
+	jobAPI
 	account string
 }
-
-// Limits is the catalogue's row.
-func (f *fireworks) Limits() catalog.Limits { return f.limits }
 
 // Prepare makes the dataset, uploads the lines into it, and asks until it is ready.
 func (f *fireworks) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {

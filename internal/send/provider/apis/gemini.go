@@ -14,7 +14,6 @@ import (
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openGemini opens the Gemini developer API.
@@ -31,7 +30,7 @@ func openGemini(cfg provider.Config) (provider.Account, error) {
 	}
 	return provider.Account{
 		BaseURL: cfg.BaseURL,
-		Batch:   &gemini{api: api, limits: cfg.Limits, version: cfg.Version},
+		Batch:   &gemini{namedJobs: namedJobs{jobAPI{api, cfg.Limits}}, version: cfg.Version},
 		Live:    &asker{api: api, path: path, models: provider.Path(cfg.Version, "models"), size: "pageSize"},
 	}, nil
 }
@@ -39,13 +38,9 @@ func openGemini(cfg provider.Config) (provider.Account, error) {
 // gemini drives batches made of an uploaded file. Small batches could stand in the create call itself; they go by file
 // as well, for then the file's name is ours, the upload can be resumed, and results come in one shape.
 type gemini struct {
-	api     *provider.Client
-	limits  catalog.Limits
+	namedJobs
 	version string
 }
-
-// Limits is the catalogue's row.
-func (g *gemini) Limits() catalog.Limits { return g.limits }
 
 // Launch creates the batch under the stamp's name.
 func (g *gemini) Launch(ctx context.Context, p provider.BatchInput, h provider.Handle) provider.Receipt {
@@ -143,12 +138,6 @@ func (g *gemini) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		return p, nil
 	})
 }
-
-// Stamped is true: a batch has a display name.
-func (g *gemini) Stamped() bool { return true }
-
-// Cursor is empty: the list has no promised order, and is read whole.
-func (g *gemini) Cursor(context.Context) (string, error) { return "", nil }
 
 // Find matches the display name.
 func (g *gemini) Find(ctx context.Context, s provider.Search) (provider.Found, error) {

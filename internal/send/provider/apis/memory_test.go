@@ -131,11 +131,11 @@ func TestMemoryDoesNotGrowWithTheUpload(t *testing.T) { // alone: it looks at th
 		if err != nil {
 			t.Fatal(err)
 		}
-		parcel := provider.BatchInput{Stamp: stamp, Body: body, Count: 1}
+		input := provider.BatchInput{Stamp: stamp, Body: body, Count: 1}
 		if kind == "anthropic" {
-			a.Batch.Launch(context.Background(), parcel, "")
+			a.Batch.Launch(context.Background(), input, "")
 		} else {
-			_, _, _ = a.Batch.Prepare(context.Background(), parcel, h)
+			_, _, _ = a.Batch.Prepare(context.Background(), input, h)
 		}
 		if p.bytes < size || p.most > allowed {
 			t.Errorf("%s: %d MB went out through %d MB of memory", kind, p.bytes>>20, p.most>>20)

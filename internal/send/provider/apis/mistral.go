@@ -13,7 +13,6 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openMistral opens Mistral.
@@ -22,17 +21,13 @@ func openMistral(cfg provider.Config) (provider.Account, error) {
 	if err != nil {
 		return provider.Account{}, err
 	}
-	return account(cfg, &mistral{api: api, limits: cfg.Limits}, &asker{api: api, path: fixed("v1", "chat", "completions"), plain: true, models: "/v1/models"}), nil
+	return account(cfg, &mistral{jobAPI: jobAPI{api, cfg.Limits}}, &asker{api: api, path: fixed("v1", "chat", "completions"), plain: true, models: "/v1/models"}), nil
 }
 
 // mistral drives jobs made of an uploaded file, with the model named by the job.
 type mistral struct {
-	api    *provider.Client
-	limits catalog.Limits
+	jobAPI
 }
-
-// Limits is the catalogue's row.
-func (m *mistral) Limits() catalog.Limits { return m.limits }
 
 // Prepare uploads the lines.
 func (m *mistral) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {

@@ -11,7 +11,6 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openOpenAI opens OpenAI itself.
@@ -70,10 +69,9 @@ func openFiles(cfg provider.Config, auth provider.Auth, o openAI) (provider.Acco
 
 // openAI drives jobs that are made of an uploaded file of lines.
 type openAI struct {
-	api    *provider.Client
-	limits catalog.Limits
-	list   paging
-	moves  bool // a result file is a redirect to where it lies
+	jobAPI
+	list  paging
+	moves bool // a result file is a redirect to where it lies
 }
 
 // pageSize is how many jobs are asked for at a time.
@@ -86,9 +84,6 @@ const (
 	paged   paging = "paged"
 	onePage paging = "one page"
 )
-
-// Limits is the catalogue's row.
-func (o *openAI) Limits() catalog.Limits { return o.limits }
 
 // Prepare uploads the lines under the stamp's name. Servers that process a file first are asked until they have.
 func (o *openAI) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {

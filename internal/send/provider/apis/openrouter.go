@@ -11,31 +11,17 @@ import (
 	"time"
 
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openOpenRouter opens OpenRouter.
 func openOpenRouter(cfg provider.Config) (provider.Account, error) {
-	api, err := provider.NewClient(cfg, provider.Bearer(cfg.Key))
-	if err != nil {
-		return provider.Account{}, err
-	}
-	return account(cfg, &openRouter{api: api, limits: cfg.Limits}, &asker{api: api, models: "/models"}), nil
+	return openBearer(cfg, func(j jobAPI) provider.Provider { return &openRouter{documentJobs{j}} })
 }
 
 // openRouter drives batches that go in as one document and come out inside the job, once it is completed. A job carries
 // no mark of ours, and cannot be cancelled.
 type openRouter struct {
-	api    *provider.Client
-	limits catalog.Limits
-}
-
-// Limits is the catalogue's row.
-func (o *openRouter) Limits() catalog.Limits { return o.limits }
-
-// Prepare has nothing to do: the document goes out with the launch.
-func (o *openRouter) Prepare(_ context.Context, _ provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
-	return h, provider.Ready, nil
+	documentJobs
 }
 
 // Launch streams the document.

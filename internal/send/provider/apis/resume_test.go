@@ -47,7 +47,7 @@ func (n *recorder) open(t *testing.T, kind string) provider.Provider {
 	return a.Batch
 }
 
-func parcelOf(text string) provider.BatchInput {
+func inputOf(text string) provider.BatchInput {
 	return provider.BatchInput{
 		Stamp: provider.Stamp{Run: "r", Segment: "s", SHA256: strings.Repeat("0", 64)}, Count: 1,
 		Body: provider.Source{Size: int64(len(text)), Open: func() (io.ReadCloser, error) {
@@ -67,7 +67,7 @@ func TestAGeminiUploadGoesOnWhereItBroke(t *testing.T) {
 		resp.Header.Set("X-Goog-Upload-Size-Received", "4")
 		return resp
 	}}
-	h, ready, err := n.open(t, "gemini").Prepare(context.Background(), parcelOf("0123456789"), `{"session":"https://elsewhere.example/up?upload_id=7"}`)
+	h, ready, err := n.open(t, "gemini").Prepare(context.Background(), inputOf("0123456789"), `{"session":"https://elsewhere.example/up?upload_id=7"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +77,13 @@ func TestAGeminiUploadGoesOnWhereItBroke(t *testing.T) {
 
 func TestAGeminiUploadThatIsOverIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]string{"final": `{"file":"files/` + parcelOf("").Stamp.Short() + `"} again`, "cancelled": "{} later", "": "{} later"} {
+	for status, want := range map[string]string{"final": `{"file":"files/` + inputOf("").Stamp.Short() + `"} again`, "cancelled": "{} later", "": "{} later"} {
 		n := &recorder{answer: func(*http.Request) *http.Response {
 			resp := answer(200, "")
 			resp.Header.Set("X-Goog-Upload-Status", status)
 			return resp
 		}}
-		h, ready, err := n.open(t, "gemini").Prepare(context.Background(), parcelOf("x"), `{"session":"https://x/up"}`)
+		h, ready, err := n.open(t, "gemini").Prepare(context.Background(), inputOf("x"), `{"session":"https://x/up"}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestAGeminiFileOfAnotherSizeMakesRoom(t *testing.T) {
 	n := &recorder{answer: func(*http.Request) *http.Response {
 		return answer(200, `{"name":"files/x","state":"ACTIVE","sizeBytes":"9"}`)
 	}}
-	h, ready, err := n.open(t, "gemini").Prepare(context.Background(), parcelOf("0123456789"), `{"file":"files/x"}`)
+	h, ready, err := n.open(t, "gemini").Prepare(context.Background(), inputOf("0123456789"), `{"file":"files/x"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestAnUploadToABucketGoesOnWhereItBroke(t *testing.T) {
 		}
 		return answer(200, `{}`)
 	}}
-	p := parcelOf("0123456789")
+	p := inputOf("0123456789")
 	h, ready, err := n.open(t, "vertex").Prepare(context.Background(), p, `{"session":"https://elsewhere.example/up?upload_id=7"}`)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestAnUploadToABucketGoesOnWhereItBroke(t *testing.T) {
 func TestATogetherFileThatWasCutIsUploadedAgain(t *testing.T) {
 	t.Parallel()
 	n := &recorder{answer: func(*http.Request) *http.Response { return answer(200, `{"id":"f","bytes":7}`) }}
-	h, _, err := n.open(t, "together").Prepare(context.Background(), parcelOf("0123456789"), `{"file":"f"}`)
+	h, _, err := n.open(t, "together").Prepare(context.Background(), inputOf("0123456789"), `{"file":"f"}`)
 	if f := provider.FaultOf(err); f == nil || f.Code != "truncated" || h != anew {
 		t.Errorf("handle %s, %v", h, err)
 	}

@@ -12,27 +12,18 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openTogether opens Together.
 func openTogether(cfg provider.Config) (provider.Account, error) {
-	api, err := provider.NewClient(cfg, provider.Bearer(cfg.Key))
-	if err != nil {
-		return provider.Account{}, err
-	}
-	return account(cfg, &together{api: api, limits: cfg.Limits}, &asker{api: api, models: "/models"}), nil
+	return openBearer(cfg, func(j jobAPI) provider.Provider { return &together{j} })
 }
 
 // together drives jobs made of a file, whose bytes go to a signed place elsewhere. A job keeps no mark of ours but the
 // id of its file, and the file keeps the name we gave it.
 type together struct {
-	api    *provider.Client
-	limits catalog.Limits
+	jobAPI
 }
-
-// Limits is the catalogue's row.
-func (t *together) Limits() catalog.Limits { return t.limits }
 
 // Prepare asks for a signed place, sends the bytes there without the key, and then looks whether the file has arrived.
 func (t *together) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {

@@ -419,7 +419,7 @@ func TestAFileThatIsNotReadyIsAskedAfter(t *testing.T) {
 		`{"id":"f"}`: `{"file":"f","ready":true} ready`, `{"id":"f","status":"error","status_details":"bad"}`: `{} `, `{}`: `{"file":"f"} `,
 	} {
 		a := open(t, "azure", func(*http.Request) *http.Response { return answer(200, object) })
-		h, ready, err := a.Batch.Prepare(context.Background(), parcelOf("x"), `{"file":"f"}`)
+		h, ready, err := a.Batch.Prepare(context.Background(), inputOf("x"), `{"file":"f"}`)
 		diff(t, want, string(h)+" "+string(ready))
 		diff(t, strings.HasSuffix(want, " "), err != nil)
 	}

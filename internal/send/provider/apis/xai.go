@@ -11,27 +11,18 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/provider"
-	"assay/internal/study/catalog"
 )
 
 // openXAI opens xAI.
 func openXAI(cfg provider.Config) (provider.Account, error) {
-	api, err := provider.NewClient(cfg, provider.Bearer(cfg.Key))
-	if err != nil {
-		return provider.Account{}, err
-	}
-	return account(cfg, &xai{api: api, limits: cfg.Limits}, &asker{api: api, models: "/models"}), nil
+	return openBearer(cfg, func(j jobAPI) provider.Provider { return &xai{namedJobs{j}} })
 }
 
 // xai drives batches made of a file: sealed from the start, so that one call makes the whole job. A batch has numbers
 // instead of a state, and its results come in pages.
 type xai struct {
-	api    *provider.Client
-	limits catalog.Limits
+	namedJobs
 }
-
-// Limits is the catalogue's row.
-func (x *xai) Limits() catalog.Limits { return x.limits }
 
 // Prepare uploads the lines. The file knows no purpose here.
 func (x *xai) Prepare(ctx context.Context, p provider.BatchInput, h provider.Handle) (provider.Handle, provider.Readiness, error) {
@@ -138,12 +129,6 @@ func (x *xai) List(ctx context.Context) iter.Seq2[provider.Status, error] {
 		return p, nil
 	})
 }
-
-// Stamped is true: a batch has a name.
-func (x *xai) Stamped() bool { return true }
-
-// Cursor is empty: the order of the list is not promised, and it is read whole.
-func (x *xai) Cursor(context.Context) (string, error) { return "", nil }
 
 // Find matches the name.
 func (x *xai) Find(ctx context.Context, s provider.Search) (provider.Found, error) {
