@@ -6,6 +6,9 @@ import (
 	"assay/internal/assay"
 )
 
+// OfSegment returns the names of the coordinates that all attempts of a segment share.
+func OfSegment() []string { return []string{"stage", "turn"} }
+
 // Attempt is one sending of one request in one segment.
 type Attempt struct {
 	Ord    int64 // its place in the segment, from 0

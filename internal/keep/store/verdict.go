@@ -94,19 +94,6 @@ func (s Stop) Words() string {
 	return "it goes on"
 }
 
-// VerdictState is how well a judge's reading could be read. The states are never merged.
-type VerdictState string
-
-// The states of a verdict.
-const (
-	VerdictValid     VerdictState = "valid"     // a label (a tie is one) or a score
-	VerdictAbstained VerdictState = "abstained" // the judge declined to judge
-	VerdictMalformed VerdictState = "malformed" // the judge answered, and nothing could be read from it
-	VerdictFailed    VerdictState = "failed"    // the judge did not answer
-	VerdictMissing   VerdictState = "missing"   // there was nothing to judge
-	VerdictExcluded  VerdictState = "excluded"  // the stage's rule for refused and cut answers leaves it out
-)
-
 // Verdict is a judge's reading of an answer or a pair.
 type Verdict struct {
 	No        int64
@@ -115,7 +102,7 @@ type Verdict struct {
 	Direction string            // which of a pair stood first
 	Subject   assay.Key
 	Against   assay.Key // the other answer of a pair; zero: none
-	State     VerdictState
+	State     assay.VerdictState
 	Label     string // with a valid verdict: a label, a score, or both
 	Score     *float64
 	Reason    string

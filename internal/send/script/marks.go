@@ -41,7 +41,7 @@ func (p *People) marks(ctx context.Context, person string) (marks, error) {
 			return nil, err
 		}
 		human := strings.HasPrefix(v.At.Judge, PersonPrefix)
-		if !human && (!single || v.State != store.VerdictValid) {
+		if !human && (!single || v.State != assay.VerdictValid) {
 			continue
 		}
 		m := out[aboutOf(&v)]

@@ -126,7 +126,7 @@ func asksAgain(st *study.Stage, v store.Verdict) bool {
 		return false
 	}
 	second := st.SecondTry != nil && *st.SecondTry && judge.AskAgain(assay.Verdict{State: assay.VerdictState(v.State)}, 1)
-	return second || st.Fallback != "" && (v.State == store.VerdictMalformed || v.State == store.VerdictFailed)
+	return second || st.Fallback != "" && (v.State == assay.VerdictMalformed || v.State == assay.VerdictFailed)
 }
 
 // tried decides about a further try by the verdict that stands: one that was made stays, and one is made where the verdict before it is
@@ -170,9 +170,9 @@ func (r *redone) asks(try int, v store.Verdict, sent map[assay.Key]store.Answer)
 		what = r.round(try - firstRetry)
 	}
 	switch v.State {
-	case store.VerdictMalformed:
+	case assay.VerdictMalformed:
 		return slices.Contains(what, RetryMalformed)
-	case store.VerdictFailed:
+	case assay.VerdictFailed:
 		a, ok := sent[sayer(v).Key()]
 		return slices.Contains(what, RetryRefused) && ok && a.Ended && a.Outcome.Ending == assay.Refused
 	}
@@ -192,7 +192,7 @@ func (b *bench) readSent(ctx context.Context, block []wanted) error {
 		case !ok:
 		case v.Again > w.at.Again:
 			keys = append(keys, w.at.Key())
-		case v.State == store.VerdictFailed && v.Segment != 0:
+		case v.State == assay.VerdictFailed && v.Segment != 0:
 			keys = append(keys, sayer(v).Key())
 		}
 	}
@@ -270,7 +270,7 @@ func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (ag
 		by := map[string]int64{}
 		for v, err := range p.Reader.Verdicts(ctx, run.No, st.Name) {
 			var failed map[assay.Key]store.Answer
-			if err == nil && v.State == store.VerdictFailed && v.Segment != 0 {
+			if err == nil && v.State == assay.VerdictFailed && v.Segment != 0 {
 				failed, err = p.Reader.AnswersTo(ctx, run.No, []assay.Key{sayer(v).Key()})
 			}
 			if err != nil {
@@ -279,7 +279,7 @@ func (p *Library) Retries(ctx context.Context, run store.Run, what []string) (ag
 			switch {
 			case asked.asks(firstRetry, v, failed) && slices.ContainsFunc(rec.lanes(), func(l *study.Lane) bool { return l.Name == v.At.Judge }):
 				by[v.At.Judge]++
-			case v.State == store.VerdictValid || v.State == store.VerdictAbstained:
+			case v.State == assay.VerdictValid || v.State == assay.VerdictAbstained:
 				kept++
 			}
 		}

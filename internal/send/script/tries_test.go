@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/planner"
 	"assay/internal/send/script"
@@ -36,7 +37,7 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 			asked[a.At.Turn]++
 		}
 	}
-	states, second := map[store.VerdictState]int{}, 0
+	states, second := map[assay.VerdictState]int{}, 0
 	for v, err := range r.ledger.Reader.Verdicts(context.Background(), run.No, "ok") {
 		if err != nil {
 			t.Fatal(err)
@@ -52,11 +53,11 @@ func TestAMalformedVerdictIsAskedForOnceMoreAndNeverTwice(t *testing.T) {
 	if asked[1] != 9 || asked[2] != 9 || again == 0 || again == 18 || second != again {
 		t.Errorf("asked by turn %v, %d second verdicts; want 9 in turns 1 and 2, and one second verdict for each second try", asked, second)
 	}
-	if n := states[store.VerdictValid] + states[store.VerdictMalformed] + states[store.VerdictAbstained]; n != 18 {
+	if n := states[assay.VerdictValid] + states[assay.VerdictMalformed] + states[assay.VerdictAbstained]; n != 18 {
 		t.Errorf("verdicts %v, want one for each of 18 answers", states)
 	}
-	if before := r.verdicts(run)["once malformed"]; states[store.VerdictMalformed] >= before {
-		t.Errorf("%d malformed with a second try, %d without", states[store.VerdictMalformed], before)
+	if before := r.verdicts(run)["once malformed"]; states[assay.VerdictMalformed] >= before {
+		t.Errorf("%d malformed with a second try, %d without", states[assay.VerdictMalformed], before)
 	}
 	// A restart reads everything again, and changes nothing.
 	want := r.verdicts(run)

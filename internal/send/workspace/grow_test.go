@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/internal/assay"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
 )
@@ -73,7 +74,7 @@ func TestAStudyThatOnlyAddsExtendsItsRun(t *testing.T) {
 			verdicts := map[string]int{}
 			for _, stage := range []string{"checked", "fine"} {
 				for v, err := range h.Ledger.Reader.Verdicts(r.ctx, run.No, stage) {
-					if err != nil || v.State == store.VerdictMissing {
+					if err != nil || v.State == assay.VerdictMissing {
 						t.Error(v.At, v.State, err)
 					}
 					verdicts[stage]++

@@ -38,7 +38,7 @@ func (r *rig) another() {
 	var all []store.Verdict
 	for lane, label := range map[string]string{"gpt": "yes", "opus": "no"} {
 		at := r.expected("good", itemID(0), lane)
-		all = append(all, store.Verdict{Run: run.No, At: at, Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: label})
+		all = append(all, store.Verdict{Run: run.No, At: at, Subject: coordinates(lane, 0).Key(), State: assay.VerdictValid, Label: label})
 	}
 	r.run = first
 	_, err = r.ledger.Runs.AddVerdicts(ctx, all)

@@ -173,9 +173,9 @@ func (r *rig) settle(lane string) {
 	r.ok(r.ledger.Leases.Release(ctx, g.Lease))
 	subject, other := coordinates("gpt", 0).Key(), coordinates("opus", 0).Key()
 	_, err = r.ledger.Runs.AddVerdicts(ctx, []store.Verdict{
-		{Run: r.run.No, At: r.expected("good", itemID(0), lane), Subject: coordinates(lane, 0).Key(), State: store.VerdictValid, Label: "yes", Reason: hostile},
-		{Run: r.run.No, At: r.expected("good", itemID(2), lane), Subject: coordinates(lane, 2).Key(), State: store.VerdictMalformed, Reason: "unreadable"},
-		{Run: r.run.No, At: r.expected("arena", itemID(0), ""), Subject: subject, Against: other, State: store.VerdictValid, Label: "b"},
+		{Run: r.run.No, At: r.expected("good", itemID(0), lane), Subject: coordinates(lane, 0).Key(), State: assay.VerdictValid, Label: "yes", Reason: hostile},
+		{Run: r.run.No, At: r.expected("good", itemID(2), lane), Subject: coordinates(lane, 2).Key(), State: assay.VerdictMalformed, Reason: "unreadable"},
+		{Run: r.run.No, At: r.expected("arena", itemID(0), ""), Subject: subject, Against: other, State: assay.VerdictValid, Label: "b"},
 	})
 	r.ok(err)
 }

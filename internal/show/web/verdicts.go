@@ -24,7 +24,7 @@ func wonBy(v store.Verdict, k assay.Key) string {
 		better = v.Against
 	}
 	switch {
-	case v.Against == (assay.Key{}) || v.State != store.VerdictValid || k != v.Subject && k != v.Against:
+	case v.Against == (assay.Key{}) || v.State != assay.VerdictValid || k != v.Subject && k != v.Against:
 		return ""
 	case v.Label == assay.LabelTie:
 		return "tie"
@@ -37,7 +37,7 @@ func wonBy(v store.Verdict, k assay.Key) string {
 // Says is the verdict in a word.
 func (v verdictRow) Says() string {
 	switch {
-	case v.State != string(store.VerdictValid):
+	case v.State != string(assay.VerdictValid):
 		return v.State
 	case v.won != "":
 		return v.won
@@ -61,7 +61,7 @@ func (v verdictRow) Shown() *float64 {
 
 // Tone is how the verdict is coloured: a state that is not valid stands out.
 func (v verdictRow) Tone() string {
-	if v.State == string(store.VerdictValid) {
+	if v.State == string(assay.VerdictValid) {
 		return "valid"
 	}
 	return "other"

@@ -56,7 +56,7 @@ func pick(ctx context.Context, r *results.Reader, run store.Run, stage string, n
 		if err != nil {
 			return nil, err
 		}
-		if v.State != store.VerdictValid || v.Stale {
+		if v.State != assay.VerdictValid || v.Stale {
 			continue
 		}
 		i, _ := slices.BinarySearchFunc(kept, v, byKey)

@@ -175,7 +175,7 @@ func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 
 // outcomeFor is what a verdict says of one answer: of a pair, whether it won.
 func outcomeFor(v *store.Verdict, key assay.Key) string {
-	if v.Against == (assay.Key{}) || v.State != store.VerdictValid {
+	if v.Against == (assay.Key{}) || v.State != assay.VerdictValid {
 		return v.Label
 	}
 	other, won := v.At.Against, assay.LabelA

@@ -150,7 +150,7 @@ func (s *stageRows) sharedBy(it *analysedItem) map[string]string {
 // verdict writes a verdict into its row.
 func (s *stageRows) verdict(r *analysis.Row, v *store.Verdict) {
 	r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
-	if v.State == store.VerdictValid && v.Segment != 0 {
+	if v.State == assay.VerdictValid && v.Segment != 0 {
 		s.valid[judgeOf{r.Stage, r.Judge}]++
 	}
 	r.Again, r.Fallback = v.Again > 0, v.By != ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/find/results"
 	"assay/internal/judge"
@@ -202,7 +203,7 @@ func unclear(ctx context.Context, r *results.Reader, run store.Run, stage string
 		if err != nil {
 			return n, err
 		}
-		if v.State == store.VerdictValid && script.ChosenAs(&v) == analysis.ChosenUncertain {
+		if v.State == assay.VerdictValid && script.ChosenAs(&v) == analysis.ChosenUncertain {
 			n++
 		}
 	}

@@ -34,7 +34,7 @@ func (c *cellSum) reset() {
 
 // add enters a verdict on an answer.
 func (c *cellSum) add(v *store.Verdict, label int, x float64, scored bool) {
-	if v.State != store.VerdictValid {
+	if v.State != assay.VerdictValid {
 		c.invalid++
 		return
 	}
@@ -60,7 +60,7 @@ func scoreWord(x float64) string { return string(rune('0' + int(math.Round(4*x))
 
 // beat enters a verdict on the answer and another lane's.
 func (c *cellSum) beat(v *store.Verdict, other string, x float64, decided bool) {
-	if v.State != store.VerdictValid || !decided {
+	if v.State != assay.VerdictValid || !decided {
 		c.invalid++
 		return
 	}

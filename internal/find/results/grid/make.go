@@ -284,7 +284,7 @@ func (k *maker) verdict(v *store.Verdict) {
 	}
 	s, flips := k.m.flipScale[v.At.Stage]
 	i, ok := k.column[v.At.Lane]
-	if !flips || !ok || v.State != store.VerdictValid {
+	if !flips || !ok || v.State != assay.VerdictValid {
 		return
 	}
 	if x, ok := s.value(v); ok {

@@ -11,6 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"assay/internal/assay"
 	"assay/internal/find/results/grid"
 	"assay/internal/find/results/resultstest"
 	"assay/internal/keep/store"
@@ -36,7 +37,7 @@ func TestTheGridIsWhatTheVerdictsSay(t *testing.T) {
 				case 0:
 					continue
 				case 1:
-					v.State, v.Label = store.VerdictMalformed, ""
+					v.State, v.Label = assay.VerdictMalformed, ""
 				}
 				all = append(all, v)
 			}

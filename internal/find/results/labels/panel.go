@@ -189,7 +189,7 @@ func Clear(ctx context.Context, r *results.Reader, run store.Run, stage string) 
 			return nil, err
 		}
 		two := script.ReadingOf(v.At)
-		if two.Second == "" || two.Items || v.State != store.VerdictValid {
+		if two.Second == "" || two.Items || v.State != assay.VerdictValid {
 			continue
 		}
 		group := min(two.First, two.Second) + "\x00" + max(two.First, two.Second)

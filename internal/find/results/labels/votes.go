@@ -59,7 +59,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		if v.At.Judge == person {
 			yours[about] = true
 		}
-		if v.State == store.VerdictValid {
+		if v.State == assay.VerdictValid {
 			decided, keys = append(decided, v), append(keys, v.Subject)
 		}
 	}
@@ -69,7 +69,7 @@ func VotesOf(ctx context.Context, r *results.Reader, run store.Run, p *Panel, st
 		said := decided[i]
 		for k := range others[said.Subject] {
 			v := &others[said.Subject][k]
-			if v.At.Stage != stage || v.State != store.VerdictValid || strings.HasPrefix(v.At.Judge, script.PersonPrefix) || subjectsOf(v) != subjectsOf(&said) {
+			if v.At.Stage != stage || v.State != assay.VerdictValid || strings.HasPrefix(v.At.Judge, script.PersonPrefix) || subjectsOf(v) != subjectsOf(&said) {
 				continue
 			}
 			out.Both++

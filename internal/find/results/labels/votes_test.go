@@ -18,7 +18,7 @@ func TestVotesAreCountedAgainstTheOtherJudges(t *testing.T) {
 	b := resultstest.NewRig(t)
 	run := b.NewRun("r1", []string{"q1", "q2", "q3"})
 	silent := resultstest.VerdictOn(run, "right", "q3", "a", "human:ann", "")
-	silent.State, silent.Reason = store.VerdictAbstained, "cannot tell"
+	silent.State, silent.Reason = assay.VerdictAbstained, "cannot tell"
 	pair := func(item, first, second, judge, label string) store.Verdict {
 		v := resultstest.VerdictOn(run, "arena", item, first, judge, label)
 		v.At.Against = second

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/keep/store"
+	"assay/internal/assay"
 	"assay/internal/show/report"
 )
 
@@ -20,7 +20,7 @@ func (x *reading) grid(d *report.Document) {
 	for v, err := range x.r.Ledger.Verdicts(t.Context(), x.run.No, "panel") {
 		x.ok(err)
 		reasons[v.Reason] = true
-		if v.State == store.VerdictValid && !v.Stale {
+		if v.State == assay.VerdictValid && !v.Stale {
 			said[[2]string{v.At.Item, v.At.Lane}] = append(said[[2]string{v.At.Item, v.At.Lane}], map[string]float64{"yes": 1}[v.Label])
 		}
 	}

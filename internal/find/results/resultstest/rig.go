@@ -85,5 +85,5 @@ func (b *Rig) NewRun(id string, items []string) store.Run {
 // VerdictOn returns a valid verdict of a judge on the first answer of a lane.
 func VerdictOn(run store.Run, stage, item, lane, judge, label string) store.Verdict {
 	at := assay.Coordinates{Stage: stage, Source: "answers", Item: item, Lane: lane, Turn: 1, Draw: 1, Judge: judge}
-	return store.Verdict{Run: run.No, At: at, Subject: assay.Coordinates{Stage: "answers", Item: item, Lane: lane, Turn: 1, Draw: 1}.Key(), State: store.VerdictValid, Label: label}
+	return store.Verdict{Run: run.No, At: at, Subject: assay.Coordinates{Stage: "answers", Item: item, Lane: lane, Turn: 1, Draw: 1}.Key(), State: assay.VerdictValid, Label: label}
 }

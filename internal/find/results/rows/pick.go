@@ -168,7 +168,7 @@ func (p Pick) takes(v *store.Verdict) bool {
 
 // winner is the better one of a pair, or tie; empty where no pair was judged.
 func winner(v *store.Verdict) string {
-	if v.At.Against == "" || v.State != store.VerdictValid {
+	if v.At.Against == "" || v.State != assay.VerdictValid {
 		return ""
 	}
 	switch v.Label {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"assay/internal/assay"
@@ -25,12 +26,13 @@ func (s *Reader) AnswerTo(ctx context.Context, run int64, key assay.Key) (store.
 	return a, nil
 }
 
-const answerColumns = segmentColumns + `, ` + rowColumns
+var answerColumns = segmentColumns + `, ` + rowColumns
 
 // segmentColumns are what the answers of one segment g share: with many rows, columns are what reading costs.
 const segmentColumns = `g.no, g.lane, CASE WHEN g.imported = '' THEN g.mode ELSE 'import' END, g.stage, g.turn, g.second_try`
 
-const rowColumns = `a.ord, a.key, a.try, a.digest, a.source, a.item, a.lane, a.against, a.template, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''), COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
+var rowColumns = `a.ord, a.key, a.try, a.digest, ` + attemptAt.Columns("a") + `, o.ending, COALESCE(o.text, ''), COALESCE(o.thoughts, ''),
+	COALESCE(o.over, 0), COALESCE(o.finish, ''), COALESCE(o.model, ''),
 	COALESCE(o.request_id, ''), COALESCE(o.tier, ''), o.input_tokens, COALESCE(o.cached_tokens, 0), COALESCE(o.write5m_tokens, 0),
 	COALESCE(o.write1h_tokens, 0), COALESCE(o.output_tokens, 0), COALESCE(o.reasoning_tokens, 0), o.cost_nano, o.fault_class,
 	COALESCE(o.fault_status, 0), COALESCE(o.fault_code, ''), COALESCE(o.fault_message, ''), COALESCE(o.surplus, 0), COALESCE(o.reused_no, 0),
@@ -131,15 +133,18 @@ func ofSegment(a *store.Answer) []any {
 	return []any{&a.Segment, &a.Lane, &a.Mode, &a.At.Stage, &a.At.Turn, &a.At.Again}
 }
 
-// scan takes rowColumns in, after what goes before them.
+// rowValues is how many columns rowColumns has at most.
+const rowValues = 44
+
+// scanInto takes rowColumns in, after what goes before them.
 func scanInto(a *store.Answer, rows *sql.Rows, before []any) error {
 	var key []byte
 	var ending, class sql.NullString
 	var input, cost, at sql.NullInt64
 	var fault assay.Fault
 	c, o, u := &a.At, &a.Outcome, &a.Outcome.Usage
-	into := append(before, &a.Ord, &key, &a.Try, &a.Digest,
-		&c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
+	into := append(slices.Grow(before, rowValues), &a.Ord, &key, &a.Try, &a.Digest)
+	into = append(attemptAt.Into(into, c), &ending, &o.Text, &o.Thoughts, &a.Over, &o.Finish, &o.Model,
 		&o.RequestID, &o.Tier, &input, &u.Cached, &u.CacheWrite5m,
 		&u.CacheWrite1h, &u.Output, &u.Reasoning, &cost, &class,
 		&fault.Status, &fault.Code, &fault.Message, &a.Surplus, &a.Reused,

@@ -12,12 +12,16 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-// atColumns are the coordinates of an attempt a in its segment g; scanAt takes them in.
-const atColumns = `g.stage, a.source, a.item, a.lane, a.against, a.template, g.turn, a.branch, a.draw, a.judge, a.prompt, a.trait, a.vote, g.second_try,
-	CASE WHEN a.judge <> '' AND g.lane <> a.judge THEN g.lane ELSE '' END`
+var (
+	// attemptAt are the coordinates that each attempt has for itself.
+	attemptAt = assay.AllCoordinates().But(store.OfSegment()...)
+	// atColumns are all coordinates of an attempt a in its segment g; scanAt takes them in.
+	atColumns = `g.stage, g.turn, ` + attemptAt.Columns("a") + `, g.second_try, CASE WHEN a.judge <> '' AND g.lane <> a.judge THEN g.lane ELSE '' END`
+)
 
 func scanAt(c *assay.Coordinates, before ...any) []any {
-	return append(before, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote, &c.Again, &c.By)
+	into := append(slices.Grow(before, len(attemptAt)+4), &c.Stage, &c.Turn)
+	return append(attemptAt.Into(into, c), &c.Again, &c.By)
 }
 
 // Attempts walks over the attempts of a segment in their order.

@@ -16,7 +16,7 @@ import (
 // ItemFacts walks over what is known about the items of a run, item by item: ids in the order of their bytes, and of each item its place first.
 // The database sorts, in files where there is much of it: nothing is held here.
 func (s *Pages) ItemFacts(ctx context.Context, run int64, f store.FactsAsked) iter.Seq2[store.ItemFact, error] {
-	args := []any{run, f.Input, saidMark}
+	args := []any{run, f.Input, packMark}
 	list := func(names []string) string {
 		if len(names) == 0 {
 			return `NULL`
@@ -58,7 +58,7 @@ func scanItemFact(ctx context.Context, d *db.DB, rows *sql.Rows, run int64) (sto
 		if score.Valid {
 			v.Score = &score.Float64
 		}
-		v, err = unpackVerdict(ctx, d, v, packed, label)
+		err = unpackVerdict(ctx, d, &v, packed, label)
 		f.Verdict = &v
 	default:
 		f.Lane, f.Ending = name, assay.Ending(packed)

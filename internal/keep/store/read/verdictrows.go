@@ -24,20 +24,23 @@ func (s *Reader) VerdictRows(ctx context.Context, run int64, stage string, subje
 	if subjects == store.WithSubjects {
 		text += `, subject_key, against_key`
 	}
-	return db.Walk(ctx, s.db, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`, run, stage, saidMark)
+	return db.Walk(ctx, s.db, "read verdicts", scan, text+` FROM verdicts WHERE run_no = $1 AND stage = $2 AND stale = 0 ORDER BY no`, run, stage, packMark)
 }
 
 // verdictRowColumns are few: with a million rows, what a column takes to leave the database is most of what reading takes. What is short comes
 // as one text, numbers first, with a mark between any two.
-const verdictRowColumns = `SELECT ` + packedColumns + `, item,
+var verdictRowColumns = `SELECT ` + packedColumns + `, item,
 	COALESCE(label, ''), score`
 
-const packedColumns = `concat_ws($3, no, turn, draw, vote, COALESCE(segment_no, 0), second_try, state, source, lane, against, template, branch,
-	judge, prompt, trait, fallback)`
+// packedAt are the coordinates that come in the one text: the caller knows the others.
+var (
+	packedAt      = verdictAt.But("stage", "item")
+	packedColumns = `concat_ws($3, no, COALESCE(segment_no, 0), second_try, state, fallback, ` + packedAt.Columns("") + `)`
+)
 
 const (
-	saidMark  = "\x1f"
-	saidParts = 16
+	packMark    = "\x1f"
+	packedFirst = 5 // parts before the coordinates
 )
 
 func scanVerdictRow(ctx context.Context, d *db.DB, rows *sql.Rows, run int64, stage string, subjects store.Subjects) (store.Verdict, error) {
@@ -57,53 +60,44 @@ func scanVerdictRow(ctx context.Context, d *db.DB, rows *sql.Rows, run int64, st
 	if score.Valid {
 		v.Score = &score.Float64
 	}
-	return unpackVerdict(ctx, d, v, packed, label)
+	err := unpackVerdict(ctx, d, &v, packed, label)
+	return v, err
 }
 
 // unpackVerdict fills in what came as one text. Where a name has the mark in it, the whole verdict is read instead.
-func unpackVerdict(ctx context.Context, d *db.DB, v store.Verdict, packed, label string) (store.Verdict, error) {
-	parts, n := unpack(packed)
-	no, err := strconv.ParseInt(parts[0], 10, 64)
+func unpackVerdict(ctx context.Context, d *db.DB, v *store.Verdict, packed, label string) error {
+	number, rest, _ := strings.Cut(packed, packMark)
+	no, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return v, fmt.Errorf("its number: %w", err)
+		return fmt.Errorf("its number: %w", err)
 	}
-	if n != saidParts {
-		return verdict(ctx, d, no)
+	if strings.Count(packed, packMark) != packedFirst+len(packedAt)-1 {
+		*v, err = verdict(ctx, d, no)
+		return err
 	}
-	v.No = no
-	return v, unpacked(&v, parts, label)
+	v.No, v.Label = no, label
+	return unpacked(v, rest)
 }
 
-// unpack cuts a text at the marks, and returns how many parts there are.
-func unpack(text string) (parts [saidParts]string, n int) {
-	for more := true; more; n++ {
-		var part string
-		part, text, more = strings.Cut(text, saidMark)
-		if n < saidParts {
-			parts[n] = part
-		}
+// unpacked fills in what follows the number.
+func unpacked(v *store.Verdict, rest string) error {
+	next := func() (part string) {
+		part, rest, _ = strings.Cut(rest, packMark)
+		return part
 	}
-	return parts, n
-}
-
-// unpacked fills in what came as one text.
-func unpacked(v *store.Verdict, parts [saidParts]string, label string) error {
 	var err error
-	c := &v.At
-	for i, number := range []*int{&c.Turn, &c.Draw, &c.Vote} {
-		if *number, err = strconv.Atoi(parts[1+i]); err != nil {
+	if v.Segment, err = strconv.ParseInt(next(), 10, 64); err != nil {
+		return fmt.Errorf("verdict %d: its segment: %w", v.No, err)
+	}
+	if v.Again, err = strconv.Atoi(next()); err != nil {
+		return fmt.Errorf("verdict %d: its try: %w", v.No, err)
+	}
+	v.State, v.By = assay.VerdictState(next()), next()
+	for i := range packedAt {
+		if err := packedAt[i].Set(&v.At, next()); err != nil {
 			return fmt.Errorf("verdict %d: its place: %w", v.No, err)
 		}
 	}
-	if v.Segment, err = strconv.ParseInt(parts[4], 10, 64); err != nil {
-		return fmt.Errorf("verdict %d: its segment: %w", v.No, err)
-	}
-	if v.Again, err = strconv.Atoi(parts[5]); err != nil {
-		return fmt.Errorf("verdict %d: its try: %w", v.No, err)
-	}
-	v.State, v.By = store.VerdictState(parts[6]), parts[15]
-	c.Source, c.Lane, c.Against, c.Template, c.Branch, c.Judge, c.Prompt, c.Trait = parts[7], parts[8], parts[9], parts[10], parts[11], parts[12], parts[13], parts[14]
-	v.Label = label
 	return nil
 }
 

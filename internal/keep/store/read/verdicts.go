@@ -88,9 +88,11 @@ func (s *Reader) Verdicts(ctx context.Context, run int64, stage string) iter.Seq
 	return db.Walk(ctx, s.db, "read verdicts", scanVerdict, verdictColumns+`WHERE run_no = $1 AND stale = 0 AND `+of+` ORDER BY no`, run, stage)
 }
 
-const verdictColumns = `SELECT no, run_no, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
-	subject_key, against_key, state, COALESCE(label, ''), score, reason, fields, COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, fallback, stale, at_ms
-	FROM verdicts `
+var (
+	verdictAt      = assay.AllCoordinates()
+	verdictColumns = `SELECT no, run_no, direction, subject_key, against_key, state, COALESCE(label, ''), score, reason, fields,
+	COALESCE(segment_no, 0), COALESCE(ord, 0), second_try, fallback, stale, at_ms, ` + verdictAt.Columns("") + ` FROM verdicts `
+)
 
 // VerdictsOn reads the verdicts that these requests gave, or that are about their answers, in the order they were given.
 // Stale ones are left out.
@@ -124,14 +126,17 @@ func (s *Reader) VerdictsOn(ctx context.Context, run int64, keys []assay.Key) (m
 	return all, nil
 }
 
+// verdictValues is how many columns verdictColumns has at most.
+const verdictValues = 32
+
 func scanVerdict(rows *sql.Rows) (store.Verdict, error) {
 	var v store.Verdict
 	var subject, against []byte
 	var score sql.NullFloat64
 	var at int64
-	c := &v.At
-	err := rows.Scan(&v.No, &v.Run, &c.Stage, &c.Source, &c.Item, &c.Lane, &c.Against, &v.Direction, &c.Template, &c.Turn, &c.Branch, &c.Draw, &c.Judge, &c.Prompt, &c.Trait, &c.Vote,
-		&subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields, &v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
+	into := append(make([]any, 0, verdictValues), &v.No, &v.Run, &v.Direction, &subject, &against, &v.State, &v.Label, &score, &v.Reason, &v.Fields,
+		&v.Segment, &v.Ord, &v.Again, &v.By, &v.Stale, &at)
+	err := rows.Scan(verdictAt.Into(into, &v.At)...)
 	copy(v.Subject[:], subject)
 	copy(v.Against[:], against)
 	if score.Valid {

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"assay/internal/assay"
 	"assay/internal/keep/store"
@@ -109,7 +110,7 @@ func (s *Store) AddVerdicts(ctx context.Context, verdicts []store.Verdict) (int6
 // comeAfterAll writes a verdict in the place of one that was noted when no answer was there: the answer has come since. The note stays
 // in the ledger as stale.
 func comeAfterAll(ctx context.Context, t *db.Txn, v *store.Verdict) (int64, error) {
-	if v.State == store.VerdictFailed || v.State == store.VerdictMissing {
+	if v.State == assay.VerdictFailed || v.State == assay.VerdictMissing {
 		return 0, nil
 	}
 	key := v.At.Key()
@@ -133,15 +134,17 @@ func addVerdict(ctx context.Context, t *db.Txn, v *store.Verdict) (int64, error)
 	if v.Score != nil {
 		score = *v.Score
 	}
-	c := v.At
-	return t.Change(ctx, `INSERT INTO verdicts (run_no, key, stage, source, item, lane, against, direction, template, turn, branch, draw, judge, prompt, trait, vote,
-		subject_key, against_key, state, label, score, reason, fields, segment_no, ord, second_try, fallback, at_ms)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
-		ON CONFLICT DO NOTHING`,
-		v.Run, key[:], c.Stage, c.Source, c.Item, c.Lane, c.Against, v.Direction, c.Template, c.Turn, c.Branch, c.Draw, c.Judge, c.Prompt, c.Trait, c.Vote,
-		db.NullKey(v.Subject), db.NullKey(v.Against), string(v.State), db.Null(db.Clean(v.Label)), score, db.Clean(v.Reason), db.Clean(fields),
-		db.Null(v.Segment), ord, v.Again, v.By, t.Millis())
+	row := append(make([]any, 0, len(verdictColumns)), v.Run, key[:], v.Direction, db.NullKey(v.Subject), db.NullKey(v.Against), string(v.State),
+		db.Null(db.Clean(v.Label)), score, db.Clean(v.Reason), db.Clean(fields), db.Null(v.Segment), ord, v.Again, v.By, t.Millis())
+	return t.Change(ctx, insertVerdict, verdictAt.Values(row, &v.At)...)
 }
+
+var (
+	verdictAt      = assay.AllCoordinates()
+	verdictColumns = append([]string{"run_no", "key", "direction", "subject_key", "against_key", "state", "label", "score", "reason", "fields", "segment_no", "ord",
+		"second_try", "fallback", "at_ms"}, verdictAt.Names()...)
+	insertVerdict = `INSERT INTO verdicts (` + strings.Join(verdictColumns, ", ") + `) VALUES (` + db.Placeholders(1, len(verdictColumns)) + `) ON CONFLICT DO NOTHING`
+)
 
 // Stale marks the verdicts on these answers as stale: the answers were replaced. It returns how many it marked.
 func (s *Store) Stale(ctx context.Context, run int64, answers []assay.Key) (int64, error) {

@@ -10,14 +10,15 @@ import (
 	"assay/internal/keep/store/db"
 )
 
-var attemptColumns = []string{"segment_no", "ord", "run_no", "key", "try", "digest", "source", "item", "lane", "against", "template", "branch", "draw",
-	"judge", "prompt", "trait", "vote"}
+var (
+	attemptAt      = assay.AllCoordinates().But(store.OfSegment()...)
+	attemptColumns = append([]string{"segment_no", "ord", "run_no", "key", "try", "digest"}, attemptAt.Names()...)
+)
 
-// attemptRow is an attempt as a row of attemptColumns.
+// attemptRow returns an attempt as a row of attemptColumns.
 func attemptRow(segment, run int64, a *store.Attempt) []any {
-	c := &a.At
-	return []any{segment, a.Ord, run, a.Key[:], a.Try, db.NullBytes(a.Digest), c.Source, c.Item, c.Lane, c.Against, c.Template, c.Branch, int64(c.Draw),
-		c.Judge, c.Prompt, c.Trait, int64(c.Vote)}
+	row := append(make([]any, 0, len(attemptColumns)), segment, a.Ord, run, a.Key[:], a.Try, db.NullBytes(a.Digest))
+	return attemptAt.Values(row, &a.At)
 }
 
 // AddAttempts appends attempts to a planned segment, ordinals following each other. A request that is already on its

@@ -26,10 +26,10 @@ func itemFacts(t *testing.T, fresh Fresh) {
 	var said []store.Verdict
 	for _, item := range []string{"b1", "a", "é"} {
 		at := assay.Coordinates{Stage: "good", Item: item, Lane: "gpt", Judge: "j"}
-		said = append(said, store.Verdict{Run: b.run.No, At: at, State: store.VerdictValid, Label: "yes"})
+		said = append(said, store.Verdict{Run: b.run.No, At: at, State: assay.VerdictValid, Label: "yes"})
 	}
 	said[0].At.Lane = "\x1fgpt" // a name with the mark in it
-	said = append(said, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other", Item: "a"}, State: store.VerdictMissing})
+	said = append(said, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other", Item: "a"}, State: assay.VerdictMissing})
 	_, err := b.s.Runs.AddVerdicts(b.ctx, said)
 	b.ok(err)
 	walk := func(f store.FactsAsked) []string {

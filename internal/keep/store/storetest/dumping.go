@@ -28,7 +28,7 @@ func dumps(t *testing.T, fresh Fresh) {
 	b.segment(store.Batch, 2)
 	score := 0.5
 	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{
-		Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: "q1", Judge: "j"}, Subject: block.Attempts[0].Key, State: store.VerdictValid, Score: &score, Reason: "é",
+		Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: "q1", Judge: "j"}, Subject: block.Attempts[0].Key, State: assay.VerdictValid, Score: &score, Reason: "é",
 	}})
 	b.ok(err)
 

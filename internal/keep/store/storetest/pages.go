@@ -107,9 +107,9 @@ func verdictPages(t *testing.T, fresh Fresh) {
 		if i >= 30 {
 			at = assay.Coordinates{Stage: "arena", Item: fmt.Sprint(i), Lane: []string{"p", "q", "r"}[i%3], Against: "o", Judge: "judge"}
 		}
-		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: store.VerdictValid, Label: []string{"yes", "no", "no"}[i%3]})
+		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, i).Key, State: assay.VerdictValid, Label: []string{"yes", "no", "no"}[i%3]})
 	}
-	for i, state := range []store.VerdictState{store.VerdictMissing, store.VerdictFailed} {
+	for i, state := range []assay.VerdictState{assay.VerdictMissing, assay.VerdictFailed} {
 		at := assay.Coordinates{Stage: "unsaid", Item: fmt.Sprint(40 + i), Lane: "gpt", Judge: "judge"}
 		all = append(all, store.Verdict{Run: b.run.No, At: at, Subject: b.attempt(0, 40+i).Key, State: state})
 	}
@@ -322,7 +322,7 @@ func versions(t *testing.T, fresh Fresh) {
 	look("a segment in flight")
 	b.settle(g, b.outcome(g, 0, assay.Answered))
 	look("an answer")
-	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: assay.Coordinates{Stage: "x"}, State: store.VerdictMissing}})
+	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: assay.Coordinates{Stage: "x"}, State: assay.VerdictMissing}})
 	b.ok(err)
 	look("a verdict")
 	no, err := b.s.Runs.PutOrder(b.ctx, store.Order{Run: b.run.No, Kind: store.OrderCollect, Args: "{}"})

@@ -21,10 +21,10 @@ func verdicts(t *testing.T, fresh Fresh) {
 		score := 0.25
 		subject, other := b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
-			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q1", Lane: "gpt", Judge: "judge"}, Subject: subject, State: store.VerdictValid, Label: "flip", Reason: "be\x00cause", Segment: 1, Ord: 0},
-			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other, State: store.VerdictMalformed, Again: 1},
+			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q1", Lane: "gpt", Judge: "judge"}, Subject: subject, State: assay.VerdictValid, Label: "flip", Reason: "be\x00cause", Segment: 1, Ord: 0},
+			{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: "q2", Lane: "gpt", Judge: "judge"}, Subject: other, State: assay.VerdictMalformed, Again: 1},
 			{Run: b.run.No, At: assay.Coordinates{Stage: "arena", Source: "answers", Item: "q2", Lane: "gpt", Against: "opus", Judge: "human:anna", Prompt: "plain", Trait: "wit", Vote: 2}, Subject: subject, Against: other, Direction: "ba",
-				State: store.VerdictValid, Score: &score, Fields: `{"x":1}`},
+				State: assay.VerdictValid, Score: &score, Fields: `{"x":1}`},
 		}
 		n, err := b.s.Runs.AddVerdicts(b.ctx, want)
 		b.ok(err)
@@ -62,7 +62,7 @@ func verdicts(t *testing.T, fresh Fresh) {
 		t.Parallel()
 		b := newBench(t, fresh)
 		of := func(judge, item string) store.Verdict {
-			return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: item, Judge: judge}, State: store.VerdictValid, Label: "flip"}
+			return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "flips", Item: item, Judge: judge}, State: assay.VerdictValid, Label: "flip"}
 		}
 		all := []store.Verdict{of("judge", "q1"), of("human:zoe", "q1"), of("human:anna", "q1"), of("human:anna", "q2")}
 		_, err := b.s.Runs.AddVerdicts(b.ctx, all)
@@ -84,7 +84,7 @@ func verdicts(t *testing.T, fresh Fresh) {
 	t.Run("a valid verdict says something, and no other does", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, fresh)
-		for _, v := range []store.Verdict{{State: store.VerdictValid}, {State: store.VerdictAbstained, Label: "a"}, {State: "tie", Label: "a"}} {
+		for _, v := range []store.Verdict{{State: assay.VerdictValid}, {State: assay.VerdictAbstained, Label: "a"}, {State: "tie", Label: "a"}} {
 			v.Run, v.At.Stage = b.run.No, "flips"
 			if _, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{v}); err == nil {
 				t.Errorf("%q with label %q was kept", v.State, v.Label)
@@ -104,14 +104,14 @@ func said(t *testing.T, fresh Fresh) {
 		score, subject, other := 0.1, b.attempt(0, 1).Key, b.attempt(0, 2).Key
 		want := []store.Verdict{
 			{At: assay.Coordinates{Stage: "arena", Item: "q\x1f1", Source: "answers", Lane: "gpt", Against: "opus", Template: "a/b/c", Turn: 2, Branch: "doubt", Draw: 3, Judge: "judge", Prompt: "p/1", Trait: "wit", Vote: 4},
-				Subject: subject, Against: other, State: store.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
-			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: store.VerdictExcluded},
-			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: store.VerdictValid, Score: &score},
+				Subject: subject, Against: other, State: assay.VerdictValid, Label: "a\x1f", Score: &score, Segment: 1},
+			{At: assay.Coordinates{Stage: "arena", Item: "q2", Lane: "gpt"}, State: assay.VerdictExcluded},
+			{At: assay.Coordinates{Stage: "arena", Item: "q3", Lane: "\x1fgpt\x1f", Turn: 1, Draw: 1, Judge: "human:\x1f"}, State: assay.VerdictValid, Score: &score},
 		}
 		for i := range want {
 			want[i].Run = b.run.No
 		}
-		_, err := b.s.Runs.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: store.VerdictMissing}))
+		_, err := b.s.Runs.AddVerdicts(b.ctx, append(want, store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "other"}, State: assay.VerdictMissing}))
 		b.ok(err)
 		want[2].Fields = "{}" // a name with the mark in it: the whole verdict was read
 		for subjects, want := range map[store.Subjects][]store.Verdict{store.WithSubjects: want, store.WithoutSubjects: without(want)} {

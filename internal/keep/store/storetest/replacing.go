@@ -40,7 +40,7 @@ func replacing(t *testing.T, fresh Fresh) {
 		b.ok(b.s.Work.Finish(b.ctx, g.Lease, time.Time{}))
 		label := func(i int, label string) error {
 			key := b.attempt(0, i).Key
-			v := store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: b.attempt(0, i).At.Item, Lane: "gpt", Turn: 1, Judge: "human:ada"}, Subject: key, State: store.VerdictValid, Label: label}
+			v := store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: b.attempt(0, i).At.Item, Lane: "gpt", Turn: 1, Judge: "human:ada"}, Subject: key, State: assay.VerdictValid, Label: label}
 			return b.s.Runs.Label(b.ctx, v, []assay.Key{v.At.Key()}, []store.Shown{{Key: key, Segment: g.No, Ord: int64(i)}})
 		}
 		b.ok(errors.Join(label(1, "no"), label(1, "yes"))) // the second takes the place of the first
@@ -62,7 +62,7 @@ func replacing(t *testing.T, fresh Fresh) {
 		b.ok(b.s.Runs.PutItems(b.ctx, b.run.No, "essays", items(item)))
 		sum, err := store.ItemSum(item)
 		b.ok(err)
-		v := store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "better", Item: "i", Against: "j", Turn: 1, Judge: "human:ada"}, State: store.VerdictValid, Label: "a"}
+		v := store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: "better", Item: "i", Against: "j", Turn: 1, Judge: "human:ada"}, State: assay.VerdictValid, Label: "a"}
 		shown := []store.Shown{{Input: "essays", Item: "i", Sum: sum}}
 		b.ok(b.s.Runs.Label(b.ctx, v, nil, shown))
 		item.Fields = map[string]any{"text": "b", "n": 2.0}

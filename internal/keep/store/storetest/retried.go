@@ -26,7 +26,7 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 		return g
 	}
 	first := reply(at, "garbled")
-	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
+	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: assay.VerdictMalformed, Segment: first.No}})
 	b.ok(err)
 	taken := func(run string) string {
 		next := b.newRun(run, nil)
@@ -37,7 +37,7 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	again := at
 	again.Again = 3
 	second := reply(again, "good")
-	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "yes", Segment: second.No, Again: 3}}))
+	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: assay.VerdictValid, Label: "yes", Segment: second.No, Again: 3}}))
 	if text := taken("second"); text != "good" {
 		t.Errorf("%q is taken over", text)
 	}
@@ -52,10 +52,10 @@ func takenAfterARetry(t *testing.T, fresh Fresh) {
 	}
 	digest = []byte("another request")
 	first = reply(at, "garbled too")
-	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictMalformed, Segment: first.No}})
+	_, err = b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: assay.VerdictMalformed, Segment: first.No}})
 	b.ok(err)
 	second = reply(again, "about another request")
-	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: store.VerdictValid, Label: "no", Segment: second.No, Again: 3}}))
+	b.ok(b.s.Runs.SecondVerdicts(b.ctx, []store.Verdict{{Run: b.run.No, At: at, State: assay.VerdictValid, Label: "no", Segment: second.No, Again: 3}}))
 	if text := taken("third"); text != "garbled" {
 		t.Errorf("%q is taken over", text)
 	}

@@ -25,7 +25,7 @@ func superseding(t *testing.T, fresh Fresh) {
 		keys[i] = b.attempt(0, i).Key
 	}
 	said := func(stage string, subject assay.Key, judge string) store.Verdict {
-		return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: stage, Source: "answers", Item: judge, Lane: "gpt", Turn: 1, Judge: judge}, Subject: subject, State: store.VerdictValid, Label: "yes"}
+		return store.Verdict{Run: b.run.No, At: assay.Coordinates{Stage: stage, Source: "answers", Item: judge, Lane: "gpt", Turn: 1, Judge: judge}, Subject: subject, State: assay.VerdictValid, Label: "yes"}
 	}
 	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{said("fine", keys[0], "j"), said("fine", keys[1], "k"), said("other", keys[1], "rule"), said("other", keys[1], "human:ada")})
 	b.ok(err)

@@ -19,10 +19,10 @@ func namedViews(t *testing.T, fresh Fresh) {
 	items := assay.Coordinates{Stage: "scale", Item: "S1", Against: "S2", Turn: 1, Draw: 1, Judge: "judge"}
 	one := assay.Coordinates{Stage: "fine", Source: "answers", Item: "q0", Lane: "gpt", Turn: 1, Draw: 1, Judge: "judge"}
 	_, err := b.s.Runs.AddVerdicts(b.ctx, []store.Verdict{
-		{Run: b.run.No, At: pair, State: store.VerdictValid, Label: assay.LabelB, Direction: "forward", Reason: "better"},
-		{Run: b.run.No, At: items, State: store.VerdictValid, Label: assay.LabelA, Direction: "forward"},
-		{Run: b.run.No, At: one, State: store.VerdictValid, Label: "yes", Score: &score},
-		{Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: "q1", Lane: "opus", Judge: "judge"}, State: store.VerdictMalformed, Reason: "unreadable"},
+		{Run: b.run.No, At: pair, State: assay.VerdictValid, Label: assay.LabelB, Direction: "forward", Reason: "better"},
+		{Run: b.run.No, At: items, State: assay.VerdictValid, Label: assay.LabelA, Direction: "forward"},
+		{Run: b.run.No, At: one, State: assay.VerdictValid, Label: "yes", Score: &score},
+		{Run: b.run.No, At: assay.Coordinates{Stage: "fine", Item: "q1", Lane: "opus", Judge: "judge"}, State: assay.VerdictMalformed, Reason: "unreadable"},
 	})
 	b.ok(err)
 	for text, want := range map[string][]string{

@@ -210,7 +210,7 @@ func (w *writer) verdict(a answer, v *store.Verdict, texts map[assay.Key]string,
 	out.Confidence = row.Confidence
 	dir := ratingsDir
 	switch {
-	case v.State != store.VerdictValid:
+	case v.State != assay.VerdictValid:
 		out.State = string(v.State)
 		if w.binary(v.At.Stage) {
 			dir = complianceDir
@@ -286,7 +286,7 @@ func (w *writer) ranked(a answer, v *store.Verdict, texts map[assay.Key]string, 
 		Index: &a.index, Input: a.input(), OutputA: texts[v.Subject], OutputB: texts[v.Against], Raw: reply.Outcome.Text, Task: row.Key, Custom: row.Key,
 	}
 	rank := map[string]int64{assay.LabelA: 1, assay.LabelB: -1, assay.LabelTie: 0}
-	if n, ok := rank[v.Label]; ok && v.State == store.VerdictValid {
+	if n, ok := rank[v.Label]; ok && v.State == assay.VerdictValid {
 		out.Rank = &n
 	} else {
 		out.State = string(v.State)
