@@ -201,16 +201,21 @@ type Table struct {
 	People     bool // it rests on people's verdicts alone, which no stage waits for
 	Notes      []string
 
+	Unvalidated bool     // how far its judge can be trusted is not known
+	Unclear     int      // labels of people that were chosen because it was not clear which of two is better
+	Selected    string   // the stage after whose results its lanes were chosen; empty: none
+	Counted     []string // of rates: the labels that the rate counts
+
 	Standings []Standing // of what it ranks, group by group
 	Hidden    bool       // it is for its standings alone
 }
 
 // Incomplete reports whether too little of what was planned is in the table, or of what was planned of one of its lanes: the others
 // must not hide it.
-func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.Gaps()) > 0 }
+func (t *Table) Incomplete() bool { return t.Coverage.Incomplete() || len(t.gaps()) > 0 }
 
-// Gaps are the lanes of which too little is there, by name.
-func (t *Table) Gaps() []string {
+// gaps are the lanes of which too little is there, by name.
+func (t *Table) gaps() []string {
 	type lane struct{ what, name string }
 	by := map[lane]Coverage{}
 	for i := range t.Findings {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/internal/find/stats"
@@ -45,14 +46,14 @@ func (r *Report) say() {
 	for i := range r.Tables {
 		for k := range r.Tables[i].Findings {
 			if f := &r.Tables[i].Findings[k]; f.Primary {
-				f.Words = f.sentence(r.Tables[i].Notes)
+				f.Words = f.sentence(&r.Tables[i])
 			}
 		}
 	}
 }
 
 // sentence is what may be said.
-func (f *Finding) sentence(notes []string) string {
+func (f *Finding) sentence(t *Table) string {
 	subject := fmt.Sprintf("In stage %s, the %s", f.Stage, f.What)
 	if name := f.name(); name != "" {
 		subject += " of " + name
@@ -79,10 +80,11 @@ func (f *Finding) sentence(notes []string) string {
 	if f.Coverage.Incomplete() {
 		text += "; too little of the plan is there to rely on it"
 	}
-	for _, n := range notes {
-		if n == NotValidated || strings.HasPrefix(n, SelectedAfter) {
-			text += "; " + n
-		}
+	if t.Unvalidated {
+		text += "; " + notValidated
+	}
+	if t.Selected != "" {
+		text += "; " + selectedAfter + t.Selected
 	}
 	return text + "."
 }
@@ -157,6 +159,44 @@ func (u Unit) Show(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
+// What is written of facts about a table.
+const (
+	notValidated  = "judge not validated"
+	selectedAfter = "selected after "
+)
+
+// AllNotes returns the notes of a table with what is to be known of all its numbers, in words.
+func (t *Table) AllNotes() []string {
+	out := slices.Clone(t.Notes)
+	if t.Unvalidated {
+		out = append(out, notValidated)
+	}
+	if t.Unclear > 0 {
+		out = append(out, WereLabels(t.Unclear)+" chosen because it was not clear which of the two is better: opponents differ, and shares of wins are not those of all pairs; strengths hold")
+	}
+	if t.Selected != "" {
+		out = append(out, selectedAfter+t.Selected)
+	}
+	if why := t.gap(); why != "" {
+		out = append(out, "incomplete: "+why)
+	}
+	return out
+}
+
+// gap returns why the table is incomplete, in words; empty: it is not.
+func (t *Table) gap() string {
+	if t.Coverage.Incomplete() {
+		if !t.Coverage.Share().OK {
+			return "nothing was planned"
+		}
+		return fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Planned-t.Coverage.Excluded)
+	}
+	if gaps := t.gaps(); len(gaps) > 0 {
+		return fmt.Sprintf("less than %.0f%% of what was planned of %s is there", 100*Complete, strings.Join(gaps, ", "))
+	}
+	return ""
+}
+
 // WereLabels counts labels that something was done with.
 func WereLabels(n int) string {
 	if n == 1 {
@@ -164,9 +204,3 @@ func WereLabels(n int) string {
 	}
 	return Plural(n, "label") + " were"
 }
-
-// Notes that also go into words.
-const (
-	NotValidated  = "judge not validated"
-	SelectedAfter = "selected after "
-)

@@ -99,7 +99,7 @@ func printWide(w *World, t *analysis.Table, mark string) error {
 	if err := out.Write(w.Stdout); err != nil {
 		return err
 	}
-	for _, n := range t.Notes {
+	for _, n := range t.AllNotes() {
 		fmt.Fprintf(w.Stdout, "note: %s\n", assay.Clean(n, 400))
 	}
 	return nil

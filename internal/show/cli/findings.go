@@ -108,7 +108,7 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	if err := printDisagreed(w, t); err != nil {
 		return err
 	}
-	for _, n := range t.Notes {
+	for _, n := range t.AllNotes() {
 		fmt.Fprintf(w.Stdout, "note: %s\n", assay.Clean(n, 400))
 	}
 	return nil

@@ -33,19 +33,17 @@ type Options struct {
 	Rehearsal bool
 }
 
-// notValidated is the note of tables whose judge was not validated.
-const notValidated = "judge not validated"
-
 // foldedFrom is how many rows of numbers are too many to show at once.
 const foldedFrom = 13
 
 // NewFindings makes a table ready to show.
 func NewFindings(t *analysis.Table, o Options) *Findings {
+	unmarked := *t
+	unmarked.Unvalidated = false // a mark beside the title says so
 	out := &Findings{
 		ID: o.ID, Stage: t.Stage, Title: titleOf(t), Coverage: CoverageLine(t.Coverage), Incomplete: t.Incomplete() && !t.People, People: t.People, Primary: t.Primary, Rehearsal: o.Rehearsal,
-		Unvalidated: slices.Contains(t.Notes, notValidated), Figures: Figures(t, o.Links), Numbers: FindingsGrid(t, o.Links),
+		Unvalidated: t.Unvalidated, Figures: Figures(t, o.Links), Numbers: FindingsGrid(&unmarked, o.Links),
 	}
-	out.Numbers.Notes = slices.DeleteFunc(out.Numbers.Notes, func(n string) bool { return n == notValidated })
 	out.Folded = len(out.Numbers.Rows) >= foldedFrom
 	for i, f := range out.Figures {
 		f.ID, f.Of = fmt.Sprintf("%s-%d", o.ID, i+1), captionOf(t, o)
@@ -60,7 +58,7 @@ func captionOf(t *analysis.Table, o Options) string {
 		text += " of " + o.Of
 	}
 	text += fmt.Sprintf(": %s of %s planned verdicts are valid", assay.Thousands(t.Coverage.Valid), assay.Thousands(t.Coverage.Planned-t.Coverage.Excluded))
-	if slices.Contains(t.Notes, notValidated) {
+	if t.Unvalidated {
 		text += "; judge not validated"
 	}
 	if o.Rehearsal {

@@ -98,7 +98,7 @@ func FindingsGrid(t *analysis.Table, links Links) *Grid {
 		g.Head = append(g.Head, Column{Text: "notes", Wide: said.prose})
 	}
 	g.Footnotes = said.list
-	g.Notes = append(said.all, t.Notes...)
+	g.Notes = append(said.all, t.AllNotes()...)
 	if n := len(t.Findings); n > maxFindings {
 		g.Notes = append(g.Notes, fmt.Sprintf("the first %s of %s; assay analyse --json has them all", assay.Thousands(maxFindings), assay.Thousands(n)))
 	}

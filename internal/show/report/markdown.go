@@ -176,7 +176,7 @@ func marks(f *Findings) string {
 	for _, mark := range []struct {
 		on   bool
 		name string
-	}{{f.Primary, "primary"}, {f.Incomplete, "incomplete"}, {f.People, "people"}, {f.Unvalidated, notValidated}, {f.Rehearsal, "rehearsal"}} {
+	}{{f.Primary, "primary"}, {f.Incomplete, "incomplete"}, {f.People, "people"}, {f.Unvalidated, "judge not validated"}, {f.Rehearsal, "rehearsal"}} {
 		if mark.on {
 			text += ", " + mark.name
 		}

@@ -217,9 +217,7 @@ func (d *Document) method() []string {
 	for i := range d.Report.Tables {
 		t := &d.Report.Tables[i]
 		primary = primary || t.Primary
-		for _, n := range t.Notes {
-			unchecked = unchecked || n == notValidated
-		}
+		unchecked = unchecked || t.Unvalidated
 	}
 	if primary {
 		out = append(out, "Primary findings were named in the study before the data came. Their p-values are adjusted together (Holm); all other findings are exploratory.")

@@ -42,12 +42,10 @@ func (d *drawing) grouped(what string, found []*analysis.Finding) *Figure {
 	return p.Figure()
 }
 
-// meaning is what a rate counts, as the table's notes say it.
+// meaning is what is measured: of a rate, the labels that it counts.
 func (d *drawing) meaning(what string) string {
-	for _, n := range d.t.Notes {
-		if rest, ok := strings.CutPrefix(n, what+": "); ok {
-			return rest
-		}
+	if what == analysis.WhatRate && len(d.t.Counted) > 0 {
+		return "share of " + strings.Join(d.t.Counted, " or ")
 	}
 	return what
 }

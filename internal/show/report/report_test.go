@@ -42,7 +42,7 @@ func by(field, value string) analysis.Value { return analysis.Value{Field: field
 func strengths(names ...string) analysis.Table {
 	t := analysis.Table{
 		Stage: "arena", Title: "strengths", Method: analysis.BradleyT, Primary: true, Coverage: analysis.Coverage{Planned: 100, Valid: 80, Malformed: 15, Missing: 5},
-		Notes: []string{"judge not validated"},
+		Unvalidated: true,
 	}
 	for i, n := range names {
 		f := finding(analysis.WhatStrength, analysis.Logit, float64(i)-0.5, float64(i)-1, float64(i), lane(n))

@@ -150,6 +150,7 @@ func (s *rates) Tables() ([]analysis.Table, error) {
 		g.Data = nil // what was kept of it has been reported
 	}
 	if len(s.yes) > 0 {
+		t.Counted = s.yes
 		t.Note("rate: share of %s", strings.Join(s.yes, " or "))
 	}
 	if len(s.labels.List) >= maxLabels {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"assay/internal/find/analysis"
 	"assay/internal/find/analysis/answers"
@@ -248,24 +247,11 @@ func (e entry) finish(t *analysis.Table, o analysis.Options) {
 	if t.By == nil {
 		t.By = e.spec.By
 	}
-	if !e.stage.Validated && e.who != people && e.stage.Machines() {
-		t.Note(analysis.NotValidated)
+	t.Unvalidated = !e.stage.Validated && e.who != people && e.stage.Machines()
+	if t.People || !e.stage.Machines() {
+		t.Unclear = e.stage.Unclear
 	}
-	if e.stage.Unclear > 0 && (t.People || !e.stage.Machines()) {
-		t.Note("%s chosen because it was not clear which of the two is better: opponents differ, and shares of wins are not those of all pairs; strengths hold", analysis.WereLabels(e.stage.Unclear))
-	}
-	if e.stage.Selected != "" {
-		t.Note("%s%s", analysis.SelectedAfter, e.stage.Selected)
-	}
-	if share := t.Coverage.Share(); t.Coverage.Incomplete() {
-		text := "nothing was planned"
-		if share.OK {
-			text = fmt.Sprintf("%d of %d planned verdicts are valid", t.Coverage.Valid, t.Coverage.Planned-t.Coverage.Excluded)
-		}
-		t.Note("incomplete: %s", text)
-	} else if gaps := t.Gaps(); len(gaps) > 0 {
-		t.Note("incomplete: less than %.0f%% of what was planned of %s is there", 100*analysis.Complete, strings.Join(gaps, ", "))
-	}
+	t.Selected = e.stage.Selected
 	e.finishStandings(t, o)
 	headed := slices.ContainsFunc(t.Findings, func(f analysis.Finding) bool { return slices.Contains(headlines(), f.What) })
 	for i := range t.Findings {

@@ -173,7 +173,7 @@ func coverageOf(c analysis.Coverage) coverageDocument {
 func tableOf(t *analysis.Table) TableJSON {
 	doc := TableJSON{
 		Stage: t.Stage, Title: t.Title, Method: string(t.Method), Primary: t.Primary, Coverage: coverageOf(t.Coverage), Incomplete: t.Incomplete(),
-		Findings: []FindingJSON{}, Notes: t.Notes, People: t.People,
+		Findings: []FindingJSON{}, Notes: t.AllNotes(), People: t.People,
 	}
 	for _, c := range t.Confusions {
 		doc.Confusions = append(doc.Confusions, confusionDoc(c))
