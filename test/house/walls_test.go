@@ -31,7 +31,6 @@ var openWalls = map[string]struct {
 	"send/script":    {38, 6.9, 136},
 	"send/workspace": {33, 3.2, 80},
 	"show/cli":       {98, 5.8, 89},
-	"show/report":    {31, 5.8, 60},
 	"show/web":       {26, 5.0, 81},
 	"study":          {28, 6.1, 55},
 	"study/plan":     {32, 5.3, 102},

@@ -19,6 +19,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 )
 
 type analyseFlags struct {
@@ -115,7 +116,7 @@ func runAnalyse(ctx context.Context, w *World, refs []string, f analyseFlags) er
 	case f.json:
 		doc := analyseDocument{Runs: []findings.JSON{}}
 		for _, a := range all {
-			doc.Runs = append(doc.Runs, a.JSON().With(a.outline.Summary()))
+			doc.Runs = append(doc.Runs, a.JSON().With(words.Summarise(a.outline)))
 		}
 		err = term.WriteJSON(w.Stdout, doc)
 	default:
@@ -185,7 +186,7 @@ func analyseRun(ctx context.Context, w *World, ref string, f analyseFlags) (*ana
 		outline, err = h.outline(ctx, w, found)
 	}
 	if err == nil && run.State == store.RunClosed && h.Temporary == "" && reflect.ValueOf(f.query).IsZero() {
-		runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, outline.Summary())
+		runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, words.Summarise(outline))
 	}
 	return &analysed{found, outline}, err
 }

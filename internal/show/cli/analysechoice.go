@@ -10,7 +10,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/show/cli/term"
-	"assay/internal/show/report"
+	"assay/internal/show/report/figures"
 )
 
 // choose registers what is analysed, how, and in which order it is shown.
@@ -50,8 +50,8 @@ func (f *analyseFlags) picked() bool {
 
 // printWide prints a table with one row for each group: a column for each kind of finding, with its standard error.
 func printWide(w *World, t *analysis.Table, mark string) error {
-	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incompleteMark(t), report.CoverageLine(t.Coverage))
-	by := report.FieldsOf(t)
+	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incompleteMark(t), figures.CoverageLine(t.Coverage))
+	by := figures.FieldsOf(t)
 	var kinds, groups []string
 	cells, counts := map[[2]string]string{}, map[string][]analysis.Counted{}
 	first := map[string]*analysis.Finding{}

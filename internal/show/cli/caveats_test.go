@@ -9,6 +9,7 @@ import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
 	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 )
 
 func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
@@ -31,7 +32,7 @@ func TestWeakPointsNameCommandsThatCanBeTyped(t *testing.T) {
 				ranking(false, analysis.Coverage{Planned: 10, Valid: 5, Missing: 5}),
 			}},
 		}
-		for _, c := range d.Summary().Caveats {
+		for _, c := range words.Summarise(d).Caveats {
 			if !strings.HasSuffix(c.Command, " --home h") {
 				t.Errorf("%q does not say which home", c.Command)
 			}

@@ -10,7 +10,8 @@ import (
 	"assay/internal/find/results/findings"
 	"assay/internal/find/stats"
 	"assay/internal/show/cli/term"
-	"assay/internal/show/report"
+	"assay/internal/show/report/figures"
+	"assay/internal/show/report/words"
 )
 
 func printAnalysed(w *World, all []*analysed, f analyseFlags) error {
@@ -23,7 +24,7 @@ func printAnalysed(w *World, all []*analysed, f analyseFlags) error {
 			mark = "REHEARSAL: "
 		}
 		fmt.Fprintf(w.Stdout, "%sRun %s of %s\n\n", mark, a.Run.ID, a.Run.Study)
-		s := a.outline.Summary()
+		s := words.Summarise(a.outline)
 		printSummary(w, s, "")
 		printCaveats(w, s)
 		if !f.full && !f.chosen() {
@@ -69,9 +70,9 @@ func printFindings(w *World, t *analysis.Table, mark string) error {
 	if t.Incomplete() {
 		incomplete = " INCOMPLETE"
 	}
-	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incomplete, report.CoverageLine(t.Coverage))
-	by := report.FieldsOf(t)
-	shows := report.ColumnsOf(t, noNumber)
+	fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incomplete, figures.CoverageLine(t.Coverage))
+	by := figures.FieldsOf(t)
+	shows := figures.ColumnsOf(t, noNumber)
 	out := term.Table{Right: map[int]bool{}}
 	for _, f := range by {
 		out.Head = append(out.Head, strings.ToUpper(assay.Clean(f, 60)))

@@ -10,7 +10,7 @@ import (
 
 	"assay/internal/find/results/document"
 	"assay/internal/show/export/folder"
-	"assay/internal/show/report"
+	"assay/internal/show/report/pages"
 )
 
 type reportFlags struct {
@@ -43,11 +43,11 @@ func reportCommand(w *World) *cobra.Command {
 }
 
 func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
-	write := (*report.Document).WriteHTML
+	write := pages.HTML
 	switch f.format {
 	case "html":
 	case "md":
-		write = (*report.Document).WriteMarkdown
+		write = pages.Markdown
 	default:
 		return usage("choose html or md", "--format: no format is called %q", f.format)
 	}
@@ -65,7 +65,7 @@ func runReport(ctx context.Context, w *World, ref string, f reportFlags) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := write(doc, &b); err != nil {
+	if err := write(&b, doc); err != nil {
 		return err
 	}
 	if f.out == "-" {

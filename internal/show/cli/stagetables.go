@@ -8,14 +8,15 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
 	"assay/internal/show/cli/term"
-	"assay/internal/show/report"
+	"assay/internal/show/report/figures"
+	"assay/internal/show/report/words"
 )
 
 // printStages prints one short table for each stage, best first, and the gates.
 func printStages(w *World, a *analysed, mark string) error {
 	var seen []string
 	var notes []string
-	for _, t := range a.outline.StageTables() {
+	for _, t := range words.StageTables(a.outline) {
 		seen = append(seen, t.Stage)
 		if t.Note != "" && !slices.Contains(notes, t.Note) {
 			notes = append(notes, t.Note)
@@ -29,7 +30,7 @@ func printStages(w *World, a *analysed, mark string) error {
 		if slices.Contains(seen, t.Stage) {
 			continue
 		}
-		fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incompleteMark(t), report.CoverageLine(t.Coverage))
+		fmt.Fprintf(w.Stdout, "\n%s%s: %s%s\n%s\n", mark, t.Stage, t.Title, incompleteMark(t), figures.CoverageLine(t.Coverage))
 	}
 	if len(notes) > 0 {
 		fmt.Fprintln(w.Stdout)
@@ -51,7 +52,7 @@ func incompleteMark(t *analysis.Table) string {
 	return ""
 }
 
-func printStage(w *World, s *report.StageTable, mark string) error {
+func printStage(w *World, s *words.StageTable, mark string) error {
 	incomplete := ""
 	if s.Incomplete {
 		incomplete = " INCOMPLETE"

@@ -13,11 +13,12 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/show/cli/term"
 	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 	"assay/internal/study"
 )
 
 // printSummary says what a run found, in the fewest words. Its leaderboard is left to the caller.
-func printSummary(w *World, s *report.Summary, mark string) {
+func printSummary(w *World, s *words.Summary, mark string) {
 	say := func(text string) { fmt.Fprintln(w.Stdout, term.Wrapped(assay.Clean(text, 2000), w.outWidth(), "")) }
 	say(mark + s.Headline.String())
 	for _, f := range s.Further {
@@ -26,7 +27,7 @@ func printSummary(w *World, s *report.Summary, mark string) {
 }
 
 // printCaveats says what to do about the weak points of a summary.
-func printCaveats(w *World, s *report.Summary) {
+func printCaveats(w *World, s *words.Summary) {
 	say := func(text string) {
 		fmt.Fprintln(w.Stdout, term.Wrapped("- "+assay.Clean(text, 2000), w.outWidth(), "  "))
 	}
@@ -57,7 +58,7 @@ func (w *World) outWidth() int {
 }
 
 // printBoard prints the leaderboard of a summary.
-func printBoard(w *World, b *report.Board) error {
+func printBoard(w *World, b *words.Board) error {
 	if b == nil || len(b.Rows) == 0 {
 		return nil
 	}
@@ -156,7 +157,7 @@ func printAnswer(ctx context.Context, w *World, h *home, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	s := doc.Summary()
+	s := words.Summarise(doc)
 	runs.KeepHeadline(ctx, h.Ledger.Runs, run.No, version, s)
 	fmt.Fprintln(w.Stdout)
 	printSummary(w, s, watermark(h))

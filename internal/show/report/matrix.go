@@ -1,9 +1,6 @@
 package report
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Matrix is a run at a glance: items by lanes, in each cell the verdict. Heads and cells lead further.
 type Matrix struct {
@@ -25,23 +22,6 @@ func (m *Matrix) OnEnd() bool {
 		n += max(4, utf8.RuneCountInString(l.Name))
 	}
 	return n > upright
-}
-
-// grid is the matrix as a table of text.
-func (m *Matrix) grid() *Grid {
-	g := &Grid{Caption: m.Caption, Head: []Column{{Text: m.Item.Name}}, Notes: append([]string{strings.Join(m.Legend, "; ")}, m.Notes...)}
-	for _, l := range m.Lanes {
-		g.Head = append(g.Head, Column{Text: l.Name, Foreign: true})
-	}
-	g.Head = append(g.Head, Column{Text: "seen"})
-	for _, r := range m.Rows {
-		row := []Cell{foreign(r.Item)}
-		for _, c := range r.Cells {
-			row = append(row, foreign(strings.TrimSpace(strings.Join([]string{c.Sign, c.Flips, c.Also}, " "))))
-		}
-		g.Rows = append(g.Rows, append(row, Cell{Text: strings.Join(r.Is, ", ")}))
-	}
-	return g
 }
 
 // Item is one item of the matrix with what was asked, answered and judged. Texts are short; what is left out is counted.

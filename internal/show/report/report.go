@@ -1,7 +1,5 @@
-// Package report draws what a run found: plots, tables and words, the same for one self-contained file and for web pages.
-//
-// It takes findings and facts as plain values and knows no ledger. Everything foreign (names, texts, labels) reaches a
-// page through html/template alone, after Clean has made what steers a reader's eye visible.
+// Package report holds what a report is made of: a document with the findings and facts of a run as plain values, which know
+// no ledger. Packages below make it into plots (plot, and figures of findings), sentences (words) and pages.
 package report
 
 import (
@@ -9,6 +7,8 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
+	"assay/internal/show/report/plot"
 )
 
 // Document is all that a report shows. What is empty is left out.
@@ -149,30 +149,137 @@ type Links struct {
 	Segment func(no int64) string
 }
 
-func (l Links) finding(t *analysis.Table, f *analysis.Finding) string {
+// ToFinding returns the address of the rows behind a finding; empty: there is none.
+func (l Links) ToFinding(t *analysis.Table, f *analysis.Finding) string {
 	if l.Finding == nil {
 		return ""
 	}
 	return l.Finding(t, f)
 }
 
-func (l Links) pair(t *analysis.Table, row, column string) string {
+// ToPair returns the address of the comparisons of two lanes.
+func (l Links) ToPair(t *analysis.Table, row, column string) string {
 	if l.Pair == nil {
 		return ""
 	}
 	return l.Pair(t, row, column)
 }
 
-func (l Links) lane(stage, lane string, e assay.Ending) string {
+// ToLane returns the address of a lane's requests that ended so.
+func (l Links) ToLane(stage, lane string, e assay.Ending) string {
 	if l.Lane == nil {
 		return ""
 	}
 	return l.Lane(stage, lane, e)
 }
 
-func (l Links) segment(no int64) string {
+// ToSegment returns the address of a segment.
+func (l Links) ToSegment(no int64) string {
 	if l.Segment == nil {
 		return ""
 	}
 	return l.Segment(no)
+}
+
+// Tokens is a number of tokens, as far as replies said it.
+func (s Spend) Tokens(n int64) string { return assay.TokensText(n, s.Mute) }
+
+// AnswersOf adds up what a lane's own answers cost, in all stages that ask.
+func AnswersOf(lane string, spend []Spend) Spend {
+	var out Spend
+	for _, s := range spend {
+		if s.Asks && s.Lane == lane {
+			out.Cost = out.Cost.Add(s.Cost)
+			out.Answers += s.Answers
+		}
+	}
+	return out
+}
+
+// Origins names the study and the run in a caption.
+func (d *Document) Origins() string {
+	return "study " + assay.Clean(d.Study, plot.MaxName) + ", run " + assay.Clean(d.Run, plot.MaxName)
+}
+
+// Times are when the run began and ended.
+func (d *Document) Times() string {
+	text := "begun " + plot.Stamp(d.Created) + " UTC"
+	if !d.Closed.IsZero() {
+		text += ", closed " + plot.Stamp(d.Closed) + " UTC"
+	}
+	return text
+}
+
+// Wording is a text that models or judges were given.
+type Wording struct {
+	Stage string
+	What  string // prompt, system, turn 2, rubric, …
+	Text  string
+	Says  string // what a judge may reply; empty: it is no rubric
+}
+
+// Statement is an item that answers are held against, such as a rule of a specification.
+type Statement struct{ Input, Item, Text string }
+
+// Price is what a run was billed by, for a million tokens.
+type Price struct {
+	Model, Mode           string
+	Input, Cached, Output string
+	Date, Source          string
+}
+
+// Seed is a number that decides what is drawn.
+type Seed struct{ Of, Value string }
+
+// Open reports whether something of the segment is still to come.
+func (g Segment) Open() bool {
+	return g.Settled.IsZero() && g.State != "failed" && g.State != "cancelled"
+}
+
+// Last is when a segment came to its end, or the end of the plot.
+func (g Segment) Last(end time.Time) time.Time {
+	if g.Open() {
+		return end
+	}
+	last := g.Created
+	for _, t := range []time.Time{g.Launched, g.Ended, g.Settled} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// Answered returns how many requests have something to judge, and how many were planned and not spared.
+func (d *Document) Answered() (stands, planned int64) {
+	for _, l := range d.Lanes {
+		planned += l.Planned - l.Spared
+		stands += l.stands()
+	}
+	return stands, planned
+}
+
+func (l Lane) stands() int64 {
+	var n int64
+	for e, k := range l.Endings {
+		if e.Stands() {
+			n += k
+		}
+	}
+	return n
+}
+
+// Share returns the part of the planned requests, without those that were spared, that have something to judge.
+func (l Lane) Share() stats.Number {
+	wanted := l.Planned - l.Spared
+	if wanted <= 0 {
+		return stats.Undefined("nothing was planned")
+	}
+	return stats.Known(float64(l.stands()) / float64(wanted))
+}
+
+// Incomplete reports whether too little of what was planned is there.
+func (l Lane) Incomplete() bool {
+	share := l.Share()
+	return share.OK && share.Value < analysis.Complete
 }

@@ -16,6 +16,8 @@ import (
 	"assay/internal/find/results/grid"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
+	"assay/internal/show/report/figures"
+	"assay/internal/show/report/plot"
 )
 
 // compareKey names two runs that stand side by side.
@@ -46,8 +48,8 @@ type compareData struct {
 
 	Settings []findings.Changed
 	Items    []findings.SharedItems
-	Tables   []*report.Findings
-	Beside   *report.Grid
+	Tables   []*figures.Findings
+	Beside   *plot.Grid
 
 	Grid                  *report.Matrix
 	NoGrid                string // why there is none
@@ -170,21 +172,21 @@ func (s *Server) comparePage(q *request) (*view, error) {
 func (d *compareData) fill(diff *findings.Diff) {
 	d.Settings, d.Items = diff.Settings, diff.Items
 	for i := range diff.Paired {
-		d.Tables = append(d.Tables, report.NewFindings(&diff.Paired[i], report.Options{ID: fmt.Sprintf("t%d", i+1)}))
+		d.Tables = append(d.Tables, figures.New(&diff.Paired[i], figures.Options{ID: fmt.Sprintf("t%d", i+1)}))
 	}
 	if len(diff.Beside) == 0 {
 		return
 	}
-	d.Beside = &report.Grid{Caption: "Comparisons, side by side", Head: []report.Column{{Text: "stage", Foreign: true}, {Text: "what"}, {Text: "of", Foreign: true}, {Text: "run 1", Number: true}, {Text: "run 2", Number: true}},
+	d.Beside = &plot.Grid{Caption: "Comparisons, side by side", Head: []plot.Column{{Text: "stage", Foreign: true}, {Text: "what"}, {Text: "of", Foreign: true}, {Text: "run 1", Number: true}, {Text: "run 2", Number: true}},
 		Notes: []string{"strengths and win rates of comparisons are not paired"}}
 	for _, b := range diff.Beside {
-		d.Beside.Rows = append(d.Beside.Rows, []report.Cell{{Text: b.Stage, Foreign: true}, {Text: b.What}, {Text: b.Of, Foreign: true},
+		d.Beside.Rows = append(d.Beside.Rows, []plot.Cell{{Text: b.Stage, Foreign: true}, {Text: b.What}, {Text: b.Of, Foreign: true},
 			valueCell(b.Was), valueCell(b.Now)})
 	}
 }
 
-func (d *compareData) figures() []*report.Figure {
-	var all []*report.Figure
+func (d *compareData) figures() []*plot.Figure {
+	var all []*plot.Figure
 	for _, t := range d.Tables {
 		all = append(all, t.Figures...)
 	}
@@ -199,7 +201,7 @@ func (d *compareData) withFiles(runs [2]store.Run) {
 }
 
 // comparedFigures are those of the page of two runs.
-func (s *Server) comparedFigures(q *request) ([]*report.Figure, error) {
+func (s *Server) comparedFigures(q *request) ([]*plot.Figure, error) {
 	_, _, f, err := s.compared(q)
 	if err != nil {
 		return nil, err
@@ -212,11 +214,11 @@ func (s *Server) comparedFigures(q *request) ([]*report.Figure, error) {
 	return data.figures(), nil
 }
 
-func valueCell(f *analysis.Finding) report.Cell {
+func valueCell(f *analysis.Finding) plot.Cell {
 	if !f.Value.OK {
-		return report.Cell{Text: "unknown", Soft: true, Tip: f.Value.Why}
+		return plot.Cell{Text: "unknown", Soft: true, Tip: f.Value.Why}
 	}
-	return report.Cell{Text: f.Shown().Show(f.Value.Value)}
+	return plot.Cell{Text: f.Shown().Show(f.Value.Value)}
 }
 
 // pairItems puts the items of both runs side by side, those that became worse first.

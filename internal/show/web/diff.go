@@ -44,12 +44,12 @@ func (s *Server) diffPage(q *request) (*view, error) {
 		return nil, err
 	}
 	data := diffData{Left: rows[0], Right: rows[1]}
-	a, cutA := words(left.Outcome.Text)
-	b, cutB := words(right.Outcome.Text)
+	a, cutA := cutWords(left.Outcome.Text)
+	b, cutB := cutWords(right.Outcome.Text)
 	data.Cut = cutA || cutB
 	data.Changes = diffWords(a, b)
 	for _, c := range data.Changes {
-		if n, _ := words(c.Text); c.Kind == "same" {
+		if n, _ := cutWords(c.Text); c.Kind == "same" {
 			data.Same += len(n)
 		} else {
 			data.Other += len(n)
@@ -58,8 +58,8 @@ func (s *Server) diffPage(q *request) (*view, error) {
 	return &view{template: "diff", title: "Two answers", tab: "answers", data: data}, nil
 }
 
-// words cuts a text into words, each with the space after it. It reports whether it stopped before the end.
-func words(text string) (out []string, cut bool) {
+// cutWords cuts a text into words, each with the space after it. It reports whether it stopped before the end.
+func cutWords(text string) (out []string, cut bool) {
 	for len(text) > 0 {
 		if len(out) == maxDiffWords {
 			return out, true

@@ -21,8 +21,8 @@ func TestADiffSharesWhatTwoTextsShare(t *testing.T) {
 		{"a b c d", "b c x d", []change{{"left", "a "}, {"same", "b c "}, {"right", "x "}, {"same", "d"}}},
 		{"one", "two three", []change{{"left", "one"}, {"right", "two three"}}},
 	} {
-		a, _ := words(c.a)
-		b, _ := words(c.b)
+		a, _ := cutWords(c.a)
+		b, _ := cutWords(c.b)
 		if d := cmp.Diff(c.want, diffWords(a, b)); d != "" {
 			t.Errorf("%q and %q: %s", c.a, c.b, d)
 		}
@@ -34,8 +34,8 @@ func FuzzDiff(f *testing.F) {
 	f.Add("\xff \u202e", "a\n\nb  c")
 	f.Add(strings.Repeat("x ", 50), strings.Repeat("y ", 50))
 	f.Fuzz(func(t *testing.T, left, right string) {
-		a, cutA := words(left)
-		b, cutB := words(right)
+		a, cutA := cutWords(left)
+		b, cutB := cutWords(right)
 		var gotA, gotB strings.Builder
 		for _, c := range diffWords(a, b) {
 			if c.Kind != "right" {

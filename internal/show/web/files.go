@@ -18,6 +18,8 @@ import (
 	"assay/internal/show/export/bundle"
 	"assay/internal/show/export/formats"
 	"assay/internal/show/report"
+	"assay/internal/show/report/pages"
+	"assay/internal/show/report/plot"
 )
 
 // runFile is what a reader can take along of a run: a name, its type, and what writes it.
@@ -28,8 +30,8 @@ type runFile struct {
 
 func runFiles() []runFile {
 	return []runFile{
-		{"report.html", "text/html; charset=utf-8", writeReport("html", (*report.Document).WriteHTML)},
-		{"report.md", "text/markdown; charset=utf-8", writeReport("md", (*report.Document).WriteMarkdown)},
+		{"report.html", "text/html; charset=utf-8", writeReport("html", pages.HTML)},
+		{"report.md", "text/markdown; charset=utf-8", writeReport("md", pages.Markdown)},
 		{"answers.csv", "text/csv; charset=utf-8", writeAnswers("csv")},
 		{"answers.jsonl", "application/x-ndjson", writeAnswers("jsonl")},
 		{"run.assay", "application/octet-stream", func(ctx context.Context, w io.Writer, _ *Server, q *request) error {
@@ -41,14 +43,14 @@ func runFiles() []runFile {
 // exampleCount is how many conversations a report shows that was asked for by a button.
 const exampleCount = 6
 
-func writeReport(format string, write func(*report.Document, io.Writer) error) func(context.Context, io.Writer, *Server, *request) error {
+func writeReport(format string, write func(io.Writer, *report.Document) error) func(context.Context, io.Writer, *Server, *request) error {
 	return func(ctx context.Context, w io.Writer, s *Server, q *request) error {
 		o := document.Options{Version: s.options.Version, Out: "report." + format, Format: format, Examples: exampleCount}
 		doc, err := document.Of(ctx, q.home.Reader, q.run, o)
 		if err != nil {
 			return err
 		}
-		return write(doc, w)
+		return write(w, doc)
 	}
 }
 
@@ -118,7 +120,7 @@ func (s *Server) makeFile(file *os.File, q *request, f runFile) error {
 }
 
 // withFiles gives figures the addresses of their files.
-func withFiles(run, by string, figures ...*report.Figure) {
+func withFiles(run, by string, figures ...*plot.Figure) {
 	for _, f := range figures {
 		f.Files = "/runs/" + run + "/figures/" + url.PathEscape(f.ID)
 		if by != "" {
@@ -129,8 +131,8 @@ func withFiles(run, by string, figures ...*report.Figure) {
 
 func (d *findingsData) withFiles(run, by string) { withFiles(run, by, d.figures()...) }
 
-func (d *findingsData) figures() []*report.Figure {
-	var all []*report.Figure
+func (d *findingsData) figures() []*plot.Figure {
+	var all []*plot.Figure
 	for _, t := range d.Tables {
 		all = append(all, t.Figures...)
 	}
@@ -151,7 +153,7 @@ func (s *Server) figureFile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	dot := max(strings.LastIndexByte(name, '.'), 0)
 	id, format := name[:dot], strings.TrimPrefix(name[dot:], ".")
-	if !slices.Contains(report.FigureFormats(), format) {
+	if !slices.Contains(pages.FigureFormats(), format) {
 		s.fail(w, r, errNoPage)
 		return
 	}
@@ -160,13 +162,13 @@ func (s *Server) figureFile(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	i := slices.IndexFunc(all, func(f *report.Figure) bool { return f != nil && f.ID == id })
+	i := slices.IndexFunc(all, func(f *plot.Figure) bool { return f != nil && f.ID == id })
 	if i < 0 {
 		s.fail(w, r, errNoPage)
 		return
 	}
 	var b bytes.Buffer
-	if err := all[i].WriteFile(&b, format, assay.SafeCell); err != nil {
+	if err := pages.WriteFigure(&b, all[i], format, assay.SafeCell); err != nil {
 		s.fail(w, r, err)
 		return
 	}
@@ -189,7 +191,7 @@ func fileName(s string) string {
 }
 
 // figures are those of the page that has the one: of two runs, of the history of one, or of its findings.
-func (s *Server) figures(q *request, id string) ([]*report.Figure, error) {
+func (s *Server) figures(q *request, id string) ([]*plot.Figure, error) {
 	if q.run.ID == "" {
 		return s.comparedFigures(q)
 	}
@@ -200,7 +202,7 @@ func (s *Server) figures(q *request, id string) ([]*report.Figure, error) {
 			return nil, err
 		}
 		s.draw(spans, q.run, &data)
-		return []*report.Figure{data.Burn, data.Timeline}, nil
+		return []*plot.Figure{data.Burn, data.Timeline}, nil
 	}
 	by := strings.Join(splitFields(q.FormValue("by")), ",")
 	f, err := s.findingsOf(q, by)

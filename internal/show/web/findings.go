@@ -15,6 +15,9 @@ import (
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
+	"assay/internal/show/report/figures"
+	"assay/internal/show/report/plot"
+	"assay/internal/show/report/words"
 )
 
 // findingsKey names what is computed: a run's findings, grouped by fields.
@@ -47,7 +50,7 @@ func (s *Server) computeFindings(ctx context.Context, k findingsKey) (*runFindin
 	if err != nil {
 		return nil, err
 	}
-	summary := doc.Summary()
+	summary := words.Summarise(doc)
 	if k.by == "" && run.State == store.RunClosed {
 		runs.KeepHeadline(ctx, k.home.Orders, run.No, version, summary)
 	}
@@ -73,10 +76,10 @@ type findingsData struct {
 
 	Words    []string
 	Gates    []analysis.Passage
-	Tables   []*report.Findings
-	Quality  []*report.Figure
-	Spend    *report.Grid
-	Coverage *report.Grid
+	Tables   []*figures.Findings
+	Quality  []*plot.Figure
+	Spend    *plot.Grid
+	Coverage *plot.Grid
 }
 
 // How long a page waits for findings before it shows what there is; a program waits until they are there.
@@ -116,7 +119,7 @@ func (s *Server) findingsPage(q *request) (*view, error) {
 
 // fill makes the fragments of a report, with links to the rows behind every number.
 func (d *findingsData) fill(doc *report.Document, run string) {
-	d.Gates, d.Spend = doc.Gates, report.SpendGrid(doc.Spend)
+	d.Gates, d.Spend = doc.Gates, figures.SpendGrid(doc.Spend)
 	if doc.Report == nil {
 		return
 	}
@@ -124,15 +127,15 @@ func (d *findingsData) fill(doc *report.Document, run string) {
 	drawn := map[string]bool{}
 	for i := range doc.Report.Tables {
 		t := &doc.Report.Tables[i]
-		d.Words = append(d.Words, report.Words(t)...)
-		d.Tables = append(d.Tables, report.NewFindings(t, report.Options{ID: fmt.Sprintf("t%d", i+1), Of: doc.Origins(), Rehearsal: doc.Rehearsal, Links: links}))
+		d.Words = append(d.Words, figures.Words(t)...)
+		d.Tables = append(d.Tables, figures.New(t, figures.Options{ID: fmt.Sprintf("t%d", i+1), Of: doc.Origins(), Rehearsal: doc.Rehearsal, Links: links}))
 		if !drawn[t.Stage] {
-			if f := report.CostQuality(t, doc.Spend, links); f != nil {
+			if f := figures.CostQuality(t, doc.Spend, links); f != nil {
 				d.Quality, drawn[t.Stage] = append(d.Quality, f), true
 			}
 		}
 	}
-	d.Coverage = report.CoverageTable(doc.Report)
+	d.Coverage = figures.CoverageTable(doc.Report)
 }
 
 // linksOf are the addresses of the rows behind numbers.
@@ -171,8 +174,8 @@ func (s *Server) draw(spans []store.Span, run store.Run, data *runData) {
 	if until.IsZero() {
 		until = s.options.Now()
 	}
-	data.Burn = report.BurnUp(all, run.Budget, until)
-	data.Timeline = report.Timeline(all, until, linksOf(run.ID))
+	data.Burn = figures.BurnUp(all, run.Budget, until)
+	data.Timeline = figures.Timeline(all, until, linksOf(run.ID))
 	if len(spans) == shownSpans {
 		note := fmt.Sprintf("the newest %d segments", shownSpans)
 		data.Burn.Notes, data.Timeline.Notes = append(slices.Clone(data.Burn.Notes), note), append(slices.Clone(data.Timeline.Notes), note)

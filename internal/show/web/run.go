@@ -9,7 +9,7 @@ import (
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
-	"assay/internal/show/report"
+	"assay/internal/show/report/plot"
 )
 
 type runData struct {
@@ -22,8 +22,8 @@ type runData struct {
 	Orders []orderRow   `json:"orders"`   // not carried out yet
 
 	Grid     laneGrid         `json:"-"`
-	Burn     *report.Figure   `json:"-"`
-	Timeline *report.Figure   `json:"-"`
+	Burn     *plot.Figure     `json:"-"`
+	Timeline *plot.Figure     `json:"-"`
 	Counting bool             `json:"causes_incomplete"` // the causes are being counted
 	Held     []segmentRow     `json:"-"`
 	Endings  map[string]int64 `json:"-"` // of requests without an answer

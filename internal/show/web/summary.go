@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"assay/internal/find/results/findings"
-	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 )
 
 // summaryData is the first thing that a reader sees of a run: what it found.
@@ -15,7 +15,7 @@ type summaryData struct {
 	Known       bool      // there are findings
 	Current     bool      // they are of the ledger as it is
 	At          time.Time // when they were computed
-	Answer      *report.Summary
+	Answer      *words.Summary
 	Before      string // the run of the same study before this one; empty: there is none
 }
 
@@ -39,19 +39,19 @@ func (s *Server) summaryPage(q *request) (*view, error) {
 		if !f.Known {
 			return nil, &problem{http.StatusServiceUnavailable, "the findings are still being computed"}
 		}
-		v.data = findings.SummaryOf(f.Value.document.Summary())
+		v.data = findings.SummaryOf(words.Summarise(f.Value.document))
 		return v, nil
 	}
 	if f.Known {
-		data.Lead, data.About = report.Lead(f.Value.document.Description)
-		data.Answer = linked(f.Value.document.Summary(), q.run.ID)
+		data.Lead, data.About = words.Lead(f.Value.document.Description)
+		data.Answer = linked(words.Summarise(f.Value.document), q.run.ID)
 		v.data = data
 	}
 	return v, nil
 }
 
 // linked adds to a summary the addresses of the rows behind its numbers.
-func linked(s *report.Summary, run string) *report.Summary {
+func linked(s *words.Summary, run string) *words.Summary {
 	if s.Board == nil {
 		return s
 	}

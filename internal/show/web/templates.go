@@ -15,7 +15,8 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/find/results/runs"
-	"assay/internal/show/report"
+	"assay/internal/show/report/pages"
+	"assay/internal/show/report/plot"
 )
 
 //go:embed templates/*.html
@@ -35,7 +36,7 @@ func (t *templates) signIn(w io.Writer, d signInData) error {
 }
 
 func newTemplates(now func() time.Time) (*templates, error) {
-	base, err := report.Templates()
+	base, err := pages.Templates()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func functions(now func() time.Time) template.FuncMap {
 		"n":         thousands,
 		"usd":       func(d float64) string { return assay.Dollars(d).String() },
 		"usdOr":     usdOr,
-		"text":      func(s string) string { return report.CleanText(s, maxShown) },
+		"text":      func(s string) string { return plot.CleanText(s, maxShown) },
 		"percent":   percent,
 		"when":      when,
 		"ago":       func(t time.Time) string { return ago(now(), t) },
@@ -246,7 +247,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 
 func staticFile(name string) ([]byte, string, error) {
 	if name == "report.css" {
-		return []byte(report.Stylesheet()), "text/css; charset=utf-8", nil
+		return []byte(pages.Stylesheet()), "text/css; charset=utf-8", nil
 	}
 	switch path.Ext(name) {
 	case ".css":

@@ -16,6 +16,7 @@ import (
 	"assay/internal/find/results/rows"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
+	"assay/internal/show/report/plot"
 )
 
 // What a report shows of a grid: it is a file to mail, not a place to search.
@@ -154,7 +155,7 @@ func worthSeeing(m *grid.Matrix, entries []rows.Entry, n int) []rows.Entry {
 
 func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 	a := e.Answer
-	out := report.ItemAnswer{Place: placeOf(a.At), Text: report.CleanText(a.Outcome.Text, mostBytes)}
+	out := report.ItemAnswer{Place: placeOf(a.At), Text: plot.CleanText(a.Outcome.Text, mostBytes)}
 	if ending := a.Outcome.Ending; ending != assay.Answered {
 		out.Ending = cmp.Or(string(ending), "in flight")
 	}
@@ -167,7 +168,7 @@ func reportAnswer(m *grid.Matrix, e rows.Entry) report.ItemAnswer {
 			continue
 		}
 		out.Verdicts = append(out.Verdicts, report.ItemVerdict{Stage: v.At.Stage, Verdict: report.Verdict{
-			Judge: v.At.Judge, State: string(v.State), Label: outcomeFor(v, a.Key), Score: v.Score, Reason: report.CleanText(v.Reason, mostBytes),
+			Judge: v.At.Judge, State: string(v.State), Label: outcomeFor(v, a.Key), Score: v.Score, Reason: plot.CleanText(v.Reason, mostBytes),
 		}})
 	}
 	return out
@@ -215,14 +216,14 @@ func questionOf(ctx context.Context, t *rows.Reader, m *grid.Matrix, entries []r
 		return "", ctx.Err()
 	}
 	if err == nil && len(turns) > 0 {
-		return report.CleanText(turns[len(turns)-1].Text, mostBytes), nil
+		return plot.CleanText(turns[len(turns)-1].Text, mostBytes), nil
 	}
 	named, err := t.Ledger.Named(ctx, t.Run.No, first.Answer.At.Item)
 	if err != nil {
 		return "", err
 	}
 	text, _ := named[m.Input].Fields["text"].(string)
-	return report.CleanText(text, mostBytes), nil
+	return plot.CleanText(text, mostBytes), nil
 }
 
 // fewer leaves verdicts out where there are many.
@@ -269,6 +270,6 @@ func shorten(items []report.Item) {
 		}
 	}
 	for _, text := range all {
-		*text = report.CleanText(*text, max(leastBytes, min(mostBytes, saidBytes/len(all))))
+		*text = plot.CleanText(*text, max(leastBytes, min(mostBytes, saidBytes/len(all))))
 	}
 }

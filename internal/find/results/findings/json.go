@@ -3,7 +3,7 @@ package findings
 import (
 	"assay/internal/find/analysis"
 	"assay/internal/find/stats"
-	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 )
 
 // JSON are the findings of a run for programs. What does not exist is null, and why says the reason.
@@ -267,7 +267,7 @@ type needsJSON struct {
 	Live  *float64 `json:"cost_live"`
 }
 
-func needsOf(a report.Amount) *needsJSON {
+func needsOf(a words.Amount) *needsJSON {
 	if !a.Known {
 		return nil
 	}
@@ -295,7 +295,7 @@ type rankedJSON struct {
 }
 
 // SummaryOf is a summary for programs.
-func SummaryOf(s *report.Summary) *SummaryJSON {
+func SummaryOf(s *words.Summary) *SummaryJSON {
 	out := &SummaryJSON{Headline: s.Headline.String(), Further: []string{}, Coverage: s.Coverage, Complete: s.Complete, Caveats: []caveatJSON{}, Ranked: []rankedJSON{}, Settling: []settleJSON{}}
 	for _, f := range s.Further {
 		out.Further = append(out.Further, f.String())
@@ -315,7 +315,7 @@ func SummaryOf(s *report.Summary) *SummaryJSON {
 }
 
 // With is the findings with their summary.
-func (f JSON) With(s *report.Summary) JSON {
+func (f JSON) With(s *words.Summary) JSON {
 	f.Summary = SummaryOf(s)
 	return f
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"assay/internal/show/report"
+	"assay/internal/show/report/figures"
 )
 
 // WriteJUnit writes the gates as test cases, one suite for each run.
@@ -27,7 +27,7 @@ func WriteJUnit(w io.Writer, all []*Findings) error {
 				suite.Tests++
 				suite.Skipped++
 				suite.Cases = append(suite.Cases, junitCase{
-					Name: t.Stage + ": " + t.Title, Class: a.Run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + report.CoverageLine(t.Coverage)},
+					Name: t.Stage + ": " + t.Title, Class: a.Run.Study + ".coverage", Skipped: &junitFailure{Message: "incomplete: " + figures.CoverageLine(t.Coverage)},
 				})
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"assay/internal/find/results"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
-	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 )
 
 // Votes is how far people are with a stage, and how often they say what its other judges say.
@@ -140,7 +140,7 @@ func (v Votes) Words() []string {
 	default:
 		out = append(out, fmt.Sprintf("the other judges say the same in %s of %s (%.0f%%)", assay.Thousands(v.Same), assay.Count(v.Both, "verdict"), 100*float64(v.Same)/float64(v.Both)))
 	}
-	if left := report.LabelsWanted - v.Labelled; v.Machines && left > 0 {
+	if left := words.LabelsWanted - v.Labelled; v.Machines && left > 0 {
 		out = append(out, fmt.Sprintf("%s make the judge's error bar known", assay.Count(left, "more label")))
 	}
 	return out

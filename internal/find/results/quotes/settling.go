@@ -15,7 +15,7 @@ import (
 	"assay/internal/find/results/findings"
 	"assay/internal/keep/store"
 	"assay/internal/send/script"
-	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 	"assay/internal/study"
 )
 
@@ -172,12 +172,12 @@ func (e *SettleError) Error() string { return e.Text }
 // ItemQuote is how many more items would tell two lanes apart whose answers are judged one by one.
 type ItemQuote struct {
 	Stage  string
-	Unit   string     // what items are called
-	Needed int64      // more of them, for the usual chance; 0: see Why
-	Why    string     // no number is known
-	Cost   report.Fee // of them
-	Input  string     // whose items they are
-	Asked  int64      // items of it that the run has
+	Unit   string    // what items are called
+	Needed int64     // more of them, for the usual chance; 0: see Why
+	Why    string    // no number is known
+	Cost   words.Fee // of them
+	Input  string    // whose items they are
+	Asked  int64     // items of it that the run has
 
 	run      store.Run
 	settings script.Settings
@@ -197,7 +197,7 @@ func QuoteItems(ctx context.Context, r *results.Reader, run store.Run, w script.
 	if err != nil {
 		return out, false, err
 	}
-	q, apart, ranked := doc.Settle(w.Stage, w.First, w.Second)
+	q, apart, ranked := words.Settle(doc, w.Stage, w.First, w.Second)
 	if !ranked {
 		return out, false, nil
 	}

@@ -20,6 +20,8 @@ import (
 	"assay/internal/find/results/runs"
 	"assay/internal/keep/store"
 	"assay/internal/show/report"
+	"assay/internal/show/report/pages"
+	"assay/internal/show/report/words"
 	"assay/internal/study/catalog"
 )
 
@@ -166,7 +168,7 @@ func (x *reading) document() {
 	}
 	x.grid(doc)
 	var page bytes.Buffer
-	x.ok(doc.WriteHTML(&page))
+	x.ok(pages.HTML(&page, doc))
 	if !strings.Contains(page.String(), "Are you sure?") && !strings.Contains(page.String(), "What is two and two?") {
 		t.Error("no example shows what was asked")
 	}
@@ -329,7 +331,7 @@ func (x *reading) pages() {
 	x.ok(err)
 	doc, err := document.Outline(t.Context(), x.r, found)
 	x.ok(err)
-	if len(doc.Spend) == 0 || doc.Report != found.Report || len(doc.Lanes) == 0 || doc.Summary().Headline.String() == "" {
+	if len(doc.Spend) == 0 || doc.Report != found.Report || len(doc.Lanes) == 0 || words.Summarise(doc).Headline.String() == "" {
 		t.Errorf("summary: %+v", doc)
 	}
 }

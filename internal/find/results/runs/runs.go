@@ -11,7 +11,7 @@ import (
 	"assay/internal/keep/store"
 	"assay/internal/keep/store/runs"
 	"assay/internal/send/batchrun"
-	"assay/internal/show/report"
+	"assay/internal/show/report/words"
 )
 
 // Row is a run in a list of runs, from counters alone. What is not known is null, never 0.
@@ -136,7 +136,7 @@ func runRows(ctx context.Context, r *results.Reader, runs []store.Run) ([]Row, e
 
 // KeepHeadline keeps what a run found for lists of runs, as it was computed from the ledger at a version. Lists can do without: who reads what was
 // found does so, too, where the ledger takes no writes, as on a full disk.
-func KeepHeadline(ctx context.Context, to *runs.Store, run int64, version string, s *report.Summary) {
+func KeepHeadline(ctx context.Context, to *runs.Store, run int64, version string, s *words.Summary) {
 	_ = to.PutHeadline(ctx, run, store.Headline{Version: version, Text: s.Result})
 }
 

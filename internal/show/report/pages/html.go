@@ -1,0 +1,64 @@
+package pages
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"strings"
+	"unicode/utf8"
+
+	"assay/internal/assay"
+	"assay/internal/show/report/plot"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Stylesheet is the one style sheet of reports and pages. It needs no other file, and nothing in a fragment carries a
+// style of its own, so that a Content-Security-Policy may forbid those.
+func Stylesheet() string {
+	text, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		panic(err) // it is inside the binary
+	}
+	return string(text)
+}
+
+// Templates are the fragments by name, for pages to clone and add to:
+//
+//	figure    *Figure     a plot with its table
+//	grid      *Grid       a table in a box of its own
+//	findings  *Findings   one table of findings: plots, numbers, coverage
+//	matrix    *Matrix     items by lanes
+//	items     []Item      what is behind the cells of a matrix
+//	summary   *Summary    the answer of a run, with its leaderboard
+//	words     []string    primary findings in words
+//	gates     []analysis.Passage
+//	example   Example
+//	rehearsal nothing     the mark that nothing was really asked
+//
+// The functions clean and prose make foreign words fit to show.
+func Templates() (*template.Template, error) {
+	funcs := template.FuncMap{
+		"clean":  func(s any) string { return assay.Clean(fmt.Sprint(s), plot.MaxWords) },
+		"prose":  func(s string) string { return plot.CleanText(s, plot.MaxText) },
+		"source": func(s string) string { return plot.CleanText(s, plot.MaxSource) },
+		"score":  scoreText,
+		"long":   func(s string) bool { return utf8.RuneCountInString(s) > longName },
+	}
+	t, err := template.New("report").Funcs(funcs).ParseFS(assets, "assets/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("read the fragments: %w", err)
+	}
+	return t, nil
+}
+
+// longName is from how many letters on a name may be broken anywhere.
+const longName = 26
+
+func scoreText(s *float64) string {
+	if s == nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", *s), "0"), ".")
+}

@@ -1,0 +1,261 @@
+package pages_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/internal/assay"
+	"assay/internal/show/report"
+	"assay/internal/show/report/words"
+)
+
+// quoted finds what a summary says it would take to tell two lanes apart.
+var quoted = regexp.MustCompile(`(\w+) and (\w+): ([\d,]+) more questions for an even chance, ([\d,]+) \(\$([\d.]+)\) for 80%`)
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestAQuoteIsWhatItPromises draws, by other code than the program's, what so many more questions would show.
+func TestAQuoteIsWhatItPromises(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{ // 42, 35 and 6 of 60 are right
+		"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25),
+		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
+	}
+	d := judged(t, marks, nil)
+	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	var text string
+	for _, c := range words.Summarise(d).Caveats {
+		if c.Title == "Not settled." {
+			text = c.Text + strings.Join(c.Points, "; ")
+		}
+	}
+	got := quoted.FindStringSubmatch(text)
+	if got == nil || got[1]+got[2] != "aabb" && got[1]+got[2] != "bbaa" || strings.Contains(text, "cc") {
+		t.Fatalf("no quote in %q", text)
+	}
+	// Two lanes at 2/60 dollars an item each (2 dollars for each lane's answers) and two of three verdicts at a cent.
+	even, likely := number(t, got[3]), number(t, got[4])
+	if each := number(t, got[5]) / likely; math.Abs(each/(4./60+0.02)-1) > 0.03 {
+		t.Errorf("one more question costs $%.4f: %s", each, text)
+	}
+	mean, variance := differences(marks["aa"], marks["bb"])
+	spread := spreadOf(marks)
+	open := 1.0 // the other two pairs can be told apart
+	for n, want := range map[float64]float64{even: 0.5, likely: 0.8} {
+		if share := settles(mean, variance, spread, n, 0.05/open); math.Abs(share-want) > 0.03 {
+			t.Errorf("%.0f more settle it in %.3f of draws, want %.2f", n, share, want)
+		}
+	}
+}
+
+// differences are the mean and the variance of the mean of item by item differences.
+func differences(a, b string) (mean, variance float64) {
+	n, sum, squares := float64(len(a)), 0.0, 0.0
+	for i := range a {
+		d := 0.0
+		if a[i] == '+' {
+			d++
+		}
+		if b[i] == '+' {
+			d--
+		}
+		sum += d
+		squares += d * d
+	}
+	mean = sum / n
+	return mean, (squares/n - mean*mean) / (n - 1)
+}
+
+// spreadOf is the variance of the lanes' rates, less that of their errors.
+func spreadOf(marks map[string]string) float64 {
+	var rates, errors []float64
+	all := 0.0
+	for _, m := range marks {
+		p := float64(strings.Count(m, "+")) / float64(len(m))
+		rates, errors, all = append(rates, p), append(errors, p*(1-p)/float64(len(m)-1)), all+p
+	}
+	out := 0.0
+	for i, p := range rates {
+		out += (p-all/3)*(p-all/3) - errors[i]
+	}
+	return out / 2
+}
+
+// settles is how often n more items show a difference: the truth is drawn from what is believed, then what they show.
+func settles(mean, variance, spread, n, alpha float64) float64 {
+	rng := rand.New(rand.NewPCG(5, 5))
+	believed := 2 * spread / (2*spread + variance)
+	information := n / (variance * 60)
+	z := math.Sqrt2 * math.Erfinv(1-alpha)
+	after := 1 / (1/variance + information)
+	hits, draws := 0, 200_000
+	for range draws {
+		truth := believed*mean + math.Sqrt(believed*variance)*rng.NormFloat64()
+		shown := truth + rng.NormFloat64()/math.Sqrt(information)
+		if math.Abs(after*(mean/variance+information*shown)) >= z*math.Sqrt(after) {
+			hits++
+		}
+	}
+	return float64(hits) / float64(draws)
+}
+
+// TestAQuoteHasThePriceOfBothWays: what answers took, at the prices of batches and of live requests, where both are known.
+func TestAQuoteHasThePriceOfBothWays(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6), "bb": strings.Repeat("+", 35) + strings.Repeat("-", 25), "cc": strings.Repeat("+", 6) + strings.Repeat("-", 54)}
+	d := judged(t, marks, nil)
+	d.Spend = append(d.Spend, report.Spend{Stage: "correct", Lane: "judge", Answers: 180, Cost: assay.Cost{Sum: assay.Dollars(1.8), Priced: 180}})
+	for i := range d.Spend {
+		d.Spend[i].Batch, d.Spend[i].Live = assay.Cost{Sum: assay.Dollars(0.02), Priced: 1}, assay.Cost{Sum: assay.Dollars(0.05), Priced: 1}
+	}
+	s := words.Summarise(d)
+	if len(s.Settling) != 1 || s.Settling[0].Unit != "question" {
+		t.Fatalf("%+v", s.Settling)
+	}
+	// There are 1,000 answers of each lane and a verdict on each of 60 items.
+	requests := 2*1000./60 + 2
+	if a := s.Settling[0].Likely; math.Abs(a.Cost.Batch.Value-requests*0.02*a.N) > 1e-6 || math.Abs(a.Cost.Live.Value-requests*0.05*a.N) > 1e-6 {
+		t.Errorf("%+v", a)
+	}
+	var text string
+	for _, c := range s.Caveats {
+		if c.Title == "Not settled." {
+			text = c.Text + strings.Join(c.Points, "; ")
+		}
+	}
+	if !regexp.MustCompile(`for an even chance, [\d,]+ \(\$[\d.]+ in batches, \$[\d.]+ live\) for 80%`).MatchString(text) {
+		t.Error(text)
+	}
+	d.Spend[len(d.Spend)-1].Batch = assay.Cost{Unknown: 1}
+	if a := words.Summarise(d).Settling[0].Likely; a.Cost.Batch.OK || !a.Cost.Live.OK {
+		t.Errorf("a judge without batches: %+v", a)
+	}
+}
+
+// Where lanes are alike to the last mark, no number of questions is promised.
+// Rules judge for nothing: a further question costs the answers of both lanes, 2 dollars for 60 of each.
+func TestAQuoteOfARuleHasThePriceOfTheAnswers(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{
+		"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25),
+		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
+	}, nil)
+	var text string
+	for _, c := range words.Summarise(d).Caveats {
+		text += c.Title + strings.Join(c.Points, "; ")
+	}
+	got := quoted.FindStringSubmatch(text)
+	if got == nil {
+		t.Fatalf("no quote with its price in %q", text)
+	}
+	if each := number(t, got[5]) / number(t, got[4]); math.Abs(each/(4./60)-1) > 0.03 {
+		t.Errorf("one more question costs $%.4f: %s", each, text)
+	}
+}
+
+func TestNothingIsQuotedForTwins(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("+-", 20)
+	for _, c := range words.Summarise(judged(t, map[string]string{"aa": line, "bb": line}, nil)).Caveats {
+		if c.Title == "Not settled." {
+			t.Error(fmt.Sprint(c))
+		}
+	}
+}
+
+// TestLabelsThatWereChosenAreSaidInTheSummary: where people alone judge, what they chose to compare bears on the headline.
+func TestLabelsThatWereChosenAreSaidInTheSummary(t *testing.T) {
+	t.Parallel()
+	d := judged(t, map[string]string{"aa": strings.Repeat("+-", 20), "bb": strings.Repeat("+--+", 10)}, nil)
+	said := func() (n int) {
+		for _, c := range words.Summarise(d).Caveats {
+			if c.Title == "Labels were chosen." && strings.Contains(c.Text, "7 labels were chosen because it was not clear which of the two is better") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := said(); n != 0 {
+		t.Errorf("said %d times of labels that were not", n)
+	}
+	d.Report.Standings[0].Unclear = 7
+	if n := said(); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}
+
+// TestTablesOfThreeSayRanksAndWhoMayBeBest: one column of ranks, and the chance of being the best of those that may be.
+func TestTablesOfThreeSayRanksAndWhoMayBeBest(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{ // aa and bb are close, cc is far behind
+		"aa": strings.Repeat("+", 30) + strings.Repeat("-", 12) + strings.Repeat("+", 12) + strings.Repeat("-", 6),
+		"bb": strings.Repeat("+", 35) + strings.Repeat("-", 25),
+		"cc": strings.Repeat("+", 6) + strings.Repeat("-", 54),
+	}
+	table := words.StageTables(judged(t, marks, nil))[0]
+	at := len(table.Head) - 1
+	if table.Head[at].Text != "ranks" {
+		t.Fatalf("%v", table.Head)
+	}
+	for k, want := range []string{"1–2", "1–2", "3"} {
+		if got := table.Rows[k][at]; got != want {
+			t.Errorf("row %d: ranks %s, want %s", k, got, want)
+		}
+	}
+	best := regexp.MustCompile(`Chance of being the best: aa (\d+)%, bb (\d+)%\.`).FindStringSubmatch(table.Note)
+	if best == nil {
+		t.Fatal(table.Note)
+	}
+	// Of two, the chance is that of their difference.
+	mean, variance := differences(marks["aa"], marks["bb"])
+	if want := 100 * (1 - math.Erfc(mean/math.Sqrt(2*variance))/2); math.Abs(number(t, best[1])-want) > 2 || math.Abs(number(t, best[1])+number(t, best[2])-100) > 1 {
+		t.Errorf("%s, want about %.0f%%", table.Note, want)
+	}
+	delete(marks, "cc")
+	if table := words.StageTables(judged(t, marks, nil))[0]; table.Head[len(table.Head)-1].Text == "ranks" || strings.Contains(table.Note, "best") {
+		t.Errorf("of two: %v, %s", table.Head, table.Note)
+	}
+}
+
+// TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted: the summary stays short; the list has them all.
+func TestOfManyNeighboursTheFirstAreQuotedAndTheOthersCounted(t *testing.T) {
+	t.Parallel()
+	marks := map[string]string{}
+	for i := range 9 { // 30 to 38 of 60 are right, each lane on other items
+		right := 30 + i
+		line := strings.Repeat("+", right) + strings.Repeat("-", 60-right)
+		marks[fmt.Sprintf("l%d", i)] = line[7*i%60:] + line[:7*i%60]
+	}
+	s := words.Summarise(judged(t, marks, nil))
+	if len(s.Settling) < 6 {
+		t.Fatalf("%d neighbours are quoted, want more than are shown", len(s.Settling))
+	}
+	for _, c := range s.Lengthy() {
+		if c.Title != "Not settled." {
+			continue
+		}
+		want := fmt.Sprintf("%d pairs more: assay analyse", len(s.Settling)-4)
+		if len(c.Points) != 5 || !strings.HasPrefix(c.Points[4], want) || !strings.HasPrefix(c.Points[0], s.Settling[0].First+" and "+s.Settling[0].Second+": ") {
+			t.Errorf("points %q, want four and %q", c.Points, want)
+		}
+		if len(c.Text) > 150 {
+			t.Errorf("%d bytes before the points: %s", len(c.Text), c.Text)
+		}
+		return
+	}
+	t.Error("nothing is said")
+}

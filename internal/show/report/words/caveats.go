@@ -1,0 +1,319 @@
+package words
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/find/stats"
+	"assay/internal/show/report/plot"
+)
+
+// caveats are the weak points of what the summary says, each with what to do about it.
+func (d document) caveats(lead *ranked, all []*ranked) []Caveat {
+	out := d.unfinished(all)
+	if c := d.unvalidated(lead, all); c != nil {
+		out = append(out, *c)
+	}
+	if c := d.few(lead); c != nil {
+		out = append(out, *c)
+	}
+	for _, r := range all {
+		if c := d.instead(r); c != nil {
+			out = append(out, *c)
+		}
+		if c := inRounds(r); c != nil {
+			out = append(out, *c)
+		}
+		if r.Unclear > 0 {
+			out = append(out, Caveat{"Labels were chosen.", fmt.Sprintf("In stage %s, %s chosen because it was not clear which of the two is better: opponents differ, so shares of wins do not compare between %s. Strengths and tiers do.",
+				r.Stage, were(int64(r.Unclear), "label"), fieldWord(r.Field)), "", nil})
+		}
+		if r.Style != "" {
+			out = append(out, Caveat{"Style.", fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Style, plot.MaxWords)), "", nil})
+		}
+	}
+	if c := d.unsettledNeighbours(append([]*ranked{lead}, others(lead, all)...)); c != nil {
+		out = append(out, *c)
+	}
+	if c := d.kin(all); c != nil {
+		out = append(out, *c)
+	}
+	return out
+}
+
+// unfinished says what is missing and how to get it.
+func (d document) unfinished(all []*ranked) []Caveat {
+	var out []Caveat
+	open, endings := d.withoutAnswer()
+	again, given := int64(0), int64(0)
+	for e, n := range endings {
+		if e == assay.Empty || e == assay.Rejected {
+			given += n
+		} else {
+			again += n
+		}
+	}
+	switch {
+	case d.Closed.IsZero() && !d.Created.IsZero():
+		text := "The run is open; what is said here may still change."
+		if open > 0 {
+			text = fmt.Sprintf("%s on the way or not sent yet; what is said here may still change.", are(open, "request"))
+		}
+		out = append(out, Caveat{"Not finished.", text, d.command("resume"), nil})
+	case again > 0:
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s ended without an answer. Send %s again:", assay.Count(again, "request"), assay.Verb(again, "it", "them")), d.command("retry"), nil})
+	}
+	if given > 0 {
+		out = append(out, Caveat{"Answers are missing.", fmt.Sprintf("%s rejected by the provider or came back empty. See why:", were(given, "request")), d.command("errors"), nil})
+	}
+	for _, r := range all {
+		if c := d.unjudged(r); c != nil {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// unjudged says which verdicts of a stage are missing, and how to get them or to see why.
+func (d document) unjudged(r *ranked) *Caveat {
+	c := r.Coverage
+	if !c.Incomplete() && !d.hasGaps(r) {
+		return nil
+	}
+	there := fmt.Sprintf("%s of %s of stage %s %s there.", assay.Thousands(c.Valid), assay.Count(c.Planned-c.Excluded, "verdict"), r.Stage, assay.Verb(c.Valid, "is", "are"))
+	silent := c.Abstained + c.Malformed + c.Failed
+	switch {
+	case !r.Machines:
+		return &Caveat{"People have not judged all of it.", there + " Judge some:", d.command("label", r.Stage), nil}
+	case silent > 0:
+		return &Caveat{"Verdicts are missing.", fmt.Sprintf("%s %s could not be read, or the judge did not decide. See why:", there, assay.Thousands(silent)), d.command("errors", "--verdicts"), nil}
+	}
+	return &Caveat{"Verdicts are missing.", there + " See what could not be asked:", d.command("errors"), nil}
+}
+
+// hasGaps reports whether one lane of a stage has too little.
+func (d document) hasGaps(r *ranked) bool {
+	return slices.ContainsFunc(r.Places, func(p analysis.Place) bool { return p.Coverage.Planned > 0 && p.Coverage.Incomplete() })
+}
+
+// withoutAnswer counts requests that are open, and those that ended without an answer.
+func (d document) withoutAnswer() (open int64, endings map[assay.Ending]int64) {
+	endings = map[assay.Ending]int64{}
+	for _, l := range d.Lanes {
+		open += l.Open
+		for e, n := range l.Endings {
+			if !e.Stands() && n > 0 {
+				endings[e] += n
+			}
+		}
+	}
+	return open, endings
+}
+
+// LabelsWanted is how many labels make a judge's error known: they take about ten minutes.
+const LabelsWanted = 40
+
+// unvalidated says that no one has checked the judge, and how to.
+func (d document) unvalidated(lead *ranked, all []*ranked) *Caveat {
+	var stages []string
+	var first string
+	var verb analysis.Verb
+	for _, r := range append([]*ranked{lead}, all...) {
+		if r.Machines && !r.Validated && len(r.order) > 0 && !slices.Contains(stages, r.Stage) {
+			stages = append(stages, r.Stage)
+			if first == "" {
+				first, verb = r.Stage, r.Verb
+			}
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	which := "The judge of stage " + first
+	if len(stages) > 1 {
+		which = "The judges of stages " + strings.Join(stages[:len(stages)-1], ", ") + " and " + stages[len(stages)-1]
+	}
+	what, text := "answers", ""
+	if verb == analysis.Compared {
+		what = "pairs"
+	}
+	if len(stages) > 1 {
+		text = fmt.Sprintf("%s: no person has checked them. Label %d %s yourself, about 10 minutes for each stage:", which, LabelsWanted, what)
+	} else {
+		text = fmt.Sprintf("%s: no person has checked it. Label %d %s yourself, about 10 minutes:", which, LabelsWanted, what)
+	}
+	return &Caveat{"Judge not validated.", text, d.command("label", first, "--count", strconv.Itoa(LabelsWanted)), nil}
+}
+
+// What a reader wants to be able to see: ten points between two lanes, or 60% of wins.
+const (
+	wantedPoints = 0.10
+	wantedWins   = 0.60
+	wantedPower  = 0.8
+)
+
+// few says what so many items can show, and how many a smaller difference needs; nil where they are enough.
+func (d document) few(r *ranked) *Caveat {
+	se, ok := r.medianError()
+	items := r.Clusters
+	if !ok || items < 2 || len(r.order) < 2 || r.Rounds != nil || r.Field == analysis.ByItem { // of items that are compared there may be no more pairs
+		return nil
+	}
+	design := stats.Design{Items: se * se * float64(items), DrawsA: 1, DrawsB: 1}
+	test := stats.Test{Alpha: (1 - r.Level) / float64(len(r.Tests)), Power: wantedPower}
+	smallest, err := design.Detectable(items, test)
+	if err != nil {
+		return nil
+	}
+	wanted, can, want := wantedPoints, "differences of about "+pointsOf(min(1, smallest))+" points", "10 points need"
+	switch r.Unit {
+	case analysis.Logit:
+		wanted = math.Log(wantedWins / (1 - wantedWins))
+		can, want = "that one wins "+percentOf(1/(1+math.Exp(-smallest)))+" or more against another", "60% needs"
+	case analysis.Score:
+		wanted, can, want = smallest/2, "differences of about "+scoreOf(smallest), "half of that needs"
+	}
+	if r.Unit == analysis.Share && smallest > 1 {
+		can = "no difference, however large"
+	}
+	if smallest <= wanted || r.Unit == analysis.Score && !d.unsettled(r) {
+		return nil
+	}
+	needed, err := design.ItemsNeeded(wanted, test)
+	if err != nil {
+		return nil
+	}
+	noun := d.nounOf(r.Stage)
+	text := fmt.Sprintf("%s %s can show %s; %s about %s.", assay.Thousands(items), noun, can, want, assay.Thousands(roughly(needed)))
+	if d.Rerun == "" {
+		return &Caveat{"Few " + noun + ".", text, "", nil}
+	}
+	return &Caveat{"Few " + noun + ".", text + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
+}
+
+// inRounds says how far a stage is that buys its pairs in rounds, and what its numbers carry.
+func inRounds(r *ranked) *Caveat {
+	x := r.Rounds
+	if x == nil {
+		return nil
+	}
+	text := fmt.Sprintf("Stage %s stopped after round %d of %d: %s.", r.Stage, x.Looks, x.Planned, x.Stopped)
+	if x.Stopped == "" {
+		text = fmt.Sprintf("Stage %s has had %d of %d looks, and goes on.", r.Stage, x.Looks, x.Planned)
+	}
+	title := "Bought in rounds."
+	if x.Looks > x.Planned {
+		title = "Bought beyond the plan."
+		text = fmt.Sprintf("Stage %s was looked at %d times, %d of them planned: %s.", r.Stage, x.Looks, x.Planned, x.Stopped)
+		if x.Stopped == "" {
+			text = fmt.Sprintf("Stage %s: what was bought beyond its plan is under way.", r.Stage)
+		}
+	}
+	if !x.Width {
+		text += fmt.Sprintf(" Its intervals and tiers count that pairs were bought by what was found: the chance of any false claim is at most %.0f%%.", 100*x.Bound())
+	}
+	return &Caveat{title, text, "", nil}
+}
+
+// unsettled reports whether several places may be the best.
+func (d document) unsettled(r *ranked) bool {
+	top, _ := r.top()
+	return len(top) > 1 || len(r.unknown()) > 0
+}
+
+// kin says that the only judge is of the same family as lanes that it judges.
+func (d document) kin(all []*ranked) *Caveat {
+	var judge string
+	var names []string
+	for _, r := range all {
+		if len(r.Kin) == 0 || len(r.Kin) == len(r.Places) {
+			continue
+		}
+		judge = r.Judges[0]
+		for _, n := range r.Kin {
+			if n = assay.Clean(n, plot.MaxName); !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	list := strings.Join(names[:min(maxNamed, len(names))], ", ")
+	if left := len(names) - maxNamed; left > 0 {
+		list += fmt.Sprintf(" and %d others", left)
+	}
+	text := fmt.Sprintf("%s is of the same family as %s, and may favour its own. Add a judge of another provider to the study", assay.Clean(judge, plot.MaxName), list)
+	if d.Rerun == "" {
+		return &Caveat{"One judge.", text + ".", "", nil}
+	}
+	return &Caveat{"One judge.", d.again(text), d.Rerun + d.Where, nil}
+}
+
+func are(n int64, noun string) string {
+	return assay.Count(n, noun) + assay.Verb(n, " is", " are")
+}
+
+// Caveat is a weak point and what to do about it.
+type Caveat struct {
+	Title   string
+	Text    string
+	Command string // to type; empty: there is none
+	Points  []string
+}
+
+// maxBrief is how long a caveat may be to stand before the board, in bytes.
+const maxBrief = 280
+
+func (c Caveat) lengthy() bool { return len(c.Text) > maxBrief || len(c.Points) > 0 }
+
+// instead says why there are no strengths, and how groups that were never compared come together; nil: there are strengths.
+func (d document) instead(r *ranked) *Caveat {
+	switch {
+	case r.Instead == "":
+		return nil
+	case len(r.Unmet) < 2:
+		text := fmt.Sprintf("In stage %s, %s: strengths would be infinite. Shares of wins are compared instead, by exact sign tests.", r.Stage, assay.Clean(r.Instead, plot.MaxWords))
+		few := d.tooFewWins(r)
+		if few == "" || d.Rerun == "" {
+			return &Caveat{"No strengths.", text + few, "", nil}
+		}
+		return &Caveat{"No strengths.", text + few + d.again(" Add some to the input"), d.Rerun + d.Where, nil}
+	}
+	text := fmt.Sprintf("In stage %s, %s.", r.Stage, assay.Clean(r.Instead, plot.MaxWords))
+	joins := make([]string, 0, maxGroupsNamed)
+	for k := range r.Unmet[1:min(len(r.Unmet), maxGroupsNamed+1)] {
+		joins = append(joins, assay.Clean(r.Unmet[k][0], plot.MaxName)+" with "+assay.Clean(r.Unmet[k+1][0], plot.MaxName))
+	}
+	connect := " Comparisons of " + strings.Join(joins, ", and of ") + " would connect them."
+	switch {
+	case !r.Machines:
+		return &Caveat{"Not all were compared.", text + connect + " Judge more pairs:", d.command("label", r.Stage), nil}
+	case r.Coverage.Incomplete():
+		return &Caveat{"Not all were compared.", text + connect + " Verdicts of this stage are missing; see which:", d.command("errors", "--verdicts"), nil}
+	case d.Rerun == "":
+		return &Caveat{"Not all were compared.", text + connect + " Add them to the pairs of the study.", "", nil}
+	}
+	return &Caveat{"Not all were compared.", text + connect + d.again(" Add them to the stage's pairs"), d.Rerun + d.Where, nil}
+}
+
+// tooFewWins says how many wins in a row an exact test needs, where there are fewer; empty: there are enough.
+func (d document) tooFewWins(r *ranked) string {
+	if len(r.Tests) == 0 || r.Field == analysis.ByItem { // two items meet in one or two pairs: more of them show no more
+		return ""
+	}
+	needed, p := 1, 1.0 // two-sided p of one win
+	for p*float64(len(r.Tests)) >= 1-r.Level {
+		needed, p = needed+1, p/2
+	}
+	if r.Clusters >= needed {
+		return ""
+	}
+	noun := d.nounOf(r.Stage)
+	return fmt.Sprintf(" %s %s are too few for that: it takes %d or more, all won.", assay.Thousands(r.Clusters), noun, needed)
+}

@@ -1,0 +1,282 @@
+package words
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/find/analysis"
+	"assay/internal/show/report"
+	"assay/internal/show/report/plot"
+	"assay/internal/study/adaptive"
+)
+
+// Settling is what it would take to tell two neighbours apart.
+type Settling struct {
+	Stage         string
+	First, Second string
+	Unit          string // comparison, or what the items of the stage are called
+	Even, Likely  Amount // for an even chance, and for 80%
+	Clusters      int    // items, or clusters of them, that both have
+}
+
+// Amount is how many more comparisons or items, at what cost.
+type Amount struct {
+	N     float64
+	Known bool // no sensible number else
+	Cost  Fee
+}
+
+// Fee is what something costs, at this run's prices. A value that is not OK is not known.
+type Fee struct {
+	Paid, Batch, Live money // as it was paid so far; as batches; live
+}
+
+type money struct {
+	Value float64
+	OK    bool
+}
+
+func (m money) times(n float64) money { return money{m.Value * n, m.OK} }
+
+func (m money) plus(o money) money { return money{m.Value + o.Value, m.OK && o.OK} }
+
+// of is a cost divided by so many; not known where there are none, or where a price is not.
+func moneyOf(c assay.Cost, n int64) money {
+	return money{c.Sum.Float() / float64(max(1, n)), c.Known() && n > 0}
+}
+
+func (p Fee) times(n float64) Fee {
+	return Fee{p.Paid.times(n), p.Batch.times(n), p.Live.times(n)}
+}
+
+func (p Fee) plus(o Fee) Fee {
+	return Fee{p.Paid.plus(o.Paid), p.Batch.plus(o.Batch), p.Live.plus(o.Live)}
+}
+
+// likelyChance is the power that is quoted besides an even chance.
+const likelyChance = 0.8
+
+// settlings are the neighbours of a ranking that cannot be told apart, with what it would take. Quotes believe in a difference as far as the
+// spread of all of them suggests: those that are asked about are close by luck, too.
+func (d document) settlings(r *ranked) []Settling {
+	if len(r.order) < 2 || !r.tested {
+		return nil
+	}
+	unit := "comparison"
+	if r.Verb != analysis.Compared {
+		unit = strings.TrimSuffix(d.nounOf(r.Stage), "s")
+	}
+	var out []Settling
+	for k := range r.order[1:] {
+		a, b := r.order[k], r.order[k+1]
+		q, ok := r.Quote(a, b)
+		if !ok {
+			continue
+		}
+		each := d.costOfOne(r, a, b)
+		out = append(out, Settling{r.Stage, r.Places[a].Name, r.Places[b].Name, unit, amount(q, 0.5, each), amount(q, likelyChance, each), r.shared(a, b)})
+	}
+	return out
+}
+
+// Settle is what it would take to tell two lanes apart whose answers are judged one by one, in a stage or in the first that ranks both. Ranked
+// is false where none does; where nothing can be said or they are told apart, Even and Likely are zero and Apart says which.
+func Settle(doc *report.Document, stage, first, second string) (s Settling, apart, ranked bool) {
+	d := document{doc}
+	for i := range d.Report.Standings {
+		r := rank(&d.Report.Standings[i])
+		if r.Verb != analysis.Judged || stage != "" && r.Stage != stage {
+			continue
+		}
+		a, b := r.placeOf(first), r.placeOf(second)
+		if a < 0 || b < 0 {
+			continue
+		}
+		s = Settling{Stage: r.Stage, First: first, Second: second, Unit: strings.TrimSuffix(d.nounOf(r.Stage), "s"), Clusters: r.shared(a, b)}
+		q, ok := r.Quote(a, b)
+		if !ok {
+			return s, r.differ(a, b), true
+		}
+		each := d.costOfOne(r, a, b)
+		for chance, to := range map[float64]*Amount{0.5: &s.Even, likelyChance: &s.Likely} {
+			*to = amount(q, chance, each)
+		}
+		return s, false, true
+	}
+	return Settling{}, false, false
+}
+
+// amount is how many more it takes for a chance: one at least, since those that there are did not do. An exact test may want more than errors do.
+func amount(q adaptive.Quote, chance float64, each Fee) Amount {
+	n, known := q.Needed(chance)
+	n = max(1, math.Ceil(n))
+	return Amount{N: n, Known: known, Cost: each.times(n)}
+}
+
+// placeOf is the number of a place; -1: there is none.
+func (r *ranked) placeOf(name string) int {
+	return slices.IndexFunc(r.Places, func(p analysis.Place) bool { return p.Name == name })
+}
+
+// shared is how many items, or clusters of them, two places have both.
+func (r *ranked) shared(a, b int) int {
+	for _, t := range r.Tests {
+		if t.First == a && t.Second == b || t.First == b && t.Second == a {
+			return t.Clusters
+		}
+	}
+	return 0
+}
+
+// has is how many items, or clusters of them, a place has in common with some other one.
+func (r *ranked) has(place int) int {
+	n := 0
+	for _, t := range r.Tests {
+		if t.First == place || t.Second == place {
+			n = max(n, t.Clusters)
+		}
+	}
+	return n
+}
+
+// costOfOne is what one more comparison costs, or one more item asked of both lanes and judged: as many verdicts and answers as there are of
+// those that are there. The prices are those of the run.
+func (d document) costOfOne(r *ranked, a, b int) Fee {
+	sum, verdicts := Fee{money{OK: true}, money{OK: true}, money{OK: true}}, int64(0)
+	for _, s := range d.Spend {
+		if !s.Asks && s.Stage == r.Stage && s.Answers > 0 {
+			sum, verdicts = sum.plus(oneAnswer(s).times(float64(s.Answers))), verdicts+s.Answers
+		}
+	}
+	if verdicts == 0 && r.Verb == analysis.Compared { // answers may be judged by a rule, which costs nothing
+		return Fee{}
+	}
+	if r.Verb == analysis.Compared {
+		sides := 0
+		for _, p := range r.Places {
+			sides += p.N
+		}
+		if sides == 0 {
+			return Fee{}
+		}
+		return sum.times(2 / float64(sides))
+	}
+	all := 0
+	for i := range r.Places {
+		all += r.has(i)
+	}
+	if r.has(a) == 0 || r.has(b) == 0 {
+		return Fee{}
+	}
+	sum = sum.times(2 / float64(all))
+	for _, i := range []int{a, b} {
+		answers := int64(0)
+		for _, s := range d.Spend {
+			if s.Asks && s.Lane == r.Places[i].Name && s.Answers > 0 && d.reads(r.Stage, s.Stage) {
+				sum, answers = sum.plus(oneAnswer(s).times(float64(s.Answers)/float64(r.has(i)))), answers+s.Answers
+			}
+		}
+		if answers == 0 {
+			return Fee{}
+		}
+	}
+	return sum
+}
+
+// reads reports whether a stage that judges reads the answers of another one, or of one that it goes on with; where nothing is known of it, it does.
+func (d document) reads(stage, asks string) bool {
+	of, known := d.Reads[stage]
+	return !known || slices.Contains(of, asks)
+}
+
+// oneAnswer is what one answer costs.
+func oneAnswer(s report.Spend) Fee {
+	known := func(c assay.Cost) money { return money{c.Sum.Float(), c.Known() && c.Priced > 0} }
+	return Fee{moneyOf(s.Cost, s.Answers), known(s.Batch), known(s.Live)}
+}
+
+// How many neighbours are quoted in the summary: of one stage, and of each of several.
+const (
+	maxSettled = 4
+	maxOfEach  = 2
+)
+
+// fewLanes is up to how many lanes hardly say how far lanes lie apart: quotes are rough.
+const fewLanes = 3
+
+// unsettledNeighbours says what it would take to tell neighbours apart, in all stages: the closest to the top of each.
+func (d document) unsettledNeighbours(all []*ranked) *Caveat {
+	each := maxSettled
+	if len(all) > 1 {
+		each = maxOfEach
+	}
+	var points []string
+	more, rough := 0, false
+	for _, r := range all {
+		quotes := d.settlings(r)
+		for k, s := range quotes {
+			if k == each || len(points) == maxSettled {
+				more += len(quotes) - k
+				break
+			}
+			names := assay.Clean(s.First, plot.MaxName) + " and " + assay.Clean(s.Second, plot.MaxName)
+			if len(all) > 1 {
+				names += " (" + r.label() + ")"
+			}
+			points, rough = append(points, names+": "+s.words()), rough || len(r.order) <= fewLanes
+		}
+	}
+	if len(points) == 0 {
+		return nil
+	}
+	text := "What it would take to tell neighbours apart, at this run's prices"
+	if rough {
+		text += fmt.Sprintf(" (rough: %d or fewer say little of how far apart they lie)", fewLanes)
+	}
+	if more > 0 {
+		points = append(points, fmt.Sprintf("%s more: %s lists all", assay.Count(more, "pair"), d.command("analyse", "--json")))
+	}
+	return &Caveat{"Not settled.", text + ":", "", points}
+}
+
+// words are how many more settle a pair.
+func (s Settling) words() string {
+	if !s.Even.Known {
+		return "no sensible number of " + s.Unit + "s"
+	}
+	if !s.Likely.Known {
+		return s.Even.words("more "+s.Unit) + " for an even chance"
+	}
+	return assay.Count(roughly(int(s.Even.N)), "more "+s.Unit) + " for an even chance, " + s.Likely.words("") + " for 80%"
+}
+
+func (a Amount) words(unit string) string {
+	n := roughly(int(a.N))
+	text := assay.Thousands(n)
+	if unit != "" {
+		text = assay.Count(n, unit)
+	}
+	if cost := a.Cost.Words(); cost != "" {
+		text += " (" + cost + ")"
+	}
+	return text
+}
+
+// Words are what it costs in batches and live; where neither is known, what was paid for as much; empty: nothing is known.
+func (p Fee) Words() string {
+	shown := func(m money) string { return assay.Dollars(m.Value).String() }
+	switch {
+	case p.Batch.OK && p.Live.OK:
+		return shown(p.Batch) + " in batches, " + shown(p.Live) + " live"
+	case p.Live.OK:
+		return shown(p.Live) + " live"
+	case p.Batch.OK:
+		return shown(p.Batch) + " in batches"
+	case p.Paid.OK:
+		return shown(p.Paid)
+	}
+	return ""
+}

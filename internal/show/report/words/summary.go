@@ -1,0 +1,156 @@
+// Package words puts a report into sentences: who is ahead and how sure that is, with a leaderboard, caveats and what it would
+// take to tell two apart.
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/assay"
+	"assay/internal/show/report"
+	"assay/internal/show/report/plot"
+)
+
+// Summary is the answer of a run in the fewest words: who is ahead and how sure that is, what it costs, and what to do about the
+// weak points. It is made from findings alone and shown the same way everywhere.
+type Summary struct {
+	Headline  Sentence
+	Result    string     // the same in a few words, for lists; empty: nothing is known
+	Further   []Sentence // cost, and one for each further stage
+	Coverage  string     // how much of the plan it rests on
+	Complete  bool       // enough of it
+	Caveats   []Caveat
+	Settling  []Settling // neighbours that cannot be told apart, of all stages
+	Board     *Board     // nil: nothing is ranked
+	Rehearsal bool
+}
+
+// result is who leads, in the fewest words; empty: that is not known.
+func (d document) result(r *ranked) string {
+	if len(r.order) < 2 || !r.tested {
+		return ""
+	}
+	if len(r.Unmet) > 1 {
+		return "not all were compared"
+	}
+	name := func(i int) string { return assay.Clean(r.Places[i].Name, plot.MaxName) }
+	top, clique := r.top()
+	switch {
+	case len(r.unknown()) > 0:
+		return name(top[0]) + " is first, not all were tested"
+	case len(top) == len(r.order) && clique:
+		return "no difference shown"
+	case len(top) == 1:
+		return name(top[0]) + " is ahead"
+	case len(top) == 2:
+		return name(top[0]) + " and " + name(top[1]) + " lead"
+	}
+	return fmt.Sprintf("%s and %d others lead", name(top[0]), len(top)-1)
+}
+
+// Summarise returns the answer of a run in words, with its board and its caveats.
+func Summarise(d *report.Document) *Summary { return document{d}.summary() }
+
+func (d document) summary() *Summary {
+	out := &Summary{Rehearsal: d.Rehearsal}
+	if d.Report == nil || len(d.Report.Standings) == 0 {
+		out.Headline = say("Nothing was judged: no stage of this study judges or compares its answers.")
+		if d.Report != nil && len(d.Report.Tables) > 0 {
+			out.Headline = say("No stage ranks its lanes: what was measured stands in the tables below.")
+		}
+		out.Coverage, out.Complete = d.requestsAnswered()
+		out.Caveats = d.unfinished(nil)
+		return out
+	}
+	all := make([]*ranked, len(d.Report.Standings))
+	for i := range d.Report.Standings {
+		all[i] = rank(&d.Report.Standings[i])
+	}
+	lead := leader(all)
+	out.Headline, out.Result = d.headline(lead), d.result(lead)
+	if s := d.cheapest(lead); s != nil {
+		out.Further = append(out.Further, s)
+	}
+	for _, r := range all {
+		if r != lead {
+			out.Further = append(out.Further, d.further(r))
+		}
+	}
+	out.Coverage, out.Complete = d.verdictsThere(lead)
+	out.Caveats = d.caveats(lead, all)
+	for _, r := range append([]*ranked{lead}, others(lead, all)...) {
+		out.Settling = append(out.Settling, d.settlings(r)...)
+	}
+	out.Board = d.board(lead, all)
+	return out
+}
+
+// Brief are the caveats that stand between the answer and the board.
+func (s *Summary) Brief() []Caveat {
+	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return c.lengthy() })
+}
+
+// Lengthy are the caveats that come after the board: they must not push it away.
+func (s *Summary) Lengthy() []Caveat {
+	return slices.DeleteFunc(slices.Clone(s.Caveats), func(c Caveat) bool { return !c.lengthy() })
+}
+
+// maxLead is how long a description may be to stand before the answer, in bytes.
+const maxLead = 240
+
+// Lead is a description that stands before the answer: a short one. A long one comes after it.
+func Lead(description string) (lead, about string) {
+	description = strings.TrimSpace(description)
+	if len(description) <= maxLead && !strings.Contains(description, "\n") {
+		return description, ""
+	}
+	return "", description
+}
+
+// requestsAnswered says how much of a run without verdicts is there.
+func (d document) requestsAnswered() (text string, complete bool) {
+	stands, planned := d.Answered()
+	complete = true
+	for _, l := range d.Lanes {
+		complete = complete && !l.Incomplete()
+	}
+	return assay.Thousands(stands) + " of " + assay.Thousands(planned) + " requests have an answer.", complete
+}
+
+// verdictsThere says how much of the plan the first standing rests on, and which other stage has less.
+func (d document) verdictsThere(lead *ranked) (text string, complete bool) {
+	share := lead.Coverage.Share()
+	if !share.OK {
+		return "No verdict was planned.", false
+	}
+	text = percentOf(share.Value) + " of the planned verdicts are there."
+	worst, name := share.Value, ""
+	for i := range d.Report.Tables {
+		t := &d.Report.Tables[i]
+		if s := t.Coverage.Share(); !t.People && s.OK && s.Value < worst {
+			worst, name = s.Value, t.Stage
+		}
+	}
+	if name != "" && name != lead.Stage {
+		text += " Least of stage " + name + ": " + percentOf(worst) + "."
+	}
+	return text + d.cutOrRefused(), !d.Report.Incomplete()
+}
+
+// cutOrRefused says how many answers are not whole.
+func (d document) cutOrRefused() string {
+	var cut, refused int64
+	for _, l := range d.Lanes {
+		if l.Asks {
+			cut, refused = cut+l.Endings[assay.Cut], refused+l.Endings[assay.Refused]
+		}
+	}
+	switch {
+	case len(d.Lanes) == 0:
+		return ""
+	case cut+refused == 0:
+		return " No answer was cut or refused."
+	}
+	return fmt.Sprintf(" %s cut short, %s refused.", were(cut, "answer"), assay.Thousands(refused))
+}
