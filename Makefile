@@ -13,6 +13,7 @@ race: ## tests under the race detector, also of packages that need a database
 	CGO_ENABLED=1 go test -race -count=1 -timeout 2h ./internal/study/prompt ./internal/study/inputs ./internal/study/plan ./internal/send/provider ./internal/send/dispatch/... ./internal/send/script ./internal/send/planner ./internal/show/web ./internal/send/engine/... ./internal/simulator
 
 bench: ## speed and memory as ratios against floors measured in the same run
+	go test -run '^$$' -bench . ./internal/...
 	go run ./test/bench
 
 proof: ## what takes longer than a test may: a kill at every moment of a run, intervals over 2,000 studies, long fuzzing

@@ -1,4 +1,5 @@
-// Command bench measures speed and memory as ratios against floors measured in the same run; machines are noisy, ratios less so.
+// Command bench measures speed and memory of whole commands as ratios against floors measured in the same run; machines are noisy, ratios
+// less so. What one package does is measured by its own benchmarks (go test -bench), by test/ratiotest.
 package main
 
 import (
@@ -23,17 +24,13 @@ type benchmark struct {
 func benchmarks() []benchmark {
 	return []benchmark{
 		{"plan", "assay plan of 1,000,000 requests against rendering and encoding them to nowhere", planBench},
-		{"fetch", "fetching and decoding a 1 GB result file against the parser alone and a copy over loopback", fetchBench},
 		{"run", "a run of 1,000,000 requests end to end against encoding, copying, parsing and inserting the same bytes", runBench},
 		{"memory", "the peak of a run of 10,000 requests, through batch jobs and live, below 90 MB", memoryBench},
-		{"insert", "settling on both databases against inserting the same rows (settled/inserted at least 0.5)", insertBench},
 		{"idle", "waiting ten minutes for 10,000 open jobs", idleBench},
 		{"settle", "buying comparisons round by round, in 2,000 simulated studies a setting: false claims, intervals that hold, savings, quotes", settleBench},
 		{"view", "every page of the dashboard on a ledger of 1,000,000 requests, below 300 ms", viewBench},
 		{"live", "live requests against what a bare loop and 64 requests in flight can do", liveBench},
-		{"rank", "assay rank of 10,000,000 comparisons against encoding/csv cutting the same file into fields", rankBench},
 		{"export", "assay export of 100,000 answers against encoding/json reading and writing the same lines", exportBench},
-		{"stats", "Bradley-Terry of 200 items: fit, errors, 1,000 resamples of 500 prompts; beside a copy of memory", statsBench},
 		{"analyse", "assay analyse of 1,000,000 verdicts against reading the same rows", analyseBench},
 		{"workers", "1, 2 and 4 workers on one PostgreSQL and one bucket, 1,000,000 requests in batches and 200,000 live; 10,000 open jobs", workersBench},
 		{"batch", "assay batch: a plain file of 100 MB (-n: so many MB) checked, sent, brought back and written in order", batchBench},
@@ -52,8 +49,6 @@ func run(args []string) error {
 		switch args[0] {
 		case "floor-of-plan":
 			return planFloor(args[1])
-		case "floor-of-rank":
-			return rankFloor(args[1])
 		case "floor-of-export":
 			return exportFloor(args[1])
 		case "floor-of-analyse":
@@ -72,8 +67,6 @@ func run(args []string) error {
 			return fetchCopy(args[1])
 		case "floor-of-live":
 			return liveFloor(args[1])
-		case "work-of-fetch":
-			return fetchWork(args[1])
 		case "work-of-workers":
 			return workOfWorkers(args[1])
 		case "run-of-workers":

@@ -11,6 +11,7 @@ import (
 
 	"assay/internal/assay"
 	"assay/internal/send/dialect"
+	"assay/test/ratiotest"
 )
 
 const benchText = "The committee reviewed the proposal in detail, and found that \"most\" of its claims hold up.\n" +
@@ -90,13 +91,14 @@ func resultFile(lines int) []byte {
 	return b.Bytes()
 }
 
+// BenchmarkDecodeFile holds decoding a result file against a plain parser that takes the answers out and nothing else.
 func BenchmarkDecodeFile(b *testing.B) {
 	file := resultFile(2000)
 	w := assay.Wire{Dialect: assay.DialectChat, Carrier: assay.CarrierOpenAI}
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	var d dialect.Decoder
-	for b.Loop() {
+	ratiotest.Against(b, func() { parseFile(b, file) }, func() {
 		for line, err := range dialect.Lines(bytes.NewReader(file), dialect.MaxLine) {
 			if err != nil {
 				b.Fatal(err)
@@ -105,25 +107,19 @@ func BenchmarkDecodeFile(b *testing.B) {
 				b.Fatal(r)
 			}
 		}
-	}
+	})
 }
 
-// BenchmarkParseFile is a plain parser over the same lines, for comparison: it takes the answer out and nothing else.
-func BenchmarkParseFile(b *testing.B) {
-	file := resultFile(2000)
-	b.SetBytes(int64(len(file)))
-	b.ReportAllocs()
+func parseFile(b *testing.B, file []byte) {
 	var p fastjson.Parser
-	for b.Loop() {
-		for line := range bytes.Lines(file) {
-			v, err := p.ParseBytes(line)
-			if err != nil {
-				b.Fatal(err)
-			}
-			text := string(v.GetStringBytes("response", "body", "choices", "0", "message", "content"))
-			if text == "" {
-				b.Fatal("no text")
-			}
+	for line := range bytes.Lines(file) {
+		v, err := p.ParseBytes(line)
+		if err != nil {
+			b.Fatal(err)
+		}
+		text := string(v.GetStringBytes("response", "body", "choices", "0", "message", "content"))
+		if text == "" {
+			b.Fatal("no text")
 		}
 	}
 }
