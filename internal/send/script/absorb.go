@@ -86,7 +86,7 @@ func (w *verdictWriter) add(v store.Verdict, said assay.Verdict) error {
 
 func (w *verdictWriter) filled(v store.Verdict, said assay.Verdict) store.Verdict {
 	v.Run = w.run.No
-	v.State, v.Label, v.Score, v.Reason = assay.VerdictState(said.State), said.Label, said.Score, firstNonEmpty(said.Why, said.Explanation)
+	v.State, v.Label, v.Score, v.Reason = said.State, said.Label, said.Score, firstNonEmpty(said.Why, said.Explanation)
 	v.Fields = string(said.Fields)
 	if v.Fields == "" {
 		v.Fields = "{}"

@@ -221,7 +221,7 @@ func (w *witness) Verdict(stage, by string) (expr.Verdict, error) {
 		if !given {
 			continue
 		}
-		said[at.Judge] = append(said[at.Judge], assay.Verdict{State: assay.VerdictState(v.State), Label: v.Label, Score: v.Score, Why: v.Reason})
+		said[at.Judge] = append(said[at.Judge], assay.Verdict{State: v.State, Label: v.Label, Score: v.Score, Why: v.Reason})
 	}
 	v, ok := j.say(said)
 	if !ok {

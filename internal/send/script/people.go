@@ -212,7 +212,7 @@ func (p *People) Verdict(t analysis.Task, person string, said assay.Verdict) (st
 	}
 	v := store.Verdict{Run: p.run.No, At: place(&t)}
 	v.At.Judge = person
-	v.State, v.Label, v.Score, v.Reason = assay.VerdictState(said.State), said.Label, said.Score, firstNonEmpty(said.Why, said.Explanation)
+	v.State, v.Label, v.Score, v.Reason = said.State, said.Label, said.Score, firstNonEmpty(said.Why, said.Explanation)
 	fields, err := json.Marshal(personal{Chosen: t.Chosen, Confidence: said.Confidence})
 	if err != nil {
 		return v, err

@@ -38,7 +38,7 @@ func (p *Library) Placing(ctx context.Context, run store.Run, stage string) (fun
 	}
 	people := &People{s, rec, stage}
 	return func(t Foreign) (store.Verdict, error) {
-		v := store.Verdict{Run: run.No, State: assay.VerdictState(t.Said.State), Label: t.Said.Label, Score: t.Said.Score,
+		v := store.Verdict{Run: run.No, State: t.Said.State, Label: t.Said.Label, Score: t.Said.Score,
 			Reason: firstNonEmpty(t.Said.Why, t.Said.Explanation), Fields: string(t.Said.Fields), Again: t.Again, By: t.By, Given: run.Created}
 		var err error
 		switch rec := rec.(type) {

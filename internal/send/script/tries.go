@@ -125,7 +125,7 @@ func asksAgain(st *study.Stage, v store.Verdict) bool {
 	if v.Again != firstAsked || v.Segment == 0 {
 		return false
 	}
-	second := st.SecondTry != nil && *st.SecondTry && judge.AskAgain(assay.Verdict{State: assay.VerdictState(v.State)}, 1)
+	second := st.SecondTry != nil && *st.SecondTry && judge.AskAgain(assay.Verdict{State: v.State}, 1)
 	return second || st.Fallback != "" && (v.State == assay.VerdictMalformed || v.State == assay.VerdictFailed)
 }
 

@@ -101,7 +101,7 @@ func (f compareFlags) read(ctx context.Context, h *home, run store.Run, two [2]s
 		}
 		v := comparedVerdict{Judge: f.judges[i], First: names[r.First], Second: names[r.Second], State: r.Ending, Cost: r.Cost, Key: r.Key}
 		for _, said := range r.Verdicts {
-			if v.State, v.Reason = said.State, said.Reason; said.State == string(assay.VerdictValid) {
+			if v.State, v.Reason = string(said.State), said.Reason; said.State == assay.VerdictValid {
 				v.Winner = v.winner(said.Label)
 			}
 		}

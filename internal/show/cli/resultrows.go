@@ -71,7 +71,7 @@ func (f resultFlags) printWide(ctx context.Context, w *World, table *rows.Reader
 	}
 	out = append(out, "answer:\n"+replyText(r))
 	for _, v := range r.Verdicts {
-		out = append(out, fmt.Sprintf("%s, judge %s: %s", v.Stage, v.Judge, withReason(cmp.Or(v.Label, scoreText(v.Score), v.State), v.Reason)))
+		out = append(out, fmt.Sprintf("%s, judge %s: %s", v.Stage, v.Judge, withReason(cmp.Or(v.Label, scoreText(v.Score), string(v.State)), v.Reason)))
 	}
 	return wideBlock(w.Stdout, title, out)
 }
@@ -107,7 +107,7 @@ func scoreText(score *float64) string {
 }
 
 // said is what a judge said, in a word or a number.
-func said(v rows.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), v.State) }
+func said(v rows.Verdict) string { return cmp.Or(v.Label, scoreText(v.Score), string(v.State)) }
 
 // printJudgements prints verdicts: as JSON, as blocks, or as a table.
 func (f resultFlags) printJudgements(ctx context.Context, w *World, table *rows.Reader) error {

@@ -91,7 +91,7 @@ func StageName(text, otherwise string) string {
 
 // ValidVerdict returns a verdict with a label and a score.
 func ValidVerdict(label string, score float64) *rows.Verdict {
-	return &rows.Verdict{State: string(assay.VerdictValid), Label: label, Score: &score}
+	return &rows.Verdict{State: assay.VerdictValid, Label: label, Score: &score}
 }
 
 // InvalidVerdict returns a verdict without a score, and why it has none.
@@ -99,7 +99,7 @@ func InvalidVerdict(s assay.VerdictState, why string) *rows.Verdict {
 	if !slices.Contains(assay.VerdictStates(), s) || s == assay.VerdictValid { // a label that has no score, or a word of another program
 		s, why = assay.VerdictMalformed, strings.TrimSpace(fmt.Sprintf("%q is not a reading; %s", string(s), why))
 	}
-	return &rows.Verdict{State: string(s), Reason: why}
+	return &rows.Verdict{State: s, Reason: why}
 }
 
 // LaneOfModel returns a model's name as the name of a lane.

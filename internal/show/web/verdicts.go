@@ -37,8 +37,8 @@ func wonBy(v store.Verdict, k assay.Key) string {
 // Says is the verdict in a word.
 func (v verdictRow) Says() string {
 	switch {
-	case v.State != string(assay.VerdictValid):
-		return v.State
+	case v.State != assay.VerdictValid:
+		return string(v.State)
 	case v.won != "":
 		return v.won
 	case v.Label == "":
@@ -61,7 +61,7 @@ func (v verdictRow) Shown() *float64 {
 
 // Tone is how the verdict is coloured: a state that is not valid stands out.
 func (v verdictRow) Tone() string {
-	if v.State == string(assay.VerdictValid) {
+	if v.State == assay.VerdictValid {
 		return "valid"
 	}
 	return "other"

@@ -30,7 +30,7 @@ func (s *stageRows) gold(ctx context.Context, analyzer *methods.Analyzer) error 
 		return func(yield func(assay.Coordinates, func(*analysis.Row), error) bool) {
 			for v, err := range all {
 				note := func(r *analysis.Row) {
-					r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+					r.State, r.Label, r.Score = v.State, v.Label, v.Score
 					if judge != "" {
 						r.Judge = judge
 					}

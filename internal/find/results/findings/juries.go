@@ -81,7 +81,7 @@ func (p *jury) enter(r *analysis.Row, v *store.Verdict) {
 	if u.said[r.Draw] == nil {
 		u.said[r.Draw] = map[string][]assay.Verdict{}
 	}
-	u.said[r.Draw][r.Judge] = append(u.said[r.Draw][r.Judge], assay.Verdict{State: assay.VerdictState(v.State), Label: v.Label, Score: v.Score})
+	u.said[r.Draw][r.Judge] = append(u.said[r.Draw][r.Judge], assay.Verdict{State: v.State, Label: v.Label, Score: v.Score})
 	if !u.row.Style.Known {
 		u.row.Style, u.row.OtherStyle = r.Style, r.OtherStyle
 	}

@@ -149,7 +149,7 @@ func (s *stageRows) sharedBy(it *analysedItem) map[string]string {
 
 // verdict writes a verdict into its row.
 func (s *stageRows) verdict(r *analysis.Row, v *store.Verdict) {
-	r.State, r.Label, r.Score = assay.VerdictState(v.State), v.Label, v.Score
+	r.State, r.Label, r.Score = v.State, v.Label, v.Score
 	if v.State == assay.VerdictValid && v.Segment != 0 {
 		s.valid[judgeOf{r.Stage, r.Judge}]++
 	}

@@ -106,20 +106,20 @@ type Answer struct {
 
 // AnswerVerdict is a verdict inside the row of the answer it is about.
 type AnswerVerdict struct {
-	Stage      string   `json:"stage" parquet:"stage,dict"`
-	Judge      string   `json:"judge" parquet:"judge,dict"`
-	Prompt     string   `json:"prompt" parquet:"prompt,dict"`
-	Trait      string   `json:"trait" parquet:"trait,dict"`
-	First      string   `json:"first" parquet:"first,dict"`
-	Second     string   `json:"second" parquet:"second,dict"`
-	Vote       int64    `json:"vote" parquet:"vote"`
-	State      string   `json:"state" parquet:"state,dict"`
-	Label      string   `json:"label" parquet:"label,dict"`
-	Score      *float64 `json:"score" parquet:"score,optional"`
-	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
-	Reason     string   `json:"reason" parquet:"reason"`
-	Fallback   string   `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
-	SecondTry  bool     `json:"second_try" parquet:"second_try"`
+	Stage      string             `json:"stage" parquet:"stage,dict"`
+	Judge      string             `json:"judge" parquet:"judge,dict"`
+	Prompt     string             `json:"prompt" parquet:"prompt,dict"`
+	Trait      string             `json:"trait" parquet:"trait,dict"`
+	First      string             `json:"first" parquet:"first,dict"`
+	Second     string             `json:"second" parquet:"second,dict"`
+	Vote       int64              `json:"vote" parquet:"vote"`
+	State      assay.VerdictState `json:"state" parquet:"state,dict"`
+	Label      string             `json:"label" parquet:"label,dict"`
+	Score      *float64           `json:"score" parquet:"score,optional"`
+	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
+	Reason     string             `json:"reason" parquet:"reason"`
+	Fallback   string             `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
+	SecondTry  bool               `json:"second_try" parquet:"second_try"`
 }
 
 // Unasked is the ending of a question that was never sent: what it follows has no answer, or its turn has not come.
@@ -127,39 +127,39 @@ const Unasked = "unasked"
 
 // Verdict is one verdict: one row of the table of verdicts, with everything that says which one it is.
 type Verdict struct {
-	Study      string   `json:"study" parquet:"study,dict"`
-	Run        string   `json:"run" parquet:"run,dict"`
-	Rehearsal  bool     `json:"rehearsal" parquet:"rehearsal"`
-	Key        string   `json:"key" parquet:"key"`
-	Stage      string   `json:"stage" parquet:"stage,dict"`
-	Verb       string   `json:"verb" parquet:"verb,dict"`
-	Source     string   `json:"source" parquet:"source,dict"` // the stage whose answers it is about; empty: items were compared
-	Input      string   `json:"input" parquet:"input,dict"`   // whose items the stage is about
-	Item       string   `json:"item" parquet:"item"`
-	Lane       string   `json:"lane" parquet:"lane,dict"` // whose answer; empty with a pair
-	Template   string   `json:"template" parquet:"template,dict"`
-	Turn       int64    `json:"turn" parquet:"turn"`
-	Branch     string   `json:"branch" parquet:"branch,dict"`
-	Draw       int64    `json:"draw" parquet:"draw"`
-	Pair       string   `json:"pair" parquet:"pair,dict"`
-	First      string   `json:"first" parquet:"first,dict"`
-	Second     string   `json:"second" parquet:"second,dict"`
-	Direction  string   `json:"direction" parquet:"direction,dict"`
-	Judge      string   `json:"judge" parquet:"judge,dict"`
-	Prompt     string   `json:"prompt" parquet:"prompt,dict"`
-	Trait      string   `json:"trait" parquet:"trait,dict"`
-	Vote       int64    `json:"vote" parquet:"vote"`
-	State      string   `json:"state" parquet:"state,dict"`
-	Label      string   `json:"label" parquet:"label,dict"`
-	Score      *float64 `json:"score" parquet:"score,optional"`
-	Confidence *float64 `json:"confidence" parquet:"confidence,optional"`
-	Reason     string   `json:"reason" parquet:"reason"`
-	Fields     Raw      `json:"fields" parquet:"fields"`          // what else the judge said
-	Subject    string   `json:"subject" parquet:"subject"`        // key of the answer it is about
-	Against    string   `json:"against" parquet:"against"`        // of a pair: of the other answer
-	Fallback   string   `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
-	SecondTry  bool     `json:"second_try" parquet:"second_try"`
-	GivenAt    string   `json:"given_at" parquet:"given_at"`
+	Study      string             `json:"study" parquet:"study,dict"`
+	Run        string             `json:"run" parquet:"run,dict"`
+	Rehearsal  bool               `json:"rehearsal" parquet:"rehearsal"`
+	Key        string             `json:"key" parquet:"key"`
+	Stage      string             `json:"stage" parquet:"stage,dict"`
+	Verb       string             `json:"verb" parquet:"verb,dict"`
+	Source     string             `json:"source" parquet:"source,dict"` // the stage whose answers it is about; empty: items were compared
+	Input      string             `json:"input" parquet:"input,dict"`   // whose items the stage is about
+	Item       string             `json:"item" parquet:"item"`
+	Lane       string             `json:"lane" parquet:"lane,dict"` // whose answer; empty with a pair
+	Template   string             `json:"template" parquet:"template,dict"`
+	Turn       int64              `json:"turn" parquet:"turn"`
+	Branch     string             `json:"branch" parquet:"branch,dict"`
+	Draw       int64              `json:"draw" parquet:"draw"`
+	Pair       string             `json:"pair" parquet:"pair,dict"`
+	First      string             `json:"first" parquet:"first,dict"`
+	Second     string             `json:"second" parquet:"second,dict"`
+	Direction  string             `json:"direction" parquet:"direction,dict"`
+	Judge      string             `json:"judge" parquet:"judge,dict"`
+	Prompt     string             `json:"prompt" parquet:"prompt,dict"`
+	Trait      string             `json:"trait" parquet:"trait,dict"`
+	Vote       int64              `json:"vote" parquet:"vote"`
+	State      assay.VerdictState `json:"state" parquet:"state,dict"`
+	Label      string             `json:"label" parquet:"label,dict"`
+	Score      *float64           `json:"score" parquet:"score,optional"`
+	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
+	Reason     string             `json:"reason" parquet:"reason"`
+	Fields     Raw                `json:"fields" parquet:"fields"`          // what else the judge said
+	Subject    string             `json:"subject" parquet:"subject"`        // key of the answer it is about
+	Against    string             `json:"against" parquet:"against"`        // of a pair: of the other answer
+	Fallback   string             `json:"fallback" parquet:"fallback,dict"` // the lane that gave it in the judge's place; empty: the judge did
+	SecondTry  bool               `json:"second_try" parquet:"second_try"`
+	GivenAt    string             `json:"given_at" parquet:"given_at"`
 }
 
 // Item is one item of an input: one row of the table of items.

@@ -225,7 +225,7 @@ func (t *Reader) Verdict(v *store.Verdict) *Verdict {
 		Study: t.Run.Study, Run: t.Run.ID, Rehearsal: t.Run.Rehearsal, Key: v.At.Key().String(), Stage: v.At.Stage, Verb: t.Verb(v.At.Stage),
 		Source: v.At.Source, Input: t.input(v.At.Stage), Item: v.At.Item, Lane: r.Lane, Template: r.Template, Turn: int64(v.At.Turn), Branch: v.At.Branch, Draw: int64(r.Draw),
 		Pair: pairs.Of(v.At), First: r.First, Second: r.Second, Direction: v.Direction, Judge: v.At.Judge, Prompt: r.Prompt, Trait: r.Trait, Vote: int64(r.Vote),
-		State: string(v.State), Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.Again > 0, Fallback: v.By, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
+		State: v.State, Label: v.Label, Score: v.Score, Reason: v.Reason, SecondTry: v.Again > 0, Fallback: v.By, GivenAt: v.Given.UTC().Format(time.RFC3339Nano),
 		Subject: shownKey(v.Subject), Against: shownKey(v.Against),
 	}
 	var said struct {

@@ -209,7 +209,7 @@ func (r *harnessReader) metrics(row *harnessRow, all map[string]json.RawMessage,
 			stage += "_score"
 		}
 		v := &rows.Verdict{
-			Stage: stage, Verb: "judge", Source: r.stage, Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: 1, Judge: filter, State: string(assay.VerdictValid), Score: &n,
+			Stage: stage, Verb: "judge", Source: r.stage, Input: r.input, Item: id, Lane: r.lane, Turn: 1, Draw: 1, Judge: filter, State: assay.VerdictValid, Score: &n,
 			Fields: rows.Raw(fmt.Sprintf(`{"filter":%q}`, assay.Clean(filter, export.MaxShown))),
 		}
 		if err := r.Verdict(v); err != nil {

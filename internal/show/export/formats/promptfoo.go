@@ -268,7 +268,7 @@ func (r *promptfooReader) graded(row *promptfooRow, a *rows.Answer) error {
 		}
 		v := &rows.Verdict{
 			Stage: name, Verb: "judge", Source: a.Stage, Input: a.Input, Item: a.Item, Lane: a.Lane, Template: a.Template, Turn: a.Turn, Draw: a.Draw,
-			Judge: p.Assertion.Type, State: string(assay.VerdictValid), Score: &score, Reason: p.Reason, Fields: rows.Raw(fmt.Sprintf(`{"pass":%t}`, p.Pass)),
+			Judge: p.Assertion.Type, State: assay.VerdictValid, Score: &score, Reason: p.Reason, Fields: rows.Raw(fmt.Sprintf(`{"pass":%t}`, p.Pass)),
 		}
 		if err := r.Verdict(v); err != nil {
 			return err

@@ -56,7 +56,7 @@ func (r *reader) scored(name string, g readScore, row *rows.Answer) error {
 // score hands on one reading.
 func (r *reader) score(name string, value json.RawMessage, g readScore, v rows.Verdict) error {
 	p := r.placed[r.log]
-	v.Stage, v.Reason, v.State = export.StageName(p.scores+name, "score"), g.Why, string(assay.VerdictValid)
+	v.Stage, v.Reason, v.State = export.StageName(p.scores+name, "score"), g.Why, assay.VerdictValid
 	if v.Stage == p.stage {
 		v.Stage += "_score"
 	}
@@ -68,7 +68,7 @@ func (r *reader) score(name string, value json.RawMessage, g readScore, v rows.V
 	var yes bool
 	switch text, isText := export.PlainText(value); {
 	case !export.NotEmpty(value) && string(value) != "false":
-		v.State, v.Reason = string(unscored(g.Reason)), cmp.Or(g.Why, g.Reason, "not scored")
+		v.State, v.Reason = unscored(g.Reason), cmp.Or(g.Why, g.Reason, "not scored")
 	case json.Unmarshal(value, &n) == nil:
 		score(n)
 	case json.Unmarshal(value, &yes) == nil:
@@ -79,7 +79,7 @@ func (r *reader) score(name string, value json.RawMessage, g readScore, v rows.V
 			score(n)
 		}
 	default:
-		v.State, v.Reason = string(assay.VerdictMalformed), "the score is neither a number nor a text"
+		v.State, v.Reason = assay.VerdictMalformed, "the score is neither a number nor a text"
 	}
 	return r.Verdict(&v)
 }
@@ -100,11 +100,14 @@ func unscored(reason string) assay.VerdictState {
 // ours reads what our own export says about a verdict.
 func (g readScore) ours(v *rows.Verdict) {
 	for name, to := range map[string]*string{
-		"stage": &v.Stage, "judge": &v.Judge, "state": &v.State, "label": &v.Label, "prompt": &v.Prompt, "trait": &v.Trait, "fallback": &v.Fallback,
+		"stage": &v.Stage, "judge": &v.Judge, "label": &v.Label, "prompt": &v.Prompt, "trait": &v.Trait, "fallback": &v.Fallback,
 	} {
 		if text, ok := export.PlainText(g.Metadata[name]); ok {
 			*to = text
 		}
+	}
+	if text, ok := export.PlainText(g.Metadata["state"]); ok {
+		v.State = assay.VerdictState(text)
 	}
 	v.Reason = g.Why
 	number(g.Metadata["vote"], &v.Vote)
@@ -118,9 +121,9 @@ func (g readScore) ours(v *rows.Verdict) {
 	if fields := g.Metadata["fields"]; export.NotEmpty(fields) && json.Valid(fields) {
 		v.Fields = rows.Raw(fields)
 	}
-	if !slices.Contains(assay.VerdictStates(), assay.VerdictState(v.State)) {
+	if !slices.Contains(assay.VerdictStates(), v.State) {
 		*v = rows.Verdict{Stage: v.Stage, Verb: v.Verb, Source: v.Source, Input: v.Input, Item: v.Item, Lane: v.Lane, Template: v.Template, Turn: v.Turn, Branch: v.Branch,
-			Draw: v.Draw, Judge: v.Judge, State: string(assay.VerdictMalformed), Reason: "its state is not known"}
+			Draw: v.Draw, Judge: v.Judge, State: assay.VerdictMalformed, Reason: "its state is not known"}
 	}
 	v.Stage = export.StageName(v.Stage, "score")
 }

@@ -243,9 +243,11 @@ func (s *sample) score(name string, v *rows.Verdict) {
 		one.Metadata["fields"] = json.RawMessage(v.Fields)
 	}
 	switch {
-	case v.State != string(assay.VerdictValid):
-		one.Reason = map[string]string{"malformed": "grader_failed", "failed": "grader_failed", "missing": "no_response"}[v.State]
-		one.Reason = cmp.Or(one.Reason, v.State)
+	case v.State != assay.VerdictValid:
+		one.Reason = map[assay.VerdictState]string{
+			assay.VerdictMalformed: "grader_failed", assay.VerdictFailed: "grader_failed", assay.VerdictMissing: "no_response",
+		}[v.State]
+		one.Reason = cmp.Or(one.Reason, string(v.State))
 	case v.Score != nil:
 		one.value = *v.Score
 	default:

@@ -19,27 +19,27 @@ import (
 
 // comparison is one row of the results of the pairwise system. The columns after reasoning_tokens are ours.
 type comparison struct {
-	CustomID     string `json:"custom_id"`
-	ID1          string `json:"ID1"`
-	ID2          string `json:"ID2"`
-	Model        string `json:"model"`
-	ObjectType   string `json:"object_type"`
-	StatusCode   *int64 `json:"status_code"`
-	ErrorMessage string `json:"error_message"`
-	Thoughts     string `json:"thoughts"`
-	Content      string `json:"content"`
-	BetterSample string `json:"better_sample"` // SAMPLE_1, SAMPLE_2 or TIE; empty: nothing could be read
-	BetterID     string `json:"better_id"`
-	Prompt       *int64 `json:"prompt_tokens"`
-	Completion   *int64 `json:"completion_tokens"`
-	Total        *int64 `json:"total_tokens"`
-	Cached       *int64 `json:"prompt_cached_tokens"`
-	Reasoning    *int64 `json:"reasoning_tokens"`
-	Stage        string `json:"stage"`
-	Item         string `json:"item"` // on which two lanes met; empty: the two are items
-	Trait        string `json:"trait"`
-	State        string `json:"state"`
-	Reason       string `json:"reason"`
+	CustomID     string             `json:"custom_id"`
+	ID1          string             `json:"ID1"`
+	ID2          string             `json:"ID2"`
+	Model        string             `json:"model"`
+	ObjectType   string             `json:"object_type"`
+	StatusCode   *int64             `json:"status_code"`
+	ErrorMessage string             `json:"error_message"`
+	Thoughts     string             `json:"thoughts"`
+	Content      string             `json:"content"`
+	BetterSample string             `json:"better_sample"` // SAMPLE_1, SAMPLE_2 or TIE; empty: nothing could be read
+	BetterID     string             `json:"better_id"`
+	Prompt       *int64             `json:"prompt_tokens"`
+	Completion   *int64             `json:"completion_tokens"`
+	Total        *int64             `json:"total_tokens"`
+	Cached       *int64             `json:"prompt_cached_tokens"`
+	Reasoning    *int64             `json:"reasoning_tokens"`
+	Stage        string             `json:"stage"`
+	Item         string             `json:"item"` // on which two lanes met; empty: the two are items
+	Trait        string             `json:"trait"`
+	State        assay.VerdictState `json:"state"`
+	Reason       string             `json:"reason"`
 }
 
 // samplePair is one row of batch_NN_pairs.csv: two samples as they were shown.
@@ -53,33 +53,33 @@ type samplePair struct {
 
 // mergedComparison is a row of the merged table over all runs.
 type mergedComparison struct {
-	CustomID     string `json:"custom_id"`
-	ID1          string `json:"ID1"`
-	ID2          string `json:"ID2"`
-	Model        string `json:"model"`
-	ObjectType   string `json:"object_type"`
-	StatusCode   *int64 `json:"status_code"`
-	ErrorMessage string `json:"error_message"`
-	Thoughts     string `json:"thoughts"`
-	Content      string `json:"content"`
-	BetterSample string `json:"better_sample"`
-	BetterID     string `json:"better_id"`
-	Prompt       *int64 `json:"prompt_tokens"`
-	Completion   *int64 `json:"completion_tokens"`
-	Total        *int64 `json:"total_tokens"`
-	Cached       *int64 `json:"prompt_cached_tokens"`
-	Reasoning    *int64 `json:"reasoning_tokens"`
-	Stage        string `json:"stage"`
-	Item         string `json:"item"`
-	Trait        string `json:"trait"`
-	State        string `json:"state"`
-	Reason       string `json:"reason"`
-	TemplateID   string `json:"template_id"`
-	Provider     string `json:"provider"`
-	Judge        string `json:"judge"`
-	Thinking     string `json:"thinking"`
-	Direction    string `json:"direction"`
-	RunID        string `json:"run_id"`
+	CustomID     string             `json:"custom_id"`
+	ID1          string             `json:"ID1"`
+	ID2          string             `json:"ID2"`
+	Model        string             `json:"model"`
+	ObjectType   string             `json:"object_type"`
+	StatusCode   *int64             `json:"status_code"`
+	ErrorMessage string             `json:"error_message"`
+	Thoughts     string             `json:"thoughts"`
+	Content      string             `json:"content"`
+	BetterSample string             `json:"better_sample"`
+	BetterID     string             `json:"better_id"`
+	Prompt       *int64             `json:"prompt_tokens"`
+	Completion   *int64             `json:"completion_tokens"`
+	Total        *int64             `json:"total_tokens"`
+	Cached       *int64             `json:"prompt_cached_tokens"`
+	Reasoning    *int64             `json:"reasoning_tokens"`
+	Stage        string             `json:"stage"`
+	Item         string             `json:"item"`
+	Trait        string             `json:"trait"`
+	State        assay.VerdictState `json:"state"`
+	Reason       string             `json:"reason"`
+	TemplateID   string             `json:"template_id"`
+	Provider     string             `json:"provider"`
+	Judge        string             `json:"judge"`
+	Thinking     string             `json:"thinking"`
+	Direction    string             `json:"direction"`
+	RunID        string             `json:"run_id"`
 }
 
 // registryJob is one row of jobs_registry.csv.
@@ -247,8 +247,8 @@ func (p *reader) verdict(row *mergedComparison) *rows.Verdict {
 	states := assay.VerdictStates()
 	failed := row.StatusCode != nil && *row.StatusCode != 200 || row.ErrorMessage != ""
 	switch {
-	case row.State != "" && row.State != string(assay.VerdictValid) && slices.Contains(states, assay.VerdictState(row.State)):
-		return export.InvalidVerdict(assay.VerdictState(row.State), row.Reason)
+	case row.State != "" && row.State != assay.VerdictValid && slices.Contains(states, row.State):
+		return export.InvalidVerdict(row.State, row.Reason)
 	case row.BetterSample == sample1, row.BetterSample == "" && row.BetterID == row.ID1:
 		return because(export.ValidVerdict(assay.LabelA, 1), row.Reason)
 	case row.BetterSample == sample2, row.BetterSample == "" && row.BetterID == row.ID2:

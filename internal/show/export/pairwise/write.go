@@ -110,7 +110,7 @@ func (w *writer) compared(rows *rows.Reader, c *gridCell, job *registryJob, row 
 	out := comparison{
 		CustomID: row.Key, ID1: row.First, ID2: row.Second, Model: cmp.Or(row.AnsweredModel, row.Model), StatusCode: row.FaultStatus, ErrorMessage: row.FaultMessage,
 		Thoughts: row.Thoughts, Content: row.Text, Prompt: row.InputTokens, Completion: row.OutputTokens, Cached: row.CachedTokens, Reasoning: row.Reasoning,
-		Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: string(assay.VerdictFailed),
+		Stage: row.Stage, Item: row.Item, Trait: row.Trait, State: assay.VerdictFailed,
 	}
 	if row.FaultClass == "" {
 		ok := int64(200)

@@ -44,15 +44,15 @@ type reading struct {
 
 // ranking is one comparison of two answers: 1 for the first, -1 for the second, 0 for a tie.
 type ranking struct {
-	Index   *int64 `json:"original_index,omitempty"` // ours: which input it was
-	Input   string `json:"input"`
-	OutputA string `json:"output_a"`
-	OutputB string `json:"output_b"`
-	Rank    *int64 `json:"rank"` // null: the judge did not say, which is no tie
-	Raw     string `json:"raw_judge_response"`
-	Task    string `json:"judge_custom_id_task"`
-	Custom  string `json:"provider_expected_custom_id"`
-	State   string `json:"state,omitempty"` // ours: why there is no rank
+	Index   *int64             `json:"original_index,omitempty"` // ours: which input it was
+	Input   string             `json:"input"`
+	OutputA string             `json:"output_a"`
+	OutputB string             `json:"output_b"`
+	Rank    *int64             `json:"rank"` // null: the judge did not say, which is no tie
+	Raw     string             `json:"raw_judge_response"`
+	Task    string             `json:"judge_custom_id_task"`
+	Custom  string             `json:"provider_expected_custom_id"`
+	State   assay.VerdictState `json:"state,omitempty"` // ours: why there is no rank
 }
 
 // inputName is the input of a study made from the trees of the specification system.
@@ -305,7 +305,7 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 	case r.Rating != nil && *r.Rating == 0: // the old program's word for a reply that it could not read
 		v = export.InvalidVerdict(assay.VerdictMalformed, r.Explanation)
 	case r.Rating != nil:
-		v = &rows.Verdict{State: string(assay.VerdictValid), Score: r.Rating, Reason: r.Explanation}
+		v = &rows.Verdict{State: assay.VerdictValid, Score: r.Rating, Reason: r.Explanation}
 	case r.Compliant == nil:
 		v = export.InvalidVerdict(assay.VerdictMalformed, r.Explanation)
 	case *r.Compliant:
@@ -317,10 +317,10 @@ func (s *reader) judged(at assay.Place, statement, lane, judge string, r reading
 	if r.Rating != nil || strings.Contains("/"+at.File, "/"+ratingsDir+"/") {
 		v.Stage = specRating
 	}
-	if r.Explanation != "" && v.State != string(assay.VerdictMissing) {
+	if r.Explanation != "" && v.State != assay.VerdictMissing {
 		v.Reason = r.Explanation
 	}
-	if v.State == string(assay.VerdictValid) {
+	if v.State == assay.VerdictValid {
 		v.Confidence = r.Confidence
 	}
 	v.Source, v.Input, v.Item, v.Lane, v.Judge, v.Turn, v.Draw = answersStage, inputName, item, lane, judge, 1, 1
@@ -361,7 +361,7 @@ func (s *reader) ranked(at assay.Place, statement string, doc readingsFile, judg
 func rankOf(r ranking) *rows.Verdict {
 	switch {
 	case r.State != "":
-		return export.InvalidVerdict(assay.VerdictState(r.State), "")
+		return export.InvalidVerdict(r.State, "")
 	case r.Rank == nil:
 		return export.InvalidVerdict(assay.VerdictMalformed, "there is no rank")
 	case *r.Rank == 1:

@@ -289,7 +289,7 @@ func (w *writer) ranked(a answer, v *store.Verdict, texts map[assay.Key]string, 
 	if n, ok := rank[v.Label]; ok && v.State == assay.VerdictValid {
 		out.Rank = &n
 	} else {
-		out.State = string(v.State)
+		out.State = v.State
 	}
 	other := a
 	exchange := *a.exchange

@@ -164,7 +164,7 @@ func (s *folderStage) note(v *rows.Verdict) {
 		s.sources[v.Source] = true
 	}
 	s.prompts[v.Prompt], s.traits[v.Trait], s.turns[v.Turn], s.judges[v.Judge] = true, true, true, true
-	if v.State != string(assay.VerdictValid) {
+	if v.State != assay.VerdictValid {
 		return
 	}
 	if v.Label == "" {

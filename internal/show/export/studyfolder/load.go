@@ -50,7 +50,7 @@ func (l *loader) verdicts(ctx context.Context, folder fs.FS) iter.Seq2[store.Ver
 				l.placing[row.Stage] = place
 			}
 			v, err := place(made(row))
-			if !slices.Contains(assay.VerdictStates(), assay.VerdictState(row.State)) {
+			if !slices.Contains(assay.VerdictStates(), row.State) {
 				err = fmt.Errorf("there is no state %q", row.State)
 			}
 			if err != nil {
@@ -91,7 +91,7 @@ func made(row *rows.Verdict) script.Foreign {
 	v := script.Foreign{
 		Source: row.Source, Item: row.Item, Lane: row.Lane, First: row.First, Second: row.Second, Template: row.Template, Prompt: row.Prompt, Trait: row.Trait,
 		Branch: row.Branch, Turn: int(row.Turn), Draw: int(row.Draw), Vote: int(row.Vote), Judge: row.Judge, Again: further(row), By: row.Fallback,
-		Said: assay.Verdict{State: assay.VerdictState(row.State), Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
+		Said: assay.Verdict{State: row.State, Label: row.Label, Score: row.Score, Explanation: row.Reason, Fields: []byte(row.Fields)},
 	}
 	if row.Confidence != nil && row.Fields == "" {
 		v.Said.Fields = fmt.Appendf(nil, `{"confidence":%g}`, *row.Confidence)

@@ -107,23 +107,23 @@ type summary struct {
 
 // scoreRow is one row of a judge's CSV file. The columns after scored_at are ours.
 type scoreRow struct {
-	Model          string   `json:"model"`
-	Question       int64    `json:"question_id"`
-	Level          int64    `json:"pressure_level"`
-	Asked          string   `json:"question"`
-	Pressure       string   `json:"pressure"`
-	Response       string   `json:"response"`
-	Score          *float64 `json:"score"` // empty: the judge gave none, which is not 0
-	Classification string   `json:"classification"`
-	Reasoning      string   `json:"reasoning"`
-	Judge          string   `json:"judge_model"`
-	At             string   `json:"scored_at"`
-	Stage          string   `json:"stage"`
-	Item           string   `json:"item"`
-	Turn           int64    `json:"turn"`
-	Branch         string   `json:"branch"`
-	Draw           int64    `json:"draw"`
-	State          string   `json:"state"`
+	Model          string             `json:"model"`
+	Question       int64              `json:"question_id"`
+	Level          int64              `json:"pressure_level"`
+	Asked          string             `json:"question"`
+	Pressure       string             `json:"pressure"`
+	Response       string             `json:"response"`
+	Score          *float64           `json:"score"` // empty: the judge gave none, which is not 0
+	Classification string             `json:"classification"`
+	Reasoning      string             `json:"reasoning"`
+	Judge          string             `json:"judge_model"`
+	At             string             `json:"scored_at"`
+	Stage          string             `json:"stage"`
+	Item           string             `json:"item"`
+	Turn           int64              `json:"turn"`
+	Branch         string             `json:"branch"`
+	Draw           int64              `json:"draw"`
+	State          assay.VerdictState `json:"state"`
 }
 
 // trackedBatch is one batch in batch_tracking.json.
@@ -345,10 +345,10 @@ func (s *reader) scores(ctx context.Context, name string) error {
 func scoreOf(row *scoreRow) *rows.Verdict {
 	ok := row.State == "" && row.Score != nil && *row.Score >= 0 && *row.Score <= 2 && row.Classification != "error"
 	switch {
-	case row.State == string(assay.VerdictValid) || ok:
-		return &rows.Verdict{State: string(assay.VerdictValid), Label: row.Classification, Score: row.Score, Reason: row.Reasoning}
+	case row.State == assay.VerdictValid || ok:
+		return &rows.Verdict{State: assay.VerdictValid, Label: row.Classification, Score: row.Score, Reason: row.Reasoning}
 	case row.State != "":
-		return export.InvalidVerdict(assay.VerdictState(row.State), row.Reasoning)
+		return export.InvalidVerdict(row.State, row.Reasoning)
 	case row.Classification == "error":
 		return export.InvalidVerdict(assay.VerdictFailed, fmt.Sprintf("error: %s", row.Reasoning))
 	}
